@@ -126,7 +126,7 @@ static inline bool mona_plan_modelled(const mona_plan *plan)
 /* Whether an operator only copies channels, unless they lie in place. */
 static inline bool mona_plan_copies(const plan_op *op)
 {
-    return op->bound.op->kind == MONA_OP_CONCAT || op->bound.op->kind == MONA_OP_SLICE;
+    return mona_copies_channels(op->bound.op);
 }
 
 /* Whether operator o has a ring of its own. For when depths are known. */

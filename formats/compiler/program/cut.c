@@ -48,17 +48,12 @@ static uint32_t readers_of(const mona_model *m, uint32_t tensor)
     return count;
 }
 
-static bool copies_channels(const mona_file_op *op)
-{
-    return op->kind == MONA_OP_CONCAT || op->kind == MONA_OP_SLICE;
-}
-
 /* Whether an input of an operator gets a SLICE or LOAD of its own. CONCATs and SLICEs read anything
  * where it lies. A STORE that is the only reader may be merged into the operator before it. */
 static bool is_cut(const mona_model *m, const mona_file_op *op, uint32_t i)
 {
     const mona_file_op *writer = op->inputs[i] == MONA_NONE ? NULL : writer_of(m, op->inputs[i]);
-    return writer && op->kind != MONA_OP_LOAD && !copies_channels(op) &&
+    return writer && op->kind != MONA_OP_LOAD && !mona_copies_channels(op) &&
            !(op->kind == MONA_OP_STORE && readers_of(m, op->inputs[i]) == 1);
 }
 

@@ -13,10 +13,9 @@
 
 #include "engine/run/modelled.h"
 #include "formats/compiler/program/cut.h"
-#include "formats/compiler/program/record.h"
-#include "formats/mona_writer.h"
 #include "models/embedded.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/recorded.h"
 
 /* ---- what was recorded ---------------------------------------------------------------------- */
 
@@ -159,15 +158,6 @@ static void close_net(net *n)
     unbind(&n->bound);
 }
 
-static uint8_t *recorded(const mona_model *model, mona_size size, size_t *bytes)
-{
-    uint8_t *program;
-    format_error error = {0};
-    if (!program_record(model, size, &program, bytes, &error))
-        fail_msg("%s", error.text);
-    return program;
-}
-
 static void run_traced(const mona_model *model, mona_size size, trace *t)
 {
     const mona_program_recorder r = {t, on_begin, on_operator, on_take};
@@ -178,17 +168,6 @@ static void run_traced(const mona_model *model, mona_size size, trace *t)
     close_net(&n);
 }
 
-/* The model's file with a program. */
-static uint8_t *file_with(const mona_model *model, const uint8_t *program, size_t bytes,
-                          size_t *size)
-{
-    const mona_writer_program p = {"ascend310", program, bytes};
-    uint8_t *file;
-    format_error error = {0};
-    assert_true(mona_writer_add_programs(model->file, 0, &p, 1, &file, size, &error));
-    return file;
-}
-
 /* ---- tests ---------------------------------------------------------------------------------- */
 
 /* What a core is given by a program, and what a session that plans gives it. */
@@ -197,7 +176,7 @@ static size_t check_frame(const char *name, uint32_t width, uint32_t height)
     const mona_model model = open_embedded(name);
     trace planned = {0}, issued = {0};
     size_t size;
-    uint8_t *bytes = recorded(&model, (mona_size){width, height}, &size);
+    uint8_t *bytes = recorded_program(&model, (mona_size){width, height}, &size);
     play(bytes, size, &issued);
     run_traced(&model, (mona_size){width, height}, &planned);
     for (int core = 0; core < AC_PROGRAM_CORES; core++) {
@@ -260,8 +239,8 @@ static void check_session(const char *name, mona_size size, size_t gap)
     const mona_model model = open_embedded(name);
     mona_model with;
     size_t bytes, file_bytes;
-    uint8_t *program = recorded(&model, size, &bytes);
-    uint8_t *file = file_with(&model, program, bytes, &file_bytes);
+    uint8_t *program = recorded_program(&model, size, &bytes);
+    uint8_t *file = file_with_program(&model, program, bytes, &file_bytes);
     assert_int_equal(mona_model_open(&with, file, file_bytes), MONA_OK);
     net a, b;
     open_net(&a, &model, size, gap);
@@ -308,10 +287,10 @@ static void what_does_not_fit_is_cut(void **state)
     assert_true(model_cut(&f.model, &cut, &bytes, &error));
     assert_int_equal(mona_model_open(&model, cut, bytes), MONA_OK);
     assert_false(model_needs_cut(&model, size));
-    program = recorded(&model, size, &program_bytes);
+    program = recorded_program(&model, size, &program_bytes);
     assert_true(ac_program_open(&p, program, program_bytes));
     assert_true(p.header.segments > 1);
-    file = file_with(&model, program, program_bytes, &bytes);
+    file = file_with_program(&model, program, program_bytes, &bytes);
     assert_int_equal(mona_model_open(&with, file, bytes), MONA_OK);
     net host, others[3];
     open_net_on(&host, "host", &f.model, size, 0);
@@ -338,7 +317,7 @@ static bool runs_in_bounds(const mona_model *model, const uint8_t *damaged, size
                            mona_size size)
 {
     size_t file_bytes;
-    uint8_t *file = file_with(model, damaged, bytes, &file_bytes);
+    uint8_t *file = file_with_program(model, damaged, bytes, &file_bytes);
     mona_model with;
     net n;
     assert_int_equal(mona_model_open(&with, file, file_bytes), MONA_OK);
@@ -373,7 +352,7 @@ static void damaged_programs_stay_in_bounds(void **state)
     const mona_model model = open_embedded("sr_x2_fast");
     const mona_size size = {64, 32};
     size_t bytes;
-    uint8_t *program = recorded(&model, size, &bytes), *damaged = malloc(bytes);
+    uint8_t *program = recorded_program(&model, size, &bytes), *damaged = malloc(bytes);
     uint32_t random = 1, accepted = 0;
     for (int i = 0; i < DAMAGES; i++) {
         memcpy(damaged, program, bytes);
