@@ -3,10 +3,11 @@
  * order. Nothing in it is a pointer, so that it can be stored, proved and sent to a chip.
  *
  * What repeats is stored once. An instruction without its addresses is a *form*, together with the
- * flags and barriers before it; a network has a few hundred of them. A *record* is a form and three offsets, or a loop over the records that follow.
- * In a loop addresses advance by the record's *motion*. An address inside a *ring* (the rows of a
- * tensor that L1 keeps) wraps around at the ring's end, so that the strips of a frame are turns of
- * one loop and a program's size does not depend on the frame's height.
+ * flags and barriers before it; a network has a few hundred of them. A *record* is a form and three
+ * offsets, or a loop over the records that follow. In a loop addresses advance by the record's
+ * *motion*. An address inside a *ring* (the rows of a tensor that L1 keeps) wraps around at the
+ * ring's end, so that the strips of a frame are turns of one loop and a program's size does not
+ * depend on the frame's height.
  *
  * Operands are packed as the registers of the chip's intrinsics take them. */
 #ifndef AC_PROGRAM_H
@@ -18,7 +19,8 @@ enum { AC_LOOPS = 3, AC_PROGRAM_CORES = 2, AC_OPERANDS = 3, AC_CONFIGS = 3, AC_F
 
 /* An instruction without its addresses. opcode: AC_OP_NONE if there is none, but flags. space: of
  * dst, a and b; AC_NO_SPACE: there is no such operand. flags: what comes first, each of source pipe
- * 0, destination pipe 3, event 6, and opcode, counted from AC_OP_SET_FLAG, 8. config, by the bits where fields begin:
+ * 0, destination pipe 3, event 6, and opcode, counted from AC_OP_SET_FLAG, 8. config, by the bits
+ * where fields begin:
  *   COPY, DRAIN      bursts 4, blocks 16, src_gap 32, dst_gap 48
  *   LOAD2D           fractals 16, source step of 1 fractal 24
  *   LOAD3D           [0] column 32; [1] stride 0, stride of rows 6, columns of a fractal's row 12,
@@ -118,8 +120,8 @@ typedef struct ac_program {
 uint16_t ac_flag_of(const ac_instruction *flag);
 ac_instruction ac_flag_instruction(uint16_t flag);
 
-/* A form without flags from an instruction that is none, and back. Patterns are the caller's: to and from are their indices.
- * Fields that an instruction does not use come back as zeros. */
+/* A form without flags from an instruction that is none, and back. Patterns are the caller's: to
+ * and from are their indices. Fields that an instruction does not use come back as zeros. */
 ac_form ac_form_of(const ac_instruction *i, uint32_t to, uint32_t from);
 /* turned: room for both sides of a transpose. */
 ac_instruction ac_form_instruction(const ac_program *p, const ac_form *f,
@@ -128,20 +130,20 @@ ac_instruction ac_form_instruction(const ac_program *p, const ac_form *f,
 /* The ring that an offset in L1 lies in, counted from 1; 0: none. */
 uint32_t ac_ring_of(const ac_ring *rings, uint32_t count, uint32_t at);
 
-/* Points *p at the parts of a program in memory, 64-byte aligned. False: it is cut off, or counts and
- * size do not agree. Whether the rest is sound is for ac_program_prove to say. */
+/* Points *p at the parts of a program in memory, 64-byte aligned. False: it is cut off, or counts
+ * and size do not agree. Whether the rest is sound is for ac_program_prove to say. */
 bool ac_program_open(ac_program *p, const void *bytes, size_t size);
 
-/* What a proof found: how many instructions the program runs, or the record at fault; UINT32_MAX: what
- * precedes them. */
+/* What a proof found: how many instructions the program runs, or the record at fault; UINT32_MAX:
+ * what precedes them. */
 typedef struct ac_proof {
     uint64_t instructions;
     uint32_t record;
 } ac_proof;
 
-/* Whether a program is sound: every index is in range, every instruction is legal, and in every turn
- * of its loops every operand lies inside its buffer. Takes time proportional to the program's size.
- * operators: those of its model. */
+/* Whether a program is sound: every index is in range, every instruction is legal, and in every
+ * turn of its loops every operand lies inside its buffer. Takes time proportional to the program's
+ * size. operators: those of its model. */
 bool ac_program_prove(const ac_program *p, const ac_target *target, uint32_t operators,
                       ac_proof *proof);
 
