@@ -257,8 +257,7 @@ typedef struct run {
     ac_core *core;
     const ac_program *program;
     const ac_segment *segment;
-    void (*on_operator)(void *, uint32_t);
-    void *context;
+    const ac_program_watch *watch;
     uint32_t turn[AC_LOOPS], depth;
 } run;
 
@@ -326,12 +325,15 @@ static void run_records(run *r, const ac_record *records, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         const ac_record *record = &records[i];
         if (record->form == AC_RECORD_OPERATOR) {
-            if (r->on_operator)
-                r->on_operator(r->context, record->at[0]);
+            if (r->watch)
+                r->watch->on_operator(r->watch->context, record->at[0]);
         } else if (record->form == AC_RECORD_LOOP) {
             const uint32_t depth = r->depth++;
-            for (r->turn[depth] = 0; r->turn[depth] < record->at[0]; r->turn[depth]++)
+            for (r->turn[depth] = 0; r->turn[depth] < record->at[0]; r->turn[depth]++) {
+                if (r->watch)
+                    r->watch->on_turn(r->watch->context);
                 run_records(r, record + 1, record->at[1]);
+            }
             r->depth = depth;
             i += record->at[1];
         } else
@@ -340,10 +342,9 @@ static void run_records(run *r, const ac_record *records, uint32_t count)
 }
 
 void ac_program_run(ac_core *core, const ac_program *p, uint32_t segment, uint32_t core_index,
-                    void (*on_operator)(void *context, uint32_t op), void *context)
+                    const ac_program_watch *watch)
 {
     const ac_segment *s = &p->segments[segment];
-    run r = {
-        .core = core, .program = p, .segment = s, .on_operator = on_operator, .context = context};
+    run r = {.core = core, .program = p, .segment = s, .watch = watch};
     run_records(&r, p->records + s->core[core_index].first, s->core[core_index].count);
 }

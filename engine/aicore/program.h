@@ -15,6 +15,9 @@
 
 #include "engine/aicore/aicore.h"
 
+/* Of UB: two chunks of a program, of which a core reads one while the other is copied. */
+enum { AC_PROGRAM_UB_BYTES = 8192 };
+
 enum { AC_LOOPS = 3, AC_PROGRAM_CORES = 2, AC_OPERANDS = 3, AC_CONFIGS = 3, AC_FORM_FLAGS = 10 };
 
 /* An instruction without its addresses. opcode: AC_OP_NONE if there is none, but flags. space: of
@@ -147,9 +150,17 @@ typedef struct ac_proof {
 bool ac_program_prove(const ac_program *p, const ac_target *target, uint32_t operators,
                       ac_proof *proof);
 
-/* Runs a segment on a core: its instructions go to core->take. on_operator, unless it is NULL, is
- * called where an operator's instructions begin. The program must have been proved. */
+/* Who is told, besides core->take: that an operator's instructions begin; that a turn of a loop
+ * begins. */
+typedef struct ac_program_watch {
+    void *context;
+    void (*on_operator)(void *context, uint32_t op);
+    void (*on_turn)(void *context);
+} ac_program_watch;
+
+/* Runs a segment on a core: its instructions go to core->take. watch: NULL: nobody. The program must
+ * have been proved. */
 void ac_program_run(ac_core *core, const ac_program *p, uint32_t segment, uint32_t core_index,
-                    void (*on_operator)(void *context, uint32_t op), void *context);
+                    const ac_program_watch *watch);
 
 #endif

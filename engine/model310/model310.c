@@ -7,7 +7,6 @@
  * its own in order. */
 #include "engine/model310/model310_private.h"
 
-#include "engine/arith.h"
 #include "engine/libc.h"
 
 /* ---- time ----------------------------------------------------------------------------------- */
@@ -22,7 +21,7 @@ static void begin(ac_model *m, ac_opcode opcode, ac_pipe pipe)
     m->report.instructions++;
 }
 
-static void issue(ac_model *m, double cycles)
+void ac_model_issue(ac_model *m, double cycles)
 {
     m->idle_from[AC_PIPE_S] += cycles;
     m->report.busy[AC_PIPE_S] += cycles;
@@ -49,7 +48,7 @@ static double occupy(ac_model *m, double ready, double cycles, uint64_t flag_fro
  * durations are defined for legal operands only. */
 static bool spend(ac_model *m, double cycles)
 {
-    issue(m, m->config.costs->issue);
+    ac_model_issue(m, m->config.costs->issue);
     occupy(m, 0, m->faulty ? 0 : cycles, 0);
     return !m->faulty;
 }
@@ -207,7 +206,7 @@ static void set_flag(ac_model *m, const ac_instruction *i)
     ac_flag_state *f = flag_of(m, i);
     if (f && f->set)
         ac_find_pair(m, AC_FLAG, "event", i->flag.event, AC_OP_SET_FLAG, (uint32_t)f->index);
-    issue(m, m->config.costs->issue);
+    ac_model_issue(m, m->config.costs->issue);
     const double end = occupy(m, 0, m->config.costs->flag, 0);
     if (!f)
         return;
@@ -224,7 +223,7 @@ static void wait_flag(ac_model *m, const ac_instruction *i)
     if (f && !f->set)
         ac_find(m, AC_FLAG, "event", i->flag.event, 0);
     const bool met = f && f->set;
-    issue(m, m->config.costs->issue);
+    ac_model_issue(m, m->config.costs->issue);
     occupy(m, met ? f->time : 0, m->config.costs->flag, met ? f->index : 0);
     if (!met)
         return;
@@ -240,7 +239,7 @@ static void barrier(ac_model *m, const ac_instruction *i)
     begin(m, AC_OP_BARRIER, known_pipe(pipe));
     if (!ac_legal(i, &fault))
         ac_find(m, AC_ILLEGAL_OPERAND, fault.operand, fault.found, fault.limit);
-    issue(m, m->config.costs->issue);
+    ac_model_issue(m, m->config.costs->issue);
     if (pipe == AC_PIPE_ALL)
         join_all(m);
     occupy(m, 0, 0, 0);
@@ -251,6 +250,8 @@ static void barrier(ac_model *m, const ac_instruction *i)
 void ac_model_take(ac_core *core, const ac_instruction *i)
 {
     ac_model *m = core->model;
+    if (i->opcode != AC_OP_WORK)
+        ac_replay(m, i);
     if (i->opcode == AC_OP_SET_FLAG) {
         set_flag(m, i);
         return;
@@ -265,8 +266,6 @@ void ac_model_take(ac_core *core, const ac_instruction *i)
     }
     begin(m, i->opcode, pipe_of(i->opcode));
     ac_check(m, core->target, i);
-    if (i->opcode == AC_OP_LOAD3D)
-        issue(m, m->config.costs->load3d_issue);
     if (spend(m, m->faulty ? 0 : cycles_of(m, core->target, i)))
         ac_execute(core, i);
 }
