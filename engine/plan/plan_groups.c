@@ -50,7 +50,7 @@ static bool is_heavy(const mona_plan *plan, uint32_t o, uint32_t heavy_rows)
 
 static bool is_on_arrays(const mona_plan *plan, uint32_t o)
 {
-    return mona_ops[plan->ops[o].bound.op->kind]->array;
+    return plan->ops[o].bound.run->array;
 }
 
 /* Whether operator `o` reads an array that an operator from `first` on writes. */
@@ -313,7 +313,7 @@ static mona_status plan_core_groups(mona_plan *plan, const mona_config *config,
 mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_progress *progress)
 {
     const uint32_t cores = plan->cores;
-    if (mona_plan_modelled(plan))
+    if (mona_plan_on_ai_core(plan))
         return plan_core_groups(plan, config, progress, cores);
     if (weights_stay_in_cache(plan))
         return plan_channels(plan, config, progress, cores, NEVER);

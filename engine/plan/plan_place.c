@@ -107,7 +107,7 @@ static bool needs_map(const mona_plan *plan, uint32_t home)
 static bool is_allowed(const mona_plan *plan, uint32_t home)
 {
     const bool map = needs_map(plan, home);
-    bool allowed = !(map && mona_plan_modelled(plan)); /* what reads maps there copies them */
+    bool allowed = !(map && mona_plan_on_ai_core(plan)); /* what reads maps there copies them */
     for (uint32_t r = 0; r < plan->model.header->op_count && map && allowed; r++)
         allowed = reads_in_time(plan, r, home);
     return allowed;

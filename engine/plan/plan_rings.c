@@ -61,8 +61,9 @@ static void keep_strips_whole(mona_plan *plan, const plan_group *g)
         plan_op *op = &plan->ops[o];
         const uint32_t scale = op->bound.output.height / g->grid_height;
         const uint32_t rows = plan->strip_rows * (scale ? scale : 1);
-        if (has_ring(plan, o) && op->bound.op->kind == MONA_OP_LOAD &&
-            mona_load_is_dense(&op->bound))
+        const mona_op_program *program = mona_plan_program_of(plan, op->bound.op->kind);
+        if (has_ring(plan, o) && program && program->loads_strips &&
+            program->loads_strips(&op->bound))
             op->depth = ceil_div_u32(op->depth, rows) * rows;
     }
 }

@@ -22,8 +22,8 @@
 #define FARTHEST ((int64_t)1 << 20)
 
 /* On the chip rings begin at a multiple of so many columns that column 0 and the tile's first
- * column lie at a multiple of 32 bytes, as copies reach no other place. RESIZE and DEPTH_TO_SPACE also
- * count their columns in blocks of 32 (ops/ascend/resize_instructions.c). */
+ * column lie at a multiple of 32 bytes, as copies reach no other place. RESIZE and DEPTH_TO_SPACE
+ * also count their columns in blocks of 32 (ops/ascend/resize_instructions.c). */
 static bool counts_in_blocks(const plan_op *op)
 {
     const uint32_t kind = op->bound.op->kind;
@@ -75,7 +75,7 @@ mona_span mona_schedule_rows(const plan_group *g, uint32_t band)
 static int64_t tile_column(const mona_plan *plan, const plan_group *g, uint32_t tile)
 {
     const int64_t column = (int64_t)g->grid_width * tile / g->tiles;
-    const bool blocks = mona_plan_modelled(plan) && g->grid_width / g->tiles >= 2 * AC_BLOCK;
+    const bool blocks = mona_plan_on_ai_core(plan) && g->grid_width / g->tiles >= 2 * AC_BLOCK;
     return blocks && tile < g->tiles ? column / AC_BLOCK * AC_BLOCK : column;
 }
 
@@ -89,10 +89,10 @@ mona_span mona_schedule_columns(const mona_plan *plan, const plan_group *g, uint
  * on has rows and columns in every unit, and what holds for the rings of one band holds for all. */
 static void cover(const plan_op *r, uint32_t i, const plan_progress *reader, plan_progress *p)
 {
-    const mona_op_class *class = mona_ops[r->bound.op->kind];
     const mona_span made = mona_plan_columns(r, reader);
-    const mona_span rows = class->rows(&r->bound, i, (mona_span){reader->begin, reader->end});
-    const mona_span columns = class->columns(&r->bound, i, made);
+    const mona_span rows =
+        r->bound.run->rows(&r->bound, i, (mona_span){reader->begin, reader->end});
+    const mona_span columns = r->bound.run->columns(&r->bound, i, made);
     const int64_t height = r->bound.input[i].height, width = r->bound.input[i].width;
     const int64_t begin = clip_to(rows.begin, 0, height - 1);
     const int64_t end = clip_to(rows.end, begin + 1, height);
@@ -117,7 +117,7 @@ static void find_ring_columns(const mona_plan *plan, const plan_group *g, plan_p
         home->ring_begin = first || p->x_begin < home->ring_begin ? p->x_begin : home->ring_begin;
         home->ring_end = first || p->x_end > home->ring_end ? p->x_end : home->ring_end;
     }
-    for (uint32_t o = g->first; o < g->last && mona_plan_modelled(plan); o++) {
+    for (uint32_t o = g->first; o < g->last && mona_plan_on_ai_core(plan); o++) {
         plan_progress *home = &progress[plan->ops[o].home];
         if (!is_result(&plan->ops[o]) && !plan->ops[o].map)
             home->ring_begin =
@@ -139,7 +139,7 @@ void mona_schedule_unit(const mona_plan *plan, const plan_group *g, mona_span ro
             p->end = floor_div(rows.end * s->height, g->grid_height);
             p->x_begin = floor_div(columns.begin * s->width, g->grid_width);
             p->x_end = floor_div(columns.end * s->width, g->grid_width);
-        } else if (mona_plan_modelled(plan))
+        } else if (mona_plan_on_ai_core(plan))
             p->x_begin = floor_div(p->x_begin, ring_columns(plan, o)) * ring_columns(plan, o);
         p->next = p->begin;
         if (p->begin < p->end)
@@ -167,9 +167,8 @@ void mona_schedule_strip(const mona_plan *plan, const plan_group *g, int64_t pos
             if (source_of(g, op, i) == MONA_NONE)
                 continue;
             plan_progress *source = &progress[op->writer[i]];
-            const int64_t end = mona_ops[op->bound.op->kind]
-                                    ->rows(&op->bound, i, (mona_span){p->need - 1, p->need})
-                                    .end;
+            const int64_t end =
+                op->bound.run->rows(&op->bound, i, (mona_span){p->need - 1, p->need}).end;
             source->need = end > source->need ? end : source->need;
         }
     }
@@ -219,7 +218,7 @@ void mona_schedule_oldest(const mona_plan *plan, const plan_group *g, plan_progr
             if (source_of(g, op, i) == MONA_NONE)
                 continue;
             plan_progress *source = &progress[op->writer[i]];
-            const int64_t begin = mona_ops[op->bound.op->kind]->rows(&op->bound, i, next).begin;
+            const int64_t begin = op->bound.run->rows(&op->bound, i, next).begin;
             const int64_t inside = clip_to(begin, source->begin, source->end);
             source->oldest = inside < source->oldest ? inside : source->oldest;
         }

@@ -10,8 +10,8 @@
 
 bool model_needs_cut(const mona_model *model, mona_size size)
 {
-    const mona_config config = {.device = mona_device_find("model310"), .sizes = {size}};
-    void *memory = file_alloc(mona_plan_bytes());
+    const mona_config config = {.device = &mona_device_model310, .sizes = {size}};
+    void *memory = file_alloc(mona_plan_bytes(model));
     mona_plan *plan;
     const bool needs =
         memory && mona_plan_make(&plan, memory, model, &config) == MONA_ERR_UNSUPPORTED;

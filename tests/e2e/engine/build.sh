@@ -94,7 +94,7 @@ else
         "$(echo libmona.a libmona.so libmona.so.0 "libmona.so.$version" pkgconfig)"
     nothing "libmona.so shows what mona.h declares and nothing else" \
         "$(nm -D --defined-only "$BUILD/libmona.so" | awk '{ print $3 }' | while read -r name; do
-            grep -q "\\<$name(" engine/mona.h || echo "$name"; done)"
+            grep -q "\\<$name[(,;]" engine/mona.h || echo "$name"; done)"
     printf '#include <mona.h>\n#include <stdio.h>\nint main(void) { return puts(mona_status_text(MONA_OK)) < 0; }\n' > "$tmp/p.c"
     succeeds "a program compiled with pkg-config --cflags --libs mona" sh -c "
         export PKG_CONFIG_PATH=$tmp/root/usr/lib/here/pkgconfig PKG_CONFIG_SYSROOT_DIR=$tmp/root

@@ -203,7 +203,7 @@ static void graphs(void **state)
         for (unsigned threads = 1; threads <= 5; threads++) {
             const bool chip = threads == 5;
             const mona_config config = {.threads = chip ? 0 : threads,
-                                        .device = mona_device_find(chip ? "model310" : "host")};
+                                        .device = chip ? &mona_device_model310 : &mona_device_host};
             bound b;
             const mona_status status = bind(&b, &model, &config);
             assert_int_equal(status, chip && g.crosses ? MONA_ERR_UNSUPPORTED : MONA_OK);
