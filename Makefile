@@ -56,7 +56,7 @@ COMPILE_HOST = $(CC) $(HOST_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 # ---- sources ----------------------------------------------------------------------------------
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
-ENGINE_SRC := $(wildcard $(addsuffix /*.c,engine/model engine/run engine/plan engine/model310 engine/aicore engine/cpu/c ops ops/*)) engine/port/posix.c
+ENGINE_SRC := $(wildcard $(addsuffix /*.c,engine/model engine/run engine/plan engine/model310 engine/aicore engine/cpu/c ops ops/* engine)) engine/port/posix.c
 ifeq ($(ARCH),x86_64)
 ENGINE_SRC += $(wildcard engine/cpu/x86/*.c)
 else ifeq ($(ARCH),aarch64)

@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "engine/plan/plan.h"
+#include "engine/run/plan.h"
 #include "engine/port/port.h"
 
 typedef struct worker {

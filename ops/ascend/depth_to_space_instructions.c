@@ -18,7 +18,7 @@
  *   V -> MTE3    a row of a channel block is complete
  *   MTE3 -> V    it has been stored
  *   V -> S, S -> V    the scalar unit stores what fills no block of 32 bytes */
-#include "ops/arrays/lanes.h"
+#include "ops/ascend/lanes.h"
 #include "ops/ascend/programs.h"
 
 #include "engine/arith.h"

@@ -21,7 +21,7 @@
  *   V -> S       the scalar unit takes its turn
  *   S -> V       its turn has ended */
 #include "ops/ascend/programs.h"
-#include "ops/vectors.h"
+#include "ops/ascend/vectors.h"
 
 enum { BYTES_OF_ELEMENT = 10 /* bytes of UB: two stored, two fp16, one result, at most 2 each */ };
 

@@ -10,7 +10,7 @@
  * blocks of UB at different strides.
  *
  * Flags, event 0: as in elementwise_instructions.c. */
-#include "ops/arrays/pixels.h"
+#include "ops/ascend/pixels.h"
 #include "ops/ascend/programs.h"
 
 #include "engine/arith.h"

@@ -4,7 +4,7 @@
  * through UB, where the scalar unit adds zeros: those columns are padding or have not been computed
  * yet. */
 #include "ops/ascend/programs.h"
-#include "ops/arrays/lanes.h"
+#include "ops/ascend/lanes.h"
 
 bool mona_load_is_dense(const mona_bound_op *b)
 {

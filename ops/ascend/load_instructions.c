@@ -33,7 +33,7 @@
  *   V -> MTE3, 0        channel blocks are complete
  *   MTE3 -> V, 0        channel blocks have been stored */
 #include "ops/ascend/programs.h"
-#include "ops/arrays/lanes.h"
+#include "ops/ascend/lanes.h"
 
 #include "engine/libc.h"
 

@@ -24,7 +24,7 @@
  *   MTE3 -> V    all streams have been stored by MTE3
  *   S -> V       all streams have been stored by the scalar unit */
 #include "ops/ascend/programs.h"
-#include "ops/arrays/lanes.h"
+#include "ops/ascend/lanes.h"
 
 typedef struct program {
     const mona_row_call *call; /* the first of the calls, which share planes, stores and columns */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/model/model_format.h"
-#include "engine/run/modelled.h"
+#include "engine/model310/modelled.h"
 #include "formats/file.h"
 
 typedef struct job {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "formats/file.h"
-#include "engine/run/modelled.h"
+#include "engine/model310/modelled.h"
 #include "tests/bench/published/published.h"
 
 static void add_reports(const mona_session *session, depth_first *sum)

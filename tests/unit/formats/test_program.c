@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "engine/run/modelled.h"
+#include "engine/model310/modelled.h"
 #include "formats/compiler/program/cut.h"
 #include "formats/compiler/program/record.h"
 #include "formats/mona_writer.h"

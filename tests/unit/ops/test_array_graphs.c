@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/array_fixture.h"
-#include "engine/run/modelled.h"
+#include "engine/model310/modelled.h"
 
 enum { CHANNELS = 3, HEIGHT = 5, WIDTH = 7, N = CHANNELS * HEIGHT * WIDTH, STEPS = 24 };
 

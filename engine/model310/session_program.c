@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Programs of a model: which one a plan takes, and how model310 runs it. */
-#include "engine/run/session_modelled.h"
+#include "engine/model310/session_modelled.h"
 
 #include "engine/libc.h"
 #include "engine/model/model.h"

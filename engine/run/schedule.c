@@ -13,7 +13,7 @@
  * Positions therefore start before the band, as if output rows above it were needed, and each
  * operator starts computing when its own first row of the band is reached. Then rings fill at the
  * pace at which they are emptied later, and stay as small as in the steady state. */
-#include "engine/plan/plan.h"
+#include "engine/run/plan.h"
 
 /* Need of an operator that no operator reads. */
 #define NOT_READ INT64_MIN

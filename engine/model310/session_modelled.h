@@ -3,7 +3,7 @@
 #ifndef MONA_SESSION_MODELLED_H
 #define MONA_SESSION_MODELLED_H
 
-#include "engine/run/modelled.h"
+#include "engine/model310/modelled.h"
 #include "engine/run/session.h"
 
 mona_modelled_op mona_modelled_so_far(const worker *w);

@@ -5,7 +5,7 @@
  * another, and inside a unit the operators run depth-first. A unit is a rectangle of the group's
  * results: a band of rows, one for each core, by a tile of columns. Every operator computes its
  * rows in order, only as far as the next strip of results needs them, and keeps them in a ring just
- * deep enough for its slowest reader. engine/plan/schedule.c derives which rows those are.
+ * deep enough for its slowest reader. engine/run/schedule.c derives which rows those are.
  *
  * What a later group reads is kept whole, in a map that all cores share. A convolution whose
  * weights are larger than its rows is a group of its own and works on whole maps;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A session on model310. Its cores run one after another in the caller's thread, and the model is
  * told what no instruction says. */
-#include "engine/run/session_modelled.h"
+#include "engine/model310/session_modelled.h"
 
 #include "ops/ascend/programs.h"
-#include "ops/vectors.h"
+#include "ops/ascend/vectors.h"
 
 #include "engine/libc.h"
 #include "engine/name.h"
