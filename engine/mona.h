@@ -103,7 +103,7 @@ struct mona_file_header;
 struct mona_file_tensor;
 struct mona_file_op;
 
-/* A view into the caller's bytes (engine/model/model_format.h describes them). Treat as opaque. */
+/* A view into the caller's bytes (engine/model_format.h describes them). Treat as opaque. */
 typedef struct mona_model {
     const struct mona_file_header *header;
     const struct mona_file_tensor *tensors; /* inputs, then outputs, then intermediates */

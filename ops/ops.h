@@ -9,7 +9,7 @@
 
 #include "engine/aicore/aicore.h"
 #include "engine/cpu/cpu.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 
 /* Height and width of a tensor once bound, and its channels and type. */
 typedef struct mona_shape {

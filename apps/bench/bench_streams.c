@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "apps/bench/report/bench_result.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "apps/cli/options.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/bench/fair_queue.h"

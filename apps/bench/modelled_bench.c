@@ -11,7 +11,7 @@
 
 #include "apps/bench/bench_session.h"
 #include "apps/cli/json_output.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "engine/model310/modelled.h"
 #include "apps/cli/options.h"
 #include "apps/plot/npu_trace.h"

@@ -8,7 +8,7 @@
 
 #include "formats/compiler/compiler.h"
 #include "formats/file.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "apps/compile/onnx_source.h"
 
 struct recompiler {

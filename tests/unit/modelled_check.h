@@ -3,7 +3,7 @@
 #ifndef MODELLED_CHECK_H
 #define MODELLED_CHECK_H
 
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "engine/model310/modelled.h"
 
 /* Fails with the first finding of the session's last run, if its device is model310. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "engine/model310/modelled.h"
 #include "formats/file.h"
 
