@@ -139,6 +139,7 @@ typedef struct mona_op_program {
      * which grows by one from call to call. NULL: there is no program. */
     void (*emit)(const mona_row_call *calls, uint32_t count);
     bool (*possible)(const mona_bound_op *bound); /* after bind(); NULL: always */
+    bool in_blocks; /* columns of its input and output are counted in blocks of 32 */
     /* Whether one instruction loads all rows of a strip, so that rings should wrap around between
      * strips; NULL: no. */
     bool (*loads_strips)(const mona_bound_op *bound);

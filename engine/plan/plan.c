@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Binds a model to frame sizes and a target: plan_bind.c, plan_groups.c, plan_maps.c, plan_rings.c,
  * then every offset of the arena. */
-#include "engine/run/plan.h"
+#include "engine/plan/planner.h"
 
 #include "engine/libc.h"
 #include "engine/port/port.h"

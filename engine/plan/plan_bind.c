@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* First step of planning: every tensor gets its size, every operator its sources and its
  * fusions. */
-#include "engine/run/plan.h"
+#include "engine/plan/planner.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 

@@ -20,16 +20,10 @@
  * Whether a few large maps or many rings take less memory differs between networks. With 48 rows
  * instead of 4, ResNet-50 needs 2.2 MB instead of 3.7 on one core and takes 2 to 4 % longer, but
  * MobileNetV2 needs twice as much. So both are planned, and the smaller plan is taken. */
-#include "engine/run/plan.h"
+#include "engine/plan/planner.h"
 
 /* The values of heavy_rows that are planned. */
 enum { FEW_ROWS = 4, MANY_ROWS = 48, NEVER = 0 };
-
-uint32_t mona_plan_blocks(const plan_op *op)
-{
-    const uint32_t c0 = op->bound.output_c0;
-    return (op->bound.output.channels + c0 - 1) / c0;
-}
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
