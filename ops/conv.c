@@ -442,12 +442,18 @@ const mona_op_run mona_run_conv = {
     .rows = rows,
     .columns = columns,
     .row = row,
+};
+
+const mona_op_run mona_run_conv_map = {
+    .rows = rows,
+    .columns = columns,
     .map = mona_conv_map,
 };
 
 const mona_op_class mona_op_conv = {
     .name = "conv",
     .run = &mona_run_conv,
+    .run_map = &mona_run_conv_map,
     .min_inputs = 1,
     .max_inputs = 2,
     .check = mona_conv_check,

@@ -80,7 +80,7 @@ static mona_status lay_out(mona_plan *plan)
     plan->zero_bytes = AC_ROW_SLACK;
     for (uint32_t o = 0; o < count; o++) {
         plan_op *op = &plan->ops[o];
-        op->constants_offset = place(&end, plan->shared ? 0 : op->constants_bytes);
+        op->constants_offset = place(&end, plan->shared || plan->linked ? 0 : op->constants_bytes);
         const size_t bytes = scratch_bytes(op);
         scratch = bytes > scratch ? bytes : scratch;
         /* On an AI Core no operator reads rows outside a map. */
@@ -108,6 +108,12 @@ static mona_status lay_out(mona_plan *plan)
         return MONA_ERR_LIMIT;
     plan->arena_bytes = end + core * plan->cores;
     return MONA_OK;
+}
+
+mona_status mona_plan_link(mona_plan *plan)
+{
+    plan->linked = true;
+    return lay_out(plan);
 }
 
 /* ---- public --------------------------------------------------------------------------------- */

@@ -137,7 +137,7 @@ static void bind_ops(mona_plan *plan)
         op->bound = (mona_bound_op){
             .op = file,
             .data = m->data,
-            .run = mona_ops[file->kind]->run,
+            .run = mona_ops[file->kind]->run, /* until groups are known */
             .target = plan->target,
             .isa = plan->isa,
             .on_ai_core = mona_plan_on_ai_core(plan),

@@ -214,7 +214,12 @@ static mona_status plan_with(mona_plan *plan, const mona_config *config, plan_pr
         plan_group *g = &plan->ops[first].group;
         last = end_of_group(plan, first, heavy_rows);
         *g = (plan_group){.first = first, .last = last};
-        g->whole_maps = is_on_arrays(plan, first) || is_heavy(plan, first, heavy_rows);
+        for (uint32_t o = first; o < last; o++)
+            plan->ops[o].bound.run = mona_ops[plan->ops[o].bound.op->kind]->run;
+        const bool heavy = is_heavy(plan, first, heavy_rows);
+        if (heavy)
+            plan->ops[first].bound.run = mona_ops[plan->ops[first].bound.op->kind]->run_map;
+        g->whole_maps = heavy || is_on_arrays(plan, first);
         part_group(plan, g);
         choose_grid(plan, g);
         choose_parts(plan, g);

@@ -80,9 +80,10 @@ struct mona_plan {
     const mona_session *shared;  /* session whose constants are used; NULL: this plan's own */
     uint32_t cores;              /* threads, on the host */
     uint32_t strip_rows;
-    ac_program program;                 /* of the model, for model310 to run; records NULL: none */
-    size_t group_constants;             /* on an AI Core: what a group may take of L1; 0: all fit */
-    bool copies;                        /* every CONCAT and SLICE copies */
+    ac_program program;     /* of the model, for model310 to run; records NULL: none */
+    size_t group_constants; /* on an AI Core: what a group may take of L1; 0: all fit */
+    bool copies;            /* every CONCAT and SLICE copies */
+    bool linked; /* it is part of a program, and so are its constants; the arena holds neither */
     size_t cache_bytes;                 /* cache that a core may expect to have */
     size_t state_bytes;                 /* session, this plan, worker threads */
     size_t zero_offset, zero_bytes;     /* a row of zeros, for rows outside a tensor */
@@ -204,6 +205,11 @@ bool mona_plan_is_idle(const mona_plan *plan, uint32_t index);
 
 /* Whether a session's constants are the same as those of this plan would be. */
 bool mona_session_lends(const mona_session *session, const mona_plan *plan);
+
+/* mona_session_open() with a plan whose constants are bound and that outlives the session: one that
+ * is linked. */
+mona_status mona_session_start(mona_session **session, const mona_plan *plan, void *arena,
+                               size_t bytes);
 
 /* Bytes of the part of the arena that session.c lays out itself. */
 size_t mona_session_state_bytes(const mona_plan *plan);
