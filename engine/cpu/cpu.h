@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/run/target.h"
+#include "engine/target.h"
 
 /* One row of a tensor in L1 or UB: channel c of pixel x lies at
  * data + (c / c0) * block_stride + (x * c0 + c % c0) * element size. */

@@ -6,7 +6,7 @@
 
 #include "ops/ascend/conv_packing.h"
 #include "ops/ascend/ub.h"
-#include "ops/vectors.h"
+#include "ops/ascend/vectors.h"
 
 #include "engine/arith.h"
 

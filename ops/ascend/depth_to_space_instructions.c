@@ -18,9 +18,9 @@
  *   V -> MTE3    a row of a channel block is complete
  *   MTE3 -> V    it has been stored
  *   V -> S, S -> V    the scalar unit stores what fills no block of 32 bytes */
-#include "ops/arrays/lanes.h"
+#include "ops/ascend/lanes.h"
+#include "ops/ascend/programs.h"
 #include "ops/ascend/ub.h"
-#include "ops/depth_to_space.h"
 
 #include "engine/arith.h"
 
@@ -228,7 +228,7 @@ static void expand_row(program *p, uint32_t count)
             expand_block(p, count, n);
 }
 
-void mona_depth_to_space_by_instructions(const mona_row_call *calls, uint32_t count)
+void mona_depth_to_space_program(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
     const int64_t factor = b->op->block, x = calls->x_begin / factor / COLUMNS * COLUMNS;

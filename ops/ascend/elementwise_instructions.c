@@ -20,9 +20,9 @@
  *   MTE3 -> V    the result has been stored
  *   V -> S       the scalar unit takes its turn
  *   S -> V       its turn has ended */
+#include "ops/ascend/programs.h"
 #include "ops/ascend/ub.h"
-#include "ops/elementwise.h"
-#include "ops/vectors.h"
+#include "ops/ascend/vectors.h"
 
 enum { BYTES_OF_ELEMENT = 10 /* bytes of UB: two stored, two fp16, one result, at most 2 each */ };
 
@@ -53,7 +53,7 @@ static bool agrees(const mona_bound_op *b)
 
 bool mona_elementwise_has_program(const mona_bound_op *b)
 {
-    return mona_on_ai_core(b) && (agrees(b) || mona_elementwise_mixed_has_program(b));
+    return agrees(b) || mona_elementwise_mixed_has_program(b);
 }
 
 static void sync(const program *p, ac_pipe from, ac_pipe to)
@@ -161,7 +161,7 @@ static void lay_out(program *p)
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
-void mona_elementwise_by_instructions(const mona_row_call *calls, uint32_t count)
+void mona_elementwise_program(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
     if (!agrees(b)) {

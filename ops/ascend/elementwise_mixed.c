@@ -10,9 +10,9 @@
  * blocks of UB at different strides.
  *
  * Flags, event 0: as in elementwise_instructions.c. */
-#include "ops/arrays/pixels.h"
+#include "ops/ascend/pixels.h"
+#include "ops/ascend/programs.h"
 #include "ops/ascend/ub.h"
-#include "ops/elementwise.h"
 
 #include "engine/arith.h"
 
@@ -126,7 +126,7 @@ static program program_of(const mona_bound_op *b)
 bool mona_elementwise_mixed_has_program(const mona_bound_op *b)
 {
     program p = program_of(b);
-    return mona_on_ai_core(b) && lay_out(&p) <= b->target->ub_bytes;
+    return lay_out(&p) <= b->target->ub_bytes;
 }
 
 /* ---- constants ------------------------------------------------------------------------------ */

@@ -196,7 +196,7 @@ static void conv_direct(const ac_conv_row *row, const clamps *limits)
     }
 }
 
-static void conv_scattered(const ac_conv_row *row, const clamps *limits, const ac_isa *isa)
+static void conv_scattered(const ac_conv_row *row, const clamps *limits, const ac_isa *by)
 {
     uint8_t results[AC_MAX_GROUP][SCATTER_PIXELS * AC_FRACTAL * 2];
     int32_t start[AC_MAX_GROUP][AC_FRACTAL];
@@ -211,16 +211,16 @@ static void conv_scattered(const ac_conv_row *row, const clamps *limits, const a
             const uint32_t pixels = min_u32(SCATTER_PIXELS, row->pixels - x);
             for (uint32_t i = 0; i < count; i++)
                 run_pixels(&jobs[i], x, pixels);
-            ac_scatter(isa, row, &tile, n, x, pixels);
+            ac_scatter(by, row, &tile, n, x, pixels);
         }
     }
 }
 
-static void conv_any(const ac_conv_row *row, const ac_isa *isa)
+static void conv_any(const ac_conv_row *row, const ac_isa *by)
 {
     const clamps limits = clamps_of(row);
     if (ac_scatter_needed(row))
-        conv_scattered(row, &limits, isa);
+        conv_scattered(row, &limits, by);
     else
         conv_direct(row, &limits);
 }

@@ -335,14 +335,14 @@ static bool runs_fit(const ac_conv *c)
 
 #include "engine/cpu/x86/avx2_narrow.h"
 
-static void conv_with(const ac_conv_row *row, const ac_isa *isa)
+static void conv_with(const ac_conv_row *row, const ac_isa *by)
 {
     if (!runs_fit(row->conv))
         ac_c_conv_row(row);
     else if (narrow_possible(row))
-        conv_narrow(row, isa);
+        conv_narrow(row, by);
     else
-        conv_any(row, isa);
+        conv_any(row, by);
 }
 
 #endif

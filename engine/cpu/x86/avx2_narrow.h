@@ -200,7 +200,7 @@ static void narrow_tile(narrow_job *j, uint32_t x, uint32_t count, uint8_t *out)
         narrow_results(j, true, false, x, count, sums, out);
 }
 
-static void conv_narrow(const ac_conv_row *row, const ac_isa *isa)
+static void conv_narrow(const ac_conv_row *row, const ac_isa *by)
 {
     _Alignas(64) uint8_t results[NARROW_TILE * 8];
     _Alignas(64) int32_t start[AC_FRACTAL];
@@ -221,6 +221,6 @@ static void conv_narrow(const ac_conv_row *row, const ac_isa *isa)
         const uint32_t x = min_u32(i, row->pixels - count);
         narrow_tile(&j, x, count, direct ? row->output.data + (size_t)x * j.width : results);
         if (!direct)
-            ac_scatter(isa, row, &tile, 0, x, count);
+            ac_scatter(by, row, &tile, 0, x, count);
     }
 }

@@ -142,7 +142,7 @@ static void conv_direct(const ac_conv_row *row, const clamps *limits)
     }
 }
 
-static void conv_scattered(const ac_conv_row *row, const clamps *limits, const ac_isa *isa)
+static void conv_scattered(const ac_conv_row *row, const clamps *limits, const ac_isa *by)
 {
     _Alignas(64) uint8_t results[AC_MAX_GROUP][SCATTER_PIXELS * AC_FRACTAL * 2];
     const uint32_t group = ac_scatter_group(row);
@@ -157,15 +157,15 @@ static void conv_scattered(const ac_conv_row *row, const clamps *limits, const a
                 j.pixels = pixels;
                 run_blocks(&j, 1);
             }
-            ac_scatter(isa, row, &tile, n, x, pixels);
+            ac_scatter(by, row, &tile, n, x, pixels);
         }
 }
 
-static void conv_any(const ac_conv_row *row, const ac_isa *isa)
+static void conv_any(const ac_conv_row *row, const ac_isa *by)
 {
     const clamps limits = clamps_of(row);
     if (ac_scatter_needed(row))
-        conv_scattered(row, &limits, isa);
+        conv_scattered(row, &limits, by);
     else
         conv_direct(row, &limits);
 }

@@ -54,8 +54,6 @@ typedef struct mona_program_recorder {
 void mona_session_record(mona_session *session, const mona_program_recorder *recorder);
 /* A program without instructions for what the session plans. buffers: room for all of them. */
 ac_program mona_session_places(const mona_session *session, ac_buffer buffers[AC_SPACES - AC_GM]);
-/* Bytes of L1 beside the constants. */
-size_t mona_plan_l1_bytes(const mona_plan *plan);
 
 /* The time of a tall frame is extrapolated: deep inside a band every strip takes the same time, so
  * what a frame of `rows` rows takes follows from frames of these two heights and its full width. */
