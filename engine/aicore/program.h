@@ -79,10 +79,11 @@ typedef struct ac_record {
 } ac_record;
 
 /* Cores wait for each other between segments. first_constant, constants: bytes of the program's
- * constants that lie in L1 meanwhile, beside its row of zeros. */
+ * constants that lie in L1 meanwhile, beside its row of zeros; l1_bytes: all else there. */
 typedef struct ac_segment {
     uint32_t first_ring, rings;
     uint32_t first_constant, constants;
+    uint32_t l1_bytes, reserved;
     struct {
         uint32_t first, count; /* records */
     } core[AC_PROGRAM_CORES];
@@ -99,7 +100,7 @@ typedef struct ac_buffer {
  * multiple of 8 bytes. */
 typedef struct ac_program_header {
     uint32_t bytes;           /* of the whole program, a multiple of 64 */
-    uint32_t l1_bytes;        /* that it takes of L1, besides constants */
+    uint32_t l1_bytes;        /* that it takes of L1 at most, besides constants */
     uint32_t constants_bytes; /* the last zero_bytes of them are a row of zeros */
     uint32_t zero_bytes;
     uint32_t buffers, forms, patterns, motions, rings, segments, records;

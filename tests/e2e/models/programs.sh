@@ -52,7 +52,7 @@ import struct, sys, zlib
 data = bytearray(open(sys.argv[1], "rb").read())
 listed, count = struct.unpack_from("<QI", data, 104)
 offset, size = struct.unpack_from("<QQ", data, listed + 16)
-struct.pack_into("<I", data, offset + 4, 1 << 20)
+struct.pack_into("<I", data, offset + 4, (1 << 20) + 64)
 data[12:16] = bytes(4)
 struct.pack_into("<I", data, 12, zlib.crc32(data))
 open(sys.argv[2], "wb").write(data)
