@@ -81,6 +81,8 @@ static uint32_t end_of_core_group(const mona_plan *plan, uint32_t first)
     uint32_t end = count;
     size_t bytes = 0;
     for (uint32_t o = first; o < count; o++) {
+        if (o > first && (is_on_arrays(plan, o) || reads_array_of(plan, o, first)))
+            return o;
         bytes += align_up(plan->ops[o].constants_bytes);
         if (bytes > plan->group_constants && end < count)
             return end;

@@ -53,7 +53,7 @@ static uint32_t readers_of(const mona_model *m, uint32_t tensor)
 static bool is_cut(const mona_model *m, const mona_file_op *op, uint32_t i)
 {
     const mona_file_op *writer = op->inputs[i] == MONA_NONE ? NULL : writer_of(m, op->inputs[i]);
-    return writer && op->kind != MONA_OP_LOAD && !mona_copies_channels(op) &&
+    return writer && !m->tensors[op->inputs[i]].array && !mona_copies_channels(op) &&
            !(op->kind == MONA_OP_STORE && readers_of(m, op->inputs[i]) == 1);
 }
 
