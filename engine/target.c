@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Target descriptors. The figures of the 310 come from its platform configuration. */
+#include "engine/aicore/program.h"
 #include "engine/target.h"
 
 /* The L0 sizes only matter to the C implementation, which runs instructions on buffers in the
@@ -30,7 +31,7 @@ const ac_target ac_target_ascend310 = {
     .l0a_bytes = 64 * 1024,
     .l0b_bytes = 64 * 1024,
     .l0c_bytes = 256 * 1024,
-    .ub_bytes = 253952,
+    .ub_bytes = 253952 - AC_PROGRAM_UB_BYTES,
     .fractal_k_8bit = 32,
     .fractal_k_f16 = 16,
     .c0_8bit = 32,
