@@ -253,13 +253,30 @@ static AVRational sample_aspect(const video *v)
     return aspect.num > 0 ? av_mul_q(aspect, changed) : changed;
 }
 
+static bool suits(const codec *c, const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
+{
+    return c && codec_fits(c, format) && codec_takes(c, format, pix_fmt);
+}
+
+/* Without -c. A modern codec stays, HDR becomes HEVC, which its players expect, and all else becomes
+ * what the container usually holds. */
 static const codec *choose_codec(const video *v, const AVOutputFormat *format,
                                  enum AVPixelFormat pix_fmt)
 {
-    const codec *chosen = codec_for(format, pix_fmt);
-    if (chosen != codec_for(format, AV_PIX_FMT_NONE))
-        pipeline_note(&v->settings->notes, "%s: encoded as %s (-c), which can hold %s",
-                      v->settings->output, chosen->name, pixels_name(pix_fmt));
+    const AVCodecParameters *p = v->in.video->codecpar;
+    const codec *usual = codec_for(format, AV_PIX_FMT_NONE), *chosen = codec_for(format, pix_fmt);
+    const codec *same = codec_modern(p->codec_id), *hevc = codec_find("hevc");
+    const bool hdr = p->color_trc == AVCOL_TRC_SMPTE2084 || p->color_trc == AVCOL_TRC_ARIB_STD_B67;
+    const bool follows = suits(same, format, pix_fmt);
+    const bool shows = !follows && hdr && suits(hevc, format, pix_fmt);
+    chosen = follows ? same : shows ? hevc : chosen;
+    if (chosen != usual)
+        pipeline_note(&v->settings->notes, "%s: encoded as %s (-c chooses another), %s%s",
+                      v->settings->output, chosen->name,
+                      follows ? "like the input"
+                      : shows ? "for HDR"
+                              : "which can hold ",
+                      follows || shows ? "" : pixels_name(pix_fmt));
     return chosen;
 }
 

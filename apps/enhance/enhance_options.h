@@ -87,8 +87,8 @@ typedef struct enhance_options {
 #define ENHANCE_ENCODER_OPTIONS(at, group)                                                        \
     {"--codec", "-c", OPTION_STRING, SHARED_FIELD(at, codec), "CODEC", group,                     \
      .help = "codec of the result: " CODECS                                                       \
-             "; or the name of one of FFmpeg's encoders for these, such as libx264 (default: the "\
-             "first one that suits the container and the pixel format)",                          \
+             "; or the name of one of FFmpeg's encoders for these, such as libx264 (default: HEVC, "\
+             "AV1 and VP9 stay, HDR becomes hevc, all else what suits the container and the pixels)",\
      .values = "h264 hevc av1 vp9 ffv1 prores rawvideo"},                                         \
     {"--crf", NULL, OPTION_NUMBER, SHARED_FIELD(at, crf), "N", group,                             \
      .help = "quality, lower is better: for h264 from 0 to 51 (default 18), hevc from 0 to 51 (20), "\

@@ -131,20 +131,15 @@ static bool is_to_be_made(int from, enum AVPixelFormat to)
     return colour ? !pixels_has_planes(from) && to != AV_PIX_FMT_GRAY8 : true;
 }
 
-/* Replaces the frame by a converted one with the same properties except range and matrix. */
 static bool replace(AVFrame *frame, const frame_convert_shape *shape, pipeline_error *error)
 {
-    AVFrame *made = frame_convert_to(frame, shape, error);
-    if (!made)
-        return false;
-    const bool copied = av_frame_copy_props(made, frame) >= 0;
-    copy_alpha(made, frame);
-    made->color_range = shape->range;
-    made->colorspace = shape->matrix;
-    av_frame_unref(frame);
-    av_frame_move_ref(frame, made);
-    av_frame_free(&made);
-    return copied || pipeline_fail(error, "out of memory");
+    AVFrame *old = av_frame_clone(frame);
+    const bool good =
+        old ? frame_convert_replace(frame, shape, error) : pipeline_fail(error, "out of memory");
+    if (good)
+        copy_alpha(frame, old);
+    av_frame_free(&old);
+    return good;
 }
 
 bool picture_planes(AVFrame *frame, enum AVPixelFormat format, pipeline_error *error)

@@ -59,6 +59,12 @@ const codec *codec_find(const char *name)
     return NULL;
 }
 
+const codec *codec_modern(enum AVCodecID id)
+{
+    const bool modern = id == AV_CODEC_ID_HEVC || id == AV_CODEC_ID_AV1 || id == AV_CODEC_ID_VP9;
+    return modern ? codec_find(avcodec_get_name(id)) : NULL;
+}
+
 bool codec_fits(const codec *c, const AVOutputFormat *format)
 {
     if (c->id == AV_CODEC_ID_PNG || picture_writer_is(format))

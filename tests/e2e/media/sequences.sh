@@ -82,7 +82,9 @@ enhance "$tmp/in/%03d.png" -o "$tmp/cut.mp4" --stages sr
 same "a picture cut short is told of" "$? $(grep -c 'packets could not be decoded' "$tmp/log")" "0 1"
 rm "$tmp/in/105.png"
 ffmpeg -v error -i "$tmp/in/098.png" -vf scale=48:28 "$tmp/in/110.png"
-refused "a picture of another size" 1 "expected every frame to be 96x54 yuv420p" "$tmp/in/%03d.png" -o "$tmp/size.mp4"
+enhance "$tmp/in/%03d.png" -o "$tmp/size.mp4" --stages sr
+same "a picture of another size becomes as large as the first, and it is told of" "$? $(grep -c 'frames have 48x28 yuv420p; they are converted to 96x54' "$tmp/log") $(probe "$tmp/size.mp4" width,height,nb_frames)" \
+    "0 1 192,108,10"
 rm "$tmp/in/110.png"
 refused "a pattern without pictures" 1 "expected pictures with names like this, found none" "$tmp/in/none%d.png" -o "$tmp/none.mp4"
 ! full || refused "a folder that is not there" 1 "No such file" "$tmp/none/%d.png" -o "$tmp/none.mp4"
