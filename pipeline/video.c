@@ -312,8 +312,8 @@ static bool suits(const codec *c, const AVOutputFormat *format, enum AVPixelForm
     return c && codec_fits(c, format) && codec_takes(c, format, pix_fmt);
 }
 
-/* Without -c. A modern codec stays, HDR becomes HEVC, which its players expect, and all else becomes
- * what the container usually holds. */
+/* Without -c. A modern codec stays, unless --preset is one of another codec. HDR becomes HEVC, which
+ * its players expect, and all else what the container usually holds. */
 static const codec *choose_codec(const video *v, const AVOutputFormat *format,
                                  enum AVPixelFormat pix_fmt)
 {
@@ -323,7 +323,9 @@ static const codec *choose_codec(const video *v, const AVOutputFormat *format,
                     v->is_deep ? codec_for_depth(format, pix_fmt) : codec_for(format, pix_fmt);
     const codec *same = codec_modern(p->codec_id), *hevc = codec_find("hevc");
     const bool hdr = p->color_trc == AVCOL_TRC_SMPTE2084 || p->color_trc == AVCOL_TRC_ARIB_STD_B67;
-    const bool follows = suits(same, format, pix_fmt);
+    const char *preset = v->settings->encoder.preset;
+    const bool follows =
+        suits(same, format, pix_fmt) && (!preset || codec_takes_preset(same, preset));
     const bool shows = !follows && hdr && suits(hevc, format, pix_fmt);
     chosen = follows ? same : shows ? hevc : chosen;
     if (chosen != usual)
@@ -354,6 +356,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
                               .shift = v->in.start == AV_NOPTS_VALUE ? 0 : v->in.start,
                               .end = v->in.end,
                               .drop = s->drop_unsupported,
+                              .sound = s->sound,
                               .flush = s->encoder.low_latency,
                               .notes = &s->notes};
     if (!settings.choice.codec)
@@ -455,7 +458,7 @@ static bool open_all(video *v, pipeline_error *error)
                             .low_latency = s->encoder.low_latency,
                             .deinterlace = s->deinterlace,
                             .double_fields = s->double_fields,
-                            .no_audio = s->no_audio,
+                            .no_audio = s->sound.mode == SOUND_NONE,
                             .rotate = s->rotate,
                             .keeps_matrix = format && container_holds_matrix(format),
                             .ends_early = s->frames,

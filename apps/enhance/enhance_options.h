@@ -104,8 +104,11 @@ typedef struct enhance_options {
              "ahead, no search for interlaced frames that are not marked"},                       \
     {"--encoder-option", "-e", OPTION_LIST, SHARED_FIELD(at, encoder), "KEY=VALUE", group,        \
      .help = "an option of FFmpeg's encoder; can be given more than once"},                       \
-    {"--audio", NULL, OPTION_CHOICE, SHARED_FIELD(at, audio), "copy|none", group,                 \
-     .help = "copy: keep the sound as it is, bit by bit; none: leave it out", .initial = "copy"}
+    {"--audio", NULL, OPTION_STRING, SHARED_FIELD(at, audio), "copy|auto|none|CODEC", group,      \
+     .help = "copy: keep the sound as it is, bit by bit, or in a lossless codec where the container "\
+             "cannot hold it; auto: where there is none, encode it in the container's usual codec; "\
+             "none: leave it out; or a codec: aac, opus, mp3, ac3, flac, alac",                   \
+     .initial = "copy", .values = "copy auto none aac opus mp3 ac3 flac alac"}
 /* clang-format on */
 
 /* False, with a message: more than one of them says how large the result is. */

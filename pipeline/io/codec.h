@@ -34,6 +34,9 @@ const codec *codec_find(const char *name);
 /* All codecs, in the order in which codec_for tries them. NULL: i is past the last one. */
 const codec *codec_at(size_t i);
 
+/* Whether --preset takes this name or number with the codec. */
+bool codec_takes_preset(const codec *c, const char *preset);
+
 /* The codec that an input of a modern codec keeps; NULL: another one. */
 const codec *codec_modern(enum AVCodecID id);
 

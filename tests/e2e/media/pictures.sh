@@ -247,6 +247,8 @@ same "HDR in another codec becomes HEVC, too" "$(probe "$tmp/hdr_usual.mp4" code
 ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -c:v libvpx-vp9 -deadline realtime -pix_fmt yuv420p "$tmp/modern.webm"
 "$mona" enhance -y "$tmp/modern.webm" -o "$tmp/modern.mkv" --stages sr --quiet
 same "VP9 stays VP9" "$(probe "$tmp/modern.mkv" codec_name)" vp9
+"$mona" enhance -y "$tmp/modern.webm" -o "$tmp/modern.mkv" --stages sr --quiet --preset ultrafast
+same "unless the preset is one of x264's" "$(probe "$tmp/modern.mkv" codec_name)" h264
 # $1: name, $2: expected in the one line, rest: arguments of enhance
 refused() {
     name=$1
