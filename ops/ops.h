@@ -126,7 +126,7 @@ typedef struct mona_op_run {
     mona_span (*rows)(const mona_bound_op *bound, uint32_t i, mona_span out);
     mona_span (*columns)(const mona_bound_op *bound, uint32_t i, mona_span out);
     void (*row)(const mona_row_call *call);
-    void (*map)(const mona_map_call *call); /* NULL: it only works row by row */
+    void (*map)(const mona_map_call *call); /* in place of row(), on whole maps */
     /* Operators on arrays have these two in place of those above; for others they are NULL. items:
      * the number of independent parts of the work; NULL: one for each element of the output. */
     void (*array)(const mona_array_call *call);
@@ -139,6 +139,7 @@ typedef struct mona_op_program {
      * which grows by one from call to call. NULL: there is no program. */
     void (*emit)(const mona_row_call *calls, uint32_t count);
     bool (*possible)(const mona_bound_op *bound); /* after bind(); NULL: always */
+    bool in_blocks; /* columns of its input and output are counted in blocks of 32 */
     /* Whether one instruction loads all rows of a strip, so that rings should wrap around between
      * strips; NULL: no. */
     bool (*loads_strips)(const mona_bound_op *bound);
@@ -152,6 +153,7 @@ typedef struct mona_op_program {
 typedef struct mona_op_class {
     const char *name;
     const mona_op_run *run;
+    const mona_op_run *run_map; /* the same on whole maps; NULL: it only works row by row */
     uint32_t min_inputs, max_inputs;
     /* Checks the record alone: parameters are in range, and data is in bounds given the tensors'
      * channels and types. Heights and widths of the shapes are not yet known. */
@@ -164,7 +166,7 @@ typedef struct mona_op_class {
     void (*bind)(const mona_bound_op *bound);
     /* Scratch memory that row() of one thread needs for rows of `columns` columns. */
     size_t (*scratch_bytes)(const mona_bound_op *bound, uint32_t columns);
-    /* Whether run->map() can compute it, and the scratch that map() or array() needs of one
+    /* Whether run_map can compute it, and the scratch that map() or array() needs of one
      * thread. */
     bool (*map_possible)(const mona_bound_op *bound);
     size_t (*map_scratch_bytes)(const mona_bound_op *bound);
@@ -188,11 +190,11 @@ extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_ad
     mona_op_array_map, mona_op_array_pick, mona_op_array_reduce, mona_op_array_matmul,
     mona_op_array_window, mona_op_array_resample, mona_op_array_gather, mona_op_concat,
     mona_op_slice;
-extern const mona_op_run mona_run_load, mona_run_store, mona_run_conv, mona_run_add, mona_run_mul,
-    mona_run_resize, mona_run_depth_to_space, mona_run_max_pool, mona_run_average_pool,
-    mona_run_array_map, mona_run_array_pick, mona_run_array_reduce, mona_run_array_matmul,
-    mona_run_array_window, mona_run_array_resample, mona_run_array_gather, mona_run_concat,
-    mona_run_slice;
+extern const mona_op_run mona_run_load, mona_run_store, mona_run_conv, mona_run_conv_map,
+    mona_run_add, mona_run_mul, mona_run_resize, mona_run_depth_to_space, mona_run_max_pool,
+    mona_run_average_pool, mona_run_array_map, mona_run_array_pick, mona_run_array_reduce,
+    mona_run_array_matmul, mona_run_array_window, mona_run_array_resample, mona_run_array_gather,
+    mona_run_concat, mona_run_slice;
 extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 
 /* CONCAT: the first channel of the output that comes from input i. SLICE: the first channel of the

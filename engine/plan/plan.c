@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Binds a model to frame sizes and a target: plan_bind.c, plan_groups.c, plan_maps.c, plan_rings.c,
  * then every offset of the arena. */
-#include "engine/run/plan.h"
+#include "engine/plan/planner.h"
 
 #include "engine/libc.h"
 #include "engine/port/port.h"
@@ -80,7 +80,7 @@ static mona_status lay_out(mona_plan *plan)
     plan->zero_bytes = AC_ROW_SLACK;
     for (uint32_t o = 0; o < count; o++) {
         plan_op *op = &plan->ops[o];
-        op->constants_offset = place(&end, plan->shared ? 0 : op->constants_bytes);
+        op->constants_offset = place(&end, plan->shared || plan->linked ? 0 : op->constants_bytes);
         const size_t bytes = scratch_bytes(op);
         scratch = bytes > scratch ? bytes : scratch;
         /* On an AI Core no operator reads rows outside a map. */
@@ -108,6 +108,12 @@ static mona_status lay_out(mona_plan *plan)
         return MONA_ERR_LIMIT;
     plan->arena_bytes = end + core * plan->cores;
     return MONA_OK;
+}
+
+mona_status mona_plan_link(mona_plan *plan)
+{
+    plan->linked = true;
+    return lay_out(plan);
 }
 
 /* ---- public --------------------------------------------------------------------------------- */
@@ -143,27 +149,24 @@ static mona_status choose_target(mona_plan *plan, const mona_config *config)
     const mona_device *device = config->device ? config->device : &mona_device_host;
     plan->target = device->target;
     plan->ai_core = device->ai_core;
-    plan->isa = device->isa(config->cpu);
+    plan->isa = device->answers() ? device->isa(config->cpu) : NULL;
     if (!plan->isa)
         return MONA_ERR_DEVICE;
-    mona_device_properties properties;
-    const mona_status status = mona_device_query(device, &properties);
-    if (status)
-        return status;
+    const size_t cache_bytes = device->cache_bytes();
     if (config->threads > MONA_MAX_THREADS)
         return MONA_ERR_LIMIT;
-    plan->cores = config->threads ? config->threads : properties.cores;
+    plan->cores = config->threads ? config->threads : device->cores();
     if (plan->cores > MONA_MAX_THREADS)
         plan->cores = MONA_MAX_THREADS;
-    if (mona_plan_on_ai_core(plan) && plan->cores > properties.cores)
-        plan->cores = properties.cores;
+    if (mona_plan_on_ai_core(plan) && plan->cores > device->cores())
+        plan->cores = device->cores();
     if (!mona_port_has_threads() && !mona_plan_on_ai_core(plan))
         plan->cores = 1;
     /* Rings get three quarters of a cache; the rest is for weights and for the frame passing
      * through. */
-    plan->cache_bytes = config->cache_bytes      ? config->cache_bytes
-                        : properties.cache_bytes ? properties.cache_bytes / 4 * 3
-                                                 : plan->target->l1_bytes;
+    plan->cache_bytes = config->cache_bytes ? config->cache_bytes
+                        : cache_bytes       ? cache_bytes / 4 * 3
+                                            : plan->target->l1_bytes;
     return MONA_OK;
 }
 

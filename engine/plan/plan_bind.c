@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* First step of planning: every tensor gets its size, every operator its sources and its
  * fusions. */
-#include "engine/run/plan.h"
+#include "engine/plan/planner.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
@@ -137,7 +137,7 @@ static void bind_ops(mona_plan *plan)
         op->bound = (mona_bound_op){
             .op = file,
             .data = m->data,
-            .run = mona_ops[file->kind]->run,
+            .run = mona_ops[file->kind]->run, /* until groups are known */
             .target = plan->target,
             .isa = plan->isa,
             .on_ai_core = mona_plan_on_ai_core(plan),

@@ -5,7 +5,7 @@
  * A cell has a place in an input: its rows and columns, scaled. What it depends on reaches beyond
  * that. The reach is the largest over all cells. Windows in padding count as the nearest row or
  * column, which is more than necessary. */
-#include "engine/run/plan.h"
+#include "engine/plan/planner.h"
 
 static int64_t max_i64(int64_t a, int64_t b)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Fourth step of planning: how deep and how wide every ring must be, and into how many tiles a band
  * is cut. */
-#include "engine/run/plan.h"
+#include "engine/plan/planner.h"
 
 /* The planner makes tiles no narrower than this: narrower ones recompute more than caches save. */
 enum { MIN_TILE_COLUMNS = 128 };

@@ -80,9 +80,10 @@ struct mona_plan {
     const mona_session *shared;  /* session whose constants are used; NULL: this plan's own */
     uint32_t cores;              /* threads, on the host */
     uint32_t strip_rows;
-    ac_program program;                 /* of the model, for model310 to run; records NULL: none */
-    size_t group_constants;             /* on an AI Core: what a group may take of L1; 0: all fit */
-    bool copies;                        /* every CONCAT and SLICE copies */
+    ac_program program;     /* of the model, for model310 to run; records NULL: none */
+    size_t group_constants; /* on an AI Core: what a group may take of L1; 0: all fit */
+    bool copies;            /* every CONCAT and SLICE copies */
+    bool linked; /* it is part of a program, and so are its constants; the arena holds neither */
     size_t cache_bytes;                 /* cache that a core may expect to have */
     size_t state_bytes;                 /* session, this plan, worker threads */
     size_t zero_offset, zero_bytes;     /* a row of zeros, for rows outside a tensor */
@@ -158,9 +159,6 @@ static inline size_t mona_plan_l1_bytes(const mona_plan *plan)
  * of the group, side by side, or all if they fit. */
 size_t mona_plan_group_constants(const mona_plan *plan, const plan_group *g);
 
-/* Whether a group may begin with operator `first` on an AI Core. */
-bool mona_plan_may_begin(const mona_plan *plan, uint32_t first);
-
 /* The first group, which every model has; the group after g, or NULL. */
 static inline const plan_group *mona_plan_first_group(const mona_plan *plan)
 {
@@ -196,31 +194,22 @@ mona_span mona_plan_columns(const plan_op *op, const plan_progress *progress);
 /* The shape whose rows and columns the operator's progress counts. */
 const mona_shape *mona_plan_progress_shape(const plan_op *op);
 /* Channel blocks of an operator's output. */
-uint32_t mona_plan_blocks(const plan_op *op);
+static inline uint32_t mona_plan_blocks(const plan_op *op)
+{
+    return ceil_div_u32(op->bound.output.channels, op->bound.output_c0);
+}
+
 /* Whether an operator has nothing to do: a STORE that is fused into its convolution, or a CONCAT or
  * SLICE whose channels all lie in place. */
 bool mona_plan_is_idle(const mona_plan *plan, uint32_t index);
 
-/* The steps of mona_plan_make(). progress: room for every operator. */
-mona_status mona_plan_bind(mona_plan *plan, const mona_config *config);
-/* Finds which operators read which outputs. Fuses a STORE into the convolution before it if it is
- * the only reader and takes all channels. */
-void mona_plan_readers(mona_plan *plan);
-/* Divides operators into groups. Separates a fused STORE from its convolution if it runs in a later
- * group. The functions after it are its steps. */
-mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_progress *progress);
-void mona_plan_place(mona_plan *plan);
-mona_status mona_plan_maps(mona_plan *plan);
-mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress);
-
-/* Sets plan->parts and plan->reach. */
-void mona_plan_reach(mona_plan *plan, plan_progress *progress);
-
-/* No region or arena may reach this, so that sums of them cannot wrap. */
-#define PLAN_MAX_BYTES (SIZE_MAX / 16)
-
 /* Whether a session's constants are the same as those of this plan would be. */
 bool mona_session_lends(const mona_session *session, const mona_plan *plan);
+
+/* mona_session_open() with a plan whose constants are bound and that outlives the session: one that
+ * is linked. */
+mona_status mona_session_start(mona_session **session, const mona_plan *plan, void *arena,
+                               size_t bytes);
 
 /* Bytes of the part of the arena that session.c lays out itself. */
 size_t mona_session_state_bytes(const mona_plan *plan);

@@ -21,23 +21,18 @@
  * them without end. */
 #define FARTHEST ((int64_t)1 << 20)
 
-/* On the chip rings begin at a multiple of so many columns that column 0 and the tile's first
- * column lie at a multiple of 32 bytes, as copies reach no other place. RESIZE and DEPTH_TO_SPACE
- * also count their columns in blocks of 32 (ops/ascend/resize_instructions.c). */
-static bool counts_in_blocks(const plan_op *op)
-{
-    const uint32_t kind = op->bound.op->kind;
-    return kind == MONA_OP_RESIZE || kind == MONA_OP_DEPTH_TO_SPACE;
-}
-
+/* On an AI Core rings begin at a multiple of so many columns that column 0 and the tile's first
+ * column lie at a multiple of 32 bytes, as copies reach no other place; at a multiple of 32 columns
+ * where a program counts in them. */
 static int64_t ring_columns(const mona_plan *plan, uint32_t o)
 {
     const plan_op *op = &plan->ops[o];
     const uint32_t column = op->bound.output_c0 * (uint32_t)mona_type_size(op->bound.output.type);
     const uint32_t min = op->bound.target->ring_columns;
-    bool blocks = counts_in_blocks(op);
+    bool blocks = mona_plan_program_of(plan, op->bound.op->kind)->in_blocks;
     for (uint32_t r = op->first_reader; r <= op->last_reader; r++)
-        blocks |= counts_in_blocks(&plan->ops[r]) && plan->ops[r].writer[0] == o;
+        blocks |= mona_plan_program_of(plan, plan->ops[r].bound.op->kind)->in_blocks &&
+                  plan->ops[r].writer[0] == o;
     return blocks ? AC_BLOCK : min * column < AC_BLOCK ? AC_BLOCK / column : min;
 }
 
@@ -57,6 +52,14 @@ static uint32_t source_of(const plan_group *g, const plan_op *op, uint32_t i)
 {
     const uint32_t writer = op->writer[i];
     return writer != MONA_NONE && writer >= g->first ? writer : MONA_NONE;
+}
+
+bool mona_plan_is_idle(const mona_plan *plan, uint32_t index)
+{
+    const plan_op *op = &plan->ops[index];
+    if (mona_plan_copies(op))
+        return op->bound.placed == (1u << op->bound.op->input_count) - 1;
+    return is_store(op) && plan->ops[op->writer[0]].store == index;
 }
 
 const mona_shape *mona_plan_progress_shape(const plan_op *op)

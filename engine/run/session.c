@@ -13,20 +13,22 @@
  * longer than the difference between two cores with equal work, and less than a time slice. */
 enum { LOOKS = 1 << 14 };
 
-/* What lies at the beginning of the arena: the session, its copy of the plan, with shapes and
- * operators, and the workers. */
+/* What lies at the beginning of the arena: the session, its workers, and unless it is linked, a
+ * copy of the plan, with shapes and operators. */
 typedef struct state_layout {
-    size_t plan, shapes, ops, workers, bytes;
+    size_t workers, plan, shapes, ops, bytes;
 } state_layout;
 
 static state_layout layout_of(const mona_plan *plan)
 {
     const mona_file_header *h = plan->model.header;
-    state_layout l = {.plan = align_up(sizeof(mona_session))};
+    state_layout l = {.workers = align_up(sizeof(mona_session))};
+    l.bytes = l.plan = l.workers + align_up(plan->cores * sizeof(worker));
+    if (plan->linked)
+        return l;
     l.shapes = l.plan + align_up(sizeof(mona_plan));
     l.ops = l.shapes + align_up(h->tensor_count * sizeof(mona_shape));
-    l.workers = l.ops + align_up(h->op_count * sizeof(plan_op));
-    l.bytes = l.workers + plan->cores * sizeof(worker);
+    l.bytes = l.ops + align_up(h->op_count * sizeof(plan_op));
     return l;
 }
 
@@ -380,49 +382,55 @@ static void bind_op(const mona_plan *plan, mona_bound_op *b)
         b->program = program;
 }
 
-static void bind_constants(mona_session *s)
+static void bind_constants(const mona_plan *plan, plan_op *ops, uint8_t *arena)
 {
-    mona_plan *plan = s->plan;
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
-        plan_op *op = &plan->ops[o];
         if (plan->shared) {
-            op->bound.constants = plan->shared->plan->ops[o].bound.constants;
+            ops[o].bound.constants = plan->shared->plan->ops[o].bound.constants;
             continue;
         }
-        op->bound.constants = s->arena + op->constants_offset;
-        bind_op(plan, &op->bound);
+        ops[o].bound.constants = arena + ops[o].constants_offset;
+        bind_op(plan, &ops[o].bound);
     }
 }
 
-static void copy_plan(mona_session *s, const mona_plan *plan)
+/* Copies the plan to the arena and binds its constants. */
+static const mona_plan *copy_plan(const mona_plan *plan, uint8_t *arena)
 {
     const mona_file_header *h = plan->model.header;
     const state_layout l = layout_of(plan);
-    s->plan = (mona_plan *)(void *)(s->arena + l.plan);
-    s->workers = (worker *)(void *)(s->arena + l.workers);
-    *s->plan = *plan;
-    s->plan->shapes = (mona_shape *)(void *)(s->arena + l.shapes);
-    s->plan->ops = (plan_op *)(void *)(s->arena + l.ops);
-    memcpy(s->plan->shapes, plan->shapes, h->tensor_count * sizeof(mona_shape));
-    memcpy(s->plan->ops, plan->ops, h->op_count * sizeof(plan_op));
+    mona_plan *copy = (mona_plan *)(void *)(arena + l.plan);
+    mona_shape *shapes = (mona_shape *)(void *)(arena + l.shapes);
+    plan_op *ops = (plan_op *)(void *)(arena + l.ops);
+    *copy = *plan;
+    copy->shapes = memcpy(shapes, plan->shapes, h->tensor_count * sizeof *shapes);
+    copy->ops = memcpy(ops, plan->ops, h->op_count * sizeof *ops);
+    bind_constants(copy, ops, arena);
+    return copy;
 }
 
-mona_status mona_session_open(mona_session **session, const mona_plan *plan, void *arena,
-                              size_t bytes)
+static mona_status check_arena(const mona_plan *plan, const void *arena, size_t bytes)
 {
-    if (!session || !plan || !arena)
+    return bytes < plan->arena_bytes || (uintptr_t)arena % MONA_ALIGNMENT ? MONA_ERR_ARENA
+                                                                          : MONA_OK;
+}
+
+mona_status mona_session_start(mona_session **session, const mona_plan *plan, void *arena,
+                               size_t bytes)
+{
+    if (!session || !arena)
         return MONA_ERR_ARGUMENT;
-    if (bytes < plan->arena_bytes || (uintptr_t)arena % MONA_ALIGNMENT)
+    if (check_arena(plan, arena, bytes))
         return MONA_ERR_ARENA;
     mona_session *s = arena;
     memset(s, 0, sizeof *s);
     s->arena = arena;
     session_unobserved(s);
     s->run_band = mona_session_run_band;
-    copy_plan(s, plan);
+    s->plan = plan;
+    s->workers = (worker *)(void *)(s->arena + layout_of(plan).workers);
     memset(s->arena + plan->zero_offset, 0, plan->zero_bytes);
     memset(s->arena + plan->maps_offset, 0, plan->maps_bytes);
-    bind_constants(s);
     mona_port_mutex_init(&s->mutex);
     mona_port_condition_init(&s->changed);
     for (uint32_t i = 0; i < plan->cores; i++)
@@ -437,6 +445,16 @@ mona_status mona_session_open(mona_session **session, const mona_plan *plan, voi
     }
     *session = s;
     return MONA_OK;
+}
+
+mona_status mona_session_open(mona_session **session, const mona_plan *plan, void *arena,
+                              size_t bytes)
+{
+    if (!session || !plan || !arena)
+        return MONA_ERR_ARGUMENT;
+    if (check_arena(plan, arena, bytes))
+        return MONA_ERR_ARENA;
+    return mona_session_start(session, copy_plan(plan, arena), arena, bytes);
 }
 
 mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const mona_buffer *outputs)

@@ -18,7 +18,7 @@ typedef struct worker {
 } worker;
 
 struct mona_session {
-    mona_plan *plan;
+    const mona_plan *plan;
     uint8_t *arena;
     worker *workers; /* [plan->cores]; [0] is the thread that calls mona_session_run */
     mona_port_mutex mutex;

@@ -196,13 +196,14 @@ static void conv_direct(const ac_conv_row *row, const clamps *limits)
     }
 }
 
-static void conv_scattered(const ac_conv_row *row, const clamps *limits, const ac_isa *isa)
+static void conv_scattered(const ac_conv_row *row, const clamps *limits, const ac_isa *by)
 {
-    uint8_t results[AC_MAX_GROUP][SCATTER_PIXELS * AC_FRACTAL * 2];
+    uint8_t(*results)[SCATTER_PIXELS * AC_FRACTAL * 2] = (void *)row->scratch;
+    _Static_assert(AC_MAX_GROUP * sizeof *results <= AC_SCRATCH_NEON, "it fits");
     int32_t start[AC_MAX_GROUP][AC_FRACTAL];
     job jobs[AC_MAX_GROUP];
     const uint32_t group = ac_scatter_group(row);
-    const ac_row tile = {results[0], sizeof results[0], AC_FRACTAL, row->output.type};
+    const ac_row tile = {results[0], sizeof *results, AC_FRACTAL, row->output.type};
     for (uint32_t n = 0; n < row->conv->blocks; n += group) {
         const uint32_t count = min_u32(group, row->conv->blocks - n);
         for (uint32_t i = 0; i < count; i++)
@@ -211,16 +212,16 @@ static void conv_scattered(const ac_conv_row *row, const clamps *limits, const a
             const uint32_t pixels = min_u32(SCATTER_PIXELS, row->pixels - x);
             for (uint32_t i = 0; i < count; i++)
                 run_pixels(&jobs[i], x, pixels);
-            ac_scatter(isa, row, &tile, n, x, pixels);
+            ac_scatter(by, row, &tile, n, x, pixels);
         }
     }
 }
 
-static void conv_any(const ac_conv_row *row, const ac_isa *isa)
+static void conv_any(const ac_conv_row *row, const ac_isa *by)
 {
     const clamps limits = clamps_of(row);
     if (ac_scatter_needed(row))
-        conv_scattered(row, &limits, isa);
+        conv_scattered(row, &limits, by);
     else
         conv_direct(row, &limits);
 }
