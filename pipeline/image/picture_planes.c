@@ -198,8 +198,8 @@ AVFrame *picture_of_planes(const AVFrame *frame, pipeline_error *error)
     enum AVPixelFormat format = deep ? AV_PIX_FMT_RGB48BE : AV_PIX_FMT_RGB24;
     if (alpha)
         format = deep ? AV_PIX_FMT_RGBA64BE : AV_PIX_FMT_RGBA;
-    else if (d->nb_components == 1 && full && !deep)
-        format = AV_PIX_FMT_GRAY8;
+    else if (d->nb_components == 1 && full)
+        format = deep ? AV_PIX_FMT_GRAY16BE : AV_PIX_FMT_GRAY8;
     AVFrame *picture = frame_convert(frame, frame->width, frame->height, format, error);
     if (picture)
         copy_alpha(picture, frame);

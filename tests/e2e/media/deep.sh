@@ -111,3 +111,18 @@ same "pictures of 16 bits become ProRes 4444" "$(probe "$tmp/out.mov" codec_name
 "$mona" enhance "$tmp/p%d.png" -o "$tmp/q%d.png" --quiet $as_it_is
 same "and pictures of 16 bits" "$? $(probe "$tmp/q2.png" pix_fmt)" "0 rgba64be"
 at_least "with their colours" "$(psnr "$tmp/q2.png" "$tmp/p2.png")" 80
+# Single pictures, whose metadata stays.
+for kind in rgb48le:tif $(! full || echo gray16be:png rgba64be:png rgb48be:png); do
+    picture=$tmp/deep.${kind#*:}
+    # shellcheck disable=SC2086
+    ffmpeg -v error -y $source -frames:v 1 -update 1 -pix_fmt "${kind%:*}" "$picture"
+    "$mona" enhance -y "$picture" -o "$tmp/same.png" --quiet $as_it_is 2> "$tmp/log" || not_ok "$kind" "$(cat "$tmp/log")"
+    same "$kind: no bit changes" "$(ffmpeg -v error -i "$tmp/same.png" -pix_fmt "${kind%:*}" -f md5 -)" "$(ffmpeg -v error -i "$picture" -f md5 -)"
+    "$mona" enhance -y "$picture" -o "$tmp/large.png" --quiet --stages sr --sr "$tmp/x3.mona"
+    ffmpeg -v error -y -i "$picture" -vf scale=iw*3:ih*3:flags=bicubic "$tmp/wanted.png"
+    at_least "$kind: enlarged" "$(psnr "$tmp/large.png" "$tmp/wanted.png")" 35
+done
+"$mona" enhance "$tmp/p1.png" -o "$tmp/alpha.png" --quiet
+same "alpha of 16 bits" "$? $(probe "$tmp/alpha.png" width,pix_fmt)" "0 92,rgba64be"
+"$mona" enhance "$tmp/deep.tif" -o "$tmp/deep.jpg" 2> "$tmp/log"
+same "in a JPEG it is rounded to 8, and that is told" "$? $(grep -c "JPEG holds 8 of the picture's 16 bits" "$tmp/log")" "0 1"
