@@ -367,18 +367,24 @@ static void bind(const mona_bound_op *b)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Scratch: where the runs lie, then the plane rows that a fused STORE writes: pointers, or
- * addresses for a program. */
+/* Scratch: where the runs lie; the plane rows that a fused STORE writes: pointers, or addresses for
+ * a program; and that of row kernels. */
 static size_t runs_bytes(const mona_conv_layout *k)
 {
     return align_up(runs_before(k, k->c1) * sizeof(ac_address));
+}
+
+static size_t planes_bytes(const mona_bound_op *b)
+{
+    return align_up(b->output.channels * sizeof(ac_address));
 }
 
 static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns_)
 {
     (void)columns_;
     const mona_conv_layout k = mona_conv_layout_of(b);
-    return runs_bytes(&k) + b->output.channels * sizeof(ac_address);
+    const size_t before = planes_bytes(b) + runs_bytes(&k);
+    return b->on_ai_core ? before : before + b->isa->conv_scratch;
 }
 
 /* Finds the addresses of all runs for the call's first pixel, whose filter starts at column x *
@@ -410,6 +416,7 @@ static ac_conv_row row_of(const mona_row_call *call, ac_planes *planes)
         .runs = runs,
         .pixels = (uint32_t)(call->x_end - call->x_begin),
         .output = {.c0 = b->output_c0, .type = b->output.type},
+        .scratch = call->scratch + runs_bytes(&k) + planes_bytes(b),
     };
     if (conv->epilogue.add)
         r.residual = input_row(call, 1);

@@ -11,6 +11,7 @@
 #include "pipeline/image/stills.h"
 #include "pipeline/stages/chain.h"
 #include "pipeline/io/encode.h"
+#include "pipeline/io/sound.h"
 #include "pipeline/error.h"
 #include "pipeline/stages/probe.h"
 #include "pipeline/stages/stage.h"
@@ -45,10 +46,10 @@ typedef struct enhance_settings {
     uint64_t segment_frames; /* in each; 0: a few seconds' worth */
     bool deinterlace;        /* deinterlace interlaced frames */
     bool double_fields;      /* into a frame for each field */
-    bool no_audio;           /* leave sound out */
-    rotation rotate;         /* of the frames; AUTO: only where OUT cannot hold it */
-    bool stop_on_error;      /* fail at the first damage in the input */
-    bool drop_unsupported;   /* leave out what the container cannot hold, rather than fail */
+    sound_choice sound;
+    rotation rotate;       /* of the frames; AUTO: only where OUT cannot hold it */
+    bool stop_on_error;    /* fail at the first damage in the input */
+    bool drop_unsupported; /* leave out what the container cannot hold, rather than fail */
     encoder_choice encoder;
     pipeline_notes notes;
     /* Called in the caller's thread before the first frame and after each one; may be NULL. */

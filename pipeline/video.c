@@ -15,6 +15,7 @@
 
 #include "pipeline/image/orientation.h"
 #include "pipeline/stages/channel.h"
+#include "pipeline/stages/deep.h"
 #include "pipeline/io/av_compat.h"
 #include "pipeline/io/av_log_errors.h"
 #include "pipeline/io/container.h"
@@ -30,6 +31,8 @@ typedef struct job {
     AVFrame *picture; /* the output slot's planes as a frame of libav; made once */
     uint64_t number;  /* of the frame, as counted by the chain */
     mona_event *done;
+    AVFrame *source;  /* deep: the frame itself; it is kept until it is through */
+    mona_event *kept; /* deep: reached when the second chain is through; NULL: there is none */
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input so far */
 } job;
 
@@ -38,6 +41,8 @@ typedef struct video {
     enhance_report *report;
     input in;
     chain stages;
+    deep deep; /* for samples of more bits than the stages see */
+    bool is_deep;
     output out;
     output_settings out_settings;
     chain_memory memory;        /* after the last frame that was encoded */
@@ -86,7 +91,10 @@ static bool submit(video *v)
         return pipeline_fail(&v->decode_error, "computing failed: %s", mona_status_text(status));
     probe_mark(v->settings->probe, v->stages.entered, PROBE_UPLOAD, false);
     for (unsigned p = 0; p < slot->format.planes; p++)
-        frame_fill_plane(slot, p, decoded->data[p], decoded->linesize[p]);
+        if (v->is_deep)
+            deep_fill_plane(&v->deep, slot, p, decoded->data[p], decoded->linesize[p]);
+        else
+            frame_fill_plane(slot, p, decoded->data[p], decoded->linesize[p]);
     probe_mark(v->settings->probe, v->stages.entered, PROBE_UPLOAD, true);
 
     /* Jobs come back in the order of their frames, so this is the job of the next output slot. */
@@ -102,6 +110,13 @@ static bool submit(video *v)
     j->moved_frames = v->in.moved_frames;
     j->number = v->stages.entered;
     status = chain_enqueue(&v->stages, quantiser_error(decoded), &j->done);
+    if (!status && v->is_deep) {
+        av_frame_unref(j->source);
+        if (av_frame_ref(j->source, decoded) < 0)
+            return pipeline_fail(&v->decode_error, "out of memory");
+        status = deep_enqueue(&v->deep, (const uint8_t *const *)decoded->data, decoded->linesize,
+                              &j->kept);
+    }
     if (status)
         return pipeline_fail(&v->decode_error, "computing failed: %s", mona_status_text(status));
     return channel_push(&v->busy, j);
@@ -161,6 +176,12 @@ static bool encode(video *v, const job *j, pipeline_error *error)
 static bool finish_job(video *v, job *j, pipeline_error *error)
 {
     mona_status status = mona_event_synchronize(j->done);
+    if (!status && j->kept)
+        status = mona_event_synchronize(j->kept);
+    if (!status && v->is_deep)
+        deep_finish(&v->deep, j->number,
+                    &v->stages.edges[v->stages.count][j->number % CHAIN_OUTPUTS],
+                    (const uint8_t *const *)j->source->data, j->source->linesize);
     if (status)
         return pipeline_fail(error, "computing failed: %s", mona_status_text(status));
     v->report->lost_packets = j->lost_packets;
@@ -198,15 +219,16 @@ static void keep(void *opaque, uint8_t *data)
     (void)data;
 }
 
-static bool wrap_output(video *v, unsigned slot)
+static bool wrap_output(video *v, enum AVPixelFormat format, unsigned slot)
 {
-    frame *f = &v->stages.edges[v->stages.count][slot];
+    const frame *f = v->is_deep ? &v->deep.out : &v->stages.edges[v->stages.count][slot];
     AVFrame *picture = av_frame_alloc();
     v->jobs[slot].picture = picture;
-    if (!picture)
+    v->jobs[slot].source = av_frame_alloc();
+    if (!picture || !v->jobs[slot].source)
         return false;
     picture->buf[0] = av_buffer_create(f->data[0], frame_bytes(&f->format), keep, NULL, 0);
-    picture->format = pixels_plain(v->in.video->codecpar->format);
+    picture->format = format;
     picture->width = (int)f->format.width;
     picture->height = (int)f->format.height;
     for (unsigned p = 0; p < f->format.planes; p++) {
@@ -253,21 +275,74 @@ static AVRational sample_aspect(const video *v)
     return aspect.num > 0 ? av_mul_q(aspect, changed) : changed;
 }
 
+/* The n-th best format for frames of pix_fmt: with as many bits, with more, with fewer.
+ * AV_PIX_FMT_NONE: there is none. */
+static enum AVPixelFormat nth_depth(enum AVPixelFormat pix_fmt, unsigned n)
+{
+    const unsigned bits = pixels_frame_format(pix_fmt, 1, 1).bits, more = PIXELS_MAX_BITS - bits;
+    return pixels_with_bits(pix_fmt, n <= more ? bits + n : bits - (n - more));
+}
+
+/* The format in which a codec holds deep frames; pix_fmt if it holds none. */
+static enum AVPixelFormat choose_depth(const codec *c, const AVOutputFormat *format,
+                                       enum AVPixelFormat pix_fmt)
+{
+    for (unsigned n = 0; n <= PIXELS_MAX_BITS - 10; n++) {
+        const enum AVPixelFormat held = nth_depth(pix_fmt, n);
+        if (held != AV_PIX_FMT_NONE && codec_takes(c, format, held))
+            return held;
+    }
+    return pix_fmt;
+}
+
+/* The codec that holds most bits of deep frames, in the order of codec_for. */
+static const codec *codec_for_depth(const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
+{
+    for (unsigned n = 0; n <= PIXELS_MAX_BITS - 10; n++) {
+        const enum AVPixelFormat held = nth_depth(pix_fmt, n);
+        const codec *c = held == AV_PIX_FMT_NONE ? NULL : codec_for(format, held);
+        if (c && codec_takes(c, format, held))
+            return c;
+    }
+    return codec_for(format, pix_fmt);
+}
+
+static bool suits(const codec *c, const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
+{
+    return c && codec_fits(c, format) && codec_takes(c, format, pix_fmt);
+}
+
+/* Without -c. A modern codec stays, unless --preset is one of another codec. HDR becomes HEVC, which
+ * its players expect, and all else what the container usually holds. */
 static const codec *choose_codec(const video *v, const AVOutputFormat *format,
                                  enum AVPixelFormat pix_fmt)
 {
-    const codec *chosen = codec_for(format, pix_fmt);
-    if (chosen != codec_for(format, AV_PIX_FMT_NONE))
-        pipeline_note(&v->settings->notes, "%s: encoded as %s (-c), which can hold %s",
-                      v->settings->output, chosen->name, pixels_name(pix_fmt));
+    const AVCodecParameters *p = v->in.video->codecpar;
+    const codec *usual = codec_for(format, AV_PIX_FMT_NONE),
+                *chosen =
+                    v->is_deep ? codec_for_depth(format, pix_fmt) : codec_for(format, pix_fmt);
+    const codec *same = codec_modern(p->codec_id), *hevc = codec_find("hevc");
+    const bool hdr = p->color_trc == AVCOL_TRC_SMPTE2084 || p->color_trc == AVCOL_TRC_ARIB_STD_B67;
+    const char *preset = v->settings->encoder.preset;
+    const bool follows =
+        suits(same, format, pix_fmt) && (!preset || codec_takes_preset(same, preset));
+    const bool shows = !follows && hdr && suits(hevc, format, pix_fmt);
+    chosen = follows ? same : shows ? hevc : chosen;
+    if (chosen != usual)
+        pipeline_note(&v->settings->notes, "%s: encoded as %s (-c chooses another), %s%s",
+                      v->settings->output, chosen->name,
+                      follows ? "like the input"
+                      : shows ? "for HDR"
+                              : "which can hold ",
+                      follows || shows ? "" : pixels_name(pix_fmt));
     return chosen;
 }
 
-static bool open_output(video *v, const AVOutputFormat *format, const input_settings *input,
-                        pipeline_error *error)
+static bool open_output(video *v, const AVOutputFormat *format, const stage_settings *stage,
+                        const input_settings *input, pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
-    frame_format size = chain_format(&v->stages);
+    const frame_format size = chain_format(&v->stages), in = input_format(&v->in);
     encoder_settings settings = {.choice = s->encoder,
                                  .width = (int)size.width,
                                  .height = (int)size.height,
@@ -281,13 +356,25 @@ static bool open_output(video *v, const AVOutputFormat *format, const input_sett
                               .shift = v->in.start == AV_NOPTS_VALUE ? 0 : v->in.start,
                               .end = v->in.end,
                               .drop = s->drop_unsupported,
+                              .sound = s->sound,
                               .flush = s->encoder.low_latency,
                               .notes = &s->notes};
-    for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)
-        if (!wrap_output(v, i))
-            return pipeline_fail(error, "out of memory");
     if (!settings.choice.codec)
         settings.choice.codec = choose_codec(v, format, settings.pix_fmt);
+    if (v->is_deep) {
+        const enum AVPixelFormat whole = settings.pix_fmt;
+        settings.pix_fmt = choose_depth(settings.choice.codec, format, whole);
+        if (settings.pix_fmt != whole)
+            pipeline_note(&s->notes, "%s: %s has no %s; the result is %s", s->output,
+                          settings.choice.codec->name, pixels_name(whole),
+                          pixels_name(settings.pix_fmt));
+        if (!deep_open(&v->deep, &v->stages, stage, &in,
+                       pixels_frame_format(settings.pix_fmt, 1, 1).bits, error))
+            return false;
+    }
+    for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)
+        if (!wrap_output(v, settings.pix_fmt, i))
+            return pipeline_fail(error, "out of memory");
     if (!codec_fits(settings.choice.codec, format))
         return pipeline_fail(error,
                              "%s: %s cannot hold %s; .mkv holds every codec that mona writes",
@@ -348,6 +435,15 @@ static bool tell_size(const video *v)
            s->sized(s->sized_context, swaps ? in.height : in.width, swaps ? in.width : in.height);
 }
 
+static bool open_stages(video *v, const stage_settings *settings, pipeline_error *error)
+{
+    const enhance_settings *s = v->settings;
+    frame_format in = input_format(&v->in);
+    v->is_deep = in.bits > DEEP_SEEN_BITS;
+    in.bits = v->is_deep ? DEEP_SEEN_BITS : in.bits;
+    return chain_open(&v->stages, s->kinds, s->count, settings, in, true, error);
+}
+
 static bool open_all(video *v, pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
@@ -362,7 +458,7 @@ static bool open_all(video *v, pipeline_error *error)
                             .low_latency = s->encoder.low_latency,
                             .deinterlace = s->deinterlace,
                             .double_fields = s->double_fields,
-                            .no_audio = s->no_audio,
+                            .no_audio = s->sound.mode == SOUND_NONE,
                             .rotate = s->rotate,
                             .keeps_matrix = format && container_holds_matrix(format),
                             .ends_early = s->frames,
@@ -386,8 +482,7 @@ static bool open_all(video *v, pipeline_error *error)
         stage.resize = (resize_scale){stage.resize.y, stage.resize.x};
     v->in.copy = copy_other;
     v->in.copy_context = v;
-    if (!chain_open(&v->stages, s->kinds, s->count, &stage, input_format(&v->in), true, error) ||
-        !open_output(v, format, &input, error))
+    if (!open_stages(v, &stage, error) || !open_output(v, format, &stage, &input, error))
         return false;
     chain_watch(&v->stages, s->probe);
     begin_report(v);
@@ -450,8 +545,9 @@ bool enhance_video(const enhance_settings *settings, enhance_report *report, pip
 
     output_close(&v.out);
     for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)
-        av_frame_free(&v.jobs[i].picture);
+        av_frame_free(&v.jobs[i].picture), av_frame_free(&v.jobs[i].source);
     chain_close(&v.stages);
+    deep_close(&v.deep);
     input_close(&v.in);
     channel_destroy(&v.idle);
     channel_destroy(&v.busy);

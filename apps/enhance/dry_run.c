@@ -117,21 +117,21 @@ static bool measure(test_run *t, const enhance_settings *s, bool image)
 
 /* What happens to a stream. container NULL: the result is a picture. */
 static const char *fate_of(const footage *f, const AVStream *stream,
-                           const AVOutputFormat *container, bool no_audio)
+                           const AVOutputFormat *container, const sound_choice *sound)
 {
-    if (no_audio && stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO)
+    if (sound->mode == SOUND_NONE && stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO)
         return "left out";
     if (stream == f->video)
         return "enhanced";
     if (container && container_regenerates(f->format, stream))
         return "made anew";
-    if (container && container_converts(container, stream))
+    if (container && container_converts(container, stream, sound))
         return "converted";
     return container && !container_holds(container, stream) ? "left out" : "copied";
 }
 
 static void add_streams(cJSON *plan, const footage *f, const AVOutputFormat *container,
-                        bool no_audio)
+                        const sound_choice *sound)
 {
     cJSON *streams = cJSON_AddArrayToObject(plan, "streams");
     for (unsigned i = 0; i < f->format->nb_streams; i++) {
@@ -143,7 +143,7 @@ static void add_streams(cJSON *plan, const footage *f, const AVOutputFormat *con
         cJSON_AddStringToObject(row, "kind", kind ? kind : "unknown");
         cJSON_AddStringToObject(row, "codec", avcodec_get_name(stream->codecpar->codec_id));
         cJSON_AddStringToObject(row, "language", language ? language->value : "");
-        cJSON_AddStringToObject(row, "what", fate_of(f, stream, container, no_audio));
+        cJSON_AddStringToObject(row, "what", fate_of(f, stream, container, sound));
         cJSON_AddItemToArray(streams, row);
     }
 }
@@ -245,7 +245,7 @@ static cJSON *plan_of(const enhance_settings *s, const test_run *t, footage *f, 
     if (sampled)
         cJSON_AddNumberToObject(cJSON_GetObjectItemCaseSensitive(plan, "speed"), "sample_side",
                                 SAMPLE_SIDE);
-    add_streams(plan, f, image ? NULL : mux_format(s->output, s->format, &unused), s->no_audio);
+    add_streams(plan, f, image ? NULL : mux_format(s->output, s->format, &unused), &s->sound);
     return plan;
 }
 

@@ -109,7 +109,9 @@ int enhance_options_apply(const enhance_options *o, bool image, bool delays, sta
     if ((o->size.height || o->size.size) && !has(&list, STAGE_SR))
         return cli_fail(EXIT_USAGE, "--height and --size: expected sr among --stages, found '%s'",
                         o->stages);
-    settings->no_audio = !strcmp(o->audio, "none");
+    if (!sound_choice_read(&settings->sound, o->audio))
+        return cli_fail(EXIT_USAGE, "--audio: expected copy, auto, none or one of %s, found '%s'",
+                        sound_codecs(), o->audio);
     settings->rotate = !strcmp(o->rotate, "auto")
                            ? ROTATION_AUTO
                            : (rotation)(ROTATION_NONE + strtoul(o->rotate, NULL, 10) / 90);

@@ -87,8 +87,8 @@ typedef struct enhance_options {
 #define ENHANCE_ENCODER_OPTIONS(at, group)                                                        \
     {"--codec", "-c", OPTION_STRING, SHARED_FIELD(at, codec), "CODEC", group,                     \
      .help = "codec of the result: " CODECS                                                       \
-             "; or the name of one of FFmpeg's encoders for these, such as libx264 (default: the "\
-             "first one that suits the container and the pixel format)",                          \
+             "; or the name of one of FFmpeg's encoders for these, such as libx264 (default: HEVC, "\
+             "AV1 and VP9 stay, HDR becomes hevc, all else what suits the container and the pixels)",\
      .values = "h264 hevc av1 vp9 ffv1 prores rawvideo"},                                         \
     {"--crf", NULL, OPTION_NUMBER, SHARED_FIELD(at, crf), "N", group,                             \
      .help = "quality, lower is better: for h264 from 0 to 51 (default 18), hevc from 0 to 51 (20), "\
@@ -104,8 +104,11 @@ typedef struct enhance_options {
              "ahead, no search for interlaced frames that are not marked"},                       \
     {"--encoder-option", "-e", OPTION_LIST, SHARED_FIELD(at, encoder), "KEY=VALUE", group,        \
      .help = "an option of FFmpeg's encoder; can be given more than once"},                       \
-    {"--audio", NULL, OPTION_CHOICE, SHARED_FIELD(at, audio), "copy|none", group,                 \
-     .help = "copy: keep the sound as it is, bit by bit; none: leave it out", .initial = "copy"}
+    {"--audio", NULL, OPTION_STRING, SHARED_FIELD(at, audio), "copy|auto|none|CODEC", group,      \
+     .help = "copy: keep the sound as it is, bit by bit, or in a lossless codec where the container "\
+             "cannot hold it; auto: where there is none, encode it in the container's usual codec; "\
+             "none: leave it out; or a codec: aac, opus, mp3, ac3, flac, alac",                   \
+     .initial = "copy", .values = "copy auto none aac opus mp3 ac3 flac alac"}
 /* clang-format on */
 
 /* False, with a message: more than one of them says how large the result is. */

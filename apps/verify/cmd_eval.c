@@ -156,6 +156,7 @@ static bool open_original(eval_job *job, real_plane *original, const char *path)
     still image;
     if (!still_read(&image, path, 0, NULL, &job->error))
         return false;
+    still_make_shallow(&image);
     bool done = true;
     if (image.channels % 2 == 0)
         done = pipeline_fail(&job->error, "%s: expected an image without alpha", path);

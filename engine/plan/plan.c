@@ -149,27 +149,24 @@ static mona_status choose_target(mona_plan *plan, const mona_config *config)
     const mona_device *device = config->device ? config->device : &mona_device_host;
     plan->target = device->target;
     plan->ai_core = device->ai_core;
-    plan->isa = device->isa(config->cpu);
+    plan->isa = device->answers() ? device->isa(config->cpu) : NULL;
     if (!plan->isa)
         return MONA_ERR_DEVICE;
-    mona_device_properties properties;
-    const mona_status status = mona_device_query(device, &properties);
-    if (status)
-        return status;
+    const size_t cache_bytes = device->cache_bytes();
     if (config->threads > MONA_MAX_THREADS)
         return MONA_ERR_LIMIT;
-    plan->cores = config->threads ? config->threads : properties.cores;
+    plan->cores = config->threads ? config->threads : device->cores();
     if (plan->cores > MONA_MAX_THREADS)
         plan->cores = MONA_MAX_THREADS;
-    if (mona_plan_on_ai_core(plan) && plan->cores > properties.cores)
-        plan->cores = properties.cores;
+    if (mona_plan_on_ai_core(plan) && plan->cores > device->cores())
+        plan->cores = device->cores();
     if (!mona_port_has_threads() && !mona_plan_on_ai_core(plan))
         plan->cores = 1;
     /* Rings get three quarters of a cache; the rest is for weights and for the frame passing
      * through. */
-    plan->cache_bytes = config->cache_bytes      ? config->cache_bytes
-                        : properties.cache_bytes ? properties.cache_bytes / 4 * 3
-                                                 : plan->target->l1_bytes;
+    plan->cache_bytes = config->cache_bytes ? config->cache_bytes
+                        : cache_bytes       ? cache_bytes / 4 * 3
+                                            : plan->target->l1_bytes;
     return MONA_OK;
 }
 

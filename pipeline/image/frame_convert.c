@@ -92,6 +92,20 @@ AVFrame *frame_convert_to(const AVFrame *from, const frame_convert_shape *shape,
     return NULL;
 }
 
+bool frame_convert_replace(AVFrame *frame, const frame_convert_shape *shape, pipeline_error *error)
+{
+    AVFrame *made = frame_convert_to(frame, shape, error);
+    if (!made)
+        return false;
+    const bool copied = av_frame_copy_props(made, frame) >= 0;
+    made->color_range = shape->range;
+    made->colorspace = shape->matrix;
+    av_frame_unref(frame);
+    av_frame_move_ref(frame, made);
+    av_frame_free(&made);
+    return copied || pipeline_fail(error, "out of memory");
+}
+
 AVFrame *frame_convert(const AVFrame *from, int width, int height, enum AVPixelFormat format,
                        pipeline_error *error)
 {

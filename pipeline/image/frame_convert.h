@@ -28,6 +28,9 @@ typedef struct frame_convert_shape {
 AVFrame *frame_convert_to(const AVFrame *from, const frame_convert_shape *shape,
                           pipeline_error *error);
 
+/* Replaces the frame by a converted one with its other properties. */
+bool frame_convert_replace(AVFrame *frame, const frame_convert_shape *shape, pipeline_error *error);
+
 typedef enum frame_convert_kind { FRAME_CONVERT_PNG, FRAME_CONVERT_JPEG } frame_convert_kind;
 
 /* Encodes a frame of AV_PIX_FMT_RGB24 or, as PNG, of another format that PNG supports. JPEG has

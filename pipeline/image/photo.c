@@ -9,10 +9,12 @@
 #include "pipeline/image/orientation.h"
 #include "pipeline/image/stills.h"
 #include "pipeline/quality/model_run.h"
+#include "pipeline/stages/deep.h"
 #include "pipeline/stages/range.h"
+#include "pipeline/stages/sample.h"
 
-/* The format that the stages work on. It has more bits than the image, so that only the result is
- * rounded to 8. Alpha is stored in plane 3, so a frame with alpha has four planes. */
+/* The format that the stages work on. It has more bits than an image of 8, so that only the result is
+ * rounded. Alpha is stored in plane 3, so a frame with alpha has four planes. */
 static frame_format working_format(const still *image)
 {
     const bool alpha = image->channels % 2 == 0, colour = image->channels >= 3;
@@ -34,7 +36,7 @@ static resize_scale resize_of(const enhance_settings *settings, const still *ima
 }
 
 /* Runs the stages on the image; the result is in c's output slot. */
-static bool run_stages(chain *c, const still *image, pipeline_error *error)
+static mona_status run_stages(chain *c, const still *image)
 {
     frame *in;
     mona_event *done;
@@ -43,44 +45,92 @@ static bool run_stages(chain *c, const still *image, pipeline_error *error)
         colour_split(in, image);
         status = chain_enqueue(c, image->compression, &done);
     }
-    if (!status)
-        status = mona_event_synchronize(done);
-    return !status || pipeline_fail(error, "computing failed: %s", mona_status_text(status));
+    return status ? status : mona_event_synchronize(done);
 }
 
-/* Writes the result with the channels and the metadata of the image that it was made from. */
-static bool write_result(const enhance_settings *settings, const frame *result, const still *source,
-                         mona_size size, pipeline_error *error)
+/* The same for an image of 16 bits; the result is in d. */
+static mona_status run_deep(deep *d, chain *c, const still *image, frame *whole)
 {
-    still image = {.width = size.width,
-                   .height = size.height,
+    frame *in;
+    mona_event *done, *kept = NULL;
+    const uint8_t *planes[FRAME_MAX_PLANES];
+    int strides[FRAME_MAX_PLANES];
+    colour_split(whole, image);
+    mona_status status = chain_input(c, &in);
+    for (unsigned p = 0; p < whole->format.planes && !status; p++) {
+        planes[p] = whole->data[p];
+        strides[p] = (int)whole->stride[p];
+        deep_fill_plane(d, in, p, planes[p], strides[p]);
+    }
+    if (!status)
+        status = chain_enqueue(c, image->compression, &done);
+    if (!status)
+        status = deep_enqueue(d, planes, strides, &kept);
+    if (!status)
+        status = mona_event_synchronize(done);
+    if (!status && kept)
+        status = mona_event_synchronize(kept);
+    if (!status)
+        deep_finish(d, 0, &c->edges[c->count][0], planes, strides);
+    return status;
+}
+
+/* Colours of 16 bits are not restored exactly, so if the size is the same, the change of `whole`, as
+ * split from source, is added to the source's samples. */
+static bool add_change(still *image, const still *source, const frame *whole)
+{
+    const size_t samples = (size_t)image->width * image->height * image->channels;
+    still same = *source;
+    if (image->width != source->width || image->height != source->height)
+        return true;
+    same.pixels = malloc(samples * sizeof(uint16_t));
+    if (!same.pixels)
+        return false;
+    colour_join(&same, whole);
+    for (ptrdiff_t i = 0; i < (ptrdiff_t)samples; i++) {
+        const int sum = plane_sample(source->pixels, i, true) +
+                        plane_sample(image->pixels, i, true) - plane_sample(same.pixels, i, true);
+        put_plane_sample(image->pixels, i, sum < 0 ? 0 : sum > UINT16_MAX ? UINT16_MAX : sum, true);
+    }
+    free(same.pixels);
+    return true;
+}
+
+/* Writes the result with the channels and the metadata of the image that it was made from. whole: as
+ * the stages saw an image of 16 bits; else NULL. */
+static bool write_result(const enhance_settings *settings, const frame *result, const still *source,
+                         const frame *whole, pipeline_error *error)
+{
+    still image = {.width = result->format.width,
+                   .height = result->format.height,
                    .channels = source->channels,
+                   .depth = source->depth,
                    .metadata = source->metadata};
-    image.pixels = malloc((size_t)size.width * size.height * source->channels);
+    image.pixels = malloc((size_t)image.width * image.height * still_pixel_bytes(source));
     if (!image.pixels)
         return pipeline_fail(error, "out of memory");
     colour_join(&image, result);
-    bool good = still_write(&image, settings->output, error);
+    const bool good =
+        (!whole || add_change(&image, source, whole) || pipeline_fail(error, "out of memory")) &&
+        still_write(&image, settings->output, error);
     free(image.pixels); /* the metadata belongs to source */
     return good;
 }
 
-static bool finish(const enhance_settings *settings, const chain *c, const still *image,
-                   pipeline_error *error)
-{
-    const frame *result = &c->edges[c->count][0];
-    const mona_size size = {result->format.width, result->format.height};
-    return write_result(settings, result, image, size, error);
-}
-
-static bool open_stages(chain *stages, const enhance_settings *settings, enhance_report *report,
-                        const still *image, pipeline_error *error)
+static stage_settings settings_for(const enhance_settings *settings, const still *image)
 {
     stage_settings stage = settings->stage;
     stage.full_range = true;
     stage.resize = resize_of(settings, image);
     stage.still = true;
     stage.compressed = stage.strength < 0;
+    return stage;
+}
+
+static bool open_stages(chain *stages, const enhance_settings *settings, enhance_report *report,
+                        const still *image, pipeline_error *error)
+{
+    const stage_settings stage = settings_for(settings, image);
     if (!chain_open(stages, settings->kinds, settings->count, &stage, working_format(image), false,
                     error))
         return false;
@@ -96,6 +146,35 @@ static bool open_stages(chain *stages, const enhance_settings *settings, enhance
     return true;
 }
 
+static bool run_image(chain *stages, const enhance_settings *settings, const still *image,
+                      pipeline_error *error)
+{
+    if (image->depth != 16) {
+        const mona_status status = run_stages(stages, image);
+        return status
+                   ? pipeline_fail(error, "computing failed: %s", mona_status_text(status))
+                   : write_result(settings, &stages->edges[stages->count][0], image, NULL, error);
+    }
+    deep d;
+    frame whole;
+    frame_format format = working_format(image);
+    const stage_settings stage = settings_for(settings, image);
+    format.bits = 16;
+    format.multiple = 1;
+    uint8_t *memory = session_binding_allocate(frame_bytes(&format));
+    bool good = deep_open(&d, stages, &stage, &format, 16, error) &&
+                (memory || pipeline_fail(error, "out of memory"));
+    if (good) {
+        frame_place(&whole, &format, memory);
+        const mona_status status = run_deep(&d, stages, image, &whole);
+        good = status ? pipeline_fail(error, "computing failed: %s", mona_status_text(status))
+                      : write_result(settings, &d.out, image, &whole, error);
+    }
+    deep_close(&d);
+    free(memory);
+    return good;
+}
+
 static bool enhance_image(const enhance_settings *settings, enhance_report *report,
                           const still *image, pipeline_error *error)
 {
@@ -104,7 +183,7 @@ static bool enhance_image(const enhance_settings *settings, enhance_report *repo
     if (good) {
         if (settings->progress)
             settings->progress(settings->progress_context, report);
-        good = run_stages(&stages, image, error) && finish(settings, &stages, image, error);
+        good = run_image(&stages, settings, image, error);
         report->frames = good;
         report->noise = chain_noise(&stages);
         report->compression = chain_compression(&stages);
@@ -133,8 +212,11 @@ static bool check_result(const enhance_settings *settings, const still *image,
     const resize_scale resize = resize_of(settings, image);
     const mona_size whole = {scale * image->width, scale * image->height};
     const mona_size size = resize.x > 0 ? resize_target(&format, resize) : whole;
-    return scale &&
-           still_check(settings->output, size.width, size.height, image->channels, error) &&
+    const still result = {.width = size.width,
+                          .height = size.height,
+                          .channels = image->channels,
+                          .depth = image->depth};
+    return scale && still_check(settings->output, &result, error) &&
            (resize_keeps_shape(size, whole) ||
             pipeline_fail(
                 error,
@@ -147,6 +229,11 @@ static bool check_result(const enhance_settings *settings, const still *image,
 static bool prepare(still *image, const enhance_settings *settings, pipeline_error *error)
 {
     const picture_kind kind = still_is_jpeg(settings->output) ? PICTURE_JPEG : PICTURE_PNG;
+    if (kind == PICTURE_JPEG && image->depth == 16) {
+        pipeline_note(&settings->notes, "%s: JPEG holds 8 of the picture's 16 bits",
+                      settings->output);
+        still_make_shallow(image);
+    }
     metadata_fit(&image->metadata, kind, image->channels, settings->output, &settings->notes);
     return kind == PICTURE_JPEG || image->metadata.kind == kind || still_turn_upright(image, error);
 }

@@ -6,6 +6,7 @@
 
 #include <libavcodec/avcodec.h>
 #include <libavutil/imgutils.h>
+#include <libavutil/intreadwrite.h>
 #include <libavutil/pixdesc.h>
 
 #include "mona.h"
@@ -127,8 +128,8 @@ static bool check(const decoding *d, pipeline_error *error)
     if (f->width > MONA_MAX_SIDE || f->height > MONA_MAX_SIDE)
         return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", d->path,
                              MONA_MAX_SIDE, f->width, f->height);
-    if (!format || format->comp[0].depth > 8 || format->flags & AV_PIX_FMT_FLAG_BAYER)
-        return pipeline_fail(error, "%s: expected 8 bits a sample, found %s", d->path,
+    if (!format || format->flags & (AV_PIX_FMT_FLAG_FLOAT | AV_PIX_FMT_FLAG_BAYER))
+        return pipeline_fail(error, "%s: expected 8 to 16 bits a sample, found %s", d->path,
                              format ? format->name : "an unknown format");
     return true;
 }
@@ -204,21 +205,30 @@ static bool convert(decoding *d, unsigned channels, pipeline_error *error)
     return d->picture;
 }
 
+static unsigned channels_of(int format)
+{
+    return format == AV_PIX_FMT_GRAY8 || format == AV_PIX_FMT_GRAY16BE  ? 1
+           : format == AV_PIX_FMT_RGB24 || format == AV_PIX_FMT_RGB48BE ? 3
+                                                                        : 4;
+}
+
 static bool copy_pixels(still *image, const AVFrame *picture, pipeline_error *error)
 {
-    const unsigned channels = picture->format == AV_PIX_FMT_GRAY8   ? 1
-                              : picture->format == AV_PIX_FMT_RGB24 ? 3
-                                                                    : 4;
-    const size_t row = (size_t)picture->width * channels;
+    image->width = (uint32_t)picture->width;
+    image->height = (uint32_t)picture->height;
+    image->channels = channels_of(picture->format);
+    image->depth = av_pix_fmt_desc_get(picture->format)->comp[0].depth > 8 ? 16 : 8;
+    const size_t row = (size_t)picture->width * still_pixel_bytes(image);
     image->pixels = malloc(row * (size_t)picture->height);
     if (!image->pixels)
         return pipeline_fail(error, "out of memory");
-    for (int y = 0; y < picture->height; y++)
-        memcpy(image->pixels + (size_t)y * row,
-               picture->data[0] + y * (ptrdiff_t)picture->linesize[0], row);
-    image->width = (uint32_t)picture->width;
-    image->height = (uint32_t)picture->height;
-    image->channels = channels;
+    for (int y = 0; y < picture->height; y++) {
+        const uint8_t *from = picture->data[0] + y * (ptrdiff_t)picture->linesize[0];
+        uint8_t *to = image->pixels + (size_t)y * row;
+        memcpy(to, from, row);
+        for (size_t i = 0; image->depth == 16 && i < row; i += 2)
+            AV_WN16(to + i, AV_RB16(from + i));
+    }
     return true;
 }
 

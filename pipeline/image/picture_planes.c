@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/image/picture_planes.h"
 
+#include <string.h>
+
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 
@@ -36,36 +38,51 @@ static bool is_packed_yuv(int format)
 
 static enum AVPixelFormat unpacked(const AVPixFmtDescriptor *d)
 {
-    if (d->log2_chroma_h)
-        return d->log2_chroma_w == 1 ? AV_PIX_FMT_YUV420P : AV_PIX_FMT_NONE;
-    return d->log2_chroma_w == 0   ? AV_PIX_FMT_YUV444P
-           : d->log2_chroma_w == 1 ? AV_PIX_FMT_YUV422P
-                                   : AV_PIX_FMT_YUV411P;
+    const enum AVPixelFormat plain =
+        d->log2_chroma_h        ? d->log2_chroma_w == 1 ? AV_PIX_FMT_YUV420P : AV_PIX_FMT_NONE
+        : d->log2_chroma_w == 0 ? AV_PIX_FMT_YUV444P
+        : d->log2_chroma_w == 1 ? AV_PIX_FMT_YUV422P
+                                : AV_PIX_FMT_YUV411P;
+    return plain == AV_PIX_FMT_NONE ? plain : pixels_with_bits(plain, (unsigned)d->comp[0].depth);
+}
+
+/* Full range and two bits more than RGB has restore its colours exactly. FFV1 has alpha of 10 and 16
+ * bits. */
+static enum AVPixelFormat whole_planes(unsigned depth, bool alpha, bool colour)
+{
+    if (depth <= 8)
+        return alpha ? AV_PIX_FMT_YUVA444P : colour ? AV_PIX_FMT_YUV444P : AV_PIX_FMT_GRAY8;
+    return alpha         ? AV_PIX_FMT_YUVA444P16
+           : !colour     ? AV_PIX_FMT_GRAY16
+           : depth <= 10 ? AV_PIX_FMT_YUV444P12
+                         : AV_PIX_FMT_YUV444P16;
 }
 
 enum AVPixelFormat picture_planes_format(int found, picture_chroma chroma)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(found);
-    if (!d || d->comp[0].depth > 8 || d->flags & AV_PIX_FMT_FLAG_BAYER)
+    if (!d || d->flags & (AV_PIX_FMT_FLAG_BAYER | AV_PIX_FMT_FLAG_FLOAT))
         return AV_PIX_FMT_NONE;
     if (pixels_has_planes(found))
         return found;
-    if (!sws_isSupportedInput(found) || (!is_rgb(d) && d->nb_components > 3))
+    if (!sws_isSupportedInput(found) || !strncmp(d->name, "xyz", 3) ||
+        (!is_rgb(d) && d->nb_components > 3))
         return AV_PIX_FMT_NONE;
     if (is_packed_yuv(found))
         return unpacked(d);
     const bool colour = is_rgb(d);
+    const unsigned depth = (unsigned)d->comp[0].depth;
     /* Every palette format can have alpha; whether a palette does is known only once it is
      * decoded. */
-    if (d->flags & AV_PIX_FMT_FLAG_ALPHA && !(d->flags & AV_PIX_FMT_FLAG_PAL))
-        return chroma == PICTURE_420      ? AV_PIX_FMT_YUVA420P
-               : chroma == PICTURE_422_10 ? AV_PIX_FMT_YUVA444P10
-                                          : AV_PIX_FMT_YUVA444P;
-    if (!colour)
-        return AV_PIX_FMT_GRAY8;
-    return chroma == PICTURE_420      ? AV_PIX_FMT_YUV420P
-           : chroma == PICTURE_422_10 ? AV_PIX_FMT_YUV422P10
-                                      : AV_PIX_FMT_YUV444P;
+    const bool alpha = d->flags & AV_PIX_FMT_FLAG_ALPHA && !(d->flags & AV_PIX_FMT_FLAG_PAL);
+    if (chroma == PICTURE_444)
+        return whole_planes(depth, alpha, colour);
+    if (chroma == PICTURE_422_10)
+        return alpha ? AV_PIX_FMT_YUVA444P10 : colour ? AV_PIX_FMT_YUV422P10 : AV_PIX_FMT_GRAY8;
+    const enum AVPixelFormat plain = alpha    ? AV_PIX_FMT_YUVA420P
+                                     : colour ? AV_PIX_FMT_YUV420P
+                                              : AV_PIX_FMT_GRAY8;
+    return pixels_with_bits(plain, depth > 8 ? 10 : 8);
 }
 
 static bool is_whole(enum AVPixelFormat format)
@@ -74,11 +91,12 @@ static bool is_whole(enum AVPixelFormat format)
     return !d->log2_chroma_w && !d->log2_chroma_h;
 }
 
-/* ProRes has ten bits and treats everything as limited range. */
+/* ProRes has ten bits, which nothing else here has with all chroma, and treats everything as limited
+ * range. */
 static enum AVColorRange range_of(enum AVPixelFormat format)
 {
-    const bool deep = av_pix_fmt_desc_get(format)->comp[0].depth > 8;
-    return is_whole(format) && !deep ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+    const bool prores = av_pix_fmt_desc_get(format)->comp[0].depth == 10;
+    return is_whole(format) && !prores ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
 }
 
 void picture_planes_describe(AVCodecParameters *video, enum AVPixelFormat format)
@@ -126,25 +144,20 @@ static void copy_alpha(AVFrame *to, const AVFrame *from)
 static bool is_to_be_made(int from, enum AVPixelFormat to)
 {
     const bool colour = av_pix_fmt_desc_get(from)->nb_components >= 3 || from == AV_PIX_FMT_PAL8;
-    if (pixels_plain(from) == pixels_plain(to) || av_pix_fmt_desc_get(from)->comp[0].depth > 8)
+    if (pixels_plain(from) == pixels_plain(to))
         return false;
-    return colour ? !pixels_has_planes(from) && to != AV_PIX_FMT_GRAY8 : true;
+    return !colour || (!pixels_has_planes(from) && av_pix_fmt_desc_get(to)->nb_components > 1);
 }
 
-/* Replaces the frame by a converted one with the same properties except range and matrix. */
 static bool replace(AVFrame *frame, const frame_convert_shape *shape, pipeline_error *error)
 {
-    AVFrame *made = frame_convert_to(frame, shape, error);
-    if (!made)
-        return false;
-    const bool copied = av_frame_copy_props(made, frame) >= 0;
-    copy_alpha(made, frame);
-    made->color_range = shape->range;
-    made->colorspace = shape->matrix;
-    av_frame_unref(frame);
-    av_frame_move_ref(frame, made);
-    av_frame_free(&made);
-    return copied || pipeline_fail(error, "out of memory");
+    AVFrame *old = av_frame_clone(frame);
+    const bool good =
+        old ? frame_convert_replace(frame, shape, error) : pipeline_fail(error, "out of memory");
+    if (good)
+        copy_alpha(frame, old);
+    av_frame_free(&old);
+    return good;
 }
 
 bool picture_planes(AVFrame *frame, enum AVPixelFormat format, pipeline_error *error)
@@ -185,8 +198,8 @@ AVFrame *picture_of_planes(const AVFrame *frame, pipeline_error *error)
     enum AVPixelFormat format = deep ? AV_PIX_FMT_RGB48BE : AV_PIX_FMT_RGB24;
     if (alpha)
         format = deep ? AV_PIX_FMT_RGBA64BE : AV_PIX_FMT_RGBA;
-    else if (d->nb_components == 1 && full && !deep)
-        format = AV_PIX_FMT_GRAY8;
+    else if (d->nb_components == 1 && full)
+        format = deep ? AV_PIX_FMT_GRAY16BE : AV_PIX_FMT_GRAY8;
     AVFrame *picture = frame_convert(frame, frame->width, frame->height, format, error);
     if (picture)
         copy_alpha(picture, frame);

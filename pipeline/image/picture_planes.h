@@ -20,8 +20,8 @@ picture_chroma picture_chroma_for(enum AVCodecID codec);
 bool picture_is_rgb(int format);
 
 /* The format of the planes for a pixel format: the same if it already has planes, else grey or YUV,
- * with alpha if it has alpha. AV_PIX_FMT_NONE: it has more than 8 bits, or libswscale cannot read
- * it. */
+ * with alpha if it has alpha, and with more than 8 bits if it has more. AV_PIX_FMT_NONE: libswscale
+ * cannot read it. */
 enum AVPixelFormat picture_planes_format(int found, picture_chroma chroma);
 
 /* Sets a stream's parameters for such planes. Planes from RGB are BT.709, in full range for 4:4:4,

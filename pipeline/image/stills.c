@@ -17,6 +17,9 @@
 #include <stb/stb_image.h>
 #include <stb/stb_image_write.h>
 
+#include <libavutil/intreadwrite.h>
+
+#include "pipeline/image/frame_convert.h"
 #include "pipeline/image/jpeg_segments.h"
 #include "pipeline/image/orientation.h"
 #include "pipeline/image/picture_decode.h"
@@ -119,9 +122,8 @@ static bool load(still *image, const char *path, const uint8_t *file, size_t siz
     if (!jpeg_tables_fit(file, size))
         return pipeline_fail(error, "%s: cannot be decoded: a table does not fit its segment",
                              path);
-    if (stbi_is_16_bit_from_memory(file, (int)size))
-        return pipeline_fail(error, "%s: expected 8 bits a sample, found 16", path);
-    if (!stbi_info_from_memory(file, (int)size, &width, &height, &found))
+    if (stbi_is_16_bit_from_memory(file, (int)size) ||
+        !stbi_info_from_memory(file, (int)size, &width, &height, &found))
         return false;
     if (width > MONA_MAX_SIDE || height > MONA_MAX_SIDE)
         return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", path,
@@ -181,11 +183,13 @@ bool still_read_head(still *image, const char *path)
     const bool good = file && jpeg_tables_fit(file, size) &&
                       stbi_info_from_memory(file, (int)size, &width, &height, &channels) &&
                       metadata_read(&image->metadata, file, size);
+    const bool deep = good && stbi_is_16_bit_from_memory(file, (int)size);
     free(file);
     if (good) {
         image->width = (uint32_t)width;
         image->height = (uint32_t)height;
         image->channels = (unsigned)channels;
+        image->depth = deep ? 16 : 8;
     }
     return good;
 }
@@ -195,23 +199,34 @@ bool still_turn_upright(still *image, pipeline_error *error)
     const orientation turn = orientation_of_exif(metadata_orientation(&image->metadata));
     const bool swaps = orientation_swaps(turn);
     const uint32_t width = image->width, height = image->height;
-    const ptrdiff_t channels = image->channels;
+    const ptrdiff_t pixel = (ptrdiff_t)still_pixel_bytes(image);
     metadata_set_upright(&image->metadata);
     if (!orientation_changes(turn))
         return true;
     if (image->pixels) {
-        uint8_t *pixels = malloc((size_t)width * height * image->channels);
+        uint8_t *pixels = malloc((size_t)width * height * (size_t)pixel);
         if (!pixels)
             return pipeline_fail(error, "out of memory");
-        orientation_copy((orientation_pixels){pixels, channels * (swaps ? height : width)},
-                         (orientation_pixels){image->pixels, channels * width}, (int)width,
-                         (int)height, image->channels, turn);
+        orientation_copy((orientation_pixels){pixels, pixel * (swaps ? height : width)},
+                         (orientation_pixels){image->pixels, pixel * width}, (int)width,
+                         (int)height, (size_t)pixel, turn);
         stbi_image_free(image->pixels);
         image->pixels = pixels;
     }
     image->width = swaps ? height : width;
     image->height = swaps ? width : height;
     return true;
+}
+
+void still_make_shallow(still *image)
+{
+    const size_t count = (size_t)image->width * image->height * image->channels;
+    const uint16_t *deep = (const uint16_t *)(const void *)image->pixels;
+    if (image->depth != 16)
+        return;
+    for (size_t i = 0; image->pixels && i < count; i++)
+        image->pixels[i] = (uint8_t)((deep[i] * 255u + 32767) / 65535);
+    image->depth = 8;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -234,15 +249,16 @@ static uint64_t max_bytes(bool jpeg)
     return jpeg ? INT_MAX : 5u << 28;
 }
 
-bool still_check(const char *path, uint32_t width, uint32_t height, unsigned channels,
-                 pipeline_error *error)
+bool still_check(const char *path, const still *image, pipeline_error *error)
 {
     const bool jpeg = still_is_jpeg(path);
-    const uint64_t bytes = ((uint64_t)width * channels + 1) * height;
+    const uint32_t width = image->width, height = image->height;
+    const size_t pixel = jpeg ? image->channels : still_pixel_bytes(image);
+    const uint64_t bytes = ((uint64_t)width * pixel + 1) * height;
     if (!still_can_write(path))
         return pipeline_fail(
             error, "%s: expected a name that ends in .png, .jpg or .jpeg for a picture", path);
-    if (jpeg && channels % 2 == 0)
+    if (jpeg && image->channels % 2 == 0)
         return pipeline_fail(error, "%s: JPEG cannot hold the picture's alpha; use .png", path);
     if (width > MONA_MAX_SIDE || height > MONA_MAX_SIDE || bytes > max_bytes(jpeg))
         return pipeline_fail(error,
@@ -277,6 +293,35 @@ static void write_bytes(void *context, void *data, int size)
     w->written += count;
 }
 
+/* A PNG of 16 bits, which stb does not write. */
+static bool encode_deep(const still *image, writer *w)
+{
+    pipeline_error unused = {0};
+    AVFrame *frame = av_frame_alloc();
+    AVPacket *packet = NULL;
+    if (frame) {
+        frame->width = (int)image->width;
+        frame->height = (int)image->height;
+        frame->format = image->channels == 1   ? AV_PIX_FMT_GRAY16BE
+                        : image->channels == 3 ? AV_PIX_FMT_RGB48BE
+                                               : AV_PIX_FMT_RGBA64BE;
+    }
+    if (frame && av_frame_get_buffer(frame, 0) >= 0) {
+        const size_t row = (size_t)image->width * image->channels;
+        for (size_t y = 0; y < image->height; y++)
+            for (size_t i = 0; i < row; i++)
+                AV_WB16(frame->data[0] + y * (size_t)frame->linesize[0] + 2 * i,
+                        ((const uint16_t *)(const void *)image->pixels)[y * row + i]);
+        packet = frame_convert_encode(frame, FRAME_CONVERT_PNG, &unused);
+    }
+    if (packet)
+        write_bytes(w, packet->data, packet->size);
+    const bool good = packet;
+    av_packet_free(&packet);
+    av_frame_free(&frame);
+    return good;
+}
+
 static bool encode(const still *image, FILE *file, bool jpeg)
 {
     enum { BEHIND_JFIF = 20, BEHIND_IHDR = 33 };
@@ -284,10 +329,11 @@ static bool encode(const still *image, FILE *file, bool jpeg)
     writer w = {.file = file, .place = jpeg ? BEHIND_JFIF : BEHIND_IHDR};
     if (!metadata_write(&w.metadata, &image->metadata, jpeg ? PICTURE_JPEG : PICTURE_PNG))
         return false;
-    const int good = jpeg ? stbi_write_jpg_to_func(write_bytes, &w, width, height, channels,
-                                                   image->pixels, JPEG_QUALITY)
-                          : stbi_write_png_to_func(write_bytes, &w, width, height, channels,
-                                                   image->pixels, width * channels);
+    const int good = image->depth == 16 ? encode_deep(image, &w)
+                     : jpeg ? stbi_write_jpg_to_func(write_bytes, &w, width, height, channels,
+                                                     image->pixels, JPEG_QUALITY)
+                            : stbi_write_png_to_func(write_bytes, &w, width, height, channels,
+                                                     image->pixels, width * channels);
     free(w.metadata.data);
     return good;
 }
@@ -309,8 +355,7 @@ static bool write_part(const still *image, const outfile *out, bool jpeg, pipeli
 bool still_write(const still *image, const char *path, pipeline_error *error)
 {
     outfile out;
-    if (!still_check(path, image->width, image->height, image->channels, error) ||
-        !outfile_open(&out, path, NULL, NULL, error))
+    if (!still_check(path, image, error) || !outfile_open(&out, path, NULL, NULL, error))
         return false;
     if (write_part(image, &out, still_is_jpeg(path), error))
         return outfile_commit(&out, error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reading and writing still images with 8-bit pixels. */
+/* Reading and writing still images with pixels of 8 or 16 bits a sample. */
 #ifndef MONA_STILLS_H
 #define MONA_STILLS_H
 
@@ -13,10 +13,16 @@
 typedef struct still {
     uint32_t width, height;
     unsigned channels;         /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
+    unsigned depth;            /* 16: samples are uint16_t; else they are bytes */
     uint8_t *pixels;           /* interleaved, rows without gaps; released by still_free */
     float compression;         /* approximate RMS error left by a JPEG's quantisers; 0: unknown */
     picture_metadata metadata; /* released by still_free */
 } still;
+
+static inline size_t still_pixel_bytes(const still *image)
+{
+    return image->channels * (image->depth == 16 ? 2u : 1u);
+}
 
 /* True if the file begins like a picture that still_read reads, unless its name is that of Motion
  * JPEG, whose first frame looks like a picture. */
@@ -25,9 +31,9 @@ bool still_is_image(const char *path);
 /* True for a PNG that has more pictures after the first. */
 bool still_is_animated(const char *path);
 
-/* Reads a picture (picture_kind.h). channels: 3 to convert to RGB, 0 for as many as the file has.
- * Files of 16 bits a sample are refused. So are files that are cut off or damaged, unless there are
- * notes to report it to (picture_decode.h). */
+/* Reads a picture (picture_kind.h). channels: 3 to convert to RGB of 8 bits, 0 for what the file
+ * has. Files that are cut off or damaged are refused, unless there are notes to report it to
+ * (picture_decode.h). */
 bool still_read(still *image, const char *path, unsigned channels, const pipeline_notes *notes,
                 pipeline_error *error);
 
@@ -44,13 +50,15 @@ bool still_is_jpeg(const char *path);
 bool still_turn_upright(still *image, pipeline_error *error);
 
 /* Whether still_write can write such a picture under this name. */
-bool still_check(const char *path, uint32_t width, uint32_t height, unsigned channels,
-                 pipeline_error *error);
+bool still_check(const char *path, const still *image, pipeline_error *error);
 
 /* Writes in the format that path's suffix names, with the metadata. The file appears under its name
- * only when it is complete. JPEG (quality 95, chroma at full resolution) cannot hold alpha, so a
- * picture with alpha is refused. */
+ * only when it is complete. JPEG (quality 95, chroma at full resolution, 8 bits) cannot hold
+ * alpha, so a picture with alpha is refused. */
 bool still_write(const still *image, const char *path, pipeline_error *error);
+
+/* Rounds samples of 16 bits, if there are any, to 8. */
+void still_make_shallow(still *image);
 
 /* May be called twice, and for an image that still_read refused. */
 void still_free(still *image);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/codec.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <libavutil/pixdesc.h>
@@ -57,6 +58,31 @@ const codec *codec_find(const char *name)
         if (!strcmp(codecs[i].name, name) || !strcmp(codecs[i].encoder, name))
             return &codecs[i];
     return NULL;
+}
+
+/* Whether name is in names, a list separated by commas. */
+static bool is_listed(const char *name, const char *names)
+{
+    size_t length = strlen(name);
+    for (; *names; names += strcspn(names, ","), names += *names == ',')
+        if (strcspn(names, ",") == length && !memcmp(names, name, length))
+            return true;
+    return false;
+}
+
+bool codec_takes_preset(const codec *c, const char *preset)
+{
+    char *end;
+    if (c->preset_names)
+        return is_listed(preset, c->preset_names);
+    const long number = strtol(preset, &end, 10);
+    return c->preset && end != preset && !*end && number >= 0 && number <= c->preset_max;
+}
+
+const codec *codec_modern(enum AVCodecID id)
+{
+    const bool modern = id == AV_CODEC_ID_HEVC || id == AV_CODEC_ID_AV1 || id == AV_CODEC_ID_VP9;
+    return modern ? codec_find(avcodec_get_name(id)) : NULL;
 }
 
 bool codec_fits(const codec *c, const AVOutputFormat *format)

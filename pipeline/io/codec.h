@@ -34,7 +34,13 @@ const codec *codec_find(const char *name);
 /* All codecs, in the order in which codec_for tries them. NULL: i is past the last one. */
 const codec *codec_at(size_t i);
 
-/* The codec for a container without -c: the first one that the container holds and that holds the
+/* Whether --preset takes this name or number with the codec. */
+bool codec_takes_preset(const codec *c, const char *preset);
+
+/* The codec that an input of a modern codec keeps; NULL: another one. */
+const codec *codec_modern(enum AVCodecID id);
+
+/* The usual codec for a container: the first one that the container holds and that holds the
  * pixel format, else (or with AV_PIX_FMT_NONE) the first one that the container holds. NULL: it
  * holds none. */
 const codec *codec_for(const AVOutputFormat *format, enum AVPixelFormat pix_fmt);

@@ -78,6 +78,13 @@ static bool holds_in_transport(enum AVCodecID codec)
     return false;
 }
 
+static bool holds_id(const AVOutputFormat *format, enum AVCodecID codec)
+{
+    if (is(format, (const char *const[]){"mpegts", NULL}))
+        return holds_in_transport(codec);
+    return avformat_query_codec(format, codec, FF_COMPLIANCE_EXPERIMENTAL) == 1;
+}
+
 static bool holds_codec(const AVOutputFormat *format, const AVStream *stream)
 {
     const AVCodecParameters *codec = stream->codecpar;
@@ -87,9 +94,7 @@ static bool holds_codec(const AVOutputFormat *format, const AVStream *stream)
         return is_matroska(format);
     if (codec->codec_type == AVMEDIA_TYPE_DATA && is_matroska(format))
         return false;
-    if (is(format, (const char *const[]){"mpegts", NULL}))
-        return holds_in_transport(codec->codec_id);
-    return avformat_query_codec(format, codec->codec_id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
+    return holds_id(format, codec->codec_id);
 }
 
 bool container_holds_matrix(const AVOutputFormat *format)
@@ -106,11 +111,17 @@ static bool holds_rotation(const AVOutputFormat *format, const AVStream *stream)
     return !matrix || !memcmp(matrix, upright, sizeof upright) || container_holds_matrix(format);
 }
 
-bool container_holds(const AVOutputFormat *format, const AVStream *stream)
+/* Whether it holds nothing but one video. */
+static bool is_single(const AVOutputFormat *format)
 {
     static const char *const single[] = {"yuv4mpegpipe", "image2", "rawvideo", "h264", "hevc",
                                          "obu",          "ivf",    "framemd5", "md5",  NULL};
-    return !is(format, single) && holds_codec(format, stream) && holds_rotation(format, stream);
+    return is(format, single);
+}
+
+bool container_holds(const AVOutputFormat *format, const AVStream *stream)
+{
+    return !is_single(format) && holds_codec(format, stream) && holds_rotation(format, stream);
 }
 
 /* Menus of a DVD, which are useless without the DVD. */
@@ -119,28 +130,34 @@ static bool is_navigation(const AVStream *stream)
     return stream->codecpar->codec_id == AV_CODEC_ID_DVD_NAV;
 }
 
-enum AVCodecID container_converts(const AVOutputFormat *format, const AVStream *stream)
+enum AVCodecID container_converts(const AVOutputFormat *format, const AVStream *stream,
+                                  const sound_choice *choice)
 {
+    const AVCodecParameters *codec = stream->codecpar;
+    if (is_single(format) || container_leaves_out(stream))
+        return AV_CODEC_ID_NONE;
+    if (codec->codec_type == AVMEDIA_TYPE_AUDIO)
+        return sound_target(format, codec, choice, holds_id);
     return container_holds(format, stream) ? AV_CODEC_ID_NONE
-                                           : subtitles_target(format, stream->codecpar->codec_id);
+                                           : subtitles_target(format, codec->codec_id);
 }
 
 /* Whether something of stream i would be lost. */
 static bool misfits(const AVOutputFormat *format, const AVFormatContext *input, unsigned i,
-                    const AVStream *video)
+                    const AVStream *video, const sound_choice *choice)
 {
     const AVStream *stream = input->streams[i];
     if (stream == video)
         return !holds_rotation(format, stream);
     return !container_leaves_out(stream) && !container_regenerates(input, stream) &&
-           !container_holds(format, stream) && !container_converts(format, stream);
+           !container_holds(format, stream) && !container_converts(format, stream, choice);
 }
 
 static bool holds_all(const AVOutputFormat *format, const AVFormatContext *input,
-                      const AVStream *video)
+                      const AVStream *video, const sound_choice *choice)
 {
     for (unsigned i = 0; i < input->nb_streams; i++)
-        if (misfits(format, input, i, video) && !is_navigation(input->streams[i]))
+        if (misfits(format, input, i, video, choice) && !is_navigation(input->streams[i]))
             return false;
     return true;
 }
@@ -152,11 +169,12 @@ static bool holds_chapters(const AVOutputFormat *format, const AVFormatContext *
     return !input->nb_chapters || is(format, names);
 }
 
-static const char *find_alternative(const AVFormatContext *input, const AVStream *video)
+static const char *find_alternative(const AVFormatContext *input, const AVStream *video,
+                                    const sound_choice *choice)
 {
     for (size_t i = 0; i < sizeof alternatives / sizeof *alternatives; i++) {
         const AVOutputFormat *other = av_guess_format(alternatives[i].format, NULL, NULL);
-        if (other && holds_all(other, input, video) && holds_chapters(other, input))
+        if (other && holds_all(other, input, video, choice) && holds_chapters(other, input))
             return alternatives[i].suffix;
     }
     return NULL;
@@ -175,37 +193,71 @@ static void describe(char *text, size_t size, const AVStream *stream, const AVSt
              avcodec_get_name(codec->codec_id));
 }
 
-/* Reports one thing that will be lost: as a note with drop, else as the error. */
-static bool lose(const char *what, const AVOutputFormat *format, const char *path,
-                 const AVFormatContext *input, const AVStream *video, bool drop,
-                 const pipeline_notes *notes, pipeline_error *error)
+/* What is checked. */
+typedef struct checking {
+    const AVOutputFormat *format;
+    const char *path;
+    const AVFormatContext *input;
+    const AVStream *video;
+    const sound_choice *choice;
+    const pipeline_notes *notes;
+} checking;
+
+/* Reports one thing that will be lost: as a note with drop, else as the error. remedy: another one
+ * than a container. */
+static bool lose(const checking *c, const char *what, const char *remedy, bool drop,
+                 pipeline_error *error)
 {
     if (drop) {
-        pipeline_note(notes, "%s: %s cannot hold %s; it is left out", path, format->name, what);
+        pipeline_note(c->notes, "%s: %s cannot hold %s; it is left out", c->path, c->format->name,
+                      what);
         return true;
     }
-    const char *suffix = find_alternative(input, video);
-    return pipeline_fail(error, "%s: %s cannot hold %s; %s%s%s --drop-unsupported to leave it out",
-                         path, format->name, what,
-                         suffix ? "use " : "no container that mona writes holds everything; use",
-                         suffix ? suffix : "", suffix ? ", which holds everything, or" : "");
+    const char *suffix = find_alternative(c->input, c->video, c->choice);
+    return pipeline_fail(
+        error, "%s: %s cannot hold %s; %s%s%s %s--drop-unsupported to leave it out", c->path,
+        c->format->name, what,
+        suffix ? "use " : "no container that mona writes holds everything; use",
+        suffix ? suffix : "", suffix ? ", which holds everything, or" : "", remedy);
+}
+
+/* Whether sound that would lose something could be encoded. */
+static const char *remedy_for(const checking *c, const AVStream *stream)
+{
+    const sound_choice automatic = {.mode = SOUND_AUTO};
+    return stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO &&
+                   container_converts(c->format, stream, &automatic)
+               ? "--audio auto to encode it, or "
+               : "";
+}
+
+static bool check_stream(const checking *c, unsigned i, bool drop, pipeline_error *error)
+{
+    const AVStream *stream = c->input->streams[i];
+    const bool wanted = c->choice->mode == SOUND_CODEC && !is_single(c->format) &&
+                        stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
+    char what[128];
+    if (wanted && stream->codecpar->codec_id != c->choice->codec &&
+        !container_converts(c->format, stream, c->choice))
+        return pipeline_fail(error,
+                             "%s: %s cannot hold %s, as --audio says, or FFmpeg has no "
+                             "encoder for it; --audio auto chooses another codec",
+                             c->path, c->format->name, avcodec_get_name(c->choice->codec));
+    if (!misfits(c->format, c->input, i, c->video, c->choice))
+        return true;
+    describe(what, sizeof what, stream, c->video);
+    return lose(c, what, remedy_for(c, stream), drop || is_navigation(stream), error);
 }
 
 bool container_check(const AVOutputFormat *format, const char *path, const AVFormatContext *input,
-                     const AVStream *video, bool drop, const pipeline_notes *notes,
-                     pipeline_error *error)
+                     const AVStream *video, const sound_choice *choice, bool drop,
+                     const pipeline_notes *notes, pipeline_error *error)
 {
-    for (unsigned i = 0; i < input->nb_streams; i++) {
-        char what[128];
-        if (!misfits(format, input, i, video))
-            continue;
-        describe(what, sizeof what, input->streams[i], video);
-        if (!lose(what, format, path, input, video, drop || is_navigation(input->streams[i]), notes,
-                  error))
+    const checking c = {format, path, input, video, choice, notes};
+    for (unsigned i = 0; i < input->nb_streams; i++)
+        if (!check_stream(&c, i, drop, error))
             return false;
-    }
-    return holds_chapters(format, input) ||
-           lose("the chapters", format, path, input, video, drop, notes, error);
+    return holds_chapters(format, input) || lose(&c, "the chapters", "", drop, error);
 }
 
 /* ---- what is held, but not exactly ---------------------------------------------------------- */

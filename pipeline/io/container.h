@@ -8,6 +8,7 @@
 #include <libavformat/avformat.h>
 
 #include "pipeline/error.h"
+#include "pipeline/io/sound.h"
 
 /* Streams that are not copied because the container's writer creates them again: QuickTime time
  * codes, which it derives from the video's metadata, and tracks with the names of chapters. */
@@ -29,17 +30,18 @@ bool container_holds_matrix(const AVOutputFormat *format);
 /* Whether the container can hold a copy of the stream, which is not the enhanced one. */
 bool container_holds(const AVOutputFormat *format, const AVStream *stream);
 
-/* The codec to which a stream that the container cannot hold is converted without loss of text;
- * AV_CODEC_ID_NONE: none. */
-enum AVCodecID container_converts(const AVOutputFormat *format, const AVStream *stream);
+/* The codec to which a stream is converted: sound as chosen, and subtitles that the container cannot
+ * hold, without loss of text. AV_CODEC_ID_NONE: none. */
+enum AVCodecID container_converts(const AVOutputFormat *format, const AVStream *stream,
+                                  const sound_choice *choice);
 
 /* Checks that everything fits: all streams to be copied or converted, and the rotation of the video
  * that is replaced. The error names what does not fit and a container that would hold everything.
  * With drop, a note names each thing that is left out instead. The navigation data of DVDs is
  * always left out with a note. */
 bool container_check(const AVOutputFormat *format, const char *path, const AVFormatContext *input,
-                     const AVStream *video, bool drop, const pipeline_notes *notes,
-                     pipeline_error *error);
+                     const AVStream *video, const sound_choice *choice, bool drop,
+                     const pipeline_notes *notes, pipeline_error *error);
 
 /* Checks that all streams can begin at the same times relative to each other, as far as the
  * container stores this. With drop, a note replaces the error. */

@@ -17,28 +17,16 @@
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-/* Whether name is in names, a list separated by commas. */
-static bool is_listed(const char *name, const char *names)
-{
-    size_t length = strlen(name);
-    for (; *names; names += strcspn(names, ","), names += *names == ',')
-        if (strcspn(names, ",") == length && !memcmp(names, name, length))
-            return true;
-    return false;
-}
-
 static bool check_preset(const codec *c, const char *preset, pipeline_error *error)
 {
-    char *end;
+    if (codec_takes_preset(c, preset))
+        return true;
     if (!c->preset)
         return pipeline_fail(error, "--preset: %s has no presets", c->name);
     if (c->preset_names)
-        return is_listed(preset, c->preset_names) ||
-               pipeline_fail(error, "--preset: %s expects one of %s, found '%s'", c->name,
+        return pipeline_fail(error, "--preset: %s expects one of %s, found '%s'", c->name,
                              c->preset_names, preset);
-    long number = strtol(preset, &end, 10);
-    return (end != preset && !*end && number >= 0 && number <= c->preset_max) ||
-           pipeline_fail(error, "--preset: %s expects a whole number from 0 to %d, found '%s'",
+    return pipeline_fail(error, "--preset: %s expects a whole number from 0 to %d, found '%s'",
                          c->name, c->preset_max, preset);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/input.h"
 
+#include "pipeline/image/frame_convert.h"
 #include "pipeline/io/av_compat.h"
 #include "pipeline/io/av_log_errors.h"
 #include "pipeline/io/container.h"
@@ -264,29 +265,44 @@ static bool place_frame(input *in)
     return true;
 }
 
+/* Turns a frame of another size or pixel format into one like the first. */
+static bool adapt(input *in, int width, int height, pipeline_error *error)
+{
+    const AVCodecParameters *video = in->video->codecpar;
+    AVFrame *frame = in->frame;
+    const frame_convert_shape shape = {.width = width,
+                                       .height = height,
+                                       .format = pixels_plain(video->format),
+                                       .range = video->color_range,
+                                       .matrix = video->color_space};
+    if (!in->adapted)
+        pipeline_note(in->notes,
+                      "%s: from %.2f s on, frames have %dx%d %s; they are converted to %dx%d %s "
+                      "like the first",
+                      in->path, (double)in->reached / AV_TIME_BASE, frame->width, frame->height,
+                      pixels_name(frame->format), width, height, pixels_name(shape.format));
+    in->adapted = true;
+    av_frame_remove_side_data(frame, AV_FRAME_DATA_VIDEO_ENC_PARAMS); /* of blocks elsewhere */
+    frame->sample_aspect_ratio = video->sample_aspect_ratio;
+    return frame_convert_replace(frame, &shape, error);
+}
+
 /* The first frame determines the video's format, whatever the stream announced. */
-static bool check_frame(const input *in, pipeline_error *error)
+static bool check_frame(input *in, pipeline_error *error)
 {
     const AVFrame *frame = in->frame;
     AVCodecParameters *video = in->video->codecpar;
     int *const width = orientation_swaps(in->turn) ? &video->height : &video->width;
     int *const height = orientation_swaps(in->turn) ? &video->width : &video->height;
-    if (in->last_pts == INT64_MIN && (frame->width != *width || frame->height != *height ||
-                                      pixels_plain(frame->format) != pixels_plain(video->format))) {
-        *width = frame->width;
-        *height = frame->height;
-        video->format = frame->format;
-        return input_check_video(in, error);
-    }
     if (frame->width == *width && frame->height == *height &&
         pixels_plain(frame->format) == pixels_plain(video->format))
         return true;
-    return pipeline_fail(
-        error,
-        "%s: expected every frame to be %dx%d %s like the first, found one of %dx%d "
-        "%s",
-        in->path, *width, *height, pixels_name(video->format), frame->width, frame->height,
-        pixels_name(frame->format));
+    if (in->last_pts != INT64_MIN)
+        return adapt(in, *width, *height, error);
+    *width = frame->width;
+    *height = frame->height;
+    video->format = frame->format;
+    return input_check_video(in, error);
 }
 
 static bool count_damage(input *in, pipeline_error *error)

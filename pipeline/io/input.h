@@ -47,6 +47,7 @@ typedef struct input {
     orientation turn;          /* how frames are turned before they are returned */
     bool doubled;              /* there is a frame for each field */
     bool no_audio;             /* sound is not read */
+    bool adapted;              /* frames of another size or format were converted */
     bool stop_on_error;
     int64_t start;    /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
     int64_t end;      /* the same unit; INT64_MAX: no end */

@@ -90,8 +90,8 @@ static bool choose_planes(input *in, picture_chroma chroma, pipeline_error *erro
     in->planes = picture_planes_format(opaque ? AV_PIX_FMT_BGR0 : video->format, chroma);
     if (in->planes == AV_PIX_FMT_NONE)
         return !pictures ||
-               pipeline_fail(error, "%s: expected pictures of 8 bits a sample, found %s", in->path,
-                             pixels_name(video->format));
+               pipeline_fail(error, "%s: expected pictures of 8 to %d bits a sample, found %s",
+                             in->path, PIXELS_MAX_BITS, pixels_name(video->format));
     if ((int)in->planes != video->format)
         pipeline_note(in->notes, "%s: %s in %s, enhanced as %s", in->path,
                       pictures ? "pictures" : "a video", pixels_name(video->format),

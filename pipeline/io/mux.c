@@ -141,9 +141,14 @@ static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
     m->stream_of[from->index] = to->index;
     if (from == video)
         m->video = to;
-    const enum AVCodecID text = from == video ? AV_CODEC_ID_NONE : container_converts(format, from);
-    if (text) {
-        m->converted[from->index] = subtitles_open(to, from, text, m->name, m->notes, error);
+    const enum AVCodecID codec =
+        from == video ? AV_CODEC_ID_NONE : container_converts(format, from, &m->sound);
+    if (codec && from->codecpar->codec_type == AVMEDIA_TYPE_AUDIO) {
+        m->encoded[from->index] = sound_open(to, from, codec, format, m->name, m->notes, error);
+        return m->encoded[from->index];
+    }
+    if (codec) {
+        m->converted[from->index] = subtitles_open(to, from, codec, m->name, m->notes, error);
         return m->converted[from->index];
     }
     /* Side data may be part of the parameters, which describe_video replaces. */
@@ -161,15 +166,17 @@ static bool add_streams(mux *m, const AVFormatContext *input, const AVStream *vi
     m->time_base_of = calloc(input->nb_streams, sizeof *m->time_base_of);
     m->last_dts = calloc(input->nb_streams, sizeof *m->last_dts);
     m->converted = calloc(input->nb_streams, sizeof *m->converted);
-    if (!m->converted || !m->stream_of || !m->time_base_of || !m->last_dts)
+    m->encoded = calloc(input->nb_streams, sizeof *m->encoded);
+    if (!m->converted || !m->encoded || !m->stream_of || !m->time_base_of || !m->last_dts)
         return false;
     for (unsigned i = 0; i < input->nb_streams; i++) {
         const AVStream *from = input->streams[i];
         m->stream_of[i] = -1;
         m->last_dts[i] = AV_NOPTS_VALUE;
         m->time_base_of[i] = from->time_base;
-        bool copied = !container_leaves_out(from) && !container_regenerates(input, from) &&
-                      (container_holds(format, from) || container_converts(format, from));
+        bool copied =
+            !container_leaves_out(from) && !container_regenerates(input, from) &&
+            (container_holds(format, from) || container_converts(format, from, &m->sound));
         if ((from == video || copied) && !add_stream(m, from, video, encoder, error))
             return false;
     }
@@ -261,13 +268,14 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
 {
     *m = (mux){.input = input,
                .notes = s->notes,
+               .sound = s->sound,
                .video_dts = AV_NOPTS_VALUE,
                .name = is_stdout(s->path) ? "standard output" : s->path};
     pthread_mutex_init(&m->lock, NULL);
     /* A pipe of y4m is for the frames alone. */
     const bool drop =
         s->drop || (is_stdout(s->path) && s->format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME);
-    if (!container_check(s->format, m->name, input, video, drop, s->notes, error) ||
+    if (!container_check(s->format, m->name, input, video, &s->sound, drop, s->notes, error) ||
         (!s->shift &&
          !container_check_starts(s->format, m->name, input, s->drop, s->notes, error)) ||
         (!is_stdout(s->path) && !outfile_open(&m->file, s->path, s->part, s->input_path, error)))
@@ -285,6 +293,9 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
         return pipeline_fail(error, "out of memory");
     metadata_support_tell_lost(m->format, m->name, s->notes);
     container_tell_aspect(s->format, m->name, m->video->codecpar, s->notes);
+    for (unsigned i = 0; i < m->input_streams; i++)
+        if (m->encoded[i] && m->cuts)
+            m->format->avoid_negative_ts = 0;
     /* Accept what the input stores in a way that is still experimental in its container. */
     m->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
     return write_header(m, error);
@@ -321,6 +332,37 @@ static void make_ascend(mux *m, AVPacket *packet)
     *last = packet->dts;
 }
 
+/* A sink for encoded sound. */
+typedef struct sound_stream {
+    mux *mux;
+    int stream; /* of the output */
+} sound_stream;
+
+/* Encoders begin with up to 30 ms that come before the sound. Where there are no edit lists, libav
+ * would move everything for that. Matroska stores it for Opus. */
+static bool write_sound(void *context, AVPacket *packet, AVRational time_base,
+                        pipeline_error *error)
+{
+    const sound_stream *s = context;
+    mux *m = s->mux;
+    const bool opus = m->format->streams[s->stream]->codecpar->codec_id == AV_CODEC_ID_OPUS;
+    if (packet->pts < 0 && m->cuts && !opus) {
+        if (packet->pts + packet->duration / 2 < 0)
+            return true;
+        packet->pts = packet->dts = 0;
+    }
+    packet->stream_index = s->stream;
+    av_packet_rescale_ts(packet, time_base, m->format->streams[s->stream]->time_base);
+    make_ascend(m, packet);
+    return write_packet(m, packet, error);
+}
+
+static bool encode_sound(mux *m, unsigned from, const AVPacket *packet, pipeline_error *error)
+{
+    sound_stream to = {m, m->stream_of[from]};
+    return sound_put(m->encoded[from], packet, write_sound, &to, error);
+}
+
 bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
 {
     unsigned from = (unsigned)packet->stream_index;
@@ -328,6 +370,8 @@ bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
         return true;
     if (m->cuts && edit_list_cuts(packet, m->input->streams[from]))
         return true;
+    if (m->encoded[from])
+        return encode_sound(m, from, packet, error);
     if (m->converted[from] && !subtitles_convert(m->converted[from], packet, error))
         return false;
     if (m->converted[from] && !packet->size)
@@ -367,6 +411,9 @@ bool mux_finish(mux *m, pipeline_error *error)
                       "before; .mov would keep them apart",
                       m->name, m->format->oformat->name, m->video->time_base.num,
                       m->video->time_base.den, (unsigned long long)m->merged);
+    for (unsigned i = 0; i < m->input_streams; i++)
+        if (m->encoded[i] && !encode_sound(m, i, NULL, error))
+            return false;
     int code = av_write_trailer(m->format);
     if (code >= 0 && m->format->pb->error < 0)
         code = m->format->pb->error;
@@ -387,6 +434,9 @@ void mux_close(mux *m)
     outfile_discard(&m->file);
     for (unsigned i = 0; m->converted && i < m->input_streams; i++)
         subtitles_close(m->converted[i]);
+    for (unsigned i = 0; m->encoded && i < m->input_streams; i++)
+        sound_close(m->encoded[i]);
+    free(m->encoded);
     free(m->converted);
     free(m->stream_of);
     free(m->time_base_of);

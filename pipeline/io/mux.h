@@ -11,6 +11,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/io/outfile.h"
+#include "pipeline/io/sound.h"
 #include "pipeline/io/subtitles.h"
 
 typedef struct mux {
@@ -22,10 +23,12 @@ typedef struct mux {
     int *stream_of;           /* output stream of each input stream, -1: not copied */
     AVRational *time_base_of; /* time base of each input stream */
     subtitles **converted;    /* for each input stream; NULL: its packets are copied */
-    int64_t *last_dts;        /* of each output stream's copies, in its time base */
-    uint64_t moved;           /* copies whose timestamps did not ascend */
-    int64_t video_dts;        /* of the latest frame written, in its stream's time base */
-    uint64_t merged;          /* frames that a coarse clock gives the time of the one before */
+    sound **encoded;          /* the same */
+    sound_choice sound;
+    int64_t *last_dts; /* of each output stream's copies, in its time base */
+    uint64_t moved;    /* copies whose timestamps did not ascend */
+    int64_t video_dts; /* of the latest frame written, in its stream's time base */
+    uint64_t merged;   /* frames that a coarse clock gives the time of the one before */
     const pipeline_notes *notes;
     unsigned input_streams;
     bool cuts;            /* leave out what an edit cut away: there are no edit lists */
@@ -41,6 +44,7 @@ typedef struct mux_settings {
     int64_t end;   /* in the input's time, AV_TIME_BASE units; INT64_MAX: no end */
     bool drop;     /* leave out what the container cannot hold */
     bool flush;    /* write each packet at once */
+    sound_choice sound;
     const pipeline_notes *notes;
 } mux_settings;
 

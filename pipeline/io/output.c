@@ -89,8 +89,8 @@ static bool open_pictures(output *o, pipeline_error *error)
         choice->match_bitrate)
         return pipeline_fail(error, "%s: numbered pictures take no encoder options and no --resume",
                              m->path);
-    if (!container_check(m->format, m->path, o->in->format, o->in->video, m->drop, m->notes,
-                         error) ||
+    if (!container_check(m->format, m->path, o->in->format, o->in->video, &m->sound, m->drop,
+                         m->notes, error) ||
         !picture_writer_check(m->path, s->encoder.pix_fmt, error))
         return false;
     o->pictures = (picture_writer){.pattern = m->path, .next = 1, .by_time = list->count};

@@ -63,9 +63,21 @@ bool pixels_has_planes(int format)
 bool pixels_check(const char *path, int format, pipeline_error *error)
 {
     return pixels_has_planes(format) || pipeline_fail(error,
-                                                      "%s: expected planar YUV or grey with 8 to "
-                                                      "%d bits a sample, or RGB with 8, found %s",
+                                                      "%s: expected YUV, grey or RGB with 8 to %d "
+                                                      "bits a sample, found %s",
                                                       path, PIXELS_MAX_BITS, pixels_name(format));
+}
+
+enum AVPixelFormat pixels_with_bits(int format, unsigned bits)
+{
+    const AVPixFmtDescriptor *from = av_pix_fmt_desc_get(format), *d = NULL;
+    while ((d = av_pix_fmt_desc_next(d)))
+        if (has_planes(d) && d->comp[0].depth == (int)bits &&
+            d->nb_components == from->nb_components && d->log2_chroma_w == from->log2_chroma_w &&
+            d->log2_chroma_h == from->log2_chroma_h &&
+            pixels_plain((int)av_pix_fmt_desc_get_id(d)) == av_pix_fmt_desc_get_id(d))
+            return av_pix_fmt_desc_get_id(d);
+    return AV_PIX_FMT_NONE;
 }
 
 frame_format pixels_frame_format(int format, int width, int height)

@@ -12,7 +12,7 @@
 #include "pipeline/stages/frame.h"
 #include "pipeline/stages/chroma_location.h"
 
-enum { PIXELS_MAX_BITS = 10 };
+enum { PIXELS_MAX_BITS = 16 };
 
 /* Accepts the formats that mona works on: planes of luma or grey, with or without alpha and chroma
  * of any subsampling, of 8 to PIXELS_MAX_BITS bits a sample. The error names the file, path. */
@@ -29,6 +29,9 @@ enum AVPixelFormat pixels_plain(int format);
 
 /* Whether samples use the full range. Unless the frame says otherwise, only grey ones do. */
 bool pixels_full_range(const AVFrame *f);
+
+/* The same planes with samples of this many bits; AV_PIX_FMT_NONE: libav has no such format. */
+enum AVPixelFormat pixels_with_bits(int format, unsigned bits);
 
 /* Never NULL. */
 const char *pixels_name(int format);

@@ -27,8 +27,8 @@ static float offset_of(chroma_position site, unsigned shift, unsigned scale)
 }
 
 bool chroma_location_model(mona_model *sited, void **memory, const mona_model *bicubic,
-                           unsigned scale, chroma_location location, unsigned shift_x,
-                           unsigned shift_y, pipeline_error *error)
+                           unsigned mode, unsigned scale, chroma_location location,
+                           unsigned shift_x, unsigned shift_y, pipeline_error *error)
 {
     const mona_file_header *old = bicubic->header;
     const size_t size = (size_t)old->file_bytes;
@@ -41,6 +41,7 @@ bool chroma_location_model(mona_model *sited, void **memory, const mona_model *b
         if (ops[i].kind == MONA_OP_RESIZE) {
             ops[i].resize.scale_w[0] = ops[i].resize.scale_h[0] = scale;
             ops[i].resize.scale_w[1] = ops[i].resize.scale_h[1] = 1;
+            ops[i].resize.mode = (uint8_t)mode;
             ops[i].resize.offset_w = offset_of(location.x, shift_x, scale);
             ops[i].resize.offset_h = offset_of(location.y, shift_y, scale);
         }

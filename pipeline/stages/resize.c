@@ -6,12 +6,14 @@
  *
  * The first pass filters columns, for RESIZE_LANES rows of output at a time, and keeps 14 bits: with
  * the overshoot of the filter, which is less than half the range, they fit 16. It stores these rows
- * column by column, so that the second pass is the same sum over neighbours in memory. Samples have
- * at most 14 bits. */
+ * column by column, so that the second pass is the same sum over neighbours in memory. That is for
+ * samples of at most 11 bits. For more, the sums of the first pass are kept whole, and only the result
+ * is rounded. */
 #include "pipeline/stages/resize.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/arith.h"
 #include "pipeline/stages/sample.h"
@@ -56,11 +58,28 @@ static double sine_of_pi(double x)
 
 static double lanczos(double x)
 {
-    x = x < 0 ? -x : x;
     if (x < 1e-9 || x >= LOBES)
         return x < LOBES;
     const double angle = 3.14159265358979323846 * x;
     return LOBES * sine_of_pi(x) * sine_of_pi(x / LOBES) / (angle * angle);
+}
+
+/* Keys's, with a = -1/2. */
+static double cubic(double x)
+{
+    return x < 1 ? (1.5 * x - 2.5) * x * x + 1 : x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
+}
+
+static double weight_of(resize_kernel kernel, double x)
+{
+    x = x < 0 ? -x : x;
+    return kernel == RESIZE_LANCZOS ? lanczos(x) : kernel == RESIZE_CUBIC ? cubic(x) : x <= 0.5;
+}
+
+/* How far a kernel reaches to both sides. */
+static double reach_of(resize_kernel kernel)
+{
+    return kernel == RESIZE_LANCZOS ? LOBES : kernel == RESIZE_CUBIC ? 2 : 0.5;
 }
 
 /* Rounds weights to integers. Their sum stays exact: the largest one takes the difference. */
@@ -82,10 +101,11 @@ static void round_weights(int16_t *to, const double *from, uint32_t count)
 
 /* Weights of the samples around a position. Beyond the ends, the first or last sample repeats. */
 static void weigh_around(double *weight, uint32_t *first, double position, double stretch,
-                         uint32_t taps, uint32_t samples)
+                         uint32_t taps, uint32_t samples, resize_kernel kernel)
 {
-    const uint32_t reach = (uint32_t)ceil(2 * LOBES * stretch);
-    const int64_t begin = (int64_t)floor(position - LOBES * stretch) + 1, last = samples - 1;
+    const double lobes = reach_of(kernel) * stretch;
+    const uint32_t reach = (uint32_t)ceil(2 * lobes);
+    const int64_t begin = (int64_t)floor(position - lobes) + 1, last = samples - 1;
     const int64_t from = begin < 0 ? 0 : begin > samples - taps ? samples - taps : begin;
     *first = (uint32_t)from;
     for (uint32_t k = 0; k < taps; k++)
@@ -94,17 +114,17 @@ static void weigh_around(double *weight, uint32_t *first, double position, doubl
         const int64_t at = begin + k;
         const int64_t held = at < 0 ? 0 : at > last ? last : at;
         if (held - from < taps)
-            weight[held - from] += lanczos(((double)at - position) / stretch);
+            weight[held - from] += weight_of(kernel, ((double)at - position) / stretch);
     }
 }
 
 bool resize_axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shift,
-                      chroma_position site)
+                      chroma_position site, resize_kernel kernel)
 {
     const double n = 1u << shift, ratio = (double)in / out, place = (n - 1) * (1 + site) / 2;
     const double stretch = ratio > 1 ? ratio : 1; /* 1 sample may become 2 where sizes are even */
     const uint32_t samples = ceil_div_u32(in, 1u << shift);
-    const uint32_t taps = min_u32((uint32_t)ceil(2 * LOBES * stretch), samples);
+    const uint32_t taps = min_u32((uint32_t)ceil(2 * reach_of(kernel) * stretch), samples);
     double *weight = malloc(taps * sizeof *weight);
     *axis = (resize_axis){.outputs = ceil_div_u32(out, 1u << shift), .taps = taps};
     axis->first = malloc(axis->outputs * sizeof *axis->first);
@@ -112,7 +132,7 @@ bool resize_axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shi
     const bool complete = weight && axis->first && axis->weight;
     for (uint32_t i = 0; i < axis->outputs && complete; i++) {
         const double position = ((n * i + place + 0.5) * ratio - 0.5 - place) / n;
-        weigh_around(weight, &axis->first[i], position, stretch, taps, samples);
+        weigh_around(weight, &axis->first[i], position, stretch, taps, samples, kernel);
         round_weights(axis->weight + (size_t)i * taps, weight, taps);
     }
     free(weight);
@@ -124,6 +144,12 @@ void resize_axis_close(resize_axis *axis)
     free(axis->first);
     free(axis->weight);
     *axis = (resize_axis){0};
+}
+
+/* Which of a resizer's axes a plane has. */
+static unsigned axis_of(unsigned plane)
+{
+    return plane == 3 ? 2 : plane > 0;
 }
 
 /* ---- filtering ------------------------------------------------------------------------------ */
@@ -155,7 +181,7 @@ _Static_assert(MONA_ALIGNMENT / 2 % RESIZE_LANES == 0, "rows are stored as whole
 static inline void filter_down(const resizer *r, const frame *in, unsigned plane, uint32_t y,
                                uint32_t rows, const bool wide)
 {
-    const resize_axis *axis = &r->down[plane == 1 || plane == 2];
+    const resize_axis *axis = &r->down[axis_of(plane)];
     const uint32_t width = frame_shown_size(&in->format, plane).width;
     const unsigned shift = WEIGHT_BITS + in->format.bits - BETWEEN_BITS;
     for (uint32_t row = 0; row < rows; row++) {
@@ -176,7 +202,7 @@ static inline void filter_down(const resizer *r, const frame *in, unsigned plane
 static inline void filter_across(const resizer *r, const frame *out, unsigned plane, uint32_t y,
                                  uint32_t rows, const bool wide)
 {
-    const resize_axis *axis = &r->across[plane == 1 || plane == 2];
+    const resize_axis *axis = &r->across[axis_of(plane)];
     const unsigned shift = WEIGHT_BITS + BETWEEN_BITS - out->format.bits;
     const int32_t max = (1 << out->format.bits) - 1;
     uint8_t *to = out->data[plane] + (ptrdiff_t)y * out->stride[plane];
@@ -194,20 +220,56 @@ static inline void filter_across(const resizer *r, const frame *out, unsigned pl
     }
 }
 
+/* One row of samples of more than 11 bits. r->sums: the first pass, whose results are below 2^31, as
+ * the weights' magnitudes add up to less than 2. */
+static void filter_deep_row(const resizer *r, const frame *in, const frame *out, unsigned plane,
+                            uint32_t y)
+{
+    const resize_axis *down = &r->down[axis_of(plane)], *across = &r->across[axis_of(plane)];
+    const uint32_t width = frame_shown_size(&in->format, plane).width;
+    const unsigned shift = 2 * WEIGHT_BITS + in->format.bits - out->format.bits;
+    const int64_t max = (1 << out->format.bits) - 1, half = (int64_t)1 << (shift - 1);
+    uint8_t *to = out->data[plane] + (ptrdiff_t)y * out->stride[plane];
+    memset(r->sums, 0, width * sizeof *r->sums);
+    for (uint32_t k = 0; k < down->taps; k++) {
+        const uint8_t *row = in->data[plane] + (ptrdiff_t)(down->first[y] + k) * in->stride[plane];
+        const int32_t weight = down->weight[(size_t)y * down->taps + k];
+        for (uint32_t x = 0; x < width; x++)
+            r->sums[x] += plane_sample(row, x, true) * weight;
+    }
+    for (uint32_t x = 0; x < across->outputs; x++) {
+        int64_t sum = half;
+        for (uint32_t k = 0; k < across->taps; k++)
+            sum += (int64_t)r->sums[across->first[x] + k] *
+                   across->weight[(size_t)x * across->taps + k];
+        sum >>= shift;
+        put_plane_sample(to, x, (int)(sum < 0 ? 0 : sum > max ? max : sum), true);
+    }
+}
+
+static void filter_plane(const resizer *r, const frame *in, const frame *out, unsigned p)
+{
+    const uint32_t height = frame_shown_size(&out->format, p).height;
+    for (uint32_t y = 0; y < height; y += RESIZE_LANES) {
+        const uint32_t rows = min_u32(height - y, RESIZE_LANES);
+        if (in->format.bits > 8) {
+            filter_down(r, in, p, y, rows, true);
+            filter_across(r, out, p, y, rows, true);
+        } else {
+            filter_down(r, in, p, y, rows, false);
+            filter_across(r, out, p, y, rows, false);
+        }
+    }
+}
+
 void resizer_run(const resizer *r, const frame *in, const frame *out)
 {
     for (unsigned p = 0; p < in->format.planes; p++) {
-        const uint32_t height = frame_shown_size(&out->format, p).height;
-        for (uint32_t y = 0; y < height; y += RESIZE_LANES) {
-            const uint32_t rows = min_u32(height - y, RESIZE_LANES);
-            if (in->format.bits > 8) {
-                filter_down(r, in, p, y, rows, true);
-                filter_across(r, out, p, y, rows, true);
-            } else {
-                filter_down(r, in, p, y, rows, false);
-                filter_across(r, out, p, y, rows, false);
-            }
-        }
+        if (r->sums)
+            for (uint32_t y = 0; y < frame_shown_size(&out->format, p).height; y++)
+                filter_deep_row(r, in, out, p, y);
+        else
+            filter_plane(r, in, out, p);
         frame_pad_plane(out, p);
     }
 }
@@ -233,27 +295,35 @@ static size_t axis_bytes(const resize_axis *axis)
 }
 
 bool resizer_open(resizer *r, const frame_format *in, const frame_format *out,
-                  chroma_location location, pipeline_error *error)
+                  chroma_location location, const resize_kernels *kernels, pipeline_error *error)
 {
+    const bool deep = in->bits > MONA_MAX_DEPTH;
     const size_t turned = (in->width + RESIZE_LANES) * RESIZE_LANES * sizeof *r->turned;
-    *r = (resizer){.turned = session_binding_allocate(turned), .bytes = turned};
-    bool complete = r->turned;
-    for (unsigned chroma = 0; chroma < (in->planes < 3 ? 1 : 2); chroma++) {
-        const unsigned x = chroma ? in->shift_x : 0, y = chroma ? in->shift_y : 0;
+    const size_t sums = in->width * sizeof *r->sums;
+    void *work = session_binding_allocate(deep ? sums : turned);
+    *r = (resizer){
+        .turned = deep ? NULL : work, .sums = deep ? work : NULL, .bytes = deep ? sums : turned};
+    bool complete = work;
+    for (unsigned p = 0; p < in->planes; p++) {
+        const unsigned i = axis_of(p), x = i == 1 ? in->shift_x : 0, y = i == 1 ? in->shift_y : 0;
+        const resize_kernel kernel = i ? kernels->others : kernels->luma;
+        if (p == 2)
+            continue;
         complete = complete &&
-                   resize_axis_open(&r->across[chroma], in->width, out->width, x, location.x) &&
-                   resize_axis_open(&r->down[chroma], in->height, out->height, y, location.y);
-        r->bytes += axis_bytes(&r->across[chroma]) + axis_bytes(&r->down[chroma]);
+                   resize_axis_open(&r->across[i], in->width, out->width, x, location.x, kernel) &&
+                   resize_axis_open(&r->down[i], in->height, out->height, y, location.y, kernel);
+        r->bytes += axis_bytes(&r->across[i]) + axis_bytes(&r->down[i]);
     }
     return complete || pipeline_fail(error, "out of memory");
 }
 
 void resizer_close(resizer *r)
 {
-    for (unsigned chroma = 0; chroma < 2; chroma++) {
-        resize_axis_close(&r->across[chroma]);
-        resize_axis_close(&r->down[chroma]);
+    for (unsigned i = 0; i < RESIZE_AXES; i++) {
+        resize_axis_close(&r->across[i]);
+        resize_axis_close(&r->down[i]);
     }
     free(r->turned);
+    free(r->sums);
     *r = (resizer){0};
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reduces enlarged frames to sizes that are not a whole multiple of the input's: a Lanczos filter
  * with three lobes, stretched by the ratio of the sizes so that nothing aliases, in luma and chroma.
- * It computes with integers and weights of 14 bits, so all machines produce the same bytes. */
+ * It computes with integers and weights of 14 bits, so all machines produce the same bytes. What
+ * enlarges frames of more than 11 bits (deep.h) uses it with other kernels. */
 #ifndef MONA_RESIZE_H
 #define MONA_RESIZE_H
 
@@ -28,6 +29,13 @@ mona_size resize_target(const frame_format *input, resize_scale scale);
 /* Whether the sizes have the same aspect ratio, except for rounding. */
 bool resize_keeps_shape(mona_size a, mona_size b);
 
+/* Lanczos with three lobes, Keys's cubic with a = -1/2, or the nearest sample. */
+typedef enum resize_kernel { RESIZE_LANCZOS, RESIZE_CUBIC, RESIZE_NEAREST } resize_kernel;
+
+typedef struct resize_kernels {
+    resize_kernel luma, others;
+} resize_kernels;
+
 /* The filter along one dimension: output i is the weighted sum of `taps` samples from first[i] on. */
 typedef struct resize_axis {
     uint32_t outputs, taps;
@@ -35,15 +43,18 @@ typedef struct resize_axis {
     int16_t *weight;
 } resize_axis;
 
-/* Reduces `in` luma samples to `out`, or the chroma samples that belong to them, of which each
+/* Makes `in` luma samples `out`, or the chroma samples that belong to them, of which each
  * covers 1 << shift luma samples and lies at `site`. False: out of memory. Whether it succeeds or
  * not, resize_axis_close releases what there is. */
 bool resize_axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shift,
-                      chroma_position site);
+                      chroma_position site, resize_kernel kernel);
 
 void resize_axis_close(resize_axis *axis);
 
-enum { RESIZE_LANES = 32 }; /* rows or columns that are filtered at a time */
+enum {
+    RESIZE_LANES = 32, /* rows or columns that are filtered at a time */
+    RESIZE_AXES = 3    /* of luma, of chroma, of alpha */
+};
 
 /* One frame in work. */
 typedef struct resizer_job {
@@ -52,16 +63,17 @@ typedef struct resizer_job {
 } resizer_job;
 
 typedef struct resizer {
-    resize_axis across[2], down[2]; /* of luma and alpha, of chroma */
-    int16_t *turned;                /* RESIZE_LANES rows between the passes, column by column */
+    resize_axis across[RESIZE_AXES], down[RESIZE_AXES];
+    int16_t *turned; /* RESIZE_LANES rows between the passes, column by column */
+    int32_t *sums;   /* a row between the passes, where samples have more than 11 bits */
     size_t bytes;
     resizer_job jobs[4];
 } resizer;
 
-/* Prepares to reduce frames of format in to format out. Whether it succeeds or not,
+/* Prepares to make frames of format out from those of format in. Whether it succeeds or not,
  * resizer_close releases what there is. */
 bool resizer_open(resizer *r, const frame_format *in, const frame_format *out,
-                  chroma_location location, pipeline_error *error);
+                  chroma_location location, const resize_kernels *kernels, pipeline_error *error);
 
 /* Fills out, including its padding. */
 void resizer_run(const resizer *r, const frame *in, const frame *out);

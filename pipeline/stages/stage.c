@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "engine/model_format.h"
 #include "pipeline/quality/model_run.h"
 #include "pipeline/stages/plane_roles.h"
 #include "pipeline/stages/range.h"
@@ -46,8 +47,8 @@ static bool open_interpolated(session_binding *bound, void **memory, const stage
 {
     const bool chroma = plane == 1;
     named_model sited = {.name = settings->bicubic->name};
-    return chroma_location_model(&sited.model, memory, &settings->bicubic->model, s->scale,
-                                 settings->chroma_location, chroma ? s->in.shift_x : 0,
+    return chroma_location_model(&sited.model, memory, &settings->bicubic->model, MONA_RESIZE_CUBIC,
+                                 s->scale, settings->chroma_location, chroma ? s->in.shift_x : 0,
                                  chroma ? s->in.shift_y : 0, error) &&
            open_plane(bound, &sited, s, settings, plane, s->in.bits, error);
 }
@@ -101,7 +102,8 @@ static bool open_resizer(stage *s, const stage_settings *settings, unsigned enla
     s->out.width = size.width;
     s->out.height = size.height;
     s->out.multiple /= enlarged;
-    return resizer_open(&s->resizer, &s->in, &s->out, settings->chroma_location, error);
+    const resize_kernels kernels = {RESIZE_LANCZOS, RESIZE_LANCZOS};
+    return resizer_open(&s->resizer, &s->in, &s->out, settings->chroma_location, &kernels, error);
 }
 
 bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings *settings,

@@ -173,6 +173,7 @@ AC_NAMED(neon, conv_row)
 
 const ac_isa ac_isa_neon = {
     .name = "neon",
+    .conv_scratch = AC_SCRATCH_NEON,
     .conv_row = ac_neon_conv_row,
     .pack_row = ac_neon_pack_row,
     .unpack_row = ac_neon_unpack_row,

@@ -29,6 +29,7 @@ AC_NAMED(dotprod, conv_row)
 
 const ac_isa ac_isa_dotprod = {
     .name = "dotprod",
+    .conv_scratch = AC_SCRATCH_NEON,
     .conv_row = ac_dotprod_conv_row,
     .pack_row = ac_neon_pack_row,
     .unpack_row = ac_neon_unpack_row,

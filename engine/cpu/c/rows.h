@@ -33,6 +33,7 @@ void ac_c_chroma_row(const ac_chroma_row *r);
     AC_NAMED(isa, luma_row)                                                                        \
     AC_NAMED(isa, chroma_row)                                                                      \
     const ac_isa ac_isa_##isa = {.name = #isa,                                                     \
+                                 .conv_scratch = AC_SCRATCH,                                       \
                                  .conv_row = ac_##isa##_conv_row,                                  \
                                  .pack_row = ac_##isa##_pack_row,                                  \
                                  .unpack_row = ac_##isa##_unpack_row,                              \

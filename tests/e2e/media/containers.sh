@@ -100,9 +100,53 @@ same "nothing is missing" "$? $(streams_of "$tmp/silent.mkv") $(video_times "$tm
 "$mona" enhance -y "$in/subtitles.mkv" -o "$tmp/silent.mkv" --stages sr --audio none --resume --segment 7 --quiet
 same "subtitles and chapters stay, also with --resume" "$? $(streams_of "$tmp/silent.mkv")" "0 video subtitle "
 same "the plan says it" "$("$mona" enhance "$tmp/long.mp4" -o "$tmp/silent.ts" --audio none --dry-run | grep -c 'audio .*left out')" 1
-fails "sound is not encoded" "--audio: expected copy|none, found 'aac'" "$mona" enhance "$tmp/long.mp4" -o "$tmp/no.mkv" --audio aac
+fails "an unknown codec" "--audio: expected copy, auto, none or one of" "$mona" enhance "$tmp/long.mp4" -o "$tmp/no.mkv" --audio divx
 
 # ---- what is converted ----------------------------------------------------------------------------
+# Sound that begins at 0.5 s of 1.28, so that it shows where it is.
+ffmpeg -v error -i "$in/av.mp4" -f lavfi -i "sine=600:d=1.28:r=44100,volume=enable='lt(t,0.5)':volume=0" -map 0:v -map 1 -c:v copy \
+    -c:a pcm_s16le "$tmp/pcm.avi" -map 0:v -map 1 -c:v copy -c:a pcm_f32le "$tmp/float.mkv" -map 0:v -map 1 -c:v copy -c:a pcm_s24le -ac 6 "$tmp/six.mkv"
+samples() {
+    ffmpeg -v error -i "$1" -map 0:a -c:a pcm_s24le -f md5 -
+}
+# Whether the sound of $1 begins at $2 ms, within 25.
+begins() {
+    ffmpeg -copyts -i "$1" -map 0:a -af silencedetect=n=-40dB:d=0.02 -f null - 2>&1 | sed -n 's/.*silence_end: \([0-9.]*\).*/\1/p' | head -n 1 |
+        awk -v wanted="$2" '{ d = $1 * 1000 - wanted; print (d * d <= 625 ? "in time" : $1) }'
+}
+codec_of() {
+    ffprobe -v error -select_streams a -show_entries stream=codec_name -of csv=p=0 "$1" | head -n 1
+}
+sound() { # $1: input, $2: output, rest: options
+    from=$1 to=$2
+    shift 2
+    rm -f "$tmp/$to"
+    "$mona" enhance "$tmp/$from" -o "$tmp/$to" --stages sr "$@" 2> "$tmp/log" < /dev/null
+}
+for from in pcm.avi $(! full || echo six.mkv); do
+    sound $from sound.mp4 --preset ultrafast
+    same "$from to .mp4: sound becomes FLAC, and that is told" "$? $(codec_of "$tmp/sound.mp4") $(grep -c 'the sound of stream 1 becomes flac, without loss' "$tmp/log")" "0 flac 1"
+    same "$from to .mp4: every sample stays" "$(samples "$tmp/sound.mp4")" "$(samples "$tmp/$from")"
+done
+for way in pcm.avi:webm:opus $(! full || echo float.mkv:mp4:aac pcm.avi:ts:aac); do
+    from=${way%%:*} rest=${way#*:}
+    fails "$from to .${rest%:*} would lose something" "or --audio auto to encode it, or --drop-unsupported" "$mona" enhance "$tmp/$from" -o "$tmp/no.${rest%:*}" --quiet
+    sound "$from" "sound.${rest%:*}" --audio auto
+    same "$from to .${rest%:*} with --audio auto" "$? $(codec_of "$tmp/sound.${rest%:*}") $(begins "$tmp/sound.${rest%:*}" 510)" "0 ${rest#*:} in time"
+done
+for codec in aac $(! full || echo opus mp3 ac3 flac alac); do
+    sound six.mkv sound.mkv --audio "$codec" --preset ultrafast -ss 0.2
+    same "--audio $codec" "$? $(codec_of "$tmp/sound.mkv") $(begins "$tmp/sound.mkv" 310)" "0 $codec in time"
+done
+sound pcm.avi parts.mkv --audio aac --preset ultrafast --resume --segment 7
+sound six.mkv sound.mkv --audio aac --preset ultrafast
+same "which moves no frame" "$(video_times "$tmp/sound.mkv" | md5sum)" "$(video_times "$tmp/six.mkv" | md5sum)"
+sound pcm.avi parts.mkv --audio aac --preset ultrafast --resume --segment 7
+same "which moves no frame" "$(video_times "$tmp/sound.mkv" | head -n 1) $(sound six.mkv sound.mkv --audio aac --preset ultrafast; video_times "$tmp/sound.mkv" | md5sum)" \
+    "$(video_times "$tmp/sound.mkv" | head -n 1) $(video_times "$tmp/six.mkv" | md5sum)"
+same "with --resume, too" "$? $(codec_of "$tmp/parts.mkv") $(begins "$tmp/parts.mkv" 510)" "0 aac in time"
+fails "a codec that the container cannot hold" "webm cannot hold aac, as --audio says" "$mona" enhance "$tmp/pcm.avi" -o "$tmp/no.webm" --audio aac
+same "the plan says it" "$("$mona" enhance "$tmp/pcm.avi" -o "$tmp/no.mp4" --dry-run | grep -c 'audio .*converted')" 1
 # Subtitles as SRT: times, text and the styles that all formats have.
 cues() {
     ffmpeg -nostdin -v error -i "$1" -map 0:s:0 -f srt - | tr -d '\r'

@@ -204,8 +204,8 @@ if full; then
 fi
 if full && [ -n "$clips" ]; then
     for clip in hevc_10bit h264_10bit; do
-        succeeds "$clip, as H.264" "$mona" enhance -y "$clips/$clip.mp4" -o "$tmp/$clip.mp4" --frames 5 --preset ultrafast
-        same "$clip stays 10 bits" "$(probe "$tmp/$clip.mp4" codec_name,width,height,pix_fmt)" h264,400,400,yuv420p10le
+        succeeds "$clip, as it was" "$mona" enhance -y "$clips/$clip.mp4" -o "$tmp/$clip.mp4" --frames 5 --preset ultrafast
+        same "$clip stays 10 bits" "$(probe "$tmp/$clip.mp4" codec_name,width,height,pix_fmt)" "${clip%_*},400,400,yuv420p10le"
     done
     clip=yuv422p
     succeeds "$clip, as H.264" "$mona" enhance -y "$clips/$clip.mp4" -o "$tmp/$clip.mp4" --frames 3 --preset ultrafast
@@ -234,6 +234,21 @@ for way in $(tiers hevc:mkv "h264:mp4 h264:mkv hevc:mp4 hevc:mkv av1:mkv vp9:web
     hevc* | av1*) same "and in the video itself, $way" "$(display "$out" frame)" "$wanted" ;;
     esac
 done
+for suffix in mp4 mkv; do # HDR10 that was not HEVC, too
+    "$mona" enhance -y "$tmp/hdr_out.mkv" -o "$tmp/hdr_usual.$suffix" --stages sr --preset ultrafast 2> "$tmp/log"
+    same "HDR10 becomes HEVC in .$suffix, and that is told" "$(probe "$tmp/hdr_usual.$suffix" codec_name,pix_fmt | sed 's/,$//') $(grep -c 'encoded as hevc (-c chooses another), like the input' "$tmp/log")" \
+        "hevc,yuv420p10le 1"
+    same "with its colours, display and light level, in .$suffix" "$(probe "$tmp/hdr_usual.$suffix" $colours | tr -d '\n' | sed 's/,$//') $(display "$tmp/hdr_usual.$suffix" frame)" \
+        "$(probe "$tmp/hdr.mkv" $colours) $wanted"
+done
+ffmpeg -v error -y -i "$tmp/hdr.mkv" -c:v ffv1 -color_range tv "$tmp/hdr_ffv1.mkv"
+"$mona" enhance -y "$tmp/hdr_ffv1.mkv" -o "$tmp/hdr_usual.mp4" --stages sr --preset ultrafast 2> "$tmp/log"
+same "HDR in another codec becomes HEVC, too" "$(probe "$tmp/hdr_usual.mp4" codec_name | sed 's/,$//') $(grep -c 'encoded as hevc (-c chooses another), for HDR' "$tmp/log")" "hevc 1"
+ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -c:v libvpx-vp9 -deadline realtime -pix_fmt yuv420p "$tmp/modern.webm"
+"$mona" enhance -y "$tmp/modern.webm" -o "$tmp/modern.mkv" --stages sr --quiet
+same "VP9 stays VP9" "$(probe "$tmp/modern.mkv" codec_name)" vp9
+"$mona" enhance -y "$tmp/modern.webm" -o "$tmp/modern.mkv" --stages sr --quiet --preset ultrafast
+same "unless the preset is one of x264's" "$(probe "$tmp/modern.mkv" codec_name)" h264
 # $1: name, $2: expected in the one line, rest: arguments of enhance
 refused() {
     name=$1
@@ -278,15 +293,21 @@ if full; then
 fi
 
 # ---- a change in mid-stream -----------------------------------------------------------------------
-# Stages and encoder are made for one size and format, so a change is refused.
+# Stages and encoder are made for one size and format: what changes is converted to the first frame's, and told.
 coded="-c:v libx264 -bf 0 -f h264"
+as_it_is="--stages denoise --temporal off --denoise $tmp/neutral.mona"
 # shellcheck disable=SC2086
 ffmpeg -v error -i "$tmp/small.mkv" -vf scale=160:90 -pix_fmt yuv420p $coded "$tmp/1.264" -vf scale=176:144 -pix_fmt yuv420p $coded \
     "$tmp/2.264" -vf scale=160:90 -pix_fmt yuv422p $coded "$tmp/3.264"
-cat "$tmp/1.264" "$tmp/2.264" > "$tmp/size.264"
-cat "$tmp/1.264" "$tmp/3.264" > "$tmp/format.264"
-refused "another size" "expected every frame to be 160x90 yuv420p like the first, found one of 176x144" \
-    "$tmp/size.264" -o "$tmp/changed.mp4"
-refused "another format" "expected every frame to be 160x90 yuv420p like the first, found one of 160x90 yuv422p" \
-    "$tmp/format.264" -o "$tmp/changed.mp4"
-nothing "and no result is left" "$(ls "$tmp"/changed* 2> /dev/null)"
+for change in "2 176x144 yuv420p" "3 160x90 yuv422p"; do
+    cat "$tmp/1.264" "$tmp/${change%% *}.264" "$tmp/1.264" > "$tmp/changes.264"
+    rm -f "$tmp/changed.mkv"
+    # shellcheck disable=SC2086
+    "$mona" enhance "$tmp/changes.264" -o "$tmp/changed.mkv" -c ffv1 $as_it_is 2> "$tmp/log"
+    same "${change#* } in mid-stream goes on as the first frame, and that is told" \
+        "$? $(probe "$tmp/changed.mkv" width,height,pix_fmt) $(grep -c "frames have ${change#* }; they are converted to 160x90 yuv420p like the first" "$tmp/log")" \
+        "0 160,90,yuv420p 1"
+    frames_md5 "$tmp/1.264" > "$tmp/first"
+    same "all frames are there, those like the first as they were" "$(frames_md5 "$tmp/changed.mkv" | sed -n '1p;$p') $(frames_md5 "$tmp/changed.mkv" | wc -l)" \
+        "$(sed -n '1p;$p' "$tmp/first") $((2 * $(wc -l < "$tmp/first") + $(frames_md5 "$tmp/${change%% *}.264" | wc -l)))"
+done

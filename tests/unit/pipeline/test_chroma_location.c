@@ -10,6 +10,7 @@
 
 #include "models/embedded.h"
 #include "pipeline/stages/session_binding.h"
+#include "engine/model_format.h"
 #include "pipeline/stages/chroma_location.h"
 
 enum { SIDE = 14, SLOPE = 16, MOST = 4 };
@@ -44,8 +45,9 @@ static void check(bool across, chroma_position site, unsigned shift, int scale)
     session_binding bound;
     const int n = 1 << shift;
     const chroma_location location = {across ? site : CHROMA_MIDDLE, across ? CHROMA_MIDDLE : site};
-    assert_true(chroma_location_model(&sited, &memory, &original, (unsigned)scale, location,
-                                      across ? shift : 0, across ? 0 : shift, &error));
+    assert_true(chroma_location_model(&sited, &memory, &original, MONA_RESIZE_CUBIC,
+                                      (unsigned)scale, location, across ? shift : 0,
+                                      across ? 0 : shift, &error));
     const mona_config config = {.threads = 1, .sizes = {{SIDE, SIDE}}};
     assert_true(session_binding_open(&bound, &sited, "sited", &config, &error));
 
