@@ -15,9 +15,6 @@
 
 #include "engine/aicore/aicore.h"
 
-/* Of UB: two chunks of a program, of which a core reads one while the other is copied. */
-enum { AC_PROGRAM_UB_BYTES = 8192 };
-
 enum { AC_LOOPS = 3, AC_PROGRAM_CORES = 2, AC_OPERANDS = 3, AC_CONFIGS = 3, AC_FORM_FLAGS = 10 };
 
 /* An instruction without its addresses. opcode: AC_OP_NONE if there is none, but flags. space: of
