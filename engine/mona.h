@@ -103,7 +103,7 @@ struct mona_file_header;
 struct mona_file_tensor;
 struct mona_file_op;
 
-/* A view into the caller's bytes (engine/model/model_format.h describes them). Treat as opaque. */
+/* A view into the caller's bytes (engine/model_format.h describes them). Treat as opaque. */
 typedef struct mona_model {
     const struct mona_file_header *header;
     const struct mona_file_tensor *tensors; /* inputs, then outputs, then intermediates */
@@ -161,7 +161,12 @@ mona_status mona_model_deepen(mona_model *deep, void *memory, size_t bytes, cons
 
 /* ---- devices ------------------------------------------------------------------------------ */
 
+/* A device is what an application links: mona_device_host is part of libmona.a,
+ * mona_device_model310, the chip without the chip, with checked instructions and predicted times,
+ * of libmona-model310.a. */
 typedef struct mona_device mona_device;
+
+extern const mona_device mona_device_host, mona_device_model310;
 
 typedef struct mona_device_properties {
     const char *name;        /* "host" */
@@ -172,11 +177,9 @@ typedef struct mona_device_properties {
     bool unified_memory;     /* frames are used where they lie; no upload or download needed */
 } mona_device_properties;
 
-unsigned mona_device_count(void);
-const mona_device *mona_device_at(unsigned index);
-/* "host", ..., or "auto": the first device that answers, chips before the host. NULL: no such name,
- * or the device does not answer. */
-const mona_device *mona_device_find(const char *name);
+/* The one of these devices, a list that ends with NULL, that has this name; "auto": the first that
+ * answers. NULL: there is no such name, or the device does not answer. */
+const mona_device *mona_device_find(const mona_device *const *devices, const char *name);
 mona_status mona_device_query(const mona_device *device, mona_device_properties *properties);
 
 /* ---- plan --------------------------------------------------------------------------------- */
@@ -187,7 +190,7 @@ typedef struct mona_size {
 
 /* Zero-initialise, then set what differs from the default. */
 typedef struct mona_config {
-    const mona_device *device; /* NULL: "auto" */
+    const mona_device *device; /* NULL: mona_device_host */
     const char *cpu;           /* host: highest instruction set to use: "c"; "avx2", "avxvnni",
                                   "avx512"; "neon", "dotprod"; NULL: the best this CPU has */
     unsigned threads;          /* 0: one per core of the device */
@@ -216,12 +219,12 @@ typedef struct mona_plan_buffer {
 
 typedef struct mona_plan mona_plan;
 
-/* Bytes of a mona_plan, the same for every model. The caller provides them, aligned to
+/* Bytes of a mona_plan for this model, whatever the sizes. The caller provides them, aligned to
  * MONA_ALIGNMENT. */
-size_t mona_plan_bytes(void);
+size_t mona_plan_bytes(const mona_model *model);
 
 /* Plans the model for the sizes in config; if it has several sizes, for the first that matches.
- * memory: mona_plan_bytes() bytes of the caller. *plan points into it and refers to the model,
+ * memory: mona_plan_bytes(model) bytes of the caller. *plan points into it and refers to the model,
  * which must outlive it.
  *   MONA_ERR_SHAPE   the sizes do not fit the model
  *   MONA_ERR_DEVICE  there is no such device or instruction set */
@@ -408,7 +411,7 @@ typedef struct mona_event {
 } mona_event;
 
 size_t mona_stream_bytes(void);
-/* memory: mona_stream_bytes() bytes aligned to MONA_ALIGNMENT. device NULL: "auto". */
+/* memory: mona_stream_bytes() bytes aligned to MONA_ALIGNMENT. device NULL: mona_device_host. */
 mona_status mona_stream_open(mona_stream **stream, const mona_device *device, void *memory,
                              size_t bytes);
 

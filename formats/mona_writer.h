@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writes .mona models (engine/model/model_format.h): collects tensors, operators, names and data,
+/* Writes .mona models (engine/model_format.h): collects tensors, operators, names and data,
  * then lays them out. Zero-initialise a writer. If it runs out of memory, mona_writer_finish
  * reports it. */
 #ifndef MONA_WRITER_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "formats/error.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "mona.h"
 
 typedef struct mona_writer_section {

@@ -124,10 +124,6 @@ static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns)
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
-    if (mona_pool_has_program(b)) {
-        mona_pool_by_instructions(call, 1);
-        return;
-    }
     const pool_window w = mona_pool_window(call);
     const size_t count = pool_elements(call, &w);
     const uint32_t c0 = b->input_c0[0];
@@ -142,27 +138,20 @@ static void row(const mona_row_call *call)
     }
 }
 
-static void some_rows(const mona_row_call *calls, uint32_t count)
-{
-    if (mona_pool_has_program(calls->bound))
-        mona_pool_by_instructions(calls, count);
-    else
-        for (uint32_t i = 0; i < count; i++)
-            row(&calls[i]);
-}
+const mona_op_run mona_run_average_pool = {
+    .rows = mona_pool_row_span,
+    .columns = mona_pool_column_span,
+    .row = row,
+};
 
 const mona_op_class mona_op_average_pool = {
     .name = "average_pool",
+    .run = &mona_run_average_pool,
     .min_inputs = 1,
     .max_inputs = 1,
     .check = mona_pool_check,
     .infer = mona_pool_infer,
-    .rows = mona_pool_row_span,
-    .columns = mona_pool_column_span,
     .constants_bytes = mona_pool_constants_bytes,
     .bind = mona_pool_bind,
     .scratch_bytes = scratch_bytes,
-    .row = row,
-    .some_rows = some_rows,
-    .has_program = mona_pool_has_program,
 };

@@ -18,7 +18,7 @@
  * 16) belong to groups [16n / per, (16n + 15) / per], where per is the number of outputs in a
  * group, and these read channels [first group * inputs of a group, (last group + 1) * inputs of a
  * group). */
-#include "ops/ascend/conv_packing.h"
+#include "ops/conv.h"
 
 #include "engine/cpu/c/f16.h"
 #include "engine/cpu/winograd.h"
@@ -73,7 +73,7 @@ static mona_span columns(const mona_bound_op *b, uint32_t i, mona_span out)
 mona_conv_layout mona_conv_layout_of(const mona_bound_op *b)
 {
     const mona_file_conv *c = &b->op->conv;
-    const bool half = b->input[0].type == MONA_F16, by_steps = !mona_on_ai_core(b);
+    const bool half = b->input[0].type == MONA_F16, by_steps = !b->on_ai_core;
     const bool dilated = c->dilation_w > 1 && c->kernel_w > 1;
     mona_conv_layout k = {.c0 = b->input_c0[0], .kernel_h = c->kernel_h, .kernel_w = c->kernel_w};
     k.c1 = (b->input[0].channels + k.c0 - 1) / k.c0;
@@ -132,20 +132,25 @@ static size_t block_weights_bytes(const mona_bound_op *b, const mona_conv_layout
 
 /* ---- constants ------------------------------------------------------------------------------ */
 
-/* Offsets of the constants, in this order: ac_conv; the epilogue's arrays; then for instructions
- * the packing, for row programs the three tables of blocks, elements of runs, bias and weights. */
+/* Offsets of the constants for row programs, in this order: ac_conv and the epilogue's arrays; the
+ * three tables of blocks, elements of runs, bias and weights. */
 typedef struct constants_layout {
-    size_t epilogue, packing, tables, run_elements, bias, weights, winograd, bytes;
+    size_t tables, run_elements, bias, weights, winograd, bytes;
 } constants_layout;
 
-/* Whether row programs may use Winograd's filter. 24 times a sum then fits 32 bits: 64 channels x 11
- * rows x 3 columns x 255 x 127 x 24 < 2^31. Weights take four times as much memory as others, so
+size_t mona_conv_head_bytes(const mona_bound_op *b)
+{
+    return align_up(sizeof(ac_conv)) + align_up(mona_epilogue_bytes(b->output.channels));
+}
+
+/* Whether row programs may use Winograd's filter. 24 times a sum then fits 32 bits: 64 channels x
+ * 11 rows x 3 columns x 255 x 127 x 24 < 2^31. Weights take four times as much memory as others, so
  * those of large layers are left as they are: they would not stay in a cache. */
 static bool winograd_possible(const mona_bound_op *b)
 {
     enum { MAX_ROWS = 11, MAX_CHANNELS = 64, MIN_OUTPUTS = 7 };
     const mona_file_conv *c = &b->op->conv;
-    return b->isa && b->isa->winograd && b->input[0].type != MONA_F16 && b->input_c0[0] == BLOCK &&
+    return b->isa->winograd && b->input[0].type != MONA_F16 && b->input_c0[0] == BLOCK &&
            b->input[0].channels <= MAX_CHANNELS && b->output.channels >= MIN_OUTPUTS &&
            b->output.channels <= MAX_CHANNELS && c->kernel_w == WINOGRAD_TAPS &&
            c->kernel_h <= MAX_ROWS && c->stride_w == 1 && c->dilation_w == 1 && c->groups == 1;
@@ -161,12 +166,7 @@ static constants_layout constants_of(const mona_bound_op *b)
 {
     const mona_conv_layout k = mona_conv_layout_of(b);
     const uint32_t blocks = block_count(b);
-    constants_layout l = {.epilogue = align_up(sizeof(ac_conv))};
-    l.packing = l.tables = l.epilogue + align_up(mona_epilogue_bytes(b->output.channels));
-    if (mona_on_ai_core(b)) {
-        l.bytes = l.packing + mona_conv_packing_bytes(b);
-        return l;
-    }
+    constants_layout l = {.tables = mona_conv_head_bytes(b)};
     l.run_elements = l.tables + align_up(3 * blocks * sizeof(uint32_t));
     l.bias = l.run_elements + align_up(runs_before(&k, k.c1) * sizeof(uint16_t));
     l.weights = l.bias + align_up((size_t)blocks * BLOCK * sizeof(int32_t));
@@ -310,42 +310,10 @@ static bool sums_are_small(const mona_bound_op *b, const uint16_t *scales)
     return true;
 }
 
-/* Binds what row programs read. */
-static void bind_steps(const mona_bound_op *b, const constants_layout *l, ac_conv *conv)
-{
-    const mona_conv_layout k = mona_conv_layout_of(b);
-    const uint32_t blocks = block_count(b);
-    uint8_t *base = b->constants, *to = base + l->weights;
-    uint32_t *first_run = (uint32_t *)(void *)(base + l->tables);
-    uint32_t *run_count = first_run + blocks, *weights_offset = run_count + blocks;
-    uint16_t *run_elements = (uint16_t *)(void *)(base + l->run_elements);
-    for (uint32_t r = 0; r < runs_before(&k, k.c1); r++)
-        run_elements[r] =
-            (uint16_t)(r < runs_before(&k, k.c1 - 1) ? k.run_elements : k.last_run_elements);
-    bind_bias(base + l->bias, b);
-    for (uint32_t n = 0; n < blocks; n++) {
-        const mona_span used = mona_conv_used_blocks(b, &k, n * BLOCK, BLOCK);
-        first_run[n] = runs_before(&k, (uint32_t)used.begin);
-        run_count[n] = runs_before(&k, (uint32_t)used.end) - first_run[n];
-        weights_offset[n] = (uint32_t)(to - (base + l->weights));
-        to = pack_block(to, b, &k, n);
-    }
-    conv->run_elements = run_elements;
-    conv->first_run = first_run;
-    conv->run_count = run_count;
-    conv->weights_offset = weights_offset;
-    conv->weights = base + l->weights;
-    conv->bias = base + l->bias;
-    if (winograd_possible(b))
-        bind_winograd(b, (int16_t *)(void *)(base + l->winograd), conv);
-}
-
-static void bind(const mona_bound_op *b)
+ac_conv *mona_conv_bind_head(const mona_bound_op *b)
 {
     const mona_file_conv *c = &b->op->conv;
     const mona_conv_layout k = mona_conv_layout_of(b);
-    const constants_layout l = constants_of(b);
-    uint8_t *base = b->constants;
     ac_conv *conv = b->constants;
     *conv = (ac_conv){
         .source_type = b->input[0].type,
@@ -358,31 +326,65 @@ static void bind(const mona_bound_op *b)
     };
     const void *scales = c->scales == MONA_NONE ? NULL : b->data + c->scales;
     mona_epilogue_bind(&conv->epilogue, &b->op->epilogue, b->output.channels, b->data, scales,
-                       base + l.epilogue);
+                       (uint8_t *)b->constants + align_up(sizeof(ac_conv)));
     conv->epilogue.add = b->op->input_count > 1;
     conv->epilogue.broadcast =
         conv->epilogue.add && b->input[1].channels == 1 && b->output.channels > 1;
     conv->small_sums = scales && sums_are_small(b, scales);
-    if (mona_on_ai_core(b))
-        conv->packing = mona_conv_packing_bind(b, base + l.packing, &conv->epilogue);
-    else
-        bind_steps(b, &l, conv);
+    return conv;
+}
+
+static void bind(const mona_bound_op *b)
+{
+    const mona_conv_layout k = mona_conv_layout_of(b);
+    const constants_layout l = constants_of(b);
+    ac_conv *conv = mona_conv_bind_head(b);
+    const uint32_t blocks = block_count(b);
+    uint8_t *base = b->constants, *to = base + l.weights;
+    uint32_t *first_run = (uint32_t *)(void *)(base + l.tables);
+    uint32_t *run_count = first_run + blocks, *weights_offset = run_count + blocks;
+    uint16_t *run_elements = (uint16_t *)(void *)(base + l.run_elements);
+    for (uint32_t r = 0; r < runs_before(&k, k.c1); r++)
+        run_elements[r] =
+            (uint16_t)(r < runs_before(&k, k.c1 - 1) ? k.run_elements : k.last_run_elements);
+    bind_bias(base + l.bias, b);
+    for (uint32_t n = 0; n < blocks; n++) {
+        const mona_span used = mona_conv_used_blocks(b, &k, n * BLOCK, BLOCK);
+        first_run[n] = runs_before(&k, (uint32_t)used.begin);
+        run_count[n] = runs_before(&k, (uint32_t)used.end) - first_run[n];
+        weights_offset[n] = (uint32_t)(to - (base + l.weights));
+        to = pack_block(to, b, &k, n);
+    }
+    conv->run_elements = run_elements;
+    conv->first_run = first_run;
+    conv->run_count = run_count;
+    conv->weights_offset = weights_offset;
+    conv->weights = base + l.weights;
+    conv->bias = base + l.bias;
+    if (winograd_possible(b))
+        bind_winograd(b, (int16_t *)(void *)(base + l.winograd), conv);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Scratch: where the runs lie, then the plane rows that a fused STORE writes: pointers, or addresses
- * for a program. */
+/* Scratch: where the runs lie; the plane rows that a fused STORE writes: pointers, or addresses for
+ * a program; and that of row kernels. */
 static size_t runs_bytes(const mona_conv_layout *k)
 {
     return align_up(runs_before(k, k->c1) * sizeof(ac_address));
+}
+
+static size_t planes_bytes(const mona_bound_op *b)
+{
+    return align_up(b->output.channels * sizeof(ac_address));
 }
 
 static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns_)
 {
     (void)columns_;
     const mona_conv_layout k = mona_conv_layout_of(b);
-    return runs_bytes(&k) + b->output.channels * sizeof(ac_address);
+    const size_t before = planes_bytes(b) + runs_bytes(&k);
+    return b->on_ai_core ? before : before + b->isa->conv_scratch;
 }
 
 /* Finds the addresses of all runs for the call's first pixel, whose filter starts at column x *
@@ -414,6 +416,7 @@ static ac_conv_row row_of(const mona_row_call *call, ac_planes *planes)
         .runs = runs,
         .pixels = (uint32_t)(call->x_end - call->x_begin),
         .output = {.c0 = b->output_c0, .type = b->output.type},
+        .scratch = call->scratch + runs_bytes(&k) + planes_bytes(b),
     };
     if (conv->epilogue.add)
         r.residual = input_row(call, 1);
@@ -429,10 +432,6 @@ static ac_conv_row row_of(const mona_row_call *call, ac_planes *planes)
 
 static void row(const mona_row_call *call)
 {
-    if (mona_on_ai_core(call->bound)) {
-        mona_conv_program(call, 1);
-        return;
-    }
     ac_planes planes;
     const ac_conv_row r = row_of(call, &planes);
     call->bound->isa->conv_row(&r);
@@ -446,22 +445,30 @@ static uint64_t macs(const mona_bound_op *b)
     return filter * b->output.channels * b->output.height * b->output.width;
 }
 
+const mona_op_run mona_run_conv = {
+    .rows = rows,
+    .columns = columns,
+    .row = row,
+};
+
+const mona_op_run mona_run_conv_map = {
+    .rows = rows,
+    .columns = columns,
+    .map = mona_conv_map,
+};
+
 const mona_op_class mona_op_conv = {
     .name = "conv",
+    .run = &mona_run_conv,
+    .run_map = &mona_run_conv_map,
     .min_inputs = 1,
     .max_inputs = 2,
     .check = mona_conv_check,
     .infer = infer,
-    .rows = rows,
-    .columns = columns,
     .constants_bytes = constants_bytes,
     .bind = bind,
     .scratch_bytes = scratch_bytes,
-    .row = row,
-    .some_rows = mona_conv_program,
-    .has_program = always_has_program,
     .map_possible = mona_conv_map_possible,
     .map_scratch_bytes = mona_conv_map_scratch_bytes,
-    .map = mona_conv_map,
     .macs = macs,
 };

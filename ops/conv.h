@@ -29,8 +29,10 @@ mona_span mona_conv_used_blocks(const mona_bound_op *b, const mona_conv_layout *
 int64_t mona_conv_weight_index(const mona_bound_op *b, uint32_t o, uint32_t channel, uint32_t ky,
                                uint32_t kx);
 
-/* Computes rows as an AI Core program: mona_op_class.some_rows. Row kernels give the same bits. */
-void mona_conv_program(const mona_row_call *calls, uint32_t count);
+/* The constants that row kernels and programs share, with which those of either begin: ac_conv and
+ * the arrays of its epilogue. */
+size_t mona_conv_head_bytes(const mona_bound_op *b);
+ac_conv *mona_conv_bind_head(const mona_bound_op *b);
 
 /* Functions of mona_op_class for whole maps. */
 bool mona_conv_map_possible(const mona_bound_op *b);

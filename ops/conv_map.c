@@ -39,7 +39,7 @@ static size_t plane_bytes(const mona_bound_op *b, uint32_t rows)
 bool mona_conv_map_possible(const mona_bound_op *b)
 {
     const mona_conv_layout k = mona_conv_layout_of(b);
-    return !mona_on_ai_core(b) && k.c0 % k.piece == 0 && b->output_c0 == AC_FRACTAL &&
+    return !b->on_ai_core && k.c0 % k.piece == 0 && b->output_c0 == AC_FRACTAL &&
            (uint64_t)plane_bytes(b, 1) * run_count(b) <= b->target->l1_bytes;
 }
 
@@ -51,9 +51,9 @@ static uint32_t rows_at_once(const mona_bound_op *b)
 }
 
 /* Offsets of: the addresses of runs, their elements, first run and run count of each block of
- * outputs, gathered planes. */
+ * outputs, the scratch of row kernels, gathered planes. */
 typedef struct scratch_layout {
-    size_t run_elements, first_run, planes, bytes;
+    size_t run_elements, first_run, kernel, planes, bytes;
 } scratch_layout;
 
 static scratch_layout scratch_of(const mona_bound_op *b)
@@ -61,7 +61,8 @@ static scratch_layout scratch_of(const mona_bound_op *b)
     const uint32_t blocks = (b->output.channels + AC_FRACTAL - 1) / AC_FRACTAL;
     scratch_layout l = {.run_elements = align_up(run_count(b) * sizeof(uint8_t *))};
     l.first_run = l.run_elements + align_up(run_count(b) * sizeof(uint16_t));
-    l.planes = l.first_run + align_up(2 * blocks * sizeof(uint32_t));
+    l.kernel = l.first_run + align_up(2 * blocks * sizeof(uint32_t));
+    l.planes = l.kernel + b->isa->conv_scratch;
     l.bytes = l.planes + plane_bytes(b, rows_at_once(b)) * run_count(b);
     return l;
 }
@@ -230,6 +231,7 @@ static void run_rows(const mona_map_call *call, const ac_conv *conv, mona_span u
             .runs = runs,
             .pixels = step * b->output.width,
             .output = row_at(&call->output, b->output_c0, b->output.type, call->block_begin, y + i),
+            .scratch = call->scratch + scratch_of(b).kernel,
         };
         if (add)
             r.residual =

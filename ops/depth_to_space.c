@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* DEPTH_TO_SPACE between tensors, ONNX mode CRD: channel c of output pixel (X, Y) is channel
  * c * block^2 + (Y mod block) * block + X mod block of input pixel (X / block, Y / block). */
-#include "ops/depth_to_space.h"
+#include "ops/helpers.h"
 
 #include "engine/libc.h"
 
@@ -31,10 +31,6 @@ static mona_span span(const mona_bound_op *b, uint32_t i, mona_span out)
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
-    if (mona_on_ai_core(b)) {
-        mona_depth_to_space_by_instructions(call, 1);
-        return;
-    }
     const uint32_t block = b->op->block;
     const size_t element = mona_type_size(b->output.type);
     const uint32_t dy = (uint32_t)(call->y % block);
@@ -52,15 +48,17 @@ static void row(const mona_row_call *call)
         }
 }
 
+const mona_op_run mona_run_depth_to_space = {
+    .rows = span,
+    .columns = span,
+    .row = row,
+};
+
 const mona_op_class mona_op_depth_to_space = {
     .name = "depth_to_space",
+    .run = &mona_run_depth_to_space,
     .min_inputs = 1,
     .max_inputs = 1,
     .check = check,
     .infer = infer,
-    .rows = span,
-    .columns = span,
-    .row = row,
-    .some_rows = mona_depth_to_space_by_instructions,
-    .has_program = always_has_program,
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ADD and MUL: two tensors of one size, element by element, then the epilogue. The second may have
  * a single channel, which is combined with all of the first's. */
-#include "ops/elementwise.h"
+#include "ops/helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
                          mona_data *data)
@@ -40,10 +40,6 @@ static void bind(const mona_bound_op *b)
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
-    if (mona_elementwise_has_program(b)) {
-        mona_elementwise_by_instructions(call, 1);
-        return;
-    }
     const ac_elementwise_row e = {
         .multiply = b->op->kind == MONA_OP_MUL,
         .a = input_row(call, 0),
@@ -56,44 +52,39 @@ static void row(const mona_row_call *call)
         .broadcast_b = b->input[1].channels == 1 && b->output.channels > 1,
         .epilogue = *(const ac_epilogue *)b->constants,
     };
-    mona_row_kernels(b)->elementwise_row(&e);
+    b->isa->elementwise_row(&e);
 }
 
-static void some_rows(const mona_row_call *calls, uint32_t count)
-{
-    if (mona_elementwise_has_program(calls->bound))
-        mona_elementwise_by_instructions(calls, count);
-    else
-        for (uint32_t i = 0; i < count; i++)
-            row(&calls[i]);
-}
+const mona_op_run mona_run_add = {
+    .rows = same_span,
+    .columns = same_span,
+    .row = row,
+};
 
 const mona_op_class mona_op_add = {
     .name = "add",
+    .run = &mona_run_add,
     .min_inputs = 2,
     .max_inputs = 2,
     .check = check,
     .infer = infer,
-    .rows = same_span,
-    .columns = same_span,
     .constants_bytes = constants_bytes,
     .bind = bind,
+};
+
+const mona_op_run mona_run_mul = {
+    .rows = same_span,
+    .columns = same_span,
     .row = row,
-    .some_rows = some_rows,
-    .has_program = mona_elementwise_has_program,
 };
 
 const mona_op_class mona_op_mul = {
     .name = "mul",
+    .run = &mona_run_mul,
     .min_inputs = 2,
     .max_inputs = 2,
     .check = check,
     .infer = infer,
-    .rows = same_span,
-    .columns = same_span,
     .constants_bytes = constants_bytes,
     .bind = bind,
-    .row = row,
-    .some_rows = some_rows,
-    .has_program = mona_elementwise_has_program,
 };

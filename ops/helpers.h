@@ -48,13 +48,7 @@ static inline void mona_scalar_copy(ac_core *core, ac_address to, ac_address fro
                            .maximum = UINT8_MAX});
 }
 
-/* mona_op_class.has_program of an operator that always has one. */
-static inline bool always_has_program(const mona_bound_op *bound)
-{
-    return mona_on_ai_core(bound);
-}
-
-/* mona_op_class.rows and columns of an operator that reads exactly the pixel it writes. */
+/* mona_op_run.rows and columns of an operator that reads exactly the pixel it writes. */
 static inline mona_span same_span(const mona_bound_op *bound, uint32_t i, mona_span out)
 {
     (void)bound, (void)i;

@@ -74,23 +74,9 @@ static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns)
     return b->output.channels * sizeof(uint8_t *);
 }
 
-static void program(const mona_row_call *calls, uint32_t count)
-{
-    if (mona_load_is_dense(calls->bound))
-        mona_load_dense(calls, count);
-    else if (mona_load_in_lanes(calls->bound))
-        mona_load_by_instructions(calls, count);
-    else
-        mona_load_by_scalar(calls, count);
-}
-
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
-    if (mona_on_ai_core(b)) {
-        program(call, 1);
-        return;
-    }
     const load_constants k = constants_of(b);
     const uint8_t **source = (const uint8_t **)(void *)call->scratch;
     uint32_t channel = 0;
@@ -115,21 +101,23 @@ static void row(const mona_row_call *call)
         .source_type = b->input[0].type,
         .output = output_row(call),
     };
-    mona_row_kernels(b)->pack_row(&pack);
+    b->isa->pack_row(&pack);
 }
+
+const mona_op_run mona_run_load = {
+    .rows = same_span,
+    .columns = same_span,
+    .row = row,
+};
 
 const mona_op_class mona_op_load = {
     .name = "load",
+    .run = &mona_run_load,
     .min_inputs = 1,
     .max_inputs = MONA_OP_MAX_INPUTS,
     .check = check,
     .infer = infer,
-    .rows = same_span,
-    .columns = same_span,
     .constants_bytes = constants_bytes,
     .bind = bind,
     .scratch_bytes = scratch_bytes,
-    .row = row,
-    .some_rows = program,
-    .has_program = always_has_program,
 };

@@ -9,7 +9,7 @@
 
 #include "engine/aicore/aicore.h"
 #include "engine/cpu/cpu.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 
 /* Height and width of a tensor once bound, and its channels and type. */
 typedef struct mona_shape {
@@ -17,8 +17,8 @@ typedef struct mona_shape {
     mona_type type;
 } mona_shape;
 
-/* The data section while records are checked. Many records may refer to the same bytes, so what they
- * refer to is counted: the time to look at all of it has a bound (engine/model/model.c). */
+/* The data section while records are checked. Many records may refer to the same bytes, so what
+ * they refer to is counted: the time to look at all of it has a bound (engine/model/model.c). */
 typedef struct mona_data {
     const uint8_t *bytes;
     uint64_t size;
@@ -44,8 +44,15 @@ typedef struct mona_span {
 typedef struct mona_bound_op {
     const mona_file_op *op;
     const uint8_t *data; /* the model's data section */
+    const struct mona_op_run *run;
     const ac_target *target;
-    const ac_isa *isa; /* row kernels; NULL: AI Core programs */
+    const ac_isa *isa; /* row kernels; on an AI Core, for what has no program */
+    /* On an AI Core: the program that computes it, known after bind(). NULL: it has none, and the
+     * time on a chip is an estimate. */
+    const struct mona_op_program *program;
+    /* Rows in L1 begin at blocks of 32 bytes and may be read to the end of the block that holds
+     * their last pixel (schedule.c). */
+    bool on_ai_core;
     mona_shape input[MONA_OP_MAX_INPUTS];
     mona_shape output;
     uint32_t input_c0[MONA_OP_MAX_INPUTS]; /* channel block of each input in L1; 0: it is planes */
@@ -57,19 +64,6 @@ typedef struct mona_bound_op {
                                               (engine/plan/plan_place.c) */
     void *constants;                       /* constants_bytes() bytes, filled by bind() */
 } mona_bound_op;
-
-/* Whether AI Core programs compute the operator. Rows in L1 then begin at blocks of 32 bytes and may be
- * read to the end of the block that holds their last pixel (schedule.c). */
-static inline bool mona_on_ai_core(const mona_bound_op *b)
-{
-    return !b->isa;
-}
-
-/* The row kernels that compute what has no program. */
-static inline const ac_isa *mona_row_kernels(const mona_bound_op *b)
-{
-    return b->isa ? b->isa : &ac_isa_c;
-}
 
 /* Rows of a tensor as a kernel sees them. rows[i] is row i of the window and points at tensor
  * column x_begin. x_begin may be negative: columns outside the tensor exist in memory and hold
@@ -126,8 +120,40 @@ typedef struct mona_array_call {
  * the next. */
 enum { MONA_ROWS_AT_ONCE = 8 };
 
+/* What a session needs of an operator to run it on a CPU. */
+typedef struct mona_op_run {
+    /* The rows of input i that output rows `out` need, and the same for columns. */
+    mona_span (*rows)(const mona_bound_op *bound, uint32_t i, mona_span out);
+    mona_span (*columns)(const mona_bound_op *bound, uint32_t i, mona_span out);
+    void (*row)(const mona_row_call *call);
+    void (*map)(const mona_map_call *call); /* in place of row(), on whole maps */
+    /* Operators on arrays have these two in place of those above; for others they are NULL. items:
+     * the number of independent parts of the work; NULL: one for each element of the output. */
+    void (*array)(const mona_array_call *call);
+    uint64_t (*items)(const mona_bound_op *bound);
+} mona_op_run;
+
+/* An operator as an AI Core program. */
+typedef struct mona_op_program {
+    /* Computes up to MONA_ROWS_AT_ONCE rows. The calls are alike except for scratch, rows and y,
+     * which grows by one from call to call. NULL: there is no program. */
+    void (*emit)(const mona_row_call *calls, uint32_t count);
+    bool (*possible)(const mona_bound_op *bound); /* after bind(); NULL: always */
+    bool in_blocks; /* columns of its input and output are counted in blocks of 32 */
+    /* Whether one instruction loads all rows of a strip, so that rings should wrap around between
+     * strips; NULL: no. */
+    bool (*loads_strips)(const mona_bound_op *bound);
+    /* In place of those of mona_op_class, where a program reads other constants than row
+     * kernels. */
+    size_t (*constants_bytes)(const mona_bound_op *bound);
+    void (*bind)(const mona_bound_op *bound);
+} mona_op_program;
+
+/* What the loader and the planner need to know about an operator. */
 typedef struct mona_op_class {
     const char *name;
+    const mona_op_run *run;
+    const mona_op_run *run_map; /* the same on whole maps; NULL: it only works row by row */
     uint32_t min_inputs, max_inputs;
     /* Checks the record alone: parameters are in range, and data is in bounds given the tensors'
      * channels and types. Heights and widths of the shapes are not yet known. */
@@ -135,31 +161,15 @@ typedef struct mona_op_class {
                          mona_data *data);
     /* Output height and width; MONA_ERR_SHAPE if the inputs do not fit. */
     mona_status (*infer)(const mona_file_op *op, const mona_shape *inputs, mona_shape *output);
-    /* The rows of input i that output rows `out` need, and the same for columns. */
-    mona_span (*rows)(const mona_bound_op *bound, uint32_t i, mona_span out);
-    mona_span (*columns)(const mona_bound_op *bound, uint32_t i, mona_span out);
     /* Constants made at bind time: packed weights, tables. bind() fills bound->constants. */
     size_t (*constants_bytes)(const mona_bound_op *bound);
     void (*bind)(const mona_bound_op *bound);
     /* Scratch memory that row() of one thread needs for rows of `columns` columns. */
     size_t (*scratch_bytes)(const mona_bound_op *bound, uint32_t columns);
-    void (*row)(const mona_row_call *call);
-    /* Computes up to MONA_ROWS_AT_ONCE rows. NULL: rows are computed one by one. The calls are
-     * alike except for scratch, rows and y, which grows by one from call to call. */
-    void (*some_rows)(const mona_row_call *calls, uint32_t count);
-    /* Whether some_rows() is an AI Core program for this bound operator. NULL: it never is, and the
-     * time on a chip is an estimate. */
-    bool (*has_program)(const mona_bound_op *bound);
-    /* The same on whole maps. If it is NULL or map_possible() is false, the operator only works row
-     * by row. */
+    /* Whether run_map can compute it, and the scratch that map() or array() needs of one
+     * thread. */
     bool (*map_possible)(const mona_bound_op *bound);
     size_t (*map_scratch_bytes)(const mona_bound_op *bound);
-    void (*map)(const mona_map_call *call);
-    /* Operators on arrays have this and map_scratch_bytes() in place of everything from rows() to
-     * map(); for others it is NULL. Sizes of arrays are fixed, so check() knows them. */
-    void (*array)(const mona_array_call *call);
-    /* The number of independent parts of the work; NULL: one for each element of the output. */
-    uint64_t (*items)(const mona_bound_op *bound);
     /* Multiply-adds for one whole frame. */
     uint64_t (*macs)(const mona_bound_op *bound);
 } mona_op_class;
@@ -180,31 +190,15 @@ extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_ad
     mona_op_array_map, mona_op_array_pick, mona_op_array_reduce, mona_op_array_matmul,
     mona_op_array_window, mona_op_array_resample, mona_op_array_gather, mona_op_concat,
     mona_op_slice;
+extern const mona_op_run mona_run_load, mona_run_store, mona_run_conv, mona_run_conv_map,
+    mona_run_add, mona_run_mul, mona_run_resize, mona_run_depth_to_space, mona_run_max_pool,
+    mona_run_average_pool, mona_run_array_map, mona_run_array_pick, mona_run_array_reduce,
+    mona_run_array_matmul, mona_run_array_window, mona_run_array_resample, mona_run_array_gather,
+    mona_run_concat, mona_run_slice;
 extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
-
-/* LOAD as AI Core programs, with the arguments of some_rows(). `dense` is for tensors whose rows
- * are rows of one plane, `by_instructions` for those that mona_load_in_lanes() accepts, and
- * `by_scalar` for all others. */
-bool mona_load_is_dense(const mona_bound_op *bound);
-void mona_load_dense(const mona_row_call *calls, uint32_t count);
-bool mona_load_in_lanes(const mona_bound_op *bound);
-void mona_load_by_instructions(const mona_row_call *calls, uint32_t count);
-void mona_load_by_scalar(const mona_row_call *calls, uint32_t count);
-
-/* STORE as AI Core programs: `by_instructions` for those that mona_store_in_lanes() accepts.
- * mona_store_together: how many of these STOREs of one tensor, counted from the first, one call may
- * run (mona_row_call.stores); at least 1. */
-bool mona_store_in_lanes(const mona_bound_op *bound);
-uint32_t mona_store_together(const mona_bound_op *const *stores, uint32_t count);
-void mona_store_by_instructions(const mona_row_call *calls, uint32_t count);
-void mona_store_by_scalar(const mona_row_call *calls, uint32_t count);
 
 /* CONCAT: the first channel of the output that comes from input i. SLICE: the first channel of the
  * input that it keeps. */
 uint32_t mona_channels_before(const mona_bound_op *bound, uint32_t i);
-
-/* Whether RESIZE, or ADD and MUL, have an AI Core program for this bound operator. */
-bool mona_resize_has_program(const mona_bound_op *bound);
-bool mona_elementwise_has_program(const mona_bound_op *bound);
 
 #endif

@@ -39,9 +39,4 @@ mona_span mona_pool_column_span(const mona_bound_op *b, uint32_t i, mona_span ou
 size_t mona_pool_constants_bytes(const mona_bound_op *b);
 void mona_pool_bind(const mona_bound_op *b);
 
-/* Both pools as an AI Core program, with the arguments of mona_op_class.some_rows, and whether it can
- * compute this one. */
-void mona_pool_by_instructions(const mona_row_call *calls, uint32_t count);
-bool mona_pool_has_program(const mona_bound_op *bound);
-
 #endif

@@ -211,10 +211,6 @@ static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns_)
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
-    if (mona_resize_has_program(b)) {
-        mona_resize_by_instructions(call, 1);
-        return;
-    }
     const axis ya = rows_axis(b), xa = columns_axis(b);
     const mona_span window = span(&ya, (mona_span){call->y, call->y + 1});
     const mona_span source = span(&xa, (mona_span){call->x_begin, call->x_end});
@@ -248,17 +244,8 @@ static void row(const mona_row_call *call)
                 call->input[0].rows[y - window.begin] + skip + block * call->input[0].block_stride;
         }
         r.out = out.data + block * out.block_stride;
-        mona_row_kernels(b)->resize_row(&r);
+        b->isa->resize_row(&r);
     }
-}
-
-static void some_rows(const mona_row_call *calls, uint32_t count)
-{
-    if (mona_resize_has_program(calls->bound))
-        mona_resize_by_instructions(calls, count);
-    else
-        for (uint32_t i = 0; i < count; i++)
-            row(&calls[i]);
 }
 
 /* One multiply-add for each tap, in rows, then in columns. */
@@ -269,19 +256,21 @@ static uint64_t macs(const mona_bound_op *b)
            ((uint64_t)b->input[0].width + b->output.width);
 }
 
+const mona_op_run mona_run_resize = {
+    .rows = rows,
+    .columns = columns,
+    .row = row,
+};
+
 const mona_op_class mona_op_resize = {
     .name = "resize",
+    .run = &mona_run_resize,
     .min_inputs = 1,
     .max_inputs = 1,
     .check = check,
     .infer = infer,
-    .rows = rows,
-    .columns = columns,
     .constants_bytes = constants_bytes,
     .bind = bind,
     .scratch_bytes = scratch_bytes,
-    .row = row,
-    .some_rows = some_rows,
-    .has_program = mona_resize_has_program,
     .macs = macs,
 };

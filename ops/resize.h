@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What resize.c and resize_instructions.c share. Private to ops/. */
+/* What resize.c and its AI Core program share. Private to ops/. */
 #ifndef MONA_OPS_RESIZE_H
 #define MONA_OPS_RESIZE_H
 
@@ -15,9 +15,5 @@ const float *mona_resize_weights(const mona_bound_op *bound);
 /* The input rows or columns, inside the tensor, that output rows or columns `out` need. */
 mona_span mona_resize_rows(const mona_bound_op *bound, mona_span out);
 mona_span mona_resize_columns(const mona_bound_op *bound, mona_span out);
-
-/* RESIZE as an AI Core program, for scales at which columns repeat: the weights of an output column
- * apply again n output columns further on, to the input d columns further on. */
-void mona_resize_by_instructions(const mona_row_call *calls, uint32_t count);
 
 #endif

@@ -58,21 +58,9 @@ ac_planes mona_store_planes(const mona_bound_op *b, const mona_buffer *planes, i
     return (ac_planes){rows, s->block, b->output.type, ac_f32_from_f16(s->scale), s->maximum};
 }
 
-static void program(const mona_row_call *calls, uint32_t count)
-{
-    if (mona_store_in_lanes(calls->bound))
-        mona_store_by_instructions(calls, count);
-    else
-        mona_store_by_scalar(calls, count);
-}
-
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
-    if (mona_on_ai_core(b)) {
-        program(call, 1);
-        return;
-    }
     const uint32_t block = b->op->store.block;
     uint8_t **rows = (uint8_t **)(void *)call->scratch;
     const ac_unpack_row unpack = {
@@ -82,19 +70,21 @@ static void row(const mona_row_call *call)
         .pixels = (uint32_t)(call->x_end - call->x_begin),
         .planes = mona_store_planes(b, call->planes, call->y, call->x_begin, rows),
     };
-    mona_row_kernels(b)->unpack_row(&unpack);
+    b->isa->unpack_row(&unpack);
 }
+
+const mona_op_run mona_run_store = {
+    .rows = same_span,
+    .columns = same_span,
+    .row = row,
+};
 
 const mona_op_class mona_op_store = {
     .name = "store",
+    .run = &mona_run_store,
     .min_inputs = 1,
     .max_inputs = 1,
     .check = check,
     .infer = infer,
-    .rows = same_span,
-    .columns = same_span,
     .scratch_bytes = scratch_bytes,
-    .row = row,
-    .some_rows = program,
-    .has_program = always_has_program,
 };

@@ -57,10 +57,10 @@ static uint32_t crc_of_operator(const mona_op_class *class, const void *record, 
     float *y = allocate(elements * sizeof *y);
     mona_array_call call = {.bound = &b, .output = (uint8_t *)y};
     call.scratch = allocate(class->map_scratch_bytes ? class->map_scratch_bytes(&b) : 0);
-    call.end = class->items ? class->items(&b) : elements;
+    call.end = class->run->items ? class->run->items(&b) : elements;
     for (uint32_t i = 0; i < op.input_count; i++)
         call.input[i] = (const uint8_t *)x[i];
-    class->array(&call);
+    class->run->array(&call);
     const uint32_t crc = mona_crc32(0, y, elements * sizeof *y);
     free(call.scratch), free(y);
     return crc;

@@ -127,7 +127,7 @@ static void bench_line(const ac_isa *isa, const char *what, double gigas, const 
 
 static void call_conv(void *argument)
 {
-    mona_op_conv.row(argument);
+    mona_run_conv.row(argument);
 }
 
 enum { BENCH_PIXELS = 1280 };

@@ -2,6 +2,7 @@
 /* Random convolutions, run through the operator as a session would. Part of checkops.c. */
 
 #include "engine/model310/model310.h"
+#include "ops/ascend/programs.h"
 
 typedef struct conv_case {
     mona_file_op op, store_op;
@@ -167,6 +168,7 @@ static mona_bound_op bound_conv(const conv_case *k, const section *s, const ac_i
         .data = s->bytes,
         .target = k->target,
         .isa = isa,
+        .on_ai_core = !isa,
         .input = {k->input, k->residual},
         .output = k->output,
         .input_c0 = {ac_target_c0(k->target, k->input.type, k->input.channels),
@@ -188,8 +190,8 @@ typedef struct conv_input {
 static void new_conv_input(conv_input *in, const conv_case *k, const section *s)
 {
     const mona_bound_op b = {.op = &k->op, .data = s->bytes};
-    const mona_span rows = mona_op_conv.rows(&b, 0, (mona_span){0, 1});
-    in->columns = mona_op_conv.columns(&b, 0, (mona_span){0, k->pixels});
+    const mona_span rows = mona_run_conv.rows(&b, 0, (mona_span){0, 1});
+    in->columns = mona_run_conv.columns(&b, 0, (mona_span){0, k->pixels});
     in->count = (uint32_t)(rows.end - rows.begin);
     const uint32_t c0 = ac_target_c0(k->target, k->input.type, k->input.channels);
     while (k->target->ring_columns > 1 && in->columns.begin % AC_BLOCK) /* as schedule.c does */
@@ -230,10 +232,13 @@ static uint8_t *add_row(resident *r, const row_buffer *row)
 /* Binds the operator, whose constants lie at the block's start. */
 static resident new_resident(mona_bound_op *b, const conv_input *in)
 {
-    resident r = {.bytes = (mona_op_conv.constants_bytes(b) + 63) / 64 * 64};
+    const bool program = b->on_ai_core;
+    const size_t constants =
+        program ? mona_conv_program_constants(b) : mona_op_conv.constants_bytes(b);
+    resident r = {.bytes = (constants + 63) / 64 * 64};
     r.memory = b->constants =
         allocate(r.bytes + (in->rows[0].bytes + 64) * in->count + in->residual.bytes + 64);
-    mona_op_conv.bind(b);
+    (program ? mona_conv_program_bind : mona_op_conv.bind)(b);
     for (uint32_t i = 0; i < in->count; i++)
         r.rows[i] = add_row(&r, &in->rows[i]);
     r.residual = add_row(&r, &in->residual);
@@ -305,6 +310,7 @@ static conv_result run_conv(const conv_case *k, const section *s, const conv_inp
         .op = &k->store_op,
         .target = k->target,
         .isa = isa,
+        .on_ai_core = !isa,
         .input = {k->output},
         .output = {planes_channels, 0, 0, k->plane_type},
     };
@@ -322,7 +328,10 @@ static conv_result run_conv(const conv_case *k, const section *s, const conv_inp
         .planes = &buffer,
         .store = k->store ? &store : NULL,
     };
-    mona_op_conv.row(&call);
+    if (b.on_ai_core)
+        mona_conv_program(&call, 1);
+    else
+        mona_run_conv.row(&call);
     finish_core(&core);
     free(scratch);
     free(r.memory);

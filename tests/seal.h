@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "mona.h"
 
 static inline void seal(uint8_t *bytes, size_t size)

@@ -7,7 +7,7 @@
 
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/bench_transfer.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "apps/cli/options.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/bench/recompile.h"

@@ -7,7 +7,7 @@
 
 #include "apps/bench/bench_layers.h"
 #include "apps/bench/report/bench_result.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "apps/cli/options.h"
 #include "apps/devices/peak.h"
 #include "apps/bench/report/provenance.h"

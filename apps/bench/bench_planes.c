@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "formats/file.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 
 /* mona_plan_input or mona_plan_output. */
 typedef mona_tensor_info tensor_of(const mona_plan *plan, unsigned index);

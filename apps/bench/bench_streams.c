@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "apps/bench/report/bench_result.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "apps/cli/options.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/bench/fair_queue.h"
@@ -224,7 +224,7 @@ static void describe(cJSON *result, const group *g)
         cJSON_AddNumberToObject(result, "resident_bytes", (double)(g->resident / (g->count - 1)));
         cJSON_AddNumberToObject(result, "plane_bytes",
                                 (double)bench_planes_bytes(&g->streams[0].session.planes));
-        cJSON_AddNumberToObject(result, "plan_bytes", (double)mona_plan_bytes());
+        cJSON_AddNumberToObject(result, "plan_bytes", (double)mona_plan_bytes(g->job->model));
     }
     result_add_crc(result, "model_crc32", g->job->model->header->crc32);
 }

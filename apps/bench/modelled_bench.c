@@ -11,8 +11,8 @@
 
 #include "apps/bench/bench_session.h"
 #include "apps/cli/json_output.h"
-#include "engine/model/model_format.h"
-#include "engine/run/modelled.h"
+#include "engine/model_format.h"
+#include "engine/model310/modelled.h"
 #include "apps/cli/options.h"
 #include "apps/plot/npu_trace.h"
 

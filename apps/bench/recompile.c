@@ -8,7 +8,7 @@
 
 #include "formats/compiler/compiler.h"
 #include "formats/file.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "apps/compile/onnx_source.h"
 
 struct recompiler {
@@ -82,7 +82,7 @@ static bool calibrate(recompiler *r, format_error *why)
     const mona_config config = {.threads = 1,
                                 .sizes[0] = {first.width ? 0 : SIDE, first.height ? 0 : SIDE}};
     mona_plan *plan;
-    void *memory = file_alloc(mona_plan_bytes());
+    void *memory = file_alloc(mona_plan_bytes(r->model));
     if (!memory)
         return format_fail(why, "out of memory");
     const mona_status status = mona_plan_make(&plan, memory, r->model, &config);

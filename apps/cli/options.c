@@ -277,14 +277,16 @@ bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *h
     return false;
 }
 
+const mona_device *const options_devices[] = {&mona_device_host, &mona_device_model310, NULL};
+
 const mona_device *options_device(const char *name)
 {
-    const mona_device *found = mona_device_find(name);
+    const mona_device *found = mona_device_find(options_devices, name);
     char text[SUGGEST_TEXT];
     suggestion s = suggest_for(name, strlen(name));
     mona_device_properties properties;
-    for (unsigned i = 0; i < mona_device_count(); i++)
-        if (!mona_device_query(mona_device_at(i), &properties))
+    for (size_t i = 0; options_devices[i]; i++)
+        if (!mona_device_query(options_devices[i], &properties))
             suggest_name(&s, properties.name);
     if (!found)
         cli_fail(0, "--device: there is no device '%s'%s (mona devices lists them)", name,

@@ -11,6 +11,7 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/model_source.h"
 #include "apps/compile/compile_report.h"
+#include "apps/compile/emit_source.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"
 #include "models/embedded.h"
@@ -25,7 +26,7 @@ typedef struct compile_job {
     precision_request request;
     precision_result chosen;
     const char *input, *output, *ranges, *input_type, *output_type, *name, *fusion, *report;
-    const char *mean, *deviation, *order;
+    const char *mean, *deviation, *order, *emit;
     option_list calibrate, dims, sizes;
     long images, bits;
     double range, offset_h, offset_w, tolerance;
@@ -109,20 +110,38 @@ static bool read_feed(compile_job *job)
     return true;
 }
 
-/* Nothing but programs can be added to a model that is compiled already. */
+static bool emits_c(const compile_job *job)
+{
+    return !strcmp(job->emit, "c");
+}
+
+/* Of a model that is compiled already there can be programs, or C. */
 static bool check_compiled(const compile_job *job)
 {
-    if (strcmp(job->request.target, "ascend310"))
+    if (strcmp(job->request.target, "ascend310") && !emits_c(job))
         return !cli_fail(EXIT_USAGE,
-                         "%s is compiled already: expected an ONNX model, or --target ascend310 "
-                         "to add programs",
+                         "%s is compiled already: expected an ONNX model, --target ascend310 to "
+                         "add programs, or --emit c",
                          job->input);
     if (job->request.precision || job->calibrate.count || job->fusion || job->report || job->name ||
         job->dims.count || job->any_size)
         return !cli_fail(EXIT_USAGE,
-                         "%s is compiled already: expected only --target, --size and --output",
+                         "%s is compiled already: expected only --target, --size, --emit and "
+                         "--output",
                          job->input);
     return true;
+}
+
+static bool check_emit(const compile_job *job)
+{
+    const char *target = job->request.target;
+    if (!emits_c(job))
+        return !strcmp(target, "host") || !strcmp(target, "ascend310") ||
+               !cli_fail(EXIT_USAGE,
+                         "--target %s: plans for CPUs are written as C: expected --emit c", target);
+    if (job->sizes.count > 1)
+        return !cli_fail(EXIT_USAGE, "--emit c works for one size: expected one --size");
+    return emit_source_check(job->output, target);
 }
 
 static bool check_options(compile_job *job)
@@ -130,6 +149,8 @@ static bool check_options(compile_job *job)
     compiler_options *o = &job->options;
     if (!job->output)
         return !cli_fail(EXIT_USAGE, "expected an output: -o OUT.mona");
+    if (!check_emit(job))
+        return false;
     precision_request *r = &job->request;
     if (job->compiled)
         return check_compiled(job);
@@ -375,7 +396,7 @@ static void print_tensor(const compile_job *job, const mona_tensor_info *t, bool
 static void print_summary(const compile_job *job)
 {
     mona_model model;
-    if (mona_model_open(&model, job->bytes, job->size))
+    if (mona_model_open(&model, job->bytes, job->size) || (job->compiled && emits_c(job)))
         return;
     if (job->compiled) {
         printf("%s: %zu bytes\n", job->output, job->size);
@@ -423,6 +444,16 @@ static bool wants_programs(const compile_job *job)
     return !strcmp(job->request.target, "ascend310") && (job->sizes.count || job->compiled);
 }
 
+static bool save(const compile_job *job)
+{
+    mona_model model;
+    if (!emits_c(job))
+        return save_file(job->output, job->input, job->bytes, job->size);
+    return mona_model_open(&model, job->bytes, job->size) == MONA_OK &&
+           emit_source(job->input, &model, job->output, job->request.target,
+                       job->sizes.count ? job->sizes.items[0] : NULL);
+}
+
 static int run(int argc, char **argv)
 {
     compile_job job = {0};
@@ -433,7 +464,7 @@ static int run(int argc, char **argv)
         (job.compiled ? take_compiled(&job)
                       : open_model(&job) && calibrate(&job) && set_precision(&job) && emit(&job)) &&
         (!wants_programs(&job) || programs_add(job.input, &job.bytes, &job.size, &job.sizes)) &&
-        save_file(job.output, job.input, job.bytes, job.size);
+        save(&job);
     if (ok)
         print_summary(&job);
     ok = ok && (job.compiled || report(&job));
@@ -459,11 +490,15 @@ static const option options[] = {
      precision_group,
      .help = "how much auto may lose: dB of PSNR, or % of decisions that change (default 0.1dB, "
              "for classifiers 1%)"},
-    {"--target", NULL, OPTION_CHOICE, offsetof(compile_job, request.target), "host|ascend310",
-     model_group,
+    {"--target", NULL, OPTION_CHOICE, offsetof(compile_job, request.target),
+     "host|ascend310|c|x86-avx2|x86-avxvnni|x86-avx512|armv8|armv8-dot", model_group,
      .help = "ascend310: write an AI Core program for every --size into the model, and let "
-             "--precision auto look at that chip's speed",
+             "--precision auto look at that chip's speed; CPUs other than the host: with --emit c",
      .initial = "host"},
+    {"--emit", NULL, OPTION_CHOICE, offsetof(compile_job, emit), "mona|c", model_group,
+     .help = "c: write NAME.c and NAME.h, the network for one --target and --size as constants, to "
+             "be linked with libmona.a",
+     .initial = "mona"},
     {"--pin", NULL, OPTION_LIST, offsetof(compile_job, request.pins), "LAYER=fp16|int8",
      precision_group,
      .help = "precision of one layer, by its name in the model; can be given more than once"},
@@ -544,6 +579,7 @@ const command command_compile = {
         "mona compile net.onnx -o net.mona --calibrate photos/ --mean 127 --deviation 128\n"
         "mona compile net.onnx -o net.mona --size 640x480 --size 320x240\n"
         "mona compile sr_x2_fast -o hd.mona --target ascend310 --size 1920x1080  # its program\n"
+        "mona compile sr_x2_fast -o net.c --emit c --target armv8 --size 320x180\n"
         "echo all:off > rules.cfg; mona compile net.onnx -o plain.mona --fusion rules.cfg\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

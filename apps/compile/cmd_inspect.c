@@ -67,7 +67,7 @@ static void print_section(const cJSON *document, const char *name, const char *c
 
 static bool add_plan(const inspect_job *job, const mona_model *model, cJSON *document)
 {
-    void *memory = session_binding_allocate(mona_plan_bytes());
+    void *memory = session_binding_allocate(mona_plan_bytes(model));
     if (!memory)
         return !cli_fail(EXIT_FAILED, "out of memory");
     mona_plan *plan;

@@ -111,7 +111,7 @@ static bool find_needs(needs *n, const uint8_t *bytes, size_t size)
     const bool open = !input.width || !input.height;
     n->size = open ? (mona_size){OPEN_WIDTH, OPEN_HEIGHT} : (mona_size){input.width, input.height};
     const mona_config config = {.threads = 1, .sizes = {n->size}};
-    void *memory = session_binding_allocate(mona_plan_bytes());
+    void *memory = session_binding_allocate(mona_plan_bytes(&model));
     const bool ok = memory && mona_plan_make(&plan, memory, &model, &config) == MONA_OK;
     n->calls = 0;
     if (ok)

@@ -5,7 +5,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "mona.h"
 
 /* "file", "model", "producer", "version", "bytes"; the arrays "inputs", "outputs", "operators",

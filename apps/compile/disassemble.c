@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "engine/aicore/access.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "engine/model310/model310.h"
 
 static void print_space(uint32_t space)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "apps/compile/describe.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 
 #define NOBODY UINT32_MAX
 

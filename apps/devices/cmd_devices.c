@@ -38,9 +38,9 @@ typedef struct list {
 
 static void open_list(list *l)
 {
-    for (unsigned i = 0; i < mona_device_count() && l->count < MAX_DEVICES; i++) {
+    for (size_t i = 0; options_devices[i] && l->count < MAX_DEVICES; i++) {
         watched *d = &l->devices[l->count];
-        *d = (watched){.device = mona_device_at(i)};
+        *d = (watched){.device = options_devices[i]};
         l->count += mona_device_query(d->device, &d->properties) == MONA_OK;
     }
 }

@@ -48,7 +48,7 @@ void machine_describe(machine *m)
 {
     struct utsname system;
     mona_device_properties host = {.cores = 1};
-    mona_device_query(mona_device_find("host"), &host);
+    mona_device_query(&mona_device_host, &host);
     *m = (machine){.cores = host.cores};
     find_cpu_name(m->cpu, sizeof m->cpu);
     read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "unknown", m->governor,

@@ -18,7 +18,7 @@ enum {
     HEIGHT = 180,
     FRAMES = 3,
     /* Determined once with `mona inspect`; the program checks them below. */
-    PLAN_BYTES = 640 * 1024,
+    PLAN_BYTES = 16 * 1024,
     ARENA_BYTES = 256 * 1024,
 };
 
@@ -53,7 +53,7 @@ static int save(const char *name, const uint8_t *pixels, int width, int height)
 int main(int argc, char **argv)
 {
     const embedded_model *bytes = embedded_model_find("sr_x2_fast");
-    const mona_config config = {.device = mona_device_find("host"),
+    const mona_config config = {.device = &mona_device_host,
                                 .cpu = argc > 3 ? argv[3] : NULL,
                                 .threads = 1,
                                 .sizes = {{WIDTH, HEIGHT}}};
@@ -66,12 +66,12 @@ int main(int argc, char **argv)
     mona_status status = mona_model_open(&model, bytes->begin, (size_t)(bytes->end - bytes->begin));
     if (status)
         return stop("the model", status);
-    if (mona_plan_bytes() > sizeof plan_memory)
+    if (mona_plan_bytes(&model) > sizeof plan_memory)
         return stop("PLAN_BYTES is too small", MONA_ERR_ARENA);
     status = mona_plan_make(&plan, plan_memory, &model, &config);
     if (status)
         return stop("the plan", status);
-    printf("plan %zu bytes, arena %zu of %d, stack at most %zu\n", mona_plan_bytes(),
+    printf("plan %zu bytes, arena %zu of %d, stack at most %zu\n", mona_plan_bytes(&model),
            mona_plan_arena_bytes(plan), ARENA_BYTES, mona_plan_stack_bytes(plan));
     status = mona_session_open(&session, plan, arena, sizeof arena);
     if (status)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "engine/run/modelled.h"
+#include "engine/model310/modelled.h"
 
 typedef struct npu_trace {
     ac_model_event *events;

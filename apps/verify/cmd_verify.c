@@ -167,7 +167,7 @@ static void print_summary(const arguments *a, const summary *s)
 static bool find_device(arguments *a)
 {
     const mona_device *device = options_device(a->device_name);
-    a->device = device == mona_device_find("host") ? NULL : device;
+    a->device = device == &mona_device_host ? NULL : device;
     return device;
 }
 

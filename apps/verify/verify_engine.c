@@ -163,7 +163,7 @@ static bool run(const case_model *m, const conformance_set *set, const mona_devi
                 engine_result *result)
 {
     engine_run host = {.m = m, .set = set, .result = result}, other = host;
-    bool ok = open_run(&host, mona_device_find("host")) && (!device || open_run(&other, device));
+    bool ok = open_run(&host, &mona_device_host) && (!device || open_run(&other, device));
     for (size_t i = 0; ok && i < m->frames; i++)
         ok = run_frame(&host, i) && compare_frame(&host, i) &&
              (!device || (run_frame(&other, i) && same_bytes(&host, &other)));

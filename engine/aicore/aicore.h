@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/run/target.h"
+#include "engine/target.h"
 
 /* ---- addresses ------------------------------------------------------------------------------ */
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/run/target.h"
+#include "engine/target.h"
 
 /* One row of a tensor in L1 or UB: channel c of pixel x lies at
  * data + (c / c0) * block_stride + (x * c0 + c % c0) * element size. */
@@ -115,7 +115,12 @@ typedef struct ac_conv_row {
     ac_row output;              /* type: what the result is rounded to; data: where it goes unless
                                    there are planes. No byte beyond the pixels may be written */
     const ac_planes *planes;    /* where the rounded result goes instead, or NULL */
+    uint8_t *scratch;           /* ac_isa.conv_scratch bytes of this thread, 64-byte aligned */
 } ac_conv_row;
+
+/* ac_isa.conv_scratch of the NEON kernels, and of all others: what they would otherwise keep on the
+ * stack, which may be small. */
+enum { AC_SCRATCH_NEON = 10 * 1024, AC_SCRATCH = 28 * 1024 };
 
 enum { AC_ROW_SLACK = 64 };
 
@@ -196,6 +201,7 @@ typedef struct ac_chroma_row {
 typedef struct ac_isa {
     const char *name; /* "c", "avx2", ... */
     bool winograd;    /* conv_row reads ac_conv.winograd */
+    uint32_t conv_scratch;
     void (*conv_row)(const ac_conv_row *);
     void (*pack_row)(const ac_pack_row *);
     void (*unpack_row)(const ac_unpack_row *);

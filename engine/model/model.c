@@ -105,7 +105,8 @@ static bool section_ok(uint64_t offset, uint64_t count, uint64_t item, uint64_t 
     return count <= (file_bytes - offset) / item;
 }
 
-/* Whether programs lie inside the file. What they contain is proved by the device that runs them. */
+/* Whether programs lie inside the file. What they contain is proved by the device that runs
+ * them. */
 static bool programs_ok(const mona_file_header *h, const uint8_t *file)
 {
     if (!h->program_count)
@@ -199,7 +200,7 @@ static bool readable(const mona_model *m, const mona_file_op *op, uint32_t tenso
     if (tensor >= m->header->tensor_count || !written[tensor] || (tensor >= inputs && tensor < io))
         return false;
     const bool array = m->tensors[tensor].array;
-    if (mona_ops[op->kind]->array)
+    if (mona_ops[op->kind]->run->array)
         return array;
     return (op->kind == MONA_OP_LOAD) == (array || tensor < inputs);
 }
@@ -213,7 +214,7 @@ static bool writable(const mona_model *m, const mona_file_op *op, uint32_t tenso
     if (tensor < inputs || tensor >= m->header->tensor_count || written[tensor])
         return false;
     const bool array = m->tensors[tensor].array;
-    if (mona_ops[op->kind]->array)
+    if (mona_ops[op->kind]->run->array)
         return array;
     return (op->kind == MONA_OP_STORE) == (array || tensor < io);
 }
@@ -222,7 +223,7 @@ static bool writable(const mona_model *m, const mona_file_op *op, uint32_t tenso
 static bool constant_ok(const mona_file_op *op, uint32_t i, mona_data *data, mona_shape *shape)
 {
     const mona_file_array *a = &op->array;
-    if (!mona_ops[op->kind]->array || a->type[i] >= MONA_TYPE_COUNT || !a->elements[i] ||
+    if (!mona_ops[op->kind]->run->array || a->type[i] >= MONA_TYPE_COUNT || !a->elements[i] ||
         a->elements[i] > MONA_ARRAY_MAX_ELEMENTS)
         return false;
     *shape = (mona_shape){1, 1, a->elements[i], (mona_type)a->type[i]};

@@ -3,7 +3,7 @@
 #ifndef MONA_MODEL_H
 #define MONA_MODEL_H
 
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "mona.h"
 
 /* Whether every record is in bounds and agrees with the others; header and sections must be sound.

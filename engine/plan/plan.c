@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Binds a model to frame sizes and a target: plan_bind.c, plan_groups.c, plan_maps.c, plan_rings.c,
  * then every offset of the arena. */
-#include "engine/plan/plan.h"
+#include "engine/plan/planner.h"
 
-#include "engine/run/device.h"
-#include "engine/run/modelled.h"
-#include "engine/name.h"
 #include "engine/libc.h"
 #include "engine/port/port.h"
 
@@ -35,7 +32,7 @@ static size_t window_rows_at(const plan_op *op, int64_t y)
     for (uint32_t i = 0; i < b->op->input_count; i++) {
         if (op->writer[i] == MONA_NONE)
             continue;
-        const mona_span s = mona_ops[b->op->kind]->rows(b, i, (mona_span){y, y + 1});
+        const mona_span s = b->run->rows(b, i, (mona_span){y, y + 1});
         rows += (size_t)(s.end - s.begin);
     }
     return rows;
@@ -69,7 +66,7 @@ static size_t place(size_t *end, size_t bytes)
 static size_t scratch_bytes(const plan_op *op)
 {
     const mona_op_class *class = mona_ops[op->bound.op->kind];
-    if (class->array || (op->group.last && op->group.whole_maps))
+    if (class->run->array || (op->group.last && op->group.whole_maps))
         return class->map_scratch_bytes ? class->map_scratch_bytes(&op->bound) : 0;
     const uint32_t columns = mona_plan_progress_shape(op)->width;
     return class->scratch_bytes ? class->scratch_bytes(&op->bound, columns) : 0;
@@ -83,12 +80,12 @@ static mona_status lay_out(mona_plan *plan)
     plan->zero_bytes = AC_ROW_SLACK;
     for (uint32_t o = 0; o < count; o++) {
         plan_op *op = &plan->ops[o];
-        op->constants_offset = place(&end, plan->shared ? 0 : op->constants_bytes);
+        op->constants_offset = place(&end, plan->shared || plan->linked ? 0 : op->constants_bytes);
         const size_t bytes = scratch_bytes(op);
         scratch = bytes > scratch ? bytes : scratch;
         /* On an AI Core no operator reads rows outside a map. */
         if (op->row_bytes + AC_ROW_SLACK > plan->zero_bytes &&
-            !(op->map && mona_plan_modelled(plan)))
+            !(op->map && mona_plan_on_ai_core(plan)))
             plan->zero_bytes = op->row_bytes + AC_ROW_SLACK;
         if (end >= PLAN_MAX_BYTES || scratch >= PLAN_MAX_BYTES)
             return MONA_ERR_LIMIT;
@@ -99,20 +96,13 @@ static mona_status lay_out(mona_plan *plan)
     plan->core_offset = end;
     size_t core = align_up(mona_plan_l1_bytes(plan));
     plan->progress_offset = place(&core, count * sizeof(plan_progress));
-    const size_t rows = mona_plan_modelled(plan) ? MONA_ROWS_AT_ONCE : 1;
+    const size_t rows = mona_plan_on_ai_core(plan) ? MONA_ROWS_AT_ONCE : 1;
     plan->scratch_bytes = align_up(scratch);
     plan->scratch_offset = place(&core, rows * plan->scratch_bytes);
     plan->window_bytes = align_up(window_rows(plan) * sizeof(uint8_t *));
     plan->window_offset = place(&core, rows * plan->window_bytes);
-    plan->buffers_offset = core;
-    const ac_target *t = plan->target;
-    if (mona_plan_modelled(plan))
-        place(&core,
-              BUFFER_ALIGNMENT + (size_t)t->l0a_bytes + t->l0b_bytes + t->l0c_bytes + t->ub_bytes);
-    if (mona_plan_modelled(plan)) {
-        plan->modelled_offset = place(&core, count * sizeof(mona_modelled_op));
-        plan->model_offset = place(&core, ac_model_bytes(t));
-    }
+    plan->device_offset =
+        place(&core, mona_plan_on_ai_core(plan) ? plan->ai_core->core_bytes(plan) : 0);
     plan->core_bytes = core;
     if (core >= PLAN_MAX_BYTES / plan->cores || end >= PLAN_MAX_BYTES)
         return MONA_ERR_LIMIT;
@@ -120,52 +110,68 @@ static mona_status lay_out(mona_plan *plan)
     return MONA_OK;
 }
 
+mona_status mona_plan_link(mona_plan *plan)
+{
+    plan->linked = true;
+    return lay_out(plan);
+}
+
 /* ---- public --------------------------------------------------------------------------------- */
 
-/* The planner's own scratch follows the plan in the caller's memory. */
+/* The caller's memory: the plan, the shapes of its tensors, its operators, and the planner's own
+ * scratch. */
 typedef struct plan_memory {
-    mona_plan plan;
-    plan_progress progress[MONA_MAX_OPS];
+    size_t shapes, ops, progress, bytes;
 } plan_memory;
 
-size_t mona_plan_bytes(void)
+static plan_memory memory_for(uint32_t tensors, uint32_t ops)
 {
-    return align_up(sizeof(plan_memory));
+    plan_memory m = {0};
+    place(&m.bytes, sizeof(mona_plan));
+    m.shapes = place(&m.bytes, tensors * sizeof(mona_shape));
+    m.ops = place(&m.bytes, ops * sizeof(plan_op));
+    m.progress = place(&m.bytes, ops * sizeof(plan_progress));
+    return m;
+}
+
+size_t mona_plan_bytes(const mona_model *model)
+{
+    mona_model m = *model;
+    size_t bytes = 0;
+    do
+        bytes = max_size(bytes, memory_for(m.header->tensor_count, m.header->op_count).bytes);
+    while (mona_model_next(&m, &m));
+    return bytes;
 }
 
 static mona_status choose_target(mona_plan *plan, const mona_config *config)
 {
-    const mona_device *device = config->device ? config->device : mona_device_find("auto");
-    if (!device)
-        return MONA_ERR_DEVICE;
+    const mona_device *device = config->device ? config->device : &mona_device_host;
     plan->target = device->target;
-    plan->isa = device->isa ? device->isa(config->cpu) : NULL;
-    const bool named = !config->cpu || mona_names_equal(config->cpu, device->name);
-    if (device->isa ? !plan->isa : !named)
+    plan->ai_core = device->ai_core;
+    plan->isa = device->answers() ? device->isa(config->cpu) : NULL;
+    if (!plan->isa)
         return MONA_ERR_DEVICE;
-    mona_device_properties properties;
-    const mona_status status = mona_device_query(device, &properties);
-    if (status)
-        return status;
+    const size_t cache_bytes = device->cache_bytes();
     if (config->threads > MONA_MAX_THREADS)
         return MONA_ERR_LIMIT;
-    plan->cores = config->threads ? config->threads : properties.cores;
+    plan->cores = config->threads ? config->threads : device->cores();
     if (plan->cores > MONA_MAX_THREADS)
         plan->cores = MONA_MAX_THREADS;
-    if (mona_plan_modelled(plan) && plan->cores > properties.cores)
-        plan->cores = properties.cores;
-    if (!mona_port_has_threads() && !mona_plan_modelled(plan))
+    if (mona_plan_on_ai_core(plan) && plan->cores > device->cores())
+        plan->cores = device->cores();
+    if (!mona_port_has_threads() && !mona_plan_on_ai_core(plan))
         plan->cores = 1;
     /* Rings get three quarters of a cache; the rest is for weights and for the frame passing
      * through. */
-    plan->cache_bytes = config->cache_bytes      ? config->cache_bytes
-                        : properties.cache_bytes ? properties.cache_bytes / 4 * 3
-                                                 : plan->target->l1_bytes;
+    plan->cache_bytes = config->cache_bytes ? config->cache_bytes
+                        : cache_bytes       ? cache_bytes / 4 * 3
+                                            : plan->target->l1_bytes;
     return MONA_OK;
 }
 
-/* On the chip L1 is a hard limit: rings, the constants of a group and a row of zeros. Between groups
- * only what copies channels reads maps. */
+/* On the chip L1 is a hard limit: rings, the constants of a group and a row of zeros. Between
+ * groups only what copies channels reads maps. */
 static mona_status check_l1(const mona_plan *plan)
 {
     for (const plan_group *g = mona_plan_first_group(plan); g; g = mona_plan_next_group(plan, g))
@@ -204,31 +210,35 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
     if (!out || !memory || (uintptr_t)memory % MONA_ALIGNMENT || !model || !model->header ||
         !config || config->strip_rows > MONA_MAX_SIDE || config->tile_columns > MONA_MAX_SIDE)
         return MONA_ERR_ARGUMENT;
-    plan_memory *m = memory;
-    mona_plan *plan = &m->plan;
-    memset(plan, 0, sizeof *plan);
-    plan->model = choose_size(model, config);
+    const mona_model chosen = choose_size(model, config);
+    const plan_memory m = memory_for(chosen.header->tensor_count, chosen.header->op_count);
+    mona_plan *plan = memory;
+    memset(plan, 0, m.bytes);
+    plan->model = chosen;
+    plan->shapes = (mona_shape *)(void *)((uint8_t *)memory + m.shapes);
+    plan->ops = (plan_op *)(void *)((uint8_t *)memory + m.ops);
+    plan_progress *progress = (plan_progress *)(void *)((uint8_t *)memory + m.progress);
     plan->shared = config->shared;
     mona_status status = choose_target(plan, config);
-    plan->strip_rows = config->strip_rows         ? config->strip_rows
-                       : mona_plan_modelled(plan) ? modelled_strip_rows(plan)
-                                                  : 1;
+    plan->strip_rows = config->strip_rows           ? config->strip_rows
+                       : mona_plan_on_ai_core(plan) ? modelled_strip_rows(plan)
+                                                    : 1;
     if (!status)
         status = mona_plan_bind(plan, config);
     if (!status && plan->shared)
-        status = mona_plan_modelled(plan)                 ? MONA_ERR_UNSUPPORTED
+        status = mona_plan_on_ai_core(plan)               ? MONA_ERR_UNSUPPORTED
                  : mona_session_lends(plan->shared, plan) ? MONA_OK
                                                           : MONA_ERR_ARGUMENT;
     if (!status)
-        status = mona_plan_groups(plan, config, m->progress);
-    if (!status && mona_plan_modelled(plan) && !config->strip_rows && !config->tile_columns &&
+        status = mona_plan_groups(plan, config, progress);
+    if (!status && mona_plan_on_ai_core(plan) && !config->strip_rows && !config->tile_columns &&
         !config->cache_bytes && !config->keep_rows && plan->cores == AC_PROGRAM_CORES)
-        status = mona_plan_program(plan);
+        status = plan->ai_core->plan(plan);
     if (!status)
         status = lay_out(plan);
     if (!status)
-        mona_plan_reach(plan, m->progress);
-    if (!status && mona_plan_modelled(plan))
+        mona_plan_reach(plan, progress);
+    if (!status && mona_plan_on_ai_core(plan))
         status = check_l1(plan);
     if (!status)
         *out = plan;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* First step of planning: every tensor gets its size, every operator its sources and its
  * fusions. */
-#include "engine/plan/plan.h"
+#include "engine/plan/planner.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
@@ -55,7 +55,7 @@ static mona_status infer_output(mona_plan *plan, const mona_file_op *op)
     const mona_file_tensor *t = &plan->model.tensors[op->output];
     const mona_op_class *class = mona_ops[op->kind];
     mona_shape inputs[MONA_OP_MAX_INPUTS], *output = &plan->shapes[op->output];
-    if (class->array)
+    if (class->run->array)
         return MONA_OK;
     for (uint32_t i = 0; i < op->input_count; i++)
         inputs[i] = plan->shapes[op->inputs[i]];
@@ -137,8 +137,10 @@ static void bind_ops(mona_plan *plan)
         op->bound = (mona_bound_op){
             .op = file,
             .data = m->data,
+            .run = mona_ops[file->kind]->run, /* until groups are known */
             .target = plan->target,
             .isa = plan->isa,
+            .on_ai_core = mona_plan_on_ai_core(plan),
             .output = plan->shapes[file->output],
             .output_c0 = tensor_c0(plan, file->output),
         };
@@ -201,7 +203,10 @@ static mona_status size_constants(mona_plan *plan)
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         plan_op *op = &plan->ops[o];
         const mona_op_class *class = mona_ops[op->bound.op->kind];
-        op->constants_bytes = class->constants_bytes ? class->constants_bytes(&op->bound) : 0;
+        const mona_op_program *program = mona_plan_program_of(plan, op->bound.op->kind);
+        size_t (*bytes)(const mona_bound_op *) =
+            program && program->constants_bytes ? program->constants_bytes : class->constants_bytes;
+        op->constants_bytes = bytes ? bytes(&op->bound) : 0;
         if (op->constants_bytes >= PLAN_MAX_BYTES)
             return MONA_ERR_LIMIT;
     }

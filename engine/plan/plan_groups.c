@@ -20,16 +20,10 @@
  * Whether a few large maps or many rings take less memory differs between networks. With 48 rows
  * instead of 4, ResNet-50 needs 2.2 MB instead of 3.7 on one core and takes 2 to 4 % longer, but
  * MobileNetV2 needs twice as much. So both are planned, and the smaller plan is taken. */
-#include "engine/plan/plan.h"
+#include "engine/plan/planner.h"
 
 /* The values of heavy_rows that are planned. */
 enum { FEW_ROWS = 4, MANY_ROWS = 48, NEVER = 0 };
-
-uint32_t mona_plan_blocks(const plan_op *op)
-{
-    const uint32_t c0 = op->bound.output_c0;
-    return (op->bound.output.channels + c0 - 1) / c0;
-}
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
@@ -50,7 +44,7 @@ static bool is_heavy(const mona_plan *plan, uint32_t o, uint32_t heavy_rows)
 
 static bool is_on_arrays(const mona_plan *plan, uint32_t o)
 {
-    return mona_ops[plan->ops[o].bound.op->kind]->array;
+    return plan->ops[o].bound.run->array;
 }
 
 /* Whether operator `o` reads an array that an operator from `first` on writes. */
@@ -220,7 +214,12 @@ static mona_status plan_with(mona_plan *plan, const mona_config *config, plan_pr
         plan_group *g = &plan->ops[first].group;
         last = end_of_group(plan, first, heavy_rows);
         *g = (plan_group){.first = first, .last = last};
-        g->whole_maps = is_on_arrays(plan, first) || is_heavy(plan, first, heavy_rows);
+        for (uint32_t o = first; o < last; o++)
+            plan->ops[o].bound.run = mona_ops[plan->ops[o].bound.op->kind]->run;
+        const bool heavy = is_heavy(plan, first, heavy_rows);
+        if (heavy)
+            plan->ops[first].bound.run = mona_ops[plan->ops[first].bound.op->kind]->run_map;
+        g->whole_maps = heavy || is_on_arrays(plan, first);
         part_group(plan, g);
         choose_grid(plan, g);
         choose_parts(plan, g);
@@ -313,7 +312,7 @@ static mona_status plan_core_groups(mona_plan *plan, const mona_config *config,
 mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_progress *progress)
 {
     const uint32_t cores = plan->cores;
-    if (mona_plan_modelled(plan))
+    if (mona_plan_on_ai_core(plan))
         return plan_core_groups(plan, config, progress, cores);
     if (weights_stay_in_cache(plan))
         return plan_channels(plan, config, progress, cores, NEVER);

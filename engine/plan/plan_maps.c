@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Third step of planning: the maps and arrays between groups, and where they lie. */
-#include "engine/plan/plan.h"
+#include "engine/plan/planner.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
@@ -23,9 +23,8 @@ static margins margins_of(const mona_plan *plan, uint32_t o)
                 const uint32_t w = plan->ops[r].writer[i];
                 if (w == MONA_NONE || plan->ops[w].home != o)
                     continue;
-                const mona_op_class *class = mona_ops[b->op->kind];
-                const mona_span x = class->columns(b, i, (mona_span){0, out->width});
-                const mona_span y = class->rows(b, i, (mona_span){0, out->height});
+                const mona_span x = b->run->columns(b, i, (mona_span){0, out->width});
+                const mona_span y = b->run->rows(b, i, (mona_span){0, out->height});
                 m.left = -x.begin > m.left ? -x.begin : m.left;
                 m.right = x.end - s->width > m.right ? x.end - s->width : m.right;
                 m.rows |= y.begin < 0 || y.end > s->height;
@@ -53,7 +52,7 @@ static size_t shape_map(mona_plan *plan, uint32_t o)
     if ((row + MONA_ALIGNMENT) * s->height * blocks >= PLAN_MAX_BYTES - 2 * AC_ROW_SLACK)
         return PLAN_MAX_BYTES;
     /* Copies of an AI Core cannot step over whole blocks of a map. */
-    const bool apart = m.rows || mona_plan_modelled(plan);
+    const bool apart = m.rows || mona_plan_on_ai_core(plan);
     const size_t rows = apart ? 1 : s->height; /* rows of a block that lie side by side */
     op->block_stride = align_up((size_t)row * rows);
     op->row_bytes = apart ? (size_t)blocks * op->block_stride : (size_t)row;
@@ -99,7 +98,7 @@ static void find_lives(const mona_plan *plan, life *lives)
         const plan_op *op = &plan->ops[o];
         life *l = &lives[op->home];
         if ((op->map || op->array) && !l->end)
-            *l = mona_plan_modelled(plan) && op->map
+            *l = mona_plan_on_ai_core(plan) && op->map
                      ? (life){0, count}
                      : (life){group_of(plan, o)->first,
                               group_of(plan, plan->ops[op->home].last_reader)->last};

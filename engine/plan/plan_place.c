@@ -16,7 +16,7 @@
  *   a map   if not. What a group reads of a map must be there when the group begins
  *           (plan_groups.c), so no part of it may be read in or before the group that writes that
  *           part. */
-#include "engine/plan/plan.h"
+#include "engine/plan/planner.h"
 
 /* ---- where tensors lie ---------------------------------------------------------------------- */
 
@@ -107,7 +107,7 @@ static bool needs_map(const mona_plan *plan, uint32_t home)
 static bool is_allowed(const mona_plan *plan, uint32_t home)
 {
     const bool map = needs_map(plan, home);
-    bool allowed = !(map && mona_plan_modelled(plan)); /* what reads maps there copies them */
+    bool allowed = !(map && mona_plan_on_ai_core(plan)); /* what reads maps there copies them */
     for (uint32_t r = 0; r < plan->model.header->op_count && map && allowed; r++)
         allowed = reads_in_time(plan, r, home);
     return allowed;
@@ -229,14 +229,6 @@ static void place_slice(mona_plan *plan, uint32_t o)
 }
 
 /* ---- public --------------------------------------------------------------------------------- */
-
-bool mona_plan_is_idle(const mona_plan *plan, uint32_t index)
-{
-    const plan_op *op = &plan->ops[index];
-    if (mona_plan_copies(op))
-        return op->bound.placed == all_inputs(op);
-    return op->bound.op->kind == MONA_OP_STORE && plan->ops[op->writer[0]].store == index;
-}
 
 /* Makes every operator's home one that lies in no other. */
 static void flatten(mona_plan *plan)

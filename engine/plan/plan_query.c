@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Queries of a plan: sizes, shapes, and where every byte of an arena goes. */
-#include "engine/plan/plan.h"
+#include "engine/plan/planner.h"
 
 /* Largest stack of any function of a run, over all kernels. tests/e2e/engine/library.sh checks it
  * against the compiler's figures. */
@@ -29,7 +29,7 @@ const mona_model *mona_plan_model(const mona_plan *plan)
 
 const char *mona_plan_isa(const mona_plan *plan)
 {
-    return plan->isa ? plan->isa->name : "model310";
+    return mona_plan_on_ai_core(plan) ? plan->target->name : plan->isa->name;
 }
 
 uint64_t mona_plan_macs(const mona_plan *plan)
@@ -218,11 +218,8 @@ static bool core_buffer_at(const mona_plan *plan, size_t base, unsigned index, m
         {"ring slack", plan->rings_bytes, plan->progress_offset},
         {"schedule", plan->progress_offset, plan->scratch_offset},
         {"scratch", plan->scratch_offset, plan->window_offset},
-        {"row pointers", plan->window_offset, plan->buffers_offset},
-        {"L0 and UB", plan->buffers_offset,
-         mona_plan_modelled(plan) ? plan->modelled_offset : plan->core_bytes},
-        {"model", mona_plan_modelled(plan) ? plan->modelled_offset : plan->core_bytes,
-         plan->core_bytes},
+        {"row pointers", plan->window_offset, plan->device_offset},
+        {"buffers and model", plan->device_offset, plan->core_bytes},
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].begin < parts[i].end && index-- == 0) {

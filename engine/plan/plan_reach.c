@@ -5,7 +5,7 @@
  * A cell has a place in an input: its rows and columns, scaled. What it depends on reaches beyond
  * that. The reach is the largest over all cells. Windows in padding count as the nearest row or
  * column, which is more than necessary. */
-#include "engine/plan/plan.h"
+#include "engine/plan/planner.h"
 
 static int64_t max_i64(int64_t a, int64_t b)
 {
@@ -59,7 +59,7 @@ static bool fills_slowly(const mona_plan *plan, const plan_group *g, plan_progre
 void mona_plan_reach(mona_plan *plan, plan_progress *progress)
 {
     const plan_group *g = mona_plan_first_group(plan);
-    plan->parts = !mona_plan_modelled(plan) && !g->whole_maps && !mona_plan_next_group(plan, g) &&
+    plan->parts = !mona_plan_on_ai_core(plan) && !g->whole_maps && !mona_plan_next_group(plan, g) &&
                   fills_slowly(plan, g, progress);
     const int64_t height = g->grid_height, width = g->grid_width;
     for (int64_t i = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Fourth step of planning: how deep and how wide every ring must be, and into how many tiles a band
  * is cut. */
-#include "engine/plan/plan.h"
+#include "engine/plan/planner.h"
 
 /* The planner makes tiles no narrower than this: narrower ones recompute more than caches save. */
 enum { MIN_TILE_COLUMNS = 128 };
@@ -61,8 +61,9 @@ static void keep_strips_whole(mona_plan *plan, const plan_group *g)
         plan_op *op = &plan->ops[o];
         const uint32_t scale = op->bound.output.height / g->grid_height;
         const uint32_t rows = plan->strip_rows * (scale ? scale : 1);
-        if (has_ring(plan, o) && op->bound.op->kind == MONA_OP_LOAD &&
-            mona_load_is_dense(&op->bound))
+        const mona_op_program *program = mona_plan_program_of(plan, op->bound.op->kind);
+        if (has_ring(plan, o) && program && program->loads_strips &&
+            program->loads_strips(&op->bound))
             op->depth = ceil_div_u32(op->depth, rows) * rows;
     }
 }

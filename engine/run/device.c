@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The devices. `auto` takes the first one that answers, so chips come before the host. */
+/* The host, and what is common to all devices. */
 #include "engine/run/device.h"
 
 #include "engine/run/isas.h"
 #include "engine/name.h"
-
-/* ---- host: this machine's CPU ---------------------------------------------------------------- */
 
 static bool host_answers(void)
 {
@@ -26,45 +24,25 @@ static const ac_isa *host_isa(const char *highest)
     return highest ? NULL : best;
 }
 
-/* ---- model310: the chip without the chip ----------------------------------------------------- */
-
-static unsigned model310_cores(void)
-{
-    return ac_target_ascend310.cores;
-}
-
-static size_t model310_cache_bytes(void)
-{
-    return ac_target_ascend310.l1_bytes;
-}
-
-static const mona_device devices[] = {
-    {"host", "this machine's CPU", &ac_target_host, true, host_answers, mona_port_cpu_count,
-     mona_port_cache_bytes, host_isa},
-    {"model310", "the Ascend 310, modelled: checked instructions, predicted time",
-     &ac_target_ascend310, true, host_answers, model310_cores, model310_cache_bytes, NULL},
+const mona_device mona_device_host = {
+    .name = "host",
+    .description = "this machine's CPU",
+    .target = &ac_target_host,
+    .unified_memory = true,
+    .answers = host_answers,
+    .cores = mona_port_cpu_count,
+    .cache_bytes = mona_port_cache_bytes,
+    .isa = host_isa,
 };
 
-/* ---- public ---------------------------------------------------------------------------------- */
-
-unsigned mona_device_count(void)
+const mona_device *mona_device_find(const mona_device *const *devices, const char *name)
 {
-    return sizeof devices / sizeof *devices;
-}
-
-const mona_device *mona_device_at(unsigned index)
-{
-    return index < mona_device_count() ? &devices[index] : NULL;
-}
-
-const mona_device *mona_device_find(const char *name)
-{
-    if (!name)
+    if (!devices || !name)
         return NULL;
     const bool any = mona_names_equal(name, "auto");
-    for (unsigned i = 0; i < mona_device_count(); i++)
-        if ((any || mona_names_equal(name, devices[i].name)) && devices[i].answers())
-            return &devices[i];
+    for (; *devices; devices++)
+        if ((any || mona_names_equal(name, (*devices)->name)) && (*devices)->answers())
+            return *devices;
     return NULL;
 }
 
@@ -77,7 +55,7 @@ mona_status mona_device_query(const mona_device *device, mona_device_properties 
     *properties = (mona_device_properties){
         .name = device->name,
         .description = device->description,
-        .isa = device->isa ? device->isa(NULL)->name : device->name,
+        .isa = device->ai_core ? device->name : device->isa(NULL)->name,
         .cores = device->cores(),
         .cache_bytes = device->cache_bytes(),
         .unified_memory = device->unified_memory,

@@ -13,24 +13,28 @@
  * longer than the difference between two cores with equal work, and less than a time slice. */
 enum { LOOKS = 1 << 14 };
 
-static size_t plan_copy_bytes(const mona_plan *plan)
-{
-    return offsetof(mona_plan, ops) + plan->model.header->op_count * sizeof(plan_op);
-}
+/* What lies at the beginning of the arena: the session, its workers, and unless it is linked, a
+ * copy of the plan, with shapes and operators. */
+typedef struct state_layout {
+    size_t workers, plan, shapes, ops, bytes;
+} state_layout;
 
-static size_t plan_copy_offset(void)
+static state_layout layout_of(const mona_plan *plan)
 {
-    return align_up(sizeof(mona_session));
-}
-
-static size_t workers_offset(const mona_plan *plan)
-{
-    return plan_copy_offset() + align_up(plan_copy_bytes(plan));
+    const mona_file_header *h = plan->model.header;
+    state_layout l = {.workers = align_up(sizeof(mona_session))};
+    l.bytes = l.plan = l.workers + align_up(plan->cores * sizeof(worker));
+    if (plan->linked)
+        return l;
+    l.shapes = l.plan + align_up(sizeof(mona_plan));
+    l.ops = l.shapes + align_up(h->tensor_count * sizeof(mona_shape));
+    l.bytes = l.ops + align_up(h->op_count * sizeof(plan_op));
+    return l;
 }
 
 size_t mona_session_state_bytes(const mona_plan *plan)
 {
-    return workers_offset(plan) + plan->cores * sizeof(worker);
+    return layout_of(plan).bytes;
 }
 
 /* ---- one row --------------------------------------------------------------------------------- */
@@ -58,8 +62,7 @@ static size_t point_at_window(const worker *w, const plan_op *op, uint32_t i,
 {
     const mona_plan *plan = w->session->plan;
     const plan_op *source = &plan->ops[op->writer[i]];
-    const mona_span window =
-        mona_ops[op->bound.op->kind]->rows(&op->bound, i, (mona_span){call->y, call->y + 1});
+    const mona_span window = op->bound.run->rows(&op->bound, i, (mona_span){call->y, call->y + 1});
     const int64_t height = op->bound.input[i].height;
     for (int64_t y = window.begin; y < window.end; y++)
         rows[y - window.begin] = y < 0 || y >= height ? w->session->arena + plan->zero_offset
@@ -87,21 +90,37 @@ static void point_at_planes(const mona_session *s, const plan_op *op, mona_buffe
 /* ---- rows of an operator --------------------------------------------------------------------- */
 
 /* Points call number `slot` at row p->next and at what it reads. */
-static void prepare_row(const worker *w, const plan_op *op, const plan_progress *progress,
-                        const plan_progress *p, mona_row_call *call, uint32_t slot)
+void mona_session_point_at(const worker *w, const plan_op *op, const plan_progress *progress,
+                           mona_row_call *call, int64_t y, uint32_t slot)
 {
     const mona_plan *plan = w->session->plan;
     uint8_t **rows =
         (uint8_t **)(void *)(w->region + plan->window_offset + slot * plan->window_bytes);
     call->scratch = w->region + plan->scratch_offset + slot * plan->scratch_bytes;
-    call->y = p->next;
+    call->y = y;
     for (uint32_t i = 0; i < op->bound.op->input_count; i++)
         if (op->writer[i] != MONA_NONE)
             rows += point_at_window(w, op, i, progress, call, rows);
     if (op->depth) {
-        *rows = mona_session_row(w, op, p->next);
+        *rows = mona_session_row(w, op, y);
         call->output = (mona_rows){rows, op->block_stride, mona_session_column(op, progress)};
     }
+}
+
+mona_row_call mona_session_call(worker *w, const plan_op *op, const plan_progress *p,
+                                mona_buffer planes[MONA_OP_MAX_INPUTS])
+{
+    const mona_plan *plan = w->session->plan;
+    const mona_span columns = mona_plan_columns(op, p);
+    point_at_planes(w->session, op, planes);
+    return (mona_row_call){
+        .bound = &op->bound,
+        .core = &w->core,
+        .x_begin = columns.begin,
+        .x_end = columns.end,
+        .planes = planes,
+        .store = op->store != MONA_NONE ? &plan->ops[op->store].bound : NULL,
+    };
 }
 
 /* Computes the rows of operator `index` that the strip needs. noinline, so that it is the same code
@@ -109,55 +128,17 @@ static void prepare_row(const worker *w, const plan_op *op, const plan_progress 
 __attribute__((noinline)) void mona_session_run_rows(worker *w, uint32_t index,
                                                      plan_progress *progress)
 {
-    const mona_session *s = w->session;
-    const mona_plan *plan = s->plan;
+    const mona_plan *plan = w->session->plan;
     const plan_op *op = &plan->ops[index];
     plan_progress *p = &progress[index];
     if (p->next >= p->need || mona_plan_is_idle(plan, index))
         return;
-    const mona_op_class *class = mona_ops[op->bound.op->kind];
-    const mona_span columns = mona_plan_columns(op, p);
     mona_buffer planes[MONA_OP_MAX_INPUTS];
-    const mona_bound_op *stores[MONA_OP_MAX_INPUTS];
-    uint32_t store_count = 0;
-    if (mona_plan_modelled(plan) && op->bound.op->kind == MONA_OP_STORE) {
-        store_count = mona_modelled_stores(plan, index, stores);
-        for (uint32_t i = 0; i < store_count; i++)
-            planes[i] = mona_session_planes(s, index + i);
-        if (!store_count) {
-            p->next = p->need;
-            return;
-        }
+    mona_row_call call = mona_session_call(w, op, p, planes);
+    for (; p->next < p->need; p->next++) {
+        mona_session_point_at(w, op, progress, &call, p->next, 0);
+        op->bound.run->row(&call);
     }
-    point_at_planes(s, op, planes);
-    mona_row_call call = {
-        .bound = &op->bound,
-        .core = &w->core,
-        .x_begin = columns.begin,
-        .x_end = columns.end,
-        .planes = planes,
-        .store = op->store != MONA_NONE ? &plan->ops[op->store].bound : NULL,
-        .stores = stores,
-        .store_count = store_count,
-    };
-    const mona_modelled_op before = mona_modelled_begin(w, index);
-    const uint32_t at_once = mona_plan_modelled(plan) && class->some_rows ? MONA_ROWS_AT_ONCE : 1;
-    while (p->next < p->need) {
-        mona_row_call calls[MONA_ROWS_AT_ONCE];
-        uint32_t count = 0;
-        for (; count < at_once && p->next < p->need; p->next++) {
-            calls[count] = call;
-            prepare_row(w, op, progress, p, &calls[count], count);
-            count++;
-        }
-        if (count > 1)
-            class->some_rows(calls, count);
-        else
-            class->row(calls);
-        for (uint32_t i = 0; i < count; i++)
-            mona_modelled_row(w, op, &calls[i]);
-    }
-    mona_modelled_end(w, index, &before);
 }
 
 void mona_session_run_strip(worker *w, const plan_group *g, plan_progress *progress)
@@ -211,7 +192,7 @@ static void clear_columns(const worker *w, const plan_op *op, int64_t first, int
  * Some operators write neither. In a plan of a single group every ring belongs to its tensor and
  * begins as zeros, so that only the padding has to be cleared, which moves from unit to unit. The
  * memory of a map has held other maps; with several groups the memory of a ring has held other
- * rings. On model310 a program clears the padding of rings, and maps never held anything else. */
+ * rings. */
 static void clear_padding(worker *w, const plan_group *g, bool first_tile,
                           const plan_progress *progress)
 {
@@ -224,8 +205,8 @@ static void clear_padding(worker *w, const plan_group *g, bool first_tile,
             first_tile && op->depth && op->bound.output.channels % op->bound.output_c0;
         const int64_t width = op->bound.output.width;
         const bool pads = p->ring_begin < 0 || p->ring_end > width;
-        const bool has_ring = mona_plan_has_ring(plan, o) && !mona_plan_modelled(plan);
-        if (op->map && first_tile && !mona_plan_modelled(plan))
+        const bool has_ring = mona_plan_has_ring(plan, o);
+        if (op->map && first_tile)
             clear_map(w, op, p);
         else if (has_ring && !alone && (pads || fills))
             clear_rows(w, op, 0, op->depth, 0, mona_plan_blocks(op));
@@ -234,8 +215,6 @@ static void clear_padding(worker *w, const plan_group *g, bool first_tile,
             clear_columns(w, op, p->ring_begin, width, p->ring_end);
         }
     }
-    if (mona_plan_modelled(plan))
-        mona_modelled_padding(w, g, progress);
 }
 
 void mona_session_run_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
@@ -274,7 +253,7 @@ void mona_session_run_map(worker *w, const plan_group *g)
 {
     const mona_plan *plan = w->session->plan;
     const plan_op *op = &plan->ops[g->first];
-    if (mona_ops[op->bound.op->kind]->array) {
+    if (op->bound.run->array) {
         mona_session_run_array(w, g);
         return;
     }
@@ -294,7 +273,7 @@ void mona_session_run_map(worker *w, const plan_group *g)
         call.input[i] = view_of(w, &plan->ops[op->writer[i]]);
     if (op->columns > op->bound.output.width)
         clear_rows(w, op, call.y_begin, call.y_end, call.block_begin, call.block_end);
-    mona_ops[op->bound.op->kind]->map(&call);
+    op->bound.run->map(&call);
 }
 
 /* Reports that this core has ended its `ended`th group. Sleepers are woken outside the lock, as
@@ -374,8 +353,8 @@ static void place_worker(mona_session *s, uint32_t index)
     w->core = (ac_core){.target = plan->target};
     /* Padding, and the slack that row programs may read, must be finite. */
     memset(region, 0, plan->core_bytes);
-    if (mona_plan_modelled(plan))
-        mona_modelled_place(w);
+    if (plan->ai_core)
+        plan->ai_core->place(w);
 }
 
 bool mona_session_lends(const mona_session *session, const mona_plan *plan)
@@ -391,45 +370,72 @@ bool mona_session_lends(const mona_session *session, const mona_plan *plan)
     return true;
 }
 
-static void bind_constants(mona_session *s)
+static void bind_op(const mona_plan *plan, mona_bound_op *b)
 {
-    mona_plan *plan = s->plan;
+    const mona_op_class *class = mona_ops[b->op->kind];
+    const mona_op_program *program = mona_plan_program_of(plan, b->op->kind);
+    if (program && program->bind)
+        program->bind(b);
+    else if (class->bind)
+        class->bind(b);
+    if (program && program->emit && (!program->possible || program->possible(b)))
+        b->program = program;
+}
+
+static void bind_constants(const mona_plan *plan, plan_op *ops, uint8_t *arena)
+{
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
-        plan_op *op = &plan->ops[o];
-        const mona_op_class *class = mona_ops[op->bound.op->kind];
         if (plan->shared) {
-            op->bound.constants = plan->shared->plan->ops[o].bound.constants;
+            ops[o].bound.constants = plan->shared->plan->ops[o].bound.constants;
             continue;
         }
-        op->bound.constants = s->arena + op->constants_offset;
-        if (class->bind)
-            class->bind(&op->bound);
+        ops[o].bound.constants = arena + ops[o].constants_offset;
+        bind_op(plan, &ops[o].bound);
     }
 }
 
-mona_status mona_session_open(mona_session **session, const mona_plan *plan, void *arena,
-                              size_t bytes)
+/* Copies the plan to the arena and binds its constants. */
+static const mona_plan *copy_plan(const mona_plan *plan, uint8_t *arena)
 {
-    if (!session || !plan || !arena)
+    const mona_file_header *h = plan->model.header;
+    const state_layout l = layout_of(plan);
+    mona_plan *copy = (mona_plan *)(void *)(arena + l.plan);
+    mona_shape *shapes = (mona_shape *)(void *)(arena + l.shapes);
+    plan_op *ops = (plan_op *)(void *)(arena + l.ops);
+    *copy = *plan;
+    copy->shapes = memcpy(shapes, plan->shapes, h->tensor_count * sizeof *shapes);
+    copy->ops = memcpy(ops, plan->ops, h->op_count * sizeof *ops);
+    bind_constants(copy, ops, arena);
+    return copy;
+}
+
+static mona_status check_arena(const mona_plan *plan, const void *arena, size_t bytes)
+{
+    return bytes < plan->arena_bytes || (uintptr_t)arena % MONA_ALIGNMENT ? MONA_ERR_ARENA
+                                                                          : MONA_OK;
+}
+
+mona_status mona_session_start(mona_session **session, const mona_plan *plan, void *arena,
+                               size_t bytes)
+{
+    if (!session || !arena)
         return MONA_ERR_ARGUMENT;
-    if (bytes < plan->arena_bytes || (uintptr_t)arena % MONA_ALIGNMENT)
+    if (check_arena(plan, arena, bytes))
         return MONA_ERR_ARENA;
     mona_session *s = arena;
     memset(s, 0, sizeof *s);
     s->arena = arena;
     session_unobserved(s);
     s->run_band = mona_session_run_band;
-    s->plan = (mona_plan *)(void *)(s->arena + plan_copy_offset());
-    s->workers = (worker *)(void *)(s->arena + workers_offset(plan));
-    memcpy(s->plan, plan, plan_copy_bytes(plan));
+    s->plan = plan;
+    s->workers = (worker *)(void *)(s->arena + layout_of(plan).workers);
     memset(s->arena + plan->zero_offset, 0, plan->zero_bytes);
     memset(s->arena + plan->maps_offset, 0, plan->maps_bytes);
-    bind_constants(s);
     mona_port_mutex_init(&s->mutex);
     mona_port_condition_init(&s->changed);
     for (uint32_t i = 0; i < plan->cores; i++)
         place_worker(s, i);
-    for (uint32_t i = 1; i < plan->cores && !mona_plan_modelled(plan); i++) {
+    for (uint32_t i = 1; i < plan->cores && !mona_plan_on_ai_core(plan); i++) {
         worker *w = &s->workers[i];
         w->started = mona_port_thread_start(&w->thread, work, w);
         if (!w->started) {
@@ -439,6 +445,16 @@ mona_status mona_session_open(mona_session **session, const mona_plan *plan, voi
     }
     *session = s;
     return MONA_OK;
+}
+
+mona_status mona_session_open(mona_session **session, const mona_plan *plan, void *arena,
+                              size_t bytes)
+{
+    if (!session || !plan || !arena)
+        return MONA_ERR_ARGUMENT;
+    if (check_arena(plan, arena, bytes))
+        return MONA_ERR_ARENA;
+    return mona_session_start(session, copy_plan(plan, arena), arena, bytes);
 }
 
 mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const mona_buffer *outputs)
@@ -452,10 +468,10 @@ mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const m
     for (uint32_t i = 0; i < h->output_count; i++)
         if (!mona_session_takes(s->plan, h->input_count + i, &outputs[i]))
             return MONA_ERR_ARGUMENT;
-    if (mona_plan_modelled(s->plan)) {
+    if (mona_plan_on_ai_core(s->plan)) {
         s->inputs = inputs;
         s->outputs = outputs;
-        mona_modelled_run(s);
+        s->plan->ai_core->run(s);
         return MONA_OK;
     }
     mona_port_lock(&s->mutex);

@@ -5,8 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "engine/run/modelled.h"
-#include "engine/plan/plan.h"
+#include "engine/run/plan.h"
 #include "engine/port/port.h"
 
 typedef struct worker {
@@ -16,11 +15,10 @@ typedef struct worker {
     mona_port_thread thread;
     uint32_t index;
     bool started;
-    ac_model_report modelled; /* of the last run */
 } worker;
 
 struct mona_session {
-    mona_plan *plan;
+    const mona_plan *plan;
     uint8_t *arena;
     worker *workers; /* [plan->cores]; [0] is the thread that calls mona_session_run */
     mona_port_mutex mutex;
@@ -30,8 +28,8 @@ struct mona_session {
                             over all cores */
     bool stop;
     const mona_buffer *inputs, *outputs;
-    const mona_program_recorder *recorder; /* of instructions on model310; NULL: none */
-    const mona_change *change;             /* in a run by mona_session_run_changed() */
+    const struct mona_program_recorder *recorder; /* of instructions on model310; NULL: none */
+    const mona_change *change;                    /* in a run by mona_session_run_changed() */
     /* Runs this core's share of a group that runs in strips: mona_session_run_band() or, in a run
      * by mona_session_run_changed(), the function in session_changed.c. */
     void (*run_band)(worker *w, const plan_group *g);
@@ -46,6 +44,15 @@ struct mona_session {
 /* Where a row of a ring or map lies, at the column it begins with. */
 uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row);
 int64_t mona_session_column(const plan_op *op, const plan_progress *progress);
+/* The rows [p->next, p->need) of an operator, as a call without rows, which mona_session_point_at()
+ * adds. planes: room for those that a LOAD reads, or that a STORE or the convolution it is fused
+ * into writes. */
+mona_row_call mona_session_call(worker *w, const plan_op *op, const plan_progress *p,
+                                mona_buffer planes[MONA_OP_MAX_INPUTS]);
+/* Points the call at row y, its windows and scratch. slot: 0, or one of several that a program
+ * takes together. */
+void mona_session_point_at(const worker *w, const plan_op *op, const plan_progress *progress,
+                           mona_row_call *call, int64_t y, uint32_t slot);
 /* Computes the rows that the strip needs from operator `index`, or from every operator of a
  * group. */
 void mona_session_run_rows(worker *w, uint32_t index, plan_progress *progress);
@@ -96,27 +103,5 @@ mona_buffer mona_session_planes(const mona_session *s, uint32_t writer);
 void mona_session_run_array(worker *w, const plan_group *g);
 /* Whether a buffer may be one of the model's inputs or outputs. */
 bool mona_session_takes(const mona_plan *plan, uint32_t tensor, const mona_buffer *b);
-
-/* In session_modelled.c. Begin, end and row do nothing on devices other than model310. */
-mona_modelled_op mona_modelled_begin(worker *w, uint32_t index);
-void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before);
-/* Finds the STOREs of one tensor, from operator `index` on, that run together on the chip, and
- * returns their number. 0: this one runs together with an earlier one. */
-uint32_t mona_modelled_stores(const mona_plan *plan, uint32_t index,
-                              const mona_bound_op *stores[MONA_OP_MAX_INPUTS]);
-void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call);
-void mona_modelled_padding(worker *w, const plan_group *g, const plan_progress *progress);
-void mona_modelled_place(worker *w);
-void mona_modelled_run(mona_session *s);
-mona_modelled_op mona_modelled_so_far(const worker *w);
-/* Adds what a core has done since `before` to the figures of operator `index`. */
-void mona_modelled_add(worker *w, uint32_t index, const mona_modelled_op *before);
-
-/* In session_program.c: runs of a model's program. The planes it reads and writes lie in the arena;
- * take_inputs and give_outputs copy from and to those of the caller. */
-mona_buffer mona_program_planes(const mona_session *s, uint32_t tensor);
-void mona_program_take_inputs(mona_session *s);
-void mona_program_give_outputs(mona_session *s);
-void mona_program_run_segment(worker *w, uint32_t segment);
 
 #endif

@@ -40,7 +40,7 @@ void mona_session_run_array(worker *w, const plan_group *g)
         call.input[i] = file->inputs[i] == MONA_NONE ? plan->model.data + file->array.offset[i]
                         : op->array_writer[i] == MONA_NONE ? s->inputs[file->inputs[i]].data
                                                            : elements_of(s, op->array_writer[i]);
-    mona_ops[file->kind]->array(&call);
+    op->bound.run->array(&call);
 }
 
 /* Strides mean nothing if there is only one row or channel. */

@@ -137,7 +137,7 @@ mona_status mona_stream_open(mona_stream **stream, const mona_device *device, vo
         return MONA_ERR_ARGUMENT;
     if (bytes < mona_stream_bytes() || (uintptr_t)memory % MONA_ALIGNMENT)
         return MONA_ERR_ARENA;
-    if (!(device ? device : mona_device_find("auto")))
+    if (device && !device->answers())
         return MONA_ERR_DEVICE;
     mona_stream *s = memory;
     memset(s, 0, sizeof *s);

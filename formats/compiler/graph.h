@@ -18,7 +18,7 @@
 #include "formats/blocks.h"
 #include "formats/error.h"
 #include "formats/compiler/passes/fusion.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "mona.h"
 
 enum {
@@ -110,7 +110,7 @@ typedef struct graph_table {
 
 enum { GRAPH_TABLES = MONA_ARRAY_DIMS + 1 };
 
-/* The record of an array operator, as in the file (engine/model/array_format.h) except for the
+/* The record of an array operator, as in the file (engine/array_format.h) except for the
  * offsets of its tables. Tables of PICK: one for each axis, then those of the sources; of RESAMPLE:
  * first, index, weight. */
 typedef struct graph_array {

@@ -127,12 +127,16 @@ static bool write_model(single *s, const graph *g, const graph_node *node,
 
 static mona_status run_model(const single *s)
 {
-    const mona_config config = {.device = mona_device_find("host"), .threads = 1};
+    const mona_config config = {.device = &mona_device_host, .threads = 1};
     mona_model model;
     mona_plan *plan;
     mona_session *session = NULL;
-    void *memory = file_alloc(mona_plan_bytes()), *arena = NULL;
-    mona_status status = memory ? mona_model_open(&model, s->bytes, s->size) : MONA_ERR_ARENA;
+    mona_status status = mona_model_open(&model, s->bytes, s->size);
+    if (status)
+        return status;
+    void *memory = file_alloc(mona_plan_bytes(&model)), *arena = NULL;
+    if (!memory)
+        status = MONA_ERR_ARENA;
     if (!status)
         status = mona_plan_make(&plan, memory, &model, &config);
     if (!status && !(arena = file_alloc(mona_plan_arena_bytes(plan))))

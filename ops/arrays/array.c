@@ -7,8 +7,7 @@
 
 uint64_t mona_array_items(const mona_bound_op *b)
 {
-    const mona_op_class *class = mona_ops[b->op->kind];
-    return class->items ? class->items(b) : mona_shape_elements(&b->output);
+    return b->run->items ? b->run->items(b) : mona_shape_elements(&b->output);
 }
 
 uint64_t mona_array_work(const mona_bound_op *b)

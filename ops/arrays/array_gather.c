@@ -43,11 +43,15 @@ static void array(const mona_array_call *call)
     }
 }
 
+const mona_op_run mona_run_array_gather = {
+    .array = array,
+    .items = items,
+};
+
 const mona_op_class mona_op_array_gather = {
     .name = "array_gather",
+    .run = &mona_run_array_gather,
     .min_inputs = 2,
     .max_inputs = 2,
     .check = check,
-    .array = array,
-    .items = items,
 };

@@ -117,10 +117,14 @@ static void array(const mona_array_call *call)
     }
 }
 
+const mona_op_run mona_run_array_map = {
+    .array = array,
+};
+
 const mona_op_class mona_op_array_map = {
     .name = "array_map",
+    .run = &mona_run_array_map,
     .min_inputs = 1,
     .max_inputs = MAP_OPERANDS,
     .check = check,
-    .array = array,
 };

@@ -98,13 +98,17 @@ static size_t scratch_bytes(const mona_bound_op *b)
     return mona_panel_scratch_bytes();
 }
 
+const mona_op_run mona_run_array_matmul = {
+    .array = array,
+    .items = items,
+};
+
 const mona_op_class mona_op_array_matmul = {
     .name = "array_matmul",
+    .run = &mona_run_array_matmul,
     .min_inputs = 2,
     .max_inputs = 2,
     .check = check,
     .map_scratch_bytes = scratch_bytes,
-    .array = array,
-    .items = items,
     .macs = macs,
 };

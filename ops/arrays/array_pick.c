@@ -233,10 +233,14 @@ static void array(const mona_array_call *call)
     }
 }
 
+const mona_op_run mona_run_array_pick = {
+    .array = array,
+};
+
 const mona_op_class mona_op_array_pick = {
     .name = "array_pick",
+    .run = &mona_run_array_pick,
     .min_inputs = 1,
     .max_inputs = MONA_OP_MAX_INPUTS,
     .check = check,
-    .array = array,
 };

@@ -339,11 +339,15 @@ static uint64_t macs(const mona_bound_op *b)
     return mona_array_product(r->extent, (uint32_t)r->kept + r->reduced);
 }
 
+const mona_op_run mona_run_array_reduce = {
+    .array = array,
+};
+
 const mona_op_class mona_op_array_reduce = {
     .name = "array_reduce",
+    .run = &mona_run_array_reduce,
     .min_inputs = 1,
     .max_inputs = 1,
     .check = check,
-    .array = array,
     .macs = macs,
 };

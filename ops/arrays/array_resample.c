@@ -78,12 +78,16 @@ static void array(const mona_array_call *call)
             run_block(call, r, item, i, r->inner - i < ARRAY_BLOCK ? r->inner - i : ARRAY_BLOCK);
 }
 
+const mona_op_run mona_run_array_resample = {
+    .array = array,
+    .items = items,
+};
+
 const mona_op_class mona_op_array_resample = {
     .name = "array_resample",
+    .run = &mona_run_array_resample,
     .min_inputs = 1,
     .max_inputs = 1,
     .check = check,
-    .array = array,
-    .items = items,
     .macs = macs,
 };

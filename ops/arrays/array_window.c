@@ -264,13 +264,17 @@ static size_t scratch_bytes(const mona_bound_op *b)
     return is_conv(b) ? mona_panel_scratch_bytes() : 0;
 }
 
+const mona_op_run mona_run_array_window = {
+    .array = array,
+    .items = items,
+};
+
 const mona_op_class mona_op_array_window = {
     .name = "array_window",
+    .run = &mona_run_array_window,
     .min_inputs = 1,
     .max_inputs = 3,
     .check = check,
     .map_scratch_bytes = scratch_bytes,
-    .array = array,
-    .items = items,
     .macs = macs,
 };

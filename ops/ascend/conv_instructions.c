@@ -32,6 +32,7 @@
  * A flag that guards the reuse of a buffer is set once beforehand and awaited once at the end, so
  * that every set has its wait. */
 #include "ops/ascend/conv_instructions.h"
+#include "ops/ascend/programs.h"
 
 enum { MAX_JUMP = 127, MAX_COLUMNS = 32767 /* of the row a load3d reads */ };
 

@@ -5,7 +5,7 @@
 #define MONA_OPS_CONV_INSTRUCTIONS_H
 
 #include "ops/ascend/conv_packing.h"
-#include "ops/vectors.h"
+#include "ops/ascend/vectors.h"
 
 #include "engine/arith.h"
 

@@ -92,10 +92,4 @@ uint32_t mona_conv_lead(const mona_bound_op *b, const mona_conv_packing *k, uint
 
 /* Whether the cube can add every bias (conv_weights.c). */
 bool mona_conv_bias_fits(const mona_bound_op *b);
-/* The memory for a packing with its constants, and packing into that memory, which must be 64-byte
- * aligned. e: the bound epilogue. */
-size_t mona_conv_packing_bytes(const mona_bound_op *b);
-const mona_conv_packing *mona_conv_packing_bind(const mona_bound_op *b, void *at,
-                                                const ac_epilogue *e);
-
 #endif

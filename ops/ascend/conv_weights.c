@@ -12,6 +12,7 @@
  * f16(r * scale): the product of 8 and 11 bits is exact in fp32 and is rounded once. So the result
  * is the same as that of widening and multiplying. */
 #include "ops/ascend/conv_packing.h"
+#include "ops/ascend/programs.h"
 
 #include "engine/cpu/c/f16.h"
 
@@ -121,7 +122,7 @@ static packing_layout layout_of(const mona_bound_op *b, const mona_conv_packing 
     return p;
 }
 
-size_t mona_conv_packing_bytes(const mona_bound_op *b)
+static size_t packing_bytes(const mona_bound_op *b)
 {
     const mona_conv_layout l = mona_conv_layout_of(b);
     const mona_conv_packing k = mona_conv_choose_packing(b, &l);
@@ -253,8 +254,7 @@ static void bind_ones(const mona_bound_op *b, const mona_conv_packing *k, uint8_
         to[i] = (uint8_t)(i % BIAS_PERIOD ? bias_unit(b) : 1);
 }
 
-const mona_conv_packing *mona_conv_packing_bind(const mona_bound_op *b, void *at,
-                                                const ac_epilogue *e)
+static const mona_conv_packing *bind_packing(const mona_bound_op *b, void *at, const ac_epilogue *e)
 {
     const mona_conv_layout l = mona_conv_layout_of(b);
     mona_conv_packing *k = at;
@@ -286,4 +286,16 @@ const mona_conv_packing *mona_conv_packing_bind(const mona_bound_op *b, void *at
     bind_lanes(b, k, base, &p, e);
     bind_ones(b, k, base + p.ones);
     return k;
+}
+
+size_t mona_conv_program_constants(const mona_bound_op *b)
+{
+    return mona_conv_head_bytes(b) + packing_bytes(b);
+}
+
+void mona_conv_program_bind(const mona_bound_op *b)
+{
+    ac_conv *conv = mona_conv_bind_head(b);
+    uint8_t *at = (uint8_t *)b->constants + mona_conv_head_bytes(b);
+    conv->packing = bind_packing(b, at, &conv->epilogue);
 }

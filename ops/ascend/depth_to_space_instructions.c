@@ -3,13 +3,14 @@
  *
  * Channel blocks of the input are turned into lanes (lanes.h). Lane j then holds S pixels of the
  * input, and so S b of an output row, b being the factor: pixel q of these, channel c, is row q / b
- * of channel (c b + dy) b + q % b. A lane of a channel block of the output has U = S b c0 / 16 units
- * of 16 elements, and an instruction transposes one unit of all lanes. Its repeats are the groups,
- * or other units whose rows lie r rows further on. r is the smallest number of rows that are whole
- * blocks of 32 bytes in the output. With 8 bits these stay in one half of a channel's rows.
+ * of channel (c b + dy) b + q % b. A lane of a channel block of the output has U = S b c0 / 16
+ * units of 16 elements, and an instruction transposes one unit of all lanes. Its repeats are the
+ * groups, or other units whose rows lie r rows further on. r is the smallest number of rows that
+ * are whole blocks of 32 bytes in the output. With 8 bits these stay in one half of a channel's
+ * rows.
  *
- * Output rows of one input row share its lanes, if UB can hold those of a whole channel block of the
- * output. Else they are made for 16 channels at a time, and again for each row.
+ * Output rows of one input row share its lanes, if UB can hold those of a whole channel block of
+ * the output. Else they are made for 16 channels at a time, and again for each row.
  *
  * Flags, event 0:
  *   V -> MTE1    the input may be copied
@@ -17,8 +18,8 @@
  *   V -> MTE3    a row of a channel block is complete
  *   MTE3 -> V    it has been stored
  *   V -> S, S -> V    the scalar unit stores what fills no block of 32 bytes */
-#include "ops/arrays/lanes.h"
-#include "ops/depth_to_space.h"
+#include "ops/ascend/lanes.h"
+#include "ops/ascend/programs.h"
 
 #include "engine/arith.h"
 
@@ -236,7 +237,7 @@ static void expand_row(program *p, uint32_t count)
             expand_block(p, count, n);
 }
 
-void mona_depth_to_space_by_instructions(const mona_row_call *calls, uint32_t count)
+void mona_depth_to_space_program(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
     const int64_t factor = b->op->block, x = calls->x_begin / factor / COLUMNS * COLUMNS;

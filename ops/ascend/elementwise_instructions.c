@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ADD and MUL as an AI Core program, where the operands and the result have the same channel block.
- * Their rows then agree element by element, whatever their types. elementwise_mixed.c does the rest:
- * broadcasts, slopes and other channel blocks.
+ * Their rows then agree element by element, whatever their types. elementwise_mixed.c does the
+ * rest: broadcasts, slopes and other channel blocks.
  *
  * A piece is a part of a row of one channel block, as long as UB can hold. Elements beyond the last
  * channel are zeros in both operands and must come out as +0. So CLIP must not change 0, and a
@@ -20,8 +20,8 @@
  *   MTE3 -> V    the result has been stored
  *   V -> S       the scalar unit takes its turn
  *   S -> V       its turn has ended */
-#include "ops/elementwise.h"
-#include "ops/vectors.h"
+#include "ops/ascend/programs.h"
+#include "ops/ascend/vectors.h"
 
 enum { BYTES_OF_ELEMENT = 10 /* bytes of UB: two stored, two fp16, one result, at most 2 each */ };
 
@@ -52,7 +52,7 @@ static bool agrees(const mona_bound_op *b)
 
 bool mona_elementwise_has_program(const mona_bound_op *b)
 {
-    return mona_on_ai_core(b) && (agrees(b) || mona_elementwise_mixed_has_program(b));
+    return agrees(b) || mona_elementwise_mixed_has_program(b);
 }
 
 static void sync(const program *p, ac_pipe from, ac_pipe to)
@@ -174,7 +174,7 @@ static void lay_out(program *p)
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
-void mona_elementwise_by_instructions(const mona_row_call *calls, uint32_t count)
+void mona_elementwise_program(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
     if (!agrees(b)) {

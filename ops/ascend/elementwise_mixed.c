@@ -10,8 +10,8 @@
  * blocks of UB at different strides.
  *
  * Flags, event 0: as in elementwise_instructions.c. */
-#include "ops/arrays/pixels.h"
-#include "ops/elementwise.h"
+#include "ops/ascend/pixels.h"
+#include "ops/ascend/programs.h"
 
 #include "engine/arith.h"
 
@@ -132,7 +132,7 @@ static program program_of(const mona_bound_op *b)
 bool mona_elementwise_mixed_has_program(const mona_bound_op *b)
 {
     program p = program_of(b);
-    return mona_on_ai_core(b) && lay_out(&p) <= b->target->ub_bytes;
+    return lay_out(&p) <= b->target->ub_bytes;
 }
 
 /* ---- constants ------------------------------------------------------------------------------ */
@@ -143,8 +143,8 @@ static void fill_halves(const program *p, ac_address at, uint32_t count, uint16_
         ac_emit_fill(p->core, at, (ac_fill){.count = count, .bytes = 2, .step = 2, .value = value});
 }
 
-/* Blocks of equal values, the mask of the last slice and slopes, and zeros in what is read before it
- * is written. */
+/* Blocks of equal values, the mask of the last slice and slopes, and zeros in what is read before
+ * it is written. */
 static void bring_constants(const program *p)
 {
     const ac_epilogue *e = p->epilogue;

@@ -32,8 +32,8 @@
  *   V -> MTE2, 0        samples have been used
  *   V -> MTE3, 0        channel blocks are complete
  *   MTE3 -> V, 0        channel blocks have been stored */
-#include "ops/helpers.h"
-#include "ops/arrays/lanes.h"
+#include "ops/ascend/programs.h"
+#include "ops/ascend/lanes.h"
 
 #include "engine/libc.h"
 
@@ -99,10 +99,10 @@ static uint32_t max_groups(const mona_bound_op *b)
     return (uint32_t)(of_half < of_all ? of_half : of_all);
 }
 
-bool mona_load_in_lanes(const mona_bound_op *b)
+static bool in_lanes(const mona_bound_op *b)
 {
     const bool narrow = mona_type_size(b->output.type) == 1;
-    bool possible = mona_on_ai_core(b) && b->input[0].type != MONA_U16 && max_groups(b) > 0;
+    bool possible = b->input[0].type != MONA_U16 && max_groups(b) > 0;
     for (uint32_t i = 0; i < b->op->input_count; i++)
         possible = possible && (b->op->load.block[i] != 3 || !narrow);
     return possible;
@@ -287,7 +287,7 @@ static mona_span widened(const mona_bound_op *b, const mona_row_call *call)
     return s;
 }
 
-void mona_load_by_instructions(const mona_row_call *calls, uint32_t count)
+static void by_instructions(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
     ac_core *core = calls->core;
@@ -306,4 +306,14 @@ void mona_load_by_instructions(const mona_row_call *calls, uint32_t count)
     mona_lanes_pieces(calls, count, columns, p.out_size, p.groups, load_piece, &p);
     ac_emit_wait_flag(core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
     ac_emit_wait_flag(core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+}
+
+void mona_load_program(const mona_row_call *calls, uint32_t count)
+{
+    if (mona_load_is_dense(calls->bound))
+        mona_load_dense(calls, count);
+    else if (in_lanes(calls->bound))
+        by_instructions(calls, count);
+    else
+        mona_load_by_scalar(calls, count);
 }

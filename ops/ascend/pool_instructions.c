@@ -23,6 +23,7 @@
  *   MTE3 -> V, event 0    it has been stored
  *   V -> S, S -> V        the scalar unit stores what fills no block of 32 bytes */
 #include "ops/ascend/pool_program.h"
+#include "ops/ascend/programs.h"
 
 #include "engine/arith.h"
 
@@ -105,7 +106,8 @@ static size_t turned_bytes(const program *p)
                     mona_pixels_turned_bytes(p->out_c0, p->out_columns));
 }
 
-/* Lays out UB for pieces of p->outputs and p's channel blocks. Returns the bytes that this takes. */
+/* Lays out UB for pieces of p->outputs and p's channel blocks. Returns the bytes that this
+ * takes. */
 static size_t lay_out(program *p)
 {
     set_columns(p, max_reach(p));
@@ -142,8 +144,6 @@ static bool sums_are_exact(const mona_bound_op *b)
 
 bool mona_pool_has_program(const mona_bound_op *b)
 {
-    if (!mona_on_ai_core(b))
-        return false;
     program p = program_of(b);
     p.outputs = 1;
     set_blocks(&p, min_u32(b->output.channels, channels_at_once(&p)));
@@ -345,7 +345,7 @@ static void clear(const program *p)
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
-void mona_pool_by_instructions(const mona_row_call *calls, uint32_t count)
+void mona_pool_program(const mona_row_call *calls, uint32_t count)
 {
     program p = program_of(calls->bound);
     const uint32_t channels = p.bound->output.channels;

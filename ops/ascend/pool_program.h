@@ -4,7 +4,7 @@
 #ifndef MONA_OPS_POOL_PROGRAM_H
 #define MONA_OPS_POOL_PROGRAM_H
 
-#include "ops/arrays/pixels.h"
+#include "ops/ascend/pixels.h"
 #include "ops/pool.h"
 
 typedef struct program {

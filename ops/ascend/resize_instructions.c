@@ -30,6 +30,7 @@
  *   S -> V       its turn has ended
  *   V -> MTE3    a piece is complete
  *   MTE3 -> V    the piece has been stored */
+#include "ops/ascend/programs.h"
 #include "ops/ascend/resize_program.h"
 
 #include "engine/arith.h"
@@ -139,8 +140,6 @@ static size_t lay_out(program *p)
 
 bool mona_resize_has_program(const mona_bound_op *b)
 {
-    if (!mona_on_ai_core(b))
-        return false;
     program p = program_of(NULL, b, 1);
     if (p.n > MAX_RATIO || p.d > MAX_RATIO || b->output.width < p.n || !repeats(b, p.n, p.d))
         return false;
@@ -349,10 +348,10 @@ static bool resize_rows(const mona_row_call *calls, uint32_t count)
     return true;
 }
 
-void mona_resize_by_instructions(const mona_row_call *calls, uint32_t count)
+void mona_resize_program(const mona_row_call *calls, uint32_t count)
 {
     if (resize_rows(calls, count))
         return;
-    mona_resize_by_instructions(calls, count / 2);
-    mona_resize_by_instructions(calls + count / 2, count - count / 2);
+    mona_resize_program(calls, count / 2);
+    mona_resize_program(calls + count / 2, count - count / 2);
 }

@@ -4,7 +4,7 @@
 #ifndef MONA_OPS_RESIZE_PROGRAM_H
 #define MONA_OPS_RESIZE_PROGRAM_H
 
-#include "ops/arrays/lanes.h"
+#include "ops/ascend/lanes.h"
 #include "ops/resize.h"
 
 enum {

@@ -6,7 +6,7 @@
  *
  * Rows of a LOAD may still be read, and those of a STORE are written again, by other pipes, and
  * nobody else orders these two (mona_modelled_begin). */
-#include "ops/helpers.h"
+#include "ops/ascend/programs.h"
 
 /* Sample (dy, dx) of pixel x_begin of row y, in plane c. */
 static ac_address sample_at(ac_address planes, const mona_buffer *b, const mona_row_call *call,

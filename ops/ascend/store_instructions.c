@@ -23,8 +23,8 @@
  *   V -> S       a stream is complete, for the scalar unit
  *   MTE3 -> V    all streams have been stored by MTE3
  *   S -> V       all streams have been stored by the scalar unit */
-#include "ops/helpers.h"
-#include "ops/arrays/lanes.h"
+#include "ops/ascend/programs.h"
+#include "ops/ascend/lanes.h"
 
 typedef struct program {
     const mona_row_call *call; /* the first of the calls, which share planes, stores and columns */
@@ -133,10 +133,10 @@ static program program_of(const mona_row_call *call)
     return p;
 }
 
-bool mona_store_in_lanes(const mona_bound_op *b)
+static bool in_lanes(const mona_bound_op *b)
 {
     const mona_row_call alone = {.bound = b};
-    return mona_on_ai_core(b) && b->output.type != MONA_U16 &&
+    return b->output.type != MONA_U16 &&
            (b->op->store.block != 3 || mona_type_size(b->input[0].type) == 2) &&
            program_of(&alone).groups > 0;
 }
@@ -144,7 +144,7 @@ bool mona_store_in_lanes(const mona_bound_op *b)
 uint32_t mona_store_together(const mona_bound_op *const *stores, uint32_t count)
 {
     uint32_t together = 0;
-    while (together < count && mona_store_in_lanes(stores[together]) &&
+    while (together < count && in_lanes(stores[together]) &&
            stores[together]->output.type == stores[0]->output.type) {
         const mona_row_call all = {
             .bound = stores[0], .stores = stores, .store_count = together + 1};
@@ -320,8 +320,12 @@ static void store_piece(void *program_, const mona_piece *k)
     }
 }
 
-void mona_store_by_instructions(const mona_row_call *calls, uint32_t count)
+void mona_store_program(const mona_row_call *calls, uint32_t count)
 {
+    if (!in_lanes(calls->bound)) {
+        mona_store_by_scalar(calls, count);
+        return;
+    }
     const mona_bound_op *b = calls->bound;
     program p = program_of(calls);
     const size_t column = b->input_c0[0] * mona_type_size(b->input[0].type);

@@ -7,7 +7,7 @@
 
 #include <stb/stb_image.h>
 
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "pipeline/image/jpeg_segments.h"
 
 /* A function of stb_image_write that its header does not declare. Free the result with free. */

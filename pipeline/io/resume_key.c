@@ -8,7 +8,7 @@
 
 #include <libavutil/avutil.h>
 
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "mona.h"
 
 /* Continues an FNV-1a hash with a string and its final zero. */

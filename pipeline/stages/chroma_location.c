@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "pipeline/stages/session_binding.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 
 static float offset_of(chroma_position site, unsigned shift, unsigned scale)
 {

@@ -31,12 +31,14 @@ bool session_binding_plan(session_binding *bound, const mona_model *model, const
                           unsigned bits, const mona_config *config, pipeline_error *error)
 {
     mona_model deep;
-    *bound = (session_binding){.plan_memory = session_binding_allocate(mona_plan_bytes())};
-    if (!bound->plan_memory)
-        return pipeline_fail(error, "out of memory");
+    *bound = (session_binding){0};
     if (bits > 8 && !deepen(bound, &deep, model, name, bits, error))
         return false;
     model = bits > 8 ? &deep : model;
+    bound->plan_bytes = mona_plan_bytes(model);
+    bound->plan_memory = session_binding_allocate(bound->plan_bytes);
+    if (!bound->plan_memory)
+        return pipeline_fail(error, "out of memory");
 
     mona_status status = mona_plan_make(&bound->plan, bound->plan_memory, model, config);
     if (status == MONA_ERR_DEVICE && config->cpu)
@@ -81,5 +83,5 @@ void session_binding_close(session_binding *bound)
 
 size_t session_binding_bytes(const session_binding *bound)
 {
-    return bound->arena ? mona_plan_bytes() + mona_plan_arena_bytes(bound->plan) : 0;
+    return bound->arena ? bound->plan_bytes + mona_plan_arena_bytes(bound->plan) : 0;
 }

@@ -10,8 +10,9 @@
 #include "mona.h"
 
 typedef struct session_binding {
-    void *deep; /* a copy of the model for samples of more than 8 bits */
-    void *plan_memory;
+    void *deep;        /* a copy of the model for samples of more than 8 bits */
+    void *plan_memory; /* plan_bytes */
+    size_t plan_bytes;
     mona_plan *plan;
     void *arena;
     mona_session *session;

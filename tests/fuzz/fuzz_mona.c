@@ -69,7 +69,7 @@ static void survive_on(const mona_model *model, mona_config config)
     const unsigned inputs = mona_model_input_count(model);
     for (unsigned i = 0; i < inputs; i++)
         config.sizes[i] = (mona_size){8, 8};
-    void *memory = session_binding_allocate(mona_plan_bytes());
+    void *memory = session_binding_allocate(mona_plan_bytes(model));
     if (memory && !mona_plan_make(&plan, memory, model, &config))
         run_plan(plan, inputs, mona_model_output_count(model));
     free(memory);
@@ -98,7 +98,7 @@ static void survive(const uint8_t *bytes, size_t size)
         return;
     survive_on(&model, (mona_config){.threads = 1});
     if (has_programs(&model))
-        survive_on(&model, (mona_config){.device = mona_device_find("model310")});
+        survive_on(&model, (mona_config){.device = &mona_device_model310});
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

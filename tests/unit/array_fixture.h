@@ -102,12 +102,13 @@ static inline void array_run(const array_case *c, void *output)
     mona_model model;
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
     const size_t out_bytes = c->elements * mona_type_size(c->type);
-    const mona_config first = {.threads = 1, .device = mona_device_find("host")};
+    const mona_config first = {.threads = 1, .device = &mona_device_host};
     array_run_as(&model, c, &first, output);
     void *again = aligned(out_bytes);
     for (unsigned threads = 2; threads <= 5; threads++) {
         const mona_config config = {.threads = threads == 5 ? 0 : threads,
-                                    .device = mona_device_find(threads == 5 ? "model310" : "host")};
+                                    .device =
+                                        threads == 5 ? &mona_device_model310 : &mona_device_host};
         array_run_as(&model, c, &config, again);
         assert_memory_equal(again, output, out_bytes);
     }

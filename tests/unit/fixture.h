@@ -63,7 +63,7 @@ static inline void unbind(bound *b)
 /* Releases everything on failure, and returns the status. */
 static inline mona_status bind(bound *b, const mona_model *model, const mona_config *config)
 {
-    *b = (bound){.plan_memory = aligned(mona_plan_bytes())};
+    *b = (bound){.plan_memory = aligned(mona_plan_bytes(model))};
     mona_status status = mona_plan_make(&b->plan, b->plan_memory, model, config);
     if (!status) {
         b->arena = aligned(mona_plan_arena_bytes(b->plan));

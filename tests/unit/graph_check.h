@@ -207,7 +207,7 @@ static inline void check_changed(const graph *g, mona_session *session, const mo
 static inline mona_status run(const graph *g, const mona_model *model, mona_config config,
                               const uint8_t *in, results *r)
 {
-    void *memory = aligned_alloc(64, mona_plan_bytes());
+    void *memory = aligned_alloc(64, mona_plan_bytes(model));
     mona_plan *plan;
     config.sizes[0] = (mona_size){(uint32_t)g->w, (uint32_t)g->h};
     const mona_status status = mona_plan_make(&plan, memory, model, &config);
@@ -260,9 +260,8 @@ static inline void release(results *r)
 static inline void check_modelled(graph *g, const mona_model *model, const uint8_t *in,
                                   const results *want, uint32_t seed)
 {
-    const mona_config config = {.device = mona_device_find("model310"),
-                                .threads = 1 + below(g, 2),
-                                .strip_rows = below(g, 4)};
+    const mona_config config = {
+        .device = &mona_device_model310, .threads = 1 + below(g, 2), .strip_rows = below(g, 4)};
     results found;
     const mona_status status = run(g, model, config, in, &found);
     if (status == MONA_ERR_UNSUPPORTED)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Builds small .mona files record by record, directly from engine/model/model_format.h, for tests
+/* Builds small .mona files record by record, directly from engine/model_format.h, for tests
  * of models that no compiler would write. */
 #ifndef MONA_TESTS_MODEL_BUILDER_H
 #define MONA_TESTS_MODEL_BUILDER_H
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "mona.h"
 
 typedef struct model_builder {

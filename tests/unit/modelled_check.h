@@ -3,8 +3,8 @@
 #ifndef MODELLED_CHECK_H
 #define MODELLED_CHECK_H
 
-#include "engine/model/model_format.h"
-#include "engine/run/modelled.h"
+#include "engine/model_format.h"
+#include "engine/model310/modelled.h"
 
 /* Fails with the first finding of the session's last run, if its device is model310. */
 static inline void assert_nothing_found(const mona_session *session)

@@ -164,12 +164,17 @@ static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc)
 
 static void conv_row(const ac_conv_row *row)
 {
-    conv_any(row, &ac_isa_neon);
+    static const ac_isa scatter_by = {.pack_row = ac_neon_pack_row,
+                                      .unpack_row = ac_neon_unpack_row};
+    conv_any(row, &scatter_by);
 }
+
+AC_NAMED(neon, conv_row)
 
 const ac_isa ac_isa_neon = {
     .name = "neon",
-    .conv_row = conv_row,
+    .conv_scratch = AC_SCRATCH_NEON,
+    .conv_row = ac_neon_conv_row,
     .pack_row = ac_neon_pack_row,
     .unpack_row = ac_neon_unpack_row,
     .resize_row = ac_neon_resize_row,

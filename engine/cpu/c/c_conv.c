@@ -23,9 +23,6 @@ enum {
     DOT = 8,      /* the length of dot products is a multiple of this */
 };
 
-/* Keeps a function's arrays out of its caller's frame. */
-#define OWN_FRAME __attribute__((noinline))
-
 /* Without this clang uses vectors of 4 elements of 16 bits where there is room for 8. */
 #ifdef __clang__
 #define DOT_LOOP _Pragma("clang loop vectorize_width(8) interleave_count(1)")
@@ -33,8 +30,27 @@ enum {
 #define DOT_LOOP
 #endif
 
+/* In scratch. */
+typedef struct work {
+    _Alignas(64) float values[TILE * AC_FRACTAL]; /* accumulators, [pixel][output] */
+    union {
+        struct {
+            _Alignas(64) int32_t acc[TILE * AC_FRACTAL];
+            _Alignas(64) int16_t pair[2 * PART];
+            /* Reordered for dot products, [output][length]: those of all of K, or of a part. */
+            _Alignas(64) int16_t weights[AC_FRACTAL * PART];
+        };
+        _Alignas(64) float stage[STAGE];
+    };
+    uint8_t results[AC_MAX_GROUP][TILE * AC_FRACTAL * 2]; /* that are to be spread */
+} work;
+
+_Static_assert(sizeof(work) <= AC_SCRATCH, "it fits");
+
 /* Pixels of one block of 16 outputs. */
 typedef struct tile {
+    work *work;
+    bool all_turned; /* work->weights holds all of K */
     const ac_conv_row *row;
     const ac_conv *conv;
     uint32_t n, x, pixels;
@@ -53,12 +69,6 @@ static void fill(void *acc, const void *bias, uint32_t pixels)
 }
 
 /* ---- INT8 ----------------------------------------------------------------------------------- */
-
-/* Weights reordered for dot products, [output][length]: those of all of K, or of a part. */
-typedef struct turned {
-    _Alignas(64) int16_t weights[AC_FRACTAL * PART];
-    bool all;
-} turned;
 
 /* A place in K: a step of a run. */
 typedef struct place {
@@ -124,35 +134,33 @@ static void multiply_pair(int32_t *acc, const int16_t *restrict a, const int16_t
     }
 }
 
-/* values: accumulators as floats, [pixel][output]. */
-static OWN_FRAME void int8_tile(const tile *t, turned *w, float *values)
+static void int8_tile(tile *t)
 {
-    _Alignas(64) int32_t acc[TILE * AC_FRACTAL];
-    _Alignas(64) int16_t pair[2 * PART];
+    work *w = t->work;
     const uint8_t *weights = t->conv->weights + t->conv->weights_offset[t->n];
     const uint32_t total = ac_block_steps(t->conv, t->n);
     /* Weights and bias of outputs that do not exist are zero. */
     const uint32_t outputs =
         min_u32(AC_FRACTAL, (t->conv->channels - t->n * AC_FRACTAL + 3) / 4 * 4);
     place at = {0, 0}, next = at;
-    fill(acc, t->bias, t->pixels + 1);
+    fill(w->acc, t->bias, t->pixels + 1);
     for (uint32_t first = 0, steps; first < total; first += steps, at = next) {
         steps = min_u32(PART / 4, total - first);
         const size_t length = (steps * 4 + DOT - 1) / DOT * DOT;
-        if (!w->all)
+        if (!t->all_turned)
             turn_weights(w->weights, weights + (size_t)first * 64, outputs, steps, length);
-        w->all = steps == total;
-        memset(pair, 0, 2 * length * sizeof *pair);
+        t->all_turned = steps == total;
+        memset(w->pair, 0, 2 * length * sizeof *w->pair);
         for (uint32_t i = 0; i < t->pixels; i += 2) {
             for (uint32_t k = 0; k < 2; k++) {
                 next = at;
-                gather(pair + k * length, t, &next, steps, t->x + min_u32(i + k, t->pixels - 1));
+                gather(w->pair + k * length, t, &next, steps, t->x + min_u32(i + k, t->pixels - 1));
             }
-            multiply_pair(acc + (size_t)i * AC_FRACTAL, pair, w->weights, outputs, length);
+            multiply_pair(w->acc + (size_t)i * AC_FRACTAL, w->pair, w->weights, outputs, length);
         }
     }
     for (uint32_t i = 0; i < t->pixels * AC_FRACTAL; i++)
-        values[i] = (float)acc[i];
+        w->values[i] = (float)w->acc[i];
 }
 
 /* ---- FP16 ----------------------------------------------------------------------------------- */
@@ -177,9 +185,9 @@ static uint32_t distance_of(const ac_conv *c)
     return c->c0 * c->stride;
 }
 
-static OWN_FRAME void f16_tile(const tile *t, float *values)
+static void f16_tile(const tile *t)
 {
-    _Alignas(64) float stage[STAGE];
+    float *values = t->work->values, *stage = t->work->stage;
     const ac_conv *c = t->conv;
     const uint32_t distance = distance_of(c);
     const float *w = (const float *)(const void *)(c->weights + c->weights_offset[t->n]);
@@ -269,38 +277,40 @@ static uint32_t tile_pixels(const ac_conv *c)
 static void conv_block(const ac_conv_row *row, uint32_t n, uint32_t x, uint32_t pixels,
                        uint8_t *out)
 {
-    _Alignas(64) float values[TILE * AC_FRACTAL];
-    turned w;
     const ac_conv *c = row->conv;
     const uint32_t max = tile_pixels(c), end = x + pixels;
     const size_t pixel = AC_FRACTAL * mona_type_size(row->output.type);
-    tile t = {.row = row, .conv = c, .n = n, .runs = row->runs + c->first_run[n]};
+    tile t = {.work = (work *)(void *)row->scratch,
+              .row = row,
+              .conv = c,
+              .n = n,
+              .runs = row->runs + c->first_run[n]};
     t.first_run = c->first_run[n];
     t.run_count = c->run_count[n];
     t.bias = (const int32_t *)c->bias + (size_t)n * AC_FRACTAL;
-    w.all = false;
     for (t.x = x; t.x < end; t.x += t.pixels, out += t.pixels * pixel) {
         t.pixels = min_u32(max, end - t.x);
         if (c->source_type == MONA_F16)
-            f16_tile(&t, values);
+            f16_tile(&t);
         else
-            int8_tile(&t, &w, values);
-        finish(&t, values, out);
+            int8_tile(&t);
+        finish(&t, t.work->values, out);
     }
 }
 
+static const ac_isa scatter_by = {.pack_row = ac_c_pack_row, .unpack_row = ac_c_unpack_row};
+
 static void conv_scattered(const ac_conv_row *row)
 {
-    enum { PIXELS = 2 * TILE };
-    _Alignas(64) uint8_t results[AC_MAX_GROUP][PIXELS * AC_FRACTAL * 2];
+    work *w = (work *)(void *)row->scratch;
     const uint32_t group = ac_scatter_group(row);
-    const ac_row source = {results[0], sizeof results[0], AC_FRACTAL, row->output.type};
+    const ac_row source = {w->results[0], sizeof w->results[0], AC_FRACTAL, row->output.type};
     for (uint32_t n = 0; n < row->conv->blocks; n += group)
-        for (uint32_t x = 0; x < row->pixels; x += PIXELS) {
-            const uint32_t pixels = min_u32(PIXELS, row->pixels - x);
+        for (uint32_t x = 0; x < row->pixels; x += TILE) {
+            const uint32_t pixels = min_u32(TILE, row->pixels - x);
             for (uint32_t i = 0; i < group && n + i < row->conv->blocks; i++)
-                conv_block(row, n + i, x, pixels, results[i]);
-            ac_scatter(&ac_isa_c, row, &source, n, x, pixels);
+                conv_block(row, n + i, x, pixels, w->results[i]);
+            ac_scatter(&scatter_by, row, &source, n, x, pixels);
         }
 }
 

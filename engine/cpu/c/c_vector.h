@@ -5,7 +5,7 @@
 #define AC_C_VECTOR_H
 
 #include "engine/cpu/cpu.h"
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "engine/cpu/c/f16.h"
 
 /* To round a = |x| to fp16, a power of two is added and subtracted again, whose ulp in fp32 is that

@@ -3,7 +3,7 @@
 #ifndef AC_EPILOGUE_H
 #define AC_EPILOGUE_H
 
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "engine/cpu/cpu.h"
 #include "engine/cpu/c/f16.h"
 

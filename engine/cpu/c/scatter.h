@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Results of a convolution that do not simply go to channel blocks of 16 in a row: rounded results,
  * [block][pixel][16 channels], are spread over planes or over channel blocks of another size.
- * Shared by the instruction program and by row programs. */
+ * Shared by all row kernels, each of which gives its own pack_row and unpack_row. */
 #ifndef AC_SCATTER_H
 #define AC_SCATTER_H
 
@@ -24,7 +24,7 @@ static inline bool ac_scatter_needed(const ac_conv_row *row)
     return row->planes || row->output.c0 != AC_FRACTAL;
 }
 
-static inline void ac_scatter_planes(const ac_isa *isa, const ac_conv_row *row, const ac_row *tile,
+static inline void ac_scatter_planes(const ac_isa *by, const ac_conv_row *row, const ac_row *tile,
                                      uint32_t first, uint32_t channels, uint32_t x, uint32_t pixels)
 {
     uint8_t *rows[AC_FRACTAL];
@@ -35,10 +35,10 @@ static inline void ac_scatter_planes(const ac_isa *isa, const ac_conv_row *row, 
     for (uint32_t i = 0; i < channels / block; i++)
         rows[i] = row->planes->rows[first / block + i] + column;
     u.planes.rows = rows;
-    isa->unpack_row(&u);
+    by->unpack_row(&u);
 }
 
-static inline void ac_scatter_columns(const ac_isa *isa, const ac_conv_row *row, const ac_row *tile,
+static inline void ac_scatter_columns(const ac_isa *by, const ac_conv_row *row, const ac_row *tile,
                                       uint32_t first, uint32_t channels, uint32_t x,
                                       uint32_t pixels)
 {
@@ -60,20 +60,20 @@ static inline void ac_scatter_columns(const ac_isa *isa, const ac_conv_row *row,
     }
     p.output.data +=
         first / p.output.c0 * p.output.block_stride + (size_t)x * p.output.c0 * element;
-    isa->pack_row(&p);
+    by->pack_row(&p);
 }
 
 /* Spreads blocks [n, n + group) of pixels [x, x + pixels). tile: the results, in the output's type;
  * its c0 is 16, or smaller if that holds all channels. */
-static inline void ac_scatter(const ac_isa *isa, const ac_conv_row *row, const ac_row *tile,
+static inline void ac_scatter(const ac_isa *by, const ac_conv_row *row, const ac_row *tile,
                               uint32_t n, uint32_t x, uint32_t pixels)
 {
     const uint32_t first = n * AC_FRACTAL, max = ac_scatter_group(row) * AC_FRACTAL;
     const uint32_t left = row->conv->channels - first, channels = left < max ? left : max;
     if (row->planes)
-        ac_scatter_planes(isa, row, tile, first, channels, x, pixels);
+        ac_scatter_planes(by, row, tile, first, channels, x, pixels);
     else
-        ac_scatter_columns(isa, row, tile, first, channels, x, pixels);
+        ac_scatter_columns(by, row, tile, first, channels, x, pixels);
 }
 
 #endif

@@ -64,19 +64,11 @@ static __m256i converted_excess(const job *j, uint32_t half)
 #include "engine/cpu/x86/avx2_conv.h"
 #include "engine/cpu/x86/avx2_winograd.h"
 
+static const ac_isa scatter_by = {.pack_row = pack_row, .unpack_row = unpack_row};
+
 static void conv_row(const ac_conv_row *row)
 {
-    conv_with(row, &ac_isa_avx2);
+    conv_with(row, &scatter_by);
 }
 
-const ac_isa ac_isa_avx2 = {
-    .name = "avx2",
-    .winograd = true,
-    .conv_row = conv_row,
-    .pack_row = pack_row,
-    .unpack_row = unpack_row,
-    .resize_row = resize_row,
-    .elementwise_row = elementwise_row,
-    .luma_row = luma_row,
-    .chroma_row = chroma_row,
-};
+AC_NAMED_ISA(avx2, .winograd = true);

@@ -175,22 +175,27 @@ static void int8_part(const job *j, const part *p, uint32_t x, uint32_t count, i
         int8_blocks(j, p, BLOCK, distance, x, count, rest);
 }
 
-/* Computes a tile of pixels. weights: room for converted weights. converted: whether it already
- * holds all of them; returns whether it does now. noinline keeps its stack frame out of the
- * caller's. */
-static __attribute__((noinline)) bool int8_tile(const job *j, bool plain, uint8_t *weights,
-                                                bool converted, uint32_t x, uint32_t count)
-{
-    /* The last step may read beyond the last run. */
+/* In scratch. The last step may read beyond the last run of elements. */
+typedef struct tile_work {
+    _Alignas(64) uint8_t weights[WEIGHT_STEPS * 64 * ELEMENT];
     _Alignas(64) uint8_t elements[ELEMENT_BYTES + WHOLE];
     _Alignas(64) int32_t rest[TILE * AC_FRACTAL];
+} tile_work;
+
+_Static_assert(sizeof(tile_work) <= WORK_BYTES, "it fits");
+
+/* Computes a tile of pixels. converted: whether work->weights already holds all of them; returns
+ * whether it does now. */
+static __attribute__((noinline)) bool int8_tile(const job *j, bool plain, tile_work *work,
+                                                bool converted, uint32_t x, uint32_t count)
+{
     const uint8_t *w = j->weights[0];
     part p = {.stride = run_stride(j->conv, j->first_run, count), .plain = plain};
     for (uint32_t steps; p.run < j->run_count; p.run += p.runs, w += (size_t)steps * 64) {
         p.runs = runs_that_fit(j, &p, &steps);
-        p.weights = convert_weights(weights, w, converted ? 0 : steps);
-        convert_part(&p, j, x, count, elements);
-        int8_part(j, &p, x, count, rest);
+        p.weights = convert_weights(work->weights, w, converted ? 0 : steps);
+        convert_part(&p, j, x, count, work->elements);
+        int8_part(j, &p, x, count, work->rest);
         converted = p.runs == j->run_count;
     }
     return converted;
@@ -198,14 +203,14 @@ static __attribute__((noinline)) bool int8_tile(const job *j, bool plain, uint8_
 
 static void int8_tiles(const job *j, bool plain)
 {
-    _Alignas(64) uint8_t weights[ELEMENT == 1 ? 1 : WEIGHT_STEPS * 64 * ELEMENT];
+    tile_work *work = (tile_work *)(void *)(j->row->scratch + WORK_AT);
     const uint32_t end = j->origin + j->pixels;
     bool converted = false;
     for (uint32_t x = j->origin, count; x < end; x += count) {
         count = min_u32(TILE, end - x);
         if (count < BLOCK && j->pixels >= BLOCK)
             x = end - (count = BLOCK);
-        converted = int8_tile(j, plain, weights, converted, x, count);
+        converted = int8_tile(j, plain, work, converted, x, count);
     }
 }
 
@@ -253,7 +258,8 @@ INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
  * pixels. */
 INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x)
 {
-    _Alignas(64) float stage[STAGE + LANES], tile[BLOCK * AC_FRACTAL];
+    _Alignas(64) float tile[BLOCK * AC_FRACTAL];
+    float *stage = (float *)(void *)(j->row->scratch + WORK_AT); /* STAGE + LANES */
     const ac_conv *c = j->conv;
     const uint32_t chunk = stage_elements(c, pixels);
     const float *w = (const float *)(const void *)j->weights[0];
@@ -335,14 +341,14 @@ static bool runs_fit(const ac_conv *c)
 
 #include "engine/cpu/x86/avx2_narrow.h"
 
-static void conv_with(const ac_conv_row *row, const ac_isa *isa)
+static void conv_with(const ac_conv_row *row, const ac_isa *by)
 {
     if (!runs_fit(row->conv))
         ac_c_conv_row(row);
     else if (narrow_possible(row))
-        conv_narrow(row, isa);
+        conv_narrow(row, by);
     else
-        conv_any(row, isa);
+        conv_any(row, by);
 }
 
 #endif

@@ -20,8 +20,18 @@ typedef struct narrow_job {
     part all;
     uint32_t outputs; /* outputs that are computed: 4 or 6 */
     uint32_t width;   /* bytes of a result: 4 or 8 */
-    _Alignas(64) uint8_t weights[NARROW_TAPS * NARROW_OUTPUTS][16 * ELEMENT]; /* [tap][output] */
+    struct narrow_work *work;
 } narrow_job;
+
+/* In scratch. */
+typedef struct narrow_work {
+    _Alignas(64) uint8_t weights[NARROW_TAPS * NARROW_OUTPUTS][16 * ELEMENT]; /* [tap][output] */
+    _Alignas(64) uint8_t elements[ELEMENT_BYTES];
+    _Alignas(64) int32_t sums[2 * NARROW_TILE * 4];
+    _Alignas(64) uint8_t results[NARROW_TILE * 8];
+} narrow_work;
+
+_Static_assert(sizeof(narrow_work) <= AC_SCRATCH, "it fits");
 
 static bool narrow_possible(const ac_conv_row *row)
 {
@@ -42,9 +52,9 @@ static void narrow_weights(narrow_job *j)
         for (uint32_t s = 0; s < 4; s++)
             memcpy(bytes + s * 4, from + (size_t)s * 64, 4);
         if (ELEMENT == 1)
-            memcpy(j->weights[i], bytes, sizeof bytes);
+            memcpy(j->work->weights[i], bytes, sizeof bytes);
         else
-            store_vector(j->weights[i], _mm256_cvtepi8_epi16(load16(bytes)));
+            store_vector(j->work->weights[i], _mm256_cvtepi8_epi16(load16(bytes)));
     }
 }
 
@@ -75,7 +85,7 @@ INLINE __m256i sums_of_two(const __m256i *acc, const uint32_t outputs, const uin
 INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, const uint32_t vectors,
                          uint32_t x, int32_t *sums)
 {
-    const uint8_t(*w)[16 * ELEMENT] = j->weights;
+    const uint8_t(*w)[16 * ELEMENT] = (const uint8_t(*)[16 * ELEMENT]) j->work->weights;
     const part *p = &j->all;
     __m256i acc[12];
     UNROLL
@@ -184,10 +194,9 @@ INLINE void narrow_results(const narrow_job *j, const bool plain, const bool add
 
 static void narrow_tile(narrow_job *j, uint32_t x, uint32_t count, uint8_t *out)
 {
-    _Alignas(64) uint8_t elements[ELEMENT_BYTES];
-    _Alignas(64) int32_t sums[2 * NARROW_TILE * 4];
+    int32_t *sums = j->work->sums;
     if (converts_elements(j->base.conv))
-        convert_part(&j->all, &j->base, x, count, elements);
+        convert_part(&j->all, &j->base, x, count, j->work->elements);
     if (j->outputs == 4)
         narrow_blocks(j, 4, ELEMENT == 1 ? 3 : 2, x, count, sums);
     else
@@ -200,15 +209,16 @@ static void narrow_tile(narrow_job *j, uint32_t x, uint32_t count, uint8_t *out)
         narrow_results(j, true, false, x, count, sums, out);
 }
 
-static void conv_narrow(const ac_conv_row *row, const ac_isa *isa)
+static void conv_narrow(const ac_conv_row *row, const ac_isa *by)
 {
-    _Alignas(64) uint8_t results[NARROW_TILE * 8];
     _Alignas(64) int32_t start[AC_FRACTAL];
     const ac_conv *c = row->conv;
     const clamps limits = clamps_of(row);
     const uint32_t count = min_u32(NARROW_TILE, row->pixels);
     narrow_job j;
     j.base = job_of(row, &limits, 0);
+    j.work = (narrow_work *)(void *)row->scratch;
+    uint8_t *results = j.work->results;
     j.all = (part){
         .runs = c->run_count[0], .stride = run_stride(c, 0, count), .plain = is_plain(&j.base)};
     j.outputs = c->channels > 4 ? NARROW_OUTPUTS : 4;
@@ -221,6 +231,6 @@ static void conv_narrow(const ac_conv_row *row, const ac_isa *isa)
         const uint32_t x = min_u32(i, row->pixels - count);
         narrow_tile(&j, x, count, direct ? row->output.data + (size_t)x * j.width : results);
         if (!direct)
-            ac_scatter(isa, row, &tile, 0, x, count);
+            ac_scatter(by, row, &tile, 0, x, count);
     }
 }

@@ -163,8 +163,11 @@ static void winograd_results(const job *j, const winograd_products m, bool plain
 static __attribute__((noinline)) void winograd_tile(const job *jobs, const bool *plain,
                                                     uint32_t blocks, uint32_t x)
 {
-    _Alignas(64) winograd_samples samples;
-    _Alignas(64) winograd_products products[2];
+    int16_t(*samples)[WINOGRAD_ROWS][QUADS][16] = (void *)(jobs[0].row->scratch + WORK_AT);
+    winograd_products *products =
+        (void *)(jobs[0].row->scratch + WORK_AT + sizeof(winograd_samples));
+    _Static_assert(sizeof(winograd_samples) + 2 * sizeof(winograd_products) <= WORK_BYTES,
+                   "they fit");
     const ac_conv *c = jobs[0].conv;
     for (uint32_t first = 0, rows; first < c->winograd_rows; first += rows) {
         rows = min_u32(WINOGRAD_ROWS, c->winograd_rows - first);

@@ -30,21 +30,14 @@ static void run_blocks(const job *source, uint32_t blocks)
         int8_run(&j, blocks);
 }
 
+static const ac_isa scatter_by = {.pack_row = pack_row, .unpack_row = unpack_row};
+
 static void conv_row(const ac_conv_row *row)
 {
     if (narrow_possible(row))
-        conv_narrow(row, &ac_isa_avx512);
+        conv_narrow(row, &scatter_by);
     else
-        conv_any(row, &ac_isa_avx512);
+        conv_any(row, &scatter_by);
 }
 
-const ac_isa ac_isa_avx512 = {
-    .name = "avx512",
-    .conv_row = conv_row,
-    .pack_row = pack_row,
-    .unpack_row = unpack_row,
-    .resize_row = resize_row,
-    .elementwise_row = elementwise_row,
-    .luma_row = luma_row,
-    .chroma_row = chroma_row,
-};
+AC_NAMED_ISA(avx512, .winograd = false);

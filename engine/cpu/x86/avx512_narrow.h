@@ -257,7 +257,7 @@ static void narrow_tile(const narrow_job *j, uint32_t x, uint32_t count, const n
     }
 }
 
-static __attribute__((noinline)) void conv_narrow(const ac_conv_row *row, const ac_isa *isa)
+static __attribute__((noinline)) void conv_narrow(const ac_conv_row *row, const ac_isa *by)
 {
     _Alignas(64) uint8_t results[NARROW_TILE * 8];
     _Alignas(64) int32_t start[AC_FRACTAL];
@@ -281,6 +281,6 @@ static __attribute__((noinline)) void conv_narrow(const ac_conv_row *row, const 
         const uint32_t count = min_u32(NARROW_TILE, row->pixels),
                        x = min_u32(i, row->pixels - count);
         narrow_tile(&j, x, count, &part);
-        ac_scatter(isa, row, &tile, 0, x, count);
+        ac_scatter(by, row, &tile, 0, x, count);
     }
 }

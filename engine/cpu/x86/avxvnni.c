@@ -56,18 +56,11 @@ static bool winograd_run(const job *j, uint32_t blocks)
     return false;
 }
 
+static const ac_isa scatter_by = {.pack_row = pack_row, .unpack_row = unpack_row};
+
 static void conv_row(const ac_conv_row *row)
 {
-    conv_with(row, &ac_isa_avxvnni);
+    conv_with(row, &scatter_by);
 }
 
-const ac_isa ac_isa_avxvnni = {
-    .name = "avxvnni",
-    .conv_row = conv_row,
-    .pack_row = pack_row,
-    .unpack_row = unpack_row,
-    .resize_row = resize_row,
-    .elementwise_row = elementwise_row,
-    .luma_row = luma_row,
-    .chroma_row = chroma_row,
-};
+AC_NAMED_ISA(avxvnni, .winograd = false);

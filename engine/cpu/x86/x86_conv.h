@@ -15,6 +15,9 @@ enum {
     STAGE = 2048,        /* elements of a run that are converted at a time, on the stack */
     SCATTER_PIXELS = 96, /* pixels that are computed before they are spread */
     MAX_PIXELS = 24,     /* pixels of a register block */
+    /* Scratch: results that are to be spread, then what a block needs. */
+    WORK_AT = AC_MAX_GROUP * SCATTER_PIXELS * AC_FRACTAL * 2,
+    WORK_BYTES = AC_SCRATCH - WORK_AT,
 };
 
 /* One block of 16 outputs, or two with the same runs, while they are computed. */
@@ -142,11 +145,11 @@ static void conv_direct(const ac_conv_row *row, const clamps *limits)
     }
 }
 
-static void conv_scattered(const ac_conv_row *row, const clamps *limits, const ac_isa *isa)
+static void conv_scattered(const ac_conv_row *row, const clamps *limits, const ac_isa *by)
 {
-    _Alignas(64) uint8_t results[AC_MAX_GROUP][SCATTER_PIXELS * AC_FRACTAL * 2];
+    uint8_t(*results)[SCATTER_PIXELS * AC_FRACTAL * 2] = (void *)row->scratch;
     const uint32_t group = ac_scatter_group(row);
-    const ac_row tile = {results[0], sizeof results[0], AC_FRACTAL, row->output.type};
+    const ac_row tile = {results[0], sizeof *results, AC_FRACTAL, row->output.type};
     for (uint32_t n = 0; n < row->conv->blocks; n += group)
         for (uint32_t x = 0; x < row->pixels; x += SCATTER_PIXELS) {
             const uint32_t pixels = min_u32(SCATTER_PIXELS, row->pixels - x);
@@ -157,15 +160,15 @@ static void conv_scattered(const ac_conv_row *row, const clamps *limits, const a
                 j.pixels = pixels;
                 run_blocks(&j, 1);
             }
-            ac_scatter(isa, row, &tile, n, x, pixels);
+            ac_scatter(by, row, &tile, n, x, pixels);
         }
 }
 
-static void conv_any(const ac_conv_row *row, const ac_isa *isa)
+static void conv_any(const ac_conv_row *row, const ac_isa *by)
 {
     const clamps limits = clamps_of(row);
     if (ac_scatter_needed(row))
-        conv_scattered(row, &limits, isa);
+        conv_scattered(row, &limits, by);
     else
         conv_direct(row, &limits);
 }

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/model/model_format.h"
+#include "engine/model_format.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"
 
 bool model_needs_cut(const mona_model *model, mona_size size)
 {
-    const mona_config config = {.device = mona_device_find("model310"), .sizes = {size}};
-    void *memory = file_alloc(mona_plan_bytes());
+    const mona_config config = {.device = &mona_device_model310, .sizes = {size}};
+    void *memory = file_alloc(mona_plan_bytes(model));
     mona_plan *plan;
     const bool needs =
         memory && mona_plan_make(&plan, memory, model, &config) == MONA_ERR_UNSUPPORTED;

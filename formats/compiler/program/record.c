@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "engine/model/model_format.h"
-#include "engine/run/modelled.h"
+#include "engine/model_format.h"
+#include "engine/model310/modelled.h"
 #include "formats/file.h"
 
 typedef struct job {
@@ -61,13 +61,13 @@ static void close_job(job *j)
 
 static bool open_session(job *j, const mona_model *model, mona_size size, format_error *error)
 {
-    const mona_config config = {.device = mona_device_find("model310"), .sizes = {size}};
+    const mona_config config = {.device = &mona_device_model310, .sizes = {size}};
     mona_model fresh = *model;
     j->header = *model->header;
     j->header.program_count = 0; /* so that it is planned */
     fresh.header = &j->header;
     j->recorder = recorder_new();
-    j->memory = file_alloc(mona_plan_bytes());
+    j->memory = file_alloc(mona_plan_bytes(&fresh));
     if (!j->recorder || !j->memory)
         return format_fail(error, "out of memory");
     mona_status status = mona_plan_make(&j->plan, j->memory, &fresh, &config);

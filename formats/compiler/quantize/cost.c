@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "engine/run/target.h"
+#include "engine/target.h"
 
 enum { OUTPUTS = 16 }; /* computed together, on either target */
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "formats/file.h"
-#include "engine/run/modelled.h"
+#include "engine/model310/modelled.h"
 #include "tests/bench/published/published.h"
 
 static void add_reports(const mona_session *session, depth_first *sum)
@@ -19,8 +19,8 @@ static void add_reports(const mona_session *session, depth_first *sum)
 /* For models with one plane in and one out. */
 static bool run_rows(const mona_model *model, uint32_t width, uint32_t rows, depth_first *result)
 {
-    const mona_config config = {.device = mona_device_find("model310"), .sizes = {{width, rows}}};
-    void *memory = aligned_alloc(MONA_ALIGNMENT, mona_plan_bytes());
+    const mona_config config = {.device = &mona_device_model310, .sizes = {{width, rows}}};
+    void *memory = aligned_alloc(MONA_ALIGNMENT, mona_plan_bytes(model));
     mona_plan *plan;
     mona_session *session;
     bool done = memory && mona_plan_make(&plan, memory, model, &config) == MONA_OK;

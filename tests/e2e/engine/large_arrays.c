@@ -32,11 +32,13 @@ int main(void)
 {
     size_t size;
     uint8_t *bytes = large_model(&size);
-    void *memory = aligned_alloc(64, (mona_plan_bytes() + 63) / 64 * 64);
+    void *memory = NULL;
     mona_model model;
     mona_plan *plan;
     const mona_config config = {.threads = 1};
     mona_status status = mona_model_open(&model, bytes, size);
+    if (!status)
+        memory = aligned_alloc(64, mona_plan_bytes(&model));
     if (!status)
         status = mona_plan_make(&plan, memory, &model, &config);
     printf("%d bits: %s\n", (int)sizeof(void *) * 8, mona_status_text(status));

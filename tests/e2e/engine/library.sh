@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# libmona.a as firmware sees it: what it needs from a C library, what it exports and includes, and how much
-# stack it uses.
+# The archives as firmware sees them: what they need from a C library and from each other, what they export and
+# include, and how much stack they use.
 . tests/tap.inc
 CC=${CC:-gcc}
 
@@ -14,21 +14,30 @@ report() {
     fi
 }
 
-(cd "$tmp" && ar x "$OLDPWD/$BUILD/libmona.a")
+# One object of an archive's objects, but for the port to the operating system.
+joined() {
+    mkdir "$tmp/$1"
+    (cd "$tmp/$1" && ar x "$OLDPWD/$BUILD/$1.a" && rm -f posix.o && ld -r -o "../$1.o" ./*.o)
+}
 if [ -n "$SANITIZE" ]; then
     skip "sanitised objects call their runtime; symbols are checked in the plain builds"
 else
-    ld -r -o "$tmp/engine" $(ls "$tmp"/*.o | grep -v '/posix\.o$')
-    report "engine and kernels call nothing of libc but mem*, and the port" \
-        "$(nm -u "$tmp/engine" | awk '{ print $2 }' | grep -vE '^(memcpy|memmove|memset|memcmp|mona_port_[a-z_]*|_GLOBAL_OFFSET_TABLE_)$')"
-    report "everything exported starts with mona_ or ac_" \
-        "$(nm -g --defined-only "$BUILD/libmona.a" | awk 'NF == 3 { print $3 }' | grep -vE '^(mona|ac)_')"
+    linked=
+    for archive in libmona libmona-plan libmona-model310; do
+        joined $archive
+        linked="$linked $tmp/$archive.o"
+        ld -r -o "$tmp/engine" $linked
+        report "${linked##*/} and those it is linked with call nothing of libc but mem*, and the port" \
+            "$(nm -u "$tmp/engine" | awk '{ print $2 }' | grep -vE '^(memcpy|memmove|memset|memcmp|mona_port_[a-z_]*|_GLOBAL_OFFSET_TABLE_)$')"
+        report "everything that $archive exports starts with mona_ or ac_" \
+            "$(nm -g --defined-only "$BUILD/$archive.a" | awk 'NF == 3 { print $3 }' | grep -vE '^(mona|ac)_')"
+    done
     # One body of each function that makes rows serves observed and other sessions.
     same "an observed session makes its rows by the same code" \
-        "$(nm "$tmp/session_observe.o" | awk '$2 != "U" && /run_(rows|map)$/ || $1 == "U" { print $NF }' |
+        "$(nm "$tmp/libmona/session_observe.o" | awk '$2 != "U" && /run_(rows|map)$/ || $1 == "U" { print $NF }' |
             grep run_ | sort | tr '\n' ' ')" \
         "mona_session_run_map mona_session_run_rows mona_session_run_strip "
-    same "kernels know nothing of it" "$(nm "$tmp"/conv*.o "$tmp"/load.o "$tmp"/store.o | grep -c observe)" 0
+    same "kernels know nothing of it" "$(nm "$tmp"/libmona/conv*.o "$tmp"/libmona/load.o "$tmp"/libmona/store.o | grep -c observe)" 0
     report "no writable data" \
         "$(size -A "$tmp/engine" | awk '$1 ~ /^\.(data|bss)$/ && $2 > 0')"
 fi
@@ -37,6 +46,9 @@ allowed='stdint|stddef|stdbool|stdalign|stdatomic|limits|float|immintrin|arm_neo
 report "engine/ and ops/ include only their own headers and freestanding ones" \
     "$(grep -nE '^#include <' $(find engine ops -name '*.[ch]' ! -path 'engine/port/posix.c') |
         grep -vE "<($allowed)\.h>")"
+report "their folders include each other in no circle" "$(grep -roE '^#include "(mona\.h|(engine|ops)/[^"]*)"' engine ops |
+    awk -F '[:"]' '{ from = $1; to = $3 == "mona.h" ? "engine/mona.h" : $3
+                     sub("/[^/]*$", "", from); sub("/[^/]*$", "", to); print from, to }' | sort -u | tsort 2>&1 > /dev/null)"
 report "engine/ and ops/ include nothing from above" \
     "$(grep -nE '#include "(\.\./)*(formats|pipeline|apps|tests)/' -r engine ops)"
 

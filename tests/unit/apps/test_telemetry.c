@@ -117,7 +117,7 @@ static void a_modelled_device_has_no_sensors(void **state)
 {
     (void)state;
     telemetry_counters counters = {0};
-    const telemetry t = telemetry_read(mona_device_find("model310"), &counters);
+    const telemetry t = telemetry_read(&mona_device_model310, &counters);
     assert_true(t.temperature_c < 0 && t.power_w < 0 && t.utilisation < 0);
     assert_string_equal(t.health, "unknown");
 }
@@ -179,7 +179,7 @@ static void a_run_has_two_readings(void **state)
 {
     (void)state;
     telemetry_log log;
-    telemetry_log_open(&log, mona_device_find("host"));
+    telemetry_log_open(&log, &mona_device_host);
     telemetry_log_end(&log);
     assert_int_equal(log.readings, 2);
     telemetry_log_end(&log);

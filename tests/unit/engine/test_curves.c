@@ -210,7 +210,7 @@ static void every_way_is_the_same(void **unused)
         fill(&in, bits);
         again = out = in;
         mona_curves_apply(&curves, NULL, NULL, from, to, 3, size, 1, 1);
-        mona_curves_apply(&curves, mona_device_find("model310"), NULL, same, same, 3, size, 1, 1);
+        mona_curves_apply(&curves, &mona_device_model310, NULL, same, same, 3, size, 1, 1);
         assert_memory_equal(&again, &out, sizeof out);
         assert_memory_not_equal(&in, &out, sizeof out);
         for (unsigned y = HEIGHT - 4; y < HEIGHT; y++)

@@ -257,7 +257,7 @@ static void run_conv(conv *k, const ac_isa *isa)
     uint8_t *scratch =
         aligned_alloc(64, (mona_op_conv.scratch_bytes(&b, b.output.width) + 63) / 64 * 64);
     for (int64_t y = 0; y < k->output.height; y++) {
-        const mona_span window = mona_op_conv.rows(&b, 0, (mona_span){y, y + 1});
+        const mona_span window = mona_run_conv.rows(&b, 0, (mona_span){y, y + 1});
         uint8_t *rows[16];
         for (int64_t i = window.begin; i < window.end; i++)
             rows[i - window.begin] = in.row[i + MARGIN];
@@ -273,7 +273,7 @@ static void run_conv(conv *k, const ac_isa *isa)
         for (int i = 0; i < 2; i++) {
             call.x_end = ends[i];
             if (call.x_end > call.x_begin)
-                mona_op_conv.row(&call);
+                mona_run_conv.row(&call);
             call.x_begin = call.x_end;
         }
     }

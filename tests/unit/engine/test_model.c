@@ -28,7 +28,7 @@ static mona_status exercise(const uint8_t *bytes, size_t size)
     if (status)
         return status;
     enum { SIDE = 12 };
-    void *memory = aligned_alloc(64, mona_plan_bytes());
+    void *memory = aligned_alloc(64, mona_plan_bytes(&model));
     mona_plan *plan;
     const mona_config config = {.threads = 1, .sizes = {{SIDE, SIDE}}};
     status = mona_plan_make(&plan, memory, &model, &config);
@@ -179,12 +179,12 @@ static uint8_t *model_of_sizes(size_t *size)
 static uint32_t result_of(const uint8_t *bytes, size_t size, mona_size frame)
 {
     uint8_t input[1024], output[4096];
-    void *memory = aligned_alloc(64, mona_plan_bytes());
     mona_model model;
     mona_plan *plan;
     mona_session *session;
     const mona_config config = {.threads = 1, .sizes = {frame}};
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    void *memory = aligned_alloc(64, mona_plan_bytes(&model));
     assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
     const size_t arena_bytes = mona_plan_arena_bytes(plan);
     void *arena = aligned_alloc(64, (arena_bytes + 63) / 64 * 64);
@@ -227,11 +227,11 @@ static void a_size_the_file_has_not_is_refused(void **state)
     (void)state;
     size_t size;
     uint8_t *joined = model_of_sizes(&size);
-    void *memory = aligned_alloc(64, mona_plan_bytes());
     mona_model model;
     mona_plan *plan;
     const mona_config other = {.threads = 1, .sizes = {{13, 13}}};
     assert_int_equal(mona_model_open(&model, joined, size), MONA_OK);
+    void *memory = aligned_alloc(64, mona_plan_bytes(&model));
     assert_int_equal(mona_plan_make(&plan, memory, &model, &other), MONA_ERR_SHAPE);
     const mona_config any = {.threads = 1};
     assert_int_equal(mona_plan_make(&plan, memory, &model, &any), MONA_OK);

@@ -52,7 +52,7 @@ static frame run(const mona_model *model, mona_config config, uint32_t width, ui
 {
     frame f = {0};
     config.sizes[0] = (mona_size){width, height};
-    void *memory = aligned_alloc(64, mona_plan_bytes());
+    void *memory = aligned_alloc(64, mona_plan_bytes(model));
     mona_plan *plan;
     assert_int_equal(mona_plan_make(&plan, memory, model, &config), MONA_OK);
     mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
@@ -119,8 +119,8 @@ static void check_shipped(unsigned bits)
             void *deep = aligned_alloc(64, room);
             if (bits > 8)
                 assert_int_equal(mona_model_deepen(&model, deep, room, &eight, bits), MONA_OK);
-            const mona_config host = {.device = mona_device_find("host")};
-            const mona_config modelled = {.device = mona_device_find("model310")};
+            const mona_config host = {.device = &mona_device_host};
+            const mona_config modelled = {.device = &mona_device_model310};
             const frame want = run(&model, host, sizes[k].width, sizes[k].height);
             const frame found = run(&model, modelled, sizes[k].width, sizes[k].height);
             assert_int_equal(found.bytes, want.bytes);
@@ -147,7 +147,7 @@ static void short_frames_predict_tall_ones(void **state)
 {
     (void)state;
     const mona_model model = shipped("sr_x2_fast");
-    const mona_config config = {.device = mona_device_find("model310")};
+    const mona_config config = {.device = &mona_device_model310};
     const frame a = run(&model, config, 320, MODELLED_SHORT_ROWS);
     const frame b = run(&model, config, 320, MODELLED_LONG_ROWS);
     const frame whole = run(&model, config, 320, 400);
@@ -161,7 +161,7 @@ static void time_is_repeatable_and_shared(void **state)
 {
     (void)state;
     const mona_model model = shipped("sr_x2_fast");
-    mona_config config = {.device = mona_device_find("model310")};
+    mona_config config = {.device = &mona_device_model310};
     const frame a = run(&model, config, 128, 64), b = run(&model, config, 128, 64);
     config.threads = 1;
     const frame alone = run(&model, config, 128, 64);
@@ -176,7 +176,7 @@ static void a_frame_begins_with_its_launch(void **state)
 {
     (void)state;
     const mona_model model = shipped("denoise_fast");
-    const mona_config config = {.device = mona_device_find("model310"), .threads = 1};
+    const mona_config config = {.device = &mona_device_model310, .threads = 1};
     const frame f = run(&model, config, 64, 36);
     const ac_costs *c = &ac_costs_310;
     const double launch = c->task_launch * c->clock_mhz + c->copy_latency;
@@ -196,7 +196,7 @@ static void super_resolution_of_1080p_is_fast(void **state)
     (void)state;
     enum { BODY_0 = 2, BODY_1 = 3 };
     const mona_model model = shipped("sr_x2_fast");
-    const mona_config config = {.device = mona_device_find("model310")};
+    const mona_config config = {.device = &mona_device_model310};
     const frame f = run(&model, config, 1920, MODELLED_SHORT_ROWS);
     const double ms = f.cycles * 1080 / MODELLED_SHORT_ROWS / (ac_costs_310.clock_mhz * 1e3);
     assert_true(ms < 8);
@@ -212,7 +212,7 @@ static void layers_of_32_channels_keep_the_cube_busy(void **state)
     uint8_t *file = sr_net_model(net, &size);
     mona_model model;
     assert_int_equal(mona_model_open(&model, file, size), MONA_OK);
-    const mona_config config = {.device = mona_device_find("model310")};
+    const mona_config config = {.device = &mona_device_model310};
     const frame f = run(&model, config, 960, 48);
     for (int body = 2; body < 4; body++) /* without a residual */
         assert_true(f.cube[body] > 0.85);

@@ -272,7 +272,7 @@ typedef struct frame {
 static bool run(const net *n, mona_config config, frame *f)
 {
     uint32_t seed = n->seed;
-    void *memory = aligned_alloc(64, mona_plan_bytes());
+    void *memory = aligned_alloc(64, mona_plan_bytes(&n->model));
     mona_plan *plan;
     memcpy(config.sizes, n->sizes, sizeof n->sizes);
     *f = (frame){.inputs = mona_model_input_count(&n->model),
@@ -329,7 +329,7 @@ static bool gives(const net *n, uint32_t seed, const char *what, mona_config con
 
 static bool recorded_gives(const net *n, uint32_t seed, const frame *want)
 {
-    const mona_config config = {.device = mona_device_find("model310")};
+    const mona_config config = {.device = &mona_device_model310};
     net with = *n;
     size_t size;
     if (!gives(n, seed, "model310", config, want))
@@ -349,10 +349,10 @@ static void compare(net_kind kind, uint32_t count)
         net n;
         frame want;
         const bool opened = random_net(&n, seed, kind);
-        const mona_config host = {.device = mona_device_find("host"), .cpu = "c"};
+        const mona_config host = {.device = &mona_device_host, .cpu = "c"};
         if (opened && run(&n, host, &want)) {
             uint32_t state = seed;
-            const mona_config modelled = {.device = mona_device_find("model310"),
+            const mona_config modelled = {.device = &mona_device_model310,
                                           .threads = 1 + below(&state, 2),
                                           .strip_rows = below(&state, 9),
                                           .tile_columns =

@@ -262,7 +262,7 @@ static void sizes_must_agree(void **state)
     uint8_t *bytes = model_of(net, &size);
     mona_model model;
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
-    void *memory = aligned_alloc(64, mona_plan_bytes());
+    void *memory = aligned_alloc(64, mona_plan_bytes(&model));
     mona_plan *plan;
     const mona_config odd = {.sizes = {{33, 16}}};
     assert_int_equal(mona_plan_make(&plan, memory, &model, &odd), MONA_ERR_SHAPE);

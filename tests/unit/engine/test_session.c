@@ -148,7 +148,7 @@ static void nothing_outside_the_arena(void **state)
         if (!level_usable(&n.model, levels[i]))
             continue;
         const mona_config config = {.cpu = levels[i], .threads = 2, .sizes = {{130, 20}}};
-        void *memory = aligned(mona_plan_bytes());
+        void *memory = aligned(mona_plan_bytes(&n.model));
         mona_plan *plan;
         assert_int_equal(mona_plan_make(&plan, memory, &n.model, &config), MONA_OK);
         const size_t need = mona_plan_arena_bytes(plan), span = (need + page - 1) / page * page;
@@ -182,7 +182,7 @@ static void one_byte_less_is_refused(void **state)
 {
     (void)state;
     net_fixture n = net_open(16, 3, 3);
-    void *memory = aligned(mona_plan_bytes());
+    void *memory = aligned(mona_plan_bytes(&n.model));
     mona_plan *plan;
     const mona_config config = {.threads = 1, .sizes = {{64, 64}}};
     assert_int_equal(mona_plan_make(&plan, memory, &n.model, &config), MONA_OK);
@@ -203,7 +203,7 @@ static void buffers_cover_the_arena(void **state)
 {
     (void)state;
     net_fixture n = net_open(16, 3, 3);
-    void *memory = aligned(mona_plan_bytes());
+    void *memory = aligned(mona_plan_bytes(&n.model));
     for (unsigned threads = 1; threads <= 3; threads++) {
         mona_plan *plan;
         const mona_config config = {.threads = threads, .sizes = {{1920, 1080}}};
@@ -231,7 +231,7 @@ static void arena_does_not_depend_on_height(void **state)
 {
     (void)state;
     net_fixture n = net_open(16, 3, 3);
-    void *memory = aligned(mona_plan_bytes());
+    void *memory = aligned(mona_plan_bytes(&n.model));
     size_t arena[2];
     for (int i = 0; i < 2; i++) {
         mona_plan *plan;
@@ -271,7 +271,7 @@ static void sizes_that_do_not_fit(void **state)
 {
     (void)state;
     net_fixture n = net_open(16, 1, 3);
-    void *memory = aligned(mona_plan_bytes());
+    void *memory = aligned(mona_plan_bytes(&n.model));
     mona_plan *plan;
     static const mona_size bad[] = {{0, 0}, {0, 5}, {5, 0}, {MONA_MAX_SIDE, 16}, {40000, 16}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

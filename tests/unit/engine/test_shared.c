@@ -89,7 +89,7 @@ static void strangers_lend_nothing(void **state)
     if (strcmp(mona_plan_isa(owner.plan), config.cpu))
         assert_int_equal(bind(&guest, &net.model, &config), MONA_ERR_ARGUMENT);
     config.cpu = NULL;
-    config.device = mona_device_find("model310");
+    config.device = &mona_device_model310;
     assert_int_equal(bind(&guest, &net.model, &config), MONA_ERR_UNSUPPORTED);
     unbind(&owner);
     net_close(&net), net_close(&other);

@@ -197,8 +197,8 @@ static bool is_refused(const uint8_t *bytes, size_t size, mona_config how,
 {
     mona_model model;
     mona_plan *plan;
-    void *memory = aligned_alloc(64, mona_plan_bytes());
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    void *memory = aligned_alloc(64, mona_plan_bytes(&model));
     how.sizes[0] = (mona_size){in->width, in->height};
     const mona_status status = mona_plan_make(&plan, memory, &model, &how);
     free(memory);
@@ -243,7 +243,7 @@ static void the_same_bytes_in_place_and_copied(void **state)
         free(bytes);
         const mona_config groups = {.threads = 2, .cache_bytes = 1};
         const mona_config tiles = {.threads = 3, .strip_rows = 3, .tile_columns = 9};
-        const mona_config chip = {.device = mona_device_find("model310")};
+        const mona_config chip = {.device = &mona_device_model310};
         assert_true(expect_same(c, &o, inputs, &groups, want));
         assert_true(expect_same(c, &o, inputs, &tiles, want));
         modelled += expect_same(c, &o, inputs, &chip, want);

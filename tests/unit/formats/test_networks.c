@@ -96,9 +96,9 @@ static double reuse_of(const char *name, double *bound)
     mona_model model;
     mona_plan *plan;
     mona_plan_tensors t;
-    void *memory = aligned_alloc(64, mona_plan_bytes());
     const mona_config config = {.threads = 1, .cache_bytes = 768 << 10, .sizes = {{224, 224}}};
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    void *memory = aligned_alloc(64, mona_plan_bytes(&model));
     assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
     mona_plan_tensors_of(plan, &t);
     *bound = 1 - (double)t.live_bytes / (double)t.all_bytes;

@@ -149,7 +149,7 @@ static void mixed_models_are_one_everywhere(void **state)
             static const mona_config others[] = {{.cpu = "c", .threads = 1}, {0}};
             for (int o = 0; o < 2; o++) {
                 mona_config config = others[o];
-                config.device = mona_device_find(o ? "model310" : "host");
+                config.device = o ? &mona_device_model310 : &mona_device_host;
                 run_engine_as(bytes, size, &config, in, again);
                 for (unsigned i = 0; i < compiler_output_count(c); i++)
                     assert_true(largest_difference(&found[i], &again[i]) == 0);
@@ -485,7 +485,7 @@ static void modelled_cycles(compiler *c, const compiler_options *options, const 
     mona_op_info op;
     emit(c, options, &bytes, &size);
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
-    const mona_config config = {.device = mona_device_find("model310"),
+    const mona_config config = {.device = &mona_device_model310,
                                 .sizes = {{in->width, in->height}}};
     if (!session_binding_open(&bound, &model, "test", &config, &error))
         fail_msg("%s", error.text);

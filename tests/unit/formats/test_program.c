@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "engine/run/modelled.h"
+#include "engine/model310/modelled.h"
 #include "formats/compiler/program/cut.h"
 #include "formats/compiler/program/record.h"
 #include "formats/mona_writer.h"
@@ -132,10 +132,10 @@ static mona_buffer new_plane(mona_tensor_info t, size_t gap, size_t *bytes)
     return b;
 }
 
-static void open_net_on(net *n, const char *device, const mona_model *model, mona_size size,
+static void open_net_on(net *n, const mona_device *device, const mona_model *model, mona_size size,
                         size_t gap)
 {
-    const mona_config config = {.device = mona_device_find(device), .sizes = {size}};
+    const mona_config config = {.device = device, .sizes = {size}};
     assert_int_equal(bind(&n->bound, model, &config), MONA_OK);
     n->inputs = mona_model_input_count(model);
     n->outputs = mona_model_output_count(model);
@@ -147,7 +147,7 @@ static void open_net_on(net *n, const char *device, const mona_model *model, mon
 
 static void open_net(net *n, const mona_model *model, mona_size size, size_t gap)
 {
-    open_net_on(n, "model310", model, size, gap);
+    open_net_on(n, &mona_device_model310, model, size, gap);
 }
 
 static void close_net(net *n)
@@ -314,8 +314,8 @@ static void what_does_not_fit_is_cut(void **state)
     file = file_with(&model, program, program_bytes, &bytes);
     assert_int_equal(mona_model_open(&with, file, bytes), MONA_OK);
     net host, others[3];
-    open_net_on(&host, "host", &f.model, size, 0);
-    open_net_on(&others[0], "host", &model, size, 0);
+    open_net_on(&host, &mona_device_host, &f.model, size, 0);
+    open_net_on(&others[0], &mona_device_host, &model, size, 0);
     open_net(&others[1], &model, size, 0);
     open_net(&others[2], &with, size, 0);
     for (int frame = 0; frame < 2; frame++) {
@@ -342,8 +342,8 @@ static bool runs_in_bounds(const mona_model *model, const uint8_t *damaged, size
     mona_model with;
     net n;
     assert_int_equal(mona_model_open(&with, file, file_bytes), MONA_OK);
-    const mona_config config = {.device = mona_device_find("model310"), .sizes = {size}};
-    void *memory = aligned(mona_plan_bytes());
+    const mona_config config = {.device = &mona_device_model310, .sizes = {size}};
+    void *memory = aligned(mona_plan_bytes(&with));
     mona_plan *plan;
     const mona_status status = mona_plan_make(&plan, memory, &with, &config);
     const bool takes = !status && has_region(plan, "planes");

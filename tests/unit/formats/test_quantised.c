@@ -114,7 +114,7 @@ static outcome run(onnx_builder *b, const compiler_options *options, float scale
     count_layers(bytes, size, &o);
     take_log(c);
     run_engine(bytes, size, &x, found);
-    const mona_config model310 = {.threads = 1, .device = mona_device_find("model310")};
+    const mona_config model310 = {.threads = 1, .device = &mona_device_model310};
     run_engine_as(bytes, size, &model310, &x, modelled);
     const size_t count = (size_t)found->channels * found->height * found->width;
     assert_int_equal(count, expected.count);

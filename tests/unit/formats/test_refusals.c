@@ -16,7 +16,7 @@ static bool survive(const uint8_t *bytes, size_t size)
     mona_config config = {.threads = 1};
     for (unsigned i = 0; i < mona_model_input_count(&model); i++)
         config.sizes[i] = (mona_size){8, 8};
-    void *memory = session_binding_allocate(mona_plan_bytes());
+    void *memory = session_binding_allocate(mona_plan_bytes(&model));
     mona_plan *plan;
     if (!mona_plan_make(&plan, memory, &model, &config) && mona_plan_arena_bytes(plan) < 1 << 26) {
         const size_t arena_bytes = mona_plan_arena_bytes(plan);

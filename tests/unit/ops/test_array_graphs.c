@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/array_fixture.h"
-#include "engine/run/modelled.h"
+#include "engine/model310/modelled.h"
 
 enum { CHANNELS = 3, HEIGHT = 5, WIDTH = 7, N = CHANNELS * HEIGHT * WIDTH, STEPS = 24 };
 
@@ -203,7 +203,7 @@ static void graphs(void **state)
         for (unsigned threads = 1; threads <= 5; threads++) {
             const bool chip = threads == 5;
             const mona_config config = {.threads = chip ? 0 : threads,
-                                        .device = mona_device_find(chip ? "model310" : "host")};
+                                        .device = chip ? &mona_device_model310 : &mona_device_host};
             bound b;
             const mona_status status = bind(&b, &model, &config);
             assert_int_equal(status, chip && g.crosses ? MONA_ERR_UNSUPPORTED : MONA_OK);

@@ -216,7 +216,7 @@ static cost cost_of(graph *g, uint8_t *file, size_t size, mona_config config, bo
 {
     cost c = {0};
     const mona_model model = open_as(file, size, copy);
-    void *memory = aligned_alloc(64, mona_plan_bytes());
+    void *memory = aligned_alloc(64, mona_plan_bytes(&model));
     mona_plan *plan;
     config.sizes[0] = (mona_size){(uint32_t)g->w, (uint32_t)g->h};
     assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
@@ -244,7 +244,7 @@ static cost cost_of(graph *g, uint8_t *file, size_t size, mona_config config, bo
 static void expect_in_place(graph *g, const char *name)
 {
     const mona_config configs[] = {
-        {.cache_bytes = 1}, {.threads = 2}, {.device = mona_device_find("model310")}};
+        {.cache_bytes = 1}, {.threads = 2}, {.device = &mona_device_model310}};
     size_t size;
     uint8_t *file = builder_finish(g->b, &size);
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
@@ -320,7 +320,7 @@ static void one_of_two_places_is_copied(void **state)
     size_t size;
     uint8_t *file = builder_finish(g.b, &size);
     const mona_model model = open_as(file, size, false);
-    void *memory = aligned_alloc(64, mona_plan_bytes());
+    void *memory = aligned_alloc(64, mona_plan_bytes(&model));
     mona_plan *plan;
     const mona_config config = {.sizes = {{40, 16}}};
     assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
@@ -338,7 +338,7 @@ static void one_of_two_places_is_copied(void **state)
 static void copies_where_placement_takes_more_tiles(void **state)
 {
     (void)state;
-    const mona_config chip = {.device = mona_device_find("model310")};
+    const mona_config chip = {.device = &mona_device_model310};
     for (int wide = 0; wide < 2; wide++) {
         graph g;
         begin_as(&g, MONA_F16, 9, 1, 3, 32, wide ? 512 : 128);

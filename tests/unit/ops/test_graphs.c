@@ -113,10 +113,10 @@ static void large_filters_stay_in_rows(void **state)
     add_store(&g, 0, &g.maps[1]);
     size_t size;
     uint8_t *bytes = builder_finish(g.b, &size);
-    void *memory = aligned_alloc(64, mona_plan_bytes());
     mona_model model;
     mona_plan *plan;
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    void *memory = aligned_alloc(64, mona_plan_bytes(&model));
     const mona_config config = {.threads = 1, .cache_bytes = 1, .sizes = {{256, 8}}};
     assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
     assert_true(mona_plan_arena_bytes(plan) < 1u << 20);

@@ -143,7 +143,7 @@ static mona_buffer plane_buffer(const tensor *t, uint8_t *bytes)
 static mona_status compare(const mona_model *model, const tensor *x, const tensor *want,
                            mona_config config, const char *what)
 {
-    void *memory = aligned_alloc(64, mona_plan_bytes());
+    void *memory = aligned_alloc(64, mona_plan_bytes(model));
     mona_plan *plan;
     config.sizes[0] = (mona_size){(uint32_t)x->width, (uint32_t)x->height};
     const mona_status status = mona_plan_make(&plan, memory, model, &config);
@@ -178,7 +178,7 @@ static mona_status compare(const mona_model *model, const tensor *x, const tenso
 static void check(const tensor *x, const window *w, bool whole, bool largest, mona_type type,
                   const char *what)
 {
-    const mona_device *modelled = mona_device_find("model310");
+    const mona_device *modelled = &mona_device_model310;
     const mona_config configs[] = {
         {.device = modelled},
         {.device = modelled, .threads = 1, .strip_rows = 3, .tile_columns = 7},
@@ -284,7 +284,7 @@ static void check_program(const tensor *x, const window *w, bool largest, mona_t
     uint8_t *file =
         recorded_file(&model, (mona_size){(uint32_t)x->width, (uint32_t)x->height}, &size);
     assert_int_equal(mona_model_open(&with, file, size), MONA_OK);
-    const mona_config config = {.device = mona_device_find("model310")};
+    const mona_config config = {.device = &mona_device_model310};
     assert_int_equal(compare(&with, x, &want, config, "program"), MONA_OK);
     free(file), free(bytes), free(want.v);
 }

@@ -125,7 +125,7 @@ static void check(const resize_case *c)
                                     .strip_rows = k * 3,
                                     .tile_columns = k == 2 ? 16 : 0,
                                     .sizes = {{(uint32_t)c->w, (uint32_t)c->h}}};
-        void *memory = aligned_alloc(64, mona_plan_bytes());
+        void *memory = aligned_alloc(64, mona_plan_bytes(&model));
         mona_plan *plan;
         assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
         const mona_tensor_info info = mona_plan_output(plan, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Programs of a model: which one a plan takes, and how model310 runs it. */
-#include "engine/run/session.h"
+#include "engine/model310/session_modelled.h"
 
 #include "engine/libc.h"
 #include "engine/model/model.h"
@@ -41,7 +41,7 @@ static bool fits(const mona_plan *plan, const ac_program *program)
            !memcmp(program->buffers, buffers, count * sizeof *buffers);
 }
 
-mona_status mona_plan_program(mona_plan *plan)
+mona_status mona_program_plan(mona_plan *plan)
 {
     uint32_t count;
     ac_proof proof;

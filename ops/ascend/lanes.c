@@ -12,7 +12,7 @@
  * number e = 16 g + k: channel e % c0 of pixel e / c0. An instruction takes one unit of all lanes.
  * Its repeats are the groups, or, if that takes fewer instructions, other units of the same halves:
  * of 8 bits those of the same parity. Their rows lie 16 c0 apart. */
-#include "ops/arrays/lanes.h"
+#include "ops/ascend/lanes.h"
 
 /* The side of the instruction that begins with repeat `done`. */
 static ac_turned turned(const mona_side *s, uint32_t done, uint32_t repeat)

@@ -122,8 +122,8 @@ mona_status mona_curves_apply(const mona_curves *curves, const mona_device *devi
         size.height > MONA_MAX_SIDE || size.width & ((1u << shift_x) - 1) ||
         size.height & ((1u << shift_y) - 1))
         return MONA_ERR_SHAPE;
-    device = device ? device : mona_device_find("auto");
-    const ac_isa *isa = !device ? NULL : device->isa ? device->isa(cpu) : &ac_isa_c;
+    device = device ? device : &mona_device_host;
+    const ac_isa *isa = device->isa(cpu);
     if (!isa)
         return MONA_ERR_DEVICE;
     const curves_job job = {curves, isa, inputs, outputs, size, shift_x, shift_y};

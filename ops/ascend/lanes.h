@@ -10,7 +10,7 @@
 #define MONA_OPS_LANES_H
 
 #include "ops/ops.h"
-#include "ops/vectors.h"
+#include "ops/ascend/vectors.h"
 
 enum { LANES = 16, LANES_GROUP_BYTES = 512 };
 

@@ -48,7 +48,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/model/array_format.h"
+#include "engine/array_format.h"
 
 enum {
     MONA_FILE_VERSION = 1,

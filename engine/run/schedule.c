@@ -13,7 +13,7 @@
  * Positions therefore start before the band, as if output rows above it were needed, and each
  * operator starts computing when its own first row of the band is reached. Then rings fill at the
  * pace at which they are emptied later, and stay as small as in the steady state. */
-#include "engine/plan/plan.h"
+#include "engine/run/plan.h"
 
 /* Need of an operator that no operator reads. */
 #define NOT_READ INT64_MIN
@@ -21,23 +21,18 @@
  * them without end. */
 #define FARTHEST ((int64_t)1 << 20)
 
-/* On the chip rings begin at a multiple of so many columns that column 0 and the tile's first
- * column lie at a multiple of 32 bytes, as copies reach no other place. RESIZE and DEPTH_TO_SPACE also
- * count their columns in blocks of 32 (ops/ascend/resize_instructions.c). */
-static bool counts_in_blocks(const plan_op *op)
-{
-    const uint32_t kind = op->bound.op->kind;
-    return kind == MONA_OP_RESIZE || kind == MONA_OP_DEPTH_TO_SPACE;
-}
-
+/* On an AI Core rings begin at a multiple of so many columns that column 0 and the tile's first
+ * column lie at a multiple of 32 bytes, as copies reach no other place; at a multiple of 32 columns
+ * where a program counts in them. */
 static int64_t ring_columns(const mona_plan *plan, uint32_t o)
 {
     const plan_op *op = &plan->ops[o];
     const uint32_t column = op->bound.output_c0 * (uint32_t)mona_type_size(op->bound.output.type);
     const uint32_t min = op->bound.target->ring_columns;
-    bool blocks = counts_in_blocks(op);
+    bool blocks = mona_plan_program_of(plan, op->bound.op->kind)->in_blocks;
     for (uint32_t r = op->first_reader; r <= op->last_reader; r++)
-        blocks |= counts_in_blocks(&plan->ops[r]) && plan->ops[r].writer[0] == o;
+        blocks |= mona_plan_program_of(plan, plan->ops[r].bound.op->kind)->in_blocks &&
+                  plan->ops[r].writer[0] == o;
     return blocks ? AC_BLOCK : min * column < AC_BLOCK ? AC_BLOCK / column : min;
 }
 
@@ -59,6 +54,14 @@ static uint32_t source_of(const plan_group *g, const plan_op *op, uint32_t i)
     return writer != MONA_NONE && writer >= g->first ? writer : MONA_NONE;
 }
 
+bool mona_plan_is_idle(const mona_plan *plan, uint32_t index)
+{
+    const plan_op *op = &plan->ops[index];
+    if (mona_plan_copies(op))
+        return op->bound.placed == (1u << op->bound.op->input_count) - 1;
+    return is_store(op) && plan->ops[op->writer[0]].store == index;
+}
+
 const mona_shape *mona_plan_progress_shape(const plan_op *op)
 {
     return is_store(op) ? &op->bound.input[0] : &op->bound.output;
@@ -75,7 +78,7 @@ mona_span mona_schedule_rows(const plan_group *g, uint32_t band)
 static int64_t tile_column(const mona_plan *plan, const plan_group *g, uint32_t tile)
 {
     const int64_t column = (int64_t)g->grid_width * tile / g->tiles;
-    const bool blocks = mona_plan_modelled(plan) && g->grid_width / g->tiles >= 2 * AC_BLOCK;
+    const bool blocks = mona_plan_on_ai_core(plan) && g->grid_width / g->tiles >= 2 * AC_BLOCK;
     return blocks && tile < g->tiles ? column / AC_BLOCK * AC_BLOCK : column;
 }
 
@@ -89,10 +92,10 @@ mona_span mona_schedule_columns(const mona_plan *plan, const plan_group *g, uint
  * on has rows and columns in every unit, and what holds for the rings of one band holds for all. */
 static void cover(const plan_op *r, uint32_t i, const plan_progress *reader, plan_progress *p)
 {
-    const mona_op_class *class = mona_ops[r->bound.op->kind];
     const mona_span made = mona_plan_columns(r, reader);
-    const mona_span rows = class->rows(&r->bound, i, (mona_span){reader->begin, reader->end});
-    const mona_span columns = class->columns(&r->bound, i, made);
+    const mona_span rows =
+        r->bound.run->rows(&r->bound, i, (mona_span){reader->begin, reader->end});
+    const mona_span columns = r->bound.run->columns(&r->bound, i, made);
     const int64_t height = r->bound.input[i].height, width = r->bound.input[i].width;
     const int64_t begin = clip_to(rows.begin, 0, height - 1);
     const int64_t end = clip_to(rows.end, begin + 1, height);
@@ -117,7 +120,7 @@ static void find_ring_columns(const mona_plan *plan, const plan_group *g, plan_p
         home->ring_begin = first || p->x_begin < home->ring_begin ? p->x_begin : home->ring_begin;
         home->ring_end = first || p->x_end > home->ring_end ? p->x_end : home->ring_end;
     }
-    for (uint32_t o = g->first; o < g->last && mona_plan_modelled(plan); o++) {
+    for (uint32_t o = g->first; o < g->last && mona_plan_on_ai_core(plan); o++) {
         plan_progress *home = &progress[plan->ops[o].home];
         if (!is_result(&plan->ops[o]) && !plan->ops[o].map)
             home->ring_begin =
@@ -139,7 +142,7 @@ void mona_schedule_unit(const mona_plan *plan, const plan_group *g, mona_span ro
             p->end = floor_div(rows.end * s->height, g->grid_height);
             p->x_begin = floor_div(columns.begin * s->width, g->grid_width);
             p->x_end = floor_div(columns.end * s->width, g->grid_width);
-        } else if (mona_plan_modelled(plan))
+        } else if (mona_plan_on_ai_core(plan))
             p->x_begin = floor_div(p->x_begin, ring_columns(plan, o)) * ring_columns(plan, o);
         p->next = p->begin;
         if (p->begin < p->end)
@@ -167,9 +170,8 @@ void mona_schedule_strip(const mona_plan *plan, const plan_group *g, int64_t pos
             if (source_of(g, op, i) == MONA_NONE)
                 continue;
             plan_progress *source = &progress[op->writer[i]];
-            const int64_t end = mona_ops[op->bound.op->kind]
-                                    ->rows(&op->bound, i, (mona_span){p->need - 1, p->need})
-                                    .end;
+            const int64_t end =
+                op->bound.run->rows(&op->bound, i, (mona_span){p->need - 1, p->need}).end;
             source->need = end > source->need ? end : source->need;
         }
     }
@@ -219,7 +221,7 @@ void mona_schedule_oldest(const mona_plan *plan, const plan_group *g, plan_progr
             if (source_of(g, op, i) == MONA_NONE)
                 continue;
             plan_progress *source = &progress[op->writer[i]];
-            const int64_t begin = mona_ops[op->bound.op->kind]->rows(&op->bound, i, next).begin;
+            const int64_t begin = op->bound.run->rows(&op->bound, i, next).begin;
             const int64_t inside = clip_to(begin, source->begin, source->end);
             source->oldest = inside < source->oldest ? inside : source->oldest;
         }

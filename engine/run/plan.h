@@ -5,7 +5,7 @@
  * another, and inside a unit the operators run depth-first. A unit is a rectangle of the group's
  * results: a band of rows, one for each core, by a tile of columns. Every operator computes its
  * rows in order, only as far as the next strip of results needs them, and keeps them in a ring just
- * deep enough for its slowest reader. engine/plan/schedule.c derives which rows those are.
+ * deep enough for its slowest reader. engine/run/schedule.c derives which rows those are.
  *
  * What a later group reads is kept whole, in a map that all cores share. A convolution whose
  * weights are larger than its rows is a group of its own and works on whole maps;
@@ -16,7 +16,7 @@
 #define MONA_PLAN_H
 
 #include "engine/aicore/program.h"
-#include "ops/ops.h"
+#include "engine/run/device.h"
 #include "engine/arith.h"
 
 /* Cells of a grid, counted from its corner. engine/run/session_changed.c tracks in cells which
@@ -75,13 +75,15 @@ typedef struct plan_op {
 struct mona_plan {
     mona_model model;
     const ac_target *target;
-    const ac_isa *isa;          /* row kernels; NULL: AI Core programs, on model310 */
-    const mona_session *shared; /* session whose constants are used; NULL: this plan's own */
-    uint32_t cores;             /* threads, on the host */
+    const ac_isa *isa;           /* row kernels */
+    const mona_ai_core *ai_core; /* what computes on a device with AI Cores; NULL: a CPU */
+    const mona_session *shared;  /* session whose constants are used; NULL: this plan's own */
+    uint32_t cores;              /* threads, on the host */
     uint32_t strip_rows;
-    ac_program program;                 /* of the model, for model310 to run; records NULL: none */
-    size_t group_constants;             /* on an AI Core: what a group may take of L1; 0: all fit */
-    bool copies;                        /* every CONCAT and SLICE copies */
+    ac_program program;     /* of the model, for model310 to run; records NULL: none */
+    size_t group_constants; /* on an AI Core: what a group may take of L1; 0: all fit */
+    bool copies;            /* every CONCAT and SLICE copies */
+    bool linked; /* it is part of a program, and so are its constants; the arena holds neither */
     size_t cache_bytes;                 /* cache that a core may expect to have */
     size_t state_bytes;                 /* session, this plan, worker threads */
     size_t zero_offset, zero_bytes;     /* a row of zeros, for rows outside a tensor */
@@ -92,16 +94,14 @@ struct mona_plan {
     size_t rings_bytes;                   /* rings */
     size_t progress_offset;               /* state of the schedule */
     size_t scratch_offset, scratch_bytes; /* scratch of the kernels */
-    size_t window_offset, window_bytes;   /* row pointers for a call; on model310, for several */
-    size_t buffers_offset;                /* L0 and UB, if the target runs instructions */
-    size_t modelled_offset;               /* model310: cycles of each operator */
-    size_t model_offset;                  /* model310: the core's model */
+    size_t window_offset, window_bytes;   /* row pointers for a call; on an AI Core, for several */
+    size_t device_offset;                 /* what the device itself needs: ai_core->core_bytes() */
     size_t arena_bytes;
     bool parts; /* any rectangle of a tile can be computed on its own */
     plan_reach reach[MONA_MAX_IO];
 
-    mona_shape shapes[MONA_MAX_TENSORS];
-    plan_op ops[MONA_MAX_OPS]; /* last: a session copies only those in use */
+    mona_shape *shapes; /* of every tensor */
+    plan_op *ops;
 };
 
 /* State of one operator inside a unit. Rows and columns are those of its output, for a STORE those
@@ -117,10 +117,11 @@ typedef struct plan_progress {
     int64_t used_begin, used_end;
 } plan_progress;
 
-/* Whether the device is model310, where every core runs in the caller's thread. */
-static inline bool mona_plan_modelled(const mona_plan *plan)
+/* Whether AI Cores run the plan, or a program of the model; their sessions run in the caller's
+ * thread. */
+static inline bool mona_plan_on_ai_core(const mona_plan *plan)
 {
-    return !plan->isa;
+    return plan->ai_core;
 }
 
 /* Whether an operator only copies channels, unless they lie in place. */
@@ -142,12 +143,21 @@ static inline bool mona_plan_has_program(const mona_plan *plan)
     return plan->program.records;
 }
 
+/* How the device computes an operator as a program; NULL on a CPU. */
+static inline const mona_op_program *mona_plan_program_of(const mona_plan *plan, uint32_t kind)
+{
+    return plan->ai_core ? &plan->ai_core->programs[kind] : NULL;
+}
+
+/* Bytes of L1 beside the constants. */
+static inline size_t mona_plan_l1_bytes(const mona_plan *plan)
+{
+    return max_size(plan->rings_bytes + AC_ROW_SLACK, plan->program.header.l1_bytes);
+}
+
 /* Bytes of constants that lie in L1 while a group runs on an AI Core, besides a row of zeros: those
  * of the group, side by side, or all if they fit. */
 size_t mona_plan_group_constants(const mona_plan *plan, const plan_group *g);
-
-/* Whether a group may begin with operator `first` on an AI Core. */
-bool mona_plan_may_begin(const mona_plan *plan, uint32_t first);
 
 /* The first group, which every model has; the group after g, or NULL. */
 static inline const plan_group *mona_plan_first_group(const mona_plan *plan)
@@ -184,38 +194,22 @@ mona_span mona_plan_columns(const plan_op *op, const plan_progress *progress);
 /* The shape whose rows and columns the operator's progress counts. */
 const mona_shape *mona_plan_progress_shape(const plan_op *op);
 /* Channel blocks of an operator's output. */
-uint32_t mona_plan_blocks(const plan_op *op);
+static inline uint32_t mona_plan_blocks(const plan_op *op)
+{
+    return ceil_div_u32(op->bound.output.channels, op->bound.output_c0);
+}
+
 /* Whether an operator has nothing to do: a STORE that is fused into its convolution, or a CONCAT or
  * SLICE whose channels all lie in place. */
 bool mona_plan_is_idle(const mona_plan *plan, uint32_t index);
 
-/* The steps of mona_plan_make(). progress: room for every operator. */
-mona_status mona_plan_bind(mona_plan *plan, const mona_config *config);
-/* Finds which operators read which outputs. Fuses a STORE into the convolution before it if it is
- * the only reader and takes all channels. */
-void mona_plan_readers(mona_plan *plan);
-/* Divides operators into groups. Separates a fused STORE from its convolution if it runs in a later
- * group. The functions after it are its steps. */
-mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_progress *progress);
-void mona_plan_place(mona_plan *plan);
-mona_status mona_plan_maps(mona_plan *plan);
-mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress);
-
-/* On model310. Sets plan->program if the model has one for these sizes. MONA_ERR_MODEL: it has, but
- * it is not sound. */
-mona_status mona_plan_program(mona_plan *plan);
-
-/* Sets plan->parts and plan->reach. */
-void mona_plan_reach(mona_plan *plan, plan_progress *progress);
-
-/* Alignment of the L0 buffers and UB: the largest that any of them needs. */
-enum { BUFFER_ALIGNMENT = 1024 };
-
-/* No region or arena may reach this, so that sums of them cannot wrap. */
-#define PLAN_MAX_BYTES (SIZE_MAX / 16)
-
 /* Whether a session's constants are the same as those of this plan would be. */
 bool mona_session_lends(const mona_session *session, const mona_plan *plan);
+
+/* mona_session_open() with a plan whose constants are bound and that outlives the session: one that
+ * is linked. */
+mona_status mona_session_start(mona_session **session, const mona_plan *plan, void *arena,
+                               size_t bytes);
 
 /* Bytes of the part of the arena that session.c lays out itself. */
 size_t mona_session_state_bytes(const mona_plan *plan);

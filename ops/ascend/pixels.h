@@ -4,7 +4,7 @@
 #ifndef MONA_OPS_PIXELS_H
 #define MONA_OPS_PIXELS_H
 
-#include "ops/arrays/lanes.h"
+#include "ops/ascend/lanes.h"
 
 typedef struct mona_pixels {
     ac_core *core;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Target descriptors. The figures of the 310 come from its platform configuration. */
-#include "engine/run/target.h"
+#include "engine/target.h"
 
 /* The L0 sizes only matter to the C implementation, which runs instructions on buffers in the
  * arena: small ones stay in a CPU's first-level cache. L1 is what a core may expect to keep of its

@@ -14,8 +14,8 @@ typedef struct mona_modelled_op {
 } mona_modelled_op;
 
 /* The cycles of an operator if its pipes hide as little of their work behind each other as the
- * vendor's published kernels do (ac_costs.serial_share). The cube's pipes and the scalar unit, which
- * feed it, count as one. */
+ * vendor's published kernels do (ac_costs.serial_share). The cube's pipes and the scalar unit,
+ * which feed it, count as one. */
 static inline double mona_modelled_with_losses(const mona_modelled_op *op)
 {
     const double *busy = op->busy;
@@ -39,7 +39,8 @@ void mona_session_observe(mona_session *session,
                           void *observer);
 
 /* What a recorder of programs is told. begin: cores begin a group of operators, whose rings in L1
- * and constants these are; on_operator: what follows on this core belongs to operator op; take: an instruction. */
+ * and constants these are; on_operator: what follows on this core belongs to operator op; take: an
+ * instruction. */
 typedef struct mona_program_recorder {
     void *context;
     void (*begin)(void *context, const ac_ring *rings, uint32_t count, uint32_t first_constant,
@@ -53,8 +54,6 @@ typedef struct mona_program_recorder {
 void mona_session_record(mona_session *session, const mona_program_recorder *recorder);
 /* A program without instructions for what the session plans. buffers: room for all of them. */
 ac_program mona_session_places(const mona_session *session, ac_buffer buffers[AC_SPACES - AC_GM]);
-/* Bytes of L1 beside the constants. */
-size_t mona_plan_l1_bytes(const mona_plan *plan);
 
 /* The time of a tall frame is extrapolated: deep inside a band every strip takes the same time, so
  * what a frame of `rows` rows takes follows from frames of these two heights and its full width. */

@@ -3,14 +3,13 @@
  * equals the row of the plane, and MTE2 copies it. What does not fill a block of 32 bytes goes
  * through UB, where the scalar unit adds zeros: those columns are padding or have not been computed
  * yet. */
-#include "ops/helpers.h"
-#include "ops/arrays/lanes.h"
+#include "ops/ascend/programs.h"
+#include "ops/ascend/lanes.h"
 
 bool mona_load_is_dense(const mona_bound_op *b)
 {
-    return mona_on_ai_core(b) && b->op->input_count == 1 && b->output_c0 == 1 &&
-           b->op->load.block[0] == 1 && b->input[0].type == b->output.type &&
-           mona_type_size(b->output.type) == 1;
+    return b->op->input_count == 1 && b->output_c0 == 1 && b->op->load.block[0] == 1 &&
+           b->input[0].type == b->output.type && mona_type_size(b->output.type) == 1;
 }
 
 static ac_address plane_row(const mona_row_call *call)

@@ -1,11 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A session on model310. Its cores run one after another in the caller's thread, and the model is
  * told what no instruction says. */
-#include "engine/run/session.h"
+#include "engine/model310/session_modelled.h"
 
-#include "ops/vectors.h"
+#include "ops/ascend/programs.h"
+#include "ops/ascend/vectors.h"
 
 #include "engine/libc.h"
+#include "engine/name.h"
+
+/* Alignment of the L0 buffers and UB: the largest that any of them needs. */
+enum { BUFFER_ALIGNMENT = 1024 };
+
+/* A core's region, at plan->device_offset: buffers of the core, the figures of every operator, the
+ * report of the last run, and the core's model. */
+typedef struct core_layout {
+    size_t buffers, ops, report, model, bytes;
+} core_layout;
+
+static core_layout layout_of(const mona_plan *plan)
+{
+    const ac_target *t = plan->target;
+    core_layout l = {.buffers = plan->device_offset};
+    l.ops = l.buffers + align_up(BUFFER_ALIGNMENT + (size_t)t->l0a_bytes + t->l0b_bytes +
+                                 t->l0c_bytes + t->ub_bytes);
+    l.report = l.ops + align_up(plan->model.header->op_count * sizeof(mona_modelled_op));
+    l.model = l.report + align_up(sizeof(ac_model_report));
+    l.bytes = l.model + align_up(ac_model_bytes(t)) - plan->device_offset;
+    return l;
+}
+
+static size_t core_bytes(const mona_plan *plan)
+{
+    return layout_of(plan).bytes;
+}
 
 mona_modelled_op mona_modelled_so_far(const worker *w)
 {
@@ -17,28 +45,25 @@ mona_modelled_op mona_modelled_so_far(const worker *w)
 
 static mona_modelled_op *modelled_ops(const worker *w)
 {
-    return (mona_modelled_op *)(void *)(w->region + w->session->plan->modelled_offset);
+    return (mona_modelled_op *)(void *)(w->region + layout_of(w->session->plan).ops);
 }
 
-static bool has_program(const plan_op *op)
+static ac_model_report *report_of(const worker *w)
 {
-    const mona_op_class *class = mona_ops[op->bound.op->kind];
-    return class->has_program && class->has_program(&op->bound);
+    return (ac_model_report *)(void *)(w->region + layout_of(w->session->plan).report);
 }
 
 static bool is_program_of(const plan_op *op, mona_op_kind kind)
 {
-    return op->bound.op->kind == kind && has_program(op);
+    return op->bound.op->kind == kind && op->bound.program;
 }
 
 /* An operator reads rows that another has just written, so the pipes are emptied before and after
  * it. The exception is a LOAD, which begins while rows of STOREs are still being written: it reads
  * no rows, and they use different parts of UB. */
-mona_modelled_op mona_modelled_begin(worker *w, uint32_t index)
+static mona_modelled_op begin_op(worker *w, uint32_t index)
 {
     const mona_plan *plan = w->session->plan;
-    if (!mona_plan_modelled(plan))
-        return (mona_modelled_op){0};
     ac_model_kernel(&w->core, plan->model.strings + plan->ops[index].bound.op->name);
     if (w->session->recorder)
         w->session->recorder->on_operator(w->session->recorder->context, w->index, index);
@@ -58,12 +83,9 @@ void mona_modelled_add(worker *w, uint32_t index, const mona_modelled_op *before
         sum->busy[i] += after.busy[i] - before->busy[i];
 }
 
-void mona_modelled_end(worker *w, uint32_t index, const mona_modelled_op *before)
+static void end_op(worker *w, uint32_t index, const mona_modelled_op *before)
 {
-    const mona_plan *plan = w->session->plan;
-    if (!mona_plan_modelled(plan))
-        return;
-    if (!is_program_of(&plan->ops[index], MONA_OP_STORE))
+    if (!is_program_of(&w->session->plan->ops[index], MONA_OP_STORE))
         ac_emit_barrier(&w->core, AC_PIPE_ALL);
     mona_modelled_add(w, index, before);
 }
@@ -73,8 +95,10 @@ static bool stores_same(const plan_op *a, const plan_op *b)
     return a->bound.op->kind == MONA_OP_STORE && a->writer[0] == b->writer[0];
 }
 
-uint32_t mona_modelled_stores(const mona_plan *plan, uint32_t index,
-                              const mona_bound_op *stores[MONA_OP_MAX_INPUTS])
+/* Finds the STOREs of one tensor, from operator `index` on, that run together on the chip, and
+ * returns their number. 0: this one runs together with an earlier one. */
+static uint32_t stores_together(const mona_plan *plan, uint32_t index,
+                                const mona_bound_op *stores[MONA_OP_MAX_INPUTS])
 {
     const plan_op *op = &plan->ops[index];
     uint32_t first = index, count = 0;
@@ -100,12 +124,11 @@ static void work(ac_core *core, const uint8_t *written, size_t bytes, uint32_t s
     ac_emit(core, (ac_instruction){.opcode = AC_OP_WORK, .dst = at, .work = {bytes, steps}});
 }
 
-/* Tells the model about a row that the scalar unit computed: what it wrote of its ring, block by
+/* A row that the scalar unit computes. The model is told what it wrote of its ring, block by
  * block. */
-void mona_modelled_row(worker *w, const plan_op *op, const mona_row_call *call)
+static void row_without_program(worker *w, const plan_op *op, const mona_row_call *call)
 {
-    if (!mona_plan_modelled(w->session->plan) || has_program(op))
-        return;
+    op->bound.run->row(call);
     const mona_shape *s = mona_plan_progress_shape(op);
     const size_t pixels = (size_t)(call->x_end - call->x_begin);
     const uint32_t steps = (uint32_t)(pixels * s->channels * AC_SCALAR_STEPS);
@@ -196,12 +219,12 @@ static void begin_group(mona_session *s, bool first, size_t constants, size_t ze
 static void run_array(worker *w, const plan_group *g)
 {
     const mona_bound_op *b = &w->session->plan->ops[g->first].bound;
-    const mona_modelled_op before = mona_modelled_begin(w, g->first);
+    const mona_modelled_op before = begin_op(w, g->first);
     const uint64_t steps = mona_array_work(b) / g->parts * AC_SCALAR_STEPS / 4 + 1;
-    session_map(w, g);
+    mona_session_run_map(w, g);
     for (uint64_t done = 0; done < steps; done += UINT32_MAX)
         work(&w->core, NULL, 0, steps - done < UINT32_MAX ? (uint32_t)(steps - done) : UINT32_MAX);
-    mona_modelled_end(w, g->first, &before);
+    end_op(w, g->first, &before);
 }
 
 /* ---- recording ------------------------------------------------------------------------------- */
@@ -217,7 +240,7 @@ static void record(ac_core *core, const ac_instruction *i)
 void mona_session_record(mona_session *s, const mona_program_recorder *recorder)
 {
     s->recorder = recorder;
-    for (uint32_t i = 0; i < s->plan->cores && mona_plan_modelled(s->plan); i++)
+    for (uint32_t i = 0; i < s->plan->cores && mona_plan_on_ai_core(s->plan); i++)
         s->workers[i].core.take = recorder ? record : ac_model_take;
 }
 
@@ -236,105 +259,6 @@ static void record_group(const mona_session *s, const plan_group *g)
     s->recorder->begin(s->recorder->context, rings, count,
                        (uint32_t)(first->constants_offset - plan->state_bytes),
                        (uint32_t)mona_plan_group_constants(plan, g));
-}
-
-/* ---- a run ----------------------------------------------------------------------------------- */
-
-static void run_group(worker *w, const plan_group *g)
-{
-    if (w->index >= g->parts)
-        return;
-    if (g->whole_maps)
-        run_array(w, g);
-    else
-        mona_session_run_band(w, g);
-}
-
-/* Runs the cores one after another, each with its share of the memory's bandwidth: predictions must
- * not depend on how threads happen to run. */
-static void run_plan(mona_session *s)
-{
-    const mona_plan *plan = s->plan;
-    const plan_group *first = mona_plan_first_group(plan);
-    for (const plan_group *g = first; g; g = mona_plan_next_group(plan, g)) {
-        const bool loads = g == first || plan->group_constants;
-        begin_group(s, g == first, loads ? mona_plan_group_constants(plan, g) : 0,
-                    plan->maps_offset - plan->zero_offset);
-        if (s->recorder)
-            record_group(s, g);
-        for (uint32_t i = 0; i < plan->cores; i++)
-            run_group(&s->workers[i], g);
-    }
-}
-
-static void run_program(mona_session *s)
-{
-    const ac_program *p = &s->plan->program;
-    mona_program_take_inputs(s);
-    for (uint32_t i = 0; i < p->header.segments; i++) {
-        const ac_segment *g = &p->segments[i];
-        const bool loads = !i || g->first_constant != g[-1].first_constant;
-        begin_group(s, !i, loads ? g->constants : 0, p->header.zero_bytes);
-        for (uint32_t core = 0; core < s->plan->cores; core++)
-            mona_program_run_segment(&s->workers[core], i);
-    }
-    mona_program_give_outputs(s);
-}
-
-void mona_modelled_run(mona_session *s)
-{
-    for (uint32_t i = 0; i < s->plan->cores; i++)
-        place_planes(&s->workers[i]);
-    (mona_plan_has_program(s->plan) ? run_program : run_plan)(s);
-    for (uint32_t i = 0; i < s->plan->cores; i++)
-        ac_model_finish(&s->workers[i].core, &s->workers[i].modelled);
-}
-
-void mona_modelled_place(worker *w)
-{
-    const mona_session *s = w->session;
-    const mona_plan *plan = s->plan;
-    const ac_target *t = plan->target;
-    ac_memory *memory = w->core.memory;
-    uint8_t *at = w->region + plan->buffers_offset;
-    at += -(uintptr_t)at % BUFFER_ALIGNMENT;
-    memory[AC_L1] = (ac_memory){w->region, mona_plan_l1_bytes(plan), true};
-    memory[AC_L0A] = (ac_memory){at, t->l0a_bytes, true};
-    memory[AC_L0B] = (ac_memory){at += t->l0a_bytes, t->l0b_bytes, true};
-    memory[AC_L0C] = (ac_memory){at += t->l0b_bytes, t->l0c_bytes, true};
-    memory[AC_UB] = (ac_memory){at + t->l0c_bytes, t->ub_bytes, true};
-    memory[AC_CONSTANTS] =
-        mona_plan_has_program(plan)
-            ? (ac_memory){(uint8_t *)(uintptr_t)plan->program.constants,
-                          plan->program.header.constants_bytes, false}
-            : (ac_memory){s->arena + plan->state_bytes, resident_bytes(plan), false};
-    const ac_model_config config = {.core = w->index, .cores = plan->cores};
-    ac_model_init(&w->core, w->region + plan->model_offset, &config);
-}
-
-size_t mona_plan_l1_bytes(const mona_plan *plan)
-{
-    const size_t planned = plan->rings_bytes + AC_ROW_SLACK;
-    return max_size(planned, plan->program.header.l1_bytes);
-}
-
-const ac_model_report *mona_session_modelled(const mona_session *s, unsigned core)
-{
-    return mona_plan_modelled(s->plan) && core < s->plan->cores ? &s->workers[core].modelled : NULL;
-}
-
-const mona_modelled_op *mona_session_modelled_op(const mona_session *s, unsigned core, unsigned op)
-{
-    const bool known = mona_plan_modelled(s->plan) && core < s->plan->cores &&
-                       op < s->plan->model.header->op_count;
-    return known ? &modelled_ops(&s->workers[core])[op] : NULL;
-}
-
-void mona_session_observe(mona_session *s, void (*observe)(void *, const ac_model_event *),
-                          void *observer)
-{
-    for (uint32_t i = 0; i < s->plan->cores && mona_plan_modelled(s->plan); i++)
-        ac_model_observe(&s->workers[i].core, observe, observer);
 }
 
 /* ---- padding --------------------------------------------------------------------------------- */
@@ -384,10 +308,10 @@ static void zero_padding(worker *w, const plan_op *op, const plan_progress *p, i
 
 /* Columns of a ring that are padding hold zeros from the start of the unit on. So do columns beyond
  * the tile, which copies of whole blocks may read. The time counts as the first operator's. */
-void mona_modelled_padding(worker *w, const plan_group *g, const plan_progress *progress)
+static void clear_padding(worker *w, const plan_group *g, const plan_progress *progress)
 {
     ac_core *core = &w->core;
-    const mona_modelled_op before = mona_modelled_begin(w, g->first);
+    const mona_modelled_op before = begin_op(w, g->first);
     ac_emit_barrier(core, AC_PIPE_ALL);
     dup_all(core, ac_at(AC_UB, 0), 0, ZERO_BLOCKS * AC_BLOCK / 2, side_by_side);
     ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE3, 0);
@@ -397,5 +321,203 @@ void mona_modelled_padding(worker *w, const plan_group *g, const plan_progress *
             zero_padding(w, op, &progress[o], mona_session_column(op, progress));
     }
     ac_emit_barrier(core, AC_PIPE_ALL);
-    mona_modelled_end(w, g->first, &before);
+    end_op(w, g->first, &before);
 }
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* Computes the rows that the strip needs from an operator, as many at a time as its program
+ * takes. */
+static void run_rows(worker *w, uint32_t index, plan_progress *progress)
+{
+    const mona_session *s = w->session;
+    const mona_plan *plan = s->plan;
+    const plan_op *op = &plan->ops[index];
+    plan_progress *p = &progress[index];
+    if (p->next >= p->need || mona_plan_is_idle(plan, index))
+        return;
+    mona_buffer planes[MONA_OP_MAX_INPUTS];
+    const mona_bound_op *stores[MONA_OP_MAX_INPUTS];
+    mona_row_call call = mona_session_call(w, op, p, planes);
+    if (op->bound.op->kind == MONA_OP_STORE) {
+        call.stores = stores;
+        call.store_count = stores_together(plan, index, stores);
+        for (uint32_t i = 0; i < call.store_count; i++)
+            planes[i] = mona_session_planes(s, index + i);
+        if (!call.store_count) {
+            p->next = p->need;
+            return;
+        }
+    }
+    const mona_modelled_op before = begin_op(w, index);
+    while (p->next < p->need) {
+        mona_row_call calls[MONA_ROWS_AT_ONCE];
+        const uint32_t count = op->bound.program ? (uint32_t)(p->need - p->next < MONA_ROWS_AT_ONCE
+                                                                  ? p->need - p->next
+                                                                  : MONA_ROWS_AT_ONCE)
+                                                 : 1;
+        for (uint32_t i = 0; i < count; i++) {
+            calls[i] = call;
+            mona_session_point_at(w, op, progress, &calls[i], p->next++, i);
+        }
+        if (op->bound.program)
+            op->bound.program->emit(calls, count);
+        else
+            row_without_program(w, op, calls);
+    }
+    end_op(w, index, &before);
+}
+
+static void run_unit(worker *w, const plan_group *g, mona_span columns)
+{
+    const mona_plan *plan = w->session->plan;
+    const mona_span rows = mona_schedule_rows(g, w->index);
+    plan_progress *progress = (plan_progress *)(void *)(w->region + plan->progress_offset);
+    mona_schedule_unit(plan, g, rows, columns, progress);
+    clear_padding(w, g, progress);
+    int64_t position = mona_schedule_start(plan, g, w->index, rows.begin, progress);
+    while (position < rows.end) {
+        position = position + plan->strip_rows < rows.end ? position + plan->strip_rows : rows.end;
+        mona_schedule_strip(plan, g, position, progress);
+        for (uint32_t o = g->first; o < g->last; o++)
+            run_rows(w, o, progress);
+    }
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static void run_group(worker *w, const plan_group *g)
+{
+    if (w->index >= g->parts)
+        return;
+    if (g->whole_maps)
+        run_array(w, g);
+    else
+        for (uint32_t tile = 0; tile < g->tiles; tile++)
+            run_unit(w, g, mona_schedule_columns(w->session->plan, g, tile));
+}
+
+/* Runs the cores one after another, each with its share of the memory's bandwidth: predictions must
+ * not depend on how threads happen to run. */
+static void run_plan(mona_session *s)
+{
+    const mona_plan *plan = s->plan;
+    const plan_group *first = mona_plan_first_group(plan);
+    for (const plan_group *g = first; g; g = mona_plan_next_group(plan, g)) {
+        const bool loads = g == first || plan->group_constants;
+        begin_group(s, g == first, loads ? mona_plan_group_constants(plan, g) : 0,
+                    plan->maps_offset - plan->zero_offset);
+        if (s->recorder)
+            record_group(s, g);
+        for (uint32_t i = 0; i < plan->cores; i++)
+            run_group(&s->workers[i], g);
+    }
+}
+
+static void run_program(mona_session *s)
+{
+    const ac_program *p = &s->plan->program;
+    mona_program_take_inputs(s);
+    for (uint32_t i = 0; i < p->header.segments; i++) {
+        const ac_segment *g = &p->segments[i];
+        const bool loads = !i || g->first_constant != g[-1].first_constant;
+        begin_group(s, !i, loads ? g->constants : 0, p->header.zero_bytes);
+        for (uint32_t core = 0; core < s->plan->cores; core++)
+            mona_program_run_segment(&s->workers[core], i);
+    }
+    mona_program_give_outputs(s);
+}
+
+static void run(mona_session *s)
+{
+    for (uint32_t i = 0; i < s->plan->cores; i++)
+        place_planes(&s->workers[i]);
+    (mona_plan_has_program(s->plan) ? run_program : run_plan)(s);
+    for (uint32_t i = 0; i < s->plan->cores; i++)
+        ac_model_finish(&s->workers[i].core, report_of(&s->workers[i]));
+}
+
+static void place_core(worker *w)
+{
+    const mona_session *s = w->session;
+    const mona_plan *plan = s->plan;
+    const ac_target *t = plan->target;
+    ac_memory *memory = w->core.memory;
+    uint8_t *at = w->region + plan->device_offset;
+    at += -(uintptr_t)at % BUFFER_ALIGNMENT;
+    memory[AC_L1] = (ac_memory){w->region, mona_plan_l1_bytes(plan), true};
+    memory[AC_L0A] = (ac_memory){at, t->l0a_bytes, true};
+    memory[AC_L0B] = (ac_memory){at += t->l0a_bytes, t->l0b_bytes, true};
+    memory[AC_L0C] = (ac_memory){at += t->l0b_bytes, t->l0c_bytes, true};
+    memory[AC_UB] = (ac_memory){at + t->l0c_bytes, t->ub_bytes, true};
+    memory[AC_CONSTANTS] =
+        mona_plan_has_program(plan)
+            ? (ac_memory){(uint8_t *)(uintptr_t)plan->program.constants,
+                          plan->program.header.constants_bytes, false}
+            : (ac_memory){s->arena + plan->state_bytes, resident_bytes(plan), false};
+    const ac_model_config config = {.core = w->index, .cores = plan->cores};
+    ac_model_init(&w->core, w->region + layout_of(plan).model, &config);
+}
+
+const ac_model_report *mona_session_modelled(const mona_session *s, unsigned core)
+{
+    return mona_plan_on_ai_core(s->plan) && core < s->plan->cores ? report_of(&s->workers[core])
+                                                                  : NULL;
+}
+
+const mona_modelled_op *mona_session_modelled_op(const mona_session *s, unsigned core, unsigned op)
+{
+    const bool known = mona_plan_on_ai_core(s->plan) && core < s->plan->cores &&
+                       op < s->plan->model.header->op_count;
+    return known ? &modelled_ops(&s->workers[core])[op] : NULL;
+}
+
+void mona_session_observe(mona_session *s, void (*observe)(void *, const ac_model_event *),
+                          void *observer)
+{
+    for (uint32_t i = 0; i < s->plan->cores && mona_plan_on_ai_core(s->plan); i++)
+        ac_model_observe(&s->workers[i].core, observe, observer);
+}
+
+/* ---- the device ------------------------------------------------------------------------------ */
+
+static bool answers(void)
+{
+    return true;
+}
+
+static unsigned cores(void)
+{
+    return ac_target_ascend310.cores;
+}
+
+static size_t cache_bytes(void)
+{
+    return ac_target_ascend310.l1_bytes;
+}
+
+/* There is one, which is named as the device is. */
+static const ac_isa *isa(const char *highest)
+{
+    return !highest || mona_names_equal(highest, mona_device_model310.name) ? &ac_isa_c : NULL;
+}
+
+static const mona_ai_core ai_core = {
+    .programs = mona_programs,
+    .plan = mona_program_plan,
+    .core_bytes = core_bytes,
+    .place = place_core,
+    .run = run,
+};
+
+const mona_device mona_device_model310 = {
+    .name = "model310",
+    .description = "the Ascend 310, modelled: checked instructions, predicted time",
+    .target = &ac_target_ascend310,
+    .unified_memory = true,
+    .answers = answers,
+    .cores = cores,
+    .cache_bytes = cache_bytes,
+    .isa = isa,
+    .ai_core = &ai_core,
+};

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/compile/emit_source.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/cli/options.h"
+#include "apps/cli/save.h"
+#include "formats/compiler/program/emit_c.h"
+
+enum { MAX_NAME = 64 };
+
+/* NAME of a path that ends in NAME.c. */
+static bool name_of(const char *path, char name[MAX_NAME])
+{
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    const size_t length = strlen(file);
+    if (length < 3 || length - 2 >= MAX_NAME || strcmp(file + length - 2, ".c") ||
+        isdigit((unsigned char)*file))
+        return false;
+    snprintf(name, MAX_NAME, "%.*s", (int)length - 2, file);
+    return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length - 2;
+}
+
+/* Whether `word` is one of a list that is separated by '|'. */
+static bool is_listed(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = list; at; at = strchr(at, '|')) {
+        at += *at == '|';
+        if (!strncmp(at, word, length) && (at[length] == '|' || !at[length]))
+            return true;
+    }
+    return false;
+}
+
+bool emit_source_check(const char *output, const char *target)
+{
+    char name[MAX_NAME];
+    if (!is_listed(emit_c_targets, target))
+        return !cli_fail(EXIT_USAGE, "--emit c: expected --target %s, found %s", emit_c_targets,
+                         target);
+    return name_of(output, name) ||
+           !cli_fail(EXIT_USAGE,
+                     "--emit c: expected -o NAME.c, with a name of lower-case letters, digits and "
+                     "underscores that begins with no digit, found %s",
+                     output);
+}
+
+bool emit_source(const char *model_name, const mona_model *model, const char *output,
+                 const char *target, const char *size)
+{
+    const mona_tensor_info input = mona_model_input(model, 0);
+    char name[MAX_NAME], *header = NULL, *source = NULL, *path = strdup(output);
+    emit_c_request request = {.target = target, .name = name, .size = {input.width, input.height}};
+    format_error error = {0};
+    bool ok = path && name_of(output, name);
+    if (ok && size)
+        ok = options_size(size, MONA_MAX_SIDE, &request.size.width, &request.size.height);
+    else if (ok && !request.size.width)
+        ok = !cli_fail(EXIT_FAILED,
+                       "%s: the model takes frames of any size, and C is written for one: expected "
+                       "--size WxH",
+                       model_name);
+    if (ok && !emit_c(model, &request, &header, &source, &error))
+        ok = !cli_fail(EXIT_FAILED, "%s at %ux%u: %s", model_name, request.size.width,
+                       request.size.height, error.text);
+    ok = ok && save_file(output, model_name, source, strlen(source));
+    if (ok) {
+        path[strlen(path) - 1] = 'h';
+        ok = save_file(path, model_name, header, strlen(header));
+    }
+    free(header);
+    free(source);
+    free(path);
+    return ok;
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What session_modelled.c and session_program.c share: sessions on model310. Private to engine/. */
+#ifndef MONA_SESSION_MODELLED_H
+#define MONA_SESSION_MODELLED_H
+
+#include "engine/model310/modelled.h"
+#include "engine/run/session.h"
+
+mona_modelled_op mona_modelled_so_far(const worker *w);
+/* Adds what a core has done since `before` to the figures of operator `index`. */
+void mona_modelled_add(worker *w, uint32_t index, const mona_modelled_op *before);
+
+/* In session_program.c: runs of a model's program. The planes it reads and writes lie in the arena;
+ * take_inputs and give_outputs copy from and to those of the caller. */
+mona_status mona_program_plan(mona_plan *plan); /* mona_ai_core.plan */
+mona_buffer mona_program_planes(const mona_session *s, uint32_t tensor);
+void mona_program_take_inputs(mona_session *s);
+void mona_program_give_outputs(mona_session *s);
+void mona_program_run_segment(worker *w, uint32_t segment);
+
+#endif

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The plan is made for a CPU that need not be this one: constants depend on nothing but whether it
+ * wants weights for Winograd's filter. Offsets are those of a 64-bit machine; with shorter pointers
+ * everything takes as much memory or less. */
+#include "formats/compiler/program/emit_c.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/plan/planner.h"
+#include "engine/run/session.h"
+#include "formats/file.h"
+
+/* ---- targets --------------------------------------------------------------------------------- */
+
+const char emit_c_targets[] = "c|x86-avx2|x86-avxvnni|x86-avx512|armv8|armv8-dot";
+
+/* What the planner must know about a CPU; its row kernels are only named. */
+static const struct {
+    const char *target;
+    ac_isa isa;
+    const char *rows; /* whose kernels it has besides conv_row */
+} targets[] = {
+    {"c", {.name = "c", .conv_scratch = AC_SCRATCH}, "c"},
+    {"x86-avx2", {.name = "avx2", .winograd = true, .conv_scratch = AC_SCRATCH}, "avx2"},
+    {"x86-avxvnni", {.name = "avxvnni", .conv_scratch = AC_SCRATCH}, "avxvnni"},
+    {"x86-avx512", {.name = "avx512", .conv_scratch = AC_SCRATCH}, "avx512"},
+    {"armv8", {.name = "neon", .conv_scratch = AC_SCRATCH_NEON}, "neon"},
+    {"armv8-dot", {.name = "dotprod", .conv_scratch = AC_SCRATCH_NEON}, "neon"},
+};
+
+enum { TARGETS = sizeof targets / sizeof *targets };
+
+static size_t find_target(const char *name)
+{
+    size_t i = 0;
+    while (i < TARGETS && strcmp(targets[i].target, name))
+        i++;
+    return i;
+}
+
+static bool answers(void)
+{
+    return true;
+}
+
+static unsigned cores(void)
+{
+    return 1;
+}
+
+/* Small CPUs have at least so much second-level cache. */
+static size_t cache_bytes(void)
+{
+    return 512 << 10;
+}
+
+static const ac_isa *isa_of(const char *target)
+{
+    return &targets[find_target(target)].isa;
+}
+
+static const mona_device other_cpu = {
+    .name = "host",
+    .target = &ac_target_host,
+    .answers = answers,
+    .cores = cores,
+    .cache_bytes = cache_bytes,
+    .isa = isa_of,
+};
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+typedef struct emitter {
+    const emit_c_request *request;
+    const mona_session *session; /* whose constants are bound */
+    const mona_plan *plan;       /* laid out to be linked */
+    size_t target;
+    FILE *out;
+} emitter;
+
+/* An array of 32-bit words, little-endian as everything is. */
+static void put_words(FILE *out, const char *name, const void *bytes, size_t size)
+{
+    const uint8_t *b = bytes;
+    fprintf(out, "static const _Alignas(64) uint32_t %s[%zu] = {", name, (size + 3) / 4 + !size);
+    for (size_t i = 0; i < size; i += 4) {
+        uint32_t word = 0;
+        memcpy(&word, b + i, size - i < 4 ? size - i : 4);
+        fprintf(out, "%s0x%x,", i % 32 ? "" : "\n", word);
+    }
+    fputs("};\n\n", out);
+}
+
+/* The members of an object that are not 0. */
+#define PUT(out, object, member)                                                                   \
+    do {                                                                                           \
+        if ((object)->member)                                                                      \
+            fprintf(out, " ." #member " = %lld,", (long long)(object)->member);                    \
+    } while (0)
+#define PUT_AT(out, name, i, value)                                                                \
+    do {                                                                                           \
+        if (value)                                                                                 \
+            fprintf(out, " ." name "[%u] = %lld,", (unsigned)(i), (long long)(value));             \
+    } while (0)
+
+static void put_shape(FILE *out, const mona_shape *s)
+{
+    fprintf(out, "{%u, %u, %u, %d}", s->channels, s->height, s->width, (int)s->type);
+}
+
+/* Where constants of the session lie in the array of constants. */
+static size_t offset_of(const emitter *e, const void *constant)
+{
+    return (size_t)((const uint8_t *)constant - e->session->arena) - e->session->plan->state_bytes;
+}
+
+static void put_pointer(const emitter *e, const char *member, const void *constant)
+{
+    if (constant)
+        fprintf(e->out, " .%s = AT(%zu),", member, offset_of(e, constant));
+}
+
+static void put_float(FILE *out, const char *member, float value)
+{
+    fprintf(out, " .%s = %af,", member, (double)value);
+}
+
+static void put_epilogue(const emitter *e, const ac_epilogue *p)
+{
+    FILE *out = e->out;
+    fputs("{", out);
+    put_pointer(e, "scale", p->scale);
+    put_pointer(e, "slope", p->slope);
+    PUT(out, p, activation);
+    PUT(out, p, activation_after_add);
+    PUT(out, p, add);
+    PUT(out, p, broadcast);
+    put_float(out, "clip_min", p->clip_min);
+    put_float(out, "clip_max", p->clip_max);
+    put_float(out, "residual_scale", p->residual_scale);
+    put_float(out, "output_scale", p->output_scale);
+    fputs("}", out);
+}
+
+static void put_conv(const emitter *e, uint32_t o, const ac_conv *c)
+{
+    FILE *out = e->out;
+    fprintf(out, "static const ac_conv conv_%u = {", o);
+    PUT(out, c, source_type);
+    PUT(out, c, c0);
+    PUT(out, c, stride);
+    PUT(out, c, pixel_bytes);
+    PUT(out, c, taps);
+    PUT(out, c, channels);
+    PUT(out, c, blocks);
+    put_pointer(e, "run_elements", c->run_elements);
+    put_pointer(e, "first_run", c->first_run);
+    put_pointer(e, "run_count", c->run_count);
+    put_pointer(e, "weights_offset", c->weights_offset);
+    put_pointer(e, "weights", c->weights);
+    put_pointer(e, "bias", c->bias);
+    put_pointer(e, "winograd", c->winograd);
+    PUT(out, c, winograd_rows);
+    PUT(out, c, winograd_whole);
+    PUT(out, c, small_sums);
+    fputs(" .epilogue = ", out);
+    put_epilogue(e, &c->epilogue);
+    fputs("};\n", out);
+}
+
+static bool is_elementwise(const mona_bound_op *b)
+{
+    return b->op->kind == MONA_OP_ADD || b->op->kind == MONA_OP_MUL;
+}
+
+/* All constants; what holds addresses is an object of its own. */
+static void put_constants(const emitter *e)
+{
+    const mona_plan *bound = e->session->plan;
+    const size_t size = bound->zero_offset - bound->state_bytes;
+    uint8_t *bytes = calloc(1, size + 4);
+    if (!bytes)
+        return;
+    memcpy(bytes, e->session->arena + bound->state_bytes, size);
+    for (uint32_t o = 0; o < bound->model.header->op_count; o++) {
+        const mona_bound_op *b = &bound->ops[o].bound;
+        const size_t skipped = b->op->kind == MONA_OP_CONV ? sizeof(ac_conv)
+                               : is_elementwise(b)         ? sizeof(ac_epilogue)
+                                                           : 0;
+        memset(bytes + offset_of(e, b->constants), 0, skipped);
+    }
+    put_words(e->out, "constants", bytes, size);
+    free(bytes);
+    fputs("#define AT(offset) ((const void *)((const uint8_t *)constants + (offset)))\n\n", e->out);
+    for (uint32_t o = 0; o < bound->model.header->op_count; o++) {
+        const mona_bound_op *b = &bound->ops[o].bound;
+        if (b->op->kind == MONA_OP_CONV)
+            put_conv(e, o, b->constants);
+        if (is_elementwise(b)) {
+            fprintf(e->out, "static const ac_epilogue epilogue_%u = ", o);
+            put_epilogue(e, b->constants);
+            fputs(";\n", e->out);
+        }
+    }
+}
+
+static bool has(const emitter *e, bool (*is)(const plan_op *op))
+{
+    for (uint32_t o = 0; o < e->plan->model.header->op_count; o++)
+        if (!mona_plan_is_idle(e->plan, o) && is(&e->plan->ops[o]))
+            return true;
+    return false;
+}
+
+static bool is_conv(const plan_op *op)
+{
+    return op->bound.op->kind == MONA_OP_CONV;
+}
+
+static bool is_load(const plan_op *op)
+{
+    return op->bound.op->kind == MONA_OP_LOAD;
+}
+
+static bool is_store(const plan_op *op)
+{
+    return op->bound.op->kind == MONA_OP_STORE;
+}
+
+static bool is_resize(const plan_op *op)
+{
+    return op->bound.op->kind == MONA_OP_RESIZE;
+}
+
+static bool adds(const plan_op *op)
+{
+    return is_elementwise(&op->bound);
+}
+
+static bool is_array(const plan_op *op)
+{
+    return op->bound.run->array;
+}
+
+/* The row kernels in use. */
+static void put_isa(const emitter *e)
+{
+    const char *name = targets[e->target].isa.name;
+    const struct {
+        const char *row, *isa;
+        bool (*used_by)(const plan_op *op);
+    } rows[] = {
+        {"conv_row", name, is_conv},
+        {"pack_row", targets[e->target].rows, is_load},
+        {"unpack_row", targets[e->target].rows, is_store},
+        {"resize_row", targets[e->target].rows, is_resize},
+        {"elementwise_row", targets[e->target].rows, adds},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (has(e, rows[i].used_by))
+            fprintf(e->out, "void ac_%s_%s(const ac_%s *);\n", rows[i].isa, rows[i].row,
+                    rows[i].row);
+    fprintf(e->out, "\nstatic const ac_isa isa = {.name = \"%s\",", name);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (has(e, rows[i].used_by))
+            fprintf(e->out, " .%s = ac_%s_%s,", rows[i].row, rows[i].isa, rows[i].row);
+    fputs("};\n\n", e->out);
+}
+
+static void put_bound(const emitter *e, uint32_t o)
+{
+    FILE *out = e->out;
+    const plan_op *op = &e->plan->ops[o];
+    const mona_bound_op *b = &op->bound;
+    const bool map = b->run == mona_ops[b->op->kind]->run_map;
+    fprintf(
+        out,
+        "    {.bound.op = &((const mona_file_op *)(const void *)op_records)[%u],\n"
+        "     .bound.run = &mona_run_%s%s, .bound.target = &ac_target_host, .bound.isa = &isa,\n"
+        "     .bound.output = ",
+        o, mona_ops[b->op->kind]->name, map ? "_map" : "");
+    put_shape(out, &b->output);
+    fputs(",", out);
+    for (uint32_t i = 0; i < b->op->input_count; i++) {
+        fprintf(out, " .bound.input[%u] = ", i);
+        put_shape(out, &b->input[i]);
+        fputs(",", out);
+        PUT_AT(out, "bound.input_c0", i, b->input_c0[i]);
+    }
+    PUT(out, op, bound.output_c0);
+    PUT(out, op, bound.store_type);
+    PUT(out, op, bound.placed);
+    if (b->store)
+        fprintf(out, " .bound.store = &((const mona_file_op *)(const void *)op_records)[%u],",
+                (unsigned)(b->store - e->plan->model.ops));
+    if (has(e, is_array))
+        fputs(" .bound.data = (const uint8_t *)data,", out);
+    const size_t offset = offset_of(e, e->session->plan->ops[o].bound.constants);
+    if (b->op->kind == MONA_OP_CONV)
+        fprintf(out, " .bound.constants = (void *)&conv_%u,", o);
+    else if (is_elementwise(b))
+        fprintf(out, " .bound.constants = (void *)&epilogue_%u,", o);
+    else if (op->constants_bytes)
+        fprintf(out, " .bound.constants = (void *)AT(%zu),", offset);
+    fputs("\n    ", out);
+}
+
+static void put_ops(const emitter *e)
+{
+    FILE *out = e->out;
+    fputs("\nstatic const plan_op ops[] = {\n", out);
+    for (uint32_t o = 0; o < e->plan->model.header->op_count; o++) {
+        const plan_op *op = &e->plan->ops[o];
+        put_bound(e, o);
+        if (op->group.last)
+            fprintf(out, " .group = {%u, %u, %u, %d, %d, %u, %u, %u},", op->group.first,
+                    op->group.last, op->group.parts, op->group.whole_maps, op->group.by_channels,
+                    op->group.tiles, op->group.grid_height, op->group.grid_width);
+        for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
+            PUT_AT(out, "writer", i, op->writer[i]);
+            PUT_AT(out, "array_writer", i, op->array_writer[i]);
+        }
+        PUT(out, op, first_reader);
+        PUT(out, op, last_reader);
+        PUT(out, op, store);
+        PUT(out, op, leaves);
+        PUT(out, op, home);
+        PUT(out, op, home_block);
+        PUT(out, op, map);
+        PUT(out, op, array);
+        PUT(out, op, map_x_begin);
+        PUT(out, op, depth);
+        PUT(out, op, columns);
+        PUT(out, op, block_stride);
+        PUT(out, op, row_bytes);
+        PUT(out, op, ring_offset);
+        fputs("},\n", out);
+    }
+    fputs("};\n\n", out);
+}
+
+static void put_plan(const emitter *e)
+{
+    FILE *out = e->out;
+    const mona_plan *p = e->plan;
+    const mona_file_header *h = p->model.header;
+    fputs("static const mona_shape shapes[] = {", out);
+    for (uint32_t t = 0; t < h->input_count + h->output_count; t++) {
+        put_shape(out, &p->shapes[t]);
+        fputs(", ", out);
+    }
+    fputs("};\n\nstatic const mona_plan plan = {\n"
+          "    .model = {.header = (const void *)header, .tensors = (const void *)tensors,\n"
+          "              .ops = (const void *)op_records",
+          out);
+    fputs(has(e, is_array) ? ", .data = (const uint8_t *)data},\n" : "},\n", out);
+    fputs("    .target = &ac_target_host, .isa = &isa, .linked = true,\n"
+          "    .shapes = (mona_shape *)shapes, .ops = (plan_op *)ops,\n   ",
+          out);
+    PUT(out, p, cores);
+    PUT(out, p, strip_rows);
+    PUT(out, p, state_bytes);
+    PUT(out, p, zero_offset);
+    PUT(out, p, zero_bytes);
+    PUT(out, p, maps_offset);
+    PUT(out, p, maps_bytes);
+    PUT(out, p, core_offset);
+    PUT(out, p, core_bytes);
+    PUT(out, p, progress_offset);
+    PUT(out, p, scratch_offset);
+    PUT(out, p, scratch_bytes);
+    PUT(out, p, window_offset);
+    PUT(out, p, window_bytes);
+    PUT(out, p, arena_bytes);
+    PUT(out, p, parts);
+    for (uint32_t i = 0; i < h->input_count; i++)
+        fprintf(out, " .reach[%u] = {%lld, %lld, %lld, %lld},", i, (long long)p->reach[i].above,
+                (long long)p->reach[i].below, (long long)p->reach[i].left,
+                (long long)p->reach[i].right);
+    fputs("\n};\n\n", out);
+}
+
+/* ---- entry points ---------------------------------------------------------------------------- */
+
+/* A tensor's name as part of a C identifier. */
+static void put_name(FILE *out, const char *name, int (*letter)(int))
+{
+    for (size_t i = 0; name[i]; i++)
+        fputc(isalnum((unsigned char)name[i]) ? letter((unsigned char)name[i]) : '_', out);
+}
+
+static int same(int c)
+{
+    return c;
+}
+
+static mona_tensor_info tensor_of(const mona_plan *plan, uint32_t t)
+{
+    const uint32_t inputs = plan->model.header->input_count;
+    return t < inputs ? mona_plan_input(plan, t) : mona_plan_output(plan, t - inputs);
+}
+
+static const char *const c_types[MONA_TYPE_COUNT] = {
+    [MONA_U8] = "uint8_t",   [MONA_S8] = "int8_t",    [MONA_F16] = "uint16_t",
+    [MONA_U16] = "uint16_t", [MONA_F32] = "float",    [MONA_S16] = "int16_t",
+    [MONA_S32] = "int32_t",  [MONA_U32] = "uint32_t", [MONA_S64] = "int64_t",
+    [MONA_U64] = "uint64_t"};
+
+static void put_run_line(const emitter *e, FILE *out)
+{
+    const mona_file_header *h = e->plan->model.header;
+    fprintf(out, "mona_status %s_run(mona_session *session", e->request->name);
+    for (uint32_t t = 0; t < h->input_count + h->output_count; t++) {
+        const mona_tensor_info info = tensor_of(e->plan, t);
+        fprintf(out, ",\n    %s%s *", t < h->input_count ? "const " : "", c_types[info.type]);
+        put_name(out, info.name, same);
+        fputs(", ptrdiff_t ", out);
+        put_name(out, info.name, same);
+        fputs("_stride", out);
+    }
+    fputs(")", out);
+}
+
+static void put_header(const emitter *e, FILE *out)
+{
+    const char *name = e->request->name;
+    const mona_file_header *h = e->plan->model.header;
+    fprintf(out,
+            "/* The network '%s' for frames of %ux%u on %s, written by mona %s. Link %s.c with\n"
+            " * libmona.a and --gc-sections. */\n"
+            "#ifndef ",
+            e->session->plan->model.strings + h->name, e->request->size.width,
+            e->request->size.height, e->request->target, MONA_VERSION, name);
+    put_name(out, name, toupper);
+    fputs("_H\n#define ", out);
+    put_name(out, name, toupper);
+    fputs("_H\n\n#include \"mona.h\"\n\nenum {\n    ", out);
+    put_name(out, name, toupper);
+    fprintf(out, "_ARENA_BYTES = %zu, /* aligned to %d */\n", e->plan->arena_bytes, MONA_ALIGNMENT);
+    for (uint32_t t = 0; t < h->input_count + h->output_count; t++) {
+        const mona_tensor_info info = tensor_of(e->plan, t);
+        const struct {
+            const char *what;
+            uint32_t value;
+        } sides[] = {{"WIDTH", info.width}, {"HEIGHT", info.height}, {"CHANNELS", info.channels}};
+        for (size_t i = 0; i < 3; i++) {
+            fputs("    ", out);
+            put_name(out, name, toupper);
+            fputc('_', out);
+            put_name(out, info.name, toupper);
+            fprintf(out, "_%s = %u,\n", sides[i].what, sides[i].value);
+        }
+    }
+    fprintf(
+        out,
+        "};\n\n"
+        "/* Places the network in the arena, which is the caller's; it needs no other memory. As\n"
+        " * mona_session_open(); mona_session_close() ends it. */\n"
+        "mona_status %s_open(mona_session **session, void *arena, size_t bytes);\n\n"
+        "/* Runs one frame. Strides are bytes from row to row; the planes of several channels lie\n"
+        " * one after another. As mona_session_run(). */\n",
+        name);
+    put_run_line(e, out);
+    fputs(";\n\n#endif\n", out);
+}
+
+static void put_functions(const emitter *e)
+{
+    FILE *out = e->out;
+    const char *name = e->request->name;
+    const mona_file_header *h = e->plan->model.header;
+    fprintf(out,
+            "mona_status %s_open(mona_session **session, void *arena, size_t bytes)\n"
+            "{\n    return mona_session_start(session, &plan, arena, bytes);\n}\n\n",
+            name);
+    put_run_line(e, out);
+    fputs("\n{\n", out);
+    for (uint32_t t = 0; t < h->input_count + h->output_count; t++) {
+        const mona_tensor_info info = tensor_of(e->plan, t);
+        if (t == 0 || t == h->input_count)
+            fprintf(out, "    const mona_buffer %s[] = {\n", t ? "outputs" : "inputs");
+        fputs("        {(void *)", out);
+        put_name(out, info.name, same);
+        fputs(", ", out);
+        put_name(out, info.name, same);
+        fputs("_stride, ", out);
+        put_name(out, info.name, same);
+        fprintf(out, "_stride * %u},\n", info.height);
+        if (t + 1 == h->input_count || t + 1 == h->input_count + h->output_count)
+            fputs("    };\n", out);
+    }
+    fputs("    return mona_session_run(session, inputs, outputs);\n}\n", out);
+}
+
+static void put_source(const emitter *e)
+{
+    FILE *out = e->out;
+    const mona_model *m = &e->plan->model;
+    const uint32_t planes = m->header->input_count + m->header->output_count;
+    fprintf(out,
+            "/* Written by mona %s: see %s.h. */\n"
+            "#include \"%s.h\"\n\n"
+            "#include \"engine/run/plan.h\"\n\n"
+            "#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
+            "#error \"these constants are little-endian\"\n"
+            "#endif\n\n",
+            MONA_VERSION, e->request->name, e->request->name);
+    put_words(out, "header", m->header, sizeof *m->header);
+    put_words(out, "tensors", m->tensors, planes * sizeof *m->tensors);
+    put_words(out, "op_records", m->ops, m->header->op_count * sizeof *m->ops);
+    if (has(e, is_array))
+        put_words(out, "data", m->data, (size_t)m->header->data_bytes);
+    put_constants(e);
+    fputc('\n', out);
+    put_isa(e);
+    put_ops(e);
+    put_plan(e);
+    put_functions(e);
+}
+
+/* ---- public ---------------------------------------------------------------------------------- */
+
+static bool write_both(emitter *e, char **header, char **source, format_error *error)
+{
+    size_t header_size, source_size;
+    FILE *out = open_memstream(header, &header_size);
+    e->out = out ? open_memstream(source, &source_size) : NULL;
+    if (out)
+        put_header(e, out);
+    if (e->out)
+        put_source(e);
+    const bool ok = out && e->out && !ferror(out) && !ferror(e->out);
+    if (out)
+        fclose(out);
+    if (e->out)
+        fclose(e->out);
+    return ok || format_fail(error, "out of memory");
+}
+
+bool emit_c(const mona_model *model, const emit_c_request *request, char **header, char **source,
+            format_error *error)
+{
+    const mona_config config = {.device = &other_cpu,
+                                .cpu = request->target,
+                                .threads = request->threads,
+                                .sizes = {request->size}};
+    emitter e = {.request = request, .target = find_target(request->target)};
+    void *memory = file_alloc(mona_plan_bytes(model)), *arena = NULL;
+    mona_session *session = NULL;
+    mona_plan *plan;
+    mona_status status = memory ? mona_plan_make(&plan, memory, model, &config) : MONA_ERR_ARENA;
+    const size_t bytes = status ? 0 : mona_plan_arena_bytes(plan);
+    if (!status && !(arena = file_alloc(bytes)))
+        status = MONA_ERR_ARENA;
+    if (!status)
+        status = mona_session_open(&session, plan, arena, bytes);
+    e.session = session;
+    e.plan = plan;
+    if (!status)
+        status = mona_plan_link(plan);
+    *header = *source = NULL;
+    const bool ok = status ? format_fail(error, "%s", mona_status_text(status))
+                           : write_both(&e, header, source, error);
+    mona_session_close(session);
+    free(arena);
+    free(memory);
+    return ok;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Models as C, for programs that are linked with libmona.a alone: a plan, its constants and the
+ * records of its operators as constant data, which names the row kernels that it needs. */
+#ifndef MONA_EMIT_C_H
+#define MONA_EMIT_C_H
+
+#include "formats/error.h"
+#include "mona.h"
+
+typedef struct emit_c_request {
+    const char *target; /* one of those that emit_c_targets lists */
+    const char *name;   /* begins all names in the source; a C identifier in lower case */
+    mona_size size;     /* of the first input */
+    unsigned threads;   /* 0: one */
+} emit_c_request;
+
+/* Separated by '|'. */
+extern const char emit_c_targets[];
+
+/* Makes NAME.h and NAME.c; free() releases them. */
+bool emit_c(const mona_model *model, const emit_c_request *request, char **header, char **source,
+            format_error *error);
+
+#endif

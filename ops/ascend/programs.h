@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The operators as AI Core programs: the functions of mona_op_program. Row kernels give the same
+ * bits. */
+#ifndef MONA_OPS_PROGRAMS_H
+#define MONA_OPS_PROGRAMS_H
+
+#include "ops/helpers.h"
+
+extern const mona_op_program mona_programs[MONA_OP_COUNT]; /* by mona_op_kind */
+
+/* LOAD: `dense` is for tensors whose rows are rows of one plane, `by_instructions` for those that
+ * mona_load_in_lanes() accepts, and `by_scalar` for all others. */
+void mona_load_program(const mona_row_call *calls, uint32_t count);
+bool mona_load_is_dense(const mona_bound_op *bound);
+void mona_load_dense(const mona_row_call *calls, uint32_t count);
+bool mona_load_in_lanes(const mona_bound_op *bound);
+void mona_load_by_scalar(const mona_row_call *calls, uint32_t count);
+
+/* STORE: by the scalar unit unless mona_store_in_lanes() accepts it. mona_store_together: how many
+ * of these STOREs of one tensor, counted from the first, one call may run (mona_row_call.stores);
+ * at least 1. */
+void mona_store_program(const mona_row_call *calls, uint32_t count);
+uint32_t mona_store_together(const mona_bound_op *const *stores, uint32_t count);
+void mona_store_by_scalar(const mona_row_call *calls, uint32_t count);
+
+void mona_conv_program(const mona_row_call *calls, uint32_t count);
+size_t mona_conv_program_constants(const mona_bound_op *bound);
+void mona_conv_program_bind(const mona_bound_op *bound);
+
+/* ADD and MUL; `mixed` where elements of the rows do not agree in number and order. */
+void mona_elementwise_program(const mona_row_call *calls, uint32_t count);
+bool mona_elementwise_has_program(const mona_bound_op *bound);
+void mona_elementwise_mixed(const mona_row_call *calls, uint32_t count);
+bool mona_elementwise_mixed_has_program(const mona_bound_op *bound);
+
+/* RESIZE, for scales at which columns repeat: the weights of an output column apply again n output
+ * columns further on, to the input d columns further on. */
+void mona_resize_program(const mona_row_call *calls, uint32_t count);
+bool mona_resize_has_program(const mona_bound_op *bound);
+
+/* MAX_POOL and AVERAGE_POOL. */
+void mona_pool_program(const mona_row_call *calls, uint32_t count);
+bool mona_pool_has_program(const mona_bound_op *bound);
+
+void mona_depth_to_space_program(const mona_row_call *calls, uint32_t count);
+void mona_channels_program(const mona_row_call *calls, uint32_t count); /* CONCAT and SLICE */
+
+#endif
