@@ -80,7 +80,7 @@ static mona_status lay_out(mona_plan *plan)
     plan->zero_bytes = AC_ROW_SLACK;
     for (uint32_t o = 0; o < count; o++) {
         plan_op *op = &plan->ops[o];
-        op->constants_offset = place(&end, plan->shared || plan->linked ? 0 : op->constants_bytes);
+        op->constants_offset = place(&end, mona_plan_packs(plan) ? op->constants_bytes : 0);
         const size_t bytes = scratch_bytes(op);
         scratch = bytes > scratch ? bytes : scratch;
         /* On an AI Core no operator reads rows outside a map. */

@@ -247,7 +247,7 @@ bool mona_plan_buffer_at(const mona_plan *plan, unsigned index, mona_plan_buffer
     }
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         const plan_op *op = &plan->ops[o];
-        if (op->constants_bytes && !plan->shared && index-- == 0) {
+        if (op->constants_bytes && mona_plan_packs(plan) && index-- == 0) {
             *b = (mona_plan_buffer){plan->model.strings + op->bound.op->name, "weights",
                                     op->constants_offset, align_up(op->constants_bytes), 0};
             return true;

@@ -144,6 +144,13 @@ static inline bool mona_plan_has_program(const mona_plan *plan)
     return plan->program.records;
 }
 
+/* Whether the arena holds packed constants: not if another session's are used, those that are
+ * linked, or those of a program of the model. */
+static inline bool mona_plan_packs(const mona_plan *plan)
+{
+    return !plan->shared && !plan->linked && !mona_plan_has_program(plan);
+}
+
 /* How the device computes an operator as a program; NULL on a CPU. */
 static inline const mona_op_program *mona_plan_program_of(const mona_plan *plan, uint32_t kind)
 {

@@ -385,10 +385,10 @@ static void bind_op(const mona_plan *plan, mona_bound_op *b)
 static void bind_constants(const mona_plan *plan, plan_op *ops, uint8_t *arena)
 {
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
-        if (plan->shared) {
+        if (plan->shared)
             ops[o].bound.constants = plan->shared->plan->ops[o].bound.constants;
+        if (!mona_plan_packs(plan))
             continue;
-        }
         ops[o].bound.constants = arena + ops[o].constants_offset;
         bind_op(plan, &ops[o].bound);
     }
