@@ -550,7 +550,7 @@ bool emit_c(const mona_model *model, const emit_c_request *request, char **heade
     emitter e = {.request = request, .target = find_target(request->target)};
     void *memory = file_alloc(mona_plan_bytes(model)), *arena = NULL;
     mona_session *session = NULL;
-    mona_plan *plan;
+    mona_plan *plan = NULL;
     mona_status status = memory ? mona_plan_make(&plan, memory, model, &config) : MONA_ERR_ARENA;
     const size_t bytes = status ? 0 : mona_plan_arena_bytes(plan);
     if (!status && !(arena = file_alloc(bytes)))
