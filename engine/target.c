@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Target descriptors. The figures of the 310 come from its platform configuration. */
-#include "engine/aicore/program.h"
 #include "engine/target.h"
 
 /* The L0 sizes only matter to the C implementation, which runs instructions on buffers in the

@@ -15,9 +15,6 @@
 
 #include "engine/aicore/aicore.h"
 
-/* Of UB: two chunks of a program, of which a core reads one while the other is copied. */
-enum { AC_PROGRAM_UB_BYTES = 8192 };
-
 enum { AC_LOOPS = 3, AC_PROGRAM_CORES = 2, AC_OPERANDS = 3, AC_CONFIGS = 3, AC_FORM_FLAGS = 10 };
 
 /* An instruction without its addresses. opcode: AC_OP_NONE if there is none, but flags. space: of
@@ -83,7 +80,8 @@ typedef struct ac_record {
 typedef struct ac_segment {
     uint32_t first_ring, rings;
     uint32_t first_constant, constants;
-    uint32_t l1_bytes, reserved;
+    uint32_t l1_bytes;
+    uint32_t array; /* 0, or 1 + an operator on arrays: AI CPUs run it, and cores nothing */
     struct {
         uint32_t first, count; /* records */
     } core[AC_PROGRAM_CORES];
