@@ -6,13 +6,13 @@
 
 #include "mona.h"
 
-/* Of UB: two chunks of a program, of which a core reads one while the other is copied. Kernels have
- * the rest. */
-enum { AC_PROGRAM_UB_BYTES = 8192 };
-
 /* Outputs of a convolution that are computed together: the rows and columns of a fractal of the cube, and 16 lanes of
  * a CPU. */
 enum { AC_FRACTAL = 16 };
+
+/* Of the UB of the 310: two chunks of a program, of which a core reads one while the other is
+ * copied. */
+enum { AC_PROGRAM_UB_BYTES = 8192 };
 
 typedef struct ac_target {
     const char *name;
