@@ -145,6 +145,12 @@ void disassemble(const mona_model *m, const ac_program *p, uint64_t instructions
     for (uint32_t s = 0; s < h->segments; s++)
         for (uint32_t core = 0; core < AC_PROGRAM_CORES; core++) {
             const ac_segment *g = &p->segments[s];
+            if (g->array) {
+                if (!core)
+                    printf("; segment %u: AI CPUs run operator %u, %s\n", s, g->array - 1,
+                           m->strings + m->ops[g->array - 1].name);
+                continue;
+            }
             printf("; segment %u, core %u: %u bytes of constants from %u on\n", s, core,
                    g->constants, g->first_constant);
             print_records(m, p, g->core[core].first, g->core[core].count, 0);

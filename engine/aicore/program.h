@@ -80,7 +80,8 @@ typedef struct ac_record {
 typedef struct ac_segment {
     uint32_t first_ring, rings;
     uint32_t first_constant, constants;
-    uint32_t l1_bytes, reserved;
+    uint32_t l1_bytes;
+    uint32_t array; /* 0, or 1 + an operator on arrays: AI CPUs run it, and cores nothing */
     struct {
         uint32_t first, count; /* records */
     } core[AC_PROGRAM_CORES];

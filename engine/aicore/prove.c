@@ -267,6 +267,8 @@ static bool constants_ok(const prover *p, const ac_segment *s)
 static bool segment_ok(prover *p, const ac_segment *s)
 {
     p->segment = s;
+    if (s->array && (s->array > p->operators || s->core[0].count || s->core[1].count))
+        return false;
     if (!rings_ok(p, s) || !constants_ok(p, s))
         return false;
     for (uint32_t core = 0; core < AC_PROGRAM_CORES; core++) {

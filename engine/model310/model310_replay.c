@@ -18,7 +18,6 @@
  * not loaded again. Handlers differ by pipes and event, so that flags have no operands; a flag that
  * is waited for as soon as it is set is one entry. Chunks lie in UB, two of them; the program comes
  * from the L2, which holds it. */
-#include "engine/aicore/program.h"
 #include "engine/model310/model310_private.h"
 
 enum {

@@ -253,6 +253,7 @@ static void record_group(const mona_session *s, const plan_group *g)
         .first_constant = (uint32_t)(first->constants_offset - plan->state_bytes),
         .constants = (uint32_t)mona_plan_group_constants(plan, g),
         .l1_bytes = (uint32_t)mona_plan_group_l1_bytes(g),
+        .array = g->whole_maps ? g->first + 1 : 0,
     };
     for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &plan->ops[o];
@@ -390,7 +391,7 @@ static void run_unit(worker *w, const plan_group *g, mona_span columns)
 
 static void run_group(worker *w, const plan_group *g)
 {
-    if (w->index >= g->parts)
+    if (w->index >= g->parts || (g->whole_maps && w->session->recorder))
         return;
     if (g->whole_maps)
         run_array(w, g);
@@ -419,14 +420,24 @@ static void run_plan(mona_session *s)
 static void run_program(mona_session *s)
 {
     const ac_program *p = &s->plan->program;
+    const mona_file_header *h = s->plan->model.header;
+    const mona_buffer *inputs = s->inputs, *outputs = s->outputs;
+    mona_buffer planes[2 * MONA_MAX_IO];
     mona_program_take_inputs(s);
+    for (uint32_t i = 0; i < h->input_count + h->output_count; i++)
+        planes[i] = mona_program_planes(s, i);
+    s->inputs = planes, s->outputs = planes + h->input_count; /* of operators on arrays */
     for (uint32_t i = 0; i < p->header.segments; i++) {
         const ac_segment *g = &p->segments[i];
         const bool loads = !i || g->first_constant != g[-1].first_constant;
         begin_group(s, !i, loads ? g->constants : 0, p->header.zero_bytes);
         for (uint32_t core = 0; core < s->plan->cores; core++)
-            mona_program_run_segment(&s->workers[core], i);
+            if (g->array)
+                run_group(&s->workers[core], &s->plan->ops[g->array - 1].group);
+            else
+                mona_program_run_segment(&s->workers[core], i);
     }
+    s->inputs = inputs, s->outputs = outputs;
     mona_program_give_outputs(s);
 }
 

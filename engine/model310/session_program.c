@@ -41,6 +41,18 @@ static bool fits(const mona_plan *plan, const ac_program *program)
            !memcmp(program->buffers, buffers, count * sizeof *buffers);
 }
 
+/* Whether the operators that a program leaves to AI CPUs are on arrays. */
+static bool arrays_fit(const mona_plan *plan, const ac_program *program)
+{
+    for (uint32_t i = 0; i < program->header.segments; i++) {
+        const uint32_t array = program->segments[i].array;
+        const plan_group *g = array ? &plan->ops[array - 1].group : NULL;
+        if (g && (!g->whole_maps || g->first != array - 1 || g->last != array))
+            return false;
+    }
+    return true;
+}
+
 mona_status mona_program_plan(mona_plan *plan)
 {
     uint32_t count;
@@ -54,7 +66,8 @@ mona_status mona_program_plan(mona_plan *plan)
             return MONA_ERR_MODEL;
         if (!fits(plan, &program))
             continue;
-        if (!ac_program_prove(&program, plan->target, plan->model.header->op_count, &proof))
+        if (!ac_program_prove(&program, plan->target, plan->model.header->op_count, &proof) ||
+            !arrays_fit(plan, &program))
             return MONA_ERR_MODEL;
         plan->program = program;
         for (uint32_t t = 0; t < plane_count(plan); t++)

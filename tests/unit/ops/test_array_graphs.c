@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/array_fixture.h"
+#include "tests/unit/recorded.h"
 #include "engine/model310/modelled.h"
 
 enum { CHANNELS = 3, HEIGHT = 5, WIDTH = 7, N = CHANNELS * HEIGHT * WIDTH, STEPS = 24 };
@@ -200,12 +201,20 @@ static void graphs(void **state)
         assert_int_equal(mona_model_open(&model, bytes, ((mona_file_header *)bytes)->file_bytes),
                          MONA_OK);
         crossing += g.crosses;
-        for (unsigned threads = 1; threads <= 5; threads++) {
-            const bool chip = threads == 5;
+        for (unsigned threads = 1; threads <= 6; threads++) {
+            const bool chip = threads >= 5, program = threads == 6;
             const mona_config config = {.threads = chip ? 0 : threads,
                                         .device = chip ? &mona_device_model310 : &mona_device_host};
             bound b;
-            const mona_status status = bind(&b, &model, &config);
+            mona_model with = model;
+            size_t file_bytes;
+            if (program && g.crosses)
+                continue;
+            uint8_t *file =
+                program ? recorded_file(&model, (mona_size){WIDTH, HEIGHT}, &file_bytes) : NULL;
+            if (file)
+                assert_int_equal(mona_model_open(&with, file, file_bytes), MONA_OK);
+            const mona_status status = bind(&b, &with, &config);
             assert_int_equal(status, chip && g.crosses ? MONA_ERR_UNSUPPORTED : MONA_OK);
             if (status)
                 continue;
@@ -219,6 +228,7 @@ static void graphs(void **state)
             for (unsigned core = 0; chip && core < mona_plan_threads(b.plan); core++)
                 assert_int_equal(mona_session_modelled(b.session, core)->finding_count, 0);
             unbind(&b);
+            free(file);
         }
         free(bytes);
     }

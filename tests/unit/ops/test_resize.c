@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "formats/compiler/program/record.h"
 #include "tests/unit/sr_net.h"
 
 typedef struct resize_case {
@@ -218,12 +219,32 @@ static void different_axes(void **state)
     check(&c);
 }
 
+/* 17 columns of every 16: more different columns than a program has. */
+static void what_has_no_program_is_told_by_name(void **state)
+{
+    (void)state;
+    const resize_case c = {
+        .resize = {.mode = MONA_RESIZE_LINEAR, .scale_h = {17, 16}, .scale_w = {17, 16}},
+        .type = MONA_U8,
+        .channels = 1};
+    uint8_t *program;
+    size_t size;
+    mona_model model;
+    format_error error = {0};
+    uint8_t *bytes = model_of(&c, &size);
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    assert_false(program_record(&model, (mona_size){32, 16}, &program, &size, &error));
+    assert_string_equal(error.text, "operator op (resize) has no AI Core program yet");
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_mode_and_rule),
         cmocka_unit_test(chroma_offset),
         cmocka_unit_test(different_axes),
+        cmocka_unit_test(what_has_no_program_is_told_by_name),
     };
     return cmocka_run_group_tests_name("resize", tests, NULL, NULL);
 }
