@@ -38,7 +38,9 @@ static const char *suffix_of(const enhance_settings *s)
     if (!strcmp(s->output, "-"))
         return s->format ? "" : ".y4m";
     if (picture_pattern(s->output))
-        return still_is_jpeg(s->output) ? "%d.jpg" : "%d.png";
+        return still_kind(s->output) == PICTURE_JPEG   ? "%d.jpg"
+               : still_kind(s->output) == PICTURE_WEBP ? "%d.webp"
+                                                       : "%d.png";
     return dot && (!slash || dot > slash) ? dot : "";
 }
 

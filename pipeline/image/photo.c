@@ -238,11 +238,11 @@ static void tell_shape(const enhance_settings *settings, const still *image)
 /* Viewers turn a JPEG as its EXIF says, but few turn a PNG. */
 static bool prepare(still *image, const enhance_settings *settings, pipeline_error *error)
 {
-    const picture_kind kind = still_is_jpeg(settings->output) ? PICTURE_JPEG : PICTURE_PNG;
+    const picture_kind kind = still_kind(settings->output);
     tell_shape(settings, image);
-    if (kind == PICTURE_JPEG && image->depth == 16) {
-        pipeline_note(&settings->notes, "%s: JPEG holds 8 of the picture's 16 bits",
-                      settings->output);
+    if (kind != PICTURE_PNG && image->depth == 16) {
+        pipeline_note(&settings->notes, "%s: %s holds 8 of the picture's 16 bits", settings->output,
+                      kind == PICTURE_JPEG ? "JPEG" : "WebP");
         still_make_shallow(image);
     }
     metadata_fit(&image->metadata, kind, image->channels, settings->output, &settings->notes);
@@ -255,9 +255,7 @@ static bool check_settings(const enhance_settings *settings, pipeline_error *err
         return pipeline_fail(error, "%s: --start works only on videos, found a picture",
                              settings->input);
     if (!still_can_write(settings->output))
-        return pipeline_fail(error,
-                             "%s: expected a name that ends in .png, .jpg or .jpeg for a picture",
-                             settings->output);
+        return pipeline_fail(error, STILL_NAMES, settings->output);
     if (still_is_animated(settings->input))
         pipeline_note(
             &settings->notes,
