@@ -138,7 +138,7 @@ $(BUILD)/engine/cpu/arm/neon_dotprod.o: ENGINE_CFLAGS += -march=armv8.2-a+dotpro
 # What is not a kernel for one instruction set is nearly as fast at a third of the size.
 takes = $(shell $(CC) -Werror $(1) -E -xc /dev/null > /dev/null 2>&1 && echo $(1))
 SMALL := -O2 -ftree-vectorize $(call takes,-fvect-cost-model=dynamic)
-$(call obj,$(filter-out engine/cpu/x86/% engine/cpu/arm/% ops/%,$(RUN_SRC)) $(PLAN_SRC)): OPTIMISE = $(SMALL)
+$(call obj,$(filter-out engine/cpu/x86/% engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c ops/%,$(RUN_SRC)) $(PLAN_SRC)): OPTIMISE = $(SMALL)
 $(BUILD)/engine/cpu/c/c_conv.o: OPTIMISE = $(SMALL) $(call takes,-fpeel-loops)
 $(BUILD)/engine/port/posix.o: ENGINE_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -pthread
 
@@ -307,7 +307,7 @@ check-aarch64: $(BUILD)/firmware
 	else \
 	    $(MAKE) --no-print-directory CC=$(CROSS_CC) BUILD=$(BUILD)/aarch64 LDFLAGS=-static SANITIZE= \
 	        $(BUILD)/aarch64/firmware $(BUILD)/aarch64/tests/checkops && \
-	    BUILD=$(BUILD) SCRIPTS=tests/aarch64.sh sh tests/run.sh aarch64; \
+	    BUILD=$(BUILD) SCRIPTS='tests/aarch64.sh tests/e2e/engine/emitted.sh' CROSS=1 sh tests/run.sh aarch64 emitted; \
 	fi
 
 # This build on emulated CPUs that lack instructions of this one.

@@ -45,6 +45,7 @@
 #ifndef MONA_MODEL_FORMAT_H
 #define MONA_MODEL_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -250,5 +251,11 @@ _Static_assert(sizeof(mona_file_op) == 192, "op layout");
 
 /* CRC-32 (polynomial 0xedb88320, as zlib's): start with 0, feed the result back to continue. */
 uint32_t mona_crc32(uint32_t crc, const void *bytes, size_t size);
+
+/* Whether an operator only copies channels. */
+static inline bool mona_copies_channels(const mona_file_op *op)
+{
+    return op->kind == MONA_OP_CONCAT || op->kind == MONA_OP_SLICE;
+}
 
 #endif

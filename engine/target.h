@@ -10,6 +10,10 @@
  * a CPU. */
 enum { AC_FRACTAL = 16 };
 
+/* Of the UB of the 310: two chunks of a program, of which a core reads one while the other is
+ * copied. */
+enum { AC_PROGRAM_UB_BYTES = 8192 };
+
 typedef struct ac_target {
     const char *name;
     uint32_t cores;

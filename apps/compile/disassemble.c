@@ -48,7 +48,7 @@ static void print_vector(const ac_instruction *i)
         printf(", %s every %u, %u", s.at[k].name, s.at[k].block, s.at[k].repeat);
     if (i->opcode == AC_OP_DUP)
         printf(", value 0x%04x", i->value);
-    else if (i->opcode >= AC_OP_VECS && i->opcode < AC_OP_VCONV)
+    else if (ac_is_vecs(i->opcode))
         printf(", scalar %g", (double)i->scalar);
 }
 
@@ -56,20 +56,20 @@ static void print_what(const ac_instruction *i)
 {
     const uint32_t op = i->opcode;
     const ac_load3d *l = &i->load3d;
-    if (op < AC_OP_LOAD2D)
+    if (ac_is_copy(op))
         print_copy(&i->copy);
     else if (op == AC_OP_LOAD2D)
         printf("%u fractals", i->fractals);
     else if (op == AC_OP_LOAD3D)
         printf("column %u of %u, stride %u, dilation %u, c0 %u, %u fractals, %u apart", l->column,
                l->columns, l->stride, l->dilation, l->c0, l->repeat, l->jump);
-    else if (op < AC_OP_DRAIN)
+    else if (ac_is_mmad(op) || op == AC_OP_BIAS_L0C)
         printf("m %u, k %u, n %u%s", i->product.m, i->product.k, i->product.n,
                i->product.from_zero ? ", from zero" : "");
-    else if (op < AC_OP_DUP) {
+    else if (ac_is_drain(op)) {
         print_copy(&i->copy);
         printf("%s", i->relu ? ", relu" : "");
-    } else if (op < AC_OP_TRANSPOSE)
+    } else if (ac_is_vector(op))
         print_vector(i);
     else if (ac_turns(i->opcode))
         printf("%u x 16 blocks", i->turn.repeat);

@@ -15,49 +15,44 @@ static const char target[] = "ascend310";
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Sizes to write programs for: the one that the model is fixed to, or those asked for. Returns how
- * many. */
-static size_t sizes_of(const mona_model *model, const option_list *asked, mona_size *sizes)
+typedef struct size_list {
+    mona_size at[OPTION_LIST_MAX];
+    size_t count;
+} size_list;
+
+/* Sizes to write programs for: the one that the model is fixed to, or those asked for. */
+static size_list sizes_of(const mona_model *model, const size_list *asked)
 {
     const mona_tensor_info input = mona_model_input(model, 0);
-    size_t count = 0;
-    if (input.width) {
-        sizes[0] = (mona_size){input.width, input.height};
-        return 1;
-    }
-    while (count < asked->count && options_size(asked->items[count], MONA_MAX_SIDE,
-                                                &sizes[count].width, &sizes[count].height))
-        count++;
-    return count;
+    return input.width ? (size_list){{{input.width, input.height}}, 1} : *asked;
 }
 
 /* Adds the programs of one header, which is `at` bytes into the file. */
 static bool add_for_header(const char *name, uint64_t at, const mona_model *model,
-                           const option_list *asked, uint8_t **bytes, size_t *size)
+                           const size_list *asked, uint8_t **bytes, size_t *size)
 {
-    mona_size sizes[OPTION_LIST_MAX];
+    const size_list sizes = sizes_of(model, asked);
     mona_writer_program programs[OPTION_LIST_MAX];
     uint8_t *recorded[OPTION_LIST_MAX], *made = NULL;
     format_error error = {0};
-    const size_t count = sizes_of(model, asked, sizes);
     size_t done = 0;
-    if (!count)
+    if (!sizes.count)
         return !cli_fail(EXIT_FAILED,
                          "%s: the model takes frames of any size, and a program is for one: "
                          "expected --size WxH",
                          name);
-    for (; done < count; done++) {
+    for (; done < sizes.count; done++) {
         mona_writer_program *p = &programs[done];
-        if (!program_record(model, sizes[done], &recorded[done], &p->size, &error)) {
+        if (!program_record(model, sizes.at[done], &recorded[done], &p->size, &error)) {
             cli_fail(EXIT_FAILED, "%s: no program for %s at %ux%u: %s", name, target,
-                     sizes[done].width, sizes[done].height, error.text);
+                     sizes.at[done].width, sizes.at[done].height, error.text);
             break;
         }
         p->target = target;
         p->bytes = recorded[done];
     }
-    bool ok = done == count;
-    if (ok && !mona_writer_add_programs(*bytes, at, programs, count, &made, size, &error))
+    bool ok = done == sizes.count;
+    if (ok && !mona_writer_add_programs(*bytes, at, programs, sizes.count, &made, size, &error))
         ok = !cli_fail(EXIT_FAILED, "%s: %s", name, error.text);
     while (done)
         free(recorded[--done]);
@@ -69,17 +64,17 @@ static bool add_for_header(const char *name, uint64_t at, const mona_model *mode
 }
 
 /* Prepares a model that does not fit the chip's L1 as a whole. */
-static bool cut_if_needed(const char *name, uint8_t **bytes, size_t *size, const option_list *asked)
+static bool cut_if_needed(const char *name, uint8_t **bytes, size_t *size, const size_list *asked)
 {
     mona_model model;
-    mona_size sizes[OPTION_LIST_MAX];
     format_error error = {0};
     uint8_t *made;
     bool needed = false;
     if (mona_model_open(&model, *bytes, *size))
         return !cli_fail(EXIT_FAILED, "%s: the engine refuses the compiled model", name);
-    for (size_t i = sizes_of(&model, asked, sizes); i-- > 0;)
-        needed = needed || model_needs_cut(&model, sizes[i]);
+    const size_list sizes = sizes_of(&model, asked);
+    for (size_t i = 0; i < sizes.count; i++)
+        needed = needed || model_needs_cut(&model, sizes.at[i]);
     if (!needed)
         return true;
     if (!model_cut(&model, &made, size, &error))
@@ -93,12 +88,11 @@ static bool cut_if_needed(const char *name, uint8_t **bytes, size_t *size, const
 bool programs_add(const char *name, uint8_t **bytes, size_t *size, const option_list *sizes)
 {
     uint64_t at = 0;
-    for (size_t i = 0; i < sizes->count; i++) {
-        mona_size checked;
-        if (!options_size(sizes->items[i], MONA_MAX_SIDE, &checked.width, &checked.height))
+    size_list asked = {.count = sizes->count};
+    for (size_t i = 0; i < sizes->count; i++)
+        if (!options_size(sizes->items[i], MONA_MAX_SIDE, &asked.at[i].width, &asked.at[i].height))
             return false;
-    }
-    if (!cut_if_needed(name, bytes, size, sizes))
+    if (!cut_if_needed(name, bytes, size, &asked))
         return false;
     do {
         mona_model model, next;
@@ -108,7 +102,7 @@ bool programs_add(const char *name, uint8_t **bytes, size_t *size, const option_
             if (!mona_model_next(&model, &model))
                 return false;
         const uint64_t following = mona_model_next(&model, &next) ? model.header->next : 0;
-        if (!add_for_header(name, at, &model, sizes, bytes, size))
+        if (!add_for_header(name, at, &model, &asked, bytes, size))
             return false;
         at = following;
     } while (at);

@@ -18,7 +18,7 @@ enum {
     HEIGHT = 180,
     FRAMES = 3,
     /* Determined once with `mona inspect`; the program checks them below. */
-    PLAN_BYTES = 640 * 1024,
+    PLAN_BYTES = 16 * 1024,
     ARENA_BYTES = 256 * 1024,
 };
 

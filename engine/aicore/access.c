@@ -17,21 +17,6 @@ enum {
 
 enum { DST, A, B };
 
-static bool is_mmad(uint32_t op)
-{
-    return op >= AC_OP_MMAD && op < AC_OP_BIAS_L0C;
-}
-
-static bool is_drain(uint32_t op)
-{
-    return op >= AC_OP_DRAIN && op < AC_OP_DUP;
-}
-
-static bool is_vector(uint32_t op)
-{
-    return op >= AC_OP_DUP && op < AC_OP_TRANSPOSE;
-}
-
 /* ---- ranges --------------------------------------------------------------------------------- */
 
 static bool within(ac_fault *f, const char *operand, int64_t value, int64_t low, int64_t high)
@@ -92,18 +77,18 @@ static bool legal_flag(const ac_flag *g, ac_fault *f)
 bool ac_legal(const ac_instruction *i, ac_fault *f)
 {
     const uint32_t op = i->opcode;
-    if (op < AC_OP_LOAD2D || is_drain(op))
+    if (ac_is_copy(op) || ac_is_drain(op))
         return within(f, "bursts", i->copy.bursts, 1, MAX_BURSTS) &&
-               within(f, is_drain(op) ? "fractals" : "blocks", i->copy.blocks, 1, MAX_BLOCKS);
+               within(f, ac_is_drain(op) ? "fractals" : "blocks", i->copy.blocks, 1, MAX_BLOCKS);
     if (op == AC_OP_LOAD2D)
         return within(f, "fractals", i->fractals, 1, AC_MAX_REPEAT);
     if (op == AC_OP_LOAD3D)
         return legal_load3d(&i->load3d, f);
-    if (is_mmad(op) || op == AC_OP_BIAS_L0C)
+    if (ac_is_mmad(op) || op == AC_OP_BIAS_L0C)
         return within(f, "m", i->product.m, 1, AC_MAX_MKN) &&
                (op == AC_OP_BIAS_L0C || within(f, "k", i->product.k, 1, AC_MAX_MKN)) &&
                within(f, "n", i->product.n, 1, AC_MAX_MKN);
-    if (is_vector(op))
+    if (ac_is_vector(op))
         return legal_vector(i, f);
     if (ac_turns(i->opcode))
         return within(f, "repeat", i->turn.repeat, 1, AC_MAX_REPEAT) &&
@@ -276,7 +261,7 @@ ac_streams ac_streams_of(const ac_instruction *i)
     };
     const uint32_t op = i->opcode;
     const ac_vector *v = &i->vector;
-    const bool conv = op >= AC_OP_VCONV, two = op >= AC_OP_VEC2 && op < AC_OP_VECS;
+    const bool conv = op >= AC_OP_VCONV, two = ac_is_vec2(op);
     const bool wide = op == AC_OP_VEC2 + AC_VADD_F32 || op == AC_OP_VEC2 + AC_VMUL_F32 ||
                       op == AC_OP_VECS + AC_VADDS_F32 || op == AC_OP_VECS + AC_VMULS_F32;
     const uint32_t width = wide ? 4 : 2;
@@ -368,19 +353,19 @@ uint32_t ac_accesses_of(const ac_target *target, const ac_instruction *i,
     const uint32_t op = i->opcode;
     if (op == AC_OP_NONE || op >= AC_OP_SET_FLAG)
         return 0;
-    if (op < AC_OP_LOAD2D)
+    if (ac_is_copy(op))
         add_copy(&l, i);
     else if (op == AC_OP_LOAD2D)
         add_load2d(&l, i);
     else if (op == AC_OP_LOAD3D)
         add_load3d(&l, i);
-    else if (is_mmad(op))
+    else if (ac_is_mmad(op))
         add_mmad(&l, target, i);
     else if (op == AC_OP_BIAS_L0C)
         add_bias(&l, target, i);
-    else if (is_drain(op))
+    else if (ac_is_drain(op))
         add_drain(&l, i);
-    else if (is_vector(op))
+    else if (ac_is_vector(op))
         add_vector(&l, i);
     else if (ac_turns(i->opcode))
         add_transpose(&l, i);

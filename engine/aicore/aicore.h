@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The AI Core of dav-m100: its instructions, where their operands lie, and who takes them.
  *
- * An AI Core program is a sequence of instructions. It moves tiles GM -> L1 -> L0A / L0B, multiplies them into L0C,
- * drains L0C into UB, works on fp16 vectors in UB and stores to L1 or GM. There are six pipes: S, V, M, MTE1, MTE2 and
- * MTE3. Each runs its instructions in order; between pipes only flags make an order.
+ * An AI Core program is a sequence of instructions. It moves tiles GM -> L1 -> L0A / L0B,
+ * multiplies them into L0C, drains L0C into UB, works on fp16 vectors in UB and stores to L1 or GM.
+ * There are six pipes: S, V, M, MTE1, MTE2 and MTE3. Each runs its instructions in order; between
+ * pipes only flags make an order.
  *
- * Programs in ops/ascend emit their instructions on an ac_core, which hands each one to its taker: the reference, which
- * executes it, the model of the 310, which also checks and times it, or a recorder. Operands are addresses, never
- * pointers: only the taker knows what memory lies behind them, if any.
+ * Programs in ops/ascend emit their instructions on an ac_core, which hands each one to its taker:
+ * the reference, which executes it, the model of the 310, which also checks and times it, or a
+ * recorder. Operands are addresses, never pointers: only the taker knows what memory lies behind
+ * them, if any.
  *
- * fp16 values are uint16_t bit patterns. All fp16 results are rounded to nearest even and saturate to +-65504, as in
- * the 310's saturation mode. Infinities saturate, too, and a NaN becomes 0; finite operands give neither. vmax is
- * a > b ? a : b and vmin a < b ? a : b, which settles the sign of zeros. */
+ * fp16 values are uint16_t bit patterns. All fp16 results are rounded to nearest even and saturate
+ * to +-65504, as in the 310's saturation mode. Infinities saturate, too, and a NaN becomes 0;
+ * finite operands give neither. vmax is a > b ? a : b and vmin a < b ? a : b, which settles the
+ * sign of zeros. */
 #ifndef AC_AICORE_H
 #define AC_AICORE_H
 
@@ -23,8 +26,9 @@
 
 /* ---- addresses ------------------------------------------------------------------------------ */
 
-/* Where operands lie. Constants lie in L1, where the launch of a program copies them; they are only read. From AC_GM
- * on, every buffer of global memory that a program is given is a space of its own: inputs, outputs, maps. */
+/* Where operands lie. Constants lie in L1, where the launch of a program copies them; they are only
+ * read. From AC_GM on, every buffer of global memory that a program is given is a space of its own:
+ * inputs, outputs, maps. */
 typedef enum ac_space {
     AC_L1,
     AC_L0A,
@@ -37,8 +41,8 @@ typedef enum ac_space {
     AC_SPACES = AC_GM + 2 * MONA_MAX_IO + 1
 } ac_space;
 
-/* A space in the upper 16 bits and an offset in bytes, so that sums of an address and bytes are addresses. The offset
- * modulo 32 is the address's. */
+/* A space in the upper 16 bits and an offset in bytes, so that sums of an address and bytes are
+ * addresses. The offset modulo 32 is the address's. */
 typedef uint64_t ac_address;
 
 enum { AC_OFFSET_BITS = 48 };
@@ -90,10 +94,11 @@ typedef struct ac_copy {
 
 /* load3d in repeat mode 1, along output pixels, for one input row and one position of the filter.
  *
- * Row m of fractal r, 0 <= r < repeat, belongs to pixel x = 16 r + m of the output row. It takes the elements of a
- * fractal's row from the input row: as many columns of c0 channels each, `dilation` apart, the first being column
- * x * stride + column. Fractal r is written at dst + r * jump fractals. The chip's padding registers are not needed, as
- * rows in L1 contain their zero columns. */
+ * Row m of fractal r, 0 <= r < repeat, belongs to pixel x = 16 r + m of the output row. It takes
+ * the elements of a fractal's row from the input row: as many columns of c0 channels each,
+ * `dilation` apart, the first being column x * stride + column. Fractal r is written at dst + r *
+ * jump fractals. The chip's padding registers are not needed, as rows in L1 contain their zero
+ * columns. */
 typedef struct ac_load3d {
     uint16_t column;  /* input column of output pixel 0 at this filter position, in the row */
     uint16_t columns; /* columns of the row; those beyond read as zero */
@@ -146,10 +151,10 @@ typedef enum ac_vconv {
     AC_VCONV_COUNT,
 } ac_vconv;
 
-/* A vector instruction works `repeat` times on 8 blocks of 32 bytes: 128 elements of f16 or 64 of f32. A conversion
- * counts in its wider type; the narrower one has half as many blocks. Strides are in blocks of 32 bytes; a stride of 0
- * uses the same block again and is not allowed for dst. Only the first `lanes` elements of every repeat are written;
- * dst keeps what it held in the others. */
+/* A vector instruction works `repeat` times on 8 blocks of 32 bytes: 128 elements of f16 or 64 of
+ * f32. A conversion counts in its wider type; the narrower one has half as many blocks. Strides are
+ * in blocks of 32 bytes; a stride of 0 uses the same block again and is not allowed for dst. Only
+ * the first `lanes` elements of every repeat are written; dst keeps what it held in the others. */
 typedef struct ac_vector {
     uint8_t repeat;                         /* 1..255 */
     uint8_t lanes;                          /* 1..128 (f32: 64) */
@@ -157,18 +162,18 @@ typedef struct ac_vector {
     uint8_t dst_repeat, a_repeat, b_repeat; /* from repeat to repeat */
 } ac_vector;
 
-/* One side of a transpose: 16 blocks, and how many blocks further on the next repeat works. With 8 bits a block's lower
- * or upper half. */
+/* One side of a transpose: 16 blocks, and how many blocks further on the next repeat works. With 8
+ * bits a block's lower or upper half. */
 typedef struct ac_turned {
     ac_address at[AC_FRACTAL];
     uint8_t repeat;
     bool high;
 } ac_turned;
 
-/* The scalar unit moves `count` elements, one after another: element i lies at a + i * src_step and goes to
- * dst + i * dst_step. Let v be its value, and t = f16(v * scale) if either type is F16, else t = v if scale is 1, else
- * t = v * scale in fp32. What is written is t, for integers rounded half to even and saturated to 0..maximum, or
- * for S8 to -128..127. */
+/* The scalar unit moves `count` elements, one after another: element i lies at a + i * src_step and
+ * goes to dst + i * dst_step. Let v be its value, and t = f16(v * scale) if either type is F16,
+ * else t = v if scale is 1, else t = v * scale in fp32. What is written is t, for integers rounded
+ * half to even and saturated to 0..maximum, or for S8 to -128..127. */
 typedef struct ac_move {
     uint32_t count;
     uint32_t dst_step, src_step; /* bytes */
@@ -182,8 +187,9 @@ typedef struct ac_fill {
     uint32_t count, bytes, step, value;
 } ac_fill;
 
-/* What the scalar unit would take for work that has no program yet, and that the caller does itself: so many bytes
- * written, and so many steps. This is an estimate, not an instruction, and cannot be recorded. */
+/* What the scalar unit would take for work that has no program yet, and that the caller does
+ * itself: so many bytes written, and so many steps. This is an estimate, not an instruction, and
+ * cannot be recorded. */
 typedef struct ac_work {
     size_t bytes;
     uint32_t steps;
@@ -227,8 +233,8 @@ typedef struct ac_instruction {
     float scalar;   /* VECS; for f16 it is first rounded to fp16 */
     ac_address dst, a, b;
     union {
-        ac_copy
-            copy; /* COPY. DRAIN: bursts of `blocks` fractals; src_gap is in fractals, dst_gap in blocks */
+        /* COPY. DRAIN: bursts of `blocks` fractals; src_gap is in fractals, dst_gap in blocks. */
+        ac_copy copy;
         uint32_t fractals; /* LOAD2D */
         ac_load3d load3d;
         ac_product product; /* MMAD; BIAS_L0C: its m and n */
@@ -247,6 +253,38 @@ typedef struct ac_instruction {
 /* "copy_gm_l1", ... */
 extern const char *const ac_opcode_names[AC_OPCODES];
 
+/* Between GM, L1 and UB. */
+static inline bool ac_is_copy(ac_opcode op)
+{
+    return op >= AC_OP_COPY && op < AC_OP_LOAD2D;
+}
+
+static inline bool ac_is_mmad(ac_opcode op)
+{
+    return op >= AC_OP_MMAD && op < AC_OP_BIAS_L0C;
+}
+
+static inline bool ac_is_drain(ac_opcode op)
+{
+    return op >= AC_OP_DRAIN && op < AC_OP_DUP;
+}
+
+/* Has an ac_vector. */
+static inline bool ac_is_vector(ac_opcode op)
+{
+    return op >= AC_OP_DUP && op < AC_OP_TRANSPOSE;
+}
+
+static inline bool ac_is_vec2(ac_opcode op)
+{
+    return op >= AC_OP_VEC2 && op < AC_OP_VECS;
+}
+
+static inline bool ac_is_vecs(ac_opcode op)
+{
+    return op >= AC_OP_VECS && op < AC_OP_VCONV;
+}
+
 static inline bool ac_turns(ac_opcode op)
 {
     return op == AC_OP_TRANSPOSE || op == AC_OP_TRANSPOSE_B8;
@@ -255,11 +293,10 @@ static inline bool ac_turns(ac_opcode op)
 /* How many of dst, a and b an instruction has, in this order. */
 static inline uint32_t ac_operands(ac_opcode op)
 {
-    return op == AC_OP_NONE || op >= AC_OP_WORK                      ? 0
-           : op == AC_OP_DUP || op == AC_OP_FILL                     ? 1
-           : op >= AC_OP_MMAD && op < AC_OP_BIAS_L0C                 ? 3
-           : op >= AC_OP_DRAIN && op < AC_OP_VECS && op != AC_OP_DUP ? 3
-                                                                     : 2;
+    return op == AC_OP_NONE || op >= AC_OP_WORK                  ? 0
+           : op == AC_OP_DUP || op == AC_OP_FILL                 ? 1
+           : ac_is_mmad(op) || ac_is_drain(op) || ac_is_vec2(op) ? 3
+                                                                 : 2;
 }
 
 /* ---- a core --------------------------------------------------------------------------------- */
@@ -279,11 +316,12 @@ struct ac_core {
     struct ac_model *model; /* of the 310, where `take` is ac_model_take (model310.h) */
 };
 
-/* Executes an instruction at once, on core->memory. Flags and barriers do nothing. Operands must be legal. */
+/* Executes an instruction at once, on core->memory. Flags and barriers do nothing. Operands must be
+ * legal. */
 void ac_execute(ac_core *core, const ac_instruction *instruction);
 
-/* The address of bytes that lie in the memory of a core. Where several spaces hold them, the one that reaches furthest;
- * to be written: of those that may be. AC_NOWHERE: none does. */
+/* The address of bytes that lie in the memory of a core. Where several spaces hold them, the one
+ * that reaches furthest; to be written: of those that may be. AC_NOWHERE: none does. */
 ac_address ac_address_of(const ac_core *core, const void *bytes, bool writes);
 
 static inline ac_address ac_read_at(const ac_core *core, const void *bytes)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the instructions of the AI Core do: the reference that every other way to run them must equal bit for bit.
+/* What the instructions of the AI Core do: the reference that every other way to run them must
+ * equal bit for bit.
  *
  * Operands live in the layouts of the chip: A fractals are [16 rows][K], B fractals [16
  * columns][K], both with K contiguous; C fractals are [16 rows][16 columns]; a tile of A is
@@ -445,25 +446,25 @@ void ac_execute(ac_core *core, const ac_instruction *i)
         return;
     uint8_t *dst = bytes_at(core, i->dst);
     const uint8_t *a = op == AC_OP_DUP || op == AC_OP_FILL ? NULL : bytes_at(core, i->a);
-    if (op < AC_OP_LOAD2D)
+    if (ac_is_copy(op))
         copy(dst, a, i->copy);
     else if (op == AC_OP_LOAD2D)
         memcpy(dst, a, i->fractals * fractal_bytes(core));
     else if (op == AC_OP_LOAD3D)
         load3d(core, dst, a, &i->load3d);
-    else if (op < AC_OP_BIAS_L0C)
+    else if (ac_is_mmad(op))
         multiply(core, (ac_mad)(op - AC_OP_MMAD), dst, a, bytes_at(core, i->b), &i->product);
     else if (op == AC_OP_BIAS_L0C)
         fill_l0c(dst, a, i->product.m, i->product.n);
-    else if (op < AC_OP_DUP)
+    else if (ac_is_drain(op))
         drain((uint16_t *)(void *)dst, a,
               i->b == AC_NOWHERE ? NULL : (const uint16_t *)(const void *)bytes_at(core, i->b),
               i->copy, (ac_drain)(op - AC_OP_DRAIN), i->relu);
     else if (op == AC_OP_DUP)
         dup(dst, i->value, &i->vector);
-    else if (op < AC_OP_VECS)
+    else if (ac_is_vec2(op))
         vec2((ac_vec2)(op - AC_OP_VEC2), dst, a, bytes_at(core, i->b), &i->vector);
-    else if (op < AC_OP_VCONV)
+    else if (ac_is_vecs(op))
         vecs((ac_vecs)(op - AC_OP_VECS), dst, a, i->scalar, &i->vector);
     else if (op < AC_OP_TRANSPOSE)
         vconv((ac_vconv)(op - AC_OP_VCONV), dst, a, &i->vector);

@@ -16,21 +16,6 @@ static uint64_t bits(uint64_t word, unsigned at, unsigned count)
     return word >> at & (((uint64_t)1 << count) - 1);
 }
 
-static bool is_copy(uint32_t op)
-{
-    return op < AC_OP_LOAD2D || (op >= AC_OP_DRAIN && op < AC_OP_DUP);
-}
-
-static bool is_vector(uint32_t op)
-{
-    return op >= AC_OP_DUP && op < AC_OP_TRANSPOSE;
-}
-
-static bool has_two_sources(uint32_t op)
-{
-    return op >= AC_OP_VEC2 && op < AC_OP_VECS;
-}
-
 static void pack_load3d(uint64_t config[AC_CONFIGS], const ac_load3d *l)
 {
     enum { COLUMN = 32 };
@@ -63,7 +48,7 @@ static void pack_vector(uint64_t config[AC_CONFIGS], uint32_t op, const ac_vecto
 {
     config[0] = field(v->repeat, 56);
     config[1] = v->lanes;
-    if (has_two_sources(op))
+    if (ac_is_vec2(op))
         config[0] |= field(v->dst_block, 0) | field(v->a_block, 8) | field(v->b_block, 16) |
                      field(v->dst_repeat, 24) | field(v->a_repeat, 32) | field(v->b_repeat, 40);
     else
@@ -77,7 +62,7 @@ static ac_vector vector_of(const uint64_t config[AC_CONFIGS], uint32_t op)
     const uint64_t c = config[0];
     ac_vector v = {.repeat = (uint8_t)bits(c, 56, 8), .lanes = (uint8_t)config[1]};
     v.dst_block = (uint8_t)bits(c, 0, 8);
-    if (has_two_sources(op)) {
+    if (ac_is_vec2(op)) {
         v.a_block = (uint8_t)bits(c, 8, 8);
         v.b_block = (uint8_t)bits(c, 16, 8);
         v.dst_repeat = (uint8_t)bits(c, 24, 8);
@@ -96,17 +81,17 @@ static void pack_operands(ac_form *f, const ac_instruction *i)
     const uint32_t op = i->opcode;
     const ac_copy *c = &i->copy;
     uint64_t *config = f->config;
-    if (is_copy(op))
+    if (ac_is_copy(op) || ac_is_drain(op))
         config[0] = field(c->bursts, 4) | field(c->blocks, 16) | field(c->src_gap, 32) |
                     field(c->dst_gap, 48);
     else if (op == AC_OP_LOAD2D)
         config[0] = field(i->fractals, 16) | field(1, 24);
     else if (op == AC_OP_LOAD3D)
         pack_load3d(config, &i->load3d);
-    else if (op < AC_OP_DRAIN)
+    else if (ac_is_mmad(op) || op == AC_OP_BIAS_L0C)
         config[0] = field(i->product.m, 0) | field(i->product.k, 12) | field(i->product.n, 24) |
                     field(i->product.from_zero, 63);
-    else if (is_vector(op))
+    else if (ac_is_vector(op))
         pack_vector(config, op, &i->vector);
     else if (op == AC_OP_MOVE) {
         config[0] = field(i->move.count, 0) | field(i->move.dst_type, 32) |
@@ -162,7 +147,7 @@ ac_form ac_form_of(const ac_instruction *i, uint32_t to, uint32_t from)
     for (uint32_t k = 0; k < operands; k++)
         f.space[k] = space_of(at[k]);
     f.value = i->opcode == AC_OP_DUP ? i->value : 0;
-    f.scalar = i->opcode >= AC_OP_VECS && i->opcode < AC_OP_VCONV ? i->scalar : 0;
+    f.scalar = ac_is_vecs(i->opcode) ? i->scalar : 0;
     pack_operands(&f, i);
     return f;
 }
@@ -171,17 +156,17 @@ static void unpack_operands(ac_instruction *i, const ac_form *f)
 {
     const uint32_t op = f->opcode;
     const uint64_t *config = f->config, c = config[0];
-    if (is_copy(op))
+    if (ac_is_copy(op) || ac_is_drain(op))
         i->copy = (ac_copy){(uint16_t)bits(c, 4, 12), (uint16_t)bits(c, 16, 16),
                             (uint16_t)bits(c, 32, 16), (uint16_t)bits(c, 48, 16)};
     else if (op == AC_OP_LOAD2D)
         i->fractals = (uint32_t)bits(c, 16, 8);
     else if (op == AC_OP_LOAD3D)
         i->load3d = load3d_of(config);
-    else if (op < AC_OP_DRAIN)
+    else if (ac_is_mmad(op) || op == AC_OP_BIAS_L0C)
         i->product = (ac_product){(uint32_t)bits(c, 0, 12), (uint32_t)bits(c, 12, 12),
                                   (uint32_t)bits(c, 24, 12), c >> 63};
-    else if (is_vector(op))
+    else if (ac_is_vector(op))
         i->vector = vector_of(config, op);
     else if (op == AC_OP_MOVE)
         i->move = (ac_move){.count = (uint32_t)c,
@@ -272,8 +257,7 @@ typedef struct run {
     ac_core *core;
     const ac_program *program;
     const ac_segment *segment;
-    void (*on_operator)(void *, uint32_t);
-    void *context;
+    const ac_program_watch *watch;
     uint32_t turn[AC_LOOPS], depth;
 } run;
 
@@ -341,12 +325,15 @@ static void run_records(run *r, const ac_record *records, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         const ac_record *record = &records[i];
         if (record->form == AC_RECORD_OPERATOR) {
-            if (r->on_operator)
-                r->on_operator(r->context, record->at[0]);
+            if (r->watch)
+                r->watch->on_operator(r->watch->context, record->at[0]);
         } else if (record->form == AC_RECORD_LOOP) {
             const uint32_t depth = r->depth++;
-            for (r->turn[depth] = 0; r->turn[depth] < record->at[0]; r->turn[depth]++)
+            for (r->turn[depth] = 0; r->turn[depth] < record->at[0]; r->turn[depth]++) {
+                if (r->watch)
+                    r->watch->on_turn(r->watch->context);
                 run_records(r, record + 1, record->at[1]);
+            }
             r->depth = depth;
             i += record->at[1];
         } else
@@ -355,10 +342,9 @@ static void run_records(run *r, const ac_record *records, uint32_t count)
 }
 
 void ac_program_run(ac_core *core, const ac_program *p, uint32_t segment, uint32_t core_index,
-                    void (*on_operator)(void *context, uint32_t op), void *context)
+                    const ac_program_watch *watch)
 {
     const ac_segment *s = &p->segments[segment];
-    run r = {
-        .core = core, .program = p, .segment = s, .on_operator = on_operator, .context = context};
+    run r = {.core = core, .program = p, .segment = s, .watch = watch};
     run_records(&r, p->records + s->core[core_index].first, s->core[core_index].count);
 }

@@ -3,10 +3,11 @@
  * order. Nothing in it is a pointer, so that it can be stored, proved and sent to a chip.
  *
  * What repeats is stored once. An instruction without its addresses is a *form*, together with the
- * flags and barriers before it; a network has a few hundred of them. A *record* is a form and three offsets, or a loop over the records that follow.
- * In a loop addresses advance by the record's *motion*. An address inside a *ring* (the rows of a
- * tensor that L1 keeps) wraps around at the ring's end, so that the strips of a frame are turns of
- * one loop and a program's size does not depend on the frame's height.
+ * flags and barriers before it; a network has a few hundred of them. A *record* is a form and three
+ * offsets, or a loop over the records that follow. In a loop addresses advance by the record's
+ * *motion*. An address inside a *ring* (the rows of a tensor that L1 keeps) wraps around at the
+ * ring's end, so that the strips of a frame are turns of one loop and a program's size does not
+ * depend on the frame's height.
  *
  * Operands are packed as the registers of the chip's intrinsics take them. */
 #ifndef AC_PROGRAM_H
@@ -18,7 +19,8 @@ enum { AC_LOOPS = 3, AC_PROGRAM_CORES = 2, AC_OPERANDS = 3, AC_CONFIGS = 3, AC_F
 
 /* An instruction without its addresses. opcode: AC_OP_NONE if there is none, but flags. space: of
  * dst, a and b; AC_NO_SPACE: there is no such operand. flags: what comes first, each of source pipe
- * 0, destination pipe 3, event 6, and opcode, counted from AC_OP_SET_FLAG, 8. config, by the bits where fields begin:
+ * 0, destination pipe 3, event 6, and opcode, counted from AC_OP_SET_FLAG, 8. config, by the bits
+ * where fields begin:
  *   COPY, DRAIN      bursts 4, blocks 16, src_gap 32, dst_gap 48
  *   LOAD2D           fractals 16, source step of 1 fractal 24
  *   LOAD3D           [0] column 32; [1] stride 0, stride of rows 6, columns of a fractal's row 12,
@@ -74,10 +76,11 @@ typedef struct ac_record {
 } ac_record;
 
 /* Cores wait for each other between segments. first_constant, constants: bytes of the program's
- * constants that lie in L1 meanwhile, beside its row of zeros. */
+ * constants that lie in L1 meanwhile, beside its row of zeros; l1_bytes: all else there. */
 typedef struct ac_segment {
     uint32_t first_ring, rings;
     uint32_t first_constant, constants;
+    uint32_t l1_bytes, reserved;
     struct {
         uint32_t first, count; /* records */
     } core[AC_PROGRAM_CORES];
@@ -94,7 +97,7 @@ typedef struct ac_buffer {
  * multiple of 8 bytes. */
 typedef struct ac_program_header {
     uint32_t bytes;           /* of the whole program, a multiple of 64 */
-    uint32_t l1_bytes;        /* that it takes of L1, besides constants */
+    uint32_t l1_bytes;        /* that it takes of L1 at most, besides constants */
     uint32_t constants_bytes; /* the last zero_bytes of them are a row of zeros */
     uint32_t zero_bytes;
     uint32_t buffers, forms, patterns, motions, rings, segments, records;
@@ -118,8 +121,8 @@ typedef struct ac_program {
 uint16_t ac_flag_of(const ac_instruction *flag);
 ac_instruction ac_flag_instruction(uint16_t flag);
 
-/* A form without flags from an instruction that is none, and back. Patterns are the caller's: to and from are their indices.
- * Fields that an instruction does not use come back as zeros. */
+/* A form without flags from an instruction that is none, and back. Patterns are the caller's: to
+ * and from are their indices. Fields that an instruction does not use come back as zeros. */
 ac_form ac_form_of(const ac_instruction *i, uint32_t to, uint32_t from);
 /* turned: room for both sides of a transpose. */
 ac_instruction ac_form_instruction(const ac_program *p, const ac_form *f,
@@ -128,26 +131,34 @@ ac_instruction ac_form_instruction(const ac_program *p, const ac_form *f,
 /* The ring that an offset in L1 lies in, counted from 1; 0: none. */
 uint32_t ac_ring_of(const ac_ring *rings, uint32_t count, uint32_t at);
 
-/* Points *p at the parts of a program in memory, 64-byte aligned. False: it is cut off, or counts and
- * size do not agree. Whether the rest is sound is for ac_program_prove to say. */
+/* Points *p at the parts of a program in memory, 64-byte aligned. False: it is cut off, or counts
+ * and size do not agree. Whether the rest is sound is for ac_program_prove to say. */
 bool ac_program_open(ac_program *p, const void *bytes, size_t size);
 
-/* What a proof found: how many instructions the program runs, or the record at fault; UINT32_MAX: what
- * precedes them. */
+/* What a proof found: how many instructions the program runs, or the record at fault; UINT32_MAX:
+ * what precedes them. */
 typedef struct ac_proof {
     uint64_t instructions;
     uint32_t record;
 } ac_proof;
 
-/* Whether a program is sound: every index is in range, every instruction is legal, and in every turn
- * of its loops every operand lies inside its buffer. Takes time proportional to the program's size.
- * operators: those of its model. */
+/* Whether a program is sound: every index is in range, every instruction is legal, and in every
+ * turn of its loops every operand lies inside its buffer. Takes time proportional to the program's
+ * size. operators: those of its model. */
 bool ac_program_prove(const ac_program *p, const ac_target *target, uint32_t operators,
                       ac_proof *proof);
 
-/* Runs a segment on a core: its instructions go to core->take. on_operator, unless it is NULL, is
- * called where an operator's instructions begin. The program must have been proved. */
+/* Who is told, besides core->take: that an operator's instructions begin; that a turn of a loop
+ * begins. */
+typedef struct ac_program_watch {
+    void *context;
+    void (*on_operator)(void *context, uint32_t op);
+    void (*on_turn)(void *context);
+} ac_program_watch;
+
+/* Runs a segment on a core: its instructions go to core->take. watch: NULL: nobody. The program must
+ * have been proved. */
 void ac_program_run(ac_core *core, const ac_program *p, uint32_t segment, uint32_t core_index,
-                    void (*on_operator)(void *context, uint32_t op), void *context);
+                    const ac_program_watch *watch);
 
 #endif

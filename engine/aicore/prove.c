@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Proves that a program stays in bounds, without running it.
  *
- * An operand begins at its record's offset, plus steps[d] * turn[d] for each loop d around it. Where
- * it lies in a ring, the sum is taken modulo the ring. A bound of that range, and of how far the
- * instruction reaches from there, is compared with the buffer. */
+ * An operand begins at its record's offset, plus steps[d] * turn[d] for each loop d around it.
+ * Where it lies in a ring, the sum is taken modulo the ring. A bound of that range, and of how far
+ * the instruction reaches from there, is compared with the buffer. */
 #include "engine/aicore/access.h"
 #include "engine/aicore/program.h"
 #include "engine/libc.h"
@@ -88,7 +88,7 @@ static uint64_t space_bytes(const prover *p, uint32_t space, bool write)
     const ac_target *t = p->target;
     switch (space) {
     case AC_L1:
-        return h->l1_bytes;
+        return p->segment->l1_bytes;
     case AC_L0A:
         return t->l0a_bytes;
     case AC_L0B:
@@ -247,7 +247,7 @@ static bool rings_ok(prover *p, const ac_segment *s)
     uint64_t end = 0;
     for (uint32_t i = 0; i < s->rings; i++) {
         const ac_ring *r = &q->rings[s->first_ring + i];
-        if (r->begin < end || !r->bytes || (uint64_t)r->begin + r->bytes > q->header.l1_bytes)
+        if (r->begin < end || !r->bytes || (uint64_t)r->begin + r->bytes > s->l1_bytes)
             return false;
         end = (uint64_t)r->begin + r->bytes;
     }
@@ -257,8 +257,9 @@ static bool rings_ok(prover *p, const ac_segment *s)
 static bool constants_ok(const prover *p, const ac_segment *s)
 {
     const ac_program_header *h = &p->program->header;
-    const uint64_t l1 = (uint64_t)h->l1_bytes + s->constants + h->zero_bytes;
-    return l1 <= p->target->l1_bytes && s->first_constant <= h->constants_bytes &&
+    const uint64_t l1 = (uint64_t)s->l1_bytes + s->constants + h->zero_bytes;
+    return s->l1_bytes <= h->l1_bytes && l1 <= p->target->l1_bytes &&
+           s->first_constant <= h->constants_bytes &&
            s->constants <= h->constants_bytes - s->first_constant;
 }
 
@@ -279,11 +280,11 @@ static bool segment_ok(prover *p, const ac_segment *s)
     return true;
 }
 
-static bool header_ok(const ac_program *p)
+static bool header_ok(const ac_program *p, const ac_target *target)
 {
     const ac_program_header *h = &p->header;
-    if (h->zero_bytes > h->constants_bytes || h->buffers > AC_SPACES - AC_GM ||
-        h->inputs > h->buffers)
+    if (h->l1_bytes > target->l1_bytes || h->zero_bytes > h->constants_bytes ||
+        h->buffers > AC_SPACES - AC_GM || h->inputs > h->buffers)
         return false;
     for (uint32_t i = 0; i < h->forms; i++)
         if (!form_ok(p, &p->forms[i]))
@@ -296,7 +297,7 @@ bool ac_program_prove(const ac_program *program, const ac_target *target, uint32
 {
     prover p = {.program = program, .target = target, .operators = operators};
     p.found.record = UINT32_MAX;
-    bool ok = header_ok(program);
+    bool ok = header_ok(program, target);
     for (uint32_t s = 0; s < program->header.segments && ok; s++)
         ok = segment_ok(&p, &program->segments[s]);
     *found = p.found;

@@ -120,7 +120,7 @@ typedef struct ac_conv_row {
 
 /* ac_isa.conv_scratch of the NEON kernels, and of all others: what they would otherwise keep on the
  * stack, which may be small. */
-enum { AC_SCRATCH_NEON = 7680, AC_SCRATCH = 28 * 1024 };
+enum { AC_SCRATCH_NEON = 10 * 1024, AC_SCRATCH = 28 * 1024 };
 
 enum { AC_ROW_SLACK = 64 };
 

@@ -7,7 +7,6 @@
  * its own in order. */
 #include "engine/model310/model310_private.h"
 
-#include "engine/arith.h"
 #include "engine/libc.h"
 
 /* ---- time ----------------------------------------------------------------------------------- */
@@ -22,7 +21,7 @@ static void begin(ac_model *m, ac_opcode opcode, ac_pipe pipe)
     m->report.instructions++;
 }
 
-static void issue(ac_model *m, double cycles)
+void ac_model_issue(ac_model *m, double cycles)
 {
     m->idle_from[AC_PIPE_S] += cycles;
     m->report.busy[AC_PIPE_S] += cycles;
@@ -49,7 +48,7 @@ static double occupy(ac_model *m, double ready, double cycles, uint64_t flag_fro
  * durations are defined for legal operands only. */
 static bool spend(ac_model *m, double cycles)
 {
-    issue(m, m->config.costs->issue);
+    ac_model_issue(m, m->config.costs->issue);
     occupy(m, 0, m->faulty ? 0 : cycles, 0);
     return !m->faulty;
 }
@@ -105,11 +104,11 @@ static ac_pipe pipe_of(ac_opcode opcode)
         [AC_GM_L1] = AC_PIPE_MTE2, [AC_GM_UB] = AC_PIPE_MTE2, [AC_L1_UB] = AC_PIPE_MTE1,
         [AC_UB_L1] = AC_PIPE_MTE3, [AC_UB_GM] = AC_PIPE_MTE3,
     };
-    return opcode < AC_OP_LOAD2D     ? (ac_pipe)paths[opcode - AC_OP_COPY]
-           : opcode < AC_OP_MMAD     ? AC_PIPE_MTE1
-           : opcode < AC_OP_BIAS_L0C ? AC_PIPE_M
-           : opcode < AC_OP_MOVE     ? AC_PIPE_V
-                                     : AC_PIPE_S;
+    return ac_is_copy(opcode)    ? (ac_pipe)paths[opcode - AC_OP_COPY]
+           : opcode < AC_OP_MMAD ? AC_PIPE_MTE1
+           : ac_is_mmad(opcode)  ? AC_PIPE_M
+           : opcode < AC_OP_MOVE ? AC_PIPE_V
+                                 : AC_PIPE_S;
 }
 
 /* UB has 16 banks of blocks. In one repeat the blocks of one operand fall into 16 / gcd(step, 16)
@@ -154,22 +153,22 @@ static double cycles_of(ac_model *m, const ac_target *target, const ac_instructi
 {
     const ac_costs *costs = m->config.costs;
     const uint32_t op = i->opcode;
-    if (op < AC_OP_LOAD2D)
+    if (ac_is_copy(op))
         return copy_cycles(m, (ac_path)(op - AC_OP_COPY), i->copy);
     if (op == AC_OP_LOAD2D)
         return ac_time_load2d(costs, i->fractals);
     if (op == AC_OP_LOAD3D)
         return ac_time_load3d(costs, i->load3d.repeat);
-    if (op < AC_OP_BIAS_L0C)
+    if (ac_is_mmad(op))
         return mmad_cycles(m, target, i);
     if (op == AC_OP_BIAS_L0C)
         return ac_time_drain(costs,
                              (i->product.m + 15) / AC_FRACTAL * ((i->product.n + 15) / AC_FRACTAL));
-    if (op < AC_OP_DUP)
+    if (ac_is_drain(op))
         return ac_time_drain(costs, (uint32_t)i->copy.bursts * i->copy.blocks);
-    if (op < AC_OP_TRANSPOSE)
+    if (ac_is_vector(op))
         return vector_cycles(costs, i);
-    if (op < AC_OP_MOVE)
+    if (ac_turns(i->opcode))
         return ac_time_transpose(costs, i->turn.repeat);
     const uint32_t steps = op == AC_OP_MOVE   ? AC_SCALAR_STEPS * i->move.count
                            : op == AC_OP_FILL ? AC_SCALAR_STEPS * i->fill.count
@@ -207,7 +206,7 @@ static void set_flag(ac_model *m, const ac_instruction *i)
     ac_flag_state *f = flag_of(m, i);
     if (f && f->set)
         ac_find_pair(m, AC_FLAG, "event", i->flag.event, AC_OP_SET_FLAG, (uint32_t)f->index);
-    issue(m, m->config.costs->issue);
+    ac_model_issue(m, m->config.costs->issue);
     const double end = occupy(m, 0, m->config.costs->flag, 0);
     if (!f)
         return;
@@ -224,7 +223,7 @@ static void wait_flag(ac_model *m, const ac_instruction *i)
     if (f && !f->set)
         ac_find(m, AC_FLAG, "event", i->flag.event, 0);
     const bool met = f && f->set;
-    issue(m, m->config.costs->issue);
+    ac_model_issue(m, m->config.costs->issue);
     occupy(m, met ? f->time : 0, m->config.costs->flag, met ? f->index : 0);
     if (!met)
         return;
@@ -240,7 +239,7 @@ static void barrier(ac_model *m, const ac_instruction *i)
     begin(m, AC_OP_BARRIER, known_pipe(pipe));
     if (!ac_legal(i, &fault))
         ac_find(m, AC_ILLEGAL_OPERAND, fault.operand, fault.found, fault.limit);
-    issue(m, m->config.costs->issue);
+    ac_model_issue(m, m->config.costs->issue);
     if (pipe == AC_PIPE_ALL)
         join_all(m);
     occupy(m, 0, 0, 0);
@@ -251,6 +250,8 @@ static void barrier(ac_model *m, const ac_instruction *i)
 void ac_model_take(ac_core *core, const ac_instruction *i)
 {
     ac_model *m = core->model;
+    if (i->opcode != AC_OP_WORK)
+        ac_replay(m, i);
     if (i->opcode == AC_OP_SET_FLAG) {
         set_flag(m, i);
         return;
@@ -265,8 +266,6 @@ void ac_model_take(ac_core *core, const ac_instruction *i)
     }
     begin(m, i->opcode, pipe_of(i->opcode));
     ac_check(m, core->target, i);
-    if (i->opcode == AC_OP_LOAD3D)
-        issue(m, m->config.costs->load3d_issue);
     if (spend(m, m->faulty ? 0 : cycles_of(m, core->target, i)))
         ac_execute(core, i);
 }

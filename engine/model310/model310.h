@@ -30,7 +30,7 @@ typedef struct ac_costs {
     double mmad_head; /* of every mmad, in addition to m1 * k1 * n1 */
     double mmad_odd;  /* 1: k1 - 2 more when k1 > 1 and m1 or n1 is odd */
     double load2d_fractal, load2d_latency;
-    double load3d_fractal, load3d_latency, load3d_issue; /* issue: on the scalar unit */
+    double load3d_fractal, load3d_latency;
     double drain_fractal, drain_latency;
     double vector_repeat, vector_latency;
     double transpose_block, transpose_latency;
@@ -44,8 +44,11 @@ typedef struct ac_costs {
     double flag;            /* of set_flag and wait_flag, on their pipe */
     double scalar_step;     /* of a step of the scalar unit's program */
     double issue;           /* of any instruction, on the scalar unit, which issues them all */
-    double task_launch;     /* microseconds from the end of a task to the start of the next */
-    double serial_share;    /* of the work that pipes could do side by side, how much published
+    double load3d_issue;    /* of a load3d by a vendor's kernel, which packs its operands itself */
+    /* On the scalar unit, to read a program (model310_replay.c). */
+    double replay_dispatch, replay_word, replay_register, replay_advance, replay_turn, replay_chunk;
+    double task_launch;  /* microseconds from the end of a task to the start of the next */
+    double serial_share; /* of the work that pipes could do side by side, how much published
                                kernels do one after another */
 } ac_costs;
 
@@ -131,6 +134,8 @@ size_t ac_model_bytes(const ac_target *target);
 void ac_model_init(ac_core *core, void *memory, const ac_model_config *config);
 /* Checks an instruction, times it and, if it is legal, executes it. */
 void ac_model_take(ac_core *core, const ac_instruction *instruction);
+/* A turn of a loop of the program begins. */
+void ac_model_turn(ac_core *core);
 /* Bytes of L1 or UB that hold values before the program begins. */
 void ac_model_written(ac_core *core, ac_address at, size_t size);
 /* Calls observe for every later instruction; NULL: no longer. */

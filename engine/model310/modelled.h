@@ -43,8 +43,7 @@ void mona_session_observe(mona_session *session,
  * instruction. */
 typedef struct mona_program_recorder {
     void *context;
-    void (*begin)(void *context, const ac_ring *rings, uint32_t count, uint32_t first_constant,
-                  uint32_t constants);
+    void (*begin)(void *context, const ac_segment *places, const ac_ring *rings);
     void (*on_operator)(void *context, uint32_t core, uint32_t op);
     void (*take)(void *context, uint32_t core, const ac_instruction *instruction);
 } mona_program_recorder;

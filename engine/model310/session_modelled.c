@@ -248,17 +248,19 @@ static void record_group(const mona_session *s, const plan_group *g)
 {
     const mona_plan *plan = s->plan;
     ac_ring rings[MONA_MAX_OPS];
-    uint32_t count = 0;
+    const plan_op *first = &plan->ops[plan->group_constants ? g->first : 0];
+    ac_segment places = {
+        .first_constant = (uint32_t)(first->constants_offset - plan->state_bytes),
+        .constants = (uint32_t)mona_plan_group_constants(plan, g),
+        .l1_bytes = (uint32_t)mona_plan_group_l1_bytes(g),
+    };
     for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &plan->ops[o];
         if (mona_plan_has_ring(plan, o))
-            rings[count++] =
+            rings[places.rings++] =
                 (ac_ring){(uint32_t)op->ring_offset, (uint32_t)(op->depth * op->row_bytes)};
     }
-    const plan_op *first = &plan->ops[plan->group_constants ? g->first : 0];
-    s->recorder->begin(s->recorder->context, rings, count,
-                       (uint32_t)(first->constants_offset - plan->state_bytes),
-                       (uint32_t)mona_plan_group_constants(plan, g));
+    s->recorder->begin(s->recorder->context, &places, rings);
 }
 
 /* ---- padding --------------------------------------------------------------------------------- */

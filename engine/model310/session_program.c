@@ -139,9 +139,15 @@ static void on_operator(void *context, uint32_t op)
         ac_model_kernel(&a->core->core, plan->model.strings + plan->ops[op].bound.op->name);
 }
 
+static void on_turn(void *context)
+{
+    ac_model_turn(&((const account *)context)->core->core);
+}
+
 void mona_program_run_segment(worker *w, uint32_t segment)
 {
     account a = {.core = w, .op = MONA_NONE};
-    ac_program_run(&w->core, &w->session->plan->program, segment, w->index, on_operator, &a);
+    const ac_program_watch watch = {&a, on_operator, on_turn};
+    ac_program_run(&w->core, &w->session->plan->program, segment, w->index, &watch);
     on_operator(&a, MONA_NONE);
 }

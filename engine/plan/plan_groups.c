@@ -81,6 +81,8 @@ static uint32_t end_of_core_group(const mona_plan *plan, uint32_t first)
     uint32_t end = count;
     size_t bytes = 0;
     for (uint32_t o = first; o < count; o++) {
+        if (o > first && (is_on_arrays(plan, o) || reads_array_of(plan, o, first)))
+            return o;
         bytes += align_up(plan->ops[o].constants_bytes);
         if (bytes > plan->group_constants && end < count)
             return end;
@@ -98,6 +100,15 @@ size_t mona_plan_group_constants(const mona_plan *plan, const plan_group *g)
     for (uint32_t o = all ? 0 : g->first; o < last; o++)
         bytes += align_up(plan->ops[o].constants_bytes);
     return bytes;
+}
+
+size_t mona_plan_room(const mona_plan *plan, const plan_group *g)
+{
+    if (!mona_plan_on_ai_core(plan))
+        return plan->cache_bytes;
+    const size_t l1 = plan->target->l1_bytes, constants = mona_plan_group_constants(plan, g);
+    const size_t room = constants < l1 ? (l1 - constants) / 16 * 15 : 0;
+    return room < plan->cache_bytes ? room : plan->cache_bytes;
 }
 
 /* The end of the group that begins at `first`. */
@@ -239,22 +250,27 @@ static bool has_placed(const mona_plan *plan)
     return false;
 }
 
-/* The number of tiles of all groups. UINT32_MAX or more if the rings do not fit with any number of
- * tiles. */
+/* Whether the rings of a group are larger than they should be, with any number of tiles. */
+static bool is_too_large(const mona_plan *plan, const plan_group *g)
+{
+    return g->rings_bytes > mona_plan_room(plan, g);
+}
+
+/* The number of tiles of all groups. UINT32_MAX or more if the rings do not fit. */
 static uint64_t tiles_of(const mona_plan *plan)
 {
-    uint64_t tiles = plan->rings_bytes > plan->cache_bytes ? UINT32_MAX : 0;
+    uint64_t tiles = 0;
     for (const plan_group *g = mona_plan_first_group(plan); g; g = mona_plan_next_group(plan, g))
-        tiles += g->tiles;
+        tiles += is_too_large(plan, g) ? UINT32_MAX : g->tiles;
     return tiles;
 }
 
 /* Whether bands of any group are cut into tiles, or would have to be. */
 static bool is_cut(const mona_plan *plan)
 {
-    bool cut = plan->rings_bytes > plan->cache_bytes;
+    bool cut = false;
     for (const plan_group *g = mona_plan_first_group(plan); g; g = mona_plan_next_group(plan, g))
-        cut |= g->tiles > 1;
+        cut |= g->tiles > 1 || is_too_large(plan, g);
     return cut;
 }
 
@@ -281,31 +297,27 @@ static uint64_t planned_bytes(const mona_plan *plan)
     return plan->maps_bytes + (uint64_t)plan->cores * plan->rings_bytes;
 }
 
-/* Rings get what constants leave of L1, less a sixteenth for a row of zeros. */
 static mona_status plan_core(mona_plan *plan, const mona_config *config, plan_progress *progress,
-                             uint32_t cores, size_t constants)
+                             uint32_t cores, size_t group_constants)
 {
-    const size_t l1 = plan->target->l1_bytes;
-    if (constants >= l1)
-        return MONA_ERR_UNSUPPORTED;
-    const size_t room = (l1 - constants) / 16 * 15;
-    const bool asked = config->cache_bytes && config->cache_bytes < room;
-    plan->cache_bytes = asked ? config->cache_bytes : room;
+    plan->group_constants = group_constants;
+    plan->cache_bytes = config->cache_bytes ? config->cache_bytes : plan->target->l1_bytes;
     const mona_status status = plan_channels(plan, config, progress, cores, NEVER);
-    return !status && plan->rings_bytes > room ? MONA_ERR_UNSUPPORTED : status;
+    plan->cache_bytes = plan->target->l1_bytes;
+    for (const plan_group *g = mona_plan_first_group(plan); g && !status;
+         g = mona_plan_next_group(plan, g))
+        if (is_too_large(plan, g))
+            return MONA_ERR_UNSUPPORTED;
+    return status;
 }
 
 /* A single group, if it fits. */
 static mona_status plan_core_groups(mona_plan *plan, const mona_config *config,
                                     plan_progress *progress, uint32_t cores)
 {
-    plan->group_constants = 0;
-    mona_status status = plan_core(plan, config, progress, cores,
-                                   mona_plan_group_constants(plan, mona_plan_first_group(plan)));
-    for (uint32_t eighths = 6; status == MONA_ERR_UNSUPPORTED && eighths; eighths--) {
-        plan->group_constants = plan->target->l1_bytes / 8 * eighths;
-        status = plan_core(plan, config, progress, cores, plan->group_constants);
-    }
+    mona_status status = plan_core(plan, config, progress, cores, 0);
+    for (uint32_t eighths = 6; status == MONA_ERR_UNSUPPORTED && eighths; eighths--)
+        status = plan_core(plan, config, progress, cores, plan->target->l1_bytes / 8 * eighths);
     return status;
 }
 

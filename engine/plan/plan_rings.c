@@ -106,8 +106,9 @@ static size_t size_rings(mona_plan *plan, const plan_group *g, plan_progress *pr
 }
 
 /* The rings of all groups lie in the same place. */
-static mona_status keep_largest(mona_plan *plan, size_t bytes)
+static mona_status keep_largest(mona_plan *plan, plan_group *g, size_t bytes)
 {
+    g->rings_bytes = bytes;
     plan->rings_bytes = bytes > plan->rings_bytes ? bytes : plan->rings_bytes;
     return bytes < PLAN_MAX_BYTES ? MONA_OK : MONA_ERR_LIMIT;
 }
@@ -115,6 +116,7 @@ static mona_status keep_largest(mona_plan *plan, size_t bytes)
 static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan_group *g,
                                 plan_progress *progress)
 {
+    const size_t room = mona_plan_room(plan, g);
     size_t bytes;
     uint32_t max = g->grid_width / MIN_TILE_COLUMNS;
     g->tiles = 1;
@@ -124,18 +126,18 @@ static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan
     }
     for (;;) {
         bytes = size_rings(plan, g, progress);
-        if (bytes <= plan->cache_bytes || g->tiles >= max)
+        if (bytes <= room || g->tiles >= max)
             break;
         /* Rings of T tiles take a / T + b, where b are margins. If that is over the budget, it also
          * is for every number of tiles below T * bytes / budget. */
-        const size_t enough = bytes / (plan->cache_bytes / g->tiles + 1);
+        const size_t enough = bytes / (room / g->tiles + 1);
         g->tiles = enough <= g->tiles ? g->tiles + 1 : enough < max ? (uint32_t)enough : max;
     }
-    return keep_largest(plan, bytes);
+    return keep_largest(plan, g, bytes);
 }
 
 /* Makes rings as deep as their bands are high. The number of tiles stays the same. */
-static mona_status keep_rows(mona_plan *plan, const plan_group *g, plan_progress *progress)
+static mona_status keep_rows(mona_plan *plan, plan_group *g, plan_progress *progress)
 {
     for (uint32_t band = 0; band < g->parts; band++) {
         mona_schedule_unit(plan, g, mona_schedule_rows(g, band), mona_schedule_columns(plan, g, 0),
@@ -146,7 +148,7 @@ static mona_status keep_rows(mona_plan *plan, const plan_group *g, plan_progress
         }
         advance(plan, g, progress);
     }
-    return keep_largest(plan, size_rings(plan, g, progress));
+    return keep_largest(plan, g, size_rings(plan, g, progress));
 }
 
 /* Sets the place of tensors that share a ring or map. */

@@ -39,6 +39,7 @@ typedef struct plan_group {
     /* The reference grid has the size of the smallest result. Bands, strips and tiles are counted
      * in it, and its positions are scaled to the rows and columns of each result. */
     uint32_t grid_height, grid_width;
+    size_t rings_bytes;
 } plan_group;
 
 /* A bound operator, and where its output lies: in a ring in each core's region, or in a map if a
@@ -127,7 +128,7 @@ static inline bool mona_plan_on_ai_core(const mona_plan *plan)
 /* Whether an operator only copies channels, unless they lie in place. */
 static inline bool mona_plan_copies(const plan_op *op)
 {
-    return op->bound.op->kind == MONA_OP_CONCAT || op->bound.op->kind == MONA_OP_SLICE;
+    return mona_copies_channels(op->bound.op);
 }
 
 /* Whether operator o has a ring of its own. For when depths are known. */
@@ -153,6 +154,12 @@ static inline const mona_op_program *mona_plan_program_of(const mona_plan *plan,
 static inline size_t mona_plan_l1_bytes(const mona_plan *plan)
 {
     return max_size(plan->rings_bytes + AC_ROW_SLACK, plan->program.header.l1_bytes);
+}
+
+/* The same of a group. */
+static inline size_t mona_plan_group_l1_bytes(const plan_group *g)
+{
+    return g->rings_bytes + AC_ROW_SLACK;
 }
 
 /* Bytes of constants that lie in L1 while a group runs on an AI Core, besides a row of zeros: those

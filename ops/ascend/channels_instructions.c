@@ -6,6 +6,7 @@
  *   MTE1 -> MTE3    the half is full
  *   MTE3 -> MTE1    the half is empty */
 #include "ops/ascend/programs.h"
+#include "ops/ascend/ub.h"
 #include "ops/channels.h"
 
 /* Moves a part channel by channel. Channels that fill up the last block become zeros. */
@@ -24,11 +25,8 @@ static void move_channels(const mona_row_call *call, const mona_channels *p)
     for (uint32_t i = 0; i < p->count; i++)
         ac_emit_move(call->core, mona_channel_at(&out, p->to + i),
                      mona_channel_at(&in, p->from + i), m);
-    if (p->to + p->count < call->bound->output.channels)
-        return;
-    for (uint32_t to = call->bound->output.channels; to % out.c0; to++)
-        ac_emit_fill(call->core, mona_channel_at(&out, to),
-                     (ac_fill){.count = m.count, .bytes = element, .step = m.dst_step});
+    if (p->to + p->count == call->bound->output.channels)
+        mona_scalar_fill_up(call->core, &out, p->to + p->count, m.count);
 }
 
 /* ---- whole blocks ---------------------------------------------------------------------------- */
@@ -45,18 +43,18 @@ static bool is_whole_blocks(const mona_bound_op *b, const mona_channels *p)
 
 typedef struct program {
     ac_core *core;
-    uint32_t half; /* size of a half of UB, in blocks of 32 bytes */
-    uint32_t slot; /* the half that is filled next */
+    uint32_t half;    /* size of a half of a reader's share of UB, in blocks of 32 bytes */
+    uint32_t slot[2]; /* by reader, MTE1 or MTE2: the half that it fills next */
 } program;
 
 /* Copies `bursts` pieces of `blocks` blocks of 32 bytes through UB. Strides are in bytes. */
 static void by_way_of_ub(program *p, ac_address to, size_t to_stride, ac_address from,
                          size_t from_stride, uint32_t bursts, uint32_t blocks)
 {
-    const ac_address ub = ac_at(AC_UB, (size_t)p->slot * p->half * AC_BLOCK);
-    const uint32_t e = p->slot;
     const bool from_gm = ac_space_of(from) >= AC_GM;
     const ac_pipe reader = from_gm ? AC_PIPE_MTE2 : AC_PIPE_MTE1;
+    const uint32_t e = p->slot[from_gm];
+    const ac_address ub = ac_at(AC_UB, (size_t)(2 * from_gm + e) * p->half * AC_BLOCK);
     ac_copy in = {.bursts = (uint16_t)bursts, .blocks = (uint16_t)blocks}, out = in;
     if (bursts > 1) {
         in.src_gap = (uint16_t)(from_stride / AC_BLOCK - blocks);
@@ -67,7 +65,7 @@ static void by_way_of_ub(program *p, ac_address to, size_t to_stride, ac_address
     ac_emit_sync(p->core, reader, AC_PIPE_MTE3, e);
     ac_emit_copy_out(p->core, to, ub, out);
     ac_emit_set_flag(p->core, AC_PIPE_MTE3, reader, e);
-    p->slot ^= 1;
+    p->slot[from_gm] ^= 1;
 }
 
 static void copy_blocks(program *p, const mona_row_call *call, const mona_channels *t)
@@ -80,6 +78,11 @@ static void copy_blocks(program *p, const mona_row_call *call, const mona_channe
     const uint32_t at_once = row < p->half ? p->half / row : 1;
     const ac_address from = in.at + t->from / in.c0 * in.block_stride;
     const ac_address to = out.at + t->to / out.c0 * out.block_stride;
+    if (ac_space_of(from) >= AC_GM && ac_space_of(to) == AC_L1) {
+        mona_copy_rows(p->core, AC_GM_L1, (mona_steps){to, (ptrdiff_t)out.block_stride},
+                       (mona_steps){from, (ptrdiff_t)in.block_stride}, blocks, row * AC_BLOCK);
+        return;
+    }
     for (uint32_t n = 0; n < blocks; n += at_once)
         for (uint32_t x = 0; x < row; x += p->half) {
             const size_t at = (size_t)x * AC_BLOCK;
@@ -91,7 +94,7 @@ static void copy_blocks(program *p, const mona_row_call *call, const mona_channe
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Whether an input lies in global memory, where an earlier group left it. */
+/* Whether any input lies in global memory, where an earlier group left it. */
 static bool reads_maps(const mona_row_call *call)
 {
     bool maps = false;
@@ -103,8 +106,8 @@ static bool reads_maps(const mona_row_call *call)
 void mona_channels_program(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
-    program p = {calls->core, b->target->ub_bytes / 2 / AC_BLOCK, 0};
     const uint32_t readers = reads_maps(calls) ? 2 : 1; /* MTE1, MTE2 */
+    program p = {calls->core, b->target->ub_bytes / (2 * readers) / AC_BLOCK, {0, 0}};
     for (uint32_t e = 0; e < 2 * readers; e++)
         ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_MTE1 + e / 2, e % 2);
     for (uint32_t i = 0; i < b->op->input_count; i++) {

@@ -5,6 +5,7 @@
 #define MONA_OPS_CONV_INSTRUCTIONS_H
 
 #include "ops/ascend/conv_packing.h"
+#include "ops/ascend/ub.h"
 #include "ops/ascend/vectors.h"
 
 #include "engine/arith.h"
@@ -107,7 +108,8 @@ static inline uint32_t batch_of(const program *p, const tile *t)
     return t->first / batch_parts(p->k);
 }
 
-/* Bytes before the fp16 constants of lane block j of a part, in arrays [parts of a batch][width][16]. */
+/* Bytes before the fp16 constants of lane block j of a part, in arrays [parts of a
+ * batch][width][16]. */
 static inline size_t lanes_at(const program *p, uint32_t part, uint32_t j)
 {
     return ((size_t)(part % batch_parts(p->k)) * p->k->width + j) * VECTOR;
@@ -134,13 +136,6 @@ static inline uint32_t tile_elements(const program *p, const tile *t)
 }
 
 /* Takes `bytes` bytes of UB, rounded up to whole blocks, and moves *at past them. */
-static inline ac_address take(ac_address *at, size_t bytes)
-{
-    const ac_address taken = *at;
-    *at += (bytes + AC_BLOCK - 1) / AC_BLOCK * AC_BLOCK;
-    return taken;
-}
-
 static inline void copy_blocks(const program *p, ac_path path, ac_address to, ac_address from,
                                uint32_t blocks)
 {

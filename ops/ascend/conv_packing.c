@@ -109,8 +109,8 @@ static bool find_residual(const mona_bound_op *b, mona_conv_packing *k)
            find_step(b, b->input_c0[1], bytes, &k->residual_column, &k->residual_step);
 }
 
-/* Parts of 16 channels whose results make up whole rows of planes (channel c goes to row c / block, and 16 is no
- * multiple of 3) or a whole channel block. */
+/* Parts of 16 channels whose results make up whole rows of planes (channel c goes to row c / block,
+ * and 16 is no multiple of 3) or a whole channel block. */
 static uint32_t scatter_group(const mona_bound_op *b)
 {
     if (b->store)
@@ -197,6 +197,13 @@ static uint32_t max_k(const mona_bound_op *b, const mona_conv_packing *k, const 
     return max_runs * k->run_fractals + k->bias_by_cube + k->residual_fractals;
 }
 
+/* For planes, weights of all channels take up to 16 times as much as they are. */
+static bool is_small(const mona_bound_op *b, const mona_conv_packing *k, uint32_t fractals)
+{
+    const uint64_t bytes = (uint64_t)fractals * k->width * k->parts * FRACTAL_BYTES;
+    return k->way != MONA_CONV_PLANES || bytes <= b->target->l1_bytes / 2;
+}
+
 /* Cycles for 16 rows of A divided by their pixels. Larger than any other cost if L0B cannot hold
  * the weights. */
 static uint64_t cost_of(const mona_bound_op *b, const mona_conv_packing *k, uint32_t fractals)
@@ -230,7 +237,7 @@ static bool cheapest(const mona_bound_op *b, const mona_conv_layout *l, mona_con
     for (uint32_t pixels = 1; pixels <= LANES; pixels *= 2) {
         mona_conv_packing k = base;
         k.pixels = pixels;
-        if (!fill(b, l, &k))
+        if (!fill(b, l, &k) || !is_small(b, &k, max_k(b, &k, l)))
             continue;
         const uint64_t cost = cost_of(b, &k, max_k(b, &k, l));
         if (cost < min_cost)

@@ -153,18 +153,39 @@ static void copy_result(const program *p, const tile *t, uint32_t part, ac_addre
                     result_block(p, t, part, done), blocks - done);
 }
 
-static void store_row(const program *p, const tile *t, uint32_t part)
+/* Copies the whole blocks of several parts by one instruction. False: the pieces of a row do not lie
+ * side by side, or a copy cannot skip what lies between two parts. */
+static bool copy_results(const program *p, const tile *t, ac_address to, uint32_t blocks)
+{
+    const size_t stride = p->row->output.block_stride, result = result_bytes(p, t) / AC_BLOCK;
+    const size_t gap = stride / AC_BLOCK - blocks;
+    if (t->end - t->first == 1 || p->cuts > 1 || !blocks || stride % AC_BLOCK || gap > MAX_GAP)
+        return false;
+    ac_emit_copy_out(p->core, to, result_of(p, t, t->first),
+                     (ac_copy){.bursts = (uint16_t)(t->end - t->first),
+                               .blocks = (uint16_t)blocks,
+                               .src_gap = (uint16_t)(result - blocks),
+                               .dst_gap = (uint16_t)gap});
+    return true;
+}
+
+static void store_rows(const program *p, const tile *t)
 {
     const mona_row_at *o = &p->row->output;
     const uint32_t column = o->c0 * (uint32_t)mona_type_size(o->type);
     const uint32_t bytes = t->pixels * column, blocks = bytes / AC_BLOCK, rest = bytes % AC_BLOCK;
-    const ac_address to = o->at + part * o->block_stride + (size_t)t->x * column;
-    copy_result(p, t, part, to, blocks);
-    if (!rest)
-        return;
-    sync(p, AC_PIPE_V, AC_PIPE_S, 0);
-    mona_scalar_copy(p->core, to + bytes - rest, result_block(p, t, part, blocks), rest);
-    sync(p, AC_PIPE_S, AC_PIPE_V, 0);
+    const ac_address to = o->at + t->first * o->block_stride + (size_t)t->x * column;
+    const bool together = copy_results(p, t, to, blocks);
+    for (uint32_t part = t->first; part < t->end; part++) {
+        const ac_address of_part = to + (part - t->first) * o->block_stride;
+        if (!together)
+            copy_result(p, t, part, of_part, blocks);
+        if (!rest)
+            continue;
+        sync(p, AC_PIPE_V, AC_PIPE_S, 0);
+        mona_scalar_copy(p->core, of_part + bytes - rest, result_block(p, t, part, blocks), rest);
+        sync(p, AC_PIPE_S, AC_PIPE_V, 0);
+    }
 }
 
 /* ---- planes ---------------------------------------------------------------------------------- */
@@ -270,11 +291,11 @@ void mona_conv_store(const program *p, const tile *t)
     for (uint32_t part = t->first; part < t->end; part++)
         round_part(p, t, part);
     sync(p, AC_PIPE_V, AC_PIPE_MTE3, 0);
-    for (uint32_t part = t->first; part < t->end && p->k->way == MONA_CONV_ROW; part++)
-        store_row(p, t, part);
-    if (p->k->way == MONA_CONV_PLANES)
+    if (p->k->way == MONA_CONV_ROW)
+        store_rows(p, t);
+    else if (p->k->way == MONA_CONV_PLANES)
         store_planes(p, t);
-    else if (p->k->way == MONA_CONV_SCATTER)
+    else
         scatter(p, t);
     ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, t->slot);
 }

@@ -20,6 +20,7 @@
  *   V -> S, S -> V    the scalar unit stores what fills no block of 32 bytes */
 #include "ops/ascend/lanes.h"
 #include "ops/ascend/programs.h"
+#include "ops/ascend/ub.h"
 
 #include "engine/arith.h"
 
@@ -183,7 +184,6 @@ static void turn_part(const program *p, const part *t)
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
-/* Stores whole blocks by MTE3 and the rest by the scalar unit, as padding may follow. */
 static void store(const program *p, const mona_row_call *call, uint32_t block)
 {
     const mona_row_at row = mona_place_row(p->core, output_row(call), true);
@@ -193,18 +193,9 @@ static void store(const program *p, const mona_row_call *call, uint32_t block)
     const size_t column = (size_t)p->out_c0 * p->element;
     const uint32_t bytes = (uint32_t)((size_t)(end - begin) * column);
     const ac_address from = p->out + (size_t)(begin - first) * column;
-    const uint32_t rest = from % AC_BLOCK ? bytes : bytes % AC_BLOCK, whole = bytes - rest;
     const ac_address to =
         row.at + block * row.block_stride + (size_t)(begin - call->x_begin) * column;
-    sync(p, AC_PIPE_V, AC_PIPE_MTE3);
-    if (whole)
-        ac_emit_copy_out(p->core, to, from,
-                         (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
-    if (rest) {
-        sync(p, AC_PIPE_V, AC_PIPE_S);
-        mona_scalar_copy(p->core, to + whole, from + whole, rest);
-        sync(p, AC_PIPE_S, AC_PIPE_V);
-    }
+    mona_store_rows(p->core, (mona_steps){to, 0}, (mona_steps){from, 0}, 1, bytes);
     ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }
 

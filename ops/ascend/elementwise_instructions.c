@@ -21,6 +21,7 @@
  *   V -> S       the scalar unit takes its turn
  *   S -> V       its turn has ended */
 #include "ops/ascend/programs.h"
+#include "ops/ascend/ub.h"
 #include "ops/ascend/vectors.h"
 
 enum { BYTES_OF_ELEMENT = 10 /* bytes of UB: two stored, two fp16, one result, at most 2 each */ };
@@ -122,21 +123,6 @@ static void bring(const program *p, ac_address to, ac_address from, size_t bytes
                  (ac_copy){.bursts = 1, .blocks = (uint16_t)((bytes + AC_BLOCK - 1) / AC_BLOCK)});
 }
 
-/* Stores whole blocks by MTE3 and the rest by the scalar unit, as padding may follow. */
-static void store(const program *p, ac_address to, uint32_t bytes)
-{
-    const uint32_t rest = bytes % AC_BLOCK, whole = bytes - rest;
-    sync(p, AC_PIPE_V, AC_PIPE_MTE3);
-    if (whole)
-        ac_emit_copy_out(p->core, to, p->result,
-                         (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
-    if (rest) {
-        sync(p, AC_PIPE_V, AC_PIPE_S);
-        mona_scalar_copy(p->core, to + whole, p->result + whole, rest);
-        sync(p, AC_PIPE_S, AC_PIPE_V);
-    }
-}
-
 /* Computes elements [first, first + count) of a row of one channel block. */
 static void combine_piece(const program *p, const mona_row_call *call, uint32_t block,
                           uint32_t first, uint32_t count)
@@ -153,7 +139,8 @@ static void combine_piece(const program *p, const mona_row_call *call, uint32_t 
     ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
     const mona_row_at out = mona_place_row(p->core, output_row(call), true);
     const uint32_t size = (uint32_t)mona_type_size(out.type);
-    store(p, out.at + block * out.block_stride + first * size, count * size);
+    mona_store_rows(p->core, (mona_steps){out.at + block * out.block_stride + first * size, 0},
+                    (mona_steps){p->result, 0}, 1, count * size);
     ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }
 

@@ -12,6 +12,7 @@
  * Flags, event 0: as in elementwise_instructions.c. */
 #include "ops/ascend/pixels.h"
 #include "ops/ascend/programs.h"
+#include "ops/ascend/ub.h"
 
 #include "engine/arith.h"
 
@@ -59,13 +60,6 @@ static uint32_t aligned(const side *s)
 static uint32_t blocks_of(const program *p, const side *s)
 {
     return p->unit > s->c0 && s->c0 >= AC_FRACTAL ? p->unit / s->c0 : 1;
-}
-
-static ac_address take(ac_address *at, size_t bytes)
-{
-    const ac_address taken = *at;
-    *at += round_up(bytes, AC_BLOCK);
-    return taken;
 }
 
 static void place_side(const program *p, side *s, ac_address *at)
@@ -302,27 +296,19 @@ static void combine(const program *p, uint32_t first, uint32_t pixels)
     narrow(p);
 }
 
-/* Stores whole blocks of 32 bytes by MTE3 and the rest by the scalar unit, as padding may follow.
- * Only pixels of less than a block leave some, and these have a single channel block. */
+/* Only pixels of less than a block leave a part of one, and these have a single channel block. */
 static void store(const program *p, const mona_row_call *call, uint32_t first, int64_t x,
                   uint32_t pixels)
 {
     const side *s = &p->out;
     const mona_row_at row = mona_place_row(p->core, output_row(call), true);
-    const uint32_t bytes = pixels * pixel_bytes(s), rest = bytes % AC_BLOCK, whole = bytes - rest;
+
     const uint32_t block = first / s->c0, all = ceil_div_u32(p->bound->output.channels, s->c0);
     const ac_address to =
         row.at + block * row.block_stride + (size_t)(x - call->x_begin) * pixel_bytes(s);
-    sync(p, AC_PIPE_V, AC_PIPE_MTE3);
-    if (whole)
-        mona_copy_rows(p->core, ac_path_out(to), (mona_steps){to, (ptrdiff_t)row.block_stride},
-                       (mona_steps){s->stored, (ptrdiff_t)s->count * pixel_bytes(s)},
-                       min_u32(blocks_of(p, s), all - block), whole);
-    if (rest) {
-        sync(p, AC_PIPE_V, AC_PIPE_S);
-        mona_scalar_copy(p->core, to + whole, s->stored + whole, rest);
-        sync(p, AC_PIPE_S, AC_PIPE_V);
-    }
+    mona_store_rows(p->core, (mona_steps){to, (ptrdiff_t)row.block_stride},
+                    (mona_steps){s->stored, (ptrdiff_t)s->count * pixel_bytes(s)},
+                    min_u32(blocks_of(p, s), all - block), pixels * pixel_bytes(s));
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */

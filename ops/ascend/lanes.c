@@ -149,7 +149,7 @@ void mona_lanes_from_block(const mona_lanes *l, int32_t first, uint32_t count, u
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
-enum { ROW_PIXELS = 32, MAX_GAP = UINT16_MAX * AC_BLOCK };
+enum { ROW_PIXELS = 32 };
 
 static uint32_t pitch_of(uint32_t pixels)
 {
@@ -192,28 +192,4 @@ void mona_lanes_pieces(const mona_row_call *calls, uint32_t count, mona_span col
                                         .last = y + rows == count && x + part == pixels});
         }
     }
-}
-
-/* ---- copies --------------------------------------------------------------------------------- */
-
-/* Whether a copy can skip the bytes between rows. */
-static bool far_enough(ptrdiff_t gap)
-{
-    return gap >= 0 && gap <= MAX_GAP && gap % AC_BLOCK == 0;
-}
-
-void mona_copy_rows(ac_core *core, ac_path path, mona_steps to, mona_steps from, uint32_t rows,
-                    uint32_t bytes)
-{
-    const ptrdiff_t from_gap = from.step - (ptrdiff_t)bytes, to_gap = to.step - (ptrdiff_t)bytes;
-    ac_copy c = {.bursts = 1, .blocks = (uint16_t)(bytes / AC_BLOCK)};
-    if (rows > 1 && far_enough(from_gap) && far_enough(to_gap)) {
-        c.bursts = (uint16_t)rows;
-        c.src_gap = (uint16_t)(from_gap / AC_BLOCK);
-        c.dst_gap = (uint16_t)(to_gap / AC_BLOCK);
-        rows = 1;
-    }
-    for (uint32_t row = 0; row < rows; row++)
-        ac_emit_copy(core, path, to.at + (uint64_t)((int64_t)row * to.step),
-                     from.at + (uint64_t)((int64_t)row * from.step), c);
 }

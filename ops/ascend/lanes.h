@@ -74,15 +74,4 @@ void mona_lanes_pieces(const mona_row_call *calls, uint32_t count, mona_span col
                        uint32_t element, uint32_t groups,
                        void (*work)(void *program, const mona_piece *piece), void *program);
 
-/* Rows `step` bytes apart, the first of them at `at`. */
-typedef struct mona_steps {
-    ac_address at;
-    ptrdiff_t step;
-} mona_steps;
-
-/* Copies `bytes` of each row, a multiple of a block: all rows by one instruction if both sides
- * allow it. */
-void mona_copy_rows(ac_core *core, ac_path path, mona_steps to, mona_steps from, uint32_t rows,
-                    uint32_t bytes);
-
 #endif

@@ -3,8 +3,9 @@
  * equals the row of the plane, and MTE2 copies it. What does not fill a block of 32 bytes goes
  * through UB, where the scalar unit adds zeros: those columns are padding or have not been computed
  * yet. */
-#include "ops/ascend/programs.h"
 #include "ops/ascend/lanes.h"
+#include "ops/ascend/programs.h"
+#include "ops/ascend/ub.h"
 
 bool mona_load_is_dense(const mona_bound_op *b)
 {

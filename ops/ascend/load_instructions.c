@@ -32,8 +32,9 @@
  *   V -> MTE2, 0        samples have been used
  *   V -> MTE3, 0        channel blocks are complete
  *   MTE3 -> V, 0        channel blocks have been stored */
-#include "ops/ascend/programs.h"
 #include "ops/ascend/lanes.h"
+#include "ops/ascend/programs.h"
+#include "ops/ascend/ub.h"
 
 #include "engine/libc.h"
 

@@ -10,7 +10,7 @@ typedef struct runs {
     uint32_t result_step, best_step, width, count;
 } runs;
 
-static void take(const program *p, ac_address result, ac_address best, ac_vector v)
+static void accumulate(const program *p, ac_address result, ac_address best, ac_vector v)
 {
     v.a_block = v.dst_block;
     v.a_repeat = v.dst_repeat;
@@ -32,14 +32,14 @@ static void take_each(const program *p, const runs *r)
     const bool near = r->result_step <= UINT8_MAX && r->best_step <= UINT8_MAX;
     for (uint32_t i = 0, count; i < r->count; i += count) {
         count = near ? min_u32(r->count - i, AC_MAX_REPEAT) : 1;
-        take(p, r->result + (size_t)i * r->result_step * AC_BLOCK,
-             r->best + (size_t)i * r->best_step * AC_BLOCK,
-             (ac_vector){.repeat = (uint8_t)count,
-                         .lanes = (uint8_t)(r->width * (pool_lanes(p) / 8)),
-                         .dst_block = 1,
-                         .b_block = 1,
-                         .dst_repeat = (uint8_t)(near ? r->result_step : 1),
-                         .b_repeat = (uint8_t)(near ? r->best_step : 1)});
+        accumulate(p, r->result + (size_t)i * r->result_step * AC_BLOCK,
+                   r->best + (size_t)i * r->best_step * AC_BLOCK,
+                   (ac_vector){.repeat = (uint8_t)count,
+                               .lanes = (uint8_t)(r->width * (pool_lanes(p) / 8)),
+                               .dst_block = 1,
+                               .b_block = 1,
+                               .dst_repeat = (uint8_t)(near ? r->result_step : 1),
+                               .b_repeat = (uint8_t)(near ? r->best_step : 1)});
     }
 }
 
@@ -53,8 +53,8 @@ static void take_eight(const program *p, const runs *r)
     for (uint32_t k = 0; k < r->width; k++)
         for (vectors w = vectors_of(strides, pool_lanes(p), r->count * (pool_lanes(p) / 8));
              next_vectors(&w);)
-            take(p, vectors_at(&w, r->result + k * AC_BLOCK, w.v.dst_repeat),
-                 vectors_at(&w, r->best + k * AC_BLOCK, w.v.b_repeat), w.v);
+            accumulate(p, vectors_at(&w, r->result + k * AC_BLOCK, w.v.dst_repeat),
+                       vectors_at(&w, r->best + k * AC_BLOCK, w.v.b_repeat), w.v);
 }
 
 static void take_runs(const program *p, runs r)

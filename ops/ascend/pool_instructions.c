@@ -44,11 +44,6 @@ static uint32_t out_size(const program *p)
     return (uint32_t)mona_type_size(p->bound->output.type);
 }
 
-static void sync(const program *p, ac_pipe from, ac_pipe to)
-{
-    ac_emit_sync(p->core, from, to, 0);
-}
-
 /* ---- UB ------------------------------------------------------------------------------------- */
 
 static program program_of(const mona_bound_op *b)
@@ -84,13 +79,6 @@ static uint32_t max_reach(const program *p)
     const uint64_t window = (kernel_or(f->kernel_w, width) - 1) * (uint64_t)f->dilation_w + 1;
     const uint64_t reach = (uint64_t)(p->outputs - 1) * f->stride_w + window;
     return (reach < width ? (uint32_t)reach : width) + aligned_columns(p) - 1;
-}
-
-static ac_address take(ac_address *at, size_t bytes)
-{
-    const ac_address taken = *at;
-    *at += round_up(bytes, AC_BLOCK);
-    return taken;
 }
 
 /* Channel blocks of a step: they are as many channels of the input as of the output. */
@@ -292,25 +280,15 @@ static void narrow(const program *p)
                   columns * p->out_c0);
 }
 
-/* Stores whole blocks by MTE3 and what fills none by the scalar unit, as padding may follow. Only
- * pixels of less than a block leave some, and these have a single channel block. */
+/* Only pixels of less than a block leave a part of one, and these have a single channel block. */
 static void store(const program *p, const mona_row_call *call, uint32_t block)
 {
     const mona_row_at row = mona_place_row(p->core, output_row(call), true);
     const uint32_t column = p->out_c0 * out_size(p), bytes = p->outputs * column;
     const ac_address to =
         row.at + block * row.block_stride + (uint64_t)(p->x - call->x_begin) * column;
-    const uint32_t rest = to % AC_BLOCK ? bytes : bytes % AC_BLOCK, whole = bytes - rest;
-    sync(p, AC_PIPE_V, AC_PIPE_MTE3);
-    if (whole)
-        mona_copy_rows(p->core, ac_path_out(to), (mona_steps){to, (ptrdiff_t)row.block_stride},
-                       (mona_steps){p->out, (ptrdiff_t)p->out_columns * column}, p->out_blocks,
-                       whole);
-    if (rest) {
-        sync(p, AC_PIPE_V, AC_PIPE_S);
-        mona_scalar_copy(p->core, to + whole, p->out + whole, rest);
-        sync(p, AC_PIPE_S, AC_PIPE_V);
-    }
+    mona_store_rows(p->core, (mona_steps){to, (ptrdiff_t)row.block_stride},
+                    (mona_steps){p->out, (ptrdiff_t)p->out_columns * column}, p->out_blocks, bytes);
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */

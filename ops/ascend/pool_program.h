@@ -5,6 +5,7 @@
 #define MONA_OPS_POOL_PROGRAM_H
 
 #include "ops/ascend/pixels.h"
+#include "ops/ascend/ub.h"
 #include "ops/pool.h"
 
 typedef struct program {

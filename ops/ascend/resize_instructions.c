@@ -84,13 +84,6 @@ static void find_reach(program *p)
 
 /* ---- UB ------------------------------------------------------------------------------------- */
 
-static ac_address take(ac_address *at, size_t bytes)
-{
-    const ac_address taken = *at;
-    *at += round_up(bytes, AC_BLOCK);
-    return taken;
-}
-
 static ac_address take_halves(ac_address *at, size_t count)
 {
     return take(at, count * sizeof(uint16_t));

@@ -5,6 +5,7 @@
 #define MONA_OPS_RESIZE_PROGRAM_H
 
 #include "ops/ascend/lanes.h"
+#include "ops/ascend/ub.h"
 #include "ops/resize.h"
 
 enum {

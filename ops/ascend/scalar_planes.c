@@ -23,17 +23,6 @@ static ac_move move_of(const mona_row_call *call, uint16_t scale, uint32_t maxim
         .count = (uint32_t)(call->x_end - call->x_begin), .scale = scale, .maximum = maximum};
 }
 
-/* Writes zeros to what fills up the last channel block. */
-static void fill_up(const mona_row_call *call, const mona_row_at *row)
-{
-    const uint32_t size = (uint32_t)mona_type_size(row->type);
-    for (uint32_t c = call->bound->output.channels; c % row->c0; c++)
-        ac_emit_fill(call->core, mona_channel_at(row, c),
-                     (ac_fill){.count = (uint32_t)(call->x_end - call->x_begin),
-                               .bytes = size,
-                               .step = row->c0 * size});
-}
-
 static void load_row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
@@ -51,7 +40,8 @@ static void load_row(const mona_row_call *call)
             ac_emit_move(call->core, mona_channel_at(&row, channel++),
                          sample_at(at, planes, call, block, c, size), m);
     }
-    fill_up(call, &row);
+    mona_scalar_fill_up(call->core, &row, b->output.channels,
+                        (uint32_t)(call->x_end - call->x_begin));
 }
 
 static void store_row(const mona_row_call *call)

@@ -23,8 +23,9 @@
  *   V -> S       a stream is complete, for the scalar unit
  *   MTE3 -> V    all streams have been stored by MTE3
  *   S -> V       all streams have been stored by the scalar unit */
-#include "ops/ascend/programs.h"
 #include "ops/ascend/lanes.h"
+#include "ops/ascend/programs.h"
+#include "ops/ascend/ub.h"
 
 typedef struct program {
     const mona_row_call *call; /* the first of the calls, which share planes, stores and columns */

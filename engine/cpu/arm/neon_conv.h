@@ -18,6 +18,14 @@ enum {
     QUAD = 4,            /* outputs in a register */
 };
 
+/* What ac_conv_row.scratch holds. */
+typedef struct scratch {
+    _Alignas(64) int32_t acc[TILE * AC_FRACTAL];
+    uint8_t results[AC_MAX_GROUP][SCATTER_PIXELS * AC_FRACTAL * 2]; /* that are to be spread */
+} scratch;
+
+_Static_assert(sizeof(scratch) <= AC_SCRATCH_NEON, "it fits");
+
 /* One block of 16 outputs while it is computed. */
 typedef struct job {
     const ac_conv_row *row;
@@ -175,7 +183,7 @@ static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc);
 
 static void run_pixels(const job *j, uint32_t origin, uint32_t pixels)
 {
-    int32_t acc[TILE * AC_FRACTAL];
+    int32_t *acc = ((scratch *)(void *)j->row->scratch)->acc;
     const uint32_t end = origin + pixels, tile = min_u32(pixels, TILE);
     for (uint32_t i = 0; i < tile; i++) /* conv_tile() leaves outputs that do not exist at this */
         memcpy(acc + (size_t)i * AC_FRACTAL, j->start, AC_FRACTAL * sizeof *acc);
@@ -198,16 +206,15 @@ static void conv_direct(const ac_conv_row *row, const clamps *limits)
 
 static void conv_scattered(const ac_conv_row *row, const clamps *limits, const ac_isa *by)
 {
-    uint8_t(*results)[SCATTER_PIXELS * AC_FRACTAL * 2] = (void *)row->scratch;
-    _Static_assert(AC_MAX_GROUP * sizeof *results <= AC_SCRATCH_NEON, "it fits");
+    scratch *s = (scratch *)(void *)row->scratch;
     int32_t start[AC_MAX_GROUP][AC_FRACTAL];
     job jobs[AC_MAX_GROUP];
     const uint32_t group = ac_scatter_group(row);
-    const ac_row tile = {results[0], sizeof *results, AC_FRACTAL, row->output.type};
+    const ac_row tile = {s->results[0], sizeof s->results[0], AC_FRACTAL, row->output.type};
     for (uint32_t n = 0; n < row->conv->blocks; n += group) {
         const uint32_t count = min_u32(group, row->conv->blocks - n);
         for (uint32_t i = 0; i < count; i++)
-            jobs[i] = job_of(row, limits, n + i, start[i], results[i]);
+            jobs[i] = job_of(row, limits, n + i, start[i], s->results[i]);
         for (uint32_t x = 0; x < row->pixels; x += SCATTER_PIXELS) {
             const uint32_t pixels = min_u32(SCATTER_PIXELS, row->pixels - x);
             for (uint32_t i = 0; i < count; i++)

@@ -245,7 +245,7 @@ static void unpack_block(const ac_unpack_row *u, uint32_t k, uint32_t x, uint32_
 
 static void unpack_row(const ac_unpack_row *u)
 {
-    enum { PIXELS = 64, MAX_C0 = 32 };
+    enum { PIXELS = 32, MAX_C0 = 32 };
     _Alignas(64) uint8_t converted[PIXELS * MAX_C0 * 2];
     const ac_planes *planes = &u->planes;
     const uint32_t block = planes->block, c0 = u->source.c0;

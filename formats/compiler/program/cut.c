@@ -48,17 +48,12 @@ static uint32_t readers_of(const mona_model *m, uint32_t tensor)
     return count;
 }
 
-static bool copies_channels(const mona_file_op *op)
-{
-    return op->kind == MONA_OP_CONCAT || op->kind == MONA_OP_SLICE;
-}
-
 /* Whether an input of an operator gets a SLICE or LOAD of its own. CONCATs and SLICEs read anything
  * where it lies. A STORE that is the only reader may be merged into the operator before it. */
 static bool is_cut(const mona_model *m, const mona_file_op *op, uint32_t i)
 {
     const mona_file_op *writer = op->inputs[i] == MONA_NONE ? NULL : writer_of(m, op->inputs[i]);
-    return writer && op->kind != MONA_OP_LOAD && !copies_channels(op) &&
+    return writer && !m->tensors[op->inputs[i]].array && !mona_copies_channels(op) &&
            !(op->kind == MONA_OP_STORE && readers_of(m, op->inputs[i]) == 1);
 }
 
@@ -90,6 +85,108 @@ static uint32_t bring(cutter *c, uint32_t tensor)
     return op.output;
 }
 
+/* ---- large convolutions ---------------------------------------------------------------------- */
+
+/* Data begins at multiples of 64 bytes, and so do the weights, biases and scales of this many
+ * outputs. Weights of MAX_WEIGHTS bytes leave L1 room for rings. */
+enum { PART_OUTPUTS = 32, MAX_WEIGHTS = 384 << 10 };
+
+static size_t output_bytes(const mona_model *m, const mona_file_op *op)
+{
+    const mona_file_tensor *in = &m->tensors[op->inputs[0]];
+    return (size_t)in->channels * op->conv.kernel_h * op->conv.kernel_w *
+           mona_type_size(in->type == MONA_F16 ? MONA_F16 : MONA_S8);
+}
+
+/* Outputs of each part of a convolution; 0: it stays whole. */
+static uint32_t part_outputs(const mona_model *m, const mona_file_op *op)
+{
+    if (op->kind != MONA_OP_CONV || op->conv.groups != 1)
+        return 0;
+    const size_t bytes = output_bytes(m, op);
+    const uint32_t part = (uint32_t)(MAX_WEIGHTS / bytes) / PART_OUTPUTS * PART_OUTPUTS;
+    return bytes * m->tensors[op->output].channels > MAX_WEIGHTS ? part ? part : PART_OUTPUTS : 0;
+}
+
+static uint32_t moved(uint32_t offset, size_t bytes)
+{
+    return offset == MONA_NONE ? MONA_NONE : offset + (uint32_t)bytes;
+}
+
+/* A tensor like `of`, with some of its channels. */
+static uint32_t part_tensor(cutter *c, uint32_t of, uint32_t channels)
+{
+    mona_file_tensor t = c->model->tensors[of];
+    t.name = name_of(c, t.name);
+    t.channels = channels;
+    return mona_writer_tensor(&c->writer, &t);
+}
+
+/* Brings an operator's input to it, if it needs that. */
+static uint32_t brought(cutter *c, const mona_file_op *op, uint32_t i)
+{
+    return is_cut(c->model, op, i) ? bring(c, op->inputs[i]) : op->inputs[i];
+}
+
+/* Brings the residual of outputs [first, first + count). One of a single channel is that of all. */
+static uint32_t part_residual(cutter *c, const mona_file_op *op, uint32_t first, uint32_t count)
+{
+    if (c->model->tensors[op->inputs[1]].channels == 1)
+        return brought(c, op, 1);
+    mona_file_op slice = {.kind = MONA_OP_SLICE,
+                          .input_count = 1,
+                          .inputs = {op->inputs[1]},
+                          .channels = {.first = first}};
+    slice.name = name_of(c, op->name);
+    slice.output = part_tensor(c, op->inputs[1], count);
+    mona_writer_op(&c->writer, &slice);
+    return slice.output;
+}
+
+/* Writes outputs [first, first + count) as a convolution. Returns their tensor. Its inputs are
+ * brought, so that a group may begin with it. */
+static uint32_t write_part(cutter *c, const mona_file_op *op, uint32_t first, uint32_t count)
+{
+    const size_t bytes = output_bytes(c->model, op);
+    mona_file_op part = *op;
+    part.name = name_of(c, op->name);
+    part.conv.weights = moved(op->conv.weights, first * bytes);
+    part.conv.bias = moved(op->conv.bias, first * sizeof(int32_t));
+    part.conv.scales = moved(op->conv.scales, first * sizeof(uint16_t));
+    part.epilogue.slopes = moved(op->epilogue.slopes, first * sizeof(uint16_t));
+    part.inputs[0] = brought(c, op, 0);
+    if (op->input_count > 1)
+        part.inputs[1] = part_residual(c, op, first, count);
+    part.output = part_tensor(c, op->output, count);
+    mona_writer_op(&c->writer, &part);
+    return part.output;
+}
+
+/* Writes outputs [first, end) as parts of `each` outputs, and CONCATs of up to MONA_OP_MAX_INPUTS
+ * parts or CONCATs. Returns their tensor; for all outputs, the operator's. */
+static uint32_t write_parts(cutter *c, const mona_file_op *op, uint32_t first, uint32_t end,
+                            uint32_t each)
+{
+    const uint32_t channels = end - first;
+    mona_file_op concat = {.kind = MONA_OP_CONCAT};
+    uint32_t step = each;
+    if (end - first <= each)
+        return write_part(c, op, first, end - first);
+    while (end - first > step * MONA_OP_MAX_INPUTS)
+        step *= MONA_OP_MAX_INPUTS;
+    for (; first < end; first += step)
+        concat.inputs[concat.input_count++] =
+            write_parts(c, op, first, end - first < step ? end : first + step, each);
+    concat.name = name_of(c, op->name);
+    concat.output = channels == c->model->tensors[op->output].channels
+                        ? op->output
+                        : part_tensor(c, op->output, channels);
+    mona_writer_op(&c->writer, &concat);
+    return concat.output;
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
 bool model_cut(const mona_model *model, uint8_t **bytes, size_t *size, format_error *error)
 {
     const mona_file_header *h = model->header;
@@ -104,12 +201,17 @@ bool model_cut(const mona_model *model, uint8_t **bytes, size_t *size, format_er
     }
     for (uint32_t o = 0; o < h->op_count; o++) {
         mona_file_op op = model->ops[o];
+        const uint32_t part = part_outputs(model, &model->ops[o]);
+        if (part) {
+            write_parts(&c, &model->ops[o], 0, model->tensors[op.output].channels, part);
+            continue;
+        }
+        if (op.kind == MONA_OP_LOAD && is_replaced(model, &model->ops[o]))
+            continue;
         for (uint32_t i = 0; i < op.input_count; i++)
-            if (is_cut(model, &model->ops[o], i))
-                op.inputs[i] = bring(&c, op.inputs[i]);
+            op.inputs[i] = brought(&c, &model->ops[o], i);
         op.name = name_of(&c, op.name);
-        if (op.kind != MONA_OP_LOAD || !is_replaced(model, &model->ops[o]))
-            mona_writer_op(&c.writer, &op);
+        mona_writer_op(&c.writer, &op);
     }
     const bool ok = mona_writer_finish(&c.writer, model->strings + h->name, h->input_count,
                                        h->output_count, bytes, size, error);

@@ -11,7 +11,8 @@ bool model_needs_cut(const mona_model *model, mona_size size);
 
 /* Writes a model of one size so that planners may cut it into groups anywhere: a SLICE of all
  * channels comes before every reader of a tensor, and each reader of a LOAD gets one of its own.
- * Where a plan makes no cut, these SLICEs cost nothing. free() releases *bytes. */
+ * Convolutions whose weights would fill L1 become several, of some outputs each, and a CONCAT.
+ * Where a plan makes no cut, SLICEs and CONCATs cost nothing. free() releases *bytes. */
 bool model_cut(const mona_model *model, uint8_t **bytes, size_t *size, format_error *error);
 
 #endif

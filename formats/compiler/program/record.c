@@ -18,10 +18,9 @@ typedef struct job {
     uint32_t without;              /* an operator that has no program; MONA_NONE: all have one */
 } job;
 
-static void on_begin(void *context, const ac_ring *rings, uint32_t count, uint32_t first_constant,
-                     uint32_t constants)
+static void on_begin(void *context, const ac_segment *places, const ac_ring *rings)
 {
-    recorder_segment(((job *)context)->recorder, rings, count, first_constant, constants);
+    recorder_segment(((job *)context)->recorder, places, rings);
 }
 
 static void on_operator(void *context, uint32_t core, uint32_t op)

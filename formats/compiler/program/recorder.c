@@ -135,8 +135,7 @@ static void flush_all(recorder *r)
         flush(r, core);
 }
 
-void recorder_segment(recorder *r, const ac_ring *rings, uint32_t count, uint32_t first_constant,
-                      uint32_t constants)
+void recorder_segment(recorder *r, const ac_segment *places, const ac_ring *rings)
 {
     flush_all(r);
     if (!list_grow((void **)&r->segments, &r->segment_room, r->segment_count,
@@ -146,11 +145,9 @@ void recorder_segment(recorder *r, const ac_ring *rings, uint32_t count, uint32_
     }
     segment *s = &r->segments[r->segment_count++];
     memset(s, 0, sizeof *s);
+    s->places = *places;
     s->places.first_ring = (uint32_t)r->ring_count;
-    s->places.rings = count;
-    s->places.first_constant = first_constant;
-    s->places.constants = constants;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < places->rings; i++) {
         if (!list_grow((void **)&r->rings, &r->ring_room, r->ring_count, sizeof *r->rings)) {
             fail(r, "out of memory");
             return;

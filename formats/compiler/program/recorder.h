@@ -25,9 +25,8 @@ typedef struct recorder recorder;
 recorder *recorder_new(void);
 void recorder_free(recorder *r);
 
-/* Begins a segment, whose rings in L1 and constants these are. */
-void recorder_segment(recorder *r, const ac_ring *rings, uint32_t count, uint32_t first_constant,
-                      uint32_t constants);
+/* Begins a segment, whose rings and constants these are. */
+void recorder_segment(recorder *r, const ac_segment *places, const ac_ring *rings);
 /* What follows on this core belongs to operator op of the model. */
 void recorder_operator(recorder *r, uint32_t core, uint32_t op);
 /* i: not AC_OP_WORK, which is no instruction. */

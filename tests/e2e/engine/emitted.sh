@@ -1,8 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Networks as C: they give the bytes of mona run, and a program that holds one is small.
+# Networks as C: they give the bytes of mona run, and a program that holds one is small. CROSS=1: for ARMv8-A
+# and emulated, from make check-aarch64.
 . tests/tap.inc
 CC=${CC:-gcc}
+library=$BUILD/libmona.a run= prefix=
+if [ -n "${CROSS:-}" ]; then
+    CC=aarch64-linux-gnu-gcc library=$BUILD/aarch64/libmona.a run="qemu-aarch64-static -cpu max" prefix=aarch64-linux-gnu-
+fi
 root=$PWD
 helper="python3 $root/tests/e2e/engine/emitted.py"
 
@@ -18,7 +23,7 @@ emitted() {
         cd "$folder" || exit
         $helper main "$4.h" > main.c && $helper inputs "$4.h" &&
             $CC -O1 ${SANITIZE:+-fsanitize=address,undefined} -Wall -Wextra -Werror -I"$root" -I"$root/engine" \
-                -o net main.c "$4.c" "$root/$BUILD/libmona.a" -Wl,--gc-sections -pthread && ./net
+                ${CROSS:+-static} -o net main.c "$4.c" "$root/$library" -Wl,--gc-sections -pthread && $run ./net
     ) > "$tmp/log" 2>&1 || { not_ok "$1 as C for $2 runs" "$? $(cat "$tmp/log")"; return; }
     set -- "$1" "$2" "$3" "$4" $(cd "$folder" && ls in.*.npy) -- $(cd "$folder" && ls out.*.raw)
     arguments= option=-i
@@ -50,20 +55,23 @@ same_bytes() {
     done
 }
 
+# ---- bytes ---------------------------------------------------------------------------------------
 host=
-[ "$(uname -m)" = x86_64 ] && grep -q avx2 /proc/cpuinfo && host=x86-avx2
+[ -z "${CROSS:-}" ] || host="armv8 armv8-dot"
+[ -z "$host" ] && [ "$(uname -m)" = x86_64 ] && grep -q avx2 /proc/cpuinfo && host=x86-avx2
 [ "$(uname -m)" = aarch64 ] && host=armv8
-for target in c $host; do
+for target in ${CROSS:-c} $host; do
+    [ "$target" != 1 ] || continue
     same_bytes sr_x2_fast $target 61x47 net
 done
-if full; then
+if full && [ -z "${CROSS:-}" ]; then
     for model in sr_x2_balanced sr_x4_fast bicubic_x2 denoise_fast denoise_balanced denoise_balanced_video; do
         same_bytes $model ${host:-c} 96x64 net
     done
 fi
 
 # ---- size and stack ------------------------------------------------------------------------------
-# What a program without an operating system holds of it, in bytes: $1: target, $2: compiler, $3: its libmona.a
+# What a program without an operating system holds of it: $1: target
 holds() {
     folder=$tmp/size.$1
     mkdir -p "$folder"
@@ -73,38 +81,40 @@ holds() {
         '    mona_status status = net_open(&s, arena, NET_ARENA_BYTES);' '    if (!status)' \
         '        status = net_run(s, in, 320, out, 640);' '    mona_session_close(s);' '    return status;' '}' \
         > "$folder/entry.c"
-    (cd "$folder" && $2 -O2 -ffreestanding -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -fstack-usage \
+    (cd "$folder" && $CC -O2 -ffreestanding -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -fstack-usage \
         -I"$root" -I"$root/engine" -c net.c entry.c "$root/engine/port/none.c" &&
-        $2 -static -nostdlib -o net net.o entry.o none.o "$root/$3" -Wl,--gc-sections,-e,entry,--unresolved-symbols=ignore-all)
+        $CC -static -nostdlib -o net net.o entry.o none.o "$root/$library" -Wl,--gc-sections,-e,entry,--unresolved-symbols=ignore-all)
 }
-# $1: target, $2: prefix of binutils, $3: limit in bytes
+# $1: target, $2: limit in bytes
 fits() {
     folder=$tmp/size.$1
-    weights=$("$2nm" -S --size-sort "$folder/net" | awk '$4 == "constants" { print $2 }')
-    bytes=$("$2size" "$folder/net" | awk -v weights=$((0x$weights)) 'NR == 2 { print $1 + $2 - weights }')
+    weights=$("${prefix}nm" -S --size-sort "$folder/net" | awk '$4 == "constants" { print $2 }')
+    bytes=$("${prefix}size" "$folder/net" | awk -v weights=$((0x$weights)) 'NR == 2 { print $1 + $2 - weights }')
     echo "# sr_x2_fast for 320x180 on $1: $bytes bytes of code and tables, $((0x$weights)) of constants, arena $(sed -n 's/.*ARENA_BYTES = \([0-9]*\).*/\1/p' "$folder/net.h")"
-    same "$1: code and tables take at most $3 bytes" "$(awk -v b="$bytes" -v l="$3" 'BEGIN { print (b <= l && b > 10000) }')" 1
-    same "$1: none of it is written to" "$("$2size" -A "$folder/net" | awk '$1 ~ /^\.(data|bss)$/ { n += $2 } END { print n + 0 }')" 0
+    same "$1: code and tables take at most $2 bytes" "$(awk -v b="$bytes" -v l="$2" 'BEGIN { print (b <= l && b > 10000) }')" 1
+    same "$1: none of it is written to" "$("${prefix}size" -A "$folder/net" | awk '$1 ~ /^\.(data|bss)$/ { n += $2 } END { print n + 0 }')" 0
 }
-# $1: target, $2: prefix, $3: folder of the build, $4: limit
+# $1: target, $2: limit in bytes
 stacks() {
     # Only of the objects that are in it: others have functions of the same name.
-    frames=$("$2objdump" -t "$tmp/size.$1/net" | awk '/ df / { print $NF }' | sed 's/\.c$//' | while read -r object; do
-        find "$3/engine" "$3/ops" "$tmp/size.$1" -name "$object.su"
+    frames=$("${prefix}objdump" -t "$tmp/size.$1/net" | awk '/ df / { print $NF }' | sed 's/\.c$//' | while read -r object; do
+        find "${library%/*}/engine" "${library%/*}/ops" "$tmp/size.$1" -name "$object.su"
     done)
-    $helper stack "$tmp/size.$1/net" "$2objdump" entry $frames > "$tmp/stack" 2>&1
+    $helper stack "$tmp/size.$1/net" "${prefix}objdump" entry $frames > "$tmp/stack" 2>&1
     sed -n '2,$p' "$tmp/stack"
     at_most_bytes=$(head -n 1 "$tmp/stack")
-    same "$1: the call graph's deepest stack takes at most $4 bytes ($at_most_bytes)" \
-        "$(awk -v b="$at_most_bytes" -v l="$4" 'BEGIN { print b ~ /^[0-9]+$/ && b <= l }')" 1
+    same "$1: the call graph's deepest stack takes at most $2 bytes ($at_most_bytes)" \
+        "$(awk -v b="$at_most_bytes" -v l="$2" 'BEGIN { print b ~ /^[0-9]+$/ && b <= l }')" 1
 }
-if [ -z "$SANITIZE" ] && [ "$(uname -m)" = x86_64 ] && $CC --version | head -n 1 | grep -qi gcc; then
-    for target in c x86-avx2; do
-        holds $target "$CC" "$BUILD/libmona.a" > "$tmp/log" 2>&1 || sed 's/^/# /' "$tmp/log"
-        fits $target "" 98304
-        stacks $target "" "$BUILD" 8192
+if [ -z "$SANITIZE" ] && $CC --version | head -n 1 | grep -qi gcc; then
+    for target in ${CROSS:-c} $host; do
+        [ "$target" != 1 ] || continue
+        holds $target > "$tmp/log" 2>&1 || sed 's/^/# /' "$tmp/log"
+        fits $target $([ $target = x86-avx2 ] && echo 98304 || echo 65536)
+        stacks $target 8192
     done
 fi
+[ -z "${CROSS:-}" ] || exit 0
 
 # ---- refusals ------------------------------------------------------------------------------------
 refused() {

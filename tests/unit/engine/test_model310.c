@@ -30,7 +30,6 @@ static const ac_costs costs = {
     .mmad_head = 10,
     .load2d_fractal = 2,
     .load3d_fractal = 1,
-    .load3d_issue = 5,
     .drain_fractal = 4,
     .vector_repeat = 1,
     .transpose_block = 2,
@@ -231,7 +230,7 @@ static void check_time(const ac_model_report *r)
 {
     assert_true(r->cycles == CONVOLVE_CYCLES);
     assert_int_equal(r->instructions, CONVOLVE_INSTRUCTIONS);
-    assert_true(r->busy[S] == 20 + 5);
+    assert_true(r->busy[S] == 20);
     assert_true(r->busy[MTE2] == 36 + 36 + 21 + 2 * 3);
     assert_true(r->busy[MTE1] == 3 + 1 + 2 + 3);
     assert_true(r->busy[M] == 3 + 11 + 3);
@@ -664,7 +663,7 @@ PROGRAM(conversion_of_half_a_repeat)
 /* Places. */
 PROGRAM(beyond_ub)
 {
-    dup(b, 253952 - 256, (ac_vector){2, 128, 1, 1, 1, 8, 8, 8});
+    dup(b, ac_target_ascend310.ub_bytes - 256, (ac_vector){2, 128, 1, 1, 1, 8, 8, 8});
 }
 PROGRAM(beyond_l1)
 {
@@ -719,7 +718,7 @@ PROGRAM(constant_written)
 }
 PROGRAM(scalar_nowhere)
 {
-    move(b, UB, UB + 253952, 1);
+    move(b, UB, UB + ac_target_ascend310.ub_bytes, 1);
 }
 
 /* Overlaps. */
@@ -1177,6 +1176,45 @@ static void launching_takes_time(void **state)
     free_bench(b);
 }
 
+/* Cycles of the scalar unit since *before. */
+static uint32_t scalar(const bench *b, double *before)
+{
+    const double now = ac_model_so_far(&b->core)->busy[S], spent = now - *before;
+    *before = now;
+    return (uint32_t)spent;
+}
+
+static void reading_a_program_takes_time(void **state)
+{
+    (void)state;
+    enum { CHUNK_BYTES = 4096, ENTRY_BYTES = 8 };
+    bench *b = new_bench();
+    ac_costs slow = costs;
+    slow.replay_dispatch = 100;
+    slow.replay_word = 10;
+    slow.replay_register = 2;
+    slow.replay_advance = 1000;
+    slow.replay_turn = 7;
+    slow.replay_chunk = 50;
+    const ac_model_config config = {&slow, 0, 1, NULL, NULL};
+    ac_model_init(&b->core, b->model, &config);
+    double before = 0;
+    dup(b, 0, whole);
+    assert_int_equal(scalar(b, &before), 100 + 2 * 10 + 2 * 2 + 100 + 3 * 10 + 1);
+    dup(b, 0, whole); /* with the same mask */
+    assert_int_equal(scalar(b, &before), 100 + 3 * 10 + 1);
+    copy(b, AC_GM_L1, L1, GM, 1);
+    assert_int_equal(scalar(b, &before), 100 + 3 * 10 + 2 * 1000 + 1);
+    ac_model_turn(&b->core);
+    assert_int_equal(scalar(b, &before), 7);
+    const double mte2 = ac_model_so_far(&b->core)->busy[MTE2];
+    for (uint32_t bytes = (3 + 4 + 4 + 4) * ENTRY_BYTES; bytes < CHUNK_BYTES; bytes += ENTRY_BYTES)
+        ac_emit_barrier(&b->core, AC_PIPE_V);
+    assert_int_equal(scalar(b, &before), (CHUNK_BYTES / ENTRY_BYTES - 15) * (100 + 1) + 50);
+    assert_true(ac_model_so_far(&b->core)->busy[MTE2] == mte2 + 20 + CHUNK_BYTES / 32);
+    free_bench(b);
+}
+
 static void what_is_illegal_is_not_executed(void **state)
 {
     (void)state;
@@ -1201,6 +1239,7 @@ int main(void)
         cmocka_unit_test(bytes_are_turned),
         cmocka_unit_test(findings_are_counted_and_the_first_kept),
         cmocka_unit_test(launching_takes_time),
+        cmocka_unit_test(reading_a_program_takes_time),
         cmocka_unit_test(what_is_illegal_is_not_executed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

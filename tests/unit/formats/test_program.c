@@ -13,10 +13,10 @@
 
 #include "engine/model310/modelled.h"
 #include "formats/compiler/program/cut.h"
-#include "formats/compiler/program/record.h"
-#include "formats/mona_writer.h"
 #include "models/embedded.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/model_builder.h"
+#include "tests/unit/recorded.h"
 
 /* ---- what was recorded ---------------------------------------------------------------------- */
 
@@ -49,10 +49,9 @@ static void add(trace *t, uint32_t core, const ac_instruction *i)
     t->count[core]++;
 }
 
-static void on_begin(void *context, const ac_ring *rings, uint32_t count, uint32_t first_constant,
-                     uint32_t constants)
+static void on_begin(void *context, const ac_segment *places, const ac_ring *rings)
 {
-    (void)context, (void)rings, (void)count, (void)first_constant, (void)constants;
+    (void)context, (void)places, (void)rings;
 }
 
 static void on_operator(void *context, uint32_t core, uint32_t op)
@@ -86,7 +85,7 @@ static void play(const void *bytes, size_t size, trace *t)
     for (uint32_t s = 0; s < p.header.segments; s++)
         for (uint32_t i = 0; i < AC_PROGRAM_CORES; i++) {
             player one = {.core = {.target = &ac_target_ascend310, .take = played}, t, i};
-            ac_program_run(&one.core, &p, s, i, NULL, NULL);
+            ac_program_run(&one.core, &p, s, i, NULL);
         }
 }
 
@@ -159,15 +158,6 @@ static void close_net(net *n)
     unbind(&n->bound);
 }
 
-static uint8_t *recorded(const mona_model *model, mona_size size, size_t *bytes)
-{
-    uint8_t *program;
-    format_error error = {0};
-    if (!program_record(model, size, &program, bytes, &error))
-        fail_msg("%s", error.text);
-    return program;
-}
-
 static void run_traced(const mona_model *model, mona_size size, trace *t)
 {
     const mona_program_recorder r = {t, on_begin, on_operator, on_take};
@@ -178,17 +168,6 @@ static void run_traced(const mona_model *model, mona_size size, trace *t)
     close_net(&n);
 }
 
-/* The model's file with a program. */
-static uint8_t *file_with(const mona_model *model, const uint8_t *program, size_t bytes,
-                          size_t *size)
-{
-    const mona_writer_program p = {"ascend310", program, bytes};
-    uint8_t *file;
-    format_error error = {0};
-    assert_true(mona_writer_add_programs(model->file, 0, &p, 1, &file, size, &error));
-    return file;
-}
-
 /* ---- tests ---------------------------------------------------------------------------------- */
 
 /* What a core is given by a program, and what a session that plans gives it. */
@@ -197,7 +176,7 @@ static size_t check_frame(const char *name, uint32_t width, uint32_t height)
     const mona_model model = open_embedded(name);
     trace planned = {0}, issued = {0};
     size_t size;
-    uint8_t *bytes = recorded(&model, (mona_size){width, height}, &size);
+    uint8_t *bytes = recorded_program(&model, (mona_size){width, height}, &size);
     play(bytes, size, &issued);
     run_traced(&model, (mona_size){width, height}, &planned);
     for (int core = 0; core < AC_PROGRAM_CORES; core++) {
@@ -244,12 +223,12 @@ static void check_report(const net *planned, const net *programmed)
                               *b = mona_session_modelled(programmed->bound.session, core);
         assert_int_equal(b->finding_count, 0);
         assert_int_equal(a->instructions, b->instructions);
-        assert_true(a->cycles == b->cycles);
+        assert_true(a->cycles <= b->cycles && b->cycles < 1.1 * a->cycles); /* turns of loops */
         mona_op_info info;
         for (unsigned op = 0; mona_plan_op_at(planned->bound.plan, op, &info); op++) {
             const double x = mona_session_modelled_op(planned->bound.session, core, op)->cycles;
             const double y = mona_session_modelled_op(programmed->bound.session, core, op)->cycles;
-            assert_float_equal(x, y, 1e-6 * x);
+            assert_true(y >= 0.99 * x && y <= 1.2 * x);
         }
     }
 }
@@ -260,8 +239,8 @@ static void check_session(const char *name, mona_size size, size_t gap)
     const mona_model model = open_embedded(name);
     mona_model with;
     size_t bytes, file_bytes;
-    uint8_t *program = recorded(&model, size, &bytes);
-    uint8_t *file = file_with(&model, program, bytes, &file_bytes);
+    uint8_t *program = recorded_program(&model, size, &bytes);
+    uint8_t *file = file_with_program(&model, program, bytes, &file_bytes);
     assert_int_equal(mona_model_open(&with, file, file_bytes), MONA_OK);
     net a, b;
     open_net(&a, &model, size, gap);
@@ -292,29 +271,26 @@ static void sessions_run_the_program_of_their_model(void **state)
     }
 }
 
-/* Constants of 42 layers do not fit L1. Cut into groups they do, with maps between them; the bytes
- * are those of the host, with and without the cuts. */
-static void what_does_not_fit_is_cut(void **state)
+/* Cut into groups a model fits L1, with maps between them; the bytes are those of the host, with and
+ * without the cuts, and model310 finds nothing. */
+static void check_cut(const mona_model *whole, mona_size size)
 {
-    (void)state;
-    const mona_size size = {100, 44};
-    net_fixture f = net_open(48, 42, 3);
     uint8_t *cut, *program, *file;
     size_t bytes, program_bytes;
     format_error error = {0};
     mona_model model, with;
     ac_program p;
-    assert_true(model_needs_cut(&f.model, size));
-    assert_true(model_cut(&f.model, &cut, &bytes, &error));
+    assert_true(model_needs_cut(whole, size));
+    assert_true(model_cut(whole, &cut, &bytes, &error));
     assert_int_equal(mona_model_open(&model, cut, bytes), MONA_OK);
     assert_false(model_needs_cut(&model, size));
-    program = recorded(&model, size, &program_bytes);
+    program = recorded_program(&model, size, &program_bytes);
     assert_true(ac_program_open(&p, program, program_bytes));
     assert_true(p.header.segments > 1);
-    file = file_with(&model, program, program_bytes, &bytes);
+    file = file_with_program(&model, program, program_bytes, &bytes);
     assert_int_equal(mona_model_open(&with, file, bytes), MONA_OK);
     net host, others[3];
-    open_net_on(&host, &mona_device_host, &f.model, size, 0);
+    open_net_on(&host, &mona_device_host, whole, size, 0);
     open_net_on(&others[0], &mona_device_host, &model, size, 0);
     open_net(&others[1], &model, size, 0);
     open_net(&others[2], &with, size, 0);
@@ -330,7 +306,68 @@ static void what_does_not_fit_is_cut(void **state)
     for (net *n = others; n < others + 3; n++)
         close_net(n);
     free(file), free(program), free(cut);
+}
+
+static void what_does_not_fit_is_cut(void **state)
+{
+    (void)state;
+    net_fixture f = net_open(48, 42, 3);
+    check_cut(&f.model, (mona_size){100, 44});
     net_close(&f);
+}
+
+static mona_file_op *add_conv(model_builder *b, uint32_t from, uint32_t to, uint32_t kernel,
+                              uint32_t weights, uint32_t scales)
+{
+    mona_file_op *op = builder_op(b, MONA_OP_CONV, to, 1, &from);
+    op->conv = builder_conv_3x3();
+    op->conv.kernel_h = op->conv.kernel_w = (uint8_t)kernel;
+    op->conv.pad_top = op->conv.pad_left = op->conv.pad_bottom = op->conv.pad_right =
+        (uint8_t)(kernel / 2);
+    op->conv.bias = MONA_NONE;
+    op->conv.weights = weights;
+    op->conv.scales = scales;
+    return op;
+}
+
+/* Convolutions whose weights fill L1: a -> b -> c, c being added to a. */
+static void convolutions_too_large_are_cut(void **state)
+{
+    (void)state;
+    enum { C = 992 };
+    model_builder *m = builder_new();
+    int8_t *weights = malloc(C * C);
+    uint16_t scales[C];
+    for (uint32_t i = 0; i < C * C; i++)
+        weights[i] = (int8_t)((int)(i * 2654435761u >> 24) % 255 - 127);
+    for (uint32_t i = 0; i < C; i++)
+        scales[i] = (uint16_t)(0x1400 + i % 512);
+    const uint32_t in = builder_input(m, "in", MONA_U8, 1, 1);
+    const uint32_t out = builder_output(m, "out", MONA_U8, 1, 1);
+    const uint32_t loaded = builder_tensor(m, "loaded", MONA_U8, 1, 1);
+    const uint32_t made = builder_tensor(m, "made", MONA_U8, 1, 1);
+    const uint32_t of_weights = builder_data(m, weights, C * C);
+    const uint32_t of_scales = builder_data(m, scales, sizeof scales);
+    uint32_t maps[3];
+    for (int i = 0; i < 3; i++)
+        maps[i] = builder_tensor(m, "map", MONA_S8, C, 1);
+    mona_file_op *op = builder_op(m, MONA_OP_LOAD, loaded, 1, &in);
+    op->load.block[0] = 1;
+    op->load.scale[0] = 0x3c00;
+    add_conv(m, loaded, maps[0], 3, of_weights, of_scales);
+    add_conv(m, maps[0], maps[1], 1, of_weights, of_scales);
+    op = add_conv(m, maps[1], maps[2], 1, of_weights, of_scales);
+    op->input_count = 2;
+    op->inputs[1] = maps[0];
+    add_conv(m, maps[2], made, 3, of_weights, of_scales);
+    builder_op(m, MONA_OP_STORE, out, 1, &made)->store =
+        (mona_file_store){.block = 1, .scale = 0x3c00, .maximum = 255};
+    size_t size;
+    mona_model model;
+    uint8_t *bytes = builder_finish(m, &size);
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    check_cut(&model, (mona_size){24, 10});
+    free(bytes), free(weights);
 }
 
 /* Runs a damaged program if the engine takes it. Returns whether it does. */
@@ -338,7 +375,7 @@ static bool runs_in_bounds(const mona_model *model, const uint8_t *damaged, size
                            mona_size size)
 {
     size_t file_bytes;
-    uint8_t *file = file_with(model, damaged, bytes, &file_bytes);
+    uint8_t *file = file_with_program(model, damaged, bytes, &file_bytes);
     mona_model with;
     net n;
     assert_int_equal(mona_model_open(&with, file, file_bytes), MONA_OK);
@@ -373,7 +410,7 @@ static void damaged_programs_stay_in_bounds(void **state)
     const mona_model model = open_embedded("sr_x2_fast");
     const mona_size size = {64, 32};
     size_t bytes;
-    uint8_t *program = recorded(&model, size, &bytes), *damaged = malloc(bytes);
+    uint8_t *program = recorded_program(&model, size, &bytes), *damaged = malloc(bytes);
     uint32_t random = 1, accepted = 0;
     for (int i = 0; i < DAMAGES; i++) {
         memcpy(damaged, program, bytes);
@@ -400,6 +437,7 @@ int main(void)
         cmocka_unit_test(size_does_not_grow_with_the_height),
         cmocka_unit_test(sessions_run_the_program_of_their_model),
         cmocka_unit_test(what_does_not_fit_is_cut),
+        cmocka_unit_test(convolutions_too_large_are_cut),
         cmocka_unit_test(damaged_programs_stay_in_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/ascend/ub.h"
+
+enum { MAX_GAP = UINT16_MAX * AC_BLOCK };
+
+/* Whether a copy can skip the bytes between rows. */
+static bool far_enough(ptrdiff_t gap)
+{
+    return gap >= 0 && gap <= MAX_GAP && gap % AC_BLOCK == 0;
+}
+
+void mona_copy_rows(ac_core *core, ac_path path, mona_steps to, mona_steps from, uint32_t rows,
+                    uint32_t bytes)
+{
+    const ptrdiff_t from_gap = from.step - (ptrdiff_t)bytes, to_gap = to.step - (ptrdiff_t)bytes;
+    ac_copy c = {.bursts = 1, .blocks = (uint16_t)(bytes / AC_BLOCK)};
+    if (rows > 1 && far_enough(from_gap) && far_enough(to_gap)) {
+        c.bursts = (uint16_t)rows;
+        c.src_gap = (uint16_t)(from_gap / AC_BLOCK);
+        c.dst_gap = (uint16_t)(to_gap / AC_BLOCK);
+        rows = 1;
+    }
+    for (uint32_t row = 0; row < rows; row++)
+        ac_emit_copy(core, path, to.at + (uint64_t)((int64_t)row * to.step),
+                     from.at + (uint64_t)((int64_t)row * from.step), c);
+}
+
+void mona_store_rows(ac_core *core, mona_steps to, mona_steps from, uint32_t rows, uint32_t bytes)
+{
+    const bool aligned =
+        from.at % AC_BLOCK == 0 && (ac_path_out(to.at) == AC_UB_GM || to.at % AC_BLOCK == 0);
+    const uint32_t rest = aligned ? bytes % AC_BLOCK : bytes, whole = bytes - rest;
+    ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
+    if (whole)
+        mona_copy_rows(core, ac_path_out(to.at), to, from, rows, whole);
+    if (rest) {
+        ac_emit_sync(core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+        mona_scalar_copy(core, to.at + whole, from.at + whole, rest);
+        ac_emit_sync(core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
+    }
+}

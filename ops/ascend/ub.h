@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What AI Core programs do with the unified buffer: they divide it up, fill it and empty it.
+ * Private to ops/. */
+#ifndef MONA_OPS_UB_H
+#define MONA_OPS_UB_H
+
+#include "ops/helpers.h"
+
+/* The next `bytes` from *at on, rounded up to whole blocks. */
+static inline ac_address take(ac_address *at, size_t bytes)
+{
+    const ac_address taken = *at;
+    *at += round_up(bytes, AC_BLOCK);
+    return taken;
+}
+
+/* Rows `step` bytes apart, the first of them at `at`. */
+typedef struct mona_steps {
+    ac_address at;
+    ptrdiff_t step;
+} mona_steps;
+
+/* Copies `bytes` of each row, a multiple of a block: all rows by one instruction if both sides
+ * allow it. */
+void mona_copy_rows(ac_core *core, ac_path path, mona_steps to, mona_steps from, uint32_t rows,
+                    uint32_t bytes);
+
+/* Stores rows that V has written to UB, of which V, MTE3 and the scalar unit use event 0: whole
+ * blocks by MTE3, the rest by the scalar unit, as padding may follow. If there is a rest, there is
+ * a single row. */
+void mona_store_rows(ac_core *core, mona_steps to, mona_steps from, uint32_t rows, uint32_t bytes);
+
+#endif
