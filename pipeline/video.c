@@ -307,9 +307,11 @@ static const codec *codec_for_depth(const AVOutputFormat *format, enum AVPixelFo
     return codec_for(format, pix_fmt);
 }
 
+/* libav also writes modern codecs to AVI, whose players expect none. */
 static bool suits(const codec *c, const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
 {
-    return c && codec_fits(c, format) && codec_takes(c, format, pix_fmt);
+    return c && strcmp(format->name, "avi") != 0 && codec_fits(c, format) &&
+           codec_takes(c, format, pix_fmt);
 }
 
 /* Without -c. A modern codec stays, unless --preset is one of another codec. HDR becomes HEVC, which

@@ -13,6 +13,7 @@
 
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
+#include "engine/arith.h"
 #include "pipeline/io/container.h"
 #include "pipeline/io/footage.h"
 #include "pipeline/quality/model_run.h"
@@ -38,7 +39,9 @@ static const char *suffix_of(const enhance_settings *s)
     if (!strcmp(s->output, "-"))
         return s->format ? "" : ".y4m";
     if (picture_pattern(s->output))
-        return still_is_jpeg(s->output) ? "%d.jpg" : "%d.png";
+        return still_kind(s->output) == PICTURE_JPEG   ? "%d.jpg"
+               : still_kind(s->output) == PICTURE_WEBP ? "%d.webp"
+                                                       : "%d.png";
     return dot && (!slash || dot > slash) ? dot : "";
 }
 
@@ -47,9 +50,8 @@ static uint64_t limit_frames(uint64_t frames, const enhance_settings *s)
     return s->frames && s->frames < frames ? s->frames : frames;
 }
 
-/* A picture that takes less than a second is measured itself. For others, SAMPLE_SIDE x SAMPLE_SIDE
- * pixels of a gradient with noise are used, which no stage skips and which compresses as badly as
- * photographs. */
+/* A picture that takes less than a second is measured itself. Of others, SAMPLE_SIDE x SAMPLE_SIDE
+ * pixels are. */
 enum { SAMPLE_SIDE = 512 };
 
 static bool is_large(const still *image)
@@ -57,19 +59,42 @@ static bool is_large(const still *image)
     return (uint64_t)image->width * image->height > (uint64_t)SAMPLE_SIDE * SAMPLE_SIDE;
 }
 
-static bool write_sample(const char *path, unsigned channels)
+/* How many times larger than the sample a picture is. */
+static double sample_ratio(uint32_t width, uint32_t height)
 {
+    return (double)width * height / ((double)SAMPLE_SIDE * SAMPLE_SIDE);
+}
+
+/* Four parts of the picture, from the middle of its quarters, side by side. */
+static bool write_sample(const char *path, const enhance_settings *s)
+{
+    enum { HALF = SAMPLE_SIDE / 2 };
     pipeline_error error = {0};
-    still noise = {.width = SAMPLE_SIDE, .height = SAMPLE_SIDE, .channels = channels};
-    const size_t bytes = (size_t)SAMPLE_SIDE * SAMPLE_SIDE * channels;
-    uint32_t random = 1;
-    noise.pixels = malloc(bytes);
-    for (size_t i = 0; noise.pixels && i < bytes; i++)
-        noise.pixels[i] =
-            (uint8_t)(i / (bytes / 240) + ((random = random * 1664525 + 1013904223) >> 28));
-    const bool good =
-        noise.pixels ? still_write(&noise, path, &error) : pipeline_fail(&error, "out of memory");
-    still_free(&noise);
+    still whole;
+    bool good = still_read(&whole, s->input, 0, &(const pipeline_notes){0}, &error);
+    const size_t pixel = still_pixel_bytes(&whole);
+    still part = {.width = SAMPLE_SIDE,
+                  .height = SAMPLE_SIDE,
+                  .channels = whole.channels,
+                  .depth = whole.depth};
+    part.pixels = good ? malloc(SAMPLE_SIDE * SAMPLE_SIDE * pixel) : NULL;
+    for (uint32_t y = 0; part.pixels && y < SAMPLE_SIDE; y++)
+        for (uint32_t right = 0; right < 2; right++) {
+            const uint32_t width = whole.width, height = whole.height;
+            const uint32_t column = (width - min_u32(width, HALF)) * (1 + 2 * right) / 4;
+            const uint32_t row = (height - min_u32(height, HALF)) * (1 + 2 * (y / HALF)) / 4;
+            const uint32_t columns = min_u32(width, HALF);
+            uint8_t *to = part.pixels + (SAMPLE_SIDE * y + HALF * right) * pixel;
+            for (uint32_t x = 0; x < HALF; x += columns)
+                memcpy(to + x * pixel,
+                       whole.pixels + ((size_t)(row + y % HALF % height) * width + column) * pixel,
+                       min_u32(columns, HALF - x) * pixel);
+        }
+    if (good)
+        good =
+            part.pixels ? still_write(&part, path, &error) : pipeline_fail(&error, "out of memory");
+    free(part.pixels);
+    still_free(&whole);
     return good || !cli_fail(EXIT_FAILED, "%s", error.text);
 }
 
@@ -87,11 +112,10 @@ static bool measure_sample(test_run *t, const enhance_settings *s, still *head)
     if (!temp_folder_open(&folder))
         return false;
     snprintf(path, sizeof path, "%s/sample.png", folder.path);
-    const bool good =
-        write_sample(path, head->channels) && test_run_make(t, &sample, true, suffix_of(s), 1);
+    const bool good = write_sample(path, s) && test_run_make(t, &sample, true, suffix_of(s), 1);
     temp_folder_close(&folder);
     if (good) {
-        t->seconds *= (double)head->width * head->height / ((double)SAMPLE_SIDE * SAMPLE_SIDE);
+        t->seconds *= sample_ratio(head->width, head->height);
         whole.frames = 1;
         t->report = whole;
     }
@@ -235,10 +259,11 @@ static cJSON *plan_of(const enhance_settings *s, const test_run *t, footage *f, 
     cJSON_AddStringToObject(output, "file", s->output);
     cJSON_AddNumberToObject(output, "width", r->out_width);
     cJSON_AddNumberToObject(output, "height", r->out_height);
-    /* Noise says nothing about the size of a picture. */
-    const double bytes = sampled || expected <= 0 ? 0 : size_estimate(t, f, expected);
+    const double bytes = expected <= 0 ? 0 : size_estimate(t, f, expected);
     if (bytes > 0)
-        cJSON_AddNumberToObject(output, "estimated_bytes", round(bytes));
+        cJSON_AddNumberToObject(
+            output, "estimated_bytes",
+            round(bytes * (sampled ? sample_ratio(r->in_width, r->in_height) : 1)));
     enhance_describe(plan, s, r);
     add_stages(plan, s, t, image);
     add_measured(plan, t, expected);

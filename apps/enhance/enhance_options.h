@@ -26,7 +26,7 @@ typedef struct enhance_options {
     option_list encoder;
 } enhance_options;
 
-#define CODECS "h264, hevc, av1, vp9, ffv1, prores, rawvideo"
+#define CODECS "h264, hevc, av1, vp9, ffv1, prores, gif, rawvideo"
 
 /* Their rows in a command's table. at: offset of an enhance_options in the command's values. */
 #define SHARED_FIELD(at, name) ((at) + offsetof(enhance_options, name))
@@ -89,7 +89,7 @@ typedef struct enhance_options {
      .help = "codec of the result: " CODECS                                                       \
              "; or the name of one of FFmpeg's encoders for these, such as libx264 (default: HEVC, "\
              "AV1 and VP9 stay, HDR becomes hevc, all else what suits the container and the pixels)",\
-     .values = "h264 hevc av1 vp9 ffv1 prores rawvideo"},                                         \
+     .values = "h264 hevc av1 vp9 ffv1 prores gif rawvideo"},                                         \
     {"--crf", NULL, OPTION_NUMBER, SHARED_FIELD(at, crf), "N", group,                             \
      .help = "quality, lower is better: for h264 from 0 to 51 (default 18), hevc from 0 to 51 (20), "\
              "av1 from 1 to 63 (28), vp9 from 0 to 63 (24)", .maximum = 63},                      \

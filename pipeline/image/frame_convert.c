@@ -122,7 +122,9 @@ AVFrame *frame_convert(const AVFrame *from, int width, int height, enum AVPixelF
 
 static AVPacket *encode(const AVFrame *frame, enum AVCodecID id)
 {
-    const AVCodec *codec = avcodec_find_encoder(id);
+    const bool webp = id == AV_CODEC_ID_WEBP;
+    const AVCodec *codec =
+        webp ? avcodec_find_encoder_by_name("libwebp") : avcodec_find_encoder(id);
     AVCodecContext *encoder = codec ? avcodec_alloc_context3(codec) : NULL;
     AVPacket *packet = av_packet_alloc();
     bool good = encoder && packet;
@@ -134,7 +136,8 @@ static AVPacket *encode(const AVFrame *frame, enum AVCodecID id)
         encoder->time_base = (AVRational){1, 25};
         encoder->flags |= AV_CODEC_FLAG_QSCALE;
         encoder->global_quality = 2 * FF_QP2LAMBDA;
-        good = avcodec_open2(encoder, codec, NULL) >= 0 &&
+        good = (!webp || av_opt_set_int(encoder->priv_data, "lossless", 1, 0) >= 0) &&
+               avcodec_open2(encoder, codec, NULL) >= 0 &&
                avcodec_send_frame(encoder, frame) >= 0 && avcodec_send_frame(encoder, NULL) >= 0 &&
                avcodec_receive_packet(encoder, packet) >= 0;
     }
@@ -146,13 +149,15 @@ static AVPacket *encode(const AVFrame *frame, enum AVCodecID id)
 
 AVPacket *frame_convert_encode(const AVFrame *rgb, frame_convert_kind kind, pipeline_error *error)
 {
-    AVFrame *yuv = NULL;
+    AVFrame *made = NULL;
     AVPacket *packet = NULL;
     if (kind == FRAME_CONVERT_PNG)
         packet = encode(rgb, AV_CODEC_ID_PNG);
-    else if ((yuv = frame_convert(rgb, rgb->width, rgb->height, AV_PIX_FMT_YUVJ444P, error)))
-        packet = encode(yuv, AV_CODEC_ID_MJPEG);
-    av_frame_free(&yuv);
+    else if ((made = frame_convert(
+                  rgb, rgb->width, rgb->height,
+                  kind == FRAME_CONVERT_JPEG ? AV_PIX_FMT_YUVJ444P : AV_PIX_FMT_BGRA, error)))
+        packet = encode(made, kind == FRAME_CONVERT_JPEG ? AV_CODEC_ID_MJPEG : AV_CODEC_ID_WEBP);
+    av_frame_free(&made);
     if (!packet)
         pipeline_fail(error, "a picture of %dx%d cannot be encoded", rgb->width, rgb->height);
     return packet;

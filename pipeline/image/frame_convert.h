@@ -31,10 +31,14 @@ AVFrame *frame_convert_to(const AVFrame *from, const frame_convert_shape *shape,
 /* Replaces the frame by a converted one with its other properties. */
 bool frame_convert_replace(AVFrame *frame, const frame_convert_shape *shape, pipeline_error *error);
 
-typedef enum frame_convert_kind { FRAME_CONVERT_PNG, FRAME_CONVERT_JPEG } frame_convert_kind;
+typedef enum frame_convert_kind {
+    FRAME_CONVERT_PNG,
+    FRAME_CONVERT_JPEG,
+    FRAME_CONVERT_WEBP
+} frame_convert_kind;
 
 /* Encodes a frame of AV_PIX_FMT_RGB24 or, as PNG, of another format that PNG supports. JPEG has
- * chroma at full resolution and the best quality. NULL: failed. The caller frees the packet. */
+ * chroma at full resolution and the best quality; WebP is lossless, with 8 bits. NULL: failed. The caller frees the packet. */
 AVPacket *frame_convert_encode(const AVFrame *rgb, frame_convert_kind kind, pipeline_error *error);
 
 /* Joins the left half of `before` and the right half of `after`, with a line between them. Both are

@@ -277,6 +277,57 @@ bool metadata_write(metadata_bytes *to, const picture_metadata *m, picture_kind 
     return false;
 }
 
+static void put_little(uint8_t *to, size_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(value >> 8 * i);
+}
+
+/* Appends a chunk of RIFF; chunks have an even number of bytes. */
+static void put_riff(metadata_bytes *to, const char *type, const uint8_t *data, size_t size)
+{
+    uint8_t *at = to->data + to->size;
+    if (!data)
+        return;
+    memcpy(at, type, 4);
+    put_little(at + 4, size, 4);
+    memcpy(at + 8, data, size);
+    at[8 + size] = 0;
+    to->size += 8 + size + size % 2;
+}
+
+/* A file with metadata begins with a chunk that says what follows: flags, and the size less 1. Behind
+ * the head of RIFF, libwebp's own file has just the picture, whose 5th byte has a bit for alpha in
+ * bit 4 (VP8L: 1 byte of signature, 14 + 14 bits of size, then that bit). */
+bool metadata_write_webp(metadata_bytes *to, const picture_metadata *m, const uint8_t *webp,
+                         size_t size, mona_size picture)
+{
+    enum { RIFF = 12, HEAD = 10, ROOM = 64, ICC = 0x20, ALPHA = 0x10, EXIF = 8, XMP = 4 };
+    uint8_t head[HEAD] = {0};
+    *to = (metadata_bytes){.data =
+                               malloc(size + m->profile.size + m->exif.size + m->xmp.size + ROOM)};
+    if (!to->data)
+        return false;
+    memcpy(to->data, webp, RIFF);
+    to->size = RIFF;
+    head[0] = (uint8_t)((m->profile.data ? ICC : 0) | (m->exif.data ? EXIF : 0) |
+                        (m->xmp.data ? XMP : 0));
+    if (head[0]) {
+        const bool lossless = size > RIFF + 13 && !memcmp(webp + RIFF, "VP8L", 4);
+        head[0] |= lossless && webp[RIFF + 12] & 0x10 ? ALPHA : 0;
+        put_little(head + 4, picture.width - 1, 3);
+        put_little(head + 7, picture.height - 1, 3);
+        put_riff(to, "VP8X", head, HEAD);
+    }
+    put_riff(to, "ICCP", m->profile.data, m->profile.size);
+    memcpy(to->data + to->size, webp + RIFF, size - RIFF);
+    to->size += size - RIFF;
+    put_riff(to, "EXIF", m->exif.data, m->exif.size);
+    put_riff(to, "XMP ", m->xmp.data, m->xmp.size);
+    put_little(to->data + 4, to->size - 8, 4);
+    return true;
+}
+
 /* ---- orientation ---------------------------------------------------------------------------- */
 
 static unsigned tiff16(const uint8_t *p, bool big)

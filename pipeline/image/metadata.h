@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mona.h"
 #include "pipeline/error.h"
 #include "pipeline/image/picture_kind.h"
 
@@ -30,7 +31,7 @@ unsigned metadata_orientation(const picture_metadata *m);
 /* Marks the picture as upright wherever an orientation is stored. */
 void metadata_set_upright(picture_metadata *m);
 
-/* Drops what a file of this kind, PNG or JPEG, cannot hold for a picture with this many channels,
+/* Drops what a file of this kind (PNG, JPEG, WebP) cannot hold for a picture with this many channels,
  * and reports it. */
 void metadata_fit(picture_metadata *m, picture_kind kind, unsigned channels, const char *path,
                   const pipeline_notes *notes);
@@ -39,6 +40,11 @@ void metadata_fit(picture_metadata *m, picture_kind kind, unsigned channels, con
  * JFIF of a JPEG. False: out of memory. The caller frees to->data, which is NULL if there is no
  * metadata. */
 bool metadata_write(metadata_bytes *to, const picture_metadata *m, picture_kind kind);
+
+/* Makes a whole WebP of one as libwebp writes it, with the metadata. False: out of memory. The caller
+ * frees to->data. */
+bool metadata_write_webp(metadata_bytes *to, const picture_metadata *m, const uint8_t *webp,
+                         size_t size, mona_size picture);
 
 void metadata_free(picture_metadata *m);
 

@@ -203,35 +203,46 @@ static unsigned scale_of(const enhance_settings *settings, pipeline_error *error
     return scale;
 }
 
+static mona_size result_size_of(const enhance_settings *settings, const still *image,
+                                unsigned scale)
+{
+    const frame_format format = working_format(image);
+    const resize_scale resize = resize_of(settings, image);
+    return resize.x > 0 ? resize_target(&format, resize)
+                        : (mona_size){scale * image->width, scale * image->height};
+}
+
 /* Refuses what cannot be written before the work is done. */
 static bool check_result(const enhance_settings *settings, const still *image,
                          pipeline_error *error)
 {
     const unsigned scale = scale_of(settings, error);
-    const frame_format format = working_format(image);
-    const resize_scale resize = resize_of(settings, image);
-    const mona_size whole = {scale * image->width, scale * image->height};
-    const mona_size size = resize.x > 0 ? resize_target(&format, resize) : whole;
+    const mona_size size = result_size_of(settings, image, scale);
     const still result = {.width = size.width,
                           .height = size.height,
                           .channels = image->channels,
                           .depth = image->depth};
-    return scale && still_check(settings->output, &result, error) &&
-           (resize_keeps_shape(size, whole) ||
-            pipeline_fail(
-                error,
-                "%s: --size %ux%u would distort the picture of %ux%u, and pictures cannot "
-                "say what shape their pixels have; --height keeps its shape",
-                settings->input, size.width, size.height, image->width, image->height));
+    return scale && still_check(settings->output, &result, error);
+}
+
+/* Pictures cannot say what shape their pixels have. */
+static void tell_shape(const enhance_settings *settings, const still *image)
+{
+    const mona_size size = result_size_of(settings, image, 1);
+    if (!resize_keeps_shape(size, (mona_size){image->width, image->height}))
+        pipeline_note(&settings->notes,
+                      "%s: --size %ux%u distorts the picture of %ux%u; --height keeps its shape",
+                      settings->output, size.width, size.height, image->width, image->height);
 }
 
 /* Viewers turn a JPEG as its EXIF says, but few turn a PNG. */
 static bool prepare(still *image, const enhance_settings *settings, pipeline_error *error)
 {
-    const picture_kind kind = still_is_jpeg(settings->output) ? PICTURE_JPEG : PICTURE_PNG;
-    if (kind == PICTURE_JPEG && image->depth == 16) {
-        pipeline_note(&settings->notes, "%s: JPEG holds 8 of the picture's 16 bits",
-                      settings->output);
+    const picture_kind kind = still_kind(settings->output);
+    tell_shape(settings, image);
+    if (kind != PICTURE_PNG && image->depth == 16) {
+        pipeline_note(&settings->notes, "%s: %s holds 8 of the picture's 16 bits", settings->output,
+                      kind == PICTURE_JPEG ? "JPEG" : "WebP");
         still_make_shallow(image);
     }
     metadata_fit(&image->metadata, kind, image->channels, settings->output, &settings->notes);
@@ -244,9 +255,7 @@ static bool check_settings(const enhance_settings *settings, pipeline_error *err
         return pipeline_fail(error, "%s: --start works only on videos, found a picture",
                              settings->input);
     if (!still_can_write(settings->output))
-        return pipeline_fail(error,
-                             "%s: expected a name that ends in .png, .jpg or .jpeg for a picture",
-                             settings->output);
+        return pipeline_fail(error, STILL_NAMES, settings->output);
     if (still_is_animated(settings->input))
         pipeline_note(
             &settings->notes,

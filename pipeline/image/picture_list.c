@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "pipeline/image/stills.h"
@@ -34,11 +35,22 @@ static bool split(parts *p, const char *pattern)
     return *digit == 'd' && p->width <= MAX_DIGITS && !strchr(p->tail, '%');
 }
 
+/* Pictures that are read as a film, besides those that are written. */
+static bool is_read(const char *name)
+{
+    static const char *const suffixes[] = {".tif", ".tiff", ".bmp", ".dpx"};
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++)
+        if (!strcasecmp(dot, suffixes[i]))
+            return true;
+    return still_can_write(name);
+}
+
 bool picture_pattern(const char *name)
 {
     parts p;
     struct stat status;
-    return split(&p, name) && still_can_write(name) && stat(name, &status);
+    return split(&p, name) && is_read(name) && stat(name, &status);
 }
 
 bool picture_name(char *name, size_t size, const char *pattern, uint32_t n)

@@ -13,7 +13,8 @@ picture_chroma picture_chroma_for(enum AVCodecID codec)
 {
     if (codec == AV_CODEC_ID_PRORES)
         return PICTURE_422_10;
-    return codec == AV_CODEC_ID_FFV1 || codec == AV_CODEC_ID_RAWVIDEO || codec == AV_CODEC_ID_PNG
+    return codec == AV_CODEC_ID_GIF || codec == AV_CODEC_ID_FFV1 || codec == AV_CODEC_ID_RAWVIDEO ||
+                   codec == AV_CODEC_ID_PNG
                ? PICTURE_444
                : PICTURE_420;
 }

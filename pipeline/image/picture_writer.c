@@ -24,10 +24,16 @@ bool picture_writer_is(const AVOutputFormat *format)
 bool picture_writer_check(const char *pattern, int pix_fmt, pipeline_error *error)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(pix_fmt);
-    if (!still_is_jpeg(pattern) || (d->comp[0].depth == 8 && !(d->flags & AV_PIX_FMT_FLAG_ALPHA)))
-        return true;
-    return pipeline_fail(error, "%s: JPEG holds 8 bits without alpha, the video is %s; use .png",
-                         pattern, d->name);
+    const picture_kind kind = still_kind(pattern);
+    if (kind == PICTURE_NONE)
+        return pipeline_fail(error, STILL_NAMES, pattern);
+    if (kind == PICTURE_JPEG && (d->comp[0].depth > 8 || d->flags & AV_PIX_FMT_FLAG_ALPHA))
+        return pipeline_fail(error,
+                             "%s: JPEG holds 8 bits without alpha, the video is %s; use .png",
+                             pattern, d->name);
+    return kind != PICTURE_WEBP || d->comp[0].depth == 8 ||
+           pipeline_fail(error, "%s: WebP holds 8 bits, the video is %s; use .png", pattern,
+                         d->name);
 }
 
 bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error *error)
@@ -38,11 +44,11 @@ bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error 
         return pipeline_fail(error, "%s: the name is too long", w->pattern);
     const bool guarded = w->input && picture_name(input, sizeof input, w->input, number);
     AVFrame *picture = picture_of_planes(frame, error);
-    AVPacket *packet = picture ? frame_convert_encode(picture,
-                                                      still_is_jpeg(w->pattern) ? FRAME_CONVERT_JPEG
-                                                                                : FRAME_CONVERT_PNG,
-                                                      error)
-                               : NULL;
+    const picture_kind kind = still_kind(w->pattern);
+    const frame_convert_kind as = kind == PICTURE_JPEG   ? FRAME_CONVERT_JPEG
+                                  : kind == PICTURE_WEBP ? FRAME_CONVERT_WEBP
+                                                         : FRAME_CONVERT_PNG;
+    AVPacket *packet = picture ? frame_convert_encode(picture, as, error) : NULL;
     const bool good = packet && outfile_save(name, guarded ? input : NULL, packet->data,
                                              (size_t)packet->size, error);
     av_packet_free(&packet);

@@ -231,14 +231,12 @@ void still_make_shallow(still *image)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-bool still_is_jpeg(const char *path)
+picture_kind still_kind(const char *path)
 {
-    return has_suffix(path, ".jpg") || has_suffix(path, ".jpeg");
-}
-
-bool still_can_write(const char *path)
-{
-    return has_suffix(path, ".png") || still_is_jpeg(path);
+    return has_suffix(path, ".png")                                ? PICTURE_PNG
+           : has_suffix(path, ".jpg") || has_suffix(path, ".jpeg") ? PICTURE_JPEG
+           : has_suffix(path, ".webp")                             ? PICTURE_WEBP
+                                                                   : PICTURE_NONE;
 }
 
 /* Limit of the samples, since stb_image_write counts in int. For a JPEG, it applies to the samples.
@@ -249,15 +247,22 @@ static uint64_t max_bytes(bool jpeg)
     return jpeg ? INT_MAX : 5u << 28;
 }
 
+enum { WEBP_SIDE = 16383 }; /* at most */
+
 bool still_check(const char *path, const still *image, pipeline_error *error)
 {
-    const bool jpeg = still_is_jpeg(path);
+    const picture_kind kind = still_kind(path);
+    const bool jpeg = kind == PICTURE_JPEG;
     const uint32_t width = image->width, height = image->height;
     const size_t pixel = jpeg ? image->channels : still_pixel_bytes(image);
     const uint64_t bytes = ((uint64_t)width * pixel + 1) * height;
-    if (!still_can_write(path))
-        return pipeline_fail(
-            error, "%s: expected a name that ends in .png, .jpg or .jpeg for a picture", path);
+    if (kind == PICTURE_NONE)
+        return pipeline_fail(error, STILL_NAMES, path);
+    if (kind == PICTURE_WEBP && (width > WEBP_SIDE || height > WEBP_SIDE))
+        return pipeline_fail(error,
+                             "%s: WebP holds at most %d pixels a side, found %ux%u; .png would "
+                             "hold more",
+                             path, WEBP_SIDE, width, height);
     if (jpeg && image->channels % 2 == 0)
         return pipeline_fail(error, "%s: JPEG cannot hold the picture's alpha; use .png", path);
     if (width > MONA_MAX_SIDE || height > MONA_MAX_SIDE || bytes > max_bytes(jpeg))
@@ -293,43 +298,70 @@ static void write_bytes(void *context, void *data, int size)
     w->written += count;
 }
 
-/* A PNG of 16 bits, which stb does not write. */
-static bool encode_deep(const still *image, writer *w)
+/* Wraps the samples, in the order in which libav stores them. */
+static AVFrame *frame_of(const still *image)
+{
+    const bool deep = image->depth == 16;
+    const size_t row = (size_t)image->width * image->channels;
+    AVFrame *frame = av_frame_alloc();
+    if (!frame)
+        return NULL;
+    frame->width = (int)image->width;
+    frame->height = (int)image->height;
+    frame->color_range = AVCOL_RANGE_JPEG;
+    frame->format = image->channels == 1   ? deep ? AV_PIX_FMT_GRAY16BE : AV_PIX_FMT_GRAY8
+                    : image->channels == 2 ? deep ? AV_PIX_FMT_YA16BE : AV_PIX_FMT_YA8
+                    : image->channels == 3 ? deep ? AV_PIX_FMT_RGB48BE : AV_PIX_FMT_RGB24
+                    : deep                 ? AV_PIX_FMT_RGBA64BE
+                                           : AV_PIX_FMT_RGBA;
+    if (av_frame_get_buffer(frame, 0) < 0) {
+        av_frame_free(&frame);
+        return NULL;
+    }
+    for (size_t y = 0; y < image->height; y++) {
+        uint8_t *to = frame->data[0] + y * (size_t)frame->linesize[0];
+        const uint8_t *from = image->pixels + y * row * (deep ? 2 : 1);
+        for (size_t i = 0; deep && i < row; i++)
+            AV_WB16(to + 2 * i, AV_RN16(from + 2 * i));
+        if (!deep)
+            memcpy(to, from, row);
+    }
+    return frame;
+}
+
+/* What stb does not write: PNG of 16 bits, and WebP. */
+static bool encode_by_libav(const still *image, writer *w, frame_convert_kind kind)
 {
     pipeline_error unused = {0};
-    AVFrame *frame = av_frame_alloc();
-    AVPacket *packet = NULL;
-    if (frame) {
-        frame->width = (int)image->width;
-        frame->height = (int)image->height;
-        frame->format = image->channels == 1   ? AV_PIX_FMT_GRAY16BE
-                        : image->channels == 3 ? AV_PIX_FMT_RGB48BE
-                                               : AV_PIX_FMT_RGBA64BE;
-    }
-    if (frame && av_frame_get_buffer(frame, 0) >= 0) {
-        const size_t row = (size_t)image->width * image->channels;
-        for (size_t y = 0; y < image->height; y++)
-            for (size_t i = 0; i < row; i++)
-                AV_WB16(frame->data[0] + y * (size_t)frame->linesize[0] + 2 * i,
-                        ((const uint16_t *)(const void *)image->pixels)[y * row + i]);
-        packet = frame_convert_encode(frame, FRAME_CONVERT_PNG, &unused);
-    }
-    if (packet)
+    AVFrame *frame = frame_of(image);
+    AVPacket *packet = frame ? frame_convert_encode(frame, kind, &unused) : NULL;
+    metadata_bytes whole = {0};
+    bool good = packet;
+    if (good && kind == FRAME_CONVERT_WEBP) {
+        good = metadata_write_webp(&whole, &image->metadata, packet->data, (size_t)packet->size,
+                                   (mona_size){image->width, image->height});
+        if (good)
+            write_bytes(w, whole.data, (int)whole.size);
+        free(whole.data);
+    } else if (good) {
         write_bytes(w, packet->data, packet->size);
-    const bool good = packet;
+    }
     av_packet_free(&packet);
     av_frame_free(&frame);
     return good;
 }
 
-static bool encode(const still *image, FILE *file, bool jpeg)
+static bool encode(const still *image, FILE *file, picture_kind kind)
 {
     enum { BEHIND_JFIF = 20, BEHIND_IHDR = 33 };
+    const bool jpeg = kind == PICTURE_JPEG;
     int width = (int)image->width, height = (int)image->height, channels = (int)image->channels;
     writer w = {.file = file, .place = jpeg ? BEHIND_JFIF : BEHIND_IHDR};
-    if (!metadata_write(&w.metadata, &image->metadata, jpeg ? PICTURE_JPEG : PICTURE_PNG))
+    if (kind == PICTURE_WEBP)
+        return encode_by_libav(image, &w, FRAME_CONVERT_WEBP);
+    if (!metadata_write(&w.metadata, &image->metadata, kind))
         return false;
-    const int good = image->depth == 16 ? encode_deep(image, &w)
+    const int good = image->depth == 16 ? encode_by_libav(image, &w, FRAME_CONVERT_PNG)
                      : jpeg ? stbi_write_jpg_to_func(write_bytes, &w, width, height, channels,
                                                      image->pixels, JPEG_QUALITY)
                             : stbi_write_png_to_func(write_bytes, &w, width, height, channels,
@@ -338,12 +370,13 @@ static bool encode(const still *image, FILE *file, bool jpeg)
     return good;
 }
 
-static bool write_part(const still *image, const outfile *out, bool jpeg, pipeline_error *error)
+static bool write_part(const still *image, const outfile *out, picture_kind kind,
+                       pipeline_error *error)
 {
     FILE *file = fopen(out->part, "wb");
     if (!file)
         return pipeline_fail(error, "%s: cannot be written: %s", out->name, strerror(errno));
-    bool encoded = encode(image, file, jpeg);
+    bool encoded = encode(image, file, kind);
     errno = 0;
     bool written = !fflush(file) && !ferror(file);
     int reason = errno ? errno : EIO;
@@ -357,7 +390,7 @@ bool still_write(const still *image, const char *path, pipeline_error *error)
     outfile out;
     if (!still_check(path, image, error) || !outfile_open(&out, path, NULL, NULL, error))
         return false;
-    if (write_part(image, &out, still_is_jpeg(path), error))
+    if (write_part(image, &out, still_kind(path), error))
         return outfile_commit(&out, error);
     outfile_discard(&out);
     return false;

@@ -10,6 +10,8 @@
 #include "pipeline/error.h"
 #include "pipeline/image/metadata.h"
 
+#define STILL_NAMES "%s: expected a name that ends in .png, .jpg, .jpeg or .webp for a picture"
+
 typedef struct still {
     uint32_t width, height;
     unsigned channels;         /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
@@ -41,10 +43,14 @@ bool still_read(still *image, const char *path, unsigned channels, const pipelin
  * read, or is of another kind. */
 bool still_read_head(still *image, const char *path);
 
-/* Whether the name ends in a suffix that still_write supports: .png, .jpg, .jpeg. */
-bool still_can_write(const char *path);
+/* The kind of picture that still_write writes under this name: .png, .jpg, .jpeg, .webp.
+ * PICTURE_NONE: none. */
+picture_kind still_kind(const char *path);
 
-bool still_is_jpeg(const char *path);
+static inline bool still_can_write(const char *path)
+{
+    return still_kind(path) != PICTURE_NONE;
+}
 
 /* Turns the pixels, if there are any, as EXIF says, and marks the picture as upright. */
 bool still_turn_upright(still *image, pipeline_error *error);
@@ -53,8 +59,8 @@ bool still_turn_upright(still *image, pipeline_error *error);
 bool still_check(const char *path, const still *image, pipeline_error *error);
 
 /* Writes in the format that path's suffix names, with the metadata. The file appears under its name
- * only when it is complete. JPEG (quality 95, chroma at full resolution, 8 bits) cannot hold
- * alpha, so a picture with alpha is refused. */
+ * only when it is complete. WebP is lossless, with 8 bits. JPEG (quality 95, chroma at full
+ * resolution, 8 bits) cannot hold alpha, so a picture with alpha is refused. */
 bool still_write(const still *image, const char *path, pipeline_error *error);
 
 /* Rounds samples of 16 bits, if there are any, to 8. */

@@ -233,6 +233,10 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *
     if (!check_picture(c, format, settings, error))
         return false;
     describe(e->codec, settings, video, format);
+    if (c->colours && !palette_open(&e->colours, e->codec, settings->pix_fmt, error))
+        return false;
+    if (c->colours)
+        e->codec->pix_fmt = AV_PIX_FMT_PAL8;
 
     AVDictionary *options = NULL;
     bool good = collect_options(&options, c, &settings->choice, video, error);
@@ -258,11 +262,9 @@ static int64_t recall_duration(const encoder *e, int64_t pts)
     return 0;
 }
 
-/* Sends the frame, or a copy that the encoder may keep. */
-static int send(encoder *e, const AVFrame *frame)
+/* Makes a copy that the encoder may keep. */
+static int copy_frame(encoder *e, const AVFrame *frame)
 {
-    if (!frame || !e->copy)
-        return avcodec_send_frame(e->codec, frame);
     int code = 0;
     if (e->copy->buf[0]) {
         code = av_frame_make_writable(e->copy);
@@ -276,28 +278,56 @@ static int send(encoder *e, const AVFrame *frame)
         av_frame_remove_side_data(e->copy, e->copy->side_data[0]->type);
     if (code >= 0)
         code = av_frame_copy(e->copy, frame);
-    if (code >= 0)
-        code = av_frame_copy_props(e->copy, frame);
-    return code >= 0 ? avcodec_send_frame(e->codec, e->copy) : code;
+    return code >= 0 ? av_frame_copy_props(e->copy, frame) : code;
 }
 
-bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipeline_error *error)
+static bool fail(const encoder *e, int code, pipeline_error *error)
 {
-    if (frame)
-        remember_duration(e, frame);
-    int code = send(e, frame);
-    if (code < 0)
-        return pipeline_fail_av(error, code, "%s failed at frame %llu", e->name,
-                                (unsigned long long)e->frames);
-    while ((code = avcodec_receive_packet(e->codec, e->packet)) >= 0) {
+    return pipeline_fail_av(error, code, "%s failed at frame %llu", e->name,
+                            (unsigned long long)e->frames);
+}
+
+/* Sends the frame, NULL at the end, and passes on what comes out. */
+static bool send(encoder *e, const AVFrame *frame, const packet_sink *sink, pipeline_error *error)
+{
+    int code = avcodec_send_frame(e->codec, frame);
+    while (code >= 0 && (code = avcodec_receive_packet(e->codec, e->packet)) >= 0) {
         e->packets++;
         e->packet->duration = recall_duration(e, e->packet->pts);
         if (!sink->take(sink->context, e->packet, e->codec->time_base, error))
             return false;
     }
-    if (code != AVERROR(EAGAIN) && code != AVERROR_EOF)
-        return pipeline_fail_av(error, code, "%s failed at frame %llu", e->name,
-                                (unsigned long long)e->frames);
+    return code == AVERROR(EAGAIN) || code == AVERROR_EOF || fail(e, code, error);
+}
+
+/* Sends it in 256 colours. */
+static bool send_coloured(encoder *e, AVFrame *frame, const packet_sink *sink,
+                          pipeline_error *error)
+{
+    AVFrame *coloured = av_frame_alloc();
+    bool good = coloured || pipeline_fail(error, "out of memory");
+    int code = palette_put(&e->colours, frame);
+    while (good && code >= 0 && (code = palette_get(&e->colours, coloured)) >= 0) {
+        good = send(e, coloured, sink, error);
+        av_frame_unref(coloured);
+    }
+    av_frame_free(&coloured);
+    if (good && code != AVERROR(EAGAIN) && code != AVERROR_EOF)
+        return fail(e, code, error);
+    return good && (frame || send(e, NULL, sink, error));
+}
+
+bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipeline_error *error)
+{
+    const int code = frame && e->copy ? copy_frame(e, frame) : 0;
+    AVFrame *kept = frame ? e->copy : NULL;
+    if (frame)
+        remember_duration(e, frame);
+    if (code < 0)
+        return fail(e, code, error);
+    if (e->colours.graph ? !send_coloured(e, kept, sink, error)
+                         : !send(e, kept ? kept : frame, sink, error))
+        return false;
     /* By now every encoder of the table has copied the picture. */
     if (frame && av_buffer_get_ref_count(frame->buf[0]) != 1)
         return pipeline_fail(error,
@@ -334,4 +364,5 @@ void encoder_close(encoder *e)
     avcodec_free_context(&e->codec);
     av_packet_free(&e->packet);
     av_frame_free(&e->copy);
+    palette_close(&e->colours);
 }

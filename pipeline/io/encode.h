@@ -12,6 +12,7 @@
 #include <libavformat/avformat.h>
 
 #include "pipeline/io/codec.h"
+#include "pipeline/io/palette.h"
 #include "pipeline/error.h"
 
 enum { ENCODER_DURATIONS = 1024 }; /* more frames than any encoder holds back */
@@ -27,7 +28,8 @@ typedef struct encoder {
         int64_t pts, duration;
     } durations[ENCODER_DURATIONS]; /* of the latest frames; they come out in another order */
     uint64_t frames, packets;
-    bool waits; /* as in codec */
+    palette colours; /* for an encoder of few colours; graph NULL: it is not */
+    bool waits;      /* as in codec */
 } encoder;
 
 /* The user's options. */

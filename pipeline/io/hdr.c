@@ -152,7 +152,7 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
         return "alpha";
     if (is_dynamic(video, first))
         return "HDR metadata of every frame (HDR10+ or Dolby Vision)";
-    if (picture_writer_is(format))
+    if (picture_writer_is(format) || c->colours)
         return is_beyond_srgb(video) ? "colours, which are HDR or BT.2020" : NULL;
     if (!says && has_colour(p))
         return "matrix, primaries and transfer of its colours";

@@ -252,7 +252,9 @@ static bool place_frame(input *in)
     if (pts == AV_NOPTS_VALUE)
         pts = in->next_pts + start;
     pts -= start;
-    if (in->start != AV_NOPTS_VALUE && pts < 0) {
+    /* The second field may belong to the result. */
+    const int64_t late = in->fields.each ? avframe_duration(frame) / 2 : 0;
+    if (in->start != AV_NOPTS_VALUE && pts + late < 0) {
         in->next_pts = pts + avframe_duration(frame);
         return false;
     }
@@ -357,6 +359,10 @@ static input_result next_frame(input *in, pipeline_error *error)
 {
     for (;;) {
         const int code = fields_get(&in->fields, in->frame, error);
+        if (code >= 0 && in->start != AV_NOPTS_VALUE && in->frame->pts < 0)
+            continue;
+        if (code >= 0 && in->frame->pts >= end_in(in, in->video->time_base))
+            return INPUT_END;
         if (code >= 0)
             return orientation_turn(in->frame, in->turn, error) ? INPUT_FRAME : INPUT_FAILED;
         if (code != AVERROR(EAGAIN))

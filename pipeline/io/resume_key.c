@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/resume_key.h"
 
+#include <link.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,22 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
+/* Continues a hash with the names and times of the encoders' own libraries: libx264.so.164. */
+static int hash_library(struct dl_phdr_info *library, size_t size, void *context)
+{
+    static const char *const encoders[] = {"x264", "x265", "SvtAv1", "vpx", "avcodec"};
+    uint64_t *hash = context;
+    struct stat file = {0};
+    (void)size;
+    for (size_t i = 0; i < sizeof encoders / sizeof *encoders; i++)
+        if (library->dlpi_name && strstr(library->dlpi_name, encoders[i])) {
+            stat(library->dlpi_name, &file);
+            *hash = hash_text(*hash, library->dlpi_name);
+            *hash = (*hash ^ (uint64_t)file.st_mtime) * 0x100000001b3u;
+        }
+    return 0;
+}
+
 void resume_key_write(char text[RESUME_KEY_TEXT], const enhance_settings *s,
                       const encoder_settings *e)
 {
@@ -28,6 +45,7 @@ void resume_key_write(char text[RESUME_KEY_TEXT], const enhance_settings *s,
     uint64_t options = hash_text(0xcbf29ce484222325u, c->preset ? c->preset : "");
     struct stat file = {0};
     stat(s->input, &file);
+    dl_iterate_phdr(hash_library, &options);
     for (unsigned i = 0; i < s->count; i++)
         stages[i] = (char)('0' + s->kinds[i]);
     for (unsigned i = 0; i < s->count; i++)

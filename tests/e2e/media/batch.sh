@@ -76,9 +76,11 @@ for kind in webp bmp tiff; do
 done
 cp "$tmp/photos/webp.webp" "$tmp/photos/Beach.WEBP"
 enhance "$tmp/photos" --out-dir "$tmp/albums"
-same "WebP, BMP and TIFF become PNG" "$? $(cd "$tmp/albums" && find . -name '*.*' -type f | sort | tr '\n' ' ')" \
-    "0 ./Beach.png ./bmp.png ./manifest.json ./tiff.png ./webp.png "
-same "and are larger" "$(ffprobe -v error -show_entries stream=codec_name,width,height -of csv=p=0 "$tmp/albums/webp.png")" png,96,56
+same "BMP and TIFF become PNG, WebP stays" "$? $(cd "$tmp/albums" && find . -name '*.*' -type f | sort | tr '\n' ' ')" \
+    "0 ./Beach.WEBP ./bmp.png ./manifest.json ./tiff.png ./webp.webp "
+for picture in png:tiff.png webp:webp.webp; do
+    same "${picture#*:} is larger" "$(ffprobe -v error -show_entries stream=codec_name,width,height -of csv=p=0 "$tmp/albums/${picture#*:}")" "${picture%:*},96,56"
+done
 
 # A folder that cannot be read is named, and the other files are processed. Root can read everything, so the
 # user nobody tries.

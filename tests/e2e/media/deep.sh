@@ -87,6 +87,17 @@ ffmpeg -v error -y -f lavfi -i "color=black:s=256x64:r=10,format=gray16le,geq=lu
 enhance nut "$tmp/ramp.mkv" "-c rawvideo --height 96"
 at_least "a ramp of 16 bits stays fine" "$(ffmpeg -v error -i "$tmp/out.nut" -f rawvideo - | od -An -v -tu2 -w2 | sort -u | wc -l)" 4000
 
+if full; then # however it is computed
+    # shellcheck disable=SC2086
+    ffmpeg -v error -y $source -pix_fmt yuva420p16le -c:v ffv1 "$tmp/in.mkv"
+    wanted=
+    for way in "" "--cpu c" "-j 1 --strip-rows 3" "--resume --segment 1"; do
+        enhance mkv "$tmp/in.mkv" "-c ffv1 --stages denoise,sr,colour --height 71 $way"
+        wanted=${wanted:-$(frames_md5 "$tmp/out.mkv")}
+        same "the same bytes: $way" "$(frames_md5 "$tmp/out.mkv")" "$wanted"
+    done
+fi
+
 # ---- codecs and pictures ------------------------------------------------------------------------------
 # shellcheck disable=SC2086
 ffmpeg -v error -y $source -pix_fmt yuva444p10le -c:v prores_ks -profile:v 4444 -alpha_bits 16 "$tmp/4444.mov" \

@@ -57,6 +57,9 @@ guess() {
 }
 same "the size of a film that the trial encoded whole" "$(guess "$tmp/small.mp4" "$tmp/size.mkv")" 1.0
 same "and of a picture" "$(guess "$tmp/a.png" "$tmp/size.png")" 1.0
+ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=960:720 "$tmp/large.png"
+found=$(guess "$tmp/large.png" "$tmp/size.png" --stages sr)
+same "of a large picture about ($found)" "$(echo "$found" | awk '{ print ($1 > 0.6 && $1 < 1.6) }')" 1
 found=$(guess "$tmp/long.mp4" "$tmp/size.y4m" --drop-unsupported)
 same "raw frames have one size" "$(echo "$found" | awk '{ printf "%.3f", $1 }')" 1.000
 for suffix in mp4 mkv; do

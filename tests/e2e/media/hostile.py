@@ -39,12 +39,12 @@ def mutate(data, rng):
     return bytes(data)
 
 
-def enhance(mona, source, output):
+def enhance(mona, source, output, sound):
     if os.path.exists(output):
         os.remove(output)
     command = [mona, "enhance", source, "-o", output, "--frames", str(FRAMES), "--stages", "sr", "--drop-unsupported"]
     if output.endswith("mkv"):
-        command += ["-c", "ffv1"]
+        command += ["-c", "ffv1", "--audio", sound]
     try:
         run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False)
     except subprocess.TimeoutExpired:
@@ -84,7 +84,7 @@ def main(mona, folder, count, seed="1"):
         output = os.path.join(bad, "out" + (".png" if name.rsplit(".")[-1] in ("png", "jpg", "webp", "tif", "bmp") else ".mkv"))
         with open(source, "wb") as file:
             file.write(mutate(data, rng) if i >= 0 else data)
-        status, log = enhance(mona, source, output)
+        status, log = enhance(mona, source, output, "aac" if i // len(names) % 2 else "copy")
         if i < 0:  # as it is
             whole[name] = frames_of(log)
             why = "" if status == 0 else f"is refused as it is: {log}"

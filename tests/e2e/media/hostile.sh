@@ -14,10 +14,10 @@ make -c:v libx264 -preset ultrafast -c:a aac -c:s mov_text -map 0 -map 1 -map 2 
 make -c:v mpeg4 -c:a libmp3lame -map 0 -map 1 "$seeds/a.avi"
 make -c:v mpeg2video -c:a mp2 -map 0 -map 1 "$seeds/a.ts"
 make -c:v libvpx-vp9 -c:a libopus -c:s webvtt -map 0 -map 1 -map 2 "$seeds/a.webm"
-make -c:v libx265 -x265-params log-level=none -c:a flac -c:s srt -map 0 -map 1 -map 2 -attach "$tmp/subs.srt" \
+make -c:v libx265 -pix_fmt yuv420p12le -x265-params log-level=none -c:a flac -c:s srt -map 0 -map 1 -map 2 -attach "$tmp/subs.srt" \
     -metadata:s:t mimetype=text/plain "$seeds/a.mkv"
 make -c:v prores_ks -pix_fmt yuv422p10le -c:a pcm_s16le -map 0 -map 1 "$seeds/a.mov"
-make "$seeds/a.gif" -frames:v 1 "$seeds/a.png" -frames:v 1 "$seeds/a.jpg" -frames:v 1 "$seeds/a.webp" -frames:v 1 "$seeds/a.tif"
+make "$seeds/a.gif" -frames:v 1 "$seeds/a.png" -frames:v 1 "$seeds/a.jpg" -frames:v 1 "$seeds/a.webp" -frames:v 1 -pix_fmt rgb48le "$seeds/a.tif"
 count=20
 ! full || count=2000
 python3 tests/e2e/media/hostile.py "$mona" "$seeds" $count > "$tmp/found"

@@ -117,6 +117,13 @@ enhance "$tmp/moving.gif" -o "$tmp/moving.mp4" --stages sr || not_ok "a GIF" "$(
 same "a GIF keeps its times" "$(video_times "$tmp/moving.mp4" | awk '{ printf "%.2f ", $1 }')" \
     "$(video_times "$tmp/moving.gif" | awk '{ printf "%.2f ", $1 }')"
 same "and is opaque" "$(probe "$tmp/moving.mp4" width,height,pix_fmt)" 192,108,yuv420p
+# shellcheck disable=SC2086
+"$mona" enhance -y "$tmp/moving.gif" -o "$tmp/larger.gif" $as_it_is 2> "$tmp/log" || not_ok "a GIF to a GIF" "$(cat "$tmp/log")"
+same "a GIF becomes a GIF, at the same times" "$(probe "$tmp/larger.gif" codec_name,width) $(video_times "$tmp/larger.gif" | awk '{ printf "%.2f ", $1 }')" \
+    "gif,96 $(video_times "$tmp/moving.gif" | awk '{ printf "%.2f ", $1 }')"
+at_least "with its colours" "$(close_to "$tmp/larger.gif" "$tmp/moving.gif")" 30
+enhance "$tmp/scene.y4m" -o "$tmp/film.gif" --stages sr --height 40
+same "a film becomes one, too" "$? $(probe "$tmp/film.gif" height) $(video_times "$tmp/film.gif" | wc -l)" "0 40 12"
 if full && [ -n "$clips" ]; then # its dither has combs like those of fields
     ffmpeg -v error -i "$clips/park_joy_480x270.y4m" -vf scale=96:54 -frames:v 25 "$tmp/combs.gif"
     ffmpeg -v error -i "$tmp/combs.gif" -c:v ffv1 -pix_fmt bgr0 "$tmp/combs.mkv"

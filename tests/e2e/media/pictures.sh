@@ -244,6 +244,9 @@ done
 ffmpeg -v error -y -i "$tmp/hdr.mkv" -c:v ffv1 -color_range tv "$tmp/hdr_ffv1.mkv"
 "$mona" enhance -y "$tmp/hdr_ffv1.mkv" -o "$tmp/hdr_usual.mp4" --stages sr --preset ultrafast 2> "$tmp/log"
 same "HDR in another codec becomes HEVC, too" "$(probe "$tmp/hdr_usual.mp4" codec_name | sed 's/,$//') $(grep -c 'encoded as hevc (-c chooses another), for HDR' "$tmp/log")" "hevc 1"
+ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf scale=160:90 -c:v libx265 -bf 0 -x265-params log-level=none -pix_fmt yuv420p "$tmp/modern.mp4"
+"$mona" enhance -y "$tmp/modern.mp4" -o "$tmp/modern.avi" --stages sr --quiet --drop-unsupported
+same "in AVI HEVC becomes H.264" "$(probe "$tmp/modern.avi" codec_name)" h264
 ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -c:v libvpx-vp9 -deadline realtime -pix_fmt yuv420p "$tmp/modern.webm"
 "$mona" enhance -y "$tmp/modern.webm" -o "$tmp/modern.mkv" --stages sr --quiet
 same "VP9 stays VP9" "$(probe "$tmp/modern.mkv" codec_name)" vp9

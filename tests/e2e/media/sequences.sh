@@ -72,6 +72,16 @@ ffmpeg -v error -start_number 98 -i "$tmp/in/%03d.png" -vf "format=rgba,geq=r='r
 enhance "$tmp/alpha/%d.png" -o "$tmp/out/alpha%d.png" $as_it_is || not_ok "pictures with alpha" "$(cat "$tmp/log")"
 same "alpha stays" "$(ffmpeg -v error -i "$tmp/out/alpha2.png" -vf alphaextract -f md5 -)" "$(ffmpeg -v error -i "$tmp/alpha/2.png" -vf alphaextract -f md5 -)"
 
+# DPX, as film scanners write them, and WebP.
+ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 3 -vf scale=96:54 -pix_fmt gbrp10le "$tmp/in/%d.dpx"
+enhance "$tmp/in/%d.dpx" -o "$tmp/dpx.mov" -c prores --stages sr
+same "DPX of 10 bits to ProRes" "$? $(probe "$tmp/dpx.mov" codec_name,width,nb_frames)" "0 prores,192,3"
+refused "DPX as output" 1 "expected a name that ends in .png, .jpg, .jpeg or .webp" "$tmp/in/%d.dpx" -o "$tmp/out/x%d.dpx"
+# shellcheck disable=SC2086
+enhance "$tmp/in/%03d.png" -o "$tmp/out/w%d.webp" --frames 2 $as_it_is
+same "numbered WebP" "$? $(probe "$tmp/out/w99.webp" codec_name,width)" "0 webp,96"
+at_least "with their colours" "$(close_to "$tmp/out/w99.webp" "$tmp/in/099.png")" 48
+
 # ---- gaps and other trouble ---------------------------------------------------------------------
 rm "$tmp/in/101.png" "$tmp/in/102.png"
 enhance "$tmp/in/%03d.png" -o "$tmp/gap.mp4" --fps 10 --stages sr || not_ok "with a gap" "$(cat "$tmp/log")"

@@ -120,5 +120,7 @@ refused "expected 0.1 to 12 times the input's 318x178, found 12.13 times" "$tmp/
 refused "expected one of --scale, --height and --size" "$tmp/film.mkv" -o "$no" --height 400 --scale 2
 refused "expected sr among --stages, found 'denoise'" "$tmp/film.mkv" -o "$no" --height 400 --stages denoise
 refused "expected sr once" "$tmp/film.mkv" -o "$no" --scale 1.5 --stages sr,sr
-refused "--height keeps its shape" "$tmp/a.png" -o "$tmp/no.png" --size 200x200
+"$mona" enhance -y "$tmp/a.png" -o "$tmp/square.png" --size 200x200 2> "$tmp/log"
+same "a picture of another shape is distorted, and that is told" \
+    "$? $(grep -c 'distorts the picture of .*; --height keeps its shape' "$tmp/log") $(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/square.png")" "0 1 200,200"
 refused "cannot be" "$tmp/none.mkv" -o "$no" --height 400

@@ -188,6 +188,16 @@ for kind in $(! full || echo bmp tiff) webp; do
     succeeds "$kind to PNG" "$mona" enhance -y "$tmp/other.$kind" -o "$tmp/other.out.png"
     same "$kind: the same picture as of a PNG" "$(frames_md5 "$tmp/other.out.png")" "$(frames_md5 "$tmp/four.out.png")"
 done
+# WebP as output: lossless, with all metadata.
+for picture in "$tmp/four.png" tests/fuzz/corpus/metadata/marked.jpg; do
+    succeeds "$picture to WebP" "$mona" enhance -y "$picture" -o "$tmp/out.webp"
+    "$mona" enhance -y "$picture" -o "$tmp/same.png" --quiet
+    same "the same picture as a PNG" "$(ffmpeg -v error -i "$tmp/out.webp" -pix_fmt rgb24 -f md5 -)" "$(ffmpeg -v error -i "$tmp/same.png" -pix_fmt rgb24 -f md5 -)"
+done
+"$mona" enhance -y "$tmp/out.webp" -o "$tmp/from_webp.png" --quiet
+"$mona" enhance -y "$tmp/same.png" -o "$tmp/from_png.png" --quiet
+succeeds "EXIF, XMP and profile come back from it" cmp "$tmp/from_webp.png" "$tmp/from_png.png"
+same "where they are" "$(grep -caE 'ICCP.*|EXIF|XMP ' "$tmp/out.webp" | awk '{ print ($1 > 0) }')" 1
 if full; then
     ffmpeg -v error -y -i "$tmp/ya8.png" -pix_fmt rgba -lossless 1 "$tmp/rgba.webp"
     succeeds "WebP with alpha" "$mona" enhance -y "$tmp/rgba.webp" -o "$tmp/other.out.png"

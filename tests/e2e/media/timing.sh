@@ -104,6 +104,10 @@ video_times "$tmp/moments.mkv" > "$tmp/wanted"
 same "--fields double: at their times" "$(video_times "$tmp/each.mkv" | paste - "$tmp/wanted" |
     awk '{ d = $1 - $2 } d > 0.0011 || d < -0.0011 { print NR, $0 } END { print NR }')" "$(wc -l < "$tmp/wanted")"
 at_least "--fields double: they are the moments of the fields" "$(psnr_y "$tmp/each.mkv" "$tmp/moments.mkv")" 28
+# From a second field on, to before one: moments 5 to 10, of which the first and last lack a neighbour.
+"$mona" enhance -y "$tmp/fields.mkv" -o "$tmp/part.mkv" --stages denoise --strength 0 -c ffv1 --fields double -ss 0.2 -to 0.44 --quiet
+same "--fields double: a part begins and ends with its fields" "$(frames_md5 "$tmp/part.mkv" | sed '1d;$d') $(video_times "$tmp/part.mkv" | sed -n '1p;$p' | tr '\n' ' ')" \
+    "$(frames_md5 "$tmp/each.mkv" | sed -n '7,10p') 0.000000 0.200000 "
 # With sound: 48 moments at 25 a second, stored as 24 frames.
 make -i "$tmp/fields.mkv" -f lavfi -i sine=300:duration=1.92 -c:v copy -c:a aac "$tmp/fields.mp4"
 each() {
@@ -149,6 +153,14 @@ if [ -e "$tmp/killed.mkv" ]; then
 else
     each "$tmp/killed.mkv" -c ffv1 --resume --segment 3 --fields single
     same "fields that were begun doubled do not go on singly" "$? $(grep -c 'expected work on the same input with the same options' "$tmp/log")" "1 1"
+    library=$(ldd "$mona" | sed -n 's/.*=> \([^ ]*libx264[^ ]*\) .*/\1/p')
+    if [ -n "$library" ]; then
+        mkdir "$tmp/libraries" && cp "$library" "$tmp/libraries" && touch -d 2020-01-01 "$tmp/libraries"/*
+        export LD_LIBRARY_PATH="$tmp/libraries"
+        each "$tmp/killed.mkv" -c ffv1 --resume --segment 3
+        same "nor with another library of an encoder" "$? $(grep -c 'expected work on the same input with the same options' "$tmp/log")" "1 1"
+        unset LD_LIBRARY_PATH
+    fi
     each "$tmp/killed.mkv" -c ffv1 --resume --segment 3
     same "what was killed goes on in the same way" "$? $(frames_md5 "$tmp/killed.mkv") $(packets_md5 "$tmp/killed.mkv" a)" \
         "0 $(frames_md5 "$tmp/whole_each.mkv") $(packets_md5 "$tmp/whole_each.mkv" a)"
