@@ -327,8 +327,7 @@ test-full: test-full-deps
 # A comparison with ONNX Runtime, which npm installs into the build folder.
 bench-peers: deps
 	$(call need,python3 python3-onnx python3-numpy $(if $(shell command -v npm),,nodejs npm))
-	@test -d ../shared/peers || { echo 'make bench-peers needs ../shared/peers'; exit 1; }
-	$(Q)$(MAKE) --no-print-directory all
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/scene
 	@mkdir -p $(BUILD)/bench
 	$(Q)test -d $(BUILD)/bench/node_modules/onnxruntime-node || npm install --prefix $(BUILD)/bench \
 	    --ignore-scripts --no-audit --no-fund --silent onnxruntime-node

@@ -4,8 +4,8 @@
 
   peers.py BUILD [--rounds 5] [--threads 2] [--nets NAME,...]
 
-Nets have deterministic random weights: plain 3x3 nets by ../shared/peers/make_nets.py, 1080 x 1920 in, and one of
-ResNet-50's shape by tests/bench/make_resnet.py, 3 x 224 x 224 in. Each round runs every contender once; a figure is the
+Nets have deterministic random weights: plain 3x3 nets by make_plain.py, 1080 x 1920 in, and one of ResNet-50's shape by
+make_resnet.py, 3 x 224 x 224 in; those of INT8 are calibrated on the rendered scene. Each round runs every contender once; a figure is the
 median over rounds of the contender's own median, so that a disturbance of the machine affects all alike. Needs Debian's
 python3-onnx and python3-numpy, and npm's onnxruntime-node in BUILD/bench (make bench-peers sees to both).
 """
@@ -17,22 +17,21 @@ import statistics
 import subprocess
 import sys
 
-PEERS = os.path.join("..", "shared", "peers")
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 # make(fp32 file, QDQ file): the commands that write them; frames: how many are timed in one round.
 Net = collections.namedtuple("Net", "stem make size frames")
 
 
 def plain(channels, body, *more):
-    command = [sys.executable, os.path.join(PEERS, "make_nets.py")]
+    command = [sys.executable, os.path.join(HERE, "make_plain.py")]
     size = ["--channels", str(channels), "--body", str(body), *more]
     return Net("_".join([f"c{channels}x{body}", *more]).replace("--", ""), lambda fp32, qdq: [command + [fp32] + size, command + [qdq, "--qdq"] + size],
                "1920x1080", 5)
 
 
 def resnet(fp32, qdq):
-    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "make_resnet.py")
-    return [[sys.executable, script, fp32, "--qdq", qdq]]
+    return [[sys.executable, os.path.join(HERE, "make_resnet.py"), fp32, "--qdq", qdq]]
 
 
 # A chain of layers with as many outputs as inputs, between a first and a last one for a single plane of the
@@ -49,10 +48,9 @@ def run(command, **options):
     return done.stdout
 
 
-def make_nets(names, folder, mona, images):
+def make_nets(names, folder, mona, film):
     """Writes fp32, QDQ and .mona files; returns {net: {contender: file}}."""
     files = {}
-    calibrate = [word for image in images for word in ("--calibrate", image)]
     for name in names:
         stem = os.path.join(folder, NETS[name].stem)
         files[name] = {k: stem + end for k, end in (
@@ -60,13 +58,13 @@ def make_nets(names, folder, mona, images):
         for command in NETS[name].make(files[name]["ORT fp32"], files[name]["ORT int8"]):
             run(command)
         compile_ = [mona, "compile", files[name]["ORT fp32"]]
-        run(compile_ + ["-o", files[name]["mona int8"], "--precision", "int8"] + calibrate)
+        run(compile_ + ["-o", files[name]["mona int8"], "--precision", "int8", "--calibrate", film, "--images", "1"])
         run(compile_ + ["-o", files[name]["mona fp16"], "--precision", "fp16"])
     return files
 
 
 def time_ort(folder, model, threads, net):
-    script = os.path.abspath(os.path.join(PEERS, "ort_bench.js"))
+    script = os.path.join(HERE, "onnxruntime.js")
     out = json.loads(run(["node", script, str(threads), str(net.frames), os.path.abspath(model)], cwd=folder))
     return {"ms": out["median_ms"], "rss": out["rss_mb"]}
 
@@ -90,8 +88,10 @@ def main():
         if name not in NETS:
             parser.error(f"no net '{name}'; there are {', '.join(NETS)}")
     mona, folder = os.path.join(a.build, "mona"), os.path.join(a.build, "bench")
-    images = [os.path.join("..", "shared", "data", "train", "t91", f"t{i}.png") for i in (1, 10, 20)]
-    files = make_nets(a.nets, folder, mona, images)
+    film = os.path.join(folder, "scene.y4m")
+    with open(film, "wb") as f:
+        subprocess.run([os.path.join(a.build, "scene"), "3"], stdout=f, check=True)
+    files = make_nets(a.nets, folder, mona, film)
     times = {}
     for _ in range(a.rounds):
         for net, contenders in files.items():
