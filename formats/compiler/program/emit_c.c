@@ -315,10 +315,14 @@ static void put_ops(const emitter *e)
     for (uint32_t o = 0; o < e->plan->model.header->op_count; o++) {
         const plan_op *op = &e->plan->ops[o];
         put_bound(e, o);
-        if (op->group.last)
-            fprintf(out, " .group = {%u, %u, %u, %d, %d, %u, %u, %u},", op->group.first,
-                    op->group.last, op->group.parts, op->group.whole_maps, op->group.by_channels,
-                    op->group.tiles, op->group.grid_height, op->group.grid_width);
+        PUT(out, op, group.first);
+        PUT(out, op, group.last);
+        PUT(out, op, group.parts);
+        PUT(out, op, group.whole_maps);
+        PUT(out, op, group.by_channels);
+        PUT(out, op, group.tiles);
+        PUT(out, op, group.grid_height);
+        PUT(out, op, group.grid_width);
         for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
             PUT_AT(out, "writer", i, op->writer[i]);
             PUT_AT(out, "array_writer", i, op->array_writer[i]);

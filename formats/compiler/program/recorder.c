@@ -234,8 +234,8 @@ static bool find_all(recorder *r, record_list *records, motion_list *motions)
         ac_segment *places = &r->segments[s].places;
         for (uint32_t core = 0; core < AC_PROGRAM_CORES; core++) {
             places->core[core].first = (uint32_t)records->count;
-            if (!loops_find(&r->segments[s].tokens[core], r->rings + places->first_ring, records,
-                            motions))
+            const ac_ring *rings = r->rings ? r->rings + places->first_ring : NULL; /* none */
+            if (!loops_find(&r->segments[s].tokens[core], rings, records, motions))
                 return false;
             places->core[core].count = (uint32_t)records->count - places->core[core].first;
         }

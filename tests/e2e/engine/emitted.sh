@@ -4,9 +4,9 @@
 # and emulated, from make check-aarch64.
 . tests/tap.inc
 CC=${CC:-gcc}
-library=$BUILD/libmona.a run= prefix=
+library=$(cd "$BUILD" && pwd)/libmona.a run= prefix=
 if [ -n "${CROSS:-}" ]; then
-    CC=aarch64-linux-gnu-gcc library=$BUILD/aarch64/libmona.a run="qemu-aarch64-static -cpu max" prefix=aarch64-linux-gnu-
+    CC=aarch64-linux-gnu-gcc library=$(cd "$BUILD" && pwd)/aarch64/libmona.a run="qemu-aarch64-static -cpu max" prefix=aarch64-linux-gnu-
 fi
 root=$PWD
 helper="python3 $root/tests/e2e/engine/emitted.py"
@@ -23,7 +23,7 @@ emitted() {
         cd "$folder" || exit
         $helper main "$4.h" > main.c && $helper inputs "$4.h" &&
             $CC -O1 ${SANITIZE:+-fsanitize=address,undefined} -Wall -Wextra -Werror -I"$root" -I"$root/engine" \
-                ${CROSS:+-static} -o net main.c "$4.c" "$root/$library" -Wl,--gc-sections -pthread && $run ./net
+                ${CROSS:+-static} -o net main.c "$4.c" "$library" -Wl,--gc-sections -pthread && $run ./net
     ) > "$tmp/log" 2>&1 || { not_ok "$1 as C for $2 runs" "$? $(cat "$tmp/log")"; return; }
     set -- "$1" "$2" "$3" "$4" $(cd "$folder" && ls in.*.npy) -- $(cd "$folder" && ls out.*.raw)
     arguments= option=-i
@@ -83,7 +83,7 @@ holds() {
         > "$folder/entry.c"
     (cd "$folder" && $CC -O2 -ffreestanding -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -fstack-usage \
         -I"$root" -I"$root/engine" -c net.c entry.c "$root/engine/port/none.c" &&
-        $CC -static -nostdlib -o net net.o entry.o none.o "$root/$library" -Wl,--gc-sections,-e,entry,--unresolved-symbols=ignore-all)
+        $CC -static -nostdlib -o net net.o entry.o none.o "$library" -Wl,--gc-sections,-e,entry,--unresolved-symbols=ignore-all)
 }
 # $1: target, $2: limit in bytes
 fits() {
