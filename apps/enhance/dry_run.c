@@ -291,7 +291,7 @@ static void print_speed(const cJSON *speed)
            number(speed, "fps"), number(speed, "decode_ms"), number(speed, "encode_ms"));
     const double side = number(speed, "sample_side");
     if (side > 0)
-        printf("  measured on this machine, just now, on noise of %.0fx%.0f pixels\n", side, side);
+        printf("  measured on this machine, just now, on %.0fx%.0f of its pixels\n", side, side);
     else
         printf("  measured on this machine, just now, on %.0f frame%s of this file\n", frames,
                frames == 1 ? "" : "s");
