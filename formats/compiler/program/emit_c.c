@@ -264,6 +264,8 @@ static void put_isa(const emitter *e)
             fprintf(e->out, "void ac_%s_%s(const ac_%s *);\n", rows[i].isa, rows[i].row,
                     rows[i].row);
     fprintf(e->out, "\nstatic const ac_isa isa = {.name = \"%s\",", name);
+    PUT(e->out, &targets[e->target].isa, winograd);
+    PUT(e->out, &targets[e->target].isa, conv_scratch);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (has(e, rows[i].used_by))
             fprintf(e->out, " .%s = ac_%s_%s,", rows[i].row, rows[i].isa, rows[i].row);

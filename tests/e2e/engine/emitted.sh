@@ -14,6 +14,7 @@ helper="python3 $root/tests/e2e/engine/emitted.py"
 # Compiles $1 for target $2 and frames of $3 into $tmp/$4.c, and runs it on noise.
 emitted() {
     folder=$tmp/$4.$2
+    rm -rf "$folder"
     mkdir -p "$folder"
     if ! "$mona" compile "$1" -o "$folder/$4.c" --emit c --target "$2" --size "$3" > "$tmp/log" 2>&1; then
         not_ok "$1 as C for $2" "$(cat "$tmp/log")"
@@ -68,6 +69,10 @@ if full && [ -z "${CROSS:-}" ]; then
     for model in sr_x2_balanced sr_x4_fast bicubic_x2 denoise_fast denoise_balanced denoise_balanced_video; do
         same_bytes $model ${host:-c} 96x64 net
     done
+    # Some of its convolutions work on whole maps, and arrays follow.
+    "$BUILD/classifiers" mobilenet_v2 64 "$tmp/classifier.onnx"
+    succeeds "a classifier" "$mona" compile "$tmp/classifier.onnx" -o "$tmp/classifier.mona"
+    same_bytes "$tmp/classifier.mona" ${host:-c} 64x64 net
 fi
 
 # ---- size and stack ------------------------------------------------------------------------------
