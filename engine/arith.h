@@ -34,6 +34,16 @@ static inline uint32_t ceil_div_u32(uint32_t a, uint32_t b)
     return (a + b - 1) / b;
 }
 
+static inline uint64_t greatest_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 static inline size_t round_up(size_t value, size_t multiple)
 {
     return (value + multiple - 1) / multiple * multiple;

@@ -9,6 +9,7 @@
 
 #include "apps/compile/calibration.h"
 #include "apps/compile/calibration_array.h"
+#include "engine/arith.h"
 #include "pipeline/io/footage.h"
 #include "pipeline/image/frame_convert.h"
 
@@ -219,21 +220,11 @@ const char *calibration_name(const calibration *c, size_t index)
     return c->images[index].name;
 }
 
-static size_t common_divisor(size_t a, size_t b)
-{
-    while (b) {
-        const size_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Steps by about the golden section of the count, with a step that shares no divisor with it. */
 size_t calibration_spread(const calibration *c, size_t k)
 {
     size_t step = (size_t)((double)c->count * 0.6180339887);
-    while (common_divisor(step, c->count) != 1)
+    while (greatest_divisor(step, c->count) != 1)
         step++;
     return k * step % c->count;
 }

@@ -12,6 +12,7 @@
 #include "apps/cli/model_source.h"
 #include "apps/compile/compile_report.h"
 #include "apps/compile/emit_source.h"
+#include "formats/compiler/program/emit_c.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"
 #include "models/embedded.h"
@@ -135,13 +136,17 @@ static bool check_compiled(const compile_job *job)
 static bool check_emit(const compile_job *job)
 {
     const char *target = job->request.target;
+    const bool named = !strcmp(target, "host") || !strcmp(target, "ascend310");
     if (!emits_c(job))
-        return !strcmp(target, "host") || !strcmp(target, "ascend310") ||
+        return named ||
                !cli_fail(EXIT_USAGE,
                          "--target %s: plans for CPUs are written as C: expected --emit c", target);
     if (job->sizes.count > 1)
         return !cli_fail(EXIT_USAGE, "--emit c works for one size: expected one --size");
-    return emit_source_check(job->output, target);
+    if (named)
+        return !cli_fail(EXIT_USAGE, "--emit c: expected --target %s, found %s", EMIT_C_TARGETS,
+                         target);
+    return emit_source_check(job->output);
 }
 
 static bool check_options(compile_job *job)
@@ -491,7 +496,7 @@ static const option options[] = {
      .help = "how much auto may lose: dB of PSNR, or % of decisions that change (default 0.1dB, "
              "for classifiers 1%)"},
     {"--target", NULL, OPTION_CHOICE, offsetof(compile_job, request.target),
-     "host|ascend310|c|x86-avx2|x86-avxvnni|x86-avx512|armv8|armv8-dot", model_group,
+     "host|ascend310|" EMIT_C_TARGETS, model_group,
      .help = "ascend310: write an AI Core program for every --size into the model, and let "
              "--precision auto look at that chip's speed; CPUs other than the host: with --emit c",
      .initial = "host"},

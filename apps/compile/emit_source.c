@@ -24,24 +24,9 @@ static bool name_of(const char *path, char name[MAX_NAME])
     return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length - 2;
 }
 
-/* Whether `word` is one of a list that is separated by '|'. */
-static bool is_listed(const char *list, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *at = list; at; at = strchr(at, '|')) {
-        at += *at == '|';
-        if (!strncmp(at, word, length) && (at[length] == '|' || !at[length]))
-            return true;
-    }
-    return false;
-}
-
-bool emit_source_check(const char *output, const char *target)
+bool emit_source_check(const char *output)
 {
     char name[MAX_NAME];
-    if (!is_listed(emit_c_targets, target))
-        return !cli_fail(EXIT_USAGE, "--emit c: expected --target %s, found %s", emit_c_targets,
-                         target);
     return name_of(output, name) ||
            !cli_fail(EXIT_USAGE,
                      "--emit c: expected -o NAME.c, with a name of lower-case letters, digits and "

@@ -6,6 +6,7 @@
  * the instruction reaches from there, is compared with the buffer. */
 #include "engine/aicore/access.h"
 #include "engine/aicore/program.h"
+#include "engine/arith.h"
 #include "engine/libc.h"
 
 /* No frame takes as many records, and offsets of so many turns do not overflow. */
@@ -27,16 +28,6 @@ typedef struct range {
     int64_t low, high;
     uint64_t unit;
 } range;
-
-static uint64_t greatest_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 static uint64_t magnitude(int64_t x)
 {

@@ -355,10 +355,8 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
     const mona_modelled_op before = begin_op(w, index);
     while (p->next < p->need) {
         mona_row_call calls[MONA_ROWS_AT_ONCE];
-        const uint32_t count = op->bound.program ? (uint32_t)(p->need - p->next < MONA_ROWS_AT_ONCE
-                                                                  ? p->need - p->next
-                                                                  : MONA_ROWS_AT_ONCE)
-                                                 : 1;
+        const uint32_t max = op->bound.program ? MONA_ROWS_AT_ONCE : 1;
+        const uint32_t count = min_u32(max, (uint32_t)(p->need - p->next));
         for (uint32_t i = 0; i < count; i++) {
             calls[i] = call;
             mona_session_point_at(w, op, progress, &calls[i], p->next++, i);

@@ -10,7 +10,7 @@
 
 static uint64_t plane_bytes(const mona_shape *s)
 {
-    return (uint64_t)s->width * s->height * s->channels * mona_type_size(s->type);
+    return mona_shape_elements(s) * mona_type_size(s->type);
 }
 
 static uint32_t plane_count(const mona_plan *plan)
@@ -81,12 +81,10 @@ mona_status mona_program_plan(mona_plan *plan)
 
 mona_buffer mona_program_planes(const mona_session *s, uint32_t tensor)
 {
-    const mona_shape *shape = &s->plan->shapes[tensor];
-    const ptrdiff_t row = (ptrdiff_t)(shape->width * mona_type_size(shape->type));
     uint8_t *at = s->arena + s->plan->planes_offset;
     for (uint32_t t = 0; t < tensor; t++)
         at += align_up(s->plan->program.buffers[t].bytes);
-    return (mona_buffer){at, row, row * (ptrdiff_t)shape->height};
+    return mona_session_dense(&s->plan->shapes[tensor], at);
 }
 
 static void copy_planes(const mona_shape *s, const mona_buffer *to, const mona_buffer *from)

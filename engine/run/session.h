@@ -95,6 +95,13 @@ void mona_session_run_unit(worker *w, const plan_group *g, uint32_t band, mona_s
 /* Runs the core's own band of a group, tile by tile. */
 void mona_session_run_band(worker *w, const plan_group *g);
 
+/* Planes of a tensor that lie without gaps. */
+static inline mona_buffer mona_session_dense(const mona_shape *s, uint8_t *data)
+{
+    const ptrdiff_t row = (ptrdiff_t)(s->width * mona_type_size(s->type));
+    return (mona_buffer){data, row, row * (ptrdiff_t)s->height};
+}
+
 /* In session_arrays.c: the array that operator `writer` has computed, as planes; and the planes
  * that a STORE or an operator on arrays writes, which belong to an output or an array. */
 mona_buffer mona_session_array(const mona_session *s, uint32_t writer);

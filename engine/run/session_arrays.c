@@ -10,9 +10,7 @@ static uint8_t *elements_of(const mona_session *s, uint32_t writer)
 
 mona_buffer mona_session_array(const mona_session *s, uint32_t writer)
 {
-    const mona_shape *shape = &s->plan->ops[writer].bound.output;
-    const ptrdiff_t row = (ptrdiff_t)(shape->width * mona_type_size(shape->type));
-    return (mona_buffer){elements_of(s, writer), row, row * (ptrdiff_t)shape->height};
+    return mona_session_dense(&s->plan->ops[writer].bound.output, elements_of(s, writer));
 }
 
 mona_buffer mona_session_planes(const mona_session *s, uint32_t writer)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Resize and its predecessor Upsample. */
+#include "engine/arith.h"
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
@@ -20,11 +21,6 @@ static bool to_ratio(double scale, uint32_t ratio[2])
         }
     }
     return false;
-}
-
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-    return b ? common_divisor(b, a % b) : a;
 }
 
 /* Reads four numbers, one per axis, from constant input i, which may contain only those of some
@@ -70,7 +66,7 @@ static bool set_ratio(importer *im, const onnx_node *node, bool scaled, uint32_t
         return import_fail(im, node,
                            "resizes a tensor of open size to fixed sizes; give it scales instead");
     if (!scaled && number >= 1 && number <= MONA_MAX_SIDE) {
-        const uint32_t out = (uint32_t)number, divisor = common_divisor(out, in);
+        const uint32_t out = (uint32_t)number, divisor = (uint32_t)greatest_divisor(out, in);
         ratio[0] = out / divisor;
         ratio[1] = in / divisor;
         return true;

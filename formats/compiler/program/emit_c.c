@@ -15,8 +15,6 @@
 
 /* ---- targets --------------------------------------------------------------------------------- */
 
-const char emit_c_targets[] = "c|x86-avx2|x86-avxvnni|x86-avx512|armv8|armv8-dot";
-
 /* What the planner must know about a CPU; its row kernels are only named. */
 static const struct {
     const char *target;
@@ -78,14 +76,20 @@ typedef struct emitter {
     const mona_session *session; /* whose constants are bound */
     const mona_plan *plan;       /* laid out to be linked */
     size_t target;
+    bool arrays; /* the model has operators on arrays, which read its data */
     FILE *out;
 } emitter;
+
+static size_t word_count(size_t bytes)
+{
+    return (bytes + 3) / 4 + !bytes;
+}
 
 /* An array of 32-bit words, little-endian as everything is. */
 static void put_words(FILE *out, const char *name, const void *bytes, size_t size)
 {
     const uint8_t *b = bytes;
-    fprintf(out, "static const _Alignas(64) uint32_t %s[%zu] = {", name, (size + 3) / 4 + !size);
+    fprintf(out, "static const _Alignas(64) uint32_t %s[%zu] = {", name, word_count(size));
     for (size_t i = 0; i < size; i += 4) {
         uint32_t word = 0;
         memcpy(&word, b + i, size - i < 4 ? size - i : 4);
@@ -176,98 +180,72 @@ static bool is_elementwise(const mona_bound_op *b)
     return b->op->kind == MONA_OP_ADD || b->op->kind == MONA_OP_MUL;
 }
 
-/* All constants; what holds addresses is an object of its own. */
+/* All constants. What holds addresses is an object of its own, and its bytes among the others, with
+ * which no session runs any more, become zeros. */
 static void put_constants(const emitter *e)
 {
     const mona_plan *bound = e->session->plan;
     const size_t size = bound->zero_offset - bound->state_bytes;
-    uint8_t *bytes = calloc(1, size + 4);
-    if (!bytes)
-        return;
-    memcpy(bytes, e->session->arena + bound->state_bytes, size);
+    fprintf(e->out,
+            "static const uint32_t constants[%zu];\n"
+            "#define AT(offset) ((const void *)((const uint8_t *)constants + (offset)))\n\n",
+            word_count(size));
     for (uint32_t o = 0; o < bound->model.header->op_count; o++) {
         const mona_bound_op *b = &bound->ops[o].bound;
-        const size_t skipped = b->op->kind == MONA_OP_CONV ? sizeof(ac_conv)
-                               : is_elementwise(b)         ? sizeof(ac_epilogue)
-                                                           : 0;
-        memset(bytes + offset_of(e, b->constants), 0, skipped);
-    }
-    put_words(e->out, "constants", bytes, size);
-    free(bytes);
-    fputs("#define AT(offset) ((const void *)((const uint8_t *)constants + (offset)))\n\n", e->out);
-    for (uint32_t o = 0; o < bound->model.header->op_count; o++) {
-        const mona_bound_op *b = &bound->ops[o].bound;
-        if (b->op->kind == MONA_OP_CONV)
+        if (b->op->kind == MONA_OP_CONV) {
             put_conv(e, o, b->constants);
+            memset(b->constants, 0, sizeof(ac_conv));
+        }
         if (is_elementwise(b)) {
             fprintf(e->out, "static const ac_epilogue epilogue_%u = ", o);
             put_epilogue(e, b->constants);
             fputs(";\n", e->out);
+            memset(b->constants, 0, sizeof(ac_epilogue));
         }
     }
+    fputc('\n', e->out);
+    put_words(e->out, "constants", e->session->arena + bound->state_bytes, size);
 }
 
-static bool has(const emitter *e, bool (*is)(const plan_op *op))
+static bool uses(const emitter *e, mona_op_kind kind)
 {
     for (uint32_t o = 0; o < e->plan->model.header->op_count; o++)
-        if (!mona_plan_is_idle(e->plan, o) && is(&e->plan->ops[o]))
+        if (e->plan->model.ops[o].kind == kind && !mona_plan_is_idle(e->plan, o))
             return true;
     return false;
 }
 
-static bool is_conv(const plan_op *op)
+static bool has_arrays(const mona_plan *plan)
 {
-    return op->bound.op->kind == MONA_OP_CONV;
-}
-
-static bool is_load(const plan_op *op)
-{
-    return op->bound.op->kind == MONA_OP_LOAD;
-}
-
-static bool is_store(const plan_op *op)
-{
-    return op->bound.op->kind == MONA_OP_STORE;
-}
-
-static bool is_resize(const plan_op *op)
-{
-    return op->bound.op->kind == MONA_OP_RESIZE;
-}
-
-static bool adds(const plan_op *op)
-{
-    return is_elementwise(&op->bound);
-}
-
-static bool is_array(const plan_op *op)
-{
-    return op->bound.run->array;
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        if (plan->ops[o].bound.run->array)
+            return true;
+    return false;
 }
 
 /* The row kernels in use. */
 static void put_isa(const emitter *e)
 {
-    const char *name = targets[e->target].isa.name;
+    const char *name = targets[e->target].isa.name, *others = targets[e->target].rows;
     const struct {
         const char *row, *isa;
-        bool (*used_by)(const plan_op *op);
+        bool used;
     } rows[] = {
-        {"conv_row", name, is_conv},
-        {"pack_row", targets[e->target].rows, is_load},
-        {"unpack_row", targets[e->target].rows, is_store},
-        {"resize_row", targets[e->target].rows, is_resize},
-        {"elementwise_row", targets[e->target].rows, adds},
+        {"conv_row", name, uses(e, MONA_OP_CONV)},
+        {"pack_row", others, uses(e, MONA_OP_LOAD)},
+        {"unpack_row", others, uses(e, MONA_OP_STORE)},
+        {"resize_row", others, uses(e, MONA_OP_RESIZE)},
+        {"elementwise_row", others, uses(e, MONA_OP_ADD) || uses(e, MONA_OP_MUL)},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (has(e, rows[i].used_by))
+        if (rows[i].used)
             fprintf(e->out, "void ac_%s_%s(const ac_%s *);\n", rows[i].isa, rows[i].row,
                     rows[i].row);
     fprintf(e->out, "\nstatic const ac_isa isa = {.name = \"%s\",", name);
     PUT(e->out, &targets[e->target].isa, winograd);
     PUT(e->out, &targets[e->target].isa, conv_scratch);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (has(e, rows[i].used_by))
+        if (rows[i].used)
             fprintf(e->out, " .%s = ac_%s_%s,", rows[i].row, rows[i].isa, rows[i].row);
     fputs("};\n\n", e->out);
 }
@@ -298,7 +276,7 @@ static void put_bound(const emitter *e, uint32_t o)
     if (b->store)
         fprintf(out, " .bound.store = &((const mona_file_op *)(const void *)op_records)[%u],",
                 (unsigned)(b->store - e->plan->model.ops));
-    if (has(e, is_array))
+    if (e->arrays)
         fputs(" .bound.data = (const uint8_t *)data,", out);
     const size_t offset = offset_of(e, e->session->plan->ops[o].bound.constants);
     if (b->op->kind == MONA_OP_CONV)
@@ -362,7 +340,7 @@ static void put_plan(const emitter *e)
           "    .model = {.header = (const void *)header, .tensors = (const void *)tensors,\n"
           "              .ops = (const void *)op_records",
           out);
-    fputs(has(e, is_array) ? ", .data = (const uint8_t *)data},\n" : "},\n", out);
+    fputs(e->arrays ? ", .data = (const uint8_t *)data},\n" : "},\n", out);
     fputs("    .target = &ac_target_host, .isa = &isa, .linked = true,\n"
           "    .shapes = (mona_shape *)shapes, .ops = (plan_op *)ops,\n   ",
           out);
@@ -517,7 +495,7 @@ static void put_source(const emitter *e)
     put_words(out, "header", m->header, sizeof *m->header);
     put_words(out, "tensors", m->tensors, planes * sizeof *m->tensors);
     put_words(out, "op_records", m->ops, m->header->op_count * sizeof *m->ops);
-    if (has(e, is_array))
+    if (e->arrays)
         put_words(out, "data", m->data, (size_t)m->header->data_bytes);
     put_constants(e);
     fputc('\n', out);
@@ -567,6 +545,7 @@ bool emit_c(const mona_model *model, const emit_c_request *request, char **heade
     e.plan = plan;
     if (!status)
         status = mona_plan_link(plan);
+    e.arrays = !status && has_arrays(plan);
     *header = *source = NULL;
     const bool ok = status ? format_fail(error, "%s", mona_status_text(status))
                            : write_both(&e, header, source, error);

@@ -7,15 +7,14 @@
 #include "formats/error.h"
 #include "mona.h"
 
+#define EMIT_C_TARGETS "c|x86-avx2|x86-avxvnni|x86-avx512|armv8|armv8-dot"
+
 typedef struct emit_c_request {
-    const char *target; /* one of those that emit_c_targets lists */
+    const char *target; /* one of EMIT_C_TARGETS */
     const char *name;   /* begins all names in the source; a C identifier in lower case */
     mona_size size;     /* of the first input */
     unsigned threads;   /* 0: one */
 } emit_c_request;
-
-/* Separated by '|'. */
-extern const char emit_c_targets[];
 
 /* Makes NAME.h and NAME.c; free() releases them. */
 bool emit_c(const mona_model *model, const emit_c_request *request, char **header, char **source,
