@@ -215,14 +215,14 @@ static inline uint32_t mona_plan_blocks(const plan_op *op)
 }
 
 /* Of a plan that runs line by line: rows of the grid in a line, and where the first strip begins. */
-static inline int64_t mona_line_rows(const plan_group *g, uint32_t count)
+static inline uint32_t mona_line_rows(const plan_group *g, uint32_t count)
 {
     return g->grid_height / count;
 }
 
-static inline int64_t mona_line_start(int64_t start, int64_t rows)
+static inline int64_t mona_line_start(int64_t start, uint32_t rows)
 {
-    return floor_div(start, rows) * rows;
+    return floor_div_small((int32_t)start, (int32_t)rows) * (int64_t)rows;
 }
 
 /* Whether an operator has nothing to do: a STORE that is fused into its convolution, or a CONCAT or

@@ -48,7 +48,7 @@ static uint8_t *map_of(const worker *w, const plan_op *op)
 uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row)
 {
     uint8_t *base = op->map ? map_of(w, op) : w->region + op->ring_offset;
-    return base + (size_t)(row % op->depth) * op->row_bytes;
+    return base + (size_t)((uint32_t)row % op->depth) * op->row_bytes;
 }
 
 int64_t mona_session_column(const plan_op *op, const plan_progress *progress)
@@ -265,8 +265,8 @@ void mona_session_run_map(worker *w, const plan_group *g)
         return;
     }
     const uint32_t all = g->by_channels ? mona_plan_blocks(op) : op->bound.output.height;
-    const uint32_t begin = (uint32_t)((uint64_t)all * w->index / g->parts);
-    const uint32_t end = (uint32_t)((uint64_t)all * (w->index + 1) / g->parts);
+    const uint32_t begin = (uint32_t)share_begin(all, w->index, g->parts);
+    const uint32_t end = (uint32_t)share_begin(all, w->index + 1, g->parts);
     mona_map_call call = {
         .bound = &op->bound,
         .scratch = w->region + plan->scratch_offset,

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "engine/arith.h"
 #include "models/embedded.h"
 #include "tests/cases.h"
 #include "tests/unit/fixture.h"
@@ -208,12 +209,29 @@ static void other_plans_are_refused(void **state)
     }
 }
 
+static void positions_scale_in_32_bits(void **state)
+{
+    (void)state;
+    uint32_t seed = 3;
+    for (uint32_t i = 0; i < 200000; i++) {
+        const bool extreme = test_random(&seed) % 4 == 0;
+        const uint32_t to = extreme ? 32767 : 1 + test_random(&seed) % 32768;
+        const uint32_t from = extreme ? 32768 : 1 + test_random(&seed) % 32768;
+        const int64_t position = extreme ? -65536 : (int64_t)(test_random(&seed) % 131073) - 65536;
+        assert_true(scale_position(position, to, from) == floor_div(position * to, from));
+        assert_true(floor_div_small((int32_t)position, (int32_t)from) == floor_div(position, from));
+        const uint32_t index = test_random(&seed) % 65;
+        assert_true(share_begin(to, index, 64) == (uint64_t)to * index / 64);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_give_the_bytes_of_frames),
         cmocka_unit_test(calls_out_of_order_are_told),
         cmocka_unit_test(other_plans_are_refused),
+        cmocka_unit_test(positions_scale_in_32_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
