@@ -182,7 +182,28 @@ typedef struct mona_device_properties {
 /* The one of these devices, a list that ends with NULL, that has this name; "auto": the first that
  * answers. NULL: there is no such name, or the device does not answer. */
 const mona_device *mona_device_find(const mona_device *const *devices, const char *name);
+/* Opens the device unless it is open, as planning for it does too, and describes it.
+ * MONA_ERR_DEVICE: it does not answer. */
 mona_status mona_device_query(const mona_device *device, mona_device_properties *properties);
+/* Releases what a device holds in this process, once its sessions, streams and memory are gone. It
+ * can be opened again. */
+void mona_device_close(const mona_device *device);
+
+/* What sensors of a device report; what is unknown is negative. */
+typedef struct mona_telemetry {
+    float celsius, watts, clock_mhz;
+    float utilisation; /* 0 to 1 */
+    int64_t memory_bytes, memory_free_bytes;
+} mona_telemetry;
+
+/* MONA_ERR_UNSUPPORTED: the device has no sensors, or, as the host's, the library cannot read
+ * them. */
+mona_status mona_device_telemetry(const mona_device *device, mona_telemetry *telemetry);
+
+/* Memory of a device for planes of inputs or outputs, aligned to MONA_ALIGNMENT. *memory is NULL on
+ * success if the device uses the host's (unified_memory). MONA_ERR_ARENA: there is not enough. */
+mona_status mona_device_allocate(const mona_device *device, size_t bytes, void **memory);
+void mona_device_free(const mona_device *device, void *memory); /* NULL is allowed */
 
 /* ---- plan --------------------------------------------------------------------------------- */
 
@@ -438,7 +459,7 @@ typedef struct mona_stream mona_stream;
 /* A point in a stream. Zero-initialise it before first use, and record it on one stream only. */
 typedef struct mona_event {
     mona_stream *stream; /* NULL: never recorded */
-    uint64_t reached;    /* commands that the stream has finished when the event has happened */
+    uint64_t reached;    /* which of the stream's records this is */
 } mona_event;
 
 size_t mona_stream_bytes(void);
@@ -450,8 +471,19 @@ mona_status mona_stream_open(mona_stream **stream, const mona_device *device, vo
  * place. What the pointers refer to must stay until the command has run; the mona_buffer arrays are
  * copied. Once a command has failed, later ones are skipped and every call returns that status. A
  * function given to mona_stream_call must not wait for its own stream. */
+/* From and to memory of the host. */
 mona_status mona_stream_copy(mona_stream *stream, void *dst, ptrdiff_t dst_stride, const void *src,
                              ptrdiff_t src_stride, size_t row_bytes, size_t rows);
+/* Where sessions of a device find the planes of an input or output that the host has at *host:
+ * there, or without gaps in `memory` of the device, if that is not NULL. */
+mona_buffer mona_device_planes(void *memory, const mona_buffer *host, const mona_tensor_info *info);
+/* Copy all planes of an input from the host's memory to that of the stream's device, or of an
+ * output back. Planes that need no copy, because `to` is where they are, are left alone. */
+mona_status mona_stream_upload(mona_stream *stream, const mona_buffer *to, const mona_buffer *from,
+                               const mona_tensor_info *info);
+mona_status mona_stream_download(mona_stream *stream, const mona_buffer *to,
+                                 const mona_buffer *from, const mona_tensor_info *info);
+/* The session's device is the stream's. */
 mona_status mona_stream_run(mona_stream *stream, mona_session *session, const mona_buffer *inputs,
                             const mona_buffer *outputs);
 /* The same, but does nothing if *wanted is false when the command runs. */

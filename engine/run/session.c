@@ -360,8 +360,6 @@ static void place_worker(mona_session *s, uint32_t index)
     w->core = (ac_core){.target = plan->target};
     /* Padding, and the slack that row programs may read, must be finite. */
     memset(region, 0, plan->core_bytes);
-    if (plan->ai_core)
-        plan->ai_core->place(w);
 }
 
 bool mona_session_lends(const mona_session *session, const mona_plan *plan)
@@ -450,8 +448,10 @@ mona_status mona_session_start(mona_session **session, const mona_plan *plan, vo
             return MONA_ERR_THREADS;
         }
     }
-    *session = s;
-    return MONA_OK;
+    const mona_status status = plan->ai_core ? plan->ai_core->open(s) : MONA_OK;
+    if (!status)
+        *session = s;
+    return status;
 }
 
 mona_status mona_session_open(mona_session **session, const mona_plan *plan, void *arena,
@@ -485,8 +485,7 @@ mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const m
     if (mona_plan_on_ai_core(s->plan)) {
         s->inputs = inputs;
         s->outputs = outputs;
-        s->plan->ai_core->run(s);
-        return MONA_OK;
+        return s->plan->ai_core->run(s);
     }
     mona_port_lock(&s->mutex);
     s->inputs = inputs;
@@ -509,6 +508,8 @@ void mona_session_close(mona_session *s)
 {
     if (!s)
         return;
+    if (s->plan->ai_core && s->plan->ai_core->close)
+        s->plan->ai_core->close(s);
     mona_port_lock(&s->mutex);
     s->stop = true;
     mona_port_broadcast(&s->changed);

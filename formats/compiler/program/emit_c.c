@@ -39,20 +39,12 @@ static size_t find_target(const char *name)
     return i;
 }
 
-static bool answers(void)
-{
-    return true;
-}
-
-static unsigned cores(void)
-{
-    return 1;
-}
-
 /* Small CPUs have at least so much second-level cache. */
-static size_t cache_bytes(void)
+static mona_status open_device(mona_device_properties *p)
 {
-    return 512 << 10;
+    p->cores = 1;
+    p->cache_bytes = 512 << 10;
+    return MONA_OK;
 }
 
 static const ac_isa *isa_of(const char *target)
@@ -63,9 +55,7 @@ static const ac_isa *isa_of(const char *target)
 static const mona_device other_cpu = {
     .name = "host",
     .target = &ac_target_host,
-    .answers = answers,
-    .cores = cores,
-    .cache_bytes = cache_bytes,
+    .open = open_device,
     .isa = isa_of,
 };
 
