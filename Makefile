@@ -27,7 +27,7 @@ PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-d
             libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev
 TEST_PACKAGES := libcmocka-dev ffmpeg python3
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
-FULL_PACKAGES := $(TEST_PACKAGES) clang
+FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson
 LOOK_PACKAGES := man-db zsh chromium chromium-driver
 # For the tests on other CPUs, which are skipped without them.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
@@ -374,7 +374,12 @@ $(BUILD)/gen/mona.pc: engine/mona.h Makefile always
 	    'Description: Inference engine for the Ascend 310 and for CPUs' 'Version: $(VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lmona' 'Libs.private: -pthread' > $@
 
-install: all $(HELP) $(BUILD)/libmona.so $(BUILD)/gen/mona.pc
+$(BUILD)/gen/mona-config-version.cmake: engine/mona.h Makefile
+	@mkdir -p $(@D)
+	@printf '%s\n' 'set(PACKAGE_VERSION $(VERSION))' 'if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)' \
+	    '    set(PACKAGE_VERSION_COMPATIBLE TRUE)' 'endif()' > $@
+
+install: all $(HELP) $(BUILD)/libmona.so $(BUILD)/gen/mona.pc $(BUILD)/gen/mona-config-version.cmake
 	install -D -m 755 $(BUILD)/mona $(DESTDIR)$(PREFIX)/bin/mona
 	install -D -m 644 engine/mona.h $(DESTDIR)$(PREFIX)/include/mona.h
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR) $(ARCHIVES)
@@ -382,6 +387,7 @@ install: all $(HELP) $(BUILD)/libmona.so $(BUILD)/gen/mona.pc
 	ln -sf libmona.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libmona.so
 	install -D -m 644 $(BUILD)/gen/mona.pc $(DESTDIR)$(LIBDIR)/pkgconfig/mona.pc
+	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/cmake/mona engine/mona-config.cmake $(BUILD)/gen/mona-config-version.cmake
 ifneq ($(HELP),)
 	install -D -m 644 $(BUILD)/gen/mona.1 $(DESTDIR)$(PREFIX)/$(MAN)
 	install -D -m 644 $(BUILD)/gen/mona.bash $(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)
@@ -392,7 +398,7 @@ endif
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona include/mona.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION)) \
-	    $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(ARCHIVES)) libmona.so libmona.so.$(VERSION) $(SONAME) pkgconfig/mona.pc)
+	    $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(ARCHIVES)) libmona.so libmona.so.$(VERSION) $(SONAME) pkgconfig/mona.pc cmake/mona/mona-config.cmake cmake/mona/mona-config-version.cmake)
 
 dist:
 	@mkdir -p $(BUILD)
