@@ -90,6 +90,7 @@ help:
 	@echo 'make test            install what is missing, build, run the tests that take minutes'
 	@echo 'make test-full       test everything: also clang, sanitisers, browsers, other CPUs, long runs'
 	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1, TIER=short, TESTS= choose which)'
+	@echo 'make static          $(BUILD)/static/mona, with FFmpeg inside, needs only libc (docs/static.md)'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
@@ -219,6 +220,27 @@ $(BUILD)/models/embedded.o: models/embedded.c $(MODELS) $(BUILD)/gen/models.inc 
 
 $(BUILD)/mona: $(APP_OBJ) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(ARCHIVES)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# ---- mona in one file -------------------------------------------------------------------------
+# With FFmpeg's libraries and encoders inside, for systems that have none. It needs nothing but libc, which stays
+# shared so that a vendor's libraries can be loaded.
+STATIC := $(BUILD)/static
+SOURCES ?= $(STATIC)/sources
+STATIC_ARCH := $(patsubst %,:%,$(if $(filter $(ARCH),$(shell uname -m)),,$(ARCH:aarch64=arm64)))
+STATIC_PACKAGES := protobuf-c-compiler libonnx-dev libstb-dev pkg-config cmake meson nasm dpkg-dev xz-utils \
+    $(if $(STATIC_ARCH),g++-aarch64-linux-gnu,g++) \
+    $(addsuffix -dev$(STATIC_ARCH),libprotobuf-c libx264 libvpx libopus libmp3lame libwebp zlib1g libbz2 liblzma)
+STATIC_PKG_CONFIG = env PKG_CONFIG_LIBDIR=$(abspath $(STATIC))/libraries/lib/pkgconfig:/usr/lib/$(shell $(CC) -dumpmachine | sed s/-pc-/-/)/pkgconfig:/usr/share/pkgconfig pkg-config --static
+.PHONY: static static-deps
+static-deps:
+	$(if $(STATIC_ARCH),$(Q)dpkg --add-architecture $(STATIC_ARCH::%=%) && apt-get update -q)
+	$(call need,$(STATIC_PACKAGES))
+static:
+	$(Q)[ -d '$(SOURCES)' ] || sh apps/static/sources.sh '$(SOURCES)'
+	$(Q)CC='$(CC)' sh apps/static/libraries.sh $(STATIC)/libraries '$(SOURCES)'
+	$(Q)$(MAKE) --no-print-directory BUILD=$(STATIC) PKG_CONFIG='$(STATIC_PKG_CONFIG)' \
+	    LDFLAGS='$(LDFLAGS) -s -static-libgcc -Wl,--gc-sections -L$(STATIC)/libraries/lib' \
+	    LIBS="$$($(STATIC_PKG_CONFIG) --libs $(LIBRARIES) | sed 's/-lgcc_s\|-lgcc\|-lc //g') -lstdc++ -ldl -pthread -lm" $(STATIC)/mona
 
 # ---- an example of a program that links the library alone ----------------------------------------
 $(BUILD)/firmware: $(addprefix $(BUILD)/,apps/firmware/main.o models/embedded.o libmona-plan.a libmona.a)

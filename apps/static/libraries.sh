@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds what a mona of one file contains besides mona: FFmpeg, dav1d, SVT-AV1 and cJSON from the distribution's
-# source packages, and collects the archives that the distribution's own packages bring (x264, x265, libvpx, Opus,
+# Builds what a mona of one file contains besides mona: FFmpeg, dav1d, SVT-AV1, x265 and cJSON from the distribution's
+# source packages, and collects the archives that the distribution's own packages bring (x264, libvpx, Opus,
 # LAME, WebP, zlib, bzip2, xz, protobuf-c, the C++ library).
 #
-#   CC=gcc sh apps/static/libraries.sh FOLDER       FOLDER/lib and FOLDER/include afterwards; made once
+#   CC=gcc sh apps/static/libraries.sh FOLDER SOURCES       FOLDER/lib and FOLDER/include afterwards; made once
 #
-# SOURCES: a folder with the source packages' files (*.dsc, *.tar.*), in place of apt-get source; FOLDER/sources.
+# SOURCES is the folder that sources.sh fills.
 set -eu
 folder=$(mkdir -p "$1" && cd "$1" && pwd)
 CC=${CC:-gcc}
-sources=${SOURCES:-$folder/sources}
+sources=$(cd "$2" && pwd)
 machine=$($CC -dumpmachine)
 arch=${machine%%-*}
 cross=
@@ -38,13 +38,9 @@ for name in x264 vpx opus mp3lame webp webpmux z bz2 lzma protobuf-c stdc++; do
     ln -sf "$(readlink -f "$from")" "$folder/lib/lib$name.a"
 done
 
-# Sources: unpacked once.
-mkdir -p "$sources"
-unpack() { # unpack PACKAGE: prints the folder of its source
+# unpack PACKAGE: prints the folder of its source.
+unpack() {
     if [ ! -d "$folder/build/$1" ]; then
-        ls "$sources/$1"_*.dsc > /dev/null 2>&1 ||
-            (cd "$sources" && apt-get source --download-only "$1" > "$log" 2>&1) ||
-            fail "there is no source package of $1; 'deb-src' lines for apt bring it, or SOURCES=FOLDER with its files"
         mkdir -p "$folder/build"
         dpkg-source --no-check -x "$sources/$1"_*.dsc "$folder/build/$1" > "$log" 2>&1 || fail "$1 cannot be unpacked; see $log"
     fi
@@ -55,8 +51,8 @@ export PKG_CONFIG_LIBDIR="$folder/lib/pkgconfig:/usr/lib/$machine/pkgconfig:/usr
 
 if [ ! -e "$folder/lib/libcjson.a" ]; then
     dir=$(unpack cjson)
-    run 'cJSON' sh -ec '$1 -O2 -c -o "$2/cJSON.o" "$2/cJSON.c" && ar rcs "$3/lib/libcjson.a" "$2/cJSON.o" &&
-        mkdir -p "$3/include/cjson" && cp "$2/cJSON.h" "$3/include/cjson/"' sh "$CC" "$dir" "$folder"
+    run 'cJSON' sh -ec '$1 -O2 -c -o "$2/cJSON.o" "$2/cJSON.c" && "$4ar" rcs "$3/lib/libcjson.a" "$2/cJSON.o" &&
+        mkdir -p "$3/include/cjson" && cp "$2/cJSON.h" "$3/include/cjson/"' sh "$CC" "$dir" "$folder" "$cross"
     printf '%s\n' "Name: libcjson" "Description: JSON" "Version: 1" "Cflags: -I$folder/include" "Libs: -L$folder/lib -lcjson" \
         > "$folder/lib/pkgconfig/libcjson.pc"
 fi
