@@ -85,13 +85,31 @@ enum { WORDS_BARRIER, WORDS_SET, WORDS_WAIT, WORDS_SYNC };
 
 /* Pairs of pipes with flags between them, source first. Those that programs use most are found
  * first. */
-#define WORDS_PAIRS_FIRST(X) X(0, V, M) X(1, MTE3, V) X(2, M, V) X(3, V, MTE3)
+#define WORDS_PAIRS_FIRST(X)                                                                       \
+    X(0, V, M)                                                                                     \
+    X(1, MTE3, V)                                                                                  \
+    X(2, M, V)                                                                                     \
+    X(3, V, MTE3)
 #define WORDS_PAIRS_OTHER(X)                                                                       \
     X(4, M, MTE1)                                                                                  \
     X(5, MTE1, M)                                                                                  \
-    X(6, MTE1, V) X(7, V, MTE1) X(8, MTE2, MTE1) X(9, MTE1, MTE2) X(10, MTE2, V) X(11, V, MTE2)    \
-        X(12, MTE3, MTE1) X(13, MTE1, MTE3) X(14, MTE2, M) X(15, M, MTE2) X(16, MTE3, MTE2)        \
-            X(17, MTE2, MTE3) X(18, S, V) X(19, V, S) X(20, S, MTE2) X(21, MTE2, S) X(22, S, MTE3) \
-                X(23, MTE3, S)
+    X(6, MTE1, V)                                                                                  \
+    X(7, V, MTE1)                                                                                  \
+    X(8, MTE2, MTE1)                                                                               \
+    X(9, MTE1, MTE2)                                                                               \
+    X(10, MTE2, V)                                                                                 \
+    X(11, V, MTE2)                                                                                 \
+    X(12, MTE3, MTE1)                                                                              \
+    X(13, MTE1, MTE3)                                                                              \
+    X(14, MTE2, M)                                                                                 \
+    X(15, M, MTE2)                                                                                 \
+    X(16, MTE3, MTE2)                                                                              \
+    X(17, MTE2, MTE3)                                                                              \
+    X(18, S, V)                                                                                    \
+    X(19, V, S)                                                                                    \
+    X(20, S, MTE2)                                                                                 \
+    X(21, MTE2, S)                                                                                 \
+    X(22, S, MTE3)                                                                                 \
+    X(23, MTE3, S)
 
 #endif
