@@ -7,8 +7,9 @@
 #   HELP_MONA                       in such a build, a mona that runs here and writes the manual page and completions
 #   BUILD                           the output folder (build)
 #   PREFIX LIBDIR DESTDIR           where make install puts files (/usr/local, PREFIX/lib, nothing before them)
+#   PYTHONDIR                       and the Python package (PREFIX/lib/python3/dist-packages)
 #   WERROR=1                        warnings are errors
-#   SANITIZE=1                      the address and undefined-behaviour sanitisers
+#   SANITIZE=1                      the address and undefined-behaviour sanitisers; SANITIZE=thread: that of threads
 #   TESTS TIER                      which tests make check runs, see tests/run.sh
 #   INPUT                           a clip for make demo
 #   V=1                             show commands
@@ -21,16 +22,19 @@ ONNX_PROTO ?= /usr/include/onnx/onnx.proto
 BUILD ?= build
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
+PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
 Q := $(if $(V),,@)
 
 PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
             libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev
-TEST_PACKAGES := libcmocka-dev ffmpeg python3
+TEST_PACKAGES := libcmocka-dev ffmpeg python3 python3-cffi python3-numpy
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
-FULL_PACKAGES := $(TEST_PACKAGES) clang
+FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
 LOOK_PACKAGES := man-db zsh chromium chromium-driver
+# For tests of what lives in other programs, skipped without them.
+EMBED_PACKAGES := python3-torch
 # For the tests on other CPUs, which are skipped without them.
-CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
+CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
 
 # mona.h defines the version; its first number is part of the library's name.
@@ -42,8 +46,9 @@ WARN := -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
 OPTIMISE = -O3
 BASE = -std=c11 $(OPTIMISE) -g $(WARN) -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. -MMD -MP
 ifdef SANITIZE
-BASE += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-LDFLAGS += -fsanitize=address,undefined
+SANITIZERS := $(if $(filter thread,$(SANITIZE)),thread,address,undefined)
+BASE += -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=$(SANITIZERS)
 endif
 # The engine and its kernels: freestanding, nothing of libc but the mem* four. The same objects make the archives
 # and libmona.so, which shows only what mona.h declares. A program linked with --gc-sections holds only what it uses.
@@ -51,12 +56,15 @@ ENGINE_CFLAGS = $(BASE) -fPIC -ffunction-sections -fdata-sections -fno-asynchron
 LIBRARIES := libavformat libavcodec libavutil libavfilter libswscale libprotobuf-c libcjson
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 LIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) -pthread -lm
-HOST_CFLAGS = $(BASE) -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen $(PKG_CFLAGS)
+# Position-independent as in PIE programs: the same objects make the command and libmonavideo.so, which shows only
+# what monavideo.h declares.
+HOST_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen $(PKG_CFLAGS)
 COMPILE_HOST = $(CC) $(HOST_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 # ---- sources ----------------------------------------------------------------------------------
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
-# libmona.a is all that runs a plan; libmona-plan.a makes plans; libmona-model310.a is the modelled chip.
+# libmona.a is all that runs a plan; libmona-plan.a makes plans; libmona-model310.a is the modelled chip;
+# libmona-ascend.a is the real one.
 RUN_SRC := $(wildcard $(addsuffix /*.c,engine engine/model engine/run engine/cpu/c ops ops/arrays)) engine/port/posix.c
 PLAN_SRC := $(wildcard engine/plan/*.c)
 MODEL310_SRC := $(wildcard $(addsuffix /*.c,engine/aicore engine/model310 ops/ascend))
@@ -65,14 +73,15 @@ RUN_SRC += $(wildcard engine/cpu/x86/*.c)
 else ifeq ($(ARCH),aarch64)
 RUN_SRC += $(wildcard engine/cpu/arm/*.c)
 endif
+ASCEND_SRC := $(wildcard engine/ascend/*.c)
 FORMATS_SRC := $(wildcard formats/*.c formats/*/*.c formats/*/*/*.c)
 PIPELINE_SRC := $(wildcard pipeline/*.c pipeline/*/*.c)
-APP_SRC := $(filter-out apps/demo/% apps/firmware/%,$(wildcard apps/*/*.c apps/*/*/*.c))
+APP_SRC := $(filter-out apps/demo/% apps/firmware/% apps/examples/% apps/gstreamer/%,$(wildcard apps/*/*.c apps/*/*/*.c))
 MODELS := $(sort $(wildcard models/*.mona))
 
 obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
-ENGINE_OBJ := $(call obj,$(sort $(RUN_SRC) $(PLAN_SRC) $(MODEL310_SRC)))
-ARCHIVES := $(addprefix $(BUILD)/,libmona-model310.a libmona-plan.a libmona.a)# in the order in which they are linked
+ENGINE_OBJ := $(call obj,$(sort $(RUN_SRC) $(PLAN_SRC) $(MODEL310_SRC) $(ASCEND_SRC)))
+ARCHIVES := $(addprefix $(BUILD)/,libmona-ascend.a libmona-model310.a libmona-plan.a libmona.a)# in the order in which they are linked
 FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
@@ -81,7 +90,7 @@ APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(BUILD)/mona $(ARCHIVES)
+all: $(BUILD)/mona $(ARCHIVES) $(BUILD)/libmonavideo.so
 
 help:
 	@echo 'make                 build/mona and build/libmona*.a'
@@ -90,6 +99,7 @@ help:
 	@echo 'make test            install what is missing, build, run the tests that take minutes'
 	@echo 'make test-full       test everything: also clang, sanitisers, browsers, other CPUs, long runs'
 	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1, TIER=short, TESTS= choose which)'
+	@echo 'make static          $(BUILD)/static/mona, with FFmpeg inside, needs only libc (docs/static.md)'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
@@ -125,6 +135,7 @@ test-deps:
 test-full-deps:
 	$(call need,$(PACKAGES) $(FULL_PACKAGES))
 	-$(call need,$(LOOK_PACKAGES))
+	-$(call need,$(EMBED_PACKAGES))
 	$(if $(filter x86_64,$(ARCH)),-$(call need,$(CROSS_PACKAGES)))
 
 # ---- engine -----------------------------------------------------------------------------------
@@ -153,6 +164,7 @@ $(BUILD)/ops/%.o: ops/%.c Makefile
 $(BUILD)/libmona.a: $(call obj,$(sort $(RUN_SRC)))
 $(BUILD)/libmona-plan.a: $(call obj,$(PLAN_SRC))
 $(BUILD)/libmona-model310.a: $(call obj,$(MODEL310_SRC))
+$(BUILD)/libmona-ascend.a: $(call obj,$(ASCEND_SRC))
 $(ARCHIVES):
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -165,7 +177,7 @@ $(BUILD)/gen/onnx.pb-c.c: $(ONNX_PROTO)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
 $(BUILD)/gen/onnx.pb-c.h: $(BUILD)/gen/onnx.pb-c.c
 $(BUILD)/gen/onnx.pb-c.o: WARN :=
-$(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c
+$(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c Makefile
 	$(Q)$(COMPILE_HOST)
 
 # Code that never runs per pixel is compiled without much optimisation, which is faster.
@@ -220,8 +232,39 @@ $(BUILD)/models/embedded.o: models/embedded.c $(MODELS) $(BUILD)/gen/models.inc 
 $(BUILD)/mona: $(APP_OBJ) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(ARCHIVES)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# ---- mona in one file -------------------------------------------------------------------------
+# With FFmpeg's libraries and encoders inside, for systems that have none. It needs nothing but libc, which stays
+# shared so that a vendor's libraries can be loaded.
+STATIC := $(BUILD)/static
+SOURCES ?= $(STATIC)/sources
+STATIC_ARCH := $(patsubst %,:%,$(if $(filter $(ARCH),$(shell uname -m)),,$(ARCH:aarch64=arm64)))
+STATIC_PACKAGES := protobuf-c-compiler libonnx-dev libstb-dev pkg-config cmake meson nasm dpkg-dev xz-utils \
+    $(if $(STATIC_ARCH),g++-aarch64-linux-gnu,g++) \
+    $(addsuffix -dev$(STATIC_ARCH),libprotobuf-c libx264 libvpx libopus libmp3lame libwebp zlib1g libbz2 liblzma)
+STATIC_PKG_CONFIG = env PKG_CONFIG_LIBDIR=$(abspath $(STATIC))/libraries/lib/pkgconfig:/usr/lib/$(shell $(CC) -dumpmachine | sed s/-pc-/-/)/pkgconfig:/usr/share/pkgconfig pkg-config --static
+.PHONY: static static-deps
+static-deps:
+	$(if $(STATIC_ARCH),$(Q)dpkg --add-architecture $(STATIC_ARCH::%=%) && apt-get update -q)
+	$(call need,$(STATIC_PACKAGES))
+static:
+	$(Q)[ -d '$(SOURCES)' ] || sh apps/static/sources.sh '$(SOURCES)'
+	$(Q)CC='$(CC)' sh apps/static/libraries.sh $(STATIC)/libraries '$(SOURCES)'
+	$(Q)$(MAKE) --no-print-directory BUILD=$(STATIC) PKG_CONFIG='$(STATIC_PKG_CONFIG)' \
+	    LDFLAGS='$(LDFLAGS) -s -static-libgcc -Wl,--gc-sections -L$(STATIC)/libraries/lib' \
+	    LIBS="$$($(STATIC_PKG_CONFIG) --libs $(LIBRARIES) | sed 's/-lgcc_s\|-lgcc\|-lc //g') -lstdc++ -ldl -pthread -lm" $(STATIC)/mona
+
+# The archives' own public functions stay inside: who wants them links libmona.so.
+VIDEO_SONAME := libmonavideo.so.$(firstword $(subst ., ,$(VERSION)))
+$(BUILD)/libmonavideo.so: $(filter-out %/cli/mona.o,$(APP_OBJ)) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(ARCHIVES)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(VIDEO_SONAME) -Wl,--exclude-libs,ALL -Wl,--gc-sections \
+	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(LIBS)
+
 # ---- an example of a program that links the library alone ----------------------------------------
 $(BUILD)/firmware: $(addprefix $(BUILD)/,apps/firmware/main.o models/embedded.o libmona-plan.a libmona.a)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
+
+# What the firmware for boards in apps/firmware must print (boards.sh).
+$(BUILD)/camera_host: $(addprefix $(BUILD)/,apps/firmware/host.o apps/firmware/sensor.o models/embedded.o libmona-plan.a libmona.a)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
 
 # For observe.sh: the library built without observers, and a program with it. The rest of the code must be the same.
@@ -260,7 +303,13 @@ $(UNIT): $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(ARCHIVES)
 $(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/bench/,statistics.o significance.o)
 $(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o telemetry_log.o)
 $(BUILD)/tests/test_fair_queue: $(BUILD)/apps/bench/fair_queue.o
-$(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
+$(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin $(BUILD)/tests/test_monavideo: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
+# The replay kernel, compiled for this machine, and the core that it runs on.
+KERNEL_OBJ := $(addprefix $(BUILD)/engine/ascend/kernel/,replay.o emulation.o)
+$(BUILD)/tests/test_replay: $(KERNEL_OBJ)
+$(BUILD)/engine/ascend/kernel/replay.o: engine/ascend/kernel/replay.cce Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ENGINE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ -x c $<
 # Tests of training.
 TRAIN_OBJ := $(addprefix $(BUILD)/models/train/avx512/,chain.o products.o)
 $(BUILD)/tests/test_chain: $(TRAIN_OBJ)
@@ -297,7 +346,7 @@ fuzz: deps
 
 # TIER: short or full (tests/tiers).
 PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
-check: all $(addprefix $(BUILD)/,scene neutral classifiers firmware unobserved/firmware) $(PROGRAMS)
+check: all $(addprefix $(BUILD)/,scene neutral classifiers firmware camera_host unobserved/firmware) $(PROGRAMS)
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' TIER='$(TIER)' PROGRAMS='$(PROGRAMS)' sh tests/run.sh $(TESTS)
 
 # The engine and its kernels on emulated ARMv8-A. On such a machine, `make check` tests more.
@@ -374,14 +423,35 @@ $(BUILD)/gen/mona.pc: engine/mona.h Makefile always
 	    'Description: Inference engine for the Ascend 310 and for CPUs' 'Version: $(VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lmona' 'Libs.private: -pthread' > $@
 
-install: all $(HELP) $(BUILD)/libmona.so $(BUILD)/gen/mona.pc
+$(BUILD)/gen/mona-config-version.cmake: engine/mona.h Makefile
+	@mkdir -p $(@D)
+	@printf '%s\n' 'set(PACKAGE_VERSION $(VERSION))' 'if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)' \
+	    '    set(PACKAGE_VERSION_COMPATIBLE TRUE)' 'endif()' > $@
+
+
+$(BUILD)/gen/monavideo.pc: engine/mona.h Makefile always
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$${prefix}/include' '' 'Name: monavideo' \
+	    'Description: Enlarges and cleans frames and videos' 'Version: $(VERSION)' \
+	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lmonavideo' > $@
+
+# The package reads the headers, too.
+PYTHON_SRC := $(wildcard apps/python/mona/*.py) engine/mona.h apps/library/monavideo.h
+
+install: all $(HELP) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monavideo.pc mona-config-version.cmake)
 	install -D -m 755 $(BUILD)/mona $(DESTDIR)$(PREFIX)/bin/mona
 	install -D -m 644 engine/mona.h $(DESTDIR)$(PREFIX)/include/mona.h
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR) $(ARCHIVES)
 	install -D -m 644 $(BUILD)/libmona.so $(DESTDIR)$(LIBDIR)/libmona.so.$(VERSION)
 	ln -sf libmona.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libmona.so
-	install -D -m 644 $(BUILD)/gen/mona.pc $(DESTDIR)$(LIBDIR)/pkgconfig/mona.pc
+	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/cmake/mona engine/mona-config.cmake $(BUILD)/gen/mona-config-version.cmake
+	install -D -m 644 apps/library/monavideo.h $(DESTDIR)$(PREFIX)/include/monavideo.h
+	install -D -m 644 $(BUILD)/libmonavideo.so $(DESTDIR)$(LIBDIR)/libmonavideo.so.$(VERSION)
+	ln -sf libmonavideo.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(VIDEO_SONAME)
+	ln -sf $(VIDEO_SONAME) $(DESTDIR)$(LIBDIR)/libmonavideo.so
+	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(BUILD)/gen/mona.pc $(BUILD)/gen/monavideo.pc
+	install -D -m 644 -t $(DESTDIR)$(PYTHONDIR)/mona $(PYTHON_SRC)
 ifneq ($(HELP),)
 	install -D -m 644 $(BUILD)/gen/mona.1 $(DESTDIR)$(PREFIX)/$(MAN)
 	install -D -m 644 $(BUILD)/gen/mona.bash $(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)
@@ -391,8 +461,11 @@ else
 endif
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona include/mona.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION)) \
-	    $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(ARCHIVES)) libmona.so libmona.so.$(VERSION) $(SONAME) pkgconfig/mona.pc)
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona include/mona.h include/monavideo.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION)) \
+	    $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(ARCHIVES)) libmona.so libmona.so.$(VERSION) $(SONAME) libmonavideo.so \
+	    libmonavideo.so.$(VERSION) $(VIDEO_SONAME) pkgconfig/mona.pc pkgconfig/monavideo.pc \
+	    cmake/mona/mona-config.cmake cmake/mona/mona-config-version.cmake) \
+	    $(addprefix $(DESTDIR)$(PYTHONDIR)/mona/,$(notdir $(PYTHON_SRC)))
 
 dist:
 	@mkdir -p $(BUILD)

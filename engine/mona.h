@@ -9,6 +9,8 @@
  *   mona_session_open        places a session in an arena that the caller owns
  *   mona_session_run         runs one frame, synchronously
  *   mona_session_run_changed the same, but computes only what has changed since an earlier frame
+ *   mona_session_push_line   the same line by line, as a camera delivers them
+ *   mona_session_pull_line
  *   mona_stream_*            the same asynchronously: in-order queues of copies and runs, and
  *                            events
  *   mona_session_close       stops the session's worker threads; the arena is the caller's again
@@ -180,7 +182,28 @@ typedef struct mona_device_properties {
 /* The one of these devices, a list that ends with NULL, that has this name; "auto": the first that
  * answers. NULL: there is no such name, or the device does not answer. */
 const mona_device *mona_device_find(const mona_device *const *devices, const char *name);
+/* Opens the device unless it is open, as planning for it does too, and describes it.
+ * MONA_ERR_DEVICE: it does not answer. */
 mona_status mona_device_query(const mona_device *device, mona_device_properties *properties);
+/* Releases what a device holds in this process, once its sessions, streams and memory are gone. It
+ * can be opened again. */
+void mona_device_close(const mona_device *device);
+
+/* What sensors of a device report; what is unknown is negative. */
+typedef struct mona_telemetry {
+    float celsius, watts, clock_mhz;
+    float utilisation; /* 0 to 1 */
+    int64_t memory_bytes, memory_free_bytes;
+} mona_telemetry;
+
+/* MONA_ERR_UNSUPPORTED: the device has no sensors, or, as the host's, the library cannot read
+ * them. */
+mona_status mona_device_telemetry(const mona_device *device, mona_telemetry *telemetry);
+
+/* Memory of a device for planes of inputs or outputs, aligned to MONA_ALIGNMENT. *memory is NULL on
+ * success if the device uses the host's (unified_memory). MONA_ERR_ARENA: there is not enough. */
+mona_status mona_device_allocate(const mona_device *device, size_t bytes, void **memory);
+void mona_device_free(const mona_device *device, void *memory); /* NULL is allowed */
 
 /* ---- plan --------------------------------------------------------------------------------- */
 
@@ -307,6 +330,35 @@ typedef struct mona_change {
 mona_status mona_session_run_changed(mona_session *session, const mona_buffer *inputs,
                                      const mona_buffer *outputs, const mona_change *change);
 
+/* ---- line by line ------------------------------------------------------------------------- */
+
+/* A frame can also pass line by line, so that no frame has to be stored, and so that no call takes
+ * longer than the work for a line. A line is the smallest part of a frame that consists of whole
+ * rows of every tensor: of one with `height` rows, height / count. A network that doubles luma has
+ * lines of 1 row in and 2 rows out; one that takes NV12, of 2 rows of luma and 1 of chroma. */
+typedef struct mona_lines {
+    uint32_t count;   /* lines of a frame */
+    uint32_t latency; /* line k can be pulled once line k + latency, or the last, was pushed */
+} mona_lines;
+
+/* MONA_ERR_UNSUPPORTED: the plan has several threads, tiles or groups, a device with AI Cores, or
+ * a line takes more rows of the smallest output than its strip_rows. */
+mona_status mona_plan_lines(const mona_plan *plan, mona_lines *lines);
+
+/* Takes the next line of every input, which may be overwritten afterwards. inputs: as for
+ * mona_session_run, but `data` is the line's first row. The first line begins a frame; once all
+ * lines were pushed and pulled, the next one begins another.
+ *   MONA_ERR_STATE        a line can be pulled, and must be, first; or the frame has no more lines
+ *   MONA_ERR_UNSUPPORTED  the plan does not run line by line */
+mona_status mona_session_push_line(mona_session *session, const mona_buffer *inputs);
+
+/* Computes and writes the next line of every output, and sets *ready, if enough lines were pushed
+ * for it. The bytes are those of mona_session_run. outputs: `data` is the line's first row. */
+mona_status mona_session_pull_line(mona_session *session, const mona_buffer *outputs, bool *ready);
+
+/* Gives up a frame that was begun, if any, as does mona_session_run. */
+void mona_session_drop_lines(mona_session *session);
+
 /* How many buffers a run of this session reads and writes. */
 void mona_session_io_count(const mona_session *session, unsigned *inputs, unsigned *outputs);
 
@@ -407,7 +459,7 @@ typedef struct mona_stream mona_stream;
 /* A point in a stream. Zero-initialise it before first use, and record it on one stream only. */
 typedef struct mona_event {
     mona_stream *stream; /* NULL: never recorded */
-    uint64_t reached;    /* commands that the stream has finished when the event has happened */
+    uint64_t reached;    /* which of the stream's records this is */
 } mona_event;
 
 size_t mona_stream_bytes(void);
@@ -419,8 +471,19 @@ mona_status mona_stream_open(mona_stream **stream, const mona_device *device, vo
  * place. What the pointers refer to must stay until the command has run; the mona_buffer arrays are
  * copied. Once a command has failed, later ones are skipped and every call returns that status. A
  * function given to mona_stream_call must not wait for its own stream. */
+/* From and to memory of the host. */
 mona_status mona_stream_copy(mona_stream *stream, void *dst, ptrdiff_t dst_stride, const void *src,
                              ptrdiff_t src_stride, size_t row_bytes, size_t rows);
+/* Where sessions of a device find the planes of an input or output that the host has at *host:
+ * there, or without gaps in `memory` of the device, if that is not NULL. */
+mona_buffer mona_device_planes(void *memory, const mona_buffer *host, const mona_tensor_info *info);
+/* Copy all planes of an input from the host's memory to that of the stream's device, or of an
+ * output back. Planes that need no copy, because `to` is where they are, are left alone. */
+mona_status mona_stream_upload(mona_stream *stream, const mona_buffer *to, const mona_buffer *from,
+                               const mona_tensor_info *info);
+mona_status mona_stream_download(mona_stream *stream, const mona_buffer *to,
+                                 const mona_buffer *from, const mona_tensor_info *info);
+/* The session's device is the stream's. */
 mona_status mona_stream_run(mona_stream *stream, mona_session *session, const mona_buffer *inputs,
                             const mona_buffer *outputs);
 /* The same, but does nothing if *wanted is false when the command runs. */

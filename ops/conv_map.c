@@ -108,9 +108,10 @@ static void gather_row(const mona_bound_op *b, uint8_t *to, const uint8_t *row, 
     const mona_file_conv *c = &b->op->conv;
     const int64_t width = b->output.width, stride = c->stride_w;
     const int64_t start = (int64_t)kx * c->dilation_w - c->pad_left, bytes = pixel_bytes(b);
-    const int64_t first = clip_to(-floor_div(start, stride), 0, width);
+    const int64_t first = clip_to(-floor_div_small((int32_t)start, c->stride_w), 0, width);
     const int64_t last =
-        clip_to(floor_div(b->input[0].width - 1 - start, stride) + 1, row ? first : 0, width);
+        clip_to(floor_div_small((int32_t)(b->input[0].width - 1 - start), c->stride_w) + 1,
+                row ? first : 0, width);
     if (!row || last <= first) {
         memset(to, 0, (size_t)(width * bytes));
         return;
@@ -230,13 +231,15 @@ static void run_rows(const mona_map_call *call, const ac_conv *conv, mona_span u
             .conv = conv,
             .runs = runs,
             .pixels = step * b->output.width,
-            .output = row_at(&call->output, b->output_c0, b->output.type, call->block_begin, y + i),
+            .output = row_at(&call->output, b->output_c0, mona_epilogue_type(b), call->block_begin,
+                             y + i),
             .scratch = call->scratch + scratch_of(b).kernel,
         };
         if (add)
             r.residual =
                 row_at(&call->input[1], b->input_c0[1], b->input[1].type, residual_block, y + i);
         b->isa->conv_row(&r);
+        mona_epilogue_function(b, &conv->epilogue, r.output, conv->channels, r.pixels);
         const uint32_t taps = taps_of(b);
         for (uint32_t n = (uint32_t)used.begin * taps; n < used.end * taps && !in_line; n++)
             runs[n] += (size_t)b->output.width * pixel_bytes(b);

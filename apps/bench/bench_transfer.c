@@ -31,22 +31,13 @@ bool bench_transfer_open(bench_transfer *t, bench_session *session, const mona_m
     return open_streams(t);
 }
 
-/* Each plane is contiguous, one after another. */
-static mona_status copy(mona_stream *stream, const mona_buffer *to, const mona_buffer *from,
-                        const mona_tensor_info *info)
-{
-    const ptrdiff_t row = from->row_stride;
-    return mona_stream_copy(stream, to->data, row, from->data, row, (size_t)row,
-                            (size_t)info->height * info->channels);
-}
-
 static mona_status upload(bench_transfer *t, transfer_slot *s)
 {
     const bench_planes *frames = &t->session->planes;
     mona_status status = mona_stream_wait(t->upload, &s->computed);
     for (unsigned i = 0; i < frames->input_count && !status; i++) {
         const mona_tensor_info info = mona_plan_input(frames->plan, i);
-        status = copy(t->upload, &s->planes.inputs[i], &frames->inputs[i], &info);
+        status = mona_stream_upload(t->upload, &s->planes.inputs[i], &frames->inputs[i], &info);
     }
     return status ? status : mona_stream_record(t->upload, &s->uploaded);
 }
@@ -68,7 +59,8 @@ static mona_status download(bench_transfer *t, transfer_slot *s)
     mona_status status = mona_stream_wait(t->download, &s->computed);
     for (unsigned i = 0; i < frames->output_count && !status; i++) {
         const mona_tensor_info info = mona_plan_output(frames->plan, i);
-        status = copy(t->download, &frames->outputs[i], &s->planes.outputs[i], &info);
+        status =
+            mona_stream_download(t->download, &frames->outputs[i], &s->planes.outputs[i], &info);
     }
     return status ? status : mona_stream_record(t->download, &s->downloaded);
 }

@@ -130,8 +130,16 @@ telemetry telemetry_read_host(const char *root, telemetry_counters *counters)
 
 telemetry telemetry_read(const mona_device *device, telemetry_counters *counters)
 {
-    mona_device_properties p;
-    if (mona_device_query(device, &p) == MONA_OK && !strcmp(p.name, "host"))
+    mona_telemetry t;
+    if (device == &mona_device_host)
         return telemetry_read_host("", counters);
-    return (telemetry){-1, -1, -1, -1, -1, -1, 0, "unknown"};
+    if (mona_device_telemetry(device, &t))
+        return (telemetry){-1, -1, -1, -1, -1, -1, 0, "unknown"};
+    return (telemetry){.temperature_c = (double)t.celsius,
+                       .power_w = (double)t.watts,
+                       .utilisation = (double)t.utilisation,
+                       .clock_mhz = (double)t.clock_mhz,
+                       .memory_bytes = (double)t.memory_bytes,
+                       .memory_free_bytes = (double)t.memory_free_bytes,
+                       .health = "unknown"};
 }

@@ -32,8 +32,7 @@ typedef struct telemetry_counters {
  * unknown. */
 telemetry telemetry_read_host(const char *root, telemetry_counters *counters);
 
-/* Reads a device: the host's sensors; for a modelled one everything is unknown. A chip's will come
- * through DCMI. */
+/* Reads a device: the host's sensors, or what the device reports. */
 telemetry telemetry_read(const mona_device *device, telemetry_counters *counters);
 
 #endif

@@ -439,13 +439,14 @@ static void run_program(mona_session *s)
     mona_program_give_outputs(s);
 }
 
-static void run(mona_session *s)
+static mona_status run(mona_session *s)
 {
     for (uint32_t i = 0; i < s->plan->cores; i++)
         place_planes(&s->workers[i]);
     (mona_plan_has_program(s->plan) ? run_program : run_plan)(s);
     for (uint32_t i = 0; i < s->plan->cores; i++)
         ac_model_finish(&s->workers[i].core, report_of(&s->workers[i]));
+    return MONA_OK;
 }
 
 static void place_core(worker *w)
@@ -470,6 +471,13 @@ static void place_core(worker *w)
     ac_model_init(&w->core, w->region + layout_of(plan).model, &config);
 }
 
+static mona_status place_cores(mona_session *s)
+{
+    for (uint32_t i = 0; i < s->plan->cores; i++)
+        place_core(&s->workers[i]);
+    return MONA_OK;
+}
+
 const ac_model_report *mona_session_modelled(const mona_session *s, unsigned core)
 {
     return mona_plan_on_ai_core(s->plan) && core < s->plan->cores ? report_of(&s->workers[core])
@@ -492,19 +500,11 @@ void mona_session_observe(mona_session *s, void (*observe)(void *, const ac_mode
 
 /* ---- the device ------------------------------------------------------------------------------ */
 
-static bool answers(void)
+static mona_status open_device(mona_device_properties *p)
 {
-    return true;
-}
-
-static unsigned cores(void)
-{
-    return ac_target_ascend310.cores;
-}
-
-static size_t cache_bytes(void)
-{
-    return ac_target_ascend310.l1_bytes;
+    p->cores = ac_target_ascend310.cores;
+    p->cache_bytes = ac_target_ascend310.l1_bytes;
+    return MONA_OK;
 }
 
 /* There is one, which is named as the device is. */
@@ -517,7 +517,7 @@ static const mona_ai_core ai_core = {
     .programs = mona_programs,
     .plan = mona_program_plan,
     .core_bytes = core_bytes,
-    .place = place_core,
+    .open = place_cores,
     .run = run,
 };
 
@@ -525,10 +525,7 @@ const mona_device mona_device_model310 = {
     .name = "model310",
     .description = "the Ascend 310, modelled: checked instructions, predicted time",
     .target = &ac_target_ascend310,
-    .unified_memory = true,
-    .answers = answers,
-    .cores = cores,
-    .cache_bytes = cache_bytes,
+    .open = open_device,
     .isa = isa,
     .ai_core = &ai_core,
 };

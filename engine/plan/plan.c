@@ -149,17 +149,18 @@ static mona_status choose_target(mona_plan *plan, const mona_config *config)
     const mona_device *device = config->device ? config->device : &mona_device_host;
     plan->target = device->target;
     plan->ai_core = device->ai_core;
-    plan->isa = device->answers() ? device->isa(config->cpu) : NULL;
+    mona_device_properties properties;
+    plan->isa = device->open(&properties) ? NULL : device->isa(config->cpu);
     if (!plan->isa)
         return MONA_ERR_DEVICE;
-    const size_t cache_bytes = device->cache_bytes();
+    const size_t cache_bytes = properties.cache_bytes;
     if (config->threads > MONA_MAX_THREADS)
         return MONA_ERR_LIMIT;
-    plan->cores = config->threads ? config->threads : device->cores();
+    plan->cores = config->threads ? config->threads : properties.cores;
     if (plan->cores > MONA_MAX_THREADS)
         plan->cores = MONA_MAX_THREADS;
-    if (mona_plan_on_ai_core(plan) && plan->cores > device->cores())
-        plan->cores = device->cores();
+    if (mona_plan_on_ai_core(plan) && plan->cores > properties.cores)
+        plan->cores = properties.cores;
     if (!mona_port_has_threads() && !mona_plan_on_ai_core(plan))
         plan->cores = 1;
     /* Rings get three quarters of a cache; the rest is for weights and for the frame passing
@@ -238,6 +239,8 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
         status = lay_out(plan);
     if (!status)
         mona_plan_reach(plan, progress);
+    if (!status)
+        mona_plan_find_lines(plan, progress);
     if (!status && mona_plan_on_ai_core(plan))
         status = check_l1(plan);
     if (!status)

@@ -5,9 +5,11 @@
 #include "engine/run/isas.h"
 #include "engine/name.h"
 
-static bool host_answers(void)
+static mona_status open_host(mona_device_properties *p)
 {
-    return true;
+    p->cores = mona_port_cpu_count();
+    p->cache_bytes = mona_port_cache_bytes();
+    return MONA_OK;
 }
 
 static const ac_isa *host_isa(const char *highest)
@@ -28,37 +30,71 @@ const mona_device mona_device_host = {
     .name = "host",
     .description = "this machine's CPU",
     .target = &ac_target_host,
-    .unified_memory = true,
-    .answers = host_answers,
-    .cores = mona_port_cpu_count,
-    .cache_bytes = mona_port_cache_bytes,
+    .open = open_host,
     .isa = host_isa,
 };
-
-const mona_device *mona_device_find(const mona_device *const *devices, const char *name)
-{
-    if (!devices || !name)
-        return NULL;
-    const bool any = mona_names_equal(name, "auto");
-    for (; *devices; devices++)
-        if ((any || mona_names_equal(name, (*devices)->name)) && (*devices)->answers())
-            return *devices;
-    return NULL;
-}
 
 mona_status mona_device_query(const mona_device *device, mona_device_properties *properties)
 {
     if (!device || !properties)
         return MONA_ERR_ARGUMENT;
-    if (!device->answers())
-        return MONA_ERR_DEVICE;
-    *properties = (mona_device_properties){
+    mona_device_properties p = {
         .name = device->name,
         .description = device->description,
         .isa = device->ai_core ? device->name : device->isa(NULL)->name,
-        .cores = device->cores(),
-        .cache_bytes = device->cache_bytes(),
-        .unified_memory = device->unified_memory,
+        .unified_memory = !device->allocate,
     };
-    return MONA_OK;
+    const mona_status status = device->open(&p);
+    if (!status)
+        *properties = p;
+    return status;
+}
+
+const mona_device *mona_device_find(const mona_device *const *devices, const char *name)
+{
+    mona_device_properties p;
+    if (!devices || !name)
+        return NULL;
+    const bool any = mona_names_equal(name, "auto");
+    for (; *devices; devices++)
+        if ((any || mona_names_equal(name, (*devices)->name)) &&
+            mona_device_query(*devices, &p) == MONA_OK)
+            return *devices;
+    return NULL;
+}
+
+void mona_device_close(const mona_device *device)
+{
+    if (device && device->close)
+        device->close();
+}
+
+mona_status mona_device_telemetry(const mona_device *device, mona_telemetry *telemetry)
+{
+    if (!device || !telemetry)
+        return MONA_ERR_ARGUMENT;
+    if (!device->telemetry)
+        return MONA_ERR_UNSUPPORTED;
+    *telemetry = (mona_telemetry){-1, -1, -1, -1, -1, -1};
+    return device->telemetry(telemetry);
+}
+
+mona_status mona_device_allocate(const mona_device *device, size_t bytes, void **memory)
+{
+    if (!device || !memory)
+        return MONA_ERR_ARGUMENT;
+    *memory = NULL;
+    return bytes && device->allocate ? device->allocate(bytes, memory) : MONA_OK;
+}
+
+void mona_device_free(const mona_device *device, void *memory)
+{
+    if (memory)
+        device->free(memory);
+}
+
+mona_buffer mona_device_planes(void *memory, const mona_buffer *host, const mona_tensor_info *info)
+{
+    const ptrdiff_t row = (ptrdiff_t)(info->width * mona_type_size(info->type));
+    return memory ? (mona_buffer){memory, row, row * (ptrdiff_t)info->height} : *host;
 }

@@ -1,36 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A device as a table of functions. Private to engine/. */
+/* A device as a table of functions. Private to engine/.
+ *
+ * Functions that a device leaves NULL do nothing, or the device has no such thing. A CPU leaves
+ * ai_core NULL: session.c itself runs its plans. */
 #ifndef MONA_DEVICE_H
 #define MONA_DEVICE_H
 
 #include "ops/ops.h"
 
-struct worker;
-
-/* What a device with AI Cores does in place of what a session does on a CPU. */
+/* What a device with AI Cores does in place of what a session does on a CPU. It keeps its state in
+ * the cores' regions of the arena, at plan->device_offset, and in memory of its own. */
 typedef struct mona_ai_core {
     const mona_op_program *programs; /* by mona_op_kind */
     /* While planning. Sets plan->program if the model has one for these sizes; MONA_ERR_MODEL: it
-     * has, but it is not sound. */
+     * has, but it is not sound. MONA_ERR_UNSUPPORTED: the device needs one. */
     mona_status (*plan)(mona_plan *plan);
     /* Bytes of a core's region of the arena that the device uses. */
     size_t (*core_bytes)(const mona_plan *plan);
-    void (*place)(struct worker *w);
-    void (*run)(mona_session *session);
+    /* The session's arena is laid out and its workers are placed. If this fails, close is not
+     * called. */
+    mona_status (*open)(mona_session *session);
+    void (*close)(mona_session *session);
+    /* Runs session->inputs to session->outputs and returns when they are written. These lie in the
+     * device's memory if it has its own. */
+    mona_status (*run)(mona_session *session);
 } mona_ai_core;
+
+/* Where the source of a copy lies, and where it goes. */
+typedef enum mona_direction { MONA_ON_HOST, MONA_UPLOAD, MONA_DOWNLOAD } mona_direction;
+
+typedef struct mona_copy {
+    mona_direction direction;
+    uint8_t *dst;
+    const uint8_t *src;
+    ptrdiff_t dst_stride, src_stride;
+    size_t row_bytes, rows;
+} mona_copy;
+
+/* wanted: NULL or read, as *change is, when the run begins. */
+typedef struct mona_run {
+    mona_session *session;
+    const bool *wanted;
+    const mona_change *change;
+    mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
+} mona_run;
+
+/* Streams of a device. stream.c has checked the arguments. Commands are copied, run in order and
+ * fail as mona.h says; each returns when it is enqueued. */
+typedef struct mona_stream_class {
+    mona_status (*open)(mona_stream *stream); /* mona_stream_bytes() zeros but for the head */
+    mona_status (*copy)(mona_stream *stream, const mona_copy *copy);
+    mona_status (*run)(mona_stream *stream, const mona_run *run);
+    mona_status (*call)(mona_stream *stream, void (*function)(void *), void *argument);
+    /* *reached: a number that grows from record to record, by which the stream knows this one. */
+    mona_status (*record)(mona_stream *stream, uint64_t *reached);
+    /* The event has been recorded, and may be one of a stream of another class: then the function
+     * synchronize of that class waits for it. */
+    mona_status (*wait)(mona_stream *stream, const mona_event *event);
+    /* Blocks until this record, or with UINT64_MAX everything so far, has been reached; returns the
+     * first failure up to there. Any thread may call it. */
+    mona_status (*synchronize)(mona_stream *stream, uint64_t reached);
+    void (*close)(mona_stream *stream); /* finishes what is queued */
+} mona_stream_class;
+
+/* The head of every stream. */
+struct mona_stream {
+    const mona_stream_class *class;
+    const mona_device *device; /* NULL: the host */
+};
+
+/* In thread_stream.c: a thread of the host that runs commands one by one. */
+extern const mona_stream_class mona_thread_streams;
 
 struct mona_device {
     const char *name, *description;
     const ac_target *target;
-    bool unified_memory;
-    bool (*answers)(void);
-    unsigned (*cores)(void);
-    size_t (*cache_bytes)(void); /* see mona_device_properties */
+    /* Brings the device up unless it is up, and describes it but for name, description and isa.
+     * MONA_ERR_DEVICE: it does not answer. */
+    mona_status (*open)(mona_device_properties *properties);
+    void (*close)(void);
+    /* Sets what is known. */
+    mona_status (*telemetry)(mona_telemetry *telemetry);
+    /* The device's own memory, aligned to MONA_ALIGNMENT; NULL: sessions use the host's. The size
+     * is above 0, and so is the pointer that is freed. */
+    mona_status (*allocate)(size_t bytes, void **memory);
+    void (*free)(void *memory);
     /* The best instruction set to run row kernels with, or the one named `highest`; it returns NULL
      * if there is no such set, or this machine cannot run it. On a device with AI Cores it is for
      * what has no program. */
     const ac_isa *(*isa)(const char *highest);
-    const mona_ai_core *ai_core; /* NULL: a CPU */
+    const mona_ai_core *ai_core;      /* NULL: a CPU */
+    const mona_stream_class *streams; /* NULL: mona_thread_streams */
 };
 
 #endif

@@ -48,7 +48,7 @@ static uint8_t *map_of(const worker *w, const plan_op *op)
 uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row)
 {
     uint8_t *base = op->map ? map_of(w, op) : w->region + op->ring_offset;
-    return base + (size_t)(row % op->depth) * op->row_bytes;
+    return base + (size_t)((uint32_t)row % op->depth) * op->row_bytes;
 }
 
 int64_t mona_session_column(const plan_op *op, const plan_progress *progress)
@@ -217,14 +217,21 @@ static void clear_padding(worker *w, const plan_group *g, bool first_tile,
     }
 }
 
+int64_t mona_session_begin_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
+                                mona_span columns)
+{
+    plan_progress *progress = mona_session_progress(w);
+    mona_schedule_unit(w->session->plan, g, rows, columns, progress);
+    clear_padding(w, g, columns.begin == 0, progress);
+    return mona_schedule_start(w->session->plan, g, band, rows.begin, progress);
+}
+
 void mona_session_run_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
                            mona_span columns)
 {
     const mona_plan *plan = w->session->plan;
-    plan_progress *progress = (plan_progress *)(void *)(w->region + plan->progress_offset);
-    mona_schedule_unit(plan, g, rows, columns, progress);
-    clear_padding(w, g, columns.begin == 0, progress);
-    int64_t position = mona_schedule_start(plan, g, band, rows.begin, progress);
+    plan_progress *progress = mona_session_progress(w);
+    int64_t position = mona_session_begin_unit(w, g, band, rows, columns);
     while (position < rows.end) {
         position = position + plan->strip_rows < rows.end ? position + plan->strip_rows : rows.end;
         mona_schedule_strip(plan, g, position, progress);
@@ -258,8 +265,8 @@ void mona_session_run_map(worker *w, const plan_group *g)
         return;
     }
     const uint32_t all = g->by_channels ? mona_plan_blocks(op) : op->bound.output.height;
-    const uint32_t begin = (uint32_t)((uint64_t)all * w->index / g->parts);
-    const uint32_t end = (uint32_t)((uint64_t)all * (w->index + 1) / g->parts);
+    const uint32_t begin = (uint32_t)share_begin(all, w->index, g->parts);
+    const uint32_t end = (uint32_t)share_begin(all, w->index + 1, g->parts);
     mona_map_call call = {
         .bound = &op->bound,
         .scratch = w->region + plan->scratch_offset,
@@ -353,8 +360,6 @@ static void place_worker(mona_session *s, uint32_t index)
     w->core = (ac_core){.target = plan->target};
     /* Padding, and the slack that row programs may read, must be finite. */
     memset(region, 0, plan->core_bytes);
-    if (plan->ai_core)
-        plan->ai_core->place(w);
 }
 
 bool mona_session_lends(const mona_session *session, const mona_plan *plan)
@@ -443,8 +448,10 @@ mona_status mona_session_start(mona_session **session, const mona_plan *plan, vo
             return MONA_ERR_THREADS;
         }
     }
-    *session = s;
-    return MONA_OK;
+    const mona_status status = plan->ai_core ? plan->ai_core->open(s) : MONA_OK;
+    if (!status)
+        *session = s;
+    return status;
 }
 
 mona_status mona_session_open(mona_session **session, const mona_plan *plan, void *arena,
@@ -457,22 +464,28 @@ mona_status mona_session_open(mona_session **session, const mona_plan *plan, voi
     return mona_session_start(session, copy_plan(plan, arena), arena, bytes);
 }
 
+bool mona_session_takes_all(const mona_plan *plan, const mona_buffer *inputs,
+                            const mona_buffer *outputs)
+{
+    const mona_file_header *h = plan->model.header;
+    for (uint32_t i = 0; inputs && i < h->input_count; i++)
+        if (!mona_session_takes(plan, i, &inputs[i]))
+            return false;
+    for (uint32_t i = 0; outputs && i < h->output_count; i++)
+        if (!mona_session_takes(plan, h->input_count + i, &outputs[i]))
+            return false;
+    return true;
+}
+
 mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const mona_buffer *outputs)
 {
-    if (!s || !inputs || !outputs)
+    if (!s || !inputs || !outputs || !mona_session_takes_all(s->plan, inputs, outputs))
         return MONA_ERR_ARGUMENT;
-    const mona_file_header *h = s->plan->model.header;
-    for (uint32_t i = 0; i < h->input_count; i++)
-        if (!mona_session_takes(s->plan, i, &inputs[i]))
-            return MONA_ERR_ARGUMENT;
-    for (uint32_t i = 0; i < h->output_count; i++)
-        if (!mona_session_takes(s->plan, h->input_count + i, &outputs[i]))
-            return MONA_ERR_ARGUMENT;
+    s->pushed = s->pulled = 0;
     if (mona_plan_on_ai_core(s->plan)) {
         s->inputs = inputs;
         s->outputs = outputs;
-        s->plan->ai_core->run(s);
-        return MONA_OK;
+        return s->plan->ai_core->run(s);
     }
     mona_port_lock(&s->mutex);
     s->inputs = inputs;
@@ -495,6 +508,8 @@ void mona_session_close(mona_session *s)
 {
     if (!s)
         return;
+    if (s->plan->ai_core && s->plan->ai_core->close)
+        s->plan->ai_core->close(s);
     mona_port_lock(&s->mutex);
     s->stop = true;
     mona_port_broadcast(&s->changed);
