@@ -7,6 +7,8 @@
 
 #include <libavutil/error.h>
 
+#include "engine/mona_ascend.h"
+
 bool pipeline_fail(pipeline_error *error, const char *format, ...)
 {
     va_list arguments;
@@ -26,6 +28,12 @@ bool pipeline_fail_av(pipeline_error *error, int code, const char *format, ...)
     va_end(arguments);
     av_strerror(code, reason, sizeof reason);
     return pipeline_fail(error, "%s: %s", before, reason);
+}
+
+const char *pipeline_reason(mona_status status)
+{
+    const char *problem = mona_ascend_problem();
+    return status && *problem ? problem : mona_status_text(status);
 }
 
 void pipeline_note(const pipeline_notes *notes, const char *format, ...)
