@@ -163,6 +163,7 @@ static mona_status choose_target(mona_plan *plan, const mona_config *config)
         plan->cores = properties.cores;
     if (!mona_port_has_threads() && !mona_plan_on_ai_core(plan))
         plan->cores = 1;
+    plan->crew = plan->cores > 1 && !mona_plan_on_ai_core(plan) ? &mona_threads : NULL;
     /* Rings get three quarters of a cache; the rest is for weights and for the frame passing
      * through. */
     plan->cache_bytes = config->cache_bytes ? config->cache_bytes
