@@ -60,6 +60,29 @@ static inline int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
+/* The same in 32 bits: small CPUs divide no more than that, and what runs for every row of a frame
+ * must not call a function of the compiler's for it. */
+static inline int32_t floor_div_small(int32_t a, int32_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+/* floor(position * to / from) in divisions of 32 bits: a row or column, at most 2^16 of them from
+ * the edge of a tensor with `from` <= 2^15, scaled to one with `to`. */
+static inline int64_t scale_position(int64_t position, uint32_t to, uint32_t from)
+{
+    const uint32_t distance = (uint32_t)(position < 0 ? -position : position);
+    const uint32_t rest = distance * (to % from);
+    const int64_t part = rest / from + (position < 0 && rest % from);
+    return position * (to / from) + (position < 0 ? -part : part);
+}
+
+/* Where share `index` of `shares` of `count` things begins. */
+static inline size_t share_begin(size_t count, uint32_t index, uint32_t shares)
+{
+    return count / shares * index + count % shares * index / shares;
+}
+
 /* Rounds towards plus infinity; b > 0. */
 static inline int64_t ceil_div(int64_t a, int64_t b)
 {

@@ -9,6 +9,8 @@
  *   mona_session_open        places a session in an arena that the caller owns
  *   mona_session_run         runs one frame, synchronously
  *   mona_session_run_changed the same, but computes only what has changed since an earlier frame
+ *   mona_session_push_line   the same line by line, as a camera delivers them
+ *   mona_session_pull_line
  *   mona_stream_*            the same asynchronously: in-order queues of copies and runs, and
  *                            events
  *   mona_session_close       ends the session's use of threads; the arena is the caller's again
@@ -329,6 +331,35 @@ typedef struct mona_change {
  * input. */
 mona_status mona_session_run_changed(mona_session *session, const mona_buffer *inputs,
                                      const mona_buffer *outputs, const mona_change *change);
+
+/* ---- line by line ------------------------------------------------------------------------- */
+
+/* A frame can also pass line by line, so that no frame has to be stored, and so that no call takes
+ * longer than the work for a line. A line is the smallest part of a frame that consists of whole
+ * rows of every tensor: of one with `height` rows, height / count. A network that doubles luma has
+ * lines of 1 row in and 2 rows out; one that takes NV12, of 2 rows of luma and 1 of chroma. */
+typedef struct mona_lines {
+    uint32_t count;   /* lines of a frame */
+    uint32_t latency; /* line k can be pulled once line k + latency, or the last, was pushed */
+} mona_lines;
+
+/* MONA_ERR_UNSUPPORTED: the plan has several threads, tiles or groups, a device with AI Cores, or
+ * a line takes more rows of the smallest output than its strip_rows. */
+mona_status mona_plan_lines(const mona_plan *plan, mona_lines *lines);
+
+/* Takes the next line of every input, which may be overwritten afterwards. inputs: as for
+ * mona_session_run, but `data` is the line's first row. The first line begins a frame; once all
+ * lines were pushed and pulled, the next one begins another.
+ *   MONA_ERR_STATE        a line can be pulled, and must be, first; or the frame has no more lines
+ *   MONA_ERR_UNSUPPORTED  the plan does not run line by line */
+mona_status mona_session_push_line(mona_session *session, const mona_buffer *inputs);
+
+/* Computes and writes the next line of every output, and sets *ready, if enough lines were pushed
+ * for it. The bytes are those of mona_session_run. outputs: `data` is the line's first row. */
+mona_status mona_session_pull_line(mona_session *session, const mona_buffer *outputs, bool *ready);
+
+/* Gives up a frame that was begun, if any, as does mona_session_run. */
+void mona_session_drop_lines(mona_session *session);
 
 /* How many buffers a run of this session reads and writes. */
 void mona_session_io_count(const mona_session *session, unsigned *inputs, unsigned *outputs);

@@ -108,9 +108,10 @@ static void gather_row(const mona_bound_op *b, uint8_t *to, const uint8_t *row, 
     const mona_file_conv *c = &b->op->conv;
     const int64_t width = b->output.width, stride = c->stride_w;
     const int64_t start = (int64_t)kx * c->dilation_w - c->pad_left, bytes = pixel_bytes(b);
-    const int64_t first = clip_to(-floor_div(start, stride), 0, width);
+    const int64_t first = clip_to(-floor_div_small((int32_t)start, c->stride_w), 0, width);
     const int64_t last =
-        clip_to(floor_div(b->input[0].width - 1 - start, stride) + 1, row ? first : 0, width);
+        clip_to(floor_div_small((int32_t)(b->input[0].width - 1 - start), c->stride_w) + 1,
+                row ? first : 0, width);
     if (!row || last <= first) {
         memset(to, 0, (size_t)(width * bytes));
         return;

@@ -24,8 +24,9 @@ static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_
 static mona_span span(const mona_bound_op *b, uint32_t i, mona_span out)
 {
     (void)i;
-    const int64_t block = b->op->block;
-    return (mona_span){floor_div(out.begin, block), floor_div(out.end - 1, block) + 1};
+    const int32_t block = (int32_t)b->op->block;
+    return (mona_span){floor_div_small((int32_t)out.begin, block),
+                       floor_div_small((int32_t)out.end - 1, block) + 1};
 }
 
 static void row(const mona_row_call *call)
@@ -33,14 +34,14 @@ static void row(const mona_row_call *call)
     const mona_bound_op *b = call->bound;
     const uint32_t block = b->op->block;
     const size_t element = mona_type_size(b->output.type);
-    const uint32_t dy = (uint32_t)(call->y % block);
+    const uint32_t dy = (uint32_t)call->y % block;
     const ac_row out = output_row(call);
     const uint8_t *in = call->input[0].rows[0];
     for (uint32_t c = 0; c < b->output.channels; c++)
         for (int64_t x = call->x_begin; x < call->x_end; x++) {
-            const uint32_t channel = (c * block + dy) * block + (uint32_t)(x % block);
+            const uint32_t channel = (c * block + dy) * block + (uint32_t)x % block;
             const uint32_t c0 = b->input_c0[0];
-            const size_t column = (size_t)(x / block - call->input[0].x_begin);
+            const size_t column = (size_t)((uint32_t)x / block - call->input[0].x_begin);
             const uint8_t *from = in + channel / c0 * call->input[0].block_stride +
                                   (column * c0 + channel % c0) * element;
             const size_t to = (size_t)(x - call->x_begin) * out.c0 + c % out.c0;

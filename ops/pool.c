@@ -123,8 +123,8 @@ mona_span mona_pool_column_span(const mona_bound_op *b, uint32_t i, mona_span ou
 static mona_span taps(const pool_axis *a, int64_t start, int64_t low, int64_t high)
 {
     const int64_t below = low - start, room = high - start;
-    const int64_t begin = below > 0 ? (below + a->dilation - 1) / a->dilation : 0;
-    const int64_t end = room > 0 ? (room + a->dilation - 1) / a->dilation : 0;
+    const int64_t begin = below > 0 ? ceil_div_u32((uint32_t)below, a->dilation) : 0;
+    const int64_t end = room > 0 ? ceil_div_u32((uint32_t)room, a->dilation) : 0;
     return (mona_span){begin, end < a->kernel ? end : a->kernel};
 }
 

@@ -230,6 +230,11 @@ void describe_plan(cJSON *document, const mona_plan *plan)
     cJSON_AddNumberToObject(summary, "threads", mona_plan_threads(plan));
     cJSON_AddStringToObject(summary, "isa", mona_plan_isa(plan));
     cJSON_AddNumberToObject(summary, "macs", (double)mona_plan_macs(plan));
+    mona_lines lines;
+    if (mona_plan_lines(plan, &lines) == MONA_OK) {
+        cJSON_AddNumberToObject(summary, "lines", lines.count);
+        cJSON_AddNumberToObject(summary, "latency_lines", lines.latency);
+    }
     mona_plan_tensors between;
     mona_plan_tensors_of(plan, &between);
     cJSON_AddNumberToObject(summary, "tensors_bytes", (double)between.all_bytes);

@@ -240,6 +240,8 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
         status = lay_out(plan);
     if (!status)
         mona_plan_reach(plan, progress);
+    if (!status)
+        mona_plan_find_lines(plan, progress);
     if (!status && mona_plan_on_ai_core(plan))
         status = check_l1(plan);
     if (!status)

@@ -43,6 +43,14 @@ uint64_t mona_plan_macs(const mona_plan *plan)
     return macs;
 }
 
+mona_status mona_plan_lines(const mona_plan *plan, mona_lines *lines)
+{
+    if (!plan || !lines)
+        return MONA_ERR_ARGUMENT;
+    *lines = plan->lines;
+    return plan->lines.count ? MONA_OK : MONA_ERR_UNSUPPORTED;
+}
+
 /* ---- operators ------------------------------------------------------------------------------ */
 
 /* Bytes of a tensor as it is stored. c0 0: planes, which have no padded channels. */

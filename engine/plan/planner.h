@@ -20,6 +20,9 @@ mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_pro
 /* Sets plan->parts and plan->reach. */
 void mona_plan_reach(mona_plan *plan, plan_progress *progress);
 
+/* Sets plan->lines. */
+void mona_plan_find_lines(mona_plan *plan, plan_progress *progress);
+
 /* Lays out the arena for a plan that is linked into a program with its constants. */
 mona_status mona_plan_link(mona_plan *plan);
 

@@ -110,7 +110,8 @@ struct mona_plan {
     size_t window_offset, window_bytes;   /* row pointers for a call; on an AI Core, for several */
     size_t device_offset;                 /* what the device itself needs: ai_core->core_bytes() */
     size_t arena_bytes;
-    bool parts; /* any rectangle of a tile can be computed on its own */
+    mona_lines lines; /* count 0: it cannot run line by line */
+    bool parts;       /* any rectangle of a tile can be computed on its own */
     plan_reach reach[MONA_MAX_IO];
 
     mona_shape *shapes; /* of every tensor */
@@ -223,6 +224,17 @@ const mona_shape *mona_plan_progress_shape(const plan_op *op);
 static inline uint32_t mona_plan_blocks(const plan_op *op)
 {
     return ceil_div_u32(op->bound.output.channels, op->bound.output_c0);
+}
+
+/* Of a plan that runs line by line: rows of the grid in a line, and where the first strip begins. */
+static inline uint32_t mona_line_rows(const plan_group *g, uint32_t count)
+{
+    return g->grid_height / count;
+}
+
+static inline int64_t mona_line_start(int64_t start, uint32_t rows)
+{
+    return floor_div_small((int32_t)start, (int32_t)rows) * (int64_t)rows;
 }
 
 /* Whether an operator has nothing to do: a STORE that is fused into its convolution, or a CONCAT or

@@ -36,6 +36,12 @@ static int64_t ring_columns(const mona_plan *plan, uint32_t o)
     return blocks ? AC_BLOCK : min * column < AC_BLOCK ? AC_BLOCK / column : min;
 }
 
+static int64_t whole_columns(const mona_plan *plan, uint32_t o, int64_t column)
+{
+    const int32_t columns = (int32_t)ring_columns(plan, o);
+    return (int64_t)floor_div_small((int32_t)column, columns) * columns;
+}
+
 static bool is_store(const plan_op *op)
 {
     return op->bound.op->kind == MONA_OP_STORE;
@@ -69,15 +75,15 @@ const mona_shape *mona_plan_progress_shape(const plan_op *op)
 
 mona_span mona_schedule_rows(const plan_group *g, uint32_t band)
 {
-    return (mona_span){(int64_t)g->grid_height * band / g->parts,
-                       (int64_t)g->grid_height * (band + 1) / g->parts};
+    return (mona_span){(int64_t)share_begin(g->grid_height, band, g->parts),
+                       (int64_t)share_begin(g->grid_height, band + 1, g->parts)};
 }
 
 /* The column at which a tile begins, or at which the last one ends. On the chip all but narrow
  * tiles begin at a whole block of 32 bytes of a plane. */
 static int64_t tile_column(const mona_plan *plan, const plan_group *g, uint32_t tile)
 {
-    const int64_t column = (int64_t)g->grid_width * tile / g->tiles;
+    const int64_t column = (int64_t)share_begin(g->grid_width, tile, g->tiles);
     const bool blocks = mona_plan_on_ai_core(plan) && g->grid_width / g->tiles >= 2 * AC_BLOCK;
     return blocks && tile < g->tiles ? column / AC_BLOCK * AC_BLOCK : column;
 }
@@ -123,8 +129,7 @@ static void find_ring_columns(const mona_plan *plan, const plan_group *g, plan_p
     for (uint32_t o = g->first; o < g->last && mona_plan_on_ai_core(plan); o++) {
         plan_progress *home = &progress[plan->ops[o].home];
         if (!is_result(&plan->ops[o]) && !plan->ops[o].map)
-            home->ring_begin =
-                floor_div(home->ring_begin, ring_columns(plan, o)) * ring_columns(plan, o);
+            home->ring_begin = whole_columns(plan, o, home->ring_begin);
     }
 }
 
@@ -138,12 +143,12 @@ void mona_schedule_unit(const mona_plan *plan, const plan_group *g, mona_span ro
         plan_progress *p = &progress[o];
         if (is_result(op)) {
             const mona_shape *s = mona_plan_progress_shape(op);
-            p->begin = floor_div(rows.begin * s->height, g->grid_height);
-            p->end = floor_div(rows.end * s->height, g->grid_height);
-            p->x_begin = floor_div(columns.begin * s->width, g->grid_width);
-            p->x_end = floor_div(columns.end * s->width, g->grid_width);
+            p->begin = scale_position(rows.begin, s->height, g->grid_height);
+            p->end = scale_position(rows.end, s->height, g->grid_height);
+            p->x_begin = scale_position(columns.begin, s->width, g->grid_width);
+            p->x_end = scale_position(columns.end, s->width, g->grid_width);
         } else if (mona_plan_on_ai_core(plan))
-            p->x_begin = floor_div(p->x_begin, ring_columns(plan, o)) * ring_columns(plan, o);
+            p->x_begin = whole_columns(plan, o, p->x_begin);
         p->next = p->begin;
         if (p->begin < p->end)
             for (uint32_t i = 0; i < op->bound.op->input_count; i++)
@@ -162,7 +167,8 @@ void mona_schedule_strip(const mona_plan *plan, const plan_group *g, int64_t pos
         const plan_op *op = &plan->ops[o];
         plan_progress *p = &progress[o];
         if (is_result(op))
-            p->need = floor_div(position * mona_plan_progress_shape(op)->height, g->grid_height);
+            p->need =
+                scale_position(position, mona_plan_progress_shape(op)->height, g->grid_height);
         if (p->need == NOT_READ)
             continue;
         p->need = clip_to(p->need, -FARTHEST, p->end);
@@ -196,9 +202,10 @@ int64_t mona_schedule_start(const mona_plan *plan, const plan_group *g, uint32_t
                             int64_t begin, plan_progress *progress)
 {
     const mona_span rows = mona_schedule_rows(g, band);
-    const int64_t strip = plan->strip_rows;
+    const uint32_t strip = plan->strip_rows;
     int64_t low = 0;
-    int64_t high = (rows.end - rows.begin + strip - 1) / strip + (begin - rows.begin) / strip;
+    int64_t high = ceil_div_u32((uint32_t)(rows.end - rows.begin), strip) +
+                   (uint32_t)(begin - rows.begin) / strip;
     while (low < high) {
         const int64_t middle = (low + high) / 2;
         if (idle_until(plan, g, begin - middle * strip, progress))

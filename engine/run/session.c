@@ -43,7 +43,7 @@ static uint8_t *map_of(const worker *w, const plan_op *op)
 uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row)
 {
     uint8_t *base = op->map ? map_of(w, op) : w->region + op->ring_offset;
-    return base + (size_t)(row % op->depth) * op->row_bytes;
+    return base + (size_t)((uint32_t)row % op->depth) * op->row_bytes;
 }
 
 int64_t mona_session_column(const plan_op *op, const plan_progress *progress)
@@ -142,11 +142,6 @@ void mona_session_run_strip(worker *w, const plan_group *g, plan_progress *progr
         mona_session_run_rows(w, o, progress);
 }
 
-static plan_progress *progress_of(const worker *w)
-{
-    return (plan_progress *)(void *)(w->region + w->session->plan->progress_offset);
-}
-
 /* ---- one group ------------------------------------------------------------------------------- */
 
 /* Clears rows [begin, end) of channel blocks [first, last) of a ring or map. */
@@ -217,35 +212,30 @@ static void clear_padding(worker *w, const plan_group *g, bool first_tile,
     }
 }
 
-void mona_session_begin_unit(worker *w, const plan_group *g, session_unit *unit, uint32_t band,
-                             mona_span rows, mona_span columns)
+int64_t mona_session_begin_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
+                                mona_span columns)
 {
-    const mona_plan *plan = w->session->plan;
-    plan_progress *progress = progress_of(w);
-    mona_schedule_unit(plan, g, rows, columns, progress);
+    plan_progress *progress = mona_session_progress(w);
+    mona_schedule_unit(w->session->plan, g, rows, columns, progress);
     clear_padding(w, g, columns.begin == 0, progress);
-    unit->position = mona_schedule_start(plan, g, band, rows.begin, progress);
-    unit->end = rows.end;
+    return mona_schedule_start(w->session->plan, g, band, rows.begin, progress);
 }
 
-void mona_session_run_until(worker *w, const plan_group *g, session_unit *unit, int64_t row)
+void mona_session_run_until(worker *w, const plan_group *g, int64_t position, int64_t end)
 {
     const mona_plan *plan = w->session->plan;
-    const int64_t end = row < unit->end ? row : unit->end;
-    while (unit->position < end) {
-        unit->position =
-            unit->position + plan->strip_rows < end ? unit->position + plan->strip_rows : end;
-        mona_schedule_strip(plan, g, unit->position, progress_of(w));
-        session_strip(w, g, progress_of(w));
+    plan_progress *progress = mona_session_progress(w);
+    while (position < end) {
+        position = position + plan->strip_rows < end ? position + plan->strip_rows : end;
+        mona_schedule_strip(plan, g, position, progress);
+        session_strip(w, g, progress);
     }
 }
 
 void mona_session_run_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
                            mona_span columns)
 {
-    session_unit unit;
-    mona_session_begin_unit(w, g, &unit, band, rows, columns);
-    mona_session_run_until(w, g, &unit, rows.end);
+    mona_session_run_until(w, g, mona_session_begin_unit(w, g, band, rows, columns), rows.end);
 }
 
 void mona_session_run_band(worker *w, const plan_group *g, uint32_t band)
@@ -273,8 +263,8 @@ void mona_session_run_map(worker *w, const plan_group *g, uint32_t share)
         return;
     }
     const uint32_t all = g->by_channels ? mona_plan_blocks(op) : op->bound.output.height;
-    const uint32_t begin = (uint32_t)((uint64_t)all * share / g->parts);
-    const uint32_t end = (uint32_t)((uint64_t)all * (share + 1) / g->parts);
+    const uint32_t begin = (uint32_t)share_begin(all, share, g->parts);
+    const uint32_t end = (uint32_t)share_begin(all, share + 1, g->parts);
     mona_map_call call = {
         .bound = &op->bound,
         .scratch = w->region + plan->scratch_offset,
@@ -409,17 +399,24 @@ static void run_alone(mona_session *s)
             s->run_band(w, g, 0);
 }
 
+bool mona_session_takes_all(const mona_plan *plan, const mona_buffer *inputs,
+                            const mona_buffer *outputs)
+{
+    const mona_file_header *h = plan->model.header;
+    for (uint32_t i = 0; inputs && i < h->input_count; i++)
+        if (!mona_session_takes(plan, i, &inputs[i]))
+            return false;
+    for (uint32_t i = 0; outputs && i < h->output_count; i++)
+        if (!mona_session_takes(plan, h->input_count + i, &outputs[i]))
+            return false;
+    return true;
+}
+
 mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const mona_buffer *outputs)
 {
-    if (!s || !inputs || !outputs)
+    if (!s || !inputs || !outputs || !mona_session_takes_all(s->plan, inputs, outputs))
         return MONA_ERR_ARGUMENT;
-    const mona_file_header *h = s->plan->model.header;
-    for (uint32_t i = 0; i < h->input_count; i++)
-        if (!mona_session_takes(s->plan, i, &inputs[i]))
-            return MONA_ERR_ARGUMENT;
-    for (uint32_t i = 0; i < h->output_count; i++)
-        if (!mona_session_takes(s->plan, h->input_count + i, &outputs[i]))
-            return MONA_ERR_ARGUMENT;
+    s->pushed = s->pulled = 0;
     s->inputs = inputs;
     s->outputs = outputs;
     if (mona_plan_on_ai_core(s->plan))

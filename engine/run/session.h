@@ -34,6 +34,10 @@ struct mona_session {
     const struct mona_program_recorder *recorder; /* of instructions on model310; NULL: none */
     const mona_change *change; /* in a run by mona_session_run_changed(); NULL: in others */
     int64_t changed_work;      /* of all shares of such a run */
+    /* For engine/run/lines.c: lines of the current frame that have been pushed and pulled, and the
+     * grid row up to which the next strip computes results. */
+    uint32_t pushed, pulled;
+    int64_t line_position;
     /* Runs a share of a group that is not divided into strips: mona_session_run_band() or, in a run
      * by mona_session_run_changed(), the function in session_changed.c. */
     void (*run_band)(worker *w, const plan_group *g, uint32_t share);
@@ -93,15 +97,18 @@ static inline void session_unobserved(mona_session *s)
 #endif
 }
 
-/* A unit: rows of a band by columns of a tile. */
-typedef struct session_unit {
-    int64_t position, end; /* grid rows: computed, and to be computed */
-} session_unit;
+static inline plan_progress *mona_session_progress(const worker *w)
+{
+    return (plan_progress *)(void *)(w->region + w->session->plan->progress_offset);
+}
 
-void mona_session_begin_unit(worker *w, const plan_group *g, session_unit *unit, uint32_t band,
-                             mona_span rows, mona_span columns);
-/* Runs it up to `row`, or to its end if that comes before. */
-void mona_session_run_until(worker *w, const plan_group *g, session_unit *unit, int64_t row);
+/* Begins a unit, rows of a band by columns of a tile, and returns the position from which its
+ * strips go on. */
+int64_t mona_session_begin_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
+                                mona_span columns);
+/* Runs its strips from there to the grid row `end`. */
+void mona_session_run_until(worker *w, const plan_group *g, int64_t position, int64_t end);
+/* Runs all of it. */
 void mona_session_run_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
                            mona_span columns);
 /* Runs a band of a group, tile by tile. */
@@ -122,5 +129,8 @@ mona_buffer mona_session_planes(const mona_session *s, uint32_t writer);
 void mona_session_run_array(worker *w, const plan_group *g, uint32_t share);
 /* Whether a buffer may be one of the model's inputs or outputs. */
 bool mona_session_takes(const mona_plan *plan, uint32_t tensor, const mona_buffer *b);
+/* The same for all inputs and all outputs; NULL: not those. */
+bool mona_session_takes_all(const mona_plan *plan, const mona_buffer *inputs,
+                            const mona_buffer *outputs);
 
 #endif

@@ -26,13 +26,13 @@ void mona_session_run_array(worker *w, const plan_group *g, uint32_t share)
     const mona_plan *plan = s->plan;
     const plan_op *op = &plan->ops[g->first];
     const mona_file_op *file = op->bound.op;
-    const uint64_t items = mona_array_items(&op->bound);
+    const size_t items = (size_t)mona_array_items(&op->bound); /* an array fits the memory */
     mona_array_call call = {
         .bound = &op->bound,
         .scratch = w->region + plan->scratch_offset,
         .output = mona_session_planes(s, g->first).data,
-        .begin = items * share / g->parts,
-        .end = items * (share + 1) / g->parts,
+        .begin = share_begin(items, share, g->parts),
+        .end = share_begin(items, share + 1, g->parts),
     };
     for (uint32_t i = 0; i < file->input_count; i++)
         call.input[i] = file->inputs[i] == MONA_NONE ? plan->model.data + file->array.offset[i]

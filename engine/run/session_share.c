@@ -94,17 +94,19 @@ static void run_strips(worker *w, const plan_group *g)
 {
     const mona_plan *plan = w->session->plan;
     const uint32_t strips = w->session->strips, tile = strips / g->tiles;
-    session_unit unit = {0};
+    int64_t position = 0;
     for (uint32_t strip, next = MAX_STRIPS; take(w, &strip); next = strip + 1) {
         const uint32_t band = strip / strips, in_tile = strip % tile;
-        const mona_span rows = mona_schedule_rows(g, band);
-        const int64_t row = rows.begin + (int64_t)in_tile * plan->strip_rows;
-        if (row >= rows.end)
+        mona_span rows = mona_schedule_rows(g, band);
+        rows.begin += (int64_t)in_tile * plan->strip_rows;
+        if (rows.begin >= rows.end)
             continue;
         if (strip != next || !in_tile)
-            mona_session_begin_unit(w, g, &unit, band, (mona_span){row, rows.end},
-                                    mona_schedule_columns(plan, g, strip % strips / tile));
-        mona_session_run_until(w, g, &unit, row + plan->strip_rows);
+            position = mona_session_begin_unit(
+                w, g, band, rows, mona_schedule_columns(plan, g, strip % strips / tile));
+        const int64_t end = rows.begin + plan->strip_rows;
+        mona_session_run_until(w, g, position, end < rows.end ? end : rows.end);
+        position = end;
     }
 }
 

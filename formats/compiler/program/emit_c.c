@@ -350,6 +350,8 @@ static void put_plan(const emitter *e)
     PUT(out, p, window_offset);
     PUT(out, p, window_bytes);
     PUT(out, p, arena_bytes);
+    PUT(out, p, lines.count);
+    PUT(out, p, lines.latency);
     PUT(out, p, parts);
     for (uint32_t i = 0; i < h->input_count; i++)
         fprintf(out, " .reach[%u] = {%lld, %lld, %lld, %lld},", i, (long long)p->reach[i].above,
@@ -384,25 +386,46 @@ static const char *const c_types[MONA_TYPE_COUNT] = {
     [MONA_S32] = "int32_t",  [MONA_U32] = "uint32_t", [MONA_S64] = "int64_t",
     [MONA_U64] = "uint64_t"};
 
-static void put_run_line(const emitter *e, FILE *out)
+/* The entry points that take planes: the tensors [first, end) of each, and what comes after. A line
+ * has the same rows of each, 1 of `lines`. */
+typedef struct entry {
+    const char *verb, *function, *more_parameters, *more_arguments;
+    uint32_t first, end, lines;
+} entry;
+
+enum { ENTRIES = 3 };
+
+static void find_entries(const emitter *e, entry entries[ENTRIES])
 {
     const mona_file_header *h = e->plan->model.header;
-    fprintf(out, "mona_status %s_run(mona_session *session", e->request->name);
-    for (uint32_t t = 0; t < h->input_count + h->output_count; t++) {
+    const uint32_t end = h->input_count + h->output_count, lines = e->plan->lines.count;
+    entries[0] = (entry){"run", "session_run", "", ", outputs", 0, end, 1};
+    entries[1] = (entry){"push", "session_push_line", "", "", 0, h->input_count, lines};
+    entries[2] = (entry){
+        "pull", "session_pull_line", ",\n    bool *ready", ", ready", h->input_count, end, lines};
+}
+
+static void put_prototype(const emitter *e, FILE *out, const entry *f)
+{
+    fprintf(out, "mona_status %s_%s(mona_session *session", e->request->name, f->verb);
+    for (uint32_t t = f->first; t < f->end; t++) {
         const mona_tensor_info info = tensor_of(e->plan, t);
-        fprintf(out, ",\n    %s%s *", t < h->input_count ? "const " : "", c_types[info.type]);
+        const bool is_input = t < e->plan->model.header->input_count;
+        fprintf(out, ",\n    %s%s *", is_input ? "const " : "", c_types[info.type]);
         put_name(out, info.name, same);
         fputs(", ptrdiff_t ", out);
         put_name(out, info.name, same);
         fputs("_stride", out);
     }
-    fputs(")", out);
+    fprintf(out, "%s)", f->more_parameters);
 }
 
 static void put_header(const emitter *e, FILE *out)
 {
     const char *name = e->request->name;
     const mona_file_header *h = e->plan->model.header;
+    entry entries[ENTRIES];
+    find_entries(e, entries);
     fprintf(out,
             "/* The network '%s' for frames of %ux%u on %s, written by mona %s. Link %s.c with\n"
             " * libmona.a and --gc-sections. */\n"
@@ -415,6 +438,13 @@ static void put_header(const emitter *e, FILE *out)
     fputs("_H\n\n#include \"mona.h\"\n\nenum {\n    ", out);
     put_name(out, name, toupper);
     fprintf(out, "_ARENA_BYTES = %zu, /* aligned to %d */\n", e->plan->arena_bytes, MONA_ALIGNMENT);
+    if (e->plan->lines.count) {
+        fputs("    ", out);
+        put_name(out, name, toupper);
+        fprintf(out, "_LINES = %u, /* of a frame: see mona_lines */\n    ", e->plan->lines.count);
+        put_name(out, name, toupper);
+        fprintf(out, "_LATENCY = %u, /* lines */\n", e->plan->lines.latency);
+    }
     for (uint32_t t = 0; t < h->input_count + h->output_count; t++) {
         const mona_tensor_info info = tensor_of(e->plan, t);
         const struct {
@@ -438,36 +468,54 @@ static void put_header(const emitter *e, FILE *out)
         "/* Runs one frame. Strides are bytes from row to row; the planes of several channels lie\n"
         " * one after another. As mona_session_run(). */\n",
         name);
-    put_run_line(e, out);
+    put_prototype(e, out, &entries[0]);
+    for (uint32_t i = 1; i < ENTRIES && entries[i].lines; i++) {
+        fputs(i == 1 ? ";\n\n/* The same line by line: as mona_session_push_line() and\n"
+                       " * mona_session_pull_line(). */\n"
+                     : ";\n",
+              out);
+        put_prototype(e, out, &entries[i]);
+    }
     fputs(";\n\n#endif\n", out);
 }
 
-static void put_functions(const emitter *e)
+static void put_entry(const emitter *e, const entry *f)
 {
     FILE *out = e->out;
-    const char *name = e->request->name;
     const mona_file_header *h = e->plan->model.header;
-    fprintf(out,
-            "mona_status %s_open(mona_session **session, void *arena, size_t bytes)\n"
-            "{\n    return mona_session_start(session, &plan, arena, bytes);\n}\n\n",
-            name);
-    put_run_line(e, out);
+    put_prototype(e, out, f);
     fputs("\n{\n", out);
-    for (uint32_t t = 0; t < h->input_count + h->output_count; t++) {
+    for (uint32_t t = f->first; t < f->end; t++) {
         const mona_tensor_info info = tensor_of(e->plan, t);
-        if (t == 0 || t == h->input_count)
-            fprintf(out, "    const mona_buffer %s[] = {\n", t ? "outputs" : "inputs");
+        if (t == f->first || t == h->input_count)
+            fprintf(out, "    const mona_buffer %s[] = {\n",
+                    t < h->input_count ? "inputs" : "outputs");
         fputs("        {(void *)", out);
         put_name(out, info.name, same);
         fputs(", ", out);
         put_name(out, info.name, same);
         fputs("_stride, ", out);
         put_name(out, info.name, same);
-        fprintf(out, "_stride * %u},\n", info.height);
-        if (t + 1 == h->input_count || t + 1 == h->input_count + h->output_count)
+        fprintf(out, "_stride * %u},\n", info.height / f->lines);
+        if (t + 1 == h->input_count || t + 1 == f->end)
             fputs("    };\n", out);
     }
-    fputs("    return mona_session_run(session, inputs, outputs);\n}\n", out);
+    fprintf(out, "    return mona_%s(session, %s%s);\n}\n", f->function,
+            f->first < h->input_count ? "inputs" : "outputs", f->more_arguments);
+}
+
+static void put_functions(const emitter *e)
+{
+    entry entries[ENTRIES];
+    find_entries(e, entries);
+    fprintf(e->out,
+            "mona_status %s_open(mona_session **session, void *arena, size_t bytes)\n"
+            "{\n    return mona_session_start(session, &plan, arena, bytes);\n}\n",
+            e->request->name);
+    for (uint32_t i = 0; i < ENTRIES && entries[i].lines; i++) {
+        fputc('\n', e->out);
+        put_entry(e, &entries[i]);
+    }
 }
 
 static void put_source(const emitter *e)

@@ -12,6 +12,7 @@ import re, subprocess, sys
 def tensors(header):
     text = open(header).read()
     run = text[text.index("_run(mona_session"):]
+    run = run[:run.index(";")]
     sizes = dict(re.findall(r"(\w+) = (\d+),", text))
     found = []
     for const, kind, name in re.findall(r"(const )?(\w+) \*(\w+), ptrdiff_t", run):
@@ -75,6 +76,9 @@ THROUGH = {
     "mona_session_run_band": ["mona_session_run_strip"],
     "mona_session_run_unit": ["mona_session_run_strip"],
     "mona_session_run_until": ["mona_session_run_strip"],
+    "mona_session_push_line": ["mona_session_run_strip"],
+    "mona_session_pull_line": ["mona_session_run_strip"],
+    "fill": ["mona_session_run_strip"],
     "mona_session_run_rows": "run",
     "mona_session_run_map": "run",
     "mona_session_call": "run",

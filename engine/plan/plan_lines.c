@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Last step of planning: whether frames can pass line by line, and with which latency.
+ *
+ * engine/run/lines.c loads a line when it is pushed, into the rings of the LOADs. Their rings have
+ * room for the rows that the next strip needs, and no others: so a line must be all needed by the
+ * same strip. This is so unless one LOAD lags behind another. Strips of a line are no larger than
+ * the plan's, and rings that suffice for some strips suffice for smaller ones. */
+#include "engine/plan/planner.h"
+
+/* The most lines for which every tensor has whole rows. */
+static uint32_t count_lines(const mona_plan *plan, const plan_group *g)
+{
+    const mona_file_header *h = plan->model.header;
+    uint64_t count = g->grid_height;
+    for (uint32_t t = 0; t < h->input_count + h->output_count; t++)
+        count = greatest_divisor(count, plan->shapes[t].height);
+    return (uint32_t)count;
+}
+
+/* Lines of the input that the strip needs. UINT32_MAX: they do not arrive at the same time. */
+static uint32_t lines_needed(const mona_plan *plan, const plan_group *g, uint32_t count,
+                             const plan_progress *progress)
+{
+    int64_t lines = 0;
+    for (uint32_t o = g->first; o < g->last; o++)
+        if (plan->ops[o].bound.op->kind == MONA_OP_LOAD) {
+            const int64_t needed =
+                ceil_div(progress[o].need, plan->ops[o].bound.output.height / count);
+            lines = needed > lines ? needed : lines;
+        }
+    for (uint32_t o = g->first; o < g->last; o++) {
+        const int64_t rows = plan->ops[o].bound.output.height / count;
+        if (plan->ops[o].bound.op->kind == MONA_OP_LOAD &&
+            clip_to(lines * rows, 0, progress[o].end) > clip_to(progress[o].need, 0, INT32_MAX))
+            return UINT32_MAX;
+    }
+    return (uint32_t)lines;
+}
+
+void mona_plan_find_lines(mona_plan *plan, plan_progress *progress)
+{
+    const plan_group *g = mona_plan_first_group(plan);
+    plan->lines = (mona_lines){0};
+    if (mona_plan_on_ai_core(plan) || plan->cores > 1 || g->whole_maps || g->tiles > 1 ||
+        mona_plan_next_group(plan, g))
+        return;
+    mona_lines lines = {.count = count_lines(plan, g)};
+    const mona_span all = mona_schedule_rows(g, 0);
+    const int64_t rows = mona_line_rows(g, lines.count);
+    if (rows > plan->strip_rows)
+        return;
+    mona_schedule_unit(plan, g, all, mona_schedule_columns(plan, g, 0), progress);
+    int64_t position = mona_line_start(mona_schedule_start(plan, g, 0, 0, progress), rows);
+    while ((position += rows) <= all.end) {
+        mona_schedule_strip(plan, g, position, progress);
+        const uint32_t needed = lines_needed(plan, g, lines.count, progress);
+        if (needed == UINT32_MAX)
+            return;
+        if (position > 0 && needed > position / rows + lines.latency)
+            lines.latency = needed - (uint32_t)(position / rows);
+    }
+    plan->lines = lines;
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Frames that pass line by line: the bytes of whole frames, from two buffers that are overwritten
+ * after each line, with the latency that the plan tells. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/arith.h"
+#include "models/embedded.h"
+#include "tests/cases.h"
+#include "tests/unit/fixture.h"
+
+/* A session, and whole frames of it. */
+typedef struct rig {
+    mona_model model;
+    mona_plan *plan;
+    mona_session *session;
+    void *memory, *arena;
+    unsigned inputs, outputs;
+    mona_tensor_info infos[2 * MONA_MAX_IO]; /* inputs, then outputs */
+    mona_buffer frames[2 * MONA_MAX_IO];
+    size_t bytes[2 * MONA_MAX_IO];
+} rig;
+
+static mona_status rig_plan(rig *r, const char *name, const mona_config *config)
+{
+    const embedded_model *m = embedded_model_find(name);
+    assert_int_equal(mona_model_open(&r->model, m->begin, (size_t)(m->end - m->begin)), MONA_OK);
+    r->memory = aligned_alloc(MONA_ALIGNMENT, mona_plan_bytes(&r->model));
+    return mona_plan_make(&r->plan, r->memory, &r->model, config);
+}
+
+static void rig_open(rig *r, uint32_t *seed)
+{
+    const size_t bytes = mona_plan_arena_bytes(r->plan);
+    r->arena = aligned_alloc(MONA_ALIGNMENT, bytes);
+    assert_int_equal(mona_session_open(&r->session, r->plan, r->arena, bytes), MONA_OK);
+    mona_session_io_count(r->session, &r->inputs, &r->outputs);
+    for (unsigned t = 0; t < r->inputs + r->outputs; t++) {
+        r->infos[t] =
+            t < r->inputs ? mona_plan_input(r->plan, t) : mona_plan_output(r->plan, t - r->inputs);
+        const size_t row = r->infos[t].width * mona_type_size(r->infos[t].type);
+        r->bytes[t] = row * r->infos[t].height * r->infos[t].channels;
+        uint8_t *data = malloc(r->bytes[t]);
+        r->frames[t] = (mona_buffer){data, (ptrdiff_t)row, (ptrdiff_t)(row * r->infos[t].height)};
+        for (size_t i = 0; i < r->bytes[t]; i++)
+            data[i] = (uint8_t)(test_random(seed) & (r->infos[t].type == MONA_F16 ? 0x3b : 0xff));
+    }
+}
+
+static void rig_close(rig *r)
+{
+    mona_session_close(r->session);
+    for (unsigned t = 0; t < r->inputs + r->outputs; t++)
+        free(r->frames[t].data);
+    free(r->arena);
+    free(r->memory);
+}
+
+/* Copies line `line` of tensor t between the frame and a buffer of one line. */
+static void copy_line(const rig *r, unsigned t, uint32_t line, uint32_t count, uint8_t *lines,
+                      mona_buffer *b, uint8_t *to_frame)
+{
+    const uint32_t rows = r->infos[t].height / count;
+    const size_t row = (size_t)r->frames[t].row_stride;
+    *b = (mona_buffer){lines, (ptrdiff_t)row, (ptrdiff_t)(rows * row)};
+    for (uint32_t c = 0; c < r->infos[t].channels; c++) {
+        const size_t at = c * (size_t)r->frames[t].channel_stride + (size_t)line * rows * row;
+        if (to_frame)
+            memcpy(to_frame + at, lines + c * rows * row, rows * row);
+        else
+            memcpy(lines + c * rows * row, (uint8_t *)r->frames[t].data + at, rows * row);
+    }
+}
+
+/* Passes the frame line by line; returns the largest number of lines that were pushed beyond the
+ * one that was pulled. */
+static uint32_t pass(const rig *r, mona_lines lines, uint8_t *const *outputs)
+{
+    uint8_t *buffer[2 * MONA_MAX_IO];
+    mona_buffer b[2 * MONA_MAX_IO];
+    uint32_t pulled = 0, latency = 0;
+    for (unsigned t = 0; t < r->inputs + r->outputs; t++)
+        buffer[t] = malloc(r->bytes[t] / lines.count);
+    for (uint32_t pushed = 0; pushed < lines.count;) {
+        for (unsigned t = 0; t < r->inputs; t++)
+            copy_line(r, t, pushed, lines.count, buffer[t], &b[t], NULL);
+        assert_int_equal(mona_session_push_line(r->session, b), MONA_OK);
+        pushed++;
+        for (unsigned t = 0; t < r->inputs; t++)
+            memset(buffer[t], 0xa5, r->bytes[t] / lines.count);
+        for (bool ready = true; ready;) {
+            for (unsigned t = r->inputs; t < r->inputs + r->outputs; t++)
+                copy_line(r, t, 0, lines.count, buffer[t], &b[t], NULL);
+            assert_int_equal(mona_session_pull_line(r->session, b + r->inputs, &ready), MONA_OK);
+            for (unsigned t = r->inputs; ready && t < r->inputs + r->outputs; t++)
+                copy_line(r, t, pulled, lines.count, buffer[t], &b[t], outputs[t - r->inputs]);
+            pulled += ready;
+            if (ready && pushed > pulled + latency)
+                latency = pushed - pulled;
+        }
+    }
+    assert_int_equal(pulled, lines.count);
+    for (unsigned t = 0; t < r->inputs + r->outputs; t++)
+        free(buffer[t]);
+    return latency;
+}
+
+static void compare(const char *name, mona_size size, uint32_t strip_rows, uint32_t *seed)
+{
+    const mona_config config = {
+        .threads = 1, .strip_rows = strip_rows, .sizes = {size}, .cache_bytes = 1 << 24};
+    rig r = {0};
+    mona_lines lines;
+    uint8_t *outputs[MONA_MAX_IO];
+    print_message("# %s at %ux%u, strips of %u\n", name, size.width, size.height, strip_rows);
+    assert_int_equal(rig_plan(&r, name, &config), MONA_OK);
+    assert_int_equal(mona_plan_lines(r.plan, &lines), MONA_OK);
+    rig_open(&r, seed);
+    assert_true(lines.count > 1 && lines.latency > 0 && lines.latency < lines.count);
+    for (unsigned i = 0; i < r.outputs; i++)
+        outputs[i] = malloc(r.bytes[r.inputs + i]);
+    assert_int_equal(mona_session_run(r.session, r.frames, r.frames + r.inputs), MONA_OK);
+    for (int frame = 0; frame < 2; frame++) {
+        for (unsigned i = 0; i < r.outputs; i++)
+            memset(outputs[i], 0x5a, r.bytes[r.inputs + i]);
+        assert_int_equal(pass(&r, lines, outputs), lines.latency);
+        for (unsigned i = 0; i < r.outputs; i++)
+            assert_memory_equal(outputs[i], r.frames[r.inputs + i].data, r.bytes[r.inputs + i]);
+        /* A frame that is given up leaves nothing behind. */
+        assert_int_equal(mona_session_push_line(r.session, r.frames), MONA_OK);
+        mona_session_drop_lines(r.session);
+    }
+    for (unsigned i = 0; i < r.outputs; i++)
+        free(outputs[i]);
+    rig_close(&r);
+}
+
+static void lines_give_the_bytes_of_frames(void **state)
+{
+    (void)state;
+    static const mona_size sizes[] = {{96, 64}, {40, 18}, {130, 34}};
+    uint32_t seed = 5;
+    for (size_t i = 0; i < embedded_model_count; i++)
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+            if (!strstr(embedded_models[i].name, "colour")) /* it sees the picture as a whole */
+                compare(embedded_models[i].name, sizes[k], k == 2 ? 3 : 2, &seed);
+    compare("denoise_fast", sizes[0], 2, &seed);
+    compare("sr_x2_fast", sizes[1], 1, &seed);
+}
+
+static void calls_out_of_order_are_told(void **state)
+{
+    (void)state;
+    const mona_config config = {.threads = 1, .sizes = {{64, 32}}};
+    uint32_t seed = 1;
+    bool ready;
+    rig r = {0};
+    assert_int_equal(rig_plan(&r, "sr_x2_fast", &config), MONA_OK);
+    rig_open(&r, &seed);
+    mona_session *s = r.session;
+    mona_lines lines;
+    const mona_buffer none[MONA_MAX_IO] = {{0}}, *in = r.frames, *out = r.frames + r.inputs;
+    assert_int_equal(mona_plan_lines(r.plan, &lines), MONA_OK);
+    assert_int_equal(mona_session_push_line(NULL, in), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_session_push_line(s, none), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_session_pull_line(s, none, &ready), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_session_pull_line(s, out, NULL), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_session_pull_line(s, out, &ready), MONA_OK);
+    assert_false(ready);
+    for (uint32_t i = 0; i <= lines.latency; i++)
+        assert_int_equal(mona_session_push_line(s, in), MONA_OK);
+    assert_int_equal(mona_session_push_line(s, in), MONA_ERR_STATE);
+    assert_int_equal(mona_session_pull_line(s, out, &ready), MONA_OK);
+    assert_true(ready);
+    /* A whole frame gives up the one that was begun. */
+    assert_int_equal(mona_session_run(s, in, out), MONA_OK);
+    assert_int_equal(mona_session_pull_line(s, out, &ready), MONA_OK);
+    assert_false(ready);
+    assert_int_equal(mona_session_push_line(s, in), MONA_OK);
+    mona_session_drop_lines(NULL);
+    rig_close(&r);
+}
+
+static void other_plans_are_refused(void **state)
+{
+    (void)state;
+    const mona_config configs[] = {
+        {.threads = 2, .sizes = {{256, 64}}},
+        {.threads = 1, .tile_columns = 128, .sizes = {{256, 64}}},
+    };
+    uint32_t seed = 1;
+    for (size_t i = 0; i < 2; i++) {
+        rig r = {0};
+        mona_lines lines;
+        bool ready;
+        assert_int_equal(rig_plan(&r, "sr_x2_fast", &configs[i]), MONA_OK);
+        rig_open(&r, &seed);
+        assert_int_equal(mona_plan_lines(r.plan, &lines), MONA_ERR_UNSUPPORTED);
+        assert_int_equal(mona_session_push_line(r.session, r.frames), MONA_ERR_UNSUPPORTED);
+        assert_int_equal(mona_session_pull_line(r.session, r.frames + 1, &ready),
+                         MONA_ERR_UNSUPPORTED);
+        rig_close(&r);
+    }
+}
+
+static void positions_scale_in_32_bits(void **state)
+{
+    (void)state;
+    uint32_t seed = 3;
+    for (uint32_t i = 0; i < 200000; i++) {
+        const bool extreme = test_random(&seed) % 4 == 0;
+        const uint32_t to = extreme ? 32767 : 1 + test_random(&seed) % 32768;
+        const uint32_t from = extreme ? 32768 : 1 + test_random(&seed) % 32768;
+        const int64_t position = extreme ? -65536 : (int64_t)(test_random(&seed) % 131073) - 65536;
+        assert_true(scale_position(position, to, from) == floor_div(position * to, from));
+        assert_true(floor_div_small((int32_t)position, (int32_t)from) == floor_div(position, from));
+        const uint32_t index = test_random(&seed) % 65;
+        assert_true(share_begin(to, index, 64) == (uint64_t)to * index / 64);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_give_the_bytes_of_frames),
+        cmocka_unit_test(calls_out_of_order_are_told),
+        cmocka_unit_test(other_plans_are_refused),
+        cmocka_unit_test(positions_scale_in_32_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
