@@ -30,7 +30,7 @@ TEST_PACKAGES := libcmocka-dev ffmpeg python3
 FULL_PACKAGES := $(TEST_PACKAGES) clang
 LOOK_PACKAGES := man-db zsh chromium chromium-driver
 # For the tests on other CPUs, which are skipped without them.
-CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
+CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
 
 # mona.h defines the version; its first number is part of the library's name.
@@ -233,6 +233,10 @@ $(BUILD)/libmonavideo.so: $(filter-out %/cli/mona.o,$(APP_OBJ)) $(PIPELINE_OBJ) 
 $(BUILD)/firmware: $(addprefix $(BUILD)/,apps/firmware/main.o models/embedded.o libmona-plan.a libmona.a)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
 
+# What the firmware for boards in apps/firmware must print (boards.sh).
+$(BUILD)/camera_host: $(addprefix $(BUILD)/,apps/firmware/host.o apps/firmware/sensor.o models/embedded.o libmona-plan.a libmona.a)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
+
 # For observe.sh: the library built without observers, and a program with it. The rest of the code must be the same.
 UNOBSERVED := $(BUILD)/unobserved
 UNOBSERVED_SRC := $(wildcard engine/run/session*.c)
@@ -306,7 +310,7 @@ fuzz: deps
 
 # TIER: short or full (tests/tiers).
 PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
-check: all $(addprefix $(BUILD)/,scene neutral classifiers firmware unobserved/firmware) $(PROGRAMS)
+check: all $(addprefix $(BUILD)/,scene neutral classifiers firmware camera_host unobserved/firmware) $(PROGRAMS)
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' TIER='$(TIER)' PROGRAMS='$(PROGRAMS)' sh tests/run.sh $(TESTS)
 
 # The engine and its kernels on emulated ARMv8-A. On such a machine, `make check` tests more.
