@@ -27,7 +27,7 @@ PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-d
             libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev
 TEST_PACKAGES := libcmocka-dev ffmpeg python3
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
-FULL_PACKAGES := $(TEST_PACKAGES) clang
+FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
 LOOK_PACKAGES := man-db zsh chromium chromium-driver
 # For the tests on other CPUs, which are skipped without them.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
@@ -93,6 +93,7 @@ help:
 	@echo 'make test            install what is missing, build, run the tests that take minutes'
 	@echo 'make test-full       test everything: also clang, sanitisers, browsers, other CPUs, long runs'
 	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1, TIER=short, TESTS= choose which)'
+	@echo 'make static          $(BUILD)/static/mona, with FFmpeg inside, needs only libc (docs/static.md)'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
@@ -222,6 +223,27 @@ $(BUILD)/models/embedded.o: models/embedded.c $(MODELS) $(BUILD)/gen/models.inc 
 
 $(BUILD)/mona: $(APP_OBJ) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(ARCHIVES)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# ---- mona in one file -------------------------------------------------------------------------
+# With FFmpeg's libraries and encoders inside, for systems that have none. It needs nothing but libc, which stays
+# shared so that a vendor's libraries can be loaded.
+STATIC := $(BUILD)/static
+SOURCES ?= $(STATIC)/sources
+STATIC_ARCH := $(patsubst %,:%,$(if $(filter $(ARCH),$(shell uname -m)),,$(ARCH:aarch64=arm64)))
+STATIC_PACKAGES := protobuf-c-compiler libonnx-dev libstb-dev pkg-config cmake meson nasm dpkg-dev xz-utils \
+    $(if $(STATIC_ARCH),g++-aarch64-linux-gnu,g++) \
+    $(addsuffix -dev$(STATIC_ARCH),libprotobuf-c libx264 libvpx libopus libmp3lame libwebp zlib1g libbz2 liblzma)
+STATIC_PKG_CONFIG = env PKG_CONFIG_LIBDIR=$(abspath $(STATIC))/libraries/lib/pkgconfig:/usr/lib/$(shell $(CC) -dumpmachine | sed s/-pc-/-/)/pkgconfig:/usr/share/pkgconfig pkg-config --static
+.PHONY: static static-deps
+static-deps:
+	$(if $(STATIC_ARCH),$(Q)dpkg --add-architecture $(STATIC_ARCH::%=%) && apt-get update -q)
+	$(call need,$(STATIC_PACKAGES))
+static:
+	$(Q)[ -d '$(SOURCES)' ] || sh apps/static/sources.sh '$(SOURCES)'
+	$(Q)CC='$(CC)' sh apps/static/libraries.sh $(STATIC)/libraries '$(SOURCES)'
+	$(Q)$(MAKE) --no-print-directory BUILD=$(STATIC) PKG_CONFIG='$(STATIC_PKG_CONFIG)' \
+	    LDFLAGS='$(LDFLAGS) -s -static-libgcc -Wl,--gc-sections -L$(STATIC)/libraries/lib' \
+	    LIBS="$$($(STATIC_PKG_CONFIG) --libs $(LIBRARIES) | sed 's/-lgcc_s\|-lgcc\|-lc //g') -lstdc++ -ldl -pthread -lm" $(STATIC)/mona
 
 # The archives' own public functions stay inside: who wants them links libmona.so.
 VIDEO_SONAME := libmonavideo.so.$(firstword $(subst ., ,$(VERSION)))
@@ -387,19 +409,26 @@ $(BUILD)/gen/mona.pc: engine/mona.h Makefile always
 	    'Description: Inference engine for the Ascend 310 and for CPUs' 'Version: $(VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lmona' 'Libs.private: -pthread' > $@
 
+$(BUILD)/gen/mona-config-version.cmake: engine/mona.h Makefile
+	@mkdir -p $(@D)
+	@printf '%s\n' 'set(PACKAGE_VERSION $(VERSION))' 'if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)' \
+	    '    set(PACKAGE_VERSION_COMPATIBLE TRUE)' 'endif()' > $@
+
+
 $(BUILD)/gen/monavideo.pc: engine/mona.h Makefile always
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$${prefix}/include' '' 'Name: monavideo' \
 	    'Description: Enlarges and cleans frames and videos' 'Version: $(VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lmonavideo' > $@
 
-install: all $(HELP) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monavideo.pc)
+install: all $(HELP) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monavideo.pc mona-config-version.cmake)
 	install -D -m 755 $(BUILD)/mona $(DESTDIR)$(PREFIX)/bin/mona
 	install -D -m 644 engine/mona.h $(DESTDIR)$(PREFIX)/include/mona.h
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR) $(ARCHIVES)
 	install -D -m 644 $(BUILD)/libmona.so $(DESTDIR)$(LIBDIR)/libmona.so.$(VERSION)
 	ln -sf libmona.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libmona.so
+	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/cmake/mona engine/mona-config.cmake $(BUILD)/gen/mona-config-version.cmake
 	install -D -m 644 apps/library/monavideo.h $(DESTDIR)$(PREFIX)/include/monavideo.h
 	install -D -m 644 $(BUILD)/libmonavideo.so $(DESTDIR)$(LIBDIR)/libmonavideo.so.$(VERSION)
 	ln -sf libmonavideo.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(VIDEO_SONAME)
@@ -416,7 +445,8 @@ endif
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona include/mona.h include/monavideo.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION)) \
 	    $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(ARCHIVES)) libmona.so libmona.so.$(VERSION) $(SONAME) libmonavideo.so \
-	    libmonavideo.so.$(VERSION) $(VIDEO_SONAME) pkgconfig/mona.pc pkgconfig/monavideo.pc)
+	    libmonavideo.so.$(VERSION) $(VIDEO_SONAME) pkgconfig/mona.pc pkgconfig/monavideo.pc \
+	    cmake/mona/mona-config.cmake cmake/mona/mona-config-version.cmake)
 
 dist:
 	@mkdir -p $(BUILD)
