@@ -7,6 +7,7 @@
 #   HELP_MONA                       in such a build, a mona that runs here and writes the manual page and completions
 #   BUILD                           the output folder (build)
 #   PREFIX LIBDIR DESTDIR           where make install puts files (/usr/local, PREFIX/lib, nothing before them)
+#   PYTHONDIR                       and the Python package (PREFIX/lib/python3/dist-packages)
 #   WERROR=1                        warnings are errors
 #   SANITIZE=1                      the address and undefined-behaviour sanitisers; SANITIZE=thread: that of threads
 #   TESTS TIER                      which tests make check runs, see tests/run.sh
@@ -21,14 +22,17 @@ ONNX_PROTO ?= /usr/include/onnx/onnx.proto
 BUILD ?= build
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
+PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
 Q := $(if $(V),,@)
 
 PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
             libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev
-TEST_PACKAGES := libcmocka-dev ffmpeg python3
+TEST_PACKAGES := libcmocka-dev ffmpeg python3 python3-cffi python3-numpy
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
 FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
 LOOK_PACKAGES := man-db zsh chromium chromium-driver
+# For tests of what lives in other programs, skipped without them.
+EMBED_PACKAGES := python3-torch
 # For the tests on other CPUs, which are skipped without them.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
@@ -130,6 +134,7 @@ test-deps:
 test-full-deps:
 	$(call need,$(PACKAGES) $(FULL_PACKAGES))
 	-$(call need,$(LOOK_PACKAGES))
+	-$(call need,$(EMBED_PACKAGES))
 	$(if $(filter x86_64,$(ARCH)),-$(call need,$(CROSS_PACKAGES)))
 
 # ---- engine -----------------------------------------------------------------------------------
@@ -436,6 +441,9 @@ $(BUILD)/gen/monavideo.pc: engine/mona.h Makefile always
 	    'Description: Enlarges and cleans frames and videos' 'Version: $(VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lmonavideo' > $@
 
+# The package reads the headers, too.
+PYTHON_SRC := $(wildcard apps/python/mona/*.py) engine/mona.h apps/library/monavideo.h
+
 install: all $(HELP) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monavideo.pc mona-config-version.cmake)
 	install -D -m 755 $(BUILD)/mona $(DESTDIR)$(PREFIX)/bin/mona
 	install -D -m 644 engine/mona.h $(DESTDIR)$(PREFIX)/include/mona.h
@@ -449,6 +457,7 @@ install: all $(HELP) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monav
 	ln -sf libmonavideo.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(VIDEO_SONAME)
 	ln -sf $(VIDEO_SONAME) $(DESTDIR)$(LIBDIR)/libmonavideo.so
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(BUILD)/gen/mona.pc $(BUILD)/gen/monavideo.pc
+	install -D -m 644 -t $(DESTDIR)$(PYTHONDIR)/mona $(PYTHON_SRC)
 ifneq ($(HELP),)
 	install -D -m 644 $(BUILD)/gen/mona.1 $(DESTDIR)$(PREFIX)/$(MAN)
 	install -D -m 644 $(BUILD)/gen/mona.bash $(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)
@@ -461,7 +470,8 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona include/mona.h include/monavideo.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION)) \
 	    $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(ARCHIVES)) libmona.so libmona.so.$(VERSION) $(SONAME) libmonavideo.so \
 	    libmonavideo.so.$(VERSION) $(VIDEO_SONAME) pkgconfig/mona.pc pkgconfig/monavideo.pc \
-	    cmake/mona/mona-config.cmake cmake/mona/mona-config-version.cmake)
+	    cmake/mona/mona-config.cmake cmake/mona/mona-config-version.cmake) \
+	    $(addprefix $(DESTDIR)$(PYTHONDIR)/mona/,$(notdir $(PYTHON_SRC)))
 
 dist:
 	@mkdir -p $(BUILD)

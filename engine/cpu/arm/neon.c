@@ -179,6 +179,7 @@ const ac_isa ac_isa_neon = {
     .unpack_row = ac_neon_unpack_row,
     .resize_row = ac_neon_resize_row,
     .elementwise_row = ac_neon_elementwise_row,
+    .function_row = ac_neon_function_row,
     .luma_row = ac_neon_luma_row,
     .chroma_row = ac_neon_chroma_row,
 };
