@@ -13,7 +13,7 @@
 #include "apps/bench/report/verdict.h"
 
 typedef struct bench_arguments {
-    const char *model, *size, *cpu, *device, *trace, *plot;
+    const char *model, *size, *cpu, *device, *trace;
     const char *pipeline, *streams, *onnx;
     const char *warm_up, *duration, *budget, *old, *regression, *samples, *html, *svg;
 #ifndef MONA_NO_VIDEO
