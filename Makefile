@@ -86,7 +86,7 @@ FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
 
-.PHONY: all demo test test-full check fuzz check-aarch64 check-cpus bench-peers bench-published deps test-deps test-full-deps install uninstall dist clean help
+.PHONY: all check-acl-headers demo test test-full check fuzz check-aarch64 check-cpus bench-peers bench-published deps test-deps test-full-deps install uninstall dist clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -108,6 +108,7 @@ help:
 	@echo 'make bench-published compare modelled with published speeds of networks on the 310'
 	@echo 'make install         into PREFIX ($(PREFIX)), libraries into LIBDIR; DESTDIR is honoured'
 	@echo 'make dist            $(BUILD)/mona-$(VERSION).tar.gz, the sources of the last commit'
+	@echo 'make check-acl-headers ACL_INCLUDE=F  compare declarations of the device ascend with a CANN in F'
 	@echo 'make format-check    fail on files that clang-format 14 would change'
 	@echo 'make clean           remove $(BUILD) and the demo output'
 
@@ -426,6 +427,10 @@ $(BUILD)/tests/published: $(call obj,tests/bench/published.c $(wildcard tests/be
 
 bench-published: $(BUILD)/tests/published
 	$(Q)$(BUILD)/tests/published --report
+
+# Holds what engine/ascend declares against the headers of an installed CANN: ACL_INCLUDE=FOLDER.
+check-acl-headers:
+	$(Q)CC='$(CC)' sh tests/ascend/check_headers.sh '$(ACL_INCLUDE)'
 
 # Versions of clang-format differ in details; Debian 12's is used.
 .PHONY: format-check
