@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "formats/file.h"
+#include "formats/om.h"
 #include "models/embedded.h"
 #include "apps/cli/options.h"
 #include "apps/cli/suggest.h"
@@ -54,6 +55,19 @@ bool model_source_open(model_source *source, const char *name)
     if (!file_read(name, "a .mona model", MODEL_LIMIT, &source->bytes, &size, &error))
         return cli_fail(0, "%s", error.text);
     return open_bytes(source, source->bytes, size);
+}
+
+bool model_source_open_om(model_source *source, const char *path)
+{
+    format_error error = {0};
+    om_file om;
+    *source = (model_source){.model.name = path};
+    if (!file_read(path, "an .om model", MODEL_LIMIT, &source->bytes, &source->model.om_bytes,
+                   &error))
+        return cli_fail(0, "%s", error.text);
+    source->model.om = source->bytes;
+    return om_open(&om, source->bytes, source->model.om_bytes, &error) ||
+           cli_fail(0, "%s: %s", path, error.text);
 }
 
 void model_source_close(model_source *source)

@@ -18,6 +18,9 @@ typedef struct model_source {
  * model_source_close. */
 bool model_source_open(model_source *source, const char *name);
 
+/* Reads a model of the vendor's compiler, which only a chip runs. */
+bool model_source_open_om(model_source *source, const char *path);
+
 void model_source_close(model_source *source);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apps/compile/accuracy.h"
+#include "apps/compile/atc.h"
 #include "apps/compile/calibration.h"
 #include "apps/compile/calibration_feed.h"
 #include "apps/cli/commands.h"
@@ -41,6 +42,8 @@ typedef struct compile_job {
     uint8_t *bytes;
     size_t size, calibrated;
 } compile_job;
+
+static const char om_target[] = "ascend310-om"; /* the vendor's compiler makes it */
 
 /* ---- options ------------------------------------------------------------------------------ */
 
@@ -136,7 +139,8 @@ static bool check_compiled(const compile_job *job)
 static bool check_emit(const compile_job *job)
 {
     const char *target = job->request.target;
-    const bool named = !strcmp(target, "host") || !strcmp(target, "ascend310");
+    const bool named =
+        !strcmp(target, "host") || !strcmp(target, "ascend310") || !strcmp(target, om_target);
     if (!emits_c(job))
         return named ||
                !cli_fail(EXIT_USAGE,
@@ -149,6 +153,23 @@ static bool check_emit(const compile_job *job)
     return emit_source_check(job->output);
 }
 
+static bool check_om(const compile_job *job)
+{
+    if (job->compiled || !ends_in(job->input, ".onnx"))
+        return !cli_fail(EXIT_USAGE, "--target %s: expected an ONNX model, found %s", om_target,
+                         job->input);
+    if (!ends_in(job->output, ".om"))
+        return !cli_fail(EXIT_USAGE, "--target %s: expected -o OUT.om, found %s", om_target,
+                         job->output);
+    if (job->request.precision || job->calibrate.count || job->fusion || job->report || job->name ||
+        job->input_type || job->output_type)
+        return !cli_fail(EXIT_USAGE,
+                         "--target %s: atc compiles the model: expected only --size, --dim, "
+                         "--input-range and --output",
+                         om_target);
+    return true;
+}
+
 static bool check_options(compile_job *job)
 {
     compiler_options *o = &job->options;
@@ -156,6 +177,8 @@ static bool check_options(compile_job *job)
         return !cli_fail(EXIT_USAGE, "expected an output: -o OUT.mona");
     if (!check_emit(job))
         return false;
+    if (!strcmp(job->request.target, om_target))
+        return check_om(job);
     precision_request *r = &job->request;
     if (job->compiled)
         return check_compiled(job);
@@ -459,12 +482,22 @@ static bool save(const compile_job *job)
                        job->sizes.count ? job->sizes.items[0] : NULL);
 }
 
+static int compile_om(const compile_job *job)
+{
+    compiler *model = onnx_source_compiler(job->input, &job->dims, NULL, NULL);
+    const bool ok = model && atc_compile(job->input, model, job->output, &job->sizes, job->range);
+    compiler_close(model);
+    return ok ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
 static int run(int argc, char **argv)
 {
     compile_job job = {0};
     const options_result result = read_options(&job, argc, argv);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+    if (!strcmp(job.request.target, om_target))
+        return compile_om(&job);
     bool ok =
         (job.compiled ? take_compiled(&job)
                       : open_model(&job) && calibrate(&job) && set_precision(&job) && emit(&job)) &&
@@ -496,9 +529,10 @@ static const option options[] = {
      .help = "how much auto may lose: dB of PSNR, or % of decisions that change (default 0.1dB, "
              "for classifiers 1%)"},
     {"--target", NULL, OPTION_CHOICE, offsetof(compile_job, request.target),
-     "host|ascend310|" EMIT_C_TARGETS, model_group,
+     "host|ascend310|ascend310-om|" EMIT_C_TARGETS, model_group,
      .help = "ascend310: write an AI Core program for every --size into the model, and let "
-             "--precision auto look at that chip's speed; CPUs other than the host: with --emit c",
+             "--precision auto look at that chip's speed; ascend310-om: let the vendor's compiler, "
+             "atc, make an .om; CPUs other than the host: with --emit c",
      .initial = "host"},
     {"--emit", NULL, OPTION_CHOICE, offsetof(compile_job, emit), "mona|c", model_group,
      .help = "c: write NAME.c and NAME.h, the network for one --target and --size as constants, to "
@@ -584,6 +618,7 @@ const command command_compile = {
         "mona compile net.onnx -o net.mona --calibrate photos/ --mean 127 --deviation 128\n"
         "mona compile net.onnx -o net.mona --size 640x480 --size 320x240\n"
         "mona compile sr_x2_fast -o hd.mona --target ascend310 --size 1920x1080  # its program\n"
+        "mona compile net.onnx -o net.om --target ascend310-om --size 1280x720  # by atc\n"
         "mona compile sr_x2_fast -o net.c --emit c --target armv8 --size 320x180\n"
         "echo all:off > rules.cfg; mona compile net.onnx -o plain.mona --fusion rules.cfg\n",
     .options = options,

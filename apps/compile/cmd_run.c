@@ -6,9 +6,11 @@
 
 #include "apps/compile/arrays.h"
 #include "apps/cli/commands.h"
+#include "engine/mona_ascend.h"
 #include "formats/compiler/compiler.h"
 #include "apps/cli/model_source.h"
 #include "apps/compile/onnx_source.h"
+#include "apps/compile/run_om.h"
 
 typedef struct run_job {
     const char *model, *device, *cpu, *precision;
@@ -40,6 +42,12 @@ static bool check_options(run_job *job)
         .tile_columns = (unsigned)job->tile_columns,
         .device = options_device(job->device),
     };
+    if (ends_in(job->model, ".om") && job->config.device &&
+        job->config.device != &mona_device_ascend)
+        return !cli_fail(EXIT_USAGE,
+                         "%s runs on an Ascend 310 only: --device ascend says what is "
+                         "missing",
+                         job->model);
     return job->config.device;
 }
 
@@ -205,7 +213,10 @@ static int run(int argc, char **argv)
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
     input_array inputs[MONA_MAX_IO] = {0};
-    const bool ok = ends_in(job.model, ".onnx") ? run_onnx(&job, inputs) : run_mona(&job, inputs);
+    const bool ok = ends_in(job.model, ".onnx") ? run_onnx(&job, inputs)
+                    : ends_in(job.model, ".om")
+                        ? run_om(job.model, &job.inputs, &job.outputs, job.raw)
+                        : run_mona(&job, inputs);
     for (unsigned i = 0; i < MONA_MAX_IO; i++)
         free(inputs[i].file);
     return ok ? EXIT_SUCCESS : EXIT_FAILED;
@@ -242,10 +253,12 @@ const command command_run = {
     .summary = "run a model on arrays in .npy files",
     .run = run,
     .usage = "MODEL -i IN.npy -o OUT.npy [OPTION]...",
-    .description = "Runs a .mona or .onnx model, or a built-in one, on arrays. Float arrays hold "
-                   "real values and are rounded to the input's steps; a warning says how many "
-                   "values lie outside the input's range and are clipped. Arrays of the input's "
-                   "own integer type are taken as they are. Shapes are HxW, CxHxW or 1xCxHxW.",
+    .description =
+        "Runs a .mona or .onnx model, a built-in one, or on an Ascend 310 an .om model, on "
+        "arrays. Float arrays hold "
+        "real values and are rounded to the input's steps; a warning says how many "
+        "values lie outside the input's range and are clipped. Arrays of the input's "
+        "own integer type are taken as they are. Shapes are HxW, CxHxW or 1xCxHxW.",
     .examples = "mona run sr_x2_fast -i luma.npy -o luma_x2.npy\n"
                 "mona run net.onnx -i x.npy -o y.npy --reference  # in fp32, with plain loops\n",
     .options = options,

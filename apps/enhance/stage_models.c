@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/embedded.h"
+#include "apps/cli/commands.h"
 #include "apps/cli/options.h"
 #include "pipeline/quality/model_run.h"
 
@@ -149,6 +150,16 @@ static bool denoises_film(const model_choice *choice, const stage_list *list)
 /* ---- all of them ------------------------------------------------------------------------------
  */
 
+static bool open_file(model_source *source, const char *path, const enhance_settings *settings)
+{
+    if (!ends_in(path, ".om"))
+        return model_source_open(source, path);
+    return settings->stage.device == &mona_device_ascend
+               ? model_source_open_om(source, path)
+               : cli_fail(0, "%s runs on an Ascend 310 only: --device ascend says what is missing",
+                          path);
+}
+
 bool stage_models_open(stage_models *models, const model_choice *choice, const stage_list *list,
                        enhance_settings *settings)
 {
@@ -159,7 +170,7 @@ bool stage_models_open(stage_models *models, const model_choice *choice, const s
     settings->stage.colour = &models->colour.model;
     settings->stage.bicubic = &models->bicubic.model;
     settings->stage.delay = list->delay;
-    if ((choice->sr && !model_source_open(&models->sr[0], choice->sr)) ||
+    if ((choice->sr && !open_file(&models->sr[0], choice->sr, settings)) ||
         !(choice->denoise ? model_source_open(&models->denoise, choice->denoise)
                           : open_inside(&models->denoise, "denoise", &denoiser)) ||
         !model_source_open(&models->colour, choice->colour ? choice->colour : "colour") ||

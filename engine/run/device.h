@@ -61,6 +61,8 @@ typedef struct mona_stream_class {
      * first failure up to there. Any thread may call it. */
     mona_status (*synchronize)(mona_stream *stream, uint64_t reached);
     void (*close)(mona_stream *stream); /* finishes what is queued */
+    /* mona_stream_try(); NULL: it is not supported. */
+    mona_status (*attempt)(mona_stream *stream, mona_status (*function)(void *), void *argument);
 } mona_stream_class;
 
 /* The head of every stream. */

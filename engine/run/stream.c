@@ -111,6 +111,13 @@ mona_status mona_stream_call(mona_stream *s, void (*function)(void *), void *arg
     return s && function ? s->class->call(s, function, argument) : MONA_ERR_ARGUMENT;
 }
 
+mona_status mona_stream_try(mona_stream *s, mona_status (*function)(void *), void *argument)
+{
+    if (!s || !function)
+        return MONA_ERR_ARGUMENT;
+    return s->class->attempt ? s->class->attempt(s, function, argument) : MONA_ERR_UNSUPPORTED;
+}
+
 mona_status mona_stream_record(mona_stream *s, mona_event *event)
 {
     uint64_t reached;

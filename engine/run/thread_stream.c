@@ -16,6 +16,7 @@ typedef enum command_kind {
     COMMAND_COPY,
     COMMAND_RUN,
     COMMAND_CALL,
+    COMMAND_TRY,
     COMMAND_RECORD,
     COMMAND_WAIT
 } command_kind;
@@ -29,6 +30,10 @@ typedef struct command {
             void (*function)(void *);
             void *argument;
         } call;
+        struct {
+            mona_status (*function)(void *);
+            void *argument;
+        } attempt;
         mona_event wait;
     };
 } command;
@@ -89,6 +94,8 @@ static mona_status execute(const mona_device *device, const command *c)
     case COMMAND_CALL:
         c->call.function(c->call.argument);
         return MONA_OK;
+    case COMMAND_TRY:
+        return c->attempt.function(c->attempt.argument);
     case COMMAND_RECORD:
         return MONA_OK;
     case COMMAND_WAIT:
@@ -173,6 +180,11 @@ static mona_status enqueue_run(mona_stream *s, const mona_run *run)
     return enqueue(s, &(command){.kind = COMMAND_RUN, .run = *run}, NULL);
 }
 
+static mona_status enqueue_try(mona_stream *s, mona_status (*function)(void *), void *argument)
+{
+    return enqueue(s, &(command){.kind = COMMAND_TRY, .attempt = {function, argument}}, NULL);
+}
+
 static mona_status enqueue_call(mona_stream *s, void (*function)(void *), void *argument)
 {
     return enqueue(s, &(command){.kind = COMMAND_CALL, .call = {function, argument}}, NULL);
@@ -206,6 +218,7 @@ const mona_stream_class mona_thread_streams = {
     .copy = enqueue_copy,
     .run = enqueue_run,
     .call = enqueue_call,
+    .attempt = enqueue_try,
     .record = enqueue_record,
     .wait = enqueue_wait,
     .synchronize = synchronize,

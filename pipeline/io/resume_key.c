@@ -37,6 +37,11 @@ static int hash_library(struct dl_phdr_info *library, size_t size, void *context
     return 0;
 }
 
+static uint32_t key_of(const named_model *model)
+{
+    return model->om ? mona_crc32(0, model->om, model->om_bytes) : model->model.header->crc32;
+}
+
 void resume_key_write(char text[RESUME_KEY_TEXT], const enhance_settings *s,
                       const encoder_settings *e)
 {
@@ -50,7 +55,7 @@ void resume_key_write(char text[RESUME_KEY_TEXT], const enhance_settings *s,
         stages[i] = (char)('0' + s->kinds[i]);
     for (unsigned i = 0; i < s->count; i++)
         if (s->kinds[i] == STAGE_SR)
-            snprintf(models + strlen(models), 10, "%08x ", s->stage.sr[i]->model.header->crc32);
+            snprintf(models + strlen(models), 10, "%08x ", key_of(s->stage.sr[i]));
     for (size_t i = 0; i < c->option_count; i++)
         options = hash_text(options, c->options[i]);
     snprintf(

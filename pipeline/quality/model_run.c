@@ -114,6 +114,10 @@ unsigned model_scale(const named_model *model, const mona_config *config, pipeli
     session_binding bound = {0};
     mona_config small = *config;
     unsigned scale = 0;
+    if (model->om)
+        return chip_om_scale(model, error);
+    small.device = NULL; /* it is the same everywhere */
+    small.cpu = NULL;
     small.sizes[0] = (mona_size){SIDE, SIDE};
     if (plane_roles_check(model, 1 << PLANE_ROLE_LUMA, 1 << PLANE_ROLE_LUMA, error) &&
         session_binding_plan(&bound, &model->model, model->name, 8, &small, error)) {

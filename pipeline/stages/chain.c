@@ -134,7 +134,7 @@ static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n, float error)
     mona_status status = MONA_OK;
 
     if (i > 0)
-        status = mona_stream_wait(s->stream, &c->stages[i - 1].done[n % STAGE_SLOTS]);
+        status = mona_stream_wait(stage_entry(s), &c->stages[i - 1].done[n % STAGE_SLOTS]);
     if (!status && i + 1 < c->count && n >= c->slots[i + 1])
         status = mona_stream_wait(s->stream,
                                   &c->stages[i + 1].done[last_reader(c, i + 1, n) % STAGE_SLOTS]);
@@ -162,8 +162,10 @@ void chain_close(chain *c)
 {
     /* Streams wait for each other's events, so all must come to rest before the first is closed. */
     for (unsigned i = 0; i < c->count; i++)
-        if (c->stages[i].stream)
+        if (c->stages[i].stream) {
+            mona_stream_synchronize(stage_entry(&c->stages[i]));
             mona_stream_synchronize(c->stages[i].stream);
+        }
     for (unsigned i = 0; i < c->count; i++)
         stage_close(&c->stages[i]);
     free(c->memory);

@@ -77,6 +77,9 @@ bool deep_open(deep *d, const chain *c, const stage_settings *settings, const fr
             continue;
         kernels[count] = (resize_kernels){RESIZE_LANCZOS, RESIZE_LANCZOS};
         if (s->kind == STAGE_SR) {
+            if (settings->sr[i]->om)
+                return pipeline_fail(error, "%s: expected frames of 8 bits a sample, found %u",
+                                     settings->sr[i]->name, in->bits);
             kernels[count] = (resize_kernels){kernel_of(&settings->sr[i]->model), RESIZE_CUBIC};
             if (!open_neutral(d, count, s, settings, kernels[count].luma, error))
                 return false;

@@ -55,7 +55,7 @@ bool session_binding_plan(session_binding *bound, const mona_model *model, const
                           unsigned bits, const mona_config *config, pipeline_error *error)
 {
     mona_model deep;
-    *bound = (session_binding){0};
+    *bound = (session_binding){.device = config->device};
     if (bits > 8 && !deepen(bound, &deep, model, name, bits, error))
         return false;
     model = bits > 8 ? &deep : model;

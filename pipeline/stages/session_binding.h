@@ -22,9 +22,10 @@ typedef struct session_binding_policy {
 extern session_binding_policy session_binding_rules;
 
 typedef struct session_binding {
-    void *deep;        /* a copy of the model for samples of more than 8 bits */
-    uint8_t *compiled; /* a copy with a program */
-    void *plan_memory; /* plan_bytes */
+    const mona_device *device; /* on which the session was opened; NULL: the host */
+    void *deep;                /* a copy of the model for samples of more than 8 bits */
+    uint8_t *compiled;         /* a copy with a program */
+    void *plan_memory;         /* plan_bytes */
     size_t plan_bytes;
     mona_plan *plan;
     void *arena;

@@ -29,6 +29,9 @@ static bool open_plane(session_binding *bound, const named_model *model, const s
     const mona_size size = frame_plane_size(&s->in, plane);
     mona_config config = stage_config(settings);
     config.sizes[0] = size;
+    /* Interpolating a plane is less work for a CPU than sending it to a chip. */
+    if (plane && config.device == &mona_device_ascend)
+        config.device = &mona_device_host;
     if (!plane_roles_check(model, LUMA_ONLY, LUMA_ONLY, error) ||
         !session_binding_open_deep(bound, &model->model, model->name, bits, &config, error))
         return false;
@@ -66,6 +69,22 @@ static bool make_studio(stage *s, pipeline_error *error)
     return true;
 }
 
+static bool open_luma(stage *s, const named_model *model, const stage_settings *settings,
+                      pipeline_error *error)
+{
+    const unsigned bits = settings->full_range ? RANGE_BITS : s->in.bits;
+    const mona_size size = frame_plane_size(&s->in, 0);
+    if (model->om)
+        return s->in.bits == 8
+                   ? chip_open_om(&s->chip, model, size, &s->scale, error)
+                   : pipeline_fail(error, "%s: expected frames of 8 bits a sample, found %u",
+                                   model->name, s->in.bits);
+    return open_plane(&s->luma, model, s, settings, 0, bits, error) &&
+           (!settings->full_range || make_studio(s, error)) &&
+           (s->luma.device != &mona_device_ascend || s->studio_memory ||
+            chip_open(&s->chip, &s->luma, error));
+}
+
 static bool open_sr(stage *s, const named_model *model, const stage_settings *settings,
                     pipeline_error *error)
 {
@@ -83,9 +102,7 @@ static bool open_sr(stage *s, const named_model *model, const stage_settings *se
         session_binding_allocate(changes_most(frame_plane_size(&s->in, 0)) * sizeof *s->rects);
     if (!s->rects)
         return pipeline_fail(error, "out of memory");
-    const unsigned bits = settings->full_range ? RANGE_BITS : s->in.bits;
-    return open_plane(&s->luma, model, s, settings, 0, bits, error) &&
-           (!settings->full_range || make_studio(s, error)) &&
+    return open_luma(s, model, settings, error) &&
            (s->in.planes < 3 ||
             open_interpolated(&s->chroma, &s->sited[0], s, settings, 1, error)) &&
            (s->in.planes < 4 || open_interpolated(&s->alpha, &s->sited[1], s, settings, 3, error));
@@ -190,6 +207,10 @@ static mona_status enqueue_plane(stage *s, const session_binding *model, const e
 static mona_status enqueue_luma(stage *s, const enlargement *e)
 {
     conversion *c = s->conversions[e->slot];
+    if (chip_is_open(&s->chip)) {
+        const mona_buffer source = frame_buffer(e->in, 0), target = frame_buffer(e->out, 0);
+        return chip_enqueue(&s->chip, s->stream, &source, &target);
+    }
     if (!s->studio_memory)
         return enqueue_plane(s, &s->luma, e, 0);
     c[0] = (conversion){.to = &s->studio[0], .from = e->in};
@@ -220,9 +241,15 @@ mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const fra
                                      : delay_enqueue(&s->delay, s->stream, in, out);
 }
 
+mona_stream *stage_entry(const stage *s)
+{
+    return chip_is_open(&s->chip) ? s->chip.upload : s->stream;
+}
+
 void stage_close(stage *s)
 {
     mona_stream_close(s->stream);
+    chip_close(&s->chip);
     session_binding_close(&s->luma);
     session_binding_close(&s->chroma);
     session_binding_close(&s->alpha);

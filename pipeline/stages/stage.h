@@ -14,6 +14,7 @@
 
 #include "pipeline/stages/session_binding.h"
 #include "pipeline/stages/changes.h"
+#include "pipeline/stages/chip.h"
 #include "pipeline/stages/delay.h"
 #include "pipeline/stages/denoise.h"
 #include "pipeline/error.h"
@@ -47,6 +48,7 @@ typedef struct stage {
     mona_stream *stream;
     mona_event done[STAGE_SLOTS];        /* recorded by the caller */
     session_binding luma, chroma, alpha; /* SR */
+    chip chip;                           /* what runs luma, if that is on a chip */
     void *sited[2];                      /* the models that chroma and alpha are bound to */
     plane_change changes[STAGE_SLOTS][FRAME_MAX_PLANES]; /* SR */
     mona_rect *rects;                                    /* of the plane being processed */
@@ -74,6 +76,9 @@ void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *pr
  * RMS of what compression left in the frame that entered the chain, in steps of 8 bits. */
 mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const frame *before,
                           const frame *previous, float error, unsigned slot);
+
+/* The stream that first reads a frame: what the stage waits for before it reads is enqueued here. */
+mona_stream *stage_entry(const stage *s);
 
 /* Waits for what is queued. A zeroed stage is allowed. */
 void stage_close(stage *s);

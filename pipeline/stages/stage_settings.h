@@ -13,6 +13,8 @@
 typedef struct named_model {
     const char *name; /* for messages: a file, or the name of an embedded model */
     mona_model model;
+    const uint8_t *om; /* NULL, or a model of the vendor's compiler in place of `model` */
+    size_t om_bytes;
 } named_model;
 
 enum { CHAIN_MAX_STAGES = 6 };

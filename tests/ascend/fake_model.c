@@ -199,25 +199,32 @@ static uint64_t largest(const fake_model *m, unsigned which)
     return most;
 }
 
-static mona_tensor_info bound_tensor(const fake_model *m, bool input, size_t i, uint64_t height)
+/* A tensor for frames of this size, or of the one that the model is fixed to. */
+static mona_tensor_info bound_tensor(const fake_model *m, bool input, size_t i, mona_size size)
 {
     mona_tensor_info t = input ? mona_model_input(&m->model, (unsigned)i)
                                : mona_model_output(&m->model, (unsigned)i);
-    const mona_tensor_info in = mona_model_input(&m->model, 0);
-    (void)in;
-    if (!t.height && height) {
-        t.height = (uint32_t)height;
-        t.width = (uint32_t)largest(m, 1);
+    mona_config config = {.device = &mona_device_host, .threads = 1};
+    mona_plan *plan;
+    if (!mona_model_input(&m->model, 0).width)
+        config.sizes[0] = size;
+    void *memory = aligned_alloc(64, (mona_plan_bytes(&m->model) + 63) / 64 * 64);
+    if (!mona_plan_make(&plan, memory, &m->model, &config)) {
+        const mona_tensor_info bound =
+            input ? mona_plan_input(plan, (unsigned)i) : mona_plan_output(plan, (unsigned)i);
+        t.width = bound.width;
+        t.height = bound.height;
     }
+    free(memory);
     return t;
 }
 
 static size_t tensor_bytes(const fake_model *m, bool input, size_t i)
 {
-    const mona_tensor_info t = bound_tensor(m, input, i, largest(m, 0));
-    const uint64_t grown = input || !has_sizes(m) ? 1 : 4;
+    const mona_size size = {(uint32_t)largest(m, 1), (uint32_t)largest(m, 0)};
+    const mona_tensor_info t = bound_tensor(m, input, i, size);
     return (size_t)(t.channels * (uint64_t)t.height * t.width * mona_type_size(t.type) *
-                    largest(m, 2) * grown);
+                    largest(m, 2));
 }
 
 API size_t aclmdlGetInputSizeByIndex(struct aclmdlDesc *d, size_t i)
@@ -238,7 +245,7 @@ API const char *aclmdlGetInputNameByIndex(const struct aclmdlDesc *d, size_t i)
 
 static int dims_of(const fake_model *m, bool input, size_t i, ascend_dims *dims)
 {
-    const mona_tensor_info t = bound_tensor(m, input, i, 0);
+    const mona_tensor_info t = bound_tensor(m, input, i, (mona_size){0});
     memset(dims, 0, sizeof *dims);
     snprintf(dims->name, sizeof dims->name, "%s", t.name);
     dims->count = 4;

@@ -124,8 +124,8 @@ static void far_stop(mona_stream *stream)
     mona_thread_streams.close(stream);
 }
 
-static const mona_stream_class far_streams = {far_start,  far_copy, far_run,         far_call,
-                                              far_record, far_wait, far_synchronize, far_stop};
+static const mona_stream_class far_streams = {
+    far_start, far_copy, far_run, far_call, far_record, far_wait, far_synchronize, far_stop, NULL};
 
 static const mona_device far = {
     .name = "far",

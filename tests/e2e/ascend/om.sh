@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Models of the vendor's compiler on the stand-in for its libraries: compiled by a stand-in for atc, run by mona run and
+# mona enhance.
+. tests/tap.inc
+
+kits=$PWD/$BUILD/ascend
+export MONA="$PWD/$mona"
+mkdir "$tmp/bin"
+cp tests/ascend/atc.py "$tmp/bin/atc"
+chmod +x "$tmp/bin/atc"
+
+on() { # KIT KNOBS COMMAND...
+    kit=$1
+    knobs=$2
+    shift 2
+    LD_LIBRARY_PATH=$kits/$kit FAKE_ASCEND=$knobs timeout 60 "$@"
+}
+compile() { PATH="$tmp/bin:$PATH" "$mona" compile "$@"; }
+
+# ---- compiling
+net=models/sr_x2_best.onnx
+succeeds "mona compile --target ascend310-om" compile $net -o "$tmp/real.om" --target ascend310-om --size 96x64
+succeeds "and for another type of output" env ATC_TYPE=u8 PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/net.om" --target ascend310-om --size 96x64
+succeeds "and for two sizes" env ATC_TYPE=u8 PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/sizes.om" --target ascend310-om --size 64x48 --size 96x64
+fails "no atc" "atc was not found: install the CANN toolkit" "$mona" compile $net -o "$tmp/x.om" --target ascend310-om --size 96x64
+fails "no size" "expected --size" compile $net -o "$tmp/x.om" --target ascend310-om
+fails "another output" "expected -o OUT.om" compile $net -o "$tmp/x.mona" --target ascend310-om --size 96x64
+fails "another input" "expected an ONNX model" compile sr_x2_fast -o "$tmp/x.om" --target ascend310-om --size 96x64
+ATC_FAILS="[ERROR] E19010: No parser is registered for Op type [Foo]" \
+    fails "an operator that CANN does not have" "atc failed: E19010: No parser is registered for Op type [Foo]; this CANN has no such operator" \
+    compile $net -o "$tmp/x.om" --target ascend310-om --size 96x64
+ATC_FAILS="killed" fails "a failure without a code" "atc failed: Possible Cause: none" compile $net -o "$tmp/x.om" --target ascend310-om --size 96x64
+
+# ---- a film
+film 8 "$tmp/in.y4m" 96x64
+film 2 "$tmp/other.y4m" 64x48
+"$mona" compile $net -o "$tmp/net.mona" --input-type u8 --output-type u8 > /dev/null
+"$mona" enhance "$tmp/in.y4m" -o "$tmp/host.y4m" --device host --stages sr --sr "$tmp/net.mona" --quiet
+"$mona" enhance "$tmp/other.y4m" -o "$tmp/other_host.y4m" --device host --stages sr --sr "$tmp/net.mona" --quiet
+for kit in full old; do
+    on $kit trace="$tmp/trace",run_us=15000,copy_us=6000 "$mona" enhance "$tmp/in.y4m" -o "$tmp/$kit.y4m" --stages sr --sr "$tmp/net.om" --quiet
+    same "a film through an .om has the host's bytes, $kit kit" "$? $(cmp "$tmp/host.y4m" "$tmp/$kit.y4m" && echo equal)" "0 equal"
+done
+same "while one frame is computed, another is sent and a third fetched" "$(awk '
+    { begin[NR] = $3; end[NR] = $4; what[NR] = $1 }
+    END { for (i = 1; i <= NR; i++) if (what[i] == "run") { up = down = 0
+              for (k = 1; k <= NR; k++) if (k != i && begin[k] < end[i] && end[k] > begin[i]) { up += what[k] == "upload"; down += what[k] == "download" }
+              if (up && down) found = "yes" }
+          print found }' "$tmp/trace")" yes
+on full "" "$mona" enhance "$tmp/in.y4m" -o "$tmp/real.y4m" --stages sr --sr "$tmp/real.om" --quiet
+same "real values become samples, no further from the host's than 1" "$? $(cmp -l "$tmp/host.y4m" "$tmp/real.y4m" |
+    awk 'function v(o) { return 64 * int(o / 100) + 8 * int(o % 100 / 10) + o % 10 } { d = v($2) - v($3); if (d > 1 || d < -1) bad++ } END { print bad + 0 }')" "0 0"
+for clip in in other; do
+    on full "" "$mona" enhance "$tmp/$clip.y4m" -o "$tmp/sizes_$clip.y4m" --stages sr --sr "$tmp/sizes.om" --quiet
+done
+same "a model of two sizes" "$(cmp "$tmp/host.y4m" "$tmp/sizes_in.y4m" && cmp "$tmp/other_host.y4m" "$tmp/sizes_other.y4m" && echo equal)" equal
+fails "frames of another size" "compiled for 96x64, and the frames have 64x48" on full "" "$mona" enhance "$tmp/other.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/net.om" --quiet
+fails "no chip" "runs on an Ascend 310 only" "$mona" enhance "$tmp/in.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/net.om" --quiet
+fails "a model that fails" "the model failed (code 507011)" on full fail_at=4,fail_with=507011 "$mona" enhance "$tmp/in.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/net.om" --quiet
+fails "too little memory" "the chip has no memory left" on full memory=50000 "$mona" enhance "$tmp/in.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/net.om" --quiet
+head -c 5000 "$tmp/net.om" > "$tmp/cut.om"
+fails "a model that is cut off" "cut off or changed" on full "" "$mona" enhance "$tmp/in.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/cut.om" --quiet
+
+# ---- arrays
+python3 - "$tmp" << 'END'
+import struct, sys
+def npy(path, shape, data):
+    head = "{'descr': '|u1', 'fortran_order': False, 'shape': %s, }" % (shape,)
+    head += ' ' * (63 - (10 + len(head)) % 64) + '\n'
+    open(path, 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode() + data)
+data = bytes((i * i // 7) % 256 for i in range(64 * 96))
+npy(sys.argv[1] + '/x.npy', (64, 96), data)
+npy(sys.argv[1] + '/short.npy', (63, 96), data[:63 * 96])
+END
+"$mona" run "$tmp/net.mona" -i "$tmp/x.npy" -o "$tmp/host.npy" --device host --raw
+on full "" "$mona" run "$tmp/net.om" -i "$tmp/x.npy" -o "$tmp/chip.npy" --raw 2> "$tmp/err"
+same "mona run" "$? $(tail -c 24576 "$tmp/host.npy" | cksum) $(cat "$tmp/err")" "0 $(tail -c 24576 "$tmp/chip.npy" | cksum) "
+fails "an array of another size" "expected 6144 numbers for the input luma, found 6048" on full "" "$mona" run "$tmp/net.om" -i "$tmp/short.npy" -o "$tmp/x.npy2"
+fails "one output too many" "takes 1 inputs and gives 1 outputs" on full "" "$mona" run "$tmp/net.om" -i "$tmp/x.npy" -o "$tmp/a.npy" -o "$tmp/b.npy"
