@@ -65,7 +65,7 @@ COMPILE_HOST = $(CC) $(HOST_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
 # libmona.a is all that runs a plan; libmona-plan.a makes plans; libmona-model310.a is the modelled chip;
 # libmona-ascend.a is the real one.
-RUN_SRC := $(wildcard $(addsuffix /*.c,engine engine/model engine/run engine/cpu/c ops ops/arrays)) engine/port/posix.c engine/port/posix_pool.c
+RUN_SRC := $(wildcard $(addsuffix /*.c,engine engine/model engine/layout engine/run engine/cpu/c ops ops/arrays)) engine/port/posix.c engine/port/posix_pool.c
 PLAN_SRC := $(wildcard engine/plan/*.c)
 MODEL310_SRC := $(wildcard $(addsuffix /*.c,engine/aicore engine/model310 ops/ascend))
 ifeq ($(ARCH),x86_64)
