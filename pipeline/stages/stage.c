@@ -31,7 +31,7 @@ bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings
     mona_status status =
         mona_stream_open(&s->stream, settings->device, s->stream_memory, mona_stream_bytes());
     if (status)
-        return pipeline_fail(error, "a stream cannot start: %s", mona_status_text(status));
+        return pipeline_fail(error, "a stream cannot start: %s", pipeline_reason(status));
     return row->open(s, settings, error);
 }
 
