@@ -30,7 +30,7 @@ PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-d
 TEST_PACKAGES := libcmocka-dev ffmpeg python3 python3-cffi python3-numpy
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
 FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
-LOOK_PACKAGES := man-db zsh chromium chromium-driver
+LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver
 # For tests of what lives in other programs, skipped without them.
 EMBED_PACKAGES := python3-torch
 # For the tests on other CPUs, which are skipped without them.

@@ -11,7 +11,7 @@
 #include "apps/bench/report/verdict.h"
 
 typedef struct bench_arguments {
-    const char *model, *size, *cpu, *device, *trace, *plot;
+    const char *model, *size, *cpu, *device, *trace;
     const char *pipeline, *streams, *onnx;
     const char *warm_up, *duration, *budget, *old, *regression, *samples, *html, *svg;
     enhance_options enhance;
