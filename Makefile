@@ -65,7 +65,7 @@ COMPILE_HOST = $(CC) $(HOST_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
 # libmona.a is all that runs a plan; libmona-plan.a makes plans; libmona-model310.a is the modelled chip;
 # libmona-ascend.a is the real one.
-RUN_SRC := $(wildcard $(addsuffix /*.c,engine engine/model engine/run engine/cpu/c ops ops/arrays)) engine/port/posix.c
+RUN_SRC := $(wildcard $(addsuffix /*.c,engine engine/model engine/run engine/cpu/c ops ops/arrays)) engine/port/posix.c engine/port/posix_pool.c
 PLAN_SRC := $(wildcard engine/plan/*.c)
 MODEL310_SRC := $(wildcard $(addsuffix /*.c,engine/aicore engine/model310 ops/ascend))
 ifeq ($(ARCH),x86_64)
@@ -151,7 +151,7 @@ takes = $(shell $(CC) -Werror $(1) -E -xc /dev/null > /dev/null 2>&1 && echo $(1
 SMALL := -O2 -ftree-vectorize $(call takes,-fvect-cost-model=dynamic)
 $(call obj,$(filter-out engine/cpu/x86/% engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c ops/%,$(RUN_SRC)) $(PLAN_SRC)): OPTIMISE = $(SMALL)
 $(BUILD)/engine/cpu/c/c_conv.o: OPTIMISE = $(SMALL) $(call takes,-fpeel-loops)
-$(BUILD)/engine/port/posix.o: ENGINE_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -pthread
+$(addprefix $(BUILD)/engine/port/,posix.o posix_pool.o): ENGINE_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -pthread
 
 $(BUILD)/engine/%.o: engine/%.c Makefile
 	@mkdir -p $(@D)
@@ -306,7 +306,7 @@ $(BUILD)/tests/test_fair_queue: $(BUILD)/apps/bench/fair_queue.o
 $(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin $(BUILD)/tests/test_monavideo: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 # The replay kernel, compiled for this machine, and the core that it runs on.
 KERNEL_OBJ := $(addprefix $(BUILD)/engine/ascend/kernel/,replay.o emulation.o)
-$(BUILD)/tests/test_replay: $(KERNEL_OBJ)
+$(BUILD)/tests/test_replay $(BUILD)/tests/test_replay_operands: $(KERNEL_OBJ)
 $(BUILD)/engine/ascend/kernel/replay.o: engine/ascend/kernel/replay.cce Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ENGINE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ -x c $<
