@@ -76,7 +76,7 @@ endif
 ASCEND_SRC := $(wildcard engine/ascend/*.c)
 FORMATS_SRC := $(wildcard formats/*.c formats/*/*.c formats/*/*/*.c)
 PIPELINE_SRC := $(wildcard pipeline/*.c pipeline/*/*.c)
-APP_SRC := $(filter-out apps/demo/% apps/firmware/% apps/examples/% apps/gstreamer/%,$(wildcard apps/*/*.c apps/*/*/*.c))
+APP_SRC := $(filter-out apps/demo/% apps/firmware/% apps/engine_only/% apps/examples/% apps/gstreamer/%,$(wildcard apps/*/*.c apps/*/*/*.c))
 MODELS := $(sort $(wildcard models/*.mona))
 
 obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
@@ -100,6 +100,7 @@ help:
 	@echo 'make test-full       test everything: also clang, sanitisers, browsers, other CPUs, long runs'
 	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1, TIER=short, TESTS= choose which)'
 	@echo 'make static          $(BUILD)/static/mona, with FFmpeg inside, needs only libc (docs/static.md)'
+	@echo 'make engine-only     $(BUILD)/engine-only/mona, without video, for boards that only infer'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
@@ -252,6 +253,20 @@ static:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(STATIC) PKG_CONFIG='$(STATIC_PKG_CONFIG)' \
 	    LDFLAGS='$(LDFLAGS) -s -static-libgcc -Wl,--gc-sections -L$(STATIC)/libraries/lib' \
 	    LIBS="$$($(STATIC_PKG_CONFIG) --libs $(LIBRARIES) | sed 's/-lgcc_s\|-lgcc\|-lc //g') -lstdc++ -ldl -pthread -lm" $(STATIC)/mona
+
+# ---- mona without video -----------------------------------------------------------------------
+# For boards that only infer: no FFmpeg, neither to build nor to run. The objects have a folder of their own, for
+# they are compiled with MONA_NO_VIDEO.
+ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_clip.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
+    $(wildcard apps/cli/*.c $(addprefix apps/,bench/*.c bench/report/*.c compile/*.c devices/*.c plot/*.c verify/*.c))) \
+    $(wildcard apps/engine_only/*.c) $(addprefix pipeline/,error.c io/disk_space.c io/outfile.c io/stop.c quality/measure.c \
+    stages/frame.c stages/plane_roles.c stages/session_binding.c)
+ENGINE_ONLY := $(BUILD)/engine-only
+.PHONY: engine-only
+engine-only:
+	$(call need,$(filter-out libav% libsw% libstb-dev,$(PACKAGES)))
+	$(Q)$(MAKE) --no-print-directory BUILD=$(ENGINE_ONLY) LIBRARIES='libprotobuf-c libcjson' CPPFLAGS='$(CPPFLAGS) -DMONA_NO_VIDEO' \
+	    APP_SRC='$(ENGINE_ONLY_SRC)' PIPELINE_SRC= $(ENGINE_ONLY)/mona
 
 # The archives' own public functions stay inside: who wants them links libmona.so.
 VIDEO_SONAME := libmonavideo.so.$(firstword $(subst ., ,$(VERSION)))
