@@ -10,12 +10,17 @@
 
 #include "apps/cli/options.h"
 #include "mona.h"
+#include "pipeline/error.h"
 
 /* Adds programs or plans for a target to a model in memory, which is replaced: one for each size of
  * `sizes` ("WxH"), or for the sizes that the model is fixed to. target: "ascend310", "host" or one
  * of CPU_TARGETS. name: for messages. False: one line was printed. */
 bool programs_add(const char *name, const char *target, uint8_t **bytes, size_t *size,
                   const option_list *sizes);
+
+/* Makes a copy of a model with a program for frames of this size: session_binding_policy.compile. */
+bool programs_make(const mona_model *model, mona_size size, uint8_t **bytes, size_t *count,
+                   pipeline_error *why);
 
 /* One line for each program and plan of a model, or a table's rows for the one and the other. */
 void programs_print(const mona_model *model);

@@ -91,17 +91,24 @@ if [ -n "$SANITIZE" ]; then
 else
     succeeds "make install" $make -s install BUILD="$BUILD" PREFIX=/usr LIBDIR=/usr/lib/here DESTDIR="$tmp/root"
     same "libraries go to LIBDIR" "$(cd "$tmp/root/usr/lib/here" && echo *)" \
-        "$(echo cmake libmona-model310.a libmona-plan.a libmona.a libmona.so libmona.so.0 "libmona.so.$version" libmonavideo.so \
+        "$(echo cmake libmona-ascend.a libmona-model310.a libmona-plan.a libmona.a libmona.so libmona.so.0 "libmona.so.$version" libmonavideo.so \
             libmonavideo.so.0 "libmonavideo.so.$version" pkgconfig)"
-    nothing "libmona.so shows what mona.h declares and nothing else" \
+    nothing "libmona.so shows what its headers declare and nothing else" \
         "$(nm -D --defined-only "$BUILD/libmona.so" | awk '{ print $3 }' | while read -r name; do
-            grep -q "\\<$name[(,;]" engine/mona.h || echo "$name"; done)"
+            grep -q "\\<$name[(,;]" engine/mona.h engine/mona_ascend.h || echo "$name"; done)"
     printf '#include <mona.h>\n#include <stdio.h>\nint main(void) { return puts(mona_status_text(MONA_OK)) < 0; }\n' > "$tmp/p.c"
     succeeds "a program compiled with pkg-config --cflags --libs mona" sh -c "
         export PKG_CONFIG_PATH=$tmp/root/usr/lib/here/pkgconfig PKG_CONFIG_SYSROOT_DIR=$tmp/root
         ${CC:-cc} -o $tmp/p $tmp/p.c \$(pkg-config --cflags --libs mona) -Wl,-rpath,$tmp/root/usr/lib/here"
     at_least "runs with the shared library" "$("$tmp/p" | grep -c .)" 1
     at_least "by its soname" "$(readelf -d "$tmp/p" | grep -c 'libmona\.so\.0\]')" 1
+    printf '#include "net.h"\nstatic _Alignas(64) unsigned char arena[NET_ARENA_BYTES], in[64 * 64], out[128 * 128];\n%s\n' \
+        'int main(void) { mona_session *s; return net_open(&s, arena, sizeof arena) || net_run(s, in, 64, out, 128); }' > "$tmp/main.c"
+    succeeds "a network as C" "$BUILD/mona" compile sr_x2_fast -o "$tmp/net.c" --emit c --target c --size 64x64
+    succeeds "is compiled and linked with what is installed" sh -c "
+        export PKG_CONFIG_PATH=$tmp/root/usr/lib/here/pkgconfig PKG_CONFIG_SYSROOT_DIR=$tmp/root
+        cd $tmp && ${CC:-cc} -Wall -Wextra -Werror -o net main.c net.c \$(pkg-config --cflags mona) root/usr/lib/here/libmona.a -pthread"
+    succeeds "and runs" "$tmp/net"
     $make -s uninstall PREFIX=/usr LIBDIR=/usr/lib/here DESTDIR="$tmp/root" > /dev/null
     nothing "make uninstall takes all of it away" "$(find "$tmp/root" ! -type d)"
 fi
