@@ -218,14 +218,17 @@ static bool finish_job(video *v, job *j, pipeline_error *error)
     v->report->lost_packets = j->lost_packets;
     v->report->damaged_frames = j->damaged_frames;
     v->report->moved_frames = j->moved_frames;
+    const uint64_t unsent = v->out.unsent;
     if (!encode(v, j, error))
         return false;
     if (j->packet_came) {
         v->report->arrived = j->arrived;
-        v->report->dropped = j->dropped;
-        v->report->reconnects = j->reconnects;
+        v->report->dropped = j->dropped + v->out.unsent;
+        v->report->reconnects = j->reconnects + v->out.reconnects;
         v->report->latency = clock_ns() - j->packet_came;
     }
+    if (v->out.unsent > unsent)
+        return true;
     v->report->frames++;
     tell(v);
     return true;
@@ -399,6 +402,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
                               .flush = s->encoder.low_latency,
                               .live = s->live,
                               .notes = &s->notes};
+    settings.choice.live = s->live;
     if (!settings.choice.codec)
         settings.choice.codec = choose_codec(v, format, settings.pix_fmt);
     if (v->is_deep) {
@@ -424,6 +428,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
     v->out_settings = (output_settings){.encoder = settings,
                                         .container = container,
                                         .input = *input,
+                                        .ends = s->ends,
                                         .segmented = s->resume,
                                         .segment_frames = s->segment_frames,
                                         .work = v->work};
@@ -564,8 +569,8 @@ static bool run(video *v, pipeline_error *error)
     }
     if (s->live) {
         v->report->arrived = v->in.video_packets;
-        v->report->dropped = v->in.skipped + v->late;
-        v->report->reconnects = v->in.live.reconnects;
+        v->report->dropped = v->in.skipped + v->late + v->out.unsent;
+        v->report->reconnects = v->in.live.reconnects + v->out.reconnects;
     }
     v->report->clock_jumps = v->in.times.jumps;
     v->report->moved_packets = v->out.container.moved;

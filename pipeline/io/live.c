@@ -92,19 +92,6 @@ static bool describe(live *l)
     return av_dict_copy(&to->metadata, from->metadata, 0) >= 0;
 }
 
-bool live_open(live *l, const live_settings *settings, const AVInputFormat *format,
-               AVDictionary **options, pipeline_error *error)
-{
-    *l = (live){.settings = *settings, .on = true, .restarted = true};
-    const int code = connect_to(l, format, options);
-    l->settings.address = settings->path;
-    if (code < 0)
-        return pipeline_fail_av(error, code, "%s: cannot be opened", settings->path);
-    const char *name = l->connection->iformat->name;
-    l->bursts = !strcmp(name, "hls") || !strcmp(name, "dash");
-    return describe(l) || pipeline_fail(error, "out of memory");
-}
-
 /* The streams must be those of before; their sizes may differ. */
 static bool is_same(const live *l)
 {
@@ -122,34 +109,60 @@ static bool try_again(live *l)
     url_options(l->settings.url, l->settings.stall, &options);
     const int code = connect_to(l, NULL, &options);
     av_dict_free(&options);
-    return code >= 0 && is_same(l);
+    return code >= 0 && (!l->described || is_same(l));
 }
 
-/* Tries until the connection stands, at growing distances, or the patience is over. */
-static bool reconnect(live *l, int code)
+/* Tries until the connection stands, at growing distances, or the patience is over. what: happened,
+ * by code. */
+static bool keep_trying(live *l, const char *what, int code)
 {
     const live_settings *s = &l->settings;
     enum { FIRST_MS = 100, LONGEST_MS = 5000 };
     const uint64_t began = clock_ns();
     char reason[AV_ERROR_MAX_STRING_SIZE] = "";
-    if (!s->url || s->url->camera || s->patience <= 0 || ended(l) ||
-        (code == AVERROR_EOF && l->bursts))
+    if (!s->url || s->url->camera || s->patience <= 0 || ended(l))
         return false;
     av_strerror(code, reason, sizeof reason);
-    pipeline_note(s->notes, "%s: the connection broke (%s); trying again for %g s", s->path, reason,
+    pipeline_note(s->notes, "%s: %s (%s); trying again for %g s", s->path, what, reason,
                   s->patience);
     for (unsigned ms = FIRST_MS; !try_again(l); ms = ms < LONGEST_MS / 2 ? 2 * ms : LONGEST_MS) {
         if (ended(l) || 1e-9 * (double)(clock_ns() - began) + 1e-3 * ms > s->patience)
             return false;
         pause_for(l, 1e-3 * ms);
     }
+    return true;
+}
+
+static bool reconnect(live *l, int code)
+{
+    if ((code == AVERROR_EOF && l->bursts) || !keep_trying(l, "the connection broke", code))
+        return false;
     const double gap = 1e-9 * (double)(clock_ns() - l->reached_at);
     l->reconnects++;
-    l->gap += gap;
     l->restarted = l->rebases = true;
     l->has_base = false;
-    pipeline_note(s->notes, "%s: connected again after %.1f s", s->path, gap);
+    pipeline_note(l->settings.notes, "%s: connected again after %.1f s", l->settings.path, gap);
     return true;
+}
+
+/* A camera may start after us; a name that is wrong does not get better. */
+static bool may_come(int code)
+{
+    return code == AVERROR(ECONNREFUSED) || code == AVERROR(ETIMEDOUT) ||
+           code == AVERROR(EHOSTUNREACH) || code == AVERROR(ENETUNREACH);
+}
+
+bool live_open(live *l, const live_settings *settings, const AVInputFormat *format,
+               AVDictionary **options, pipeline_error *error)
+{
+    *l = (live){.settings = *settings, .on = true, .restarted = true};
+    const int code = connect_to(l, format, options);
+    l->settings.address = settings->path;
+    if (code < 0 && !(may_come(code) && keep_trying(l, "no connection yet", code)))
+        return pipeline_fail_av(error, code, "%s: cannot be opened", settings->path);
+    const char *name = l->connection->iformat->name;
+    l->bursts = !strcmp(name, "hls") || !strcmp(name, "dash");
+    return describe(l) || pipeline_fail(error, "out of memory");
 }
 
 /* ---- packets -------------------------------------------------------------------------------- */

@@ -52,7 +52,6 @@ typedef struct live {
     live_mark marks[LIVE_MARKS];
     unsigned marked;
     uint64_t reconnects;
-    double gap; /* seconds without packets around these, in all */
 } live;
 
 /* Opens a connection and describes its streams. options: of libav, for this time. Whether it

@@ -160,7 +160,8 @@ static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
     AVStream *to = avformat_new_stream(m->format, NULL);
     if (!to)
         return false;
-    to->id = from->id;
+    if (strcmp(format->name, "rtsp")) /* whose writer takes it for a payload type */
+        to->id = from->id;
     to->disposition = from->disposition;
     if (av_dict_copy(&to->metadata, from->metadata, 0) < 0)
         return false;
@@ -314,7 +315,7 @@ static bool write_header(mux *m, pipeline_error *error)
      * file. For that the whole file is read and written a second time. */
     if (edit_list_supported(m->format->oformat))
         av_dict_set(&options, "movflags",
-                    m->live ? "+frag_keyframe+empty_moov+default_base_moof" : "+faststart",
+                    m->live ? "+frag_keyframe+delay_moov+default_base_moof" : "+faststart",
                     AV_DICT_APPEND);
     if (!strcmp(m->format->oformat->name, "hls")) {
         /* The last minute stays; an older segment goes, so that a camera fills no disk. */
@@ -339,6 +340,22 @@ static void move_later(mux *m, int64_t lead, const mux_settings *s)
                       "%s: sound begins before 0, which %s cannot store; everything is %g s "
                       "later, in sync",
                       m->name, s->format->name, (double)lead / AV_TIME_BASE);
+}
+
+/* libav writes AAC as transport streams have it into whole mp4 files, but not into fragments. */
+static bool check_sound(const mux *m, pipeline_error *error)
+{
+    for (unsigned i = 0; m->live && edit_list_supported(m->format->oformat) && i < m->input_streams;
+         i++) {
+        const AVCodecParameters *p = m->input->streams[i]->codecpar;
+        if (m->stream_of[i] >= 0 && !m->encoded[i] && p->codec_id == AV_CODEC_ID_AAC &&
+            !p->extradata_size)
+            return pipeline_fail(error,
+                                 "%s: expected sound that %s can hold in fragments, found AAC of a "
+                                 "transport stream; --audio opus or --audio none would do",
+                                 m->name, m->format->oformat->name);
+    }
+    return true;
 }
 
 bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const AVStream *video,
@@ -377,7 +394,7 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
             m->format->avoid_negative_ts = 0;
     /* Accept what the input stores in a way that is still experimental in its container. */
     m->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
-    return write_header(m, error);
+    return check_sound(m, error) && write_header(m, error);
 }
 
 /* Writes a packet with timestamps of the output stream. libav takes over the packet's data. */
