@@ -30,7 +30,7 @@ PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-d
 TEST_PACKAGES := libcmocka-dev ffmpeg python3 python3-cffi python3-numpy
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
 FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
-LOOK_PACKAGES := man-db zsh chromium chromium-driver
+LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver
 # For tests of what lives in other programs, skipped without them.
 EMBED_PACKAGES := python3-torch
 # For the tests on other CPUs, which are skipped without them.
@@ -63,8 +63,9 @@ COMPILE_HOST = $(CC) $(HOST_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 # ---- sources ----------------------------------------------------------------------------------
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
-# libmona.a is all that runs a plan; libmona-plan.a makes plans; libmona-model310.a is the modelled chip.
-RUN_SRC := $(wildcard $(addsuffix /*.c,engine engine/model engine/run engine/cpu/c ops ops/arrays)) engine/port/posix.c
+# libmona.a is all that runs a plan; libmona-plan.a makes plans; libmona-model310.a is the modelled chip;
+# libmona-ascend.a is the real one.
+RUN_SRC := $(wildcard $(addsuffix /*.c,engine engine/model engine/run engine/cpu/c ops ops/arrays)) engine/port/posix.c engine/port/posix_pool.c
 PLAN_SRC := $(wildcard engine/plan/*.c)
 MODEL310_SRC := $(wildcard $(addsuffix /*.c,engine/aicore engine/model310 ops/ascend))
 ifeq ($(ARCH),x86_64)
@@ -72,14 +73,15 @@ RUN_SRC += $(wildcard engine/cpu/x86/*.c)
 else ifeq ($(ARCH),aarch64)
 RUN_SRC += $(wildcard engine/cpu/arm/*.c)
 endif
+ASCEND_SRC := $(wildcard engine/ascend/*.c)
 FORMATS_SRC := $(wildcard formats/*.c formats/*/*.c formats/*/*/*.c)
 PIPELINE_SRC := $(wildcard pipeline/*.c pipeline/*/*.c)
-APP_SRC := $(filter-out apps/demo/% apps/firmware/% apps/examples/% apps/gstreamer/%,$(wildcard apps/*/*.c apps/*/*/*.c))
+APP_SRC := $(filter-out apps/demo/% apps/firmware/% apps/engine_only/% apps/examples/% apps/gstreamer/%,$(wildcard apps/*/*.c apps/*/*/*.c))
 MODELS := $(sort $(wildcard models/*.mona))
 
 obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
-ENGINE_OBJ := $(call obj,$(sort $(RUN_SRC) $(PLAN_SRC) $(MODEL310_SRC)))
-ARCHIVES := $(addprefix $(BUILD)/,libmona-model310.a libmona-plan.a libmona.a)# in the order in which they are linked
+ENGINE_OBJ := $(call obj,$(sort $(RUN_SRC) $(PLAN_SRC) $(MODEL310_SRC) $(ASCEND_SRC)))
+ARCHIVES := $(addprefix $(BUILD)/,libmona-ascend.a libmona-model310.a libmona-plan.a libmona.a)# in the order in which they are linked
 FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
@@ -98,6 +100,7 @@ help:
 	@echo 'make test-full       test everything: also clang, sanitisers, browsers, other CPUs, long runs'
 	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1, TIER=short, TESTS= choose which)'
 	@echo 'make static          $(BUILD)/static/mona, with FFmpeg inside, needs only libc (docs/static.md)'
+	@echo 'make engine-only     $(BUILD)/engine-only/mona, without video, for boards that only infer'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
@@ -149,7 +152,7 @@ takes = $(shell $(CC) -Werror $(1) -E -xc /dev/null > /dev/null 2>&1 && echo $(1
 SMALL := -O2 -ftree-vectorize $(call takes,-fvect-cost-model=dynamic)
 $(call obj,$(filter-out engine/cpu/x86/% engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c ops/%,$(RUN_SRC)) $(PLAN_SRC)): OPTIMISE = $(SMALL)
 $(BUILD)/engine/cpu/c/c_conv.o: OPTIMISE = $(SMALL) $(call takes,-fpeel-loops)
-$(BUILD)/engine/port/posix.o: ENGINE_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -pthread
+$(addprefix $(BUILD)/engine/port/,posix.o posix_pool.o): ENGINE_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -pthread
 
 $(BUILD)/engine/%.o: engine/%.c Makefile
 	@mkdir -p $(@D)
@@ -162,6 +165,7 @@ $(BUILD)/ops/%.o: ops/%.c Makefile
 $(BUILD)/libmona.a: $(call obj,$(sort $(RUN_SRC)))
 $(BUILD)/libmona-plan.a: $(call obj,$(PLAN_SRC))
 $(BUILD)/libmona-model310.a: $(call obj,$(MODEL310_SRC))
+$(BUILD)/libmona-ascend.a: $(call obj,$(ASCEND_SRC))
 $(ARCHIVES):
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -250,6 +254,20 @@ static:
 	    LDFLAGS='$(LDFLAGS) -s -static-libgcc -Wl,--gc-sections -L$(STATIC)/libraries/lib' \
 	    LIBS="$$($(STATIC_PKG_CONFIG) --libs $(LIBRARIES) | sed 's/-lgcc_s\|-lgcc\|-lc //g') -lstdc++ -ldl -pthread -lm" $(STATIC)/mona
 
+# ---- mona without video -----------------------------------------------------------------------
+# For boards that only infer: no FFmpeg, neither to build nor to run. The objects have a folder of their own, for
+# they are compiled with MONA_NO_VIDEO.
+ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_clip.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
+    $(wildcard apps/cli/*.c $(addprefix apps/,bench/*.c bench/report/*.c compile/*.c devices/*.c plot/*.c verify/*.c))) \
+    $(wildcard apps/engine_only/*.c) $(addprefix pipeline/,error.c io/disk_space.c io/outfile.c io/stop.c quality/measure.c \
+    stages/frame.c stages/plane_roles.c stages/session_binding.c)
+ENGINE_ONLY := $(BUILD)/engine-only
+.PHONY: engine-only
+engine-only:
+	$(call need,$(filter-out libav% libsw% libstb-dev,$(PACKAGES)))
+	$(Q)$(MAKE) --no-print-directory BUILD=$(ENGINE_ONLY) LIBRARIES='libprotobuf-c libcjson' CPPFLAGS='$(CPPFLAGS) -DMONA_NO_VIDEO' \
+	    APP_SRC='$(ENGINE_ONLY_SRC)' PIPELINE_SRC= $(ENGINE_ONLY)/mona
+
 # The archives' own public functions stay inside: who wants them links libmona.so.
 VIDEO_SONAME := libmonavideo.so.$(firstword $(subst ., ,$(VERSION)))
 $(BUILD)/libmonavideo.so: $(filter-out %/cli/mona.o,$(APP_OBJ)) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(ARCHIVES)
@@ -301,6 +319,12 @@ $(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/bench/,statistics.o si
 $(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o telemetry_log.o)
 $(BUILD)/tests/test_fair_queue: $(BUILD)/apps/bench/fair_queue.o
 $(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin $(BUILD)/tests/test_monavideo: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
+# The replay kernel, compiled for this machine, and the core that it runs on.
+KERNEL_OBJ := $(addprefix $(BUILD)/engine/ascend/kernel/,replay.o emulation.o)
+$(BUILD)/tests/test_replay $(BUILD)/tests/test_replay_operands: $(KERNEL_OBJ)
+$(BUILD)/engine/ascend/kernel/replay.o: engine/ascend/kernel/replay.cce Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ENGINE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ -x c $<
 # Tests of training.
 TRAIN_OBJ := $(addprefix $(BUILD)/models/train/avx512/,chain.o products.o)
 $(BUILD)/tests/test_chain: $(TRAIN_OBJ)

@@ -3,9 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-#include <libavutil/error.h>
 
 bool pipeline_fail(pipeline_error *error, const char *format, ...)
 {
@@ -15,17 +12,6 @@ bool pipeline_fail(pipeline_error *error, const char *format, ...)
         vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
     return false;
-}
-
-bool pipeline_fail_av(pipeline_error *error, int code, const char *format, ...)
-{
-    char before[512], reason[AV_ERROR_MAX_STRING_SIZE] = "";
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(before, sizeof before, format, arguments);
-    va_end(arguments);
-    av_strerror(code, reason, sizeof reason);
-    return pipeline_fail(error, "%s: %s", before, reason);
 }
 
 void pipeline_note(const pipeline_notes *notes, const char *format, ...)

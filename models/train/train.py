@@ -39,6 +39,7 @@ import torch
 import data
 import losses
 import nets
+import noise
 import training
 
 
@@ -72,13 +73,33 @@ def sr_batch(spec, images, count, size, rng):
     return low, high, np.full(len(low), 4.0)
 
 
+def add_noise(clean, rng, video):
+    """(noisy planes, level told of each patch), 8-bit values held in float; of `clean` half is changed to
+    studio range. Film is seldom very noisy: what is rare should not make INT8's steps coarse."""
+    noisy, levels = np.empty_like(clean), np.empty(len(clean), np.float32)
+    for n, planes in enumerate(clean):
+        if rng.random() < 0.5:
+            planes = data.studio(planes)
+        if rng.random() < 0.25:
+            planes[4:] = 128
+        np.rint(planes, out=clean[n])
+        sigma = 0 if rng.random() < 0.06 else 60 * rng.random() ** (2.5 if video else 1.2)
+        luma = data.depth_to_space(clean[n, :4])
+        compressed = rng.random() < 0.15
+        y, chroma, levels[n] = noise.spoil(luma, clean[n, 4:], min(sigma, 10) if compressed else sigma, rng)
+        if compressed:
+            y, chroma, levels[n] = noise.compress(y, chroma, luma, rng)
+        noisy[n, :4], noisy[n, 4:] = data.space_to_depth(y), chroma
+    return np.clip(np.rint(noisy, out=noisy), 0, 255, out=noisy), levels.round()
+
+
 def denoise_batch(spec, images, count, size, rng):
     """Of a network for video the first are compressed, and carry their level; the others have noise
     like those of any denoiser, whose work it does too."""
     films, pictures = images if spec.video else (None, images)
     compressed = round(COMPRESSED * count) if spec.video else 0
     _, clean = data.patches(pictures, spec, count - compressed, size, rng)
-    noisy, level, clean = data.add_noise(clean, rng)
+    noisy, level = add_noise(clean, rng, spec.video)
     plane = np.broadcast_to(level[:, None, None, None], noisy[:, :1].shape)
     noisy, unit = np.concatenate([noisy, plane], 1), expected_error(level)
     if not compressed:

@@ -91,9 +91,11 @@ static bool open_temporal(denoise_pass *pass, pipeline_error *error)
     pass->temporal = session_binding_allocate(sizeof *pass->temporal);
     if (!pass->temporal)
         return pipeline_fail(error, "out of memory");
-    pass->temporal->blocks = session_binding_allocate(motion_mask_blocks(&pass->format) *
-                                                      sizeof *pass->temporal->blocks);
-    return pass->temporal->blocks || pipeline_fail(error, "out of memory");
+    const size_t blocks = motion_mask_blocks(&pass->format);
+    pass->temporal->blocks = session_binding_allocate(blocks * sizeof *pass->temporal->blocks);
+    pass->temporal->vectors = session_binding_allocate(blocks * sizeof *pass->temporal->vectors);
+    return (pass->temporal->blocks && pass->temporal->vectors) ||
+           pipeline_fail(error, "out of memory");
 }
 
 /* Binds the network to 4:2:0 frames with luma of this size. */
@@ -265,7 +267,7 @@ static void finish(void *argument)
     const frame previous = seen_by(pass, job->previous, job->plane);
     const float noise = fmaxf(job->noise, job->error > 0 ? ERROR_STEADIED : 0);
     temporal_filter(&made, &now, &previous, planes, level_of(job->denoiser, noise),
-                    job->denoiser->spacing, pass->temporal);
+                    job->denoiser->spacing, job->noise > 0, pass->temporal);
 }
 
 static mona_status run_pass(denoiser *d, mona_stream *stream, noise_job *job)
@@ -318,8 +320,10 @@ static void close_pass(denoise_pass *pass)
 {
     session_binding_close(&pass->bound);
     free(pass->memory);
-    if (pass->temporal)
+    if (pass->temporal) {
         free(pass->temporal->blocks);
+        free(pass->temporal->vectors);
+    }
     free(pass->temporal);
 }
 
@@ -337,7 +341,8 @@ static size_t pass_bytes(const denoise_pass *pass)
     size_t bytes = session_binding_bytes(&pass->bound);
     if (pass->temporal)
         bytes += sizeof *pass->temporal +
-                 motion_mask_blocks(&pass->format) * sizeof *pass->temporal->blocks;
+                 motion_mask_blocks(&pass->format) *
+                     (sizeof *pass->temporal->blocks + sizeof *pass->temporal->vectors);
     return bytes;
 }
 
