@@ -152,7 +152,7 @@ static bool run_image(chain *stages, const enhance_settings *settings, const sti
     if (image->depth != 16) {
         const mona_status status = run_stages(stages, image);
         return status
-                   ? pipeline_fail(error, "computing failed: %s", mona_status_text(status))
+                   ? pipeline_fail(error, "computing failed: %s", pipeline_reason(status))
                    : write_result(settings, &stages->edges[stages->count][0], image, NULL, error);
     }
     deep d;
@@ -167,7 +167,7 @@ static bool run_image(chain *stages, const enhance_settings *settings, const sti
     if (good) {
         frame_place(&whole, &format, memory);
         const mona_status status = run_deep(&d, stages, image, &whole);
-        good = status ? pipeline_fail(error, "computing failed: %s", mona_status_text(status))
+        good = status ? pipeline_fail(error, "computing failed: %s", pipeline_reason(status))
                       : write_result(settings, &d.out, image, &whole, error);
     }
     deep_close(&d);

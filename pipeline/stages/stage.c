@@ -116,7 +116,7 @@ bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings
     mona_status status =
         mona_stream_open(&s->stream, settings->device, s->stream_memory, mona_stream_bytes());
     if (status)
-        return pipeline_fail(error, "a stream cannot start: %s", mona_status_text(status));
+        return pipeline_fail(error, "a stream cannot start: %s", pipeline_reason(status));
     s->delay = (delay){.settings = settings->delay};
     return kind == STAGE_SR        ? open_sr(s, settings->sr[number], settings, error)
            : kind == STAGE_DENOISE ? denoise_open(&s->denoiser, settings, in, enlarged, error)
