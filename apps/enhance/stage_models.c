@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/mona_ascend.h"
 #include "models/embedded.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/options.h"

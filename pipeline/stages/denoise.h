@@ -22,6 +22,8 @@
 
 enum { DENOISE_PLANES = 3 }; /* examined for noise, at most */
 
+enum { DENOISE_DETAIL = 256 };
+
 #define DENOISE_MAX_SIGMA 50.0 /* standard deviation in 8-bit steps at strength 1 */
 
 /* The network bound to one size. */
@@ -47,6 +49,7 @@ typedef struct noise_job {
     bool told;        /* the decoder reports what compression left, even if it is little */
     bool noisy;       /* whether to run the network */
     bool only_chroma; /* and leave luma as it is */
+    bool only_luma;   /* and leave chroma as it is */
     float strength;   /* the estimate after this frame; negative: none */
     uint8_t *row;     /* one row of the network's noise input, which all rows share */
 } noise_job;
@@ -58,6 +61,7 @@ typedef struct denoiser {
     double fixed;              /* strength, 0..1 of DENOISE_MAX_SIGMA; negative: estimated */
     bool still;                /* a picture */
     bool compressed;           /* compression's error is a lower bound of the estimate */
+    unsigned detail;           /* share of its repair that is undone, in DENOISE_DETAIL */
     unsigned spacing;
     float strength[DENOISE_PLANES]; /* estimates so far, negative before the first frame */
     float sigma[DENOISE_PLANES];    /* what they are based on, for display */
