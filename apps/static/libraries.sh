@@ -32,7 +32,7 @@ run() {
 # The archives of packages. The linker takes a shared library where one lies beside an archive, so FOLDER/lib has
 # only archives and comes first.
 mkdir -p "$folder/lib/pkgconfig" "$folder/include"
-for name in x264 vpx opus mp3lame webp webpmux z bz2 lzma protobuf-c stdc++; do
+for name in x264 vpx opus mp3lame webp webpmux z bz2 lzma protobuf-c stdc++ atomic; do
     from=$($CC -print-file-name=lib$name.a)
     [ -e "$from" ] || fail "there is no lib$name.a for $machine (make static-deps installs what is needed)"
     ln -sf "$(readlink -f "$from")" "$folder/lib/lib$name.a"
@@ -75,7 +75,7 @@ if [ ! -e "$folder/lib/libSvtAv1Enc.a" ]; then
     run 'SVT-AV1' make -j "$jobs" -C "$dir/Build" install
 fi
 
-# Three depths of samples in one archive.
+# Three depths of samples in one archive. That of 12 bits is rare and has no assembly, which saves megabytes.
 if [ ! -e "$folder/lib/libx265.a" ]; then
     dir=$(unpack x265)
     for bits in 12 10 8; do
@@ -83,7 +83,7 @@ if [ ! -e "$folder/lib/libx265.a" ]; then
         run "x265, $bits bits, configured" cmake -S "$dir/source" -B "$dir/$bits" -DCMAKE_BUILD_TYPE=Release -DENABLE_SHARED=OFF \
             -DENABLE_CLI=OFF -DENABLE_LIBNUMA=OFF -DENABLE_PIC=ON -DCMAKE_INSTALL_PREFIX="$folder" -DLIB_INSTALL_DIR="$folder/lib" \
             -DMAIN12=$([ $bits = 12 ] && echo ON || echo OFF) $deep -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="${cross}g++" \
-            $([ $bits != 8 ] || echo -DLINKED_10BIT=ON -DLINKED_12BIT=ON) \
+            $([ $bits != 8 ] || echo -DLINKED_10BIT=ON -DLINKED_12BIT=ON) $([ $bits != 12 ] || echo -DENABLE_ASSEMBLY=OFF) \
             ${cross:+-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$arch -DCROSS_COMPILE_ARM64=ON}
         run "x265, $bits bits" make -j "$jobs" -C "$dir/$bits"
     done
