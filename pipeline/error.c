@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "engine/mona_ascend.h"
+
 bool pipeline_fail(pipeline_error *error, const char *format, ...)
 {
     va_list arguments;
@@ -12,6 +14,12 @@ bool pipeline_fail(pipeline_error *error, const char *format, ...)
         vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
     return false;
+}
+
+const char *pipeline_reason(mona_status status)
+{
+    const char *problem = mona_ascend_problem();
+    return status && *problem ? problem : mona_status_text(status);
 }
 
 void pipeline_note(const pipeline_notes *notes, const char *format, ...)

@@ -16,6 +16,7 @@
 /* It is also a failure if a result did not reach its file or pipe. */
 static int finish(int status)
 {
+    options_close_devices();
     if (fflush(stdout) || ferror(stdout))
         return status ? status : cli_fail(EXIT_FAILED, "standard output cannot be written");
     return status;
