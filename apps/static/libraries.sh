@@ -75,7 +75,7 @@ if [ ! -e "$folder/lib/libSvtAv1Enc.a" ]; then
     run 'SVT-AV1' make -j "$jobs" -C "$dir/Build" install
 fi
 
-# Three depths of samples in one archive.
+# Three depths of samples in one archive. Its assembly for ARMv8-A knows samples of 8 bits only.
 if [ ! -e "$folder/lib/libx265.a" ]; then
     dir=$(unpack x265)
     for bits in 12 10 8; do
@@ -84,6 +84,7 @@ if [ ! -e "$folder/lib/libx265.a" ]; then
             -DENABLE_CLI=OFF -DENABLE_LIBNUMA=OFF -DENABLE_PIC=ON -DCMAKE_INSTALL_PREFIX="$folder" -DLIB_INSTALL_DIR="$folder/lib" \
             -DMAIN12=$([ $bits = 12 ] && echo ON || echo OFF) $deep -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="${cross}g++" \
             $([ $bits != 8 ] || echo -DLINKED_10BIT=ON -DLINKED_12BIT=ON) \
+            $([ $bits = 8 ] || [ $arch = x86_64 ] || echo -DENABLE_ASSEMBLY=OFF) \
             ${cross:+-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$arch -DCROSS_COMPILE_ARM64=ON}
         run "x265, $bits bits" make -j "$jobs" -C "$dir/$bits"
     done
