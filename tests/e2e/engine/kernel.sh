@@ -44,7 +44,7 @@ refused "vsub of floats, which is not used" 's/VEC2(AC_VSUB, vsub, half)/VEC2(AC
 refused "a conversion between other types" 's/vconv_u82f16, half, uint8_t/vconv_u82f16, half, int8_t/'
 refused "a copy without its config" 's/(__ubuf__ void \*)a, config)/(__ubuf__ void *)a)/'
 refused "a copy without padding mode" 's/, config, PAD_NONE)/, config)/'
-refused "a drain without conversion" 's/, config, CRMODE_F32toF16_RELU)/, config)/'
+refused "a drain without conversion" 's/(__cc__ S \*)a, config, mode)/(__cc__ S *)a, config)/'
 refused "load2d without its source's stride" 's/^\( *\)1, 0, false, inc)/\10, false, inc)/; s/, 1, 0, false, inc)/, 0, false, inc)/'
 refused "a pipe that v100 lacks" 's/pipe_barrier(PIPE_V)/pipe_barrier(PIPE_V2)/'
 refused "an event that v100 lacks" 's/EVENT_ID3/EVENT_ID4/'
