@@ -8,6 +8,7 @@
 #include "apps/compile/disassemble.h"
 #include "engine/model/model.h"
 #include "formats/compiler/program/cut.h"
+#include "formats/compiler/program/emit_kernel.h"
 #include "formats/compiler/program/record.h"
 #include "formats/mona_writer.h"
 
@@ -165,6 +166,14 @@ void programs_print(const mona_model *model)
     cJSON_Delete(rows);
 }
 
+static bool no_programs(const char *name)
+{
+    return !cli_fail(EXIT_FAILED,
+                     "%s: expected a model with programs, found none; 'mona compile %s "
+                     "--target ascend310 --size WxH -o OUT.mona' adds one",
+                     name, name);
+}
+
 bool programs_disassemble(const char *name, const mona_model *model)
 {
     mona_model m = *model;
@@ -181,8 +190,25 @@ bool programs_disassemble(const char *name, const mona_model *model)
             disassemble(&m, &program, proof.instructions);
         }
     } while (mona_model_next(&m, &m));
-    return shown || !cli_fail(EXIT_FAILED,
-                              "%s: expected a model with programs, found none; 'mona compile %s "
-                              "--target ascend310 --size WxH -o OUT.mona' adds one",
-                              name, name);
+    return shown || no_programs(name);
+}
+
+bool programs_print_kernel(const char *name, const mona_model *model)
+{
+    uint32_t count;
+    ac_program program;
+    ac_proof proof;
+    char *source;
+    format_error error = {0};
+    mona_model_programs(model, &count);
+    if (!count)
+        return no_programs(name);
+    if (!open_program(model, 0, &program) ||
+        !ac_program_prove(&program, &ac_target_ascend310, model->header->op_count, &proof))
+        return !cli_fail(EXIT_FAILED, "%s: program 1 is damaged", name);
+    if (!emit_kernel(&program, &source, &error))
+        return !cli_fail(EXIT_FAILED, "%s: no kernel for it: %s", name, error.text);
+    fputs(source, stdout);
+    free(source);
+    return true;
 }

@@ -45,10 +45,10 @@ typedef struct ac_costs {
     double scalar_step;     /* of a step of the scalar unit's program */
     double issue;           /* of any instruction, on the scalar unit, which issues them all */
     double load3d_issue;    /* of a load3d by a vendor's kernel, which packs its operands itself */
-    /* On the scalar unit, to read a program (model310_replay.c). */
-    double replay_dispatch, replay_word, replay_register, replay_advance, replay_turn, replay_chunk;
-    double task_launch;  /* microseconds from the end of a task to the start of the next */
-    double serial_share; /* of the work that pipes could do side by side, how much published
+    double operands;        /* on the scalar unit, of an instruction: to load its operands */
+    double turn;            /* on the scalar unit, of a loop of a program */
+    double task_launch;     /* microseconds from the end of a task to the start of the next */
+    double serial_share;    /* of the work that pipes could do side by side, how much published
                                kernels do one after another */
 } ac_costs;
 

@@ -57,7 +57,6 @@ void ac_model_reset(ac_core *core)
     memset(m + 1, 0, m->shadow_bytes);
     memset(m->clock, 0, sizeof m->clock);
     memset(m->idle_from, 0, sizeof m->idle_from);
-    m->replay = (ac_replay_state){.pointer = AC_NOWHERE};
     memset(m->flags, 0, sizeof m->flags);
     memset(&m->report, 0, sizeof m->report);
     for (int p = 0; p < AC_PIPES; p++)

@@ -2,7 +2,8 @@
 /* What the replay kernel reads: a recorded program as words of 64 bits, made when a model is opened
  * (engine/ascend/words.h). Shared with the kernel, so there is nothing here but numbers.
  *
- * An image, for one segment of a program, is a header and chunks. Each core has its own chunks. The
+ * An image, for one segment of a program, is a header (the first chunk of each core, the segment) and
+ * chunks. Each core has its own chunks. The
  * kernel copies them to UB, one ahead of the one that it reads. A chunk begins with a word that says
  * which one follows:
  *   next 0, first 24, depth 48: number of the chunk that follows; if depth is not 0, the chunk
@@ -50,7 +51,7 @@
 
 enum {
     WORDS_CHUNK = 2560, /* bytes; multiples of 32 */
-    WORDS_HEADER = 64,  /* bytes: first chunk of each core */
+    WORDS_HEADER = 64,  /* bytes */
     WORDS_BASES = 20,   /* addresses that a launch is given: constants, then buffers */
     WORDS_PHASES = 95,
     WORDS_LOOPS = 3,
