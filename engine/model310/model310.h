@@ -141,6 +141,8 @@ void ac_model_written(ac_core *core, ac_address at, size_t size);
 /* Calls observe for every later instruction; NULL: no longer. */
 void ac_model_observe(ac_core *core, void (*observe)(void *observer, const ac_model_event *event),
                       void *observer);
+/* Other costs for all later instructions; they must outlive the model. NULL: ac_costs_310. */
+void ac_model_set_costs(ac_core *core, const ac_costs *costs);
 /* Begins a task, after a reset: its launch, then the copy of its constants to L1, at most
  * AC_MODEL_RESIDENT bytes. */
 void ac_model_launch(ac_core *core, size_t resident_bytes);

@@ -72,6 +72,11 @@ void ac_model_observe(ac_core *core, void (*observe)(void *observer, const ac_mo
     core->model->config.observer = observer;
 }
 
+void ac_model_set_costs(ac_core *core, const ac_costs *costs)
+{
+    core->model->config.costs = costs ? costs : &ac_costs_310;
+}
+
 void ac_model_kernel(ac_core *core, const char *name)
 {
     core->model->kernel = name ? name : "";
