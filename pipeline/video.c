@@ -88,7 +88,7 @@ static bool submit(video *v)
     frame *slot;
     mona_status status = chain_input(&v->stages, &slot);
     if (status)
-        return pipeline_fail(&v->decode_error, "computing failed: %s", mona_status_text(status));
+        return pipeline_fail(&v->decode_error, "computing failed: %s", pipeline_reason(status));
     probe_mark(v->settings->probe, v->stages.entered, PROBE_UPLOAD, false);
     for (unsigned p = 0; p < slot->format.planes; p++)
         if (v->is_deep)
@@ -118,7 +118,7 @@ static bool submit(video *v)
                               &j->kept);
     }
     if (status)
-        return pipeline_fail(&v->decode_error, "computing failed: %s", mona_status_text(status));
+        return pipeline_fail(&v->decode_error, "computing failed: %s", pipeline_reason(status));
     return channel_push(&v->busy, j);
 }
 
@@ -191,7 +191,7 @@ static bool finish_job(video *v, job *j, pipeline_error *error)
                     &v->stages.edges[v->stages.count][j->number % CHAIN_OUTPUTS],
                     (const uint8_t *const *)j->source->data, j->source->linesize);
     if (status)
-        return pipeline_fail(error, "computing failed: %s", mona_status_text(status));
+        return pipeline_fail(error, "computing failed: %s", pipeline_reason(status));
     v->report->lost_packets = j->lost_packets;
     v->report->damaged_frames = j->damaged_frames;
     v->report->moved_frames = j->moved_frames;
@@ -533,8 +533,7 @@ static bool run(video *v, pipeline_error *error)
     }
     v->report->clock_jumps = v->in.times.jumps;
     v->report->moved_packets = v->out.container.moved;
-    v->report->noise = chain_noise(&v->stages);
-    v->report->compression = chain_compression(&v->stages);
+    chain_estimate(&v->stages, &v->report->noise, &v->report->compression);
     if (!v->report->frames && s->end > 0)
         return pipeline_fail(error, "%s: expected frames from %g s to %g s, found none", s->input,
                              s->start, s->end);

@@ -96,9 +96,11 @@ bool bench_options_read(bench_request *b)
 
 #define FIELD(name) offsetof(bench_arguments, name)
 
-static const char running[] = "What to run", whole[] = "The whole pipeline",
-                  times[] = "Timing and verdict", modelled[] = "On device model310",
-                  output[] = "Output";
+#ifndef MONA_NO_VIDEO
+static const char whole[] = "The whole pipeline";
+#endif
+static const char running[] = "What to run", times[] = "Timing and verdict",
+                  modelled[] = "On device model310", output[] = "Output";
 
 static const option options[] = {
     {"--size", NULL, OPTION_STRING, FIELD(size), "WxH", running,
@@ -124,6 +126,7 @@ static const option options[] = {
              "beside it)"},
     {"--peak", NULL, OPTION_FLAG, FIELD(peak), NULL, running,
      .help = "measure the peak speed of this machine, and stop"},
+#ifndef MONA_NO_VIDEO
     {"--pipeline", NULL, OPTION_FILE, FIELD(pipeline), "CLIP", whole,
      .help = "time the decoding, the stages and the encoding of a clip, or of synthetic frames of "
              "--size"},
@@ -133,6 +136,7 @@ static const option options[] = {
      .maximum = 100000},
     ENHANCE_WORK_OPTIONS(FIELD(enhance), whole),
     ENHANCE_ENCODER_OPTIONS(FIELD(enhance), whole),
+#endif
     {"--warmup", NULL, OPTION_STRING, FIELD(warm_up), "N", times,
      .help = "frames before the first one that counts; auto waits until the times settle",
      .initial = "auto"},
