@@ -44,7 +44,7 @@ const ac_costs ac_costs_310 = {
     .issue = 2,
     .load3d_issue = 43,
     .operands = 14,
-    .turn = 36,
+    .turn = 8,
     .task_launch = 1,
     .serial_share = 0.478,
 };
@@ -90,7 +90,8 @@ const ac_cost_row ac_cost_rows[] = {
     ROW(load3d_issue, "cycles", true, "TIK: about 21 scalar instructions per load3d"),
     ROW(operands, "cycles", false,
         "counted: 4.4 to 6.8 ARMv8 instructions in kernels written for one program, taken as 7"),
-    ROW(turn, "cycles", false, "counted: about 18 ARMv8 instructions"),
+    ROW(turn, "cycles", false,
+        "derived: count, compare, jump and one address; others are among operands"),
     ROW(task_launch, "microseconds", false,
         "fitted on published networks, at the least allowed; those of short tasks ask for 5 to 9"),
     ROW(serial_share, "share", false, "fitted on published networks; only in times with losses"),

@@ -61,3 +61,12 @@ for net in sr_x2_fast $(full && echo denoise_fast bicubic_x2); do
         "$BUILD/libmona-ascend.a" "$BUILD/libmona-model310.a" "$BUILD/libmona-plan.a" "$BUILD/libmona.a" -pthread -lm || exit 1
     same "$net: its kernel has the host's bytes" "$("$tmp/$net.run" "$tmp/$net.mona")" equal
 done
+
+# The vendor's compiler, in whose place a script stands, gets the command that its own kernels are compiled with.
+mkdir -p "$tmp/cann/ccec_compiler/bin"
+printf '#!/bin/sh\necho "$@" > "%s/arguments"\n' "$tmp" > "$tmp/cann/ccec_compiler/bin/ccec"
+chmod +x "$tmp/cann/ccec_compiler/bin/ccec"
+make --no-print-directory BUILD="$tmp/build" ascend-kernel CANN="$tmp/cann" > "$tmp/log" 2>&1
+same "the compiler's command" "$(cat "$tmp/arguments")" "-c -O2 engine/ascend/kernel/replay.cce -I. -Iengine --cce-aicore-arch=dav-m100 --cce-aicore-only -o $tmp/build/mona_replay.o --cce-auto-sync=off -mllvm -cce-aicore-jump-expand=false -mllvm -cce-aicore-mask-opt=false"
+make --no-print-directory BUILD="$tmp/build" ascend-kernel CANN="$tmp/none" > "$tmp/log" 2>&1
+same "without a toolkit one line says what is missing" "$(grep -c 'expected CANN=' "$tmp/log")" 1
