@@ -60,3 +60,8 @@ bool ascend_setup(format_error *error)
     mona_ascend_set_kernel(bytes, size);
     return true;
 }
+
+const char *ascend_kernel_path(void)
+{
+    return found[0] ? found : NULL;
+}

@@ -13,4 +13,7 @@
  * is given up. Only the first call does anything. False: the file cannot be read. */
 bool ascend_setup(format_error *error);
 
+/* The file of the kernel that was found; NULL: there is none. */
+const char *ascend_kernel_path(void);
+
 #endif

@@ -11,11 +11,12 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/json_output.h"
 #include "mona.h"
+#include "apps/devices/ascend_check.h"
 #include "apps/devices/peak.h"
 #include "apps/devices/telemetry.h"
 
 typedef struct arguments {
-    bool json, peak;
+    bool json, peak, check;
     double watch;
     long times;
 } arguments;
@@ -174,6 +175,8 @@ static int run(int argc, char **argv)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
     if (a.times > 1 && a.watch <= 0)
         return cli_fail(EXIT_USAGE, "--times works only with --watch");
+    if (a.check)
+        return ascend_check() ? EXIT_SUCCESS : EXIT_FAILED;
     open_list(&l);
     if (a.peak && !measure_peaks(&l))
         return EXIT_FAILED;
@@ -199,6 +202,8 @@ static const option options[] = {
      .help = "with --watch: stop after N times", .minimum = 1, .maximum = 1e9},
     {"--peak", NULL, OPTION_FLAG, offsetof(arguments, peak), NULL, "Output",
      .help = "measure the peak speed of each device in every precision, which takes some seconds"},
+    {"--check", NULL, OPTION_FLAG, offsetof(arguments, check), NULL, "Output",
+     .help = "say what an Ascend 310 needs here: what is missing or too old, and what to install"},
     {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, "Other",
      .help = "print JSON; with --watch, one line each time"},
 };

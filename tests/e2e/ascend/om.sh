@@ -78,3 +78,13 @@ on full "" "$mona" run "$tmp/net.om" -i "$tmp/x.npy" -o "$tmp/chip.npy" --raw 2>
 same "mona run" "$? $(tail -c 24576 "$tmp/host.npy" | cksum) $(cat "$tmp/err")" "0 $(tail -c 24576 "$tmp/chip.npy" | cksum) "
 fails "an array of another size" "expected 6144 numbers for the input luma, found 6048" on full "" "$mona" run "$tmp/net.om" -i "$tmp/short.npy" -o "$tmp/x.npy2"
 fails "one output too many" "takes 1 inputs and gives 1 outputs" on full "" "$mona" run "$tmp/net.om" -i "$tmp/x.npy" -o "$tmp/a.npy" -o "$tmp/b.npy"
+
+# ---- what is installed
+mkdir "$tmp/cann"
+checked() { # version, knobs
+    echo "runtime_running_version=[7.7.0.1.238:$1]" > "$tmp/cann/version.cfg"
+    ASCEND_TOOLKIT_HOME=$tmp/cann on full "$2" "$mona" devices --check | awk '{ print $1, $2 }' | grep -v firmware | tr '\n' ' '
+}
+same "mona devices --check" "$(checked 8.1.RC1 "")" "CANN OK driver OK libraries OK chip OK health OK kernel missing "
+same "what is too new, too old and ill" "$(checked 8.5.0 driver=20.2.0,health=2)" "CANN too driver too libraries OK chip OK health bad kernel missing "
+same "what is not there" "$("$mona" devices --check | awk '{ print $1, $2 }' | sort | tr '\n' ' ')" "CANN missing chip missing driver missing firmware missing kernel missing "

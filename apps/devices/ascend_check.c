@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/devices/ascend_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/devices/ascend_setup.h"
+#include "engine/mona_ascend.h"
+
+enum { VERSION = 64 };
+
+/* ---- versions --------------------------------------------------------------------------------- */
+
+/* The value of the first line that begins with `key`; of a list "[a:b]", b. */
+static bool read_version(const char *path, const char *key, char version[VERSION])
+{
+    char line[512];
+    bool found = false;
+    FILE *file = fopen(path, "r");
+    while (file && !found && fgets(line, sizeof line, file)) {
+        const char *value = strncmp(line, key, strlen(key)) ? NULL : strchr(line, '=');
+        if (!value)
+            continue;
+        const char *colon = strchr(value, ':');
+        value = colon ? colon + 1 : value + 1;
+        snprintf(version, VERSION, "%.*s", (int)strcspn(value, "]\r\n"), value);
+        found = version[0];
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static bool find_kit(char version[VERSION])
+{
+    const char *const folders[] = {getenv("ASCEND_TOOLKIT_HOME"), getenv("ASCEND_HOME_PATH"),
+                                   "/usr/local/Ascend/ascend-toolkit/latest",
+                                   "/usr/local/Ascend/nnrt/latest"};
+    char path[4096];
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        if (!folders[i])
+            continue;
+        snprintf(path, sizeof path, "%s/version.cfg", folders[i]);
+        if (read_version(path, "runtime_running_version", version))
+            return true;
+    }
+    return false;
+}
+
+/* Negative, 0 or positive, as `a` comes before, with or after b. What is no number counts as 0. */
+static int compare(const char *a, const char *b)
+{
+    for (int i = 0; i < 3; i++) {
+        const long x = strtol(a, NULL, 10), y = strtol(b, NULL, 10);
+        if (x != y)
+            return x < y ? -1 : 1;
+        a = strchr(a, '.') ? strchr(a, '.') + 1 : "";
+        b = strchr(b, '.') ? strchr(b, '.') + 1 : "";
+    }
+    return 0;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------ */
+
+static bool line(const char *what, const char *state, const char *found, const char *advice)
+{
+    printf("%-10s %-8s %s%s%s\n", what, state, found, *found && *advice ? ": " : "", advice);
+    return !strcmp(state, "OK");
+}
+
+static bool check_kit(void)
+{
+    char version[VERSION] = "";
+    if (!find_kit(version))
+        return line("CANN", "missing", "",
+                    "install CANN 5.0.4 to 8.1 (toolkit or nnrt) and source its set_env.sh");
+    return compare(version, "5.0.4") < 0
+               ? line("CANN", "too old", version, "install CANN 5.0.4 to 8.1")
+           : compare(version, "8.2") >= 0
+               ? line("CANN", "too new", version,
+                      "it no longer knows the Ascend 310: install CANN 5.0.4 to 8.1")
+               : line("CANN", "OK", version, "");
+}
+
+static bool check_driver(const mona_ascend_info *info)
+{
+    char version[VERSION] = "";
+    if (!read_version("/usr/local/Ascend/driver/version.info", "Version", version))
+        snprintf(version, sizeof version, "%s", info ? info->driver : "");
+    if (!version[0])
+        return line("driver", "missing", "", "install the driver of the card or module");
+    return compare(version, "21.0.4") < 0
+               ? line("driver", "too old", version, "install 21.0.4 or newer, with its firmware")
+               : line("driver", "OK", version, "");
+}
+
+static bool check_firmware(void)
+{
+    char version[VERSION] = "";
+    return read_version("/usr/local/Ascend/firmware/version.info", "Version", version)
+               ? line("firmware", "OK", version, "")
+               : line("firmware", "missing", "",
+                      "install the firmware package of the driver's release");
+}
+
+static bool check_functions(const mona_ascend_info *info)
+{
+    char text[128] = "";
+    if (info->missing)
+        snprintf(text, sizeof text, "AscendCL %d.%d.%d, without %s, which is not needed",
+                 info->acl[0], info->acl[1], info->acl[2], info->missing);
+    else
+        snprintf(text, sizeof text, "AscendCL %d.%d.%d", info->acl[0], info->acl[1], info->acl[2]);
+    return line("libraries", "OK", text, "");
+}
+
+static bool check_health(void)
+{
+    static const char *const states[] = {"good", "warning", "alarm", "critical"};
+    mona_ascend_health health;
+    if (mona_ascend_health_of(&health) || health.health < 0)
+        return true;
+    return line("health", health.health ? "bad" : "OK", states[health.health],
+                health.health ? "npu-smi info says why" : "");
+}
+
+bool ascend_check(void)
+{
+    mona_ascend_info info;
+    format_error error = {0};
+    const bool prepared = ascend_setup(&error);
+    const bool answers = mona_ascend_query(&info) == MONA_OK;
+    bool ok = check_kit();
+    ok &= check_driver(answers ? &info : NULL);
+    ok &= check_firmware();
+    if (answers) {
+        ok &= check_functions(&info);
+        ok &= line("chip", "OK", info.soc, info.on_chip ? "a module" : "a card");
+        ok &= check_health();
+    } else {
+        ok &= line("chip", "missing", "", mona_ascend_problem());
+    }
+    ok &= !prepared ? line("kernel", "missing", "", error.text)
+          : ascend_kernel_path()
+              ? line("kernel", "OK", ascend_kernel_path(), "")
+              : line("kernel", "missing", "",
+                     "make ascend-kernel CANN=FOLDER makes it; without it only .om models run");
+    return ok;
+}
