@@ -125,7 +125,7 @@ static bool check_health(void)
                 health.health ? "npu-smi info says why" : "");
 }
 
-bool ascend_check(void)
+bool devices_check_ascend(void)
 {
     mona_ascend_info info;
     format_error error = {0};

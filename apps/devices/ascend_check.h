@@ -6,6 +6,6 @@
 
 /* Prints a line for each thing that an Ascend 310 needs here: "OK", "too old", "too new" or
  * "missing", what was found and what to install. Whether all are OK. */
-bool ascend_check(void);
+bool devices_check_ascend(void);
 
 #endif

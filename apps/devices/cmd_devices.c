@@ -176,7 +176,7 @@ static int run(int argc, char **argv)
     if (a.times > 1 && a.watch <= 0)
         return cli_fail(EXIT_USAGE, "--times works only with --watch");
     if (a.check)
-        return ascend_check() ? EXIT_SUCCESS : EXIT_FAILED;
+        return devices_check_ascend() ? EXIT_SUCCESS : EXIT_FAILED;
     open_list(&l);
     if (a.peak && !measure_peaks(&l))
         return EXIT_FAILED;
