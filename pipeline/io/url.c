@@ -33,7 +33,7 @@ const url *url_find(const char *path)
 {
     struct stat status;
     const size_t length = scheme_length(path);
-    if (!strncmp(path, "/dev/", 5) && !stat(path, &status) && S_ISCHR(status.st_mode))
+    if (!strncmp(path, "/dev/video", 10) && !stat(path, &status) && S_ISCHR(status.st_mode))
         return &camera;
     for (size_t i = 0; length && i < sizeof urls / sizeof *urls; i++)
         if (strlen(urls[i].scheme) == length && !memcmp(urls[i].scheme, path, length))
