@@ -55,6 +55,10 @@ typedef struct ac_epilogue {
  * step], s8, or fp32 holding fp16 values. Instructions read those of `packing`; fields for row
  * programs are unset then.
  *
+ * In a depthwise convolution, where output o reads channel o alone, K is that of one channel: the
+ * elements of a run are its columns, of which step s has 4 for INT8 and 1 for FP16. They lie 16
+ * channels apart in the source. Weights are packed in the same way.
+ *
  * In a grouped convolution block n has only the runs its inputs need, [first_run[n], first_run[n] +
  * run_count[n]), and its weights begin at weights + weights_offset[n]. */
 typedef struct ac_conv {
@@ -63,6 +67,7 @@ typedef struct ac_conv {
     uint32_t pixel_bytes;  /* the same in bytes: stride * c0 * element size */
     uint32_t taps;         /* for AI Core programs: columns of a run */
     uint32_t channels;     /* outputs */
+    bool depthwise;        /* c0 is 16 */
     uint32_t blocks;       /* ceil(channels / 16) */
     /* For row programs, up to `bias`. */
     const uint16_t *run_elements;   /* of each run, before rounding up to steps */

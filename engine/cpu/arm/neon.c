@@ -14,6 +14,7 @@
  * multiplications, 16 additions, 8 loads of weights and 4 copies to all lanes. */
 #include "engine/cpu/arm/neon_vector.h"
 #include "engine/cpu/arm/neon.h"
+#include "engine/cpu/arm/neon_depthwise.h"
 #include "engine/cpu/arm/neon_lanes.h"
 
 /* Products of the lower and of the upper halves. They are instructions for the same reason as
@@ -150,7 +151,9 @@ INLINE void block(const job *j, const mona_type type, const uint32_t pixels, con
 
 static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc)
 {
-    if (j->conv->source_type == MONA_F16)
+    if (j->conv->depthwise)
+        depthwise_tile(j, x, count, acc);
+    else if (j->conv->source_type == MONA_F16)
         tile_by_lanes(j, MONA_F16, x, count, acc);
     else if (j->quads == 1)
         tile_in_blocks(j, MONA_U8, 4, 1, x, count, acc);

@@ -2,6 +2,7 @@
 /* Row programs for ARMv8-A with dot products (FEAT_DotProd). */
 #include "engine/cpu/arm/neon_vector.h"
 #include "engine/cpu/arm/neon.h"
+#include "engine/cpu/arm/neon_depthwise.h"
 #include "engine/cpu/arm/neon_lanes.h"
 
 INLINE void block(const job *j, const mona_type type, const uint32_t pixels, const uint32_t quads,
@@ -12,7 +13,9 @@ INLINE void block(const job *j, const mona_type type, const uint32_t pixels, con
 
 static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc)
 {
-    if (j->conv->source_type == MONA_F16)
+    if (j->conv->depthwise)
+        depthwise_tile(j, x, count, acc);
+    else if (j->conv->source_type == MONA_F16)
         tile_by_lanes(j, MONA_F16, x, count, acc);
     else
         tile_by_lanes(j, MONA_U8, x, count, acc);

@@ -12,6 +12,7 @@
 #include "engine/cpu/x86/avx512_epilogue.h"
 #include "engine/cpu/x86/avx512_int8.h"
 #include "engine/cpu/x86/avx512_f16.h"
+#include "engine/cpu/x86/avx512_depthwise.h"
 #include "engine/cpu/x86/avx512_planar.h"
 #include "engine/cpu/x86/avx512_narrow.h"
 
@@ -23,6 +24,10 @@ static void run_blocks(const job *source, uint32_t blocks)
     const bool half = source->conv->source_type == MONA_F16;
     clamps limits;
     const job j = half ? *source : int8_job(source, blocks, &limits, start);
+    if (j.conv->depthwise) {
+        depthwise_run(&j);
+        return;
+    }
     if (planar_run(&j, blocks))
         return;
     if (half)

@@ -152,6 +152,7 @@ static void put_conv(const emitter *e, uint32_t o, const ac_conv *c)
     PUT(out, c, pixel_bytes);
     PUT(out, c, taps);
     PUT(out, c, channels);
+    PUT(out, c, depthwise);
     PUT(out, c, blocks);
     put_pointer(e, "run_elements", c->run_elements);
     put_pointer(e, "first_run", c->first_run);
