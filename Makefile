@@ -7,6 +7,7 @@
 #   HELP_MONA                       in such a build, a mona that runs here and writes the manual page and completions
 #   BUILD                           the output folder (build)
 #   PREFIX LIBDIR DESTDIR           where make install puts files (/usr/local, PREFIX/lib, nothing before them)
+#   PYTHONDIR                       and the Python package (PREFIX/lib/python3/dist-packages)
 #   WERROR=1                        warnings are errors
 #   SANITIZE=1                      the address and undefined-behaviour sanitisers; SANITIZE=thread: that of threads
 #   TESTS TIER                      which tests make check runs, see tests/run.sh
@@ -21,14 +22,17 @@ ONNX_PROTO ?= /usr/include/onnx/onnx.proto
 BUILD ?= build
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
+PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
 Q := $(if $(V),,@)
 
 PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
             libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev
-TEST_PACKAGES := libcmocka-dev ffmpeg python3
+TEST_PACKAGES := libcmocka-dev ffmpeg python3 python3-cffi python3-numpy
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
 FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
 LOOK_PACKAGES := man-db zsh chromium chromium-driver
+# For tests of what lives in other programs, skipped without them.
+EMBED_PACKAGES := python3-torch
 # For the tests on other CPUs, which are skipped without them.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
@@ -59,7 +63,8 @@ COMPILE_HOST = $(CC) $(HOST_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 # ---- sources ----------------------------------------------------------------------------------
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
-# libmona.a is all that runs a plan; libmona-plan.a makes plans; libmona-model310.a is the modelled chip.
+# libmona.a is all that runs a plan; libmona-plan.a makes plans; libmona-model310.a is the modelled chip;
+# libmona-ascend.a is the real one.
 RUN_SRC := $(wildcard $(addsuffix /*.c,engine engine/model engine/run engine/cpu/c ops ops/arrays)) engine/port/posix.c
 PLAN_SRC := $(wildcard engine/plan/*.c)
 MODEL310_SRC := $(wildcard $(addsuffix /*.c,engine/aicore engine/model310 ops/ascend))
@@ -68,14 +73,15 @@ RUN_SRC += $(wildcard engine/cpu/x86/*.c)
 else ifeq ($(ARCH),aarch64)
 RUN_SRC += $(wildcard engine/cpu/arm/*.c)
 endif
+ASCEND_SRC := $(wildcard engine/ascend/*.c)
 FORMATS_SRC := $(wildcard formats/*.c formats/*/*.c formats/*/*/*.c)
 PIPELINE_SRC := $(wildcard pipeline/*.c pipeline/*/*.c)
 APP_SRC := $(filter-out apps/demo/% apps/firmware/% apps/examples/% apps/gstreamer/%,$(wildcard apps/*/*.c apps/*/*/*.c))
 MODELS := $(sort $(wildcard models/*.mona))
 
 obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
-ENGINE_OBJ := $(call obj,$(sort $(RUN_SRC) $(PLAN_SRC) $(MODEL310_SRC)))
-ARCHIVES := $(addprefix $(BUILD)/,libmona-model310.a libmona-plan.a libmona.a)# in the order in which they are linked
+ENGINE_OBJ := $(call obj,$(sort $(RUN_SRC) $(PLAN_SRC) $(MODEL310_SRC) $(ASCEND_SRC)))
+ARCHIVES := $(addprefix $(BUILD)/,libmona-ascend.a libmona-model310.a libmona-plan.a libmona.a)# in the order in which they are linked
 FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
@@ -129,6 +135,7 @@ test-deps:
 test-full-deps:
 	$(call need,$(PACKAGES) $(FULL_PACKAGES))
 	-$(call need,$(LOOK_PACKAGES))
+	-$(call need,$(EMBED_PACKAGES))
 	$(if $(filter x86_64,$(ARCH)),-$(call need,$(CROSS_PACKAGES)))
 
 # ---- engine -----------------------------------------------------------------------------------
@@ -157,6 +164,7 @@ $(BUILD)/ops/%.o: ops/%.c Makefile
 $(BUILD)/libmona.a: $(call obj,$(sort $(RUN_SRC)))
 $(BUILD)/libmona-plan.a: $(call obj,$(PLAN_SRC))
 $(BUILD)/libmona-model310.a: $(call obj,$(MODEL310_SRC))
+$(BUILD)/libmona-ascend.a: $(call obj,$(ASCEND_SRC))
 $(ARCHIVES):
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -296,6 +304,12 @@ $(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/bench/,statistics.o si
 $(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o telemetry_log.o)
 $(BUILD)/tests/test_fair_queue: $(BUILD)/apps/bench/fair_queue.o
 $(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin $(BUILD)/tests/test_monavideo: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
+# The replay kernel, compiled for this machine, and the core that it runs on.
+KERNEL_OBJ := $(addprefix $(BUILD)/engine/ascend/kernel/,replay.o emulation.o)
+$(BUILD)/tests/test_replay: $(KERNEL_OBJ)
+$(BUILD)/engine/ascend/kernel/replay.o: engine/ascend/kernel/replay.cce Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ENGINE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ -x c $<
 # Tests of training.
 TRAIN_OBJ := $(addprefix $(BUILD)/models/train/avx512/,chain.o products.o)
 $(BUILD)/tests/test_chain: $(TRAIN_OBJ)
@@ -421,6 +435,9 @@ $(BUILD)/gen/monavideo.pc: engine/mona.h Makefile always
 	    'Description: Enlarges and cleans frames and videos' 'Version: $(VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lmonavideo' > $@
 
+# The package reads the headers, too.
+PYTHON_SRC := $(wildcard apps/python/mona/*.py) engine/mona.h apps/library/monavideo.h
+
 install: all $(HELP) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monavideo.pc mona-config-version.cmake)
 	install -D -m 755 $(BUILD)/mona $(DESTDIR)$(PREFIX)/bin/mona
 	install -D -m 644 engine/mona.h $(DESTDIR)$(PREFIX)/include/mona.h
@@ -434,6 +451,7 @@ install: all $(HELP) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monav
 	ln -sf libmonavideo.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(VIDEO_SONAME)
 	ln -sf $(VIDEO_SONAME) $(DESTDIR)$(LIBDIR)/libmonavideo.so
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(BUILD)/gen/mona.pc $(BUILD)/gen/monavideo.pc
+	install -D -m 644 -t $(DESTDIR)$(PYTHONDIR)/mona $(PYTHON_SRC)
 ifneq ($(HELP),)
 	install -D -m 644 $(BUILD)/gen/mona.1 $(DESTDIR)$(PREFIX)/$(MAN)
 	install -D -m 644 $(BUILD)/gen/mona.bash $(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)
@@ -446,7 +464,8 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona include/mona.h include/monavideo.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION)) \
 	    $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(ARCHIVES)) libmona.so libmona.so.$(VERSION) $(SONAME) libmonavideo.so \
 	    libmonavideo.so.$(VERSION) $(VIDEO_SONAME) pkgconfig/mona.pc pkgconfig/monavideo.pc \
-	    cmake/mona/mona-config.cmake cmake/mona/mona-config-version.cmake)
+	    cmake/mona/mona-config.cmake cmake/mona/mona-config-version.cmake) \
+	    $(addprefix $(DESTDIR)$(PYTHONDIR)/mona/,$(notdir $(PYTHON_SRC)))
 
 dist:
 	@mkdir -p $(BUILD)
