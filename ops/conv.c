@@ -70,13 +70,14 @@ static mona_span columns(const mona_bound_op *b, uint32_t i, mona_span out)
 
 /* ---- K, its runs and pieces ----------------------------------------------------------------- */
 
-/* Whether row kernels take it as depthwise: they have buffers for so many weights. */
-static bool is_depthwise(const mona_bound_op *b)
+/* Row kernels have buffers for so many weights. */
+bool mona_conv_is_depthwise(const mona_bound_op *b)
 {
     enum { MAX_TAPS = 88 };
     const mona_file_conv *c = &b->op->conv;
     return !b->on_ai_core && c->groups == b->input[0].channels && c->groups == b->output.channels &&
-           b->input_c0[0] == AC_FRACTAL && (uint32_t)c->kernel_h * c->kernel_w <= MAX_TAPS;
+           b->input_c0[0] == AC_FRACTAL && b->output_c0 == AC_FRACTAL &&
+           (uint32_t)c->kernel_h * c->kernel_w <= MAX_TAPS;
 }
 
 mona_conv_layout mona_conv_layout_of(const mona_bound_op *b)
@@ -90,7 +91,7 @@ mona_conv_layout mona_conv_layout_of(const mona_bound_op *b)
     k.element = half ? 4 : 1;
     k.taps = k.last_taps = dilated ? 1 : c->kernel_w;
     k.run_elements = k.last_run_elements = k.taps * k.c0;
-    k.depthwise = is_depthwise(b);
+    k.depthwise = mona_conv_is_depthwise(b);
     if (k.depthwise) {
         k.run_elements = k.last_run_elements = k.taps;
         return k;
@@ -453,7 +454,10 @@ static void row(const mona_row_call *call)
     ac_planes planes;
     const mona_bound_op *b = call->bound;
     const ac_conv_row r = row_of(call, &planes);
-    b->isa->conv_row(&r);
+    if (r.conv->depthwise)
+        b->isa->depthwise_row(&r);
+    else
+        b->isa->conv_row(&r);
     if (!r.planes)
         mona_epilogue_function(b, &r.conv->epilogue, r.output, b->output.channels, r.pixels);
 }

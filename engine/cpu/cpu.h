@@ -127,6 +127,8 @@ typedef struct ac_conv_row {
     uint8_t *scratch;           /* ac_isa.conv_scratch bytes of this thread, 64-byte aligned */
 } ac_conv_row;
 
+typedef ac_conv_row ac_depthwise_row; /* conv->depthwise; output: channel blocks of 16 */
+
 /* ac_isa.conv_scratch of the NEON kernels, and of all others: what they would otherwise keep on the
  * stack, which may be small. */
 enum { AC_SCRATCH_NEON = 10 * 1024, AC_SCRATCH = 28 * 1024 };
@@ -184,6 +186,7 @@ typedef struct ac_elementwise_row {
     uint32_t channels, pixels;
     float scale_a, scale_b; /* fp16 values */
     bool broadcast_b;       /* b has one channel, which is combined with all of a's */
+    bool one_pixel_b;       /* b has one pixel, which is combined with all of a's */
     ac_epilogue epilogue;
 } ac_elementwise_row;
 
@@ -222,6 +225,7 @@ typedef struct ac_isa {
     bool winograd;    /* conv_row reads ac_conv.winograd */
     uint32_t conv_scratch;
     void (*conv_row)(const ac_conv_row *);
+    void (*depthwise_row)(const ac_depthwise_row *);
     void (*pack_row)(const ac_pack_row *);
     void (*unpack_row)(const ac_unpack_row *);
     void (*resize_row)(const ac_resize_row *);

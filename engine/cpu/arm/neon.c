@@ -151,9 +151,7 @@ INLINE void block(const job *j, const mona_type type, const uint32_t pixels, con
 
 static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc)
 {
-    if (j->conv->depthwise)
-        depthwise_tile(j, x, count, acc);
-    else if (j->conv->source_type == MONA_F16)
+    if (j->conv->source_type == MONA_F16)
         tile_by_lanes(j, MONA_F16, x, count, acc);
     else if (j->quads == 1)
         tile_in_blocks(j, MONA_U8, 4, 1, x, count, acc);
@@ -173,11 +171,13 @@ static void conv_row(const ac_conv_row *row)
 }
 
 AC_NAMED(neon, conv_row)
+AC_NAMED(neon, depthwise_row)
 
 const ac_isa ac_isa_neon = {
     .name = "neon",
     .conv_scratch = AC_SCRATCH_NEON,
     .conv_row = ac_neon_conv_row,
+    .depthwise_row = ac_neon_depthwise_row,
     .pack_row = ac_neon_pack_row,
     .unpack_row = ac_neon_unpack_row,
     .resize_row = ac_neon_resize_row,

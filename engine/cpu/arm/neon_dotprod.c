@@ -13,9 +13,7 @@ INLINE void block(const job *j, const mona_type type, const uint32_t pixels, con
 
 static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc)
 {
-    if (j->conv->depthwise)
-        depthwise_tile(j, x, count, acc);
-    else if (j->conv->source_type == MONA_F16)
+    if (j->conv->source_type == MONA_F16)
         tile_by_lanes(j, MONA_F16, x, count, acc);
     else
         tile_by_lanes(j, MONA_U8, x, count, acc);
@@ -29,11 +27,13 @@ static void conv_row(const ac_conv_row *row)
 }
 
 AC_NAMED(dotprod, conv_row)
+AC_NAMED(dotprod, depthwise_row)
 
 const ac_isa ac_isa_dotprod = {
     .name = "dotprod",
     .conv_scratch = AC_SCRATCH_NEON,
     .conv_row = ac_dotprod_conv_row,
+    .depthwise_row = ac_dotprod_depthwise_row,
     .pack_row = ac_neon_pack_row,
     .unpack_row = ac_neon_unpack_row,
     .resize_row = ac_neon_resize_row,

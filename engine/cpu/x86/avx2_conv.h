@@ -232,8 +232,6 @@ static bool int8_plain(const job *j)
     return is_plain(j) && (!j->limits->add || near);
 }
 
-static void depthwise_run(const job *j, bool plain);
-
 static void int8_run(const job *source)
 {
     _Alignas(64) int32_t start[AC_FRACTAL];
@@ -241,9 +239,7 @@ static void int8_run(const job *source)
     const bool plain = int8_plain(&j);
     const part all = {.runs = j.run_count, .weights = j.weights[0], .plain = plain};
     int8_start(&j, plain, start);
-    if (j.conv->depthwise)
-        depthwise_run(&j, plain);
-    else if (converts_elements(j.conv))
+    if (converts_elements(j.conv))
         int8_tiles(&j, plain);
     else
         int8_part(&j, &all, j.origin, j.pixels, NULL);
@@ -258,23 +254,11 @@ INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
         vf_store(stage + i, vf_f16(from + (size_t)i * 2));
 }
 
-INLINE void f16_store(const job *j, const vf *acc, const uint32_t pixels, uint32_t x)
-{
-    _Alignas(64) float tile[BLOCK * AC_FRACTAL];
-    if (j->limits->possible && j->row->output.type == MONA_F16) {
-        half_store(j, acc, pixels, x);
-        return;
-    }
-    UNROLL
-    for (uint32_t i = 0; i < pixels; i++)
-        vf_store(tile + (size_t)i * AC_FRACTAL, acc[i]);
-    finish_block(j, x, pixels, tile);
-}
-
 /* Adds one element of K at a time, in the order that ac_conv defines. distance: elements between
  * pixels. */
 INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x)
 {
+    _Alignas(64) float tile[BLOCK * AC_FRACTAL];
     float *stage = (float *)(void *)(j->row->scratch + WORK_AT); /* STAGE + LANES */
     const ac_conv *c = j->conv;
     const uint32_t chunk = stage_elements(c, pixels);
@@ -304,7 +288,14 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
             }
         }
     }
-    f16_store(j, acc, pixels, x);
+    if (j->limits->possible && j->row->output.type == MONA_F16) {
+        half_store(j, acc, pixels, x);
+        return;
+    }
+    UNROLL
+    for (uint32_t i = 0; i < pixels; i++)
+        vf_store(tile + (size_t)i * AC_FRACTAL, acc[i]);
+    finish_block(j, x, pixels, tile);
 }
 
 INLINE void f16_blocks(const job *j, const uint32_t pixels, const uint32_t distance)
@@ -313,14 +304,10 @@ INLINE void f16_blocks(const job *j, const uint32_t pixels, const uint32_t dista
         f16_block(j, pixels, distance, j->origin + min_u32(i, j->pixels - pixels));
 }
 
-#include "engine/cpu/x86/avx2_depthwise.h"
-
 static void f16_run(const job *j)
 {
     const uint32_t distance = pixel_elements(j->conv);
-    if (j->conv->depthwise)
-        depthwise_run(j, false);
-    else if (j->pixels < BLOCK || !stage_fits(j->conv, BLOCK))
+    if (j->pixels < BLOCK || !stage_fits(j->conv, BLOCK))
         f16_blocks(j, 1, distance);
     else
         f16_blocks(j, BLOCK, distance);
@@ -352,6 +339,7 @@ static bool runs_fit(const ac_conv *c)
            (run_stride(c, 0, TILE) <= ELEMENT_BYTES && ac_run_steps(c, 0) <= WEIGHT_STEPS);
 }
 
+#include "engine/cpu/x86/avx2_depthwise.h"
 #include "engine/cpu/x86/avx2_narrow.h"
 
 static void conv_with(const ac_conv_row *row, const ac_isa *by)

@@ -2,7 +2,8 @@
 /* Depthwise convolutions. Part of avx2_conv.h.
  *
  * A step is 4 neighbouring columns of 16 channels. Zips put the columns of a channel side by side:
- * all 4 for vpdpbusd, or 2 and 2, widened, for vpmaddwd. FP16 multiplies one column at a time. */
+ * all 4 for vpdpbusd, or 2 and 2, widened, for vpmaddwd. FP16 multiplies one column at a time. Pixels
+ * are computed one by one and finished from memory, which takes little code. */
 
 /* Adds the products of a step. p: 4 columns; w: their weights. */
 INLINE void depthwise_step(__m256i *acc, const uint8_t *p, const uint8_t *w, const bool is_signed)
@@ -35,72 +36,72 @@ INLINE void depthwise_step(__m256i *acc, const uint8_t *p, const uint8_t *w, con
     }
 }
 
-/* w: operands. */
-INLINE void depthwise_int8_block(const job *j, const bool plain, const uint8_t *w,
-                                 const uint32_t pixels, const bool is_signed, uint32_t x)
+/* The sums of a pixel. w: operands. */
+INLINE void depthwise_int8_pixel(const job *j, const uint8_t *w, const bool is_signed, uint32_t x,
+                                 int32_t *sums)
 {
-    const uint32_t distance = j->conv->pixel_bytes;
-    __m256i acc[BLOCK * 2];
-    UNROLL
-    for (uint32_t i = 0; i < pixels * 2; i++)
-        acc[i] = load_vector((const int32_t *)j->start[0] + i % 2 * 8);
+    __m256i acc[2] = {load_vector(j->start[0]), load_vector((const int32_t *)j->start[0] + 8)};
     for (uint32_t r = 0; r < j->run_count; r++) {
-        const uint8_t *p = j->runs[r] + (size_t)x * distance;
+        const uint8_t *p = j->runs[r] + (size_t)x * j->conv->pixel_bytes;
         for (uint32_t s = ac_run_steps(j->conv, j->first_run + r); s > 0; s--) {
-            UNROLL
-            for (uint32_t i = 0; i < pixels; i++)
-                depthwise_step(acc + (size_t)i * 2, p + (size_t)i * distance, w, is_signed);
+            depthwise_step(acc, p, w, is_signed);
             p += 64;
             w += 64 * ELEMENT;
         }
     }
-    int8_store(j, plain, acc, pixels, x);
+    store_vector(sums, acc[0]);
+    store_vector(sums + 8, acc[1]);
 }
 
-INLINE void depthwise_f16_block(const job *j, const uint32_t pixels, uint32_t x)
+INLINE void depthwise_f16_pixel(const job *j, const uint8_t *w, uint32_t x, float *sums)
 {
-    const uint32_t distance = j->conv->pixel_bytes;
-    const float *w = (const float *)(const void *)j->weights[0];
-    vf acc[BLOCK];
-    UNROLL
-    for (uint32_t i = 0; i < pixels; i++)
-        acc[i] = vf_load(j->start[0]);
+    const float *weights = (const float *)(const void *)w;
+    vf acc = vf_load(j->start[0]);
     for (uint32_t r = 0; r < j->run_count; r++) {
-        const uint8_t *p = j->runs[r] + (size_t)x * distance;
-        for (uint32_t s = ac_run_steps(j->conv, j->first_run + r); s > 0;
-             s--, p += 32, w += LANES) {
-            const vf b = vf_load(w);
-            UNROLL
-            for (uint32_t i = 0; i < pixels; i++)
-                acc[i] = vf_fmadd(vf_f16(p + (size_t)i * distance), b, acc[i]);
+        const uint8_t *p = j->runs[r] + (size_t)x * j->conv->pixel_bytes;
+        for (uint32_t s = ac_run_steps(j->conv, j->first_run + r); s > 0; s--) {
+            acc = vf_fmadd(vf_f16(p), vf_load(weights), acc);
+            p += 32;
+            weights += LANES;
         }
     }
-    f16_store(j, acc, pixels, x);
+    vf_store(sums, acc);
 }
 
-/* w: operands of INT8. */
-INLINE void depthwise_pixels(const job *j, const bool plain, const uint8_t *w,
-                             const uint32_t pixels)
+static void depthwise_run(const job *j)
 {
+    _Alignas(64) uint8_t sums[BLOCK * AC_FRACTAL * sizeof(int32_t)];
+    tile_work *work = (tile_work *)(void *)(j->row->scratch + WORK_AT);
+    const mona_type type = j->conv->source_type;
+    const uint32_t pixels = min_u32(BLOCK, j->pixels);
+    const uint8_t *w = j->weights[0];
+    if (type != MONA_F16)
+        w = convert_weights(work->weights, w, ac_block_steps(j->conv, j->n));
     for (uint32_t i = 0; i < j->pixels; i += pixels) {
         const uint32_t x = j->origin + min_u32(i, j->pixels - pixels);
-        if (j->conv->source_type == MONA_F16)
-            depthwise_f16_block(j, pixels, x);
-        else if (j->conv->source_type == MONA_S8)
-            depthwise_int8_block(j, plain, w, pixels, true, x);
-        else
-            depthwise_int8_block(j, plain, w, pixels, false, x);
+        for (uint32_t k = 0; k < pixels; k++) {
+            uint8_t *to = sums + (size_t)k * AC_FRACTAL * sizeof(int32_t);
+            if (type == MONA_F16)
+                depthwise_f16_pixel(j, w, x + k, (float *)(void *)to);
+            else if (type == MONA_S8)
+                depthwise_int8_pixel(j, w, true, x + k, (int32_t *)(void *)to);
+            else
+                depthwise_int8_pixel(j, w, false, x + k, (int32_t *)(void *)to);
+        }
+        finish_block(j, x, pixels, sums);
     }
 }
 
-static void depthwise_run(const job *j, bool plain)
+static void depthwise_row(const ac_depthwise_row *row)
 {
-    tile_work *work = (tile_work *)(void *)(j->row->scratch + WORK_AT);
-    const uint8_t *w = j->weights[0];
-    if (j->conv->source_type != MONA_F16)
-        w = convert_weights(work->weights, w, ac_block_steps(j->conv, j->n));
-    if (j->pixels < BLOCK)
-        depthwise_pixels(j, plain, w, 1);
-    else
-        depthwise_pixels(j, plain, w, BLOCK);
+    _Alignas(64) int32_t start[AC_FRACTAL];
+    const clamps limits = clamps_of(row);
+    for (uint32_t n = 0; n < row->conv->blocks; n++) {
+        job j = job_of(row, &limits, n);
+        j.out[0] = row->output.data + n * row->output.block_stride;
+        j.pixels = row->pixels;
+        if (row->conv->source_type != MONA_F16)
+            int8_start(&j, false, start);
+        depthwise_run(&j);
+    }
 }
