@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Downloads the source packages that libraries.sh builds, from where this machine's packages come:
+# Collects the source packages that libraries.sh builds, from where this machine's packages come, and onnx.proto:
 #
 #   sh apps/static/sources.sh FOLDER
 set -eu
@@ -20,5 +20,7 @@ source() {
     apt-get -q -o Dir::Etc::sourcelist="$apt/list" -o Dir::Etc::sourceparts="$apt/parts" -o Dir::State::lists="$apt/lists" \
         -o APT::Sandbox::User=root "$@"
 }
+# Older releases have it in no package.
+[ ! -e /usr/include/onnx/onnx.proto ] || cp /usr/include/onnx/onnx.proto .
 source update
 source source --download-only cjson dav1d ffmpeg svt-av1 x265

@@ -65,7 +65,7 @@ static __m256i converted_excess(const job *j, uint32_t half)
 #include "engine/cpu/x86/avx2_conv.h"
 #include "engine/cpu/x86/avx2_winograd.h"
 
-static const ac_isa scatter_by = {.pack_row = pack_row, .unpack_row = unpack_row};
+static const ac_isa scatter_by = {.unpack_row = unpack_row};
 
 static void conv_row(const ac_conv_row *row)
 {

@@ -32,7 +32,7 @@ static void run_blocks(const job *source, uint32_t blocks)
         int8_run(&j, blocks);
 }
 
-static const ac_isa scatter_by = {.pack_row = pack_row, .unpack_row = unpack_row};
+static const ac_isa scatter_by = {.unpack_row = unpack_row};
 
 static void conv_row(const ac_conv_row *row)
 {

@@ -57,7 +57,7 @@ static bool winograd_run(const job *j, uint32_t blocks)
     return false;
 }
 
-static const ac_isa scatter_by = {.pack_row = pack_row, .unpack_row = unpack_row};
+static const ac_isa scatter_by = {.unpack_row = unpack_row};
 
 static void conv_row(const ac_conv_row *row)
 {

@@ -358,6 +358,7 @@ static void put_plan(const emitter *e)
     fputs("    .target = &ac_target_host, .isa = &isa, .linked = true,\n"
           "    .shapes = (mona_shape *)shapes, .ops = (plan_op *)ops,\n   ",
           out);
+    fputs(p->crew ? " .crew = &mona_threads," : "", out);
     PUT(out, p, cores);
     PUT(out, p, strip_rows);
     PUT(out, p, state_bytes);

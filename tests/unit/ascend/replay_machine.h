@@ -8,14 +8,16 @@
 
 #include "engine/ascend/kernel/machine.h"
 #include "engine/ascend/words.h"
+#include "engine/model310/model310.h"
 
 #define REPLAY_DEVICE UINT64_C(0x100000000) /* where the device's memory begins for the kernel */
 
 typedef struct replay_machine {
     cce_machine machine;
-    uint8_t *memory, *model;
+    bool modelled;
+    uint8_t *memory;
+    void *model;
     size_t constants, buffers[AC_SPACES], addresses, words, bytes; /* offsets in memory */
-    void (*take)(ac_core *, const ac_instruction *);
 } replay_machine;
 
 static inline size_t replay_place(replay_machine *r, size_t bytes)
@@ -49,7 +51,6 @@ static inline void replay_open(replay_machine *r, const ac_program *p)
     *addresses++ = REPLAY_DEVICE + r->constants;
     for (uint32_t b = 0; b < p->header.buffers; b++)
         *addresses++ = REPLAY_DEVICE + r->buffers[b];
-    r->take = ac_execute;
 }
 
 static inline uint8_t *replay_buffer(const replay_machine *r, uint32_t b)
@@ -67,17 +68,33 @@ static inline void replay_begin(replay_machine *r, uint32_t block)
     const size_t sizes[AC_BUFFERS] = {target.l1_bytes, target.l0a_bytes, target.l0b_bytes,
                                       target.l0c_bytes, target.ub_bytes};
     *m = (cce_machine){
-        .core = {.target = &target, .take = r->take}, .device = REPLAY_DEVICE, .block = block};
+        .core = {.target = &target, .take = ac_execute}, .device = REPLAY_DEVICE, .block = block};
     for (int i = 0; i < AC_BUFFERS; i++) {
         uint8_t *bytes = aligned_alloc(64, sizes[i]);
         memset(bytes, 0x5a, sizes[i]);
         m->core.memory[i] = (ac_memory){bytes, sizes[i], true};
     }
     m->core.memory[AC_GM] = (ac_memory){r->memory, r->bytes, true};
+    if (!r->modelled)
+        return;
+    const ac_model_config config = {.core = block, .cores = AC_PROGRAM_CORES};
+    r->model = aligned_alloc(64, (ac_model_bytes(&target) + 63) / 64 * 64);
+    ac_model_init(&m->core, r->model, &config);
+    /* The scalar unit fetches whole blocks of L1, also where nothing was written yet. */
+    ac_model_written(&m->core, ac_at(AC_L1, 0), target.l1_bytes);
+    ac_model_written(&m->core, ac_at(AC_UB, WORDS_UB), AC_PROGRAM_UB_BYTES);
 }
 
 static inline void replay_end(replay_machine *r)
 {
+    ac_model_report report;
+    if (r->modelled) {
+        ac_model_finish(&r->machine.core, &report);
+        if (report.finding_count)
+            fail_msg("%s of %s: %s", ac_finding_kind_name(report.findings[0].kind),
+                     report.findings[0].instruction, report.findings[0].operand);
+        free(r->model);
+    }
     for (int i = 0; i < AC_BUFFERS; i++)
         free(r->machine.core.memory[i].bytes);
 }
