@@ -129,7 +129,12 @@ compiler_tensor compiler_output(const compiler *c, unsigned index)
 bool compiler_reference(const compiler *c, const reference_array *inputs, reference_array *outputs,
                         format_error *error)
 {
-    return reference_run(c->fused.node_count ? &c->fused : &c->g, inputs, outputs, NULL, error);
+    return reference_run(&c->g, inputs, outputs, NULL, error);
+}
+
+graph *compiler_graph(compiler *c, bool fused)
+{
+    return fused ? &c->fused : &c->g;
 }
 
 static bool run_passes(graph *g, const compiler_options *options, format_error *error)

@@ -54,7 +54,7 @@ static onnx_builder *wide(int side)
 static onnx_builder *small_net(const char *name, int side)
 {
     return !strcmp(name, "squeeze") ? squeeze(side, "Relu", "Mul")
-           : !strcmp(name, "exp") ? squeeze(side, "Exp", "Mul")
+           : !strcmp(name, "exp")   ? squeeze(side, "Exp", "Mul")
            : !strcmp(name, "shift") ? squeeze(side, "Relu", "Add")
            : !strcmp(name, "wide")  ? wide(side)
                                     : quantised_net(name, side);
