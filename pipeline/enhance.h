@@ -69,19 +69,8 @@ typedef struct enhance_settings {
 /* The name of a stage's network, or of what takes its place. */
 static inline const char *enhance_network(const enhance_settings *s, unsigned stage)
 {
-    switch (s->kinds[stage]) {
-    case STAGE_SR:
-        return s->stage.sr[stage]->name;
-    case STAGE_DENOISE:
-        return s->stage.denoise->name;
-    case STAGE_COLOUR:
-        return s->stage.colour->name;
-    case STAGE_RESIZE:
-        return "lanczos";
-    case STAGE_DELAY:
-        break;
-    }
-    return stage_kind_name(s->kinds[stage]);
+    const stage_row *row = stage_row_of(s->kinds[stage]);
+    return row->network ? row->network(&s->stage, stage) : row->name;
 }
 
 /* Video to video. The output appears under its name only when it is complete. */

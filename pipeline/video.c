@@ -533,8 +533,7 @@ static bool run(video *v, pipeline_error *error)
     }
     v->report->clock_jumps = v->in.times.jumps;
     v->report->moved_packets = v->out.container.moved;
-    v->report->noise = chain_noise(&v->stages);
-    v->report->compression = chain_compression(&v->stages);
+    chain_estimate(&v->stages, &v->report->noise, &v->report->compression);
     if (!v->report->frames && s->end > 0)
         return pipeline_fail(error, "%s: expected frames from %g s to %g s, found none", s->input,
                              s->start, s->end);

@@ -185,8 +185,7 @@ static bool enhance_image(const enhance_settings *settings, enhance_report *repo
             settings->progress(settings->progress_context, report);
         good = run_image(&stages, settings, image, error);
         report->frames = good;
-        report->noise = chain_noise(&stages);
-        report->compression = chain_compression(&stages);
+        chain_estimate(&stages, &report->noise, &report->compression);
     }
     chain_close(&stages);
     return good;

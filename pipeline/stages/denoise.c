@@ -7,6 +7,7 @@
 
 #include "pipeline/stages/plane_roles.h"
 #include "pipeline/stages/sample.h"
+#include "pipeline/stages/stage.h"
 
 /* The estimate follows changes of the noise within about a second of video, and does not
  * flicker. */
@@ -402,3 +403,77 @@ size_t denoise_bytes(const denoiser *d)
 {
     return pass_bytes(&d->luma) + pass_bytes(&d->chroma);
 }
+
+/* ---- the stage ------------------------------------------------------------------------------ */
+
+static bool open(stage *s, const stage_settings *settings, pipeline_error *error)
+{
+    return denoise_open(s->state, settings, s->in, s->enlarged, error);
+}
+
+static mona_status enqueue(stage *s, const stage_work *work)
+{
+    return denoise_enqueue(s->state, s->stream, work->in, work->out, work->previous, work->error,
+                           work->slot);
+}
+
+static void close_denoiser(void *state)
+{
+    denoise_close(state);
+}
+
+static size_t bytes(const void *state)
+{
+    return denoise_bytes(state);
+}
+
+static unsigned models(const void *state, stage_model list[STAGE_MAX_MODELS])
+{
+    const denoiser *d = state;
+    list[0] = (stage_model){&d->luma.bound, 1};
+    list[1] = (stage_model){&d->chroma.bound, 2};
+    return 2;
+}
+
+static const char *network(const stage_settings *settings, unsigned number)
+{
+    (void)number;
+    return settings->denoise->name;
+}
+
+/* The estimates of each plane. */
+static void remember(const void *state, unsigned slot, void *memory)
+{
+    const denoiser *d = state;
+    float strength[DENOISE_PLANES];
+    for (unsigned p = 0; p < DENOISE_PLANES; p++)
+        strength[p] = d->jobs[slot][p].strength;
+    memcpy(memory, strength, sizeof strength);
+}
+
+static void recall(void *state, const void *memory)
+{
+    memcpy(((denoiser *)state)->strength, memory, sizeof((denoiser *)state)->strength);
+}
+
+static bool estimate(const void *state, unsigned slot, float *noise, float *compression)
+{
+    const denoiser *d = state;
+    *noise = d->sigma[0];
+    *compression = d->jobs[slot][0].error;
+    return d->fixed < 0;
+}
+
+const stage_row denoise_stage = {.name = "denoise",
+                                 .state_bytes = sizeof(denoiser),
+                                 .memory_bytes = DENOISE_PLANES * sizeof(float),
+                                 .multiple = denoise_multiple,
+                                 .network = network,
+                                 .open = open,
+                                 .enqueue = enqueue,
+                                 .close = close_denoiser,
+                                 .bytes = bytes,
+                                 .models = models,
+                                 .remember = remember,
+                                 .recall = recall,
+                                 .estimate = estimate};

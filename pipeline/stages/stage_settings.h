@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-#include "pipeline/stages/delay.h"
 #include "mona.h"
 #include "pipeline/stages/chroma_location.h"
 #include "pipeline/stages/resize.h"
@@ -14,6 +13,13 @@ typedef struct named_model {
     const char *name; /* for messages: a file, or the name of an embedded model */
     mona_model model;
 } named_model;
+
+/* How long a stage that only waits takes for a frame. */
+typedef struct delay_settings {
+    double ms;      /* of a frame */
+    double slow_ms; /* for every `every`th frame, the first of which is frame every - 1 */
+    unsigned every; /* 0: never */
+} delay_settings;
 
 enum { CHAIN_MAX_STAGES = 6 };
 
