@@ -21,19 +21,18 @@ static void require(int met, const char *what)
 #define fail_msg(...) require(0, "the kernel cannot run it, or faults")
 #include "tests/unit/ascend/replay_machine.h"
 
-static mona_buffer plane(mona_tensor_info t, uint8_t *memory, size_t *bytes)
+static mona_buffer plane(mona_tensor_info t, size_t *bytes)
 {
     const size_t row = t.width * mona_type_size(t.type);
     *bytes = row * t.height * t.channels;
-    mona_buffer b = {memory ? memory : file_alloc(*bytes), (ptrdiff_t)row,
-                     (ptrdiff_t)(row * t.height)};
-    return b;
+    return (mona_buffer){file_alloc(*bytes), (ptrdiff_t)row, (ptrdiff_t)(row * t.height)};
 }
 
 int main(int count, char **argv)
 {
     uint8_t *bytes;
-    size_t size, in_bytes = 0, out_bytes = 0;
+    size_t size, in_bytes[MONA_MAX_IO], out_bytes[MONA_MAX_IO];
+    mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
     format_error error;
     mona_model model;
     mona_plan *plan;
@@ -50,18 +49,26 @@ int main(int count, char **argv)
     require(!mona_plan_make(&plan, file_alloc(mona_plan_bytes(&model)), &model, &config), "plan");
     const size_t arena = mona_plan_arena_bytes(plan);
     require(!mona_session_open(&session, plan, file_alloc(arena), arena), "session");
-    mona_buffer in = plane(mona_plan_input(plan, 0), NULL, &in_bytes);
-    mona_buffer out = plane(mona_plan_output(plan, 0), NULL, &out_bytes);
-    for (size_t i = 0; i < in_bytes; i++)
-        ((uint8_t *)in.data)[i] = (uint8_t)(i * 2654435761u >> 24);
-    require(!mona_session_run(session, &in, &out), "run");
+    const unsigned inputs = mona_model_input_count(&model),
+                   outputs = mona_model_output_count(&model);
+    for (unsigned k = 0; k < inputs; k++) {
+        in[k] = plane(mona_plan_input(plan, k), &in_bytes[k]);
+        for (size_t i = 0; i < in_bytes[k]; i++)
+            ((uint8_t *)in[k].data)[i] = (uint8_t)(i * 2654435761u >> 24) & 59;
+    }
+    for (unsigned k = 0; k < outputs; k++)
+        out[k] = plane(mona_plan_output(plan, k), &out_bytes[k]);
+    require(!mona_session_run(session, in, out), "run");
     replay_machine r;
     replay_open(&r, &p);
-    memcpy(replay_buffer(&r, 0), in.data, in_bytes);
+    for (unsigned k = 0; k < inputs; k++)
+        memcpy(replay_buffer(&r, k), in[k].data, in_bytes[k]);
     for (uint32_t s = 0; s < p.header.segments; s++)
         if (replay_segment(&r, &p, s))
             fail_msg();
-    require(!memcmp(replay_buffer(&r, 1), out.data, out_bytes), "the output differs");
+    for (unsigned k = 0; k < outputs; k++)
+        require(!memcmp(replay_buffer(&r, inputs + k), out[k].data, out_bytes[k]),
+                "an output differs");
     mona_session_close(session);
     printf("equal\n");
     return 0;
