@@ -105,6 +105,7 @@ static void print_model(const cJSON *document)
                                           "scale", "parameters", "fused"};
     static const char *const program_keys[] = {"target", "size", "bytes", "constants_bytes",
                                                "l1_bytes"};
+    static const char *const plan_keys[] = {"target", "size", "bytes", "threads", "arena_bytes"};
     char text[5][256];
     printf("%s: model %s, format version %s, written by %s, %s bytes\n",
            table_cell(document, "file", text[0], sizeof text[0]),
@@ -117,6 +118,8 @@ static void print_model(const cJSON *document)
     print_section(document, "operators", op_keys, 7);
     if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(document, "programs")))
         print_section(document, "programs", program_keys, 5);
+    if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(document, "plans")))
+        print_section(document, "plans", plan_keys, 5);
     print_plan(document);
 }
 

@@ -6,6 +6,7 @@
 #define AC_NEON_VECTOR_H
 
 #include <arm_neon.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "engine/cpu/c/compiler.h"

@@ -9,55 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/plan/planner.h"
+#include "engine/layout/layout.h"
 #include "engine/run/session.h"
+#include "formats/compiler/program/cpu_target.h"
 #include "formats/file.h"
-
-/* ---- targets --------------------------------------------------------------------------------- */
-
-/* What the planner must know about a CPU; its row kernels are only named. */
-static const struct {
-    const char *target;
-    ac_isa isa;
-    const char *rows; /* whose kernels it has besides conv_row */
-} targets[] = {
-    {"c", {.name = "c", .conv_scratch = AC_SCRATCH}, "c"},
-    {"x86-avx2", {.name = "avx2", .winograd = true, .conv_scratch = AC_SCRATCH}, "avx2"},
-    {"x86-avxvnni", {.name = "avxvnni", .conv_scratch = AC_SCRATCH}, "avxvnni"},
-    {"x86-avx512", {.name = "avx512", .conv_scratch = AC_SCRATCH}, "avx512"},
-    {"armv8", {.name = "neon", .conv_scratch = AC_SCRATCH_NEON}, "neon"},
-    {"armv8-dot", {.name = "dotprod", .conv_scratch = AC_SCRATCH_NEON}, "neon"},
-};
-
-enum { TARGETS = sizeof targets / sizeof *targets };
-
-static size_t find_target(const char *name)
-{
-    size_t i = 0;
-    while (i < TARGETS && strcmp(targets[i].target, name))
-        i++;
-    return i;
-}
-
-/* Small CPUs have at least so much second-level cache. */
-static mona_status open_device(mona_device_properties *p)
-{
-    p->cores = 1;
-    p->cache_bytes = 512 << 10;
-    return MONA_OK;
-}
-
-static const ac_isa *isa_of(const char *target)
-{
-    return &targets[find_target(target)].isa;
-}
-
-static const mona_device other_cpu = {
-    .name = "host",
-    .target = &ac_target_host,
-    .open = open_device,
-    .isa = isa_of,
-};
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -65,7 +20,7 @@ typedef struct emitter {
     const emit_c_request *request;
     const mona_session *session; /* whose constants are bound */
     const mona_plan *plan;       /* laid out to be linked */
-    size_t target;
+    const cpu_target *target;
     bool arrays; /* the model has operators on arrays, which read its data */
     FILE *out;
 } emitter;
@@ -227,7 +182,7 @@ static bool has_functions(const mona_plan *plan)
 /* The row kernels in use. */
 static void put_isa(const emitter *e)
 {
-    const char *name = targets[e->target].isa.name, *others = targets[e->target].rows;
+    const char *name = e->target->isa.name, *others = e->target->rows;
     const struct {
         const char *row, *isa;
         bool used;
@@ -244,8 +199,8 @@ static void put_isa(const emitter *e)
             fprintf(e->out, "void ac_%s_%s(const ac_%s *);\n", rows[i].isa, rows[i].row,
                     rows[i].row);
     fprintf(e->out, "\nstatic const ac_isa isa = {.name = \"%s\",", name);
-    PUT(e->out, &targets[e->target].isa, winograd);
-    PUT(e->out, &targets[e->target].isa, conv_scratch);
+    PUT(e->out, &e->target->isa, winograd);
+    PUT(e->out, &e->target->isa, conv_scratch);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].used)
             fprintf(e->out, " .%s = ac_%s_%s,", rows[i].row, rows[i].isa, rows[i].row);
@@ -578,11 +533,11 @@ static bool write_both(emitter *e, char **header, char **source, format_error *e
 bool emit_c(const mona_model *model, const emit_c_request *request, char **header, char **source,
             format_error *error)
 {
-    const mona_config config = {.device = &other_cpu,
+    const mona_config config = {.device = &cpu_target_device,
                                 .cpu = request->target,
                                 .threads = request->threads,
                                 .sizes = {request->size}};
-    emitter e = {.request = request, .target = find_target(request->target)};
+    emitter e = {.request = request, .target = cpu_target_find(request->target)};
     void *memory = file_alloc(mona_plan_bytes(model)), *arena = NULL;
     mona_session *session = NULL;
     mona_plan *plan = NULL;
