@@ -3,10 +3,7 @@
 
 #include <string.h>
 
-static uint32_t min_u32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
+#include "engine/arith.h"
 
 size_t changes_most(mona_size size)
 {
@@ -57,14 +54,14 @@ static void shrink_columns(const plane_change *c, mona_rect *r)
     r->width = (uint32_t)((end + sample - 1) / sample - begin / sample);
 }
 
-static uint32_t max_u32(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
 static uint64_t area(const mona_rect *r)
 {
     return (uint64_t)r->width * r->height;
+}
+
+static uint32_t max_u32(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
 }
 
 /* Joins two rectangles if the joint one has little more area than both. A few rectangles are
