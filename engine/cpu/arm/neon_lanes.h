@@ -10,7 +10,7 @@
 #ifndef AC_NEON_LANES_H
 #define AC_NEON_LANES_H
 
-#include "engine/cpu/arm/neon_conv.h"
+#include "engine/cpu/arm/arm_conv.h"
 
 enum { MAX_PIXELS = 10, MAX_ACC = 20 };
 

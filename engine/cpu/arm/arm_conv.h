@@ -5,8 +5,8 @@
  * A row is computed in tiles of pixels, and a tile in register blocks. If a row is not a multiple
  * of the tile, or a tile not a multiple of the block, the last one is moved back to end at the last
  * pixel. Some pixels are then computed twice, with the same result. */
-#ifndef AC_NEON_CONV_H
-#define AC_NEON_CONV_H
+#ifndef AC_ARM_CONV_H
+#define AC_ARM_CONV_H
 
 #include "engine/cpu/c/scatter.h"
 #include "engine/cpu/c/vector_epilogue.h"
