@@ -8,7 +8,7 @@
 #   BUILD                           the output folder (build)
 #   PREFIX LIBDIR DESTDIR           where make install puts files (/usr/local, PREFIX/lib, nothing before them)
 #   WERROR=1                        warnings are errors
-#   SANITIZE=1                      the address and undefined-behaviour sanitisers
+#   SANITIZE=1                      the address and undefined-behaviour sanitisers; SANITIZE=thread: that of threads
 #   TESTS TIER                      which tests make check runs, see tests/run.sh
 #   INPUT                           a clip for make demo
 #   V=1                             show commands
@@ -42,8 +42,9 @@ WARN := -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
 OPTIMISE = -O3
 BASE = -std=c11 $(OPTIMISE) -g $(WARN) -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. -MMD -MP
 ifdef SANITIZE
-BASE += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-LDFLAGS += -fsanitize=address,undefined
+SANITIZERS := $(if $(filter thread,$(SANITIZE)),thread,address,undefined)
+BASE += -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS += -fsanitize=$(SANITIZERS)
 endif
 # The engine and its kernels: freestanding, nothing of libc but the mem* four. The same objects make the archives
 # and libmona.so, which shows only what mona.h declares. A program linked with --gc-sections holds only what it uses.
@@ -51,7 +52,9 @@ ENGINE_CFLAGS = $(BASE) -fPIC -ffunction-sections -fdata-sections -fno-asynchron
 LIBRARIES := libavformat libavcodec libavutil libavfilter libswscale libprotobuf-c libcjson
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 LIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) -pthread -lm
-HOST_CFLAGS = $(BASE) -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen $(PKG_CFLAGS)
+# Position-independent as in PIE programs: the same objects make the command and libmonavideo.so, which shows only
+# what monavideo.h declares.
+HOST_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen $(PKG_CFLAGS)
 COMPILE_HOST = $(CC) $(HOST_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 # ---- sources ----------------------------------------------------------------------------------
@@ -67,7 +70,7 @@ RUN_SRC += $(wildcard engine/cpu/arm/*.c)
 endif
 FORMATS_SRC := $(wildcard formats/*.c formats/*/*.c formats/*/*/*.c)
 PIPELINE_SRC := $(wildcard pipeline/*.c pipeline/*/*.c)
-APP_SRC := $(filter-out apps/demo/% apps/firmware/%,$(wildcard apps/*/*.c apps/*/*/*.c))
+APP_SRC := $(filter-out apps/demo/% apps/firmware/% apps/examples/% apps/gstreamer/%,$(wildcard apps/*/*.c apps/*/*/*.c))
 MODELS := $(sort $(wildcard models/*.mona))
 
 obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
@@ -81,7 +84,7 @@ APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(BUILD)/mona $(ARCHIVES)
+all: $(BUILD)/mona $(ARCHIVES) $(BUILD)/libmonavideo.so
 
 help:
 	@echo 'make                 build/mona and build/libmona*.a'
@@ -165,7 +168,7 @@ $(BUILD)/gen/onnx.pb-c.c: $(ONNX_PROTO)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
 $(BUILD)/gen/onnx.pb-c.h: $(BUILD)/gen/onnx.pb-c.c
 $(BUILD)/gen/onnx.pb-c.o: WARN :=
-$(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c
+$(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c Makefile
 	$(Q)$(COMPILE_HOST)
 
 # Code that never runs per pixel is compiled without much optimisation, which is faster.
@@ -220,6 +223,12 @@ $(BUILD)/models/embedded.o: models/embedded.c $(MODELS) $(BUILD)/gen/models.inc 
 $(BUILD)/mona: $(APP_OBJ) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(ARCHIVES)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# The archives' own public functions stay inside: who wants them links libmona.so.
+VIDEO_SONAME := libmonavideo.so.$(firstword $(subst ., ,$(VERSION)))
+$(BUILD)/libmonavideo.so: $(filter-out %/cli/mona.o,$(APP_OBJ)) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(ARCHIVES)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(VIDEO_SONAME) -Wl,--exclude-libs,ALL -Wl,--gc-sections \
+	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(LIBS)
+
 # ---- an example of a program that links the library alone ----------------------------------------
 $(BUILD)/firmware: $(addprefix $(BUILD)/,apps/firmware/main.o models/embedded.o libmona-plan.a libmona.a)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
@@ -264,7 +273,7 @@ $(UNIT): $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(ARCHIVES)
 $(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/bench/,statistics.o significance.o)
 $(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o telemetry_log.o)
 $(BUILD)/tests/test_fair_queue: $(BUILD)/apps/bench/fair_queue.o
-$(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
+$(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin $(BUILD)/tests/test_monavideo: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 # Tests of training.
 TRAIN_OBJ := $(addprefix $(BUILD)/models/train/avx512/,chain.o products.o)
 $(BUILD)/tests/test_chain: $(TRAIN_OBJ)
@@ -378,14 +387,24 @@ $(BUILD)/gen/mona.pc: engine/mona.h Makefile always
 	    'Description: Inference engine for the Ascend 310 and for CPUs' 'Version: $(VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lmona' 'Libs.private: -pthread' > $@
 
-install: all $(HELP) $(BUILD)/libmona.so $(BUILD)/gen/mona.pc
+$(BUILD)/gen/monavideo.pc: engine/mona.h Makefile always
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$${prefix}/include' '' 'Name: monavideo' \
+	    'Description: Enlarges and cleans frames and videos' 'Version: $(VERSION)' \
+	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lmonavideo' > $@
+
+install: all $(HELP) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monavideo.pc)
 	install -D -m 755 $(BUILD)/mona $(DESTDIR)$(PREFIX)/bin/mona
 	install -D -m 644 engine/mona.h $(DESTDIR)$(PREFIX)/include/mona.h
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR) $(ARCHIVES)
 	install -D -m 644 $(BUILD)/libmona.so $(DESTDIR)$(LIBDIR)/libmona.so.$(VERSION)
 	ln -sf libmona.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libmona.so
-	install -D -m 644 $(BUILD)/gen/mona.pc $(DESTDIR)$(LIBDIR)/pkgconfig/mona.pc
+	install -D -m 644 apps/library/monavideo.h $(DESTDIR)$(PREFIX)/include/monavideo.h
+	install -D -m 644 $(BUILD)/libmonavideo.so $(DESTDIR)$(LIBDIR)/libmonavideo.so.$(VERSION)
+	ln -sf libmonavideo.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(VIDEO_SONAME)
+	ln -sf $(VIDEO_SONAME) $(DESTDIR)$(LIBDIR)/libmonavideo.so
+	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(BUILD)/gen/mona.pc $(BUILD)/gen/monavideo.pc
 ifneq ($(HELP),)
 	install -D -m 644 $(BUILD)/gen/mona.1 $(DESTDIR)$(PREFIX)/$(MAN)
 	install -D -m 644 $(BUILD)/gen/mona.bash $(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)
@@ -395,8 +414,9 @@ else
 endif
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona include/mona.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION)) \
-	    $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(ARCHIVES)) libmona.so libmona.so.$(VERSION) $(SONAME) pkgconfig/mona.pc)
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona include/mona.h include/monavideo.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION)) \
+	    $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(ARCHIVES)) libmona.so libmona.so.$(VERSION) $(SONAME) libmonavideo.so \
+	    libmonavideo.so.$(VERSION) $(VIDEO_SONAME) pkgconfig/mona.pc pkgconfig/monavideo.pc)
 
 dist:
 	@mkdir -p $(BUILD)

@@ -50,18 +50,20 @@ static bool read_header(om_file *om, format_error *error)
     return true;
 }
 
+/* The table's numbers are naturally aligned: one of 64 bits follows four bytes of padding. */
 static bool read_partitions(om_file *om, format_error *error)
 {
-    const unsigned width = number_at(om->bytes + 184, 8) ? 8 : 4;
-    const size_t entry = 4 + 2 * (size_t)width, table = HEADER_BYTES + 4;
+    const size_t width = number_at(om->bytes + 184, 8) ? 8 : 4, entry = 3 * width;
+    const size_t table = HEADER_BYTES + width;
     const uint64_t count = number_at(om->bytes + HEADER_BYTES, 4);
-    if (count > OM_MAX_PARTITIONS || count * entry > om->size - table)
+    if (table > om->size || count > OM_MAX_PARTITIONS || count * entry > om->size - table)
         return format_fail(error, "has %" PRIu64 " partitions; at most %d fit", count,
                            OM_MAX_PARTITIONS);
     const size_t base = table + (size_t)count * entry;
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *p = om->bytes + table + i * entry;
-        const uint64_t offset = number_at(p + 4, width), size = number_at(p + 4 + width, width);
+        const uint64_t offset = number_at(p + width, (unsigned)width);
+        const uint64_t size = number_at(p + 2 * width, (unsigned)width);
         if (offset > om->size - base || size > om->size - base - offset)
             return format_fail(error, "partition %u lies outside the file", i);
         om->partitions[i] =

@@ -4,8 +4,10 @@
  *   header, 256 bytes   magic "IMOD" at 0, headsize 256 at 4, version at 8, length of what follows
  *                       the header at 76 (u32), encrypted at 80, kind at 82, name at 84 (32 bytes),
  *                       platform at 160 (20 bytes), the same length at 184 (u64; 0: see above)
- *   partition table     u32 count, then type, offset and size of each: u32 each, or, where the
- *                       length at 184 is not 0, u32, u64 and u64; offsets count from its end
+ *   partition table     u32 count, then type, offset and size of each, u32 each; or, where the
+ *                       length at 184 is not 0, u32 count, 4 bytes of padding, then u32 type,
+ *                       4 bytes of padding, u64 offset and u64 size of each; offsets count from
+ *                       the table's end
  *   partitions          MODEL_DEF, a protobuf message whose field 11 maps names to attributes;
  *                       TBE_KERNELS: records of magic 0x5d776efd, bytes of the name, bytes of the
  *                       binary (u32 each), name, ELF file; and others, which are not looked into

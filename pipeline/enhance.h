@@ -3,6 +3,7 @@
 #ifndef MONA_ENHANCE_H
 #define MONA_ENHANCE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,6 +61,9 @@ typedef struct enhance_settings {
     bool (*sized)(void *context, uint32_t width, uint32_t height);
     void *sized_context;
     const pipeline_probe *probe; /* of a video; NULL: none */
+    /* Any thread may set it: a video ends after the frames that were read so far, and is complete.
+     * NULL: nothing does. */
+    const atomic_bool *ends;
 } enhance_settings;
 
 /* The name of a stage's network, or of what takes its place. */

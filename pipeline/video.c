@@ -135,6 +135,14 @@ static bool decode(video *v, uint64_t number)
     return next == INPUT_FRAME;
 }
 
+/* Whether no more frames are wanted. */
+static bool ends(const video *v, uint64_t frames)
+{
+    const enhance_settings *s = v->settings;
+    return atomic_load(&v->stop) || (s->frames && frames >= s->frames) ||
+           (s->ends && atomic_load(s->ends));
+}
+
 static void *decode_all(void *argument)
 {
     video *v = argument;
@@ -142,7 +150,7 @@ static void *decode_all(void *argument)
     uint64_t frames = 0;
 
     const uint64_t done = output_done(&v->out);
-    while (!atomic_load(&v->stop) && (!limit || frames < limit)) {
+    while (!ends(v, frames)) {
         if (!decode(v, frames) || (frames >= done && !submit(v)))
             break;
         frames++;

@@ -30,9 +30,9 @@ def kernel(name, size):
 
 
 def om(partitions, wide=False, encrypted=0, name=b'classifier'):
-    table, offset = struct.pack('<I', len(partitions)), 0
+    table, offset = struct.pack('<I4x' if wide else '<I', len(partitions)), 0
     for kind, data in partitions:
-        table += struct.pack('<IQQ' if wide else '<III', kind, offset, len(data))
+        table += struct.pack('<I4xQQ' if wide else '<III', kind, offset, len(data))
         offset += len(data)
     body = table + b''.join(data for _, data in partitions)
     head = bytearray(256)

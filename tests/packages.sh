@@ -43,7 +43,8 @@ check "dpkg-buildpackage" sh -c "cd $folder/mona-$version && DEB_BUILD_OPTIONS=p
 check "lintian finds no error" sh -c "lintian --allow-root --fail-on error \
     --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog $folder/mona_*.changes"
 grep '^[EW]:' "$log"
-check "the packages install" install "$(pwd)/$folder"/mona_*.deb "$(pwd)/$folder"/libmona0_*.deb "$(pwd)/$folder"/libmona-dev_*.deb
+check "the packages install" install "$(pwd)/$folder"/mona_*.deb "$(pwd)/$folder"/libmona0_*.deb "$(pwd)/$folder"/libmona-dev_*.deb \
+    "$(pwd)/$folder"/libmonavideo0_*.deb "$(pwd)/$folder"/libmonavideo-dev_*.deb
 check "mona runs" sh -c "mona --version | grep -F '$version'"
 check "its models are inside" mona inspect sr_x2_fast
 check "the manual page and the completions are there" ls /usr/share/man/man1/mona.1.gz \
@@ -68,5 +69,8 @@ check "a program compiles with pkg-config --cflags --libs mona" \
 check "it runs" "$folder/program" models/sr_x2_fast.mona
 check "with libmona.so.0 of the package" sh -c "ldd $folder/program | grep 'libmona\\.so\\.0 => /'"
 check "and statically" sh -c "cc -o $folder/program-static $folder/program.c -l:libmona.a -pthread && $folder/program-static models/sr_x2_fast.mona"
+check "the example of libmonavideo compiles with pkg-config" \
+    sh -c "cc -Wall -Werror -o $folder/frames apps/examples/frames.c \$(pkg-config --cflags --libs monavideo)"
+check "it enlarges frames" sh -c "$folder/frames 96x54 3 | grep -a -c FRAME | grep -x 3"
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]

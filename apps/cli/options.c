@@ -11,10 +11,23 @@
 #include "apps/cli/help.h"
 #include "apps/cli/suggest.h"
 
+static _Thread_local pipeline_error *kept;
+
+void cli_keep_failures(pipeline_error *error)
+{
+    kept = error;
+}
+
 int cli_fail(int status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
+    if (kept) {
+        if (!kept->text[0])
+            vsnprintf(kept->text, sizeof kept->text, format, arguments);
+        va_end(arguments);
+        return status;
+    }
     fputs("mona: ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);

@@ -17,11 +17,16 @@
 #include <stddef.h>
 
 #include "mona.h"
+#include "pipeline/error.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 /* Prints "mona: ..." and a newline on stderr; returns status. */
 int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* From now on, cli_fail in this thread writes the first line here instead of printing it; NULL: it
+ * prints again. */
+void cli_keep_failures(pipeline_error *error);
 
 /* What an option takes, and the type of the field it sets. */
 typedef enum option_kind {

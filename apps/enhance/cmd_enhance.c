@@ -106,38 +106,6 @@ static options_result parse(arguments *a, int argc, char **argv)
     return result;
 }
 
-/* Parses "2", for the networks alone, or "1:2:2". */
-static bool parse_threads(enhance_settings *s, const char *text)
-{
-    unsigned load = 0, proc = 0, save = 0;
-    char rest;
-    const bool single = sscanf(text, "%3u%c", &proc, &rest) == 1 && proc;
-    if ((!single && sscanf(text, "%3u:%3u:%3u%c", &load, &proc, &save, &rest) != 3) ||
-        load > MONA_MAX_THREADS || proc > MONA_MAX_THREADS || save > MONA_MAX_THREADS) {
-        cli_fail(0,
-                 "--threads: expected a number from 1 to %d, or three from 0 such as 1:2:2, found "
-                 "'%s'",
-                 MONA_MAX_THREADS, text);
-        return false;
-    }
-    s->decode_threads = load;
-    s->stage.threads = proc;
-    s->encoder.threads = save;
-    return true;
-}
-
-static bool makes_one_picture(const arguments *a)
-{
-    return still_can_write(a->output) && !picture_pattern(a->output) && a->preview < 0;
-}
-
-/* Includes an animated PNG, if the output is a picture. */
-static bool takes_one_picture(const arguments *a)
-{
-    return strcmp(a->input, "-") && !picture_pattern(a->input) && still_is_image(a->input) &&
-           (makes_one_picture(a) || !still_is_animated(a->input));
-}
-
 /* Distinguishes files that cannot be read from those that are not images. */
 static bool check_input(const char *path)
 {
@@ -173,7 +141,8 @@ static int check_files(const arguments *a, bool image)
     const bool piped = !strcmp(a->input, "-"), numbered = picture_pattern(a->input);
     if (!piped && !numbered && !check_input(a->input))
         return EXIT_FAILED;
-    if (!image && !piped && !numbered && !a->format && makes_one_picture(a))
+    if (!image && !piped && !numbered && !a->format && a->preview < 0 &&
+        enhance_makes_picture(a->output))
         return cli_fail(
             EXIT_FAILED,
             "%s: expected a picture (PNG, JPEG, WebP, BMP or TIFF), because the output is one, "
@@ -278,10 +247,10 @@ static int enhance(int argc, char **argv)
         .segment_frames = (uint64_t)a.segment_frames,
         .notes = {progress_note, &shown},
     };
-    if ((a.threads && !parse_threads(&settings, a.threads)) ||
+    if ((a.threads && !enhance_threads_read(&settings, a.threads)) ||
         !(settings.stage.device = options_device(a.device)))
         return EXIT_USAGE;
-    const bool image = takes_one_picture(&a);
+    const bool image = enhance_takes_picture(a.input, a.output, a.preview >= 0);
     late_size late = {&a.shared, &settings, &models, &shown};
     if (result_size_is_late(&a.shared.size, &settings)) {
         settings.sized = choose_late;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/enhance/enhance_options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apps/cli/suggest.h"
 #include "pipeline/image/picture_list.h"
+#include "pipeline/image/stills.h"
 
 static bool parse_strength(double *strength, const char *text)
 {
@@ -92,6 +94,34 @@ bool enhance_options_check(const enhance_options *o)
 {
     return (o->size.height > 0) + (o->size.size != NULL) + (o->scale > 0) <= 1 ||
            cli_fail(0, "expected one of --scale, --height and --size, found more");
+}
+
+bool enhance_threads_read(enhance_settings *s, const char *text)
+{
+    unsigned load = 0, proc = 0, save = 0;
+    char rest;
+    const bool single = sscanf(text, "%3u%c", &proc, &rest) == 1 && proc;
+    if ((!single && sscanf(text, "%3u:%3u:%3u%c", &load, &proc, &save, &rest) != 3) ||
+        load > MONA_MAX_THREADS || proc > MONA_MAX_THREADS || save > MONA_MAX_THREADS)
+        return cli_fail(0,
+                        "--threads: expected a number from 1 to %d, or three from 0 such as 1:2:2, "
+                        "found '%s'",
+                        MONA_MAX_THREADS, text);
+    s->decode_threads = load;
+    s->stage.threads = proc;
+    s->encoder.threads = save;
+    return true;
+}
+
+bool enhance_makes_picture(const char *output)
+{
+    return still_can_write(output) && !picture_pattern(output);
+}
+
+bool enhance_takes_picture(const char *input, const char *output, bool preview)
+{
+    return strcmp(input, "-") && !picture_pattern(input) && still_is_image(input) &&
+           ((!preview && enhance_makes_picture(output)) || !still_is_animated(input));
 }
 
 int enhance_options_apply(const enhance_options *o, bool image, bool delays, stage_models *models,

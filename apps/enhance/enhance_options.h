@@ -114,6 +114,16 @@ typedef struct enhance_options {
 /* False, with a message: more than one of them says how large the result is. */
 bool enhance_options_check(const enhance_options *options);
 
+/* Sets the threads from --threads: "2", for the networks alone, or "1:2:2". False, with a message. */
+bool enhance_threads_read(enhance_settings *settings, const char *text);
+
+/* Whether the output is one picture, by its name. */
+bool enhance_makes_picture(const char *output);
+
+/* Whether the input is one picture, which enhance_still takes. An animated one is, if the output is
+ * one. preview: the output is not the result. */
+bool enhance_takes_picture(const char *input, const char *output, bool preview);
+
 /* Makes the stages, networks and encoder of settings from the options, and opens the networks.
  * input, and device, cpu and strip_rows of the stages, must be set already. image: one picture, not
  * frames of a video. delays: as in stage_list_read. settings points into options and models, which

@@ -91,7 +91,8 @@ if [ -n "$SANITIZE" ]; then
 else
     succeeds "make install" $make -s install BUILD="$BUILD" PREFIX=/usr LIBDIR=/usr/lib/here DESTDIR="$tmp/root"
     same "libraries go to LIBDIR" "$(cd "$tmp/root/usr/lib/here" && echo *)" \
-        "$(echo libmona-model310.a libmona-plan.a libmona.a libmona.so libmona.so.0 "libmona.so.$version" pkgconfig)"
+        "$(echo libmona-model310.a libmona-plan.a libmona.a libmona.so libmona.so.0 "libmona.so.$version" libmonavideo.so \
+            libmonavideo.so.0 "libmonavideo.so.$version" pkgconfig)"
     nothing "libmona.so shows what mona.h declares and nothing else" \
         "$(nm -D --defined-only "$BUILD/libmona.so" | awk '{ print $3 }' | while read -r name; do
             grep -q "\\<$name[(,;]" engine/mona.h || echo "$name"; done)"

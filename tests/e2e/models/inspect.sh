@@ -15,7 +15,11 @@ TASK_INFO 3840 2"
 same "its kernels" "$(sed -n '/^kernels/,$p' "$tmp/log" | awk 'NR > 2 { print $1, $2, $3 }')" "te_conv2d_0__kernel0 1234 0x1029
 te_pooling_1__kernel0 2000 0x1029"
 same "no warning where nothing leaks" "$(grep -c warning "$tmp/log")" 0
-for file in $(! full || echo wide) leak; do
+succeeds "one with a table of 64 bits" "$mona" inspect "$om/wide.om"
+same "whose numbers are naturally aligned" "$(sed -n '/^partitions/,/^$/p' "$tmp/log" | awk 'NR > 2 && NF { print $1, $3, $4 }')" "MODEL_DEF 336 234
+WEIGHTS_DATA 570 64
+TBE_KERNELS 634 3299"
+for file in wide leak; do
     succeeds "an .om model with its author's command line, $file" "$mona" inspect "$om/$file.om"
     same "is warned of, $file" "$(grep -c '^warning: .*command line' "$tmp/log") $(grep -c '/home/someone/secret/net.onnx' "$tmp/log")" "1 1"
 done

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/library/handle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)MONA_VIDEO_FRAMES == (int)CHAIN_OUTPUTS, "what a chain holds");
+_Static_assert((int)MONA_VIDEO_PLANES == (int)FRAME_MAX_PLANES, "what a frame has");
+
+const char *mona_video_status_text(mona_video_status status)
+{
+    switch (status) {
+    case MONA_VIDEO_OK:
+        return "no error";
+    case MONA_VIDEO_AGAIN:
+        return "pull a frame first, or push one";
+    case MONA_VIDEO_ERR_ARGUMENT:
+        return "an argument makes no sense";
+    case MONA_VIDEO_ERR_STATE:
+        return "a call in the wrong order";
+    case MONA_VIDEO_ERR_OPTION:
+        return "no such option, or not with this value";
+    case MONA_VIDEO_ERR_FORMAT:
+        return "frames of this format cannot be enhanced";
+    case MONA_VIDEO_ERR_FAILED:
+        return "enhancing failed";
+    }
+    return "unknown status";
+}
+
+const char *mona_video_version(void)
+{
+    return MONA_VERSION;
+}
+
+mona_video *mona_video_open(void)
+{
+    mona_video *video = calloc(1, sizeof *video);
+    if (!video)
+        return NULL;
+    pthread_mutex_init(&video->pushing, NULL);
+    pthread_mutex_init(&video->pulling, NULL);
+    pthread_mutex_init(&video->lock, NULL);
+    return video;
+}
+
+void mona_video_close(mona_video *video)
+{
+    if (!video)
+        return;
+    chain_close(&video->stages);
+    stage_models_close(&video->models);
+    video_options_free(&video->options);
+    pthread_mutex_destroy(&video->pushing);
+    pthread_mutex_destroy(&video->pulling);
+    pthread_mutex_destroy(&video->lock);
+    free(video);
+}
+
+mona_video_status handle_fail(mona_video *video, mona_video_status status,
+                              const pipeline_error *error)
+{
+    pthread_mutex_lock(&video->lock);
+    video->error = *error;
+    pthread_mutex_unlock(&video->lock);
+    return status;
+}
+
+mona_video_status handle_misused(mona_video *video, const char *expected)
+{
+    pipeline_error error = {0};
+    pipeline_fail(&error, "%s", expected);
+    return handle_fail(video, MONA_VIDEO_ERR_STATE, &error);
+}
+
+size_t mona_video_error(mona_video *video, char *text, size_t bytes)
+{
+    pipeline_error error = {0};
+    if (video) {
+        pthread_mutex_lock(&video->lock);
+        error = video->error;
+        pthread_mutex_unlock(&video->lock);
+    }
+    const size_t length = strlen(error.text);
+    if (text && bytes) {
+        const size_t kept = length < bytes ? length : bytes - 1;
+        memcpy(text, error.text, kept);
+        text[kept] = 0;
+    }
+    return length;
+}
+
+mona_video_status mona_video_set(mona_video *video, const char *option, const char *value)
+{
+    pipeline_error error = {0};
+    if (!video || !option)
+        return MONA_VIDEO_ERR_ARGUMENT;
+    pthread_mutex_lock(&video->lock);
+    const bool open = video->state == HANDLE_NEW;
+    const bool good = open && video_options_add(&video->options, option, value, &error);
+    pthread_mutex_unlock(&video->lock);
+    if (!open)
+        return handle_misused(video, "set: expected before start and run");
+    return good ? MONA_VIDEO_OK : handle_fail(video, MONA_VIDEO_ERR_OPTION, &error);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a mona_video is. Locks are taken in the order in which they stand here. */
+#ifndef MONA_VIDEO_HANDLE_H
+#define MONA_VIDEO_HANDLE_H
+
+#include <pthread.h>
+
+#include "apps/library/monavideo.h"
+#include "apps/library/video_options.h"
+
+typedef enum handle_state { HANDLE_NEW, HANDLE_FRAMES, HANDLE_RUNNING, HANDLE_FAILED } handle_state;
+
+/* A frame on its way. */
+typedef struct frame_note {
+    int64_t time;
+    void *user;
+    mona_event *done;
+} frame_note;
+
+struct mona_video {
+    pthread_mutex_t pushing, pulling; /* held during the whole of such a call */
+    pthread_mutex_t lock;             /* of all below but `stages`; never held while waiting */
+    handle_state state;
+    pipeline_error error; /* of the last call that failed */
+    video_options options;
+    stage_models models;
+    chain stages;
+    frame_note notes[CHAIN_OUTPUTS];
+    uint64_t pushed, pulled, returned; /* frames; returned: their planes may be written again */
+};
+
+/* Keeps the error for mona_video_error and returns status. */
+mona_video_status handle_fail(mona_video *video, mona_video_status status,
+                              const pipeline_error *error);
+
+/* The same for a call in the wrong order; `expected` says what was called too early or too late. */
+mona_video_status handle_misused(mona_video *video, const char *expected);
+
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+/* libmonavideo: what `mona enhance` does, inside other programs.
+ *
+ * Frames in, frames out:
+ *
+ *     mona_video *video = mona_video_open();
+ *     mona_video_set(video, "scale", "2");
+ *     mona_video_start(video, &format, &result);
+ *     for each frame:
+ *         while (mona_video_push(video, &frame) == MONA_VIDEO_AGAIN)
+ *             mona_video_pull(video, &made), use made
+ *     while (mona_video_pull(video, &made) == MONA_VIDEO_OK)
+ *         use made
+ *     mona_video_close(video);
+ *
+ * File to file: mona_video_run in place of start, push and pull.
+ *
+ * Every frame that is pushed comes out once, in order. A frame waits for no later one: it can be
+ * pulled as soon as it was pushed, and pulling it waits until it is computed. Up to
+ * MONA_VIDEO_FRAMES are on their way at a time.
+ *
+ * Thread safety: any thread may call any function for any handle, several threads at a time, but
+ * for mona_video_close, which must be the last call for its handle. One thread may push while
+ * another pulls; of several that push, or that pull, one waits for the other. The library prints
+ * nothing and ends no process. mona_video_run listens to FFmpeg's log, of which there is one for a
+ * process.
+ *
+ * Compatibility: programs compiled with this header run with every library of the same soname. */
+#ifndef MONAVIDEO_H
+#define MONAVIDEO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef __GNUC__
+#pragma GCC visibility push(default) /* all that libmonavideo.so exports */
+#endif
+
+typedef enum mona_video_status {
+    MONA_VIDEO_OK = 0,
+    MONA_VIDEO_AGAIN = 1,         /* push: pull a frame first; pull: push one first */
+    MONA_VIDEO_ERR_ARGUMENT = -1, /* a pointer or a stride that makes no sense */
+    MONA_VIDEO_ERR_STATE = -2,    /* a call in the wrong order */
+    MONA_VIDEO_ERR_OPTION = -3,   /* no such option, or not with this value */
+    MONA_VIDEO_ERR_FORMAT = -4,   /* frames of this format cannot be enhanced */
+    MONA_VIDEO_ERR_FAILED = -5,   /* mona_video_error says what; no more frames come out */
+} mona_video_status;
+
+/* One line of English for a status, without a full stop; never NULL. */
+const char *mona_video_status_text(mona_video_status status);
+
+/* The version of the library that runs, such as "0.1.0". */
+const char *mona_video_version(void);
+
+typedef struct mona_video mona_video;
+
+/* NULL: out of memory. */
+mona_video *mona_video_open(void);
+
+/* Waits for the frames on their way and releases everything, also the planes of a pulled frame.
+ * NULL is allowed. */
+void mona_video_close(mona_video *video);
+
+/* What the last failed call for this handle met, as one line; "" if none failed. Cuts it to bytes
+ * with the final 0. Returns the length of the whole line. */
+size_t mona_video_error(mona_video *video, char *text, size_t bytes);
+
+/* Sets an option of `mona enhance` by its name without the dashes, as typed there: "scale" "1.5",
+ * "stages" "denoise", "tier" "best"; value NULL for options without one. `mona enhance --help` lists
+ * them; those under Enhancement, Encoding and Computation are taken, and format, start, duration,
+ * end and frames. Encoders and parts count for mona_video_run alone. Call it before start or run. */
+mona_video_status mona_video_set(mona_video *video, const char *option, const char *value);
+
+/* ---- frames ------------------------------------------------------------------------------- */
+
+enum { MONA_VIDEO_PLANES = 4, MONA_VIDEO_FRAMES = 3 };
+
+/* Where samples of subsampled chroma lie: MPEG-2 to H.265, JPEG and MPEG-1, and UHD. */
+typedef enum mona_video_chroma {
+    MONA_VIDEO_CHROMA_LEFT,
+    MONA_VIDEO_CHROMA_CENTRE,
+    MONA_VIDEO_CHROMA_TOP_LEFT,
+} mona_video_chroma;
+
+/* Planes of luma or grey (1), with two of chroma (3), with alpha (4). */
+typedef struct mona_video_format {
+    uint32_t width, height; /* of luma */
+    uint32_t planes;
+    uint32_t shift_x, shift_y; /* chroma has 1 / 2^shift of the columns and rows, rounded up: 1, 1
+                                  is 4:2:0 */
+    uint32_t bits;             /* of a sample, 8 to 11; above 8 they lie in the low bits of 16 */
+    mona_video_chroma chroma;
+    bool full_range; /* samples go from 0 to the largest number; else studio range */
+} mona_video_format;
+
+typedef struct mona_video_frame {
+    void *data[MONA_VIDEO_PLANES];       /* the first sample of each plane */
+    ptrdiff_t stride[MONA_VIDEO_PLANES]; /* bytes from row to row; may be negative */
+    int64_t time;                        /* the caller's; comes out as it went in */
+    void *user;                          /* the same */
+} mona_video_frame;
+
+/* Opens the stages for frames of this format; *out is the format of the results. */
+mona_video_status mona_video_start(mona_video *video, const mona_video_format *in,
+                                   mona_video_format *out);
+
+/* Copies a frame in and starts its work. MONA_VIDEO_AGAIN: as many as possible are on their way or
+ * pulled. */
+mona_video_status mona_video_push(mona_video *video, const mona_video_frame *frame);
+
+/* Waits for the oldest frame and returns its planes, which belong to the library and stay until the
+ * next pull or close. MONA_VIDEO_AGAIN: every frame pushed so far has been pulled. */
+mona_video_status mona_video_pull(mona_video *video, mona_video_frame *frame);
+
+/* ---- files -------------------------------------------------------------------------------- */
+
+typedef struct mona_video_progress {
+    uint32_t in_width, in_height, out_width, out_height;
+    uint64_t frames;   /* written so far */
+    uint64_t expected; /* according to the input; 0: unknown */
+} mona_video_progress;
+
+typedef struct mona_video_callbacks {
+    /* Called in the caller's thread before the first frame and after each one. False ends the run
+     * there: the output is completed with the frames that were read. May be NULL. */
+    bool (*progress)(void *context, const mona_video_progress *progress);
+    /* Receives lines about what was changed or left out. Any thread; may be NULL. */
+    void (*note)(void *context, const char *line);
+    void *context;
+} mona_video_callbacks;
+
+/* Enhances a file into another, as `mona enhance -y INPUT -o OUTPUT` would: a video, numbered
+ * pictures (in/%04d.png) or one picture. OUTPUT appears under its name only when it is complete.
+ * callbacks may be NULL. The handle can be used again afterwards, with the same options. */
+mona_video_status mona_video_run(mona_video *video, const char *input, const char *output,
+                                 const mona_video_callbacks *callbacks);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/* File to file: the command's run with callbacks. */
+#include "apps/library/handle.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+typedef struct file_run {
+    mona_video *video;
+    const mona_video_callbacks *callbacks;
+    enhance_settings settings;
+    video_arguments arguments;
+    stage_models models;
+    atomic_bool ends;
+    pipeline_error *error;
+} file_run;
+
+static void tell_progress(void *context, const enhance_report *r)
+{
+    file_run *run = context;
+    const mona_video_callbacks *c = run->callbacks;
+    const mona_video_progress progress = {.in_width = r->in_width,
+                                          .in_height = r->in_height,
+                                          .out_width = r->out_width,
+                                          .out_height = r->out_height,
+                                          .frames = r->frames,
+                                          .expected = r->expected};
+    if (c->progress && !c->progress(c->context, &progress))
+        atomic_store(&run->ends, true);
+}
+
+/* An enhance_settings.sized callback. */
+static bool choose_late(void *context, uint32_t width, uint32_t height)
+{
+    file_run *run = context;
+    stage_models_close(&run->models);
+    run->models = (stage_models){0};
+    run->settings.count = 0;
+    run->arguments.shared.size.input = (mona_size){width, height};
+    return video_options_apply(&run->video->options, &run->arguments, false, &run->models,
+                               &run->settings, run->error);
+}
+
+static bool enhance_file(file_run *run, bool image)
+{
+    enhance_settings *s = &run->settings;
+    enhance_report report = {0};
+    if (!video_options_apply(&run->video->options, &run->arguments, image, &run->models, s,
+                             run->error))
+        return false;
+    if (result_size_is_late(&run->arguments.shared.size, s)) {
+        s->sized = choose_late;
+        s->sized_context = run;
+    }
+    return image ? enhance_still(s, &report, run->error) : enhance_video(s, &report, run->error);
+}
+
+static bool begin(mona_video *video)
+{
+    pthread_mutex_lock(&video->lock);
+    const bool open = video->state == HANDLE_NEW;
+    if (open)
+        video->state = HANDLE_RUNNING;
+    pthread_mutex_unlock(&video->lock);
+    return open;
+}
+
+mona_video_status mona_video_run(mona_video *video, const char *input, const char *output,
+                                 const mona_video_callbacks *callbacks)
+{
+    static const mona_video_callbacks none;
+    pipeline_error error = {0};
+    file_run run = {.video = video, .callbacks = callbacks ? callbacks : &none, .error = &error};
+    if (!video || !input || !output)
+        return MONA_VIDEO_ERR_ARGUMENT;
+    if (!begin(video))
+        return handle_misused(video, "run: expected without start, and one at a time");
+    run.settings = (enhance_settings){.input = input,
+                                      .output = output,
+                                      .notes = {run.callbacks->note, run.callbacks->context},
+                                      .progress = tell_progress,
+                                      .progress_context = &run,
+                                      .ends = &run.ends};
+    const bool good = enhance_file(&run, enhance_takes_picture(input, output, false));
+    stage_models_close(&run.models);
+    pthread_mutex_lock(&video->lock);
+    video->state = HANDLE_NEW;
+    pthread_mutex_unlock(&video->lock);
+    if (good)
+        return MONA_VIDEO_OK;
+    pipeline_fail(&error, "%s: cannot be enhanced", input);
+    return handle_fail(video, MONA_VIDEO_ERR_FAILED, &error);
+}
