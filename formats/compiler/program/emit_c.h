@@ -7,7 +7,7 @@
 #include "formats/error.h"
 #include "mona.h"
 
-#define EMIT_C_TARGETS "c|x86-avx2|x86-avxvnni|x86-avx512|armv8|armv8-dot"
+#define EMIT_C_TARGETS "c|x86-avx2|x86-avxvnni|x86-avx512|armv8|armv8-dot|armv7|armv7e-m|armv8.1-m"
 
 typedef struct emit_c_request {
     const char *target; /* one of EMIT_C_TARGETS */
