@@ -7,7 +7,7 @@
 #include "formats/error.h"
 #include "mona.h"
 
-#define EMIT_C_TARGETS "c|x86-avx2|x86-avxvnni|x86-avx512|armv8|armv8-dot|armv7|armv7e-m|armv8.1-m"
+#define EMIT_C_TARGETS "c|x86-avx2|x86-avxvnni|x86-avx512|armv8|armv8-dot|armv7e-m|armv8.1-m"
 
 typedef struct emit_c_request {
     const char *target; /* one of EMIT_C_TARGETS */
@@ -19,5 +19,18 @@ typedef struct emit_c_request {
 /* Makes NAME.h and NAME.c; free() releases them. */
 bool emit_c(const mona_model *model, const emit_c_request *request, char **header, char **source,
             format_error *error);
+
+/* What such a network needs of flash beside code, of memory, and for a frame. */
+typedef struct emit_c_needs {
+    size_t arena_bytes, constant_bytes, table_bytes;
+    mona_lines lines; /* count 0: it does not run line by line */
+    uint64_t macs;
+    uint64_t plane_bytes,
+        ring_bytes;   /* read and written of frames, and of rows between operators */
+    uint64_t samples; /* that operators compute */
+} emit_c_needs;
+
+bool emit_c_measure(const mona_model *model, const emit_c_request *request, emit_c_needs *needs,
+                    format_error *error);
 
 #endif
