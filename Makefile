@@ -7,6 +7,7 @@
 #   HELP_MONA                       in such a build, a mona that runs here and writes the manual page and completions
 #   BUILD                           the output folder (build)
 #   PREFIX LIBDIR DESTDIR           where make install puts files (/usr/local, PREFIX/lib, nothing before them)
+#   PYTHONDIR                       and the Python package (PREFIX/lib/python3/dist-packages)
 #   WERROR=1                        warnings are errors
 #   SANITIZE=1                      the address and undefined-behaviour sanitisers; SANITIZE=thread: that of threads
 #   TESTS TIER                      which tests make check runs, see tests/run.sh
@@ -21,14 +22,17 @@ ONNX_PROTO ?= /usr/include/onnx/onnx.proto
 BUILD ?= build
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
+PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
 Q := $(if $(V),,@)
 
 PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
             libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev
-TEST_PACKAGES := libcmocka-dev ffmpeg python3
+TEST_PACKAGES := libcmocka-dev ffmpeg python3 python3-cffi python3-numpy
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
-FULL_PACKAGES := $(TEST_PACKAGES) clang
-LOOK_PACKAGES := man-db zsh chromium chromium-driver
+FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
+LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver
+# For tests of what lives in other programs, skipped without them.
+EMBED_PACKAGES := python3-torch
 # For the tests on other CPUs, which are skipped without them.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
@@ -59,11 +63,12 @@ COMPILE_HOST = $(CC) $(HOST_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 # ---- sources ----------------------------------------------------------------------------------
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
-# libmona.a is all that runs a plan; libmona-plan.a makes plans; libmona-model310.a is the modelled chip.
+# libmona.a is all that runs a plan; libmona-plan.a makes plans; libmona-model310.a is the modelled chip;
+# libmona-ascend.a is the real one.
 MACROS := $(shell $(CC) -dM -E -xc /dev/null 2>/dev/null | cut -d' ' -f2)
-PORT := $(if $(filter __unix__,$(MACROS)),posix,none)
+PORT := $(if $(filter __unix__,$(MACROS)),posix posix_pool,none)
 THREADS := $(if $(filter posix,$(PORT)),-pthread)
-RUN_SRC := $(wildcard $(addsuffix /*.c,engine engine/model engine/run engine/cpu/c ops ops/arrays)) engine/port/$(PORT).c
+RUN_SRC := $(wildcard $(addsuffix /*.c,engine engine/model engine/run engine/cpu/c ops ops/arrays)) $(patsubst %,engine/port/%.c,$(PORT))
 PLAN_SRC := $(wildcard engine/plan/*.c)
 MODEL310_SRC := $(wildcard $(addsuffix /*.c,engine/aicore engine/model310 ops/ascend))
 ifeq ($(ARCH),x86_64)
@@ -77,14 +82,15 @@ RUN_SRC += $(filter-out %_dotprod.c,$(wildcard engine/cpu/arm/neon*.c))
 else ifneq ($(filter __ARM_FEATURE_DSP,$(MACROS)),)
 RUN_SRC += engine/cpu/arm/dsp.c
 endif
+ASCEND_SRC := $(wildcard engine/ascend/*.c) engine/port/posix_library.c
 FORMATS_SRC := $(wildcard formats/*.c formats/*/*.c formats/*/*/*.c)
 PIPELINE_SRC := $(wildcard pipeline/*.c pipeline/*/*.c)
-APP_SRC := $(filter-out apps/demo/% apps/firmware/% apps/examples/% apps/gstreamer/%,$(wildcard apps/*/*.c apps/*/*/*.c))
+APP_SRC := $(filter-out apps/demo/% apps/firmware/% apps/engine_only/% apps/examples/% apps/gstreamer/%,$(wildcard apps/*/*.c apps/*/*/*.c))
 MODELS := $(sort $(wildcard models/*.mona))
 
 obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
-ENGINE_OBJ := $(call obj,$(sort $(RUN_SRC) $(PLAN_SRC) $(MODEL310_SRC)))
-ARCHIVES := $(addprefix $(BUILD)/,libmona-model310.a libmona-plan.a libmona.a)# in the order in which they are linked
+ENGINE_OBJ := $(call obj,$(sort $(RUN_SRC) $(PLAN_SRC) $(MODEL310_SRC) $(ASCEND_SRC)))
+ARCHIVES := $(addprefix $(BUILD)/,libmona-ascend.a libmona-model310.a libmona-plan.a libmona.a)# in the order in which they are linked
 FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
@@ -102,6 +108,8 @@ help:
 	@echo 'make test            install what is missing, build, run the tests that take minutes'
 	@echo 'make test-full       test everything: also clang, sanitisers, browsers, other CPUs, long runs'
 	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1, TIER=short, TESTS= choose which)'
+	@echo 'make static          $(BUILD)/static/mona, with FFmpeg inside, needs only libc (docs/static.md)'
+	@echo 'make engine-only     $(BUILD)/engine-only/mona, without video, for boards that only infer'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
@@ -137,6 +145,7 @@ test-deps:
 test-full-deps:
 	$(call need,$(PACKAGES) $(FULL_PACKAGES))
 	-$(call need,$(LOOK_PACKAGES))
+	-$(call need,$(EMBED_PACKAGES))
 	$(if $(filter x86_64,$(ARCH)),-$(call need,$(CROSS_PACKAGES)))
 
 # ---- engine -----------------------------------------------------------------------------------
@@ -152,7 +161,7 @@ takes = $(shell $(CC) -Werror $(1) -E -xc /dev/null > /dev/null 2>&1 && echo $(1
 SMALL := -O2 -ftree-vectorize $(call takes,-fvect-cost-model=dynamic)
 $(call obj,$(filter-out engine/cpu/x86/% engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c engine/cpu/arm/mve.c ops/%,$(RUN_SRC)) $(PLAN_SRC)): OPTIMISE = $(SMALL)
 $(BUILD)/engine/cpu/c/c_conv.o: OPTIMISE = $(SMALL) $(call takes,-fpeel-loops)
-$(BUILD)/engine/port/posix.o: ENGINE_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -pthread
+$(addprefix $(BUILD)/engine/port/,posix.o posix_pool.o posix_library.o): ENGINE_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -pthread
 
 $(BUILD)/engine/%.o: engine/%.c Makefile
 	@mkdir -p $(@D)
@@ -165,6 +174,7 @@ $(BUILD)/ops/%.o: ops/%.c Makefile
 $(BUILD)/libmona.a: $(call obj,$(sort $(RUN_SRC)))
 $(BUILD)/libmona-plan.a: $(call obj,$(PLAN_SRC))
 $(BUILD)/libmona-model310.a: $(call obj,$(MODEL310_SRC))
+$(BUILD)/libmona-ascend.a: $(call obj,$(ASCEND_SRC))
 $(ARCHIVES):
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -232,6 +242,41 @@ $(BUILD)/models/embedded.o: models/embedded.c $(MODELS) $(BUILD)/gen/models.inc 
 $(BUILD)/mona: $(APP_OBJ) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(ARCHIVES)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# ---- mona in one file -------------------------------------------------------------------------
+# With FFmpeg's libraries and encoders inside, for systems that have none. It needs nothing but libc, which stays
+# shared so that a vendor's libraries can be loaded.
+STATIC := $(BUILD)/static
+SOURCES ?= $(STATIC)/sources
+STATIC_ARCH := $(patsubst %,:%,$(if $(filter $(ARCH),$(shell uname -m)),,$(ARCH:aarch64=arm64)))
+STATIC_PACKAGES := protobuf-c-compiler libonnx-dev libstb-dev pkg-config cmake meson nasm dpkg-dev xz-utils \
+    $(if $(STATIC_ARCH),g++-aarch64-linux-gnu,g++) \
+    $(addsuffix -dev$(STATIC_ARCH),libprotobuf-c libx264 libvpx libopus libmp3lame libwebp zlib1g libbz2 liblzma)
+STATIC_PKG_CONFIG = env PKG_CONFIG_LIBDIR=$(abspath $(STATIC))/libraries/lib/pkgconfig:/usr/lib/$(shell $(CC) -dumpmachine | sed s/-pc-/-/)/pkgconfig:/usr/share/pkgconfig pkg-config --static
+.PHONY: static static-deps
+static-deps:
+	$(if $(STATIC_ARCH),$(Q)dpkg --add-architecture $(STATIC_ARCH::%=%) && apt-get update -q)
+	$(call need,$(STATIC_PACKAGES))
+static:
+	$(Q)[ -d '$(SOURCES)' ] || sh apps/static/sources.sh '$(SOURCES)'
+	$(Q)CC='$(CC)' sh apps/static/libraries.sh $(STATIC)/libraries '$(SOURCES)'
+	$(Q)$(MAKE) --no-print-directory BUILD=$(STATIC) PKG_CONFIG='$(STATIC_PKG_CONFIG)' \
+	    LDFLAGS='$(LDFLAGS) -s -static-libgcc -Wl,--gc-sections -L$(STATIC)/libraries/lib' \
+	    LIBS="$$($(STATIC_PKG_CONFIG) --libs $(LIBRARIES) | sed 's/-lgcc_s\|-lgcc\|-lc //g') -lstdc++ -ldl -pthread -lm" $(STATIC)/mona
+
+# ---- mona without video -----------------------------------------------------------------------
+# For boards that only infer: no FFmpeg, neither to build nor to run. The objects have a folder of their own, for
+# they are compiled with MONA_NO_VIDEO.
+ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_clip.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
+    $(wildcard apps/cli/*.c $(addprefix apps/,bench/*.c bench/report/*.c compile/*.c devices/*.c plot/*.c verify/*.c))) \
+    $(wildcard apps/engine_only/*.c) $(addprefix pipeline/,error.c io/disk_space.c io/outfile.c io/stop.c quality/measure.c \
+    stages/frame.c stages/plane_roles.c stages/session_binding.c)
+ENGINE_ONLY := $(BUILD)/engine-only
+.PHONY: engine-only
+engine-only:
+	$(call need,$(filter-out libav% libsw% libstb-dev,$(PACKAGES)))
+	$(Q)$(MAKE) --no-print-directory BUILD=$(ENGINE_ONLY) LIBRARIES='libprotobuf-c libcjson' CPPFLAGS='$(CPPFLAGS) -DMONA_NO_VIDEO' \
+	    APP_SRC='$(ENGINE_ONLY_SRC)' PIPELINE_SRC= $(ENGINE_ONLY)/mona
+
 # The archives' own public functions stay inside: who wants them links libmona.so.
 VIDEO_SONAME := libmonavideo.so.$(firstword $(subst ., ,$(VERSION)))
 $(BUILD)/libmonavideo.so: $(filter-out %/cli/mona.o,$(APP_OBJ)) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(ARCHIVES)
@@ -267,6 +312,7 @@ demo: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/scene
 	$(Q)BUILD=$(BUILD) INPUT='$(INPUT)' sh apps/demo/demo.sh
 
+comma := ,
 # ---- tests ------------------------------------------------------------------------------------
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 ifneq ($(ARCH),x86_64)
@@ -283,6 +329,29 @@ $(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/bench/,statistics.o si
 $(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o telemetry_log.o)
 $(BUILD)/tests/test_fair_queue: $(BUILD)/apps/bench/fair_queue.o
 $(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin $(BUILD)/tests/test_monavideo: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
+# The replay kernel, compiled for this machine, and the core that it runs on.
+KERNEL_OBJ := $(addprefix $(BUILD)/engine/ascend/kernel/,replay.o emulation.o)
+$(BUILD)/tests/test_replay $(BUILD)/tests/test_replay_operands: $(KERNEL_OBJ)
+$(BUILD)/engine/ascend/kernel/replay.o: engine/ascend/kernel/replay.cce Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ENGINE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ -x c $<
+# A stand-in for the vendor's libraries, of kits that differ in what they have (tests/ascend/README.md).
+FAKE_full :=
+FAKE_old := -DFAKE_OLD
+FAKE_operators := -DFAKE_OLD -DFAKE_NO_RUNTIME
+FAKE_binaries := -DFAKE_NO_RUNTIME -DFAKE_NO_OPERATORS
+FAKE_none := -DFAKE_OLD -DFAKE_NO_RUNTIME -DFAKE_NO_OPERATORS
+FAKE_broken := -DFAKE_BROKEN
+FAKES := $(foreach kit,full old operators binaries none broken,$(BUILD)/ascend/$(kit)/libascendcl.so)
+$(FAKES): $(BUILD)/ascend/%/libascendcl.so: $(wildcard tests/ascend/*.[ch]) engine/ascend/acl.h engine/ascend/functions.inc $(KERNEL_OBJ) $(ARCHIVES) Makefile
+	@mkdir -p $(@D)
+	$(Q)for f in runtime kernel model dcmi; do \
+	    $(CC) -std=c11 -O1 -g $(WARN) $(if $(SANITIZE),-fsanitize=address$(comma)undefined) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine $(FAKE_$*) $(CPPFLAGS) $(CFLAGS) \
+	        -c -o $(@D)/$$f.o tests/ascend/fake_$$f.c || exit 1; \
+	done
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $(addprefix $(@D)/,runtime.o kernel.o model.o dcmi.o) $(KERNEL_OBJ) $(filter-out %ascend.a,$(ARCHIVES)) -pthread
+	$(Q)ln -sf libascendcl.so $(@D)/libruntime.so
+	$(Q)ln -sf libascendcl.so $(@D)/libdcmi.so
 # Tests of training.
 TRAIN_OBJ := $(addprefix $(BUILD)/models/train/avx512/,chain.o products.o)
 $(BUILD)/tests/test_chain: $(TRAIN_OBJ)
@@ -320,7 +389,7 @@ fuzz: deps
 
 # TIER: short or full (tests/tiers).
 PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
-check: all $(addprefix $(BUILD)/,scene neutral classifiers firmware camera_host unobserved/firmware) $(PROGRAMS)
+check: all $(addprefix $(BUILD)/,scene neutral classifiers firmware camera_host unobserved/firmware) $(FAKES) $(PROGRAMS)
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' TIER='$(TIER)' PROGRAMS='$(PROGRAMS)' sh tests/run.sh $(TESTS)
 
 # The engine and its kernels on emulated ARMv8-A. On such a machine, `make check` tests more.
@@ -397,24 +466,35 @@ $(BUILD)/gen/mona.pc: engine/mona.h Makefile always
 	    'Description: Inference engine for the Ascend 310 and for CPUs' 'Version: $(VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lmona' 'Libs.private: -pthread' > $@
 
+$(BUILD)/gen/mona-config-version.cmake: engine/mona.h Makefile
+	@mkdir -p $(@D)
+	@printf '%s\n' 'set(PACKAGE_VERSION $(VERSION))' 'if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)' \
+	    '    set(PACKAGE_VERSION_COMPATIBLE TRUE)' 'endif()' > $@
+
+
 $(BUILD)/gen/monavideo.pc: engine/mona.h Makefile always
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$${prefix}/include' '' 'Name: monavideo' \
 	    'Description: Enlarges and cleans frames and videos' 'Version: $(VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lmonavideo' > $@
 
-install: all $(HELP) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monavideo.pc)
+# The package reads the headers, too.
+PYTHON_SRC := $(wildcard apps/python/mona/*.py) engine/mona.h apps/library/monavideo.h
+
+install: all $(HELP) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monavideo.pc mona-config-version.cmake)
 	install -D -m 755 $(BUILD)/mona $(DESTDIR)$(PREFIX)/bin/mona
-	install -D -m 644 engine/mona.h $(DESTDIR)$(PREFIX)/include/mona.h
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include engine/mona.h engine/mona_ascend.h
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR) $(ARCHIVES)
 	install -D -m 644 $(BUILD)/libmona.so $(DESTDIR)$(LIBDIR)/libmona.so.$(VERSION)
 	ln -sf libmona.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libmona.so
+	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/cmake/mona engine/mona-config.cmake $(BUILD)/gen/mona-config-version.cmake
 	install -D -m 644 apps/library/monavideo.h $(DESTDIR)$(PREFIX)/include/monavideo.h
 	install -D -m 644 $(BUILD)/libmonavideo.so $(DESTDIR)$(LIBDIR)/libmonavideo.so.$(VERSION)
 	ln -sf libmonavideo.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(VIDEO_SONAME)
 	ln -sf $(VIDEO_SONAME) $(DESTDIR)$(LIBDIR)/libmonavideo.so
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(BUILD)/gen/mona.pc $(BUILD)/gen/monavideo.pc
+	install -D -m 644 -t $(DESTDIR)$(PYTHONDIR)/mona $(PYTHON_SRC)
 ifneq ($(HELP),)
 	install -D -m 644 $(BUILD)/gen/mona.1 $(DESTDIR)$(PREFIX)/$(MAN)
 	install -D -m 644 $(BUILD)/gen/mona.bash $(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)
@@ -424,9 +504,11 @@ else
 endif
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona include/mona.h include/monavideo.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION)) \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona include/mona.h include/mona_ascend.h include/monavideo.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION)) \
 	    $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(ARCHIVES)) libmona.so libmona.so.$(VERSION) $(SONAME) libmonavideo.so \
-	    libmonavideo.so.$(VERSION) $(VIDEO_SONAME) pkgconfig/mona.pc pkgconfig/monavideo.pc)
+	    libmonavideo.so.$(VERSION) $(VIDEO_SONAME) pkgconfig/mona.pc pkgconfig/monavideo.pc \
+	    cmake/mona/mona-config.cmake cmake/mona/mona-config-version.cmake) \
+	    $(addprefix $(DESTDIR)$(PYTHONDIR)/mona/,$(notdir $(PYTHON_SRC)))
 
 dist:
 	@mkdir -p $(BUILD)

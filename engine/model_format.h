@@ -33,6 +33,8 @@
  *   t = activation(t); t = f16(t + f16(residual * residual_scale)); t = activation_after_add(t)
  *   t = f16(t * output_scale)                       skipped when output_scale is 1
  *   U8, S8: saturate(round_half_even(t)); F16: t
+ * With a function as activation_after_add, that step does nothing, and the function comes last:
+ *   TABLE: table[saturate(round_half_even(t)) as U8]; others: f16(function(t))
  * A pool works on the samples of its window that lie in the map; if there are none, the result is
  * 0. It works down each column of the window, from the top, then over the columns' results, from
  * the left.
@@ -131,8 +133,25 @@ typedef enum mona_activation {
     MONA_ACT_RELU = 1,
     MONA_ACT_PRELU = 2, /* max(t, 0) + f16(min(t, 0) * slope[o]) */
     MONA_ACT_CLIP = 3,  /* min(max(t, clip_min), clip_max) */
-    MONA_ACT_COUNT = 4,
+    /* Functions, only as activation_after_add. TABLE makes U8 or S8, the others F16;
+     * engine/cpu/c/functions.h defines how these are computed. */
+    MONA_ACT_TABLE = 4,
+    MONA_ACT_SIGMOID = 5,    /* 1 / (1 + exp(-t)) */
+    MONA_ACT_SILU = 6,       /* t * sigmoid(t) */
+    MONA_ACT_HARD_SWISH = 7, /* t * min(max(t + 3, 0), 6) / 6 */
+    MONA_ACT_TANH = 8,
+    MONA_ACT_GELU = 9,       /* t * (1 + erf(t / sqrt(2))) / 2 */
+    MONA_ACT_GELU_TANH = 10, /* t * sigmoid(2 * sqrt(2 / pi) * (t + 0.044715 * t^3)) */
+    MONA_ACT_MISH = 11,      /* t * tanh(log(1 + exp(t))) */
+    MONA_ACT_ELU = 12,       /* t > 0 ? t : alpha * (exp(t) - 1) */
+    MONA_ACT_SOFTPLUS = 13,  /* log(1 + exp(t)) */
+    MONA_ACT_COUNT = 14,
 } mona_activation;
+
+static inline bool mona_is_function(uint8_t activation)
+{
+    return activation >= MONA_ACT_TABLE;
+}
 
 typedef enum mona_resize_mode {
     MONA_RESIZE_NEAREST,
@@ -153,8 +172,9 @@ typedef struct mona_file_epilogue {
     uint16_t clip_min, clip_max;              /* f16, clip_min <= clip_max: bounds of every CLIP */
     uint16_t residual_scale;                  /* f16, finite */
     uint16_t output_scale;                    /* f16, finite; 1.0 = 0x3c00 */
-    uint16_t reserved;
-    uint32_t slopes; /* data: f16[channels] for PRELU, else MONA_NONE */
+    uint16_t alpha;                           /* f16, finite; of ELU */
+    uint32_t slopes; /* data: f16[channels] for PRELU, u8[256] for TABLE, which exclude each other;
+                        else MONA_NONE */
 } mona_file_epilogue;
 
 typedef struct mona_file_conv {

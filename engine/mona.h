@@ -13,10 +13,11 @@
  *   mona_session_pull_line
  *   mona_stream_*            the same asynchronously: in-order queues of copies and runs, and
  *                            events
- *   mona_session_close       stops the session's worker threads; the arena is the caller's again
+ *   mona_session_close       ends the session's use of threads; the arena is the caller's again
  *
  * Guarantees
- *   - The library never allocates, prints, opens a file or exits. It keeps no global state.
+ *   - The library never allocates, prints, opens a file or exits. It keeps no global state, but for
+ *     one pool of threads for all sessions of a process, where the platform has threads.
  *   - Any byte string given to mona_model_open either loads with a proof that no later access
  *     leaves it, or is refused with a status.
  *   - A session needs exactly mona_plan_arena_bytes() bytes, known before anything runs. It touches
@@ -283,8 +284,9 @@ void mona_plan_tensors_of(const mona_plan *plan, mona_plan_tensors *tensors);
 
 typedef struct mona_session mona_session;
 
-/* Places a session in arena[0, bytes). The plan is copied; the model's bytes stay in use. Starts
- * threads - 1 worker threads. MONA_ERR_ARENA: fewer bytes than mona_plan_arena_bytes(), or
+/* Places a session in arena[0, bytes). The plan is copied; the model's bytes stay in use. All
+ * sessions share a pool of threads, one fewer than the session with the most threads has; it ends
+ * with the last session. MONA_ERR_ARENA: fewer bytes than mona_plan_arena_bytes(), or
  * misaligned. */
 mona_status mona_session_open(mona_session **session, const mona_plan *plan, void *arena,
                               size_t bytes);
@@ -405,7 +407,7 @@ typedef struct mona_op_observer {
  * built with -DMONA_NO_OBSERVER. */
 mona_status mona_session_observe_ops(mona_session *session, const mona_op_observer *observer);
 
-/* Stops the workers. NULL is allowed. */
+/* Not during a run. NULL is allowed. */
 void mona_session_close(mona_session *session);
 
 /* ---- curves ------------------------------------------------------------------------------- */

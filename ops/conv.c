@@ -140,7 +140,8 @@ typedef struct constants_layout {
 
 size_t mona_conv_head_bytes(const mona_bound_op *b)
 {
-    return align_up(sizeof(ac_conv)) + align_up(mona_epilogue_bytes(b->output.channels));
+    return align_up(sizeof(ac_conv)) +
+           align_up(mona_epilogue_bytes(&b->op->epilogue, b->output.channels));
 }
 
 /* Whether row programs may use Winograd's filter. 24 times a sum then fits 32 bits: 64 channels x
@@ -384,7 +385,8 @@ static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns_)
     (void)columns_;
     const mona_conv_layout k = mona_conv_layout_of(b);
     const size_t before = planes_bytes(b) + runs_bytes(&k);
-    return b->on_ai_core ? before : before + b->isa->conv_scratch;
+    const bool program = b->on_ai_core && !mona_is_function(b->op->epilogue.activation_after_add);
+    return program ? before : before + b->isa->conv_scratch;
 }
 
 /* Finds the addresses of all runs for the call's first pixel, whose filter starts at column x *
@@ -415,7 +417,7 @@ static ac_conv_row row_of(const mona_row_call *call, ac_planes *planes)
         .conv = conv,
         .runs = runs,
         .pixels = (uint32_t)(call->x_end - call->x_begin),
-        .output = {.c0 = b->output_c0, .type = b->output.type},
+        .output = {.c0 = b->output_c0, .type = mona_epilogue_type(b)},
         .scratch = call->scratch + runs_bytes(&k) + planes_bytes(b),
     };
     if (conv->epilogue.add)
@@ -426,6 +428,7 @@ static ac_conv_row row_of(const mona_row_call *call, ac_planes *planes)
         r.planes = planes;
     } else {
         r.output = output_row(call);
+        r.output.type = mona_epilogue_type(b);
     }
     return r;
 }
@@ -433,8 +436,11 @@ static ac_conv_row row_of(const mona_row_call *call, ac_planes *planes)
 static void row(const mona_row_call *call)
 {
     ac_planes planes;
+    const mona_bound_op *b = call->bound;
     const ac_conv_row r = row_of(call, &planes);
-    call->bound->isa->conv_row(&r);
+    b->isa->conv_row(&r);
+    if (!r.planes)
+        mona_epilogue_function(b, &r.conv->epilogue, r.output, b->output.channels, r.pixels);
 }
 
 static uint64_t macs(const mona_bound_op *b)

@@ -86,8 +86,7 @@ mona_status mona_conv_check(const mona_file_op *op, const mona_shape *inputs,
                             const mona_shape *output, mona_data *data)
 {
     const mona_file_conv *c = &op->conv;
-    if (!parameters_ok(op, inputs, output) ||
-        !mona_epilogue_check(&op->epilogue, output->channels, data))
+    if (!parameters_ok(op, inputs, output) || !mona_epilogue_check(&op->epilogue, output, data))
         return MONA_ERR_MODEL;
     const bool half = inputs[0].type == MONA_F16;
     const uint64_t weights = filter_elements(c, inputs) * output->channels; /* < 2^45 */

@@ -231,13 +231,15 @@ static void run_rows(const mona_map_call *call, const ac_conv *conv, mona_span u
             .conv = conv,
             .runs = runs,
             .pixels = step * b->output.width,
-            .output = row_at(&call->output, b->output_c0, b->output.type, call->block_begin, y + i),
+            .output = row_at(&call->output, b->output_c0, mona_epilogue_type(b), call->block_begin,
+                             y + i),
             .scratch = call->scratch + scratch_of(b).kernel,
         };
         if (add)
             r.residual =
                 row_at(&call->input[1], b->input_c0[1], b->input[1].type, residual_block, y + i);
         b->isa->conv_row(&r);
+        mona_epilogue_function(b, &conv->epilogue, r.output, conv->channels, r.pixels);
         const uint32_t taps = taps_of(b);
         for (uint32_t n = (uint32_t)used.begin * taps; n < used.end * taps && !in_line; n++)
             runs[n] += (size_t)b->output.width * pixel_bytes(b);

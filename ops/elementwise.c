@@ -10,7 +10,7 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
                           (inputs[1].channels == output->channels || inputs[1].channels == 1);
     return channels && f16_finite(op->elementwise.scale[0]) &&
                    f16_finite(op->elementwise.scale[1]) &&
-                   mona_epilogue_check(&op->epilogue, output->channels, data)
+                   mona_epilogue_check(&op->epilogue, output, data)
                ? MONA_OK
                : MONA_ERR_MODEL;
 }
@@ -28,7 +28,8 @@ static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_
 /* Constants: the bound epilogue, then its arrays. */
 static size_t constants_bytes(const mona_bound_op *b)
 {
-    return align_up(sizeof(ac_epilogue)) + mona_epilogue_bytes(b->output.channels);
+    return align_up(sizeof(ac_epilogue)) +
+           mona_epilogue_bytes(&b->op->epilogue, b->output.channels);
 }
 
 static void bind(const mona_bound_op *b)
@@ -40,7 +41,7 @@ static void bind(const mona_bound_op *b)
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
-    const ac_elementwise_row e = {
+    ac_elementwise_row e = {
         .multiply = b->op->kind == MONA_OP_MUL,
         .a = input_row(call, 0),
         .b = input_row(call, 1),
@@ -52,7 +53,9 @@ static void row(const mona_row_call *call)
         .broadcast_b = b->input[1].channels == 1 && b->output.channels > 1,
         .epilogue = *(const ac_epilogue *)b->constants,
     };
+    e.output.type = mona_epilogue_type(b);
     b->isa->elementwise_row(&e);
+    mona_epilogue_function(b, &e.epilogue, e.output, e.channels, e.pixels);
 }
 
 const mona_op_run mona_run_add = {

@@ -2,6 +2,8 @@
 /* The epilogue that CONV, ADD and MUL share: its checks, and its parameters ready for kernels. */
 #include "ops/helpers.h"
 
+enum { TABLE_BYTES = 256 };
+
 static size_t padded_floats(uint32_t channels)
 {
     return (channels + 15) / 16 * 16 * sizeof(float);
@@ -16,25 +18,38 @@ static bool f16_array_finite(const uint8_t *data, uint32_t offset, uint32_t coun
     return true;
 }
 
-bool mona_epilogue_check(const mona_file_epilogue *e, uint32_t channels, mona_data *data)
+static bool function_ok(const mona_file_epilogue *e, mona_type output)
 {
+    const uint8_t f = e->activation_after_add;
+    const bool bytes = output == MONA_U8 || output == MONA_S8;
+    return !mona_is_function(f) ||
+           (f == MONA_ACT_TABLE ? bytes : output == MONA_F16 && f16_finite(e->alpha));
+}
+
+bool mona_epilogue_check(const mona_file_epilogue *e, const mona_shape *output, mona_data *data)
+{
+    const bool table = e->activation_after_add == MONA_ACT_TABLE;
+    const bool slopes = e->activation == MONA_ACT_PRELU;
     const bool clips = e->activation == MONA_ACT_CLIP || e->activation_after_add == MONA_ACT_CLIP;
-    if (e->activation >= MONA_ACT_COUNT || e->activation_after_add >= MONA_ACT_COUNT ||
+    if (mona_is_function(e->activation) || e->activation_after_add >= MONA_ACT_COUNT ||
         e->activation_after_add == MONA_ACT_PRELU || !f16_finite(e->residual_scale) ||
-        !f16_finite(e->output_scale))
+        !f16_finite(e->output_scale) || !function_ok(e, output->type) || (slopes && table))
         return false;
     if (clips && (!f16_finite(e->clip_min) || !f16_finite(e->clip_max) ||
                   ac_f32_from_f16(e->clip_min) > ac_f32_from_f16(e->clip_max)))
         return false;
-    if (e->activation != MONA_ACT_PRELU)
+    if (table)
+        return mona_data_ok(data, e->slopes, TABLE_BYTES, 1);
+    if (!slopes)
         return e->slopes == MONA_NONE;
-    return mona_data_ok(data, e->slopes, channels, sizeof(uint16_t)) &&
-           f16_array_finite(data->bytes, e->slopes, channels);
+    return mona_data_ok(data, e->slopes, output->channels, sizeof(uint16_t)) &&
+           f16_array_finite(data->bytes, e->slopes, output->channels);
 }
 
-size_t mona_epilogue_bytes(uint32_t channels)
+size_t mona_epilogue_bytes(const mona_file_epilogue *file, uint32_t channels)
 {
-    return 2 * padded_floats(channels);
+    const bool table = file->activation_after_add == MONA_ACT_TABLE;
+    return 2 * padded_floats(channels) + (table ? TABLE_BYTES : 0);
 }
 
 static const float *widen(float *to, const uint16_t *from, uint32_t channels)
@@ -50,16 +65,41 @@ void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t
                         const uint8_t *data, const uint16_t *scales, void *constants)
 {
     float *scale = constants, *slope = scale + padded_floats(channels) / sizeof(float);
+    const bool function = mona_is_function(file->activation_after_add);
     *e = (ac_epilogue){
         .activation = file->activation,
-        .activation_after_add = file->activation_after_add,
+        .activation_after_add = function ? MONA_ACT_NONE : file->activation_after_add,
         .clip_min = ac_f32_from_f16(file->clip_min),
         .clip_max = ac_f32_from_f16(file->clip_max),
         .residual_scale = ac_f32_from_f16(file->residual_scale),
         .output_scale = ac_f32_from_f16(file->output_scale),
+        .function = function ? file->activation_after_add : MONA_ACT_NONE,
+        .alpha = ac_f32_from_f16(file->alpha),
     };
     if (scales)
         e->scale = widen(scale, scales, channels);
     if (file->activation == MONA_ACT_PRELU)
         e->slope = widen(slope, (const uint16_t *)(const void *)(data + file->slopes), channels);
+    if (e->function == MONA_ACT_TABLE)
+        e->table = memcpy((uint8_t *)constants + 2 * padded_floats(channels), data + file->slopes,
+                          TABLE_BYTES);
+}
+
+mona_type mona_epilogue_type(const mona_bound_op *b)
+{
+    const bool table = b->op->epilogue.activation_after_add == MONA_ACT_TABLE;
+    return table ? MONA_U8 : b->output.type;
+}
+
+void mona_epilogue_function(const mona_bound_op *b, const ac_epilogue *e, ac_row row,
+                            uint32_t channels, uint32_t pixels)
+{
+    const ac_function_row f = {.row = row,
+                               .channels = channels,
+                               .pixels = pixels,
+                               .function = e->function,
+                               .table = e->table,
+                               .alpha = e->alpha};
+    if (f.function)
+        b->isa->function_row(&f);
 }

@@ -89,10 +89,16 @@ static inline ac_row input_row(const mona_row_call *call, uint32_t i)
  *          one
  *   bytes  memory for the arrays of the bound epilogue
  *   bind   fills *e; its arrays go to `constants`. scales: [channels], fp16 bits, or NULL */
-bool mona_epilogue_check(const mona_file_epilogue *file, uint32_t channels, mona_data *data);
-size_t mona_epilogue_bytes(uint32_t channels);
+bool mona_epilogue_check(const mona_file_epilogue *file, const mona_shape *output, mona_data *data);
+size_t mona_epilogue_bytes(const mona_file_epilogue *file, uint32_t channels);
 void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t channels,
                         const uint8_t *data, const uint16_t *scales, void *constants);
+
+/* The type of results before their function; and that function, for a row of them that begins at the
+ * first channel of a channel block. */
+mona_type mona_epilogue_type(const mona_bound_op *b);
+void mona_epilogue_function(const mona_bound_op *b, const ac_epilogue *e, ac_row row,
+                            uint32_t channels, uint32_t pixels);
 
 /* CONV's check, see mona_op_class. */
 mona_status mona_conv_check(const mona_file_op *op, const mona_shape *inputs,

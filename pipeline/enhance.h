@@ -12,6 +12,7 @@
 #include "pipeline/image/stills.h"
 #include "pipeline/stages/chain.h"
 #include "pipeline/io/encode.h"
+#include "pipeline/io/live.h"
 #include "pipeline/io/sound.h"
 #include "pipeline/error.h"
 #include "pipeline/stages/probe.h"
@@ -30,6 +31,9 @@ typedef struct enhance_report {
     char encoder[ENCODER_TEXT]; /* libav's encoder and its options; "": none, for pictures */
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input so far */
     uint64_t clock_jumps, moved_packets;                 /* joined; did not ascend; set when done */
+    /* Of a live stream, so far: frames that came in, of these left out as they were too late, new
+     * connections, and the nanoseconds from the last frame's packet in to its packet out. */
+    uint64_t arrived, dropped, reconnects, latency;
 } enhance_report;
 
 typedef struct enhance_settings {
@@ -60,6 +64,8 @@ typedef struct enhance_settings {
      * settings. False: the run ends, and one line was printed. May be NULL. */
     bool (*sized)(void *context, uint32_t width, uint32_t height);
     void *sized_context;
+    const live_settings *live;   /* of a live stream; NULL: it is none */
+    double max_delay;            /* live: seconds that a frame may be late before it is left out */
     const pipeline_probe *probe; /* of a video; NULL: none */
     /* Any thread may set it: a video ends after the frames that were read so far, and is complete.
      * NULL: nothing does. */
@@ -69,19 +75,8 @@ typedef struct enhance_settings {
 /* The name of a stage's network, or of what takes its place. */
 static inline const char *enhance_network(const enhance_settings *s, unsigned stage)
 {
-    switch (s->kinds[stage]) {
-    case STAGE_SR:
-        return s->stage.sr[stage]->name;
-    case STAGE_DENOISE:
-        return s->stage.denoise->name;
-    case STAGE_COLOUR:
-        return s->stage.colour->name;
-    case STAGE_RESIZE:
-        return "lanczos";
-    case STAGE_DELAY:
-        break;
-    }
-    return stage_kind_name(s->kinds[stage]);
+    const stage_row *row = stage_row_of(s->kinds[stage]);
+    return row->network ? row->network(&s->stage, stage) : row->name;
 }
 
 /* Video to video. The output appears under its name only when it is complete. */

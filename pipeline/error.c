@@ -3,9 +3,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#include <libavutil/error.h>
+#include "engine/mona_ascend.h"
 
 bool pipeline_fail(pipeline_error *error, const char *format, ...)
 {
@@ -17,15 +16,10 @@ bool pipeline_fail(pipeline_error *error, const char *format, ...)
     return false;
 }
 
-bool pipeline_fail_av(pipeline_error *error, int code, const char *format, ...)
+const char *pipeline_reason(mona_status status)
 {
-    char before[512], reason[AV_ERROR_MAX_STRING_SIZE] = "";
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(before, sizeof before, format, arguments);
-    va_end(arguments);
-    av_strerror(code, reason, sizeof reason);
-    return pipeline_fail(error, "%s: %s", before, reason);
+    const char *problem = mona_ascend_problem();
+    return status && *problem ? problem : mona_status_text(status);
 }
 
 void pipeline_note(const pipeline_notes *notes, const char *format, ...)

@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "mona.h"
+
 typedef struct pipeline_error {
     char text[768]; /* one line without a newline */
 } pipeline_error;
@@ -18,6 +20,9 @@ bool pipeline_fail(pipeline_error *error, const char *format, ...)
 /* The same for a libav error code: "<text>: <what libav says>". */
 bool pipeline_fail_av(pipeline_error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* A status in words: what the chip says of it, if it does, or mona_status_text(). */
+const char *pipeline_reason(mona_status status);
 
 /* Where lines about changes and omissions go, which are no errors. say NULL: nowhere. */
 typedef struct pipeline_notes {

@@ -7,12 +7,14 @@
 #include "pipeline/enhance.h"
 
 #include <limits.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include <libavutil/imgutils.h>
 
+#include "pipeline/clock.h"
 #include "pipeline/image/orientation.h"
 #include "pipeline/stages/channel.h"
 #include "pipeline/stages/deep.h"
@@ -34,6 +36,7 @@ typedef struct job {
     AVFrame *source;  /* deep: the frame itself; it is kept until it is through */
     mona_event *kept; /* deep: reached when the second chain is through; NULL: there is none */
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input so far */
+    uint64_t packet_came, arrived, dropped, reconnects;  /* of a live stream */
 } job;
 
 typedef struct video {
@@ -51,6 +54,7 @@ typedef struct video {
     channel idle, busy; /* jobs waiting for a frame; jobs in the order of their frames */
     atomic_bool stop;
     pipeline_error decode_error;
+    uint64_t late; /* frames of a live stream that were left out */
 } video;
 
 /* ---- decoding side ------------------------------------------------------------------------ */
@@ -82,13 +86,27 @@ static bool keeps_shape(const video *v)
     return resize_keeps_shape((mona_size){in.width, in.height}, (mona_size){out.width, out.height});
 }
 
+/* The job for a frame of a live stream. NULL: none becomes free before the frame is too late. A late
+ * frame that finds one is taken: it is the latest there is. */
+static job *take_live_job(video *v)
+{
+    const double left = 1e9 * v->settings->max_delay - input_lag(&v->in);
+    job *j = v->in.live.bursts ? channel_pop(&v->idle)
+                               : channel_pop_until(&v->idle, clock_ns() + (uint64_t)fmax(left, 0));
+    v->late += !j;
+    return j;
+}
+
 static bool submit(video *v)
 {
     const AVFrame *decoded = v->in.frame;
+    job *j = v->settings->live ? take_live_job(v) : NULL;
+    if (v->settings->live && !j)
+        return !atomic_load(&v->stop);
     frame *slot;
     mona_status status = chain_input(&v->stages, &slot);
     if (status)
-        return pipeline_fail(&v->decode_error, "computing failed: %s", mona_status_text(status));
+        return pipeline_fail(&v->decode_error, "computing failed: %s", pipeline_reason(status));
     probe_mark(v->settings->probe, v->stages.entered, PROBE_UPLOAD, false);
     for (unsigned p = 0; p < slot->format.planes; p++)
         if (v->is_deep)
@@ -98,7 +116,8 @@ static bool submit(video *v)
     probe_mark(v->settings->probe, v->stages.entered, PROBE_UPLOAD, true);
 
     /* Jobs come back in the order of their frames, so this is the job of the next output slot. */
-    job *j = channel_pop(&v->idle);
+    if (!j)
+        j = channel_pop(&v->idle);
     if (!j)
         return false;
     if (!copy_properties(j->picture, decoded))
@@ -108,6 +127,10 @@ static bool submit(video *v)
     j->lost_packets = v->in.lost_packets;
     j->damaged_frames = v->in.damaged_frames;
     j->moved_frames = v->in.moved_frames;
+    j->packet_came = v->settings->live ? input_arrival(&v->in) : 0;
+    j->arrived = v->in.video_packets;
+    j->dropped = v->in.skipped + v->late;
+    j->reconnects = v->in.live.reconnects;
     j->number = v->stages.entered;
     status = chain_enqueue(&v->stages, quantiser_error(decoded), &j->done);
     if (!status && v->is_deep) {
@@ -118,7 +141,7 @@ static bool submit(video *v)
                               &j->kept);
     }
     if (status)
-        return pipeline_fail(&v->decode_error, "computing failed: %s", mona_status_text(status));
+        return pipeline_fail(&v->decode_error, "computing failed: %s", pipeline_reason(status));
     return channel_push(&v->busy, j);
 }
 
@@ -191,12 +214,21 @@ static bool finish_job(video *v, job *j, pipeline_error *error)
                     &v->stages.edges[v->stages.count][j->number % CHAIN_OUTPUTS],
                     (const uint8_t *const *)j->source->data, j->source->linesize);
     if (status)
-        return pipeline_fail(error, "computing failed: %s", mona_status_text(status));
+        return pipeline_fail(error, "computing failed: %s", pipeline_reason(status));
     v->report->lost_packets = j->lost_packets;
     v->report->damaged_frames = j->damaged_frames;
     v->report->moved_frames = j->moved_frames;
+    const uint64_t unsent = v->out.unsent;
     if (!encode(v, j, error))
         return false;
+    if (j->packet_came) {
+        v->report->arrived = j->arrived;
+        v->report->dropped = j->dropped + v->out.unsent;
+        v->report->reconnects = j->reconnects + v->out.reconnects;
+        v->report->latency = clock_ns() - j->packet_came;
+    }
+    if (v->out.unsent > unsent)
+        return true;
     v->report->frames++;
     tell(v);
     return true;
@@ -368,7 +400,9 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
                               .drop = s->drop_unsupported,
                               .sound = s->sound,
                               .flush = s->encoder.low_latency,
+                              .live = s->live,
                               .notes = &s->notes};
+    settings.choice.live = s->live;
     if (!settings.choice.codec)
         settings.choice.codec = choose_codec(v, format, settings.pix_fmt);
     if (v->is_deep) {
@@ -394,6 +428,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
     v->out_settings = (output_settings){.encoder = settings,
                                         .container = container,
                                         .input = *input,
+                                        .ends = s->ends,
                                         .segmented = s->resume,
                                         .segment_frames = s->segment_frames,
                                         .work = v->work};
@@ -473,6 +508,7 @@ static bool open_all(video *v, pipeline_error *error)
                             .keeps_matrix = format && container_holds_matrix(format),
                             .ends_early = s->frames,
                             .stop_on_error = s->stop_on_error,
+                            .live = s->live,
                             .notes = &s->notes};
     if (format)
         input.chroma = picture_chroma_for(
@@ -531,10 +567,14 @@ static bool run(video *v, pipeline_error *error)
         pipeline_note(&s->notes, "%s: FFmpeg found %llu faults in the input, the first: %s",
                       v->in.path, (unsigned long long)av_log_errors_count(), text);
     }
+    if (s->live) {
+        v->report->arrived = v->in.video_packets;
+        v->report->dropped = v->in.skipped + v->late + v->out.unsent;
+        v->report->reconnects = v->in.live.reconnects + v->out.reconnects;
+    }
     v->report->clock_jumps = v->in.times.jumps;
     v->report->moved_packets = v->out.container.moved;
-    v->report->noise = chain_noise(&v->stages);
-    v->report->compression = chain_compression(&v->stages);
+    chain_estimate(&v->stages, &v->report->noise, &v->report->compression);
     if (!v->report->frames && s->end > 0)
         return pipeline_fail(error, "%s: expected frames from %g s to %g s, found none", s->input,
                              s->start, s->end);
@@ -543,7 +583,9 @@ static bool run(video *v, pipeline_error *error)
                              s->start);
     if (!v->report->frames)
         return pipeline_fail(error, "%s: expected a video with frames, found none", s->input);
-    return output_finish(&v->out, &v->memory, error);
+    return output_finish(&v->out, &v->memory, error) &&
+           (!v->in.broke.text[0] ||
+            pipeline_fail(error, "%s; what came before is in %s", v->in.broke.text, s->output));
 }
 
 bool enhance_video(const enhance_settings *settings, enhance_report *report, pipeline_error *error)

@@ -61,15 +61,6 @@ def layers(browser, data):
 
 
 def pipeline(browser, data):
-    names = [s['name'] for s in data['steps']]
-    shown = min(12, len(data['timeline']))
-    bars = titles(browser, '#gantt')
-    first = (len(data['timeline']) - shown) // 2
-    wanted = {f'frame {first + i}, {name}: {row[2 + 2 * k] - row[1 + 2 * k]:.3f} ms'
-              for i, row in enumerate(data['timeline'][first:first + shown]) for k, name in enumerate(names)}
-    # Both round, but not always the same way.
-    check('the chart shows who worked on which frame', len(bars) == shown * len(names) and
-          len(wanted & set(bars)) >= 0.95 * len(bars), bars[:3])
     rows = cells(browser, '#steps')[1:]
     check('the table shows works and waits', [[r[0], r[1], r[4]] for r in rows] ==
           [[s['name'], f'{s["work"]["p50_ms"]:.3f}', f'{s["wait"]["p50_ms"]:.3f}'] for s in data['steps']], rows)
@@ -89,7 +80,8 @@ def main(page, result, screenshot):
         warnings = browser.run('return [...document.querySelectorAll("#warnings li")].map(l => l.textContent)')
         check('warnings are repeated', warnings == data.get('warnings', []), warnings)
         known = dict(cells(browser, '#facts'))
-        check('it says where it comes from', all(known[k] == str(v) for k, v in data['provenance'].items() if isinstance(v, str)), known)
+        check('it says where it comes from', all(v in known.values() for v in data['provenance'].values() if isinstance(v, str)), known)
+        check('in words', not [name for name in known if '_' in name], known)
         png = base64.b64decode(browser.call('/screenshot'))
         with open(screenshot, 'wb') as out:
             out.write(png)

@@ -328,6 +328,41 @@ static bool check_elementwise(const ac_isa *isa, char *detail, size_t room)
     return ok;
 }
 
+static bool check_activation(const ac_isa *isa, char *detail, size_t room)
+{
+    const bool table = chance(2);
+    const mona_type type = table ? MONA_U8 : MONA_F16;
+    const uint32_t channels = (uint32_t)PICK(1, 3, 4, 7, 16, 32, between(1, 70));
+    const uint32_t pixels = (uint32_t)between(1, 70), c0 = (uint32_t)PICK(1, 4, 8, 16, 32);
+    const flavour f = (flavour)between(0, FLAVOURS - 1);
+    uint8_t entries[256];
+    for (int i = 0; i < 256; i++)
+        entries[i] = (uint8_t)random_bits();
+    ac_function_row r = {
+        .channels = channels,
+        .pixels = pixels,
+        .function =
+            table ? MONA_ACT_TABLE : (uint8_t)between(MONA_ACT_TABLE + 1, MONA_ACT_COUNT - 1),
+        .table = entries,
+        .alpha = ac_f32_from_f16(random_half(PLAIN)),
+    };
+    row_buffer in = random_row(type, c0, channels, pixels, f);
+    row_buffer out[2];
+    for (int i = 0; i < 2; i++) {
+        out[i] = new_row(type, c0, channels, pixels);
+        memcpy(out[i].memory, in.memory, in.bytes);
+        r.row = out[i].row;
+        (i ? isa : &reference_isa)->function_row(&r);
+    }
+    snprintf(detail, room, "function %u, c0 %u, %u channels, %u pixels", r.function, c0, channels,
+             pixels);
+    const bool ok = same(out[0].memory, out[1].memory, out[0].bytes, detail, room);
+    free(in.memory);
+    free(out[0].memory);
+    free(out[1].memory);
+    return ok;
+}
+
 /* ---- curves --------------------------------------------------------------------------------- */
 
 static mona_curve random_curve(int32_t most)
@@ -412,6 +447,7 @@ static void check_isa(const ac_isa *isa)
     check_many(isa, "unpack_row", check_unpack, 2000);
     check_many(isa, "resize_row", check_resize, 2000);
     check_many(isa, "elementwise_row", check_elementwise, 2000);
+    check_many(isa, "function_row", check_activation, 2000);
     check_many(isa, "luma_row", check_luma, 2000);
     check_many(isa, "chroma_row", check_chroma, 2000);
 }

@@ -165,6 +165,10 @@ def facts(browser, data):
     rows = browser.run('return [...document.querySelectorAll("#facts tr")].map(r => [...r.cells].map(c => c.textContent))')
     check('every fact is shown', rows == data['facts'] and len(rows) >= 4, rows)
     planes = browser.run('return [...document.querySelectorAll("#quality td:first-child")].map(c => c.textContent)')
+    words, cards = browser.run('return [document.getElementById("words").textContent,'
+                               '[...document.querySelectorAll(".figure span")].map(s => s.textContent)]')
+    check('what was done leads in words, or else the quality does', words == data['words'] and
+          bool(words) != ('PSNR' in cards) and len(cards) >= 3, [words, cards])
     check('every plane is shown', planes == [p['plane'] for p in data['planes']], planes)
 
 
@@ -194,8 +198,10 @@ def visit(page, look_at):
         look_at(browser, json.loads(browser.run('return document.getElementById("data").textContent')))
         loaded = browser.run('return performance.getEntriesByType("resource").filter(e => !e.name.startsWith("data:")).length')
         check('nothing was loaded from anywhere', loaded == 0, loaded)
-        wide = browser.run('return document.documentElement.scrollWidth > innerWidth')
-        check('nothing sticks out to the right', not wide)
+        for width in WIDTH, 400:
+            browser.call('/window/rect', {'width': width, 'height': HEIGHT})
+            wide = browser.run('return [document.documentElement.scrollWidth, innerWidth]')
+            check(f'nothing sticks out to the right of {width} pixels', wide[0] <= wide[1], wide)
         log = [m['message'] for m in browser.call('/se/log', {'type': 'browser'}) if m['level'] == 'SEVERE']
         check('no error was logged', not log, log)
     finally:

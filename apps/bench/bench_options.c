@@ -74,8 +74,8 @@ static bool read_config(const bench_arguments *a, mona_config *config)
     if (a->size && !options_size(a->size, MONA_MAX_SIDE, &width, &height))
         return false;
     config->sizes[0] = (mona_size){width, height};
-    if (((a->trace && !a->pipeline) || a->plot) && !modelled_device(config->device))
-        return cli_fail(0, "--trace and --plot need --device model310 (or --trace, --pipeline)");
+    if (a->trace && !a->pipeline && !modelled_device(config->device))
+        return cli_fail(0, "--trace needs --device model310 or --pipeline");
     return true;
 }
 
@@ -91,9 +91,11 @@ bool bench_options_read(bench_request *b)
 
 #define FIELD(name) offsetof(bench_arguments, name)
 
-static const char running[] = "What to run", whole[] = "The whole pipeline",
-                  times[] = "Timing and verdict", modelled[] = "On device model310",
-                  output[] = "Output";
+#ifndef MONA_NO_VIDEO
+static const char whole[] = "The whole pipeline";
+#endif
+static const char running[] = "What to run", times[] = "Timing and verdict",
+                  modelled[] = "On device model310", output[] = "Output";
 
 static const option options[] = {
     {"--size", NULL, OPTION_STRING, FIELD(size), "WxH", running,
@@ -119,6 +121,7 @@ static const option options[] = {
              "beside it)"},
     {"--peak", NULL, OPTION_FLAG, FIELD(peak), NULL, running,
      .help = "measure the peak speed of this machine, and stop"},
+#ifndef MONA_NO_VIDEO
     {"--pipeline", NULL, OPTION_FILE, FIELD(pipeline), "CLIP", whole,
      .help = "time the decoding, the stages and the encoding of a clip, or of synthetic frames of "
              "--size"},
@@ -128,6 +131,7 @@ static const option options[] = {
      .maximum = 100000},
     ENHANCE_WORK_OPTIONS(FIELD(enhance), whole),
     ENHANCE_ENCODER_OPTIONS(FIELD(enhance), whole),
+#endif
     {"--warmup", NULL, OPTION_STRING, FIELD(warm_up), "N", times,
      .help = "frames before the first one that counts; auto waits until the times settle",
      .initial = "auto"},
@@ -150,8 +154,6 @@ static const option options[] = {
     {"--trace", NULL, OPTION_FILE, FIELD(trace), "FILE.json", modelled,
      .help = "write what every pipe did, or every step of --pipeline, for Perfetto or "
              "chrome://tracing"},
-    {"--plot", NULL, OPTION_FILE, FIELD(plot), "FILE.svg", modelled,
-     .help = "write a picture of one strip: pipes over time"},
     {"--json", NULL, OPTION_FLAG, FIELD(json), NULL, output,
      .help = "print JSON: the time of every frame, and how and where it was measured"},
     {"--csv", NULL, OPTION_FLAG, FIELD(csv), NULL, output,
@@ -178,7 +180,7 @@ const command command_bench = {
         "mona bench sr_x2_fast --size 960x540 --budget 33.3ms --percentile 99\n"
         "mona bench sr_x2_fast --size 1920x1080 --json > old.json\n"
         "mona bench sr_x2_fast --size 1920x1080 --compare old.json --max-regression 5%\n"
-        "mona bench sr_x2_fast --size 1920x1080 --device model310 --plot strip.svg\n"
+        "mona bench sr_x2_fast --size 1920x1080 --device model310 --trace trace.json\n"
         "mona bench sr_x2_fast --size 1920x1080 --layers\n"
         "mona bench --pipeline clip.mp4 --fps 30  # deadlines missed at a camera's pace\n"
         "mona bench --pipeline clip.mp4 --tier best -s 4  # what enhance does with these options\n"

@@ -6,15 +6,19 @@
 #include "apps/bench/bench_streams.h"
 #include "mona.h"
 #include "apps/cli/options.h"
+#ifndef MONA_NO_VIDEO
 #include "apps/enhance/enhance_options.h"
+#endif
 #include "apps/bench/sampling.h"
 #include "apps/bench/report/verdict.h"
 
 typedef struct bench_arguments {
-    const char *model, *size, *cpu, *device, *trace, *plot;
+    const char *model, *size, *cpu, *device, *trace;
     const char *pipeline, *streams, *onnx;
     const char *warm_up, *duration, *budget, *old, *regression, *samples, *html, *svg;
+#ifndef MONA_NO_VIDEO
     enhance_options enhance;
+#endif
     long threads, iterations, strip_rows, tile_columns;
     double percentile, fps;
     bool json, csv, peak, layers, ablate;

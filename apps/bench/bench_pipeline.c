@@ -114,7 +114,7 @@ static void name_steps(run *r)
     m->names[PROBE_DECODE] = "decode";
     m->names[PROBE_UPLOAD] = "upload";
     for (unsigned i = 0; i < r->job->enhance->count; i++)
-        m->names[PROBE_STAGE + i] = stage_kind_name(r->job->enhance->kinds[i]);
+        m->names[PROBE_STAGE + i] = stage_row_of(r->job->enhance->kinds[i])->name;
     m->names[m->steps - 1] = "encode";
 }
 

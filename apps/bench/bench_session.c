@@ -7,6 +7,7 @@ bool bench_session_open(bench_session *s, const char *name, const mona_model *mo
                         const mona_config *config)
 {
     pipeline_error error = {0};
+    s->device = config->device;
     if (!session_binding_open(&s->bound, model, name, config, &error))
         return cli_fail(0, "%s", error.text);
     return bench_planes_open(&s->planes, s->bound.plan, model) || cli_fail(0, "out of memory");
@@ -17,7 +18,7 @@ bool bench_session_run(bench_session *s, const char *name)
     const mona_status status =
         mona_session_run(s->bound.session, s->planes.inputs, s->planes.outputs);
     if (status)
-        cli_fail(0, "%s: %s", name, mona_status_text(status));
+        cli_fail(0, "%s: %s", name, pipeline_reason(status));
     return status == MONA_OK;
 }
 

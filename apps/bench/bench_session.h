@@ -10,6 +10,7 @@
 #include "pipeline/stages/session_binding.h"
 
 typedef struct bench_session {
+    const mona_device *device; /* NULL: the host */
     session_binding bound;
     bench_planes planes;
 } bench_session;

@@ -14,9 +14,29 @@ static bool open_streams(bench_transfer *t)
         if (!t->memory[i])
             return cli_fail(0, "out of memory");
         const mona_status status =
-            mona_stream_open(streams[i], NULL, t->memory[i], mona_stream_bytes());
+            mona_stream_open(streams[i], t->session->device, t->memory[i], mona_stream_bytes());
         if (status)
-            return cli_fail(0, "a stream cannot start: %s", mona_status_text(status));
+            return cli_fail(0, "a stream cannot start: %s", pipeline_reason(status));
+    }
+    return true;
+}
+
+/* Where the session's device has memory of its own, its planes lie there. */
+static bool place_on_device(const bench_transfer *t, transfer_slot *s)
+{
+    bench_planes *p = &s->planes;
+    for (unsigned i = 0; t->session->device && i < p->input_count + p->output_count; i++) {
+        const bool input = i < p->input_count;
+        mona_buffer *b = input ? &p->inputs[i] : &p->outputs[i - p->input_count];
+        const mona_tensor_info info =
+            input ? mona_plan_input(p->plan, i) : mona_plan_output(p->plan, i - p->input_count);
+        const size_t bytes =
+            (size_t)info.channels * info.height * info.width * mona_type_size(info.type);
+        const mona_status status = mona_device_allocate(t->session->device, bytes, &s->chip[i]);
+        if (status)
+            return cli_fail(0, "memory of the device cannot be reserved: %s",
+                            pipeline_reason(status));
+        *b = mona_device_planes(s->chip[i], b, &info);
     }
     return true;
 }
@@ -28,6 +48,9 @@ bool bench_transfer_open(bench_transfer *t, bench_session *session, const mona_m
     for (unsigned i = 0; i < slots; i++)
         if (!bench_planes_open(&t->slot[i].planes, session->bound.plan, model))
             return cli_fail(0, "out of memory");
+    for (unsigned i = 0; i < slots; i++)
+        if (!place_on_device(t, &t->slot[i]))
+            return false;
     return open_streams(t);
 }
 
@@ -83,7 +106,7 @@ bool bench_transfer_run(bench_transfer *t, unsigned frames)
     }
     if (!status)
         status = mona_stream_synchronize(t->download);
-    return !status || cli_fail(0, "computing failed: %s", mona_status_text(status));
+    return !status || cli_fail(0, "computing failed: %s", pipeline_reason(status));
 }
 
 void bench_transfer_close(bench_transfer *t)
@@ -91,8 +114,11 @@ void bench_transfer_close(bench_transfer *t)
     mona_stream_close(t->upload);
     mona_stream_close(t->compute);
     mona_stream_close(t->download);
-    for (unsigned i = 0; i < TRANSFER_SLOTS; i++)
+    for (unsigned i = 0; i < TRANSFER_SLOTS; i++) {
+        for (unsigned k = 0; k < 2 * MONA_MAX_IO; k++)
+            mona_device_free(t->session->device, t->slot[i].chip[k]);
         bench_planes_close(&t->slot[i].planes);
+    }
     for (int i = 0; i < 3; i++)
         free(t->memory[i]);
     *t = (bench_transfer){0};

@@ -10,6 +10,7 @@ enum { TRANSFER_SLOTS = 2 };
 
 typedef struct transfer_slot {
     bench_planes planes;
+    void *chip[2 * MONA_MAX_IO]; /* memory of a device that has its own, in place of these planes */
     mona_event uploaded, computed, downloaded;
 } transfer_slot;
 

@@ -8,7 +8,9 @@
 #include "apps/bench/bench_model.h"
 #include "apps/bench/bench_options.h"
 #include "apps/bench/report/bench_page.h"
+#ifndef MONA_NO_VIDEO
 #include "apps/bench/bench_pipeline.h"
+#endif
 #include "apps/bench/report/bench_plots.h"
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/bench_streams.h"
@@ -69,7 +71,7 @@ static int run_model(const bench_request *b)
         return status;
     const mona_model *model = &source.model.model;
     if (modelled_device(b->config.device)) {
-        const modelled_options wanted = {b->arguments.json, b->arguments.trace, b->arguments.plot};
+        const modelled_options wanted = {b->arguments.json, b->arguments.trace};
         status = modelled_bench(name, model, &b->config, &wanted) ? EXIT_SUCCESS : EXIT_FAILED;
     } else {
         const bench_model_job job = {name,
@@ -95,6 +97,7 @@ static int run_model(const bench_request *b)
     return status;
 }
 
+#ifndef MONA_NO_VIDEO
 static int run_pipeline(const bench_request *b)
 {
     const bench_arguments *a = &b->arguments;
@@ -137,11 +140,15 @@ static int run_pipeline(const bench_request *b)
     stage_models_close(&models);
     return status;
 }
+#endif
 
 int bench_run(int argc, char **argv)
 {
-    bench_request b = {.arguments.enhance.crf = -1};
+    bench_request b = {0};
     bench_arguments *a = &b.arguments;
+#ifndef MONA_NO_VIDEO
+    a->enhance.crf = -1;
+#endif
     const char *operands[2];
     const options_result parsed = options_parse(&command_bench, a, argc, argv, operands);
     if (parsed != OPTIONS_RUN)
@@ -154,8 +161,10 @@ int bench_run(int argc, char **argv)
         mona_device_query(b.config.device, &properties);
         return report_peak(a->threads ? (unsigned)a->threads : properties.cores, a->json);
     }
+#ifndef MONA_NO_VIDEO
     if (a->pipeline)
         return run_pipeline(&b);
+#endif
     if (!a->model)
         return cli_fail(EXIT_USAGE, "usage: mona bench %s", command_bench.usage);
     return run_model(&b);

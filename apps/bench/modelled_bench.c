@@ -14,7 +14,7 @@
 #include "engine/model_format.h"
 #include "engine/model310/modelled.h"
 #include "apps/cli/options.h"
-#include "apps/plot/npu_trace.h"
+#include "apps/bench/npu_trace.h"
 
 /* One run, or an extrapolation from two: all its figures grow linearly with the rows. */
 typedef struct sample {
@@ -228,15 +228,12 @@ static bool print_json(const char *name, const sample *s, bool sampled)
     return done;
 }
 
-static bool write_trace(const npu_trace *t, const modelled_options *o)
+static bool write_trace(const npu_trace *t, const char *path)
 {
     if (t->full)
         fprintf(stderr, "mona: the timeline holds the first %zu instructions\n", t->count);
-    if (o->trace && !npu_trace_write_json(t, o->trace, ac_costs_310.clock_mhz))
-        return cli_fail(0, "%s: cannot be written: %s", o->trace, strerror(errno)), false;
-    if (o->plot && !npu_trace_write_plot(t, o->plot, ac_costs_310.clock_mhz))
-        return cli_fail(0, "%s: cannot be written: %s", o->plot, strerror(errno)), false;
-    return true;
+    return npu_trace_write(t, path, ac_costs_310.clock_mhz) ||
+           cli_fail(0, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 bool modelled_bench(const char *name, const mona_model *model, const mona_config *config,
@@ -246,15 +243,14 @@ bool modelled_bench(const char *name, const mona_model *model, const mona_config
     const bool sampled = !model->tensors[0].height && rows > MODELLED_LONG_ROWS;
     sample s = {0}, longer = {0};
     npu_trace t = {0};
-    const bool drawn = options->trace || options->plot;
-    bool done =
-        take_sample(&s, name, model, *config, sampled ? MODELLED_SHORT_ROWS : 0, drawn ? &t : NULL);
+    bool done = take_sample(&s, name, model, *config, sampled ? MODELLED_SHORT_ROWS : 0,
+                            options->trace ? &t : NULL);
     if (done && sampled) {
         done = take_sample(&longer, name, model, *config, MODELLED_LONG_ROWS, NULL);
         if (done)
             extrapolate(&s, &longer, rows);
     }
-    done = done && (!drawn || write_trace(&t, options));
+    done = done && (!options->trace || write_trace(&t, options->trace));
     if (done) {
         if (options->json)
             done = print_json(name, &s, sampled);

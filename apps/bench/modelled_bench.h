@@ -10,7 +10,7 @@
 
 typedef struct modelled_options {
     bool json;
-    const char *trace, *plot; /* files to write, or NULL */
+    const char *trace; /* a file to write, or NULL */
 } modelled_options;
 
 bool modelled_device(const mona_device *device);

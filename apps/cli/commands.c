@@ -5,13 +5,6 @@
 
 #include "apps/cli/suggest.h"
 
-const command *const commands[] = {
-    &command_enhance, &command_compare, &command_compile, &command_verify,
-    &command_ops,     &command_inspect, &command_run,     &command_eval,
-    &command_bench,   &command_devices, &command_help,
-};
-const size_t command_count = sizeof commands / sizeof *commands;
-
 const command *command_find(const char *name)
 {
     for (size_t i = 0; i < command_count; i++)

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <libavutil/log.h>
-
 #include "apps/cli/commands.h"
 #include "apps/cli/help.h"
 #include "mona.h"
@@ -18,6 +16,7 @@
 /* It is also a failure if a result did not reach its file or pipe. */
 static int finish(int status)
 {
+    options_close_devices();
     if (fflush(stdout) || ferror(stdout))
         return status ? status : cli_fail(EXIT_FAILED, "standard output cannot be written");
     return status;
@@ -36,11 +35,12 @@ static void occupy_closed_streams(void)
 static void print_versions(void)
 {
     printf("mona %s\n", MONA_VERSION);
-    for (unsigned i = 0; i < AV_LIBRARY_COUNT; i++) {
-        const av_library library = av_library_at(i);
+    av_library library;
+    for (unsigned i = 0; av_library_at(i, &library); i++)
         printf("%s %u.%u.%u\n", library.name, library.version >> 16, library.version >> 8 & 0xff,
                library.version & 0xff);
-    }
+    if (*av_library_licence())
+        printf("licence of these libraries: %s\n", av_library_licence());
 }
 
 int main(int argc, char **argv)
@@ -50,8 +50,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     /* A reader that has gone then shows in the same way. */
     signal(SIGPIPE, SIG_IGN);
-    /* mona reports libav's errors in its own messages. */
-    av_log_set_level(AV_LOG_QUIET);
+    av_library_quiet();
     if (!stop_begin())
         return cli_fail(EXIT_FAILED, "a thread cannot be started");
 

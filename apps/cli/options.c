@@ -10,6 +10,9 @@
 
 #include "apps/cli/help.h"
 #include "apps/cli/suggest.h"
+#include "apps/compile/programs.h"
+#include "apps/devices/ascend_setup.h"
+#include "pipeline/stages/session_binding.h"
 
 static _Thread_local pipeline_error *kept;
 
@@ -290,19 +293,48 @@ bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *h
     return false;
 }
 
-const mona_device *const options_devices[] = {&mona_device_host, &mona_device_model310, NULL};
+/* "auto" takes the first that answers. */
+const mona_device *const options_devices[] = {&mona_device_ascend, &mona_device_host,
+                                              &mona_device_model310, NULL};
+
+static void print_note(void *context, const char *line)
+{
+    (void)context;
+    fprintf(stderr, "mona: %s\n", line);
+}
 
 const mona_device *options_device(const char *name)
 {
+    format_error error = {0};
+    const bool prepared = ascend_setup(&error);
+    session_binding_rules = (session_binding_policy){.compile = programs_make,
+                                                     .host_may_help = !strcmp(name, "auto"),
+                                                     .notes = {print_note, NULL}};
     const mona_device *found = mona_device_find(options_devices, name);
     char text[SUGGEST_TEXT];
     suggestion s = suggest_for(name, strlen(name));
     mona_device_properties properties;
-    for (size_t i = 0; options_devices[i]; i++)
+    if (!found && !strcmp(name, "ascend")) {
+        cli_fail(0, "--device ascend: %s", mona_ascend_problem());
+        return NULL;
+    }
+    for (size_t i = 0; options_devices[i] && !found; i++)
         if (!mona_device_query(options_devices[i], &properties))
             suggest_name(&s, properties.name);
     if (!found)
         cli_fail(0, "--device: there is no device '%s'%s (mona devices lists them)", name,
                  suggest_text(&s, text, sizeof text));
+    if (found == &mona_device_ascend && !prepared) {
+        cli_fail(0, "MONA_ASCEND_KERNEL: %s", error.text);
+        return NULL;
+    }
+    if (found != &mona_device_ascend)
+        mona_ascend_forget(); /* that there is none is no cause of what may fail later */
     return found;
+}
+
+void options_close_devices(void)
+{
+    for (size_t i = 0; options_devices[i]; i++)
+        mona_device_close(options_devices[i]);
 }

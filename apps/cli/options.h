@@ -123,6 +123,7 @@ bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *h
 /* The device given to --device. NULL: one line was printed. */
 const mona_device *options_device(const char *name);
 extern const mona_device *const options_devices[]; /* ends with NULL */
+void options_close_devices(void);
 
 /* Sets values from the defaults and then the arguments: `--name value`, `--name=value`, `-o value`,
  * `-j2`, and `--` before operands. values is zeroed, or holds what the command wants in fields

@@ -52,6 +52,7 @@ static bool write_page(comparison_log *log, const arguments *a)
                 .b = a->b,
                 .labels = {"A", "B"},
                 .extreme = "worst",
+                .measured = "Quality",
                 .note = a->scale ? "B against A, which was enlarged to B's size by bicubic "
                                    "interpolation."
                                  : "B against A. The PSNR of all frames is that of their mean "

@@ -71,18 +71,24 @@ static void add_headline(cJSON *document, const report *page, const comparison_l
     const compare_row *all = &r->rows[QUALITY_ALL];
     cJSON *list = cJSON_AddArrayToObject(document, "headline");
     char text[64];
-    const double psnr = quality_psnr(r->pix_fmt, all->mse);
-    const double worst = quality_psnr(r->pix_fmt, all->worst_mse);
-    snprintf(text, sizeof text, isinf(psnr) ? "identical" : "%.2f dB", psnr);
-    add_pair(list, "PSNR", text);
-    snprintf(text, sizeof text, isinf(worst) ? "identical" : "%.2f dB", worst);
-    char name[64];
-    snprintf(name, sizeof name, "PSNR of the %s frame", page->extreme);
-    add_pair(list, name, text);
-    snprintf(text, sizeof text, "%.4f", all->ssim);
-    add_pair(list, "SSIM", text);
+    if (!page->words) {
+        const double psnr = quality_psnr(r->pix_fmt, all->mse);
+        const double worst = quality_psnr(r->pix_fmt, all->worst_mse);
+        snprintf(text, sizeof text, isinf(psnr) ? "identical" : "%.2f dB", psnr);
+        add_pair(list, "PSNR", text);
+        snprintf(text, sizeof text, isinf(worst) ? "identical" : "%.2f dB", worst);
+        char name[64];
+        snprintf(name, sizeof name, "PSNR of the %s frame", page->extreme);
+        add_pair(list, name, text);
+        snprintf(text, sizeof text, "%.4f", all->ssim);
+        add_pair(list, "SSIM", text);
+    }
     snprintf(text, sizeof text, "%dx%d", r->b.width, r->b.height);
     add_pair(list, "pixels", text);
+    if (page->words) {
+        snprintf(text, sizeof text, "%.2f MiB", (double)r->b.file_bytes / MIB);
+        add_pair(list, "size of the file", text);
+    }
     snprintf(text, sizeof text, "%" PRIu64, r->frames);
     add_pair(list, "frames", text);
 }
@@ -148,6 +154,8 @@ static cJSON *document_of(const report *r, const comparison_log *log)
     cJSON_AddStringToObject(document, "subtitle", text);
     cJSON_AddStringToObject(document, "note", r->note);
     cJSON_AddStringToObject(document, "extreme", r->extreme);
+    cJSON_AddStringToObject(document, "measured", r->measured);
+    cJSON_AddStringToObject(document, "words", r->words ? r->words : "");
     cJSON_AddItemToObject(document, "labels", cJSON_CreateStringArray(r->labels, 2));
     const bool lying = orientation_swaps(b->turn);
     const double aspect = b->aspect.num > 0 && b->aspect.den > 0 ? av_q2d(b->aspect) : 1;

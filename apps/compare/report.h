@@ -21,6 +21,8 @@ typedef struct report {
     const char *labels[2]; /* of the two sides of the slider */
     const char *note;      /* explains the figures */
     const char *extreme;   /* caption of the frame with the lowest PSNR */
+    const char *measured;  /* what PSNR and SSIM stand for here */
+    const char *words;     /* leads the page in place of these figures; NULL: the figures do */
     report_fact facts[REPORT_MAX_FACTS];
     size_t fact_count;
     const double *latency_ms; /* of each frame; NULL: unknown */

@@ -49,6 +49,12 @@ bool calibration_open(calibration *c, const option_list *paths, size_t max,
                       const calibration_feed *feed, const compiler *model);
 void calibration_close(calibration *c);
 
+/* For those that collect: adds an image, taking over its frame and copying its name; releases one;
+ * adds frames of a clip. False: one line was printed. */
+bool calibration_add(calibration *c, calibration_image image);
+void calibration_drop(calibration_image *image);
+bool calibration_add_clip(calibration *c, const char *path);
+
 /* Inputs for image `index`, as the network takes them. Each inputs[i].data is released with free().
  * False: the image cannot be read; one line was printed. */
 bool calibration_sample(const calibration *c, size_t index, const compiler *model,

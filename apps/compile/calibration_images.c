@@ -10,8 +10,6 @@
 #include "apps/compile/calibration.h"
 #include "apps/compile/calibration_array.h"
 #include "engine/arith.h"
-#include "pipeline/io/footage.h"
-#include "pipeline/image/frame_convert.h"
 
 enum {
     MAX_FILES = 100000,
@@ -20,8 +18,7 @@ enum {
 
 /* ---- files -------------------------------------------------------------------------------- */
 
-/* Takes over the frame and copies the name. */
-static bool add_image(calibration *c, calibration_image image)
+bool calibration_add(calibration *c, calibration_image image)
 {
     if (c->count == MAX_FILES) {
         still_free(&image.frame);
@@ -46,80 +43,10 @@ static bool add_image(calibration *c, calibration_image image)
     return true;
 }
 
-static void free_image(calibration_image *image)
+void calibration_drop(calibration_image *image)
 {
     free(image->name);
     still_free(&image->frame);
-}
-
-/* ---- clips -------------------------------------------------------------------------------- */
-
-/* Copies the upper left corner of the frame in RGB, as far as calibration uses it. */
-static bool copy_frame(const AVFrame *frame, still *copy, pipeline_error *error)
-{
-    AVFrame *rgb = frame_convert(frame, frame->width, frame->height, AV_PIX_FMT_RGB24, error);
-    if (!rgb)
-        return false;
-    const uint32_t side = 2 * CALIBRATION_SIDE;
-    *copy = (still){.channels = 3};
-    copy->width = (uint32_t)rgb->width < side ? (uint32_t)rgb->width : side;
-    copy->height = (uint32_t)rgb->height < side ? (uint32_t)rgb->height : side;
-    const size_t row = (size_t)copy->width * 3;
-    copy->pixels = malloc(row * copy->height);
-    for (size_t y = 0; copy->pixels && y < copy->height; y++)
-        memcpy(copy->pixels + y * row, rgb->data[0] + (ptrdiff_t)y * rgb->linesize[0], row);
-    av_frame_free(&rgb);
-    return copy->pixels || pipeline_fail(error, "out of memory");
-}
-
-/* Keeps the frames 0, s, 2 s, ... with the smallest power of two s at which they fit. As their
- * number is unknown, every second one is dropped whenever there are too many. */
-static bool add_frames(calibration *c, footage *clip, pipeline_error *error)
-{
-    const size_t first = c->count;
-    uint64_t step = 1;
-    footage_result result;
-    for (uint64_t n = 0; (result = footage_next(clip, error)) == FOOTAGE_FRAME; n++) {
-        char name[4096];
-        still copy;
-        if (n % step)
-            continue;
-        if (c->count - first == CALIBRATION_FRAMES) {
-            for (size_t i = 0; i < CALIBRATION_FRAMES; i++)
-                if (i % 2)
-                    free_image(&c->images[first + i]);
-                else
-                    c->images[first + i / 2] = c->images[first + i];
-            c->count = first + CALIBRATION_FRAMES / 2;
-            step *= 2;
-            if (n % step)
-                continue;
-        }
-        snprintf(name, sizeof name, "%s frame %08llu", clip->path, (unsigned long long)n);
-        if (!copy_frame(clip->frame, &copy, error))
-            return false;
-        if (!add_image(c, (calibration_image){CALIBRATION_FRAME, name, copy, 0}))
-            return false;
-    }
-    return result == FOOTAGE_END;
-}
-
-static bool add_clip(calibration *c, const char *path)
-{
-    footage clip = {0};
-    pipeline_error error = {0};
-    if (!footage_open(&clip, path, 0, 0, &error)) {
-        footage_close(&clip);
-        return !cli_fail(EXIT_FAILED,
-                         "%s: expected a PNG or JPEG image, a .npy array, a folder of them or a "
-                         "clip",
-                         path);
-    }
-    const bool ok = add_frames(c, &clip, &error);
-    footage_close(&clip);
-    if (!ok && error.text[0])
-        cli_fail(EXIT_FAILED, "%s", error.text);
-    return ok;
 }
 
 /* ---- paths -------------------------------------------------------------------------------- */
@@ -129,9 +56,9 @@ static bool add_arrays(calibration *c, const char *path, const compiler *model)
     uint64_t count;
     bool floats, ok = calibration_array_count(path, model, &count, &floats);
     for (uint64_t i = 0; ok && i < count; i++)
-        ok = add_image(c, (calibration_image){.kind = CALIBRATION_ARRAY,
-                                              .name = (char *)(uintptr_t)path,
-                                              .place = i});
+        ok = calibration_add(c, (calibration_image){.kind = CALIBRATION_ARRAY,
+                                                    .name = (char *)(uintptr_t)path,
+                                                    .place = i});
     c->floats = c->floats || (ok && floats);
     return ok;
 }
@@ -167,9 +94,9 @@ static bool add_path(calibration *c, const char *path, const compiler *model, in
     if (S_ISREG(about.st_mode) && !image && calibration_is_array(path))
         return add_arrays(c, path, model);
     if (!image && !depth)
-        return add_clip(c, path);
-    return !image || add_image(c, (calibration_image){.kind = CALIBRATION_STILL,
-                                                      .name = (char *)(uintptr_t)path});
+        return calibration_add_clip(c, path);
+    return !image || calibration_add(c, (calibration_image){.kind = CALIBRATION_STILL,
+                                                            .name = (char *)(uintptr_t)path});
 }
 
 static int by_name(const void *a, const void *b)
@@ -198,7 +125,7 @@ bool calibration_open(calibration *c, const option_list *paths, size_t max,
         for (size_t i = 0; i < c->count; i++) {
             const size_t keep = i * max / c->count; /* group of i; its first file is kept */
             if (i && keep == (i - 1) * max / c->count)
-                free_image(&c->images[i]);
+                calibration_drop(&c->images[i]);
             else
                 c->images[keep] = c->images[i];
         }
@@ -210,7 +137,7 @@ bool calibration_open(calibration *c, const option_list *paths, size_t max,
 void calibration_close(calibration *c)
 {
     for (size_t i = 0; i < c->count; i++)
-        free_image(&c->images[i]);
+        calibration_drop(&c->images[i]);
     free(c->images);
     *c = (calibration){0};
 }

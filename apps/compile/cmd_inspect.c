@@ -17,10 +17,11 @@
 #include "apps/compile/inspect_om.h"
 #include "apps/cli/json_output.h"
 #include "apps/cli/model_source.h"
+#include "apps/cli/save.h"
 #include "apps/cli/table.h"
 
 typedef struct inspect_job {
-    const char *model, *size, *device, *cpu, *svg, *firmware;
+    const char *model, *size, *device, *cpu, *dot, *firmware;
     long threads, strip_rows, tile_columns;
     bool json, program;
     mona_config config;
@@ -133,21 +134,19 @@ static void print_model(const cJSON *document)
     print_object(document, "firmware");
 }
 
-/* True if there was nothing to draw or it was drawn. */
-static bool save_drawing(const inspect_job *job, drawing *d)
+/* Writes the graph of one of the models. */
+static bool save_graph(const char *path, const mona_model *model, const Onnx__GraphProto *graph)
 {
-    const bool ok = drawing_save(d, job->svg);
-    drawing_free(d);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    bool ok = f && (model ? inspect_graph_mona(f, model) : inspect_graph_onnx(f, graph));
+    if (f && fclose(f))
+        ok = false;
+    ok = ok ? save_file(path, NULL, text, size)
+            : (bool)cli_fail(EXIT_FAILED, "%s: out of memory for the graph", path);
+    free(text);
     return ok;
-}
-
-static bool draw_mona(const inspect_job *job, const mona_model *model)
-{
-    drawing d;
-    if (!job->svg)
-        return true;
-    inspect_graph_mona(&d, model);
-    return save_drawing(job, &d);
 }
 
 static int list_programs(const char *name)
@@ -169,7 +168,7 @@ static cJSON *inspect_mona(const inspect_job *job)
                                  ? firmware_budget(document, job->model, &source.model.model,
                                                    job->firmware, job->config.sizes[0])
                                  : !job->size || add_plan(job, &source.model.model, document);
-        if (!planned || !draw_mona(job, &source.model.model)) {
+        if (!planned || (job->dot && !save_graph(job->dot, &source.model.model, NULL))) {
             cJSON_Delete(document);
             document = NULL;
         }
@@ -222,13 +221,8 @@ static cJSON *inspect_onnx(const inspect_job *job)
     }
     Onnx__ModelProto *model = onnx_parse(bytes, size, &error);
     free(bytes);
-    drawing d;
-    bool drawn = true;
-    if (model && job->svg) {
-        inspect_graph_onnx(&d, model->graph);
-        drawn = save_drawing(job, &d);
-    }
-    cJSON *document = model && drawn ? describe_onnx(job->model, model) : NULL;
+    const bool saved = !model || !job->dot || save_graph(job->dot, NULL, model->graph);
+    cJSON *document = model && saved ? describe_onnx(job->model, model) : NULL;
     if (!model)
         cli_fail(EXIT_FAILED, "%s: %s", job->model, error.text);
     onnx_release(model);
@@ -263,9 +257,9 @@ static int run(int argc, char **argv)
                         job.model);
     if ((onnx || om) && job.size)
         return cli_fail(EXIT_USAGE, "--size is for .mona models; found %s", job.model);
-    if (om && job.svg)
-        return cli_fail(EXIT_USAGE, "--svg is for .mona and .onnx models; found %s", job.model);
-    if (job.program && (onnx || om || job.json || job.svg || job.size))
+    if (om && job.dot)
+        return cli_fail(EXIT_USAGE, "--dot is for .mona and .onnx models; found %s", job.model);
+    if (job.program && (onnx || om || job.json || job.dot || job.size))
         return cli_fail(EXIT_USAGE, "--program prints the programs of a .mona model, and nothing "
                                     "else: expected no other option");
     if (job.program)
@@ -302,8 +296,8 @@ static const option options[] = {
      .help = "print flash, memory and work of the model as C on a small CPU: " FIRMWARE_CPUS},
     {"--program", NULL, OPTION_FLAG, offsetof(inspect_job, program), NULL, "Other",
      .help = "print the instructions of the model's AI Core programs"},
-    {"--svg", NULL, OPTION_FILE, offsetof(inspect_job, svg), "FILE", "Other",
-     .help = "write a drawing of the graph"},
+    {"--dot", NULL, OPTION_FILE, offsetof(inspect_job, dot), "FILE", "Other",
+     .help = "write the graph for Graphviz"},
     {"--json", NULL, OPTION_FLAG, offsetof(inspect_job, json), NULL, "Other", .help = "print JSON"},
 };
 
@@ -315,13 +309,14 @@ const command command_inspect = {
     .description = "Describes a .mona model (a file or a built-in one), the nodes of an .onnx "
                    "model, or the contents of an .om model from the vendor's compiler.",
     .examples =
-        "mona inspect sr_x2_fast --size 1920x1080  # every byte it will need\n"
-        "mona inspect denoise_fast --firmware cortex-m55 --size 320x240  # flash, RAM, cycles\n"
-        "mona inspect net.onnx --svg net.svg  # the graph as a picture\n"
-        "mona inspect net.om  # partitions, kernels, and the command that made it\n",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
-    .operands_min = 1,
-    .operands_max = 1,
-    .takes_model = true,
-};
+        "mona inspect sr_x2_fast --size 1920x1080  # every byte it will need\n" const char * model,
+    *size,
+    *device,
+    *cpu,
+    *dot,
+    *firmware;
+"mona inspect net.om  # partitions, kernels, and the command that made it\n",
+    .options = options, .option_count = sizeof options / sizeof *options, .operands_min = 1,
+    .operands_max = 1, .takes_model = true,
+}
+;

@@ -86,7 +86,7 @@ static bool run_planes(const run_job *job, const session_binding *bound, const i
         out_buffers[i] = out[i].buffer;
     }
     const mona_status status = mona_session_run(bound->session, in_buffers, out_buffers);
-    return !status || !cli_fail(EXIT_FAILED, "%s: %s", job->model, mona_status_text(status));
+    return !status || !cli_fail(EXIT_FAILED, "%s: %s", job->model, pipeline_reason(status));
 }
 
 static bool run_bound(const run_job *job, const session_binding *bound, const input_array *inputs)
@@ -172,7 +172,7 @@ static bool run_compiled(run_job *job, compiler *model, input_array *inputs)
         return !cli_fail(EXIT_FAILED, "%s: %s", job->model, error.text);
     const mona_status status = mona_model_open(&opened, bytes, size);
     const bool ok = status ? !cli_fail(EXIT_FAILED, "%s: the engine refuses the compiled model: %s",
-                                       job->model, mona_status_text(status))
+                                       job->model, pipeline_reason(status))
                            : run_engine(job, &opened, inputs);
     free(bytes);
     return ok;

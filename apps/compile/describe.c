@@ -30,6 +30,8 @@ static cJSON *tensor_rows(const mona_tensor_info *tensors, unsigned count)
 static void describe_activation(const mona_file_epilogue *e, mona_activation a, char *text,
                                 size_t size)
 {
+    static const char *const functions[] = {"table", "sigmoid", "silu", "hard-swish", "tanh",
+                                            "gelu",  "gelu",    "mish", "elu",        "softplus"};
     char clip[64];
     snprintf(clip, sizeof clip, "clip %g..%g", half_value(e->clip_min), half_value(e->clip_max));
     if (a == MONA_ACT_RELU)
@@ -38,6 +40,8 @@ static void describe_activation(const mona_file_epilogue *e, mona_activation a, 
         table_append(text, size, "prelu");
     else if (a == MONA_ACT_CLIP)
         table_append(text, size, clip);
+    else if (mona_is_function((uint8_t)a))
+        table_append(text, size, functions[a - MONA_ACT_TABLE]);
 }
 
 /* Describes what is fused into the operator. */

@@ -9,6 +9,7 @@
 #include "engine/model/model.h"
 #include "formats/compiler/program/cut.h"
 #include "formats/compiler/program/record.h"
+#include "formats/file.h"
 #include "formats/mona_writer.h"
 
 static const char target[] = "ascend310";
@@ -107,6 +108,51 @@ bool programs_add(const char *name, uint8_t **bytes, size_t *size, const option_
         at = following;
     } while (at);
     return true;
+}
+
+/* Replaces *bytes, whose header at `at` gets a program. */
+static bool add_one(uint8_t **bytes, size_t *count, uint64_t at, mona_size size,
+                    format_error *error)
+{
+    mona_model model;
+    uint8_t *recorded, *made;
+    mona_writer_program p = {.target = target};
+    if (mona_model_open(&model, *bytes, *count))
+        return format_fail(error, "the engine refuses the model");
+    while ((uint64_t)((const uint8_t *)model.header - model.file) < at)
+        if (!mona_model_next(&model, &model))
+            return format_fail(error, "the engine refuses the model");
+    if (!program_record(&model, size, &recorded, &p.size, error))
+        return false;
+    p.bytes = recorded;
+    const bool ok = mona_writer_add_programs(*bytes, at, &p, 1, &made, count, error);
+    free(recorded);
+    if (!ok)
+        return false;
+    free(*bytes);
+    *bytes = made;
+    return true;
+}
+
+bool programs_make(const mona_model *model, mona_size size, uint8_t **bytes, size_t *count,
+                   pipeline_error *why)
+{
+    format_error error = {0};
+    uint64_t at = (uint64_t)((const uint8_t *)model->header - model->file);
+    bool ok;
+    *bytes = NULL;
+    if (model_needs_cut(model, size)) {
+        at = 0;
+        ok = model_cut(model, bytes, count, &error);
+    } else {
+        *count = (size_t)model->header->file_bytes;
+        *bytes = file_alloc(*count);
+        ok = *bytes || format_fail(&error, "out of memory");
+        if (ok)
+            memcpy(*bytes, model->file, *count);
+    }
+    ok = ok && add_one(bytes, count, at, size, &error);
+    return ok || pipeline_fail(why, "no program for %s: %s", target, error.text);
 }
 
 /* ---- showing -------------------------------------------------------------------------------- */

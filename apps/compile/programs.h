@@ -9,10 +9,15 @@
 
 #include "apps/cli/options.h"
 #include "mona.h"
+#include "pipeline/error.h"
 
 /* Adds programs to a model in memory, which is replaced: one for each size of `sizes` ("WxH"), or
  * for the sizes that the model is fixed to. name: for messages. False: one line was printed. */
 bool programs_add(const char *name, uint8_t **bytes, size_t *size, const option_list *sizes);
+
+/* Makes a copy of a model with a program for frames of this size: session_binding_policy.compile. */
+bool programs_make(const mona_model *model, mona_size size, uint8_t **bytes, size_t *count,
+                   pipeline_error *why);
 
 /* One line for each program of a model, or a table's rows. */
 void programs_print(const mona_model *model);

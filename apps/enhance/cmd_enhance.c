@@ -17,6 +17,8 @@
 #include "pipeline/enhance.h"
 #include "pipeline/image/picture_list.h"
 #include "pipeline/image/stills.h"
+#include "pipeline/io/stop.h"
+#include "pipeline/io/url.h"
 #include "apps/enhance/preview.h"
 #include "apps/enhance/progress.h"
 #include "apps/enhance/enhance_options.h"
@@ -36,7 +38,9 @@ typedef struct arguments {
     double start, duration, end;
     bool resume, recursive, yes, no;
     long segment_frames;
-    bool drop_unsupported, quiet, stats;
+    bool drop_unsupported, quiet, stats, live;
+    double max_delay, reconnect, stall;
+    const char *metrics;
 } arguments;
 
 static overwrite overwriting(const arguments *a)
@@ -103,12 +107,23 @@ static options_result parse(arguments *a, int argc, char **argv)
         cli_fail(0, "expected an output: -o OUT");
         return OPTIONS_BAD;
     }
+    if (a->live && (a->resume || a->dry_run || a->preview >= 0 || a->html ||
+                    picture_pattern(a->input) || picture_pattern(a->output))) {
+        cli_fail(0, "--live takes a stream into a stream or a film, and no --resume, --dry-run, "
+                    "--preview or --html");
+        return OPTIONS_BAD;
+    }
     return result;
 }
 
 /* Distinguishes files that cannot be read from those that are not images. */
 static bool check_input(const char *path)
 {
+    pipeline_error error = {0};
+    if (url_find(path))
+        return true;
+    if (!url_check(path, &error))
+        return !cli_fail(1, "%s", error.text);
     FILE *file = fopen(path, "rb");
     if (!file) {
         cli_fail(0, "%s: cannot be read: %s", path, strerror(errno));
@@ -177,9 +192,10 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
     bool good =
         image ? enhance_still(settings, &report, &error) : enhance_video(settings, &report, &error);
     progress_end(shown);
+    if (good || (a->live && report.frames))
+        progress_summary(shown, strcmp(a->output, "-") ? a->output : "standard output", &report);
     if (!good)
         return error.text[0] ? cli_fail(EXIT_FAILED, "%s", error.text) : EXIT_FAILED;
-    progress_summary(shown, strcmp(a->output, "-") ? a->output : "standard output", &report);
     if (a->html && !preview_page(settings, &report, shown, a->html))
         return EXIT_FAILED;
     return EXIT_SUCCESS;
@@ -230,6 +246,7 @@ static int enhance(int argc, char **argv)
 
     progress shown = progress_begin(a.quiet, a.progress);
     shown.stats = a.stats;
+    shown.metrics = a.metrics;
     shown.keep_latency = a.html || a.stats;
     enhance_settings settings = {
         .input = a.input,
@@ -251,6 +268,15 @@ static int enhance(int argc, char **argv)
         !(settings.stage.device = options_device(a.device)))
         return EXIT_USAGE;
     const bool image = enhance_takes_picture(a.input, a.output, a.preview >= 0);
+    atomic_bool interrupted = false;
+    const live_settings live = {.stall = a.stall, .patience = a.reconnect, .ends = &interrupted};
+    if (a.live) {
+        settings.live = &live;
+        settings.max_delay = a.max_delay;
+        settings.ends = &interrupted;
+        a.shared.low_latency = true;
+        stop_asks(&interrupted);
+    }
     late_size late = {&a.shared, &settings, &models, &shown};
     if (result_size_is_late(&a.shared.size, &settings)) {
         settings.sized = choose_late;
@@ -261,13 +287,15 @@ static int enhance(int argc, char **argv)
         status = check_files(&a, image);
     if (!status)
         status = run(&a, &settings, &shown, image);
+    stop_asks(NULL);
     stage_models_close(&models);
     progress_close(&shown);
-    return status;
+    return status ? status : stop_signal() ? 128 + stop_signal() : EXIT_SUCCESS;
 }
 
 static const char files[] = "Input and output", work[] = "Enhancement", encoding[] = "Encoding",
-                  computing[] = "Computation", looking[] = "Preview and reports";
+                  computing[] = "Computation", living[] = "Live streams",
+                  looking[] = "Preview and reports";
 
 static const option options[] = {
     {"--input", "-i", OPTION_FILE, offsetof(arguments, input), "FILE", files,
@@ -322,6 +350,22 @@ static const option options[] = {
     {"--strip-rows", NULL, OPTION_WHOLE, offsetof(arguments, strip_rows), "N", computing,
      .help = "rows to compute at a time (default: the planner chooses)", .minimum = 1,
      .maximum = MONA_MAX_SIDE},
+    {"--live", NULL, OPTION_FLAG, offsetof(arguments, live), NULL, living,
+     .help =
+         "IN is a live stream: leave out frames that come too late, connect again where a "
+         "connection breaks, give each frame out before the next comes in, and complete OUT when "
+         "interrupted"},
+    {"--max-delay", NULL, OPTION_TIME, offsetof(arguments, max_delay), "TIME", living,
+     .help = "with --live: leave a frame out that would be this late when its work begins, because "
+             "the frames before took too long",
+     .initial = "0.05"},
+    {"--reconnect", NULL, OPTION_TIME, offsetof(arguments, reconnect), "TIME", living,
+     .help = "with --live: how long to try to connect again; 0: not at all", .initial = "30"},
+    {"--stall", NULL, OPTION_TIME, offsetof(arguments, stall), "TIME", living,
+     .help = "with --live: a connection without data for so long counts as broken", .initial = "5"},
+    {"--metrics", NULL, OPTION_FILE, offsetof(arguments, metrics), "FILE", living,
+     .help = "write frames, drops, latency and sensors into FILE every second, as OpenMetrics text "
+             "that Prometheus reads"},
     {"--preview", NULL, OPTION_TIME, offsetof(arguments, preview), "TIME", looking,
      .help = "enhance only the frame at this time of the input; OUT, a .png, shows its left half "
              "before and its right half after"},

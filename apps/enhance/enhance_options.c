@@ -9,17 +9,18 @@
 #include "pipeline/image/picture_list.h"
 #include "pipeline/image/stills.h"
 
-static bool parse_strength(double *strength, const char *text)
+/* auto is -1. */
+static bool parse_share(double *share, const char *option, const char *text)
 {
     char *end;
     if (!strcmp(text, "auto")) {
-        *strength = -1;
+        *share = -1;
         return true;
     }
-    *strength = strtod(text, &end);
-    if (end != text && !*end && *strength >= 0 && *strength <= 1)
+    *share = strtod(text, &end);
+    if (end != text && !*end && *share >= 0 && *share <= 1)
         return true;
-    return cli_fail(0, "--strength: expected auto or a number from 0 to 1, found '%s'", text);
+    return cli_fail(0, "%s: expected auto or a number from 0 to 1, found '%s'", option, text);
 }
 
 static bool parse_codec(const codec **chosen, const char *name, const pipeline_notes *notes)
@@ -131,7 +132,8 @@ int enhance_options_apply(const enhance_options *o, bool image, bool delays, sta
     const char *stages = o->stages ? o->stages : USUAL_STAGES;
     resize_scale scale = {o->scale, o->scale};
     stage_list list;
-    if (!parse_strength(&settings->stage.strength, o->strength) ||
+    if (!parse_share(&settings->stage.strength, "--strength", o->strength) ||
+        !parse_share(&settings->stage.detail, "--detail", o->detail) ||
         !stage_list_read(&list, stages, delays) ||
         !parse_colour(&settings->stage.colour_strength, &list, o) ||
         (o->codec && !parse_codec(&settings->encoder.codec, o->codec, &settings->notes)))

@@ -16,7 +16,7 @@
 
 /* As given on the command line; NULL: not given. */
 typedef struct enhance_options {
-    const char *stages, *tier, *content, *sr, *denoise, *strength, *colour, *colour_model;
+    const char *stages, *tier, *content, *sr, *denoise, *strength, *detail, *colour, *colour_model;
     const char *temporal, *deinterlace, *fields, *rotate;
     double scale; /* 0: not given */
     result_size size;
@@ -62,6 +62,11 @@ typedef struct enhance_options {
      .help = "how strongly to denoise: from 0 to 1, where 1 suits noise with a standard deviation "\
              "of 50 steps of 255; or auto, which measures the noise and, with --content video, the "\
              "damage done by compression",                                                        \
+     .initial = "auto", .values = "auto"},                                                        \
+    {"--detail", NULL, OPTION_STRING, SHARED_FIELD(at, detail), "D", group,                       \
+     .help = "how much of the fine detail to keep where the damage of compression is repaired: 0 is "\
+             "the cleanest, 1 keeps all, and some of the damage with it; auto: 0.5 for videos, 0 for "\
+             "pictures",                                                                          \
      .initial = "auto", .values = "auto"},                                                        \
     {"--colour", NULL, OPTION_STRING, SHARED_FIELD(at, colour), "S", group,                       \
      .help = "how much of the colour network's changes to apply, from 0 (none) to 1; without "    \

@@ -20,9 +20,21 @@ static void add_steps(cJSON *stats, const progress *p, const enhance_report *r)
     }
 }
 
+/* From packet in to packet out. */
+static void add_live_latency(cJSON *to, const live_log *log)
+{
+    result_add_number(to, "mean_ms", 1e-6 * log->sum_ns / (double)log->count);
+    result_add_number(to, "p50_ms", live_log_percentile(log, 50));
+    result_add_number(to, "p90_ms", live_log_percentile(log, 90));
+    result_add_number(to, "p99_ms", live_log_percentile(log, 99));
+    result_add_number(to, "max_ms", 1e-6 * (double)log->max_ns);
+}
+
 cJSON *enhance_stats(const progress *p, const enhance_report *r)
 {
     cJSON *stats = cJSON_CreateObject();
+    if (p->settings->live && p->frames.count)
+        add_live_latency(cJSON_AddObjectToObject(stats, "latency"), &p->frames);
     const size_t before = r->resumed < p->latency_count ? r->resumed : p->latency_count;
     if (p->latency_count > before)
         result_add_statistics(cJSON_AddObjectToObject(stats, "latency"), p->latency_ms + before,
@@ -36,7 +48,13 @@ void enhance_stats_print(FILE *f, const progress *p, const enhance_report *r)
 {
     cJSON *stats = enhance_stats(p, r);
     const cJSON *latency = cJSON_GetObjectItemCaseSensitive(stats, "latency"), *o;
-    if (latency)
+    if (latency && p->settings->live)
+        fprintf(
+            f,
+            "  latency, ms  p50 %.1f, p90 %.1f, p99 %.1f, max %.1f, from packet in to packet out\n",
+            result_number(latency, "p50_ms"), result_number(latency, "p90_ms"),
+            result_number(latency, "p99_ms"), result_number(latency, "max_ms"));
+    else if (latency)
         fprintf(f,
                 "  latency, ms  p50 %.3f, p90 %.3f, p99 %.3f, max %.3f, standard deviation %.3f\n",
                 result_number(latency, "p50_ms"), result_number(latency, "p90_ms"),

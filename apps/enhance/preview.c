@@ -111,21 +111,63 @@ static void add_run(report *r, const enhance_settings *s, const enhance_report *
                done->lost_packets, done->damaged_frames, done->moved_frames);
 }
 
+static bool has_stage(const enhance_settings *s, stage_kind kind)
+{
+    for (unsigned i = 0; i < s->count; i++)
+        if (s->kinds[i] == kind)
+            return true;
+    return false;
+}
+
+/* What the run did, in sentences. */
+static void tell(FILE *f, const enhance_settings *s, const enhance_report *done)
+{
+    const bool turned = orientation_swaps(done->turned);
+    const uint32_t width = turned ? done->in_height : done->in_width;
+    const uint32_t height = turned ? done->in_width : done->in_height;
+    if (done->out_width == width && done->out_height == height)
+        fprintf(f, "The size stays %ux%u.", width, height);
+    else
+        fprintf(f, "%ux%u became %ux%u.", width, height, done->out_width, done->out_height);
+    if (has_stage(s, STAGE_DENOISE)) {
+        if (done->noise >= 0.5f)
+            fprintf(f, " Noise, about %.1f steps of 255 at the end, was reduced.",
+                    (double)done->noise);
+        else if (done->noise >= 0)
+            fputs(" There was no noise at the end.", f);
+        if (done->compression > 0)
+            fprintf(f, " Damage of compression, about %.1f steps at the end, was repaired.",
+                    (double)done->compression);
+    }
+    if (has_stage(s, STAGE_COLOUR))
+        fputs(" Tone and colour were corrected.", f);
+    if (done->doubled)
+        fputs(" Each field became a frame.", f);
+}
+
 bool preview_page(const enhance_settings *settings, const enhance_report *done,
                   const progress *shown, const char *path)
 {
     comparison_log log = {.views_wanted = true};
-    bool good = comparison_run(&log, (compare_settings){.a = settings->input,
-                                                        .b = settings->output,
-                                                        .start = settings->start,
-                                                        .frames = done->frames,
-                                                        .turn = done->turned,
-                                                        .scale = true});
+    char *words = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&words, &size);
+    if (f)
+        tell(f, settings, done);
+    bool good = (f && !fclose(f)) || !cli_fail(EXIT_FAILED, "out of memory");
+    good = good && comparison_run(&log, (compare_settings){.a = settings->input,
+                                                           .b = settings->output,
+                                                           .start = settings->start,
+                                                           .frames = done->frames,
+                                                           .turn = done->turned,
+                                                           .scale = true});
     if (good) {
         report r = {.a = settings->input,
                     .b = settings->output,
                     .labels = {"before", "after"},
                     .extreme = "most changed",
+                    .measured = "How much was changed",
+                    .words = words,
                     .note = "How much was changed: the result against the input, enlarged by "
                             "bicubic interpolation. Latency is from a frame's decoding until the "
                             "encoder takes it.",
@@ -137,5 +179,6 @@ bool preview_page(const enhance_settings *settings, const enhance_report *done,
         good = report_write(&r, &log, path);
     }
     comparison_close(&log);
+    free(words);
     return good;
 }

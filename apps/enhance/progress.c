@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/enhance/progress.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -47,7 +48,7 @@ void progress_watch(progress *p, enhance_settings *settings)
     settings->probe = &p->clock.probe;
     settings->progress = progress_show;
     settings->progress_context = p;
-    if (p->stats)
+    if (p->stats || p->metrics)
         telemetry_log_open(&p->sensors, settings->stage.device);
 }
 
@@ -277,6 +278,30 @@ static void keep_latency(progress *p, const enhance_report *r)
     keep_one_latency(p, 1e-6 * (double)p->clock.latency);
 }
 
+/* Once a second, and at the end. A disk that is full for a while stops no stream. */
+static void write_metrics(progress *p, const enhance_report *report)
+{
+    if (!p->metrics)
+        return;
+    p->metrics_written = now();
+    const bool written = live_log_write(&p->frames, p->metrics, report, &p->sensors.last);
+    if (!written && !p->metrics_failed)
+        fprintf(stderr, "mona: %s: cannot be written: %s\n", p->metrics, strerror(errno));
+    p->metrics_failed = !written;
+}
+
+static void count_frame(progress *p, const enhance_report *report, double time)
+{
+    if (p->keep_latency && !p->settings->live)
+        keep_latency(p, report);
+    if (p->settings->live || p->metrics)
+        live_log_add(&p->frames, report->latency ? report->latency : p->clock.latency);
+    if (p->stats || p->metrics)
+        telemetry_log_look(&p->sensors);
+    if (time - p->metrics_written >= 1)
+        write_metrics(p, report);
+}
+
 void progress_show(void *context, const enhance_report *report)
 {
     progress *p = context;
@@ -284,16 +309,14 @@ void progress_show(void *context, const enhance_report *report)
     if (!p->began) {
         p->began = p->shown = p->lasted = time;
         p->last_frames = report->frames;
+        write_metrics(p, report);
         if (!p->quiet)
             show_needs(p, report);
         return;
     }
     if (!p->first)
         p->first = time;
-    if (p->keep_latency)
-        keep_latency(p, report);
-    if (p->stats)
-        telemetry_log_look(&p->sensors);
+    count_frame(p, report, time);
     if (p->quiet || time - p->shown < interval(p))
         return;
     p->shown = time;
@@ -328,7 +351,7 @@ void progress_note(void *context, const char *line)
 void progress_end(progress *p)
 {
     p->ended = now();
-    if (p->stats)
+    if (p->stats || p->metrics)
         telemetry_log_end(&p->sensors);
     if (p->drawn)
         fputs("\r\033[K", stderr);
@@ -363,6 +386,28 @@ static double resident(void)
     return getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss / 1024;
 }
 
+/* What is neither out nor left out was lost by the decoder, or is of a connection's last moment. */
+static void summarise_live(const enhance_report *r)
+{
+    const uint64_t told = r->frames + r->dropped;
+    fprintf(stderr,
+            "mona: live: %" PRIu64 " frames came in, %" PRIu64 " went out, %" PRIu64
+            " were left out (too late, or before a key frame)",
+            r->arrived, r->frames, r->dropped);
+    if (r->arrived > told)
+        fprintf(stderr, ", %" PRIu64 " could not be decoded", r->arrived - told);
+    if (r->reconnects)
+        fprintf(stderr, "; connected again %" PRIu64 " times", r->reconnects);
+    fputc('\n', stderr);
+}
+
+static void add_live(cJSON *event, const enhance_report *r)
+{
+    cJSON_AddNumberToObject(event, "arrived", (double)r->arrived);
+    cJSON_AddNumberToObject(event, "dropped", (double)r->dropped);
+    cJSON_AddNumberToObject(event, "reconnects", (double)r->reconnects);
+}
+
 static void summarise_json(const progress *p, const char *output, const enhance_report *r)
 {
     cJSON *event = event_of("end");
@@ -377,6 +422,8 @@ static void summarise_json(const progress *p, const char *output, const enhance_
     if (r->compression > 0)
         cJSON_AddNumberToObject(event, "compression", (double)r->compression);
     add_counts(event, r);
+    if (p->settings->live)
+        add_live(event, r);
     if (p->stats)
         cJSON_AddItemToObject(event, "stats", enhance_stats(p, r));
     put_event(event);
@@ -386,6 +433,7 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
 {
     char noise[64] = "";
     const double seconds = now() - p->began;
+    write_metrics(p, r);
     if (!p->first) /* a picture is done once it is written */
         p->first = now();
     if (p->style == PROGRESS_JSON && !p->quiet) {
@@ -395,6 +443,8 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
     summarise_damage(r);
     if (p->quiet)
         return;
+    if (p->settings->live)
+        summarise_live(r);
     if (r->noise >= 0)
         snprintf(noise, sizeof noise, "; noise %.1f steps", (double)r->noise);
     if (r->compression > 0)

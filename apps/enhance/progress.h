@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "pipeline/enhance.h"
+#include "apps/enhance/live_log.h"
 #include "apps/enhance/step_clock.h"
 #include "apps/devices/telemetry_log.h"
 
@@ -30,7 +31,11 @@ typedef struct progress {
     double *latency_ms; /* of each frame; NULL: not kept */
     size_t latency_count, latency_capacity;
     bool keep_latency, stats; /* set by the caller; stats: figures are printed at the end */
-    telemetry_log sensors;    /* with stats */
+    const char *metrics;      /* the same: a file for live_log_write; NULL: none */
+    telemetry_log sensors;    /* with stats or metrics */
+    live_log frames;          /* of a live stream, or with metrics */
+    double metrics_written;
+    bool metrics_failed; /* which was said */
 } progress;
 
 /* The values of an option for it, separated by '|'. */

@@ -32,7 +32,7 @@ static bool read_stage(stage_list *list, const char *name, bool delays)
     }
     static const stage_kind named[] = {STAGE_SR, STAGE_DENOISE, STAGE_COLOUR};
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-        if (!strcmp(name, stage_kind_name(named[i]))) {
+        if (!strcmp(name, stage_row_of(named[i])->name)) {
             *kind = named[i];
             return true;
         }

@@ -28,7 +28,7 @@ void step_clock_open(step_clock *c, const stage_kind *kinds, unsigned count)
     c->names[PROBE_DECODE] = "decode";
     c->names[PROBE_UPLOAD] = "upload";
     for (unsigned i = 0; i < count; i++)
-        c->names[PROBE_STAGE + i] = stage_kind_name(kinds[i]);
+        c->names[PROBE_STAGE + i] = stage_row_of(kinds[i])->name;
     c->names[c->steps - 1] = "encode";
 }
 

@@ -104,7 +104,7 @@ static bool check_planes(const frame_format *format, const mona_video_frame *fra
 static mona_video_status fail_computing(mona_video *video, mona_status status)
 {
     pipeline_error error = {0};
-    pipeline_fail(&error, "computing failed: %s", mona_status_text(status));
+    pipeline_fail(&error, "computing failed: %s", pipeline_reason(status));
     pthread_mutex_lock(&video->lock);
     video->state = HANDLE_FAILED;
     pthread_mutex_unlock(&video->lock);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/embedded.h"
+
 _Static_assert((int)MONA_VIDEO_FRAMES == (int)CHAIN_OUTPUTS, "what a chain holds");
 _Static_assert((int)MONA_VIDEO_PLANES == (int)FRAME_MAX_PLANES, "what a frame has");
 
@@ -31,6 +33,15 @@ const char *mona_video_status_text(mona_video_status status)
 const char *mona_video_version(void)
 {
     return MONA_VERSION;
+}
+
+const void *mona_video_model(const char *name, size_t *size)
+{
+    const embedded_model *found = name && size ? embedded_model_find(name) : NULL;
+    if (!found)
+        return NULL;
+    *size = (size_t)(found->end - found->begin);
+    return found->begin;
 }
 
 mona_video *mona_video_open(void)

@@ -22,8 +22,8 @@
  * Thread safety: any thread may call any function for any handle, several threads at a time, but
  * for mona_video_close, which must be the last call for its handle. One thread may push while
  * another pulls; of several that push, or that pull, one waits for the other. The library prints
- * nothing and ends no process. mona_video_run listens to FFmpeg's log, of which there is one for a
- * process.
+ * nothing and ends no process. mona_video_run takes FFmpeg's log over, of which there is one for a
+ * process, and prints nothing of it.
  *
  * Compatibility: programs compiled with this header run with every library of the same soname. */
 #ifndef MONAVIDEO_H
@@ -56,6 +56,10 @@ const char *mona_video_status_text(mona_video_status status);
 
 /* The version of the library that runs, such as "0.1.0". */
 const char *mona_video_version(void);
+
+/* The .mona model of a network that is built in, such as "sr_x2_fast", for libmona: *size bytes,
+ * which mona_model_open takes as they lie. NULL: there is none of that name. */
+const void *mona_video_model(const char *name, size_t *size);
 
 typedef struct mona_video mona_video;
 

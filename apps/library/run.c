@@ -3,7 +3,8 @@
 #include "apps/library/handle.h"
 
 #include <stdatomic.h>
-#include <string.h>
+
+#include "pipeline/io/av_log_errors.h"
 
 typedef struct file_run {
     mona_video *video;
@@ -75,6 +76,7 @@ mona_video_status mona_video_run(mona_video *video, const char *input, const cha
         return MONA_VIDEO_ERR_ARGUMENT;
     if (!begin(video))
         return handle_misused(video, "run: expected without start, and one at a time");
+    av_log_errors_silence();
     run.settings = (enhance_settings){.input = input,
                                       .output = output,
                                       .notes = {run.callbacks->note, run.callbacks->context},

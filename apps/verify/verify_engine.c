@@ -40,7 +40,7 @@ static bool open_run(engine_run *r, const mona_device *device)
     pipeline_error error = {0};
     const mona_status status = mona_model_open(&r->model, r->m->bytes, r->m->size);
     if (status)
-        return fail(r, mona_status_text(status));
+        return fail(r, pipeline_reason(status));
     if (mona_model_output_count(&r->model) != r->set->output_count)
         return fail(r, "the model does not have the data set's outputs");
     for (uint32_t i = 0; i < r->m->live_count; i++)
@@ -134,7 +134,7 @@ static bool run_frame(engine_run *r, size_t frame)
     for (uint32_t i = 0; i < r->set->output_count; i++)
         out[i] = r->out[i].buffer;
     const mona_status status = mona_session_run(r->bound.session, in, out);
-    return !status || fail(r, mona_status_text(status));
+    return !status || fail(r, pipeline_reason(status));
 }
 
 static bool compare_frame(engine_run *r, size_t frame)
@@ -180,7 +180,7 @@ static bool engine_takes(case_model *model, format_error *reason)
     if (!status)
         return true;
     case_model_free(model);
-    return format_fail(reason, "the engine refuses the model: %s", mona_status_text(status));
+    return format_fail(reason, "the engine refuses the model: %s", pipeline_reason(status));
 }
 
 /* Runs the first of these ways that leaves something to run. A way that leaves nothing, because

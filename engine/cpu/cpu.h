@@ -33,6 +33,10 @@ typedef struct ac_epilogue {
     bool broadcast;                           /* the residual has one channel, added to all */
     float clip_min, clip_max;
     float residual_scale, output_scale;
+    /* What comes after it all, in a row kernel of its own: ac_function_row. */
+    uint8_t function;     /* mona_activation; 0: none */
+    const uint8_t *table; /* TABLE: [256] */
+    float alpha;
 } ac_epilogue;
 
 /* The part of a fused convolution that is the same for every row.
@@ -178,6 +182,16 @@ typedef struct ac_elementwise_row {
     ac_epilogue epilogue;
 } ac_elementwise_row;
 
+/* Results of a row through a function (mona_activation), in place. Channels after the last one, to
+ * the end of its channel block, become zero. */
+typedef struct ac_function_row {
+    ac_row row; /* TABLE: of U8, which become what the table has for them; others: of F16 */
+    uint32_t channels, pixels;
+    uint8_t function;
+    const uint8_t *table; /* [256] */
+    float alpha;
+} ac_function_row;
+
 /* One row of luma through a curve, or of chroma through a gain and an offset; mona.h defines the
  * arithmetic. Samples have `bits` bits. They lie in bytes, or from 9 bits on in 16-bit words, whose
  * higher bits are ignored. `to` may be `from`. */
@@ -207,6 +221,7 @@ typedef struct ac_isa {
     void (*unpack_row)(const ac_unpack_row *);
     void (*resize_row)(const ac_resize_row *);
     void (*elementwise_row)(const ac_elementwise_row *);
+    void (*function_row)(const ac_function_row *);
     void (*luma_row)(const ac_luma_row *);
     void (*chroma_row)(const ac_chroma_row *);
 } ac_isa;

@@ -221,7 +221,7 @@ static void run_array(worker *w, const plan_group *g)
     const mona_bound_op *b = &w->session->plan->ops[g->first].bound;
     const mona_modelled_op before = begin_op(w, g->first);
     const uint64_t steps = mona_array_work(b) / g->parts * AC_SCALAR_STEPS / 4 + 1;
-    mona_session_run_map(w, g);
+    mona_session_run_map(w, g, w->index);
     for (uint64_t done = 0; done < steps; done += UINT32_MAX)
         work(&w->core, NULL, 0, steps - done < UINT32_MAX ? (uint32_t)(steps - done) : UINT32_MAX);
     end_op(w, g->first, &before);

@@ -75,6 +75,7 @@ static size_t scratch_bytes(const plan_op *op)
 static mona_status lay_out(mona_plan *plan)
 {
     const uint32_t count = plan->model.header->op_count;
+    plan->crew = plan->cores > 1 && !mona_plan_on_ai_core(plan) ? &mona_threads : NULL;
     plan->state_bytes = align_up(mona_session_state_bytes(plan));
     size_t end = plan->state_bytes, scratch = 0;
     plan->zero_bytes = AC_ROW_SLACK;

@@ -87,3 +87,19 @@ void mona_port_broadcast(mona_port_condition *condition)
 {
     (void)condition;
 }
+
+bool mona_port_pool_add(mona_port_job *job)
+{
+    (void)job;
+    return false;
+}
+
+void mona_port_pool_invite(mona_port_job *job)
+{
+    (void)job;
+}
+
+void mona_port_pool_remove(mona_port_job *job)
+{
+    (void)job;
+}

@@ -73,6 +73,16 @@ typedef struct plan_op {
     size_t constants_bytes;
 } plan_op;
 
+/* How threads run a session together, in session_share.c. A program whose sessions have one thread
+ * is linked without it. */
+typedef struct mona_crew {
+    mona_status (*open)(mona_session *session);
+    void (*run)(mona_session *session);
+    void (*close)(mona_session *session);
+} mona_crew;
+
+extern const mona_crew mona_threads;
+
 struct mona_plan {
     mona_model model;
     const ac_target *target;
@@ -80,6 +90,8 @@ struct mona_plan {
     const mona_ai_core *ai_core; /* what computes on a device with AI Cores; NULL: a CPU */
     const mona_session *shared;  /* session whose constants are used; NULL: this plan's own */
     uint32_t cores;              /* threads, on the host */
+    const mona_crew *crew;       /* how several threads share a run; NULL: there is one core, or
+                                    AI Cores */
     uint32_t strip_rows;
     ac_program program;     /* of the model, for model310 to run; records NULL: none */
     size_t group_constants; /* on an AI Core: what a group may take of L1; 0: all fit */

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A session: a plan placed in the caller's arena, and the threads that run it.
+/* A session: a plan placed in the caller's arena, and how its rows are computed.
  *
- * Each core works through its own band of rows, tile by tile, in its own region of the arena. Cores
- * share constants and the maps between groups. A group begins when every core has ended the one
- * before, and inside a group no core reads what another writes. So the only locks of a run are
- * those at its start and end and between its groups. */
+ * Each core works in its own region of the arena. Cores share constants and the maps between groups.
+ * A group begins when all of the one before is computed, and inside a group no core reads what
+ * another writes; session_share.c divides the work. */
 #include "engine/run/session.h"
 
 #include "engine/libc.h"
-
-/* How often a core polls before it sleeps until the others have ended their group. This takes
- * longer than the difference between two cores with equal work, and less than a time slice. */
-enum { LOOKS = 1 << 14 };
 
 /* What lies at the beginning of the arena: the session, its workers, and unless it is linked, a
  * copy of the plan, with shapes and operators. */
@@ -226,24 +221,27 @@ int64_t mona_session_begin_unit(worker *w, const plan_group *g, uint32_t band, m
     return mona_schedule_start(w->session->plan, g, band, rows.begin, progress);
 }
 
-void mona_session_run_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
-                           mona_span columns)
+void mona_session_run_until(worker *w, const plan_group *g, int64_t position, int64_t end)
 {
     const mona_plan *plan = w->session->plan;
     plan_progress *progress = mona_session_progress(w);
-    int64_t position = mona_session_begin_unit(w, g, band, rows, columns);
-    while (position < rows.end) {
-        position = position + plan->strip_rows < rows.end ? position + plan->strip_rows : rows.end;
+    while (position < end) {
+        position = position + plan->strip_rows < end ? position + plan->strip_rows : end;
         mona_schedule_strip(plan, g, position, progress);
         session_strip(w, g, progress);
     }
 }
 
-void mona_session_run_band(worker *w, const plan_group *g)
+void mona_session_run_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
+                           mona_span columns)
 {
-    const mona_span rows = mona_schedule_rows(g, w->index);
+    mona_session_run_until(w, g, mona_session_begin_unit(w, g, band, rows, columns), rows.end);
+}
+
+void mona_session_run_band(worker *w, const plan_group *g, uint32_t band)
+{
     for (uint32_t tile = 0; tile < g->tiles; tile++)
-        mona_session_run_unit(w, g, w->index, rows,
+        mona_session_run_unit(w, g, band, mona_schedule_rows(g, band),
                               mona_schedule_columns(w->session->plan, g, tile));
 }
 
@@ -255,18 +253,18 @@ static mona_map view_of(const worker *w, const plan_op *op)
                       op->row_bytes};
 }
 
-/* Runs this core's share of a group on whole maps or arrays. */
-void mona_session_run_map(worker *w, const plan_group *g)
+/* Runs a share of a group on whole maps or arrays. */
+void mona_session_run_map(worker *w, const plan_group *g, uint32_t share)
 {
     const mona_plan *plan = w->session->plan;
     const plan_op *op = &plan->ops[g->first];
     if (op->bound.run->array) {
-        mona_session_run_array(w, g);
+        mona_session_run_array(w, g, share);
         return;
     }
     const uint32_t all = g->by_channels ? mona_plan_blocks(op) : op->bound.output.height;
-    const uint32_t begin = (uint32_t)share_begin(all, w->index, g->parts);
-    const uint32_t end = (uint32_t)share_begin(all, w->index + 1, g->parts);
+    const uint32_t begin = (uint32_t)share_begin(all, share, g->parts);
+    const uint32_t end = (uint32_t)share_begin(all, share + 1, g->parts);
     mona_map_call call = {
         .bound = &op->bound,
         .scratch = w->region + plan->scratch_offset,
@@ -283,73 +281,7 @@ void mona_session_run_map(worker *w, const plan_group *g)
     op->bound.run->map(&call);
 }
 
-/* Reports that this core has ended its `ended`th group. Sleepers are woken outside the lock, as
- * they would only block on it. */
-static void arrive(const worker *w, uint32_t ended)
-{
-    mona_session *s = w->session;
-    if (atomic_fetch_add(&s->arrived, 1) + 1 < ended * s->plan->cores)
-        return;
-    mona_port_lock(&s->mutex); /* no core is between its last poll and its sleep */
-    mona_port_unlock(&s->mutex);
-    mona_port_broadcast(&s->changed);
-}
-
-/* Waits until every core has ended `ended` groups. */
-static void wait_for_cores(const worker *w, uint32_t ended)
-{
-    mona_session *s = w->session;
-    const uint32_t target = ended * s->plan->cores;
-    for (uint32_t i = 0; i < LOOKS; i++)
-        if (atomic_load(&s->arrived) >= target)
-            return;
-    mona_port_lock(&s->mutex);
-    while (atomic_load(&s->arrived) < target)
-        mona_port_wait(&s->changed, &s->mutex);
-    mona_port_unlock(&s->mutex);
-}
-
-/* Only the caller waits for the last group: the other cores have nothing to do until the next
- * run. */
-static void run_groups(worker *w)
-{
-    const mona_plan *plan = w->session->plan;
-    uint32_t ended = 0;
-    for (const plan_group *g = mona_plan_first_group(plan); g;) {
-        if (w->index < g->parts && g->whole_maps)
-            session_map(w, g);
-        else if (w->index < g->parts)
-            w->session->run_band(w, g);
-        g = mona_plan_next_group(plan, g);
-        if (plan->cores == 1)
-            continue;
-        arrive(w, ++ended);
-        if (g || w->index == 0)
-            wait_for_cores(w, ended);
-    }
-}
-
-/* ---- threads --------------------------------------------------------------------------------- */
-
-static void *work(void *argument)
-{
-    worker *w = argument;
-    mona_session *s = w->session;
-    uint64_t seen = 0;
-    mona_port_lock(&s->mutex);
-    for (;;) {
-        while (!s->stop && s->generation == seen)
-            mona_port_wait(&s->changed, &s->mutex);
-        if (s->stop)
-            break;
-        seen = s->generation;
-        mona_port_unlock(&s->mutex);
-        run_groups(w);
-        mona_port_lock(&s->mutex);
-    }
-    mona_port_unlock(&s->mutex);
-    return NULL;
-}
+/* ---- opening and running ---------------------------------------------------------------------- */
 
 static void place_worker(mona_session *s, uint32_t index)
 {
@@ -436,19 +368,11 @@ mona_status mona_session_start(mona_session **session, const mona_plan *plan, vo
     s->workers = (worker *)(void *)(s->arena + layout_of(plan).workers);
     memset(s->arena + plan->zero_offset, 0, plan->zero_bytes);
     memset(s->arena + plan->maps_offset, 0, plan->maps_bytes);
-    mona_port_mutex_init(&s->mutex);
-    mona_port_condition_init(&s->changed);
     for (uint32_t i = 0; i < plan->cores; i++)
         place_worker(s, i);
-    for (uint32_t i = 1; i < plan->cores && !mona_plan_on_ai_core(plan); i++) {
-        worker *w = &s->workers[i];
-        w->started = mona_port_thread_start(&w->thread, work, w);
-        if (!w->started) {
-            mona_session_close(s);
-            return MONA_ERR_THREADS;
-        }
-    }
-    const mona_status status = plan->ai_core ? plan->ai_core->open(s) : MONA_OK;
+    const mona_status status = plan->ai_core ? plan->ai_core->open(s)
+                               : plan->crew  ? plan->crew->open(s)
+                                             : MONA_OK;
     if (!status)
         *session = s;
     return status;
@@ -462,6 +386,17 @@ mona_status mona_session_open(mona_session **session, const mona_plan *plan, voi
     if (check_arena(plan, arena, bytes))
         return MONA_ERR_ARENA;
     return mona_session_start(session, copy_plan(plan, arena), arena, bytes);
+}
+
+static void run_alone(mona_session *s)
+{
+    worker *w = &s->workers[0];
+    for (const plan_group *g = mona_plan_first_group(s->plan); g;
+         g = mona_plan_next_group(s->plan, g))
+        if (g->whole_maps)
+            session_map(w, g, 0);
+        else
+            s->run_band(w, g, 0);
 }
 
 bool mona_session_takes_all(const mona_plan *plan, const mona_buffer *inputs,
@@ -482,19 +417,14 @@ mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const m
     if (!s || !inputs || !outputs || !mona_session_takes_all(s->plan, inputs, outputs))
         return MONA_ERR_ARGUMENT;
     s->pushed = s->pulled = 0;
-    if (mona_plan_on_ai_core(s->plan)) {
-        s->inputs = inputs;
-        s->outputs = outputs;
-        return s->plan->ai_core->run(s);
-    }
-    mona_port_lock(&s->mutex);
     s->inputs = inputs;
     s->outputs = outputs;
-    atomic_store(&s->arrived, 0);
-    s->generation++;
-    mona_port_unlock(&s->mutex);
-    mona_port_broadcast(&s->changed); /* outside the lock, so that the workers do not block on it */
-    run_groups(&s->workers[0]);
+    if (mona_plan_on_ai_core(s->plan))
+        return s->plan->ai_core->run(s);
+    if (s->plan->crew)
+        s->plan->crew->run(s);
+    else
+        run_alone(s);
     return MONA_OK;
 }
 
@@ -510,13 +440,6 @@ void mona_session_close(mona_session *s)
         return;
     if (s->plan->ai_core && s->plan->ai_core->close)
         s->plan->ai_core->close(s);
-    mona_port_lock(&s->mutex);
-    s->stop = true;
-    mona_port_broadcast(&s->changed);
-    mona_port_unlock(&s->mutex);
-    for (uint32_t i = 1; i < s->plan->cores; i++)
-        if (s->workers[i].started)
-            mona_port_thread_join(&s->workers[i].thread);
-    mona_port_condition_destroy(&s->changed);
-    mona_port_mutex_destroy(&s->mutex);
+    if (s->plan->crew)
+        s->plan->crew->close(s);
 }

@@ -12,35 +12,39 @@ typedef struct worker {
     mona_session *session;
     ac_core core;
     uint8_t *region;
-    mona_port_thread thread;
     uint32_t index;
-    bool started;
+    atomic_uint left; /* strips that this core may still take, see session_share.c */
 } worker;
 
 struct mona_session {
     const mona_plan *plan;
     uint8_t *arena;
-    worker *workers; /* [plan->cores]; [0] is the thread that calls mona_session_run */
+    worker *workers; /* [plan->cores]; [0] is the thread that calls mona_session_run, the others
+                        are of the pool */
+    /* In session_share.c: */
+    mona_port_job job;
     mona_port_mutex mutex;
     mona_port_condition changed;
-    uint64_t generation; /* runs started */
-    atomic_uint arrived; /* how often cores have reached the end of a group in this run, summed
-                            over all cores */
-    bool stop;
+    atomic_uint turn; /* odd during a run; changes when a group ends */
+    atomic_uint pins; /* cores that work on the group, or look for work in it; 0: none may begin */
+    const plan_group *group;
+    uint32_t strips; /* in which a band of the group is divided */
+    uint32_t worth;  /* as many are worth dividing between two cores */
     const mona_buffer *inputs, *outputs;
     const struct mona_program_recorder *recorder; /* of instructions on model310; NULL: none */
-    const mona_change *change;                    /* in a run by mona_session_run_changed() */
+    const mona_change *change; /* in a run by mona_session_run_changed(); NULL: in others */
+    int64_t changed_work;      /* of all shares of such a run */
     /* For engine/run/lines.c: lines of the current frame that have been pushed and pulled, and the
      * grid row up to which the next strip computes results. */
     uint32_t pushed, pulled;
     int64_t line_position;
-    /* Runs this core's share of a group that runs in strips: mona_session_run_band() or, in a run
+    /* Runs a share of a group that is not divided into strips: mona_session_run_band() or, in a run
      * by mona_session_run_changed(), the function in session_changed.c. */
-    void (*run_band)(worker *w, const plan_group *g);
+    void (*run_band)(worker *w, const plan_group *g, uint32_t share);
 #ifndef MONA_NO_OBSERVER /* last, so that everything else has the same offsets without them */
     /* Either the functions below, or those in session_observe.c. */
     void (*run_strip)(worker *w, const plan_group *g, plan_progress *progress);
-    void (*run_map)(worker *w, const plan_group *g);
+    void (*run_map)(worker *w, const plan_group *g, uint32_t share);
     mona_op_observer observer; /* done NULL: none */
 #endif
 };
@@ -61,8 +65,8 @@ void mona_session_point_at(const worker *w, const plan_op *op, const plan_progre
  * group. */
 void mona_session_run_rows(worker *w, uint32_t index, plan_progress *progress);
 void mona_session_run_strip(worker *w, const plan_group *g, plan_progress *progress);
-/* Runs this core's share of a group on whole maps. */
-void mona_session_run_map(worker *w, const plan_group *g);
+/* Runs a share of a group on whole maps. */
+void mona_session_run_map(worker *w, const plan_group *g, uint32_t share);
 /* These two call run_strip or run_map; without observers there is only one function for each. */
 static inline void session_strip(worker *w, const plan_group *g, plan_progress *progress)
 {
@@ -73,12 +77,12 @@ static inline void session_strip(worker *w, const plan_group *g, plan_progress *
 #endif
 }
 
-static inline void session_map(worker *w, const plan_group *g)
+static inline void session_map(worker *w, const plan_group *g, uint32_t share)
 {
 #ifdef MONA_NO_OBSERVER
-    mona_session_run_map(w, g);
+    mona_session_run_map(w, g, share);
 #else
-    w->session->run_map(w, g);
+    w->session->run_map(w, g, share);
 #endif
 }
 
@@ -99,13 +103,16 @@ static inline plan_progress *mona_session_progress(const worker *w)
 }
 
 /* Begins a unit, rows of a band by columns of a tile, and returns the position from which its
- * strips go on; or runs all of it. */
+ * strips go on. */
 int64_t mona_session_begin_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
                                 mona_span columns);
+/* Runs its strips from there to the grid row `end`. */
+void mona_session_run_until(worker *w, const plan_group *g, int64_t position, int64_t end);
+/* Runs all of it. */
 void mona_session_run_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
                            mona_span columns);
-/* Runs the core's own band of a group, tile by tile. */
-void mona_session_run_band(worker *w, const plan_group *g);
+/* Runs a band of a group, tile by tile. */
+void mona_session_run_band(worker *w, const plan_group *g, uint32_t band);
 
 /* Planes of a tensor that lie without gaps. */
 static inline mona_buffer mona_session_dense(const mona_shape *s, uint8_t *data)
@@ -118,8 +125,8 @@ static inline mona_buffer mona_session_dense(const mona_shape *s, uint8_t *data)
  * that a STORE or an operator on arrays writes, which belong to an output or an array. */
 mona_buffer mona_session_array(const mona_session *s, uint32_t writer);
 mona_buffer mona_session_planes(const mona_session *s, uint32_t writer);
-/* Runs this core's share of an operator on arrays. */
-void mona_session_run_array(worker *w, const plan_group *g);
+/* Runs a share of an operator on arrays. */
+void mona_session_run_array(worker *w, const plan_group *g, uint32_t share);
 /* Whether a buffer may be one of the model's inputs or outputs. */
 bool mona_session_takes(const mona_plan *plan, uint32_t tensor, const mona_buffer *b);
 /* The same for all inputs and all outputs; NULL: not those. */

@@ -20,7 +20,7 @@ mona_buffer mona_session_planes(const mona_session *s, uint32_t writer)
                      : s->outputs[op->bound.op->output - s->plan->model.header->input_count];
 }
 
-void mona_session_run_array(worker *w, const plan_group *g)
+void mona_session_run_array(worker *w, const plan_group *g, uint32_t share)
 {
     const mona_session *s = w->session;
     const mona_plan *plan = s->plan;
@@ -31,8 +31,8 @@ void mona_session_run_array(worker *w, const plan_group *g)
         .bound = &op->bound,
         .scratch = w->region + plan->scratch_offset,
         .output = mona_session_planes(s, g->first).data,
-        .begin = share_begin(items, w->index, g->parts),
-        .end = share_begin(items, w->index + 1, g->parts),
+        .begin = share_begin(items, share, g->parts),
+        .end = share_begin(items, share + 1, g->parts),
     };
     for (uint32_t i = 0; i < file->input_count; i++)
         call.input[i] = file->inputs[i] == MONA_NONE ? plan->model.data + file->array.offset[i]

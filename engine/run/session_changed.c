@@ -7,8 +7,8 @@
  * the rows and columns around it that it depends on are computed for it alone. So a few large units
  * are better than many small ones.
  *
- * Every core goes through all rows of cells, which are the same for all, and takes those that are
- * its share of the work. A unit may lie in another core's band: rings are as deep as any band
+ * Every share goes through all rows of cells, which are the same for all, and takes those that are
+ * its part of the work. A unit may lie in another core's band: rings are as deep as any band
  * needs, provided that strips lie where they lie in that band. */
 #include "engine/run/session.h"
 
@@ -228,8 +228,7 @@ static sweep sweep_of(worker *w, const plan_group *g)
     return s;
 }
 
-/* All work of a run, as work_of() counts it; the same for every core. 0: there is little to
- * gain. */
+/* All work of a run, as work_of() counts it. 0: there is little to gain. */
 static int64_t all_work(const sweep *s)
 {
     const int64_t limit = (int64_t)s->g->grid_height * s->g->grid_width / 8 * 7;
@@ -246,19 +245,15 @@ static int64_t all_work(const sweep *s)
     return cost + cost_of(s, &units) < limit ? all : 0;
 }
 
-static void run_changed(worker *w, const plan_group *g)
+static void run_changed(worker *w, const plan_group *g, uint32_t share)
 {
     const sweep s = sweep_of(w, g);
-    const int64_t all = all_work(&s);
-    if (!all) {
-        mona_session_run_band(w, g);
-        return;
-    }
+    const int64_t all = w->session->changed_work;
     part p, own = {0};
     int64_t before = 0;
     for (int64_t row = 0; row < g->grid_height; row = p.rows.end) {
         p = part_at(&s, row);
-        const bool is_own = before * g->parts / all == w->index;
+        const bool is_own = before * g->parts / all == share;
         before += work_of(&s, &p);
         if (!is_own || join(&s, &own, &p))
             continue;
@@ -297,10 +292,16 @@ mona_status mona_session_run_changed(mona_session *s, const mona_buffer *inputs,
     if (!s || (change && !is_change(s->plan, change)))
         return MONA_ERR_ARGUMENT;
     if (change && s->plan->parts) {
+        const sweep all = sweep_of(&s->workers[0], mona_plan_first_group(s->plan));
         s->change = change;
-        s->run_band = run_changed;
+        s->changed_work = all_work(&all);
+        if (s->changed_work)
+            s->run_band = run_changed;
+        else
+            s->change = NULL;
     }
     const mona_status status = mona_session_run(s, inputs, outputs);
     s->run_band = mona_session_run_band;
+    s->change = NULL;
     return status;
 }

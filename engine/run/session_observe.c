@@ -32,16 +32,16 @@ static void run_strip_observed(worker *w, const plan_group *g, plan_progress *pr
     }
 }
 
-static void run_map_observed(worker *w, const plan_group *g)
+static void run_map_observed(worker *w, const plan_group *g, uint32_t share)
 {
     const mona_op_observer *observer = &w->session->observer;
     const uint32_t height = w->session->plan->ops[g->first].bound.output.height;
     mona_op_event event = {.op = g->first, .core = w->index};
     event.rows = g->by_channels ? height
-                                : (uint32_t)((uint64_t)height * (w->index + 1) / g->parts -
-                                             (uint64_t)height * w->index / g->parts);
+                                : (uint32_t)((uint64_t)height * (share + 1) / g->parts -
+                                             (uint64_t)height * share / g->parts);
     event.begin = observer->now(observer->context);
-    mona_session_run_map(w, g);
+    mona_session_run_map(w, g, share);
     event.end = observer->now(observer->context);
     observer->done(observer->context, &event);
 }

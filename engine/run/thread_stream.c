@@ -70,12 +70,14 @@ static mona_status synchronize(mona_stream *stream, uint64_t count)
     return status;
 }
 
-static mona_status execute(const command *c)
+static mona_status execute(const mona_device *device, const command *c)
 {
     const mona_copy *copy = &c->copy;
     const mona_run *run = &c->run;
     switch (c->kind) {
     case COMMAND_COPY:
+        if (copy->direction != MONA_ON_HOST && device && device->copy)
+            return device->copy(copy);
         for (size_t y = 0; y < copy->rows; y++)
             memcpy(copy->dst + (ptrdiff_t)y * copy->dst_stride,
                    copy->src + (ptrdiff_t)y * copy->src_stride, copy->row_bytes);
@@ -120,7 +122,7 @@ static void *serve(void *argument)
         const command *c = &s->queue[s->done % QUEUE];
         const bool skip = s->status != MONA_OK;
         mona_port_unlock(&s->mutex);
-        finish(s, skip ? MONA_OK : execute(c));
+        finish(s, skip ? MONA_OK : execute(s->head.device, c));
         mona_port_lock(&s->mutex);
     }
     mona_port_unlock(&s->mutex);
@@ -157,7 +159,7 @@ static mona_status enqueue(mona_stream *stream, const command *c, uint64_t *numb
     }
     mona_port_unlock(&s->mutex);
     if (!status && !mona_port_has_threads())
-        finish(s, execute(c));
+        finish(s, execute(s->head.device, c));
     return status;
 }
 

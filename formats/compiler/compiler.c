@@ -7,6 +7,7 @@
 #include "formats/reference/fold.h"
 #include "formats/compiler/quantize/equalise.h"
 #include "formats/compiler/import/import.h"
+#include "formats/compiler/import/patterns.h"
 #include "formats/compiler/lower/lower.h"
 #include "formats/compiler/quantize/observation.h"
 #include "formats/compiler/passes/passes.h"
@@ -50,7 +51,8 @@ static bool import_model(compiler *c, onnx_graph *model, format_error *error)
         return format_fail(error, "out of memory");
     if (count)
         memcpy(before, model->nodes, count * sizeof *before);
-    bool ok = onnx_graph_fold(model, error) && graph_import(&c->g, model, error);
+    bool ok = (patterns_find(model) || format_fail(error, "out of memory")) &&
+              onnx_graph_fold(model, error) && graph_import(&c->g, model, error);
     if (ok && !log_folded(&c->g, model, before, count)) {
         graph_free(&c->g);
         ok = format_fail(error, "out of memory");

@@ -67,6 +67,7 @@ typedef enum graph_nearest {
 typedef struct graph_activation {
     mona_activation kind;
     float low, high;     /* CLIP */
+    float alpha;         /* ELU */
     const float *slopes; /* PRELU: one per channel */
 } graph_activation;
 
@@ -135,8 +136,9 @@ typedef struct graph_node {
     uint32_t inputs[GRAPH_MAX_INPUTS];
     uint32_t output;
     /* CONV, ADD, MUL: activation, then the residual (CONV), then after_add. ACTIVATION: activation
-     * alone. */
+     * alone. Of functions a CONV has only after_add, without activation. */
     graph_activation activation, after_add;
+    uint32_t before; /* CONV with a function: the value of its argument, which nothing computes */
     union {
         graph_conv conv;
         struct {

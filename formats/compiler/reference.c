@@ -33,6 +33,16 @@ static bool observe(execution *e, uint32_t value, const graph_node *node,
            o->see(o->context, value, &e->values[value], node, in, e->error);
 }
 
+/* Shows the argument of a convolution's function, then applies the function. */
+static bool observe_argument(const execution *e, const graph_node *node, reference_array *sums)
+{
+    const reference_observer *o = node->before != node->inputs[0] ? e->observer : NULL;
+    if (o && !o->see(o->context, node->before, sums, NULL, NULL, e->error))
+        return false;
+    reference_function(&node->after_add, sums);
+    return true;
+}
+
 /* Replaces an input by a copy rounded as the model's planes are. */
 static bool round_input(execution *e, uint32_t value)
 {
@@ -83,7 +93,14 @@ static bool execute(execution *e, const graph_node *node)
         return format_fail(e->error, "out of memory");
     if (node->kind == GRAPH_ARRAY && !reference_array_node(e->g, node, in, out, e->error))
         return false;
-    reference_node(node, in, out);
+    graph_node plain =
+        *node; /* without the function of a convolution, whose argument is seen too */
+    const bool function = node->kind == GRAPH_CONV && mona_is_function(node->after_add.kind);
+    if (function)
+        plain.after_add = (graph_activation){0};
+    reference_node(&plain, in, out);
+    if (function && !observe_argument(e, node, out))
+        return false;
     if (graph_is_prequantised(e->g, node->output))
         reference_quantize(e->g->values[node->output].prequantised, out);
     if (!observe(e, node->output, node, in))

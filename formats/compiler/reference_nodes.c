@@ -18,6 +18,32 @@ size_t reference_count(const reference_array *a)
 
 /* ---- epilogue ----------------------------------------------------------------------------- */
 
+static double function_of(const graph_activation *a, double x)
+{
+    switch (a->kind) {
+    case MONA_ACT_SIGMOID:
+        return 1 / (1 + exp(-x));
+    case MONA_ACT_SILU:
+        return x / (1 + exp(-x));
+    case MONA_ACT_HARD_SWISH:
+        return x * fmax(0, fmin(x / 6 + 0.5, 1));
+    case MONA_ACT_TANH:
+        return tanh(x);
+    case MONA_ACT_GELU:
+        return 0.5 * x * erfc(-x / sqrt(2));
+    case MONA_ACT_GELU_TANH:
+        return 0.5 * x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+    case MONA_ACT_MISH:
+        return x * tanh(log1p(exp(x)));
+    case MONA_ACT_ELU:
+        return x > 0 ? x : (double)a->alpha * expm1(x);
+    case MONA_ACT_SOFTPLUS:
+        return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+    default:
+        return x;
+    }
+}
+
 static float activate(const graph_activation *a, uint32_t channel, float x)
 {
     switch (a->kind) {
@@ -28,10 +54,10 @@ static float activate(const graph_activation *a, uint32_t channel, float x)
     case MONA_ACT_CLIP:
         return x < a->low ? a->low : x > a->high ? a->high : x;
     case MONA_ACT_NONE:
-    case MONA_ACT_COUNT:
-        break;
+        return x;
+    default:
+        return (float)function_of(a, (double)x);
     }
-    return x;
 }
 
 /* A residual has one channel for all, or at least as many as `out`. */
@@ -311,6 +337,12 @@ bool reference_shape(const graph *g, const graph_node *node, const reference_arr
     }
     return fits && out->height && out->width && out->height <= MONA_MAX_SIDE &&
            out->width <= MONA_MAX_SIDE && reference_count(out) <= MAX_ELEMENTS;
+}
+
+void reference_function(const graph_activation *a, reference_array *values)
+{
+    for (size_t i = 0; i < reference_count(values) && mona_is_function(a->kind); i++)
+        values->data[i] = (float)function_of(a, (double)values->data[i]);
 }
 
 void reference_node(const graph_node *node, const reference_array *const *in, reference_array *out)

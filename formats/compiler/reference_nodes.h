@@ -15,6 +15,8 @@ bool reference_shape(const graph *g, const graph_node *node, const reference_arr
 
 /* Fills out->data, which has room for the shape of reference_shape. */
 void reference_node(const graph_node *node, const reference_array *const *in, reference_array *out);
+/* Applies a function to every number; other activations change nothing. */
+void reference_function(const graph_activation *a, reference_array *values);
 /* Rounds every number to the nearest one of this 8-bit format. */
 void reference_quantize(value_format format, reference_array *a);
 /* The same as reference_node for a pool. */

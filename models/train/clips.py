@@ -49,9 +49,9 @@ def ffmpeg(*words):
 class Case:
     """A damaged clip and its original."""
 
-    def __init__(self, name, damaged, original, scale, frames):
+    def __init__(self, name, damaged, original, scale, frames, by="bicubic"):
         self.name, self.damaged, self.original, self.frames = name, damaged, original, frames
-        self.enlarged = ",scale=2*iw:2*ih:flags=bicubic+accurate_rnd" * (scale == 2)
+        self.enlarged = f",scale=2*iw:2*ih:flags={by}+accurate_rnd" * (scale == 2)
 
     def compare(self, path, filters, frames=10**6):
         """(PSNR, SSIM) of luma of the first frames"""

@@ -19,11 +19,12 @@ import torch
 from skimage.filters import gaussian
 
 import data
+import noise
 
 WIDTH, HEIGHT = 240, 168  # of the originals; even at a half, a third and a quarter too
 FRAMES = 12  # of each clip
 SIZES = (1, 0.6)  # of the photographs; window() makes them soft
-KEPT = {"sr": 2, "denoise": 3}  # of these
+KEPT = {"sr": 4, "denoise": 5}  # of these
 SPEED = 3  # at most so many pixels of the original a frame and axis
 # CRF; 0 is lossless. Pictures that keep their size are restored from worse.
 QUALITIES = {"sr": (0, 18, 21, 23, 25, 27, 29, 31, 33, 35),
@@ -71,8 +72,10 @@ def moving_clip(rgb, spec, rng):
     if spec.scale > 1:
         low = [data.imresize(frame, 1 / spec.scale) for frame in low]
 
+    grain = noise.any_grain(rng)
+
     def noisy(frames, sigma):
-        return [f + sigma * rng.standard_normal(f.shape[:2])[..., None] for f in frames]
+        return [f + sigma * noise.plane(f.shape[:2], grain, rng)[..., None] for f in frames]
 
     if rng.random() < NOISE[spec.task][0]:
         low = noisy(low, rng.uniform(1, NOISE[spec.task][1]))
@@ -114,16 +117,6 @@ def through_x264(frames, quality):
         yield (frame[:area].reshape(height, width), u, v), quantisers[n]
 
 
-def noise_level(luma):
-    """What the pipeline estimates (pipeline/stages/noise.c), and tells a denoiser."""
-    a = luma.astype(np.float64)
-    for _ in range(2):  # the mask is 1, -2, 1 in both directions
-        a = (a[:-2] - 2 * a[1:-1] + a[2:]).T
-    h, w = (n // 16 * 16 for n in a.shape)
-    blocks = np.abs(a[:h, :w]).reshape(h // 16, 16, w // 16, 16).mean((1, 3))
-    return np.quantile(blocks, 0.1) * (np.pi / 2) ** 0.5 / 6 / 0.89
-
-
 def error_of(quantiser):
     """What compression is taken to have left of error (pipeline/io/quantiser.c)."""
     return min(0.18 * 2**(quantiser / 6), 0.5 * 2**(quantiser / 10.6))
@@ -134,7 +127,7 @@ def pair(spec, compressed, quantiser, original):
     if spec.task == "sr":
         return compressed[0][None], data.space_to_depth(original[0], spec.scale)
     low, high = ([*data.space_to_depth(y), u, v] for y, u, v in (compressed, original))
-    level = max(noise_level(compressed[0]), error_of(quantiser))
+    level = min(max(noise.found(compressed[0]), error_of(quantiser)), noise.MOST)
     low.append(np.full_like(low[0], round(level)))
     return np.stack(low), np.stack(high)
 
@@ -145,9 +138,8 @@ def clips(spec, images):
     rng = np.random.default_rng(2)
     qualities = QUALITIES[spec.task]
     work = [[] for _ in qualities]
-    for n, image in enumerate(images):
-        for again in range(2):
-            work[(2 * n + 5 * again) % len(qualities)].append(image)
+    for n, image in enumerate(images):  # sizes take turns too, so the order of qualities shifts
+        work[(3 * n + n // len(qualities)) % len(qualities)].append(image)
     for quality, work_part in zip(qualities, work):
         made = [moving_clip(np.clip(rgb, 0, 255), spec, rng) for _, _, rgb in work_part]
         done = list(through_x264([f for low, _ in made for f in low], quality))

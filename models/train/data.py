@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images for training and for measuring, and the damage the nets learn to undo.
+"""Images for training and for measuring.
 
 Planes are float in code values, 0..255; stored sets are uint8. Training reads train/photos and nothing else:
 photographs under free licences (its LICENSES.md), shown at several sizes, since they are sharper than most of what
@@ -218,70 +218,3 @@ def patches(images, spec, count, size, rng):
         low.append(flip(a, way, 1 if a.shape[0] == 1 else spec.block))
         high.append(flip(b, way, spec.block))
     return np.stack(low).astype(np.float32), np.stack(high).astype(np.float32)
-
-
-# ---- noise -------------------------------------------------------------------------------------
-
-def dct8():
-    k, n = np.mgrid[0:8, 0:8]
-    m = np.cos(np.pi * (2 * n + 1) * k / 16) * 0.5
-    m[0] *= 0.5**0.5
-    return m.astype(np.float32)
-
-
-DCT8 = dct8()
-
-
-def block_compress(plane, step, rng):
-    """Quantise 8x8 DCT blocks with one step and a dead zone, as video codecs do."""
-    shift = rng.integers(8, size=2)
-    a = np.roll(plane, shift, (0, 1))
-    h, w = a.shape
-    b = a.reshape(h // 8, 8, w // 8, 8).transpose(0, 2, 1, 3)
-    c = DCT8 @ b @ DCT8.T
-    c = np.sign(c) * np.floor(np.abs(c) / step + 0.35) * step
-    b = DCT8.T @ c @ DCT8
-    return np.roll(b.transpose(0, 2, 1, 3).reshape(h, w), -shift, (0, 1))
-
-
-def rms(a):
-    return float(np.sqrt(np.mean(np.square(a))))
-
-
-def add_noise(clean, rng):
-    """Returns (noisy planes, level per patch, clean planes); all 8-bit values held in float.
-
-    Mostly white Gaussian noise, with equal, less or no noise in chroma; some of it growing with
-    brightness as sensor noise does, some of it compressed. The level is what the net is told.
-    """
-    count = len(clean)
-    clean = clean.copy()
-    for n in range(count):
-        if rng.random() < 0.5:
-            clean[n] = studio(clean[n])
-        if rng.random() < 0.25:
-            clean[n, 4:] = 128
-    np.rint(clean, out=clean)
-    level = np.where(rng.random(count) < 0.06, 0, 60 * rng.random(count) ** 1.2).round()
-    chroma = np.where(rng.random(count) < 0.4, 1, np.where(rng.random(count) < 0.3, 0,
-                                                           rng.random(count)))
-    kind = rng.random(count)
-    noise = rng.standard_normal(clean.shape, np.float32)
-    noise[:, 4:] *= chroma[:, None, None, None]
-    noisy = clean.copy()
-    for n in range(count):
-        if kind[n] < 0.05:  # sensor noise: variance grows with brightness
-            bright = clean[n, :4].mean(0) / 255
-            gain = np.sqrt(0.25 + 1.5 * bright)
-            noisy[n] += noise[n] * gain * (level[n] / max(rms(gain), 0.1))
-        elif kind[n] < 0.1:  # faint noise, then compression; the level is the error that remains
-            noisy[n] += noise[n] * min(level[n], 10)
-            step = 4 + 36 * rng.random() ** 2
-            noisy[n, :4] = space_to_depth(block_compress(depth_to_space(noisy[n, :4]), step, rng))
-            for c in (4, 5):
-                noisy[n, c] = block_compress(noisy[n, c], step, rng)
-            level[n] = min(round(rms(noisy[n, :4] - clean[n, :4])), 60)
-        else:
-            noisy[n] += noise[n] * level[n]
-    np.clip(np.rint(noisy, out=noisy), 0, 255, out=noisy)
-    return noisy, level, clean

@@ -14,6 +14,7 @@ import time
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 import data
 import nets
@@ -23,6 +24,7 @@ SOURCES = [os.path.join(data.HERE, "avx512", name) for name in
 FLAGS = ("-O3", "-march=native", "-mamx-tile", "-mamx-bf16", "-fopenmp-simd", "-I", data.ROOT, "-shared", "-fPIC")
 COMPILER = os.environ.get("CC", "cc")
 LOT = 24  # a patch's sides are multiples of it
+LANES = 16  # narrower networks are trained as wide as this, what is new being nothing
 
 
 class Chain(ctypes.Structure):
@@ -61,8 +63,9 @@ def version():
 
 def check(spec, patch):
     """That avx512/ can train such a net with such patches."""
-    if spec.channels not in (16, 32) or spec.body == 0 or max(spec.inputs, spec.outputs) > 16 or patch % LOT:
-        raise SystemExit(f"avx512: expected 16 or 32 channels, a body and patches in multiples of {LOT}; "
+    if not (spec.channels <= LANES or spec.channels == 2 * LANES) or spec.body == 0 or \
+            max(spec.inputs, spec.outputs) > LANES or patch % LOT:
+        raise SystemExit(f"avx512: expected at most 16 channels, or 32, a body and patches in multiples of {LOT}; "
                          "others train with --trainer torch")
     library()
 
@@ -100,10 +103,20 @@ def by_torch(net, low, high, unit, weights, squared, quantised, peak_cost, least
     return ((mean + least).log() if squared else mean).mean() + cost - cost.detach()
 
 
+def widened(convolutions, missing):
+    """(kernel, bias, grid) of each with so many channels more between head and tail, which are nothing."""
+    last = len(convolutions) - 1
+    for n, (kernel, bias, grid) in enumerate(convolutions):
+        inputs, outputs = missing * (n > 0), missing * (n < last)
+        yield (F.pad(kernel, (0, 0, 0, 0, 0, inputs, 0, outputs)), F.pad(bias, (0, outputs)),
+               F.pad(grid, (0, outputs), value=1))
+
+
 def by_avx512(net, low, high, unit, weights, squared, quantised, peak_cost, least):
     """The same but for rounding: features are bfloat16 here. Quantised ones are the same whole
     numbers, by the ranges of the batches before. Peaks cost the mean over patches of each one's."""
-    kernels, biases, grids = zip(*(m.stored(quantised) for _, m in net.convolutions()))
+    convolutions = [m.stored(quantised) for _, m in net.convolutions()]
+    kernels, biases, grids = zip(*widened(convolutions, max(LANES - len(convolutions[0][1]), 0)))
     grids = flat(grids)
     steps = (net.ranges / 255 if quantised else torch.zeros_like(net.ranges)).contiguous()
     peaks = torch.zeros_like(net.ranges)

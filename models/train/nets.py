@@ -42,9 +42,11 @@ class Spec(NamedTuple):
         return packed if self.task == "sr" else packed // 4
 
 
-# Channels in lots of 16, as the targets want them. MAC per pixel in comments: fast has at most
-# 8,000 (super-resolution) or 3,000 (denoising), balanced 30,000, best 120,000.
+# Channels in lots of 16, as the targets want them, but for tiny, which microcontrollers run. MAC per
+# pixel in comments: tiny has about 1,500, fast at most 8,000 (super-resolution) or 3,000 (denoising),
+# balanced 30,000, best 120,000.
 NETS = {
+    "sr_x2_tiny": Spec("sr", 2, 8, 2),  # 1,512
     "sr_x2_fast": Spec("sr", 2, 16, 3),  # 7,632
     "sr_x2_fast_video": Spec("sr", 2, 16, 3, True),
     "sr_x2_balanced": Spec("sr", 2, 16, 11),  # 26,064

@@ -22,7 +22,7 @@ the loss is the logarithm of each patch's L2 and no longer L1; quant_from, from 
 and features are quantised as the INT8 engine does, with straight-through gradients (1: never); least,
 the L2 (1 is what is to be expected) that is added to each before its logarithm is taken, so that
 easier patches count no more; peak_cost, what stray peaks cost; chroma, what its errors count beside
-those of luma.
+those of luma; compressed, of a denoiser for video, the share of film in a batch.
 """
 import argparse
 import json
@@ -39,11 +39,11 @@ import torch
 import data
 import losses
 import nets
+import noise
 import training
 
 
 WARM_UP = 500  # steps over which the rate rises
-COMPRESSED = 0.65  # share of a batch of a denoiser for video
 SIDE = 64  # of held-out patches
 
 
@@ -72,13 +72,33 @@ def sr_batch(spec, images, count, size, rng):
     return low, high, np.full(len(low), 4.0)
 
 
+def add_noise(clean, rng, video):
+    """(noisy planes, level told of each patch), 8-bit values held in float; of `clean` half is changed to
+    studio range. Film is seldom very noisy: what is rare should not make INT8's steps coarse."""
+    noisy, levels = np.empty_like(clean), np.empty(len(clean), np.float32)
+    for n, planes in enumerate(clean):
+        if rng.random() < 0.5:
+            planes = data.studio(planes)
+        if rng.random() < 0.25:
+            planes[4:] = 128
+        np.rint(planes, out=clean[n])
+        sigma = 0 if rng.random() < 0.06 else 60 * rng.random() ** (2.5 if video else 1.2)
+        luma = data.depth_to_space(clean[n, :4])
+        compressed = rng.random() < 0.15
+        y, chroma, levels[n] = noise.spoil(luma, clean[n, 4:], min(sigma, 10) if compressed else sigma, rng)
+        if compressed:
+            y, chroma, levels[n] = noise.compress(y, chroma, luma, rng)
+        noisy[n, :4], noisy[n, 4:] = data.space_to_depth(y), chroma
+    return np.clip(np.rint(noisy, out=noisy), 0, 255, out=noisy), levels.round()
+
+
 def denoise_batch(spec, images, count, size, rng):
     """Of a network for video the first are compressed, and carry their level; the others have noise
     like those of any denoiser, whose work it does too."""
-    films, pictures = images if spec.video else (None, images)
-    compressed = round(COMPRESSED * count) if spec.video else 0
+    films, pictures, share = images if spec.video else (None, images, 0)
+    compressed = round(share * count)
     _, clean = data.patches(pictures, spec, count - compressed, size, rng)
-    noisy, level, clean = data.add_noise(clean, rng)
+    noisy, level = add_noise(clean, rng, spec.video)
     plane = np.broadcast_to(level[:, None, None, None], noisy[:, :1].shape)
     noisy, unit = np.concatenate([noisy, plane], 1), expected_error(level)
     if not compressed:
@@ -153,7 +173,7 @@ class Run(training.Run):
         progress = done / phase["steps"]
         rate = (phase["rate"] * 0.5 * (1 + np.cos(np.pi * progress)) + 1e-6) * min(1, done / WARM_UP)
         if phase is not self.drawing:
-            self.drawing, self.drawn = phase, drawn(self.spec, images, phase["shares"], phase["patch"])
+            self.drawing, self.drawn = phase, drawn(self.spec, images, phase, phase["patch"])
         low, high, unit = batch(self.spec, self.drawn, phase["batch"], phase["patch"], self.rng)
         weights = np.where(np.arange(self.net.outputs) < self.spec.block**2, 1, phase.get("chroma", 1))
         # one stray peak costs the whole feature map resolution, so peaks are kept low
@@ -197,15 +217,17 @@ def load(spec, a):
     return images["train"], [pair for _, pair in images["held_out"]]
 
 
-def drawn(spec, images, shares, patch):
-    """Images as often as a phase draws them; of a denoiser for video films, then pictures."""
+def drawn(spec, images, phase, patch):
+    """Images as often as a phase draws them; of a denoiser for video films, pictures, the share of films."""
+    shares = phase["shares"]
+
     def of(kinds):
         return [pair for kind, pair in images if min(pair[0].shape[1:]) >= patch
                 for _ in range(shares[kind] if kind in kinds else 0)]
 
     if spec.task == "sr" or not spec.video:
         return of(shares)
-    return of(["film"]), of([kind for kind in shares if kind != "film"])
+    return of(["film"]), of([kind for kind in shares if kind != "film"]), phase["compressed"]
 
 
 def main():
@@ -221,7 +243,7 @@ def main():
         for phase in recipe["phases"]:
             losses.check(spec, phase["patch"])
     images, held_out = load(spec, a)
-    calibration = fixed_inputs(spec, drawn(spec, images, recipe["phases"][-1]["shares"], 32))
+    calibration = fixed_inputs(spec, drawn(spec, images, recipe["phases"][-1], 32))
     run = Run(a.name, recipe, trainer)
     if os.path.exists(base + ".pt"):
         run.restore(base + ".pt")

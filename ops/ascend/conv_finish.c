@@ -223,8 +223,7 @@ static void activate(const program *p, uint8_t activation, const tile *t)
         with_block(p, t, AC_VMAX, p->ub.t, p->ub.low);
         with_block(p, t, AC_VMIN, p->ub.t, p->ub.high);
         break;
-    case MONA_ACT_NONE:
-    case MONA_ACT_COUNT:
+    default:
         break;
     }
 }

@@ -53,7 +53,8 @@ static bool agrees(const mona_bound_op *b)
 
 bool mona_elementwise_has_program(const mona_bound_op *b)
 {
-    return agrees(b) || mona_elementwise_mixed_has_program(b);
+    return !mona_is_function(b->op->epilogue.activation_after_add) &&
+           (agrees(b) || mona_elementwise_mixed_has_program(b));
 }
 
 static void sync(const program *p, ac_pipe from, ac_pipe to)

@@ -5,6 +5,7 @@ const mona_op_program mona_programs[MONA_OP_COUNT] = {
     [MONA_OP_LOAD] = {.emit = mona_load_program, .loads_strips = mona_load_is_dense},
     [MONA_OP_STORE] = {.emit = mona_store_program},
     [MONA_OP_CONV] = {.emit = mona_conv_program,
+                      .possible = mona_conv_has_program,
                       .constants_bytes = mona_conv_program_constants,
                       .bind = mona_conv_program_bind},
     [MONA_OP_ADD] = {.emit = mona_elementwise_program, .possible = mona_elementwise_has_program},

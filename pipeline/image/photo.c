@@ -152,7 +152,7 @@ static bool run_image(chain *stages, const enhance_settings *settings, const sti
     if (image->depth != 16) {
         const mona_status status = run_stages(stages, image);
         return status
-                   ? pipeline_fail(error, "computing failed: %s", mona_status_text(status))
+                   ? pipeline_fail(error, "computing failed: %s", pipeline_reason(status))
                    : write_result(settings, &stages->edges[stages->count][0], image, NULL, error);
     }
     deep d;
@@ -167,7 +167,7 @@ static bool run_image(chain *stages, const enhance_settings *settings, const sti
     if (good) {
         frame_place(&whole, &format, memory);
         const mona_status status = run_deep(&d, stages, image, &whole);
-        good = status ? pipeline_fail(error, "computing failed: %s", mona_status_text(status))
+        good = status ? pipeline_fail(error, "computing failed: %s", pipeline_reason(status))
                       : write_result(settings, &d.out, image, &whole, error);
     }
     deep_close(&d);
@@ -185,8 +185,7 @@ static bool enhance_image(const enhance_settings *settings, enhance_report *repo
             settings->progress(settings->progress_context, report);
         good = run_image(&stages, settings, image, error);
         report->frames = good;
-        report->noise = chain_noise(&stages);
-        report->compression = chain_compression(&stages);
+        chain_estimate(&stages, &report->noise, &report->compression);
     }
     chain_close(&stages);
     return good;

@@ -3,14 +3,18 @@
 #ifndef MONA_AV_LIBRARY_H
 #define MONA_AV_LIBRARY_H
 
-enum { AV_LIBRARY_COUNT = 5 };
+#include <stdbool.h>
 
 typedef struct av_library {
     const char *name;
     unsigned version; /* major << 16 | minor << 8 | micro */
 } av_library;
 
-/* i < AV_LIBRARY_COUNT */
-av_library av_library_at(unsigned i);
+/* Library i of them; false: there are no more. */
+bool av_library_at(unsigned i, av_library *library);
+/* Such as "GPL version 3 or later"; it then covers a program with these libraries inside. */
+const char *av_library_licence(void);
+/* mona reports libav's errors in its own messages. */
+void av_library_quiet(void);
 
 #endif

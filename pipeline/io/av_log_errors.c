@@ -2,6 +2,7 @@
 #include "pipeline/io/av_log_errors.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 
 static atomic_ullong count;
 static char first[256];
+static atomic_bool silent;
 
 static int category_of(void *object)
 {
@@ -22,7 +24,8 @@ static void hear(void *object, int level, const char *format, va_list arguments)
 {
     va_list copy;
     va_copy(copy, arguments);
-    av_log_default_callback(object, level, format, copy); /* prints what av_log's level allows */
+    if (!atomic_load(&silent))
+        av_log_default_callback(object, level, format, copy); /* prints what its level allows */
     va_end(copy);
     if (level > AV_LOG_ERROR)
         return;
@@ -33,6 +36,12 @@ static void hear(void *object, int level, const char *format, va_list arguments)
         vsnprintf(first, sizeof first, format, arguments);
         first[strcspn(first, "\n")] = 0;
     }
+}
+
+void av_log_errors_silence(void)
+{
+    atomic_store(&silent, true);
+    av_log_set_callback(hear);
 }
 
 void av_log_errors_listen(void)

@@ -10,6 +10,9 @@
 /* Starts to listen to libav's log, and to count from 0. */
 void av_log_errors_listen(void);
 
+/* From now on, nothing of the log is printed. */
+void av_log_errors_silence(void);
+
 /* The number of errors so far. May be called from any thread. */
 uint64_t av_log_errors_count(void);
 

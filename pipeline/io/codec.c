@@ -94,8 +94,8 @@ bool codec_fits(const codec *c, const AVOutputFormat *format)
     /* y4m takes uncoded frames. */
     if (format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME)
         return c->id == AV_CODEC_ID_RAWVIDEO;
-    /* The transport stream's writer does not report what it supports. */
-    if (!strcmp(format->name, "mpegts"))
+    /* These writers do not report what they support. */
+    if (is_listed(format->name, "mpegts,rtp_mpegts,hls,rtsp"))
         return c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
     /* QuickTime's writer reports these as supported, but refuses them. */
     if (!strcmp(format->name, "mov") && (c->id == AV_CODEC_ID_VP9 || c->id == AV_CODEC_ID_AV1))

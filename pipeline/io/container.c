@@ -80,7 +80,7 @@ static bool holds_in_transport(enum AVCodecID codec)
 
 static bool holds_id(const AVOutputFormat *format, enum AVCodecID codec)
 {
-    if (is(format, (const char *const[]){"mpegts", NULL}))
+    if (is(format, (const char *const[]){"mpegts", "rtp_mpegts", "hls", "rtsp", NULL}))
         return holds_in_transport(codec);
     return avformat_query_codec(format, codec, FF_COMPLIANCE_EXPERIMENTAL) == 1;
 }

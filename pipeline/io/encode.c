@@ -129,6 +129,8 @@ static bool check_picture(const codec *c, const AVOutputFormat *format, const en
     return true;
 }
 
+enum { KEY_SECONDS = 2 };
+
 static void describe(AVCodecContext *codec, const encoder_settings *settings, const AVStream *video,
                      const AVOutputFormat *format)
 {
@@ -144,6 +146,8 @@ static void describe(AVCodecContext *codec, const encoder_settings *settings, co
     /* AVI counts frames and stores packets in display order only. */
     if (!strcmp(format->name, "avi"))
         codec->max_b_frames = 0;
+    if (settings->choice.live)
+        codec->gop_size = (int)ceil(KEY_SECONDS * av_q2d(settings->rate));
     if (settings->choice.match_bitrate)
         codec->bit_rate = settings->bit_rate;
     /* libav's own encoders hold on to frames if they work on several at once. */

@@ -41,6 +41,7 @@ typedef struct encoder_choice {
     size_t option_count;
     unsigned threads;   /* 0: the encoder's own choice */
     bool low_latency;   /* no frame waits for later ones */
+    bool live;          /* viewers may come at any time: key frames every few seconds */
     bool match_bitrate; /* aim at the bit rate of the input's video */
 } encoder_choice;
 

@@ -181,12 +181,17 @@ static void remember_reached(input *in)
 static input_result read_packet(input *in, pipeline_error *error)
 {
     for (int errors = 0;; errors++) {
-        int code = in->pictures.count ? picture_list_read(&in->pictures, in->packet)
-                                      : av_read_frame(in->format, in->packet);
+        int code = in->live.on          ? live_read(&in->live, in->packet)
+                   : in->pictures.count ? picture_list_read(&in->pictures, in->packet)
+                                        : av_read_frame(in->format, in->packet);
         if (code >= 0) {
             remember_reached(in);
             timestamp_joins_place(&in->times, in->format, in->packet);
             return INPUT_FRAME;
+        }
+        if (in->live.on && code != AVERROR_EOF) {
+            pipeline_fail_av(&in->broke, code, "%s: the stream broke off", in->path);
+            return INPUT_END;
         }
         const AVIOContext *file = in->format->pb;
         if (file && file->error < 0 && file->error != AVERROR_EOF)
@@ -200,6 +205,40 @@ static input_result read_packet(input *in, pipeline_error *error)
         if (!lose_packet(in, code, error))
             return INPUT_FAILED;
     }
+}
+
+/* Whether a packet of a live stream is left out. One that comes so late that decoding cannot keep up
+ * is, with all that follow up to a key frame, and so are those that begin a new connection. */
+static bool skip_live(input *in)
+{
+    static const double LATE_NS = 2e9;
+    AVPacket *packet = in->packet;
+    const AVRational tick = in->video->time_base;
+    const int64_t dts = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
+    live_note(&in->live, packet, tick);
+    if (live_restarts(&in->live, packet))
+        avcodec_flush_buffers(in->decoder);
+    if (live_lag(&in->live, dts, tick) > LATE_NS)
+        in->skipping = true;
+    else if (packet->flags & AV_PKT_FLAG_KEY)
+        in->skipping = false;
+    const bool skips = in->skipping || in->live.restarted;
+    in->skipped += skips;
+    return skips;
+}
+
+uint64_t input_arrival(const input *in)
+{
+    return live_arrival(&in->live, in->frame->pts + start_in(in, in->video->time_base));
+}
+
+double input_lag(const input *in)
+{
+    const int64_t dts = in->frame->pkt_dts;
+    return live_lag(&in->live,
+                    dts != AV_NOPTS_VALUE ? dts
+                                          : in->frame->pts + start_in(in, in->video->time_base),
+                    in->video->time_base);
 }
 
 /* Reads a packet and passes it to the decoder or to copy. */
@@ -216,7 +255,7 @@ static bool feed(input *in, pipeline_error *error)
     bool passed = true;
     if (in->packet->stream_index != in->video->index) {
         passed = copy_packet(in, error);
-    } else {
+    } else if (in->video_packets++, !in->live.on || !skip_live(in)) {
         int code = avcodec_send_packet(in->decoder, in->packet);
         if (code == AVERROR(ENOMEM))
             passed = pipeline_fail(error, "%s: out of memory while decoding", in->path);
@@ -471,6 +510,9 @@ void input_close(input *in)
     picture_list_close(&in->pictures);
     packet_queue_free(&in->held);
     avcodec_free_context(&in->decoder);
+    if (in->live.on)
+        in->format = NULL;
+    live_close(&in->live);
     avformat_close_input(&in->format);
     av_packet_free(&in->packet);
     av_frame_free(&in->frame);

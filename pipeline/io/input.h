@@ -13,6 +13,7 @@
 #include "pipeline/error.h"
 #include "pipeline/fields/fields.h"
 #include "pipeline/stages/frame.h"
+#include "pipeline/io/live.h"
 #include "pipeline/io/packet_queue.h"
 #include "pipeline/image/orientation.h"
 #include "pipeline/image/picture_list.h"
@@ -28,8 +29,9 @@ typedef enum input_result { INPUT_FRAME, INPUT_END, INPUT_FAILED } input_result;
 typedef struct input {
     const char *path; /* for messages */
     const pipeline_notes *notes;
-    AVFormatContext *format;
-    AVStream *video; /* the stream to enhance */
+    AVFormatContext *format; /* of a live stream: its description, which is not read from */
+    AVStream *video;         /* the stream to enhance */
+    live live;               /* on: packets come from it */
     AVCodecContext *decoder;
     AVPacket *packet; /* reused */
     AVFrame *frame;   /* the frame that input_next found; reused */
@@ -55,6 +57,10 @@ typedef struct input {
     int64_t last_pts; /* of the latest frame */
     int64_t reached;  /* where the packets read so far end, in AV_TIME_BASE units */
     bool draining;
+    uint64_t video_packets;  /* that came in */
+    uint64_t skipped;        /* of these, not decoded: a live stream that was too late or anew */
+    bool skipping;           /* up to the next key frame */
+    pipeline_error broke;    /* why a live stream ended before its end; empty: it did not */
     uint64_t lost_packets;   /* could not be read or decoded */
     uint64_t damaged_frames; /* decoded with errors */
     uint64_t moved_frames;   /* whose timestamps did not ascend */
@@ -77,6 +83,7 @@ typedef struct input_settings {
     bool keeps_matrix;     /* the output's container can hold a display matrix */
     bool ends_early;       /* input_copy_until will be called: pass on only what belongs */
     bool stop_on_error;    /* fail at the first damage instead of counting it and going on */
+    const live_settings *live; /* of a live stream; NULL: it is none */
     const pipeline_notes *notes;
 } input_settings;
 
@@ -123,6 +130,11 @@ typedef bool (*input_pace)(void *context, int64_t time, pipeline_error *error);
  * input_copy_until does. pace is called for every packet of the video. */
 bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context,
                      pipeline_error *error);
+
+/* When the packet of in->frame came in, and how many nanoseconds after its turn it is now, for live
+ * streams. */
+uint64_t input_arrival(const input *in);
+double input_lag(const input *in);
 
 void input_close(input *in);
 

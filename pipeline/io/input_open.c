@@ -19,14 +19,17 @@
 #include "pipeline/io/container.h"
 #include "pipeline/io/pixels.h"
 #include "pipeline/io/seek.h"
+#include "pipeline/io/url.h"
 
 /* Gives plain errors for files that libav would report as "Invalid data" or open as something
  * unexpected. */
 static bool check_file(const char *path, pipeline_error *error)
 {
     struct stat status;
-    if (picture_pattern(path))
+    if (picture_pattern(path) || url_find(path))
         return true;
+    if (!url_check(path, error))
+        return false;
     if (stat(path, &status))
         return pipeline_fail(error, "%s: cannot be read: %s", path, strerror(errno));
     if (S_ISDIR(status.st_mode))
@@ -137,13 +140,36 @@ bool input_fail_open(const char *path, int code, pipeline_error *error)
     return pipeline_fail_av(error, code, "%s: cannot be opened", path);
 }
 
+/* Seconds after which a stream of a network that gives nothing counts as broken. */
+static double stall_of(const input_settings *s)
+{
+    return s->live ? s->live->stall : 30;
+}
+
+/* Opens it as a live stream, which describes itself in in->format. */
+static bool open_live(input *in, const input_settings *s, const char *address, const url *u,
+                      AVDictionary **options, pipeline_error *error)
+{
+    live_settings settings = *s->live;
+    const AVInputFormat *format = u ? url_input_format(u, error) : wanted_format(in, s);
+    settings.url = u;
+    settings.path = in->path;
+    settings.address = address;
+    settings.notes = s->notes;
+    if (error->text[0] || !live_open(&in->live, &settings, format, options, error))
+        return false;
+    in->format = in->live.described;
+    return true;
+}
+
 static bool open_container(input *in, const input_settings *s, pipeline_error *error)
 {
-    char url[4096];
+    char address[4096];
     AVDictionary *options = NULL;
     bool piped = !strcmp(s->path, "-");
-    if (snprintf(url, sizeof url, piped ? "%s" : "file:%s", piped ? stdin_url() : s->path) >=
-        (int)sizeof url)
+    const url *u = url_find(s->path);
+    if (snprintf(address, sizeof address, piped || u ? "%s" : "file:%s",
+                 piped ? stdin_url() : s->path) >= (int)sizeof address)
         return pipeline_fail(error, "%s: the name is too long", in->path);
     const bool numbered = picture_pattern(s->path);
     if (s->rate && !numbered)
@@ -155,8 +181,17 @@ static bool open_container(input *in, const input_settings *s, pipeline_error *e
         return false;
     }
     /* A playlist must not access anything but files. */
-    av_dict_set(&options, "protocol_whitelist", !strncmp(url, "pipe", 4) ? "pipe" : "file", 0);
-    int code = avformat_open_input(&in->format, url, wanted_format(in, s), &options);
+    av_dict_set(&options, "protocol_whitelist", !strncmp(address, "pipe", 4) ? "pipe" : "file", 0);
+    if (u)
+        url_options(u, stall_of(s), &options);
+    if (s->live) {
+        const bool opened = open_live(in, s, address, u, &options, error);
+        av_dict_free(&options);
+        return opened;
+    }
+    const AVInputFormat *format = u ? url_input_format(u, error) : wanted_format(in, s);
+    int code = error->text[0] ? AVERROR(ENOSYS)
+                              : avformat_open_input(&in->format, address, format, &options);
     av_dict_free(&options);
     if (code < 0)
         return input_fail_open(in->path, code, error);
@@ -264,6 +299,8 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
  * case. The times of a part begin at 0, wherever those of the file do. */
 static void cut(input *in, double start, double end)
 {
+    if (in->live.on && in->format->start_time != AV_NOPTS_VALUE)
+        in->start = in->format->start_time; /* it began long before, by its clock */
     const int64_t origin = FFMAX(in->format->start_time, 0); /* negative if unknown */
     if (end > 0)
         in->end = origin + llround(end * AV_TIME_BASE);
@@ -272,7 +309,7 @@ static void cut(input *in, double start, double end)
     in->start = origin + llround(start * AV_TIME_BASE);
     if (in->format->iformat->flags & AVFMT_NOTIMESTAMPS)
         in->next_pts = -av_rescale_q(in->start, AV_TIME_BASE_Q, in->video->time_base);
-    else if (start > 0)
+    else if (start > 0 && !in->live.on)
         seek_before(in->format, in->video, in->start);
 }
 

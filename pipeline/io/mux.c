@@ -6,6 +6,7 @@
 
 #include <libavutil/avstring.h>
 
+#include "pipeline/clock.h"
 #include "pipeline/io/av_compat.h"
 #include "pipeline/io/codec.h"
 #include "pipeline/io/container.h"
@@ -13,17 +14,43 @@
 #include "pipeline/image/picture_list.h"
 #include "pipeline/image/picture_writer.h"
 #include "pipeline/io/metadata_support.h"
+#include "pipeline/io/url.h"
+
+enum { WRITE_SECONDS = 10 }; /* without progress; then a connection counts as broken */
 
 static bool is_stdout(const char *path)
 {
     return !strcmp(path, "-");
 }
 
+static bool is_file(const char *path)
+{
+    return !is_stdout(path) && !url_find(path) && !url_is_playlist(path);
+}
+
+/* Writers that open connections or files of their own. */
+static bool opens_itself(const AVOutputFormat *format)
+{
+    return !strcmp(format->name, "rtsp") || !strcmp(format->name, "hls");
+}
+
 const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_error *error)
 {
     if (!name && picture_pattern(path))
         return picture_writer_format();
-    const char *wanted = name ? name : is_stdout(path) ? "yuv4mpegpipe" : NULL;
+    const url *u = url_find(path);
+    if (!url_check(path, error))
+        return NULL;
+    const char *wanted = name                    ? name
+                         : is_stdout(path)       ? "yuv4mpegpipe"
+                         : url_is_playlist(path) ? "hls"
+                         : u                     ? u->container
+                                                 : NULL;
+    if (u && !wanted) {
+        pipeline_fail(error, "%s: expected a file or a stream for the output, found a camera",
+                      path);
+        return NULL;
+    }
     if (wanted && !strcmp(wanted, "y4m"))
         wanted = "yuv4mpegpipe";
     /* The file suffix of a muxer is accepted as its name too: mkv, ts. */
@@ -31,7 +58,8 @@ const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_er
     const AVOutputFormat *format = av_guess_format(wanted, wanted ? NULL : path, NULL);
     if (!format && wanted && snprintf(file, sizeof file, "x.%s", wanted) < (int)sizeof file)
         format = av_guess_format(NULL, file, NULL);
-    if (format && !(format->flags & AVFMT_NOFILE) && codec_for(format, AV_PIX_FMT_NONE))
+    if (format && (!(format->flags & AVFMT_NOFILE) || opens_itself(format)) &&
+        codec_for(format, AV_PIX_FMT_NONE))
         return format;
     if (name)
         pipeline_fail(
@@ -132,7 +160,8 @@ static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
     AVStream *to = avformat_new_stream(m->format, NULL);
     if (!to)
         return false;
-    to->id = from->id;
+    if (strcmp(format->name, "rtsp")) /* whose writer takes it for a payload type */
+        to->id = from->id;
     to->disposition = from->disposition;
     if (av_dict_copy(&to->metadata, from->metadata, 0) < 0)
         return false;
@@ -222,19 +251,61 @@ static int64_t common_clock(const AVFormatContext *format)
     return clock <= 100000000 ? clock : 0;
 }
 
+/* libav's error, or what the file met meanwhile. */
+static int file_error(const mux *m, int code)
+{
+    const AVIOContext *file = m->format->pb;
+    return code >= 0 && file && file->error < 0 ? file->error : code;
+}
+
+static int gives_up(void *context)
+{
+    const mux *m = context;
+    return clock_ns() > m->deadline;
+}
+
+/* Opens what is written to. Playlists and RTSP are opened by their writers. */
+static int open_target(mux *m, AVDictionary **options)
+{
+    const url *u = m->file.name ? NULL : url_find(m->name);
+    const bool itself = opens_itself(m->format->oformat);
+    char *address = m->file.part               ? av_asprintf("file:%s", m->file.part)
+                    : u                        ? av_strdup(m->name)
+                    : url_is_playlist(m->name) ? av_asprintf("file:%s", m->name)
+                                               : av_strdup("pipe:1");
+    m->format->url = address; /* QuickTime's writer reads the file again */
+    if (!address)
+        return AVERROR(ENOMEM);
+    if (!u && !itself)
+        return avio_open(&m->format->pb, address, AVIO_FLAG_WRITE);
+    m->format->interrupt_callback = (AVIOInterruptCB){gives_up, m};
+    m->format->protocol_whitelist = av_strdup(u ? u->protocols : "file");
+    if (u)
+        url_options(u, WRITE_SECONDS, options);
+    av_dict_set(options, "protocol_whitelist", NULL, 0);
+    if (itself)
+        return 0;
+    AVDictionary *of_protocol = NULL;
+    av_dict_copy(&of_protocol, *options, 0);
+    av_dict_free(options);
+    const int code = avio_open2(&m->format->pb, address, AVIO_FLAG_WRITE,
+                                &m->format->interrupt_callback, &of_protocol);
+    av_dict_free(&of_protocol);
+    return code;
+}
+
 static bool write_header(mux *m, pipeline_error *error)
 {
     static const char *const searched[] = {"mp4", "mov", "ipod", "3gp", "3g2", "psp", "f4v"};
-    for (size_t i = 0; !m->file.part && i < sizeof searched / sizeof *searched; i++)
+    for (size_t i = 0; !m->file.part && !m->live && i < sizeof searched / sizeof *searched; i++)
         if (!strcmp(m->format->oformat->name, searched[i]))
             return pipeline_fail(error,
                                  "%s: %s cannot be written to a pipe, because its index is filled "
                                  "in later; use -f matroska or -f nut",
                                  m->name, searched[i]);
-    char *url = m->file.part ? av_asprintf("file:%s", m->file.part) : av_strdup("pipe:1");
-    int code = url ? avio_open(&m->format->pb, url, AVIO_FLAG_WRITE) : AVERROR(ENOMEM);
-    m->format->url = url; /* QuickTime's writer reads the file again */
     AVDictionary *options = NULL;
+    m->deadline = clock_ns() + (uint64_t)(1e9 * WRITE_SECONDS);
+    int code = open_target(m, &options);
     int64_t clock = common_clock(m->format);
     if (edit_list_supported(m->format->oformat) && clock)
         av_dict_set_int(&options, "movie_timescale", clock, 0);
@@ -243,12 +314,20 @@ static bool write_header(mux *m, pipeline_error *error)
     /* The index is moved to the front, so that players can begin before they have the end of the
      * file. For that the whole file is read and written a second time. */
     if (edit_list_supported(m->format->oformat))
-        av_dict_set(&options, "movflags", "+faststart", AV_DICT_APPEND);
+        av_dict_set(&options, "movflags",
+                    m->live ? "+frag_keyframe+delay_moov+default_base_moof" : "+faststart",
+                    AV_DICT_APPEND);
+    if (!strcmp(m->format->oformat->name, "hls")) {
+        /* The last minute stays; an older segment goes, so that a camera fills no disk. */
+        av_dict_set(&options, "hls_time", "2", 0);
+        av_dict_set(&options, "hls_list_size", m->live ? "30" : "0", 0);
+        av_dict_set(&options, "hls_flags", m->live ? "delete_segments+independent_segments" : "",
+                    0);
+    }
     if (code >= 0)
         code = avformat_write_header(m->format, &options);
     av_dict_free(&options);
-    if (code < 0 && m->format->pb && m->format->pb->error < 0)
-        code = m->format->pb->error;
+    code = code == AVERROR_EXIT ? AVERROR(ETIMEDOUT) : file_error(m, code);
     return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be written as %s", m->name,
                                          m->format->oformat->name);
 }
@@ -263,6 +342,22 @@ static void move_later(mux *m, int64_t lead, const mux_settings *s)
                       m->name, s->format->name, (double)lead / AV_TIME_BASE);
 }
 
+/* libav writes AAC as transport streams have it into whole mp4 files, but not into fragments. */
+static bool check_sound(const mux *m, pipeline_error *error)
+{
+    for (unsigned i = 0; m->live && edit_list_supported(m->format->oformat) && i < m->input_streams;
+         i++) {
+        const AVCodecParameters *p = m->input->streams[i]->codecpar;
+        if (m->stream_of[i] >= 0 && !m->encoded[i] && p->codec_id == AV_CODEC_ID_AAC &&
+            !p->extradata_size)
+            return pipeline_fail(error,
+                                 "%s: expected sound that %s can hold in fragments, found AAC of a "
+                                 "transport stream; --audio opus or --audio none would do",
+                                 m->name, m->format->oformat->name);
+    }
+    return true;
+}
+
 bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const AVStream *video,
               const AVCodecContext *encoder, pipeline_error *error)
 {
@@ -270,6 +365,7 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
                .notes = s->notes,
                .sound = s->sound,
                .video_dts = AV_NOPTS_VALUE,
+               .live = s->live,
                .name = is_stdout(s->path) ? "standard output" : s->path};
     pthread_mutex_init(&m->lock, NULL);
     /* A pipe of y4m is for the frames alone. */
@@ -278,7 +374,7 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
     if (!container_check(s->format, m->name, input, video, &s->sound, drop, s->notes, error) ||
         (!s->shift &&
          !container_check_starts(s->format, m->name, input, s->drop, s->notes, error)) ||
-        (!is_stdout(s->path) && !outfile_open(&m->file, s->path, s->part, s->input_path, error)))
+        (is_file(s->path) && !outfile_open(&m->file, s->path, s->part, s->input_path, error)))
         return false;
     avformat_alloc_output_context2(&m->format, s->format, NULL, NULL);
     if (!m->format || !add_streams(m, input, video, encoder, error))
@@ -298,7 +394,7 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
             m->format->avoid_negative_ts = 0;
     /* Accept what the input stores in a way that is still experimental in its container. */
     m->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
-    return write_header(m, error);
+    return check_sound(m, error) && write_header(m, error);
 }
 
 /* Writes a packet with timestamps of the output stream. libav takes over the packet's data. */
@@ -306,9 +402,11 @@ static bool write_packet(mux *m, AVPacket *packet, pipeline_error *error)
 {
     packet->pos = -1;
     pthread_mutex_lock(&m->lock);
-    int code = av_interleaved_write_frame(m->format, packet);
-    if (code >= 0 && m->format->pb->error < 0)
-        code = m->format->pb->error;
+    m->deadline = clock_ns() + (uint64_t)(1e9 * WRITE_SECONDS);
+    int code =
+        m->live ? av_write_frame(m->format, packet) : av_interleaved_write_frame(m->format, packet);
+    av_packet_unref(packet);
+    code = code == AVERROR_EXIT ? AVERROR(ETIMEDOUT) : file_error(m, code);
     pthread_mutex_unlock(&m->lock);
     return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be written", m->name);
 }
@@ -414,9 +512,8 @@ bool mux_finish(mux *m, pipeline_error *error)
     for (unsigned i = 0; i < m->input_streams; i++)
         if (m->encoded[i] && !encode_sound(m, i, NULL, error))
             return false;
-    int code = av_write_trailer(m->format);
-    if (code >= 0 && m->format->pb->error < 0)
-        code = m->format->pb->error;
+    m->deadline = clock_ns() + (uint64_t)(1e9 * WRITE_SECONDS);
+    int code = file_error(m, av_write_trailer(m->format));
     int closed = avio_closep(&m->format->pb);
     if (code >= 0)
         code = closed;

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
@@ -31,6 +32,8 @@ typedef struct mux {
     uint64_t merged;   /* frames that a coarse clock gives the time of the one before */
     const pipeline_notes *notes;
     unsigned input_streams;
+    uint64_t deadline;    /* clock_ns() after which a network is given up */
+    bool live;            /* packets are written as they come */
     bool cuts;            /* leave out what an edit cut away: there are no edit lists */
     pthread_mutex_t lock; /* decoder and encoder threads both write packets */
 } mux;
@@ -44,6 +47,7 @@ typedef struct mux_settings {
     int64_t end;   /* in the input's time, AV_TIME_BASE units; INT64_MAX: no end */
     bool drop;     /* leave out what the container cannot hold */
     bool flush;    /* write each packet at once */
+    bool live;     /* and none waits for those of other streams; the file is complete at any time */
     sound_choice sound;
     const pipeline_notes *notes;
 } mux_settings;

@@ -4,19 +4,76 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "pipeline/clock.h"
 #include "pipeline/io/av_compat.h"
 #include "pipeline/io/container.h"
 #include "pipeline/io/outfile.h"
 #include "pipeline/io/stop.h"
+#include "pipeline/io/url.h"
 
 /* ---- packets of the encoder ----------------------------------------------------------------- */
+
+/* Whether a broken connection is made again. */
+static bool is_kept_up(const output *o)
+{
+    const mux_settings *m = &o->settings->container;
+    return m->live && url_find(m->path);
+}
+
+static bool open_again(output *o, pipeline_error *error)
+{
+    mux_settings container = o->settings->container;
+    const pipeline_notes silent = {0};
+    container.notes = &silent;
+    mux_close(&o->container);
+    return mux_open(&o->container, &container, o->in->format, o->in->video, o->codec.codec, error);
+}
+
+/* Tries until the connection stands, at growing distances. broken: why it does not. */
+static bool connect_again(output *o, const pipeline_error *broken, pipeline_error *error)
+{
+    enum { FIRST_MS = 100, LONGEST_MS = 5000 };
+    const output_settings *s = o->settings;
+    const double patience = s->input.live->patience;
+    const uint64_t began = clock_ns();
+    pipeline_error again = {0};
+    pipeline_note(s->container.notes, "%s; trying again for %g s", broken->text, patience);
+    for (unsigned ms = FIRST_MS; !open_again(o, &again);
+         ms = ms < LONGEST_MS / 2 ? 2 * ms : LONGEST_MS) {
+        const double passed = 1e-9 * (double)(clock_ns() - began) + 1e-3 * ms;
+        if (passed > patience || (s->ends && atomic_load(s->ends)))
+            return pipeline_fail(error, "%s", again.text);
+        again = (pipeline_error){0};
+        nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+    }
+    o->reconnects++;
+    o->waits_for_key = true;
+    pipeline_note(s->container.notes, "%s: connected again after %.1f s", s->container.path,
+                  1e-9 * (double)(clock_ns() - began));
+    return true;
+}
 
 static bool to_container(void *context, AVPacket *packet, AVRational time_base,
                          pipeline_error *error)
 {
     output *o = context;
-    return mux_write(&o->container, packet, time_base, error);
+    pipeline_error broken = {0};
+    if (!is_kept_up(o))
+        return mux_write(&o->container, packet, time_base, error);
+    if (o->waits_for_key && !(packet->flags & AV_PKT_FLAG_KEY)) {
+        o->unsent++;
+        av_packet_unref(packet);
+        return true;
+    }
+    o->waits_for_key = false;
+    pthread_mutex_lock(&o->lock);
+    bool good = mux_write(&o->container, packet, time_base, &broken);
+    o->unsent += !good;
+    good = good || connect_again(o, &broken, error);
+    pthread_mutex_unlock(&o->lock);
+    return good;
 }
 
 static bool to_segment(void *context, AVPacket *packet, AVRational time_base, pipeline_error *error)
@@ -106,6 +163,7 @@ bool output_open(output *o, const output_settings *settings, const input *in, pi
 {
     mux_settings container = settings->container;
     *o = (output){.settings = settings, .in = in, .length = segment_length(settings)};
+    pthread_mutex_init(&o->lock, NULL);
     if (picture_writer_is(container.format))
         return open_pictures(o, error);
     if (!open_encoder(o, error) || (settings->segmented && !open_segments(o, error)))
@@ -178,8 +236,21 @@ bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipe
     return !o->settings->segmented || o->filled < o->length || seal(o, after, error);
 }
 
+/* While the connection is made again, nothing is kept for it. */
+static bool copy_if_connected(output *o, AVPacket *packet)
+{
+    pipeline_error broken = {0}; /* the next packet of the video finds it out */
+    if (pthread_mutex_trylock(&o->lock))
+        return true;
+    mux_copy(&o->container, packet, &broken);
+    pthread_mutex_unlock(&o->lock);
+    return true;
+}
+
 bool output_copy(output *o, AVPacket *packet, pipeline_error *error)
 {
+    if (is_kept_up(o))
+        return copy_if_connected(o, packet);
     return o->settings->segmented || o->pictures.pattern || mux_copy(&o->container, packet, error);
 }
 
@@ -266,4 +337,5 @@ void output_close(output *o)
     encoder_close(&o->codec);
     mux_close(&o->container);
     segments_close(&o->parts);
+    pthread_mutex_destroy(&o->lock);
 }

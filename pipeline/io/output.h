@@ -8,6 +8,8 @@
 #ifndef MONA_OUTPUT_H
 #define MONA_OUTPUT_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,7 +22,8 @@
 typedef struct output_settings {
     encoder_settings encoder;
     mux_settings container;
-    input_settings input; /* for the second reading */
+    input_settings input;    /* for the second reading */
+    const atomic_bool *ends; /* as in enhance_settings */
     bool segmented;
     uint64_t segment_frames; /* in each; 0: a few seconds' worth */
     const char *work;        /* passed to segments_open */
@@ -32,11 +35,14 @@ typedef struct output {
     encoder codec;
     mux container;
     segments parts;
-    picture_writer pictures; /* used instead of encoder and container */
-    uint64_t length, filled; /* frames of a segment; frames in the current one */
-    int64_t end;             /* where the last frame ends */
-    uint64_t frames, uneven; /* given; at other times than a constant rate's */
-    int64_t first;           /* time of the first frame */
+    picture_writer pictures;     /* used instead of encoder and container */
+    uint64_t length, filled;     /* frames of a segment; frames in the current one */
+    int64_t end;                 /* where the last frame ends */
+    uint64_t frames, uneven;     /* given; at other times than a constant rate's */
+    int64_t first;               /* time of the first frame */
+    pthread_mutex_t lock;        /* of the container, which may be opened again */
+    bool waits_for_key;          /* after that */
+    uint64_t unsent, reconnects; /* packets of the video that found no connection; new ones */
 } output;
 
 /* settings and in must outlive the output. Whether it succeeds or not, output_close releases what

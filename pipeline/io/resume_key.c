@@ -58,14 +58,15 @@ void resume_key_write(char text[RESUME_KEY_TEXT], const enhance_settings *s,
         "mona " MONA_VERSION " libav %s libavcodec %u encoder %s "
         "input %lld %lld.%09ld segment %llu start %a end %a frames %llu deinterlace %d fields %d "
         "rotate %d "
-        "stages %s models %s%08x %08x resize %a %a strength %a compressed %d steady %d colour %a "
+        "stages %s models %s%08x %08x resize %a %a strength %a detail %a compressed %d steady %d "
+        "colour %a "
         "codec %s %dx%d crf %a bitrate %d latency %d options %016llx",
         av_version_info(), avcodec_version(), c->codec->encoder, (long long)file.st_size,
         (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec, (unsigned long long)s->segment_frames,
         s->start, s->end, (unsigned long long)s->frames, s->deinterlace, s->double_fields,
         s->rotate, stages, models, s->stage.denoise->model.header->crc32,
         s->stage.colour->model.header->crc32, s->stage.resize.x, s->stage.resize.y,
-        s->stage.strength, s->stage.compressed, s->stage.temporal, s->stage.colour_strength,
-        c->codec->name, e->width, e->height, c->crf, c->match_bitrate, c->low_latency,
-        (unsigned long long)options);
+        s->stage.strength, s->stage.detail, s->stage.compressed, s->stage.temporal,
+        s->stage.colour_strength, c->codec->name, e->width, e->height, c->crf, c->match_bitrate,
+        c->low_latency, (unsigned long long)options);
 }

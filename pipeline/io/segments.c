@@ -63,46 +63,32 @@ static bool parse_bytes(const char *text, void *bytes, size_t count)
     return true;
 }
 
-/* Parses what the colour stage remembers: " -" for nothing, or the bytes. */
-static bool parse_grading(const char *text, chain_memory *memory)
+/* Parses what each stage remembers: " -" for nothing, or the bytes up to the last that is not 0. */
+static bool parse_memory(const char *text, chain_memory *memory)
 {
+    *memory = (chain_memory){0};
     for (int i = 0; i < CHAIN_MAX_STAGES; i++) {
-        memory->grading[i] = (colour_grading_state){0};
         if (*text++ != ' ')
             return false;
         const size_t length = strcspn(text, " \n");
-        if (length == 2 * sizeof memory->grading[i]) {
-            if (!parse_bytes(text, &memory->grading[i], sizeof memory->grading[i]))
-                return false;
-        } else if (length != 1 || *text != '-') {
+        const bool nothing = length == 1 && *text == '-';
+        if (!nothing && (length % 2 || length > 2 * STAGE_MEMORY ||
+                         !parse_bytes(text, memory->stages[i].bytes, length / 2)))
             return false;
-        }
         text += length;
     }
     return true;
 }
 
-static int print_grading(char *text, const colour_grading_state *state)
+static int print_memory(char *text, const stage_memory *memory)
 {
-    if (!state->frames)
-        return sprintf(text, " -");
-    int length = sprintf(text, " ");
-    for (size_t i = 0; i < sizeof *state; i++)
-        length += sprintf(text + length, "%02x", ((const uint8_t *)state)[i]);
+    size_t count = STAGE_MEMORY;
+    while (count && !memory->bytes[count - 1])
+        count--;
+    int length = sprintf(text, count ? " " : " -");
+    for (size_t i = 0; i < count; i++)
+        length += sprintf(text + length, "%02x", memory->bytes[i]);
     return length;
-}
-
-static bool parse_memory(const char *text, chain_memory *memory)
-{
-    for (int i = 0; i < CHAIN_MAX_STAGES; i++)
-        for (int p = 0; p < DENOISE_PLANES; p++) {
-            char *end;
-            memory->strength[i][p] = strtof(text, &end);
-            if (end == text)
-                return false;
-            text = end;
-        }
-    return parse_grading(text, memory);
 }
 
 /* Whether the file of the next segment exists and is complete. */
@@ -123,7 +109,7 @@ static bool take_line(segments *s, const char *line)
     int64_t end;
     int read = 0;
     chain_memory memory;
-    if (sscanf(line, "segment %" SCNu64 " %" SCNu64 " %" SCNd64 " noise%n", &frames, &bytes, &end,
+    if (sscanf(line, "segment %" SCNu64 " %" SCNu64 " %" SCNd64 " memory%n", &frames, &bytes, &end,
                &read) != 3 ||
         !read || !strchr(line, '\n') || !parse_memory(line + read, &memory) ||
         !has_segment(s, bytes))
@@ -241,22 +227,17 @@ bool segments_seal(segments *s, uint64_t frames, int64_t end, const chain_memory
                    pipeline_error *error)
 {
     char line[LINE];
-    _Static_assert(LINE > 512 + CHAIN_MAX_STAGES * 2 * (sizeof(colour_grading_state) + 1),
-                   "room for all");
+    _Static_assert(LINE > 512 + CHAIN_MAX_STAGES * 2 * (STAGE_MEMORY + 1), "room for all");
     FILE *file = s->file;
     s->file = NULL;
     long bytes = ftell(file);
     bool durable = bytes >= 0 && !fflush(file) && !fsync(fileno(file));
     if (fclose(file) || !durable)
         return fail_at(s, "written", error);
-    int length = snprintf(line, sizeof line, "segment %" PRIu64 " %ld %" PRId64 " noise", frames,
+    int length = snprintf(line, sizeof line, "segment %" PRIu64 " %ld %" PRId64 " memory", frames,
                           bytes, end);
     for (int i = 0; i < CHAIN_MAX_STAGES; i++)
-        for (int p = 0; p < DENOISE_PLANES; p++)
-            length += snprintf(line + length, sizeof line - (size_t)length, " %a",
-                               (double)memory->strength[i][p]);
-    for (int i = 0; i < CHAIN_MAX_STAGES; i++)
-        length += print_grading(line + length, &memory->grading[i]);
+        length += print_memory(line + length, &memory->stages[i]);
     snprintf(line + length, sizeof line - (size_t)length, "\n");
     if (!append(s, line, error))
         return false;

@@ -23,6 +23,7 @@ static char *line;
 static bool ends_itself; /* after passing a signal on; it is given a moment for that */
 static pid_t child;
 static atomic_int told;
+static atomic_bool *asked; /* NULL: the process is ended at once */
 static sigset_t signals;
 static pthread_t waiter;
 
@@ -83,13 +84,19 @@ static void take_lock(void)
 
 static void *wait_for_signals(void *unused)
 {
-    const struct timespec grace = {.tv_nsec = 600000000};
+    const struct timespec grace = {.tv_nsec = 600000000}, longer = {.tv_sec = STOP_SECONDS};
     int number;
     (void)unused;
     if (sigwait(&signals, &number))
         return NULL;
     take_lock();
     atomic_store(&told, number);
+    if (asked) {
+        atomic_store(asked, true);
+        pthread_mutex_unlock(&lock);
+        sigtimedwait(&signals, NULL, &longer);
+        take_lock();
+    }
     if (ends_itself) {
         if (child > 0)
             kill(child, number);
@@ -198,6 +205,13 @@ void stop_passes_to(pid_t process)
 {
     ends_itself = true;
     child = process;
+}
+
+void stop_asks(atomic_bool *flag)
+{
+    stop_hold();
+    asked = flag;
+    stop_release();
 }
 
 int stop_signal(void)

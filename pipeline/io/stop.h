@@ -12,6 +12,7 @@
 #ifndef MONA_STOP_H
 #define MONA_STOP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -35,6 +36,11 @@ void stop_release(void);
 /* Passes a signal on to this process (0: to none) and gives the caller a moment to end by itself.
  * Call it while the end is held. */
 void stop_passes_to(pid_t child);
+
+/* From now on, the first signal sets *asked and leaves the process STOP_SECONDS to end by itself; a
+ * second one ends it at once. asked must stay. */
+enum { STOP_SECONDS = 10 };
+void stop_asks(atomic_bool *asked);
 
 /* The signal that has arrived; 0: none. */
 int stop_signal(void);

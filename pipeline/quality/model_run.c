@@ -78,7 +78,7 @@ static bool run_frame(const frame *out, const frame *in, uint8_t *noise_row, ses
         outputs[i] = frame_buffer(out, (unsigned)plane_role_of(mona_model_output(model, i).name));
     const mona_status status = mona_session_run(bound->session, inputs, outputs);
     return !status ||
-           pipeline_fail(error, "%s: computing failed: %s", named->name, mona_status_text(status));
+           pipeline_fail(error, "%s: computing failed: %s", named->name, pipeline_reason(status));
 }
 
 bool model_run(real_plane *to, const real_plane *from, const named_model *model,

@@ -39,8 +39,8 @@ static uint32_t stored_multiple(const stage_kind *kinds, unsigned count, const f
 {
     uint32_t multiple = 1u << (in->shift_x > in->shift_y ? in->shift_x : in->shift_y);
     for (unsigned i = 0; i < count; i++)
-        if (kinds[i] == STAGE_DENOISE)
-            multiple = denoise_multiple(in);
+        if (stage_row_of(kinds[i])->multiple)
+            multiple = stage_row_of(kinds[i])->multiple(in);
     return multiple;
 }
 
@@ -64,7 +64,7 @@ void chain_watch(chain *c, const pipeline_probe *probe)
 {
     c->probe = probe;
     for (unsigned i = 0; i < c->count && probe && probe->bound; i++)
-        stage_tell_models(&c->stages[i], i, probe);
+        stage_tell_models(&c->stages[i], probe);
 }
 
 frame_format chain_format(const chain *c)
@@ -115,10 +115,15 @@ static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, c
     stage *s = &c->stages[i];
     chain_turn *turn = &c->turns[i][n % STAGE_SLOTS];
     *turn = (chain_turn){c, i, n};
+    const stage_work work = {.in = in,
+                             .out = out,
+                             .before = frame_before(c, i, n),
+                             .previous = frame_before(c, i + 1, n),
+                             .error = error,
+                             .slot = (unsigned)(n % STAGE_SLOTS)};
     mona_status status = mona_stream_call(s->stream, begin_turn, turn);
     if (!status)
-        status = stage_enqueue(s, in, out, frame_before(c, i, n), frame_before(c, i + 1, n), error,
-                               (unsigned)(n % STAGE_SLOTS));
+        status = stage_enqueue(s, &work);
     if (!status)
         status = mona_stream_call(s->stream, end_turn, turn);
     return status;
@@ -178,46 +183,30 @@ size_t chain_engine_bytes(const chain *c)
     return bytes;
 }
 
-/* The first stage that estimates noise; NULL: none. */
-static const denoiser *first_estimate(const chain *c)
+void chain_estimate(const chain *c, float *noise, float *compression)
 {
-    for (unsigned i = 0; i < c->count; i++)
-        if (c->stages[i].kind == STAGE_DENOISE && c->stages[i].denoiser.fixed < 0)
-            return &c->stages[i].denoiser;
-    return NULL;
-}
-
-float chain_noise(const chain *c)
-{
-    const denoiser *d = first_estimate(c);
-    return d ? d->sigma[0] : -1;
-}
-
-float chain_compression(const chain *c)
-{
-    const denoiser *d = first_estimate(c);
-    return d && c->entered ? d->jobs[(c->entered - 1) % STAGE_SLOTS][0].error : 0;
+    for (unsigned i = 0; i < c->count && c->entered; i++) {
+        const stage *s = &c->stages[i];
+        if (s->row->estimate &&
+            s->row->estimate(s->state, (c->entered - 1) % STAGE_SLOTS, noise, compression))
+            return;
+    }
+    *noise = -1;
+    *compression = 0;
 }
 
 void chain_remember(const chain *c, uint64_t n, chain_memory *memory)
 {
-    for (unsigned i = 0; i < CHAIN_MAX_STAGES; i++) {
-        for (unsigned p = 0; p < DENOISE_PLANES; p++)
-            memory->strength[i][p] = i < c->count && c->stages[i].kind == STAGE_DENOISE
-                                         ? c->stages[i].denoiser.jobs[n % STAGE_SLOTS][p].strength
-                                         : -1;
-        memory->grading[i] = i < c->count && c->stages[i].kind == STAGE_COLOUR
-                                 ? c->stages[i].grading.jobs[n % STAGE_SLOTS].after
-                                 : (colour_grading_state){0};
-    }
+    *memory = (chain_memory){0};
+    for (unsigned i = 0; i < c->count; i++)
+        if (c->stages[i].row->remember)
+            c->stages[i].row->remember(c->stages[i].state, n % STAGE_SLOTS,
+                                       memory->stages[i].bytes);
 }
 
 void chain_recall(chain *c, const chain_memory *memory)
 {
-    for (unsigned i = 0; i < c->count; i++) {
-        if (c->stages[i].kind == STAGE_DENOISE)
-            memcpy(c->stages[i].denoiser.strength, memory->strength[i], sizeof memory->strength[i]);
-        if (c->stages[i].kind == STAGE_COLOUR)
-            c->stages[i].grading.state = memory->grading[i];
-    }
+    for (unsigned i = 0; i < c->count; i++)
+        if (c->stages[i].row->recall)
+            c->stages[i].row->recall(c->stages[i].state, memory->stages[i].bytes);
 }

@@ -32,8 +32,7 @@ typedef struct chain_turn {
 
 /* What the stages remember from one frame to the next. */
 typedef struct chain_memory {
-    float strength[CHAIN_MAX_STAGES][DENOISE_PLANES];
-    colour_grading_state grading[CHAIN_MAX_STAGES];
+    stage_memory stages[CHAIN_MAX_STAGES];
 } chain_memory;
 
 typedef struct chain {
@@ -79,11 +78,8 @@ void chain_remember(const chain *c, uint64_t n, chain_memory *memory);
 /* Call it before the first frame: continues from what was remembered. */
 void chain_recall(chain *c, const chain_memory *memory);
 
-/* The latest estimate of noise by the first stage that makes one; negative: none does. Call it when
- * no frame is in the chain. */
-float chain_noise(const chain *c);
-
-/* The compression error that this stage counted as noise in the latest frame; 0: none. */
-float chain_compression(const chain *c);
+/* The estimate of the first stage that makes one, see stage_row; a negative noise: none does. Call it
+ * when no frame is in the chain. */
+void chain_estimate(const chain *c, float *noise, float *compression);
 
 #endif

@@ -7,7 +7,11 @@ void channel_open(channel *c)
 {
     *c = (channel){0};
     pthread_mutex_init(&c->lock, NULL);
-    pthread_cond_init(&c->changed, NULL);
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->changed, &clock);
+    pthread_condattr_destroy(&clock);
 }
 
 void channel_destroy(channel *c)
@@ -32,10 +36,16 @@ bool channel_push(channel *c, void *item)
 
 void *channel_pop(channel *c)
 {
+    return channel_pop_until(c, UINT64_MAX);
+}
+
+void *channel_pop_until(channel *c, uint64_t ns)
+{
     void *item = NULL;
+    const struct timespec until = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     pthread_mutex_lock(&c->lock);
-    while (!c->count && !c->closed)
-        pthread_cond_wait(&c->changed, &c->lock);
+    while (!c->count && !c->closed && !pthread_cond_timedwait(&c->changed, &c->lock, &until))
+        ;
     if (c->count) {
         item = c->items[c->first];
         c->first = (c->first + 1) % CHANNEL_CAPACITY;

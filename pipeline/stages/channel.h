@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { CHANNEL_CAPACITY = 16 };
 
@@ -25,6 +26,9 @@ bool channel_push(channel *c, void *item);
 
 /* Waits for an item. NULL: the channel is closed and empty. */
 void *channel_pop(channel *c);
+
+/* Waits no longer than to this clock_ns(). NULL: there is still none, or as above. */
+void *channel_pop_until(channel *c, uint64_t ns);
 
 /* Ends pushing and wakes both sides. May be called more than once. */
 void channel_close(channel *c);

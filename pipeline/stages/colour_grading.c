@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pipeline/stages/plane_roles.h"
+#include "pipeline/stages/stage.h"
 
 enum { ANSWERS = COLOUR_GRADING_CURVES * COLOUR_GRADING_NODES };
 
@@ -125,3 +126,62 @@ size_t colour_grading_bytes(const colour_grading *g)
     return session_binding_bytes(&g->bound) + (g->seen ? sizeof *g->seen : 0) +
            (g->answer ? ANSWERS * sizeof *g->answer : 0);
 }
+
+/* ---- the stage ------------------------------------------------------------------------------ */
+
+static bool open(stage *s, const stage_settings *settings, pipeline_error *error)
+{
+    return colour_grading_open(s->state, settings, s->in, error);
+}
+
+static mona_status enqueue(stage *s, const stage_work *work)
+{
+    return colour_grading_enqueue(s->state, s->stream, work->in, work->out, work->slot);
+}
+
+static void close_grading(void *state)
+{
+    colour_grading_close(state);
+}
+
+static size_t bytes(const void *state)
+{
+    return colour_grading_bytes(state);
+}
+
+static unsigned models(const void *state, stage_model list[STAGE_MAX_MODELS])
+{
+    list[0] = (stage_model){&((const colour_grading *)state)->bound, 1};
+    return 1;
+}
+
+static const char *network(const stage_settings *settings, unsigned number)
+{
+    (void)number;
+    return settings->colour->name;
+}
+
+static void remember(const void *state, unsigned slot, void *memory)
+{
+    memcpy(memory, &((const colour_grading *)state)->jobs[slot].after,
+           sizeof(colour_grading_state));
+}
+
+static void recall(void *state, const void *memory)
+{
+    memcpy(&((colour_grading *)state)->state, memory, sizeof(colour_grading_state));
+}
+
+_Static_assert(sizeof(colour_grading_state) <= STAGE_MEMORY, "it can be remembered");
+
+const stage_row colour_grading_stage = {.name = "colour",
+                                        .state_bytes = sizeof(colour_grading),
+                                        .memory_bytes = sizeof(colour_grading_state),
+                                        .network = network,
+                                        .open = open,
+                                        .enqueue = enqueue,
+                                        .close = close_grading,
+                                        .bytes = bytes,
+                                        .models = models,
+                                        .remember = remember,
+                                        .recall = recall};

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/stages/delay.h"
-
+/* A stage that takes a given time and changes nothing, to measure what measures pipelines. */
 #include <errno.h>
 #include <time.h>
+
+#include "pipeline/stages/stage.h"
+
+typedef struct delay {
+    delay_settings settings;
+    uint64_t frames; /* so far; used by the stream */
+} delay;
 
 /* Sleeps until a point in time, not for a duration, so that different causes of waking up late do
  * not add up. */
@@ -20,10 +26,20 @@ static void wait_for_frame(void *argument)
         ;
 }
 
-mona_status delay_enqueue(delay *d, mona_stream *stream, const frame *in, const frame *out)
+static bool open(stage *s, const stage_settings *settings, pipeline_error *error)
 {
-    mona_status status = mona_stream_call(stream, wait_for_frame, d);
-    for (unsigned p = 0; p < in->format.planes && !status; p++)
-        status = frame_copy_plane(stream, in, out, p);
+    (void)error;
+    ((delay *)s->state)->settings = settings->delay;
+    return true;
+}
+
+static mona_status enqueue(stage *s, const stage_work *work)
+{
+    mona_status status = mona_stream_call(s->stream, wait_for_frame, s->state);
+    for (unsigned p = 0; p < work->in->format.planes && !status; p++)
+        status = frame_copy_plane(s->stream, work->in, work->out, p);
     return status;
 }
+
+const stage_row delay_stage = {
+    .name = "delay", .state_bytes = sizeof(delay), .open = open, .enqueue = enqueue};

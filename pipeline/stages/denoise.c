@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "pipeline/stages/plane_roles.h"
+#include "pipeline/stages/sample.h"
+#include "pipeline/stages/stage.h"
 
 /* The estimate follows changes of the noise within about a second of video, and does not
  * flicker. */
@@ -16,6 +18,11 @@
  * 0.1 dB at CRF 32 (models/train/clips.py). */
 #define MIN_ERROR 2.5f
 #define ERROR_TOLD 1.25f
+
+/* Of film, half of what was repaired is undone: a network that is told one error for a whole frame
+ * takes texture for damage, more so where the encoder spent less. Twelve clips at CRF 23 and 28
+ * gain 0.07 dB and 0.003 of SSIM by that before they are enlarged (models/train/film.py). */
+#define USUAL_DETAIL 0.5
 
 /* Where compression errors are removed, frames are steadied as for noise of this many steps. That
  * gains 0.01 to 0.1 dB, and flicker stays below the input's, which it would exceed up to twice. */
@@ -91,9 +98,11 @@ static bool open_temporal(denoise_pass *pass, pipeline_error *error)
     pass->temporal = session_binding_allocate(sizeof *pass->temporal);
     if (!pass->temporal)
         return pipeline_fail(error, "out of memory");
-    pass->temporal->blocks = session_binding_allocate(motion_mask_blocks(&pass->format) *
-                                                      sizeof *pass->temporal->blocks);
-    return pass->temporal->blocks || pipeline_fail(error, "out of memory");
+    const size_t blocks = motion_mask_blocks(&pass->format);
+    pass->temporal->blocks = session_binding_allocate(blocks * sizeof *pass->temporal->blocks);
+    pass->temporal->vectors = session_binding_allocate(blocks * sizeof *pass->temporal->vectors);
+    return (pass->temporal->blocks && pass->temporal->vectors) ||
+           pipeline_fail(error, "out of memory");
 }
 
 /* Binds the network to 4:2:0 frames with luma of this size. */
@@ -141,11 +150,14 @@ bool denoise_open(denoiser *d, const stage_settings *settings, frame_format form
                   unsigned enlarged, pipeline_error *error)
 {
     const bool whole = frame_is_420(&format);
+    const double usual = settings->still ? 0 : USUAL_DETAIL;
+    const double detail = settings->detail < 0 ? usual : settings->detail;
     *d = (denoiser){.model = settings->denoise,
                     .frame = format,
                     .fixed = settings->strength,
                     .still = settings->still,
                     .compressed = settings->compressed && enlarged == 1,
+                    .detail = (unsigned)lrint(detail * DENOISE_DETAIL),
                     .spacing = enlarged,
                     .strength = {-1, -1, -1},
                     .sigma = {-1, -1, -1}};
@@ -250,6 +262,35 @@ static void leave(const noise_job *job, unsigned planes)
     }
 }
 
+static inline void mix_row(uint8_t *out, const uint8_t *in, uint32_t count, int share,
+                           const bool wide)
+{
+    for (uint32_t x = 0; x < count; x++) {
+        const int mixed = (DENOISE_DETAIL - share) * plane_sample(out, x, wide) +
+                          share * plane_sample(in, x, wide) + DENOISE_DETAIL / 2;
+        put_plane_sample(out, x, mixed / DENOISE_DETAIL, wide);
+    }
+}
+
+/* Undoes a share of the repair, unless it was noise that the network was told. */
+static void keep_detail(const noise_job *job, unsigned planes)
+{
+    const denoiser *d = job->denoiser;
+    if (!d->detail || !(job->error > 0) || ERROR_TOLD * job->error <= job->noise)
+        return;
+    for (unsigned p = job->plane; p < job->plane + planes; p++) {
+        const mona_size size = frame_plane_size(&job->in->format, p);
+        for (uint32_t y = 0; y < size.height; y++) {
+            const uint8_t *in = job->in->data[p] + (ptrdiff_t)y * job->in->stride[p];
+            uint8_t *out = job->out->data[p] + (ptrdiff_t)y * job->out->stride[p];
+            if (job->in->format.bits > 8)
+                mix_row(out, in, size.width, (int)d->detail, true);
+            else
+                mix_row(out, in, size.width, (int)d->detail, false);
+        }
+    }
+}
+
 /* Without noise the network is not run, since it would change samples slightly. */
 static void finish(void *argument)
 {
@@ -258,6 +299,8 @@ static void finish(void *argument)
     const unsigned planes = pass->grey ? 1 : 3;
     if (!job->noisy || job->only_chroma)
         leave(job, job->only_chroma ? 1 : planes);
+    else
+        keep_detail(job, planes);
     if (!pass->temporal || !job->previous || job->only_chroma)
         return;
     const frame now = seen_by(pass, job->in, job->plane);
@@ -265,7 +308,7 @@ static void finish(void *argument)
     const frame previous = seen_by(pass, job->previous, job->plane);
     const float noise = fmaxf(job->noise, job->error > 0 ? ERROR_STEADIED : 0);
     temporal_filter(&made, &now, &previous, planes, level_of(job->denoiser, noise),
-                    job->denoiser->spacing, pass->temporal);
+                    job->denoiser->spacing, job->noise > 0, pass->temporal);
 }
 
 static mona_status run_pass(denoiser *d, mona_stream *stream, noise_job *job)
@@ -318,8 +361,10 @@ static void close_pass(denoise_pass *pass)
 {
     session_binding_close(&pass->bound);
     free(pass->memory);
-    if (pass->temporal)
+    if (pass->temporal) {
         free(pass->temporal->blocks);
+        free(pass->temporal->vectors);
+    }
     free(pass->temporal);
 }
 
@@ -337,7 +382,8 @@ static size_t pass_bytes(const denoise_pass *pass)
     size_t bytes = session_binding_bytes(&pass->bound);
     if (pass->temporal)
         bytes += sizeof *pass->temporal +
-                 motion_mask_blocks(&pass->format) * sizeof *pass->temporal->blocks;
+                 motion_mask_blocks(&pass->format) *
+                     (sizeof *pass->temporal->blocks + sizeof *pass->temporal->vectors);
     return bytes;
 }
 
@@ -345,3 +391,77 @@ size_t denoise_bytes(const denoiser *d)
 {
     return pass_bytes(&d->luma) + pass_bytes(&d->chroma);
 }
+
+/* ---- the stage ------------------------------------------------------------------------------ */
+
+static bool open(stage *s, const stage_settings *settings, pipeline_error *error)
+{
+    return denoise_open(s->state, settings, s->in, s->enlarged, error);
+}
+
+static mona_status enqueue(stage *s, const stage_work *work)
+{
+    return denoise_enqueue(s->state, s->stream, work->in, work->out, work->previous, work->error,
+                           work->slot);
+}
+
+static void close_denoiser(void *state)
+{
+    denoise_close(state);
+}
+
+static size_t bytes(const void *state)
+{
+    return denoise_bytes(state);
+}
+
+static unsigned models(const void *state, stage_model list[STAGE_MAX_MODELS])
+{
+    const denoiser *d = state;
+    list[0] = (stage_model){&d->luma.bound, 1};
+    list[1] = (stage_model){&d->chroma.bound, 2};
+    return 2;
+}
+
+static const char *network(const stage_settings *settings, unsigned number)
+{
+    (void)number;
+    return settings->denoise->name;
+}
+
+/* The estimates of each plane. */
+static void remember(const void *state, unsigned slot, void *memory)
+{
+    const denoiser *d = state;
+    float strength[DENOISE_PLANES];
+    for (unsigned p = 0; p < DENOISE_PLANES; p++)
+        strength[p] = d->jobs[slot][p].strength;
+    memcpy(memory, strength, sizeof strength);
+}
+
+static void recall(void *state, const void *memory)
+{
+    memcpy(((denoiser *)state)->strength, memory, sizeof((denoiser *)state)->strength);
+}
+
+static bool estimate(const void *state, unsigned slot, float *noise, float *compression)
+{
+    const denoiser *d = state;
+    *noise = d->sigma[0];
+    *compression = d->jobs[slot][0].error;
+    return d->fixed < 0;
+}
+
+const stage_row denoise_stage = {.name = "denoise",
+                                 .state_bytes = sizeof(denoiser),
+                                 .memory_bytes = DENOISE_PLANES * sizeof(float),
+                                 .multiple = denoise_multiple,
+                                 .network = network,
+                                 .open = open,
+                                 .enqueue = enqueue,
+                                 .close = close_denoiser,
+                                 .bytes = bytes,
+                                 .models = models,
+                                 .remember = remember,
+                                 .recall = recall,
+                                 .estimate = estimate};

@@ -18,6 +18,7 @@
 #include "engine/arith.h"
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/session_binding.h"
+#include "pipeline/stages/stage.h"
 
 enum { WEIGHT_BITS = 14, BETWEEN_BITS = 14, LOBES = 3 };
 
@@ -327,3 +328,47 @@ void resizer_close(resizer *r)
     free(r->sums);
     *r = (resizer){0};
 }
+
+/* ---- the stage ------------------------------------------------------------------------------ */
+
+static bool open(stage *s, const stage_settings *settings, pipeline_error *error)
+{
+    frame_format input = s->in;
+    input.width /= s->enlarged;
+    input.height /= s->enlarged;
+    const mona_size size = resize_target(&input, settings->resize);
+    s->out.width = size.width;
+    s->out.height = size.height;
+    s->out.multiple /= s->enlarged;
+    const resize_kernels kernels = {RESIZE_LANCZOS, RESIZE_LANCZOS};
+    return resizer_open(s->state, &s->in, &s->out, settings->chroma_location, &kernels, error);
+}
+
+static mona_status enqueue(stage *s, const stage_work *work)
+{
+    return resizer_enqueue(s->state, s->stream, work->in, work->out, work->slot);
+}
+
+static void close_resizer(void *state)
+{
+    resizer_close(state);
+}
+
+static size_t bytes(const void *state)
+{
+    return ((const resizer *)state)->bytes;
+}
+
+static const char *network(const stage_settings *settings, unsigned number)
+{
+    (void)settings, (void)number;
+    return "lanczos";
+}
+
+const stage_row resize_stage = {.name = "resize",
+                                .state_bytes = sizeof(resizer),
+                                .network = network,
+                                .open = open,
+                                .enqueue = enqueue,
+                                .close = close_resizer,
+                                .bytes = bytes};

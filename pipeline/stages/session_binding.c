@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/mona_ascend.h"
+
 void *session_binding_allocate(size_t bytes)
 {
     if (bytes > SIZE_MAX - MONA_ALIGNMENT)
@@ -24,7 +26,29 @@ static bool deepen(session_binding *bound, mona_model *deep, const mona_model *m
         return pipeline_fail(error, "out of memory");
     const mona_status status = mona_model_deepen(deep, bound->deep, bytes, model, bits);
     return !status || pipeline_fail(error, "model %s cannot be used with %u bits a sample: %s",
-                                    name, bits, mona_status_text(status));
+                                    name, bits, pipeline_reason(status));
+}
+
+session_binding_policy session_binding_rules;
+
+/* Plans once more, with a program that is made now. */
+static mona_status plan_compiled(session_binding *bound, const mona_model *model,
+                                 const mona_config *config, pipeline_error *error)
+{
+    mona_model compiled;
+    size_t count;
+    if (!session_binding_rules.compile(model, config->sizes[0], &bound->compiled, &count, error))
+        return MONA_ERR_UNSUPPORTED;
+    mona_status status = mona_model_open(&compiled, bound->compiled, count);
+    if (status)
+        return status;
+    free(bound->plan_memory);
+    bound->plan_bytes = mona_plan_bytes(&compiled);
+    bound->plan_memory = session_binding_allocate(bound->plan_bytes);
+    if (!bound->plan_memory)
+        return MONA_ERR_ARENA;
+    status = mona_plan_make(&bound->plan, bound->plan_memory, &compiled, config);
+    return status;
 }
 
 bool session_binding_plan(session_binding *bound, const mona_model *model, const char *name,
@@ -40,15 +64,19 @@ bool session_binding_plan(session_binding *bound, const mona_model *model, const
     if (!bound->plan_memory)
         return pipeline_fail(error, "out of memory");
 
+    pipeline_error why = {0};
     mona_status status = mona_plan_make(&bound->plan, bound->plan_memory, model, config);
+    if (status == MONA_ERR_UNSUPPORTED && config->device == &mona_device_ascend && bits <= 8 &&
+        session_binding_rules.compile)
+        status = plan_compiled(bound, model, config, &why);
     if (status == MONA_ERR_DEVICE && config->cpu)
         return pipeline_fail(error,
                              "--cpu: expected an instruction set that the device has and "
                              "mona has code for, found '%s'",
                              config->cpu);
-    return !status ||
-           pipeline_fail(error, "model %s cannot be used at %ux%u: %s", name,
-                         config->sizes[0].width, config->sizes[0].height, mona_status_text(status));
+    return !status || pipeline_fail(error, "model %s cannot be used at %ux%u: %s", name,
+                                    config->sizes[0].width, config->sizes[0].height,
+                                    why.text[0] ? why.text : pipeline_reason(status));
 }
 
 bool session_binding_open(session_binding *bound, const mona_model *model, const char *name,
@@ -57,8 +85,8 @@ bool session_binding_open(session_binding *bound, const mona_model *model, const
     return session_binding_open_deep(bound, model, name, 8, config, error);
 }
 
-bool session_binding_open_deep(session_binding *bound, const mona_model *model, const char *name,
-                               unsigned bits, const mona_config *config, pipeline_error *error)
+static bool open_on_device(session_binding *bound, const mona_model *model, const char *name,
+                           unsigned bits, const mona_config *config, pipeline_error *error)
 {
     if (!session_binding_plan(bound, model, name, bits, config, error))
         return false;
@@ -69,7 +97,24 @@ bool session_binding_open_deep(session_binding *bound, const mona_model *model, 
                              bytes);
     const mona_status status = mona_session_open(&bound->session, bound->plan, bound->arena, bytes);
     return !status ||
-           pipeline_fail(error, "model %s cannot start: %s", name, mona_status_text(status));
+           pipeline_fail(error, "model %s cannot start: %s", name, pipeline_reason(status));
+}
+
+bool session_binding_open_deep(session_binding *bound, const mona_model *model, const char *name,
+                               unsigned bits, const mona_config *config, pipeline_error *error)
+{
+    pipeline_error why = {0};
+    if (!session_binding_rules.host_may_help || config->device != &mona_device_ascend)
+        return open_on_device(bound, model, name, bits, config, error);
+    if (open_on_device(bound, model, name, bits, config, &why))
+        return true;
+    session_binding_close(bound);
+    mona_config host = *config;
+    host.device = &mona_device_host;
+    if (!open_on_device(bound, model, name, bits, &host, error))
+        return false;
+    pipeline_note(&session_binding_rules.notes, "%s; the CPU runs it", why.text);
+    return true;
 }
 
 void session_binding_close(session_binding *bound)
@@ -78,6 +123,7 @@ void session_binding_close(session_binding *bound)
     free(bound->arena);
     free(bound->plan_memory);
     free(bound->deep);
+    free(bound->compiled);
     *bound = (session_binding){0};
 }
 

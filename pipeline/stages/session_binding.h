@@ -9,8 +9,21 @@
 #include "pipeline/error.h"
 #include "mona.h"
 
+/* What a command decides for all that it binds, before it binds anything. */
+typedef struct session_binding_policy {
+    /* Makes a model with an AI Core program for frames of this size, 64-byte aligned, for free().
+     * False: *why says why there is none. NULL: only programs in files are run. */
+    bool (*compile)(const mona_model *model, mona_size size, uint8_t **bytes, size_t *count,
+                    pipeline_error *why);
+    bool host_may_help; /* what the device cannot open is opened on the host, and a note says so */
+    pipeline_notes notes;
+} session_binding_policy;
+
+extern session_binding_policy session_binding_rules;
+
 typedef struct session_binding {
     void *deep;        /* a copy of the model for samples of more than 8 bits */
+    uint8_t *compiled; /* a copy with a program */
     void *plan_memory; /* plan_bytes */
     size_t plan_bytes;
     mona_plan *plan;

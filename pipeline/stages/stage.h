@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stages process frames in the background, each on its own stream.
  *
- * A super-resolution stage enlarges a frame: luma by a network, which works in studio range
- * (range.h), chroma and alpha by bicubic interpolation. In a video it enlarges only what differs
- * from the frame before (changes.h). A denoising stage cleans luma and chroma (denoise.h). A colour
- * stage corrects them by curves (colour_grading.h). A resizing stage reduces frames (resize.h). A
- * delay only takes time (delay.h). */
+ * A kind of stage is a file with a stage_row, and an entry in the table of stage.c: enlarge.c,
+ * denoise.c, colour_grading.c, resize.c and delay.c. */
 #ifndef MONA_STAGE_H
 #define MONA_STAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pipeline/stages/session_binding.h"
-#include "pipeline/stages/changes.h"
-#include "pipeline/stages/delay.h"
-#include "pipeline/stages/denoise.h"
+#include "mona.h"
 #include "pipeline/error.h"
 #include "pipeline/stages/frame.h"
-#include "pipeline/stages/colour_grading.h"
-#include "mona.h"
 #include "pipeline/stages/probe.h"
+#include "pipeline/stages/session_binding.h"
 #include "pipeline/stages/stage_settings.h"
 
 typedef enum stage_kind {
@@ -31,49 +24,79 @@ typedef enum stage_kind {
     STAGE_RESIZE
 } stage_kind;
 
-/* "sr", "denoise", "delay", "colour", "resize". */
-const char *stage_kind_name(stage_kind kind);
-
-/* The conversion of a frame's luma to studio range, or back. */
-typedef struct conversion {
-    const frame *to, *from;
-} conversion;
-
 typedef struct stage {
+    const struct stage_row *row;
     stage_kind kind;
     frame_format in, out;
-    unsigned scale; /* how many times larger a network makes out */
+    unsigned number;   /* its place in the chain */
+    unsigned enlarged; /* how many times the frames have been enlarged before */
+    unsigned scale;    /* how many times larger a network makes out */
+    void *state;       /* of the kind */
     void *stream_memory;
     mona_stream *stream;
-    mona_event done[STAGE_SLOTS];        /* recorded by the caller */
-    session_binding luma, chroma, alpha; /* SR */
-    void *sited[2];                      /* the models that chroma and alpha are bound to */
-    plane_change changes[STAGE_SLOTS][FRAME_MAX_PLANES]; /* SR */
-    mona_rect *rects;                                    /* of the plane being processed */
-    uint8_t *studio_memory; /* the memory of studio; NULL: frames already have studio range */
-    frame studio[2];        /* luma as the network reads and writes it */
-    conversion conversions[STAGE_SLOTS][2];
-    denoiser denoiser;
-    colour_grading grading;
-    delay delay;
-    resizer resizer;
+    mona_event done[STAGE_SLOTS]; /* recorded by the caller */
 } stage;
 
-/* Opens a stage for frames of format in; s->out is the format of the results. number: its place in
- * the chain. enlarged: how many times the frames have been enlarged before. Whether it succeeds or
- * not, stage_close releases what there is. s must not move. */
+/* One frame in work. */
+typedef struct stage_work {
+    const frame *in, *out;
+    const frame *before, *previous; /* the frame before and the result for it; both NULL: none */
+    float error;                    /* RMS of what compression left in the frame that entered the
+                                       chain, in steps of 8 bits */
+    unsigned slot;
+} stage_work;
+
+/* A network that a stage has bound, and how often it runs for a frame. */
+typedef struct stage_model {
+    const session_binding *bound;
+    unsigned runs;
+} stage_model;
+
+enum { STAGE_MAX_MODELS = 3, STAGE_MEMORY = 512 };
+
+/* What a stage remembers from one frame to the next. */
+typedef struct stage_memory {
+    uint8_t bytes[STAGE_MEMORY]; /* row->memory_bytes of them */
+} stage_memory;
+
+/* What a kind of stage does. NULL: nothing. */
+typedef struct stage_row {
+    const char *name;
+    size_t state_bytes, memory_bytes;
+    /* The stored sizes of its frames must be multiples of this. */
+    uint32_t (*multiple)(const frame_format *in);
+    /* The name of its network, or of what takes its place. */
+    const char *(*network)(const stage_settings *settings, unsigned number);
+    /* Fills in the zeroed state, s->out and s->scale, which are those of the input so far. */
+    bool (*open)(stage *s, const stage_settings *settings, pipeline_error *error);
+    mona_status (*enqueue)(stage *s, const stage_work *work);
+    void (*close)(void *state);
+    size_t (*bytes)(const void *state);
+    unsigned (*models)(const void *state, stage_model models[STAGE_MAX_MODELS]);
+    /* What is remembered after the frame of a slot, and going on from it. */
+    void (*remember)(const void *state, unsigned slot, void *memory);
+    void (*recall)(void *state, const void *memory);
+    /* The noise found in the latest frames and the compression error in that of a slot, in steps of
+     * 8 bits. False: it estimates none. */
+    bool (*estimate)(const void *state, unsigned slot, float *noise, float *compression);
+} stage_row;
+
+extern const stage_row enlarge_stage, denoise_stage, delay_stage, colour_grading_stage,
+    resize_stage;
+
+const stage_row *stage_row_of(stage_kind kind);
+
+/* Opens a stage for frames of format in; s->out is the format of the results. Whether it succeeds
+ * or not, stage_close releases what there is. */
 bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings *settings,
                 frame_format in, unsigned enlarged, pipeline_error *error);
 
-/* Reports every model that the stage has bound to a probe that wants to know. number: of the
- * stage. */
-void stage_tell_models(const stage *s, unsigned number, const pipeline_probe *probe);
+/* Reports every model that the stage has bound to a probe that wants to know. */
+void stage_tell_models(const stage *s, const pipeline_probe *probe);
 
 /* Enqueues the work on one frame. All frames must stay until it is done; only then may a slot be
- * reused. before: the frame before; previous: the result for it; both NULL: there is none. error:
- * RMS of what compression left in the frame that entered the chain, in steps of 8 bits. */
-mona_status stage_enqueue(stage *s, const frame *in, const frame *out, const frame *before,
-                          const frame *previous, float error, unsigned slot);
+ * reused. */
+mona_status stage_enqueue(stage *s, const stage_work *work);
 
 /* Waits for what is queued. A zeroed stage is allowed. */
 void stage_close(stage *s);

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-#include "pipeline/stages/delay.h"
 #include "mona.h"
 #include "pipeline/stages/chroma_location.h"
 #include "pipeline/stages/resize.h"
@@ -15,21 +14,31 @@ typedef struct named_model {
     mona_model model;
 } named_model;
 
+/* How long a stage that only waits takes for a frame. */
+typedef struct delay_settings {
+    double ms;      /* of a frame */
+    double slow_ms; /* for every `every`th frame, the first of which is frame every - 1 */
+    unsigned every; /* 0: never */
+} delay_settings;
+
 enum { CHAIN_MAX_STAGES = 6 };
 
 typedef struct stage_settings {
     /* For each stage that enlarges: tensors luma -> luma_*, enlarged equally in both directions. */
     const named_model *sr[CHAIN_MAX_STAGES];
-    const named_model *denoise;      /* tensors y, u, v, noise -> y_*, u_*, v_* */
-    const named_model *colour;       /* y, u, v: thumbnails -> curves (colour_grading.h) */
-    const named_model *bicubic;      /* plane -> plane_*, twice the size; see chroma_location.h */
-    const mona_device *device;       /* NULL: auto */
-    const char *cpu;                 /* NULL: the best */
-    unsigned threads;                /* of each session; 0: one per core */
-    unsigned strip_rows;             /* 0: the planner's choice */
-    bool temporal;                   /* steady denoised frames (temporal.h) */
-    double strength;                 /* of denoising, 0..1; negative: estimated */
-    bool still;                      /* a picture, not a video */
+    const named_model *denoise; /* tensors y, u, v, noise -> y_*, u_*, v_* */
+    const named_model *colour;  /* y, u, v: thumbnails -> curves (colour_grading.h) */
+    const named_model *bicubic; /* plane -> plane_*, twice the size; see chroma_location.h */
+    const mona_device *device;  /* NULL: auto */
+    const char *cpu;            /* NULL: the best */
+    unsigned threads;           /* of each session; 0: one per core */
+    unsigned strip_rows;        /* 0: the planner's choice */
+    bool temporal;              /* steady denoised frames (temporal.h) */
+    double strength;            /* of denoising, 0..1; negative: estimated */
+    double
+        detail; /* of what repairing compression changes, the share that is undone, 0..1; negative:
+                      the usual one */
+    bool still; /* a picture, not a video */
     bool compressed;                 /* estimates count the error left by compression as noise */
     double colour_strength;          /* 0..1 */
     bool full_range;                 /* of samples; else studio range */

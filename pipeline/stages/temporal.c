@@ -1,66 +1,194 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/stages/temporal.h"
 
+#include <string.h>
+
 #include "engine/arith.h"
 
 #include "pipeline/stages/sample.h"
 
+/* g for blocks that stand still, and for those that move, which are interpolated each time. */
+enum { STILL_TENTHS = 8, MOVING_TENTHS = 6 };
+
+enum { CUT_SHARE = 4 }; /* fewer than a quarter of the blocks known: a cut */
+
+enum { WINDOW_SUMS = MOTION_WINDOW / MOTION_MASK_SUM }; /* down and across a window */
+
 /* Computes the steps for all d, rounded to nearest, with d = 0 in the middle; returns L. `one` is
- * one step of 8 bits. In integers: g d (L^2 - d^2) / L^2 with g = 4 (sigma - one) / (5 sigma). */
-static int make_steps(int16_t *step, unsigned sigma, unsigned one)
+ * one step of 8 bits. In integers: g d (L^2 - d^2) / L^2 with g = tenths (sigma - one) / (10 sigma). */
+static int make_steps(int16_t *step, unsigned sigma, unsigned one, unsigned tenths)
 {
     unsigned limit = sigma + 4 * one;
     limit = limit < TEMPORAL_MAX_LIMIT ? limit : TEMPORAL_MAX_LIMIT;
-    const uint64_t square = (uint64_t)limit * limit, whole = 5 * (uint64_t)sigma * square;
+    const uint64_t square = (uint64_t)limit * limit, whole = 10 * (uint64_t)sigma * square;
     for (uint64_t d = 0; d <= limit; d++) {
-        const uint64_t size = (8 * (sigma - one) * d * (square - d * d) + whole) / (2 * whole);
+        const uint64_t size =
+            (2 * tenths * (sigma - one) * d * (square - d * d) + whole) / (2 * whole);
         step[TEMPORAL_MAX_LIMIT + d] = (int16_t)size;
         step[TEMPORAL_MAX_LIMIT - d] = (int16_t)-size;
     }
     return (int)limit;
 }
 
-/* Filters columns [from, to) of a row. With noise, the sign and size of d are unpredictable, so
- * there are no branches. */
-static inline void filter_row(uint8_t *made, const uint8_t *previous, uint32_t from, uint32_t to,
-                              const int16_t *step, int limit, const bool wide)
+/* What a block moves towards: the first sample of the block, and whether samples have 16 bits. */
+typedef struct target {
+    const uint8_t *data;
+    ptrdiff_t stride;
+    bool wide;
+} target;
+
+/* One frame's work. */
+typedef struct steadying {
+    const frame *made, *now, *previous;
+    unsigned planes;
+    mona_size blocks;
+    uint64_t still; /* motion_mask_limit */
+    int limit;      /* L */
+    temporal_work *work;
+} steadying;
+
+/* Filters `count` samples. With noise, the sign and size of d are unpredictable, so there are no
+ * branches. */
+static inline void filter_row(uint8_t *made, const uint8_t *to, uint32_t count, const int16_t *step,
+                              int limit, const bool wide, const bool to_wide)
 {
-    for (uint32_t x = from; x < to; x++) {
-        const int s = plane_sample(made, x, wide), d = plane_sample(previous, x, wide) - s;
+    for (uint32_t x = 0; x < count; x++) {
+        const int s = plane_sample(made, x, wide), d = plane_sample(to, x, to_wide) - s;
         const int near = d < -limit ? -limit : d > limit ? limit : d;
         put_plane_sample(made, x, s + step[TEMPORAL_MAX_LIMIT + near], wide);
     }
 }
 
-/* Filters block (x, y), whose side in this plane is `side`. */
-static void filter_block(const frame *made, const frame *previous, unsigned plane, uint32_t x,
-                         uint32_t y, uint32_t side, const int16_t *step, int limit)
+static uint32_t block_side(unsigned plane)
 {
-    const mona_size size = frame_plane_size(&made->format, plane);
-    const uint32_t from = x * side, to = min_u32(from + side, size.width);
+    return MOTION_MASK_BLOCK >> (plane > 0);
+}
+
+/* Moves block (x, y) of a plane towards `to`. */
+static void filter_block(const steadying *s, unsigned plane, uint32_t x, uint32_t y,
+                         const int16_t *step, target to)
+{
+    const mona_size size = frame_plane_size(&s->made->format, plane);
+    const uint32_t side = block_side(plane), from = x * side;
+    const uint32_t count = min_u32(from + side, size.width) - from;
+    const bool wide = s->made->format.bits > 8;
     for (uint32_t row = y * side; row < min_u32((y + 1) * side, size.height); row++) {
-        uint8_t *m = made->data[plane] + (ptrdiff_t)row * made->stride[plane];
-        const uint8_t *p = previous->data[plane] + (ptrdiff_t)row * previous->stride[plane];
-        if (made->format.bits > 8)
-            filter_row(m, p, from, to, step, limit, true);
+        uint8_t *m = s->made->data[plane] + (ptrdiff_t)row * s->made->stride[plane] +
+                     (ptrdiff_t)from * (wide ? 2 : 1);
+        if (wide)
+            filter_row(m, to.data, count, step, s->limit, true, true);
+        else if (to.wide)
+            filter_row(m, to.data, count, step, s->limit, false, true);
         else
-            filter_row(m, p, from, to, step, limit, false);
+            filter_row(m, to.data, count, step, s->limit, false, false);
+        to.data += to.stride;
     }
 }
 
+static void filter_still(const steadying *s, uint32_t x, uint32_t y)
+{
+    for (unsigned p = 0; p < s->planes; p++) {
+        const bool wide = s->previous->format.bits > 8;
+        const ptrdiff_t column = (ptrdiff_t)(x * block_side(p)) * (wide ? 2 : 1);
+        const uint8_t *row =
+            s->previous->data[p] + (ptrdiff_t)(y * block_side(p)) * s->previous->stride[p];
+        filter_block(s, p, x, y, s->work->step,
+                     (target){row + column, s->previous->stride[p], wide});
+    }
+}
+
+/* ---- what moves ----------------------------------------------------------------------------- */
+
+/* The sum of squares of the sums (motion_mask.h) in which this frame differs from a window of the
+ * frame before. */
+static uint64_t squared_sums(const frame *now, const motion_window *w)
+{
+    const bool wide = now->format.bits > 8;
+    int64_t sums[WINDOW_SUMS][WINDOW_SUMS] = {{0}};
+    for (uint32_t y = 0; y < MOTION_WINDOW; y++) {
+        const uint8_t *row = now->data[0] + (ptrdiff_t)(w->y + y) * now->stride[0];
+        for (uint32_t x = 0; x < MOTION_WINDOW; x++)
+            sums[y / MOTION_MASK_SUM][x / MOTION_MASK_SUM] +=
+                plane_sample(row, w->x + x, wide) - w->luma[y][x];
+    }
+    uint64_t squares = 0;
+    for (int y = 0; y < WINDOW_SUMS; y++)
+        for (int x = 0; x < WINDOW_SUMS; x++)
+            squares += (uint64_t)(sums[y][x] * sums[y][x]);
+    return squares;
+}
+
+/* Whether block (x, y) was found. One that stands still and is hardly more alike elsewhere was not:
+ * averages over one place are better than over places that noise chose. */
+static bool find_block(const steadying *s, uint32_t x, uint32_t y, motion_vector *here)
+{
+    motion_difference difference;
+    motion_window window;
+    if (!motion_search(s->work->vectors, s->blocks.width, x, y, s->made, s->previous, &difference))
+        return false;
+    motion_fetch_luma(s->previous, x, y, *here, &window);
+    if (squared_sums(s->now, &window) * 4 > s->still * 3 * WINDOW_SUMS * WINDOW_SUMS)
+        return false;
+    return (uint64_t)difference.moved * 5 <= (uint64_t)difference.unmoved * 4 ||
+           !motion_mask_is_still(s->work->blocks, s->blocks, x, y, s->still);
+}
+
+/* Finds where blocks come from. Where hardly any block was there before, still or not, there is a
+ * cut: then those that seem to be alike are not trusted, and no vector is kept for the next frame. */
+static void find_motion(const steadying *s)
+{
+    const size_t count = (size_t)s->blocks.width * s->blocks.height;
+    size_t known = 0;
+    for (uint32_t y = 0; y < s->blocks.height; y++)
+        for (uint32_t x = 0; x < s->blocks.width; x++) {
+            motion_vector *here = &s->work->vectors[(size_t)y * s->blocks.width + x];
+            const bool found = find_block(s, x, y, here);
+            here->trusted = found;
+            known += found || motion_mask_is_still(s->work->blocks, s->blocks, x, y, s->still);
+        }
+    if (known * CUT_SHARE < count)
+        memset(s->work->vectors, 0, count * sizeof *s->work->vectors);
+}
+
+static void filter_moving(const steadying *s, uint32_t x, uint32_t y, motion_vector by)
+{
+    motion_window window;
+    motion_fetch_luma(s->previous, x, y, by, &window);
+    const uint32_t left = x * MOTION_MASK_BLOCK - window.x, top = y * MOTION_MASK_BLOCK - window.y;
+    uint16_t chroma[MOTION_CHROMA][MOTION_CHROMA];
+    filter_block(s, 0, x, y, s->work->moving,
+                 (target){(const uint8_t *)&window.luma[top][left], sizeof *window.luma, true});
+    for (unsigned p = 1; p < s->planes; p++)
+        if (motion_fetch_chroma(s->previous, p, x, y, by, chroma))
+            filter_block(s, p, x, y, s->work->moving,
+                         (target){(const uint8_t *)chroma, sizeof *chroma, true});
+}
+
+/* ---- the whole frame ------------------------------------------------------------------------ */
+
 void temporal_filter(const frame *made, const frame *now, const frame *previous, unsigned planes,
-                     unsigned sigma, unsigned enlarged, temporal_work *work)
+                     unsigned sigma, unsigned enlarged, bool moving, temporal_work *work)
 {
     const unsigned one = 1u << (made->format.bits - 8);
     if (sigma <= one)
         return;
-    const mona_size count = motion_mask_measure(work->blocks, now, previous);
-    const uint64_t still = motion_mask_limit(&now->format, sigma, enlarged);
-    const int limit = make_steps(work->step, sigma, one);
-    for (uint32_t y = 0; y < count.height; y++)
-        for (uint32_t x = 0; x < count.width; x++)
-            if (motion_mask_is_still(work->blocks, count, x, y, still))
-                for (unsigned p = 0; p < planes; p++)
-                    filter_block(made, previous, p, x, y, MOTION_MASK_BLOCK >> (p > 0), work->step,
-                                 limit);
+    const steadying s = {.made = made,
+                         .now = now,
+                         .previous = previous,
+                         .planes = planes,
+                         .blocks = motion_mask_measure(work->blocks, now, previous),
+                         .still = motion_mask_limit(&now->format, sigma, enlarged),
+                         .limit = make_steps(work->step, sigma, one, STILL_TENTHS),
+                         .work = work};
+    make_steps(work->moving, sigma, one, MOVING_TENTHS);
+    if (moving)
+        find_motion(&s);
+    for (uint32_t y = 0; y < s.blocks.height; y++)
+        for (uint32_t x = 0; x < s.blocks.width; x++) {
+            const motion_vector by = work->vectors[(size_t)y * s.blocks.width + x];
+            if (moving && by.trusted)
+                filter_moving(&s, x, y, by);
+            else if (motion_mask_is_still(work->blocks, s.blocks, x, y, s.still))
+                filter_still(&s, x, y);
+        }
 }

@@ -11,25 +11,34 @@
  * A denoiser leaves a third of the noise or less, so d is mostly small compared with L; a sample
  * that differs by more has moved although the blocks around it have not. Averaging leaves (1 - g) /
  * (1 + g) of the variance: a ninth at g = 0.8. Without noise, or with so little that it is easily
- * confused with texture (a sigma of 1), nothing changes. */
+ * confused with texture (a sigma of 1), nothing changes.
+ *
+ * Of noisy film, blocks of 8x8 that move are treated alike with g = 0.6 (1 - 1 / sigma), p being
+ * where they came from (motion_search.h), if the 16x16 samples around them differ there from the
+ * frame by noise alone: mean q^2 (motion_mask.h) is at most three quarters of what counts as still.
+ * So are blocks that seem still but are more alike by a fifth elsewhere. Gained on four clips with
+ * noise of 5 and 20, beyond still blocks: 0.3 to 1.3 dB in what moves. */
 #ifndef MONA_TEMPORAL_H
 #define MONA_TEMPORAL_H
 
 #include "pipeline/stages/frame.h"
 #include "pipeline/stages/motion_mask.h"
+#include "pipeline/stages/motion_search.h"
 
 enum { TEMPORAL_MAX_LIMIT = 1024 }; /* L at most, in steps of the samples */
 
 typedef struct temporal_work {
     int16_t step[2 * TEMPORAL_MAX_LIMIT + 1]; /* indexed by d + TEMPORAL_MAX_LIMIT */
-    motion_mask_block *blocks;                /* motion_mask_blocks of the format */
+    int16_t moving[2 * TEMPORAL_MAX_LIMIT + 1];
+    motion_mask_block *blocks; /* motion_mask_blocks of the format */
+    motion_vector *vectors;    /* as many; 0 before the first frame */
 } temporal_work;
 
 /* Steadies `made`, the result for `now`; `previous` is the result for the frame before. All are
  * 4:2:0 frames of the same format, or what replaces them (denoise.h): planes after the first
  * `planes` are left alone. sigma: of the noise in `now`, in steps of the samples, which was
- * enlarged this many times. */
+ * enlarged this many times. moving: also steady what moves. */
 void temporal_filter(const frame *made, const frame *now, const frame *previous, unsigned planes,
-                     unsigned sigma, unsigned enlarged, temporal_work *work);
+                     unsigned sigma, unsigned enlarged, bool moving, temporal_work *work);
 
 #endif

@@ -10,7 +10,6 @@
 #include "apps/bench/report/bench_result.h"
 #include "apps/cli/options.h"
 #include "apps/plot/plot.h"
-#include "apps/plot/plot_gantt.h"
 #include "apps/plot/plot_roofline.h"
 #include "apps/cli/save.h"
 
@@ -164,8 +163,7 @@ const bench_plot *bench_plot_at(unsigned index)
     static const bench_plot plots[] = {{"frames", always, draw_frames},
                                        {"histogram", always, draw_histogram},
                                        {"layers", has_layers, draw_layers},
-                                       {"roofline", plot_roofline_shows, plot_roofline},
-                                       {"gantt", plot_gantt_shows, plot_gantt}};
+                                       {"roofline", plot_roofline_shows, plot_roofline}};
     return index < sizeof plots / sizeof *plots ? &plots[index] : NULL;
 }
 

@@ -15,7 +15,7 @@ typedef struct bench_plot {
     void (*draw)(FILE *f, const cJSON *result);
 } bench_plot;
 
-/* "frames", "histogram", "layers", "roofline", "gantt", in this order; NULL past the last. */
+/* "frames", "histogram", "layers", "roofline", in this order; NULL past the last. */
 const bench_plot *bench_plot_at(unsigned index);
 
 /* Writes NAME.svg into a folder for every plot that the result has data for. Creates the folder if

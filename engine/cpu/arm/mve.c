@@ -307,7 +307,7 @@ AC_NAMED(mve, elementwise_row)
 
 static void conv_row(const ac_conv_row *row)
 {
-    static const ac_isa scatter_by = {.pack_row = ac_mve_pack_row, .unpack_row = ac_mve_unpack_row};
+    static const ac_isa scatter_by = {.unpack_row = ac_mve_unpack_row};
     conv_any(row, &scatter_by);
 }
 

@@ -164,8 +164,7 @@ static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc)
 
 static void conv_row(const ac_conv_row *row)
 {
-    static const ac_isa scatter_by = {.pack_row = ac_neon_pack_row,
-                                      .unpack_row = ac_neon_unpack_row};
+    static const ac_isa scatter_by = {.unpack_row = ac_neon_unpack_row};
     conv_any(row, &scatter_by);
 }
 
@@ -179,6 +178,7 @@ const ac_isa ac_isa_neon = {
     .unpack_row = ac_neon_unpack_row,
     .resize_row = ac_neon_resize_row,
     .elementwise_row = ac_neon_elementwise_row,
+    .function_row = ac_neon_function_row,
     .luma_row = ac_neon_luma_row,
     .chroma_row = ac_neon_chroma_row,
 };

@@ -5,6 +5,7 @@
 #include "engine/cpu/arm/neon.h"
 #include "engine/cpu/c/vector_curves.h"
 #include "engine/cpu/c/vector_elementwise.h"
+#include "engine/cpu/c/vector_functions.h"
 #include "engine/cpu/c/vector_planes.h"
 #include "engine/cpu/c/vector_resize.h"
 
@@ -26,6 +27,11 @@ void ac_neon_resize_row(const ac_resize_row *r)
 void ac_neon_elementwise_row(const ac_elementwise_row *e)
 {
     elementwise_row(e);
+}
+
+void ac_neon_function_row(const ac_function_row *f)
+{
+    function_row(f);
 }
 
 void ac_neon_luma_row(const ac_luma_row *r)

@@ -109,6 +109,27 @@ INLINE vf vf_mul(vf x, vf y)
     return (vf){vmulq_f32(x.a, y.a), vmulq_f32(x.b, y.b), vmulq_f32(x.c, y.c), vmulq_f32(x.d, y.d)};
 }
 
+INLINE vf vf_sub(vf x, vf y)
+{
+    return (vf){vsubq_f32(x.a, y.a), vsubq_f32(x.b, y.b), vsubq_f32(x.c, y.c), vsubq_f32(x.d, y.d)};
+}
+
+INLINE vf vf_div(vf x, vf y)
+{
+    return (vf){vdivq_f32(x.a, y.a), vdivq_f32(x.b, y.b), vdivq_f32(x.c, y.c), vdivq_f32(x.d, y.d)};
+}
+
+INLINE float32x4_t four_power2(float32x4_t v)
+{
+    const uint32x4_t exponent = vaddq_u32(vreinterpretq_u32_f32(v), vdupq_n_u32(127));
+    return vreinterpretq_f32_u32(vshlq_n_u32(exponent, 23));
+}
+
+INLINE vf vf_power2(vf v)
+{
+    return (vf){four_power2(v.a), four_power2(v.b), four_power2(v.c), four_power2(v.d)};
+}
+
 INLINE float32x4_t four_and(float32x4_t x, uint32x4_t mask)
 {
     return vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(x), mask));
@@ -278,6 +299,24 @@ INLINE v16 vf_to_bytes(vf v)
 {
     return vuzp1q_u8(vreinterpretq_u8_u16(low_halves(v.a, v.b)),
                      vreinterpretq_u8_u16(low_halves(v.c, v.d)));
+}
+
+/* tbl looks up 64 entries and gives 0 for larger indices. */
+static void apply_table(uint8_t *p, size_t count, const uint8_t *table)
+{
+    const uint8x16x4_t parts[4] = {vld1q_u8_x4(table), vld1q_u8_x4(table + 64),
+                                   vld1q_u8_x4(table + 128), vld1q_u8_x4(table + 192)};
+    for (; count >= 16; count -= 16, p += 16) {
+        v16 index = load16(p), found = vqtbl4q_u8(parts[0], index);
+        UNROLL
+        for (int i = 1; i < 4; i++) {
+            index = vsubq_u8(index, set16(64));
+            found = vorrq_u8(found, vqtbl4q_u8(parts[i], index));
+        }
+        store16(p, found);
+    }
+    for (size_t i = 0; i < count; i++)
+        p[i] = table[p[i]];
 }
 
 #endif

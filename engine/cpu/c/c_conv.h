@@ -196,7 +196,7 @@ static void conv_block(const ac_conv_row *row, uint32_t n, uint32_t x, uint32_t 
     }
 }
 
-static const ac_isa scatter_by = {.pack_row = ac_c_pack_row, .unpack_row = ac_c_unpack_row};
+static const ac_isa scatter_by = {.unpack_row = ac_c_unpack_row};
 
 static void conv_scattered(const ac_conv_row *row)
 {

@@ -20,8 +20,7 @@ static inline float ac_activate(float t, uint8_t activation, const ac_epilogue *
     case MONA_ACT_CLIP:
         t = t > e->clip_min ? t : e->clip_min;
         return t < e->clip_max ? t : e->clip_max;
-    case MONA_ACT_NONE:
-    case MONA_ACT_COUNT:
+    default: /* functions are applied by function_row() */
         break;
     }
     return t;

@@ -5,15 +5,26 @@
 #define AC_ROWS_H
 
 #include "engine/cpu/cpu.h"
+#include "engine/libc.h"
 
 void ac_c_conv_row(const ac_conv_row *row);
 void ac_c_pack_row(const ac_pack_row *p);
 void ac_c_unpack_row(const ac_unpack_row *u);
 void ac_c_elementwise_row(const ac_elementwise_row *e);
 void ac_c_resize_row(const ac_resize_row *r);
+void ac_c_function_row(const ac_function_row *f);
 
 void ac_c_luma_row(const ac_luma_row *r);
 void ac_c_chroma_row(const ac_chroma_row *r);
+
+/* Zeros channels after the last one in the last channel block of a row. */
+static inline void ac_fill_up(const ac_row *r, uint32_t channels, uint32_t pixels)
+{
+    const size_t element = mona_type_size(r->type), used = channels % r->c0 * element;
+    uint8_t *p = r->data + channels / r->c0 * r->block_stride;
+    for (uint32_t x = 0; x < pixels && used; x++, p += r->c0 * element)
+        memset(p + used, 0, r->c0 * element - used);
+}
 
 /* Gives a file's function conv_row, pack_row, ... the name ac_<isa>_conv_row, ..., by which a
  * program may be linked with this function and no other of the table. */
@@ -30,6 +41,7 @@ void ac_c_chroma_row(const ac_chroma_row *r);
     AC_NAMED(isa, unpack_row)                                                                      \
     AC_NAMED(isa, resize_row)                                                                      \
     AC_NAMED(isa, elementwise_row)                                                                 \
+    AC_NAMED(isa, function_row)                                                                    \
     AC_NAMED(isa, luma_row)                                                                        \
     AC_NAMED(isa, chroma_row)                                                                      \
     const ac_isa ac_isa_##isa = {.name = #isa,                                                     \
@@ -39,6 +51,7 @@ void ac_c_chroma_row(const ac_chroma_row *r);
                                  .unpack_row = ac_##isa##_unpack_row,                              \
                                  .resize_row = ac_##isa##_resize_row,                              \
                                  .elementwise_row = ac_##isa##_elementwise_row,                    \
+                                 .function_row = ac_##isa##_function_row,                          \
                                  .luma_row = ac_##isa##_luma_row,                                  \
                                  .chroma_row = ac_##isa##_chroma_row,                              \
                                  __VA_ARGS__}

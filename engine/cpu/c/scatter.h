@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Results of a convolution that do not simply go to channel blocks of 16 in a row: rounded results,
  * [block][pixel][16 channels], are spread over planes or over channel blocks of another size.
- * Shared by all row kernels, each of which gives its own pack_row and unpack_row. */
+ * Shared by all row kernels, each of which gives its own unpack_row. */
 #ifndef AC_SCATTER_H
 #define AC_SCATTER_H
 
@@ -38,29 +38,50 @@ static inline void ac_scatter_planes(const ac_isa *by, const ac_conv_row *row, c
     by->unpack_row(&u);
 }
 
-static inline void ac_scatter_columns(const ac_isa *by, const ac_conv_row *row, const ac_row *tile,
-                                      uint32_t first, uint32_t channels, uint32_t x,
-                                      uint32_t pixels)
+/* Copies `unit` bytes of each pixel. Known sizes become single moves. */
+static inline void ac_copy_pixels(uint8_t *to, size_t to_step, const uint8_t *from,
+                                  size_t from_step, size_t unit, uint32_t pixels)
 {
-    const size_t element = mona_type_size(tile->type);
-    const uint8_t *source[2 * AC_FRACTAL];
-    uint32_t step[2 * AC_FRACTAL];
-    float scale[2 * AC_FRACTAL];
-    ac_pack_row p = {.channels = channels,
-                     .pixels = pixels,
-                     .source = source,
-                     .step = step,
-                     .scale = scale,
-                     .source_type = tile->type,
-                     .output = row->output};
-    for (uint32_t c = 0; c < channels; c++) {
-        source[c] = tile->data + c / tile->c0 * tile->block_stride + c % tile->c0 * element;
-        step[c] = (uint32_t)(tile->c0 * element);
-        scale[c] = 1;
+#define AC_COPY_PIXELS(size)                                                                       \
+    for (uint32_t x = 0; x < pixels; x++)                                                          \
+    memcpy(to + x * to_step, from + x * from_step, size)
+    switch (unit) {
+    case 4:
+        AC_COPY_PIXELS(4);
+        break;
+    case 8:
+        AC_COPY_PIXELS(8);
+        break;
+    case 12:
+        AC_COPY_PIXELS(12);
+        break;
+    case 16:
+        AC_COPY_PIXELS(16);
+        break;
+    default:
+        AC_COPY_PIXELS(unit);
     }
-    p.output.data +=
-        first / p.output.c0 * p.output.block_stride + (size_t)x * p.output.c0 * element;
-    by->pack_row(&p);
+#undef AC_COPY_PIXELS
+}
+
+/* The channels that fill up the last channel block become 0. */
+static inline void ac_scatter_columns(const ac_conv_row *row, const ac_row *tile, uint32_t first,
+                                      uint32_t channels, uint32_t x, uint32_t pixels)
+{
+    const uint32_t c0 = row->output.c0, unit = c0 < tile->c0 ? c0 : tile->c0;
+    const size_t element = mona_type_size(tile->type), step = c0 * element;
+    uint8_t *out = row->output.data + first / c0 * row->output.block_stride + x * step;
+    for (uint32_t c = 0, count; c < channels; c += count) {
+        count = channels - c < unit ? channels - c : unit;
+        uint8_t *to = out + c / c0 * row->output.block_stride + c % c0 * element;
+        const uint8_t *from =
+            tile->data + c / tile->c0 * tile->block_stride + c % tile->c0 * element;
+        ac_copy_pixels(to, step, from, tile->c0 * element, count * element, pixels);
+    }
+    const size_t rest = (c0 - channels % c0) % c0 * element;
+    uint8_t *zeros = out + channels / c0 * row->output.block_stride + channels % c0 * element;
+    for (uint32_t i = 0; i < pixels && rest; i++)
+        memset(zeros + i * step, 0, rest);
 }
 
 /* Spreads blocks [n, n + group) of pixels [x, x + pixels). tile: the results, in the output's type;
@@ -73,7 +94,7 @@ static inline void ac_scatter(const ac_isa *by, const ac_conv_row *row, const ac
     if (row->planes)
         ac_scatter_planes(by, row, tile, first, channels, x, pixels);
     else
-        ac_scatter_columns(by, row, tile, first, channels, x, pixels);
+        ac_scatter_columns(row, tile, first, channels, x, pixels);
 }
 
 #endif

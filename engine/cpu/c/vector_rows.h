@@ -14,6 +14,7 @@
  *
  * `vf`, 16 floats:
  *   vf_set1(x), vf_load(p), vf_store(p, v), vf_add(a, b), vf_mul(a, b), vf_and(a, b)
+ *   vf_sub(a, b), vf_div(a, b), vf_power2(v), see functions.h
  *   vf_max(a, b)          a > b ? a : b
  *   vf_min(a, b)          a < b ? a : b
  *   vf_round(v)           rounded to fp16; v must lie in fp16's range
@@ -86,8 +87,7 @@ INLINE vf activate(vf t, uint8_t activation, const ac_epilogue *e, vf slope)
         return vf_add(vf_max(t, zero), vf_half(vf_mul(vf_min(t, zero), slope)));
     case MONA_ACT_CLIP:
         return vf_min(vf_max(t, vf_set1(e->clip_min)), vf_set1(e->clip_max));
-    case MONA_ACT_NONE:
-    case MONA_ACT_COUNT:
+    default: /* functions are applied by function_row() */
         break;
     }
     return t;

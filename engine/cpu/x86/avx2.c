@@ -13,6 +13,7 @@
 #include "engine/cpu/x86/avx2_words.h"
 #include "engine/cpu/c/vector_curves.h"
 #include "engine/cpu/c/vector_elementwise.h"
+#include "engine/cpu/c/vector_functions.h"
 #include "engine/cpu/c/vector_planes.h"
 #include "engine/cpu/c/vector_resize.h"
 #include "engine/cpu/x86/x86_conv.h"
@@ -64,7 +65,7 @@ static __m256i converted_excess(const job *j, uint32_t half)
 #include "engine/cpu/x86/avx2_conv.h"
 #include "engine/cpu/x86/avx2_winograd.h"
 
-static const ac_isa scatter_by = {.pack_row = pack_row, .unpack_row = unpack_row};
+static const ac_isa scatter_by = {.unpack_row = unpack_row};
 
 static void conv_row(const ac_conv_row *row)
 {

@@ -41,9 +41,30 @@ INLINE vf vf_add(vf a, vf b)
     return (vf){_mm256_add_ps(a.l, b.l), _mm256_add_ps(a.h, b.h)};
 }
 
+INLINE vf vf_sub(vf a, vf b)
+{
+    return (vf){_mm256_sub_ps(a.l, b.l), _mm256_sub_ps(a.h, b.h)};
+}
+
 INLINE vf vf_mul(vf a, vf b)
 {
     return (vf){_mm256_mul_ps(a.l, b.l), _mm256_mul_ps(a.h, b.h)};
+}
+
+INLINE vf vf_div(vf a, vf b)
+{
+    return (vf){_mm256_div_ps(a.l, b.l), _mm256_div_ps(a.h, b.h)};
+}
+
+INLINE __m256 eight_power2(__m256 v)
+{
+    const __m256i exponent = _mm256_add_epi32(_mm256_castps_si256(v), _mm256_set1_epi32(127));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23));
+}
+
+INLINE vf vf_power2(vf v)
+{
+    return (vf){eight_power2(v.l), eight_power2(v.h)};
 }
 
 /* a * b + c and c - a * b, rounded once. */
@@ -170,6 +191,27 @@ INLINE void vf_to_f16(uint8_t *p, vf v)
     const vf c = vf_clamp(v, -65504, 65504);
     _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(c.l, ROUND));
     _mm_storeu_si128((__m128i *)(p + 16), _mm256_cvtps_ph(c.h, ROUND));
+}
+
+/* vpshufb looks up 16 entries and gives 0 for indices with bit 7 set: adding 0x70 with saturation
+ * sets it in all bytes that are not 0 to 15. */
+static void apply_table(uint8_t *p, size_t count, const uint8_t *table)
+{
+    const __m256i sixteen = _mm256_set1_epi8(16), high = _mm256_set1_epi8(0x70);
+    __m256i parts[16];
+    for (int i = 0; i < 16; i++)
+        parts[i] = _mm256_broadcastsi128_si256(load16(table + (size_t)i * 16));
+    for (; count >= 32; count -= 32, p += 32) {
+        __m256i index = load_vector(p), found = _mm256_setzero_si256();
+        UNROLL
+        for (int i = 0; i < 16; i++, index = _mm256_sub_epi8(index, sixteen)) {
+            const __m256i at = _mm256_adds_epu8(index, high);
+            found = _mm256_or_si256(found, _mm256_shuffle_epi8(parts[i], at));
+        }
+        store_vector(p, found);
+    }
+    for (size_t i = 0; i < count; i++)
+        p[i] = table[p[i]];
 }
 
 #endif

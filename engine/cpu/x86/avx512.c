@@ -4,6 +4,7 @@
 #include "engine/cpu/x86/avx512_words.h"
 #include "engine/cpu/c/vector_curves.h"
 #include "engine/cpu/c/vector_elementwise.h"
+#include "engine/cpu/c/vector_functions.h"
 #include "engine/cpu/c/vector_planes.h"
 #include "engine/cpu/c/vector_resize.h"
 #include "engine/cpu/x86/x86_conv.h"
@@ -30,7 +31,7 @@ static void run_blocks(const job *source, uint32_t blocks)
         int8_run(&j, blocks);
 }
 
-static const ac_isa scatter_by = {.pack_row = pack_row, .unpack_row = unpack_row};
+static const ac_isa scatter_by = {.unpack_row = unpack_row};
 
 static void conv_row(const ac_conv_row *row)
 {

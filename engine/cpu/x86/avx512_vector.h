@@ -28,9 +28,25 @@ INLINE vf vf_add(vf a, vf b)
     return _mm512_add_ps(a, b);
 }
 
+INLINE vf vf_sub(vf a, vf b)
+{
+    return _mm512_sub_ps(a, b);
+}
+
 INLINE vf vf_mul(vf a, vf b)
 {
     return _mm512_mul_ps(a, b);
+}
+
+INLINE vf vf_div(vf a, vf b)
+{
+    return _mm512_div_ps(a, b);
+}
+
+INLINE vf vf_power2(vf v)
+{
+    const __m512i exponent = _mm512_add_epi32(_mm512_castps_si512(v), _mm512_set1_epi32(127));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(exponent, 23));
 }
 
 /* vmaxps and vminps return their second operand unless the comparison holds. */
@@ -123,6 +139,31 @@ INLINE void vf_to_u16(uint8_t *p, vf v)
 INLINE void vf_to_f16(uint8_t *p, vf v)
 {
     _mm256_storeu_si256((__m256i *)p, to_half(vf_clamp(v, -65504, 65504)));
+}
+
+/* vpshufb looks up 16 entries and gives 0 for indices with bit 7 set: adding 0x70 with saturation
+ * sets it in all bytes that are not 0 to 15. */
+INLINE __m512i looked_up(__m512i index, const __m512i table[16])
+{
+    const __m512i sixteen = _mm512_set1_epi8(16), high = _mm512_set1_epi8(0x70);
+    __m512i found = _mm512_setzero_si512();
+    UNROLL
+    for (int i = 0; i < 16; i++, index = _mm512_sub_epi8(index, sixteen))
+        found =
+            _mm512_or_si512(found, _mm512_shuffle_epi8(table[i], _mm512_adds_epu8(index, high)));
+    return found;
+}
+
+static void apply_table(uint8_t *p, size_t count, const uint8_t *table)
+{
+    __m512i parts[16];
+    for (int i = 0; i < 16; i++)
+        parts[i] = _mm512_broadcast_i32x4(load16(table + (size_t)i * 16));
+    for (; count >= 64; count -= 64, p += 64)
+        _mm512_storeu_si512(p, looked_up(_mm512_loadu_si512(p), parts));
+    const __mmask64 rest = ((__mmask64)1 << count) - 1;
+    if (count)
+        _mm512_mask_storeu_epi8(p, rest, looked_up(_mm512_maskz_loadu_epi8(rest, p), parts));
 }
 
 #endif

@@ -4,6 +4,7 @@
 #define AC_X86_H
 
 #include <immintrin.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "engine/cpu/c/compiler.h"

@@ -182,5 +182,6 @@ bool import_clip(importer *im, const onnx_node *node)
     if (bounds[0] > bounds[1])
         return import_fail(im, node, "has bounds %g to %g; the lower is above the upper",
                            (double)bounds[0], (double)bounds[1]);
-    return add_activation(im, node, (graph_activation){MONA_ACT_CLIP, bounds[0], bounds[1], NULL});
+    return add_activation(
+        im, node, (graph_activation){.kind = MONA_ACT_CLIP, .low = bounds[0], .high = bounds[1]});
 }

@@ -3,6 +3,7 @@
 #include "formats/compiler/import/importer.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Output 0 is x * scale + shift. */
 static bool add_affine(importer *im, const onnx_node *node, uint32_t x, float scale, float shift)
@@ -97,11 +98,36 @@ bool import_hard_sigmoid(importer *im, const onnx_node *node)
            import_bind(im, node, 0, made);
 }
 
-bool import_hard_swish(importer *im, const onnx_node *node)
+/* A function of one row below. */
+bool import_function(importer *im, const onnx_node *node)
 {
-    uint32_t x, gate = 0, made = 0;
-    return import_elements(im, node, 0, &x) && hard_sigmoid(im, node, x, 1.0f / 6, 0.5f, &gate) &&
-           inner_binary(im, node, GRAPH_MUL, x, gate, &made) && import_bind(im, node, 0, made);
+    static const struct {
+        const char *op_type;
+        mona_activation kind;
+    } rows[] = {
+        {"Sigmoid", MONA_ACT_SIGMOID},
+        {"Swish", MONA_ACT_SILU},
+        {"HardSwish", MONA_ACT_HARD_SWISH},
+        {"Tanh", MONA_ACT_TANH},
+        {"Gelu", MONA_ACT_GELU},
+        {"Mish", MONA_ACT_MISH},
+        {"Elu", MONA_ACT_ELU},
+        {"Softplus", MONA_ACT_SOFTPLUS},
+    };
+    const float alpha = onnx_float(node, "alpha", 1);
+    uint32_t x, made = 0;
+    size_t i = 0;
+    while (strcmp(rows[i].op_type, node->op_type)) /* operators.c names only those that exist */
+        i++;
+    graph_activation f = {.kind = rows[i].kind, .alpha = alpha};
+    if (f.kind == MONA_ACT_SILU && alpha != 1)
+        return import_fail(im, node, "has an alpha of %g; supported: 1", (double)alpha);
+    if (f.kind == MONA_ACT_ELU && !(fabsf(alpha) <= 65504))
+        return import_fail(im, node, "has an alpha of %g; supported: up to 65504", (double)alpha);
+    if (f.kind == MONA_ACT_GELU && import_text_is(node, "approximate", "tanh", "none"))
+        f.kind = MONA_ACT_GELU_TANH;
+    return import_elements(im, node, 0, &x) && inner_activation(im, node, x, f, &made) &&
+           import_bind(im, node, 0, made);
 }
 
 /* ---- the larger and the smaller ----------------------------------------------------------- */

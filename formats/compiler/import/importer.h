@@ -133,9 +133,8 @@ operator_import import_conv, import_batch_norm, import_relu, import_leaky_relu, 
     import_transpose, import_identity, import_max_pool, import_average_pool, import_global_max_pool,
     import_global_average_pool, import_reduce_mean, import_flatten, import_squeeze,
     import_unsqueeze, import_gemm, import_mat_mul, import_cast, import_neg, import_abs,
-    import_hard_sigmoid, import_hard_swish, import_max, import_min, import_pad,
-    import_conv_transpose, import_quantize, import_dequantize, import_qlinear_conv,
-    import_qlinear_matmul;
+    import_hard_sigmoid, import_function, import_max, import_min, import_pad, import_conv_transpose,
+    import_quantize, import_dequantize, import_qlinear_conv, import_qlinear_matmul;
 /* import_array*.c */
 operator_import import_array_unary, import_array_binary, import_array_variadic, import_array_prelu,
     import_array_where, import_array_clip, import_array_cast, import_array_move,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "formats/half.h"
+#include "formats/compiler/quantize/table.h"
 #include "formats/compiler/quantize/weights.h"
 
 mona_file_op lower_begin(lowering *l, mona_op_kind kind, const char *name)
@@ -53,6 +54,20 @@ static uint32_t add_halves(lowering *l, const float *values, size_t count)
     return offset;
 }
 
+/* A table, or the function by itself; the epilogue's other numbers are set. */
+static void lower_function(lowering *l, const graph_node *node, mona_file_epilogue *e)
+{
+    const value_format out = l->formats[node->output];
+    uint8_t table[256];
+    if (!table_needed(node, out)) {
+        e->alpha = half_from_double((double)node->after_add.alpha);
+        return;
+    }
+    table_fill(&node->after_add, table_find_source(l->g, node, out), out, table);
+    e->activation_after_add = MONA_ACT_TABLE;
+    e->slopes = mona_writer_data(&l->w, table, sizeof table);
+}
+
 /* unit: the real value of 1 in the epilogue's fp16 numbers. */
 static void lower_epilogue(lowering *l, const graph_node *node, double unit, double residual_scale,
                            double output_scale, mona_file_epilogue *e)
@@ -69,6 +84,8 @@ static void lower_epilogue(lowering *l, const graph_node *node, double unit, dou
         e->slopes = add_halves(l, node->activation.slopes, l->g->values[node->output].channels);
     e->residual_scale = half_from_double(residual_scale / unit);
     e->output_scale = half_from_double(output_scale);
+    if (mona_is_function(node->after_add.kind))
+        lower_function(l, node, e);
 }
 
 /* ---- weights ------------------------------------------------------------------------------ */
@@ -101,12 +118,30 @@ static bool add_half_weights(lowering *l, const graph_node *node, mona_file_conv
 
 /* ---- operators ---------------------------------------------------------------------------- */
 
+/* The node with the zero point of its table's sums in its biases. */
+static bool shift_bias(lowering *l, graph_node *node, table_source sums)
+{
+    const uint32_t outputs = l->g->values[node->output].channels;
+    float *bias = malloc(outputs * sizeof *bias);
+    if (!bias)
+        return format_fail(l->error, "out of memory");
+    for (uint32_t o = 0; o < outputs; o++)
+        bias[o] = (float)((double)node->conv.bias[o] + (double)sums.scale * sums.zero);
+    node->conv.bias = bias;
+    return true;
+}
+
+static bool add_weights(lowering *l, const graph_node *node, double unit, mona_file_conv *conv)
+{
+    return format_is_half(l->formats[node->inputs[0]]) ? add_half_weights(l, node, conv)
+                                                       : add_int8_weights(l, node, unit, conv);
+}
+
 bool lower_conv(lowering *l, const graph_node *node)
 {
     const graph_conv *c = &node->conv;
     const graph_window *w = &c->window;
-    const value_format in = l->formats[node->inputs[0]], out = l->formats[node->output];
-    const bool half = format_is_half(in);
+    const value_format out = l->formats[node->output];
     mona_file_op op = lower_begin(l, MONA_OP_CONV, node->name);
     op.input_count = node->input_count;
     for (uint32_t i = 0; i < node->input_count; i++)
@@ -125,11 +160,20 @@ bool lower_conv(lowering *l, const graph_node *node)
         .groups = c->groups,
     };
     const double unit = quantize_unit(l->g, node, l->formats);
-    if (!(half ? add_half_weights(l, node, &op.conv) : add_int8_weights(l, node, unit, &op.conv)))
+    const bool table = table_needed(node, out);
+    const table_source sums = table ? table_find_source(l->g, node, out) : (table_source){0};
+    graph_node shifted = *node;
+    if (table && !shift_bias(l, &shifted, sums))
+        return false;
+    const bool ok = add_weights(l, &shifted, unit, &op.conv);
+    if (table)
+        free(shifted.conv.bias);
+    if (!ok)
         return false;
     const double residual =
         node->input_count == 2 ? (double)l->formats[node->inputs[1]].scale : unit;
-    lower_epilogue(l, node, unit, residual, unit / (double)out.scale, &op.epilogue);
+    lower_epilogue(l, node, unit, residual, unit / (double)(table ? sums.scale : out.scale),
+                   &op.epilogue);
     lower_end(l, &op, node->output);
     return true;
 }

@@ -34,7 +34,12 @@ static const char *fuse_activation(graph *g, uint32_t i)
     graph_node merged = g->nodes[p];
     const graph_activation *activation = &g->nodes[i].activation;
     const bool residual = merged.kind == GRAPH_CONV && merged.input_count == 2;
-    if (!residual && !merged.activation.kind)
+    if (mona_is_function(activation->kind)) {
+        if (merged.kind != GRAPH_CONV || merged.activation.kind || merged.after_add.kind)
+            return "the operator before it has no room for a function";
+        merged.after_add = *activation;
+        merged.before = g->nodes[i].inputs[0];
+    } else if (!residual && !merged.activation.kind)
         merged.activation = *activation;
     else if (!merged.after_add.kind && activation->kind != MONA_ACT_PRELU &&
              bounds_fit(&merged.activation, activation))
@@ -118,6 +123,17 @@ static void remove_unused_slices(graph *g)
             graph_remove_node(g, i);
 }
 
+/* Makes an activation that was not merged a convolution that only activates. */
+static bool activate_copy(graph *g, graph_node *node)
+{
+    if (mona_is_function(node->activation.kind)) {
+        node->after_add = node->activation;
+        node->activation = (graph_activation){0};
+        node->before = node->inputs[0];
+    }
+    return graph_become_copy(g, node);
+}
+
 bool pass_fuse(graph *g, format_error *error)
 {
     /* A fused node moves to index i - 1 and is considered again with what follows it. */
@@ -125,7 +141,7 @@ bool pass_fuse(graph *g, format_error *error)
         i += fuse_node(g, i) ? 0 : 1;
     remove_unused_slices(g);
     for (uint32_t i = 0; i < g->node_count; i++)
-        if (g->nodes[i].kind == GRAPH_ACTIVATION && !graph_become_copy(g, &g->nodes[i]))
+        if (g->nodes[i].kind == GRAPH_ACTIVATION && !activate_copy(g, &g->nodes[i]))
             return format_fail(error, "out of memory");
     return true;
 }

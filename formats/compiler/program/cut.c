@@ -153,7 +153,8 @@ static uint32_t write_part(cutter *c, const mona_file_op *op, uint32_t first, ui
     part.conv.weights = moved(op->conv.weights, first * bytes);
     part.conv.bias = moved(op->conv.bias, first * sizeof(int32_t));
     part.conv.scales = moved(op->conv.scales, first * sizeof(uint16_t));
-    part.epilogue.slopes = moved(op->epilogue.slopes, first * sizeof(uint16_t));
+    if (op->epilogue.activation == MONA_ACT_PRELU)
+        part.epilogue.slopes = moved(op->epilogue.slopes, first * sizeof(uint16_t));
     part.inputs[0] = brought(c, op, 0);
     if (op->input_count > 1)
         part.inputs[1] = part_residual(c, op, first, count);

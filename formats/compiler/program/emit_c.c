@@ -138,6 +138,9 @@ static void put_epilogue(const emitter *e, const ac_epilogue *p)
     put_float(out, "clip_max", p->clip_max);
     put_float(out, "residual_scale", p->residual_scale);
     put_float(out, "output_scale", p->output_scale);
+    PUT(out, p, function);
+    put_pointer(e, "table", p->table);
+    put_float(out, "alpha", p->alpha);
     fputs("}", out);
 }
 
@@ -215,6 +218,14 @@ static bool has_arrays(const mona_plan *plan)
     return false;
 }
 
+static bool has_functions(const mona_plan *plan)
+{
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        if (mona_is_function(plan->model.ops[o].epilogue.activation_after_add))
+            return true;
+    return false;
+}
+
 /* The row kernels in use. */
 static void put_isa(const emitter *e)
 {
@@ -228,6 +239,7 @@ static void put_isa(const emitter *e)
         {"unpack_row", others, uses(e, MONA_OP_STORE)},
         {"resize_row", others, uses(e, MONA_OP_RESIZE)},
         {"elementwise_row", others, uses(e, MONA_OP_ADD) || uses(e, MONA_OP_MUL)},
+        {"function_row", others, has_functions(e->plan)},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].used)
@@ -336,6 +348,7 @@ static void put_plan(const emitter *e)
     fputs("    .target = &ac_target_host, .isa = &isa, .linked = true,\n"
           "    .shapes = (mona_shape *)shapes, .ops = (plan_op *)ops,\n   ",
           out);
+    fputs(p->crew ? " .crew = &mona_threads," : "", out);
     PUT(out, p, cores);
     PUT(out, p, strip_rows);
     PUT(out, p, state_bytes);

@@ -11,7 +11,7 @@
 
 static bool scales_through(const graph_node *node)
 {
-    return node->activation.kind != MONA_ACT_CLIP && node->after_add.kind != MONA_ACT_CLIP;
+    return node->activation.kind < MONA_ACT_CLIP && node->after_add.kind < MONA_ACT_CLIP;
 }
 
 /* The CONV that is the only reader of node i's result, if both may be equalised; UINT32_MAX:

@@ -99,6 +99,8 @@ unsigned exactness_text(const graph *g, const graph_node *node, const value_form
     const value_format out = formats[node->output];
     if (node->kind != GRAPH_CONV)
         return say(largest_count(out) * 4 * HALF_ROUNDING, "the sum is fp16", text, size);
+    if (mona_is_function(node->after_add.kind))
+        return say(2, "the function's argument has 8 bits of its own", text, size);
     if (!format_is_half(formats[node->inputs[0]]))
         return conv_text(g, node, formats, text, size);
     snprintf(text, size, "within one step: it reads fp16 numbers");

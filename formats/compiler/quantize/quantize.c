@@ -5,6 +5,7 @@
 
 #include "formats/half.h"
 #include "formats/compiler/quantize/observation.h"
+#include "formats/compiler/quantize/table.h"
 #include "formats/compiler/quantize/weights.h"
 
 bool format_is_half(value_format f)
@@ -257,7 +258,7 @@ static bool format_by_range(const graph *g, const compiler_options *o, uint32_t 
 static void match_residual(const graph_node *node, const value_format *formats,
                            value_format *format)
 {
-    if (node->kind != GRAPH_CONV || node->input_count < 2)
+    if (node->kind != GRAPH_CONV || node->input_count < 2 || mona_is_function(node->after_add.kind))
         return;
     const double residual = (double)formats[node->inputs[1]].scale;
     const double factor = residual / (double)format->scale;
@@ -273,7 +274,8 @@ static void match_residual(const graph_node *node, const value_format *formats,
  * integers is widened; such values are negligible in FP16 too. */
 static void match_sum(const graph_node *node, const value_format *formats, value_format *format)
 {
-    if (node->kind != GRAPH_CONV || !format_is_half(formats[node->inputs[0]]))
+    if (node->kind != GRAPH_CONV || !format_is_half(formats[node->inputs[0]]) ||
+        mona_is_function(node->after_add.kind))
         return;
     const double factor = fmin(1 / (double)format->scale, 0x1p15);
     uint16_t bits = half_from_double(factor);
@@ -383,9 +385,14 @@ double quantize_unit(const graph *g, const graph_node *node, const value_format 
     const value_format out = formats[node->output];
     if (format_is_half(formats[node->inputs[0]]))
         return 1;
+    if (table_needed(node, out))
+        return (double)table_find_source(g, node, out).scale;
     if (!format_is_half(out))
         return (double)out.scale;
-    const range r = seen_range(g, quantize_root(g, node->output));
+    const graph_value *sum = &g->values[node->before];
+    const range r = mona_is_function(node->after_add.kind)
+                        ? (range){sum->low, sum->high}
+                        : seen_range(g, quantize_root(g, node->output));
     const bool seen = r.low <= r.high;
     double max = seen ? fmax(fabs((double)r.low), fabs((double)r.high))
                       : largest_sum(g, node, formats[node->inputs[0]]);

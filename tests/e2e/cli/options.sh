@@ -166,7 +166,8 @@ fails "numbered pictures that are there" "%04d.png: exists already" "$mona" enha
 # ---- misspelt, joined, other names --------------------------------------------------------------
 said=$("$mona" --version)
 same "--version names mona and five libraries of FFmpeg" "$(echo "$said" | grep -cE '^(mona|lib(avformat|avcodec|avutil|avfilter|swscale)) [0-9]+\.[0-9]+\.[0-9]+') of $(echo "$said" | wc -l)" \
-    "6 of 6"
+    "6 of 7"
+same "and their licence" "$(echo "$said" | grep -cE '^licence of these libraries: L?GPL version [23]')" 1
 # All ways to write a number of threads; the one line of a refusal shows which one was used.
 for jobs in "-j2:2:2" "--jobs=2" "-j2" "-j 2" "--jobs 2" "--threads=2"; do
     [ "$jobs" != -j2 ] || full || break

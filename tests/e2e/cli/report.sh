@@ -37,6 +37,7 @@ same "a page that cannot be written" "$? $(grep -c '^mona: .*No such file' "$tmp
 # ---- what mona enhance did ------------------------------------------------------------------------
 succeeds "a page of a run" "$mona" enhance "$tmp/b.mp4" -o "$tmp/out.mp4" --preset ultrafast --html "$tmp/run.html"
 look_at "a run" "$tmp/run.html"
+same "it says what became of the size" "$(grep -c '"words":"[0-9]*x[0-9]* became [0-9]*x[0-9]*\.' "$tmp/run.html")" 1
 same "it has a latency for each frame" "$(sed -n 's/.*<script type="application\/json" id="data">\(.*\)<\/script>/\1/p' "$tmp/run.html" |
     python3 -c 'import json, sys; d = json.load(sys.stdin); print(len(d["latency"]), len(d["psnr"]), min(d["latency"]) > 0)')" "13 13 True"
 # A resumed run knows nothing about the latencies of the run that was killed.

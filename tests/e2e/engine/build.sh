@@ -91,11 +91,11 @@ if [ -n "$SANITIZE" ]; then
 else
     succeeds "make install" $make -s install BUILD="$BUILD" PREFIX=/usr LIBDIR=/usr/lib/here DESTDIR="$tmp/root"
     same "libraries go to LIBDIR" "$(cd "$tmp/root/usr/lib/here" && echo *)" \
-        "$(echo libmona-model310.a libmona-plan.a libmona.a libmona.so libmona.so.0 "libmona.so.$version" libmonavideo.so \
+        "$(echo cmake libmona-ascend.a libmona-model310.a libmona-plan.a libmona.a libmona.so libmona.so.0 "libmona.so.$version" libmonavideo.so \
             libmonavideo.so.0 "libmonavideo.so.$version" pkgconfig)"
-    nothing "libmona.so shows what mona.h declares and nothing else" \
+    nothing "libmona.so shows what its headers declare and nothing else" \
         "$(nm -D --defined-only "$BUILD/libmona.so" | awk '{ print $3 }' | while read -r name; do
-            grep -q "\\<$name[(,;]" engine/mona.h || echo "$name"; done)"
+            grep -q "\\<$name[(,;]" engine/mona.h engine/mona_ascend.h || echo "$name"; done)"
     printf '#include <mona.h>\n#include <stdio.h>\nint main(void) { return puts(mona_status_text(MONA_OK)) < 0; }\n' > "$tmp/p.c"
     succeeds "a program compiled with pkg-config --cflags --libs mona" sh -c "
         export PKG_CONFIG_PATH=$tmp/root/usr/lib/here/pkgconfig PKG_CONFIG_SYSROOT_DIR=$tmp/root

@@ -69,12 +69,13 @@ def raw_of(path):
 
 # Functions that call through pointers, and what they may call. Everything else calls by name.
 THROUGH = {
-    "mona_session_start": [],  # these are for AI Cores, which a linked plan has not
-    "mona_session_run": [],
+    "mona_session_start": [],  # AI Cores and several threads, which this linked plan has not
     "mona_session_close": [],
-    "run_groups": ["mona_session_run_band"],
+    "mona_session_run": ["mona_session_run_band"],  # no operator of the network works on whole maps
+    "run_alone": ["mona_session_run_band"],
     "mona_session_run_band": ["mona_session_run_strip"],
     "mona_session_run_unit": ["mona_session_run_strip"],
+    "mona_session_run_until": ["mona_session_run_strip"],
     "mona_session_push_line": ["mona_session_run_strip"],
     "mona_session_pull_line": ["mona_session_run_strip"],
     "fill": ["mona_session_run_strip"],

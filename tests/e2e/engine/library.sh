@@ -17,7 +17,7 @@ report() {
 # One object of an archive's objects, but for the port to the operating system.
 joined() {
     mkdir "$tmp/$1"
-    (cd "$tmp/$1" && ar x "$OLDPWD/$BUILD/$1.a" && rm -f posix.o && ld -r -o "../$1.o" ./*.o)
+    (cd "$tmp/$1" && ar x "$OLDPWD/$BUILD/$1.a" && rm -f posix*.o && ld -r -o "../$1.o" ./*.o)
 }
 if [ -n "$SANITIZE" ]; then
     skip "sanitised objects call their runtime; symbols are checked in the plain builds"
@@ -44,7 +44,7 @@ fi
 
 allowed='stdint|stddef|stdbool|stdalign|stdatomic|limits|float|immintrin|arm_neon'
 report "engine/ and ops/ include only their own headers and freestanding ones" \
-    "$(grep -nE '^#include <' $(find engine ops -name '*.[ch]' ! -path 'engine/port/posix.c') |
+    "$(grep -nE '^#include <' $(find engine ops -name '*.[ch]' ! -path 'engine/port/posix*.c') |
         grep -vE "<($allowed)\.h>")"
 report "their folders include each other in no circle" "$(grep -roE '^#include "(mona\.h|(engine|ops)/[^"]*)"' engine ops |
     awk -F '[:"]' '{ from = $1; to = $3 == "mona.h" ? "engine/mona.h" : $3
@@ -58,7 +58,7 @@ if $CC --version | head -1 | grep -qi gcc && [ -z "$SANITIZE" ]; then
     report "the largest frame stays within a quarter of the $limit KiB stack bound" \
         "$(find "$BUILD/engine" "$BUILD/ops" -name '*.su' -exec cat {} + |
             awk -v most=$((limit * 1024 / 4)) '$2 > most || $3 ~ /^dynamic$/')"
-    report "every object has its frames told" "$(find "$BUILD/engine" "$BUILD/ops" -name '*.o' ! -name posix.o |
+    report "every object has its frames told" "$(find "$BUILD/engine" "$BUILD/ops" -name '*.o' ! -name 'posix*.o' |
         while read -r o; do [ -f "${o%.o}.su" ] || echo "$o"; done)"
 fi
 

@@ -61,6 +61,19 @@ same "by a network for film" "$("$mona" enhance "$tmp/coarse.mkv" -o "$tmp/x.mkv
 same "but for frames that were enlarged" \
     "$("$mona" enhance "$tmp/coarse.mkv" -o "$tmp/x.mkv" --stages sr,denoise --dry-run | grep -c denoise_fast_video)" 0
 
+# ---- detail ---------------------------------------------------------------------------------------
+same "--detail 1: nothing is repaired, every byte" "$(frames coarse.mkv --temporal off --detail 1)" "$(frames_md5 "$tmp/coarse.mkv")"
+same "half is usual for film" "$(frames coarse.mkv --temporal off --detail 0.5)" "$(frames coarse.mkv --temporal off)"
+moved() { # $1: detail. Mean squared change of luma by what is done
+    clean coarse.mkv --temporal off --detail "$1"
+    awk "BEGIN { print 10 ^ (-$(psnr_y "$tmp/coarse.mkv" "$tmp/out.mkv") / 10) }"
+}
+all=$(moved 0)
+part=$(moved 0.5)
+same "half undone is about a quarter of the squared change" "$(awk "BEGIN { print ($part > $all / 5 && $part < $all / 3) }")" 1
+frames coarse.mkv --strength 0.2 --temporal off > "$tmp/wanted"
+same "noise that is told by hand is removed wholly" "$(frames coarse.mkv --strength 0.2 --temporal off --detail 1)" "$(cat "$tmp/wanted")"
+
 # ---- only where it is told ------------------------------------------------------------------------
 about "x264, CRF 32" "$(told coarse.mkv)" 7
 same "CRF 14 has too little" "$(told fine.mkv)" none

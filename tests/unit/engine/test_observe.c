@@ -48,12 +48,12 @@ static void run(mona_session *session, planes *p)
     assert_int_equal(mona_session_run(session, &in, &out), MONA_OK);
 }
 
-/* On one core events follow each other without overlap. */
+/* On one core events follow each other without overlap. A core that comes late may have none. */
 static void check_order(const record *r, unsigned cores)
 {
     for (unsigned c = 0; c < cores; c++) {
         const log_of_core *log = &r->cores[c];
-        assert_in_range(log->count, 1, MAX_EVENTS - 1);
+        assert_in_range(log->count, cores == 1, MAX_EVENTS - 1);
         for (unsigned i = 0; i < log->count; i++) {
             assert_int_equal(log->events[i].core, c);
             assert_true(log->events[i].begin < log->events[i].end && log->events[i].rows > 0);
@@ -71,7 +71,8 @@ static unsigned long rows_of(const record *r, unsigned cores, unsigned op)
     return rows;
 }
 
-/* One core makes every row once a tile; bands of several overlap by what the next layers read. */
+/* One core makes every row once a tile; what several make overlaps by what the next layers read,
+ * where bands meet and where one takes over half of another's. */
 static void check_rows(const record *r, const mona_plan *plan, unsigned tiles)
 {
     const unsigned cores = mona_plan_threads(plan);
@@ -84,7 +85,7 @@ static void check_rows(const record *r, const mona_plan *plan, unsigned tiles)
         else if (cores == 1)
             assert_int_equal(rows, HEIGHT * tiles);
         else
-            assert_in_range(rows, HEIGHT * tiles, HEIGHT * tiles + cores * 2 * 8 * tiles);
+            assert_in_range(rows, HEIGHT * tiles, HEIGHT * tiles + 2 * cores * 2 * 8 * tiles);
         fused += info.fused;
     }
     assert_int_equal(fused, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the pipes of model310 did and when: recorded from a session, written as a trace or drawn.
- * All of it is modelled. */
+/* What the pipes of model310 did and when: recorded from a session, written as a trace. All of it is
+ * modelled. */
 #ifndef MONA_NPU_TRACE_H
 #define MONA_NPU_TRACE_H
 
@@ -22,8 +22,6 @@ void npu_trace_free(npu_trace *t);
 /* Chrome trace format, which Perfetto and chrome://tracing open: a process for each core, a thread
  * for each pipe, an arrow from every set_flag to its wait_flag. False: not written, errno says why.
  */
-bool npu_trace_write_json(const npu_trace *t, const char *path, double clock_mhz);
-/* An SVG picture of core 0: one strip from the middle of what was recorded, pipes over time. */
-bool npu_trace_write_plot(const npu_trace *t, const char *path, double clock_mhz);
+bool npu_trace_write(const npu_trace *t, const char *path, double clock_mhz);
 
 #endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/devices/ascend_setup.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/file.h"
+
+enum { MAX_KERNEL_BYTES = 16 << 20 };
+
+static char found[4096];
+
+/* Beside the program, where a build leaves it, or in lib/mona of where it is installed. */
+static bool look(const char *folder_of_program)
+{
+    static const char *const places[] = {"/", "/../lib/mona/"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(found, sizeof found, "%s%s" ASCEND_KERNEL_FILE, folder_of_program, places[i]);
+        if (!access(found, R_OK))
+            return true;
+    }
+    found[0] = 0;
+    return false;
+}
+
+static bool find_kernel(void)
+{
+    char program[4000];
+    const char *named = getenv("MONA_ASCEND_KERNEL");
+    if (named) {
+        snprintf(found, sizeof found, "%s", named);
+        return true;
+    }
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return false;
+    program[length] = 0;
+    *strrchr(program, '/') = 0;
+    return look(program);
+}
+
+bool ascend_setup(format_error *error)
+{
+    static bool done;
+    uint8_t *bytes; /* kept until the program ends */
+    size_t size;
+    if (done)
+        return true;
+    done = true;
+    const char *timeout = getenv("MONA_ASCEND_TIMEOUT");
+    if (timeout && atoi(timeout) > 0)
+        mona_ascend_set_patience((unsigned)atoi(timeout));
+    if (!find_kernel())
+        return true;
+    if (!file_read(found, "a kernel", MAX_KERNEL_BYTES, &bytes, &size, error))
+        return false;
+    mona_ascend_set_kernel(bytes, size);
+    return true;
+}

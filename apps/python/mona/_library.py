@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shared libraries, bound by the text of their own headers."""
+import os
+import re
+import cffi
+
+_here = os.path.dirname(os.path.abspath(__file__))
+
+
+def _declarations(name):
+    """What a public header declares, in the C that cffi reads."""
+    with open(os.path.join(_here, name), encoding='utf-8') as file:
+        text = re.sub(r'/\*.*?\*/', '', file.read(), flags=re.S)
+    text = re.sub(r'extern "C" \{.*?^#endif', '', text, count=1, flags=re.S | re.M)
+    text = re.sub(r'#ifdef __cplusplus\s*\}\s*#endif', '', text)
+    text = text.replace('extern const ', 'extern ')
+    return re.sub(r'^\s*#.*$', '', text, flags=re.M)
+
+
+def _open(header, soname, plain):
+    ffi = cffi.FFI()
+    ffi.cdef(_declarations(header))
+    folder = os.environ.get('MONA_LIBRARIES')
+    path = soname
+    if folder:
+        path = next((p for p in (os.path.join(folder, n) for n in (soname, plain)) if os.path.exists(p)),
+                    os.path.join(folder, soname))
+    return ffi, ffi.dlopen(path)
+
+
+class Error(Exception):
+    """What a library refused, as one line."""
+
+
+class _Lazy:
+    """Opened on first use: libmonavideo needs FFmpeg's libraries, libmona needs nothing."""
+
+    def __init__(self, *names):
+        self._names = names
+
+    def __getattr__(self, name):
+        if name not in ('ffi', 'lib'):
+            raise AttributeError(name)
+        self.ffi, self.lib = _open(*self._names)
+        return self.__dict__[name]
+
+
+engine = _Lazy('mona.h', 'libmona.so.0', 'libmona.so')
+video = _Lazy('monavideo.h', 'libmonavideo.so.0', 'libmonavideo.so')

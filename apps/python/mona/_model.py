@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+import os
+import tempfile
+import threading
+
+import numpy as np
+
+from ._compile import compile
+from ._library import Error, engine, video
+
+_types = (np.uint8, np.int8, np.float16, np.uint16, np.float32, np.int16, np.int32, np.uint32, np.int64, np.uint64)
+
+
+def _check(status, what):
+    if status:
+        raise Error(f'{what}: {engine.ffi.string(engine.lib.mona_status_text(status)).decode()}')
+
+
+def _aligned(size):
+    """Bytes at a multiple of MONA_ALIGNMENT."""
+    step = engine.lib.MONA_ALIGNMENT
+    memory = np.empty(size + step, np.uint8)
+    begin = -memory.ctypes.data % step
+    return memory[begin:begin + size]
+
+
+def _pointer(array):
+    return engine.ffi.cast('void *', array.ctypes.data)
+
+
+class Tensor:
+    """An input or output: name, shape and dtype of its array.
+
+    Real values are scale times those of the array."""
+
+    def __init__(self, info):
+        self.name = engine.ffi.string(info.name).decode()
+        self.dtype = np.dtype(_types[info.type])
+        self.scale = info.scale
+        self.array = info.array
+        planes = (info.height, info.width)
+        self.shape = planes if info.channels == 1 and not info.array else (info.channels,) + planes
+
+    def __repr__(self):
+        return f'Tensor({self.name!r}, {self.shape}, {self.dtype})'
+
+    def check(self, array):
+        if not isinstance(array, np.ndarray) or array.dtype != self.dtype:
+            raise TypeError(f'{self.name}: expected an array of {self.dtype}, '
+                            f'found {getattr(array, "dtype", type(array).__name__)}')
+        if self.array:
+            if array.size != np.prod(self.shape) or not array.flags.c_contiguous:
+                raise ValueError(f'{self.name}: expected {int(np.prod(self.shape))} elements without gaps, '
+                                 f'found shape {array.shape}')
+        elif array.shape != self.shape:
+            raise ValueError(f'{self.name}: expected shape {self.shape}, found {array.shape}')
+        elif array.strides[-1] != array.itemsize:
+            raise ValueError(f'{self.name}: expected samples of a row side by side, found a stride of '
+                             f'{array.strides[-1]} bytes')
+
+    def fill(self, buffer, array):
+        """Points a mona_buffer at an array that was checked."""
+        buffer.data = _pointer(array)
+        if self.array:
+            channels, height, width = self.shape
+            buffer.row_stride = width * array.itemsize
+            buffer.channel_stride = height * width * array.itemsize
+        else:
+            buffer.row_stride = array.strides[-2]
+            buffer.channel_stride = array.strides[-3] if len(self.shape) == 3 else 0
+
+
+class Model:
+    """A network for frames of one size, called with numpy arrays, which are not copied.
+
+    model: a .mona file, its bytes, the name of a network that is built in, or an .onnx file, which goes
+    through mona.compile with the remaining options.
+    size: (rows, columns) of the inputs that the model leaves open; a list of them for several.
+
+    >>> import mona, numpy
+    >>> model = mona.Model('sr_x2_fast', size=(36, 64))
+    >>> model.inputs, model.outputs
+    ([Tensor('luma', (36, 64), uint8)], [Tensor('luma_x2', (72, 128), uint8)])
+    >>> model(numpy.full((36, 64), 90, numpy.uint8)).mean().round()
+    90.0
+
+    One call runs at a time; several threads may call."""
+
+    def __init__(self, model, size=None, device='auto', cpu=None, threads=0, **options):
+        self._session = self._lock = None
+        name = model if isinstance(model, (str, os.PathLike)) else 'model'
+        self._bytes = self._read(model, size, options)
+        ffi, lib = engine.ffi, engine.lib
+        self._model = ffi.new('mona_model *')
+        _check(lib.mona_model_open(self._model, _pointer(self._bytes), self._bytes.size), name)
+        config = self._config(size, device, cpu, threads, str(name))
+        self._plan_memory = _aligned(lib.mona_plan_bytes(self._model))
+        plan = ffi.new('mona_plan **')
+        _check(lib.mona_plan_make(plan, _pointer(self._plan_memory), self._model, config), name)
+        self._arena = _aligned(lib.mona_plan_arena_bytes(plan[0]))
+        session = ffi.new('mona_session **')
+        _check(lib.mona_session_open(session, plan[0], _pointer(self._arena), self._arena.size), name)
+        self._session = session[0]
+        self._lock = threading.Lock()
+        self.inputs = [Tensor(lib.mona_plan_input(plan[0], i)) for i in range(lib.mona_model_input_count(self._model))]
+        self.outputs = [Tensor(lib.mona_plan_output(plan[0], i))
+                        for i in range(lib.mona_model_output_count(self._model))]
+        self._in = ffi.new('mona_buffer[]', len(self.inputs))
+        self._out = ffi.new('mona_buffer[]', len(self.outputs))
+
+    @staticmethod
+    def _read(model, size, options):
+        if isinstance(model, (bytes, bytearray, memoryview)):
+            bytes_ = np.frombuffer(model, np.uint8)
+        elif not {'/', '.'} & set(str(model)):
+            found = video.ffi.new('size_t *')
+            inside = video.lib.mona_video_model(str(model).encode(), found)
+            if not inside:
+                raise Error(f'{model}: expected a .mona or .onnx file or a built-in network, found none')
+            return np.frombuffer(video.ffi.buffer(inside, found[0]), np.uint8)
+        elif str(model).endswith('.mona'):
+            bytes_ = np.fromfile(model, np.uint8)
+        else:
+            sizes = {} if size is None else {'size': size}
+            with tempfile.TemporaryDirectory() as folder:
+                compiled = os.path.join(folder, 'model.mona')
+                compile(model, compiled, **sizes, **options)
+                bytes_ = np.fromfile(compiled, np.uint8)
+        aligned = _aligned(bytes_.size)
+        aligned[:] = bytes_
+        return aligned
+
+    def _config(self, size, device, cpu, threads, name):
+        ffi, lib = engine.ffi, engine.lib
+        config = ffi.new('mona_config *')
+        devices = ffi.new('mona_device *[]', [ffi.addressof(lib, 'mona_device_host'),
+                                              ffi.addressof(lib, 'mona_device_model310'), ffi.NULL])
+        config.device = lib.mona_device_find(devices, device.encode())
+        if not config.device:
+            raise Error(f'{name}: there is no device {device!r}')
+        if cpu:
+            self._cpu = ffi.new('char[]', cpu.encode())
+            config.cpu = self._cpu
+        config.threads = threads
+        sizes = [] if size is None else size if isinstance(size, list) else [size]
+        for i, (rows, columns) in enumerate(sizes):
+            config.sizes[i].width, config.sizes[i].height = columns, rows
+        return config
+
+    def __call__(self, *arrays, out=None):
+        """Runs the network. out: an array, or a list of them, to write to; else new ones. Returns the output, or a
+        list where there are several."""
+        if out is None:
+            results = [np.empty(t.shape, t.dtype) for t in self.outputs]
+        else:
+            results = list(out) if isinstance(out, (list, tuple)) else [out]
+        for tensors, given, kind in ((self.inputs, arrays, 'input'), (self.outputs, results, 'output')):
+            if len(given) != len(tensors):
+                raise TypeError(f'expected {len(tensors)} {kind} arrays, found {len(given)}')
+            for tensor, array in zip(tensors, given):
+                tensor.check(array)
+                if kind == 'output' and not array.flags.writeable:
+                    raise ValueError(f'{tensor.name}: expected an array that can be written')
+        with self._lock:
+            for i, tensor in enumerate(self.inputs):
+                tensor.fill(self._in[i], arrays[i])
+            for i, tensor in enumerate(self.outputs):
+                tensor.fill(self._out[i], results[i])
+            _check(engine.lib.mona_session_run(self._session, self._in, self._out), 'computing')
+        return results[0] if len(results) == 1 else results
+
+    def __del__(self):
+        if self._session is not None:
+            engine.lib.mona_session_close(self._session)

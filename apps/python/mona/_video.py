@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+import os
+
+import numpy as np
+
+from ._library import Error, video
+
+
+def _text(value):
+    return video.ffi.NULL if value is True else str(value).encode()
+
+
+class _Handle:
+    """A mona_video with options."""
+
+    def __init__(self, options):
+        self.pointer = video.ffi.gc(video.lib.mona_video_open(), video.lib.mona_video_close)
+        for name, value in options.items():
+            if value is not None and value is not False:
+                self.check(video.lib.mona_video_set(self.pointer, name.replace('_', '-').encode(), _text(value)))
+
+    def check(self, status):
+        if status < 0:
+            text = video.ffi.new('char[1024]')
+            video.lib.mona_video_error(self.pointer, text, 1024)
+            line = video.ffi.string(text) or video.ffi.string(video.lib.mona_video_status_text(status))
+            raise Error(line.decode())
+        return status
+
+
+def enhance(input, output, progress=None, note=None, **options):
+    """Enhances a file into another, as `mona enhance -y` does, with its options by their names: underscores for
+    dashes, True for those without a value.
+
+    progress: called with (frames, expected) after each frame; False ends the run there. note: called with lines about
+    what was changed or left out.
+
+    >>> import mona
+    >>> mona.enhance(clip, folder + '/larger.mkv', scale=2, codec='ffv1', progress=lambda done, expected: done < 3)
+    >>> mona.enhance('missing.mkv', folder + '/x.mkv')
+    Traceback (most recent call last):
+        ...
+    mona.Error: missing.mkv: cannot be read: No such file or directory
+    """
+    ffi = video.ffi
+    handle = _Handle(options)
+    raised = []
+
+    @ffi.callback('bool(void *, const mona_video_progress *)')
+    def tell(_, told):
+        try:
+            return progress(told.frames, told.expected) is not False
+        except BaseException as error:
+            raised.append(error)
+            return False
+
+    @ffi.callback('void(void *, const char *)')
+    def say(_, line):
+        note(ffi.string(line).decode())
+
+    callbacks = ffi.new('mona_video_callbacks *')
+    callbacks.progress = tell if progress else ffi.NULL
+    callbacks.note = say if note else ffi.NULL
+    status = video.lib.mona_video_run(handle.pointer, os.fsencode(input), os.fsencode(output), callbacks)
+    if raised:
+        raise raised[0]
+    handle.check(status)
+
+
+class Video:
+    """Frames in, frames out. A frame is a list of planes: grey, or Y, U and V, or those with alpha.
+
+    shape: (rows, columns) of luma. subsampling: of chroma, (2, 2) for 4:2:0. bits: of a sample, from 9 on in uint16.
+
+    >>> import mona, numpy
+    >>> video = mona.Video((36, 64), stages='denoise,sr')
+    >>> frame = [numpy.full((36, 64), 90, numpy.uint8)] + 2 * [numpy.full((18, 32), 128, numpy.uint8)]
+    >>> [[plane.shape for plane in made] for made in video.frames([frame, frame])]
+    [[(72, 128), (36, 64), (36, 64)], [(72, 128), (36, 64), (36, 64)]]
+    """
+
+    def __init__(self, shape, planes=3, subsampling=(2, 2), bits=8, full_range=False, **options):
+        self._handle = _Handle(options)
+        self.format, self.result = (video.ffi.new('mona_video_format *') for _ in range(2))
+        f = self.format
+        f.height, f.width = shape
+        f.planes, f.bits, f.full_range = planes, bits, full_range
+        f.shift_y, f.shift_x = (n.bit_length() - 1 for n in subsampling)
+        self._handle.check(video.lib.mona_video_start(self._handle.pointer, f, self.result))
+        self._dtype = np.dtype(np.uint8 if bits == 8 else np.uint16)
+        self._frame = video.ffi.new('mona_video_frame *')
+
+    def _shape(self, f, plane):
+        chroma = plane in (1, 2)
+        down, across = (f.shift_y, f.shift_x) if chroma else (0, 0)
+        return -(-f.height >> down), -(-f.width >> across)
+
+    def push(self, planes):
+        """Starts a frame. False: as many as possible are on their way; pull one first."""
+        frame, f = self._frame, self.format
+        if len(planes) != f.planes:
+            raise ValueError(f'expected {f.planes} planes, found {len(planes)}')
+        for i, plane in enumerate(planes):
+            shape = -(-f.height // (1 << (f.shift_y if i in (1, 2) else 0))), \
+                -(-f.width // (1 << (f.shift_x if i in (1, 2) else 0)))
+            if plane.dtype != self._dtype or plane.shape != shape or plane.strides[1] != plane.itemsize:
+                raise ValueError(f'plane {i}: expected rows of {self._dtype} with shape {shape}, '
+                                 f'found {plane.dtype} with {plane.shape}')
+            frame.data[i] = video.ffi.cast('void *', plane.ctypes.data)
+            frame.stride[i] = plane.strides[0]
+        return self._handle.check(video.lib.mona_video_push(self._handle.pointer, frame)) == 0
+
+    def pull(self):
+        """The planes of the oldest frame, which stay until the next pull; None: every frame has been pulled."""
+        made, f = video.ffi.new('mona_video_frame *'), self.result
+        if self._handle.check(video.lib.mona_video_pull(self._handle.pointer, made)):
+            return None
+        planes = []
+        for i in range(f.planes):
+            rows = -(-f.height // (1 << (f.shift_y if i in (1, 2) else 0)))
+            columns = -(-f.width // (1 << (f.shift_x if i in (1, 2) else 0)))
+            memory = video.ffi.buffer(made.data[i], made.stride[i] * (rows - 1) + columns * self._dtype.itemsize)
+            planes.append(np.ndarray((rows, columns), self._dtype, memory, strides=(made.stride[i], self._dtype.itemsize)))
+        return planes
+
+    def frames(self, source):
+        """Enhances all frames of a source, in order. The planes of each stay until the next one."""
+        for planes in source:
+            while not self.push(planes):
+                yield self.pull()
+        while (made := self.pull()) is not None:
+            yield made

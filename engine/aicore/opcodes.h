@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The instructions of the AI Core by name. The replay kernel shares this list
+ * (engine/ascend/kernel), so it is C++ too. */
+#ifndef AC_OPCODES_H
+#define AC_OPCODES_H
+
+typedef enum ac_path { AC_GM_L1, AC_GM_UB, AC_L1_UB, AC_UB_L1, AC_UB_GM, AC_PATH_COUNT } ac_path;
+
+/* Types of mmad: accumulator, A, B. */
+typedef enum ac_mad { AC_MAD_S32U8S8, AC_MAD_S32S8S8, AC_MAD_F32F16F16, AC_MAD_COUNT } ac_mad;
+
+/* Conversions of the L0C -> UB copy. */
+typedef enum ac_drain { AC_DRAIN_F32_F16, AC_DRAIN_S32_F16_DEQ, AC_DRAIN_COUNT } ac_drain;
+
+typedef enum ac_vec2 {
+    AC_VADD,
+    AC_VSUB,
+    AC_VMUL,
+    AC_VMAX,
+    AC_VMIN, /* f16 op f16 */
+    AC_VAND,
+    AC_VOR, /* 16-bit integers */
+    AC_VADD_F32,
+    AC_VMUL_F32, /* f32 op f32, each rounded once */
+    AC_VEC2_COUNT,
+} ac_vec2;
+typedef enum ac_vecs {
+    AC_VADDS,
+    AC_VMULS,
+    AC_VADDS_F32,
+    AC_VMULS_F32,
+    AC_VECS_COUNT
+} ac_vecs; /* vector op scalar */
+typedef enum ac_vconv {
+    AC_F16_U8,
+    AC_F16_S8, /* round half to even, saturating */
+    AC_U8_F16,
+    AC_S8_F16,
+    AC_F16_F32,
+    AC_F32_F16, /* round half to even, saturating */
+    AC_VCONV_COUNT,
+} ac_vconv;
+
+typedef enum ac_opcode {
+    AC_OP_NONE,
+    AC_OP_COPY,                                     /* + ac_path: copy_gm_to_cbuf, ... */
+    AC_OP_LOAD2D = AC_OP_COPY + AC_PATH_COUNT,      /* load_cbuf_to_cb */
+    AC_OP_LOAD3D,                                   /* img2col_cbuf_to_ca */
+    AC_OP_MMAD,                                     /* + ac_mad: mad */
+    AC_OP_BIAS_L0C = AC_OP_MMAD + AC_MAD_COUNT,     /* broadcast_ub_to_cc */
+    AC_OP_DRAIN,                                    /* + ac_drain: copy_matrix_cc_to_ubuf */
+    AC_OP_DUP = AC_OP_DRAIN + AC_DRAIN_COUNT,       /* vector_dup */
+    AC_OP_VEC2,                                     /* + ac_vec2: vadd, ... */
+    AC_OP_VECS = AC_OP_VEC2 + AC_VEC2_COUNT,        /* + ac_vecs: vadds, ... */
+    AC_OP_VCONV = AC_OP_VECS + AC_VECS_COUNT,       /* + ac_vconv: vconv_f162u8, ... */
+    AC_OP_TRANSPOSE = AC_OP_VCONV + AC_VCONV_COUNT, /* scatter_vnchwconv_b16 */
+    AC_OP_TRANSPOSE_B8,                             /* scatter_vnchwconv_b8 */
+    AC_OP_MOVE,
+    AC_OP_FILL,
+    AC_OP_WORK,
+    AC_OP_SET_FLAG,
+    AC_OP_WAIT_FLAG,
+    AC_OP_BARRIER, /* pipe_barrier */
+    AC_OPCODES,
+} ac_opcode;
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Finds the vendor's libraries and brings the chip up. */
+#include "engine/ascend/acl.h"
+
+#include <stdatomic.h>
+
+#include "engine/ascend/launch.h"
+#include "engine/libc.h"
+#include "engine/mona_ascend.h"
+#include "engine/port/library.h"
+
+typedef enum library { ASCENDCL, RUNTIME, DCMI, LIBRARIES } library;
+typedef enum need { REQUIRED, OPTIONAL } need;
+
+typedef struct entry {
+    const char *name, *since;
+    size_t offset;
+    library library;
+    need need;
+} entry;
+
+static const entry table[] = {
+#define FUNCTION(library, need, since, result, name, arguments)                                    \
+    {#name, since, offsetof(ascend_functions, name), library, need},
+#include "engine/ascend/functions.inc"
+#undef FUNCTION
+};
+
+ascend_functions ascend;
+
+static struct {
+    atomic_flag busy;
+    bool found; /* the libraries */
+    atomic_bool up;
+    void *context;
+    mona_ascend_info info;
+} chip = {.busy = ATOMIC_FLAG_INIT};
+
+static void lock(void)
+{
+    while (atomic_flag_test_and_set(&chip.busy))
+        mona_port_pause(100);
+}
+
+/* ---- libraries ------------------------------------------------------------------------------ */
+
+static void *open_library(library which)
+{
+    static const char *const names[LIBRARIES][4] = {
+        [ASCENDCL] = {"libascendcl.so"},
+        [RUNTIME] = {"libruntime.so"},
+        [DCMI] = {"libdcmi.so", "/usr/local/dcmi/libdcmi.so",
+                  "/usr/local/Ascend/driver/lib64/driver/libdcmi.so"},
+    };
+    void *handle = NULL;
+    for (size_t i = 0; names[which][i] && !handle; i++)
+        handle = mona_port_library(names[which][i]);
+    return handle;
+}
+
+static bool has_prefix(const char *text, const char *prefix)
+{
+    while (*prefix && *text == *prefix)
+        text++, prefix++;
+    return !*prefix;
+}
+
+static bool refuse_library(void)
+{
+    const char *why = mona_port_library_error();
+    if (has_prefix(why, "libascendcl.so: "))
+        ASCEND_REPORT("libascendcl.so was not found: install CANN 5.0.4 to 8.1 (toolkit or nnrt) "
+                      "and source its set_env.sh");
+    else
+        ASCEND_REPORT("libascendcl.so cannot be loaded: ", why,
+                      ": install the driver, or the rest of CANN, and source its set_env.sh");
+    return false;
+}
+
+/* The value of a pointer to a function is that of the symbol's address, on every system that has
+ * dlsym(). */
+static bool resolve(void *const *handles, const entry *e)
+{
+    void *symbol = handles[e->library] ? mona_port_symbol(handles[e->library], e->name) : NULL;
+    memcpy((uint8_t *)&ascend + e->offset, &symbol, sizeof symbol);
+    return symbol;
+}
+
+static bool find_functions(void)
+{
+    void *handles[LIBRARIES];
+    if (chip.found)
+        return true;
+    for (unsigned i = 0; i < LIBRARIES; i++) {
+        handles[i] = open_library(i);
+        if (i == ASCENDCL && !handles[i])
+            return refuse_library();
+    }
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const entry *e = &table[i];
+        if (resolve(handles, e))
+            continue;
+        if (e->need == REQUIRED) {
+            ASCEND_REPORT("libascendcl.so has no ", e->name, ", which it has since CANN ", e->since,
+                          ": install a newer CANN, up to 8.1");
+            return false;
+        }
+        if (!chip.info.missing && e->library == ASCENDCL) {
+            chip.info.missing = e->name;
+            chip.info.since = e->since;
+        }
+    }
+    return chip.found = true;
+}
+
+/* ---- the chip ------------------------------------------------------------------------------- */
+
+static bool initialise(void)
+{
+    const int code = ascend.aclInit(NULL);
+    if (code == ASCEND_STUB)
+        ASCEND_REPORT("libascendcl.so is the one to link with, not the one to run with: take the "
+                      "stub folder out of LD_LIBRARY_PATH");
+    return !code || code == ASCEND_REPEATED_INIT ||
+           (code != ASCEND_STUB && !ascend_check(code, "AscendCL cannot start"));
+}
+
+static bool is_ascend310(const char *soc)
+{
+    static const char name[] = "Ascend310";
+    return soc && has_prefix(soc, name) && soc[sizeof name - 1] != 'P' &&
+           soc[sizeof name - 1] != 'B';
+}
+
+static bool find_chip(void)
+{
+    mona_ascend_info *info = &chip.info;
+    uint32_t mode = ASCEND_MODE_CARD;
+    int code = ascend.aclrtGetDeviceCount(&info->chips);
+    if (code || !info->chips) {
+        ASCEND_REPORT("no Ascend chip answers: load the driver, join the group HwHiAiUser, and see "
+                      "what npu-smi info says");
+        return false;
+    }
+    if (ascend_check(ascend.aclrtSetDevice(0), "chip 0 cannot be used"))
+        return false;
+    info->soc = ascend.aclrtGetSocName();
+    if (!is_ascend310(info->soc)) {
+        ASCEND_REPORT("the chip is ", info->soc ? info->soc : "unnamed", "; expected Ascend310");
+        ascend.aclrtResetDevice(0);
+        return false;
+    }
+    ascend.aclrtGetVersion(&info->acl[0], &info->acl[1], &info->acl[2]);
+    code = ascend.aclrtGetRunMode(&mode);
+    info->on_chip = mode == ASCEND_MODE_ON_CHIP;
+    code = code ? code : ascend.aclrtCreateContext(&chip.context, 0);
+    if (ascend_check(code, "chip 0 cannot be used")) {
+        ascend.aclrtResetDevice(0);
+        return false;
+    }
+    if (ascend.dcmi_init && !ascend.dcmi_init() && ascend.dcmi_get_driver_version)
+        ascend.dcmi_get_driver_version(info->driver, sizeof info->driver);
+    return true;
+}
+
+bool ascend_open(void)
+{
+    lock();
+    if (!chip.up && find_functions() && initialise()) {
+        if (find_chip())
+            chip.up = true;
+        else
+            ascend.aclFinalize();
+    }
+    const bool up = chip.up;
+    atomic_flag_clear(&chip.busy);
+    return up;
+}
+
+void ascend_close(void)
+{
+    lock();
+    if (ascend_enter()) {
+        ascend_free_staging();
+        ascend_forget_kernel();
+        ascend.aclrtDestroyContext(chip.context);
+        ascend.aclrtResetDevice(0);
+        ascend.aclFinalize();
+    }
+    chip.up = false;
+    atomic_flag_clear(&chip.busy);
+}
+
+bool ascend_enter(void)
+{
+    return chip.up && !ascend_lost() && !ascend.aclrtSetCurrentContext(chip.context);
+}
+
+mona_status mona_ascend_query(mona_ascend_info *info)
+{
+    if (!info)
+        return MONA_ERR_ARGUMENT;
+    if (!ascend_open())
+        return MONA_ERR_DEVICE;
+    *info = chip.info;
+    return MONA_OK;
+}

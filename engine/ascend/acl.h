@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The vendor's libraries, found at run time: AscendCL (libascendcl.so), the runtime under it
+ * (libruntime.so) and the driver's telemetry (libdcmi.so). Nothing of them is needed to build. Names,
+ * arguments and values are the vendor's; every function but those of DCMI returns 0 for success. */
+#ifndef MONA_ASCEND_ACL_H
+#define MONA_ASCEND_ACL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mona.h"
+
+enum {
+#define VALUE(name, vendor, value) name = (value),
+#include "engine/ascend/values.inc"
+#undef VALUE
+};
+enum { ASCEND_MAX_NAME = 128, ASCEND_MAX_DIMS = 128 };
+enum { ASCEND_ELF_BINARY = 0x43554245 }; /* magic of a kernel for an AI Core */
+
+/* aclmdlIODims, aclmdlBatch, aclmdlHW, rtDevBinary_t */
+typedef struct ascend_dims {
+    char name[ASCEND_MAX_NAME];
+    size_t count;
+    int64_t dims[ASCEND_MAX_DIMS];
+} ascend_dims;
+typedef struct ascend_batches {
+    size_t count;
+    uint64_t batches[ASCEND_MAX_DIMS];
+} ascend_batches;
+typedef struct ascend_sizes {
+    size_t count;
+    uint64_t height_width[ASCEND_MAX_DIMS][2];
+} ascend_sizes;
+typedef struct ascend_binary {
+    uint32_t magic, version;
+    const void *data;
+    uint64_t bytes;
+} ascend_binary;
+
+struct aclmdlDesc;
+struct aclmdlDataset;
+struct aclDataBuffer;
+struct aclrtBinaryLoadOptions;
+struct tagRtSmCtrl;
+struct aclTensorDesc;
+struct aclopAttr;
+struct aclopKernelDesc;
+typedef int ascend_choose(int inputs, const struct aclTensorDesc *const *input, int outputs,
+                          const struct aclTensorDesc *const *output,
+                          const struct aclopAttr *attributes, struct aclopKernelDesc *desc);
+
+/* A function that the libraries here lack is NULL, if it is optional. */
+typedef struct ascend_functions {
+#define FUNCTION(library, need, since, result, name, arguments) result(*name) arguments;
+#include "engine/ascend/functions.inc"
+#undef FUNCTION
+} ascend_functions;
+
+extern ascend_functions ascend;
+
+/* Loads the libraries and brings up chip 0, unless that is done. False: mona_ascend_problem() says
+ * why. */
+bool ascend_open(void);
+void ascend_close(void);
+
+/* Whether the chip stopped answering: nothing is tried any more. */
+bool ascend_lost(void);
+
+/* Makes the chip that of the calling thread: every thread does it before it calls AscendCL. False:
+ * the chip is not open, or was lost. */
+bool ascend_enter(void);
+
+/* MONA_OK if code is 0. Otherwise keeps what is known of it for mona_ascend_problem(), and returns
+ * the status that fits. doing: "a frame cannot be sent". */
+mona_status ascend_check(int code, const char *doing);
+
+/* Waits for everything on a stream. It gives the chip up after the time that
+ * mona_ascend_set_patience() sets. */
+mona_status ascend_wait(void *stream, const char *doing);
+
+/* A block of the chip's memory: parts of it that calls of AscendCL use leave `ascend_room` bytes
+ * between their starts, as aclrtMalloc does. */
+mona_status ascend_allocate(size_t bytes, void **memory);
+void ascend_free(void *memory);
+static inline size_t ascend_room(size_t bytes)
+{
+    return ((bytes + 31) / 32 * 32 + 32 + 63) / 64 * 64;
+}
+
+/* Copies rows to dense memory of the chip, or from it, through pinned memory of the host. */
+mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t row_bytes,
+                          size_t rows);
+mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t row_bytes,
+                            size_t rows);
+void ascend_free_staging(void);
+/* Whether an address lies in a block of ascend_allocate(). */
+bool ascend_owns(const void *memory);
+
+/* Keeps a sentence of parts up to a NULL, unless one is kept already that was not asked for. */
+void ascend_report(const char *const *parts);
+#define ASCEND_REPORT(...) ascend_report((const char *const[]){__VA_ARGS__, NULL})
+/* Decimal digits of a number, in text, which has room for 12. */
+const char *ascend_digits(int64_t number, char *text);
+
+#endif

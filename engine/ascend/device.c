@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The device "ascend". Its streams are threads of the host that wait for the chip: three of them, one
+ * that sends frames, one that runs and one that fetches, work on three frames at a time. */
+#include "engine/ascend/acl.h"
+#include "engine/ascend/session.h"
+#include "engine/ascend/telemetry.h"
+#include "engine/cpu/cpu.h"
+#include "engine/mona_ascend.h"
+#include "engine/name.h"
+#include "engine/run/device.h"
+
+static mona_status open_chip(mona_device_properties *p)
+{
+    if (!ascend_open())
+        return MONA_ERR_DEVICE;
+    p->cores = ac_target_ascend310.cores;
+    p->cache_bytes = ac_target_ascend310.l1_bytes;
+    return MONA_OK;
+}
+
+static mona_status copy(const mona_copy *c)
+{
+    return c->direction == MONA_UPLOAD
+               ? ascend_upload(c->dst, c->src, c->src_stride, c->row_bytes, c->rows)
+               : ascend_download(c->dst, c->dst_stride, c->src, c->row_bytes, c->rows);
+}
+
+/* Plans bind operators to row kernels, which never run here. */
+static const ac_isa *isa(const char *highest)
+{
+    return !highest || mona_names_equal(highest, mona_device_ascend.name) ? &ac_isa_c : NULL;
+}
+
+const mona_device mona_device_ascend = {
+    .name = "ascend",
+    .description = "the Ascend 310",
+    .target = &ac_target_ascend310,
+    .open = open_chip,
+    .close = ascend_close,
+    .telemetry = ascend_telemetry,
+    .allocate = ascend_allocate,
+    .free = ascend_free,
+    .copy = copy,
+    .isa = isa,
+    .ai_core = &ascend_ai_core,
+};

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/ascend/kernel/emulation.h"
+
+#include "engine/aicore/access.h"
+#include "engine/ascend/kernel/machine.h"
+#include "engine/ascend/kernel/words.h"
+#include "engine/cpu/c/f16.h"
+#include "engine/libc.h"
+
+extern void mona_replay__kernel0(uint8_t *words, uint8_t *addresses);
+
+static _Thread_local cce_machine *now;
+
+static void fail(const char *why)
+{
+    now->fault = now->fault ? now->fault : why;
+}
+
+static uint64_t field(uint64_t word, unsigned at, unsigned count)
+{
+    return word >> at & (((uint64_t)1 << count) - 1);
+}
+
+static ac_address on_device(uint64_t at)
+{
+    return ac_at(AC_GM, at - now->device);
+}
+
+/* ---- instructions --------------------------------------------------------------------------- */
+
+static bool reaches(const ac_access *a)
+{
+    const uint32_t space = ac_space_of(a->at);
+    const ac_memory *m = &now->core.memory[space];
+    const uint64_t at = ac_offset_of(a->at);
+    return ac_may_lie_in(a, space) && at < m->size && a->extent <= m->size - at &&
+           at % a->align == 0;
+}
+
+static void take(const ac_instruction *i)
+{
+    ac_fault fault;
+    ac_access accesses[AC_ACCESSES];
+    if (!ac_legal(i, &fault))
+        fail(fault.operand);
+    const uint32_t count = now->fault ? 0 : ac_accesses_of(now->core.target, i, accesses);
+    for (uint32_t k = 0; k < count; k++)
+        if (!reaches(&accesses[k]))
+            fail(accesses[k].name);
+    if (!now->fault)
+        now->core.take(&now->core, i);
+}
+
+void cce_flag(int opcode, int src, int dst, int event)
+{
+    take(&(ac_instruction){.opcode = (ac_opcode)opcode,
+                           .flag = {(ac_pipe)src, (ac_pipe)dst, (ac_event)event}});
+}
+
+static ac_copy copy_of(uint64_t config)
+{
+    return (ac_copy){(uint16_t)field(config, 4, 12), (uint16_t)field(config, 16, 16),
+                     (uint16_t)field(config, 32, 16), (uint16_t)field(config, 48, 16)};
+}
+
+/* Lanes that the mask lets a vector instruction write: only the first ones, all in a row. */
+static uint8_t lanes_of_mask(void)
+{
+    uint64_t high = now->registers[CCE_MASK_HIGH], low = now->registers[CCE_MASK_LOW];
+    uint8_t lanes = 0;
+    for (; low & 1; low >>= 1)
+        lanes++;
+    for (; lanes >= 64 && high & 1; high >>= 1)
+        lanes++;
+    if (low || high)
+        fail("mask");
+    return lanes;
+}
+
+static ac_vector vector_of(uint32_t op, uint64_t config)
+{
+    ac_vector v = {.repeat = (uint8_t)field(config, 56, 8), .lanes = lanes_of_mask()};
+    v.dst_block = (uint8_t)field(config, 0, 8);
+    if (ac_is_vec2(op)) {
+        v.a_block = (uint8_t)field(config, 8, 8);
+        v.b_block = (uint8_t)field(config, 16, 8);
+        v.dst_repeat = (uint8_t)field(config, 24, 8);
+        v.a_repeat = (uint8_t)field(config, 32, 8);
+        v.b_repeat = (uint8_t)field(config, 40, 8);
+    } else {
+        v.a_block = op == AC_OP_DUP ? 0 : (uint8_t)field(config, 16, 8);
+        v.dst_repeat = (uint8_t)field(config, 32, 8);
+        v.a_repeat = op == AC_OP_DUP ? 0 : (uint8_t)field(config, 40, 8);
+    }
+    return v;
+}
+
+static void place_copy(ac_instruction *i, uint64_t dst, uint64_t a)
+{
+    const uint32_t path = i->opcode - AC_OP_COPY;
+    i->dst = path == AC_UB_GM ? on_device(dst)
+                              : ac_at(path == AC_GM_L1 || path == AC_UB_L1 ? AC_L1 : AC_UB, dst);
+    i->a = path <= AC_GM_UB ? on_device(a) : ac_at(path == AC_L1_UB ? AC_L1 : AC_UB, a);
+}
+
+static void place_drain(ac_instruction *i, uint64_t dst, uint64_t a, uint32_t mode)
+{
+    const uint64_t scale = now->registers[CCE_DEQSCALE];
+    const bool scaled = i->opcode == AC_OP_DRAIN + AC_DRAIN_S32_F16_DEQ;
+    if (scaled ? mode != 7 : mode != 1 && mode != 2)
+        fail("ConvRelu_t");
+    i->dst = ac_at(AC_UB, dst);
+    i->a = ac_at(AC_L0C, a);
+    i->b = scaled ? ac_at(AC_UB, field(scale, 0, 15) * AC_BLOCK) : AC_NOWHERE;
+    i->relu = scaled ? field(scale, 15, 1) : mode == 2;
+}
+
+static void place_cube(ac_instruction *i, uint64_t dst, uint64_t a, uint64_t b, uint64_t config)
+{
+    if (i->opcode == AC_OP_LOAD2D) {
+        if (field(config, 0, 16) || field(config, 24, 16) != 1)
+            fail("fractals");
+        i->dst = ac_at(AC_L0B, dst);
+        i->a = ac_at(AC_L1, a);
+        i->fractals = (uint32_t)field(config, 16, 8);
+        return;
+    }
+    i->dst = ac_at(AC_L0C, dst);
+    if (i->opcode == AC_OP_BIAS_L0C) {
+        if (config >> 16)
+            fail("gaps");
+        i->a = ac_at(AC_UB, a);
+        i->product = (ac_product){.m = (uint32_t)field(config, 8, 8) * AC_FRACTAL,
+                                  .n = (uint32_t)field(config, 0, 8) * AC_FRACTAL};
+        return;
+    }
+    i->a = ac_at(AC_L0A, a);
+    i->b = ac_at(AC_L0B, b);
+    i->product = (ac_product){(uint32_t)field(config, 0, 12), (uint32_t)field(config, 12, 12),
+                              (uint32_t)field(config, 24, 12), config >> 63};
+}
+
+void cce_issue(int opcode, uint64_t dst, uint64_t a, uint64_t b, uint64_t config, uint32_t value)
+{
+    ac_instruction i = {.opcode = (ac_opcode)opcode,
+                        .dst = ac_at(AC_UB, dst),
+                        .a = ac_at(AC_UB, a),
+                        .b = ac_at(AC_UB, b)};
+    const uint32_t op = i.opcode;
+    if (ac_is_copy(op) || ac_is_drain(op))
+        i.copy = copy_of(config);
+    if (ac_is_copy(op))
+        place_copy(&i, dst, a);
+    else if (ac_is_drain(op))
+        place_drain(&i, dst, a, value);
+    else if (op < AC_OP_DUP)
+        place_cube(&i, dst, a, b, config);
+    else
+        i.vector = vector_of(op, config);
+    i.value = (uint16_t)value;
+    if (op == AC_OP_VECS + AC_VADDS_F32 || op == AC_OP_VECS + AC_VMULS_F32)
+        memcpy(&i.scalar, &value, sizeof i.scalar);
+    else if (ac_is_vecs(op))
+        i.scalar = ac_f32_from_f16((uint16_t)value);
+    take(&i);
+}
+
+/* Windows of one row that do not leave it, along output pixels. */
+void cce_load3d(uint64_t dst, uint64_t src, uint64_t xm, uint64_t xt, size_t element, bool small)
+{
+    const uint64_t matrix = now->registers[CCE_FMATRIX];
+    const uint32_t c0 = (uint32_t)((small ? 8 : 32) / element);
+    const bool row = field(matrix, 16, 48) == 1, one = !field(xm, 0, 32) && !field(xm, 48, 16);
+    if (!row || !one || field(xt, 20, 8) != 1 || field(xt, 6, 6) != 1 || field(xt, 36, 8) != 1 ||
+        field(xt, 12, 8) != 32 / (c0 * element) || field(xt, 52, 1) != 1)
+        fail("load3d");
+    take(&(ac_instruction){.opcode = AC_OP_LOAD3D,
+                           .dst = ac_at(AC_L0A, dst),
+                           .a = ac_at(AC_L1, src),
+                           .load3d = {.column = (uint16_t)field(xm, 32, 16),
+                                      .columns = (uint16_t)field(matrix, 0, 16),
+                                      .stride = (uint8_t)field(xt, 0, 6),
+                                      .dilation = (uint8_t)field(xt, 28, 8),
+                                      .c0 = (uint8_t)c0,
+                                      .element = (uint8_t)element,
+                                      .repeat = (uint8_t)field(xt, 56, 8),
+                                      .jump = (uint8_t)field(xt, 44, 7)}});
+}
+
+void cce_transpose(int dst, int src, uint64_t config, size_t element, bool dst_high, bool src_high)
+{
+    ac_turned to = {.repeat = (uint8_t)field(config, 0, 16), .high = dst_high};
+    ac_turned from = {.repeat = (uint8_t)field(config, 16, 16), .high = src_high};
+    for (int i = 0; i < AC_FRACTAL; i++) {
+        to.at[i] = ac_at(AC_UB, now->va[dst + i / 8][i % 8]);
+        from.at[i] = ac_at(AC_UB, now->va[src + i / 8][i % 8]);
+    }
+    take(&(ac_instruction){.opcode = element == 2 ? AC_OP_TRANSPOSE : AC_OP_TRANSPOSE_B8,
+                           .turn = {&to, &from, (uint8_t)field(config, 56, 8)}});
+}
+
+/* ---- the scalar unit ------------------------------------------------------------------------ */
+
+uint64_t cce_block(void)
+{
+    return now->block;
+}
+
+void cce_register(int name, uint64_t value)
+{
+    now->registers[name] = value;
+}
+
+void cce_va(int va, const uint64_t *addresses)
+{
+    memcpy(now->va[va], addresses, sizeof now->va[va]);
+}
+
+static uint8_t *scalar_at(int place, uint64_t at, size_t bytes)
+{
+    const ac_memory *m = &now->core.memory[place == CCE_IN_GM ? AC_GM : AC_UB];
+    const uint64_t offset = place == CCE_IN_GM ? at - now->device : at;
+    if (offset >= m->size || bytes > m->size - offset || at % bytes)
+        fail("scalar");
+    return now->fault ? NULL : m->bytes + offset;
+}
+
+void cce_scalar_load(int place, uint64_t at, void *value, size_t bytes)
+{
+    const uint8_t *from = scalar_at(place, at, bytes);
+    const uint64_t stop = WORDS_STOP;
+    memcpy(value, from ? from : (const uint8_t *)&stop, bytes);
+    now->loads++;
+}
+
+void cce_scalar_store(int place, uint64_t at, const void *value, size_t bytes)
+{
+    uint8_t *to = scalar_at(place, at, bytes);
+    if (to)
+        memcpy(to, value, bytes);
+}
+
+void cce_run(cce_machine *machine, uint64_t words, uint64_t addresses)
+{
+    now = machine;
+    mona_replay__kernel0((uint8_t *)(uintptr_t)words, (uint8_t *)(uintptr_t)addresses);
+    now = NULL;
+}

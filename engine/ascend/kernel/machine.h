@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A core on which the replay kernel runs on a CPU. Not part of any library: tests link it. */
+#ifndef MONA_MACHINE_H
+#define MONA_MACHINE_H
+
+#include "engine/aicore/aicore.h"
+#include "engine/ascend/kernel/emulation.h"
+
+/* core: its buffers are the caller's, UB with all of its 253952 bytes; what the kernel issues goes to
+ * core->take. Its memory at AC_GM is that of the device, which begins at `device` for the kernel.
+ * fault: NULL, or what was wrong with the first instruction that is not sound; no later one is
+ * executed. loads: words that the kernel has read. */
+typedef struct cce_machine {
+    ac_core core;
+    uint64_t device, block;
+    const char *fault;
+    uint64_t loads, registers[CCE_REGISTERS], va[4][8];
+} cce_machine;
+
+/* Runs the kernel to its end: words and addresses lie in the device's memory. */
+void cce_run(cce_machine *machine, uint64_t words, uint64_t addresses);
+
+#endif

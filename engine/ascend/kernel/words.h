@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the replay kernel reads: a recorded program as words of 64 bits, made when a model is opened
+ * (engine/ascend/words.h). Shared with the kernel, so there is nothing here but numbers.
+ *
+ * An image, for one segment of a program, is a header and chunks. Each core has its own chunks. The
+ * kernel copies them to UB, one ahead of the one that it reads. A chunk begins with a word that says
+ * which one follows:
+ *   next 0, first 24, depth 48: number of the chunk that follows; if depth is not 0, the chunk
+ *   `first` follows instead as long as loop depth - 1 has turns left after this one
+ * Then come entries. The first word of each has a code in bits 0 to 7, and:
+ *   END        the chunk ends
+ *   STOP       the program ends
+ *   LOOP       depth 8, turns 16. In front of the entries of a loop's body
+ *   AGAIN      moves 8, depth 16, inside 18, byte 20, and two words for each move: phase 0, bytes 16.
+ *              The body ends. The first of the two moves a phase before another turn, which begins at
+ *              that byte of this chunk if `inside`, else where the next chunk does; the second one
+ *              moves it back after the last turn. Both are below the phase's ring
+ *   START      count 8, and two words for each: end, bytes of a ring. Phases 1, 2, ... are at 0
+ *   FLAGS      5 times 10 bits from 8 on: kind 0, pair of pipes 2, event 8. A barrier has a pipe
+ *              instead of a pair
+ *   TILE       load3ds 8, events 16, 18, 20, type of load3d 24, type of mad 28; Xt, FMATRIX; for each
+ *              load3d L0A 0, L1 16 and phase 36, and Xm; operands of mad as below, and its config.
+ *              It waits for M to MTE1 before, orders MTE1 before M in between, and sets M to MTE1
+ *              after it
+ *   SCALE      event 8, ReLU 10; where 16 scales lie in UB, a wide operand as below
+ *   MASK       two words for set_vector_mask
+ *   others     an instruction: wide 8, type 16; operands; then what the instruction takes
+ * The operands of an instruction are dst, a and b, 20 bits each in one word. If wide is not 0, there
+ * are so many words instead, each of an offset 0, a base 32 and a phase 40: the operand lies at the
+ * base's address + offset + the phase's bytes. If that reaches the end of the phase's ring, it is
+ * the ring's bytes less. Bases and phases are given as bytes from the first one in UB, and 0 is none;
+ * base 32 is the first address that a launch is given.
+ * What instructions take, config being the packed form of the intrinsic's arguments:
+ *   copies, LOAD2D, MMAD, BIAS_L0C, DRAIN, VEC2, VCONV   config
+ *   LOAD3D     FMATRIX, Xm, Xt
+ *   DUP, VECS  config, and the value in the type of the elements
+ *   TRANSPOSE  type: upper halves of dst 0, a 1, event 2; config; 8 words of 4 blocks each, 16 bits, signed: of dst, then of a
+ *   MOVE       count 0, type of dst 32, of a 40, fp16 scale 48; steps of dst 0, a 32; maximum 0,
+ *              place of dst 32, of a 40
+ *   FILL       count 0, bytes 32, place 40; step 0, value 32 */
+#ifndef MONA_REPLAY_WORDS_H
+#define MONA_REPLAY_WORDS_H
+
+#include "engine/aicore/opcodes.h"
+
+enum {
+    WORDS_CHUNK = 2560, /* bytes; multiples of 32 */
+    WORDS_HEADER = 64,  /* bytes: first chunk of each core */
+    WORDS_BASES = 20,   /* addresses that a launch is given: constants, then buffers */
+    WORDS_PHASES = 95,
+    WORDS_LOOPS = 3,
+    /* In UB, behind what programs use. */
+    WORDS_UB = 253952 - 8192,
+    WORDS_UB_BASES = WORDS_UB + 2 * WORDS_CHUNK,
+    WORDS_UB_TURNS =
+        WORDS_UB_BASES + 8 * (4 + WORDS_BASES), /* that of the core's buffers takes 4 */
+    WORDS_UB_HEADER = WORDS_UB_TURNS + 32,
+    WORDS_UB_BLOCKS = WORDS_UB_HEADER + WORDS_HEADER, /* two, of L1 */
+    WORDS_UB_PHASES = WORDS_UB_BLOCKS + 64,           /* each: bytes, end, bytes of its ring */
+    WORDS_UB_END = WORDS_UB_PHASES + 24 * (WORDS_PHASES + 1),
+};
+
+/* Codes of entries. Those of instructions are their ac_opcode. */
+enum {
+    WORDS_END = AC_OPCODES,
+    WORDS_STOP,
+    WORDS_LOOP,
+    WORDS_AGAIN,
+    WORDS_START,
+    WORDS_FLAGS,
+    WORDS_TILE,
+    WORDS_SCALE,
+    WORDS_MASK,
+};
+
+/* Types of elements of LOAD3D and TILE: 8 bits or fp16; with small channels, 4 more. */
+enum { WORDS_B8, WORDS_F16, WORDS_SMALL_B8 = 4, WORDS_SMALL_F16 };
+
+/* Where the scalar unit works: it cannot reach L1, whose blocks are copied to UB and back. */
+enum { WORDS_IN_UB, WORDS_IN_GM, WORDS_IN_L1 };
+
+/* Kinds of flags: SYNC sets a flag and waits for it. No flag is 0, a barrier for PIPE_S, which nobody
+ * needs. */
+enum { WORDS_BARRIER, WORDS_SET, WORDS_WAIT, WORDS_SYNC };
+
+/* Pairs of pipes with flags between them, source first. Those that programs use most are found
+ * first. */
+#define WORDS_PAIRS_FIRST(X)                                                                       \
+    X(0, V, M)                                                                                     \
+    X(1, MTE3, V)                                                                                  \
+    X(2, M, V)                                                                                     \
+    X(3, V, MTE3)
+#define WORDS_PAIRS_OTHER(X)                                                                       \
+    X(4, M, MTE1)                                                                                  \
+    X(5, MTE1, M)                                                                                  \
+    X(6, MTE1, V)                                                                                  \
+    X(7, V, MTE1)                                                                                  \
+    X(8, MTE2, MTE1)                                                                               \
+    X(9, MTE1, MTE2)                                                                               \
+    X(10, MTE2, V)                                                                                 \
+    X(11, V, MTE2)                                                                                 \
+    X(12, MTE3, MTE1)                                                                              \
+    X(13, MTE1, MTE3)                                                                              \
+    X(14, MTE2, M)                                                                                 \
+    X(15, M, MTE2)                                                                                 \
+    X(16, MTE3, MTE2)                                                                              \
+    X(17, MTE2, MTE3)                                                                              \
+    X(18, S, V)                                                                                    \
+    X(19, V, S)                                                                                    \
+    X(20, S, MTE2)                                                                                 \
+    X(21, MTE2, S)                                                                                 \
+    X(22, S, MTE3)                                                                                 \
+    X(23, MTE3, S)
+
+#endif

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The replay kernel on the chip, by the first way that the libraries have. */
+#ifndef MONA_ASCEND_LAUNCH_H
+#define MONA_ASCEND_LAUNCH_H
+
+#include "engine/mona_ascend.h"
+
+/* What the kernel is called with: addresses on the chip. on_chip: where a copy of them lies there. */
+typedef struct ascend_task {
+    uint64_t words, addresses;
+    void *on_chip;
+} ascend_task;
+
+/* Makes the kernel known to the chip, unless it is. */
+mona_status ascend_register_kernel(void);
+void ascend_forget_kernel(void);
+
+/* Enqueues it on both AI Cores. */
+mona_status ascend_launch(const ascend_task *task, void *stream);
+
+#endif

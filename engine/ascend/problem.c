@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What failed on the chip, in words; and when it is given up. */
+#include "engine/ascend/acl.h"
+
+#include <stdatomic.h>
+
+#include "engine/libc.h"
+#include "engine/mona_ascend.h"
+#include "engine/port/library.h"
+
+/* Texts are made while `busy`, in the one that is not shown. */
+static struct {
+    atomic_flag busy;
+    atomic_bool lost;
+    atomic_uint shown, patience;
+    char text[2][512];
+} problem = {.busy = ATOMIC_FLAG_INIT, .patience = 30};
+
+const char *mona_ascend_problem(void)
+{
+    return problem.text[problem.shown];
+}
+
+void mona_ascend_forget(void)
+{
+    ASCEND_REPORT("");
+}
+
+void mona_ascend_set_patience(unsigned seconds)
+{
+    problem.patience = seconds;
+}
+
+bool ascend_lost(void)
+{
+    return problem.lost;
+}
+
+/* The vendor's texts have several lines. */
+void ascend_report(const char *const *parts)
+{
+    while (atomic_flag_test_and_set(&problem.busy))
+        mona_port_pause(100);
+    char *text = problem.text[!problem.shown];
+    size_t length = 0;
+    for (; *parts; parts++)
+        for (const char *c = *parts; *c && length < sizeof problem.text[0] - 1; c++)
+            if (*c != '\n' && *c != '\r' && *c != '\t')
+                text[length++] = *c;
+            else if (length && text[length - 1] != ' ')
+                text[length++] = ' ';
+    while (length && (text[length - 1] == ' ' || text[length - 1] == '.'))
+        length--;
+    text[length] = 0;
+    problem.shown = !problem.shown;
+    atomic_flag_clear(&problem.busy);
+}
+
+const char *ascend_digits(int64_t number, char *text)
+{
+    char *at = text + 11;
+    *at = 0;
+    do {
+        *--at = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0 && at > text);
+    return at;
+}
+
+/* ---- codes ---------------------------------------------------------------------------------- */
+
+typedef struct meaning {
+    int code;
+    mona_status status;
+    bool lost; /* nothing on the chip can be relied on any more */
+    const char *text;
+} meaning;
+
+static const meaning meanings[] = {
+    {100012, MONA_ERR_MODEL, false, "the model cannot be read"},
+    {100013, MONA_ERR_MODEL, false, "the model cannot be read"},
+    {100015, MONA_ERR_MODEL, false, "the model is cut off"},
+    {145006, MONA_ERR_MODEL, false, "the model is cut off"},
+    {545001, MONA_ERR_MODEL, false, "the model cannot be read"},
+    {545005, MONA_ERR_MODEL, false, "the model is cut off, or for another chip"},
+    {107001, MONA_ERR_DEVICE, false, "there is no such chip"},
+    {107002, MONA_ERR_STATE, false, "no chip was chosen"},
+    {200000, MONA_ERR_ARENA, false, "the host has no memory left"},
+    {200001, MONA_ERR_UNSUPPORTED, false, "this release of CANN cannot do it"},
+    {207000, MONA_ERR_UNSUPPORTED, false, "this chip cannot do it"},
+    {207001, MONA_ERR_ARENA, false, "the chip has no memory left"},
+    {207006, MONA_ERR_DEVICE, false, "not permitted: join the group HwHiAiUser"},
+    {207007, MONA_ERR_LIMIT, false, "all events are in use"},
+    {207008, MONA_ERR_LIMIT, false, "all streams are in use"},
+    {207018, MONA_ERR_ARENA, false, "the chip has no memory left"},
+    {500000, MONA_ERR_DEVICE, false, "CANN does not know this chip: its release is too new or old"},
+    {507008, MONA_ERR_DEVICE, false, "CANN is for another chip"},
+    {507010, MONA_ERR_DEVICE, true, "the chip's heartbeat was lost"},
+    {507011, MONA_ERR_DEVICE, false, "the model failed"},
+    {507014, MONA_ERR_DEVICE, true, "an AI Core did not end in time"},
+    {507015, MONA_ERR_DEVICE, false, "an AI Core refused an instruction or address"},
+    {507018, MONA_ERR_DEVICE, false, "an AI CPU failed"},
+    {507027, MONA_ERR_DEVICE, false, "the kernel is not in its file"},
+    {507028, MONA_ERR_STATE, false, "the kernel was registered before"},
+    {507033, MONA_ERR_DEVICE, true, "the chip cannot be set up"},
+    {507046, MONA_ERR_DEVICE, true, "the chip does not answer"},
+    {507053, MONA_ERR_DEVICE, true, "an AI Core's access to memory failed"},
+    {507899, MONA_ERR_DEVICE, true, "the driver failed"},
+    {507901, MONA_ERR_DEVICE, true, "the connection to the chip was lost"},
+};
+
+static const meaning *meaning_of(int code)
+{
+    static const meaning other = {0, MONA_ERR_DEVICE, false, "see the vendor's list of codes"};
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (meanings[i].code == code)
+            return &meanings[i];
+    return &other;
+}
+
+mona_status ascend_check(int code, const char *doing)
+{
+    char digits[12];
+    if (!code)
+        return MONA_OK;
+    const meaning *m = meaning_of(code);
+    const char *details = ascend.aclGetRecentErrMsg ? ascend.aclGetRecentErrMsg() : NULL;
+    /* What follows the loss of the chip says nothing more. */
+    if (!problem.lost)
+        ASCEND_REPORT(doing, ": ", m->text, " (code ", ascend_digits(code, digits), ")",
+                      details && *details ? ": " : "", details ? details : "");
+    problem.lost = problem.lost || m->lost;
+    return m->status;
+}
+
+/* ---- waiting -------------------------------------------------------------------------------- */
+
+/* Libraries before 6.3 cannot stop waiting, so an event is asked again and again. */
+static int wait_for_event(void *stream, void *event)
+{
+    const uint64_t end = mona_port_milliseconds() + 1000u * problem.patience;
+    uint32_t status = !ASCEND_EVENT_COMPLETE;
+    int code = ascend.aclrtRecordEvent(event, stream);
+    for (unsigned pause = 20; !code && status != ASCEND_EVENT_COMPLETE;) {
+        code = ascend.aclrtQueryEvent(event, &status);
+        if (code || status == ASCEND_EVENT_COMPLETE)
+            break;
+        if (mona_port_milliseconds() > end)
+            return ASCEND_TIME_OUT;
+        mona_port_pause(pause);
+        pause = pause < 200 ? pause * 2 : 200;
+    }
+    return code ? code : ascend.aclrtSynchronizeStream(stream);
+}
+
+mona_status ascend_wait(void *stream, const char *doing)
+{
+    void *event;
+    if (ascend.aclrtSynchronizeStreamWithTimeout)
+        return ascend_check(
+            ascend.aclrtSynchronizeStreamWithTimeout(stream, (int32_t)(1000 * problem.patience)),
+            doing);
+    const mona_status status =
+        ascend_check(ascend.aclrtCreateEventWithFlag(&event, ASCEND_EVENT_SYNC), doing);
+    if (status)
+        return status;
+    const int code = wait_for_event(stream, event);
+    if (code != ASCEND_TIME_OUT)
+        ascend.aclrtDestroyEvent(event);
+    return ascend_check(code, doing);
+}

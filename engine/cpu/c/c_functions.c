@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Functions of activations in portable C. */
+#include "engine/arith.h"
+#include "engine/cpu/c/c_vector.h"
+#include "engine/cpu/c/rows.h"
+
+typedef float vf;
+
+static inline vf vf_set1(float x)
+{
+    return x;
+}
+
+static inline vf vf_add(vf a, vf b)
+{
+    return a + b;
+}
+
+static inline vf vf_sub(vf a, vf b)
+{
+    return a - b;
+}
+
+static inline vf vf_mul(vf a, vf b)
+{
+    return a * b;
+}
+
+static inline vf vf_div(vf a, vf b)
+{
+    return a / b;
+}
+
+static inline vf vf_max(vf a, vf b)
+{
+    return a > b ? a : b;
+}
+
+static inline vf vf_min(vf a, vf b)
+{
+    return a < b ? a : b;
+}
+
+static inline vf vf_power2(vf v)
+{
+    return ac_float((ac_bits(v) + 127) << 23);
+}
+
+#include "engine/cpu/c/functions.h"
+
+static void apply_f16(const ac_function_row *f, uint8_t *p, size_t count)
+{
+    for (size_t i = 0; i < count; i++, p += 2) {
+        const float x = ac_f32_from_f16(ac_wide(p));
+        const uint16_t wide =
+            ac_half_of_finite(function_of((mona_activation)f->function, x, f->alpha));
+        memcpy(p, &wide, sizeof wide);
+    }
+}
+
+static void apply_table(const ac_function_row *f, uint8_t *p, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        p[i] = f->table[p[i]];
+}
+
+void ac_c_function_row(const ac_function_row *f)
+{
+    const ac_row *r = &f->row;
+    for (uint32_t c = 0; c < f->channels; c += r->c0) {
+        uint8_t *block = r->data + c / r->c0 * r->block_stride;
+        (f->function == MONA_ACT_TABLE ? apply_table : apply_f16)(f, block,
+                                                                  (size_t)f->pixels * r->c0);
+    }
+    ac_fill_up(r, f->channels, f->pixels);
+}

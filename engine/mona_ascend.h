@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The Ascend 310 through the vendor's libraries, as libmona-ascend.a offers it. The libraries are
+ * looked for at run time; without them the device does not answer. */
+#ifndef MONA_ASCEND_H
+#define MONA_ASCEND_H
+
+#include "mona.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
+/* Runs the AI Core programs of models (mona compile --target ascend310). */
+extern const mona_device mona_device_ascend;
+
+/* The replay kernel as the vendor's compiler makes it (make ascend-kernel): an ELF file in memory,
+ * which must stay as it is until the device is closed. Programs need it before their sessions are
+ * opened. */
+void mona_ascend_set_kernel(const void *elf, size_t bytes);
+
+/* Why the chip does not answer, or what failed on it last: one sentence without a full stop that
+ * says what to do, where that is known. "" if nothing has failed. Valid until the next failure. */
+const char *mona_ascend_problem(void);
+void mona_ascend_forget(void); /* makes it "" */
+
+/* What is known of the chip and the libraries. The chip must answer. */
+typedef struct mona_ascend_info {
+    const char *soc;     /* "Ascend310" */
+    int32_t acl[3];      /* version of the AscendCL interface */
+    uint32_t chips;      /* in this machine */
+    bool on_chip;        /* this is an Atlas 200: host and chip share their memory */
+    const char *missing; /* an optional function that they lack; NULL: none */
+    const char *since;   /* the first release of the kit that has it */
+    char driver[64];     /* version; "": unknown */
+} mona_ascend_info;
+
+mona_status mona_ascend_query(mona_ascend_info *info);
+
+/* After how many seconds without an answer the chip is given up (30). */
+void mona_ascend_set_patience(unsigned seconds);
+
+/* Health, the level of power and other figures that mona_telemetry has no place for; -1: unknown. */
+typedef struct mona_ascend_health {
+    int health; /* 0 good, 1 warning, 2 alarm, 3 critical */
+    int level;
+} mona_ascend_health;
+
+mona_status mona_ascend_health_of(mona_ascend_health *health);
+
+/* ---- compiled models of the vendor (.om) ---------------------------------------------------- */
+
+enum { MONA_OM_SLOTS = 3, MONA_OM_DIMS = 6 };
+
+typedef struct mona_om_tensor {
+    const char *name;
+    bool input;
+    mona_type type;
+    unsigned rank;
+    uint32_t dims[MONA_OM_DIMS];
+    bool channels_last; /* dims are N, H, W, C */
+    size_t bytes;
+} mona_om_tensor;
+
+/* A model on the chip, with MONA_OM_SLOTS sets of inputs and outputs in its memory, so that one
+ * frame can be sent while another is computed and a third fetched. */
+typedef struct mona_om mona_om;
+
+size_t mona_om_bytes(void); /* of a mona_om, which the caller provides */
+/* bytes: of the file; needed only during the call on a card. batch, size: where the model leaves
+ * them open; 0: its first. MONA_ERR_UNSUPPORTED: it has a tensor of a type that mona does not have,
+ * or more than MONA_MAX_IO; MONA_ERR_SHAPE: it is not compiled for this batch or size. */
+mona_status mona_om_open(mona_om *om, const void *bytes, size_t size, uint32_t batch,
+                         mona_size frame);
+void mona_om_close(mona_om *om);
+unsigned mona_om_input_count(const mona_om *om);
+unsigned mona_om_output_count(const mona_om *om);
+mona_om_tensor mona_om_input(const mona_om *om, unsigned index);
+mona_om_tensor mona_om_output(const mona_om *om, unsigned index);
+
+/* A tensor in the host's memory: rows of row_bytes, which divide its bytes; on the chip there are no
+ * gaps between them. */
+typedef struct mona_om_rows {
+    void *data;
+    ptrdiff_t stride;
+    size_t row_bytes;
+} mona_om_rows;
+
+/* The three steps of a frame in a slot, for each of the model's inputs or outputs. Each returns when it is done; three threads may work on three slots at a time, one in each step. */
+mona_status mona_om_upload(mona_om *om, unsigned slot, const mona_om_rows *inputs);
+mona_status mona_om_run(mona_om *om, unsigned slot);
+mona_status mona_om_download(mona_om *om, unsigned slot, const mona_om_rows *outputs);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/compiler/quantize/table.h"
+
+#include <math.h>
+
+#include "ops/arrays/real.h"
+
+enum { ENTRIES = 256 };
+
+static double function_at(const graph_activation *f, double x)
+{
+    switch (f->kind) {
+    case MONA_ACT_SIGMOID:
+        return mona_real_sigmoid(x);
+    case MONA_ACT_SILU:
+        return x * mona_real_sigmoid(x);
+    case MONA_ACT_HARD_SWISH:
+        return x * fmin(fmax(x + 3, 0), 6) / 6;
+    case MONA_ACT_TANH:
+        return mona_real_tanh(x);
+    case MONA_ACT_GELU:
+        return mona_real_gelu(x);
+    case MONA_ACT_GELU_TANH:
+        return mona_real_gelu_tanh(x);
+    case MONA_ACT_MISH:
+        return mona_real_mish(x);
+    case MONA_ACT_ELU:
+        return x > 0 ? x : (double)f->alpha * mona_real_expm1(x);
+    case MONA_ACT_SOFTPLUS:
+        return mona_real_softplus(x);
+    default:
+        return x;
+    }
+}
+
+bool table_needed(const graph_node *node, value_format result)
+{
+    return mona_is_function(node->after_add.kind) && result.type != MONA_F16;
+}
+
+/* Moves an end of the range to where the function begins to differ from its value far out on that
+ * side by a quarter of a step. */
+static double trimmed(const graph_activation *f, double end, double far, double step)
+{
+    const double limit = function_at(f, far), direction = far < 0 ? 1 : -1;
+    for (double x = far; direction * (end - x) > 0 || x == end; x += direction / 16)
+        if (fabs(function_at(f, x) - limit) >= step / 4)
+            return end;
+    double x = end;
+    while (fabs(function_at(f, x) - limit) < step / 4 && direction * (-far - x) > 0)
+        x += direction / 16;
+    return x;
+}
+
+table_source table_find_source(const graph *g, const graph_node *node, value_format result)
+{
+    const graph_value *seen = &g->values[node->before];
+    const double step = (double)result.scale;
+    double low = seen->low <= seen->high ? fmin((double)seen->low, 0) : -8;
+    double high = seen->low <= seen->high ? fmax((double)seen->high, 0) : 8;
+    low = fmin(trimmed(&node->after_add, low, -64, step), 0);
+    high = fmax(trimmed(&node->after_add, high, 64, step), 0);
+    const double scale = fmax((high - low) / (ENTRIES - 1), 1e-20);
+    return (table_source){(float)scale, (int)nearbyint(-low / scale)};
+}
+
+void table_fill(const graph_activation *function, table_source from, value_format result,
+                uint8_t table[ENTRIES])
+{
+    const double low = result.type == MONA_U8 ? 0 : -128, high = result.type == MONA_U8 ? 255 : 127;
+    for (int q = 0; q < ENTRIES; q++) {
+        const double x = (double)from.scale * (q - from.zero);
+        const double y = nearbyint(function_at(function, x) / (double)result.scale);
+        table[q] = (uint8_t)(int)fmax(low, fmin(y, high));
+    }
+}

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Noise that networks learn to remove, and what mona tells them of it.
+
+Noise is seldom independent from sample to sample: a phone interpolates its sensor's mosaic, an editor
+reduces or enlarges, a camera compresses, grain is larger than a pixel. GRAINS has a row for each kind. What
+mona tells a network is not the standard deviation but what pipeline/stages/noise.c finds, so that function
+itself is asked here.
+"""
+import ctypes
+import functools
+import os
+import subprocess
+
+import numpy as np
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+MOST = 50  # steps that mona tells of at most
+
+
+def rms(a):
+    return float(np.sqrt(np.mean(np.square(a))))
+
+
+# ---- kinds of noise ----------------------------------------------------------------------------
+
+def blurred(noise, sigma):
+    """Along the last two axes, by a Gaussian; borders wrap around, which noise does not mind."""
+    x = np.arange(-3, 4)
+    taps = np.exp(-x**2 / (2 * sigma**2 + 1e-9))
+    for axis in (-1, -2):
+        noise = sum(t * np.roll(noise, k, axis) for t, k in zip(taps / taps.sum(), x))
+    return noise
+
+
+def enlarged(noise, times):
+    """Noise of a picture that was `times` smaller, linearly between its samples."""
+    small = noise[..., ::times, ::times]
+    at = np.arange(noise.shape[-1]) / times
+    for axis in (-1, -2):
+        low = np.floor(at[:noise.shape[axis]]).astype(int)
+        part = (at[:noise.shape[axis]] - low).astype(np.float32)
+        part = part if axis == -1 else part[:, None]
+        small = small.take(low, axis, mode="wrap") * (1 - part) + small.take(low + 1, axis, mode="wrap") * part
+    return small
+
+
+def demosaiced(noise):
+    """Red, green and blue that a sensor sees through a Bayer pattern, linearly between its samples."""
+    y, x = np.mgrid[0:noise.shape[-2], 0:noise.shape[-1]] % 2
+    out = []
+    for seen in (y & x, y ^ x, (1 - y) & (1 - x)):
+        a, b = noise * seen, seen * 1.0
+        for axis in (-1, -2):
+            a, b = (np.roll(p, 1, axis) + 2 * p + np.roll(p, -1, axis) for p in (a, b))
+        out.append(a / b)
+    return np.stack(out)
+
+
+# name: (share, values of its parameter or None)
+GRAINS = {"white": (0.4, None), "blurred": (0.3, (0.35, 0.5, 0.6, 0.75, 1.0, 1.2)), "enlarged": (0.15, (2, 4)),
+          "mosaic": (0.15, None)}
+LUMA = np.array([0.299, 0.587, 0.114], np.float32)
+COLOUR = np.array([[-0.168736, -0.331264, 0.5], [0.5, -0.418688, -0.081312]], np.float32)
+
+
+def any_grain(rng):
+    """(name, parameter)"""
+    name = rng.choice(list(GRAINS), p=[share for share, _ in GRAINS.values()])
+    values = GRAINS[name][1]
+    return name, None if values is None else values[rng.integers(len(values))]
+
+
+def plane(shape, grain, rng):
+    """Noise of luma, of standard deviation 1."""
+    name, value = grain
+    noise = rng.standard_normal(shape, np.float32)
+    if name == "blurred":
+        noise = blurred(noise, value)
+    elif name == "enlarged":
+        noise = enlarged(noise, value)
+    elif name == "mosaic":
+        noise = np.tensordot(LUMA, demosaiced(noise).astype(np.float32), 1)
+    return noise / rms(noise)
+
+
+def planes(side, grain, rng):
+    """Noise of luma, side x side and of standard deviation 1, and of 4:2:0 chroma."""
+    if grain[0] == "mosaic":
+        rgb = demosaiced(rng.standard_normal((side, side), np.float32)).astype(np.float32)
+        y, colour = np.tensordot(LUMA, rgb, 1), np.tensordot(COLOUR, rgb, 1)
+        return y / rms(y), colour.reshape(2, side // 2, 2, side // 2, 2).mean((2, 4)) / rms(y)
+    return plane((side, side), grain, rng), np.stack([plane((side // 2,) * 2, grain, rng) for _ in range(2)])
+
+
+# ---- what mona tells ---------------------------------------------------------------------------
+
+class Level(ctypes.Structure):
+    _fields_ = [("sigma", ctypes.c_float), ("strength", ctypes.c_float)]
+
+
+@functools.cache
+def library():
+    """pipeline/stages/noise.c, compiled."""
+    source = os.path.join(ROOT, "pipeline", "stages", "noise.c")
+    path = os.path.join(ROOT, "build", f"noise-{os.getpid()}.so")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-std=c11", "-ffp-contract=off", "-I", ROOT,
+                    "-I", os.path.join(ROOT, "engine"), "-shared", "-fPIC", source, "-o", path, "-lm"], check=True)
+    out = ctypes.CDLL(path)
+    os.remove(path)
+    out.noise_measure.restype = Level
+    out.noise_measure.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_uint32,
+                                  ctypes.c_uint32, ctypes.c_uint, ctypes.c_uint, ctypes.c_bool]
+    return out
+
+
+SCRATCH = ctypes.create_string_buffer(1 << 20)  # more than sizeof(noise_work)
+
+
+def found(luma):
+    """What mona tells a network of the noise in luma, uint8."""
+    luma = np.ascontiguousarray(luma)
+    return library().noise_measure(SCRATCH, luma.ctypes.data, luma.strides[0], luma.shape[1], luma.shape[0], 8, 1,
+                                   False).strength
+
+
+SIGMAS = (2, 4, 8, 16, 32)
+
+
+@functools.cache
+def table(grain):
+    """What mona tells of such noise on a flat grey, for each of SIGMAS."""
+    rng = np.random.default_rng(1)
+    noise = plane((320, 320), grain, rng)
+    known = [found(np.clip(np.rint(128 + s * noise), 0, 255).astype(np.uint8)) for s in SIGMAS]
+    # Enlarged linearly by 4 it is not found, enlarged by bicubic interpolation it is: noise.c's line for that.
+    return known if any(known) else [2.6 * s - 5 for s in SIGMAS]
+
+
+def told(grain, sigma):
+    """What mona tells about, at least 2: of less a network is not run."""
+    known = table(grain)
+    beyond = max(sigma - SIGMAS[-1], 0) * known[-1] / SIGMAS[-1]
+    return min(max(np.interp(sigma, SIGMAS, known) + beyond, 2), MOST)
+
+
+# ---- on patches --------------------------------------------------------------------------------
+
+def dct8():
+    k, n = np.mgrid[0:8, 0:8]
+    m = np.cos(np.pi * (2 * n + 1) * k / 16) * 0.5
+    m[0] *= 0.5**0.5
+    return m.astype(np.float32)
+
+
+DCT8 = dct8()
+
+
+def block_compress(plane, step, rng):
+    """Quantise 8x8 DCT blocks with one step and a dead zone, as JPEG and video codecs do."""
+    shift = rng.integers(8, size=2)
+    a = np.roll(plane, shift, (0, 1))
+    h, w = a.shape
+    b = a.reshape(h // 8, 8, w // 8, 8).transpose(0, 2, 1, 3)
+    c = DCT8 @ b @ DCT8.T
+    c = np.sign(c) * np.floor(np.abs(c) / step + 0.35) * step
+    b = DCT8.T @ c @ DCT8
+    return np.roll(b.transpose(0, 2, 1, 3).reshape(h, w), -shift, (0, 1))
+
+
+def gain(luma, rng):
+    """How much noise each sample has beside others: all as much; more where it is bright, as sensors; or more
+    in the middle, as grain. Of RMS 1."""
+    kind, bright = rng.random(), luma / 255
+    if kind < 0.6:
+        return np.float32(1)
+    of = np.sqrt(0.1 + 1.5 * bright) if kind < 0.8 else 0.3 + 3 * bright * (1 - bright)
+    return (of / rms(of)).astype(np.float32)
+
+
+def spoil(y, chroma, sigma, rng):
+    """(luma, chroma, level told) with noise of a kind that chance chooses; not rounded."""
+    grain = any_grain(rng)
+    noise, colours = planes(len(y), grain, rng)
+    much = gain(y, rng)
+    less = 1 if rng.random() < 0.4 else rng.random() * (rng.random() < 0.7)
+    small = much if much.ndim == 0 else much[::2, ::2]
+    y = y + sigma * much * noise
+    chroma = chroma + sigma * less * small * colours
+    if sigma == 0:
+        return y, chroma, 0
+    level = sigma if grain[0] == "white" else told(grain, sigma)
+    return y, chroma, min(level * rng.uniform(0.9, 1.15), MOST)
+
+
+def compress(y, chroma, noise_free, rng):
+    """The same once it is compressed; the level is the error that remains."""
+    step = 4 + 36 * rng.random() ** 2
+    y = block_compress(y, step, rng)
+    chroma = np.stack([block_compress(c, step, rng) for c in chroma])
+    return y, chroma, min(rms(y - noise_free), MOST)

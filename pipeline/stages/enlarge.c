@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Super-resolution: luma is enlarged by a network, which works in studio range (range.h), chroma and
+ * alpha by bicubic interpolation. In a video only what differs from the frame before is enlarged
+ * (changes.h). */
+#include <stdlib.h>
+
+#include "engine/model_format.h"
+#include "pipeline/quality/model_run.h"
+#include "pipeline/stages/changes.h"
+#include "pipeline/stages/chroma_location.h"
+#include "pipeline/stages/plane_roles.h"
+#include "pipeline/stages/range.h"
+#include "pipeline/stages/stage.h"
+
+enum { LUMA_ONLY = 1 << PLANE_ROLE_LUMA };
+
+/* The conversion of a frame's luma to studio range, or back. */
+typedef struct conversion {
+    const frame *to, *from;
+} conversion;
+
+typedef struct enlarger {
+    session_binding luma, chroma, alpha;
+    void *sited[2]; /* the models that chroma and alpha are bound to */
+    plane_change changes[STAGE_SLOTS][FRAME_MAX_PLANES];
+    mona_rect *rects;       /* of the plane being processed */
+    uint8_t *studio_memory; /* the memory of studio; NULL: frames already have studio range */
+    frame studio[2];        /* luma as the network reads and writes it */
+    conversion conversions[STAGE_SLOTS][2];
+} enlarger;
+
+/* Binds a model of one plane to a plane's size and checks that it enlarges as much as the stage
+ * does. */
+static bool open_plane(session_binding *bound, const named_model *model, const stage *s,
+                       const stage_settings *settings, unsigned plane, unsigned bits,
+                       pipeline_error *error)
+{
+    const mona_size size = frame_plane_size(&s->in, plane);
+    mona_config config = stage_config(settings);
+    config.sizes[0] = size;
+    if (!plane_roles_check(model, LUMA_ONLY, LUMA_ONLY, error) ||
+        !session_binding_open_deep(bound, &model->model, model->name, bits, &config, error))
+        return false;
+    mona_tensor_info out = mona_plan_output(bound->plan, 0);
+    if (out.width != s->scale * size.width || out.height != s->scale * size.height)
+        return pipeline_fail(
+            error,
+            "%s: expected a model that enlarges %u times, found one that makes %ux%u from %ux%u",
+            model->name, s->scale, out.width, out.height, size.width, size.height);
+    return true;
+}
+
+/* For chroma and alpha, by interpolation. *memory: the model's. */
+static bool open_interpolated(session_binding *bound, void **memory, const stage *s,
+                              const stage_settings *settings, unsigned plane, pipeline_error *error)
+{
+    const bool chroma = plane == 1;
+    named_model sited = {.name = settings->bicubic->name};
+    return chroma_location_model(&sited.model, memory, &settings->bicubic->model, MONA_RESIZE_CUBIC,
+                                 s->scale, settings->chroma_location, chroma ? s->in.shift_x : 0,
+                                 chroma ? s->in.shift_y : 0, error) &&
+           open_plane(bound, &sited, s, settings, plane, s->in.bits, error);
+}
+
+static bool make_studio(enlarger *e, const stage *s, pipeline_error *error)
+{
+    frame_format in = s->in, out = s->out;
+    in.planes = out.planes = 1;
+    in.bits = out.bits = RANGE_BITS;
+    e->studio_memory = session_binding_allocate(frame_bytes(&in) + frame_bytes(&out));
+    if (!e->studio_memory)
+        return pipeline_fail(error, "out of memory");
+    frame_place(&e->studio[0], &in, e->studio_memory);
+    frame_place(&e->studio[1], &out, e->studio_memory + frame_bytes(&in));
+    return true;
+}
+
+static bool open(stage *s, const stage_settings *settings, pipeline_error *error)
+{
+    enlarger *e = s->state;
+    const named_model *model = settings->sr[s->number];
+    const mona_config config = stage_config(settings);
+    s->scale = model_scale(model, &config, error);
+    if (!s->scale)
+        return false;
+    s->out.width *= s->scale;
+    s->out.height *= s->scale;
+    s->out.multiple *= s->scale;
+    if (s->out.width > MONA_MAX_SIDE || s->out.height > MONA_MAX_SIDE)
+        return pipeline_fail(error, "expected a result of at most %d pixels a side, found %ux%u",
+                             MONA_MAX_SIDE, s->out.width, s->out.height);
+    e->rects =
+        session_binding_allocate(changes_most(frame_plane_size(&s->in, 0)) * sizeof *e->rects);
+    if (!e->rects)
+        return pipeline_fail(error, "out of memory");
+    const unsigned bits = settings->full_range ? RANGE_BITS : s->in.bits;
+    return open_plane(&e->luma, model, s, settings, 0, bits, error) &&
+           (!settings->full_range || make_studio(e, s, error)) &&
+           (s->in.planes < 3 ||
+            open_interpolated(&e->chroma, &e->sited[0], s, settings, 1, error)) &&
+           (s->in.planes < 4 || open_interpolated(&e->alpha, &e->sited[1], s, settings, 3, error));
+}
+
+/* Both run on the stream, before and after the network. */
+static void enter_studio(void *argument)
+{
+    const conversion *c = argument;
+    range_to_studio(c->to, c->from);
+}
+
+static void leave_studio(void *argument)
+{
+    const conversion *c = argument;
+    range_to_full(c->to, c->from);
+}
+
+/* Runs a model from `from` to `to`. made: its result for the frame before, which may be `to`. */
+static mona_status enqueue_model(stage *s, const session_binding *model, const stage_work *w,
+                                 unsigned plane, const frame *from, const frame *to,
+                                 const frame *made)
+{
+    enlarger *e = s->state;
+    const mona_buffer source = frame_buffer(from, plane), target = frame_buffer(to, plane);
+    plane_change *c = &e->changes[w->slot][plane];
+    if (!w->before)
+        return mona_stream_run(s->stream, model->session, &source, &target);
+    *c = (plane_change){.in = *w->in,
+                        .before = *w->before,
+                        .plane = plane,
+                        .previous = frame_buffer(made, plane),
+                        .rects = e->rects};
+    mona_status status = mona_stream_call(s->stream, changes_find, c);
+    return status
+               ? status
+               : mona_stream_run_changed(s->stream, model->session, &source, &target, &c->change);
+}
+
+/* Samples that are equal are equal in studio range too. */
+static mona_status enqueue_luma(stage *s, const stage_work *w)
+{
+    enlarger *e = s->state;
+    conversion *c = e->conversions[w->slot];
+    if (!e->studio_memory)
+        return enqueue_model(s, &e->luma, w, 0, w->in, w->out, w->previous);
+    c[0] = (conversion){.to = &e->studio[0], .from = w->in};
+    c[1] = (conversion){.to = w->out, .from = &e->studio[1]};
+    mona_status status = mona_stream_call(s->stream, enter_studio, &c[0]);
+    status = status ? status
+                    : enqueue_model(s, &e->luma, w, 0, &e->studio[0], &e->studio[1], &e->studio[1]);
+    return status ? status : mona_stream_call(s->stream, leave_studio, &c[1]);
+}
+
+static mona_status enqueue(stage *s, const stage_work *w)
+{
+    const enlarger *e = s->state;
+    mona_status status = enqueue_luma(s, w);
+    for (unsigned p = 1; p < w->in->format.planes && !status; p++)
+        status =
+            enqueue_model(s, p == 3 ? &e->alpha : &e->chroma, w, p, w->in, w->out, w->previous);
+    return status;
+}
+
+static void close_enlarger(void *state)
+{
+    enlarger *e = state;
+    session_binding_close(&e->luma);
+    session_binding_close(&e->chroma);
+    session_binding_close(&e->alpha);
+    free(e->sited[0]);
+    free(e->sited[1]);
+    free(e->rects);
+    free(e->studio_memory);
+}
+
+static size_t bytes(const void *state)
+{
+    const enlarger *e = state;
+    return session_binding_bytes(&e->luma) + session_binding_bytes(&e->chroma) +
+           session_binding_bytes(&e->alpha) + frame_bytes(&e->studio[0].format) +
+           frame_bytes(&e->studio[1].format);
+}
+
+static unsigned models(const void *state, stage_model list[STAGE_MAX_MODELS])
+{
+    const enlarger *e = state;
+    list[0] = (stage_model){&e->luma, 1};
+    list[1] = (stage_model){&e->chroma, 2};
+    list[2] = (stage_model){&e->alpha, 1};
+    return 3;
+}
+
+static const char *network(const stage_settings *settings, unsigned number)
+{
+    return settings->sr[number]->name;
+}
+
+const stage_row enlarge_stage = {.name = "sr",
+                                 .state_bytes = sizeof(enlarger),
+                                 .network = network,
+                                 .open = open,
+                                 .enqueue = enqueue,
+                                 .close = close_enlarger,
+                                 .bytes = bytes,
+                                 .models = models};

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Finds where blocks of luma were in the frame before, to a quarter of a sample.
+ *
+ * A block of 8x8 samples is compared together with 4 samples around it, 16x16 in all, by the sum of
+ * absolute differences. The search starts from the best of the vectors of its neighbours, of the
+ * same block in the frame before and of no motion, descends in steps of 8 to 1 samples, and then in
+ * halves and quarters with linear interpolation. What is found is fetched with cubic interpolation,
+ * which blurs less when it is repeated from frame to frame. */
+#ifndef MONA_MOTION_SEARCH_H
+#define MONA_MOTION_SEARCH_H
+
+#include <stdint.h>
+
+#include "pipeline/stages/frame.h"
+
+enum {
+    MOTION_WINDOW = 16,  /* luma samples a side of what is compared */
+    MOTION_AROUND = 4,   /* of these around the block on each side */
+    MOTION_CHROMA = 4,   /* chroma samples a side of a block */
+    MOTION_FARTHEST = 64 /* luma samples that a block moves at most, down and across */
+};
+
+typedef struct motion_vector {
+    int16_t x, y; /* from a block to its place in the frame before, in quarters of a luma sample */
+    bool trusted; /* the caller's: whether it is one */
+} motion_vector;
+
+/* A window of the frame before, as it would be in this frame. */
+typedef struct motion_window {
+    uint16_t luma[MOTION_WINDOW][MOTION_WINDOW];
+    uint32_t x, y; /* its first sample in this frame's plane */
+} motion_window;
+
+/* Sums of absolute differences. */
+typedef struct motion_difference {
+    uint32_t unmoved, moved;
+} motion_difference;
+
+/* Finds the vector of block (x, y). vectors: one for each block of 8x8 samples, `across` in a row;
+ * those of later blocks are of the frame before, or 0. False: its window would come from outside,
+ * or the frame is too small. */
+bool motion_search(motion_vector *vectors, uint32_t across, uint32_t x, uint32_t y,
+                   const frame *now, const frame *before, motion_difference *difference);
+
+/* Fetches the window of block (x, y) that was found by this vector. */
+void motion_fetch_luma(const frame *before, uint32_t x, uint32_t y, motion_vector by,
+                       motion_window *window);
+
+/* Fetches the block (x, y) of a chroma plane that moves by this vector of luma.
+ * False: it would come from outside. */
+bool motion_fetch_chroma(const frame *before, unsigned plane, uint32_t x, uint32_t y,
+                         motion_vector by, uint16_t to[MOTION_CHROMA][MOTION_CHROMA]);
+
+#endif

@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The replay kernel's types are checked: with clang, which knows address spaces, it compiles as C and C++, and what
+# mixes buffers, leaves out an argument, names a pipe or event that dav-m100 lacks, or a type without an instruction
+# does not.
+. tests/tap.inc
+
+if ! command -v clang > /dev/null; then
+    skip "no clang"
+    ok "nothing to compile"
+    exit 0
+fi
+
+kernel=engine/ascend/kernel/replay.cce
+
+# $1: source, $2: language
+compiles() {
+    clang -x "$2" -fsyntax-only -Wall -Wextra -Werror -Wno-deprecated -I. -Iengine "$1" > "$tmp/log" 2>&1
+}
+
+for language in c c++; do
+    if compiles $kernel $language; then ok "it compiles as $language"; else not_ok "it compiles as $language" "$(head -5 "$tmp/log")"; fi
+done
+
+# $1: what is wrong, $2: a sed program that plants it
+refused() {
+    sed "$2" $kernel > "$tmp/planted.cce"
+    if cmp -s $kernel "$tmp/planted.cce"; then
+        not_ok "$1: nothing was planted"
+    elif compiles "$tmp/planted.cce" c; then
+        not_ok "$1: does not compile"
+    else
+        ok "$1: does not compile"
+    fi
+}
+refused "L1 where mad takes L0A" 's/mad((__cc__ int32_t \*)c, (__ca__ uint8_t/mad((__cc__ int32_t *)c, (__cbuf__ uint8_t/'
+refused "L0A and L0B exchanged" 's/(__ca__ half \*)a, (__cb__ half \*)b/(__cb__ half *)a, (__ca__ half *)b/'
+refused "UB where load3d takes L1" 's/(__cbuf__ T \*)a, xm/(__ubuf__ T *)a, xm/'
+refused "global memory where a copy takes L1" 's/copy_cbuf_to_ubuf((__ubuf__ void \*)dst, (__cbuf__/copy_cbuf_to_ubuf((__ubuf__ void *)dst, (__gm__/'
+refused "source and destination exchanged" 's/copy_ubuf_to_gm((__gm__ void \*)dst, (__ubuf__ void \*)a/copy_ubuf_to_gm((__ubuf__ void *)a, (__gm__ void *)dst/'
+refused "mad of u8 and fp16" 's/(__ca__ half \*)a, (__cb__ half/(__ca__ uint8_t *)a, (__cb__ half/'
+refused "an accumulator of another type" 's/mad((__cc__ float \*)c/mad((__cc__ int32_t *)c/'
+refused "vsub of floats, which is not used" 's/VEC2(AC_VSUB, vsub, half)/VEC2(AC_VSUB, vsub, float)/'
+refused "a conversion between other types" 's/vconv_u82f16, half, uint8_t/vconv_u82f16, half, int8_t/'
+refused "a copy without its config" 's/(__ubuf__ void \*)a, config)/(__ubuf__ void *)a)/'
+refused "a copy without padding mode" 's/, config, PAD_NONE)/, config)/'
+refused "a drain without conversion" 's/, config, CRMODE_F32toF16_RELU)/, config)/'
+refused "load2d without its source's stride" 's/^\( *\)1, 0, false, inc)/\10, false, inc)/; s/, 1, 0, false, inc)/, 0, false, inc)/'
+refused "a pipe that v100 lacks" 's/pipe_barrier(PIPE_V)/pipe_barrier(PIPE_V2)/'
+refused "an event that v100 lacks" 's/EVENT_ID3/EVENT_ID4/'
+refused "set_flag without its event" 's/set_flag(PIPE_##src, PIPE_##dst, event)/set_flag(PIPE_##src, PIPE_##dst)/'

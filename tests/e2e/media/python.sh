@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The Python package as it is installed: the examples in its texts, and the bytes of the command.
+. tests/tap.inc
+CC=${CC:-gcc}
+unset MAKEFLAGS MFLAGS
+if [ -n "$SANITIZE" ]; then
+    skip "an interpreter that is not sanitised cannot load sanitised libraries"
+    exit 0
+elif ! python3 -c 'import cffi, numpy' 2> /dev/null; then
+    skip "no python3-cffi or no python3-numpy"
+    exit 0
+fi
+succeeds "make install" make -s --no-print-directory install BUILD="$BUILD" CC="$CC" PREFIX="$tmp/usr"
+export PYTHONPATH="$tmp/usr/lib/python3/dist-packages" MONA_LIBRARIES="$tmp/usr/lib" MONA="$tmp/usr/bin/mona"
+film 4 "$tmp/in.y4m" 96x54
+"$BUILD/neutral" "$tmp/net.onnx" 2
+found=$(python3 tests/e2e/media/doctests.py "$tmp" "$tmp/in.y4m" "$tmp/net.onnx" 2>&1)
+same "the examples in the package's texts" "$(echo "$found" | sed 's/ of .*//')" 0
+at_least "were tried" "${found##* }" 12
+
+# ---- the same bytes -----------------------------------------------------------------------------
+cat > "$tmp/same.py" << 'PYTHON'
+import sys
+import mona
+import numpy
+folder = sys.argv[1]
+plane = numpy.random.default_rng(1).integers(0, 256, (54, 96), numpy.uint8)
+numpy.save(folder + '/plane.npy', plane)
+numpy.save(folder + '/python.npy', mona.Model('sr_x2_fast', size=plane.shape)(plane))
+# A view with other strides is read where it lies.
+wide = numpy.zeros((108, 128), numpy.uint8)
+wide[::2, 16:112] = plane
+assert (mona.Model('sr_x2_fast', size=plane.shape)(wide[::2, 16:112]) == numpy.load(folder + '/python.npy')).all()
+
+data = open(folder + '/in.y4m', 'rb').read()
+header, rest = data.split(b'\n', 1)
+size = 54 * 96
+frames = [numpy.frombuffer(rest, numpy.uint8, size * 3 // 2, n * (size * 3 // 2 + 6) + 6) for n in range(4)]
+planes = [[f[:size].reshape(54, 96), f[size:size * 5 // 4].reshape(27, 48), f[size * 5 // 4:].reshape(27, 48)]
+          for f in frames]
+with open(folder + '/python.raw', 'wb') as out:
+    for made in mona.Video((54, 96), stages='denoise,sr').frames(planes):
+        for plane in made:
+            out.write(plane.tobytes())
+lines = []
+mona.enhance(folder + '/in.y4m', folder + '/python.mkv', codec='ffv1', note=lines.append)
+for wrong in (lambda: mona.Model('sr_x2_fats'), lambda: mona.Model(folder + '/plane.npy'),
+              lambda: mona.Model(b'no model' * 100), lambda: mona.Model('sr_x2_fast', size=(0, 5)),
+              lambda: mona.Video((54, 96), planes=2), lambda: mona.Video((54, 96), tier='bset'),
+              lambda: mona.enhance(folder + '/in.y4m', folder + '/x.mkv', scale='many')):
+    try:
+        wrong()
+        print('no error')
+    except mona.Error as error:
+        assert len(str(error).splitlines()) == 1, error
+PYTHON
+succeeds "a run, and a line for what is wrong" python3 "$tmp/same.py" "$tmp"
+"$mona" run sr_x2_fast -i "$tmp/plane.npy" -o "$tmp/command.npy" --raw > /dev/null
+same "a network's bytes in Python are those of the command" "$(tail -c 20736 "$tmp/python.npy" | md5sum)" \
+    "$(tail -c 20736 "$tmp/command.npy" | md5sum)"
+"$mona" enhance --quiet "$tmp/in.y4m" -o "$tmp/command.mkv" -c ffv1
+same "a film's" "$(frames_md5 "$tmp/python.mkv")" "$(frames_md5 "$tmp/command.mkv")"
+ffmpeg -v error -i "$tmp/command.mkv" -f rawvideo "$tmp/command.raw"
+same "those of frames from memory" "$(md5sum < "$tmp/python.raw")" "$(md5sum < "$tmp/command.raw")"
+
+# ---- what a call costs --------------------------------------------------------------------------
+at_least "microseconds below 1000 that a call on 1920x1080 takes beyond the library's own" "$(python3 - << 'PYTHON'
+import time
+import types
+import mona
+import numpy
+from mona._library import engine
+model = mona.Model('sr_x2_fast', size=(1080, 1920), threads=1)
+plane = numpy.zeros((1080, 1920), numpy.uint8)
+engine.lib = types.SimpleNamespace(mona_session_run=lambda *arguments: 0, mona_session_close=lambda session: None)
+times = []
+for turn in range(50):
+    began = time.perf_counter()
+    model(plane)
+    times.append(time.perf_counter() - began)
+print(round(1000 - 1e6 * sorted(times)[25]))
+PYTHON
+)" 1
+
+# ---- examples -----------------------------------------------------------------------------------
+same "examples/frames.py" "$(python3 apps/examples/frames.py "$tmp/in.y4m" "$tmp/x.mkv" | tr '\r' '\n' | grep -c '180\|360\|4/4')" 6
+if python3 -c 'import torch' 2> /dev/null; then
+    succeeds "examples/network.py: a network of PyTorch" python3 apps/examples/network.py
+else
+    skip "no python3-torch"
+fi

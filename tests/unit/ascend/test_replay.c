@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The replay kernel, compiled for this CPU, has the bytes of the host for every built-in model. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "models/embedded.h"
+#include "tests/unit/ascend/replay_machine.h"
+#include "tests/unit/fixture.h"
+#include "tests/unit/recorded.h"
+
+static uint32_t noise;
+
+static uint8_t next_byte(void)
+{
+    noise = noise * 1664525 + 1013904223;
+    return (uint8_t)(noise >> 24);
+}
+
+typedef struct frame {
+    mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
+    size_t in_bytes[MONA_MAX_IO], out_bytes[MONA_MAX_IO];
+} frame;
+
+static mona_buffer new_plane(mona_tensor_info t, size_t *bytes)
+{
+    const size_t row = t.width * mona_type_size(t.type);
+    *bytes = row * t.height * t.channels;
+    mona_buffer b = {malloc(*bytes), (ptrdiff_t)row, (ptrdiff_t)(row * t.height)};
+    for (size_t i = 0; i < *bytes; i++)
+        ((uint8_t *)b.data)[i] = next_byte() & (t.type == MONA_U8 ? 255 : 59);
+    return b;
+}
+
+static void check_model(const mona_model *model, const char *name, mona_size size, bool modelled)
+{
+    const mona_tensor_info fixed = mona_model_input(model, 0);
+    bound host;
+    if (fixed.width)
+        size = (mona_size){fixed.width, fixed.height};
+    frame f = {0};
+    const mona_config config = {.device = &mona_device_host, .sizes = {size}};
+    const unsigned inputs = mona_model_input_count(model), outputs = mona_model_output_count(model);
+    const mona_status status = bind(&host, model, &config);
+    if (status)
+        fail_msg("%s at %ux%u: %s", name, size.width, size.height, mona_status_text(status));
+    for (unsigned i = 0; i < inputs; i++)
+        f.in[i] = new_plane(mona_plan_input(host.plan, i), &f.in_bytes[i]);
+    for (unsigned i = 0; i < outputs; i++)
+        f.out[i] = new_plane(mona_plan_output(host.plan, i), &f.out_bytes[i]);
+    assert_int_equal(mona_session_run(host.session, f.in, f.out), MONA_OK);
+    size_t bytes;
+    uint8_t *program = recorded_program(model, size, &bytes);
+    ac_program p;
+    assert_true(ac_program_open(&p, program, bytes));
+    replay_machine r;
+    replay_open(&r, &p);
+    r.modelled = modelled;
+    for (unsigned i = 0; i < inputs; i++)
+        memcpy(replay_buffer(&r, i), f.in[i].data, f.in_bytes[i]);
+    for (uint32_t s = 0; s < p.header.segments; s++) {
+        const char *fault = replay_segment(&r, &p, s);
+        if (fault)
+            fail_msg("%s, segment %u: %s", name, s, fault);
+    }
+    for (unsigned i = 0; i < outputs; i++)
+        if (memcmp(f.out[i].data, replay_buffer(&r, inputs + i), f.out_bytes[i]))
+            fail_msg("%s at %ux%u: output %u differs", name, size.width, size.height, i);
+    for (unsigned i = 0; i < inputs; i++)
+        free(f.in[i].data);
+    for (unsigned i = 0; i < outputs; i++)
+        free(f.out[i].data);
+    replay_close(&r);
+    free(program);
+    unbind(&host);
+}
+
+/* Sizes that leave loops inside a chunk, and such that do not. The smallest frames also run on the
+ * modelled chip, which finds races and flags that do not match. */
+static void built_in_models_have_the_hosts_bytes(void **state)
+{
+    static const mona_size sizes[] = {{64, 24}, {98, 62}, {130, 150}};
+    (void)state;
+    for (size_t i = 0; i < embedded_model_count; i++) {
+        const embedded_model *e = &embedded_models[i];
+        mona_model model;
+        assert_int_equal(mona_model_open(&model, e->begin, (size_t)(e->end - e->begin)), MONA_OK);
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+            check_model(&model, e->name, sizes[k], !k);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(built_in_models_have_the_hosts_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Functions of activations: every fp16 number on every instruction set, against the mathematics
+ * library, and tables. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/model_format.h"
+#include "engine/run/isas.h"
+#include "formats/half.h"
+
+enum { NUMBERS = 1 << 16 };
+
+static const float alpha = 0.75f;
+
+static double expected(mona_activation function, double x)
+{
+    switch (function) {
+    case MONA_ACT_SIGMOID:
+        return 1 / (1 + exp(-x));
+    case MONA_ACT_SILU:
+        return x / (1 + exp(-x));
+    case MONA_ACT_HARD_SWISH:
+        return x * fmin(fmax(x + 3, 0), 6) / 6;
+    case MONA_ACT_TANH:
+        return tanh(x);
+    case MONA_ACT_GELU:
+        return x * erfc(-x * sqrt(0.5)) / 2;
+    case MONA_ACT_GELU_TANH:
+        return x / (1 + exp(-2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+    case MONA_ACT_MISH:
+        return x * tanh(x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)));
+    case MONA_ACT_ELU:
+        return x > 0 ? x : (double)alpha * expm1(x);
+    case MONA_ACT_SOFTPLUS:
+        return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+    default:
+        return NAN;
+    }
+}
+
+/* fp16 numbers in order of their values. */
+static int rank_of(uint16_t bits)
+{
+    return bits & 0x8000 ? -(bits & 0x7fff) : bits;
+}
+
+static void check_function(const ac_isa *isa, mona_activation function)
+{
+    uint16_t *row = malloc(NUMBERS * sizeof *row);
+    unsigned finite = 0, exact = 0;
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        row[i] = (i & 0x7c00) == 0x7c00 ? 0 : (uint16_t)i;
+    isa->function_row(&(ac_function_row){.row = {(uint8_t *)row, 0, 1, MONA_F16},
+                                         .channels = 1,
+                                         .pixels = NUMBERS,
+                                         .function = (uint8_t)function,
+                                         .alpha = alpha});
+    for (uint32_t i = 0; i < NUMBERS; i++) {
+        if ((i & 0x7c00) == 0x7c00)
+            continue;
+        const double x = half_value((uint16_t)i), y = expected(function, x);
+        const int off = abs(rank_of(row[i]) - rank_of(half_from_double(y)));
+        if (off > 1)
+            fail_msg("%s, function %d of %g: %g, expected %g", isa->name, function, x,
+                     half_value(row[i]), y);
+        finite++;
+        exact += !off;
+    }
+    if (exact < finite * 0.995)
+        fail_msg("%s, function %d: %u of %u are rounded right", isa->name, function, exact, finite);
+    free(row);
+}
+
+static void all_numbers_are_rounded_nearly_right(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MONA_ISAS; i++)
+        for (int f = MONA_ACT_TABLE + 1; f < MONA_ACT_COUNT; f++)
+            if (!(mona_isas[i].needs & ~mona_port_cpu_features()))
+                check_function(mona_isas[i].isa, (mona_activation)f);
+}
+
+/* Every byte, rows of any length, and no byte beyond the row. */
+static void tables_replace_bytes(void **state)
+{
+    (void)state;
+    uint8_t table[256], row[300];
+    for (int i = 0; i < 256; i++)
+        table[i] = (uint8_t)(i * 7 + 3);
+    for (size_t k = 0; k < MONA_ISAS; k++)
+        for (uint32_t count = 1; count <= 270; count++) {
+            if (mona_isas[k].needs & ~mona_port_cpu_features())
+                continue;
+            for (size_t i = 0; i < sizeof row; i++)
+                row[i] = (uint8_t)(i + count);
+            mona_isas[k].isa->function_row(&(ac_function_row){.row = {row, 0, 1, MONA_U8},
+                                                              .channels = 1,
+                                                              .pixels = count,
+                                                              .function = MONA_ACT_TABLE,
+                                                              .table = table});
+            for (size_t i = 0; i < sizeof row; i++)
+                assert_int_equal(row[i],
+                                 i < count ? table[(uint8_t)(i + count)] : (uint8_t)(i + count));
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_numbers_are_rounded_nearly_right),
+        cmocka_unit_test(tables_replace_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
