@@ -308,15 +308,13 @@ const command command_inspect = {
     .usage = "MODEL [OPTION]...",
     .description = "Describes a .mona model (a file or a built-in one), the nodes of an .onnx "
                    "model, or the contents of an .om model from the vendor's compiler.",
-    .examples =
-        "mona inspect sr_x2_fast --size 1920x1080  # every byte it will need\n" const char * model,
-    *size,
-    *device,
-    *cpu,
-    *dot,
-    *firmware;
-"mona inspect net.om  # partitions, kernels, and the command that made it\n",
-    .options = options, .option_count = sizeof options / sizeof *options, .operands_min = 1,
-    .operands_max = 1, .takes_model = true,
-}
-;
+    .examples = "mona inspect sr_x2_fast --size 1920x1080  # every byte it will need\n"
+                "mona inspect denoise_fast --firmware cortex-m55 --size 320x240  # flash, RAM, cycles\n"
+                "mona inspect net.onnx --dot net.dot && dot -Tsvg -O net.dot  # the graph as a picture\n"
+                "mona inspect net.om  # partitions, kernels, and the command that made it\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .takes_model = true,
+};

@@ -261,6 +261,7 @@ const ac_isa ac_isa_dsp = {
     .unpack_row = ac_c_unpack_row,
     .resize_row = ac_c_resize_row,
     .elementwise_row = ac_c_elementwise_row,
+    .function_row = ac_c_function_row,
     .luma_row = ac_c_luma_row,
     .chroma_row = ac_c_chroma_row,
 };

@@ -300,6 +300,13 @@ static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc)
         tile_in_threes(j, x, count, acc);
 }
 
+/* Few networks have them behind a layer. */
+static void function_row(const ac_function_row *f)
+{
+    ac_c_function_row(f);
+}
+
+AC_NAMED(mve, function_row)
 AC_NAMED(mve, pack_row)
 AC_NAMED(mve, unpack_row)
 AC_NAMED(mve, resize_row)
@@ -321,6 +328,7 @@ const ac_isa ac_isa_mve = {
     .unpack_row = ac_mve_unpack_row,
     .resize_row = ac_mve_resize_row,
     .elementwise_row = ac_mve_elementwise_row,
+    .function_row = ac_mve_function_row,
     .luma_row = ac_c_luma_row,
     .chroma_row = ac_c_chroma_row,
 };

@@ -6,6 +6,7 @@
 #define AC_NEON_VECTOR_H
 
 #include <arm_neon.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "engine/cpu/c/compiler.h"
@@ -302,7 +303,7 @@ INLINE v16 vf_to_bytes(vf v)
 }
 
 /* tbl looks up 64 entries and gives 0 for larger indices. */
-static void apply_table(uint8_t *p, size_t count, const uint8_t *table)
+INLINE void apply_table(uint8_t *p, size_t count, const uint8_t *table)
 {
     const uint8x16x4_t parts[4] = {vld1q_u8_x4(table), vld1q_u8_x4(table + 64),
                                    vld1q_u8_x4(table + 128), vld1q_u8_x4(table + 192)};

@@ -6,6 +6,7 @@
 #define AC_SCATTER_H
 
 #include "engine/cpu/cpu.h"
+#include "engine/libc.h"
 
 enum { AC_MAX_GROUP = 3 };
 
