@@ -65,10 +65,14 @@ COMPILE_HOST = $(CC) $(HOST_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
 # libmona.a is all that runs a plan; libmona-plan.a makes plans; libmona-model310.a is the modelled chip;
 # libmona-ascend.a is the real one.
+<<<<<<< HEAD
 MACROS := $(shell $(CC) -dM -E -xc /dev/null 2>/dev/null | cut -d' ' -f2)
 PORT := $(if $(filter __unix__,$(MACROS)),posix posix_pool,none)
 THREADS := $(if $(filter posix,$(PORT)),-pthread)
 RUN_SRC := $(wildcard $(addsuffix /*.c,engine engine/model engine/run engine/cpu/c ops ops/arrays)) $(patsubst %,engine/port/%.c,$(PORT))
+=======
+RUN_SRC := $(wildcard $(addsuffix /*.c,engine engine/model engine/layout engine/run engine/cpu/c ops ops/arrays)) engine/port/posix.c engine/port/posix_pool.c
+>>>>>>> main
 PLAN_SRC := $(wildcard engine/plan/*.c)
 MODEL310_SRC := $(wildcard $(addsuffix /*.c,engine/aicore engine/model310 ops/ascend))
 ifeq ($(ARCH),x86_64)
@@ -464,7 +468,7 @@ $(BUILD)/gen/mona.pc: engine/mona.h Makefile always
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$${prefix}/include' '' 'Name: mona' \
 	    'Description: Inference engine for the Ascend 310 and for CPUs' 'Version: $(VERSION)' \
-	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lmona' 'Libs.private: -pthread' > $@
+	    'Cflags: -I$${includedir} -I$${includedir}/mona' 'Libs: -L$${libdir} -lmona' 'Libs.private: -pthread' > $@
 
 $(BUILD)/gen/mona-config-version.cmake: engine/mona.h Makefile
 	@mkdir -p $(@D)
@@ -481,9 +485,13 @@ $(BUILD)/gen/monavideo.pc: engine/mona.h Makefile always
 # The package reads the headers, too.
 PYTHON_SRC := $(wildcard apps/python/mona/*.py) engine/mona.h apps/library/monavideo.h
 
+# What networks as C include besides mona.h.
+NET_HEADERS = $(filter-out engine/mona.h,$(filter %.h,$(shell $(CC) -I. -Iengine -MM engine/run/plan.h)))
+
 install: all $(HELP) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monavideo.pc mona-config-version.cmake)
 	install -D -m 755 $(BUILD)/mona $(DESTDIR)$(PREFIX)/bin/mona
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include engine/mona.h engine/mona_ascend.h
+	for h in $(NET_HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/mona/$$h || exit 1; done
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR) $(ARCHIVES)
 	install -D -m 644 $(BUILD)/libmona.so $(DESTDIR)$(LIBDIR)/libmona.so.$(VERSION)
 	ln -sf libmona.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
@@ -509,6 +517,7 @@ uninstall:
 	    libmonavideo.so.$(VERSION) $(VIDEO_SONAME) pkgconfig/mona.pc pkgconfig/monavideo.pc \
 	    cmake/mona/mona-config.cmake cmake/mona/mona-config-version.cmake) \
 	    $(addprefix $(DESTDIR)$(PYTHONDIR)/mona/,$(notdir $(PYTHON_SRC)))
+	rm -rf $(DESTDIR)$(PREFIX)/include/mona
 
 dist:
 	@mkdir -p $(BUILD)

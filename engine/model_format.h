@@ -81,10 +81,38 @@ typedef struct mona_file_header {
 } mona_file_header;
 
 typedef struct mona_file_program {
-    char target[16];        /* "ascend310": an AI Core program (engine/aicore/program.h) */
+    char target[16];        /* "ascend310": an AI Core program (engine/aicore/program.h); others:
+                               a plan for a CPU (mona_file_plan) */
     uint64_t offset, bytes; /* offset: in the file */
     uint32_t reserved[8];   /* zero */
 } mona_file_program;
+
+/* What the planner has decided for a CPU and frames of one size (engine/layout/load_plan.c), followed by
+ * a mona_file_plan_op for each operator. */
+enum { MONA_PLAN_MAGIC = 0x6e6c706d }; /* "mpln" */
+
+typedef struct mona_file_plan {
+    uint32_t magic;
+    uint32_t cores, strip_rows;
+    uint32_t copies; /* 1: every CONCAT and SLICE copies */
+    uint32_t parts;  /* 1: parts of a frame can be computed on their own; reach is known */
+    uint32_t reserved[3];
+    char isa[16]; /* instruction set of the row kernels, ends with a zero */
+    struct {
+        uint32_t width, height;
+        int32_t reach[4]; /* above, below, left, right, see plan_reach */
+    } inputs[8];
+} mona_file_plan;
+
+enum { MONA_PLAN_WHOLE_MAPS = 1, MONA_PLAN_BY_CHANNELS = 2 };
+
+typedef struct mona_file_plan_op {
+    uint32_t last; /* first operator after the group that begins with this one; 0: none does */
+    uint32_t parts, tiles; /* of that group */
+    uint32_t flags;        /* of that group: MONA_PLAN_WHOLE_MAPS, _BY_CHANNELS */
+    uint32_t depth;        /* rows that its ring holds; 0: it has none of its own */
+    uint32_t reserved;
+} mona_file_plan_op;
 
 typedef struct mona_file_tensor {
     uint32_t name;

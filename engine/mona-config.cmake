@@ -13,7 +13,8 @@ function(mona_add target kind file)
     endif()
     add_library(mona::${target} ${kind} IMPORTED)
     set_target_properties(mona::${target} PROPERTIES IMPORTED_LOCATION "${mona_lib}/${file}"
-                          INTERFACE_INCLUDE_DIRECTORIES "${mona_INCLUDE_DIR}" INTERFACE_LINK_LIBRARIES "${ARGN}")
+                          INTERFACE_INCLUDE_DIRECTORIES "${mona_INCLUDE_DIR};${mona_INCLUDE_DIR}/mona"
+                          INTERFACE_LINK_LIBRARIES "${ARGN}")
 endfunction()
 mona_add(mona SHARED libmona.so)
 mona_add(runtime STATIC libmona.a Threads::Threads)

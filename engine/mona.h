@@ -255,6 +255,15 @@ size_t mona_plan_bytes(const mona_model *model);
 mona_status mona_plan_make(mona_plan **plan, void *memory, const mona_model *model,
                            const mona_config *config);
 
+/* The same, but takes a plan that the model holds for these sizes and this instruction set, as `mona
+ * compile --target` writes them: for programs that are linked without the planner,
+ * libmona-plan.a. Beside sizes, device, cpu and shared, config sets nothing but threads, which must
+ * then be the plan's.
+ *   MONA_ERR_UNSUPPORTED  the model holds no such plan
+ *   MONA_ERR_MODEL        it is not sound */
+mona_status mona_plan_load(mona_plan **plan, void *memory, const mona_model *model,
+                           const mona_config *config);
+
 size_t mona_plan_arena_bytes(const mona_plan *plan); /* exact; alignment is MONA_ALIGNMENT */
 size_t mona_plan_stack_bytes(const mona_plan *plan); /* upper bound for any thread of a run */
 unsigned mona_plan_threads(const mona_plan *plan);

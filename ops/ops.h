@@ -61,7 +61,7 @@ typedef struct mona_bound_op {
     mona_type store_type;                  /* element type of that STORE's planes */
     uint32_t placed;                       /* CONCAT, SLICE: bit i is set when input i shares memory
                                               with the output, so that nothing is copied
-                                              (engine/plan/plan_place.c) */
+                                              (engine/layout/place.c) */
     void *constants;                       /* constants_bytes() bytes, filled by bind() */
 } mona_bound_op;
 

@@ -28,7 +28,7 @@ ${cross}ld -r -o "$tmp/engine" $(find "$arm/engine" "$arm/ops" -name '*.o' ! -na
 nothing "engine and kernels call nothing of libc but mem*, and the port" \
     "$(${cross}nm -u "$tmp/engine" | awk '{ print $2 }' | grep -vE '^(mem(cpy|move|set|cmp)|mona_port_[a-z_]*)$')"
 nothing "no writable data" "$(${cross}size -A "$tmp/engine" | awk '$1 ~ /^\.(data|bss)$/ && $2 > 0')"
-limit=$(sed -n 's/^enum { STACK_BYTES = \([0-9]*\) \* 1024 };.*/\1/p' engine/plan/plan_query.c)
+limit=$(sed -n 's/^enum { STACK_BYTES = \([0-9]*\) \* 1024 };.*/\1/p' engine/layout/query.c)
 nothing "the largest frame stays within a quarter of the $limit KiB stack bound" \
     "$(find "$arm/engine" "$arm/ops" -name '*.su' -exec cat {} + |
         awk -v most=$((limit * 1024 / 4)) '$2 > most || $3 ~ /^dynamic$/')"

@@ -27,7 +27,7 @@ typedef struct compile_job {
     precision_request request;
     precision_result chosen;
     const char *input, *output, *ranges, *input_type, *output_type, *name, *fusion, *report;
-    const char *mean, *deviation, *order, *emit;
+    const char *mean, *deviation, *order, *emit, *target;
     option_list calibrate, dims, sizes;
     long images, bits;
     double range, offset_h, offset_w, tolerance;
@@ -119,10 +119,10 @@ static bool emits_c(const compile_job *job)
 /* Of a model that is compiled already there can be programs, or C. */
 static bool check_compiled(const compile_job *job)
 {
-    if (strcmp(job->request.target, "ascend310") && !emits_c(job))
+    if (!job->target)
         return !cli_fail(EXIT_USAGE,
-                         "%s is compiled already: expected an ONNX model, --target ascend310 to "
-                         "add programs, or --emit c",
+                         "%s is compiled already: expected an ONNX model, or --target to add plans "
+                         "and programs, or to --emit c",
                          job->input);
     if (job->request.precision || job->calibrate.count || job->fusion || job->report || job->name ||
         job->dims.count || job->any_size)
@@ -135,17 +135,13 @@ static bool check_compiled(const compile_job *job)
 
 static bool check_emit(const compile_job *job)
 {
-    const char *target = job->request.target;
-    const bool named = !strcmp(target, "host") || !strcmp(target, "ascend310");
     if (!emits_c(job))
-        return named ||
-               !cli_fail(EXIT_USAGE,
-                         "--target %s: plans for CPUs are written as C: expected --emit c", target);
+        return true;
     if (job->sizes.count > 1)
         return !cli_fail(EXIT_USAGE, "--emit c works for one size: expected one --size");
-    if (named)
-        return !cli_fail(EXIT_USAGE, "--emit c: expected --target %s, found %s", EMIT_C_TARGETS,
-                         target);
+    if (!job->target || !cpu_target_find(job->target))
+        return !cli_fail(EXIT_USAGE, "--emit c: expected --target %s, found %s", CPU_TARGETS,
+                         job->target ? job->target : "none");
     return emit_source_check(job->output);
 }
 
@@ -190,6 +186,8 @@ static options_result read_options(compile_job *job, int argc, char **argv)
         return result;
     job->input = operands[0];
     job->compiled = embedded_model_find(job->input) || ends_in(job->input, ".mona");
+    job->request.target =
+        job->target && !strcmp(job->target, "ascend310") ? job->target : mona_device_host.name;
     return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
 }
 
@@ -446,7 +444,7 @@ static bool report(const compile_job *job)
 /* --target alone only tells --precision auto which device to look at. */
 static bool wants_programs(const compile_job *job)
 {
-    return !strcmp(job->request.target, "ascend310") && (job->sizes.count || job->compiled);
+    return job->target && !emits_c(job) && (job->sizes.count || job->compiled);
 }
 
 static bool save(const compile_job *job)
@@ -455,7 +453,7 @@ static bool save(const compile_job *job)
     if (!emits_c(job))
         return save_file(job->output, job->input, job->bytes, job->size);
     return mona_model_open(&model, job->bytes, job->size) == MONA_OK &&
-           emit_source(job->input, &model, job->output, job->request.target,
+           emit_source(job->input, &model, job->output, job->target,
                        job->sizes.count ? job->sizes.items[0] : NULL);
 }
 
@@ -468,7 +466,8 @@ static int run(int argc, char **argv)
     bool ok =
         (job.compiled ? take_compiled(&job)
                       : open_model(&job) && calibrate(&job) && set_precision(&job) && emit(&job)) &&
-        (!wants_programs(&job) || programs_add(job.input, &job.bytes, &job.size, &job.sizes)) &&
+        (!wants_programs(&job) ||
+         programs_add(job.input, job.target, &job.bytes, &job.size, &job.sizes)) &&
         save(&job);
     if (ok)
         print_summary(&job);
@@ -495,11 +494,11 @@ static const option options[] = {
      precision_group,
      .help = "how much auto may lose: dB of PSNR, or % of decisions that change (default 0.1dB, "
              "for classifiers 1%)"},
-    {"--target", NULL, OPTION_CHOICE, offsetof(compile_job, request.target),
-     "host|ascend310|" EMIT_C_TARGETS, model_group,
-     .help = "ascend310: write an AI Core program for every --size into the model, and let "
-             "--precision auto look at that chip's speed; CPUs other than the host: with --emit c",
-     .initial = "host"},
+    {"--target", NULL, OPTION_CHOICE, offsetof(compile_job, target), "host|ascend310|" CPU_TARGETS,
+     model_group,
+     .help = "for every --size, write into the model an AI Core program (ascend310) or a plan for "
+             "this or another CPU, from which libmona.a alone makes sessions; --precision auto "
+             "looks at the speed of ascend310 or of this machine"},
     {"--emit", NULL, OPTION_CHOICE, offsetof(compile_job, emit), "mona|c", model_group,
      .help = "c: write NAME.c and NAME.h, the network for one --target and --size as constants, to "
              "be linked with libmona.a",
@@ -575,7 +574,7 @@ const command command_compile = {
         "Compiles an ONNX model into a .mona model. Batch normalisation, activations, "
         "additions and pixel shuffles are merged into the operators next to them. The "
         "layers of a quantised model become INT8, with the model's own scales. Of a model "
-        "that is compiled already, or built in, a copy with programs for --target is "
+        "that is compiled already, or built in, a copy with programs or plans for --target is "
         "written.",
     .examples =
         "mona compile net.onnx -o net.mona  # FP16\n"
@@ -584,6 +583,7 @@ const command command_compile = {
         "mona compile net.onnx -o net.mona --calibrate photos/ --mean 127 --deviation 128\n"
         "mona compile net.onnx -o net.mona --size 640x480 --size 320x240\n"
         "mona compile sr_x2_fast -o hd.mona --target ascend310 --size 1920x1080  # its program\n"
+        "mona compile sr_x2_fast -o small.mona --target armv8 --size 320x180  # a plan\n"
         "mona compile sr_x2_fast -o net.c --emit c --target armv8 --size 320x180\n"
         "echo all:off > rules.cfg; mona compile net.onnx -o plain.mona --fusion rules.cfg\n",
     .options = options,

@@ -118,6 +118,7 @@ static void print_model(const cJSON *document)
                                           "scale", "parameters", "fused"};
     static const char *const program_keys[] = {"target", "size", "bytes", "constants_bytes",
                                                "l1_bytes"};
+    static const char *const plan_keys[] = {"target", "size", "bytes", "threads", "arena_bytes"};
     char text[5][256];
     printf("%s: model %s, format version %s, written by %s, %s bytes\n",
            table_cell(document, "file", text[0], sizeof text[0]),
@@ -130,6 +131,8 @@ static void print_model(const cJSON *document)
     print_section(document, "operators", op_keys, 7);
     if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(document, "programs")))
         print_section(document, "programs", program_keys, 5);
+    if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(document, "plans")))
+        print_section(document, "plans", plan_keys, 5);
     print_plan(document);
     print_object(document, "firmware");
 }
@@ -308,10 +311,11 @@ const command command_inspect = {
     .usage = "MODEL [OPTION]...",
     .description = "Describes a .mona model (a file or a built-in one), the nodes of an .onnx "
                    "model, or the contents of an .om model from the vendor's compiler.",
-    .examples = "mona inspect sr_x2_fast --size 1920x1080  # every byte it will need\n"
-                "mona inspect denoise_fast --firmware cortex-m55 --size 320x240  # flash, RAM, cycles\n"
-                "mona inspect net.onnx --dot net.dot && dot -Tsvg -O net.dot  # the graph as a picture\n"
-                "mona inspect net.om  # partitions, kernels, and the command that made it\n",
+    .examples =
+        "mona inspect sr_x2_fast --size 1920x1080  # every byte it will need\n"
+        "mona inspect denoise_fast --firmware cortex-m55 --size 320x240  # flash, RAM, cycles\n"
+        "mona inspect net.onnx --dot net.dot && dot -Tsvg -O net.dot  # the graph as a picture\n"
+        "mona inspect net.om  # partitions, kernels, and the command that made it\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_min = 1,

@@ -222,6 +222,7 @@ cJSON *describe_model(const char *path, const mona_model *m)
     for (uint32_t i = 0; i < m->header->op_count; i++)
         cJSON_AddItemToArray(ops, op_row(m, &m->ops[i]));
     cJSON_AddItemToObject(document, "programs", programs_describe(m));
+    cJSON_AddItemToObject(document, "plans", plans_describe(m));
     return document;
 }
 

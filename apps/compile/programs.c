@@ -7,12 +7,14 @@
 
 #include "apps/compile/disassemble.h"
 #include "engine/model/model.h"
+#include "formats/compiler/program/cpu_target.h"
 #include "formats/compiler/program/cut.h"
+#include "formats/compiler/program/plan_record.h"
 #include "formats/compiler/program/record.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"
 
-static const char target[] = "ascend310";
+static const char chip[] = "ascend310";
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
@@ -28,9 +30,25 @@ static size_list sizes_of(const mona_model *model, const size_list *asked)
     return input.width ? (size_list){{{input.width, input.height}}, 1} : *asked;
 }
 
+static bool is_chip(const char *target)
+{
+    return !strcmp(target, chip);
+}
+
+/* What the file calls this target: "host" is the machine that compiles. */
+static const char *name_of(const char *target)
+{
+    mona_device_properties host;
+    if (strcmp(target, "host") || mona_device_query(&mona_device_host, &host))
+        return target;
+    const cpu_target *t = cpu_target_of_isa(host.isa);
+    return t ? t->name : target;
+}
+
 /* Adds the programs of one header, which is `at` bytes into the file. */
-static bool add_for_header(const char *name, uint64_t at, const mona_model *model,
-                           const size_list *asked, uint8_t **bytes, size_t *size)
+static bool add_for_header(const char *name, const char *target, uint64_t at,
+                           const mona_model *model, const size_list *asked, uint8_t **bytes,
+                           size_t *size)
 {
     const size_list sizes = sizes_of(model, asked);
     mona_writer_program programs[OPTION_LIST_MAX];
@@ -38,18 +56,23 @@ static bool add_for_header(const char *name, uint64_t at, const mona_model *mode
     format_error error = {0};
     size_t done = 0;
     if (!sizes.count)
-        return !cli_fail(EXIT_FAILED,
-                         "%s: the model takes frames of any size, and a program is for one: "
-                         "expected --size WxH",
-                         name);
+        return !cli_fail(
+            EXIT_FAILED,
+            "%s: the model takes frames of any size, and a program or plan is for one: "
+            "expected --size WxH",
+            name);
     for (; done < sizes.count; done++) {
         mona_writer_program *p = &programs[done];
-        if (!program_record(model, sizes.at[done], &recorded[done], &p->size, &error)) {
-            cli_fail(EXIT_FAILED, "%s: no program for %s at %ux%u: %s", name, target,
-                     sizes.at[done].width, sizes.at[done].height, error.text);
+        const mona_size at_size = sizes.at[done];
+        if (!(is_chip(target)
+                  ? program_record(model, at_size, &recorded[done], &p->size, &error)
+                  : plan_record(model, target, at_size, &recorded[done], &p->size, &error))) {
+            cli_fail(EXIT_FAILED, "%s: no %s for %s at %ux%u: %s", name,
+                     is_chip(target) ? "program" : "plan", target, at_size.width, at_size.height,
+                     error.text);
             break;
         }
-        p->target = target;
+        p->target = name_of(target);
         p->bytes = recorded[done];
     }
     bool ok = done == sizes.count;
@@ -80,20 +103,21 @@ static bool cut_if_needed(const char *name, uint8_t **bytes, size_t *size, const
         return true;
     if (!model_cut(&model, &made, size, &error))
         return !cli_fail(EXIT_FAILED, "%s does not fit %s as a whole, and cannot be cut: %s", name,
-                         target, error.text);
+                         chip, error.text);
     free(*bytes);
     *bytes = made;
     return true;
 }
 
-bool programs_add(const char *name, uint8_t **bytes, size_t *size, const option_list *sizes)
+bool programs_add(const char *name, const char *target, uint8_t **bytes, size_t *size,
+                  const option_list *sizes)
 {
     uint64_t at = 0;
     size_list asked = {.count = sizes->count};
     for (size_t i = 0; i < sizes->count; i++)
         if (!options_size(sizes->items[i], MONA_MAX_SIDE, &asked.at[i].width, &asked.at[i].height))
             return false;
-    if (!cut_if_needed(name, bytes, size, &asked))
+    if (is_chip(target) && !cut_if_needed(name, bytes, size, &asked))
         return false;
     do {
         mona_model model, next;
@@ -103,7 +127,7 @@ bool programs_add(const char *name, uint8_t **bytes, size_t *size, const option_
             if (!mona_model_next(&model, &model))
                 return false;
         const uint64_t following = mona_model_next(&model, &next) ? model.header->next : 0;
-        if (!add_for_header(name, at, &model, &asked, bytes, size))
+        if (!add_for_header(name, target, at, &model, &asked, bytes, size))
             return false;
         at = following;
     } while (at);
@@ -116,7 +140,7 @@ static bool add_one(uint8_t **bytes, size_t *count, uint64_t at, mona_size size,
 {
     mona_model model;
     uint8_t *recorded, *made;
-    mona_writer_program p = {.target = target};
+    mona_writer_program p = {.target = chip};
     if (mona_model_open(&model, *bytes, *count))
         return format_fail(error, "the engine refuses the model");
     while ((uint64_t)((const uint8_t *)model.header - model.file) < at)
@@ -152,63 +176,113 @@ bool programs_make(const mona_model *model, mona_size size, uint8_t **bytes, siz
             memcpy(*bytes, model->file, *count);
     }
     ok = ok && add_one(bytes, count, at, size, &error);
-    return ok || pipeline_fail(why, "no program for %s: %s", target, error.text);
+    return ok || pipeline_fail(why, "no program for %s: %s", chip, error.text);
 }
 
 /* ---- showing -------------------------------------------------------------------------------- */
 
-/* Program i of a model. False: it cannot be read. */
+/* Program i of a model. False: it is a plan, or cannot be read. */
 static bool open_program(const mona_model *model, uint32_t i, ac_program *program)
 {
     uint32_t count;
     const mona_file_program *p = &mona_model_programs(model, &count)[i];
-    return !strcmp(p->target, target) &&
+    return is_chip(p->target) &&
            ac_program_open(program, model->file + p->offset, (size_t)p->bytes);
 }
 
-static cJSON *describe_program(const mona_model *model, uint32_t i)
+/* Adds what plan i comes to. */
+static void describe_plan(const mona_model *model, const mona_file_program *p, cJSON *row)
+{
+    const mona_file_plan *f = (const mona_file_plan *)(const void *)(model->file + p->offset);
+    mona_config config = {.device = &cpu_target_device, .cpu = p->target};
+    char text[32] = "?";
+    mona_plan *plan = NULL;
+    void *memory = file_alloc(mona_plan_bytes(model));
+    for (uint32_t i = 0; p->bytes >= sizeof *f && i < mona_model_input_count(model); i++)
+        config.sizes[i] = (mona_size){f->inputs[i].width, f->inputs[i].height};
+    if (p->bytes >= sizeof *f)
+        config.threads = f->cores;
+    const bool sound = memory && !mona_plan_load(&plan, memory, model, &config);
+    if (sound)
+        snprintf(text, sizeof text, "%ux%u", config.sizes[0].width, config.sizes[0].height);
+    cJSON_AddStringToObject(row, "size", text);
+    cJSON_AddNumberToObject(row, "bytes", (double)p->bytes);
+    cJSON_AddNumberToObject(row, "threads", sound ? mona_plan_threads(plan) : 0);
+    cJSON_AddNumberToObject(row, "arena_bytes", sound ? (double)mona_plan_arena_bytes(plan) : 0);
+    free(memory);
+}
+
+static void describe_program(const mona_model *model, uint32_t i, cJSON *row)
 {
     uint32_t count;
     const mona_file_program *p = &mona_model_programs(model, &count)[i];
-    cJSON *row = cJSON_CreateObject();
     ac_program program;
     char text[32] = "?";
     const bool known = open_program(model, i, &program);
     if (known && program.header.buffers)
         snprintf(text, sizeof text, "%ux%u", program.buffers[0].width, program.buffers[0].height);
-    cJSON_AddStringToObject(row, "target", p->target);
     cJSON_AddStringToObject(row, "size", text);
     const uint32_t constants = known ? program.header.constants_bytes : 0;
     cJSON_AddNumberToObject(row, "bytes", (double)(p->bytes - constants));
     cJSON_AddNumberToObject(row, "constants_bytes", constants);
     cJSON_AddNumberToObject(row, "l1_bytes", known ? program.header.l1_bytes : 0);
-    return row;
 }
 
-cJSON *programs_describe(const mona_model *model)
+/* The programs or the plans of a model and of all its sizes. */
+static cJSON *describe_all(const mona_model *model, bool programs)
 {
     cJSON *rows = cJSON_CreateArray();
     mona_model m = *model;
     do {
         uint32_t count;
-        mona_model_programs(&m, &count);
-        for (uint32_t i = 0; i < count; i++)
-            cJSON_AddItemToArray(rows, describe_program(&m, i));
+        const mona_file_program *p = mona_model_programs(&m, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            if (is_chip(p[i].target) != programs)
+                continue;
+            cJSON *row = cJSON_CreateObject();
+            cJSON_AddStringToObject(row, "target", p[i].target);
+            if (programs)
+                describe_program(&m, i, row);
+            else
+                describe_plan(&m, &p[i], row);
+            cJSON_AddItemToArray(rows, row);
+        }
     } while (mona_model_next(&m, &m));
     return rows;
 }
 
+cJSON *programs_describe(const mona_model *model)
+{
+    return describe_all(model, true);
+}
+
+cJSON *plans_describe(const mona_model *model)
+{
+    return describe_all(model, false);
+}
+
+static const char *text_of(const cJSON *row, const char *key)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItem(row, key));
+}
+
+static double number_of(const cJSON *row, const char *key)
+{
+    return cJSON_GetNumberValue(cJSON_GetObjectItem(row, key));
+}
+
 void programs_print(const mona_model *model)
 {
-    cJSON *rows = programs_describe(model);
+    cJSON *programs = programs_describe(model), *plans = plans_describe(model);
     const cJSON *row;
-    cJSON_ArrayForEach(row, rows)
-        printf("  program for %s at %s: %.0f bytes, and %.0f of constants\n",
-               cJSON_GetStringValue(cJSON_GetObjectItem(row, "target")),
-               cJSON_GetStringValue(cJSON_GetObjectItem(row, "size")),
-               cJSON_GetNumberValue(cJSON_GetObjectItem(row, "bytes")),
-               cJSON_GetNumberValue(cJSON_GetObjectItem(row, "constants_bytes")));
-    cJSON_Delete(rows);
+    cJSON_ArrayForEach(row, programs) printf(
+        "  program for %s at %s: %.0f bytes, and %.0f of constants\n", text_of(row, "target"),
+        text_of(row, "size"), number_of(row, "bytes"), number_of(row, "constants_bytes"));
+    cJSON_ArrayForEach(row, plans)
+        printf("  plan for %s at %s: %.0f bytes, for an arena of %.0f\n", text_of(row, "target"),
+               text_of(row, "size"), number_of(row, "bytes"), number_of(row, "arena_bytes"));
+    cJSON_Delete(programs);
+    cJSON_Delete(plans);
 }
 
 bool programs_disassemble(const char *name, const mona_model *model)
@@ -218,13 +292,16 @@ bool programs_disassemble(const char *name, const mona_model *model)
     do {
         uint32_t count;
         ac_proof proof;
-        mona_model_programs(&m, &count);
-        for (uint32_t i = 0; i < count; i++, shown++) {
+        const mona_file_program *p = mona_model_programs(&m, &count);
+        for (uint32_t i = 0; i < count; i++) {
             ac_program program;
+            if (!is_chip(p[i].target))
+                continue;
             if (!open_program(&m, i, &program) ||
                 !ac_program_prove(&program, &ac_target_ascend310, m.header->op_count, &proof))
                 return !cli_fail(EXIT_FAILED, "%s: program %u is damaged", name, shown + 1);
             disassemble(&m, &program, proof.instructions);
+            shown++;
         }
     } while (mona_model_next(&m, &m));
     return shown || !cli_fail(EXIT_FAILED,

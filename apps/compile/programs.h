@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Programs for the Ascend 310 in .mona files: writing them, and showing what they consist of. */
+/* Programs for the Ascend 310 and plans for CPUs in .mona files: writing them, and showing what they
+ * consist of. */
 #ifndef MONA_PROGRAMS_H
 #define MONA_PROGRAMS_H
 
@@ -11,17 +12,20 @@
 #include "mona.h"
 #include "pipeline/error.h"
 
-/* Adds programs to a model in memory, which is replaced: one for each size of `sizes` ("WxH"), or
- * for the sizes that the model is fixed to. name: for messages. False: one line was printed. */
-bool programs_add(const char *name, uint8_t **bytes, size_t *size, const option_list *sizes);
+/* Adds programs or plans for a target to a model in memory, which is replaced: one for each size of
+ * `sizes` ("WxH"), or for the sizes that the model is fixed to. target: "ascend310", "host" or one
+ * of CPU_TARGETS. name: for messages. False: one line was printed. */
+bool programs_add(const char *name, const char *target, uint8_t **bytes, size_t *size,
+                  const option_list *sizes);
 
 /* Makes a copy of a model with a program for frames of this size: session_binding_policy.compile. */
 bool programs_make(const mona_model *model, mona_size size, uint8_t **bytes, size_t *count,
                    pipeline_error *why);
 
-/* One line for each program of a model, or a table's rows. */
+/* One line for each program and plan of a model, or a table's rows for the one and the other. */
 void programs_print(const mona_model *model);
 cJSON *programs_describe(const mona_model *model);
+cJSON *plans_describe(const mona_model *model);
 
 /* Prints every instruction of a model's programs. False: there is none, or one is not sound; one
  * line was printed. */

@@ -92,16 +92,6 @@ static uint32_t end_of_core_group(const mona_plan *plan, uint32_t first)
     return count;
 }
 
-size_t mona_plan_group_constants(const mona_plan *plan, const plan_group *g)
-{
-    const bool all = !plan->group_constants;
-    const uint32_t last = all ? plan->model.header->op_count : g->last;
-    size_t bytes = 0;
-    for (uint32_t o = all ? 0 : g->first; o < last; o++)
-        bytes += align_up(plan->ops[o].constants_bytes);
-    return bytes;
-}
-
 size_t mona_plan_room(const mona_plan *plan, const plan_group *g)
 {
     if (!mona_plan_on_ai_core(plan))
@@ -128,25 +118,6 @@ static uint32_t end_of_group(const mona_plan *plan, uint32_t first, uint32_t hea
         o = cut ? first : o + 1; /* what was inside the group may now leave it */
     }
     return last;
-}
-
-/* A group without results, whose outputs no operator reads, gets a grid as well; nothing is
- * computed for it. */
-static void choose_grid(const mona_plan *plan, plan_group *g)
-{
-    bool any = false;
-    g->grid_height = g->grid_width = UINT32_MAX;
-    for (uint32_t o = g->first; o < g->last; o++) {
-        const plan_op *op = &plan->ops[o];
-        if (op->bound.op->kind != MONA_OP_STORE && !op->leaves)
-            continue;
-        any = true;
-        const mona_shape *s = mona_plan_progress_shape(op);
-        g->grid_height = s->height < g->grid_height ? s->height : g->grid_height;
-        g->grid_width = s->width < g->grid_width ? s->width : g->grid_width;
-    }
-    if (!any)
-        g->grid_height = g->grid_width = 1;
 }
 
 /* Work that is worth another core, in elements read, written and multiplied. */
@@ -187,29 +158,6 @@ static bool weights_stay_in_cache(const mona_plan *plan)
 
 /* ---- both ways ------------------------------------------------------------------------------ */
 
-/* Finds what the operators of group g leave to later groups, and which STOREs run in later ones. */
-static void part_group(mona_plan *plan, const plan_group *g)
-{
-    for (uint32_t o = g->first; o < g->last; o++) {
-        plan_op *op = &plan->ops[o];
-        if (op->store != MONA_NONE && op->store >= g->last) {
-            op->store = MONA_NONE;
-            op->bound.store = NULL;
-        }
-        op->leaves = op->last_reader >= g->last && !op->array;
-    }
-}
-
-/* Resets what another grouping has set. */
-static void forget(plan_op *op)
-{
-    op->group = (plan_group){0};
-    op->bound.placed = 0;
-    op->map = false;
-    op->map_bytes = 0;
-    op->depth = 0;
-}
-
 /* Plans groups, their maps and their rings. cores: those that may take part. */
 static mona_status plan_with(mona_plan *plan, const mona_config *config, plan_progress *progress,
                              uint32_t cores, uint32_t heavy_rows)
@@ -219,20 +167,10 @@ static mona_status plan_with(mona_plan *plan, const mona_config *config, plan_pr
     plan->cores = cores;
     plan->maps_bytes = plan->rings_bytes = 0;
     mona_plan_readers(plan);
-    for (uint32_t o = 0; o < count; o++)
-        forget(&plan->ops[o]);
     for (uint32_t first = 0, last; first < count; first = last) {
-        plan_group *g = &plan->ops[first].group;
         last = end_of_group(plan, first, heavy_rows);
-        *g = (plan_group){.first = first, .last = last};
-        for (uint32_t o = first; o < last; o++)
-            plan->ops[o].bound.run = mona_ops[plan->ops[o].bound.op->kind]->run;
-        const bool heavy = is_heavy(plan, first, heavy_rows);
-        if (heavy)
-            plan->ops[first].bound.run = mona_ops[plan->ops[first].bound.op->kind]->run_map;
-        g->whole_maps = heavy || is_on_arrays(plan, first);
-        part_group(plan, g);
-        choose_grid(plan, g);
+        plan_group *g = mona_plan_add_group(
+            plan, first, last, is_on_arrays(plan, first) || is_heavy(plan, first, heavy_rows));
         choose_parts(plan, g);
         max_parts = g->parts > max_parts ? g->parts : max_parts;
     }

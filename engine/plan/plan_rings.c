@@ -6,14 +6,6 @@
 /* The planner makes tiles no narrower than this: narrower ones recompute more than caches save. */
 enum { MIN_TILE_COLUMNS = 128 };
 
-/* Whether operator `o` has a ring of its own. */
-static bool has_ring(const mona_plan *plan, uint32_t o)
-{
-    const plan_op *op = &plan->ops[o];
-    return op->bound.op->kind != MONA_OP_STORE && op->store == MONA_NONE && !op->map &&
-           op->home == o;
-}
-
 /* Advances to where the next rows are computed, and deepens the rings that are too shallow on the
  * way. A ring holds rows from the oldest that any of its tensors still needs to the newest. */
 static void advance(mona_plan *plan, const plan_group *g, plan_progress *progress)
@@ -31,7 +23,7 @@ static void advance(mona_plan *plan, const plan_group *g, plan_progress *progres
     }
     for (uint32_t o = g->first; o < g->last; o++) {
         const uint32_t rows = (uint32_t)(progress[o].used_end - progress[o].used_begin);
-        if (has_ring(plan, o) && rows > plan->ops[o].depth)
+        if (mona_plan_needs_ring(plan, o) && rows > plan->ops[o].depth)
             plan->ops[o].depth = rows;
     }
 }
@@ -62,55 +54,10 @@ static void keep_strips_whole(mona_plan *plan, const plan_group *g)
         const uint32_t scale = op->bound.output.height / g->grid_height;
         const uint32_t rows = plan->strip_rows * (scale ? scale : 1);
         const mona_op_program *program = mona_plan_program_of(plan, op->bound.op->kind);
-        if (has_ring(plan, o) && program && program->loads_strips &&
+        if (mona_plan_needs_ring(plan, o) && program && program->loads_strips &&
             program->loads_strips(&op->bound))
             op->depth = ceil_div_u32(op->depth, rows) * rows;
     }
-}
-
-/* Sizes the group's rings for its current number of tiles. Returns their bytes; PLAN_MAX_BYTES or
- * more: too large. Groups run one after another, so the rings of each begin at the start of a
- * core's region. */
-static size_t size_rings(mona_plan *plan, const plan_group *g, plan_progress *progress)
-{
-    for (uint32_t o = g->first; o < g->last; o++)
-        if (has_ring(plan, o))
-            plan->ops[o].columns = 0;
-    for (uint32_t tile = 0; tile < g->tiles; tile++) {
-        mona_schedule_unit(plan, g, mona_schedule_rows(g, 0), mona_schedule_columns(plan, g, tile),
-                           progress);
-        for (uint32_t o = g->first; o < g->last; o++) {
-            const int64_t columns = progress[o].ring_end - progress[o].ring_begin;
-            if (has_ring(plan, o) && columns > plan->ops[o].columns)
-                plan->ops[o].columns = (uint32_t)columns;
-        }
-    }
-    uint64_t total = 0;
-    for (uint32_t o = g->first; o < g->last; o++) {
-        plan_op *op = &plan->ops[o];
-        if (!has_ring(plan, o))
-            continue;
-        const mona_shape *s = &op->bound.output;
-        /* At most 2^16 columns (a width and its padding) x 2^14 channels x 2 bytes, x 2^15 rows. */
-        const uint64_t block =
-            align_up((size_t)op->columns * op->bound.output_c0 * mona_type_size(s->type));
-        const uint64_t row = mona_plan_blocks(op) * block;
-        if (row >= PLAN_MAX_BYTES || row * op->depth >= PLAN_MAX_BYTES - total)
-            return PLAN_MAX_BYTES;
-        op->block_stride = (size_t)block;
-        op->row_bytes = (size_t)row;
-        op->ring_offset = (size_t)total;
-        total += row * op->depth;
-    }
-    return (size_t)total;
-}
-
-/* The rings of all groups lie in the same place. */
-static mona_status keep_largest(mona_plan *plan, plan_group *g, size_t bytes)
-{
-    g->rings_bytes = bytes;
-    plan->rings_bytes = bytes > plan->rings_bytes ? bytes : plan->rings_bytes;
-    return bytes < PLAN_MAX_BYTES ? MONA_OK : MONA_ERR_LIMIT;
 }
 
 static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan_group *g,
@@ -125,7 +72,7 @@ static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan
         max = g->tiles;
     }
     for (;;) {
-        bytes = size_rings(plan, g, progress);
+        bytes = mona_plan_size_rings(plan, g, progress);
         if (bytes <= room || g->tiles >= max)
             break;
         /* Rings of T tiles take a / T + b, where b are margins. If that is over the budget, it also
@@ -133,7 +80,7 @@ static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan
         const size_t enough = bytes / (room / g->tiles + 1);
         g->tiles = enough <= g->tiles ? g->tiles + 1 : enough < max ? (uint32_t)enough : max;
     }
-    return keep_largest(plan, g, bytes);
+    return mona_plan_keep_rings(plan, g, bytes);
 }
 
 /* Makes rings as deep as their bands are high. The number of tiles stays the same. */
@@ -148,24 +95,7 @@ static mona_status keep_rows(mona_plan *plan, plan_group *g, plan_progress *prog
         }
         advance(plan, g, progress);
     }
-    return keep_largest(plan, g, size_rings(plan, g, progress));
-}
-
-/* Sets the place of tensors that share a ring or map. */
-static void share_homes(mona_plan *plan)
-{
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
-        plan_op *op = &plan->ops[o];
-        const plan_op *home = &plan->ops[op->home];
-        if (home == op)
-            continue;
-        op->map_x_begin = home->map_x_begin;
-        op->depth = home->depth;
-        op->columns = home->columns;
-        op->block_stride = home->block_stride;
-        op->row_bytes = home->row_bytes;
-        op->ring_offset = home->ring_offset + op->home_block * home->block_stride;
-    }
+    return mona_plan_keep_rings(plan, g, mona_plan_size_rings(plan, g, progress));
 }
 
 mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress)
@@ -182,6 +112,6 @@ mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_pro
         if (!status && config->keep_rows)
             status = keep_rows(plan, g, progress);
     }
-    share_homes(plan);
+    mona_plan_share_homes(plan);
     return status;
 }

@@ -44,7 +44,7 @@ typedef struct plan_group {
 
 /* A bound operator, and where its output lies: in a ring in each core's region, or in a map if a
  * later group reads it. It may lie in the ring or map of another operator, its *home*, where it has
- * some of the channel blocks (engine/plan/plan_place.c). */
+ * some of the channel blocks (engine/layout/place.c). */
 typedef struct plan_op {
     mona_bound_op bound;
     plan_group group; /* the group that begins with this operator */

@@ -49,6 +49,7 @@ typedef struct noise_job {
     bool told;        /* the decoder reports what compression left, even if it is little */
     bool noisy;       /* whether to run the network */
     bool only_chroma; /* and leave luma as it is */
+    bool only_luma;   /* and leave chroma as it is */
     float strength;   /* the estimate after this frame; negative: none */
     uint8_t *row;     /* one row of the network's noise input, which all rows share */
 } noise_job;

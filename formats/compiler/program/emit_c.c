@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/plan/planner.h"
+#include "engine/layout/layout.h"
 #include "engine/run/session.h"
+#include "formats/compiler/program/cpu_target.h"
 #include "formats/file.h"
 
+<<<<<<< HEAD
 /* ---- targets --------------------------------------------------------------------------------- */
 
 /* What the planner must know about a CPU; its row kernels are only named. */
@@ -61,13 +63,15 @@ static const mona_device other_cpu = {
     .isa = isa_of,
 };
 
+=======
+>>>>>>> main
 /* ---- writing --------------------------------------------------------------------------------- */
 
 typedef struct emitter {
     const emit_c_request *request;
     const mona_session *session; /* whose constants are bound */
     const mona_plan *plan;       /* laid out to be linked */
-    size_t target;
+    const cpu_target *target;
     bool arrays; /* the model has operators on arrays, which read its data */
     FILE *out;
 } emitter;
@@ -229,7 +233,7 @@ static bool has_functions(const mona_plan *plan)
 /* The row kernels in use. */
 static void put_isa(const emitter *e)
 {
-    const char *name = targets[e->target].isa.name, *others = targets[e->target].rows;
+    const char *name = e->target->isa.name, *others = e->target->rows;
     const struct {
         const char *row, *isa;
         bool used;
@@ -246,8 +250,8 @@ static void put_isa(const emitter *e)
             fprintf(e->out, "void ac_%s_%s(const ac_%s *);\n", rows[i].isa, rows[i].row,
                     rows[i].row);
     fprintf(e->out, "\nstatic const ac_isa isa = {.name = \"%s\",", name);
-    PUT(e->out, &targets[e->target].isa, winograd);
-    PUT(e->out, &targets[e->target].isa, conv_scratch);
+    PUT(e->out, &e->target->isa, winograd);
+    PUT(e->out, &e->target->isa, conv_scratch);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].used)
             fprintf(e->out, " .%s = ac_%s_%s,", rows[i].row, rows[i].isa, rows[i].row);
@@ -585,10 +589,15 @@ typedef struct emitter_memory {
 static bool open_network(emitter *e, emitter_memory *m, const mona_model *model,
                          const emit_c_request *request, format_error *error)
 {
-    const mona_config config = {.device = &other_cpu,
+    const mona_config config = {.device = &cpu_target_device,
                                 .cpu = request->target,
                                 .threads = request->threads,
                                 .sizes = {request->size}};
+<<<<<<< HEAD
+=======
+    emitter e = {.request = request, .target = cpu_target_find(request->target)};
+    void *memory = file_alloc(mona_plan_bytes(model)), *arena = NULL;
+>>>>>>> main
     mona_session *session = NULL;
     mona_plan *plan = NULL;
     *e = (emitter){.request = request, .target = find_target(request->target)};

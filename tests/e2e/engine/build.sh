@@ -102,6 +102,13 @@ else
         ${CC:-cc} -o $tmp/p $tmp/p.c \$(pkg-config --cflags --libs mona) -Wl,-rpath,$tmp/root/usr/lib/here"
     at_least "runs with the shared library" "$("$tmp/p" | grep -c .)" 1
     at_least "by its soname" "$(readelf -d "$tmp/p" | grep -c 'libmona\.so\.0\]')" 1
+    printf '#include "net.h"\nstatic _Alignas(64) unsigned char arena[NET_ARENA_BYTES], in[64 * 64], out[128 * 128];\n%s\n' \
+        'int main(void) { mona_session *s; return net_open(&s, arena, sizeof arena) || net_run(s, in, 64, out, 128); }' > "$tmp/main.c"
+    succeeds "a network as C" "$BUILD/mona" compile sr_x2_fast -o "$tmp/net.c" --emit c --target c --size 64x64
+    succeeds "is compiled and linked with what is installed" sh -c "
+        export PKG_CONFIG_PATH=$tmp/root/usr/lib/here/pkgconfig PKG_CONFIG_SYSROOT_DIR=$tmp/root
+        cd $tmp && ${CC:-cc} -Wall -Wextra -Werror -o net main.c net.c \$(pkg-config --cflags mona) root/usr/lib/here/libmona.a -pthread"
+    succeeds "and runs" "$tmp/net"
     $make -s uninstall PREFIX=/usr LIBDIR=/usr/lib/here DESTDIR="$tmp/root" > /dev/null
     nothing "make uninstall takes all of it away" "$(find "$tmp/root" ! -type d)"
 fi

@@ -134,5 +134,4 @@ refused() {
 refused "expected --target c|" sr_x2_fast -o "$tmp/net.c" --emit c --size 64x64
 refused "expected -o NAME.c" sr_x2_fast -o "$tmp/Net.c" --emit c --target c --size 64x64
 refused "expected --size WxH" sr_x2_fast -o "$tmp/net.c" --emit c --target c
-refused "expected --emit c" sr_x2_fast -o "$tmp/net.mona" --target armv8 --size 64x64
 nothing "and nothing was written" "$(find "$tmp" -maxdepth 1 -type f -name 'net.*')"

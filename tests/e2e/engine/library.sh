@@ -53,7 +53,7 @@ report "engine/ and ops/ include nothing from above" \
     "$(grep -nE '#include "(\.\./)*(formats|pipeline|apps|tests)/' -r engine ops)"
 
 if $CC --version | head -1 | grep -qi gcc && [ -z "$SANITIZE" ]; then
-    limit=$(sed -n 's/^enum { STACK_BYTES = \([0-9]*\) \* 1024 };.*/\1/p' engine/plan/plan_query.c)
+    limit=$(sed -n 's/^enum { STACK_BYTES = \([0-9]*\) \* 1024 };.*/\1/p' engine/layout/query.c)
     # A run nests about eight calls; no two of the large frames lie on one path.
     report "the largest frame stays within a quarter of the $limit KiB stack bound" \
         "$(find "$BUILD/engine" "$BUILD/ops" -name '*.su' -exec cat {} + |

@@ -89,6 +89,19 @@ before=$(psnr_y "$tmp/blocks.mkv" "$tmp/still.mkv")
 clean blocks
 at_least "blocks that nobody tells of: dB gained" "$(awk "BEGIN { print $(psnr_y "$tmp/out.mkv" "$tmp/still.mkv") - $before }")" 0.1
 
+# ---- chroma of compressed film ---------------------------------------------------------------------
+ffmpeg -v error -i "$tmp/clean.mkv" -c:v libx264 -preset fast -crf 32 "$tmp/coded.mkv"
+clean coded
+planes() { # $1: a video. Checksums of luma, u and v
+    for plane in y u v; do
+        ffmpeg -v error -i "$1" -vf extractplanes=$plane -f framemd5 - | grep -v '^#' | awk '{ print $NF }' | md5sum
+    done
+}
+planes "$tmp/coded.mkv" > "$tmp/before"
+planes "$tmp/out.mkv" > "$tmp/after"
+same "what compression did to luma is repaired, and chroma stays what it was" \
+    "$(paste "$tmp/before" "$tmp/after" | awk '{ printf "%s ", $1 == $3 }')" "0 1 1 "
+
 # ---- clean film -----------------------------------------------------------------------------------
 for clip in ${clips:+bedroom_540p.mp4 bikes_272p.mp4}; do
     ffmpeg -v error -y -i "$clips/$clip" -frames:v 4 -an -sn -c copy "$tmp/part.mkv"

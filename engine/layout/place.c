@@ -16,7 +16,7 @@
  *   a map   if not. What a group reads of a map must be there when the group begins
  *           (plan_groups.c), so no part of it may be read in or before the group that writes that
  *           part. */
-#include "engine/plan/planner.h"
+#include "engine/layout/layout.h"
 
 /* ---- where tensors lie ---------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* First step of planning: every tensor gets its size, every operator its sources and its
+/* Second step to a plan: every tensor gets its size, every operator its sources and its
  * fusions. */
-#include "engine/plan/planner.h"
+#include "engine/layout/layout.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
@@ -194,8 +194,20 @@ static void fuse_stores(mona_plan *plan)
     }
 }
 
+/* Resets what another grouping has set. */
+static void forget(plan_op *op)
+{
+    op->group = (plan_group){0};
+    op->bound.placed = 0;
+    op->map = false;
+    op->map_bytes = 0;
+    op->depth = 0;
+}
+
 void mona_plan_readers(mona_plan *plan)
 {
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        forget(&plan->ops[o]);
     find_readers(plan);
     fuse_stores(plan);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Third step of planning: the maps and arrays between groups, and where they lie. */
-#include "engine/plan/planner.h"
+/* The maps and arrays between groups, and where they lie. */
+#include "engine/layout/layout.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
