@@ -14,57 +14,6 @@
 #include "formats/compiler/program/cpu_target.h"
 #include "formats/file.h"
 
-<<<<<<< HEAD
-/* ---- targets --------------------------------------------------------------------------------- */
-
-/* What the planner must know about a CPU; its row kernels are only named. */
-static const struct {
-    const char *target;
-    ac_isa isa;
-    const char *rows; /* whose kernels it has besides conv_row */
-} targets[] = {
-    {"c", {.name = "c", .conv_scratch = AC_SCRATCH}, "c"},
-    {"x86-avx2", {.name = "avx2", .winograd = true, .conv_scratch = AC_SCRATCH}, "avx2"},
-    {"x86-avxvnni", {.name = "avxvnni", .conv_scratch = AC_SCRATCH}, "avxvnni"},
-    {"x86-avx512", {.name = "avx512", .conv_scratch = AC_SCRATCH}, "avx512"},
-    {"armv8", {.name = "neon", .conv_scratch = AC_SCRATCH_NEON}, "neon"},
-    {"armv8-dot", {.name = "dotprod", .conv_scratch = AC_SCRATCH_NEON}, "neon"},
-    {"armv7e-m", {.name = "dsp", .conv_scratch = AC_SCRATCH_M}, "c"},
-    {"armv8.1-m", {.name = "mve", .conv_scratch = AC_SCRATCH_M}, "mve"},
-};
-
-enum { TARGETS = sizeof targets / sizeof *targets };
-
-static size_t find_target(const char *name)
-{
-    size_t i = 0;
-    while (i < TARGETS && strcmp(targets[i].target, name))
-        i++;
-    return i;
-}
-
-/* Small CPUs have at least so much second-level cache. */
-static mona_status open_device(mona_device_properties *p)
-{
-    p->cores = 1;
-    p->cache_bytes = 512 << 10;
-    return MONA_OK;
-}
-
-static const ac_isa *isa_of(const char *target)
-{
-    return &targets[find_target(target)].isa;
-}
-
-static const mona_device other_cpu = {
-    .name = "host",
-    .target = &ac_target_host,
-    .open = open_device,
-    .isa = isa_of,
-};
-
-=======
->>>>>>> main
 /* ---- writing --------------------------------------------------------------------------------- */
 
 typedef struct emitter {
@@ -593,14 +542,9 @@ static bool open_network(emitter *e, emitter_memory *m, const mona_model *model,
                                 .cpu = request->target,
                                 .threads = request->threads,
                                 .sizes = {request->size}};
-<<<<<<< HEAD
-=======
-    emitter e = {.request = request, .target = cpu_target_find(request->target)};
-    void *memory = file_alloc(mona_plan_bytes(model)), *arena = NULL;
->>>>>>> main
     mona_session *session = NULL;
     mona_plan *plan = NULL;
-    *e = (emitter){.request = request, .target = find_target(request->target)};
+    *e = (emitter){.request = request, .target = cpu_target_find(request->target)};
     m->arena = NULL;
     m->plan = file_alloc(mona_plan_bytes(model));
     mona_status status = m->plan ? mona_plan_make(&plan, m->plan, model, &config) : MONA_ERR_ARENA;

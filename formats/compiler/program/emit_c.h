@@ -8,11 +8,6 @@
 #include "formats/error.h"
 #include "mona.h"
 
-<<<<<<< HEAD
-#define EMIT_C_TARGETS "c|x86-avx2|x86-avxvnni|x86-avx512|armv8|armv8-dot|armv7e-m|armv8.1-m"
-
-=======
->>>>>>> main
 typedef struct emit_c_request {
     const char *target; /* one of CPU_TARGETS */
     const char *name;   /* begins all names in the source; a C identifier in lower case */
