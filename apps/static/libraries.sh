@@ -32,7 +32,7 @@ run() {
 # The archives of packages. The linker takes a shared library where one lies beside an archive, so FOLDER/lib has
 # only archives and comes first.
 mkdir -p "$folder/lib/pkgconfig" "$folder/include"
-for name in x264 vpx opus mp3lame webp webpmux z bz2 lzma protobuf-c stdc++; do
+for name in x264 vpx opus mp3lame webp webpmux z bz2 lzma protobuf-c stdc++ atomic; do
     from=$($CC -print-file-name=lib$name.a)
     [ -e "$from" ] || fail "there is no lib$name.a for $machine (make static-deps installs what is needed)"
     ln -sf "$(readlink -f "$from")" "$folder/lib/lib$name.a"
@@ -70,12 +70,12 @@ if [ ! -e "$folder/lib/libSvtAv1Enc.a" ]; then
     dir=$(unpack svt-av1)
     run 'SVT-AV1, configured' cmake -S "$dir" -B "$dir/Build" -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF \
         -DBUILD_APPS=OFF -DBUILD_DEC=OFF -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX="$folder" -DCMAKE_INSTALL_LIBDIR=lib \
-        -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="${cross}g++" -DENABLE_AVX512=ON \
+        -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="${cross}g++" \
         ${cross:+-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$arch}
     run 'SVT-AV1' make -j "$jobs" -C "$dir/Build" install
 fi
 
-# Three depths of samples in one archive.
+# Three depths of samples in one archive. Its assembly for ARMv8-A knows samples of 8 bits only.
 if [ ! -e "$folder/lib/libx265.a" ]; then
     dir=$(unpack x265)
     for bits in 12 10 8; do
@@ -84,6 +84,7 @@ if [ ! -e "$folder/lib/libx265.a" ]; then
             -DENABLE_CLI=OFF -DENABLE_LIBNUMA=OFF -DENABLE_PIC=ON -DCMAKE_INSTALL_PREFIX="$folder" -DLIB_INSTALL_DIR="$folder/lib" \
             -DMAIN12=$([ $bits = 12 ] && echo ON || echo OFF) $deep -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="${cross}g++" \
             $([ $bits != 8 ] || echo -DLINKED_10BIT=ON -DLINKED_12BIT=ON) \
+            $([ $bits = 8 ] || [ $arch = x86_64 ] || echo -DENABLE_ASSEMBLY=OFF) \
             ${cross:+-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$arch -DCROSS_COMPILE_ARM64=ON}
         run "x265, $bits bits" make -j "$jobs" -C "$dir/$bits"
     done
@@ -102,7 +103,7 @@ if [ ! -e "$folder/lib/libavformat.a" ]; then
         --enable-filter=buffer,buffersink,abuffer,abuffersink,bwdif,idet,scale,format,aformat,aresample,null,anull \
         --enable-libx264 --enable-libx265 --enable-libvpx --enable-libsvtav1 --enable-libdav1d --enable-libopus \
         --enable-libmp3lame --enable-libwebp --enable-zlib --enable-bzlib --enable-lzma \
-        --cc="$CC" --pkg-config-flags=--static --pkg-config=pkg-config --extra-cflags="-I$folder/include" \
+        --cc="$CC" --pkg-config-flags=--static --pkg-config=pkg-config --extra-cflags="-I$folder/include -fno-asynchronous-unwind-tables" \
         --extra-ldflags="-L$folder/lib" --extra-libs="-lpthread -lm -ldl" \
         ${cross:+--enable-cross-compile --cross-prefix=$cross --arch=$arch --target-os=linux}
     run 'FFmpeg' make -j "$jobs" install
