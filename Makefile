@@ -85,7 +85,7 @@ endif
 ASCEND_SRC := $(wildcard engine/ascend/*.c) engine/port/posix_library.c
 FORMATS_SRC := $(wildcard formats/*.c formats/*/*.c formats/*/*/*.c)
 PIPELINE_SRC := $(wildcard pipeline/*.c pipeline/*/*.c)
-APP_SRC := $(filter-out apps/demo/% apps/firmware/% apps/engine_only/% apps/examples/% apps/gstreamer/%,$(wildcard apps/*/*.c apps/*/*/*.c))
+APP_SRC := $(filter-out apps/demo/% apps/firmware/% apps/engine_only/% apps/examples/% apps/gstreamer/% apps/ascend/%,$(wildcard apps/*/*.c apps/*/*/*.c))
 MODELS := $(sort $(wildcard models/*.mona))
 
 obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
@@ -114,6 +114,7 @@ help:
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
 	@echo 'make bench-table     time the built-in models and print the table of docs/benchmark.md'
+	@echo 'make ascend-kernel   the kernel for AI Cores, by the compiler of the toolkit at CANN='
 	@echo 'make bench-published compare modelled with published speeds of networks on the 310'
 	@echo 'make install         into PREFIX ($(PREFIX)), libraries into LIBDIR; DESTDIR is honoured'
 	@echo 'make dist            $(BUILD)/mona-$(VERSION).tar.gz, the sources of the last commit'
@@ -303,6 +304,23 @@ $(UNOBSERVED)/libmona.a: $(filter-out $(call obj,$(UNOBSERVED_SRC)),$(call obj,$
 $(UNOBSERVED)/firmware: $(addprefix $(BUILD)/,apps/firmware/main.o models/embedded.o libmona-plan.a) $(UNOBSERVED)/libmona.a
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
 
+# ---- the chip ---------------------------------------------------------------------------------
+# The kernel for AI Cores, by the vendor's compiler: make ascend-kernel CANN=/path/to/the/toolkit. The command is the one
+# that the toolkit's own operators are compiled with.
+.PHONY: ascend-kernel
+CCEC ?= $(firstword $(wildcard $(addprefix $(CANN)/,ccec_compiler/bin/ccec compiler/ccec_compiler/bin/ccec atc/ccec_compiler/bin/ccec \
+    */ccec_compiler/bin/ccec ccec_compiler/bin/bisheng */ccec_compiler/bin/bisheng)))
+KERNEL_SOURCE ?= engine/ascend/kernel/replay.cce
+ascend-kernel:
+	@test -n '$(CCEC)' || { echo 'make ascend-kernel: expected CANN=/path/to/a/toolkit with ccec_compiler/bin/ccec, found none in $(or $(CANN),no path)'; exit 2; }
+	@mkdir -p $(BUILD)
+	$(CCEC) -c -O2 $(KERNEL_SOURCE) -I. -Iengine --cce-aicore-arch=dav-m100 --cce-aicore-only -o $(BUILD)/mona_replay.o \
+	    --cce-auto-sync=off -mllvm -cce-aicore-jump-expand=false -mllvm -cce-aicore-mask-opt=false
+
+# The first run on a chip (apps/ascend/first_light.sh).
+$(BUILD)/first_light: $(addprefix $(BUILD)/apps/,ascend/first_light.o devices/ascend_setup.o) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(ARCHIVES)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
 # ---- demo -------------------------------------------------------------------------------------
 $(BUILD)/scene: $(BUILD)/apps/demo/scene.o
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
@@ -389,7 +407,7 @@ fuzz: deps
 
 # TIER: short or full (tests/tiers).
 PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
-check: all $(addprefix $(BUILD)/,scene neutral classifiers firmware camera_host unobserved/firmware) $(FAKES) $(PROGRAMS)
+check: all $(addprefix $(BUILD)/,scene neutral classifiers firmware camera_host unobserved/firmware first_light) $(FAKES) $(PROGRAMS)
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' TIER='$(TIER)' PROGRAMS='$(PROGRAMS)' sh tests/run.sh $(TESTS)
 
 # The engine and its kernels on emulated ARMv8-A. On such a machine, `make check` tests more.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apps/cli/commands.h"
+#include "apps/bench/costs_file.h"
 #include "apps/bench/modelled_bench.h"
 #include "apps/cli/quantity.h"
 
@@ -76,14 +77,18 @@ static bool read_config(const bench_arguments *a, mona_config *config)
     config->sizes[0] = (mona_size){width, height};
     if (a->trace && !a->pipeline && !modelled_device(config->device))
         return cli_fail(0, "--trace needs --device model310 or --pipeline");
+    if (a->costs && !modelled_device(config->device))
+        return cli_fail(0, "--costs needs --device model310");
     return true;
 }
 
 bool bench_options_read(bench_request *b)
 {
     const bench_arguments *a = &b->arguments;
-    return read_config(a, &b->config) && read_streams(a->streams, &b->streams) &&
-           read_sampling(a, b->config.device, &b->how) && read_rules(a, &b->rules);
+    b->costs = ac_costs_310;
+    return read_config(a, &b->config) && (!a->costs || costs_read(a->costs, &b->costs)) &&
+           read_streams(a->streams, &b->streams) && read_sampling(a, b->config.device, &b->how) &&
+           read_rules(a, &b->rules);
 }
 
 /* ---- the table --------------------------------------------------------------------------------
@@ -154,6 +159,9 @@ static const option options[] = {
     {"--trace", NULL, OPTION_FILE, FIELD(trace), "FILE.json", modelled,
      .help = "write what every pipe did, or every step of --pipeline, for Perfetto or "
              "chrome://tracing"},
+    {"--costs", NULL, OPTION_FILE, FIELD(costs), "FILE.json", modelled,
+     .help = "constants of the model, by name, as first_light.sh measures them on a chip; those "
+             "that are missing keep their values"},
     {"--json", NULL, OPTION_FLAG, FIELD(json), NULL, output,
      .help = "print JSON: the time of every frame, and how and where it was measured"},
     {"--csv", NULL, OPTION_FLAG, FIELD(csv), NULL, output,

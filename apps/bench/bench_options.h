@@ -4,6 +4,7 @@
 #define BENCH_OPTIONS_H
 
 #include "apps/bench/bench_streams.h"
+#include "engine/model310/model310.h"
 #include "mona.h"
 #include "apps/cli/options.h"
 #ifndef MONA_NO_VIDEO
@@ -13,7 +14,7 @@
 #include "apps/bench/report/verdict.h"
 
 typedef struct bench_arguments {
-    const char *model, *size, *cpu, *device, *trace;
+    const char *model, *size, *cpu, *device, *trace, *costs;
     const char *pipeline, *streams, *onnx;
     const char *warm_up, *duration, *budget, *old, *regression, *samples, *html, *svg;
 #ifndef MONA_NO_VIDEO
@@ -27,6 +28,7 @@ typedef struct bench_arguments {
 typedef struct bench_request {
     bench_arguments arguments;
     mona_config config;
+    ac_costs costs; /* of model310 */
     stream_range streams;
     sampling how;
     verdict_rules rules;

@@ -115,7 +115,7 @@ void bench_transfer_close(bench_transfer *t)
     mona_stream_close(t->compute);
     mona_stream_close(t->download);
     for (unsigned i = 0; i < TRANSFER_SLOTS; i++) {
-        for (unsigned k = 0; k < 2 * MONA_MAX_IO; k++)
+        for (unsigned k = 0; t->session && k < 2 * MONA_MAX_IO; k++)
             mona_device_free(t->session->device, t->slot[i].chip[k]);
         bench_planes_close(&t->slot[i].planes);
     }

@@ -71,7 +71,7 @@ static int run_model(const bench_request *b)
         return status;
     const mona_model *model = &source.model.model;
     if (modelled_device(b->config.device)) {
-        const modelled_options wanted = {b->arguments.json, b->arguments.trace};
+        const modelled_options wanted = {b->arguments.json, b->arguments.trace, &b->costs};
         status = modelled_bench(name, model, &b->config, &wanted) ? EXIT_SUCCESS : EXIT_FAILED;
     } else {
         const bench_model_job job = {name,

@@ -18,6 +18,7 @@
 
 /* One run, or an extrapolation from two: all its figures grow linearly with the rows. */
 typedef struct sample {
+    const ac_costs *costs;
     mona_model model; /* planned for this size */
     double cycles;    /* of the slowest core */
     double gm_read, gm_written;
@@ -74,6 +75,8 @@ static bool take_sample(sample *s, const char *name, const mona_model *model, mo
     bool done = bench_session_open(&run, name, model, &config) && make_room(s, run.bound.plan);
     if (done && t)
         mona_session_observe(run.bound.session, npu_trace_record, t);
+    if (done)
+        mona_session_set_costs(run.bound.session, s->costs);
     done = done && bench_session_run(&run, name);
     if (done) {
         collect(s, &run);
@@ -109,9 +112,9 @@ static ac_pipe busiest(const mona_modelled_op *op)
     return longest;
 }
 
-static double milliseconds(double cycles)
+static double milliseconds(const sample *s, double cycles)
 {
-    return cycles / ac_costs_310.clock_mhz * 1e-3;
+    return cycles / s->costs->clock_mhz * 1e-3;
 }
 
 /* The frame's cycles with the losses of published kernels. */
@@ -119,7 +122,7 @@ static double with_losses(const sample *s)
 {
     double cycles = s->cycles;
     for (unsigned o = 0; o < s->op_count; o++)
-        cycles += mona_modelled_with_losses(&s->ops[o]) - s->ops[o].cycles;
+        cycles += mona_modelled_with_losses(&s->ops[o], s->costs->serial_share) - s->ops[o].cycles;
     return cycles;
 }
 
@@ -153,10 +156,10 @@ static void print_text(const char *name, const sample *s, bool sampled)
     printf("%s on an Ascend 310, modelled, %u core%s%s\n", name, s->cores, s->cores > 1 ? "s" : "",
            sampled ? ", sampled" : "");
     printf("  time        %.3f ms a frame, modelled, ideal (%.0f cycles)\n",
-           milliseconds(s->cycles), s->cycles);
+           milliseconds(s, s->cycles), s->cycles);
     printf("  with losses %.3f ms, if pipes wait for each other as in the vendor's published "
            "kernels\n",
-           milliseconds(with_losses(s)));
+           milliseconds(s, with_losses(s)));
     printf("  memory      %.2f MB read and %.2f MB written a frame, modelled\n", s->gm_read * 1e-6,
            s->gm_written * 1e-6);
     printf("  %-16s %9s  %5s %5s %5s %5s %5s  %s\n", "operator", "ms", "cube", "MTE1", "V", "MTE3",
@@ -164,7 +167,7 @@ static void print_text(const char *name, const sample *s, bool sampled)
     double launch = s->cycles;
     for (unsigned o = 0; o < s->op_count; o++)
         launch -= s->ops[o].cycles;
-    printf("  %-16s %9.4f\n", "launch", milliseconds(launch));
+    printf("  %-16s %9.4f\n", "launch", milliseconds(s, launch));
     for (unsigned o = 0; o < s->op_count; o++) {
         const mona_modelled_op *op = &s->ops[o];
         if (op->cycles <= 0)
@@ -172,7 +175,7 @@ static void print_text(const char *name, const sample *s, bool sampled)
         const ac_pipe longest = busiest(op);
         const double percent = 100 / op->cycles;
         printf("  %-16s %9.4f  %4.0f%% %4.0f%% %4.0f%% %4.0f%% %4.0f%%  %s\n",
-               model->strings + model->ops[o].name, milliseconds(op->cycles),
+               model->strings + model->ops[o].name, milliseconds(s, op->cycles),
                op->busy[AC_PIPE_M] * percent, op->busy[AC_PIPE_MTE1] * percent,
                op->busy[AC_PIPE_V] * percent, op->busy[AC_PIPE_MTE3] * percent,
                op->busy[AC_PIPE_S] * percent,
@@ -190,7 +193,7 @@ static cJSON *json_op(const sample *s, unsigned index)
     const mona_modelled_op *op = &s->ops[index];
     const mona_file_op *file = &s->model.ops[index];
     cJSON_AddStringToObject(row, "name", s->model.strings + file->name);
-    cJSON_AddNumberToObject(row, "ms", milliseconds(op->cycles));
+    cJSON_AddNumberToObject(row, "ms", milliseconds(s, op->cycles));
     cJSON *busy = cJSON_AddObjectToObject(row, "busy");
     for (int p = 0; p < AC_PIPE_ALL; p++)
         cJSON_AddNumberToObject(busy, ac_pipe_name((ac_pipe)p), op->busy[p] / op->cycles);
@@ -207,8 +210,8 @@ static bool print_json(const char *name, const sample *s, bool sampled)
     cJSON_AddBoolToObject(o, "modelled", true);
     cJSON_AddBoolToObject(o, "sampled", sampled);
     cJSON_AddNumberToObject(o, "cores", s->cores);
-    cJSON_AddNumberToObject(o, "modelled_ms", milliseconds(s->cycles));
-    cJSON_AddNumberToObject(o, "modelled_ms_with_losses", milliseconds(with_losses(s)));
+    cJSON_AddNumberToObject(o, "modelled_ms", milliseconds(s, s->cycles));
+    cJSON_AddNumberToObject(o, "modelled_ms_with_losses", milliseconds(s, with_losses(s)));
     cJSON_AddNumberToObject(o, "modelled_cycles", nearbyint(s->cycles));
     cJSON_AddNumberToObject(o, "modelled_gm_read", nearbyint(s->gm_read));
     cJSON_AddNumberToObject(o, "modelled_gm_written", nearbyint(s->gm_written));
@@ -228,11 +231,11 @@ static bool print_json(const char *name, const sample *s, bool sampled)
     return done;
 }
 
-static bool write_trace(const npu_trace *t, const char *path)
+static bool write_trace(const npu_trace *t, const char *path, double clock_mhz)
 {
     if (t->full)
         fprintf(stderr, "mona: the timeline holds the first %zu instructions\n", t->count);
-    return npu_trace_write(t, path, ac_costs_310.clock_mhz) ||
+    return npu_trace_write(t, path, clock_mhz) ||
            cli_fail(0, "%s: cannot be written: %s", path, strerror(errno));
 }
 
@@ -241,7 +244,7 @@ bool modelled_bench(const char *name, const mona_model *model, const mona_config
 {
     const uint32_t rows = config->sizes[0].height;
     const bool sampled = !model->tensors[0].height && rows > MODELLED_LONG_ROWS;
-    sample s = {0}, longer = {0};
+    sample s = {.costs = options->costs}, longer = {.costs = options->costs};
     npu_trace t = {0};
     bool done = take_sample(&s, name, model, *config, sampled ? MODELLED_SHORT_ROWS : 0,
                             options->trace ? &t : NULL);
@@ -250,7 +253,7 @@ bool modelled_bench(const char *name, const mona_model *model, const mona_config
         if (done)
             extrapolate(&s, &longer, rows);
     }
-    done = done && (!options->trace || write_trace(&t, options->trace));
+    done = done && (!options->trace || write_trace(&t, options->trace, options->costs->clock_mhz));
     if (done) {
         if (options->json)
             done = print_json(name, &s, sampled);

@@ -6,11 +6,13 @@
 
 #include <stdbool.h>
 
+#include "engine/model310/model310.h"
 #include "mona.h"
 
 typedef struct modelled_options {
     bool json;
     const char *trace; /* a file to write, or NULL */
+    const ac_costs *costs;
 } modelled_options;
 
 bool modelled_device(const mona_device *device);

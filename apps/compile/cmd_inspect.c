@@ -23,7 +23,7 @@
 typedef struct inspect_job {
     const char *model, *size, *device, *cpu, *dot, *firmware;
     long threads, strip_rows, tile_columns;
-    bool json, program;
+    bool json, program, kernel;
     mona_config config;
 } inspect_job;
 
@@ -152,11 +152,12 @@ static bool save_graph(const char *path, const mona_model *model, const Onnx__Gr
     return ok;
 }
 
-static int list_programs(const char *name)
+static int list_programs(const char *name, bool kernel)
 {
     model_source source;
     const bool ok =
-        model_source_open(&source, name) && programs_disassemble(name, &source.model.model);
+        model_source_open(&source, name) &&
+        (kernel ? programs_print_kernel : programs_disassemble)(name, &source.model.model);
     model_source_close(&source);
     return ok ? EXIT_SUCCESS : EXIT_FAILED;
 }
@@ -262,11 +263,12 @@ static int run(int argc, char **argv)
         return cli_fail(EXIT_USAGE, "--size is for .mona models; found %s", job.model);
     if (om && job.dot)
         return cli_fail(EXIT_USAGE, "--dot is for .mona and .onnx models; found %s", job.model);
-    if (job.program && (onnx || om || job.json || job.dot || job.size))
-        return cli_fail(EXIT_USAGE, "--program prints the programs of a .mona model, and nothing "
-                                    "else: expected no other option");
-    if (job.program)
-        return list_programs(job.model);
+    if ((job.program || job.kernel) && (onnx || om || job.json || job.dot || job.size))
+        return cli_fail(EXIT_USAGE,
+                        "--program and --kernel print the programs of a .mona model, and nothing "
+                        "else: expected no other option");
+    if (job.program || job.kernel)
+        return list_programs(job.model, job.kernel);
     cJSON *document = onnx ? inspect_onnx(&job) : om ? inspect_om(job.model) : inspect_mona(&job);
     if (!document)
         return EXIT_FAILED;
@@ -299,6 +301,8 @@ static const option options[] = {
      .help = "print flash, memory and work of the model as C on a small CPU: " FIRMWARE_CPUS},
     {"--program", NULL, OPTION_FLAG, offsetof(inspect_job, program), NULL, "Other",
      .help = "print the instructions of the model's AI Core programs"},
+    {"--kernel", NULL, OPTION_FLAG, offsetof(inspect_job, kernel), NULL, "Other",
+     .help = "print the source of a kernel that runs the model's first AI Core program"},
     {"--dot", NULL, OPTION_FILE, offsetof(inspect_job, dot), "FILE", "Other",
      .help = "write the graph for Graphviz"},
     {"--json", NULL, OPTION_FLAG, offsetof(inspect_job, json), NULL, "Other", .help = "print JSON"},

@@ -9,6 +9,7 @@
 #include "engine/model/model.h"
 #include "formats/compiler/program/cpu_target.h"
 #include "formats/compiler/program/cut.h"
+#include "formats/compiler/program/emit_kernel.h"
 #include "formats/compiler/program/plan_record.h"
 #include "formats/compiler/program/record.h"
 #include "formats/file.h"
@@ -285,6 +286,14 @@ void programs_print(const mona_model *model)
     cJSON_Delete(plans);
 }
 
+static bool no_programs(const char *name)
+{
+    return !cli_fail(EXIT_FAILED,
+                     "%s: expected a model with programs, found none; 'mona compile %s "
+                     "--target ascend310 --size WxH -o OUT.mona' adds one",
+                     name, name);
+}
+
 bool programs_disassemble(const char *name, const mona_model *model)
 {
     mona_model m = *model;
@@ -304,8 +313,26 @@ bool programs_disassemble(const char *name, const mona_model *model)
             shown++;
         }
     } while (mona_model_next(&m, &m));
-    return shown || !cli_fail(EXIT_FAILED,
-                              "%s: expected a model with programs, found none; 'mona compile %s "
-                              "--target ascend310 --size WxH -o OUT.mona' adds one",
-                              name, name);
+    return shown || no_programs(name);
+}
+
+bool programs_print_kernel(const char *name, const mona_model *model)
+{
+    uint32_t count, i = 0;
+    ac_program program;
+    ac_proof proof;
+    char *source;
+    format_error error = {0};
+    mona_model_programs(model, &count);
+    while (i < count && !open_program(model, i, &program))
+        i++;
+    if (i == count)
+        return no_programs(name);
+    if (!ac_program_prove(&program, &ac_target_ascend310, model->header->op_count, &proof))
+        return !cli_fail(EXIT_FAILED, "%s: the program is damaged", name);
+    if (!emit_kernel(&program, &source, &error))
+        return !cli_fail(EXIT_FAILED, "%s: no kernel for it: %s", name, error.text);
+    fputs(source, stdout);
+    free(source);
+    return true;
 }

@@ -31,4 +31,7 @@ cJSON *plans_describe(const mona_model *model);
  * line was printed. */
 bool programs_disassemble(const char *name, const mona_model *model);
 
+/* Prints the source of a kernel for a model's first program. False: as above. */
+bool programs_print_kernel(const char *name, const mona_model *model);
+
 #endif

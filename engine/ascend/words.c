@@ -10,6 +10,7 @@
 enum {
     CHUNK_WORDS = WORDS_CHUNK / 8,
     FLAGS_AT_ONCE = 5,
+    FLAGS_PENDING = 16,
     UNKNOWN = 1 << 30, /* what a register holds */
 };
 
@@ -35,7 +36,7 @@ typedef struct maker {
     uint32_t lanes, scale; /* in registers */
     uint32_t phases;
     phase phase[WORDS_PHASES + 1]; /* from 1 on */
-    uint64_t flags;
+    uint32_t flag[FLAGS_PENDING];  /* of 10 bits each, that are not written yet */
     uint32_t flag_count;
     uint32_t held; /* events from S to V that are set and not waited for yet, a bit each */
 } maker;
@@ -77,13 +78,23 @@ static void need_room(maker *m, uint32_t words)
         end_chunk(m);
 }
 
+/* Writes the first `count` flags. */
+static void write_some(maker *m, uint32_t count)
+{
+    for (uint32_t k = 0; k < count;) {
+        uint64_t word = WORDS_FLAGS;
+        for (uint32_t i = 0; i < FLAGS_AT_ONCE && k < count; i++, k++)
+            word |= (uint64_t)m->flag[k] << (8 + 10 * i);
+        need_room(m, 1);
+        put(m, word);
+    }
+    m->flag_count -= count;
+    memmove(m->flag, m->flag + count, m->flag_count * sizeof *m->flag);
+}
+
 static void write_flags(maker *m)
 {
-    if (!m->flag_count)
-        return;
-    need_room(m, 1);
-    put(m, WORDS_FLAGS | m->flags << 8);
-    m->flags = m->flag_count = 0;
+    write_some(m, m->flag_count);
 }
 
 /* Begins an entry of so many words. */
@@ -131,6 +142,11 @@ static uint64_t free_event(maker *m)
     return 0;
 }
 
+static uint32_t code_of(uint32_t kind, uint32_t pair, uint32_t event)
+{
+    return kind | pair << 2 | event << 8;
+}
+
 static void add_flag(maker *m, uint16_t flag)
 {
     const ac_instruction i = ac_flag_instruction(flag);
@@ -142,18 +158,61 @@ static void add_flag(maker *m, uint16_t flag)
         track_event(m, &i);
     }
     refuse(m, pair == UNKNOWN || !is_free(&i.flag), "the kernel has no such flag");
-    const uint32_t code = kind | pair << 2 | (uint32_t)i.flag.event << 8;
-    if (i.opcode == AC_OP_BARRIER && pair == AC_PIPE_S)
+    if (m->why || (i.opcode == AC_OP_BARRIER && pair == AC_PIPE_S))
         return;
-    const uint32_t last = (m->flag_count - 1) * 10;
-    if (m->flag_count && kind == WORDS_WAIT &&
-        (m->flags >> last & 0x3ff) == (code ^ WORDS_WAIT ^ WORDS_SET)) {
-        m->flags |= (uint64_t)WORDS_SYNC << last;
+    uint32_t *last = &m->flag[m->flag_count - 1];
+    if (m->flag_count && kind == WORDS_WAIT && *last == code_of(WORDS_SET, pair, i.flag.event)) {
+        *last |= WORDS_SYNC;
         return;
     }
-    if (m->flag_count == FLAGS_AT_ONCE)
+    if (m->flag_count == FLAGS_PENDING)
         write_flags(m);
-    m->flags |= (uint64_t)(code & 0x3ff) << m->flag_count++ * 10;
+    m->flag[m->flag_count++] = code_of(kind, pair, i.flag.event);
+}
+
+/* The slot of a flag, below `slot`; -1: there is none. */
+static int slot_of(uint32_t flag, int slot)
+{
+#define SLOT(i, kind, src, dst) {WORDS_##kind, AC_PIPE_##src, AC_PIPE_##dst},
+    static const struct {
+        uint32_t kind;
+        ac_pipe src, dst;
+    } slots[] = {WORDS_SLOTS(SLOT)};
+#undef SLOT
+    while (--slot >= 0) {
+        const bool barrier = slots[slot].kind == WORDS_BARRIER;
+        const uint32_t pair =
+            barrier ? (uint32_t)slots[slot].src : pair_of(slots[slot].src, slots[slot].dst);
+        if ((flag & 0xff) == code_of(slots[slot].kind, pair, 0))
+            return slot;
+    }
+    return -1;
+}
+
+/* Begins the entry of a tile or an instruction: returns the bits of the last flags, which its first
+ * word holds. Those before them are written. */
+static uint64_t begin_flagged(maker *m, uint32_t words)
+{
+    uint64_t bits = 0;
+    int slot = 8;
+    uint32_t kept = m->flag_count;
+    while (kept && (slot = slot_of(m->flag[kept - 1], slot)) >= 0)
+        bits |= (uint64_t)(1 | m->flag[--kept] >> 8 << 1) << (40 + 3 * slot);
+    write_some(m, kept);
+    m->flag_count = 0;
+    need_room(m, words);
+    return bits;
+}
+
+/* Begins an entry that sets a register, ahead of flags that are not written yet, unless they are of S
+ * themselves. */
+static void begin_register(maker *m, uint32_t words)
+{
+    for (uint32_t k = 0; k < m->flag_count; k++)
+        if ((m->flag[k] & 3) != WORDS_BARRIER &&
+            (m->flag[k] >> 2 & 63) >= pair_of(AC_PIPE_S, AC_PIPE_V))
+            write_flags(m);
+    need_room(m, words);
 }
 
 /* ---- operands ------------------------------------------------------------------------------- */
@@ -226,8 +285,8 @@ static void put_operands(maker *m, uint32_t code, uint32_t type, const place *at
     bool wide = false;
     for (uint32_t k = 0; k < count; k++)
         wide |= at[k].base || at[k].phase || at[k].offset >> 20;
-    begin(m, 1 + (wide ? count : 1) + more);
-    put(m, code | (uint64_t)(wide ? count : 0) << 8 | (uint64_t)type << 16);
+    const uint64_t flags = begin_flagged(m, 1 + (wide ? count : 1) + more);
+    put(m, code | (uint64_t)(wide ? count : 0) << 8 | (uint64_t)type << 16 | flags);
     uint64_t narrow = 0;
     for (uint32_t k = 0; k < count; k++) {
         narrow |= (uint64_t)at[k].offset << 20 * k;
@@ -256,7 +315,7 @@ static void set_lanes(maker *m, uint32_t lanes)
     if (m->lanes == lanes)
         return;
     m->lanes = lanes;
-    begin(m, 3);
+    begin_register(m, 3);
     put(m, WORDS_MASK);
     put(m, lanes > 64 ? UINT64_MAX >> (128 - lanes) : 0);
     put(m, lanes >= 64 ? UINT64_MAX : ((uint64_t)1 << lanes) - 1);
@@ -268,7 +327,7 @@ static void set_scale(maker *m, const place *b, bool relu)
     if (m->scale == scale && !b->phase)
         return;
     m->scale = b->phase ? UNKNOWN : scale;
-    begin(m, 2);
+    begin_register(m, 2);
     put(m, WORDS_SCALE | free_event(m) << 8 | (uint64_t)relu << 10);
     put(m, b->offset | (uint64_t)b->phase * 24 << 40);
 }
@@ -361,10 +420,7 @@ static void put_instruction(maker *m, const ac_record *r)
         put(m, config[0]);
         put(m, config[1]);
     } else {
-        const bool scaled = op == AC_OP_DRAIN + AC_DRAIN_S32_F16_DEQ;
-        if (scaled)
-            set_scale(m, &at[2], f->relu);
-        put_operands(m, op, !scaled && f->relu, at, ac_is_drain((ac_opcode)op) ? 2 : operands, 1);
+        put_operands(m, op, 0, at, operands, 1);
         put(m, config[0]);
     }
 }
@@ -386,28 +442,37 @@ static const ac_form *form_of(const maker *m, const ac_record *r, const ac_recor
     return r < end && r->form < AC_RECORD_OPERATOR ? &m->program->forms[r->form] : NULL;
 }
 
+/* Whether load3d i of a tile takes the registers of the one before. */
+static bool same_registers(const maker *m, const ac_record *r, uint32_t i)
+{
+    const ac_form *f = &m->program->forms[r[i].form];
+    const ac_form *before = i ? &m->program->forms[r[i - 1].form] : NULL;
+    return before && f->config[1] == before->config[1] && f->config[2] == before->config[2];
+}
+
 /* Writes load3ds and the mad that they are for as a tile. Returns how many records it takes; 0: they
- * are none. The one behind has one flag less then. */
-static uint32_t put_tile(maker *m, const ac_record *r, const ac_record *end)
+ * are none. *sets: the one behind has one flag less then. */
+static uint32_t put_tile(maker *m, const ac_record *r, const ac_record *end, bool *sets)
 {
     const ac_form *first = form_of(m, r, end), *f = first;
-    uint64_t events[4];
-    uint32_t loads = 0;
+    uint64_t events[4] = {0};
+    uint32_t loads = 0, words = 3;
     if (first->opcode != AC_OP_LOAD3D ||
         !is_flag(first, first->flag_count - 1u, AC_OP_WAIT_FLAG, AC_PIPE_M, AC_PIPE_MTE1, events))
         return 0;
     for (; f && f->opcode == AC_OP_LOAD3D; f = form_of(m, r + ++loads, end))
-        if ((loads && f->flag_count) || f->config[1] != first->config[1] ||
-            f->config[2] != first->config[2] || phase_of(m, r + loads, f->space[0], 0))
+        if ((loads && f->flag_count) || load3d_type(f) != load3d_type(first) ||
+            phase_of(m, r + loads, f->space[0], 0))
             return 0;
+        else
+            words += same_registers(m, r, loads) ? 2 : 4;
     const ac_record *product = r + loads;
     const ac_form *behind = form_of(m, product + 1, end);
-    if (!f || !ac_is_mmad((ac_opcode)f->opcode) || f->flag_count != 2 || !behind ||
+    *sets = behind && is_flag(behind, 0, AC_OP_SET_FLAG, AC_PIPE_M, AC_PIPE_MTE1, &events[3]);
+    if (!f || !ac_is_mmad((ac_opcode)f->opcode) || f->flag_count != 2 ||
         !is_flag(f, 0, AC_OP_SET_FLAG, AC_PIPE_MTE1, AC_PIPE_M, &events[1]) ||
         !is_flag(f, 1, AC_OP_WAIT_FLAG, AC_PIPE_MTE1, AC_PIPE_M, &events[2]) ||
-        events[1] != events[2] ||
-        !is_flag(behind, 0, AC_OP_SET_FLAG, AC_PIPE_M, AC_PIPE_MTE1, &events[3]) ||
-        5 + 2 * loads + 2 > CHUNK_WORDS || loads > UINT8_MAX)
+        events[1] != events[2] || words + 2 > CHUNK_WORDS || loads > UINT8_MAX)
         return 0;
     uint64_t operands = 0;
     for (uint32_t k = 0; k < 3; k++) {
@@ -415,19 +480,63 @@ static uint32_t put_tile(maker *m, const ac_record *r, const ac_record *end)
             return 0;
         operands |= (uint64_t)product->at[k] << 20 * k;
     }
-    begin(m, 5 + 2 * loads);
-    put(m, WORDS_TILE | loads << 8 | events[0] << 16 | events[1] << 18 | events[3] << 20 |
-               (uint64_t)load3d_type(first) << 24 | (uint64_t)(f->opcode - AC_OP_MMAD) << 28);
-    put(m, first->config[1]);
-    put(m, fmatrix_of(first));
+    const uint64_t flags = begin_flagged(m, words);
+    put(m, flags | WORDS_TILE | loads << 8 | events[0] << 16 | events[1] << 18 | events[3] << 20 |
+               (uint64_t)*sets << 22 | (uint64_t)load3d_type(first) << 24 |
+               (uint64_t)(f->opcode - AC_OP_MMAD) << 28);
     for (uint32_t i = 0; i < loads; i++) {
         const place a = place_of(m, &r[i], 1);
-        put(m, r[i].at[0] | (uint64_t)a.offset << 16 | (uint64_t)a.phase * 24 << 36);
-        put(m, m->program->forms[r[i].form].config[0]);
+        const ac_form *load = form_of(m, &r[i], end);
+        const bool same = same_registers(m, r, i);
+        put(m, r[i].at[0] | (uint64_t)a.offset << 16 | (uint64_t)a.phase * 24 << 36 |
+                   (uint64_t)!same << 48);
+        put(m, load->config[0]);
+        if (!same) {
+            put(m, load->config[1]);
+            put(m, fmatrix_of(load));
+        }
     }
     put(m, operands);
     put(m, f->config[0]);
     return loads + 1;
+}
+
+/* ---- drains --------------------------------------------------------------------------------- */
+
+/* Whether a record is a drain like `first`, behind it and without flags. */
+static bool drains_too(maker *m, const ac_record *first, const ac_record *r, const ac_record *end)
+{
+    const ac_form *f = form_of(m, r, end), *g = &m->program->forms[first->form];
+    return f && f->opcode == g->opcode && !f->flag_count && f->config[0] == g->config[0] &&
+           f->relu == g->relu && r->at[2] == first->at[2] && !phase_of(m, r, f->space[2], 2) &&
+           !phase_of(m, r, f->space[0], 0) && !phase_of(m, r, f->space[1], 1);
+}
+
+/* Returns how many records it takes. */
+static uint32_t put_drains(maker *m, const ac_record *r, const ac_record *end)
+{
+    enum { MOST = 64 };
+    const ac_form *f = form_of(m, r, end);
+    const bool scaled = f->opcode == AC_OP_DRAIN + AC_DRAIN_S32_F16_DEQ;
+    uint32_t count = 1;
+    if (scaled) {
+        const place scales = place_of(m, r, 2);
+        set_scale(m, &scales, f->relu);
+    }
+    if (phase_of(m, r, f->space[0], 0) || phase_of(m, r, f->space[1], 1)) {
+        const place at[2] = {place_of(m, r, 0), place_of(m, r, 1)};
+        put_operands(m, f->opcode, !scaled && f->relu, at, 2, 1);
+        put(m, f->config[0]);
+        return 1;
+    }
+    while (count < MOST && drains_too(m, r, r + count, end))
+        count++;
+    const uint64_t flags = begin_flagged(m, 2 + count);
+    put(m, WORDS_DRAINS | count << 8 | (uint64_t)(scaled ? 0 : 1 + f->relu) << 16 | flags);
+    put(m, f->config[0]);
+    for (uint32_t i = 0; i < count; i++)
+        put(m, r[i].at[0] | (uint64_t)r[i].at[1] << 20);
+    return count;
 }
 
 /* ---- loops ---------------------------------------------------------------------------------- */
@@ -574,14 +683,19 @@ static void put_records(maker *m, const ac_record *r, uint32_t count)
         uint32_t k = taken;
         for (; k + 1 < f->flag_count; k++)
             add_flag(m, f->flags[k]);
-        const uint32_t tile = k < f->flag_count ? put_tile(m, r, end) : 0;
-        taken = tile > 0;
+        bool sets = false;
+        const uint32_t tile = k < f->flag_count ? put_tile(m, r, end, &sets) : 0;
+        taken = tile && sets;
         if (tile) {
             r += tile;
             continue;
         }
         if (k < f->flag_count)
             add_flag(m, f->flags[k]);
+        if (ac_is_drain((ac_opcode)f->opcode)) {
+            r += put_drains(m, r, end);
+            continue;
+        }
         if (f->opcode != AC_OP_NONE)
             put_instruction(m, r);
         r++;
@@ -651,5 +765,6 @@ void ascend_words_make(const ac_program *program, uint32_t segment, void *image)
 {
     const char *why;
     memset(image, 0, WORDS_HEADER);
+    ((uint64_t *)image)[AC_PROGRAM_CORES] = segment;
     put_segment(program, segment, image, &why);
 }

@@ -88,6 +88,11 @@ void ac_model_load(ac_core *core, size_t bytes)
     join_all(m);
 }
 
+void ac_model_turn(ac_core *core)
+{
+    ac_model_issue(core->model, core->model->config.costs->turn);
+}
+
 void ac_model_launch(ac_core *core, size_t resident_bytes)
 {
     ac_model *m = core->model;
@@ -250,8 +255,6 @@ static void barrier(ac_model *m, const ac_instruction *i)
 void ac_model_take(ac_core *core, const ac_instruction *i)
 {
     ac_model *m = core->model;
-    if (i->opcode != AC_OP_WORK)
-        ac_replay(m, i);
     if (i->opcode == AC_OP_SET_FLAG) {
         set_flag(m, i);
         return;
@@ -265,6 +268,8 @@ void ac_model_take(ac_core *core, const ac_instruction *i)
         return;
     }
     begin(m, i->opcode, pipe_of(i->opcode));
+    if (i->opcode != AC_OP_WORK)
+        ac_model_issue(m, m->config.costs->operands);
     ac_check(m, core->target, i);
     if (spend(m, m->faulty ? 0 : cycles_of(m, core->target, i)))
         ac_execute(core, i);

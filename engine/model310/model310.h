@@ -45,10 +45,10 @@ typedef struct ac_costs {
     double scalar_step;     /* of a step of the scalar unit's program */
     double issue;           /* of any instruction, on the scalar unit, which issues them all */
     double load3d_issue;    /* of a load3d by a vendor's kernel, which packs its operands itself */
-    /* On the scalar unit, to read a program (model310_replay.c). */
-    double replay_dispatch, replay_word, replay_register, replay_advance, replay_turn, replay_chunk;
-    double task_launch;  /* microseconds from the end of a task to the start of the next */
-    double serial_share; /* of the work that pipes could do side by side, how much published
+    double operands;        /* on the scalar unit, of an instruction: to load its operands */
+    double turn;            /* on the scalar unit, of a loop of a program */
+    double task_launch;     /* microseconds from the end of a task to the start of the next */
+    double serial_share;    /* of the work that pipes could do side by side, how much published
                                kernels do one after another */
 } ac_costs;
 
@@ -141,6 +141,8 @@ void ac_model_written(ac_core *core, ac_address at, size_t size);
 /* Calls observe for every later instruction; NULL: no longer. */
 void ac_model_observe(ac_core *core, void (*observe)(void *observer, const ac_model_event *event),
                       void *observer);
+/* Other costs for all later instructions; they must outlive the model. NULL: ac_costs_310. */
+void ac_model_set_costs(ac_core *core, const ac_costs *costs);
 /* Begins a task, after a reset: its launch, then the copy of its constants to L1, at most
  * AC_MODEL_RESIDENT bytes. */
 void ac_model_launch(ac_core *core, size_t resident_bytes);

@@ -57,7 +57,6 @@ void ac_model_reset(ac_core *core)
     memset(m + 1, 0, m->shadow_bytes);
     memset(m->clock, 0, sizeof m->clock);
     memset(m->idle_from, 0, sizeof m->idle_from);
-    m->replay = (ac_replay_state){.pointer = AC_NOWHERE};
     memset(m->flags, 0, sizeof m->flags);
     memset(&m->report, 0, sizeof m->report);
     for (int p = 0; p < AC_PIPES; p++)
@@ -71,6 +70,11 @@ void ac_model_observe(ac_core *core, void (*observe)(void *observer, const ac_mo
 {
     core->model->config.observe = observe;
     core->model->config.observer = observer;
+}
+
+void ac_model_set_costs(ac_core *core, const ac_costs *costs)
+{
+    core->model->config.costs = costs ? costs : &ac_costs_310;
 }
 
 void ac_model_kernel(ac_core *core, const char *name)

@@ -28,15 +28,6 @@ typedef struct ac_flag_state {
     const char *kernel;
 } ac_flag_state;
 
-/* The scalar unit's registers, and the program that it reads (model310_replay.c). */
-typedef struct ac_replay_state {
-    uint64_t columns, scales, mask;
-    ac_address pointer;  /* the last source that advances */
-    ac_instruction last; /* instruction, flag or barrier */
-    uint32_t bytes;      /* read of the chunk */
-    double arrival;      /* of the next chunk */
-} ac_replay_state;
-
 struct ac_model {
     ac_model_config config;
     const ac_memory *memory; /* that of the core */
@@ -47,7 +38,6 @@ struct ac_model {
     double idle_from[AC_PIPES];
     ac_flag_state flags[AC_PIPES][AC_PIPES][AC_EVENTS];
     const char *kernel;
-    ac_replay_state replay;
     /* The current instruction. */
     ac_opcode opcode;
     ac_pipe pipe;
@@ -64,9 +54,6 @@ static inline size_t ac_model_blocks(size_t bytes)
 
 /* So many cycles of the scalar unit. */
 void ac_model_issue(ac_model *, double cycles);
-/* What reading an instruction and its operands takes, in addition to its issue. */
-void ac_replay(ac_model *, const ac_instruction *);
-
 void ac_find(ac_model *, ac_finding_kind, const char *operand, int64_t found, int64_t limit);
 void ac_find_pair(ac_model *, ac_finding_kind, const char *operand, int64_t found, ac_opcode other,
                   uint32_t other_index);

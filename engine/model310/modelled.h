@@ -16,14 +16,14 @@ typedef struct mona_modelled_op {
 /* The cycles of an operator if its pipes hide as little of their work behind each other as the
  * vendor's published kernels do (ac_costs.serial_share). The cube's pipes and the scalar unit,
  * which feed it, count as one. */
-static inline double mona_modelled_with_losses(const mona_modelled_op *op)
+static inline double mona_modelled_with_losses(const mona_modelled_op *op, double serial_share)
 {
     const double *busy = op->busy;
     double all = busy[AC_PIPE_M];
     all = busy[AC_PIPE_MTE1] > all ? busy[AC_PIPE_MTE1] : all;
     all = busy[AC_PIPE_S] > all ? busy[AC_PIPE_S] : all;
     all += busy[AC_PIPE_V] + busy[AC_PIPE_MTE2] + busy[AC_PIPE_MTE3];
-    return op->cycles + (all > op->cycles ? ac_costs_310.serial_share * (all - op->cycles) : 0);
+    return op->cycles + (all > op->cycles ? serial_share * (all - op->cycles) : 0);
 }
 
 /* The report of the last run. NULL: there is no such core, or the session's device is not model310.
@@ -37,6 +37,10 @@ const mona_modelled_op *mona_session_modelled_op(const mona_session *session, un
 void mona_session_observe(mona_session *session,
                           void (*observe)(void *observer, const ac_model_event *event),
                           void *observer);
+
+/* From the next run on, time follows from these costs, which must outlive the session. NULL: from
+ * ac_costs_310. */
+void mona_session_set_costs(mona_session *session, const ac_costs *costs);
 
 /* What a recorder of programs is told. begin: cores begin a group of operators, whose rings in L1
  * and constants these are; on_operator: what follows on this core belongs to operator op; take: an

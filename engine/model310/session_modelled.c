@@ -498,6 +498,12 @@ void mona_session_observe(mona_session *s, void (*observe)(void *, const ac_mode
         ac_model_observe(&s->workers[i].core, observe, observer);
 }
 
+void mona_session_set_costs(mona_session *s, const ac_costs *costs)
+{
+    for (uint32_t i = 0; i < s->plan->cores && mona_plan_on_ai_core(s->plan); i++)
+        ac_model_set_costs(&s->workers[i].core, costs);
+}
+
 /* ---- the device ------------------------------------------------------------------------------ */
 
 static mona_status open_device(mona_device_properties *p)

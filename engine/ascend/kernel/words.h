@@ -2,7 +2,8 @@
 /* What the replay kernel reads: a recorded program as words of 64 bits, made when a model is opened
  * (engine/ascend/words.h). Shared with the kernel, so there is nothing here but numbers.
  *
- * An image, for one segment of a program, is a header and chunks. Each core has its own chunks. The
+ * An image, for one segment of a program, is a header (the first chunk of each core, the segment) and
+ * chunks. Each core has its own chunks. The
  * kernel copies them to UB, one ahead of the one that it reads. A chunk begins with a word that says
  * which one follows:
  *   next 0, first 24, depth 48: number of the chunk that follows; if depth is not 0, the chunk
@@ -18,13 +19,18 @@
  *   START      count 8, and two words for each: end, bytes of a ring. Phases 1, 2, ... are at 0
  *   FLAGS      5 times 10 bits from 8 on: kind 0, pair of pipes 2, event 8. A barrier has a pipe
  *              instead of a pair
- *   TILE       load3ds 8, events 16, 18, 20, type of load3d 24, type of mad 28; Xt, FMATRIX; for each
- *              load3d L0A 0, L1 16 and phase 36, and Xm; operands of mad as below, and its config.
- *              It waits for M to MTE1 before, orders MTE1 before M in between, and sets M to MTE1
- *              after it
+ *   TILE       load3ds 8, events 16, 18, 20, type of load3d 24, type of mad 28, flags 40; for each load3d
+ *              L0A 0, L1 16 and phase 36, Xm, and Xt and FMATRIX if bit 48 of the first of these is set;
+ *              operands of mad as below, and its config. It waits for M to MTE1 before, orders MTE1
+ *              before M in between, and sets M to MTE1 after it if
+ *              bit 22 is set
+ *   DRAINS     drains whose operands do not move: count 8, type 16, flags 40; config; operands of each. Type 0: s32 with scales; 1: f32;
+ *              2: f32 and ReLU
  *   SCALE      event 8, ReLU 10; where 16 scales lie in UB, a wide operand as below
  *   MASK       two words for set_vector_mask
- *   others     an instruction: wide 8, type 16; operands; then what the instruction takes
+ *   others     an instruction: wide 8, type 16, flags 40; operands; then what the instruction takes
+ * Flags in the first word of a tile or an instruction come before it: 3 bits for each of WORDS_SLOTS, the
+ * lowest one if it is there, and its event.
  * The operands of an instruction are dst, a and b, 20 bits each in one word. If wide is not 0, there
  * are so many words instead, each of an offset 0, a base 32 and a phase 40: the operand lies at the
  * base's address + offset + the phase's bytes. If that reaches the end of the phase's ring, it is
@@ -45,7 +51,7 @@
 
 enum {
     WORDS_CHUNK = 2560, /* bytes; multiples of 32 */
-    WORDS_HEADER = 64,  /* bytes: first chunk of each core */
+    WORDS_HEADER = 64,  /* bytes */
     WORDS_BASES = 20,   /* addresses that a launch is given: constants, then buffers */
     WORDS_PHASES = 95,
     WORDS_LOOPS = 3,
@@ -69,6 +75,7 @@ enum {
     WORDS_START,
     WORDS_FLAGS,
     WORDS_TILE,
+    WORDS_DRAINS,
     WORDS_SCALE,
     WORDS_MASK,
 };
@@ -82,6 +89,17 @@ enum { WORDS_IN_UB, WORDS_IN_GM, WORDS_IN_L1 };
 /* Kinds of flags: SYNC sets a flag and waits for it. No flag is 0, a barrier for PIPE_S, which nobody
  * needs. */
 enum { WORDS_BARRIER, WORDS_SET, WORDS_WAIT, WORDS_SYNC };
+
+/* The flags that stand before most instructions, in the order in which they are issued. */
+#define WORDS_SLOTS(X)                                                                             \
+    X(0, SET, MTE3, V)                                                                             \
+    X(1, SET, M, V)                                                                                \
+    X(2, WAIT, M, V)                                                                               \
+    X(3, SET, V, M)                                                                                \
+    X(4, BARRIER, V, V)                                                                            \
+    X(5, WAIT, V, M)                                                                               \
+    X(6, WAIT, MTE3, V)                                                                            \
+    X(7, SYNC, V, MTE3)
 
 /* Pairs of pipes with flags between them, source first. Those that programs use most are found
  * first. */

@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The first run on a chip, in the order in which faults are easiest to understand:
+#   1. builds the replay kernel with the vendor's compiler (CANN=/path, or the kit of this shell)
+#   2. checks the installation
+#   3. runs every instruction by itself against the reference, and says where the first byte differs
+#   4. runs networks, small ones first, against the host's bytes
+#   5. measures constants that model310 guesses: costs.json, for mona bench --device model310 --costs costs.json
+#
+#   sh apps/ascend/first_light.sh [FOLDER]       results in FOLDER (first_light)
+#
+# MONA_ASCEND_KERNEL=FILE runs a kernel that is built already.
+set -u
+out=${1:-first_light} BUILD=${BUILD:-build} CANN=${CANN:-${ASCEND_TOOLKIT_HOME:-${ASCEND_HOME_PATH:-}}}
+mona=$BUILD/mona
+failed=0
+mkdir -p "$out" || exit 1
+
+say() {
+    echo "$*" | tee -a "$out/log"
+}
+: > "$out/log"
+
+say "1. the kernel"
+if [ -n "${MONA_ASCEND_KERNEL:-}" ]; then
+    say "$MONA_ASCEND_KERNEL"
+elif [ -n "$CANN" ]; then
+    make --no-print-directory BUILD="$BUILD" ascend-kernel CANN="$CANN" 2>&1 | tee -a "$out/log"
+    [ -s "$BUILD/mona_replay.o" ] || exit 1
+else
+    say "expected CANN=/path/to/the/toolkit or MONA_ASCEND_KERNEL=FILE, found neither"
+    exit 1
+fi
+make --no-print-directory BUILD="$BUILD" "$BUILD/first_light" "$mona" || exit 1
+
+say "2. the installation"
+"$mona" devices --check 2>&1 | tee -a "$out/log"
+
+say "3. instructions, and 5. costs"
+"$BUILD/first_light" "$out/costs.json" > "$out/instructions" 2>&1 || failed=1
+tee -a "$out/log" < "$out/instructions"
+
+say "4. networks"
+for network in bicubic_x2 sr_x2_fast denoise_fast sr_x3_fast sr_x2_balanced sr_x2_best; do
+    for size in 64x48; do
+        host=$("$mona" bench "$network" --size $size -n 1 --device host 2> /dev/null | grep -o 'CRC-32.*')
+        chip=$("$mona" bench "$network" --size $size -n 1 --device ascend 2> "$out/error" | grep -o 'CRC-32.*')
+        if [ -n "$host" ] && [ "$host" = "$chip" ]; then
+            say "equal: $network at $size"
+        else
+            failed=1
+            say "differs: $network at $size: found ${chip:-no output}, expected $host $(head -n 1 "$out/error")"
+        fi
+    done
+done
+rm -f "$out/error"
+
+if [ $failed = 0 ]; then say "everything is equal"; else say "not everything is equal: please report $out/log"; fi
+"$mona" bench sr_x2_fast --size 1920x1080 --device model310 --costs "$out/costs.json" > "$out/model310" 2>&1 && head -n 2 "$out/model310"
+exit $failed
