@@ -32,7 +32,7 @@ TEST_PACKAGES := libcmocka-dev ffmpeg python3 python3-cffi python3-numpy
 FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
 LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver
 # For tests of what lives in other programs, skipped without them.
-EMBED_PACKAGES := python3-torch
+EMBED_PACKAGES := python3-torch libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base
 # For the tests on other CPUs, which are skipped without them.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
@@ -116,6 +116,7 @@ help:
 	@echo 'make bench-table     time the built-in models and print the table of docs/benchmark.md'
 	@echo 'make ascend-kernel   the kernel for AI Cores, by the compiler of the toolkit at CANN='
 	@echo 'make bench-published compare modelled with published speeds of networks on the 310'
+	@echo 'make gstreamer       build/libgstmona.so, the element monaenhance; make install installs it where it can be built'
 	@echo 'make install         into PREFIX ($(PREFIX)), libraries into LIBDIR; DESTDIR is honoured'
 	@echo 'make dist            $(BUILD)/mona-$(VERSION).tar.gz, the sources of the last commit'
 	@echo 'make format-check    fail on files that clang-format 14 would change'
@@ -283,6 +284,18 @@ VIDEO_SONAME := libmonavideo.so.$(firstword $(subst ., ,$(VERSION)))
 $(BUILD)/libmonavideo.so: $(filter-out %/cli/mona.o,$(APP_OBJ)) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(ARCHIVES)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(VIDEO_SONAME) -Wl,--exclude-libs,ALL -Wl,--gc-sections \
 	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(LIBS)
+
+# ---- the element of GStreamer, where its development files are -----------------------------------
+GST := gstreamer-video-1.0
+GST_DIR ?= $(LIBDIR)/gstreamer-1.0
+GST_PLUGIN := $(if $(filter-out 0,$(shell $(PKG_CONFIG) --exists $(GST) 2>/dev/null; echo $$?)),,$(BUILD)/libgstmona.so)
+.PHONY: gstreamer
+gstreamer: $(BUILD)/libgstmona.so
+# The headers of GStreamer are not as pedantic, and its enumerations hold flags.
+$(BUILD)/apps/gstreamer/monaenhance.o: WARN := -Wall -Wextra $(if $(WERROR),-Werror)
+$(BUILD)/apps/gstreamer/monaenhance.o: HOST_CFLAGS += $(shell $(PKG_CONFIG) --cflags $(GST) 2>/dev/null) -DMONA_PLUGIN_VERSION='"$(VERSION)"'
+$(BUILD)/libgstmona.so: $(BUILD)/apps/gstreamer/monaenhance.o $(BUILD)/libmonavideo.so
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $< -L$(BUILD) -lmonavideo $$($(PKG_CONFIG) --libs $(GST))
 
 # ---- an example of a program that links the library alone ----------------------------------------
 $(BUILD)/firmware: $(addprefix $(BUILD)/,apps/firmware/main.o models/embedded.o libmona-plan.a libmona.a)
@@ -502,7 +515,7 @@ PYTHON_SRC := $(wildcard apps/python/mona/*.py) engine/mona.h apps/library/monav
 # What networks as C include besides mona.h.
 NET_HEADERS = $(filter-out engine/mona.h,$(filter %.h,$(shell $(CC) -I. -Iengine -MM engine/run/plan.h)))
 
-install: all $(HELP) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monavideo.pc mona-config-version.cmake)
+install: all $(HELP) $(GST_PLUGIN) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monavideo.pc mona-config-version.cmake)
 	install -D -m 755 $(BUILD)/mona $(DESTDIR)$(PREFIX)/bin/mona
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include engine/mona.h engine/mona_ascend.h
 	for h in $(NET_HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/mona/$$h || exit 1; done
@@ -517,6 +530,8 @@ install: all $(HELP) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monav
 	ln -sf $(VIDEO_SONAME) $(DESTDIR)$(LIBDIR)/libmonavideo.so
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(BUILD)/gen/mona.pc $(BUILD)/gen/monavideo.pc
 	install -D -m 644 -t $(DESTDIR)$(PYTHONDIR)/mona $(PYTHON_SRC)
+	install -D -m 644 apps/service/mona@.service $(DESTDIR)$(PREFIX)/lib/systemd/system/mona@.service
+	$(if $(GST_PLUGIN),install -D -m 644 -t $(DESTDIR)$(GST_DIR) $(GST_PLUGIN))
 ifneq ($(HELP),)
 	install -D -m 644 $(BUILD)/gen/mona.1 $(DESTDIR)$(PREFIX)/$(MAN)
 	install -D -m 644 $(BUILD)/gen/mona.bash $(DESTDIR)$(PREFIX)/$(BASH_COMPLETION)
@@ -530,7 +545,8 @@ uninstall:
 	    $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(ARCHIVES)) libmona.so libmona.so.$(VERSION) $(SONAME) libmonavideo.so \
 	    libmonavideo.so.$(VERSION) $(VIDEO_SONAME) pkgconfig/mona.pc pkgconfig/monavideo.pc \
 	    cmake/mona/mona-config.cmake cmake/mona/mona-config-version.cmake) \
-	    $(addprefix $(DESTDIR)$(PYTHONDIR)/mona/,$(notdir $(PYTHON_SRC)))
+	    $(addprefix $(DESTDIR)$(PYTHONDIR)/mona/,$(notdir $(PYTHON_SRC))) \
+	    $(DESTDIR)$(GST_DIR)/libgstmona.so $(DESTDIR)$(PREFIX)/lib/systemd/system/mona@.service
 	rm -rf $(DESTDIR)$(PREFIX)/include/mona
 
 dist:

@@ -11,6 +11,9 @@
 /* Clocks of cameras drift by less; the base follows one that gains. */
 static const double DRIFT = 2e-4;
 
+/* The size may be known only from a key frame on, which cameras send every few seconds. */
+enum { ANALYSE_SECONDS = 5 };
+
 /* ---- waiting -------------------------------------------------------------------------------- */
 
 static bool ended(const live *l)
@@ -46,9 +49,11 @@ static int connect_to(live *l, const AVInputFormat *format, AVDictionary **optio
     if (!l->connection)
         return AVERROR(ENOMEM);
     l->connection->interrupt_callback = (AVIOInterruptCB){gives_up, l};
-    l->connection->max_analyze_duration = AV_TIME_BASE;
+    l->connection->max_analyze_duration = ANALYSE_SECONDS * AV_TIME_BASE;
     give_time(l);
     int code = avformat_open_input(&l->connection, l->settings.address, format, options);
+    give_time(l);
+    l->deadline += ANALYSE_SECONDS * UINT64_C(1000000000);
     if (code >= 0)
         code = avformat_find_stream_info(l->connection, NULL);
     return code == AVERROR_EXIT && !ended(l) ? AVERROR(ETIMEDOUT) : code;

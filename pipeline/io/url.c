@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/url.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#ifdef MONA_CAMERAS
-#include <libavdevice/avdevice.h>
-#endif
 
 static const url urls[] = {
     {"rtsp", "rtsp,rtp,tcp,udp", "rtsp", false},
@@ -36,7 +33,7 @@ const url *url_find(const char *path)
 {
     struct stat status;
     const size_t length = scheme_length(path);
-    if (!strncmp(path, "/dev/", 5) && !stat(path, &status) && S_ISCHR(status.st_mode))
+    if (!strncmp(path, "/dev/video", 10) && !stat(path, &status) && S_ISCHR(status.st_mode))
         return &camera;
     for (size_t i = 0; length && i < sizeof urls / sizeof *urls; i++)
         if (strlen(urls[i].scheme) == length && !memcmp(urls[i].scheme, path, length))
@@ -80,15 +77,18 @@ void url_options(const url *u, double seconds, AVDictionary **options)
 
 const AVInputFormat *url_input_format(const url *u, pipeline_error *error)
 {
-    if (!u->camera)
-        return NULL;
-#ifdef MONA_CAMERAS
-    avdevice_register_all();
-    const AVInputFormat *found = av_find_input_format("v4l2");
-    if (found)
-        return found;
-#endif
-    pipeline_fail(error, "this mona was built without libavdevice, which reads cameras; "
-                         "ffmpeg -f v4l2 -i /dev/video0 -f nut - | mona enhance - would do");
-    return NULL;
+    /* libavdevice brings windows and sound along, which only who has a camera need load. Its number
+     * is libavformat's. */
+    char name[32];
+    snprintf(name, sizeof name, "libavdevice.so.%d", LIBAVFORMAT_VERSION_MAJOR);
+    void *library = u->camera ? dlopen(name, RTLD_NOW) : NULL;
+    void (*register_all)(void) = NULL;
+    if (library)
+        *(void **)&register_all = dlsym(library, "avdevice_register_all");
+    if (register_all)
+        register_all();
+    const AVInputFormat *found = register_all ? av_find_input_format("v4l2") : NULL;
+    if (u->camera && !found)
+        pipeline_fail(error, "cameras are read by %s, which is not installed", name);
+    return found;
 }

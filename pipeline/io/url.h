@@ -31,7 +31,7 @@ bool url_is_playlist(const char *path);
  * waits longer than seconds. */
 void url_options(const url *u, double seconds, AVDictionary **options);
 
-/* The reader of a camera; NULL: libav finds out, or *error is set where it cannot read cameras. */
+/* The reader of a camera; NULL: libav finds out, or *error is set where there is none. */
 const AVInputFormat *url_input_format(const url *u, pipeline_error *error);
 
 #endif

@@ -90,7 +90,7 @@ if [ -n "$SANITIZE" ]; then
     skip "sanitised libraries are not installed"
 else
     succeeds "make install" $make -s install BUILD="$BUILD" PREFIX=/usr LIBDIR=/usr/lib/here DESTDIR="$tmp/root"
-    same "libraries go to LIBDIR" "$(cd "$tmp/root/usr/lib/here" && echo *)" \
+    same "libraries go to LIBDIR" "$(cd "$tmp/root/usr/lib/here" && echo * | sed 's/gstreamer-1.0 //')" \
         "$(echo cmake libmona-ascend.a libmona-model310.a libmona-plan.a libmona.a libmona.so libmona.so.0 "libmona.so.$version" libmonavideo.so \
             libmonavideo.so.0 "libmonavideo.so.$version" pkgconfig)"
     nothing "libmona.so shows what its headers declare and nothing else" \

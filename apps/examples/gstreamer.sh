@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# GStreamer pipelines with the element monaenhance.
+#
+#   sh gstreamer.sh IN.mkv OUT.mkv
+#
+# The queues let decoding, enhancing and encoding work at the same time. A camera and a screen:
+#
+#   gst-launch-1.0 v4l2src ! videoconvert ! queue ! monaenhance options=stages=denoise,sr ! queue ! autovideosink
+set -e
+gst-launch-1.0 -q filesrc location="$1" ! decodebin ! videoconvert ! queue ! \
+    monaenhance scale=2 options="stages=denoise,sr tier=fast" ! queue ! \
+    x264enc tune=zerolatency ! matroskamux ! filesink location="$2"

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The element monaenhance: the bytes of the command in every format, and what GstCheck says of it.
+. tests/tap.inc
+CC=${CC:-gcc}
+unset MAKEFLAGS MFLAGS
+if [ -n "$SANITIZE" ]; then
+    skip "gst-launch is not sanitised"
+    exit 0
+elif ! pkg-config --exists gstreamer-video-1.0 gstreamer-check-1.0 || ! command -v gst-launch-1.0 > /dev/null; then
+    skip "no GStreamer here"
+    exit 0
+fi
+succeeds "make gstreamer" make -s --no-print-directory gstreamer BUILD="$BUILD" CC="$CC"
+mkdir "$tmp/lib"
+cp "$BUILD/libmonavideo.so" "$tmp/lib/libmonavideo.so.0"
+export LD_LIBRARY_PATH="$tmp/lib" GST_PLUGIN_PATH="$BUILD" GST_REGISTRY="$tmp/registry"
+succeeds "gst-inspect knows it" gst-inspect-1.0 monaenhance
+
+# $1: a format of libav, $2: GStreamer's, $3: that in which the element gets it. Raw frames through both.
+equal() {
+    # Raw frames have chroma between the samples of luma for GStreamer, so the file says so too.
+    ffmpeg -v error -y -f lavfi -i testsrc2=s=96x54:r=25 -frames:v 5 -pix_fmt "$1" -c:v ffv1 -chroma_sample_location center \
+        "$tmp/in.mkv"
+    ffmpeg -v error -y -i "$tmp/in.mkv" -f rawvideo "$tmp/in.raw"
+    "$mona" enhance --quiet -y "$tmp/in.mkv" -o "$tmp/command.raw" -f rawvideo --stages denoise,sr
+    timeout 60 gst-launch-1.0 -q filesrc location="$tmp/in.raw" ! \
+        rawvideoparse width=96 height=54 format="$2" framerate=25/1 ! videoconvert dither=none chroma-resampler=nearest ! "video/x-raw,format=$3" ! \
+        monaenhance options=stages=denoise,sr ! videoconvert dither=none chroma-resampler=nearest ! \
+        "video/x-raw,format=$(echo "$2" | tr a-z A-Z | tr - _)" ! \
+        filesink location="$tmp/element.raw" > "$tmp/log" 2>&1
+    same "$3: the bytes of the command" "$(md5sum < "$tmp/element.raw") $(tail -n 1 "$tmp/log")" "$(md5sum < "$tmp/command.raw") "
+}
+equal yuv420p i420 I420
+equal yuv420p i420 NV12
+equal yuv420p i420 NV21
+equal yuv420p10le i420-10le I420_10LE
+equal yuv420p10le i420-10le P010_10LE
+equal yuv444p y444 Y444
+equal gray gray8 GRAY8
+
+same "an option that does not exist is told" "$(timeout 10 gst-launch-1.0 -q videotestsrc num-buffers=1 ! monaenhance options=tier=bset ! \
+    fakesink 2>&1 | grep -m 1 -o "did you mean 'best'")" "did you mean 'best'"
+timeout 60 gst-launch-1.0 -q videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=64,height=48 ! monaenhance scale=3 ! \
+    filesink location="$tmp/three.raw" > "$tmp/log" 2>&1
+same "scale=3" "$(wc -c < "$tmp/three.raw")" $((3 * 192 * 144 * 3 / 2))
+succeeds "a program of GstCheck compiles" sh -c "$CC -Wall -o $tmp/element tests/e2e/media/element.c \
+    \$(pkg-config --cflags --libs gstreamer-check-1.0 gstreamer-video-1.0)"
+timeout 60 "$tmp/element" > "$tmp/checks" 2>&1
+same "GstCheck: the element is content" "$(grep '^not ok' "$tmp/checks") $(grep -c '^ok' "$tmp/checks")" " 10"
+if gst-inspect-1.0 x264enc > /dev/null 2>&1 && gst-inspect-1.0 matroskamux > /dev/null 2>&1; then
+    film 5 "$tmp/film.y4m" 160x90
+    ffmpeg -v error -i "$tmp/film.y4m" -c:v libx264 "$tmp/film.mkv"
+    succeeds "examples/gstreamer.sh" timeout 60 sh apps/examples/gstreamer.sh "$tmp/film.mkv" "$tmp/larger.mkv"
+    same "its film is twice as large" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/larger.mkv")" 320,180
+else
+    skip "examples/gstreamer.sh needs x264enc and matroskamux"
+fi
