@@ -254,7 +254,7 @@ STATIC_PACKAGES := protobuf-c-compiler libonnx-dev libstb-dev pkg-config cmake m
     $(if $(STATIC_ARCH),g++-aarch64-linux-gnu,g++) \
     $(addsuffix -dev$(STATIC_ARCH),libprotobuf-c libx264 libvpx libopus libmp3lame libwebp zlib1g libbz2 liblzma)
 STATIC_PKG_CONFIG = env PKG_CONFIG_LIBDIR=$(abspath $(STATIC))/libraries/lib/pkgconfig:/usr/lib/$(shell $(CC) -dumpmachine | sed s/-pc-/-/)/pkgconfig:/usr/share/pkgconfig pkg-config --static
-.PHONY: static static-deps
+.PHONY: static static-deps check-static
 static-deps:
 	$(if $(STATIC_ARCH),$(Q)dpkg --add-architecture $(STATIC_ARCH::%=%) && apt-get update -q)
 	$(call need,$(STATIC_PACKAGES))
@@ -264,6 +264,8 @@ static:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(STATIC) PKG_CONFIG='$(STATIC_PKG_CONFIG)' \
 	    LDFLAGS='$(LDFLAGS) -s -static-libgcc -Wl,--gc-sections -L$(STATIC)/libraries/lib' \
 	    LIBS="$$($(STATIC_PKG_CONFIG) --libs $(LIBRARIES) | sed 's/-lgcc_s\|-lgcc\|-lc //g') -lstdc++ -ldl -pthread -lm" $(STATIC)/mona
+check-static: all $(BUILD)/scene
+	$(Q)BUILD=$(BUILD) SCRIPTS=tests/static.sh sh tests/run.sh static.sh
 
 # ---- mona without video -----------------------------------------------------------------------
 # For boards that only infer: no FFmpeg, neither to build nor to run. The objects have a folder of their own, for

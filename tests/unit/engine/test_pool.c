@@ -13,7 +13,7 @@
 
 #include "tests/unit/fixture.h"
 
-enum { W = 120, H = 90, SESSIONS = 4, RUNS = 25 };
+enum { W = 120, H = 90, TALL = 400, SESSIONS = 4, RUNS = 25 };
 
 static unsigned threads_now(void)
 {
@@ -142,15 +142,17 @@ static void sessions_at_once(void **state)
 
 /* ---- a core that is held up -------------------------------------------------------------------- */
 
-static _Thread_local bool calls;
+static _Thread_local bool calls; /* this thread calls mona_session_run */
 static atomic_uint rows_of_caller, rows_of_others, held_up;
 
-/* The system interrupts the threads of the pool for much longer than a frame takes. */
+/* The thread of the pool is interrupted until the caller has made three quarters of the rows, or for
+ * 20 s. */
 static uint64_t hold_up(void *context)
 {
     (void)context;
     if (!calls && !atomic_fetch_add(&held_up, 1))
-        nanosleep(&(struct timespec){.tv_nsec = 400000000}, NULL);
+        for (int ms = 0; ms < 20000 && rows_of_caller < TALL * 3 / 4; ms++)
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     return 0;
 }
 
@@ -164,7 +166,6 @@ static void count_rows(void *context, const mona_op_event *event)
 static void others_go_on(void **state)
 {
     (void)state;
-    enum { TALL = 400 };
     net_fixture f = net_open(16, 1, 6);
     bound b;
     const mona_config config = {.threads = 2, .sizes = {{W, TALL}}};
