@@ -65,7 +65,7 @@ typedef struct enhance_options {
      .initial = "auto", .values = "auto"},                                                        \
     {"--detail", NULL, OPTION_STRING, SHARED_FIELD(at, detail), "D", group,                       \
      .help = "how much of the fine detail to keep where the damage of compression is repaired: 0 is "\
-             "the cleanest, 1 keeps all, and some of the damage with it; auto: 0.5 for videos, 0 for "\
+             "the cleanest, 1 keeps all, and some of the damage with it; auto: 0.75 to 0.25 for videos, the more they were compressed the less, 0 for "\
              "pictures",                                                                          \
      .initial = "auto", .values = "auto"},                                                        \
     {"--colour", NULL, OPTION_STRING, SHARED_FIELD(at, colour), "S", group,                       \

@@ -16,7 +16,8 @@ A recipe says
   trainer  torch or avx512: the two round differently, so that one does not reproduce the other
   phases   one after the other; in each the rate falls from its first value to nothing
 
-and of a phase: steps; rate; batch; shares, how often pictures of each size and films are drawn;
+and of a phase: steps, over which the rate falls; until, after how many of them the next one begins
+(all, if it does not say); rate; batch; shares, how often pictures of each size and films are drawn;
 patch, a patch's side in packed pixels, for avx512 a multiple of 24; l2_from, from which part of it on
 the loss is the logarithm of each patch's L2 and no longer L1; quant_from, from which part on weights
 and features are quantised as the INT8 engine does, with straight-through gradients (1: never); least,
@@ -149,6 +150,10 @@ def luma_psnr(spec, net, held_out, quantised):
     return out
 
 
+def steps_of(phase):
+    return phase.get("until", phase["steps"])
+
+
 class Run(training.Run):
     def __init__(self, name, recipe, trainer):
         torch.manual_seed(recipe["seed"])
@@ -158,15 +163,15 @@ class Run(training.Run):
             net.start_from(nets.read_weights(os.path.join(data.HERE, "..", recipe["start"])))
         super().__init__(net, np.random.default_rng(recipe["seed"]))
         self.drawing = None
-        self.steps = sum(phase["steps"] for phase in self.phases)
+        self.steps = sum(steps_of(phase) for phase in self.phases)
 
     def phase(self):
         """The phase of this step, and how many of its steps are done."""
         done = self.step
         for phase in self.phases:
-            if done < phase["steps"]:
+            if done < steps_of(phase):
                 return phase, done
-            done -= phase["steps"]
+            done -= steps_of(phase)
 
     def train_step(self, images):
         phase, done = self.phase()

@@ -22,8 +22,6 @@
 
 enum { DENOISE_PLANES = 3 }; /* examined for noise, at most */
 
-enum { DENOISE_DETAIL = 256 };
-
 #define DENOISE_MAX_SIGMA 50.0 /* standard deviation in 8-bit steps at strength 1 */
 
 /* The network bound to one size. */
@@ -61,7 +59,7 @@ typedef struct denoiser {
     double fixed;              /* strength, 0..1 of DENOISE_MAX_SIGMA; negative: estimated */
     bool still;                /* a picture */
     bool compressed;           /* compression's error is a lower bound of the estimate */
-    unsigned detail;           /* share of its repair that is undone, in DENOISE_DETAIL */
+    double detail;             /* share of its repair that is undone; negative: the usual one */
     unsigned spacing;
     float strength[DENOISE_PLANES]; /* estimates so far, negative before the first frame */
     float sigma[DENOISE_PLANES];    /* what they are based on, for display */
