@@ -90,7 +90,7 @@ MODELS := $(sort $(wildcard models/*.mona))
 
 obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
 ENGINE_OBJ := $(call obj,$(sort $(RUN_SRC) $(PLAN_SRC) $(MODEL310_SRC) $(ASCEND_SRC)))
-ARCHIVES := $(addprefix $(BUILD)/,libmona-ascend.a libmona-model310.a libmona-plan.a libmona.a)# in the order in which they are linked
+ARCHIVES := $(addprefix $(BUILD)/,$(if $(filter posix,$(PORT)),libmona-ascend.a) libmona-model310.a libmona-plan.a libmona.a)# in the order in which they are linked
 FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
