@@ -191,7 +191,7 @@ static const operator_row rows[] = {
     {"ThresholdedRelu", 10, 1, 1, FLOATS, op_unary, false, NULL, NULL, import_array_unary, "any"},
     {"Tile", 6, 2, 2, ANY, op_tile, false, NULL, NULL, import_array_move, "constant repeats"},
     {"Transpose", 6, 1, 1, ANY, op_transpose, false, import_transpose,
-     "as a part of depth-to-space", import_array_move, "any"},
+     "as a part of depth-to-space or a channel shuffle", import_array_move, "any"},
     {"Unsqueeze", 6, 2, 2, ANY, op_unsqueeze, false, import_unsqueeze,
      "the same numbers in the same order", import_array_reshape, "constant axes"},
     {"Upsample", 7, 1, 2, NUMBERS, op_resize, true, import_resize, "as Resize", import_array_resize,

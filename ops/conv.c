@@ -70,6 +70,16 @@ static mona_span columns(const mona_bound_op *b, uint32_t i, mona_span out)
 
 /* ---- K, its runs and pieces ----------------------------------------------------------------- */
 
+/* Row kernels have buffers for so many weights. */
+bool mona_conv_is_depthwise(const mona_bound_op *b)
+{
+    enum { MAX_TAPS = 88 };
+    const mona_file_conv *c = &b->op->conv;
+    return !b->on_ai_core && c->groups == b->input[0].channels && c->groups == b->output.channels &&
+           b->input_c0[0] == AC_FRACTAL && b->output_c0 == AC_FRACTAL &&
+           (uint32_t)c->kernel_h * c->kernel_w <= MAX_TAPS;
+}
+
 mona_conv_layout mona_conv_layout_of(const mona_bound_op *b)
 {
     const mona_file_conv *c = &b->op->conv;
@@ -81,6 +91,11 @@ mona_conv_layout mona_conv_layout_of(const mona_bound_op *b)
     k.element = half ? 4 : 1;
     k.taps = k.last_taps = dilated ? 1 : c->kernel_w;
     k.run_elements = k.last_run_elements = k.taps * k.c0;
+    k.depthwise = mona_conv_is_depthwise(b);
+    if (k.depthwise) {
+        k.run_elements = k.last_run_elements = k.taps;
+        return k;
+    }
     const uint32_t last_channels = b->input[0].channels - (k.c1 - 1) * k.c0;
     if (by_steps && k.c0 == ac_target_c0(b->target, b->input[0].type, UINT32_MAX) &&
         last_channels + k.piece <= k.c0) {
@@ -221,9 +236,9 @@ static uint8_t *pack_run(uint8_t *to, const mona_bound_op *b, const mona_conv_la
     for (uint32_t p = 0; p < elements; p += k->piece)
         for (uint32_t o = n * BLOCK; o < (n + 1) * BLOCK; o++)
             for (uint32_t e = p; e < p + k->piece; e++, to += k->element) {
-                const uint32_t channel = c1 * k->c0 + e % k->c0;
+                const uint32_t channel = k->depthwise ? o : c1 * k->c0 + e % k->c0;
                 const bool real = e < elements;
-                const uint32_t column = kx + e / k->c0;
+                const uint32_t column = kx + (k->depthwise ? e : e / k->c0);
                 put_weight(to, b, k, real ? mona_conv_weight_index(b, o, channel, ky, column) : -1);
             }
     return to;
@@ -323,6 +338,7 @@ ac_conv *mona_conv_bind_head(const mona_bound_op *b)
         .pixel_bytes = c->stride_w * k.c0 * (uint32_t)mona_type_size(b->input[0].type),
         .taps = k.taps,
         .channels = b->output.channels,
+        .depthwise = k.depthwise,
         .blocks = block_count(b),
     };
     const void *scales = c->scales == MONA_NONE ? NULL : b->data + c->scales;
@@ -438,7 +454,10 @@ static void row(const mona_row_call *call)
     ac_planes planes;
     const mona_bound_op *b = call->bound;
     const ac_conv_row r = row_of(call, &planes);
-    b->isa->conv_row(&r);
+    if (r.conv->depthwise)
+        b->isa->depthwise_row(&r);
+    else
+        b->isa->conv_row(&r);
     if (!r.planes)
         mona_epilogue_function(b, &r.conv->epilogue, r.output, b->output.channels, r.pixels);
 }

@@ -15,6 +15,7 @@ typedef struct mona_conv_layout {
     /* For row programs only. */
     uint32_t piece;   /* elements of a step */
     uint32_t element; /* bytes of a packed weight */
+    bool depthwise;   /* elements of a run are columns, of one channel */
 } mona_conv_layout;
 
 mona_conv_layout mona_conv_layout_of(const mona_bound_op *b);

@@ -39,7 +39,7 @@ static size_t plane_bytes(const mona_bound_op *b, uint32_t rows)
 bool mona_conv_map_possible(const mona_bound_op *b)
 {
     const mona_conv_layout k = mona_conv_layout_of(b);
-    return !b->on_ai_core && k.c0 % k.piece == 0 && b->output_c0 == AC_FRACTAL &&
+    return !b->on_ai_core && !k.depthwise && k.c0 % k.piece == 0 && b->output_c0 == AC_FRACTAL &&
            (uint64_t)plane_bytes(b, 1) * run_count(b) <= b->target->l1_bytes;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ADD and MUL: two tensors of one size, element by element, then the epilogue. The second may have
- * a single channel, which is combined with all of the first's. */
+ * a single channel, which is combined with all of the first's, or a single pixel, the same. */
 #include "ops/helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
@@ -20,9 +20,19 @@ static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_
     (void)op;
     output->height = inputs[0].height;
     output->width = inputs[0].width;
-    return inputs[0].height == inputs[1].height && inputs[0].width == inputs[1].width
-               ? MONA_OK
-               : MONA_ERR_SHAPE;
+    const bool same = inputs[0].height == inputs[1].height && inputs[0].width == inputs[1].width;
+    return same || (inputs[1].height == 1 && inputs[1].width == 1) ? MONA_OK : MONA_ERR_SHAPE;
+}
+
+/* Whether every row reads the only pixel of the second operand. */
+static bool one_pixel(const mona_bound_op *b, uint32_t i)
+{
+    return i == 1 && b->input[1].height == 1 && b->input[1].width == 1;
+}
+
+static mona_span span_of(const mona_bound_op *b, uint32_t i, mona_span out)
+{
+    return one_pixel(b, i) ? (mona_span){0, 1} : out;
 }
 
 /* Constants: the bound epilogue, then its arrays. */
@@ -41,16 +51,18 @@ static void bind(const mona_bound_op *b)
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
+    const bool one = one_pixel(b, 1);
     ac_elementwise_row e = {
         .multiply = b->op->kind == MONA_OP_MUL,
         .a = input_row(call, 0),
-        .b = input_row(call, 1),
+        .b = input_row_from(call, 1, one ? 0 : call->x_begin),
         .output = output_row(call),
         .channels = b->output.channels,
         .pixels = (uint32_t)(call->x_end - call->x_begin),
         .scale_a = ac_f32_from_f16(b->op->elementwise.scale[0]),
         .scale_b = ac_f32_from_f16(b->op->elementwise.scale[1]),
         .broadcast_b = b->input[1].channels == 1 && b->output.channels > 1,
+        .one_pixel_b = one,
         .epilogue = *(const ac_epilogue *)b->constants,
     };
     e.output.type = mona_epilogue_type(b);
@@ -59,8 +71,8 @@ static void row(const mona_row_call *call)
 }
 
 const mona_op_run mona_run_add = {
-    .rows = same_span,
-    .columns = same_span,
+    .rows = span_of,
+    .columns = span_of,
     .row = row,
 };
 
@@ -76,8 +88,8 @@ const mona_op_class mona_op_add = {
 };
 
 const mona_op_run mona_run_mul = {
-    .rows = same_span,
-    .columns = same_span,
+    .rows = span_of,
+    .columns = span_of,
     .row = row,
 };
 

@@ -74,14 +74,20 @@ static inline ac_row output_row(const mona_row_call *call)
                     call->output.block_stride, b->output_c0, b->output.type};
 }
 
-/* The first row of the window of input i, from the call's first pixel on. */
-static inline ac_row input_row(const mona_row_call *call, uint32_t i)
+/* The first row of the window of input i, from column x on. */
+static inline ac_row input_row_from(const mona_row_call *call, uint32_t i, int64_t x)
 {
     const mona_bound_op *b = call->bound;
-    const size_t column = (size_t)(call->x_begin - call->input[i].x_begin);
+    const size_t column = (size_t)(x - call->input[i].x_begin);
     return (ac_row){call->input[i].rows[0] +
                         column * b->input_c0[i] * mona_type_size(b->input[i].type),
                     call->input[i].block_stride, b->input_c0[i], b->input[i].type};
+}
+
+/* The same from the call's first pixel on. */
+static inline ac_row input_row(const mona_row_call *call, uint32_t i)
+{
+    return input_row_from(call, i, call->x_begin);
 }
 
 /* The epilogue of an operator with `channels` output channels.

@@ -197,6 +197,9 @@ extern const mona_op_run mona_run_load, mona_run_store, mona_run_conv, mona_run_
     mona_run_concat, mona_run_slice;
 extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 
+/* Whether row kernels take a bound CONV as depthwise. They write channel blocks then, no planes. */
+bool mona_conv_is_depthwise(const mona_bound_op *bound);
+
 /* CONCAT: the first channel of the output that comes from input i. SLICE: the first channel of the
  * input that it keeps. */
 uint32_t mona_channels_before(const mona_bound_op *bound, uint32_t i);

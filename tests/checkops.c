@@ -293,6 +293,7 @@ static bool check_elementwise(const ac_isa *isa, char *detail, size_t room)
         .scale_a = ac_f32_from_f16(random_half(f)),
         .scale_b = ac_f32_from_f16(random_half(f)),
         .broadcast_b = channels > 1 && chance(4),
+        .one_pixel_b = chance(4),
         .epilogue =
             {
                 .slope = file.activation == MONA_ACT_PRELU ? slope : NULL,

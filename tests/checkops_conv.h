@@ -116,6 +116,9 @@ static void random_conv(conv_case *k, section *s, bool chip)
         c->groups = (uint32_t)between(2, 20);
         k->input.channels = c->groups * (uint32_t)between(1, 4);
         k->output.channels = c->groups * (uint32_t)between(1, 3);
+    } else if (chance(5)) { /* depthwise */
+        c->groups = (uint32_t)between(9, 70);
+        k->input.channels = k->output.channels = c->groups;
     }
     c->kernel_h = (uint16_t)PICK(1, 3, 3, 3, 5);
     c->kernel_w = (uint16_t)PICK(1, 3, 3, 3, 5, 11);

@@ -57,7 +57,8 @@ static void reference_elementwise_row(const ac_elementwise_row *e)
             if (c < e->channels) {
                 const uint32_t cb = e->broadcast_b ? 0 : c;
                 const float a = ac_element(element_of(&e->a, c, x), e->a.type);
-                const float b = ac_element(element_of(&e->b, cb, x), e->b.type);
+                const float b =
+                    ac_element(element_of(&e->b, cb, e->one_pixel_b ? 0 : x), e->b.type);
                 const float sa = ac_f16_round(a * e->scale_a), sb = ac_f16_round(b * e->scale_b);
                 t = ac_f16_round(e->multiply ? sa * sb : sa + sb);
                 t = ac_activate(t, ep->activation, ep, ep->slope ? ep->slope[c] : 0);

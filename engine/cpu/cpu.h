@@ -55,6 +55,10 @@ typedef struct ac_epilogue {
  * step], s8, or fp32 holding fp16 values. Instructions read those of `packing`; fields for row
  * programs are unset then.
  *
+ * In a depthwise convolution, where output o reads channel o alone, K is that of one channel: the
+ * elements of a run are its columns, of which step s has 4 for INT8 and 1 for FP16. They lie 16
+ * channels apart in the source. Weights are packed in the same way.
+ *
  * In a grouped convolution block n has only the runs its inputs need, [first_run[n], first_run[n] +
  * run_count[n]), and its weights begin at weights + weights_offset[n]. */
 typedef struct ac_conv {
@@ -63,6 +67,7 @@ typedef struct ac_conv {
     uint32_t pixel_bytes;  /* the same in bytes: stride * c0 * element size */
     uint32_t taps;         /* for AI Core programs: columns of a run */
     uint32_t channels;     /* outputs */
+    bool depthwise;        /* c0 is 16 */
     uint32_t blocks;       /* ceil(channels / 16) */
     /* For row programs, up to `bias`. */
     const uint16_t *run_elements;   /* of each run, before rounding up to steps */
@@ -122,6 +127,8 @@ typedef struct ac_conv_row {
     uint8_t *scratch;           /* ac_isa.conv_scratch bytes of this thread, 64-byte aligned */
 } ac_conv_row;
 
+typedef ac_conv_row ac_depthwise_row; /* conv->depthwise; output: channel blocks of 16 */
+
 /* ac_isa.conv_scratch of the NEON kernels, of those for Arm's controllers, and of all others: what
  * they would otherwise keep on the stack, which may be small. */
 enum { AC_SCRATCH_NEON = 10 * 1024, AC_SCRATCH_M = 16 * 1024, AC_SCRATCH = 28 * 1024 };
@@ -179,6 +186,7 @@ typedef struct ac_elementwise_row {
     uint32_t channels, pixels;
     float scale_a, scale_b; /* fp16 values */
     bool broadcast_b;       /* b has one channel, which is combined with all of a's */
+    bool one_pixel_b;       /* b has one pixel, which is combined with all of a's */
     ac_epilogue epilogue;
 } ac_elementwise_row;
 
@@ -217,6 +225,7 @@ typedef struct ac_isa {
     bool winograd;    /* conv_row reads ac_conv.winograd */
     uint32_t conv_scratch;
     void (*conv_row)(const ac_conv_row *);
+    void (*depthwise_row)(const ac_depthwise_row *);
     void (*pack_row)(const ac_pack_row *);
     void (*unpack_row)(const ac_unpack_row *);
     void (*resize_row)(const ac_resize_row *);

@@ -171,14 +171,15 @@ static void find_readers(mona_plan *plan)
         }
 }
 
-/* A convolution whose only reader stores all of its channels writes the planes itself, unless a
- * function follows. */
+/* A convolution whose only reader stores all of its channels writes the planes itself, unless it
+ * is depthwise or a function follows. */
 static void fuse_stores(mona_plan *plan)
 {
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         plan_op *op = &plan->ops[o];
         if (op->bound.op->kind != MONA_OP_CONV || op->first_reader != op->last_reader ||
-            mona_is_function(op->bound.op->epilogue.activation_after_add))
+            mona_is_function(op->bound.op->epilogue.activation_after_add) ||
+            mona_conv_is_depthwise(&op->bound))
             continue;
         const plan_op *store = &plan->ops[op->last_reader];
         const mona_file_op *file = store->bound.op;

@@ -14,6 +14,8 @@
  * group reads its maps: a group ends right after an operator that both it and a later group would
  * read.
  *
+ * An operator that reads a whole map for one row, or one row for a whole map, begins a group.
+ *
  * An operator on arrays is a group of its own, and cores share it by parts of its work. A LOAD
  * reads an array as planes, whole, so it must be in a later group than the STORE that writes it.
  *
@@ -54,6 +56,27 @@ static bool reads_array_of(const mona_plan *plan, uint32_t o, uint32_t first)
     for (uint32_t i = 0; i < op->bound.op->input_count; i++)
         if (op->array_writer[i] != MONA_NONE && op->array_writer[i] >= first)
             return true;
+    return false;
+}
+
+/* Whether operator `o`, if it makes several rows, reads the same rows of an operator from `first` on
+ * for all of them; or all rows of one for its only row. In one group with that, every band would
+ * compute all of them. */
+static bool reads_all_of(const mona_plan *plan, uint32_t o, uint32_t first)
+{
+    const mona_bound_op *b = &plan->ops[o].bound;
+    const int64_t height = b->output.height;
+    for (uint32_t i = 0; i < b->op->input_count; i++) {
+        const uint32_t w = plan->ops[o].writer[i];
+        if (w == MONA_NONE || w < first || is_on_arrays(plan, o))
+            continue;
+        const mona_span top = b->run->rows(b, i, (mona_span){0, 1});
+        const mona_span end = b->run->rows(b, i, (mona_span){height - 1, height});
+        const bool whole = height == 1 && b->input[i].height > 1 && top.begin <= 0 &&
+                           top.end >= b->input[i].height;
+        if (whole || (height > 1 && top.begin == end.begin && top.end == end.end))
+            return true;
+    }
     return false;
 }
 
@@ -109,7 +132,8 @@ static uint32_t end_of_group(const mona_plan *plan, uint32_t first, uint32_t hea
         return first + 1;
     uint32_t last = plan->group_constants ? end_of_core_group(plan, first) : first + 1;
     while (!plan->group_constants && last < count && !is_on_arrays(plan, last) &&
-           !reads_array_of(plan, last, first) && !is_heavy(plan, last, heavy_rows))
+           !reads_array_of(plan, last, first) && !is_heavy(plan, last, heavy_rows) &&
+           (mona_plan_on_ai_core(plan) || !reads_all_of(plan, last, first)))
         last++;
     for (uint32_t o = first; o < last;) {
         const plan_op *op = &plan->ops[o];

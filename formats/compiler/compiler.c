@@ -129,7 +129,12 @@ compiler_tensor compiler_output(const compiler *c, unsigned index)
 bool compiler_reference(const compiler *c, const reference_array *inputs, reference_array *outputs,
                         format_error *error)
 {
-    return reference_run(c->fused.node_count ? &c->fused : &c->g, inputs, outputs, NULL, error);
+    return reference_run(&c->g, inputs, outputs, NULL, error);
+}
+
+graph *compiler_graph(compiler *c, bool fused)
+{
+    return fused ? &c->fused : &c->g;
 }
 
 static bool run_passes(graph *g, const compiler_options *options, format_error *error)
@@ -138,8 +143,10 @@ static bool run_passes(graph *g, const compiler_options *options, format_error *
     pass_fold_pads(g);
     if (!pass_gather_shifts(g, error) || !pass_fold_affine(g, error) ||
         !pass_reorder_depth(g, error) || !pass_fuse(g, error) ||
-        !pass_absorb_quantize(g, options, error) || !pass_use_arrays(g, error) ||
-        !pass_widen(g, options, error))
+        !pass_absorb_quantize(g, options, error) || !pass_use_arrays(g, error))
+        return false;
+    pass_split(g);
+    if (!pass_widen(g, options, error))
         return false;
     quantize_join(g);
     return true;

@@ -5,7 +5,7 @@
  *   compiler_calibrate   any number of samples, for INT8
  *   compiler_emit        fold, fuse, quantise, write
  *   compiler_log         what was folded and fused, and what was not
- *   compiler_reference   the same network in fp32, as evidence
+ *   compiler_reference   the network as imported in fp32, as evidence
  *   compiler_close
  */
 #ifndef MONA_COMPILER_H
@@ -137,11 +137,13 @@ bool compiler_choose(compiler *c, const compiler_options *options, const char *t
                      double max_drop, const compiler_judge *judge, compiler_choice *choice,
                      format_error *error);
 
-/* Runs the network in fp32 as it was last emitted, or as it was imported if it never was. Release
- * outputs[i].data with free(). */
+/* Runs the network as it was imported, without what the passes and equalisation made of it, in fp32.
+ * Release outputs[i].data with free(). */
 bool compiler_reference(const compiler *c, const reference_array *inputs, reference_array *outputs,
                         format_error *error);
 
+/* The graph as imported, or as the passes left it (empty before compiler_emit), for tests. */
+graph *compiler_graph(compiler *c, bool fused);
 /* Writes the model as a file in memory, aligned to 64 bytes; release it with free(). May be called
  * again with other options. */
 bool compiler_emit(compiler *c, const compiler_options *options, uint8_t **bytes, size_t *size,

@@ -163,12 +163,12 @@ static void run_conv(const graph_node *node, const reference_array *in, referenc
 static void run_binary(const graph_node *node, const reference_array *a, const reference_array *b,
                        reference_array *out)
 {
-    const size_t plane = (size_t)out->height * out->width;
+    const size_t plane = (size_t)out->height * out->width, step = reference_count(b) > b->channels;
     for (uint32_t c = 0; c < out->channels; c++) {
         const float *x = row_of(a, c, 0), *y = row_of(b, b->channels == 1 ? 0 : c, 0);
         float *o = row_of(out, c, 0);
-        for (size_t i = 0; i < plane; i++)
-            o[i] = node->kind == GRAPH_ADD ? x[i] + y[i] : x[i] * y[i];
+        for (size_t i = 0; i < plane; i++, y += step)
+            o[i] = node->kind == GRAPH_ADD ? x[i] + *y : x[i] * *y;
     }
 }
 
@@ -311,7 +311,8 @@ bool reference_shape(const graph *g, const graph_node *node, const reference_arr
     }
     *out = (reference_array){v->channels, x->height, x->width, NULL};
     for (uint32_t i = 1; i < node->input_count; i++)
-        fits = fits && (node->kind == GRAPH_CONV || same_size(x, in[i]));
+        fits = fits && (node->kind == GRAPH_CONV || same_size(x, in[i]) ||
+                        (in[i]->height == 1 && in[i]->width == 1));
     if (node->kind == GRAPH_CONV) {
         out->height = graph_window_outputs(&node->conv.window, 0, x->height, false);
         out->width = graph_window_outputs(&node->conv.window, 1, x->width, false);

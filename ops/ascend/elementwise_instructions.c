@@ -54,6 +54,7 @@ static bool agrees(const mona_bound_op *b)
 bool mona_elementwise_has_program(const mona_bound_op *b)
 {
     return !mona_is_function(b->op->epilogue.activation_after_add) &&
+           b->input[1].height == b->output.height && b->input[1].width == b->output.width &&
            (agrees(b) || mona_elementwise_mixed_has_program(b));
 }
 

@@ -4,8 +4,8 @@
 
   peers.py BUILD [--rounds 5] [--threads 2] [--nets NAME,...]
 
-Nets have deterministic random weights: plain 3x3 nets by make_plain.py, 1080 x 1920 in, and one of ResNet-50's shape by
-make_resnet.py, 3 x 224 x 224 in; those of INT8 are calibrated on the rendered scene. Each round runs every contender once; a figure is the
+Nets have deterministic random weights: plain 3x3 nets by make_plain.py, 1080 x 1920 in, one of ResNet-50's shape by
+make_resnet.py, 3 x 224 x 224 in, and published architectures by make_networks.py; those of INT8 are calibrated on the rendered scene. Each round runs every contender once; a figure is the
 median over rounds of the contender's own median, so that a disturbance of the machine affects all alike. Needs Debian's
 python3-onnx and python3-numpy, and npm's onnxruntime-node in BUILD/bench (make bench-peers sees to both).
 """
@@ -23,6 +23,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 Net = collections.namedtuple("Net", "stem make size frames")
 
 
+def run(command, **options):
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, **options)
+    if done.returncode:
+        sys.exit(f"peers.py: failed: {' '.join(command)}")
+    return done.stdout
+
+
 def plain(channels, body, *more):
     command = [sys.executable, os.path.join(HERE, "make_plain.py")]
     size = ["--channels", str(channels), "--body", str(body), *more]
@@ -34,18 +41,18 @@ def resnet(fp32, qdq):
     return [[sys.executable, os.path.join(HERE, "make_resnet.py"), fp32, "--qdq", qdq]]
 
 
+def published():
+    """{name: net} of make_networks.py."""
+    script = [sys.executable, os.path.join(HERE, "make_networks.py")]
+    rows = [line.split() for line in run(script + ["--list"]).splitlines()]
+    return {name: Net(name, lambda fp32, qdq, name=name: [script + [name, fp32, "--qdq", qdq]], size, 20) for name, _, size in rows}
+
+
 # A chain of layers with as many outputs as inputs, between a first and a last one for a single plane of the
 # same size.
 CHAIN = ("--in-channels", "1", "--scale", "1")
 NETS = {"C16x4": plain(16, 4), "C28x5": plain(28, 5), "chain 16x5": plain(16, 5, *CHAIN),
-        "chain 32x5": plain(32, 5, *CHAIN), "ResNet-50": Net("resnet50", resnet, "224x224", 40)}
-
-
-def run(command, **options):
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, **options)
-    if done.returncode:
-        sys.exit(f"peers.py: failed: {' '.join(command)}")
-    return done.stdout
+        "chain 32x5": plain(32, 5, *CHAIN), "ResNet-50": Net("resnet50", resnet, "224x224", 40), **published()}
 
 
 def make_nets(names, folder, mona, film):
@@ -99,7 +106,7 @@ def main():
                 seen = time_ort(folder, model, a.threads, NETS[net]) if name.startswith("ORT") else \
                     time_mona(mona, model, a.threads, NETS[net])
                 times.setdefault((net, name), []).append(seen)
-    print(f"{'net':12}{'engine':12}{'median ms':>10}{'GMAC/s':>9}{'of peak':>9}{'peak RSS MB':>13}{'against best ORT':>18}")
+    print(f"{'net':20}{'engine':12}{'median ms':>10}{'GMAC/s':>9}{'of peak':>9}{'peak RSS MB':>13}{'against best ORT':>18}")
     for net, contenders in files.items():
         gmac = times[net, "mona int8"][0]["gmac"]
         median = {n: statistics.median(seen["ms"] for seen in times[net, n]) for n in contenders}
@@ -108,7 +115,7 @@ def main():
             rss = max(seen["rss"] for seen in times[net, name])
             shares = [seen["share"] for seen in times[net, name] if "share" in seen]
             share = f"{100 * statistics.median(shares):.0f} %" if shares else ""
-            print(f"{net:12}{name:12}{median[name]:10.1f}{gmac / median[name] * 1e3:9.0f}{share:>9}{rss:13.0f}"
+            print(f"{net:20}{name:12}{median[name]:10.1f}{gmac / median[name] * 1e3:9.0f}{share:>9}{rss:13.0f}"
                   f"{best / median[name]:17.2f}x")
 
 

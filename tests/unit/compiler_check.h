@@ -235,6 +235,14 @@ static inline void emit(compiler *c, const compiler_options *options, uint8_t **
         fail_msg("%s", error.text);
 }
 
+/* The graph as the passes left it. */
+static inline void run_fused(compiler *c, const reference_array *inputs, reference_array *outputs)
+{
+    format_error error = {0};
+    if (!reference_run(compiler_graph(c, true), inputs, outputs, NULL, &error))
+        fail_msg("%s", error.text);
+}
+
 /* Compiles with the options and returns the largest difference between engine and judge over all
  * outputs. The judge also runs before and after the passes, which must not change the function. */
 static inline double difference_on(compiler *c, const compiler_options *options,
@@ -248,7 +256,7 @@ static inline double difference_on(compiler *c, const compiler_options *options,
     format_error error = {0};
     assert_true(!options->int8 || compiler_calibrate(c, inputs, &error));
     emit(c, options, &bytes, &size);
-    run_reference(c, inputs, after);
+    run_fused(c, inputs, after);
     run_engine(bytes, size, inputs, found);
     double most = 0;
     for (unsigned i = 0; i < outputs; i++) {

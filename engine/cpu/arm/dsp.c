@@ -257,6 +257,7 @@ const ac_isa ac_isa_dsp = {
     .name = "dsp",
     .conv_scratch = AC_SCRATCH_M,
     .conv_row = ac_dsp_conv_row,
+    .depthwise_row = ac_c_depthwise_row,
     .pack_row = ac_c_pack_row,
     .unpack_row = ac_c_unpack_row,
     .resize_row = ac_c_resize_row,

@@ -324,6 +324,7 @@ const ac_isa ac_isa_mve = {
     .name = "mve",
     .conv_scratch = AC_SCRATCH_M,
     .conv_row = ac_mve_conv_row,
+    .depthwise_row = ac_c_depthwise_row,
     .pack_row = ac_mve_pack_row,
     .unpack_row = ac_mve_unpack_row,
     .resize_row = ac_mve_resize_row,

@@ -14,6 +14,7 @@
  * multiplications, 16 additions, 8 loads of weights and 4 copies to all lanes. */
 #include "engine/cpu/arm/neon_vector.h"
 #include "engine/cpu/arm/neon.h"
+#include "engine/cpu/arm/neon_depthwise.h"
 #include "engine/cpu/arm/neon_lanes.h"
 
 /* Products of the lower and of the upper halves. They are instructions for the same reason as
@@ -169,11 +170,13 @@ static void conv_row(const ac_conv_row *row)
 }
 
 AC_NAMED(neon, conv_row)
+AC_NAMED(neon, depthwise_row)
 
 const ac_isa ac_isa_neon = {
     .name = "neon",
     .conv_scratch = AC_SCRATCH_NEON,
     .conv_row = ac_neon_conv_row,
+    .depthwise_row = ac_neon_depthwise_row,
     .pack_row = ac_neon_pack_row,
     .unpack_row = ac_neon_unpack_row,
     .resize_row = ac_neon_resize_row,

@@ -2,6 +2,7 @@
 /* Row programs for ARMv8-A with dot products (FEAT_DotProd). */
 #include "engine/cpu/arm/neon_vector.h"
 #include "engine/cpu/arm/neon.h"
+#include "engine/cpu/arm/neon_depthwise.h"
 #include "engine/cpu/arm/neon_lanes.h"
 
 INLINE void block(const job *j, const mona_type type, const uint32_t pixels, const uint32_t quads,
@@ -25,11 +26,13 @@ static void conv_row(const ac_conv_row *row)
 }
 
 AC_NAMED(dotprod, conv_row)
+AC_NAMED(dotprod, depthwise_row)
 
 const ac_isa ac_isa_dotprod = {
     .name = "dotprod",
     .conv_scratch = AC_SCRATCH_NEON,
     .conv_row = ac_dotprod_conv_row,
+    .depthwise_row = ac_dotprod_depthwise_row,
     .pack_row = ac_neon_pack_row,
     .unpack_row = ac_neon_unpack_row,
     .resize_row = ac_neon_resize_row,

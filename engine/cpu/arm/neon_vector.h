@@ -302,22 +302,4 @@ INLINE v16 vf_to_bytes(vf v)
                      vreinterpretq_u8_u16(low_halves(v.c, v.d)));
 }
 
-/* tbl looks up 64 entries and gives 0 for larger indices. */
-INLINE void apply_table(uint8_t *p, size_t count, const uint8_t *table)
-{
-    const uint8x16x4_t parts[4] = {vld1q_u8_x4(table), vld1q_u8_x4(table + 64),
-                                   vld1q_u8_x4(table + 128), vld1q_u8_x4(table + 192)};
-    for (; count >= 16; count -= 16, p += 16) {
-        v16 index = load16(p), found = vqtbl4q_u8(parts[0], index);
-        UNROLL
-        for (int i = 1; i < 4; i++) {
-            index = vsubq_u8(index, set16(64));
-            found = vorrq_u8(found, vqtbl4q_u8(parts[i], index));
-        }
-        store16(p, found);
-    }
-    for (size_t i = 0; i < count; i++)
-        p[i] = table[p[i]];
-}
-
 #endif

@@ -138,6 +138,13 @@ static void combine(const ac_elementwise_row *e, float *a, float *b, uint32_t co
         round_scaled(a, count, ep->output_scale);
 }
 
+static void repeat_pixel(float *b, const channel *from, uint32_t count)
+{
+    gather_channel(b, from, 0, 1);
+    for (uint32_t i = 1; i < count; i++)
+        b[i] = b[0];
+}
+
 void ac_c_elementwise_row(const ac_elementwise_row *e)
 {
     float a[PIECE], b[PIECE];
@@ -148,7 +155,10 @@ void ac_c_elementwise_row(const ac_elementwise_row *e)
         for (uint32_t x = 0, count; x < e->pixels; x += count) {
             count = min_u32(PIECE, e->pixels - x);
             gather_channel(a, &from_a, x, count);
-            gather_channel(b, &from_b, x, count);
+            if (e->one_pixel_b)
+                repeat_pixel(b, &from_b, count);
+            else
+                gather_channel(b, &from_b, x, count);
             combine(e, a, b, count, c);
             put_channel(&to, x, a, count);
         }

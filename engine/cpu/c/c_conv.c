@@ -126,3 +126,83 @@ void ac_c_conv_row(const ac_conv_row *row)
 {
     conv_row(row);
 }
+
+/* ---- depthwise ------------------------------------------------------------------------------ */
+
+/* Of scratch it uses the values alone, so that it serves instruction sets with less scratch too. */
+_Static_assert(sizeof((work *)0)->values <= AC_SCRATCH_NEON, "they fit any");
+
+/* Adds column t of a step to the sums of all pixels: `w` are its weights of 16 channels, p its
+ * bytes of the first pixel. */
+static void add_bytes(const tile *t, const uint8_t *p, const int16_t *restrict w)
+{
+    int32_t *restrict acc = t->work->sums;
+    int16_t a[AC_FRACTAL];
+    for (uint32_t i = 0; i < t->pixels; i++, acc += AC_FRACTAL, p += t->conv->pixel_bytes) {
+        widen_bytes(a, p, AC_FRACTAL, t->conv->source_type == MONA_S8);
+        for (uint32_t o = 0; o < AC_FRACTAL; o++)
+            acc[o] += a[o] * w[o];
+    }
+}
+
+static void add_halves(const tile *t, const uint8_t *p, const float *restrict w)
+{
+    float *restrict acc = t->work->values;
+    float a[AC_FRACTAL];
+    for (uint32_t i = 0; i < t->pixels; i++, acc += AC_FRACTAL, p += t->conv->pixel_bytes) {
+        ac_to_floats(a, p, MONA_F16, AC_FRACTAL);
+        for (uint32_t o = 0; o < AC_FRACTAL; o++)
+            acc[o] += a[o] * w[o];
+    }
+}
+
+static void depthwise_int8_tile(const tile *t)
+{
+    work *to = t->work;
+    const int8_t *w = (const int8_t *)t->conv->weights + t->conv->weights_offset[t->n];
+    fill(to->sums, t->bias, t->pixels);
+    for (uint32_t r = 0; r < t->run_count; r++) {
+        const uint8_t *p = t->runs[r] + (size_t)t->x * t->conv->pixel_bytes;
+        const uint32_t columns = t->conv->run_elements[t->first_run + r];
+        for (uint32_t k = 0; k < columns; k++, p += AC_FRACTAL) {
+            int16_t column[AC_FRACTAL];
+            for (uint32_t o = 0; o < AC_FRACTAL; o++)
+                column[o] = w[k / 4 * 64 + o * 4 + k % 4];
+            add_bytes(t, p, column);
+        }
+        w += (size_t)(columns + 3) / 4 * 64;
+    }
+    for (uint32_t i = 0; i < t->pixels * AC_FRACTAL; i++)
+        to->values[i] = (float)to->sums[i];
+}
+
+static void depthwise_f16_tile(const tile *t)
+{
+    const float *w =
+        (const float *)(const void *)(t->conv->weights + t->conv->weights_offset[t->n]);
+    fill(t->work->values, t->bias, t->pixels);
+    for (uint32_t r = 0; r < t->run_count; r++) {
+        const uint8_t *p = t->runs[r] + (size_t)t->x * t->conv->pixel_bytes;
+        for (uint32_t k = t->conv->run_elements[t->first_run + r]; k > 0; k--, w += AC_FRACTAL) {
+            add_halves(t, p, w);
+            p += AC_FRACTAL * 2;
+        }
+    }
+}
+
+void ac_c_depthwise_row(const ac_depthwise_row *row)
+{
+    const size_t pixel = AC_FRACTAL * mona_type_size(row->output.type);
+    for (uint32_t n = 0; n < row->conv->blocks; n++) {
+        tile t = tile_of(row, n);
+        uint8_t *out = row->output.data + n * row->output.block_stride;
+        for (; t.x < row->pixels; t.x += t.pixels, out += t.pixels * pixel) {
+            t.pixels = min_u32(TILE, row->pixels - t.x);
+            if (row->conv->source_type == MONA_F16)
+                depthwise_f16_tile(&t);
+            else
+                depthwise_int8_tile(&t);
+            finish(&t, t.work->values, out);
+        }
+    }
+}

@@ -23,7 +23,10 @@
 
 /* In scratch. */
 typedef struct work {
-    _Alignas(64) float values[TILE * AC_FRACTAL]; /* accumulators, [pixel][output] */
+    union { /* accumulators, [pixel][output] */
+        _Alignas(64) float values[TILE * AC_FRACTAL];
+        int32_t sums[TILE * AC_FRACTAL]; /* of a depthwise convolution in INT8 */
+    };
     union {
         int8_work int8;
         _Alignas(64) float stage[STAGE];
@@ -170,6 +173,19 @@ static uint32_t tile_pixels(const ac_conv *c)
     return c->source_type == MONA_F16 ? min_u32(TILE, (STAGE - PART) / distance_of(c) + 1) : TILE;
 }
 
+static tile tile_of(const ac_conv_row *row, uint32_t n)
+{
+    const ac_conv *c = row->conv;
+    return (tile){.work = (work *)(void *)row->scratch,
+                  .row = row,
+                  .conv = c,
+                  .n = n,
+                  .runs = row->runs + c->first_run[n],
+                  .first_run = c->first_run[n],
+                  .run_count = c->run_count[n],
+                  .bias = (const int32_t *)c->bias + (size_t)n * AC_FRACTAL};
+}
+
 /* Computes pixels [x, x + pixels) of block n. out: 16 results a pixel. */
 static void conv_block(const ac_conv_row *row, uint32_t n, uint32_t x, uint32_t pixels,
                        uint8_t *out)
@@ -177,14 +193,7 @@ static void conv_block(const ac_conv_row *row, uint32_t n, uint32_t x, uint32_t 
     const ac_conv *c = row->conv;
     const uint32_t max = tile_pixels(c), end = x + pixels;
     const size_t pixel = AC_FRACTAL * mona_type_size(row->output.type);
-    tile t = {.work = (work *)(void *)row->scratch,
-              .row = row,
-              .conv = c,
-              .n = n,
-              .runs = row->runs + c->first_run[n]};
-    t.first_run = c->first_run[n];
-    t.run_count = c->run_count[n];
-    t.bias = (const int32_t *)c->bias + (size_t)n * AC_FRACTAL;
+    tile t = tile_of(row, n);
     for (t.x = x; t.x < end; t.x += t.pixels, out += t.pixels * pixel) {
         t.pixels = min_u32(max, end - t.x);
         if (c->source_type != MONA_F16) {

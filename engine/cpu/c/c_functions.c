@@ -67,10 +67,13 @@ static void apply_table(const ac_function_row *f, uint8_t *p, size_t count)
 void ac_c_function_row(const ac_function_row *f)
 {
     const ac_row *r = &f->row;
+    const size_t count = (size_t)f->pixels * r->c0;
     for (uint32_t c = 0; c < f->channels; c += r->c0) {
         uint8_t *block = r->data + c / r->c0 * r->block_stride;
-        (f->function == MONA_ACT_TABLE ? apply_table : apply_f16)(f, block,
-                                                                  (size_t)f->pixels * r->c0);
+        if (f->function == MONA_ACT_TABLE)
+            apply_table(f, block, count);
+        else
+            apply_f16(f, block, count);
     }
     ac_fill_up(r, f->channels, f->pixels);
 }

@@ -8,6 +8,7 @@
 #include "engine/libc.h"
 
 void ac_c_conv_row(const ac_conv_row *row);
+void ac_c_depthwise_row(const ac_depthwise_row *row);
 void ac_c_pack_row(const ac_pack_row *p);
 void ac_c_unpack_row(const ac_unpack_row *u);
 void ac_c_elementwise_row(const ac_elementwise_row *e);
@@ -37,6 +38,7 @@ static inline void ac_fill_up(const ac_row *r, uint32_t channels, uint32_t pixel
 /* All of an instruction set, and its table. */
 #define AC_NAMED_ISA(isa, ...)                                                                     \
     AC_NAMED(isa, conv_row)                                                                        \
+    AC_NAMED(isa, depthwise_row)                                                                   \
     AC_NAMED(isa, pack_row)                                                                        \
     AC_NAMED(isa, unpack_row)                                                                      \
     AC_NAMED(isa, resize_row)                                                                      \
@@ -47,6 +49,7 @@ static inline void ac_fill_up(const ac_row *r, uint32_t channels, uint32_t pixel
     const ac_isa ac_isa_##isa = {.name = #isa,                                                     \
                                  .conv_scratch = AC_SCRATCH,                                       \
                                  .conv_row = ac_##isa##_conv_row,                                  \
+                                 .depthwise_row = ac_##isa##_depthwise_row,                        \
                                  .pack_row = ac_##isa##_pack_row,                                  \
                                  .unpack_row = ac_##isa##_unpack_row,                              \
                                  .resize_row = ac_##isa##_resize_row,                              \

@@ -19,6 +19,15 @@ INLINE vf elementwise_lanes(const ac_elementwise_row *e, vf a, vf b, vf slope)
     return ep->output_scale != 1 ? vf_half(vf_mul(t, vf_set1(ep->output_scale))) : t;
 }
 
+/* The pixel of a channel block at p, as often as 16 lanes hold it. */
+INLINE vf repeated(const ac_row *row, const uint8_t *p)
+{
+    float values[LANES];
+    for (uint32_t i = 0; i < LANES; i++)
+        values[i] = ac_element(p + i % row->c0 * mona_type_size(row->type), row->type);
+    return vf_load(values);
+}
+
 static void elementwise_block(const ac_elementwise_row *e, uint32_t block, const float *mask,
                               vf slope)
 {
@@ -27,13 +36,14 @@ static void elementwise_block(const ac_elementwise_row *e, uint32_t block, const
     uint8_t *out = e->output.data + block * e->output.block_stride;
     const size_t sa = mona_type_size(e->a.type), sb = mona_type_size(e->b.type);
     const size_t so = mona_type_size(e->output.type), count = (size_t)e->pixels * e->output.c0;
-    const vf keep = vf_load(mask);
+    const vf keep = vf_load(mask), pixel = e->one_pixel_b ? repeated(&e->b, b) : keep;
     for (size_t i = 0; i < count; i += LANES) {
         const uint32_t n = count - i < LANES ? (uint32_t)(count - i) : LANES;
         const vf va =
             n == LANES ? vf_from(e->a.type, a + i * sa) : vf_from_some(e->a.type, a + i * sa, n);
-        const vf vb =
-            n == LANES ? vf_from(e->b.type, b + i * sb) : vf_from_some(e->b.type, b + i * sb, n);
+        const vf vb = e->one_pixel_b ? pixel
+                      : n == LANES   ? vf_from(e->b.type, b + i * sb)
+                                     : vf_from_some(e->b.type, b + i * sb, n);
         const vf t = vf_and(elementwise_lanes(e, va, vb, slope), keep);
         if (n == LANES)
             vf_to(e->output.type, out + i * so, t);

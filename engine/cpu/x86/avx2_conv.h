@@ -339,6 +339,7 @@ static bool runs_fit(const ac_conv *c)
            (run_stride(c, 0, TILE) <= ELEMENT_BYTES && ac_run_steps(c, 0) <= WEIGHT_STEPS);
 }
 
+#include "engine/cpu/x86/avx2_depthwise.h"
 #include "engine/cpu/x86/avx2_narrow.h"
 
 static void conv_with(const ac_conv_row *row, const ac_isa *by)

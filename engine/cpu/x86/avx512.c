@@ -12,6 +12,7 @@
 #include "engine/cpu/x86/avx512_epilogue.h"
 #include "engine/cpu/x86/avx512_int8.h"
 #include "engine/cpu/x86/avx512_f16.h"
+#include "engine/cpu/x86/avx512_depthwise.h"
 #include "engine/cpu/x86/avx512_planar.h"
 #include "engine/cpu/x86/avx512_narrow.h"
 
@@ -39,6 +40,21 @@ static void conv_row(const ac_conv_row *row)
         conv_narrow(row, &scatter_by);
     else
         conv_any(row, &scatter_by);
+}
+
+static void depthwise_row(const ac_depthwise_row *row)
+{
+    _Alignas(64) int32_t start[2][AC_FRACTAL];
+    const clamps limits = clamps_of(row);
+    clamps used;
+    for (uint32_t n = 0; n < row->conv->blocks; n++) {
+        job j = job_of(row, &limits, n);
+        j.out[0] = row->output.data + n * row->output.block_stride;
+        j.pixels = row->pixels;
+        if (row->conv->source_type != MONA_F16)
+            j = int8_job(&j, 1, &used, start);
+        depthwise_run(&j);
+    }
 }
 
 AC_NAMED_ISA(avx512, .winograd = false);

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { MAX_SHUFFLED = 2048 }; /* channels; a matrix of their square is made */
+
 static bool add_depth(importer *im, const onnx_node *node, graph_kind kind, uint32_t x,
                       int64_t block, bool depth_first)
 {
@@ -153,17 +155,54 @@ bool import_reshape(importer *im, const onnx_node *node)
     return import_tensor(im, node, 0, &x) && add_part(im, node, GRAPH_RESHAPE, x, shape, rank);
 }
 
+/* ---- channel shuffle ---------------------------------------------------------------------- */
+
+/* Whether the node exchanges axes 1 and 2 of [1, a, b, height, width], a view of map v. */
+static bool is_channel_shuffle(const importer *im, const onnx_node *node, const graph_value *v,
+                               const int64_t *permutation, uint32_t rank)
+{
+    static const int64_t exchange[5] = {0, 2, 1, 3, 4};
+    const onnx_value *from = &im->model->values[node->inputs[0]];
+    const int64_t *dims = from->tensor.dims;
+    return rank == 5 && !memcmp(permutation, exchange, sizeof exchange) && from->shaped &&
+           from->tensor.rank == 5 && v->height && dims[0] == 1 && dims[3] == v->height &&
+           dims[4] == v->width && dims[1] * dims[2] == v->channels;
+}
+
+/* A convolution that copies channel i * b + k of a x b to channel k * a + i. */
+static bool add_channel_shuffle(importer *im, const onnx_node *node, uint32_t x)
+{
+    const int64_t *dims = im->model->values[node->inputs[0]].tensor.dims;
+    const uint32_t channels = im->g->values[x].channels, a = (uint32_t)dims[1];
+    graph_conv conv = {.window = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}},
+                       .groups = 1};
+    if (channels > MAX_SHUFFLED)
+        return import_fail(im, node, "shuffles %u channels; supported: up to %d", channels,
+                           MAX_SHUFFLED);
+    conv.weights = graph_alloc(im->g, (size_t)channels * channels, sizeof(float));
+    conv.bias = graph_alloc(im->g, channels, sizeof(float));
+    if (!conv.weights || !conv.bias)
+        return format_fail(im->error, "out of memory");
+    for (uint32_t o = 0; o < channels; o++)
+        conv.weights[(size_t)o * channels + o % a * (channels / a) + o / a] = 1;
+    return import_add_conv(im, node, &conv, x, channels);
+}
+
 bool import_transpose(importer *im, const onnx_node *node)
 {
     int64_t permutation[GRAPH_MAX_RANK];
-    uint32_t rank;
+    uint32_t rank, x;
     if (!import_has(node, 0) ||
         !import_numbers(im, node, "perm", SIZE_MAX, permutation, GRAPH_MAX_RANK, &rank))
         return import_fail(im, node, "has no input");
     const graph_node *reshape = made_by(im, node, GRAPH_RESHAPE);
-    if (!reshape)
+    if (!reshape) {
+        if (import_elements(im, node, 0, &x) &&
+            is_channel_shuffle(im, node, &im->g->values[x], permutation, rank))
+            return add_channel_shuffle(im, node, x);
         return import_fail(im, node,
-                           "is supported only after a Reshape, as a part of "
-                           "depth-to-space or space-to-depth");
+                           "is supported only after a Reshape, as a part of depth-to-space, "
+                           "space-to-depth or a channel shuffle");
+    }
     return add_part(im, node, GRAPH_TRANSPOSE, reshape->output, permutation, rank);
 }

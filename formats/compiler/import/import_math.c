@@ -57,34 +57,30 @@ static bool same_side(uint32_t a, uint32_t b)
     return a == b || (!a && b != 1) || (!b && a != 1);
 }
 
-static bool is_open(const graph_value *v)
+/* Whether b has the shape of a, or one channel or one pixel for all of a's. */
+static bool spreads(const graph_value *a, const graph_value *b)
 {
-    return !v->height || !v->width;
+    const bool same = same_side(a->height, b->height) && same_side(a->width, b->width);
+    return (b->channels == a->channels || b->channels == 1) &&
+           (same || (b->height == 1 && b->width == 1));
 }
 
-/* Adds a node of two computed tensors; the one with a single channel becomes the second. */
+/* Adds a node of two computed tensors; the one with a single channel or pixel becomes the second. */
 static bool add_binary(importer *im, const onnx_node *node, graph_kind kind, uint32_t a, uint32_t b)
 {
-    if (im->g->values[a].channels == 1) {
+    const graph_value *va = &im->g->values[a], *vb = &im->g->values[b];
+    if (spreads(vb, va) && (va->channels == 1 || !spreads(va, vb))) {
         const uint32_t swap = a;
         a = b;
         b = swap;
     }
     if (import_view_of(im, node, 0) != import_view_of(im, node, 1))
         return import_fail(im, node, "combines a flattened tensor and one of four dimensions");
-    const graph_value *va = &im->g->values[a], *vb = &im->g->values[b];
-    const bool one = (va->height == 1 && va->width == 1) || (vb->height == 1 && vb->width == 1);
-    if (one && (is_open(va) || is_open(vb)))
-        return import_fail(
-            im, node,
-            "combines %u channels of an open size and %u of 1x1, which needs a size: "
-            "--size WxH or --dim NAME=N",
-            va->channels, vb->channels);
-    if ((vb->channels != va->channels && vb->channels != 1) || !same_side(va->height, vb->height) ||
-        !same_side(va->width, vb->width))
+    va = &im->g->values[a], vb = &im->g->values[b];
+    if (!spreads(va, vb))
         return import_fail(im, node,
                            "combines %u channels of %ux%u and %u of %ux%u; expected the same "
-                           "shape, or one channel for all",
+                           "shape, or one channel or pixel for all",
                            va->channels, va->width, va->height, vb->channels, vb->width,
                            vb->height);
     graph_node *made = import_node_like(im, node, kind, a);

@@ -59,6 +59,12 @@ static uint32_t residual_source(const graph *g, uint32_t value, uint32_t channel
     return view ? g->nodes[p].inputs[0] : value;
 }
 
+/* Whether the sum of these two needs no other pixel of one than of the other. */
+static bool same_pixels(const graph_value *a, const graph_value *b)
+{
+    return a->height == b->height && a->width == b->width;
+}
+
 /* The operand of sum i that comes from a convolution which only i reads; the later one if both do;
  * 2: neither. */
 static uint32_t summed_conv(const graph *g, uint32_t i)
@@ -69,7 +75,8 @@ static uint32_t summed_conv(const graph *g, uint32_t i)
         const uint32_t p = graph_private_producer(g, i, k);
         if (p == UINT32_MAX || g->nodes[p].kind != GRAPH_CONV || g->nodes[p].input_count != 1 ||
             g->nodes[p].after_add.kind ||
-            g->values[add->inputs[k]].channels != g->values[add->output].channels)
+            g->values[add->inputs[k]].channels != g->values[add->output].channels ||
+            !same_pixels(&g->values[add->inputs[0]], &g->values[add->inputs[1]]))
             continue;
         if (best == UINT32_MAX || p > best) {
             best = p;

@@ -38,6 +38,10 @@ static const fusion_row rows[FUSION_RULES] = {
                           "the same where the other operand is a slice from channel 0, which is "
                           "read in place",
                           true},
+    [FUSION_SPLIT] = {"split", "compiler/passes/split.c",
+                      "slices of a convolution's results that are not whole blocks of 16 become "
+                      "convolutions of their own",
+                      false},
     [FUSION_LOAD] = {"load", "compiler/lower/lower.c",
                      "Concat and SpaceToDepth of inputs are done while their planes are loaded",
                      true},

@@ -22,6 +22,7 @@ typedef enum fusion_rule {
     FUSION_ACTIVATION,
     FUSION_ADD,
     FUSION_ADD_SLICE,
+    FUSION_SPLIT,
     FUSION_LOAD,
     FUSION_PLACE,
     FUSION_DEPTH_STORE,

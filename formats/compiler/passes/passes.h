@@ -33,6 +33,9 @@ bool pass_reorder_depth(graph *g, format_error *error);
  * remains. */
 bool pass_fuse(graph *g, format_error *error);
 
+/* Makes slices that would be copied convolutions of their own. */
+void pass_split(graph *g);
+
 /* Turns every QUANTIZE into the format in which the node before it stores its result, or in which
  * an input's planes are loaded; where neither is possible, into a 1x1 convolution per channel. No
  * GRAPH_QUANTIZE remains. */

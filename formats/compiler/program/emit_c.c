@@ -107,6 +107,7 @@ static void put_conv(const emitter *e, uint32_t o, const ac_conv *c)
     PUT(out, c, pixel_bytes);
     PUT(out, c, taps);
     PUT(out, c, channels);
+    PUT(out, c, depthwise);
     PUT(out, c, blocks);
     put_pointer(e, "run_elements", c->run_elements);
     put_pointer(e, "first_run", c->first_run);
@@ -179,6 +180,16 @@ static bool has_functions(const mona_plan *plan)
     return false;
 }
 
+static bool has_conv(const mona_plan *plan, bool depthwise)
+{
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        const mona_bound_op *b = &plan->ops[o].bound;
+        if (b->op->kind == MONA_OP_CONV && mona_conv_is_depthwise(b) == depthwise)
+            return true;
+    }
+    return false;
+}
+
 /* The row kernels in use. */
 static void put_isa(const emitter *e)
 {
@@ -187,7 +198,8 @@ static void put_isa(const emitter *e)
         const char *row, *isa;
         bool used;
     } rows[] = {
-        {"conv_row", name, uses(e, MONA_OP_CONV)},
+        {"conv_row", name, has_conv(e->plan, false)},
+        {"depthwise_row", name, has_conv(e->plan, true)},
         {"pack_row", others, uses(e, MONA_OP_LOAD)},
         {"unpack_row", others, uses(e, MONA_OP_STORE)},
         {"resize_row", others, uses(e, MONA_OP_RESIZE)},

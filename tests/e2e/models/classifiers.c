@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Writes a classifier of a published shape, or a small network, as ONNX with random weights.
  *
- *   classifiers resnet18|resnet50|mobilenet_v2|symmetric|asymmetric|qlinear|squeeze|shift|wide SIDE
+ *   classifiers resnet18|resnet50|mobilenet_v2|symmetric|asymmetric|qlinear|squeeze|exp|shift|wide SIDE
  *     OUT.onnx
  *
  * squeeze: squeeze-and-excitation between two convolutions; its input x has 2 channels. SIDE 0: any
- * size. shift: the same with a sum in place of the product. wide: y = 1.1 x with one channel, which
+ * size. exp: the same with a gate on arrays. shift: the same with a sum in place of the product.
+ * wide: y = 1.1 x with one channel, which
  * slightly exceeds the range of planes. */
 #include <stdio.h>
 #include <string.h>
@@ -26,15 +27,15 @@ static void add_conv(onnx_builder *b, const char *inputs, const char *output, co
     ob_node(b, "Conv", both, output);
 }
 
-/* join: Mul or Add */
-static onnx_builder *squeeze(int side, const char *join)
+/* gate: Relu, or Exp, which works on arrays; join: Mul or Add */
+static onnx_builder *squeeze(int side, const char *gate, const char *join)
 {
     onnx_builder *b = ob_new(13);
     ob_input(b, "x", 2, side, side);
     add_conv(b, "x", "stem", "4 2 1 1", 8, 1);
     ob_node(b, "GlobalAveragePool", "stem", "mean");
     add_conv(b, "mean", "gate", "4 4 1 1", 16, 0.5f);
-    ob_node(b, "Relu", "gate", "open"); /* works on maps of any size, unlike Sigmoid */
+    ob_node(b, gate, "gate", "open");
     ob_node(b, join, "stem open", "scaled");
     add_conv(b, "scaled", "last", "3 4 1 1", 12, 1);
     ob_output(b, "last");
@@ -52,8 +53,9 @@ static onnx_builder *wide(int side)
 
 static onnx_builder *small_net(const char *name, int side)
 {
-    return !strcmp(name, "squeeze") ? squeeze(side, "Mul")
-           : !strcmp(name, "shift") ? squeeze(side, "Add")
+    return !strcmp(name, "squeeze") ? squeeze(side, "Relu", "Mul")
+           : !strcmp(name, "exp")   ? squeeze(side, "Exp", "Mul")
+           : !strcmp(name, "shift") ? squeeze(side, "Relu", "Add")
            : !strcmp(name, "wide")  ? wide(side)
                                     : quantised_net(name, side);
 }
