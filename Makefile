@@ -34,7 +34,7 @@ LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver
 # For tests of what lives in other programs, skipped without them.
 EMBED_PACKAGES := python3-torch libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base
 # For the tests on other CPUs, which are skipped without them.
-CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
+CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
 
 # mona.h defines the version; its first number is part of the library's name.
@@ -65,13 +65,22 @@ COMPILE_HOST = $(CC) $(HOST_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
 # libmona.a is all that runs a plan; libmona-plan.a makes plans; libmona-model310.a is the modelled chip;
 # libmona-ascend.a is the real one.
-RUN_SRC := $(wildcard $(addsuffix /*.c,engine engine/model engine/layout engine/run engine/cpu/c ops ops/arrays)) engine/port/posix.c engine/port/posix_pool.c
+MACROS := $(shell $(CC) -dM -E -xc /dev/null 2>/dev/null | cut -d' ' -f2)
+PORT := $(if $(filter __unix__,$(MACROS)),posix posix_pool,none)
+THREADS := $(if $(filter posix,$(PORT)),-pthread)
+RUN_SRC := $(wildcard $(addsuffix /*.c,engine engine/model engine/layout engine/run engine/cpu/c ops ops/arrays)) $(patsubst %,engine/port/%.c,$(PORT))
 PLAN_SRC := $(wildcard engine/plan/*.c)
 MODEL310_SRC := $(wildcard $(addsuffix /*.c,engine/aicore engine/model310 ops/ascend))
 ifeq ($(ARCH),x86_64)
 RUN_SRC += $(wildcard engine/cpu/x86/*.c)
 else ifeq ($(ARCH),aarch64)
-RUN_SRC += $(wildcard engine/cpu/arm/*.c)
+RUN_SRC += $(wildcard engine/cpu/arm/neon*.c)
+else ifneq ($(filter __ARM_FEATURE_MVE,$(MACROS)),)
+RUN_SRC += engine/cpu/arm/mve.c
+else ifneq ($(filter __ARM_NEON,$(MACROS)),)
+RUN_SRC += $(filter-out %_dotprod.c,$(wildcard engine/cpu/arm/neon*.c))
+else ifneq ($(filter __ARM_FEATURE_DSP,$(MACROS)),)
+RUN_SRC += engine/cpu/arm/dsp.c
 endif
 ASCEND_SRC := $(wildcard engine/ascend/*.c) engine/port/posix_library.c
 FORMATS_SRC := $(wildcard formats/*.c formats/*/*.c formats/*/*/*.c)
@@ -81,7 +90,7 @@ MODELS := $(sort $(wildcard models/*.mona))
 
 obj = $(patsubst %.c,$(BUILD)/%.o,$(1))
 ENGINE_OBJ := $(call obj,$(sort $(RUN_SRC) $(PLAN_SRC) $(MODEL310_SRC) $(ASCEND_SRC)))
-ARCHIVES := $(addprefix $(BUILD)/,libmona-ascend.a libmona-model310.a libmona-plan.a libmona.a)# in the order in which they are linked
+ARCHIVES := $(addprefix $(BUILD)/,$(if $(filter posix,$(PORT)),libmona-ascend.a) libmona-model310.a libmona-plan.a libmona.a)# in the order in which they are linked
 FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
@@ -153,7 +162,7 @@ $(BUILD)/engine/cpu/arm/neon_dotprod.o: ENGINE_CFLAGS += -march=armv8.2-a+dotpro
 # What is not a kernel for one instruction set is nearly as fast at a third of the size.
 takes = $(shell $(CC) -Werror $(1) -E -xc /dev/null > /dev/null 2>&1 && echo $(1))
 SMALL := -O2 -ftree-vectorize $(call takes,-fvect-cost-model=dynamic)
-$(call obj,$(filter-out engine/cpu/x86/% engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c ops/%,$(RUN_SRC)) $(PLAN_SRC)): OPTIMISE = $(SMALL)
+$(call obj,$(filter-out engine/cpu/x86/% engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c engine/cpu/arm/mve.c ops/%,$(RUN_SRC)) $(PLAN_SRC)): OPTIMISE = $(SMALL)
 $(BUILD)/engine/cpu/c/c_conv.o: OPTIMISE = $(SMALL) $(call takes,-fpeel-loops)
 $(addprefix $(BUILD)/engine/port/,posix.o posix_pool.o posix_library.o): ENGINE_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -pthread
 
@@ -385,8 +394,9 @@ $(TRAIN_OBJ): $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE_HOST)
 
-$(BUILD)/tests/checkops: $(BUILD)/tests/checkops.o $(ARCHIVES)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread -lm
+# START: start-up code of a board (boards.sh).
+$(BUILD)/tests/checkops: $(BUILD)/tests/checkops.o $(START) $(ARCHIVES)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(THREADS) -lm
 
 # A network that changes nothing, for pictures.sh; classifiers of published shapes, for classifiers.sh.
 $(BUILD)/neutral: $(BUILD)/tests/e2e/media/neutral.o $(BUILD)/gen/onnx.pb-c.o

@@ -9,6 +9,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/compile/describe.h"
+#include "apps/compile/firmware_budget.h"
 #include "apps/compile/programs.h"
 #include "formats/file.h"
 #include "formats/onnx/onnx_reader.h"
@@ -20,7 +21,7 @@
 #include "apps/cli/table.h"
 
 typedef struct inspect_job {
-    const char *model, *size, *device, *cpu, *dot;
+    const char *model, *size, *device, *cpu, *dot, *firmware;
     long threads, strip_rows, tile_columns;
     bool json, program, kernel;
     mona_config config;
@@ -82,6 +83,18 @@ static bool add_plan(const inspect_job *job, const mona_model *model, cJSON *doc
     return !status;
 }
 
+/* The members of an object, one a line. */
+static void print_object(const cJSON *document, const char *name)
+{
+    const cJSON *object = cJSON_GetObjectItemCaseSensitive(document, name), *item;
+    char text[256];
+    if (!object)
+        return;
+    printf("\n%s\n", name);
+    cJSON_ArrayForEach(item, object)
+        printf("  %-15s %s\n", item->string, table_cell(object, item->string, text, sizeof text));
+}
+
 static void print_plan(const cJSON *document)
 {
     static const char *const frame_keys[] = {"name", "type", "channels", "size", "scale"};
@@ -121,6 +134,7 @@ static void print_model(const cJSON *document)
     if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(document, "plans")))
         print_section(document, "plans", plan_keys, 5);
     print_plan(document);
+    print_object(document, "firmware");
 }
 
 /* Writes the graph of one of the models. */
@@ -154,8 +168,11 @@ static cJSON *inspect_mona(const inspect_job *job)
     cJSON *document = NULL;
     if (model_source_open(&source, job->model)) {
         document = describe_model(job->model, &source.model.model);
-        if ((job->size && !add_plan(job, &source.model.model, document)) ||
-            (job->dot && !save_graph(job->dot, &source.model.model, NULL))) {
+        const bool planned = job->firmware
+                                 ? firmware_budget(document, job->model, &source.model.model,
+                                                   job->firmware, job->config.sizes[0])
+                                 : !job->size || add_plan(job, &source.model.model, document);
+        if (!planned || (job->dot && !save_graph(job->dot, &source.model.model, NULL))) {
             cJSON_Delete(document);
             document = NULL;
         }
@@ -236,6 +253,12 @@ static int run(int argc, char **argv)
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
     const bool onnx = ends_in(job.model, ".onnx"), om = ends_in(job.model, ".om");
+    if (job.firmware && !job.size)
+        return cli_fail(EXIT_USAGE, "--firmware: expected --size WxH too");
+    if ((onnx || om) && job.firmware)
+        return cli_fail(EXIT_USAGE,
+                        "--firmware is for .mona models; found %s: mona compile makes one of it",
+                        job.model);
     if ((onnx || om) && job.size)
         return cli_fail(EXIT_USAGE, "--size is for .mona models; found %s", job.model);
     if (om && job.dot)
@@ -274,6 +297,8 @@ static const option options[] = {
     {"--tile-columns", NULL, OPTION_WHOLE, offsetof(inspect_job, tile_columns), "N", planning,
      .help = "output columns of a tile (default: the planner chooses)", .minimum = 1,
      .maximum = MONA_MAX_SIDE},
+    {"--firmware", NULL, OPTION_STRING, offsetof(inspect_job, firmware), "CPU", planning,
+     .help = "print flash, memory and work of the model as C on a small CPU: " FIRMWARE_CPUS},
     {"--program", NULL, OPTION_FLAG, offsetof(inspect_job, program), NULL, "Other",
      .help = "print the instructions of the model's AI Core programs"},
     {"--kernel", NULL, OPTION_FLAG, offsetof(inspect_job, kernel), NULL, "Other",
@@ -292,7 +317,8 @@ const command command_inspect = {
                    "model, or the contents of an .om model from the vendor's compiler.",
     .examples =
         "mona inspect sr_x2_fast --size 1920x1080  # every byte it will need\n"
-        "mona inspect net.onnx --dot net.dot  # the graph; dot -Tsvg net.dot -o net.svg draws it\n"
+        "mona inspect denoise_fast --firmware cortex-m55 --size 320x240  # flash, RAM, cycles\n"
+        "mona inspect net.onnx --dot net.dot && dot -Tsvg -O net.dot  # the graph as a picture\n"
         "mona inspect net.om  # partitions, kernels, and the command that made it\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

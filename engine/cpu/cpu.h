@@ -129,9 +129,9 @@ typedef struct ac_conv_row {
 
 typedef ac_conv_row ac_depthwise_row; /* conv->depthwise; output: channel blocks of 16 */
 
-/* ac_isa.conv_scratch of the NEON kernels, and of all others: what they would otherwise keep on the
- * stack, which may be small. */
-enum { AC_SCRATCH_NEON = 10 * 1024, AC_SCRATCH = 28 * 1024 };
+/* ac_isa.conv_scratch of the NEON kernels, of those for Arm's controllers, and of all others: what
+ * they would otherwise keep on the stack, which may be small. */
+enum { AC_SCRATCH_NEON = 10 * 1024, AC_SCRATCH_M = 16 * 1024, AC_SCRATCH = 28 * 1024 };
 
 enum { AC_ROW_SLACK = 64 };
 
@@ -243,6 +243,12 @@ extern const ac_isa ac_isa_avx512;
 #elif defined(__aarch64__)
 extern const ac_isa ac_isa_neon;
 extern const ac_isa ac_isa_dotprod; /* NEON with FEAT_DotProd */
+#elif defined(__ARM_FEATURE_MVE)
+extern const ac_isa ac_isa_mve;
+#elif defined(__ARM_NEON)
+extern const ac_isa ac_isa_neon;
+#elif defined(__ARM_FEATURE_DSP)
+extern const ac_isa ac_isa_dsp;
 #endif
 
 #endif

@@ -3,9 +3,23 @@
  * instead of posix.c; streams then run each command as it is enqueued. */
 #include "engine/port/port.h"
 
+/* What the compiler was told of the CPU. */
 uint32_t mona_port_cpu_features(void)
 {
-    return 0;
+    uint32_t features = 0;
+#ifdef __ARM_NEON
+    features |= MONA_CPU_NEON;
+#endif
+#if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
+    features |= MONA_CPU_DOTPROD;
+#endif
+#ifdef __ARM_FEATURE_MVE
+    features |= MONA_CPU_MVE;
+#endif
+#ifdef __ARM_FEATURE_DSP
+    features |= MONA_CPU_DSP;
+#endif
+    return features;
 }
 
 unsigned mona_port_cpu_count(void)

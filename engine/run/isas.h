@@ -19,6 +19,12 @@ static const struct {
 #elif defined(__aarch64__)
     {&ac_isa_neon, MONA_CPU_NEON},
     {&ac_isa_dotprod, MONA_CPU_DOTPROD},
+#elif defined(__ARM_FEATURE_MVE)
+    {&ac_isa_mve, MONA_CPU_MVE},
+#elif defined(__ARM_NEON)
+    {&ac_isa_neon, MONA_CPU_NEON},
+#elif defined(__ARM_FEATURE_DSP)
+    {&ac_isa_dsp, MONA_CPU_DSP},
 #endif
 };
 

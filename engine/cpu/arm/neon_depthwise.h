@@ -5,7 +5,7 @@
 #ifndef AC_NEON_DEPTHWISE_H
 #define AC_NEON_DEPTHWISE_H
 
-#include "engine/cpu/arm/neon_conv.h"
+#include "engine/cpu/arm/neon_lanes.h"
 
 enum { DEPTHWISE_PIXELS = 4 };
 

@@ -10,9 +10,55 @@
 #ifndef AC_NEON_LANES_H
 #define AC_NEON_LANES_H
 
-#include "engine/cpu/arm/neon_conv.h"
+enum { TILE = 40, SCATTER_PIXELS = 80 };
+
+#include "engine/cpu/arm/arm_conv.h"
+
+_Static_assert(sizeof(scratch) <= AC_SCRATCH_NEON, "it fits");
+
+/* Computes a register block: the accumulators of `pixels` pixels from x on, for the job's first
+ * `quads` registers of outputs, as [pixels][16]. pixel_bytes: bytes from one pixel to the next, as
+ * a constant where it is a common one. */
+INLINE void block(const job *j, const mona_type type, const uint32_t pixels, const uint32_t quads,
+                  const size_t pixel_bytes, uint32_t x, int32_t *to);
+
+/* Computes a tile in blocks of `pixels`, or pixel by pixel if it has fewer. */
+INLINE void tile_in_blocks(const job *j, const mona_type type, const uint32_t pixels,
+                           const uint32_t quads, uint32_t x, uint32_t count, int32_t *acc)
+{
+    const uint32_t bytes = j->conv->pixel_bytes, usual = type == MONA_F16 ? 32 : 16;
+    for (uint32_t i = 0; i < count && count < pixels; i++)
+        block(j, type, 1, quads, bytes, x + i, acc + (size_t)i * AC_FRACTAL);
+    for (uint32_t i = 0; i < count && count >= pixels; i += pixels) {
+        const uint32_t k = min_u32(i, count - pixels);
+        if (bytes == usual)
+            block(j, type, pixels, quads, usual, x + k, acc + (size_t)k * AC_FRACTAL);
+        else
+            block(j, type, pixels, quads, bytes, x + k, acc + (size_t)k * AC_FRACTAL);
+    }
+}
 
 enum { MAX_PIXELS = 10, MAX_ACC = 20 };
+
+static void begin_tiles(const job *j)
+{
+    (void)j;
+}
+
+static void add_sums(int32_t to[AC_FRACTAL], const int32_t start[AC_FRACTAL],
+                     const uint8_t *weights, uint32_t steps)
+{
+    int32x4_t sum[AC_FRACTAL / QUAD];
+    for (uint32_t q = 0; q < AC_FRACTAL / QUAD; q++)
+        sum[q] = vdupq_n_s32(0);
+    for (; steps > 0; steps--, weights += STEP_BYTES)
+        for (uint32_t q = 0; q < AC_FRACTAL / QUAD; q++) {
+            const int8x16_t four = vreinterpretq_s8_u8(load16(weights + (size_t)q * 16));
+            sum[q] = vpadalq_s16(sum[q], vpaddlq_s8(four));
+        }
+    for (uint32_t q = 0; q < AC_FRACTAL / QUAD; q++)
+        vst1q_s32(to + q * QUAD, vaddq_s32(vld1q_s32(start + q * QUAD), vshlq_n_s32(sum[q], 7)));
+}
 
 /* The compiler moves nothing across this. Without it gcc loads weights long before they are used,
  * and spills. */

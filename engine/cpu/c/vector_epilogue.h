@@ -1,81 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the epilogues of all vector instruction sets share: which of them are clamps only, and the
- * scaled residual. Included after a vector type, see vector_rows.h. */
+/* What the epilogues of all vector instruction sets share: the scaled residual. Included after a vector type, see vector_rows.h. */
 #ifndef AC_VECTOR_EPILOGUE_H
 #define AC_VECTOR_EPILOGUE_H
 
 #include "engine/arith.h"
+#include "engine/cpu/c/clamps.h"
 #include "engine/cpu/c/vector_rows.h"
-
-/* Without a PReLU and an output scale, everything between the roundings to fp16 is a clamp: the
- * activation, the saturation of fp16, and for bytes the saturation of the result. Limits are fp16
- * values. Rounding to fp16 is monotonic and leaves fp16 values as they are, and rounding to
- * integers leaves the limits of bytes as they are. So clamps may be merged, and moved before a
- * rounding. stage[0] applies to the scaled accumulator; with a residual, stage[1] applies to the
- * sum. */
-typedef struct clamp {
-    float low, high;
-} clamp;
-
-typedef struct clamps {
-    bool possible, add;
-    clamp stage[2];
-    bool tame;  /* INT8: subnormals of fp16 make no difference, see avx512_epilogue.h */
-    bool plain; /* tame, with small sums, and saturating the integers does the same as the clamps,
-                   but for stage[0].low where there are two stages */
-} clamps;
-
-static void narrow(clamp *c, float low, float high)
-{
-    c->low = c->low > low ? c->low : low;
-    c->low = c->low < high ? c->low : high;
-    c->high = c->high > low ? c->high : low;
-    c->high = c->high < high ? c->high : high;
-}
-
-static bool same_clamp(clamp a, clamp b)
-{
-    return a.low == b.low && a.high == b.high;
-}
-
-/* Sets tame and plain; clamps_of() has set the rest. */
-static void find_tame(clamps *c, const ac_conv_row *row)
-{
-    const ac_epilogue *e = &row->conv->epilogue;
-    const clamp type = row->output.type == MONA_U8 ? (clamp){0, 255} : (clamp){-128, 127};
-    c->tame = c->possible && e->scale && row->output.type != MONA_F16 &&
-              (!c->add || (row->residual.type != MONA_F16 && e->residual_scale >= 0.25f &&
-                           e->residual_scale <= 64));
-    c->plain = c->tame && row->conv->small_sums && same_clamp(c->stage[c->add], type) &&
-               (!c->add || c->stage[0].high == 65504);
-}
-
-static clamps clamps_of(const ac_conv_row *row)
-{
-    const ac_epilogue *e = &row->conv->epilogue;
-    const uint8_t activations[2] = {e->activation, e->activation_after_add};
-    clamps c = {.possible = e->output_scale == 1,
-                .add = e->add,
-                .stage = {{-65504, 65504}, {-65504, 65504}}};
-    for (int i = 0; i < 2; i++) {
-        clamp *stage = &c.stage[e->add ? i : 0];
-        if (activations[i] == MONA_ACT_RELU)
-            narrow(stage, 0, 65504);
-        else if (activations[i] == MONA_ACT_CLIP)
-            narrow(stage, e->clip_min, e->clip_max);
-        /* A limit of CLIP may be a zero of either sign, which would show in an fp16 result or
-         * summand. */
-        if (activations[i] == MONA_ACT_PRELU ||
-            (activations[i] == MONA_ACT_CLIP && (e->add || row->output.type == MONA_F16)))
-            c.possible = false;
-    }
-    if (row->output.type == MONA_U8)
-        narrow(&c.stage[e->add], 0, 255);
-    else if (row->output.type == MONA_S8)
-        narrow(&c.stage[e->add], -128, 127);
-    find_tame(&c, row);
-    return c;
-}
 
 /* A residual of one channel, which all 16 get. It is scaled 16 pixels at a time. */
 static void broadcast_residual(const ac_conv_row *row, uint32_t x, uint32_t count, float *to)

@@ -542,33 +542,81 @@ static bool write_both(emitter *e, char **header, char **source, format_error *e
     return ok || format_fail(error, "out of memory");
 }
 
-bool emit_c(const mona_model *model, const emit_c_request *request, char **header, char **source,
-            format_error *error)
+/* The memory of a network that is planned and bound. */
+typedef struct emitter_memory {
+    void *plan, *arena;
+} emitter_memory;
+
+static bool open_network(emitter *e, emitter_memory *m, const mona_model *model,
+                         const emit_c_request *request, format_error *error)
 {
     const mona_config config = {.device = &cpu_target_device,
                                 .cpu = request->target,
                                 .threads = request->threads,
                                 .sizes = {request->size}};
-    emitter e = {.request = request, .target = cpu_target_find(request->target)};
-    void *memory = file_alloc(mona_plan_bytes(model)), *arena = NULL;
     mona_session *session = NULL;
     mona_plan *plan = NULL;
-    mona_status status = memory ? mona_plan_make(&plan, memory, model, &config) : MONA_ERR_ARENA;
+    *e = (emitter){.request = request, .target = cpu_target_find(request->target)};
+    m->arena = NULL;
+    m->plan = file_alloc(mona_plan_bytes(model));
+    mona_status status = m->plan ? mona_plan_make(&plan, m->plan, model, &config) : MONA_ERR_ARENA;
     const size_t bytes = status ? 0 : mona_plan_arena_bytes(plan);
-    if (!status && !(arena = file_alloc(bytes)))
+    if (!status && !(m->arena = file_alloc(bytes)))
         status = MONA_ERR_ARENA;
     if (!status)
-        status = mona_session_open(&session, plan, arena, bytes);
-    e.session = session;
-    e.plan = plan;
+        status = mona_session_open(&session, plan, m->arena, bytes);
+    e->session = session;
+    e->plan = plan;
     if (!status)
         status = mona_plan_link(plan);
-    e.arrays = !status && has_arrays(plan);
+    e->arrays = !status && has_arrays(plan);
+    return !status || format_fail(error, "%s", mona_status_text(status));
+}
+
+static void close_network(const emitter *e, const emitter_memory *m)
+{
+    mona_session_close((mona_session *)e->session);
+    free(m->arena);
+    free(m->plan);
+}
+
+bool emit_c(const mona_model *model, const emit_c_request *request, char **header, char **source,
+            format_error *error)
+{
+    emitter e;
+    emitter_memory memory;
     *header = *source = NULL;
-    const bool ok = status ? format_fail(error, "%s", mona_status_text(status))
-                           : write_both(&e, header, source, error);
-    mona_session_close(session);
-    free(arena);
-    free(memory);
+    const bool ok =
+        open_network(&e, &memory, model, request, error) && write_both(&e, header, source, error);
+    close_network(&e, &memory);
+    return ok;
+}
+
+/* Tables are counted as they are on a machine with pointers of 64 bits. */
+bool emit_c_measure(const mona_model *model, const emit_c_request *request, emit_c_needs *needs,
+                    format_error *error)
+{
+    emitter e;
+    emitter_memory memory;
+    *needs = (emit_c_needs){0};
+    const bool ok = open_network(&e, &memory, model, request, error);
+    if (ok) {
+        const mona_plan *bound = e.session->plan;
+        const uint32_t ops = bound->model.header->op_count;
+        needs->arena_bytes = e.plan->arena_bytes;
+        needs->constant_bytes = bound->zero_offset - bound->state_bytes;
+        needs->table_bytes = sizeof(mona_file_header) + sizeof(mona_plan) +
+                             ops * (sizeof(mona_file_op) + sizeof(plan_op) + sizeof(ac_conv));
+        needs->lines = e.plan->lines;
+        needs->macs = mona_plan_macs(e.plan);
+        for (uint32_t o = 0; o < ops; o++) {
+            mona_op_info info;
+            mona_plan_op_at(e.plan, o, &info);
+            needs->plane_bytes += info.plane_bytes;
+            needs->ring_bytes += info.ring_bytes;
+            needs->samples += mona_shape_elements(&e.plan->ops[o].bound.output);
+        }
+    }
+    close_network(&e, &memory);
     return ok;
 }

@@ -19,4 +19,17 @@ typedef struct emit_c_request {
 bool emit_c(const mona_model *model, const emit_c_request *request, char **header, char **source,
             format_error *error);
 
+/* What such a network needs of flash beside code, of memory, and for a frame. */
+typedef struct emit_c_needs {
+    size_t arena_bytes, constant_bytes, table_bytes;
+    mona_lines lines; /* count 0: it does not run line by line */
+    uint64_t macs;
+    uint64_t plane_bytes,
+        ring_bytes;   /* read and written of frames, and of rows between operators */
+    uint64_t samples; /* that operators compute */
+} emit_c_needs;
+
+bool emit_c_measure(const mona_model *model, const emit_c_request *request, emit_c_needs *needs,
+                    format_error *error);
+
 #endif

@@ -7,39 +7,100 @@
 "$BUILD/camera_host" > "$tmp/wanted"
 same "the frames of this machine" "$(grep -c '^frame' "$tmp/wanted")" 3
 
-# $1: board, $2: image
-emulate() {
-    image=$BUILD/boards/$1/$2.elf
-    set -- "$1" -icount shift=0,sleep=off -nodefaults -display none -serial stdio \
-        -semihosting-config enable=on,target=native -kernel "$image"
+# $1: board
+machine() {
     case $1 in
-    virt) shift; set -- qemu-system-aarch64 -M virt -cpu cortex-a53 "$@" ;;
-    virt-dot) shift; set -- qemu-system-aarch64 -M virt -cpu max "$@" ;;
+    virt) echo qemu-system-aarch64 -M virt -cpu cortex-a53 ;;
+    virt-dot) echo qemu-system-aarch64 -M virt -cpu max ;;
+    an500) echo qemu-system-arm -M mps2-an500 ;;
+    an547) echo qemu-system-arm -M mps3-an547 ;;
     esac
-    timeout 300 "$@" < /dev/null > "$tmp/out" 2>&1
+}
+
+# Runs an image to its end, with its output in $tmp/out, and prints its status. $1: board, $2: image, $3: an
+# instruction takes 2^$3 ns
+emulate() {
+    timeout 300 $(machine "$1") -icount shift="$3",sleep=off -nodefaults -display none -serial stdio \
+        -semihosting-config enable=on,target=native -kernel "$BUILD/boards/$1/$2.elf" < /dev/null > "$tmp/out" 2>&1
     echo $?
 }
 
-# $1: board, $2: prefix of its tools
+# A figure of both networks at the sensor's size. $1: CPU, $2: which
+told() {
+    for network in denoise_fast sr_x2_fast; do
+        "$mona" inspect $network --firmware "$1" --size 160x120 --json | sed -n "s/.*\"$2\":[[:space:]]*\([0-9]*\).*/\1/p"
+    done | awk '{ sum += $1 } END { print sum }'
+}
+
+# Holds what mona inspect tells of a CPU against the camera: flash, of which the camera itself has up to 8 KB, and
+# instructions of a frame, of which the CRC and the sensor take about 6 million. $1: board, $2: CPU, $3: prefix
+budget() {
+    flash=$(($(told "$2" flash) - $(told "$2" flash_code) / 2))
+    found=$("${3}size" "$BUILD/boards/$1/camera.elf" | awk 'NR == 2 { print $1 + $2 }')
+    echo "# $1: flash $found, told $flash"
+    same "$1: flash is what inspect told, within 10 KB" \
+        "$([ $((found - flash)) -le 10240 ] && [ $((flash - found)) -le 10240 ] && echo yes)" yes
+    frame=$(awk '/ticks of/ { print int($4 * 1e9 / $7) }' "$tmp/camera" | head -n 1)
+    wanted=$(($(told "$2" instructions) + 6000000))
+    echo "# $1: $frame instructions a frame, told $wanted"
+    same "$1: instructions are what inspect told, within an eighth" \
+        "$(awk -v f="$frame" -v w="$wanted" 'BEGIN { print (f < w * 1.125 && f > w * 0.875) }')" 1
+}
+
+# $1: board, $2: prefix of its tools, $3: most instructions for a multiply-add, in thousandths, $4: CPU
 board() {
-    if ! command -v "${2}gcc" > /dev/null || ! command -v "$3" > /dev/null; then
-        skip "$1: no ${2}gcc or no $3"
+    emulator=$(machine "$1")
+    if ! command -v "${2}gcc" > /dev/null || ! command -v "${emulator%% *}" > /dev/null; then
+        skip "$1: no ${2}gcc or no ${emulator%% *}"
         return
     fi
     succeeds "$1: the firmware is built" make --no-print-directory -f apps/firmware/Makefile BOARD="$1" MONA="$mona" \
         BUILD="$BUILD/boards" WERROR=1
-    same "$1: it ends well" "$(emulate "$1" camera)" 0
+    same "$1: it ends well" "$(emulate "$1" camera 0)" 0
     sed "s/^# /# $1: /; t; s/^/# $1: /" "$tmp/out"
+    cp "$tmp/out" "$tmp/camera"
     same "$1: its frames are those of this machine" "$(grep '^frame' "$tmp/out")" "$(cat "$tmp/wanted")"
-    same "$1: a clock that jumps ends well" "$(emulate "$1" jump)" 0
+    same "$1: the stack of 8 KB suffices" "$(awk '/^# stack/ { print ($3 > 1000 && $3 < $5 - 256) }' "$tmp/out")" 1
+    same "$1: a clock that jumps ends well" "$(emulate "$1" jump 0)" 0
     same "$1: it costs the frame whose lines were lost" "$(grep '^frame' "$tmp/out")" \
         "$(sed 's/^frame 1:.*/frame 1: lost at line 18/' "$tmp/wanted")"
     # No double, no division of 64 bits, nothing else of the compiler's or of a C library.
     nothing "$1: it calls no function of the compiler's" \
         "$("${2}nm" "$BUILD/boards/$1/camera.elf" | awk '{ print $NF }' | grep -E '^__')"
+    same "$1: damaged models, wrong sizes and short arenas are refused" "$(emulate "$1" refusals 0)" 0
+    sed "s/^# /# $1: /; t; s/^/# $1: /" "$tmp/out"
+    same "$1: instructions of a layer are counted" "$(emulate "$1" layer 4)" 0
+    each=$(awk '/ticks/ { printf "%d", $3 * 1e9 / $5 / 16 / $7 * 1000 + 0.5 }' "$tmp/out")
+    echo "# $1: $each thousandths of an instruction for a multiply-add of INT8 3x3 16 -> 16"
+    same "$1: at most $3 thousandths" "$([ "$each" -gt 50 ] && [ "$each" -le "$3" ] && echo yes)" yes
+    budget "$1" "$4" "$2"
 }
 
-board virt aarch64-linux-gnu- qemu-system-aarch64
+# checkops with the kernels of a controller. $1: board, $2: compiler's flags, $3: where the core starts, $4: where
+# there is memory, $5: the instruction set
+kernels() {
+    build=$BUILD/boards/$1/checkops
+    if ! echo '#include <stdlib.h>' | arm-none-eabi-gcc -E - > /dev/null 2>&1 || ! command -v qemu-system-arm > /dev/null; then
+        skip "$1: no arm-none-eabi-gcc with newlib, or no qemu-system-arm"
+        return
+    fi
+    succeeds "$1: checkops is built" make --no-print-directory CC="arm-none-eabi-gcc $2 -mthumb -mfloat-abi=hard --specs=rdimon.specs" \
+        CFLAGS=-fno-pic CPPFLAGS='-D_POSIX_TIMERS=1 -D_POSIX_MONOTONIC_CLOCK=1' PKG_CONFIG=true SANITIZE= WERROR= BUILD="$build" \
+        START="$build/tests/boards/checkops_start.o" "$build/tests/checkops" \
+        LDFLAGS="-nostartfiles -T tests/boards/checkops.ld -Wl,--defsym=VECTORS=$3,--defsym=MEMORY_ORIGIN=$4"
+    timeout 900 $(machine "$1") -nodefaults -display none -serial null -kernel "$build/tests/checkops" \
+        -semihosting-config "enable=on,target=native,arg=checkops,arg=--cpu,arg=$5,arg=--share,arg=${6:-6}" \
+        < /dev/null > "$tmp/out" 2> "$tmp/err"
+    same "$1: checkops ends well" "$?" 0
+    grep -E '^(ok|not ok|#)' "$tmp/out" | sed 's/^\(ok\|not ok\) [0-9]*/# \1/'
+    same "$1: all kernels of $5 give the bits of C" "$(grep -c "^ok .* checkops $5 " "$tmp/out")" 8
+}
+
+board virt aarch64-linux-gnu- 350 cortex-a53
 if full; then
-    board virt-dot aarch64-linux-gnu- qemu-system-aarch64
+    board virt-dot aarch64-linux-gnu- 120 cortex-a55
+    board an500 arm-none-eabi- 900 cortex-m7
+    board an547 arm-none-eabi- 200 cortex-m55
+    kernels an500 "-mcpu=cortex-m7 -mfpu=fpv5-sp-d16" 0 0x60000000 dsp
+    kernels an547 -mcpu=cortex-m55 0x10000000 0x70000000 mve
 fi

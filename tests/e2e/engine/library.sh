@@ -42,7 +42,7 @@ else
         "$(size -A "$tmp/engine" | awk '$1 ~ /^\.(data|bss)$/ && $2 > 0')"
 fi
 
-allowed='stdint|stddef|stdbool|stdalign|stdatomic|limits|float|immintrin|arm_neon'
+allowed='stdint|stddef|stdbool|stdalign|stdatomic|limits|float|immintrin|arm_neon|arm_mve'
 report "engine/ and ops/ include only their own headers and freestanding ones" \
     "$(grep -nE '^#include <' $(find engine ops -name '*.[ch]' ! -path 'engine/port/posix*.c') |
         grep -vE "<($allowed)\.h>")"

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolution row programs on ARMv8-A: everything around the arithmetic. Each instruction set
- * includes this file once, after vector_rows.h, and then defines block() and conv_tile().
+/* Convolution row programs on Arm: everything around the arithmetic. Each instruction set includes
+ * this file once, after a vector type and
+ *
+ *   TILE            pixels whose accumulators go to the epilogue together, through memory
+ *   SCATTER_PIXELS  pixels that are computed before they are spread: whole tiles
+ *
+ * and then defines add_sums(), begin_tiles() and conv_tile().
  *
  * A row is computed in tiles of pixels, and a tile in register blocks. If a row is not a multiple
  * of the tile, or a tile not a multiple of the block, the last one is moved back to end at the last
  * pixel. Some pixels are then computed twice, with the same result. */
-#ifndef AC_NEON_CONV_H
-#define AC_NEON_CONV_H
+#ifndef AC_ARM_CONV_H
+#define AC_ARM_CONV_H
 
 #include "engine/cpu/c/scatter.h"
 #include "engine/cpu/c/vector_epilogue.h"
 
 enum {
-    TILE = 40,           /* pixels whose accumulators go to the epilogue together, through memory */
-    SCATTER_PIXELS = 80, /* pixels that are computed before they are spread: whole tiles */
-    STEP_BYTES = 64,     /* weights of a step: 16 outputs of 4 bytes */
-    QUAD = 4,            /* outputs in a register */
+    STEP_BYTES = 64, /* weights of a step: 16 outputs of 4 bytes */
+    QUAD = 4,        /* outputs in a register */
 };
 
 /* What ac_conv_row.scratch holds. */
@@ -23,8 +26,6 @@ typedef struct scratch {
     _Alignas(64) int32_t acc[TILE * AC_FRACTAL];
     uint8_t results[AC_MAX_GROUP][SCATTER_PIXELS * AC_FRACTAL * 2]; /* that are to be spread */
 } scratch;
-
-_Static_assert(sizeof(scratch) <= AC_SCRATCH_NEON, "it fits");
 
 /* One block of 16 outputs while it is computed. */
 typedef struct job {
@@ -113,20 +114,13 @@ INLINE v16 sign_flip(const ac_conv *c)
     return set16(c->source_type == MONA_U8 ? 0x80 : 0);
 }
 
+/* to[output] = start[output] + 128 * the sum of its weights, in `steps` steps. */
+static void add_sums(int32_t to[AC_FRACTAL], const int32_t start[AC_FRACTAL],
+                     const uint8_t *weights, uint32_t steps);
+
 static void offset_start(job *j, int32_t start[AC_FRACTAL])
 {
-    int32x4_t sum[AC_FRACTAL / QUAD];
-    const uint8_t *w = j->weights;
-    const int32_t *bias = j->start;
-    for (uint32_t q = 0; q < AC_FRACTAL / QUAD; q++)
-        sum[q] = vdupq_n_s32(0);
-    for (uint32_t s = ac_block_steps(j->conv, j->n); s > 0; s--, w += STEP_BYTES)
-        for (uint32_t q = 0; q < AC_FRACTAL / QUAD; q++) {
-            const int8x16_t four = vreinterpretq_s8_u8(load16(w + (size_t)q * 16));
-            sum[q] = vpadalq_s16(sum[q], vpaddlq_s8(four));
-        }
-    for (uint32_t q = 0; q < AC_FRACTAL / QUAD; q++)
-        vst1q_s32(start + q * QUAD, vaddq_s32(vld1q_s32(bias + q * QUAD), vshlq_n_s32(sum[q], 7)));
+    add_sums(start, j->start, j->weights, ac_block_steps(j->conv, j->n));
     j->start = start;
 }
 
@@ -155,27 +149,8 @@ static job job_of(const ac_conv_row *row, const clamps *limits, uint32_t n,
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Computes a register block: the accumulators of `pixels` pixels from x on, for the job's first
- * `quads` registers of outputs, as [pixels][16]. pixel_bytes: bytes from one pixel to the next, as
- * a constant where it is a common one. */
-INLINE void block(const job *j, const mona_type type, const uint32_t pixels, const uint32_t quads,
-                  const size_t pixel_bytes, uint32_t x, int32_t *to);
-
-/* Computes a tile in blocks of `pixels`, or pixel by pixel if it has fewer. */
-INLINE void tile_in_blocks(const job *j, const mona_type type, const uint32_t pixels,
-                           const uint32_t quads, uint32_t x, uint32_t count, int32_t *acc)
-{
-    const uint32_t bytes = j->conv->pixel_bytes, usual = type == MONA_F16 ? 32 : 16;
-    for (uint32_t i = 0; i < count && count < pixels; i++)
-        block(j, type, 1, quads, bytes, x + i, acc + (size_t)i * AC_FRACTAL);
-    for (uint32_t i = 0; i < count && count >= pixels; i += pixels) {
-        const uint32_t k = min_u32(i, count - pixels);
-        if (bytes == usual)
-            block(j, type, pixels, quads, usual, x + k, acc + (size_t)k * AC_FRACTAL);
-        else
-            block(j, type, pixels, quads, bytes, x + k, acc + (size_t)k * AC_FRACTAL);
-    }
-}
+/* Called before the tiles of some pixels of a row. */
+static void begin_tiles(const job *j);
 
 /* Computes the accumulators of pixels x to x + count - 1, count <= TILE, as [count][16]. It does
  * not write those of outputs that do not exist. */
@@ -187,6 +162,7 @@ static void run_pixels(const job *j, uint32_t origin, uint32_t pixels)
     const uint32_t end = origin + pixels, tile = min_u32(pixels, TILE);
     for (uint32_t i = 0; i < tile; i++) /* conv_tile() leaves outputs that do not exist at this */
         memcpy(acc + (size_t)i * AC_FRACTAL, j->start, AC_FRACTAL * sizeof *acc);
+    begin_tiles(j);
     for (uint32_t i = origin; i < end; i += tile) {
         const uint32_t x = min_u32(i, end - tile);
         conv_tile(j, x, tile, acc);
