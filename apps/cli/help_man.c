@@ -7,13 +7,17 @@
 #include "apps/cli/help.h"
 #include "mona.h"
 
-/* Prints literal text: '-' stays one that can be copied, and no line is taken as a request. */
+/* Prints literal text: '-' stays one that can be copied, no line is taken as a request, and lists of
+ * values may be broken. */
 static void put(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         switch (text[i]) {
         case '-':
             fputs("\\-", stdout);
+            break;
+        case '|':
+            fputs("|\\:", stdout);
             break;
         case '\\':
             fputs("\\e", stdout);

@@ -43,10 +43,9 @@ for kit in old operators binaries; do
 done
 
 if full; then
-    for model in $("$mona" models --json 2> /dev/null | $PYTHON -c 'import json, sys
-for m in json.load(sys.stdin): print(m["name"])'); do
-        "$mona" bench "$model" --size 64x48 --frames 1 --device host > "$tmp/host.txt" 2> /dev/null
-        on full "" "$mona" bench "$model" --size 64x48 --frames 1 --device ascend > "$tmp/chip.txt" 2> "$tmp/err"
+    for model in models/*.mona; do
+        "$mona" bench "$model" --size 64x48 -n 1 --device host > "$tmp/host.txt" 2> /dev/null
+        on full "" "$mona" bench "$model" --size 64x48 -n 1 --device ascend > "$tmp/chip.txt" 2> "$tmp/err"
         same "$model" "$(grep -o 'CRC-32.*' "$tmp/chip.txt") $(cat "$tmp/err")" "$(grep -o 'CRC-32.*' "$tmp/host.txt") "
     done
 fi
