@@ -325,6 +325,10 @@ static void finish(void *argument)
         keep_detail(job, job->only_luma ? 1 : planes);
     if (job->only_luma)
         leave(job, 1, planes);
+    /* A run that goes on where another one stopped knows no motion of the frames before. */
+    if (pass->temporal && !job->previous)
+        memset(pass->temporal->vectors, 0,
+               motion_mask_blocks(&pass->format) * sizeof *pass->temporal->vectors);
     if (!pass->temporal || !job->previous || job->only_chroma)
         return;
     const frame now = seen_by(pass, job->in, job->plane);
