@@ -110,6 +110,20 @@ static bool cut_if_needed(const char *name, uint8_t **bytes, size_t *size, const
     return true;
 }
 
+static uint64_t offset_of(const mona_model *model)
+{
+    return (uint64_t)((const uint8_t *)model->header - model->file);
+}
+
+/* Opens the model whose header is at `at` of a file, which may hold several. */
+static bool open_at(mona_model *model, const uint8_t *bytes, size_t size, uint64_t at)
+{
+    bool ok = !mona_model_open(model, bytes, size);
+    while (ok && offset_of(model) < at)
+        ok = mona_model_next(model, model);
+    return ok;
+}
+
 bool programs_add(const char *name, const char *target, uint8_t **bytes, size_t *size,
                   const option_list *sizes)
 {
@@ -122,11 +136,8 @@ bool programs_add(const char *name, const char *target, uint8_t **bytes, size_t 
         return false;
     do {
         mona_model model, next;
-        if (mona_model_open(&model, *bytes, *size))
+        if (!open_at(&model, *bytes, *size, at))
             return !cli_fail(EXIT_FAILED, "%s: the engine refuses the compiled model", name);
-        while ((uint64_t)((const uint8_t *)model.header - model.file) < at)
-            if (!mona_model_next(&model, &model))
-                return false;
         const uint64_t following = mona_model_next(&model, &next) ? model.header->next : 0;
         if (!add_for_header(name, target, at, &model, &asked, bytes, size))
             return false;
@@ -142,11 +153,8 @@ static bool add_one(uint8_t **bytes, size_t *count, uint64_t at, mona_size size,
     mona_model model;
     uint8_t *recorded, *made;
     mona_writer_program p = {.target = chip};
-    if (mona_model_open(&model, *bytes, *count))
+    if (!open_at(&model, *bytes, *count, at))
         return format_fail(error, "the engine refuses the model");
-    while ((uint64_t)((const uint8_t *)model.header - model.file) < at)
-        if (!mona_model_next(&model, &model))
-            return format_fail(error, "the engine refuses the model");
     if (!program_record(&model, size, &recorded, &p.size, error))
         return false;
     p.bytes = recorded;
@@ -163,7 +171,7 @@ bool programs_make(const mona_model *model, mona_size size, uint8_t **bytes, siz
                    pipeline_error *why)
 {
     format_error error = {0};
-    uint64_t at = (uint64_t)((const uint8_t *)model->header - model->file);
+    uint64_t at = offset_of(model);
     bool ok;
     *bytes = NULL;
     if (model_needs_cut(model, size)) {
