@@ -34,8 +34,9 @@ LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver
 # For tests of what lives in other programs, skipped without them.
 EMBED_PACKAGES := python3-torch libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base
 # For the tests on other CPUs, which are skipped without them.
-CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
+CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
+ARMV7_CC := arm-linux-gnueabihf-gcc -mcpu=cortex-a7 -mfpu=neon-vfpv4
 
 # mona.h defines the version; its first number is part of the library's name.
 VERSION := $(shell sed -n 's/^\#define MONA_VERSION "\(.*\)"/\1/p' engine/mona.h)
@@ -95,7 +96,7 @@ FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
 
-.PHONY: all check-acl-headers demo test test-full check fuzz check-aarch64 check-cpus bench-peers bench-published deps test-deps test-full-deps install uninstall dist clean help
+.PHONY: all check-acl-headers demo test test-full check fuzz check-aarch64 check-armv7 check-cpus bench-peers bench-published deps test-deps test-full-deps install uninstall dist clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -111,6 +112,7 @@ help:
 	@echo 'make static          $(BUILD)/static/mona, with FFmpeg inside, needs only libc (docs/static.md)'
 	@echo 'make engine-only     $(BUILD)/engine-only/mona, without video, for boards that only infer'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
+	@echo 'make check-armv7     the same for ARMv7-A with NEON'
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
 	@echo 'make bench-table     time the built-in models and print the table of docs/benchmark.md'
@@ -157,6 +159,9 @@ $(BUILD)/engine/cpu/x86/avxvnni.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c -mavxvnn
 $(BUILD)/engine/cpu/x86/avx512.o: ENGINE_CFLAGS += -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c
 ifeq ($(ARCH),aarch64)
 ENGINE_CFLAGS += -mno-outline-atomics# which would call the compiler's run-time library
+endif
+ifeq ($(ARCH),arm)
+$(call obj,$(wildcard engine/cpu/arm/neon*.c)): ENGINE_CFLAGS += $(call takes,-mfp16-format=ieee)
 endif
 $(BUILD)/engine/cpu/arm/neon_dotprod.o: ENGINE_CFLAGS += -march=armv8.2-a+dotprod
 # What is not a kernel for one instruction set is nearly as fast at a third of the size.
@@ -433,7 +438,17 @@ check-aarch64: $(BUILD)/firmware
 	else \
 	    $(MAKE) --no-print-directory CC=$(CROSS_CC) BUILD=$(BUILD)/aarch64 LDFLAGS=-static SANITIZE= \
 	        $(BUILD)/aarch64/firmware $(BUILD)/aarch64/tests/checkops && \
-	    BUILD=$(BUILD) SCRIPTS='tests/aarch64.sh tests/e2e/engine/emitted.sh' CROSS=1 sh tests/run.sh aarch64 emitted; \
+	    BUILD=$(BUILD) SCRIPTS='tests/aarch64.sh tests/e2e/engine/emitted.sh' CROSS=aarch64 CC=$(CROSS_CC) sh tests/run.sh aarch64 emitted; \
+	fi
+
+# The same for ARMv7-A with NEON.
+check-armv7: $(BUILD)/mona $(BUILD)/firmware
+	$(Q)if ! command -v $(firstword $(ARMV7_CC)) > /dev/null || ! command -v qemu-arm-static > /dev/null; then \
+	    echo '# skip: no $(firstword $(ARMV7_CC)) or no qemu-arm-static'; echo '0 passed, 0 failed, 1 skipped'; \
+	else \
+	    $(MAKE) --no-print-directory CC='$(ARMV7_CC)' BUILD=$(BUILD)/armv7 LDFLAGS=-static SANITIZE= PKG_CFLAGS= \
+	        $(BUILD)/armv7/firmware $(BUILD)/armv7/tests/checkops && \
+	    BUILD=$(BUILD) SCRIPTS='tests/armv7.sh tests/e2e/engine/emitted.sh' CROSS=armv7 CC='$(ARMV7_CC)' sh tests/run.sh armv7 emitted; \
 	fi
 
 # This build on emulated CPUs that lack instructions of this one.

@@ -10,6 +10,7 @@ static const cpu_target targets[] = {
     {"x86-avx512", {.name = "avx512", .conv_scratch = AC_SCRATCH}, "avx512"},
     {"armv8", {.name = "neon", .conv_scratch = AC_SCRATCH_NEON}, "neon"},
     {"armv8-dot", {.name = "dotprod", .conv_scratch = AC_SCRATCH_NEON}, "neon"},
+    {"armv7", {.name = "neon", .conv_scratch = AC_SCRATCH_NEON}, "neon"},
     {"armv7e-m", {.name = "dsp", .conv_scratch = AC_SCRATCH_M}, "c"},
     {"armv8.1-m", {.name = "mve", .conv_scratch = AC_SCRATCH_M}, "mve"},
 };
