@@ -95,5 +95,5 @@ fails "a host that does not exist" "cannot be opened" timeout 40 "$mona" enhance
 fails "a port that nobody listens to" "cannot be opened" timeout 40 "$mona" enhance --live --quiet --reconnect 0 "tcp://127.0.0.1:1" -o "$tmp/x.mkv"
 fails "an output that nobody takes" "Connection refused" timeout 40 "$mona" enhance --live --quiet --reconnect 1 "$tmp/clip.mkv" -o "rtmp://127.0.0.1:1/x/y"
 if [ -c /dev/full ]; then
-    fails "a full disk" "No space left on device" "$mona" enhance -y --live --quiet --reconnect 0 "$tmp/clip.mkv" -o /dev/full -f mpegts
+    fails "a full disk" "No space left on device" sh -c '"$1" enhance --live --quiet "$2" -o - -f mpegts > /dev/full' sh "$mona" "$tmp/clip.mkv"
 fi
