@@ -190,7 +190,8 @@ static void int8_flipped_in_registers(const job *source, uint32_t blocks)
     }
 }
 
-/* The most pixels of a tile whose runs fit the buffer. No run of a block is longer than its
+/* The pixels of a tile whose runs fit the buffer: as many as register blocks take, unless they are
+ * all. No run of a block is longer than its
  * first. */
 static uint32_t flipped_pixels(const job *j)
 {
@@ -198,7 +199,10 @@ static uint32_t flipped_pixels(const job *j)
     const uint32_t room = FLIPPED_BYTES / j->run_count;
     if (j->run_count > FLIPPED_RUNS || room < elements)
         return 0;
-    return min_u32((room - elements) / j->conv->pixel_bytes + 1, j->pixels);
+    const uint32_t fit = (room - elements) / j->conv->pixel_bytes + 1;
+    return fit >= j->pixels       ? j->pixels
+           : fit < FLIPPED_PIXELS ? fit
+                                  : fit - fit % (FLIPPED_PIXELS / 2);
 }
 
 /* Copies count bytes with their sign bits flipped. Up to 63 more are read and written. */
