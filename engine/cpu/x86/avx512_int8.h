@@ -191,8 +191,7 @@ static void int8_flipped_in_registers(const job *source, uint32_t blocks)
 }
 
 /* The pixels of a tile whose runs fit the buffer: as many as register blocks take, unless they are
- * all. No run of a block is longer than its
- * first. */
+ * all. No run of a block is longer than its first. */
 static uint32_t flipped_pixels(const job *j)
 {
     const uint32_t elements = j->conv->run_elements[j->first_run];
