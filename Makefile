@@ -32,7 +32,8 @@ TEST_PACKAGES := libcmocka-dev ffmpeg python3 python3-cffi python3-numpy
 FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
 LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver
 # For tests of what lives in other programs, skipped without them.
-EMBED_PACKAGES := python3-torch libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base
+EMBED_PACKAGES := python3-torch libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base \
+                  gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
 # For the tests on other CPUs, which are skipped without them.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
@@ -276,7 +277,7 @@ check-static: all $(BUILD)/scene
 # ---- mona without video -----------------------------------------------------------------------
 # For boards that only infer: no FFmpeg, neither to build nor to run. The objects have a folder of their own, for
 # they are compiled with MONA_NO_VIDEO.
-ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_clip.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
+ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_live.c %/live_source.c %/bench_clip.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
     $(wildcard apps/cli/*.c $(addprefix apps/,bench/*.c bench/report/*.c compile/*.c devices/*.c plot/*.c verify/*.c))) \
     $(wildcard apps/engine_only/*.c) $(addprefix pipeline/,error.c io/disk_space.c io/outfile.c io/stop.c quality/measure.c \
     stages/frame.c stages/plane_roles.c stages/session_binding.c)
