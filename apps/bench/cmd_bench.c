@@ -107,6 +107,7 @@ static int run_pipeline(const bench_request *b)
     enhance_settings settings = {.input = a->pipeline,
                                  .max_delay = a->max_delay,
                                  .stage = {.device = b->config.device,
+                                           .or_host = options_or_host(a->device),
                                            .cpu = a->cpu,
                                            .threads = (unsigned)a->threads,
                                            .strip_rows = (unsigned)a->strip_rows}};
