@@ -33,7 +33,7 @@ FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
 LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver
 # For tests of what lives in other programs, skipped without them.
 EMBED_PACKAGES := python3-torch libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base \
-                  gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
+                  gstreamer1.0-plugins-good gstreamer1.0-plugins-bad nginx libnginx-mod-rtmp
 # For the tests on other CPUs, which are skipped without them.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc

@@ -21,12 +21,13 @@ in_by() {
     address=$2
     shift 2
     timeout 60 ffmpeg -v error -re -i "$tmp/clip.mkv" -c copy "$@" < /dev/null 2> "$tmp/server" &
+    ffmpeg=$!
     timeout 40 "$mona" enhance -y --live --quiet --stages sr --stall 3 --reconnect 8 "$address" -o "$tmp/in.mkv" 2> "$tmp/log"
     at_least "$name in: frames of 100, and $(head -n 1 "$tmp/log")" "$(video_times "$tmp/in.mkv" 2> /dev/null | wc -l)" 60
     same "$name in: they are twice as large" "$(ffprobe -v error -show_entries stream=width -of csv=p=0 "$tmp/in.mkv" | head -n 1)" 320
     rm -f "$tmp/in.mkv"
-    kill $! 2> /dev/null
-    wait
+    kill $ffmpeg 2> /dev/null
+    wait $ffmpeg
 }
 
 # $1: a name, $2: the address for mona, rest: how ffmpeg listens
@@ -58,6 +59,18 @@ if has http; then
 fi
 if has rtmp; then
     out_by rtmp "rtmp://127.0.0.1:$((port + 4))/live/x" -listen 1 -f flv -i "rtmp://127.0.0.1:$((port + 4))/live/x"
+fi
+if has rtmp && module=$(ls /usr/lib/nginx/modules/ngx_rtmp_module.so 2> /dev/null); then
+    printf '%s\n' "load_module $module;" "pid $tmp/nginx.pid;" "error_log $tmp/nginx.log;" "daemon off;" "events {}" \
+        "rtmp { server { listen 127.0.0.1:$((port + 7)); application live { live on; } } }" > "$tmp/nginx.conf"
+    nginx -e "$tmp/nginx.log" -c "$tmp/nginx.conf" &
+    nginx=$!
+    sleep 1
+    in_by rtmp "rtmp://127.0.0.1:$((port + 7))/live/x" -f flv "rtmp://127.0.0.1:$((port + 7))/live/x"
+    kill $nginx
+    wait
+else
+    skip "no nginx with its rtmp module"
 fi
 out_by udp "udp://127.0.0.1:$((port + 5))" -f mpegts -i "udp://127.0.0.1:$((port + 5))?timeout=4000000"
 
