@@ -170,6 +170,7 @@ takes = $(shell $(CC) -Werror $(1) -E -xc /dev/null > /dev/null 2>&1 && echo $(1
 SMALL := -O2 -ftree-vectorize $(call takes,-fvect-cost-model=dynamic)
 $(call obj,$(filter-out engine/cpu/x86/% engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c engine/cpu/arm/mve.c ops/%,$(RUN_SRC)) $(PLAN_SRC)): OPTIMISE = $(SMALL)
 $(BUILD)/engine/cpu/c/c_conv.o: OPTIMISE = $(SMALL) $(call takes,-fpeel-loops)
+$(call obj,engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c): OPTIMISE = -O2
 $(addprefix $(BUILD)/engine/port/,posix.o posix_pool.o posix_library.o): ENGINE_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -pthread
 
 $(BUILD)/engine/%.o: engine/%.c Makefile
@@ -437,7 +438,7 @@ check-aarch64: $(BUILD)/firmware
 	$(Q)if ! command -v $(CROSS_CC) > /dev/null || ! command -v qemu-aarch64-static > /dev/null; then \
 	    echo '# skip: no $(CROSS_CC) or no qemu-aarch64-static'; echo '0 passed, 0 failed, 1 skipped'; \
 	else \
-	    $(MAKE) --no-print-directory CC=$(CROSS_CC) BUILD=$(BUILD)/aarch64 LDFLAGS=-static SANITIZE= \
+	    $(MAKE) --no-print-directory CC=$(CROSS_CC) BUILD=$(BUILD)/aarch64 LDFLAGS=-static SANITIZE= PKG_CFLAGS= \
 	        $(BUILD)/aarch64/firmware $(BUILD)/aarch64/tests/checkops && \
 	    BUILD=$(BUILD) SCRIPTS='tests/aarch64.sh tests/e2e/engine/emitted.sh' CROSS=aarch64 CC=$(CROSS_CC) sh tests/run.sh aarch64 emitted; \
 	fi

@@ -17,6 +17,7 @@
 
 #include "apps/cli/options.h"
 #include "pipeline/clock.h"
+#include "pipeline/io/av_compat.h"
 
 /* NUT says with each packet how long it is, so nobody waits for the next to know. */
 static const char CONTAINER[] = "nut";
@@ -69,7 +70,7 @@ static void wait_until(const live_source *s, uint64_t ns)
 
 /* ---- sending -------------------------------------------------------------------------------- */
 
-static int send_all(void *opaque, uint8_t *bytes, int size)
+static int send_all(void *opaque, avio_bytes *bytes, int size)
 {
     const sending *s = opaque;
     for (int done = 0; done < size;) {
