@@ -10,11 +10,53 @@ typedef struct runs {
     uint32_t result_step, best_step, width, count;
 } runs;
 
+/* to = a + b, or -a. Operands with a's strides but b. */
+static void add(const program *p, ac_address to, ac_address a, ac_address b, ac_vector v)
+{
+    ac_emit_vec2(p->core, AC_VADD_F32, to, a, b, v);
+    ac_emit_barrier(p->core, AC_PIPE_V);
+}
+
+static void negate(const program *p, ac_address at, ac_address from, ac_vector v)
+{
+    ac_emit_vecs(p->core, AC_VMULS_F32, at, from, -1, v);
+    ac_emit_barrier(p->core, AC_PIPE_V);
+}
+
+/* A sum s = result + best is exact below 2^24. Beyond, |result| > |best|, as the sum of a column is
+ * below 2^24 / 2; then best - (s - result) is what s has lost, exactly (Dekker's fast two-sum). Sums
+ * of what was lost stay below 2^24, so they are exact, too. */
+static void add_in_two_parts(const program *p, ac_address result, ac_address best, ac_vector v)
+{
+    const ac_address low = p->low + (result - p->result), error = p->error + (result - p->result);
+    ac_vector own = v;
+    own.b_block = v.dst_block;
+    own.b_repeat = v.dst_repeat;
+    negate(p, error, result, v);
+    add(p, result, result, best, v);
+    add(p, error, error, result, own);
+    negate(p, error, error, v);
+    add(p, error, error, best, v);
+    add(p, low, low, error, own);
+}
+
 static void accumulate(const program *p, ac_address result, ac_address best, ac_vector v)
 {
     v.a_block = v.dst_block;
     v.a_repeat = v.dst_repeat;
-    ac_emit_vec2(p->core, p->mean ? AC_VADD_F32 : AC_VMAX, result, result, best, v);
+    if (p->two_parts)
+        add_in_two_parts(p, result, best, v);
+    else
+        ac_emit_vec2(p->core, p->mean ? AC_VADD_F32 : AC_VMAX, result, result, best, v);
+}
+
+void mona_pool_join(const program *p)
+{
+    const uint32_t count = p->out_blocks * p->out_columns * p->out_units * (FLOAT_LANES / 8);
+    for (vectors w = vectors_of(side_by_side, FLOAT_LANES, count); next_vectors(&w);)
+        ac_emit_vec2(p->core, AC_VADD_F32, vectors_at(&w, p->result, 8),
+                     vectors_at(&w, p->result, 8), vectors_at(&w, p->low, 8), w.v);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 /* Cycles of an instruction for 8 blocks that lie `step` blocks apart, as they share 16 banks. */
@@ -106,9 +148,9 @@ void mona_pool_across(const program *p)
     const int64_t kernel = f->kernel_w ? f->kernel_w : width;
     for (int64_t t = 0; t < kernel; t++) {
         const int64_t at = t * f->dilation_w - f->pad_left; /* sample of output 0 */
-        const int64_t end = p->x + p->outputs;
-        const int64_t low = clip_to(ceil_div(-at, stride), p->x, end);
-        const int64_t high = clip_to(ceil_div(width - at, stride), low, end);
+        const int64_t end = p->x + p->outputs, first = p->first > 0 ? p->first : 0;
+        const int64_t low = clip_to(ceil_div(first - at, stride), p->x, end);
+        const int64_t high = clip_to(ceil_div(p->end - at, stride), low, end);
         if (low < high)
             take_tap(p, (uint32_t)(low - p->x), (uint32_t)(high - low),
                      (uint32_t)(low * stride + at - p->first));

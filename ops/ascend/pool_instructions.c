@@ -10,11 +10,12 @@
  *      further to fp32, and combined in p->best, which begins with the lowest value or 0.
  *   2. Across. For each column of the window, the columns that it has in all outputs' windows are
  *      combined in p->result. Samples outside the map are left out by leaving out outputs.
+ *      A window that is wider than UB takes both steps for some columns after another.
  *   3. Means are multiplied by scale / n, where n may differ from output to output, and rounded to
  *      fp16. Results are converted and stored.
  * The order of comparisons and roundings is that of model_format.h. Sums of INT8 are exact in fp32
- * up to 2^24, which has_program() bounds. A sum that begins with +0 is never -0, so that
- * combining with 0 at first changes nothing.
+ * up to 2^24; those that may be larger are kept in two parts (pool_columns.c). A sum that begins
+ * with +0 is never -0, so that combining with 0 at first changes nothing.
  *
  * Flags:
  *   MTE1 -> V, event e    row e of two is in UB
@@ -46,6 +47,14 @@ static uint32_t out_size(const program *p)
 
 /* ---- UB ------------------------------------------------------------------------------------- */
 
+static bool sums_are_exact(const mona_bound_op *b)
+{
+    const mona_file_pool *f = &b->op->pool;
+    const uint64_t rows = min_u32(kernel_or(f->kernel_h, b->input[0].height), b->input[0].height);
+    const uint64_t columns = min_u32(kernel_or(f->kernel_w, b->input[0].width), b->input[0].width);
+    return b->input[0].type == MONA_F16 || rows * columns * UINT8_MAX <= 1 << 24;
+}
+
 static program program_of(const mona_bound_op *b)
 {
     program p = {.bound = b, .mean = b->op->kind == MONA_OP_AVERAGE_POOL};
@@ -55,6 +64,8 @@ static program program_of(const mona_bound_op *b)
     p.out_wide = ceil_div_u32(p.out_c0, AC_FRACTAL);
     p.in_units = p.in_wide << p.mean;
     p.out_units = p.out_wide << p.mean;
+    p.most_columns = UINT32_MAX;
+    p.two_parts = p.mean && !sums_are_exact(b);
     return p;
 }
 
@@ -98,7 +109,7 @@ static size_t turned_bytes(const program *p)
  * takes. */
 static size_t lay_out(program *p)
 {
-    set_columns(p, max_reach(p));
+    set_columns(p, min_u32(max_reach(p), p->most_columns));
     const size_t in = (size_t)p->in_blocks * p->in_columns, narrow = in_size(p) == 1;
     const size_t out = (size_t)p->out_blocks * p->out_columns;
     ac_address at = ac_at(AC_UB, 0);
@@ -110,6 +121,8 @@ static size_t lay_out(program *p)
     p->wide = take(&at, p->mean ? in * p->in_units * AC_BLOCK : 0);
     p->best = take(&at, in * p->in_units * AC_BLOCK);
     p->result = take(&at, out * p->out_units * AC_BLOCK);
+    p->low = take(&at, p->two_parts ? out * p->out_units * AC_BLOCK : 0);
+    p->error = take(&at, p->two_parts ? out * p->out_units * AC_BLOCK : 0);
     p->half = p->mean ? take(&at, out * p->out_wide * AC_BLOCK) : p->result;
     p->packed_out =
         p->out_c0 < AC_FRACTAL ? take(&at, out * p->out_c0 * sizeof(uint16_t)) : p->half;
@@ -122,24 +135,9 @@ static uint32_t channels_at_once(const program *p)
     return p->in_c0 > p->out_c0 ? p->in_c0 : p->out_c0;
 }
 
-static bool sums_are_exact(const mona_bound_op *b)
-{
-    const mona_file_pool *f = &b->op->pool;
-    const uint64_t rows = min_u32(kernel_or(f->kernel_h, b->input[0].height), b->input[0].height);
-    const uint64_t columns = min_u32(kernel_or(f->kernel_w, b->input[0].width), b->input[0].width);
-    return b->input[0].type == MONA_F16 || rows * columns * UINT8_MAX <= 1 << 24;
-}
-
-bool mona_pool_has_program(const mona_bound_op *b)
-{
-    program p = program_of(b);
-    p.outputs = 1;
-    set_blocks(&p, min_u32(b->output.channels, channels_at_once(&p)));
-    return lay_out(&p) <= b->target->ub_bytes && (!p.mean || sums_are_exact(b));
-}
-
 /* Chooses the largest pieces that fit: first fewer channels, then fewer outputs, whole blocks of 32
- * bytes if possible. Returns the channels of a piece. */
+ * bytes if possible, then fewer columns of their windows at a time. Returns the channels of a
+ * piece. */
 static uint32_t choose_piece(program *p, uint32_t outputs)
 {
     const uint32_t channels = p->bound->output.channels, unit = channels_at_once(p);
@@ -154,8 +152,10 @@ static uint32_t choose_piece(program *p, uint32_t outputs)
         const uint32_t half = (p->outputs + 1) / 2;
         if (units > 1)
             units = (units + 1) / 2;
-        else
+        else if (p->outputs > 1)
             p->outputs = half > aligned ? (uint32_t)round_up(half, aligned) : half;
+        else
+            p->most_columns = (uint32_t)round_up(p->in_columns / 2, AC_BLOCK);
     }
 }
 
@@ -166,8 +166,7 @@ static void bring(const program *p, const mona_row_call *call, const pool_window
                   uint32_t block, ac_address to)
 {
     const size_t column = (size_t)p->in_c0 * in_size(p), stride = call->input[0].block_stride;
-    const mona_span x = mona_pool_column_span(p->bound, 0, (mona_span){p->x, p->x + p->outputs});
-    const size_t bytes = round_up((size_t)(x.end - p->first) * column, AC_BLOCK);
+    const size_t bytes = round_up((size_t)(p->end - p->first) * column, AC_BLOCK);
     const size_t pitch = p->in_columns * column;
     const ac_address from = ac_read_at(p->core, mona_pool_row(call, w, k, block)) +
                             (uint64_t)((p->first - w->columns.begin) * (int64_t)column);
@@ -224,6 +223,17 @@ static void down(const program *p, const mona_row_call *call, const pool_window 
 }
 
 /* ---- results -------------------------------------------------------------------------------- */
+
+/* Waits until the results of the piece before are stored. */
+static void begin_results(const program *p)
+{
+    const uint32_t halves = p->out_blocks * p->out_columns * p->out_units * AC_FRACTAL;
+    ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    dup_all(p->core, p->result, p->mean ? 0 : LOWEST, halves, side_by_side);
+    if (p->two_parts)
+        dup_all(p->core, p->low, 0, halves, side_by_side);
+    ac_emit_barrier(p->core, AC_PIPE_V);
+}
 
 /* Multiplies the sums of outputs i to end - 1 by one factor. */
 static void scale_run(const program *p, uint32_t i, uint32_t end, float factor)
@@ -299,14 +309,18 @@ static void pool_piece(program *p, const mona_row_call *call, uint32_t channel)
     const pool_window w = mona_pool_window(call);
     const mona_span x = mona_pool_column_span(p->bound, 0, (mona_span){p->x, p->x + p->outputs});
     const int64_t begin = x.begin - call->input[0].x_begin;
-    p->first = x.begin - begin % aligned_columns(p);
-    set_columns(p, (uint32_t)(x.end - p->first));
-    down(p, call, &w, channel / p->in_c0);
-    ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-    dup_all(p->core, p->result, p->mean ? 0 : LOWEST,
-            p->out_blocks * p->out_columns * p->out_units * AC_FRACTAL, side_by_side);
-    ac_emit_barrier(p->core, AC_PIPE_V);
-    mona_pool_across(p);
+    p->end = x.begin - begin % aligned_columns(p);
+    for (bool begun = false; p->end < x.end; begun = true) {
+        p->first = p->end;
+        p->end = x.end - p->first > p->most_columns ? p->first + p->most_columns : x.end;
+        set_columns(p, (uint32_t)(p->end - p->first));
+        down(p, call, &w, channel / p->in_c0);
+        if (!begun)
+            begin_results(p);
+        mona_pool_across(p);
+    }
+    if (p->two_parts)
+        mona_pool_join(p);
     finish_runs(p, call, &w);
     narrow(p);
     store(p, call, channel / p->out_c0);

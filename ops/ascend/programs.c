@@ -14,8 +14,8 @@ const mona_op_program mona_programs[MONA_OP_COUNT] = {
                         .possible = mona_resize_has_program,
                         .in_blocks = true},
     [MONA_OP_DEPTH_TO_SPACE] = {.emit = mona_depth_to_space_program, .in_blocks = true},
-    [MONA_OP_MAX_POOL] = {.emit = mona_pool_program, .possible = mona_pool_has_program},
-    [MONA_OP_AVERAGE_POOL] = {.emit = mona_pool_program, .possible = mona_pool_has_program},
+    [MONA_OP_MAX_POOL] = {.emit = mona_pool_program},
+    [MONA_OP_AVERAGE_POOL] = {.emit = mona_pool_program},
     [MONA_OP_CONCAT] = {.emit = mona_channels_program},
     [MONA_OP_SLICE] = {.emit = mona_channels_program},
 };

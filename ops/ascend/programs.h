@@ -47,7 +47,6 @@ bool mona_resize_has_program(const mona_bound_op *bound);
 
 /* MAX_POOL and AVERAGE_POOL. */
 void mona_pool_program(const mona_row_call *calls, uint32_t count);
-bool mona_pool_has_program(const mona_bound_op *bound);
 
 void mona_depth_to_space_program(const mona_row_call *calls, uint32_t count);
 void mona_channels_program(const mona_row_call *calls, uint32_t count); /* CONCAT and SLICE */
