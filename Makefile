@@ -32,10 +32,12 @@ TEST_PACKAGES := libcmocka-dev ffmpeg python3 python3-cffi python3-numpy
 FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
 LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver
 # For tests of what lives in other programs, skipped without them.
-EMBED_PACKAGES := python3-torch libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base
+EMBED_PACKAGES := python3-torch libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base \
+                  gstreamer1.0-plugins-good gstreamer1.0-plugins-bad nginx libnginx-mod-rtmp
 # For the tests on other CPUs, which are skipped without them.
-CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
+CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
+ARMV7_CC := arm-linux-gnueabihf-gcc -mcpu=cortex-a7 -mfpu=neon-vfpv4
 
 # mona.h defines the version; its first number is part of the library's name.
 VERSION := $(shell sed -n 's/^\#define MONA_VERSION "\(.*\)"/\1/p' engine/mona.h)
@@ -95,7 +97,7 @@ FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
 
-.PHONY: all check-acl-headers demo test test-full check fuzz check-aarch64 check-cpus bench-peers bench-published deps test-deps test-full-deps install uninstall dist clean help
+.PHONY: all check-acl-headers demo test test-full check fuzz check-aarch64 check-armv7 check-cpus bench-peers bench-published deps test-deps test-full-deps install uninstall dist clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -111,6 +113,7 @@ help:
 	@echo 'make static          $(BUILD)/static/mona, with FFmpeg inside, needs only libc (docs/static.md)'
 	@echo 'make engine-only     $(BUILD)/engine-only/mona, without video, for boards that only infer'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
+	@echo 'make check-armv7     the same for ARMv7-A with NEON'
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
 	@echo 'make bench-table     time the built-in models and print the table of docs/benchmark.md'
@@ -158,12 +161,16 @@ $(BUILD)/engine/cpu/x86/avx512.o: ENGINE_CFLAGS += -mavx512f -mavx512bw -mavx512
 ifeq ($(ARCH),aarch64)
 ENGINE_CFLAGS += -mno-outline-atomics# which would call the compiler's run-time library
 endif
+ifeq ($(ARCH),arm)
+$(call obj,$(wildcard engine/cpu/arm/neon*.c)): ENGINE_CFLAGS += $(call takes,-mfp16-format=ieee)
+endif
 $(BUILD)/engine/cpu/arm/neon_dotprod.o: ENGINE_CFLAGS += -march=armv8.2-a+dotprod
 # What is not a kernel for one instruction set is nearly as fast at a third of the size.
 takes = $(shell $(CC) -Werror $(1) -E -xc /dev/null > /dev/null 2>&1 && echo $(1))
 SMALL := -O2 -ftree-vectorize $(call takes,-fvect-cost-model=dynamic)
 $(call obj,$(filter-out engine/cpu/x86/% engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c engine/cpu/arm/mve.c ops/%,$(RUN_SRC)) $(PLAN_SRC)): OPTIMISE = $(SMALL)
 $(BUILD)/engine/cpu/c/c_conv.o: OPTIMISE = $(SMALL) $(call takes,-fpeel-loops)
+$(call obj,engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c): OPTIMISE = -O2 $(call takes,-fpeel-loops)
 $(addprefix $(BUILD)/engine/port/,posix.o posix_pool.o posix_library.o): ENGINE_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -pthread
 
 $(BUILD)/engine/%.o: engine/%.c Makefile
@@ -271,7 +278,7 @@ check-static: all $(BUILD)/scene
 # ---- mona without video -----------------------------------------------------------------------
 # For boards that only infer: no FFmpeg, neither to build nor to run. The objects have a folder of their own, for
 # they are compiled with MONA_NO_VIDEO.
-ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_clip.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
+ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_live.c %/live_source.c %/bench_clip.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
     $(wildcard apps/cli/*.c $(addprefix apps/,bench/*.c bench/report/*.c compile/*.c devices/*.c plot/*.c verify/*.c))) \
     $(wildcard apps/engine_only/*.c) $(addprefix pipeline/,error.c io/disk_space.c io/outfile.c io/stop.c quality/measure.c \
     stages/frame.c stages/plane_roles.c stages/session_binding.c)
@@ -431,9 +438,19 @@ check-aarch64: $(BUILD)/firmware
 	$(Q)if ! command -v $(CROSS_CC) > /dev/null || ! command -v qemu-aarch64-static > /dev/null; then \
 	    echo '# skip: no $(CROSS_CC) or no qemu-aarch64-static'; echo '0 passed, 0 failed, 1 skipped'; \
 	else \
-	    $(MAKE) --no-print-directory CC=$(CROSS_CC) BUILD=$(BUILD)/aarch64 LDFLAGS=-static SANITIZE= \
+	    $(MAKE) --no-print-directory CC=$(CROSS_CC) BUILD=$(BUILD)/aarch64 LDFLAGS=-static SANITIZE= PKG_CFLAGS= \
 	        $(BUILD)/aarch64/firmware $(BUILD)/aarch64/tests/checkops && \
-	    BUILD=$(BUILD) SCRIPTS='tests/aarch64.sh tests/e2e/engine/emitted.sh' CROSS=1 sh tests/run.sh aarch64 emitted; \
+	    BUILD=$(BUILD) SCRIPTS='tests/aarch64.sh tests/e2e/engine/emitted.sh' CROSS=aarch64 CC=$(CROSS_CC) sh tests/run.sh aarch64 emitted; \
+	fi
+
+# The same for ARMv7-A with NEON.
+check-armv7: $(BUILD)/mona $(BUILD)/firmware
+	$(Q)if ! command -v $(firstword $(ARMV7_CC)) > /dev/null || ! command -v qemu-arm-static > /dev/null; then \
+	    echo '# skip: no $(firstword $(ARMV7_CC)) or no qemu-arm-static'; echo '0 passed, 0 failed, 1 skipped'; \
+	else \
+	    $(MAKE) --no-print-directory CC='$(ARMV7_CC)' BUILD=$(BUILD)/armv7 LDFLAGS=-static SANITIZE= PKG_CFLAGS= \
+	        $(BUILD)/armv7/firmware $(BUILD)/armv7/tests/checkops && \
+	    BUILD=$(BUILD) SCRIPTS='tests/armv7.sh tests/e2e/engine/emitted.sh' CROSS=armv7 CC='$(ARMV7_CC)' sh tests/run.sh armv7 emitted; \
 	fi
 
 # This build on emulated CPUs that lack instructions of this one.

@@ -148,9 +148,9 @@ static size_t block_weights_bytes(const mona_bound_op *b, const mona_conv_layout
 /* ---- constants ------------------------------------------------------------------------------ */
 
 /* Offsets of the constants for row programs, in this order: ac_conv and the epilogue's arrays; the
- * three tables of blocks, elements of runs, bias and weights. */
+ * three tables of blocks, elements of runs, biases and weights. */
 typedef struct constants_layout {
-    size_t tables, run_elements, bias, weights, winograd, bytes;
+    size_t tables, run_elements, bias, unsigned_bias, weights, winograd, bytes;
 } constants_layout;
 
 size_t mona_conv_head_bytes(const mona_bound_op *b)
@@ -178,6 +178,11 @@ static size_t winograd_bytes(const mona_bound_op *b, const mona_conv_layout *k)
            WINOGRAD_POSITIONS * sizeof(int16_t);
 }
 
+static bool wants_unsigned_bias(const mona_bound_op *b)
+{
+    return b->isa->unsigned_bias && b->input[0].type == MONA_S8;
+}
+
 static constants_layout constants_of(const mona_bound_op *b)
 {
     const mona_conv_layout k = mona_conv_layout_of(b);
@@ -185,7 +190,9 @@ static constants_layout constants_of(const mona_bound_op *b)
     constants_layout l = {.tables = mona_conv_head_bytes(b)};
     l.run_elements = l.tables + align_up(3 * blocks * sizeof(uint32_t));
     l.bias = l.run_elements + align_up(runs_before(&k, k.c1) * sizeof(uint16_t));
-    l.weights = l.bias + align_up((size_t)blocks * BLOCK * sizeof(int32_t));
+    const size_t bias_bytes = align_up((size_t)blocks * BLOCK * sizeof(int32_t));
+    l.unsigned_bias = l.bias + bias_bytes;
+    l.weights = l.unsigned_bias + (wants_unsigned_bias(b) ? bias_bytes : 0);
     l.bytes = l.weights;
     for (uint32_t n = 0; n < blocks; n++)
         l.bytes += block_weights_bytes(b, &k, n);
@@ -302,6 +309,20 @@ static void bind_bias(void *to, const mona_bound_op *b)
         bias[o] += 0.0f; /* turns -0 into +0 */
 }
 
+static void bind_unsigned_bias(uint32_t *to, const int32_t *bias, const mona_bound_op *b)
+{
+    const mona_file_conv *c = &b->op->conv;
+    const size_t count = (size_t)(b->input[0].channels / c->groups) * c->kernel_h * c->kernel_w;
+    const int8_t *weights = (const int8_t *)b->data + c->weights;
+    memset(to, 0, (size_t)block_count(b) * BLOCK * sizeof *to);
+    for (uint32_t o = 0; o < b->output.channels; o++, weights += count) {
+        uint32_t sum = 0;
+        for (size_t i = 0; i < count; i++)
+            sum += (uint32_t)weights[i];
+        to[o] = (uint32_t)bias[o] - 128 * sum;
+    }
+}
+
 /* Computes ac_conv.small_sums for an INT8 convolution. scales: fp16 bits. */
 static bool sums_are_small(const mona_bound_op *b, const uint16_t *scales)
 {
@@ -365,6 +386,11 @@ static void bind(const mona_bound_op *b)
         run_elements[r] =
             (uint16_t)(r < runs_before(&k, k.c1 - 1) ? k.run_elements : k.last_run_elements);
     bind_bias(base + l.bias, b);
+    if (wants_unsigned_bias(b)) {
+        conv->unsigned_bias = (const int32_t *)(const void *)(base + l.unsigned_bias);
+        bind_unsigned_bias((uint32_t *)(void *)(base + l.unsigned_bias),
+                           (const int32_t *)(const void *)(base + l.bias), b);
+    }
     for (uint32_t n = 0; n < blocks; n++) {
         const mona_span used = mona_conv_used_blocks(b, &k, n * BLOCK, BLOCK);
         first_run[n] = runs_before(&k, (uint32_t)used.begin);

@@ -192,6 +192,8 @@ static ac_conv share_of(const mona_map_call *call)
     conv.weights_offset += first;
     conv.winograd = NULL;
     conv.bias = (const int32_t *)conv.bias + first * AC_FRACTAL;
+    if (conv.unsigned_bias)
+        conv.unsigned_bias += first * AC_FRACTAL;
     if (conv.epilogue.scale)
         conv.epilogue.scale += first * AC_FRACTAL;
     if (conv.epilogue.slope)

@@ -87,10 +87,11 @@ static bool keeps_shape(const video *v)
 }
 
 /* The job for a frame of a live stream. NULL: none becomes free before the frame is too late. A late
- * frame that finds one is taken: it is the latest there is. */
+ * frame that finds one is taken: it is the latest there is. While packets lie unread, none waits. */
 static job *take_live_job(video *v)
 {
-    const double left = 1e9 * v->settings->max_delay - input_lag(&v->in);
+    const double left =
+        live_behind(&v->in.live) ? 0 : 1e9 * v->settings->max_delay - input_lag(&v->in);
     job *j = v->in.live.bursts ? channel_pop(&v->idle)
                                : channel_pop_until(&v->idle, clock_ns() + (uint64_t)fmax(left, 0));
     v->late += !j;
@@ -226,6 +227,7 @@ static bool finish_job(video *v, job *j, pipeline_error *error)
         v->report->dropped = j->dropped + v->out.unsent;
         v->report->reconnects = j->reconnects + v->out.reconnects;
         v->report->latency = clock_ns() - j->packet_came;
+        v->report->time = (double)j->picture->pts * av_q2d(v->in.video->time_base);
     }
     if (v->out.unsent > unsent)
         return true;

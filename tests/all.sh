@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The full tier: all tests with gcc; those that read files or move samples with clang and its address and
-# undefined-behaviour sanitisers; and the engine's own on an emulated aarch64 and on emulated CPUs that lack
+# undefined-behaviour sanitisers; and the engine's own on emulated aarch64 and ARMv7-A and on emulated CPUs that lack
 # instructions of this one. The last line adds up: "N passed, N failed, N skipped".
 set -u
 log=$(mktemp)
@@ -36,6 +36,7 @@ check() {
 check "gcc" check CC=gcc BUILD=build TIER=full
 check "clang with sanitisers" check CC=clang BUILD=build/clang SANITIZE=1 TIER=full CFLAGS="-O1 -Wno-pass-failed"
 check "aarch64 under qemu" check-aarch64 CC=gcc BUILD=build
+check "ARMv7-A under qemu" check-armv7 CC=gcc BUILD=build
 check "older x86 CPUs under qemu" check-cpus CC=gcc BUILD=build
 
 echo "$passed passed, $failed failed, $skipped skipped"

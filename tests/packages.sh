@@ -44,7 +44,8 @@ check "lintian finds no error" sh -c "lintian --allow-root --fail-on error \
     --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog $folder/mona_*.changes"
 grep '^[EW]:' "$log"
 check "the packages install" install "$(pwd)/$folder"/mona_*.deb "$(pwd)/$folder"/libmona0_*.deb "$(pwd)/$folder"/libmona-dev_*.deb \
-    "$(pwd)/$folder"/libmonavideo0_*.deb "$(pwd)/$folder"/libmonavideo-dev_*.deb
+    "$(pwd)/$folder"/libmonavideo0_*.deb "$(pwd)/$folder"/libmonavideo-dev_*.deb \
+    "$(pwd)/$folder"/python3-mona_*.deb "$(pwd)/$folder"/gstreamer1.0-mona_*.deb
 check "mona runs" sh -c "mona --version | grep -F '$version'"
 check "its models are inside" mona inspect sr_x2_fast
 check "the manual page and the completions are there" ls /usr/share/man/man1/mona.1.gz \
@@ -72,5 +73,10 @@ check "and statically" sh -c "cc -o $folder/program-static $folder/program.c -l:
 check "the example of libmonavideo compiles with pkg-config" \
     sh -c "cc -Wall -Werror -o $folder/frames apps/examples/frames.c \$(pkg-config --cflags --libs monavideo)"
 check "it enlarges frames" sh -c "$folder/frames 96x54 3 | grep -a -c FRAME | grep -x 3"
+check "the example in Python runs" python3 apps/examples/frames.py
+check "GStreamer and its tool" install gstreamer1.0-tools gstreamer1.0-plugins-base
+check "gst-inspect-1.0 finds the element" gst-inspect-1.0 monaenhance
+check "it enlarges frames" sh -c "gst-launch-1.0 -q videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=64,height=48 ! \
+    monaenhance ! filesink location=$folder/larger.raw && test \$(wc -c < $folder/larger.raw) = $((3 * 128 * 96 * 3 / 2))"
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]

@@ -82,10 +82,47 @@ static bool read_config(const bench_arguments *a, mona_config *config)
     return true;
 }
 
+#ifndef MONA_NO_VIDEO
+/* Splits "WHAT@N"; N is 0 for "none". */
+static bool read_every(const char *option, const char *text, char what[32], unsigned *every)
+{
+    int end = 0;
+    *every = 0;
+    if (!strcmp(text, "none"))
+        return true;
+    return (sscanf(text, "%31[^@]@%9u%n", what, every, &end) == 2 && !text[end] && *every) ||
+           cli_fail(0, "%s: expected none or, for every 100th frame, ...@100, found '%s'", option,
+                    text);
+}
+
+static bool read_pace(const bench_arguments *a, live_pace *pace)
+{
+    char late[32] = "", burst[32] = "", *end = burst;
+    *pace = (live_pace){.fps = a->fps > 0 ? a->fps : 30};
+    if (!a->live)
+        return true;
+    if (!a->pipeline || a->layers || a->trace)
+        return cli_fail(0, "--live needs --pipeline, and takes no --layers and no --trace");
+    if (!read_every("--late", a->late, late, &pace->late_every) ||
+        !read_every("--burst", a->burst, burst, &pace->burst_every) ||
+        (pace->late_every && !quantity_ms("--late", late, &pace->late_ms)) ||
+        (strcmp(a->jitter, "none") != 0 && !quantity_ms("--jitter", a->jitter, &pace->jitter_ms)))
+        return false;
+    pace->burst = (unsigned)strtoul(burst, &end, 10);
+    return !pace->burst_every ||
+           (end != burst && !*end && pace->burst > 1 && pace->burst <= pace->burst_every) ||
+           cli_fail(0, "--burst: expected 2@N to N@N, found '%s'", a->burst);
+}
+#endif
+
 bool bench_options_read(bench_request *b)
 {
     const bench_arguments *a = &b->arguments;
     b->costs = ac_costs_310;
+#ifndef MONA_NO_VIDEO
+    if (!read_pace(a, &b->pace))
+        return false;
+#endif
     return read_config(a, &b->config) && (!a->costs || costs_read(a->costs, &b->costs)) &&
            read_streams(a->streams, &b->streams) && read_sampling(a, b->config.device, &b->how) &&
            read_rules(a, &b->rules);
@@ -97,7 +134,7 @@ bool bench_options_read(bench_request *b)
 #define FIELD(name) offsetof(bench_arguments, name)
 
 #ifndef MONA_NO_VIDEO
-static const char whole[] = "The whole pipeline";
+static const char whole[] = "The whole pipeline", living[] = "The pipeline of a live stream";
 #endif
 static const char running[] = "What to run", times[] = "Timing and verdict",
                   modelled[] = "On device model310", output[] = "Output";
@@ -134,6 +171,20 @@ static const option options[] = {
      .help = "frame rate of the source, such as a camera's (default: as fast as the pipeline takes "
              "frames)",
      .maximum = 100000},
+    {"--live", NULL, OPTION_FLAG, FIELD(live), NULL, living,
+     .help = "send the clip as a camera would, --fps frames a second (default 30), through the "
+             "loopback to what mona enhance --live does, and time every frame from packet sent to "
+             "packet written"},
+    {"--jitter", NULL, OPTION_STRING, FIELD(jitter), "TIME|none", living,
+     .help = "each packet comes later by a random time up to this", .initial = "5ms"},
+    {"--late", NULL, OPTION_STRING, FIELD(late), "TIME@N|none", living,
+     .help = "every Nth packet comes later by this, and those behind it cannot overtake",
+     .initial = "100ms@100"},
+    {"--burst", NULL, OPTION_STRING, FIELD(burst), "COUNT@N|none", living,
+     .help = "of every N packets, COUNT come at once", .initial = "4@150"},
+    {"--max-delay", NULL, OPTION_TIME, FIELD(max_delay), "TIME", living,
+     .help = "as for mona enhance: how late a frame may be before it is left out",
+     .initial = "0.05"},
     ENHANCE_WORK_OPTIONS(FIELD(enhance), whole),
     ENHANCE_ENCODER_OPTIONS(FIELD(enhance), whole),
 #endif
@@ -192,6 +243,7 @@ const command command_bench = {
         "mona bench sr_x2_fast --size 1920x1080 --layers\n"
         "mona bench --pipeline clip.mp4 --fps 30  # deadlines missed at a camera's pace\n"
         "mona bench --pipeline clip.mp4 --tier best -s 4  # what enhance does with these options\n"
+        "mona bench --pipeline clip.mp4 --live --budget 150ms  # latency of a camera's frames\n"
         "mona bench sr_x2_fast --size 960x540 --streams 1..4\n"
         "mona bench sr_x2_fast --size 640x360 --layers --html page.html\n"
         "mona bench --peak  # what this machine can do at most\n",

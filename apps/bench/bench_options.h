@@ -8,6 +8,7 @@
 #include "mona.h"
 #include "apps/cli/options.h"
 #ifndef MONA_NO_VIDEO
+#include "apps/bench/live_source.h"
 #include "apps/enhance/enhance_options.h"
 #endif
 #include "apps/bench/sampling.h"
@@ -21,8 +22,9 @@ typedef struct bench_arguments {
     enhance_options enhance;
 #endif
     long threads, iterations, strip_rows, tile_columns;
-    double percentile, fps;
-    bool json, csv, peak, layers, ablate;
+    const char *jitter, *late, *burst;
+    double percentile, fps, max_delay;
+    bool json, csv, peak, layers, ablate, live;
 } bench_arguments;
 
 typedef struct bench_request {
@@ -32,6 +34,9 @@ typedef struct bench_request {
     stream_range streams;
     sampling how;
     verdict_rules rules;
+#ifndef MONA_NO_VIDEO
+    live_pace pace; /* of --live */
+#endif
 } bench_request;
 
 /* Fills the rest of the request from its arguments. False, with a message: they are invalid. */

@@ -100,7 +100,7 @@ static void mark(void *context, uint64_t frame, unsigned step, bool end)
         telemetry_log_look(&r->sensors);
 }
 
-static bool synthetic(const bench_pipeline_job *job)
+bool bench_pipeline_synthetic(const bench_pipeline_job *job)
 {
     return !strcmp(job->enhance->input, "synthetic");
 }
@@ -124,7 +124,7 @@ static bool play(run *r, enhance_report *report)
     const pipeline_probe probe = {arrive, mark, job->layers ? watch : NULL, r};
     pipeline_error error = {0};
     enhance_settings settings = *job->enhance;
-    if (synthetic(job))
+    if (bench_pipeline_synthetic(job))
         settings.input = r->clip.input;
     settings.output = r->clip.output;
     settings.frames = r->marks.capacity;
@@ -243,8 +243,9 @@ static bool make_clip(run *r)
     const long max = (long)r->marks.capacity;
     const bool loop = !r->job->frames && max > FRAMES_OF_A_LOOP;
     return bench_clip_open(&r->clip) &&
-           (!synthetic(r->job) || bench_clip_make(&r->clip, r->job->size,
-                                                  loop ? FRAMES_OF_A_LOOP : max, max, r->job->fps));
+           (!bench_pipeline_synthetic(r->job) ||
+            bench_clip_make(&r->clip, r->job->size, loop ? FRAMES_OF_A_LOOP : max, max,
+                            r->job->fps));
 }
 
 cJSON *bench_pipeline(const bench_pipeline_job *job)

@@ -36,4 +36,7 @@ typedef struct bench_pipeline_job {
 cJSON *bench_pipeline(const bench_pipeline_job *job);
 void bench_pipeline_print(const cJSON *result);
 
+/* Whether the frames are to be generated. */
+bool bench_pipeline_synthetic(const bench_pipeline_job *job);
+
 #endif

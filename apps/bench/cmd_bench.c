@@ -9,6 +9,7 @@
 #include "apps/bench/bench_options.h"
 #include "apps/bench/report/bench_page.h"
 #ifndef MONA_NO_VIDEO
+#include "apps/bench/bench_live.h"
 #include "apps/bench/bench_pipeline.h"
 #endif
 #include "apps/bench/report/bench_plots.h"
@@ -104,7 +105,9 @@ static int run_pipeline(const bench_request *b)
     const bool synthetic = !strcmp(a->pipeline, "synthetic");
     enhance_options options = a->enhance;
     enhance_settings settings = {.input = a->pipeline,
+                                 .max_delay = a->max_delay,
                                  .stage = {.device = b->config.device,
+                                           .or_host = options_or_host(a->device),
                                            .cpu = a->cpu,
                                            .threads = (unsigned)a->threads,
                                            .strip_rows = (unsigned)a->strip_rows}};
@@ -132,9 +135,10 @@ static int run_pipeline(const bench_request *b)
     stage_models models = {0};
     int status = enhance_options_apply(&options, false, true, &models, &settings);
     if (!status) {
-        cJSON *result = bench_pipeline(&job);
+        cJSON *result = a->live ? bench_live(&job, &b->pace) : bench_pipeline(&job);
         const bool traced = result && (!a->trace || pipeline_trace_save(result, a->trace));
-        status = traced ? conclude(b, result, bench_pipeline_print) : EXIT_FAILED;
+        status = !traced ? EXIT_FAILED
+                         : conclude(b, result, a->live ? bench_live_print : bench_pipeline_print);
         cJSON_Delete(result);
     }
     stage_models_close(&models);

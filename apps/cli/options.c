@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,13 +304,24 @@ static void print_note(void *context, const char *line)
     fprintf(stderr, "mona: %s\n", line);
 }
 
+static pthread_once_t rules_set = PTHREAD_ONCE_INIT;
+
+static void set_rules(void)
+{
+    session_binding_rules =
+        (session_binding_policy){.compile = programs_make, .notes = {print_note, NULL}};
+}
+
+bool options_or_host(const char *device)
+{
+    return !strcmp(device, "auto");
+}
+
 const mona_device *options_device(const char *name)
 {
     format_error error = {0};
     const bool prepared = ascend_setup(&error);
-    session_binding_rules = (session_binding_policy){.compile = programs_make,
-                                                     .host_may_help = !strcmp(name, "auto"),
-                                                     .notes = {print_note, NULL}};
+    pthread_once(&rules_set, set_rules);
     const mona_device *found = mona_device_find(options_devices, name);
     char text[SUGGEST_TEXT];
     suggestion s = suggest_for(name, strlen(name));

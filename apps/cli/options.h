@@ -122,6 +122,7 @@ bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *h
 
 /* The device given to --device. NULL: one line was printed. */
 const mona_device *options_device(const char *name);
+bool options_or_host(const char *device); /* "auto": what the chip cannot open, the host may */
 extern const mona_device *const options_devices[]; /* ends with NULL */
 void options_close_devices(void);
 

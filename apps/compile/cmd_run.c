@@ -125,7 +125,8 @@ static bool run_engine(run_job *job, const mona_model *model, input_array *input
         job->config.sizes[i] = (mona_size){inputs[i].width, inputs[i].height};
     session_binding bound = {0};
     pipeline_error error = {0};
-    const bool opened = session_binding_open(&bound, model, job->model, &job->config, &error);
+    const bool opened = session_binding_open_deep(
+        &bound, model, job->model, 8, options_or_host(job->device), &job->config, &error);
     if (!opened)
         cli_fail(EXIT_FAILED, "%s", error.text);
     const bool ok = opened && run_bound(job, &bound, inputs);

@@ -7,7 +7,7 @@
 #include "engine/model_format.h"
 #include "formats/compiler/program/emit_c.h"
 
-/* Of linked programs and of frames that QEMU counted: tests/e2e/engine/budget.sh holds them against
+/* Of linked programs and of frames that QEMU counted: tests/e2e/engine/boards.sh holds them against
  * both. */
 static const struct {
     const char *cpu, *target;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/devices/ascend_setup.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,23 +43,31 @@ static bool find_kernel(void)
     return look(program);
 }
 
-bool ascend_setup(format_error *error)
+static format_error problem;
+static bool ready;
+
+static void set_up(void)
 {
-    static bool done;
     uint8_t *bytes; /* kept until the program ends */
     size_t size;
-    if (done)
-        return true;
-    done = true;
     const char *timeout = getenv("MONA_ASCEND_TIMEOUT");
     if (timeout && atoi(timeout) > 0)
         mona_ascend_set_patience((unsigned)atoi(timeout));
-    if (!find_kernel())
-        return true;
-    if (!file_read(found, "a kernel", MAX_KERNEL_BYTES, &bytes, &size, error))
-        return false;
-    mona_ascend_set_kernel(bytes, size);
-    return true;
+    if (!find_kernel()) {
+        ready = true;
+    } else if (file_read(found, "a kernel", MAX_KERNEL_BYTES, &bytes, &size, &problem)) {
+        mona_ascend_set_kernel(bytes, size);
+        ready = true;
+    }
+}
+
+bool ascend_setup(format_error *error)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, set_up);
+    if (!ready)
+        *error = problem;
+    return ready;
 }
 
 const char *ascend_kernel_path(void)

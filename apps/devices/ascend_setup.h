@@ -10,7 +10,7 @@
 
 /* Gives the device "ascend" what the environment says: MONA_ASCEND_KERNEL, the file that make
  * ascend-kernel wrote, and MONA_ASCEND_TIMEOUT, the seconds after which a chip that does not answer
- * is given up. Only the first call does anything. False: the file cannot be read. */
+ * is given up. They are read once. False: the file cannot be read. */
 bool ascend_setup(format_error *error);
 
 /* The file of the kernel that was found; NULL: there is none. */

@@ -251,7 +251,9 @@ static int enhance(int argc, char **argv)
     enhance_settings settings = {
         .input = a.input,
         .output = a.output,
-        .stage = {.cpu = a.cpu, .strip_rows = (unsigned)a.strip_rows},
+        .stage = {.or_host = options_or_host(a.device),
+                  .cpu = a.cpu,
+                  .strip_rows = (unsigned)a.strip_rows},
         .start = a.preview >= 0 ? a.preview : a.start,
         .end = a.preview >= 0 ? 0 : a.end,
         .frames = (uint64_t)a.frames,

@@ -102,7 +102,7 @@ typedef struct enhance_options {
      .help = "aim at the input's bit rate instead of a quality"},                                 \
     {"--preset", NULL, OPTION_STRING, SHARED_FIELD(at, preset), "NAME", group,                    \
      .help = "speed of the encoder (default: medium for h264 and hevc; 8 for av1, from 0 to 13; 3 "\
-             "for vp9, from 0 to 8)",                                                             \
+             "for vp9, from 0 to 8; with --live: superfast, ultrafast, 12 and 8)",                \
      .values = "ultrafast superfast veryfast faster fast medium slow slower veryslow placebo"},   \
     {"--low-latency", NULL, OPTION_FLAG, SHARED_FIELD(at, low_latency), NULL, group,              \
      .help = "give each frame out before the next comes in, for live video: no B-frames, no look-"\

@@ -80,6 +80,7 @@ static bool apply(const video_options *o, video_arguments *a, bool image, stage_
         !(s->stage.device = options_device(a->device)))
         return false;
     a->shared.size.input = size;
+    s->stage.or_host = options_or_host(a->device);
     s->stage.cpu = a->cpu;
     s->stage.strip_rows = (unsigned)a->strip_rows;
     s->start = a->start;

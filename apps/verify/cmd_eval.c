@@ -121,7 +121,8 @@ static bool enlarge(eval_job *job, figures *f, const real_plane *original)
                 out_of_memory(job);
     if (done) {
         round_to_8_bit(&base);
-        done = !job->named || model_run(&made, &low, job->named, &job->config, 0, &job->error);
+        done = !job->named || model_run(&made, &low, job->named, options_or_host(job->device),
+                                        &job->config, 0, &job->error);
         done = done && compare(job, f, original, job->named ? &made : &base, &base, scale);
     }
     real_plane_close(&low);
@@ -141,7 +142,8 @@ static bool denoise(eval_job *job, figures *f, const real_plane *original, unsig
     if (done) {
         memcpy(noisy.values, original->values, count * sizeof *noisy.values);
         measure_add_noise(&noisy, sigma, random);
-        done = model_run(&made, &noisy, job->named, &job->config, sigma, &job->error) &&
+        done = model_run(&made, &noisy, job->named, options_or_host(job->device), &job->config,
+                         sigma, &job->error) &&
                compare(job, f, original, &made, &noisy, 0);
     }
     real_plane_close(&made);

@@ -99,9 +99,17 @@ typedef struct staging {
 
 static staging buffers[BUFFERS];
 
+static void give_back(staging *b)
+{
+    atomic_flag_clear(&b->taken);
+}
+
+/* Enters the chip and takes a buffer of at least so many bytes. If it fails, none is taken. */
 static mona_status borrow(size_t bytes, staging **found)
 {
     staging *b = buffers;
+    if (!ascend_enter())
+        return MONA_ERR_DEVICE;
     while (atomic_flag_test_and_set(&b->taken))
         if (++b == buffers + BUFFERS) {
             b = buffers;
@@ -116,13 +124,11 @@ static mona_status borrow(size_t bytes, staging **found)
     b->memory = NULL;
     const mona_status status = ascend_check(ascend.aclrtMallocHost(&b->memory, bytes),
                                             "memory for copies cannot be reserved");
-    b->bytes = status ? 0 : bytes;
+    if (status)
+        give_back(b);
+    else
+        b->bytes = bytes;
     return status;
-}
-
-static void give_back(staging *b)
-{
-    atomic_flag_clear(&b->taken);
 }
 
 void ascend_free_staging(void)
@@ -137,21 +143,24 @@ void ascend_free_staging(void)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
+static void copy_rows(uint8_t *to, ptrdiff_t to_stride, const uint8_t *from, ptrdiff_t from_stride,
+                      size_t row_bytes, size_t rows)
+{
+    for (size_t y = 0; y < rows; y++)
+        memcpy(to + (ptrdiff_t)y * to_stride, from + (ptrdiff_t)y * from_stride, row_bytes);
+}
+
 mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t row_bytes,
                           size_t rows)
 {
     staging *b;
     const size_t bytes = row_bytes * rows;
-    if (!ascend_enter())
-        return MONA_ERR_DEVICE;
     mona_status status = borrow(bytes, &b);
-    if (!status) {
-        for (size_t y = 0; y < rows; y++)
-            memcpy((uint8_t *)b->memory + y * row_bytes,
-                   (const uint8_t *)from + (ptrdiff_t)y * stride, row_bytes);
-        status = ascend_check(ascend.aclrtMemcpy(to, bytes, b->memory, bytes, ASCEND_TO_DEVICE),
-                              "a frame cannot be sent to the chip");
-    }
+    if (status)
+        return status;
+    copy_rows(b->memory, (ptrdiff_t)row_bytes, from, stride, row_bytes, rows);
+    status = ascend_check(ascend.aclrtMemcpy(to, bytes, b->memory, bytes, ASCEND_TO_DEVICE),
+                          "a frame cannot be sent to the chip");
     give_back(b);
     return status;
 }
@@ -161,15 +170,13 @@ mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t
 {
     staging *b;
     const size_t bytes = row_bytes * rows;
-    if (!ascend_enter())
-        return MONA_ERR_DEVICE;
     mona_status status = borrow(bytes, &b);
+    if (status)
+        return status;
+    status = ascend_check(ascend.aclrtMemcpy(b->memory, bytes, from, bytes, ASCEND_TO_HOST),
+                          "a frame cannot be fetched from the chip");
     if (!status)
-        status = ascend_check(ascend.aclrtMemcpy(b->memory, bytes, from, bytes, ASCEND_TO_HOST),
-                              "a frame cannot be fetched from the chip");
-    for (size_t y = 0; y < rows && !status; y++)
-        memcpy((uint8_t *)to + (ptrdiff_t)y * stride, (uint8_t *)b->memory + y * row_bytes,
-               row_bytes);
+        copy_rows(to, stride, b->memory, (ptrdiff_t)row_bytes, row_bytes, rows);
     give_back(b);
     return status;
 }

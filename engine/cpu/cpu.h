@@ -76,6 +76,10 @@ typedef struct ac_conv {
     const uint32_t *weights_offset; /* [blocks], bytes */
     const uint8_t *weights;         /* 64-byte aligned */
     const void *bias; /* s32 or f32 [16 * blocks], 64-byte aligned; zeros if the model has none */
+    /* For row programs that want it (ac_isa.unsigned_bias), if the source is S8, else NULL: the bias
+     * less 128 times the sum of an output's weights, modulo 2^32, to which the products of s + 128
+     * are added instead of those of s. */
+    const int32_t *unsigned_bias;
     /* For row programs that want it (ac_isa.winograd), where it is exact, else NULL: weights of
      * Winograd's F(4, 3) along the row, times 24 (winograd.h), as [block of 16 outputs][6
      * positions][row][8 pairs of channels][16 outputs][2]. Rows are those of the filter under each
@@ -221,8 +225,9 @@ typedef struct ac_chroma_row {
 /* ---- the table ----------------------------------------------------------------------------- */
 
 typedef struct ac_isa {
-    const char *name; /* "c", "avx2", ... */
-    bool winograd;    /* conv_row reads ac_conv.winograd */
+    const char *name;   /* "c", "avx2", ... */
+    bool winograd;      /* conv_row reads ac_conv.winograd */
+    bool unsigned_bias; /* conv_row and depthwise_row read ac_conv.unsigned_bias */
     uint32_t conv_scratch;
     void (*conv_row)(const ac_conv_row *);
     void (*depthwise_row)(const ac_depthwise_row *);

@@ -32,12 +32,23 @@ static bool buffers_of(const mona_plan *plan, ac_buffer *buffers)
     return plan->maps_bytes <= UINT32_MAX;
 }
 
+/* A plan may use fewer cores than there are. */
+static bool leaves_cores_idle(const mona_plan *plan, const ac_program *program)
+{
+    for (uint32_t i = 0; i < program->header.segments; i++)
+        for (uint32_t core = plan->cores; core < AC_PROGRAM_CORES; core++)
+            if (program->segments[i].core[core].count)
+                return false;
+    return true;
+}
+
 static bool fits(const mona_plan *plan, const ac_program *program)
 {
     ac_buffer buffers[AC_SPACES - AC_GM];
     const uint32_t count = plane_count(plan) + 1;
     return program->header.buffers == count &&
            program->header.inputs == plan->model.header->input_count && buffers_of(plan, buffers) &&
+           leaves_cores_idle(plan, program) &&
            !memcmp(program->buffers, buffers, count * sizeof *buffers);
 }
 

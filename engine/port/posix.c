@@ -7,7 +7,7 @@
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
-#elif defined(__aarch64__) && defined(__linux__)
+#elif (defined(__aarch64__) || defined(__ARM_NEON)) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
 #endif
@@ -66,6 +66,12 @@ uint32_t mona_port_cpu_features(void)
         features |= MONA_CPU_DOTPROD;
 #endif
     return features;
+}
+#elif defined(__ARM_NEON) && defined(__linux__)
+uint32_t mona_port_cpu_features(void)
+{
+    enum { NEEDED = HWCAP_NEON | HWCAP_VFPv4 };
+    return (getauxval(AT_HWCAP) & NEEDED) == NEEDED ? MONA_CPU_NEON : 0;
 }
 #else
 uint32_t mona_port_cpu_features(void)

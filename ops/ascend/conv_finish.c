@@ -32,7 +32,9 @@ static void place_constants(program *p, ac_address *at)
 void mona_conv_shape_tile(const program *p, tile *t)
 {
     t->rows = ceil_div_u32(t->pixels, p->k->pixels);
-    t->m1 = ceil_div_u32(t->rows, AC_FRACTAL);
+    t->row_m1 = ceil_div_u32(t->rows, AC_FRACTAL);
+    t->m1 = t->count * t->row_m1;
+    t->rows = t->count > 1 ? t->m1 * AC_FRACTAL : t->rows;
     t->piece_rows = ceil_div_u32(t->m1, p->cuts) * AC_FRACTAL;
     /* An odd number of blocks, so that pieces that are read together begin in different banks. */
     t->pitch = t->piece_rows + (p->k->width > 1 && p->k->way != MONA_CONV_PLANES);

@@ -5,6 +5,7 @@
  * A tile is 16 * m1 rows of A for one group of parts. m1 is as large as half of L0A, half of L0C
  * and UB allow: issuing a load3d takes the scalar unit longer than MTE1 needs to move 32 fractals,
  * so each load3d should move many. All tiles of an output row have the same size, but for rounding.
+ * Of fp16 results with few pixels in a row, a tile takes several rows, each from a fractal on.
  *
  * K is counted in fractals and cut into chunks that fill half of L0A, so that MTE1 fills one half
  * while the cube works on the other. Every chunk is multiplied by the weights of all parts of the
@@ -66,9 +67,25 @@ static uint32_t fractals_in_columns(const program *p)
 
 static tile tile_of(const program *p, uint32_t m1)
 {
-    tile t = {.end = min_u32(p->k->group, p->k->parts), .pixels = m1 * AC_FRACTAL * p->k->pixels};
+    tile t = {.end = min_u32(p->k->group, p->k->parts),
+              .pixels = m1 * AC_FRACTAL * p->k->pixels,
+              .count = 1};
     mona_conv_shape_tile(p, &t);
     return t;
+}
+
+/* Output rows of a tile, if a row has so many fractals. A single fractal leaves the cube little but
+ * its fixed cost, so that as many rows as possible share a tile. Of rows with more fractals two tiles
+ * remain, whose cube and vector work overlap. */
+static uint32_t rows_of_tile(const program *p, uint32_t fractals)
+{
+    enum { MAX_FRACTALS = 8 };
+    const bool possible = p->k->way == MONA_CONV_ROW && p->row->output.type == MONA_F16 &&
+                          !p->k->residual_by_cube &&
+                          (!p->conv->epilogue.add || mona_conv_residual_in_lanes(p));
+    const uint32_t rows = fractals > 1 ? ceil_div_u32(p->row_count, 2) : p->row_count;
+    const uint32_t max = min_u32(rows, min_u32(p->m1, MAX_FRACTALS) / fractals);
+    return possible && max > 1 ? ceil_div_u32(p->row_count, ceil_div_u32(p->row_count, max)) : 1;
 }
 
 static void choose_tile(program *p)
@@ -84,7 +101,9 @@ static void choose_tile(program *p)
         t = tile_of(p, --p->m1);
     const uint32_t whole =
         ceil_div_u32(ceil_div_u32(fractals, ceil_div_u32(fractals, p->m1)), p->cuts);
-    p->m1 = min_u32(whole * p->cuts, p->m1); /* whole cuts need fewer drains */
+    p->stack = rows_of_tile(p, fractals);
+    p->m1 = p->stack > 1 ? p->stack * fractals
+                         : min_u32(whole * p->cuts, p->m1); /* whole cuts need fewer drains */
     t = tile_of(p, p->m1);
     mona_conv_place_buffers(p, &t);
     p->weights_stay = width * max <= l0b;
@@ -116,7 +135,7 @@ static void load_a_fractal(const program *p, const tile *t, const operand *s, ac
         .dilation = 1, /* the columns of a run lie side by side */
         .c0 = (uint8_t)(s->column / s->element),
         .element = (uint8_t)s->element,
-        .repeat = (uint8_t)t->m1,
+        .repeat = (uint8_t)t->row_m1,
         .jump = (uint8_t)jump,
     };
     ac_emit_load3d(p->core, l0a, s->at - beyond, l);
@@ -140,7 +159,7 @@ static operand window_source(const program *p, const tile *t, uint32_t part, uin
 static operand bias_source(const program *p, const tile *t)
 {
     return (operand){.at = p->ones,
-                     .bytes = t->m1 * AC_FRACTAL * 8 + AC_BLOCK,
+                     .bytes = t->row_m1 * AC_FRACTAL * 8 + AC_BLOCK,
                      .element = 1,
                      .column = 8,
                      .step = 1};
@@ -228,10 +247,14 @@ static void multiply_chunk(program *p, const tile *t, const product *m, uint32_t
     const uint32_t fractal_k = AC_BLOCK / (uint32_t)mona_type_size(source);
     const ac_address a = ac_at(AC_L0A, h * (p->core->target->l0a_bytes / HALVES));
     ac_emit_wait_flag(p->core, AC_PIPE_M, AC_PIPE_MTE1, h);
-    for (uint32_t i = 0; i < count; i++) {
-        const operand s = operand_of(p, t, m->part, first + i);
-        load_a_fractal(p, t, &s, a + i * fractal_bytes(), count);
+    for (uint32_t y = 0; y < t->count; y++) {
+        p->row = &p->rows[t->y + y];
+        for (uint32_t i = 0; i < count; i++) {
+            const operand s = operand_of(p, t, m->part, first + i);
+            load_a_fractal(p, t, &s, a + (y * t->row_m1 * count + i) * fractal_bytes(), count);
+        }
     }
+    p->row = &p->rows[t->y];
     for (uint32_t part = m->part; part < m->last; part++)
         b[part - m->part] = chunk_weights(p, t, part, first, count);
     sync(p, AC_PIPE_MTE1, AC_PIPE_M, h);
@@ -310,6 +333,7 @@ static void guard_flags(const program *p, void (*flag)(ac_core *, ac_pipe, ac_pi
 static void size_tile(const program *p, tile *t)
 {
     t->pixels = min_u32(p->m1 * AC_FRACTAL * p->k->pixels, p->rows->pixels - t->x);
+    t->count = min_u32(p->stack, p->row_count - t->y);
     mona_conv_shape_tile(p, t);
 }
 
@@ -321,7 +345,7 @@ static bool next_tile(const program *p, tile *t)
     t->x += t->pixels;
     if (t->x == p->rows->pixels) {
         t->x = 0;
-        t->y++;
+        t->y += t->count;
     }
     if (t->y == p->row_count) {
         t->y = 0;

@@ -52,15 +52,18 @@ typedef struct mona_conv_place {
     const planes_at *planes; /* NULL: to the output row */
 } mona_conv_place;
 
-/* Pixels of one row for parts [first, end), which are one group.
+/* Pixels of one row, or several whole rows, for parts [first, end), which are one group. Each of
+ * several rows begins at a fractal.
  *
  * In UB, t holds each part as pieces: the rows of every lane block are cut into `cuts` pieces of
  * piece_rows blocks of 16 values each. Pieces begin `pitch` blocks apart, and piece number
  * cut * width + lane block holds that cut of that lane block. */
 typedef struct tile {
     uint32_t first, end, y, x, pixels; /* y counts the program's rows */
+    uint32_t count;                    /* output rows from y on, whole ones if several */
     uint32_t slot;                     /* half of L0C, of raw and of result that it uses */
     uint32_t rows, m1;                 /* rows of A, and fractals of them */
+    uint32_t row_m1;                   /* fractals of an output row */
     uint32_t piece_rows, pitch;
 } tile;
 
@@ -74,6 +77,7 @@ typedef struct program {
     ac_address weights, ones;
     uint32_t element;   /* bytes of an element of the source */
     uint32_t chunk, m1; /* fractals of K in a chunk; fractals of rows of A in a full tile */
+    uint32_t stack;     /* output rows of a full tile */
     uint32_t cuts;      /* pieces that a lane block's rows are cut into in ub.t */
     bool weights_stay;  /* L0B holds all weights of a group */
     buffers ub;
@@ -153,13 +157,21 @@ void mona_conv_load_constants(program *p, const tile *t);
 /* Drains the tile's half of L0C, applies the epilogue and stores the results. */
 void mona_conv_finish(const program *p, const tile *t);
 
+/* Pixels from one output row of a tile to the next, in its results and residuals. */
+static inline uint32_t row_pitch(const program *p, const tile *t)
+{
+    return t->row_m1 * AC_FRACTAL * p->k->pixels;
+}
+
 /* conv_residual.c: a residual that the cube does not add.
  *   place  lays out its part of UB, from *at on
  *   load   starts to load that of the tile
- *   add    adds it to ub.t */
+ *   add    adds it to ub.t
+ *   in_lanes  whether its channel blocks are those of the lanes */
 void mona_conv_place_residual(program *p, ac_address *at, const tile *t);
 void mona_conv_load_residual(const program *p, const tile *t);
 void mona_conv_add_residual(const program *p, const tile *t);
+bool mona_conv_residual_in_lanes(const program *p);
 
 /* Whether the output's scale is applied to t before the results are rounded. Results in fp16 are
  * scaled while they are rounded, unless some lanes must end as +0 (masked) or planes have a scale

@@ -12,7 +12,7 @@ static uint32_t channel_blocks(const program *p)
     return p->k->c0 / LANES;
 }
 
-static bool lies_in_lanes(const program *p)
+bool mona_conv_residual_in_lanes(const program *p)
 {
     const mona_row_at *r = &p->row->residual;
     return r->type == MONA_F16 && r->c0 == LANES && !p->conv->epilogue.broadcast;
@@ -49,9 +49,9 @@ void mona_conv_place_residual(program *p, ac_address *at, const tile *t)
 
 /* ---- to UB ----------------------------------------------------------------------------------- */
 
-static ac_address residual_at(const program *p, const tile *t, uint32_t n)
+static ac_address residual_at(const program *p, const tile *t, uint32_t y, uint32_t n)
 {
-    const mona_row_at *r = &p->row->residual;
+    const mona_row_at *r = &p->rows[t->y + y].residual;
     return r->at + residual_block(p, n) * r->block_stride +
            (size_t)t->x * r->c0 * mona_type_size(r->type);
 }
@@ -65,24 +65,31 @@ static ac_address piece_of(const program *p, const tile *t, uint32_t n)
 
 static ac_address raw_of(const program *p, const tile *t, uint32_t n)
 {
-    return piece_of(p, t, n) + residual_at(p, t, n) % AC_BLOCK;
+    return piece_of(p, t, n) + residual_at(p, t, 0, n) % AC_BLOCK;
+}
+
+/* Row y of the tile. Several rows lie in the lanes' order, hence at blocks of 32 bytes. */
+static void load_row(const program *p, const tile *t, uint32_t y)
+{
+    const mona_row_at *r = &p->row->residual;
+    const uint32_t first = t->first * channel_blocks(p), end = t->end * channel_blocks(p);
+    const size_t bytes = (size_t)t->pixels * r->c0 * mona_type_size(r->type);
+    for (uint32_t n = first; n < end && n * LANES < p->conv->channels; n++) {
+        const ac_address from = residual_at(p, t, y, n);
+        const size_t beyond = (size_t)(from % AC_BLOCK);
+        if (n == first || residual_block(p, n) != residual_block(p, n - 1))
+            copy_blocks(p, AC_L1_UB, piece_of(p, t, n) + y * (size_t)row_pitch(p, t) * VECTOR,
+                        from - beyond, (uint32_t)((beyond + bytes + AC_BLOCK - 1) / AC_BLOCK));
+    }
 }
 
 void mona_conv_load_residual(const program *p, const tile *t)
 {
-    const mona_row_at *r = &p->row->residual;
-    const uint32_t first = t->first * channel_blocks(p), end = t->end * channel_blocks(p);
     if (!adds_by_vector(p))
         return;
-    const size_t bytes = (size_t)t->pixels * r->c0 * mona_type_size(r->type);
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, t->slot);
-    for (uint32_t n = first; n < end && n * LANES < p->conv->channels; n++) {
-        const ac_address from = residual_at(p, t, n);
-        const size_t beyond = (size_t)(from % AC_BLOCK);
-        if (n == first || residual_block(p, n) != residual_block(p, n - 1))
-            copy_blocks(p, AC_L1_UB, piece_of(p, t, n), from - beyond,
-                        (uint32_t)((beyond + bytes + AC_BLOCK - 1) / AC_BLOCK));
-    }
+    for (uint32_t y = 0; y < t->count; y++)
+        load_row(p, t, y);
     ac_emit_set_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, t->slot);
 }
 
@@ -119,18 +126,22 @@ static void spread(const program *p, const tile *t, uint32_t n)
 
 static void scale(const program *p, const tile *t, uint32_t n)
 {
-    muls_all(p->core, lanes_of(p, t, n), raw_of(p, t, n), p->conv->epilogue.residual_scale,
-             t->pixels * LANES, side_by_side);
+    for (uint32_t y = 0; y < t->count; y++) {
+        const size_t row = y * (size_t)row_pitch(p, t) * VECTOR;
+        muls_all(p->core, lanes_of(p, t, n) + row, raw_of(p, t, n) + row,
+                 p->conv->epilogue.residual_scale, t->pixels * LANES, side_by_side);
+    }
 }
 
 /* ---- to t ------------------------------------------------------------------------------------ */
 
-/* Lane block j of a part holds 16 channels of every `pixels`-th pixel. */
-static void add_lanes(const program *p, const tile *t, uint32_t part, uint32_t j)
+/* Lane block j of a part holds 16 channels of every `pixels`-th pixel. Row y of the tile. */
+static void add_lanes(const program *p, const tile *t, uint32_t part, uint32_t j, uint32_t y)
 {
     const uint32_t blocks = channel_blocks(p), pixels = p->k->pixels, pixel = j / blocks;
     const uint32_t n = part * blocks + j % blocks;
-    const ac_address from = lanes_of(p, t, n) + (size_t)pixel * VECTOR;
+    const ac_address from = lanes_of(p, t, n) + (y * (size_t)row_pitch(p, t) + pixel) * VECTOR;
+    const size_t row = (size_t)y * t->row_m1 * AC_FRACTAL * VECTOR;
     const ac_vector strides = {.dst_block = 1,
                                .a_block = 1,
                                .b_block = (uint8_t)pixels,
@@ -139,7 +150,7 @@ static void add_lanes(const program *p, const tile *t, uint32_t part, uint32_t j
                                .b_repeat = (uint8_t)(8 * pixels)};
     const uint32_t rows = t->pixels > pixel ? ceil_div_u32(t->pixels - pixel, pixels) : 0;
     for (uint32_t cut = 0, done = 0; done < rows; cut++, done += t->piece_rows) {
-        const ac_address at = piece_at(p, t, p->ub.t, part, cut, j);
+        const ac_address at = piece_at(p, t, p->ub.t, part, cut, j) + row;
         vec2_all(p->core, AC_VADD, at, at, from + (size_t)done * pixels * VECTOR,
                  min_u32(rows - done, t->piece_rows) * LANES, strides);
     }
@@ -150,12 +161,13 @@ void mona_conv_add_residual(const program *p, const tile *t)
     const uint32_t first = t->first * channel_blocks(p), end = t->end * channel_blocks(p);
     ac_emit_wait_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, t->slot);
     for (uint32_t n = first; n < end && n * LANES < p->conv->channels; n++)
-        (lies_in_lanes(p) ? scale : spread)(p, t, n);
+        (mona_conv_residual_in_lanes(p) ? scale : spread)(p, t, n);
     ac_emit_barrier(p->core, AC_PIPE_V);
     for (uint32_t part = t->first; part < t->end; part++)
         for (uint32_t j = 0; j < p->k->width; j++)
             if ((part * channel_blocks(p) + j % channel_blocks(p)) * LANES < p->conv->channels)
-                add_lanes(p, t, part, j);
+                for (uint32_t y = 0; y < t->count; y++)
+                    add_lanes(p, t, part, j, y);
     ac_emit_barrier(p->core, AC_PIPE_V);
     ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, t->slot);
 }

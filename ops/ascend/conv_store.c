@@ -138,9 +138,10 @@ static ac_address result_block(const program *p, const tile *t, uint32_t part, u
            (size_t)(i + cut * (cut_blocks(p, t) - t->piece_rows)) * AC_BLOCK;
 }
 
-/* Copies the whole blocks of a row: those of whole cuts, then the others. */
+/* Copies the whole blocks of a row: those of whole cuts, then the others. first: the first of them,
+ * which is 0 where there are cuts. */
 static void copy_result(const program *p, const tile *t, uint32_t part, ac_address to,
-                        uint32_t blocks)
+                        uint32_t first, uint32_t blocks)
 {
     const uint32_t cuts = p->cuts > 1 ? blocks / t->piece_rows : 0, done = cuts * t->piece_rows;
     if (cuts)
@@ -150,18 +151,20 @@ static void copy_result(const program *p, const tile *t, uint32_t part, ac_addre
                                    .src_gap = (uint16_t)(cut_blocks(p, t) - t->piece_rows)});
     if (blocks > done)
         copy_blocks(p, ac_path_out(to), to + (size_t)done * AC_BLOCK,
-                    result_block(p, t, part, done), blocks - done);
+                    result_block(p, t, part, first + done), blocks - done);
 }
 
-/* Copies the whole blocks of several parts by one instruction. False: the pieces of a row do not lie
- * side by side, or a copy cannot skip what lies between two parts. */
-static bool copy_results(const program *p, const tile *t, ac_address to, uint32_t blocks)
+/* Copies the whole blocks of several parts by one instruction, from result block `first` of each.
+ * False: the pieces of a row do not lie side by side, or a copy cannot skip what lies between two
+ * parts. */
+static bool copy_results(const program *p, const tile *t, ac_address to, uint32_t first,
+                         uint32_t blocks)
 {
     const size_t stride = p->row->output.block_stride, result = result_bytes(p, t) / AC_BLOCK;
     const size_t gap = stride / AC_BLOCK - blocks;
     if (t->end - t->first == 1 || p->cuts > 1 || !blocks || stride % AC_BLOCK || gap > MAX_GAP)
         return false;
-    ac_emit_copy_out(p->core, to, result_of(p, t, t->first),
+    ac_emit_copy_out(p->core, to, result_block(p, t, t->first, first),
                      (ac_copy){.bursts = (uint16_t)(t->end - t->first),
                                .blocks = (uint16_t)blocks,
                                .src_gap = (uint16_t)(result - blocks),
@@ -169,23 +172,32 @@ static bool copy_results(const program *p, const tile *t, ac_address to, uint32_
     return true;
 }
 
-static void store_rows(const program *p, const tile *t)
+/* Stores row y of the tile. */
+static void store_row(const program *p, const tile *t, uint32_t y)
 {
-    const mona_row_at *o = &p->row->output;
+    const mona_row_at *o = &p->rows[t->y + y].output;
     const uint32_t column = o->c0 * (uint32_t)mona_type_size(o->type);
     const uint32_t bytes = t->pixels * column, blocks = bytes / AC_BLOCK, rest = bytes % AC_BLOCK;
+    const uint32_t first = y * row_pitch(p, t) * column / AC_BLOCK;
     const ac_address to = o->at + t->first * o->block_stride + (size_t)t->x * column;
-    const bool together = copy_results(p, t, to, blocks);
+    const bool together = copy_results(p, t, to, first, blocks);
     for (uint32_t part = t->first; part < t->end; part++) {
         const ac_address of_part = to + (part - t->first) * o->block_stride;
         if (!together)
-            copy_result(p, t, part, of_part, blocks);
+            copy_result(p, t, part, of_part, first, blocks);
         if (!rest)
             continue;
         sync(p, AC_PIPE_V, AC_PIPE_S, 0);
-        mona_scalar_copy(p->core, of_part + bytes - rest, result_block(p, t, part, blocks), rest);
+        mona_scalar_copy(p->core, of_part + bytes - rest, result_block(p, t, part, first + blocks),
+                         rest);
         sync(p, AC_PIPE_S, AC_PIPE_V, 0);
     }
+}
+
+static void store_rows(const program *p, const tile *t)
+{
+    for (uint32_t y = 0; y < t->count; y++)
+        store_row(p, t, y);
 }
 
 /* ---- planes ---------------------------------------------------------------------------------- */

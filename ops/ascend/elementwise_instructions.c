@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ADD and MUL as an AI Core program, where the operands and the result have the same channel block.
  * Their rows then agree element by element, whatever their types. elementwise_mixed.c does the
- * rest: broadcasts, slopes and other channel blocks.
+ * rest: broadcasts, single pixels, slopes and other channel blocks.
  *
  * A piece is a part of a row of one channel block, as long as UB can hold. Elements beyond the last
  * channel are zeros in both operands and must come out as +0. So CLIP must not change 0, and a
@@ -47,14 +47,14 @@ static bool agrees(const mona_bound_op *b)
     const uint32_t c0 = b->output_c0;
     const bool whole = b->output.channels % c0 == 0;
     return b->input_c0[0] == c0 && b->input_c0[1] == c0 &&
-           b->input[1].channels == b->output.channels && e->activation != MONA_ACT_PRELU &&
+           b->input[1].channels == b->output.channels && !mona_elementwise_one_pixel(b) &&
+           e->activation != MONA_ACT_PRELU &&
            (whole || (b->output.type != MONA_F16 && keeps_zero(e)));
 }
 
 bool mona_elementwise_has_program(const mona_bound_op *b)
 {
     return !mona_is_function(b->op->epilogue.activation_after_add) &&
-           b->input[1].height == b->output.height && b->input[1].width == b->output.width &&
            (agrees(b) || mona_elementwise_mixed_has_program(b));
 }
 

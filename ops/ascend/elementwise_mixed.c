@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ADD and MUL as an AI Core program where elementwise_instructions.c cannot let rows agree element
- * by element: other channel blocks, a single channel for all, slopes, or zeros after the last
- * channel that the result would not keep.
+ * by element: other channel blocks, a single channel or a single pixel for all, slopes, or zeros
+ * after the last channel that the result would not keep.
  *
  * Every pixel is widened to whole blocks of 16 fp16 values, *slices* of its channels. An operand
- * with fewer channels is spread (pixels.h), and one with a single channel for all is repeated. A
- * piece is a part of a row, and a step of it works on `unit` channels: the largest channel block of
- * the three tensors. The slices of a tensor lie in its channel blocks, so slices of two tensors are
- * blocks of UB at different strides.
+ * with fewer channels is spread (pixels.h), and one with a single channel for all is repeated. The
+ * slices of a single pixel are read again for every pixel. A piece is a part of a row, and a step of
+ * it works on `unit` channels: the largest channel block of the three tensors. The slices of a
+ * tensor lie in its channel blocks, so slices of two tensors are blocks of UB at different strides.
  *
  * Flags, event 0: as in elementwise_instructions.c. */
 #include "ops/ascend/pixels.h"
@@ -37,6 +37,11 @@ typedef struct program {
 static bool repeats(const program *p, uint32_t i)
 {
     return i && p->bound->input[1].channels < p->bound->output.channels;
+}
+
+static bool is_one_pixel(const program *p, uint32_t i)
+{
+    return i && mona_elementwise_one_pixel(p->bound);
 }
 
 static void sync(const program *p, ac_pipe from, ac_pipe to)
@@ -93,7 +98,8 @@ static size_t lay_out(program *p)
     ac_address at = ac_at(AC_UB, 0);
     for (uint32_t i = 0; i < 2; i++) {
         side *s = &p->in[i];
-        s->count = (uint32_t)round_up(p->pixels + aligned(s) - 1, mona_pixels_group(s->c0));
+        const uint32_t pixels = is_one_pixel(p, i) ? 1 : p->pixels;
+        s->count = (uint32_t)round_up(pixels + aligned(s) - 1, mona_pixels_group(s->c0));
         place_side(p, s, &at);
     }
     p->out.count = (uint32_t)round_up(p->pixels, mona_pixels_group(p->out.c0));
@@ -279,10 +285,11 @@ static void combine(const program *p, uint32_t first, uint32_t pixels)
     const ac_epilogue *e = p->epilogue;
     const uint32_t left = p->bound->output.channels - first;
     const uint32_t slices = ceil_div_u32(min_u32(left, p->unit), AC_FRACTAL);
+    const uint32_t b_stride = is_one_pixel(p, 1) ? 0 : p->in[1].wide;
     for (uint32_t k = 0; k < slices; k++)
         vec2_all(p->core, p->bound->op->kind == MONA_OP_MUL ? AC_VMUL : AC_VADD,
                  slice_of(p, &p->out, k), slice_of(p, &p->in[0], k), slice_of(p, &p->in[1], k),
-                 pixels * AC_FRACTAL, strides_of(p->out.wide, p->in[0].wide, p->in[1].wide));
+                 pixels * AC_FRACTAL, strides_of(p->out.wide, p->in[0].wide, b_stride));
     ac_emit_barrier(p->core, AC_PIPE_V);
     if (e->activation == MONA_ACT_PRELU)
         activate_sloped(p, first, slices);
@@ -315,13 +322,15 @@ static void store(const program *p, const mona_row_call *call, uint32_t first, i
 
 static void combine_piece(program *p, const mona_row_call *call, int64_t x, uint32_t pixels)
 {
+    const int64_t from[2] = {x, is_one_pixel(p, 1) ? 0 : x};
+    const uint32_t count[2] = {pixels, is_one_pixel(p, 1) ? 1 : pixels};
     for (uint32_t i = 0; i < 2; i++)
-        p->in[i].lead = (uint32_t)(x - call->input[i].x_begin) % aligned(&p->in[i]);
+        p->in[i].lead = (uint32_t)(from[i] - call->input[i].x_begin) % aligned(&p->in[i]);
     for (uint32_t first = 0; first < p->bound->output.channels; first += p->unit) {
         const uint32_t operands = first && repeats(p, 1) ? 1 : 2; /* to bring */
         ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
         for (uint32_t i = 0; i < operands; i++)
-            bring(p, call, i, repeats(p, i) ? 0 : first / p->in[i].c0, x, pixels);
+            bring(p, call, i, repeats(p, i) ? 0 : first / p->in[i].c0, from[i], count[i]);
         sync(p, AC_PIPE_MTE1, AC_PIPE_V);
         for (uint32_t i = 0; i < operands; i++)
             widen(p, i);

@@ -34,6 +34,11 @@ void mona_elementwise_program(const mona_row_call *calls, uint32_t count);
 bool mona_elementwise_has_program(const mona_bound_op *bound);
 void mona_elementwise_mixed(const mona_row_call *calls, uint32_t count);
 bool mona_elementwise_mixed_has_program(const mona_bound_op *bound);
+/* Whether all pixels are combined with the only one of the second operand. */
+static inline bool mona_elementwise_one_pixel(const mona_bound_op *b)
+{
+    return b->input[1].height == 1 && b->input[1].width == 1;
+}
 
 /* RESIZE, for scales at which columns repeat: the weights of an output column apply again n output
  * columns further on, to the input d columns further on. */

@@ -136,6 +136,13 @@ static inline const void *avstream_side_data(const AVStream *stream, enum AVPack
 
 /* ---- containers --------------------------------------------------------------------------- */
 
+/* Bytes that a writer is given. */
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+typedef const uint8_t avio_bytes;
+#else
+typedef uint8_t avio_bytes;
+#endif
+
 /* How many milliseconds before 0 a stream may begin. Since libavformat 60, Matroska's writer stores
  * what a codec needs before its first sample. */
 static inline int64_t avformat_stored_lead(const AVOutputFormat *format, const AVStream *stream)

@@ -17,9 +17,10 @@ typedef struct codec {
     const char *quality;
     double quality_default, quality_min, quality_max;
     bool quality_whole; /* the encoder drops fractions */
-    /* libav's option that --preset sets, and its default; NULL: there is none. preset_names lists
-     * the names it takes, separated by commas; NULL: integers from 0 to preset_max. */
-    const char *preset, *preset_default, *preset_names;
+    /* libav's option that --preset sets, its default, and that for live streams, which have no time
+     * to lose; NULL: there is none. preset_names lists the names it takes, separated by commas;
+     * NULL: integers from 0 to preset_max. */
+    const char *preset, *preset_default, *preset_live, *preset_names;
     int preset_max;
     const char *options;     /* "key=value:...", unless -e overrides them; NULL: none */
     const char *low_latency; /* the same, for output without delay: no frame waits for later ones */

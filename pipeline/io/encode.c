@@ -81,8 +81,9 @@ static bool collect_options(AVDictionary **options, const codec *c, const encode
         return pipeline_fail(error, "out of memory");
     if (choice->preset && !check_preset(c, choice->preset, error))
         return false;
+    const char *usual = choice->live ? c->preset_live : c->preset_default;
     if (c->preset)
-        av_dict_set(options, c->preset, choice->preset ? choice->preset : c->preset_default, 0);
+        av_dict_set(options, c->preset, choice->preset ? choice->preset : usual, 0);
     if (!add_quality(options, c, choice, error) ||
         (*display && !add_option(options, display, error)))
         return false;

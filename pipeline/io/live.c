@@ -14,6 +14,9 @@ static const double DRIFT = 2e-4;
 /* The size may be known only from a key frame on, which cameras send every few seconds. */
 enum { ANALYSE_SECONDS = 5 };
 
+/* A packet that lies unread is there within microseconds. */
+enum { WAIT_NS = 2000000, CATCH_UP_NS = 1000000000 };
+
 /* ---- waiting -------------------------------------------------------------------------------- */
 
 static bool ended(const live *l)
@@ -50,12 +53,15 @@ static int connect_to(live *l, const AVInputFormat *format, AVDictionary **optio
         return AVERROR(ENOMEM);
     l->connection->interrupt_callback = (AVIOInterruptCB){gives_up, l};
     l->connection->max_analyze_duration = ANALYSE_SECONDS * AV_TIME_BASE;
+    l->opened = clock_ns();
+    l->has_first = l->caught_up = false;
     give_time(l);
     int code = avformat_open_input(&l->connection, l->settings.address, format, options);
     give_time(l);
     l->deadline += ANALYSE_SECONDS * UINT64_C(1000000000);
     if (code >= 0)
         code = avformat_find_stream_info(l->connection, NULL);
+    l->examined = clock_ns();
     return code == AVERROR_EXIT && !ended(l) ? AVERROR(ETIMEDOUT) : code;
 }
 
@@ -187,6 +193,8 @@ static void place(live *l, AVPacket *packet)
         l->offset = l->reached + (int64_t)((now - l->reached_at) / 1000) - told;
     l->rebases = false;
     l->reached = FFMAX(l->reached, told + l->offset);
+    l->first = l->has_first ? l->first : told + l->offset;
+    l->has_first = true;
     l->reached_at = now;
     const int64_t offset = av_rescale_q(l->offset, AV_TIME_BASE_Q, to);
     if (packet->pts != AV_NOPTS_VALUE)
@@ -198,8 +206,10 @@ static void place(live *l, AVPacket *packet)
 int live_read(live *l, AVPacket *packet)
 {
     for (;;) {
+        const uint64_t asked = clock_ns();
         give_time(l);
         int code = av_read_frame(l->connection, packet);
+        l->caught_up = l->caught_up || clock_ns() - asked > WAIT_NS;
         if (ended(l)) {
             av_packet_unref(packet);
             return AVERROR_EOF;
@@ -266,6 +276,14 @@ double live_lag(const live *l, int64_t dts, AVRational time_base)
     return l->has_base && !l->bursts && dts != AV_NOPTS_VALUE
                ? (double)clock_ns() - l->base - in_ns(dts, time_base)
                : 0;
+}
+
+/* A stream that is ahead of the clock is a file. */
+bool live_behind(const live *l)
+{
+    const uint64_t now = clock_ns();
+    return !l->bursts && !l->caught_up && l->has_first && now > l->examined + CATCH_UP_NS &&
+           l->reached - l->first < (int64_t)((now - l->opened) / 1000);
 }
 
 uint64_t live_arrival(const live *l, int64_t pts)

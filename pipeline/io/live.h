@@ -46,7 +46,11 @@ typedef struct live {
     int64_t offset;             /* AV_TIME_BASE units from a packet's time to the timeline's */
     int64_t reached;            /* the latest time on it, */
     uint64_t reached_at;        /* and when that was read */
-    double base;                /* ns: the least of arrival minus time, which follows drift */
+    uint64_t opened, examined;  /* when the connection was begun, and its streams were known */
+    int64_t first;              /* the time of its first packet on the timeline */
+    bool has_first;
+    bool caught_up; /* a packet since then had to be waited for: nothing lies unread */
+    double base;    /* ns: the least of arrival minus time, which follows drift */
     bool has_base;
     uint64_t based_at; /* when base was looked at */
     live_mark marks[LIVE_MARKS];
@@ -72,6 +76,9 @@ void live_note(live *l, const AVPacket *packet, AVRational time_base);
 
 /* How many nanoseconds later than the earliest packets this one would be, if it came now. */
 double live_lag(const live *l, int64_t dts, AVRational time_base);
+
+/* Whether packets that came while the streams were examined are still being read, a second later. Until they are, live_lag does not know how late they are. */
+bool live_behind(const live *l);
 
 /* When the packet of a frame came in; now, if that is not known. */
 uint64_t live_arrival(const live *l, int64_t pts);

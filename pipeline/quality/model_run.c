@@ -82,7 +82,7 @@ static bool run_frame(const frame *out, const frame *in, uint8_t *noise_row, ses
            pipeline_fail(error, "%s: computing failed: %s", named->name, pipeline_reason(status));
 }
 
-bool model_run(real_plane *to, const real_plane *from, const named_model *model,
+bool model_run(real_plane *to, const real_plane *from, const named_model *model, bool or_host,
                const mona_config *config, unsigned sigma, pipeline_error *error)
 {
     const bool colour = mona_model_input_count(&model->model) > 1;
@@ -96,7 +96,8 @@ bool model_run(real_plane *to, const real_plane *from, const named_model *model,
         mona_config bind = *config;
         plane_roles_bind(&model->model, &in.frame.format, &bind);
         memset(noise_row, (int)sigma, MONA_MAX_SIDE);
-        done = session_binding_open(&bound, &model->model, model->name, &bind, error) &&
+        done = session_binding_open_deep(&bound, &model->model, model->name, 8, or_host, &bind,
+                                         error) &&
                check_sizes(bound.plan, model, &out.frame.format, error) &&
                run_frame(&out.frame, &in.frame, noise_row, &bound, model, error);
     }

@@ -52,7 +52,8 @@ bool colour_grading_open(colour_grading *g, const stage_settings *settings, fram
                           .device = settings->device,
                           .cpu = settings->cpu};
     if (!check_inputs(model, error) ||
-        !session_binding_open(&g->bound, &model->model, model->name, &config, error) ||
+        !session_binding_open_deep(&g->bound, &model->model, model->name, 8, settings->or_host,
+                                   &config, error) ||
         !check_output(g, model, error))
         return false;
     g->seen = session_binding_allocate(sizeof *g->seen);

@@ -124,7 +124,7 @@ static bool open_pass(denoise_pass *pass, const denoiser *d, const stage_setting
                                   .multiple = 2};
     plane_roles_bind(&model->model, &pass->format, &config);
     return session_binding_open_deep(&pass->bound, &model->model, model->name, d->frame.bits,
-                                     &config, error) &&
+                                     settings->or_host, &config, error) &&
            check_outputs(pass, model, error) && (!grey || make_grey(pass, error)) &&
            (!settings->temporal || open_temporal(pass, error));
 }

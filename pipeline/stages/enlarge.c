@@ -44,7 +44,8 @@ static bool open_plane(session_binding *bound, const named_model *model, const s
     if (plane && config.device == &mona_device_ascend)
         config.device = &mona_device_host;
     if (!plane_roles_check(model, LUMA_ONLY, LUMA_ONLY, error) ||
-        !session_binding_open_deep(bound, &model->model, model->name, bits, &config, error))
+        !session_binding_open_deep(bound, &model->model, model->name, bits, settings->or_host,
+                                   &config, error))
         return false;
     mona_tensor_info out = mona_plan_output(bound->plan, 0);
     if (out.width != s->scale * size.width || out.height != s->scale * size.height)

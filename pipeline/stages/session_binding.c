@@ -82,7 +82,7 @@ bool session_binding_plan(session_binding *bound, const mona_model *model, const
 bool session_binding_open(session_binding *bound, const mona_model *model, const char *name,
                           const mona_config *config, pipeline_error *error)
 {
-    return session_binding_open_deep(bound, model, name, 8, config, error);
+    return session_binding_open_deep(bound, model, name, 8, false, config, error);
 }
 
 static bool open_on_device(session_binding *bound, const mona_model *model, const char *name,
@@ -101,10 +101,11 @@ static bool open_on_device(session_binding *bound, const mona_model *model, cons
 }
 
 bool session_binding_open_deep(session_binding *bound, const mona_model *model, const char *name,
-                               unsigned bits, const mona_config *config, pipeline_error *error)
+                               unsigned bits, bool or_host, const mona_config *config,
+                               pipeline_error *error)
 {
     pipeline_error why = {0};
-    if (!session_binding_rules.host_may_help || config->device != &mona_device_ascend)
+    if (!or_host || config->device != &mona_device_ascend)
         return open_on_device(bound, model, name, bits, config, error);
     if (open_on_device(bound, model, name, bits, config, &why))
         return true;

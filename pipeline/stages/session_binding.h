@@ -9,13 +9,12 @@
 #include "pipeline/error.h"
 #include "mona.h"
 
-/* What a command decides for all that it binds, before it binds anything. */
+/* What a program decides for all that it binds, once, before it binds anything. */
 typedef struct session_binding_policy {
     /* Makes a model with an AI Core program for frames of this size, 64-byte aligned, for free().
      * False: *why says why there is none. NULL: only programs in files are run. */
     bool (*compile)(const mona_model *model, mona_size size, uint8_t **bytes, size_t *count,
                     pipeline_error *why);
-    bool host_may_help; /* what the device cannot open is opened on the host, and a note says so */
     pipeline_notes notes;
 } session_binding_policy;
 
@@ -37,9 +36,11 @@ typedef struct session_binding {
 bool session_binding_open(session_binding *bound, const mona_model *model, const char *name,
                           const mona_config *config, pipeline_error *error);
 
-/* The same for planes with this many bits a sample: 8, or more in 16-bit words. */
+/* The same for planes with this many bits a sample: 8, or more in 16-bit words. or_host: what the
+ * chip cannot open is opened on the host, and a note says so. */
 bool session_binding_open_deep(session_binding *bound, const mona_model *model, const char *name,
-                               unsigned bits, const mona_config *config, pipeline_error *error);
+                               unsigned bits, bool or_host, const mona_config *config,
+                               pipeline_error *error);
 
 /* The same without an arena and a session: only for the plan. */
 bool session_binding_plan(session_binding *bound, const mona_model *model, const char *name,

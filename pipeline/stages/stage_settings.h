@@ -31,7 +31,8 @@ typedef struct stage_settings {
     const named_model *denoise; /* tensors y, u, v, noise -> y_*, u_*, v_* */
     const named_model *colour;  /* y, u, v: thumbnails -> curves (colour_grading.h) */
     const named_model *bicubic; /* plane -> plane_*, twice the size; see chroma_location.h */
-    const mona_device *device;  /* NULL: auto */
+    const mona_device *device;  /* NULL: the host */
+    bool or_host;               /* see session_binding_open_deep */
     const char *cpu;            /* NULL: the best */
     unsigned threads;           /* of each session; 0: one per core */
     unsigned strip_rows;        /* 0: the planner's choice */

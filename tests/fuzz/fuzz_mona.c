@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Loads .mona models: each file as it is, and with a corrected checksum, since no change would get
- * past that otherwise. Models that load are planned and run, on the host, and on model310 if they
- * have programs. */
+ * past that otherwise. Models that load are planned and run, on the host, from the plan that they
+ * hold for portable C, if any, and on model310 if they have programs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,14 +63,19 @@ static void run_plan(mona_plan *plan, unsigned inputs, unsigned outputs)
     free(arena);
 }
 
-static void survive_on(const mona_model *model, mona_config config)
+typedef mona_status plan_maker(mona_plan **plan, void *memory, const mona_model *model,
+                               const mona_config *config);
+
+/* make: mona_plan_make or mona_plan_load */
+static void survive_on(const mona_model *model, mona_config config, plan_maker *make)
 {
     mona_plan *plan;
     const unsigned inputs = mona_model_input_count(model);
     for (unsigned i = 0; i < inputs; i++)
-        config.sizes[i] = (mona_size){8, 8};
+        if (!mona_model_input(model, i).width) /* else there is one size only */
+            config.sizes[i] = (mona_size){8, 8};
     void *memory = session_binding_allocate(mona_plan_bytes(model));
-    if (memory && !mona_plan_make(&plan, memory, model, &config))
+    if (memory && !make(&plan, memory, model, &config))
         run_plan(plan, inputs, mona_model_output_count(model));
     free(memory);
 }
@@ -96,9 +101,10 @@ static void survive(const uint8_t *bytes, size_t size)
     mona_model model;
     if (mona_model_open(&model, bytes, size))
         return;
-    survive_on(&model, (mona_config){.threads = 1});
+    survive_on(&model, (mona_config){.threads = 1}, mona_plan_make);
+    survive_on(&model, (mona_config){.cpu = "c"}, mona_plan_load);
     if (has_programs(&model))
-        survive_on(&model, (mona_config){.device = &mona_device_model310});
+        survive_on(&model, (mona_config){.device = &mona_device_model310}, mona_plan_make);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

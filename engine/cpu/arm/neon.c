@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Row programs for plain ARMv8-A.
+/* Row programs for plain ARMv8-A, and for ARMv7-A with NEON and VFPv4.
  *
  * INT8: smull multiplies 8 signed bytes to 16 bits each, smlal adds 8 more products to them, and
  * sadalp adds neighbouring pairs of these sums to accumulators of 32 bits. That is 3 instructions
@@ -11,7 +11,8 @@
  * register that has the pixel's 4 elements in all lanes, two steps at a time. This leaves 2 sums an
  * output, which are added up at the end, so 16 outputs take 8 accumulators. A block is 2 pixels,
  * whose accumulators leave half of the registers for operands and products. Two steps are 32
- * multiplications, 16 additions, 8 loads of weights and 4 copies to all lanes. */
+ * multiplications, 16 additions, 8 loads of weights and 4 copies to all lanes. ARMv7-A has half of
+ * the registers, and blocks of 1 pixel. */
 #include "engine/cpu/arm/neon_vector.h"
 #include "engine/cpu/arm/neon.h"
 #include "engine/cpu/arm/neon_depthwise.h"
@@ -19,6 +20,7 @@
 
 /* Products of the lower and of the upper halves. They are instructions for the same reason as
  * multiply(). */
+#ifdef __aarch64__
 INLINE int16x8_t products_low(int8x16_t w, int8x16_t a)
 {
     int16x8_t p;
@@ -50,6 +52,32 @@ INLINE int32x4_t add_pairs(int32x4_t acc, int16x8_t p)
     __asm__("sadalp %0.4s, %1.8h" : "+w"(acc) : "w"(p));
     return acc;
 }
+#else
+INLINE int16x8_t products_low(int8x16_t w, int8x16_t a)
+{
+    return vmull_s8(vget_low_s8(w), vget_low_s8(a));
+}
+
+INLINE int16x8_t products_high(int8x16_t w, int8x16_t a)
+{
+    return vmull_high_s8(w, a);
+}
+
+INLINE int16x8_t more_low(int16x8_t p, int8x16_t w, int8x16_t a)
+{
+    return vmlal_s8(p, vget_low_s8(w), vget_low_s8(a));
+}
+
+INLINE int16x8_t more_high(int16x8_t p, int8x16_t w, int8x16_t a)
+{
+    return vmlal_high_s8(p, w, a);
+}
+
+INLINE int32x4_t add_pairs(int32x4_t acc, int16x8_t p)
+{
+    return vpadalq_s16(acc, p);
+}
+#endif
 
 /* Copies lane s to all lanes. */
 INLINE int8x16_t spread(int32x4_t a, const uint32_t s)
@@ -158,9 +186,9 @@ static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc)
     else if (j->quads == 2)
         tile_in_blocks(j, MONA_U8, 2, 2, x, count, acc);
     else if (j->quads == 3)
-        tile_in_blocks(j, MONA_U8, 2, 3, x, count, acc);
+        tile_in_blocks(j, MONA_U8, BLOCK_PIXELS(2, 1), 3, x, count, acc);
     else
-        tile_in_blocks(j, MONA_U8, 2, 4, x, count, acc);
+        tile_in_blocks(j, MONA_U8, BLOCK_PIXELS(2, 1), 4, x, count, acc);
 }
 
 static void conv_row(const ac_conv_row *row)

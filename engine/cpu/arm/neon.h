@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Row programs that the instruction sets of ARMv8-A share. Private to engine/aicore. */
+/* Row programs that the NEON instruction sets share. Private to engine/cpu. */
 #ifndef AC_NEON_H
 #define AC_NEON_H
 

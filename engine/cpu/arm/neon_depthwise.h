@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Depthwise convolutions on ARMv8-A: a step is 4 neighbouring columns of 16 channels, and ld4 gives
+/* Depthwise convolutions: a step is 4 neighbouring columns of 16 channels, and ld4 gives
  * the weights of each column. Products of two columns are added in 16 bits: |s * w| <= 128 * 127,
  * twice. FP16 multiplies one column at a time. */
 #ifndef AC_NEON_DEPTHWISE_H

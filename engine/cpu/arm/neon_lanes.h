@@ -6,7 +6,8 @@
  * values widened. Lane s times the weights of step s of 4 outputs is added to the register of those
  * outputs. A block of 5 pixels x 16 outputs has 20 accumulators and needs 5 registers for
  * activations and 4 for weights, of the 32 there are; 4 steps are 80 multiplications, 16 loads of
- * weights and 5 of activations. With fewer outputs a block has more pixels. */
+ * weights and 5 of activations. With fewer outputs a block has more pixels. ARMv7-A has half of these
+ * registers, and 8 accumulators. */
 #ifndef AC_NEON_LANES_H
 #define AC_NEON_LANES_H
 
@@ -40,6 +41,13 @@ INLINE void tile_in_blocks(const job *j, const mona_type type, const uint32_t pi
 
 enum { MAX_PIXELS = 10, MAX_ACC = 20 };
 
+/* Pixels of a block with 32 registers, and with 16. */
+#ifdef __aarch64__
+#define BLOCK_PIXELS(of_32, of_16) (of_32)
+#else
+#define BLOCK_PIXELS(of_32, of_16) (of_16)
+#endif
+
 static void begin_tiles(const job *j)
 {
     (void)j;
@@ -66,6 +74,7 @@ static void add_sums(int32_t to[AC_FRACTAL], const int32_t start[AC_FRACTAL],
 
 /* acc += weights * operand[lane]: fused in fp32, or sums of 4 products of bytes. These are
  * instructions because compilers rewrite intrinsics in a way that needs more registers. */
+#ifdef __aarch64__
 INLINE int32x4_t multiply(const mona_type type, int32x4_t acc, v16 weights, int32x4_t operand,
                           const int lane)
 {
@@ -79,6 +88,17 @@ INLINE int32x4_t multiply(const mona_type type, int32x4_t acc, v16 weights, int3
 #endif
     return acc;
 }
+#else
+/* Products of fp16 values are exact in fp32, so this rounds as often as a fused operation. */
+INLINE int32x4_t multiply(const mona_type type, int32x4_t acc, v16 weights, int32x4_t operand,
+                          const int lane)
+{
+    (void)type;
+    const float32x4_t all = vreinterpretq_f32_s32(vdupq_laneq_s32(operand, lane));
+    return vreinterpretq_s32_f32(
+        vmlaq_f32(vreinterpretq_f32_s32(acc), vreinterpretq_f32_u8(weights), all));
+}
+#endif
 
 /* Loads 4 steps of one pixel. flip: sign_flip(), for INT8. */
 INLINE int32x4_t four_steps(const mona_type type, const uint8_t *p, v16 flip)
@@ -149,16 +169,16 @@ INLINE void tile_by_lanes(const job *j, const mona_type type, uint32_t x, uint32
 {
     switch (j->quads) {
     case 1:
-        tile_in_blocks(j, type, 10, 1, x, count, acc);
+        tile_in_blocks(j, type, BLOCK_PIXELS(10, 8), 1, x, count, acc);
         break;
     case 2:
-        tile_in_blocks(j, type, 8, 2, x, count, acc);
+        tile_in_blocks(j, type, BLOCK_PIXELS(8, 4), 2, x, count, acc);
         break;
     case 3:
-        tile_in_blocks(j, type, 5, 3, x, count, acc);
+        tile_in_blocks(j, type, BLOCK_PIXELS(5, 2), 3, x, count, acc);
         break;
     default:
-        tile_in_blocks(j, type, 5, 4, x, count, acc);
+        tile_in_blocks(j, type, BLOCK_PIXELS(5, 2), 4, x, count, acc);
         break;
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Row programs for ARMv8-A other than convolution. No later extension would make them faster. */
+/* Row programs for Advanced SIMD other than convolution. No later extension would make them faster. */
 #include "engine/cpu/arm/neon_vector.h"
 #include "engine/cpu/arm/neon_words.h"
 #include "engine/cpu/arm/neon.h"
@@ -8,6 +8,7 @@
 #include "engine/cpu/c/vector_planes.h"
 #include "engine/cpu/c/vector_resize.h"
 
+#ifdef __aarch64__
 /* tbl looks up 64 entries and gives 0 for larger indices. */
 static void apply_table(uint8_t *p, size_t count, const uint8_t *table)
 {
@@ -27,6 +28,7 @@ static void apply_table(uint8_t *p, size_t count, const uint8_t *table)
 }
 
 #include "engine/cpu/c/vector_functions.h"
+#endif
 
 void ac_neon_pack_row(const ac_pack_row *p)
 {
@@ -48,9 +50,15 @@ void ac_neon_elementwise_row(const ac_elementwise_row *e)
     elementwise_row(e);
 }
 
+/* On ARMv7-A, vectors of fp32 lose the subnormals whose signs GELU keeps, and its tbl would take 16
+ * instructions for 8 bytes: C does it. */
 void ac_neon_function_row(const ac_function_row *f)
 {
+#ifdef __aarch64__
     function_row(f);
+#else
+    ac_c_function_row(f);
+#endif
 }
 
 void ac_neon_luma_row(const ac_luma_row *r)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The vector types of 16 bytes, `v16`, and of 16 floats, `vf`, on ARMv8-A's Advanced SIMD, with the
- * operations that vector_rows.h lists. Conversions between fp32 and fp16 round to nearest even and
- * keep subnormals, which is FPCR's default. */
+/* The vector types of 16 bytes, `v16`, and of 16 floats, `vf`, on Advanced SIMD, with the operations
+ * that vector_rows.h lists. Conversions between fp32 and fp16 round to nearest even and keep
+ * subnormals, which is the default. On ARMv7-A vectors of fp32 lose theirs, which values of fp16 and
+ * their products never are. */
 #ifndef AC_NEON_VECTOR_H
 #define AC_NEON_VECTOR_H
 
@@ -10,6 +11,10 @@
 #include <stdint.h>
 
 #include "engine/cpu/c/compiler.h"
+
+#ifndef __aarch64__
+#include "engine/cpu/arm/neon_armv7.h"
+#endif
 
 /* ---- 16 bytes ------------------------------------------------------------------------------- */
 

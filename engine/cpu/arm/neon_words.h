@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The vector type of 8 words on ARMv8-A, with the operations that vector_curves.h lists. */
+/* The vector type of 8 words on Advanced SIMD, with the operations that vector_curves.h lists. */
 #ifndef AC_NEON_WORDS_H
 #define AC_NEON_WORDS_H
 

@@ -23,6 +23,8 @@ INLINE vf elementwise_lanes(const ac_elementwise_row *e, vf a, vf b, vf slope)
 INLINE vf repeated(const ac_row *row, const uint8_t *p)
 {
     float values[LANES];
+    if (row->c0 == LANES)
+        return vf_from(row->type, p);
     for (uint32_t i = 0; i < LANES; i++)
         values[i] = ac_element(p + i % row->c0 * mona_type_size(row->type), row->type);
     return vf_load(values);
@@ -59,9 +61,11 @@ static void elementwise_row(const ac_elementwise_row *e)
         ac_c_elementwise_row(e);
         return;
     }
+    const uint32_t filled = e->channels / c0; /* blocks, whose masks are the same */
+    float mask[LANES], slope[LANES];
     for (uint32_t block = 0; block * c0 < e->channels; block++) {
-        float mask[LANES], slope[LANES];
-        for (uint32_t i = 0; i < LANES; i++) {
+        const bool differs = block == 0 || block == filled || e->epilogue.slope;
+        for (uint32_t i = 0; i < LANES && differs; i++) {
             const uint32_t c = block * c0 + i % c0;
             mask[i] = ac_float(c < e->channels ? UINT32_MAX : 0);
             slope[i] = e->epilogue.slope && c < e->channels ? e->epilogue.slope[c] : 0;

@@ -55,13 +55,6 @@ static const uint8_t *convert_weights(uint8_t *to, const uint8_t *from, uint32_t
     return to;
 }
 
-/* Widening is exact, also for S8. */
-static __m256i converted_excess(const job *j, uint32_t half)
-{
-    (void)j, (void)half;
-    return _mm256_setzero_si256();
-}
-
 #include "engine/cpu/x86/avx2_conv.h"
 #include "engine/cpu/x86/avx2_winograd.h"
 

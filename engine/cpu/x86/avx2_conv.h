@@ -7,7 +7,6 @@
  *                     ELEMENT elements of a and b, exactly
  *   convert_elements  converts elements of a source to operands
  *   convert_weights   converts the weights of some steps to operands and returns where they are
- *   converted_excess  what the conversion of elements adds to the sums of 8 outputs
  *   winograd_run      computes blocks by ac_conv.winograd, if it can
  *
  * A register block is 6 pixels x 16 outputs: 12 registers are accumulators, two hold the weights of
@@ -219,8 +218,8 @@ static void int8_start(job *j, bool plain, int32_t start[AC_FRACTAL])
 {
     for (uint32_t h = 0; h < 2; h++) {
         const __m256i bias = load_vector((const int32_t *)j->start[0] + (size_t)h * 8);
-        const __m256i first = _mm256_add_epi32(bias, _mm256_set1_epi32(plain ? MAGIC : 0));
-        store_vector(start + (size_t)h * 8, _mm256_sub_epi32(first, converted_excess(j, h)));
+        store_vector(start + (size_t)h * 8,
+                     _mm256_add_epi32(bias, _mm256_set1_epi32(plain ? MAGIC : 0)));
     }
     j->start[0] = start;
 }

@@ -57,4 +57,4 @@ static void depthwise_row(const ac_depthwise_row *row)
     }
 }
 
-AC_NAMED_ISA(avx512, .winograd = false);
+AC_NAMED_ISA(avx512, .unsigned_bias = true);

@@ -5,8 +5,8 @@
  * pixel into every lane, and vpdpbusd multiplies them with the 4 weights of each of 16 outputs.
  *
  * vpdpbusd takes unsigned x signed bytes. S8 sources are offset, s + 128 = s ^ 0x80, and the
- * accumulators start at bias - 128 * sum(w), with the weights w of the output. This is exact: s32
- * arithmetic is modulo 2^32, and the true sum fits. Sign bits are flipped in a buffer on the stack,
+ * accumulators start at ac_conv.unsigned_bias. This is exact: s32 arithmetic is modulo 2^32, and the
+ * true sum fits. Sign bits are flipped in a buffer on the stack,
  * for all runs of a tile of pixels at once. If not even a small tile fits, they are flipped in
  * registers. */
 
@@ -77,6 +77,41 @@ INLINE void int8_store(const job *j, const __m512i *acc, const uint32_t pixels,
     }
 }
 
+/* One pixel of `blocks` blocks, for which int8_steps() would wait for each product: a run's steps go
+ * to CHAINS sums in turn. Sums of integers may be formed in any order. */
+INLINE void int8_single(const job *j, const uint32_t blocks, const bool flip, uint32_t x)
+{
+    enum { CHAINS = 4 };
+    const uint16_t *elements = j->conv->run_elements + j->first_run;
+    const __m512i sign = _mm512_set1_epi8(flip ? -128 : 0);
+    const uint8_t *w[2] = {j->weights[0], j->weights[1]};
+    __m512i sums[2][CHAINS], acc[2];
+    UNROLL
+    for (uint32_t i = 0; i < blocks * CHAINS; i++)
+        sums[i / CHAINS][i % CHAINS] =
+            i % CHAINS ? _mm512_setzero_si512() : _mm512_loadu_si512(j->start[i / CHAINS]);
+    for (uint32_t r = 0; r < j->run_count; r++) {
+        const uint8_t *p = j->runs[r] + (size_t)(x - j->runs_origin) * j->conv->pixel_bytes;
+        const uint32_t steps = (elements[r] + 3u) / 4;
+        for (uint32_t s = 0; s < steps; s += CHAINS) {
+            UNROLL
+            for (uint32_t k = 0; k < CHAINS; k++) {
+                if (s + k == steps)
+                    break;
+                const __m512i a = _mm512_xor_si512(quad_at(p + (size_t)(s + k) * 4), sign);
+                UNROLL
+                for (uint32_t b = 0; b < blocks; b++, w[b - 1] += 64)
+                    sums[b][k] = _mm512_dpbusd_epi32(sums[b][k], a, _mm512_load_si512(w[b]));
+            }
+        }
+    }
+    UNROLL
+    for (uint32_t b = 0; b < blocks; b++)
+        acc[b] = _mm512_add_epi32(_mm512_add_epi32(sums[b][0], sums[b][1]),
+                                  _mm512_add_epi32(sums[b][2], sums[b][3]));
+    int8_store(j, acc, 1, blocks, x);
+}
+
 INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t blocks, const bool flip,
                        const uint32_t distance, uint32_t x)
 {
@@ -84,6 +119,10 @@ INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t block
     const uint8_t *w[2] = {j->weights[0], j->weights[1]};
     const size_t offset = (size_t)(x - j->runs_origin) * distance;
     __m512i acc[MAX_SUMS];
+    if (pixels == 1) {
+        int8_single(j, blocks, flip, x);
+        return;
+    }
     UNROLL
     for (uint32_t i = 0; i < pixels * blocks; i++)
         acc[i] = _mm512_loadu_si512(j->start[i % blocks]);
@@ -151,15 +190,18 @@ static void int8_flipped_in_registers(const job *source, uint32_t blocks)
     }
 }
 
-/* The most pixels of a tile whose runs fit the buffer. No run of a block is longer than its
- * first. */
+/* The pixels of a tile whose runs fit the buffer: as many as register blocks take, unless they are
+ * all. No run of a block is longer than its first. */
 static uint32_t flipped_pixels(const job *j)
 {
     const uint32_t elements = j->conv->run_elements[j->first_run];
     const uint32_t room = FLIPPED_BYTES / j->run_count;
     if (j->run_count > FLIPPED_RUNS || room < elements)
         return 0;
-    return min_u32((room - elements) / j->conv->pixel_bytes + 1, j->pixels);
+    const uint32_t fit = (room - elements) / j->conv->pixel_bytes + 1;
+    return fit >= j->pixels       ? j->pixels
+           : fit < FLIPPED_PIXELS ? fit
+                                  : fit - fit % (FLIPPED_PIXELS / 2);
 }
 
 /* Copies count bytes with their sign bits flipped. Up to 63 more are read and written. */
@@ -200,14 +242,8 @@ static __attribute__((noinline)) void int8_flipped(const job *j, uint32_t blocks
 /* What the accumulators start at: see the top, and avx512_epilogue.h for MAGIC. */
 static void int8_start(job *j, uint32_t b, int32_t start[AC_FRACTAL])
 {
-    __m512i sum = _mm512_set1_epi32(j->limits->plain ? -MAGIC : 0);
-    if (j->conv->source_type == MONA_S8) {
-        const __m512i offset = _mm512_set1_epi8(-128); /* 128, unsigned */
-        const uint8_t *w = j->weights[b];
-        for (uint32_t i = 0; i < ac_block_steps(j->conv, j->n + b); i++)
-            sum = _mm512_dpbusd_epi32(sum, offset, _mm512_load_si512(w + (size_t)i * 64));
-    }
-    _mm512_store_si512(start, _mm512_sub_epi32(_mm512_loadu_si512(j->start[b]), sum));
+    const __m512i magic = _mm512_set1_epi32(j->limits->plain ? MAGIC : 0);
+    _mm512_store_si512(start, _mm512_add_epi32(_mm512_loadu_si512(j->start[b]), magic));
     j->start[b] = start;
 }
 

@@ -3,8 +3,7 @@
  *
  * vpdpbusd takes 4 unsigned x 4 signed bytes a lane, so a step is an operand as it lies in memory.
  * Only S8 sources are converted: they are offset, s + 128 = s ^ 0x80, and the accumulators start at
- * bias - 128 * sum(w), with the weights w of the output. This is exact: s32 arithmetic is modulo
- * 2^32, and the true sum fits. */
+ * ac_conv.unsigned_bias. This is exact: s32 arithmetic is modulo 2^32, and the true sum fits. */
 #include "engine/cpu/x86/avx2_vector.h"
 #include "engine/cpu/x86/avx2_words.h"
 #include "engine/cpu/c/vector_curves.h"
@@ -36,19 +35,6 @@ INLINE const uint8_t *convert_weights(uint8_t *to, const uint8_t *from, uint32_t
     return from;
 }
 
-/* 128 * the sum of the weights. */
-static __m256i converted_excess(const job *j, uint32_t half)
-{
-    const __m256i offset = _mm256_set1_epi8(-128); /* 128, unsigned */
-    const uint8_t *w = j->weights[0] + (size_t)half * 32;
-    __m256i sum = _mm256_setzero_si256();
-    if (j->conv->source_type != MONA_S8)
-        return sum;
-    for (uint32_t i = 0; i < ac_block_steps(j->conv, j->n); i++)
-        sum = dot(sum, offset, load_vector(w + (size_t)i * 64));
-    return sum;
-}
-
 #include "engine/cpu/x86/avx2_conv.h"
 
 static bool winograd_run(const job *j, uint32_t blocks)
@@ -64,4 +50,4 @@ static void conv_row(const ac_conv_row *row)
     conv_with(row, &scatter_by);
 }
 
-AC_NAMED_ISA(avxvnni, .winograd = false);
+AC_NAMED_ISA(avxvnni, .unsigned_bias = true);

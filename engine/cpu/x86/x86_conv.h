@@ -47,9 +47,10 @@ static job job_of(const ac_conv_row *row, const clamps *limits, uint32_t n)
              .first_run = c->first_run[n],
              .run_count = c->run_count[n],
              .pixel_size = AC_FRACTAL * mona_type_size(row->output.type)};
+    const void *bias = c->unsigned_bias ? c->unsigned_bias : c->bias;
     for (uint32_t b = 0; b < 2 && n + b < c->blocks; b++) {
         j.weights[b] = c->weights + c->weights_offset[n + b];
-        j.start[b] = (const uint8_t *)c->bias + (size_t)(n + b) * AC_FRACTAL * sizeof(int32_t);
+        j.start[b] = (const uint8_t *)bias + (size_t)(n + b) * AC_FRACTAL * sizeof(int32_t);
     }
     return j;
 }

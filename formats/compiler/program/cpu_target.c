@@ -6,10 +6,13 @@
 static const cpu_target targets[] = {
     {"c", {.name = "c", .conv_scratch = AC_SCRATCH}, "c"},
     {"x86-avx2", {.name = "avx2", .winograd = true, .conv_scratch = AC_SCRATCH}, "avx2"},
-    {"x86-avxvnni", {.name = "avxvnni", .conv_scratch = AC_SCRATCH}, "avxvnni"},
-    {"x86-avx512", {.name = "avx512", .conv_scratch = AC_SCRATCH}, "avx512"},
+    {"x86-avxvnni",
+     {.name = "avxvnni", .unsigned_bias = true, .conv_scratch = AC_SCRATCH},
+     "avxvnni"},
+    {"x86-avx512", {.name = "avx512", .unsigned_bias = true, .conv_scratch = AC_SCRATCH}, "avx512"},
     {"armv8", {.name = "neon", .conv_scratch = AC_SCRATCH_NEON}, "neon"},
     {"armv8-dot", {.name = "dotprod", .conv_scratch = AC_SCRATCH_NEON}, "neon"},
+    {"armv7", {.name = "neon", .conv_scratch = AC_SCRATCH_NEON}, "neon"},
     {"armv7e-m", {.name = "dsp", .conv_scratch = AC_SCRATCH_M}, "c"},
     {"armv8.1-m", {.name = "mve", .conv_scratch = AC_SCRATCH_M}, "mve"},
 };

@@ -115,6 +115,7 @@ static void put_conv(const emitter *e, uint32_t o, const ac_conv *c)
     put_pointer(e, "weights_offset", c->weights_offset);
     put_pointer(e, "weights", c->weights);
     put_pointer(e, "bias", c->bias);
+    put_pointer(e, "unsigned_bias", c->unsigned_bias);
     put_pointer(e, "winograd", c->winograd);
     PUT(out, c, winograd_rows);
     PUT(out, c, winograd_whole);
@@ -212,6 +213,7 @@ static void put_isa(const emitter *e)
                     rows[i].row);
     fprintf(e->out, "\nstatic const ac_isa isa = {.name = \"%s\",", name);
     PUT(e->out, &e->target->isa, winograd);
+    PUT(e->out, &e->target->isa, unsigned_bias);
     PUT(e->out, &e->target->isa, conv_scratch);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].used)

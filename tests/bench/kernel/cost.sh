@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Counts the scalar instructions that core 0 executes for one frame, in the replay kernel and in one written for the program:
 #   sh tests/bench/kernel/cost.sh [NETWORK [WxH]]
-# Both are compiled for ARMv8 with intrinsics that do nothing. Programs whose scalar unit works in UB cannot run like this.
+# Both are compiled for ARMv8 with intrinsics that do nothing.
 # Needs clang, gcc-aarch64-linux-gnu and qemu-user-static, and a build.
 set -eu
 net=${1:-sr_x2_fast} size=${2:-1920x1080} BUILD=${BUILD:-build}

@@ -22,15 +22,17 @@ void counted_copy(uint64_t dst, uint64_t src, uint64_t config)
 int main(int count, char **argv)
 {
     static uint8_t words[64 << 20];
-    static uint8_t memory[64 << 20];
     static uint64_t addresses[WORDS_BASES];
     FILE *f = count == 2 ? fopen(argv[1], "rb") : NULL;
     const size_t bytes = f ? fread(words, 1, sizeof words, f) : 0;
-    void *ub = mmap((void *)WORDS_UB, 8192, PROT_READ | PROT_WRITE,
+    /* The emulator lends address 0, where UB begins. */
+    void *ub = mmap(NULL, 256 << 10, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    void *memory = mmap(NULL, (size_t)UINT32_MAX, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     for (int i = 0; i < WORDS_BASES; i++)
         addresses[i] = (uint64_t)memory;
-    if (!bytes || ub == MAP_FAILED)
+    if (!bytes || ub == MAP_FAILED || memory == MAP_FAILED)
         return 1;
     mona_replay__kernel0(words, (uint8_t *)addresses);
     return 0;

@@ -42,11 +42,16 @@ for kit in old operators binaries; do
     same "kits that launch kernels in other ways: $kit" "$? $(cmp "$tmp/host.y4m" "$tmp/chip.y4m" && echo equal)" "0 equal"
 done
 
+# equal MODEL WxH: one frame has the host's bytes
+equal() {
+    "$mona" bench "$1" --size "$2" -n 1 --device host > "$tmp/host.txt" 2>&1
+    on full "" "$mona" bench "$1" --size "$2" -n 1 --device ascend > "$tmp/chip.txt" 2>&1
+    same "$1" "$? $(grep -e 'CRC-32' -e fake "$tmp/chip.txt")" "0 $(grep 'CRC-32 [0-9a-f]*$' "$tmp/host.txt")"
+}
+equal models/colour.mona 64x64 # whose work is too small for two cores
 if full; then
     for model in models/*.mona; do
-        "$mona" bench "$model" --size 64x48 -n 1 --device host > "$tmp/host.txt" 2> /dev/null
-        on full "" "$mona" bench "$model" --size 64x48 -n 1 --device ascend > "$tmp/chip.txt" 2> "$tmp/err"
-        same "$model" "$(grep -o 'CRC-32.*' "$tmp/chip.txt") $(cat "$tmp/err")" "$(grep -o 'CRC-32.*' "$tmp/host.txt") "
+        [ "$model" = models/colour.mona ] || equal "$model" 64x48
     done
 fi
 

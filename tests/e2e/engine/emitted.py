@@ -116,10 +116,10 @@ def stack_of(elf, objdump, entry, frames):
             name = start.group(1)
             calls[name] = set()
             continue
-        target = re.search(r"\s(?:callq?|jmpq?|j[a-z]+|bl?|b\.\w+|cbn?z|tbn?z)\s.*<([^>+]+)>", line)
+        target = re.search(r"\s(?:callq?|jmpq?|j[a-z]+|bl?|blx|b\.\w+|b[a-z]{2}(?:\.[nw])?|cbn?z|tbn?z)\s.*<([^>+]+)>", line)
         if target and name and target.group(1) != name:
             calls[name].add(target.group(1))
-        if name and re.search(r"\s(callq?\s+\*|blr\s|br\s+x|jmpq?\s+\*)", line) and "switch" not in line:
+        if name and re.search(r"\s(callq?\s+\*|blr\s|br\s+x|blx\s+r|bx\s+r|jmpq?\s+\*)", line) and "switch" not in line:
             indirect.add(name)
     runs = [n for n in calls if plain(n) in ("row", "rows", "columns", "same_span", "span", "mona_pool_row_span", "mona_pool_column_span")]
     isa = [n for n in calls if re.match(r"ac_(c|avx\w*|neon|dotprod)_\w+_row$", n)]

@@ -1,13 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Networks as C: they give the bytes of mona run, and a program that holds one is small. CROSS=1: for ARMv8-A
-# and emulated, from make check-aarch64.
+# Networks as C: they give the bytes of mona run, and a program that holds one is small. CROSS=aarch64 or
+# armv7: emulated, from make check-aarch64 and check-armv7; CC is the compiler then.
 . tests/tap.inc
 CC=${CC:-gcc}
-library=$(cd "$BUILD" && pwd)/libmona.a run= prefix=
-if [ -n "${CROSS:-}" ]; then
-    CC=aarch64-linux-gnu-gcc library=$(cd "$BUILD" && pwd)/aarch64/libmona.a run="qemu-aarch64-static -cpu max" prefix=aarch64-linux-gnu-
-fi
+library=$(cd "$BUILD" && pwd)/${CROSS:-.}/libmona.a run= prefix= targets=c
+case ${CROSS:-} in
+aarch64) run="qemu-aarch64-static -cpu max" prefix=aarch64-linux-gnu- targets="armv8 armv8-dot" ;;
+armv7) run="qemu-arm-static -cpu cortex-a7" prefix=arm-linux-gnueabihf- targets=armv7 ;;
+*)
+    [ "$(uname -m)" = x86_64 ] && grep -q avx2 /proc/cpuinfo && targets="c x86-avx2"
+    [ "$(uname -m)" = aarch64 ] && targets="c armv8"
+    ;;
+esac
 root=$PWD
 helper="python3 $root/tests/e2e/engine/emitted.py"
 
@@ -57,22 +62,17 @@ same_bytes() {
 }
 
 # ---- bytes ---------------------------------------------------------------------------------------
-host=
-[ -z "${CROSS:-}" ] || host="armv8 armv8-dot"
-[ -z "$host" ] && [ "$(uname -m)" = x86_64 ] && grep -q avx2 /proc/cpuinfo && host=x86-avx2
-[ "$(uname -m)" = aarch64 ] && host=armv8
-for target in ${CROSS:-c} $host; do
-    [ "$target" != 1 ] || continue
+for target in $targets; do
     same_bytes sr_x2_fast $target 61x47 net
 done
 if full && [ -z "${CROSS:-}" ]; then
     for model in sr_x2_balanced sr_x4_fast bicubic_x2 denoise_fast denoise_balanced denoise_balanced_video; do
-        same_bytes $model ${host:-c} 96x64 net
+        same_bytes $model ${targets##* } 96x64 net
     done
     # Some of its convolutions work on whole maps, and arrays follow.
     "$BUILD/classifiers" mobilenet_v2 64 "$tmp/classifier.onnx"
     succeeds "a classifier" "$mona" compile "$tmp/classifier.onnx" -o "$tmp/classifier.mona"
-    same_bytes "$tmp/classifier.mona" ${host:-c} 64x64 net
+    same_bytes "$tmp/classifier.mona" ${targets##* } 64x64 net
 fi
 
 # ---- size and stack ------------------------------------------------------------------------------
@@ -112,11 +112,14 @@ stacks() {
         "$(awk -v b="$at_most_bytes" -v l="$2" 'BEGIN { print b ~ /^[0-9]+$/ && b <= l }')" 1
 }
 if [ -z "$SANITIZE" ] && $CC --version | head -n 1 | grep -qi gcc; then
-    for target in ${CROSS:-c} $host; do
-        [ "$target" != 1 ] || continue
+    for target in $targets; do
         holds $target > "$tmp/log" 2>&1 || sed 's/^/# /' "$tmp/log"
-        fits $target $([ $target = x86-avx2 ] && echo 98304 || echo 65536)
+        case $target in
+        x86-avx2 | armv7) fits $target 98304 ;;
+        *) fits $target 65536 ;;
+        esac
         stacks $target 8192
+        nothing "$target: it calls no function of the compiler's" "$("${prefix}nm" "$tmp/size.$target/net" | awk '$1 == "U" { print $2 }' | grep '^__')"
     done
 fi
 [ -z "${CROSS:-}" ] || exit 0

@@ -92,7 +92,7 @@ def serve(client, began, due):
 
 began = 0
 server = listen()
-limit = time.monotonic() + 90
+limit = time.monotonic() + end + 30
 while time.monotonic() < limit and (not began or time.monotonic() < began + end):
     try:
         client, _ = server.accept()

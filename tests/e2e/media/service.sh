@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The unit of systemd and the loop over cameras.
 . tests/tap.inc
+unset MAKEFLAGS MFLAGS
 if command -v systemd-analyze > /dev/null; then
     # What it finds beyond a command and a manual that are not installed here.
     nothing "systemd-analyze verify finds nothing" "$(systemd-analyze verify 'apps/service/mona@.service' 2>&1 |
@@ -11,6 +12,11 @@ if command -v systemd-analyze > /dev/null; then
 else
     skip "no systemd-analyze"
 fi
+# No container is built here; what its Debian needs is what the Makefile says.
+packages=$(printf 'include Makefile\npackages:\n\t@echo $(PACKAGES)\n' | make -s --no-print-directory -f - packages)
+nothing "the container installs all packages of the build" "$(for package in ${packages:-none}; do
+    grep -q -e " $package " -e " $package\$" apps/service/Containerfile || echo "$package"; done)"
+same "it runs as nobody" "$(grep '^USER' apps/service/Containerfile)" "USER 65534:65534"
 film 5 "$tmp/film.y4m" 64x48
 ffmpeg -v error -i "$tmp/film.y4m" -c:v libx264 -pix_fmt yuv420p "$tmp/a.mkv"
 cp "$tmp/a.mkv" "$tmp/b.mkv"

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/graph_check.h"
+#include "formats/compiler/program/record.h"
 #include "tests/cases.h"
 
 /* ---- particular graphs ----------------------------------------------------------------------- */
@@ -215,6 +216,49 @@ static void random_graphs_of_tall_pictures(void **state)
         random_graph(seed, 3, 90 + (int)(seed * 7 % 64), 40 + (int)(seed * 13 % 61));
 }
 
+/* Whether the graph has an AI Core program, all of it. */
+static void check_program(const graph *g)
+{
+    size_t size, count;
+    model_builder *b = memcpy(malloc(sizeof *b), g->b, sizeof *b); /* builder_finish() frees it */
+    uint8_t *file = builder_finish(b, &size), *program;
+    mona_model model;
+    format_error error = {0};
+    assert_int_equal(mona_model_open(&model, file, size), MONA_OK);
+    if (!program_record(&model, (mona_size){(uint32_t)g->w, (uint32_t)g->h}, &program, &count,
+                        &error))
+        fail_msg("seed %08x: %s", g->seed, error.text);
+    free(program), free(file);
+}
+
+/* As where channels are weighted by means of the whole map: the weights may be one for all channels,
+ * and channels fill whole blocks, parts of them or several. */
+static void single_pixels_for_all(void **state)
+{
+    static const uint32_t channels[] = {1, 3, 4, 16, 20, 32, 33, 70};
+    (void)state;
+    for (uint32_t seed = 0; seed < 64; seed++) {
+        const bool one = seed & 1;
+        graph g;
+        begin_as(&g, seed & 2 ? MONA_F16 : MONA_U8, seed, 1, 3, 1 + (int)(seed * 7 % 13),
+                 1 + (int)(seed * 29 % 90));
+        assert_true(add_conv(&g, &g.maps[0], channels[seed / 8], plain, NULL));
+        const map all = g.maps[1];
+        mona_file_op *op;
+        add_map(&g, MONA_OP_AVERAGE_POOL, all.channels, 1, 1, 1, &all.tensor, &op);
+        op->pool = (mona_file_pool){
+            .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .scale = 1};
+        if (one)
+            assert_true(add_conv(&g, &g.maps[2], 1, plain, NULL));
+        const uint32_t pair[2] = {all.tensor, g.maps[g.map_count - 1].tensor};
+        add_map(&g, seed & 4 ? MONA_OP_MUL : MONA_OP_ADD, all.channels, all.h, all.w, 2, pair, &op);
+        op->elementwise.scale[0] = 0x3800, op->elementwise.scale[1] = 0x2c00;
+        add_store(&g, 0, &g.maps[g.map_count - 1]);
+        check_program(&g);
+        check(&g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +269,7 @@ int main(void)
         cmocka_unit_test(strides_that_compound),
         cmocka_unit_test(largest_samples_must_fit_their_type),
         cmocka_unit_test(large_filters_stay_in_rows),
+        cmocka_unit_test(single_pixels_for_all),
         cmocka_unit_test(random_graphs),
         cmocka_unit_test(random_graphs_of_tall_pictures),
     };

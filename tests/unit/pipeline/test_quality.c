@@ -50,7 +50,7 @@ static real_plane run(const char *name, const real_plane *p, uint32_t w, uint32_
     assert_non_null(e);
     assert_int_equal(mona_model_open(&model.model, e->begin, (size_t)(e->end - e->begin)), MONA_OK);
     assert_true(real_plane_open(&made, w, h));
-    if (!model_run(&made, p, &model, &(mona_config){0}, sigma, &error))
+    if (!model_run(&made, p, &model, false, &(mona_config){0}, sigma, &error))
         fail_msg("%s", error.text);
     return made;
 }

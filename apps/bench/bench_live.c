@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/bench_live.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include <libavutil/log.h>
+
+#include "apps/bench/bench_clip.h"
+#include "apps/bench/report/bench_result.h"
+#include "apps/bench/report/provenance.h"
+#include "apps/cli/options.h"
+#include "apps/enhance/enhance_options.h"
+#include "pipeline/clock.h"
+
+/* Frames of a synthetic clip, which is repeated. */
+enum { LOOP = 60 };
+
+typedef struct run {
+    const bench_pipeline_job *job;
+    live_source source;
+    bench_clip clip;
+    samples latency;
+    uint64_t frames, first; /* that went out so far; of the source, the first that counts */
+    bool fails;
+} run;
+
+/* enhance_settings.progress: a frame went out. */
+static void note(void *context, const enhance_report *report)
+{
+    run *r = context;
+    const uint64_t now = clock_ns();
+    const double number = round(report->time * r->source.pace.fps);
+    if (report->frames == r->frames)
+        return;
+    r->frames = report->frames;
+    if (number < (double)r->first || number >= (double)r->source.frames)
+        return;
+    const uint64_t sent = atomic_load(&r->source.sent_at[(size_t)number]);
+    r->fails = !samples_add(&r->latency, 1e-6 * (double)(now - sent)) || r->fails;
+    telemetry_log_look(&r->latency.sensors);
+}
+
+static bool play(run *r, enhance_report *report)
+{
+    const live_settings live = {.stall = 5};
+    pipeline_error error = {0};
+    enhance_settings settings = *r->job->enhance;
+    settings.input = r->source.address;
+    settings.output = r->clip.output;
+    settings.live = &live;
+    settings.encoder.low_latency = true;
+    settings.progress = note;
+    settings.progress_context = r;
+    av_log_set_level(AV_LOG_QUIET);
+    r->latency.before = machine_now();
+    telemetry_log_open(&r->latency.sensors, settings.stage.device);
+    const bool good = enhance_video(&settings, report, &error);
+    telemetry_log_end(&r->latency.sensors);
+    r->latency.after = machine_now();
+    live_source_close(&r->source);
+    if (r->source.failure[0])
+        return cli_fail(0, "%s", r->source.failure);
+    return (good || cli_fail(0, "%s", error.text)) && !r->fails;
+}
+
+static void describe(cJSON *result, const run *r, const enhance_report *report)
+{
+    const enhance_settings *s = r->job->enhance;
+    const live_pace *p = &r->source.pace;
+    mona_device_properties device = {.name = "host", .isa = ""};
+    mona_device_query(s->stage.device, &device);
+    cJSON_AddStringToObject(result, "kind", "live");
+    cJSON_AddStringToObject(result, "clip", s->input);
+    enhance_describe(result, s, report);
+    cJSON_AddNumberToObject(result, "width", report->in_width);
+    cJSON_AddNumberToObject(result, "height", report->in_height);
+    cJSON_AddNumberToObject(result, "out_width", report->out_width);
+    cJSON_AddNumberToObject(result, "out_height", report->out_height);
+    cJSON_AddStringToObject(result, "device", device.name);
+    cJSON_AddStringToObject(result, "isa", s->stage.cpu ? s->stage.cpu : device.isa);
+    cJSON_AddNumberToObject(result, "threads", s->stage.threads ? s->stage.threads : device.cores);
+    result_add_number(result, "source_fps", p->fps);
+    result_add_number(result, "jitter_ms", p->jitter_ms);
+    result_add_number(result, "late_ms", p->late_ms);
+    cJSON_AddNumberToObject(result, "late_every", p->late_every);
+    cJSON_AddNumberToObject(result, "burst", p->burst);
+    cJSON_AddNumberToObject(result, "burst_every", p->burst_every);
+    result_add_number(result, "max_delay_ms", 1e3 * s->max_delay);
+    cJSON_AddNumberToObject(result, "arrived", (double)report->arrived);
+    cJSON_AddNumberToObject(result, "frames", (double)report->frames);
+    cJSON_AddNumberToObject(result, "dropped", (double)report->dropped);
+}
+
+static cJSON *conclude(run *r, const enhance_report *report)
+{
+    cJSON *result = cJSON_CreateObject();
+    r->latency.warm_up = r->first;
+    r->latency.settled = true;
+    describe(result, r, report);
+    const bool done =
+        r->latency.count < 2
+            ? cli_fail(0,
+                       "%s: expected two frames or more after %llu of warm-up, "
+                       "found %zu",
+                       r->job->enhance->input, (unsigned long long)r->first, r->latency.count)
+            : result_add_samples(result, &r->latency, r->job->percentile);
+    cJSON_AddItemToObject(result, "provenance", provenance());
+    if (done)
+        return result;
+    cJSON_Delete(result);
+    return NULL;
+}
+
+cJSON *bench_live(const bench_pipeline_job *job, const live_pace *pace)
+{
+    run r = {.job = job, .source.listener = -1};
+    enhance_report report = {0};
+    cJSON *result = NULL;
+    r.first = job->warm_up < 0 ? (uint64_t)ceil(pace->fps) : (uint64_t)job->warm_up;
+    const double frames =
+        (job->frames ? (double)job->frames : ceil(job->seconds * pace->fps)) + (double)r.first;
+    const size_t count = frames < SAMPLING_MAX ? (size_t)frames : SAMPLING_MAX;
+    const bool synthetic = bench_pipeline_synthetic(job);
+    if (bench_clip_open(&r.clip) &&
+        (!synthetic || bench_clip_make(&r.clip, job->size, LOOP, LOOP, pace->fps)) &&
+        live_source_open(&r.source, synthetic ? r.clip.input : job->enhance->input, pace, count) &&
+        play(&r, &report))
+        result = conclude(&r, &report);
+    live_source_close(&r.source);
+    live_source_free(&r.source);
+    samples_free(&r.latency);
+    bench_clip_close(&r.clip);
+    return result;
+}
+
+/* ---- for people ------------------------------------------------------------------------------- */
+
+static const char *text(const cJSON *o, const char *key)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(o, key);
+    return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+static void print_pace(const cJSON *result)
+{
+    printf("  source     %g frames a second, jitter up to %g ms",
+           result_number(result, "source_fps"), result_number(result, "jitter_ms"));
+    if (result_number(result, "late_every") > 0)
+        printf("; every %.0fth frame %g ms late", result_number(result, "late_every"),
+               result_number(result, "late_ms"));
+    if (result_number(result, "burst_every") > 0)
+        printf("; of every %.0f frames, %.0f at once", result_number(result, "burst_every"),
+               result_number(result, "burst"));
+    putchar('\n');
+}
+
+void bench_live_print(const cJSON *result)
+{
+    printf("%s, %.0fx%.0f to %.0fx%.0f by %s, live\n", text(result, "clip"),
+           result_number(result, "width"), result_number(result, "height"),
+           result_number(result, "out_width"), result_number(result, "out_height"),
+           text(result, "networks"));
+    print_pace(result);
+    printf("  encoder    %s\n", text(result, "encoder"));
+    result_print_times(result);
+    printf("  latency    from packet sent to packet written; the longest is %.1f frames of the "
+           "source\n",
+           1e-3 * result_number(result, "max_ms") * result_number(result, "source_fps"));
+    printf("  frames     %.0f came in, %.0f went out, %.0f were left out because they were %g ms "
+           "late or more\n",
+           result_number(result, "arrived"), result_number(result, "frames"),
+           result_number(result, "dropped"), result_number(result, "max_delay_ms"));
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/* mona bench --pipeline --live: how late frames of a camera are, as mona enhance --live sees them. */
+#ifndef BENCH_LIVE_H
+#define BENCH_LIVE_H
+
+#include <cjson/cJSON.h>
+
+#include "apps/bench/bench_pipeline.h"
+#include "apps/bench/live_source.h"
+
+/* A result (bench_result.h) whose samples are, for each frame that went out, the time from the
+ * moment at which the source was due to send its packet until its own packet was written, whoever
+ * it waited for in between. The frames of the first second warm up, if the job has no other warm-up.
+ * In addition:
+ *   "arrived", "frames", "dropped"  of all frames; the first is the sum of the others
+ *   "source_fps", "jitter_ms", "late_ms", "late_every", "burst", "burst_every": the pace
+ *   "max_delay_ms"  how late a frame may be before it is left out
+ * NULL, with a message. */
+cJSON *bench_live(const bench_pipeline_job *job, const live_pace *pace);
+void bench_live_print(const cJSON *result);
+
+#endif
