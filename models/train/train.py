@@ -234,7 +234,8 @@ def drawn(spec, images, phase, patch):
 
     if spec.task == "sr":
         return of(shares)
-    return (of(["film"]), of([kind for kind in shares if kind != "film"]), phase.get("compressed", 0),
+    films = [kind for kind in shares if kind.endswith("film")]
+    return (of(films), of([kind for kind in shares if kind not in films]), phase.get("compressed", 0),
             phase.get("white", noise.WHITE))
 
 
