@@ -169,8 +169,7 @@ void mona_columns_store(const mona_columns *p, const mona_row_call *call, uint32
 {
     const mona_row_at o = mona_place_row(p->core, output_row(call), true);
     const uint32_t column = p->out_c0 * out_size(p), bytes = p->outputs * column;
-    const ac_address to =
-        o.at + block * o.block_stride + (uint64_t)(p->x - call->x_begin) * column;
+    const ac_address to = o.at + block * o.block_stride + (uint64_t)(p->x - call->x_begin) * column;
     const ac_address from = p->out + (size_t)row * p->out_blocks * p->out_columns * column;
     mona_store_rows(p->core, (mona_steps){to, (ptrdiff_t)o.block_stride},
                     (mona_steps){from, (ptrdiff_t)p->out_columns * column}, p->out_blocks, bytes);

@@ -31,7 +31,8 @@ struct mona_columns {
     uint32_t in_columns, out_columns; /* from one channel block to the next, in UB */
     uint32_t most_columns;            /* of the input at a time, a multiple of AC_BLOCK */
     int64_t x, first, end;            /* input columns [first, end) are in UB */
-    ac_address stored[2], packed, spread, turned, wide, best, result, spare[2], half, packed_out, out;
+    ac_address stored[2], packed, spread, turned, wide, best, result, spare[2], half, packed_out,
+        out;
 };
 
 static inline uint32_t mona_columns_lanes(const mona_columns *p)

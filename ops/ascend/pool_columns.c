@@ -94,7 +94,8 @@ static void take_eight(const mona_columns *p, const runs *r)
                                .dst_repeat = (uint8_t)(8 * r->result_step),
                                .b_repeat = (uint8_t)(8 * r->best_step)};
     for (uint32_t k = 0; k < r->width; k++)
-        for (vectors w = vectors_of(strides, mona_columns_lanes(p), r->count * (mona_columns_lanes(p) / 8));
+        for (vectors w =
+                 vectors_of(strides, mona_columns_lanes(p), r->count * (mona_columns_lanes(p) / 8));
              next_vectors(&w);)
             accumulate(p, vectors_at(&w, r->result + k * AC_BLOCK, w.v.dst_repeat),
                        vectors_at(&w, r->best + k * AC_BLOCK, w.v.b_repeat), w.v);

@@ -70,7 +70,8 @@ static void combine(const mona_columns *p, ac_address row)
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
-static void down(const mona_columns *p, const mona_row_call *call, const pool_window *w, uint32_t block)
+static void down(const mona_columns *p, const mona_row_call *call, const pool_window *w,
+                 uint32_t block)
 {
     const uint32_t halves = p->in_blocks * p->in_columns * p->in_units * AC_FRACTAL;
     const int64_t column = p->in_c0 * (int64_t)mona_type_size(p->bound->input[0].type);

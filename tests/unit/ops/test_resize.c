@@ -133,7 +133,9 @@ static void check(const resize_case *c)
                                     .device = k < 4 ? NULL : &mona_device_model310,
                                     .threads = k < 4 ? 1 + k % 3 : 0,
                                     .strip_rows = k < 4 ? k * 3 : 0,
-                                    .tile_columns = k == 2 ? 16 : k == 5 ? 32 : 0,
+                                    .tile_columns = k == 2   ? 16
+                                                    : k == 5 ? 32
+                                                             : 0,
                                     .sizes = {of_plane}};
         void *memory = aligned_alloc(64, mona_plan_bytes(taken));
         mona_plan *plan;
