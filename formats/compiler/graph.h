@@ -22,7 +22,7 @@
 #include "mona.h"
 
 enum {
-    GRAPH_MAX_NODES = 4096,
+    GRAPH_MAX_NODES = 65536,
     GRAPH_MAX_RANK = 8,
     GRAPH_MAX_INPUTS = MONA_OP_MAX_INPUTS,
     GRAPH_MAX_BLOCK = 4, /* the largest block that LOAD, STORE and DEPTH_TO_SPACE rearrange */
