@@ -104,7 +104,8 @@ static void find_lives(const mona_plan *plan, plan_progress *lives)
 }
 
 /* The lowest offset at or above `offset` where map o does not overlap map i. */
-static size_t past(const mona_plan *plan, const plan_progress *lives, uint32_t i, uint32_t o, size_t offset)
+static size_t past(const mona_plan *plan, const plan_progress *lives, uint32_t i, uint32_t o,
+                   size_t offset)
 {
     const plan_op *other = &plan->ops[i];
     const bool together = lives[i].begin < lives[o].end && lives[o].begin < lives[i].end;
