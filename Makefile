@@ -353,7 +353,6 @@ demo: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/scene
 	$(Q)BUILD=$(BUILD) INPUT='$(INPUT)' sh apps/demo/demo.sh
 
-comma := ,
 # ---- tests ------------------------------------------------------------------------------------
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 ifneq ($(ARCH),x86_64)
@@ -367,7 +366,8 @@ $(UNIT): $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(ARCHIVES)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
 # Tests of parts of the command.
 $(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/bench/,statistics.o significance.o)
-$(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o telemetry_log.o)
+$(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o telemetry_log.o npu_smi.o)
+$(BUILD)/tests/test_npu_smi: $(BUILD)/apps/devices/npu_smi.o
 $(BUILD)/tests/test_fair_queue: $(BUILD)/apps/bench/fair_queue.o
 $(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin $(BUILD)/tests/test_monavideo: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 # The replay kernel, compiled for this machine, and the core that it runs on.
@@ -387,7 +387,7 @@ FAKES := $(foreach kit,full old operators binaries none broken,$(BUILD)/ascend/$
 $(FAKES): $(BUILD)/ascend/%/libascendcl.so: $(wildcard tests/ascend/*.[ch]) engine/ascend/acl.h engine/ascend/functions.inc $(KERNEL_OBJ) $(ARCHIVES) Makefile
 	@mkdir -p $(@D)
 	$(Q)for f in runtime kernel model dcmi; do \
-	    $(CC) -std=c11 -O1 -g $(WARN) $(if $(SANITIZE),-fsanitize=address$(comma)undefined) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine $(FAKE_$*) $(CPPFLAGS) $(CFLAGS) \
+	    $(CC) -std=c11 -O1 -g $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZERS)) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine $(FAKE_$*) $(CPPFLAGS) $(CFLAGS) \
 	        -c -o $(@D)/$$f.o tests/ascend/fake_$$f.c || exit 1; \
 	done
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $(addprefix $(@D)/,runtime.o kernel.o model.o dcmi.o) $(KERNEL_OBJ) $(filter-out %ascend.a,$(ARCHIVES)) -pthread
