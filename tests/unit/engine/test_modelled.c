@@ -20,10 +20,10 @@
 typedef struct frame {
     uint8_t *out;
     size_t bytes;
-    double cycles;             /* of the slower core; 0 on the host */
-    double of_operators;       /* cycles of theirs on core 0 */
-    uint64_t moved;            /* bytes of global memory */
-    double cube[64]; /* [operators]: share of an operator's time that core 0's is busy */
+    double cycles;       /* of the slower core; 0 on the host */
+    double of_operators; /* cycles of theirs on core 0 */
+    uint64_t moved;      /* bytes of global memory */
+    double cube[64];     /* [operators]: share of an operator's time that core 0's is busy */
 } frame;
 
 /* Samples of 8 bits, or of 10 in words. */
