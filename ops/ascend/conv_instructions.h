@@ -5,6 +5,7 @@
 #define MONA_OPS_CONV_INSTRUCTIONS_H
 
 #include "ops/ascend/conv_packing.h"
+#include "ops/ascend/chords.h"
 #include "ops/ascend/ub.h"
 #include "ops/ascend/vectors.h"
 
@@ -26,10 +27,12 @@ typedef struct buffers {
     ac_address mask;         /* all bits set where there is a channel, else 0 */
     /* Blocks of 16 equal values in fp16: 0, the bounds of CLIP, the scale of the residual. */
     ac_address zero, low, high, residual_scale;
+    ac_address chord_blocks; /* of the chords */
     /* Of a tile. */
     ac_address t, negative;    /* fp16, laid out as `tile` says */
     ac_address residual;       /* like t if the cube adds the residual, else [16
                                 channels][pixel][16] */
+    ac_address u, sum;         /* like t, for the chords */
     ac_address raw[HALVES];    /* a residual as stored, if the cube does not add it: one piece for
                                 each of its channel blocks */
     ac_address result[HALVES]; /* rounded results */
@@ -74,6 +77,7 @@ typedef struct program {
     const mona_conv_place *row; /* the current one */
     const ac_conv *conv;
     const mona_conv_packing *k;
+    const mona_chords *chords; /* of the table; NULL: the results go into no table */
     ac_address weights, ones;
     uint32_t element;   /* bytes of an element of the source */
     uint32_t chunk, m1; /* fractals of K in a chunk; fractals of rows of A in a full tile */

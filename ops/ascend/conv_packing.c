@@ -134,8 +134,9 @@ static bool zeros_stay(const mona_bound_op *b, bool residual_by_cube)
     const mona_file_epilogue *e = &b->op->epilogue;
     const bool clips = e->activation == MONA_ACT_CLIP || e->activation_after_add == MONA_ACT_CLIP;
     const bool inside = ac_f32_from_f16(e->clip_min) < 0 && ac_f32_from_f16(e->clip_max) > 0;
+    const bool moves = e->activation_after_add == MONA_ACT_TABLE && b->data[e->slopes];
     const bool minus = !is_byte(b->output.type) && ac_f32_from_f16(e->output_scale) < 0;
-    return (!clips || inside) && !minus && (!adds(b) || residual_by_cube);
+    return (!clips || inside) && !minus && !moves && (!adds(b) || residual_by_cube);
 }
 
 /* Sets the parts and their lane blocks. False: `pixels` pixels do not fill whole lane blocks. */

@@ -290,7 +290,8 @@ static const mona_conv_packing *bind_packing(const mona_bound_op *b, void *at, c
 
 bool mona_conv_has_program(const mona_bound_op *b)
 {
-    return !mona_is_function(b->op->epilogue.activation_after_add);
+    const uint8_t function = b->op->epilogue.activation_after_add;
+    return !mona_is_function(function) || function == MONA_ACT_TABLE;
 }
 
 size_t mona_conv_program_constants(const mona_bound_op *b)

@@ -13,6 +13,7 @@
 #include "engine/model_format.h"
 #include "engine/run/isas.h"
 #include "formats/half.h"
+#include "ops/ascend/chords.h"
 
 enum { NUMBERS = 1 << 16 };
 
@@ -110,11 +111,68 @@ static void tables_replace_bytes(void **state)
         }
 }
 
+/* ---- tables on the vector unit --------------------------------------------------------------- */
+
+enum { INDICES = 4096 }; /* fp16 numbers from below 0 to above 255, a quarter apart */
+
+static void check_chords(const uint8_t table[CHORDS_TABLE], mona_type type, uint32_t most)
+{
+    static uint8_t ub[1 << 16];
+    ac_core core = {.target = &ac_target_ascend310, .take = ac_execute};
+    core.memory[AC_UB] = (ac_memory){ub, sizeof ub, true};
+    const mona_chords chords = mona_chords_of(table, type);
+    const uint32_t bytes = INDICES * sizeof(uint16_t);
+    const mona_chords_at at = {ac_at(AC_UB, 3 * bytes), ac_at(AC_UB, 0), ac_at(AC_UB, bytes),
+                               ac_at(AC_UB, 2 * bytes)};
+    uint16_t *x = (uint16_t *)(void *)ub;
+    float index[INDICES];
+    for (uint32_t i = 0; i < INDICES; i++) {
+        x[i] = ac_f16_from_f32((float)i / 4 - 300);
+        index[i] = ac_f32_from_f16(x[i]);
+    }
+    mona_chords_begin(&core, &chords, at.blocks);
+    mona_chords_apply(&core, &chords, &at, INDICES);
+    for (uint32_t i = 0; i < INDICES; i++) {
+        const uint8_t want = table[(uint8_t)fmaxf(0, fminf(rintf(index[i]), 255))];
+        const float found = ac_f32_from_f16(x[i]);
+        if (found != (type == MONA_S8 ? (float)(int8_t)want : (float)want))
+            fail_msg("index %g: %g, not %d", (double)index[i], (double)found, want);
+    }
+    if (chords.count > most)
+        fail_msg("%u chords", chords.count);
+}
+
+static void tables_are_sums_of_chords(void **state)
+{
+    (void)state;
+    uint8_t table[CHORDS_TABLE];
+    uint32_t seed = 3;
+    for (int type = MONA_U8; type <= MONA_S8; type++) {
+        for (int i = 0; i < CHORDS_TABLE; i++) /* SILU of -8 to 8 */
+            table[i] = (uint8_t)(int)rint(expected(MONA_ACT_SILU, i / 16.0 - 8) * 14);
+        check_chords(table, (mona_type)type, type == MONA_S8 ? 32 : 255);
+        for (int i = 0; i < CHORDS_TABLE; i++)
+            table[i] = 7;
+        check_chords(table, (mona_type)type, 0);
+        for (int i = 0; i < CHORDS_TABLE; i++)
+            table[i] = (uint8_t)(i < 128 ? 0 : 255 - i / 2);
+        check_chords(table, (mona_type)type, 255);
+        for (int round = 0; round < 20; round++) {
+            for (int i = 0; i < CHORDS_TABLE; i++) {
+                seed = seed * 1664525 + 1013904223;
+                table[i] = (uint8_t)(seed >> 24 >> round % 8);
+            }
+            check_chords(table, (mona_type)type, 255);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_numbers_are_rounded_nearly_right),
         cmocka_unit_test(tables_replace_bytes),
+        cmocka_unit_test(tables_are_sums_of_chords),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 /* Activations that are functions: each becomes part of the convolution before it, however the
  * exporter wrote it, and no array is needed. */
 #include "tests/unit/compiler_check.h"
+#include "tests/unit/recorded.h"
 
 /* Writes the activation of "c" to "a". */
 typedef void write_function(onnx_builder *b);
@@ -160,6 +161,21 @@ static void functions_join_int8_convolutions(void **state)
             check(f, &int8, channels, 0.12);
 }
 
+/* Tables are part of AI Core programs, too. */
+static void check_program(const uint8_t *bytes, size_t size, const reference_array *input,
+                          const reference_array *expected)
+{
+    const mona_config modelled = {.device = &mona_device_model310};
+    mona_model model;
+    size_t file_size;
+    reference_array found;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    uint8_t *file = recorded_file(&model, (mona_size){14, 11}, &file_size);
+    run_engine_as(file, file_size, &modelled, input, &found);
+    assert_true(largest_difference(expected, &found) == 0);
+    free(found.data), free(file);
+}
+
 /* model310 and other instruction sets make the same bytes. */
 static void targets_agree(void **state)
 {
@@ -183,6 +199,8 @@ static void targets_agree(void **state)
                 assert_true(largest_difference(&found[0], &found[1]) == 0);
                 free(found[1].data);
             }
+            if (int8)
+                check_program(bytes, size, &input, &found[0]);
             free(found[0].data);
             free(input.data);
             free(bytes);
