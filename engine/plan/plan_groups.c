@@ -82,8 +82,8 @@ static bool reads_all_of(const mona_plan *plan, uint32_t o, uint32_t first)
 
 /* ---- groups of an AI Core ------------------------------------------------------------------- */
 
-/* L1 holds the constants of a group while it runs. If those of a model do not fit, it is cut into
- * several groups. What crosses between groups is a map in global memory, which only CONCATs and
+/* L1 holds the constants and rings of a group while it runs. If those of a model do not fit, it is
+ * cut into several groups. What crosses between groups is a map in global memory, which only CONCATs and
  * SLICEs read there: they copy it into rings. So a group begins where all others read nothing from
  * before. (formats/compiler/program/cut.c puts SLICEs where a model may be cut.) */
 
@@ -104,7 +104,8 @@ static uint32_t end_of_core_group(const mona_plan *plan, uint32_t first)
     uint32_t end = count;
     size_t bytes = 0;
     for (uint32_t o = first; o < count; o++) {
-        if (o > first && (is_on_arrays(plan, o) || reads_array_of(plan, o, first)))
+        if (o > first &&
+            (is_on_arrays(plan, o) || reads_array_of(plan, o, first) || plan->ops[o].begins))
             return o;
         bytes += align_up(plan->ops[o].constants_bytes);
         if (bytes > plan->group_constants && end < count)
@@ -266,21 +267,49 @@ static mona_status plan_core(mona_plan *plan, const mona_config *config, plan_pr
     plan->cache_bytes = config->cache_bytes ? config->cache_bytes : plan->target->l1_bytes;
     const mona_status status = plan_channels(plan, config, progress, cores, NEVER);
     plan->cache_bytes = plan->target->l1_bytes;
-    for (const plan_group *g = mona_plan_first_group(plan); g && !status;
-         g = mona_plan_next_group(plan, g))
-        if (is_too_large(plan, g))
-            return MONA_ERR_UNSUPPORTED;
     return status;
 }
 
-/* A single group, if it fits. */
+static const plan_group *first_too_large(const mona_plan *plan)
+{
+    const plan_group *g = mona_plan_first_group(plan);
+    while (g && !is_too_large(plan, g))
+        g = mona_plan_next_group(plan, g);
+    return g;
+}
+
+/* Lets a group begin inside g: before the last operator for which rings hold all rows of a map, else
+ * in the middle. False: none may begin there. */
+static bool split(mona_plan *plan, const plan_group *g)
+{
+    uint32_t before_all = MONA_NONE, middle = MONA_NONE, at = g->first;
+    for (uint32_t o = g->first + 1; o < g->last; o++) {
+        at = mona_plan_may_begin(plan, o) ? o : at;
+        if (reads_all_of(plan, o, g->first) && at > g->first)
+            before_all = at;
+        if (middle == MONA_NONE || at <= (g->first + g->last) / 2)
+            middle = at > g->first ? at : middle;
+    }
+    const uint32_t chosen = before_all != MONA_NONE ? before_all : middle;
+    if (chosen != MONA_NONE)
+        plan->ops[chosen].begins = true;
+    return chosen != MONA_NONE;
+}
+
+/* A single group, if it fits; else groups that are split until they fit. */
 static mona_status plan_core_groups(mona_plan *plan, const mona_config *config,
                                     plan_progress *progress, uint32_t cores)
 {
+    const size_t most_constants = plan->target->l1_bytes / 8 * 6;
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        plan->ops[o].begins = false;
     mona_status status = plan_core(plan, config, progress, cores, 0);
-    for (uint32_t eighths = 6; status == MONA_ERR_UNSUPPORTED && eighths; eighths--)
-        status = plan_core(plan, config, progress, cores, plan->target->l1_bytes / 8 * eighths);
-    return status;
+    const plan_group *large = status ? NULL : first_too_large(plan);
+    while (large && (!plan->group_constants || split(plan, large))) {
+        status = plan_core(plan, config, progress, cores, most_constants);
+        large = status ? NULL : first_too_large(plan);
+    }
+    return large ? MONA_ERR_UNSUPPORTED : status;
 }
 
 mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_progress *progress)

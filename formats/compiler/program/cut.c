@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/aicore/aicore.h"
 #include "engine/model_format.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"
@@ -48,13 +49,21 @@ static uint32_t readers_of(const mona_model *m, uint32_t tensor)
     return count;
 }
 
+/* Whether a STORE is the only reader of its input. It then follows that operator at once, which it may
+ * be merged into, and in whose group it is. */
+static bool follows_at_once(const mona_model *m, const mona_file_op *op)
+{
+    return op->kind == MONA_OP_STORE && writer_of(m, op->inputs[0]) &&
+           readers_of(m, op->inputs[0]) == 1;
+}
+
 /* Whether an input of an operator gets a SLICE or LOAD of its own. CONCATs and SLICEs read anything
- * where it lies. A STORE that is the only reader may be merged into the operator before it. */
+ * where it lies. */
 static bool is_cut(const mona_model *m, const mona_file_op *op, uint32_t i)
 {
     const mona_file_op *writer = op->inputs[i] == MONA_NONE ? NULL : writer_of(m, op->inputs[i]);
     return writer && !m->tensors[op->inputs[i]].array && !mona_copies_channels(op) &&
-           !(op->kind == MONA_OP_STORE && readers_of(m, op->inputs[i]) == 1);
+           !follows_at_once(m, op);
 }
 
 /* Whether every reader of a LOAD gets one of its own. */
@@ -88,24 +97,49 @@ static uint32_t bring(cutter *c, uint32_t tensor)
 /* ---- large convolutions ---------------------------------------------------------------------- */
 
 /* Data begins at multiples of 64 bytes, and so do the weights, biases and scales of this many
- * outputs. Weights of MAX_WEIGHTS bytes leave L1 room for rings. */
-enum { PART_OUTPUTS = 32, MAX_WEIGHTS = 384 << 10 };
+ * outputs; where an output has an odd number of weights, of GROUPED_OUTPUTS. Weights of MAX_WEIGHTS bytes leave L1 room for rings. */
+enum { PART_OUTPUTS = 32, GROUPED_OUTPUTS = 64, MAX_WEIGHTS = 384 << 10 };
 
-static size_t output_bytes(const mona_model *m, const mona_file_op *op)
+/* Input channels of an output, and outputs of a group. */
+static uint32_t group_inputs(const mona_model *m, const mona_file_op *op)
 {
-    const mona_file_tensor *in = &m->tensors[op->inputs[0]];
-    return (size_t)in->channels * op->conv.kernel_h * op->conv.kernel_w *
-           mona_type_size(in->type == MONA_F16 ? MONA_F16 : MONA_S8);
+    return m->tensors[op->inputs[0]].channels / op->conv.groups;
 }
 
-/* Outputs of each part of a convolution; 0: it stays whole. */
+static uint32_t group_outputs(const mona_model *m, const mona_file_op *op)
+{
+    return m->tensors[op->output].channels / op->conv.groups;
+}
+
+/* Bytes of an output's weights in the file. */
+static size_t output_bytes(const mona_model *m, const mona_file_op *op)
+{
+    return (size_t)group_inputs(m, op) * op->conv.kernel_h * op->conv.kernel_w *
+           mona_type_size(m->tensors[op->inputs[0]].type == MONA_F16 ? MONA_F16 : MONA_S8);
+}
+
+/* Bytes of an output's weights in L1. The cube takes whole blocks of input channels, so that those
+ * of other groups have weights of zero. */
+static size_t packed_bytes(const mona_model *m, const mona_file_op *op)
+{
+    const size_t block = (size_t)op->conv.kernel_h * op->conv.kernel_w * AC_BLOCK;
+    return op->conv.groups > 1 && output_bytes(m, op) < block ? block : output_bytes(m, op);
+}
+
+/* Outputs of each part of a convolution; 0: it stays whole. Parts have whole groups. */
 static uint32_t part_outputs(const mona_model *m, const mona_file_op *op)
 {
-    if (op->kind != MONA_OP_CONV || op->conv.groups != 1)
+    if (op->kind != MONA_OP_CONV)
         return 0;
-    const size_t bytes = output_bytes(m, op);
-    const uint32_t part = (uint32_t)(MAX_WEIGHTS / bytes) / PART_OUTPUTS * PART_OUTPUTS;
-    return bytes * m->tensors[op->output].channels > MAX_WEIGHTS ? part ? part : PART_OUTPUTS : 0;
+    const size_t bytes = packed_bytes(m, op);
+    const bool grouped = op->conv.groups > 1;
+    const uint32_t each = grouped ? group_outputs(m, op) : 1;
+    const uint32_t aligned = grouped ? GROUPED_OUTPUTS : PART_OUTPUTS;
+    const uint32_t unit = each > aligned ? each : aligned;
+    const uint32_t part = (uint32_t)(MAX_WEIGHTS / bytes) / unit * unit;
+    if (bytes * m->tensors[op->output].channels <= MAX_WEIGHTS || unit % each || unit % aligned)
+        return 0;
+    return part ? part : unit;
 }
 
 static uint32_t moved(uint32_t offset, size_t bytes)
@@ -128,19 +162,34 @@ static uint32_t brought(cutter *c, const mona_file_op *op, uint32_t i)
     return is_cut(c->model, op, i) ? bring(c, op->inputs[i]) : op->inputs[i];
 }
 
+/* Brings channels [first, first + count) of an input. */
+static uint32_t part_input(cutter *c, const mona_file_op *op, uint32_t i, uint32_t first,
+                           uint32_t count)
+{
+    mona_file_op slice = {.kind = MONA_OP_SLICE,
+                          .input_count = 1,
+                          .inputs = {op->inputs[i]},
+                          .channels = {.first = first}};
+    slice.name = name_of(c, op->name);
+    slice.output = part_tensor(c, op->inputs[i], count);
+    mona_writer_op(&c->writer, &slice);
+    return slice.output;
+}
+
+/* Brings what outputs [first, first + count) read: all channels, or those of their groups. */
+static uint32_t part_source(cutter *c, const mona_file_op *op, uint32_t first, uint32_t count)
+{
+    const uint32_t each = group_outputs(c->model, op), inputs = group_inputs(c->model, op);
+    return op->conv.groups == 1
+               ? brought(c, op, 0)
+               : part_input(c, op, 0, first / each * inputs, count / each * inputs);
+}
+
 /* Brings the residual of outputs [first, first + count). One of a single channel is that of all. */
 static uint32_t part_residual(cutter *c, const mona_file_op *op, uint32_t first, uint32_t count)
 {
-    if (c->model->tensors[op->inputs[1]].channels == 1)
-        return brought(c, op, 1);
-    mona_file_op slice = {.kind = MONA_OP_SLICE,
-                          .input_count = 1,
-                          .inputs = {op->inputs[1]},
-                          .channels = {.first = first}};
-    slice.name = name_of(c, op->name);
-    slice.output = part_tensor(c, op->inputs[1], count);
-    mona_writer_op(&c->writer, &slice);
-    return slice.output;
+    return c->model->tensors[op->inputs[1]].channels == 1 ? brought(c, op, 1)
+                                                          : part_input(c, op, 1, first, count);
 }
 
 /* Writes outputs [first, first + count) as a convolution. Returns their tensor. Its inputs are
@@ -155,7 +204,9 @@ static uint32_t write_part(cutter *c, const mona_file_op *op, uint32_t first, ui
     part.conv.scales = moved(op->conv.scales, first * sizeof(uint16_t));
     if (op->epilogue.activation == MONA_ACT_PRELU)
         part.epilogue.slopes = moved(op->epilogue.slopes, first * sizeof(uint16_t));
-    part.inputs[0] = brought(c, op, 0);
+    if (op->conv.groups > 1)
+        part.conv.groups = (uint16_t)(count / group_outputs(c->model, op));
+    part.inputs[0] = part_source(c, op, first, count);
     if (op->input_count > 1)
         part.inputs[1] = part_residual(c, op, first, count);
     part.output = part_tensor(c, op->output, count);
@@ -186,6 +237,31 @@ static uint32_t write_parts(cutter *c, const mona_file_op *op, uint32_t first, u
     return concat.output;
 }
 
+/* ---- operators ------------------------------------------------------------------------------- */
+
+static void write_whole(cutter *c, const mona_file_op *op)
+{
+    mona_file_op whole = *op;
+    for (uint32_t i = 0; i < op->input_count; i++)
+        whole.inputs[i] = brought(c, op, i);
+    whole.name = name_of(c, op->name);
+    mona_writer_op(&c->writer, &whole);
+}
+
+/* Writes an operator, and the STORE that follows it at once. */
+static void write_op(cutter *c, const mona_file_op *op)
+{
+    const mona_model *m = c->model;
+    const uint32_t part = part_outputs(m, op);
+    if (part)
+        write_parts(c, op, 0, m->tensors[op->output].channels, part);
+    else if (op->kind != MONA_OP_LOAD || !is_replaced(m, op))
+        write_whole(c, op);
+    for (uint32_t o = 0; o < m->header->op_count; o++)
+        if (follows_at_once(m, &m->ops[o]) && m->ops[o].inputs[0] == op->output)
+            write_whole(c, &m->ops[o]);
+}
+
 /* ---- the call -------------------------------------------------------------------------------- */
 
 bool model_cut(const mona_model *model, uint8_t **bytes, size_t *size, format_error *error)
@@ -203,20 +279,9 @@ bool model_cut(const mona_model *model, uint8_t **bytes, size_t *size, format_er
         t.name = name_of(&c, t.name);
         mona_writer_tensor(&c.writer, &t);
     }
-    for (uint32_t o = 0; o < h->op_count; o++) {
-        mona_file_op op = model->ops[o];
-        const uint32_t part = part_outputs(model, &model->ops[o]);
-        if (part) {
-            write_parts(&c, &model->ops[o], 0, model->tensors[op.output].channels, part);
-            continue;
-        }
-        if (op.kind == MONA_OP_LOAD && is_replaced(model, &model->ops[o]))
-            continue;
-        for (uint32_t i = 0; i < op.input_count; i++)
-            op.inputs[i] = brought(&c, &model->ops[o], i);
-        op.name = name_of(&c, op.name);
-        mona_writer_op(&c.writer, &op);
-    }
+    for (uint32_t o = 0; o < h->op_count; o++)
+        if (!follows_at_once(model, &model->ops[o]))
+            write_op(&c, &model->ops[o]);
     const bool ok = mona_writer_finish(&c.writer, model->strings + h->name, h->input_count,
                                        h->output_count, bytes, size, error);
     mona_writer_free(&c.writer);

@@ -333,36 +333,45 @@ static mona_file_op *add_conv(model_builder *b, uint32_t from, uint32_t to, uint
     return op;
 }
 
-/* Convolutions whose weights fill L1: a -> b -> c, c being added to a. */
-static void convolutions_too_large_are_cut(void **state)
+/* Convolutions of C channels share weights and scales. */
+enum { C = 992 };
+
+typedef struct shared_data {
+    uint32_t weights, scales, table;
+} shared_data;
+
+static shared_data add_data(model_builder *m)
 {
-    (void)state;
-    enum { C = 992 };
-    model_builder *m = builder_new();
     int8_t *weights = malloc(C * C);
     uint16_t scales[C];
+    uint8_t table[256];
     for (uint32_t i = 0; i < C * C; i++)
         weights[i] = (int8_t)((int)(i * 2654435761u >> 24) % 255 - 127);
     for (uint32_t i = 0; i < C; i++)
         scales[i] = (uint16_t)(0x1400 + i % 512);
+    for (uint32_t i = 0; i < 256; i++)
+        table[i] = (uint8_t)(20 + i * i / 300);
+    const shared_data data = {builder_data(m, weights, C * C),
+                              builder_data(m, scales, sizeof scales),
+                              builder_data(m, table, sizeof table)};
+    free(weights);
+    return data;
+}
+
+/* out: gets the model's output */
+static uint32_t add_load(model_builder *m, uint32_t *out)
+{
     const uint32_t in = builder_input(m, "in", MONA_U8, 1, 1);
-    const uint32_t out = builder_output(m, "out", MONA_U8, 1, 1);
+    *out = builder_output(m, "out", MONA_U8, 1, 1);
     const uint32_t loaded = builder_tensor(m, "loaded", MONA_U8, 1, 1);
-    const uint32_t made = builder_tensor(m, "made", MONA_U8, 1, 1);
-    const uint32_t of_weights = builder_data(m, weights, C * C);
-    const uint32_t of_scales = builder_data(m, scales, sizeof scales);
-    uint32_t maps[3];
-    for (int i = 0; i < 3; i++)
-        maps[i] = builder_tensor(m, "map", MONA_S8, C, 1);
     mona_file_op *op = builder_op(m, MONA_OP_LOAD, loaded, 1, &in);
     op->load.block[0] = 1;
     op->load.scale[0] = 0x3c00;
-    add_conv(m, loaded, maps[0], 3, of_weights, of_scales);
-    add_conv(m, maps[0], maps[1], 1, of_weights, of_scales);
-    op = add_conv(m, maps[1], maps[2], 1, of_weights, of_scales);
-    op->input_count = 2;
-    op->inputs[1] = maps[0];
-    add_conv(m, maps[2], made, 3, of_weights, of_scales);
+    return loaded;
+}
+
+static void check_cut_of(model_builder *m, uint32_t made, uint32_t out)
+{
     builder_op(m, MONA_OP_STORE, out, 1, &made)->store =
         (mona_file_store){.block = 1, .scale = 0x3c00, .maximum = 255};
     size_t size;
@@ -370,7 +379,63 @@ static void convolutions_too_large_are_cut(void **state)
     uint8_t *bytes = builder_finish(m, &size);
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
     check_cut(&model, (mona_size){24, 10});
-    free(bytes), free(weights);
+    free(bytes);
+}
+
+/* Convolutions whose weights fill L1: a -> b -> c, c being added to a. */
+static void convolutions_too_large_are_cut(void **state)
+{
+    (void)state;
+    model_builder *m = builder_new();
+    uint32_t out;
+    const uint32_t loaded = add_load(m, &out);
+    const shared_data d = add_data(m);
+    const uint32_t made = builder_tensor(m, "made", MONA_U8, 1, 1);
+    uint32_t maps[3];
+    for (int i = 0; i < 3; i++)
+        maps[i] = builder_tensor(m, "map", MONA_S8, C, 1);
+    add_conv(m, loaded, maps[0], 3, d.weights, d.scales);
+    add_conv(m, maps[0], maps[1], 1, d.weights, d.scales);
+    mona_file_op *op = add_conv(m, maps[1], maps[2], 1, d.weights, d.scales);
+    op->input_count = 2;
+    op->inputs[1] = maps[0];
+    add_conv(m, maps[2], made, 3, d.weights, d.scales);
+    check_cut_of(m, made, out);
+}
+
+static void end_with_table(mona_file_op *op, const shared_data *d)
+{
+    op->epilogue.activation_after_add = MONA_ACT_TABLE;
+    op->epilogue.slopes = d->table;
+}
+
+/* A map times a gate, which is made of the means of the whole map: rings of one group would hold all
+ * of it. The convolutions before are depthwise, of whose weights the cube takes 32 times as many, and
+ * end with tables. */
+static void gates_are_cut(void **state)
+{
+    (void)state;
+    model_builder *m = builder_new();
+    uint32_t out;
+    const uint32_t loaded = add_load(m, &out);
+    const shared_data d = add_data(m);
+    const uint32_t made = builder_tensor(m, "made", MONA_U8, 1, 1);
+    uint32_t maps[5];
+    for (int i = 0; i < 5; i++)
+        maps[i] = builder_tensor(m, "map", MONA_U8, C, 1);
+    end_with_table(add_conv(m, loaded, maps[0], 3, d.weights, d.scales), &d);
+    mona_file_op *op = add_conv(m, maps[0], maps[1], 5, d.weights, d.scales);
+    op->conv.groups = C;
+    end_with_table(op, &d);
+    builder_op(m, MONA_OP_AVERAGE_POOL, maps[2], 1, &maps[1])->pool = (mona_file_pool){
+        .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .scale = 1};
+    end_with_table(add_conv(m, maps[2], maps[3], 1, d.weights, d.scales), &d);
+    const uint32_t factors[] = {maps[1], maps[3]};
+    op = builder_op(m, MONA_OP_MUL, maps[4], 2, factors);
+    op->elementwise.scale[0] = 0x3c00;
+    op->elementwise.scale[1] = 0x1c00;
+    add_conv(m, maps[4], made, 3, d.weights, d.scales);
+    check_cut_of(m, made, out);
 }
 
 /* Runs a damaged program if the engine takes it. Returns whether it does. */
@@ -441,6 +506,7 @@ int main(void)
         cmocka_unit_test(sessions_run_the_program_of_their_model),
         cmocka_unit_test(what_does_not_fit_is_cut),
         cmocka_unit_test(convolutions_too_large_are_cut),
+        cmocka_unit_test(gates_are_cut),
         cmocka_unit_test(damaged_programs_stay_in_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
