@@ -306,4 +306,12 @@ static inline bool mona_copies_channels(const mona_file_op *op)
     return op->kind == MONA_OP_CONCAT || op->kind == MONA_OP_SLICE;
 }
 
+/* Whether an operator on an AI Core reads maps in global memory: those that copy them into rings, and
+ * pools whose windows are whole maps, which need not fit L1. */
+static inline bool mona_reads_maps(const mona_file_op *op)
+{
+    const bool pool = op->kind == MONA_OP_MAX_POOL || op->kind == MONA_OP_AVERAGE_POOL;
+    return mona_copies_channels(op) || (pool && !op->pool.kernel_h);
+}
+
 #endif

@@ -83,15 +83,15 @@ static bool reads_all_of(const mona_plan *plan, uint32_t o, uint32_t first)
 /* ---- groups of an AI Core ------------------------------------------------------------------- */
 
 /* L1 holds the constants and rings of a group while it runs. If those of a model do not fit, it is
- * cut into several groups. What crosses between groups is a map in global memory, which only CONCATs and
- * SLICEs read there: they copy it into rings. So a group begins where all others read nothing from
- * before. (formats/compiler/program/cut.c puts SLICEs where a model may be cut.) */
+ * cut into several groups. What crosses between groups is a map in global memory. Only some operators
+ * read it there (mona_reads_maps), so a group begins where all others read nothing from before.
+ * (formats/compiler/program/cut.c puts SLICEs where a model may be cut.) */
 
 bool mona_plan_may_begin(const mona_plan *plan, uint32_t first)
 {
     for (uint32_t o = first; o < plan->model.header->op_count; o++) {
         const plan_op *op = &plan->ops[o];
-        for (uint32_t i = 0; i < op->bound.op->input_count && !mona_plan_copies(op); i++)
+        for (uint32_t i = 0; i < op->bound.op->input_count && !mona_reads_maps(op->bound.op); i++)
             if (op->writer[i] != MONA_NONE && op->writer[i] < first)
                 return false;
     }

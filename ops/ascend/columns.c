@@ -16,7 +16,11 @@ static uint32_t out_size(const mona_columns *p)
 
 mona_columns mona_columns_of(const mona_bound_op *b, bool floats)
 {
-    mona_columns p = {.bound = b, .floats = floats, .rows = 1, .most_columns = UINT32_MAX};
+    mona_columns p = {.bound = b,
+                      .reader = AC_PIPE_MTE1,
+                      .floats = floats,
+                      .rows = 1,
+                      .most_columns = UINT32_MAX};
     p.in_c0 = b->input_c0[0];
     p.out_c0 = b->output_c0;
     p.in_wide = ceil_div_u32(p.in_c0, AC_FRACTAL);
@@ -124,7 +128,7 @@ void mona_columns_bring(const mona_columns *p, ac_address from, size_t block_str
 {
     const size_t column = (size_t)p->in_c0 * in_size(p);
     const size_t bytes = round_up((size_t)(p->end - p->first) * column, AC_BLOCK);
-    mona_copy_rows(p->core, AC_L1_UB,
+    mona_copy_rows(p->core, p->reader == AC_PIPE_MTE2 ? AC_GM_UB : AC_L1_UB,
                    (mona_steps){p->stored[e], (ptrdiff_t)(p->in_columns * column)},
                    (mona_steps){from, (ptrdiff_t)block_stride}, p->in_blocks, (uint32_t)bytes);
 }

@@ -16,6 +16,7 @@ typedef struct mona_columns mona_columns;
 struct mona_columns {
     const mona_bound_op *bound;
     ac_core *core;
+    ac_pipe reader; /* of rows: MTE1 from L1, MTE2 from global memory */
     /* Columns of the input that p->outputs outputs side by side need at most. */
     uint32_t (*reach)(const mona_columns *p);
     bool floats;     /* columns are combined in fp32, else in fp16 */

@@ -16,7 +16,7 @@
  * with +0 is never -0, so that combining with 0 at first changes nothing.
  *
  * Flags:
- *   MTE1 -> V, event e    row e of two is in UB
+ *   MTE1 -> V, event e    row e of two is in UB; MTE2 brings those of a map between groups
  *   V -> MTE1, event e    it has been used
  *   V -> MTE3, event 0    a piece is complete
  *   MTE3 -> V, event 0    it has been stored
@@ -80,12 +80,12 @@ static void down(const mona_columns *p, const mona_row_call *call, const pool_wi
     ac_emit_barrier(p->core, AC_PIPE_V);
     for (int32_t k = 0; k < w->rows.count; k++) {
         const uint32_t e = (uint32_t)k % 2;
-        ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, e);
+        ac_emit_wait_flag(p->core, AC_PIPE_V, p->reader, e);
         mona_columns_bring(p, ac_read_at(p->core, mona_pool_row(call, w, k, block)) + skip,
                            call->input[0].block_stride, e);
-        ac_emit_sync(p->core, AC_PIPE_MTE1, AC_PIPE_V, e);
+        ac_emit_sync(p->core, p->reader, AC_PIPE_V, e);
         combine(p, mona_columns_widen(p, e));
-        ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, e);
+        ac_emit_set_flag(p->core, AC_PIPE_V, p->reader, e);
     }
 }
 
@@ -173,6 +173,8 @@ void mona_pool_program(const mona_row_call *calls, uint32_t count)
     mona_columns p = mona_columns_of(b, b->op->kind == MONA_OP_AVERAGE_POOL);
     p.core = calls->core;
     p.reach = reach;
+    if (ac_space_of(ac_read_at(p.core, calls->input[0].rows[0])) >= AC_GM)
+        p.reader = AC_PIPE_MTE2;
     p.two_parts = p.floats && !sums_are_exact(b);
     p.spares = p.two_parts ? 2 : 0;
     p.outputs = (uint32_t)(calls->x_end - calls->x_begin);
@@ -180,7 +182,7 @@ void mona_pool_program(const mona_row_call *calls, uint32_t count)
     const uint32_t outputs = p.outputs;
     mona_columns_clear(&p);
     for (uint32_t e = 0; e < 2; e++)
-        ac_emit_set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, e);
+        ac_emit_set_flag(p.core, AC_PIPE_V, p.reader, e);
     ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
     for (uint32_t row = 0; row < count; row++)
         for (uint32_t c = 0; c < channels; c += at_once)
@@ -191,6 +193,6 @@ void mona_pool_program(const mona_row_call *calls, uint32_t count)
                 pool_piece(&p, &calls[row], c);
             }
     for (uint32_t e = 0; e < 2; e++)
-        ac_emit_wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, e);
+        ac_emit_wait_flag(p.core, AC_PIPE_V, p.reader, e);
     ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }

@@ -57,12 +57,12 @@ static bool follows_at_once(const mona_model *m, const mona_file_op *op)
            readers_of(m, op->inputs[0]) == 1;
 }
 
-/* Whether an input of an operator gets a SLICE or LOAD of its own. CONCATs and SLICEs read anything
- * where it lies. */
+/* Whether an input of an operator gets a SLICE or LOAD of its own. CONCATs, SLICEs and
+ * pools of whole maps read anything where it lies. */
 static bool is_cut(const mona_model *m, const mona_file_op *op, uint32_t i)
 {
     const mona_file_op *writer = op->inputs[i] == MONA_NONE ? NULL : writer_of(m, op->inputs[i]);
-    return writer && !m->tensors[op->inputs[i]].array && !mona_copies_channels(op) &&
+    return writer && !m->tensors[op->inputs[i]].array && !mona_reads_maps(op) &&
            !follows_at_once(m, op);
 }
 
