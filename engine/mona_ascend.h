@@ -36,6 +36,8 @@ typedef struct mona_ascend_info {
     const char *missing; /* an optional function that they lack; NULL: none */
     const char *since;   /* the first release of the kit that has it */
     char driver[64];     /* version; "": unknown */
+    /* What the chip's video decoder lacks, a function or the library; NULL: nothing. */
+    const char *no_video;
 } mona_ascend_info;
 
 mona_status mona_ascend_query(mona_ascend_info *info);
@@ -93,6 +95,47 @@ typedef struct mona_om_rows {
 mona_status mona_om_upload(mona_om *om, unsigned slot, const mona_om_rows *inputs);
 mona_status mona_om_run(mona_om *om, unsigned slot);
 mona_status mona_om_download(mona_om *om, unsigned slot, const mona_om_rows *outputs);
+
+/* ---- the chip's video decoder ----------------------------------------------------------------- */
+
+typedef enum mona_vdec_stream {
+    MONA_VDEC_H265,
+    MONA_VDEC_H264_BASELINE,
+    MONA_VDEC_H264_MAIN,
+    MONA_VDEC_H264_HIGH
+} mona_vdec_stream;
+
+/* A channel of the decoder, for one stream of 4:2:0 with 8 bits a sample and one size, for one
+ * thread at a time. */
+typedef struct mona_vdec mona_vdec;
+
+enum { MONA_VDEC_HELD = 20 }; /* pictures that need not be released before the next is received */
+
+typedef struct mona_vdec_picture {
+    uint64_t number;    /* of the frame that was sent */
+    const void *memory; /* on the chip: rows of luma, each of a multiple of 16 bytes, and then of
+                           pairs of chroma, half as many */
+    bool lost;          /* the decoder could make nothing of the frame; there are no samples */
+    unsigned slot;
+} mona_vdec_picture;
+
+typedef enum mona_vdec_result { MONA_VDEC_PICTURE, MONA_VDEC_MORE, MONA_VDEC_END } mona_vdec_result;
+
+/* MONA_ERR_UNSUPPORTED: the libraries or this size do not allow it, or all channels are in use. */
+mona_status mona_vdec_open(mona_vdec **decoder, mona_vdec_stream stream, mona_size size);
+/* Sends one frame, in the form of annex B of H.264 or H.265, in the order of decoding, after
+ * mona_vdec_receive() has asked for more. */
+mona_status mona_vdec_send(mona_vdec *decoder, const void *coded, size_t bytes, uint64_t number);
+void mona_vdec_end(mona_vdec *decoder); /* no more frames will be sent */
+/* The next picture in the order of showing, one for each frame; with MONA_VDEC_MORE and
+ * MONA_VDEC_END there is none. MONA_ERR_DEVICE: the chip gave none within its time, or was lost. */
+mona_status mona_vdec_receive(mona_vdec *decoder, mona_vdec_picture *picture,
+                              mona_vdec_result *result);
+/* Copies a picture to planes y, u and v. */
+mona_status mona_vdec_fetch(const mona_vdec *decoder, const mona_vdec_picture *picture,
+                            uint8_t *const planes[3], const ptrdiff_t strides[3]);
+void mona_vdec_release(mona_vdec *decoder, const mona_vdec_picture *picture);
+void mona_vdec_close(mona_vdec *decoder); /* NULL is allowed */
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The vendor's libraries, found at run time: AscendCL (libascendcl.so), the runtime under it
- * (libruntime.so) and the driver's telemetry (libdcmi.so). Nothing of them is needed to build. Names,
- * arguments and values are the vendor's; every function but those of DCMI returns 0 for success. */
+/* The vendor's libraries, found at run time: AscendCL (libascendcl.so), its media part
+ * (libacl_dvpp.so), the runtime under it (libruntime.so) and the driver's telemetry (libdcmi.so).
+ * Nothing of them is needed to build. Names, arguments and values are the vendor's; every function
+ * but those of DCMI returns 0 for success. */
 #ifndef MONA_ASCEND_ACL_H
 #define MONA_ASCEND_ACL_H
 
@@ -39,6 +40,13 @@ typedef struct ascend_binary {
     uint64_t bytes;
 } ascend_binary;
 
+struct aclvdecChannelDesc;
+struct acldvppStreamDesc;
+struct acldvppPicDesc;
+struct aclvdecFrameConfig;
+typedef unsigned ascend_stream_format, ascend_pixel_format;
+typedef void ascend_decoded(struct acldvppStreamDesc *input, struct acldvppPicDesc *output,
+                            void *user);
 struct aclmdlDesc;
 struct aclmdlDataset;
 struct aclDataBuffer;
@@ -80,10 +88,15 @@ mona_status ascend_check(int code, const char *doing);
  * mona_ascend_set_patience() sets. */
 mona_status ascend_wait(void *stream, const char *doing);
 
+/* The seconds of mona_ascend_set_patience(). */
+unsigned ascend_patience(void);
+
 /* A block of the chip's memory: parts of it that calls of AscendCL use leave `ascend_room` bytes
  * between their starts, as aclrtMalloc does. */
 mona_status ascend_allocate(size_t bytes, void **memory);
-void ascend_free(void *memory);
+/* One that the video decoder works on; only if the chip has one. */
+mona_status ascend_allocate_media(size_t bytes, void **memory);
+void ascend_free(void *memory); /* of either kind; NULL is allowed */
 static inline size_t ascend_room(size_t bytes)
 {
     return ((bytes + 31) / 32 * 32 + 32 + 63) / 64 * 64;
@@ -94,6 +107,12 @@ mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t r
                           size_t rows);
 mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t row_bytes,
                             size_t rows);
+/* Pinned memory of the host of at least so many bytes for one copy. It enters the chip. If it fails,
+ * nothing is borrowed. */
+typedef struct ascend_staging ascend_staging;
+mona_status ascend_borrow(size_t bytes, ascend_staging **staging);
+void *ascend_staging_memory(const ascend_staging *staging);
+void ascend_give_back(ascend_staging *staging);
 void ascend_free_staging(void);
 /* Whether an address lies in a block of ascend_allocate(). */
 bool ascend_owns(const void *memory);

@@ -9,13 +9,14 @@
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-enum { BLOCKS = 256 };
+enum { BLOCKS = 512 };
 
 static struct {
     atomic_flag busy;
     struct {
         uint8_t *begin; /* NULL: unused */
         size_t bytes;
+        bool media;
     } block[BLOCKS];
 } blocks = {.busy = ATOMIC_FLAG_INIT};
 
@@ -46,14 +47,23 @@ bool ascend_owns(const void *memory)
     return owns;
 }
 
-mona_status ascend_allocate(size_t bytes, void **memory)
+static void release(void *memory, bool media)
+{
+    if (media)
+        ascend.acldvppFree(memory);
+    else
+        ascend.aclrtFree(memory);
+}
+
+static mona_status allocate(size_t bytes, void **memory, bool media)
 {
     *memory = NULL;
     if (!ascend_enter())
         return MONA_ERR_DEVICE;
     void *made = NULL;
     const mona_status status =
-        ascend_check(ascend.aclrtMalloc(&made, bytes, ASCEND_HUGE_PAGES_FIRST),
+        ascend_check(media ? ascend.acldvppMalloc(&made, bytes)
+                           : ascend.aclrtMalloc(&made, bytes, ASCEND_HUGE_PAGES_FIRST),
                      "memory of the chip cannot be reserved");
     if (status)
         return status;
@@ -62,14 +72,25 @@ mona_status ascend_allocate(size_t bytes, void **memory)
     if (i < BLOCKS) {
         blocks.block[i].begin = made;
         blocks.block[i].bytes = bytes;
+        blocks.block[i].media = media;
     }
     atomic_flag_clear(&blocks.busy);
     if (i == BLOCKS) {
-        ascend.aclrtFree(made);
+        release(made, media);
         return MONA_ERR_LIMIT;
     }
     *memory = made;
     return MONA_OK;
+}
+
+mona_status ascend_allocate(size_t bytes, void **memory)
+{
+    return allocate(bytes, memory, false);
+}
+
+mona_status ascend_allocate_media(size_t bytes, void **memory)
+{
+    return allocate(bytes, memory, true);
 }
 
 void ascend_free(void *memory)
@@ -78,11 +99,12 @@ void ascend_free(void *memory)
         return;
     lock_blocks();
     const size_t i = find_block(memory);
+    const bool media = i < BLOCKS && blocks.block[i].media;
     if (i < BLOCKS)
         blocks.block[i].begin = NULL;
     atomic_flag_clear(&blocks.busy);
     if (ascend_enter())
-        ascend.aclrtFree(memory);
+        release(memory, media);
 }
 
 /* ---- pinned memory of the host --------------------------------------------------------------- */
@@ -91,23 +113,27 @@ void ascend_free(void *memory)
  * as copies ran at a time, each as large as the largest copy that took it. */
 enum { BUFFERS = 16 };
 
-typedef struct staging {
+struct ascend_staging {
     atomic_flag taken;
     void *memory;
     size_t bytes;
-} staging;
+};
 
-static staging buffers[BUFFERS];
+static ascend_staging buffers[BUFFERS];
 
-static void give_back(staging *b)
+void ascend_give_back(ascend_staging *b)
 {
     atomic_flag_clear(&b->taken);
 }
 
-/* Enters the chip and takes a buffer of at least so many bytes. If it fails, none is taken. */
-static mona_status borrow(size_t bytes, staging **found)
+void *ascend_staging_memory(const ascend_staging *b)
 {
-    staging *b = buffers;
+    return b->memory;
+}
+
+mona_status ascend_borrow(size_t bytes, ascend_staging **found)
+{
+    ascend_staging *b = buffers;
     if (!ascend_enter())
         return MONA_ERR_DEVICE;
     while (atomic_flag_test_and_set(&b->taken))
@@ -125,7 +151,7 @@ static mona_status borrow(size_t bytes, staging **found)
     const mona_status status = ascend_check(ascend.aclrtMallocHost(&b->memory, bytes),
                                             "memory for copies cannot be reserved");
     if (status)
-        give_back(b);
+        ascend_give_back(b);
     else
         b->bytes = bytes;
     return status;
@@ -133,7 +159,7 @@ static mona_status borrow(size_t bytes, staging **found)
 
 void ascend_free_staging(void)
 {
-    for (staging *b = buffers; b < buffers + BUFFERS; b++) {
+    for (ascend_staging *b = buffers; b < buffers + BUFFERS; b++) {
         if (b->memory)
             ascend.aclrtFreeHost(b->memory);
         b->memory = NULL;
@@ -153,30 +179,30 @@ static void copy_rows(uint8_t *to, ptrdiff_t to_stride, const uint8_t *from, ptr
 mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t row_bytes,
                           size_t rows)
 {
-    staging *b;
+    ascend_staging *b;
     const size_t bytes = row_bytes * rows;
-    mona_status status = borrow(bytes, &b);
+    mona_status status = ascend_borrow(bytes, &b);
     if (status)
         return status;
     copy_rows(b->memory, (ptrdiff_t)row_bytes, from, stride, row_bytes, rows);
     status = ascend_check(ascend.aclrtMemcpy(to, bytes, b->memory, bytes, ASCEND_TO_DEVICE),
                           "a frame cannot be sent to the chip");
-    give_back(b);
+    ascend_give_back(b);
     return status;
 }
 
 mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t row_bytes,
                             size_t rows)
 {
-    staging *b;
+    ascend_staging *b;
     const size_t bytes = row_bytes * rows;
-    mona_status status = borrow(bytes, &b);
+    mona_status status = ascend_borrow(bytes, &b);
     if (status)
         return status;
     status = ascend_check(ascend.aclrtMemcpy(b->memory, bytes, from, bytes, ASCEND_TO_HOST),
                           "a frame cannot be fetched from the chip");
     if (!status)
         copy_rows(to, stride, b->memory, (ptrdiff_t)row_bytes, row_bytes, rows);
-    give_back(b);
+    ascend_give_back(b);
     return status;
 }

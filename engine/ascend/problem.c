@@ -31,6 +31,11 @@ void mona_ascend_set_patience(unsigned seconds)
     problem.patience = seconds;
 }
 
+unsigned ascend_patience(void)
+{
+    return problem.patience;
+}
+
 bool ascend_lost(void)
 {
     return problem.lost;
