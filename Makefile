@@ -353,7 +353,6 @@ demo: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/scene
 	$(Q)BUILD=$(BUILD) INPUT='$(INPUT)' sh apps/demo/demo.sh
 
-comma := ,
 # ---- tests ------------------------------------------------------------------------------------
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 ifneq ($(ARCH),x86_64)

@@ -16,6 +16,8 @@ extern "C" {
 
 /* Runs the AI Core programs of models (mona compile --target ascend310). */
 extern const mona_device mona_device_ascend;
+/* The same chip for mona_om alone: plans for it are refused. */
+extern const mona_device mona_device_ascend_om;
 
 /* The replay kernel as the vendor's compiler makes it (make ascend-kernel): an ELF file in memory,
  * which must stay as it is until the device is closed. Programs need it before their sessions are
@@ -55,7 +57,7 @@ mona_status mona_ascend_health_of(mona_ascend_health *health);
 
 /* ---- compiled models of the vendor (.om) ---------------------------------------------------- */
 
-enum { MONA_OM_SLOTS = 3, MONA_OM_DIMS = 6 };
+enum { MONA_OM_SLOTS = 4, MONA_OM_DIMS = 6 };
 
 typedef struct mona_om_tensor {
     const char *name;
@@ -67,8 +69,9 @@ typedef struct mona_om_tensor {
     size_t bytes;
 } mona_om_tensor;
 
-/* A model on the chip, with MONA_OM_SLOTS sets of inputs and outputs in its memory, so that one
- * frame can be sent while another is computed and a third fetched. */
+/* A model on the chip, with MONA_OM_SLOTS sets of inputs and outputs in its memory. It is loaded
+ * twice where there is memory for that, for the even slots and for the odd ones, so that one frame
+ * can be sent while two are computed and a fourth is fetched. */
 typedef struct mona_om mona_om;
 
 size_t mona_om_bytes(void); /* of a mona_om, which the caller provides */
@@ -91,7 +94,8 @@ typedef struct mona_om_rows {
     size_t row_bytes;
 } mona_om_rows;
 
-/* The three steps of a frame in a slot, for each of the model's inputs or outputs. Each returns when it is done; three threads may work on three slots at a time, one in each step. */
+/* The three steps of a frame in a slot, for each of the model's inputs or outputs. Each returns when
+ * it is done; threads may work on different slots at a time. */
 mona_status mona_om_upload(mona_om *om, unsigned slot, const mona_om_rows *inputs);
 mona_status mona_om_run(mona_om *om, unsigned slot);
 mona_status mona_om_download(mona_om *om, unsigned slot, const mona_om_rows *outputs);

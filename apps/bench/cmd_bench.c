@@ -6,6 +6,7 @@
 
 #include "apps/bench/bench_ablate.h"
 #include "apps/bench/bench_model.h"
+#include "apps/bench/bench_om.h"
 #include "apps/bench/bench_options.h"
 #include "apps/bench/report/bench_page.h"
 #ifndef MONA_NO_VIDEO
@@ -98,6 +99,26 @@ static int run_model(const bench_request *b)
     return status;
 }
 
+static int run_om(const bench_request *b)
+{
+    const bench_arguments *a = &b->arguments;
+    model_source source = {0};
+    int status = EXIT_FAILED;
+    if (a->layers || a->ablate || b->streams.last)
+        return cli_fail(EXIT_USAGE, "%s: .om models take no --layers, --ablate or --streams",
+                        a->model);
+    if (model_source_open_om(&source, a->model, b->config.device)) {
+        const bench_om_job job = {&source.model, b->config.device, b->config.sizes[0], b->how,
+                                  b->rules.percentile};
+        cJSON *result = bench_om(&job);
+        if (result)
+            status = conclude(b, result, bench_om_print);
+        cJSON_Delete(result);
+    }
+    model_source_close(&source);
+    return status;
+}
+
 #ifndef MONA_NO_VIDEO
 static int run_pipeline(const bench_request *b)
 {
@@ -171,5 +192,5 @@ int bench_run(int argc, char **argv)
 #endif
     if (!a->model)
         return cli_fail(EXIT_USAGE, "usage: mona bench %s", command_bench.usage);
-    return run_model(&b);
+    return ends_in(a->model, ".om") ? run_om(&b) : run_model(&b);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/mona_ascend.h"
 #include "formats/file.h"
 #include "formats/om.h"
 #include "models/embedded.h"
@@ -57,11 +58,14 @@ bool model_source_open(model_source *source, const char *name)
     return open_bytes(source, source->bytes, size);
 }
 
-bool model_source_open_om(model_source *source, const char *path)
+bool model_source_open_om(model_source *source, const char *path, const mona_device *device)
 {
     format_error error = {0};
     om_file om;
     *source = (model_source){.model.name = path};
+    if (device != &mona_device_ascend && device != &mona_device_ascend_om)
+        return cli_fail(0, "%s runs on an Ascend 310 only: --device ascend-om says what is missing",
+                        path);
     if (!file_read(path, "an .om model", MODEL_LIMIT, &source->bytes, &source->model.om_bytes,
                    &error))
         return cli_fail(0, "%s", error.text);

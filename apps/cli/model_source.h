@@ -18,8 +18,8 @@ typedef struct model_source {
  * model_source_close. */
 bool model_source_open(model_source *source, const char *name);
 
-/* Reads a model of the vendor's compiler, which only a chip runs. */
-bool model_source_open_om(model_source *source, const char *path);
+/* Reads a model of the vendor's compiler, which only the devices ascend and ascend-om run. */
+bool model_source_open_om(model_source *source, const char *path, const mona_device *device);
 
 void model_source_close(model_source *source);
 

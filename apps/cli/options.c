@@ -296,7 +296,7 @@ bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *h
 
 /* "auto" takes the first that answers. */
 const mona_device *const options_devices[] = {&mona_device_ascend, &mona_device_host,
-                                              &mona_device_model310, NULL};
+                                              &mona_device_model310, &mona_device_ascend_om, NULL};
 
 static void print_note(void *context, const char *line)
 {
@@ -326,8 +326,8 @@ const mona_device *options_device(const char *name)
     char text[SUGGEST_TEXT];
     suggestion s = suggest_for(name, strlen(name));
     mona_device_properties properties;
-    if (!found && !strcmp(name, "ascend")) {
-        cli_fail(0, "--device ascend: %s", mona_ascend_problem());
+    if (!found && (!strcmp(name, "ascend") || !strcmp(name, "ascend-om"))) {
+        cli_fail(0, "--device %s: %s", name, mona_ascend_problem());
         return NULL;
     }
     for (size_t i = 0; options_devices[i] && !found; i++)

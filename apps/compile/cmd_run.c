@@ -6,7 +6,6 @@
 
 #include "apps/compile/arrays.h"
 #include "apps/cli/commands.h"
-#include "engine/mona_ascend.h"
 #include "formats/compiler/compiler.h"
 #include "apps/cli/model_source.h"
 #include "apps/compile/onnx_source.h"
@@ -42,12 +41,6 @@ static bool check_options(run_job *job)
         .tile_columns = (unsigned)job->tile_columns,
         .device = options_device(job->device),
     };
-    if (ends_in(job->model, ".om") && job->config.device &&
-        job->config.device != &mona_device_ascend)
-        return !cli_fail(EXIT_USAGE,
-                         "%s runs on an Ascend 310 only: --device ascend says what is "
-                         "missing",
-                         job->model);
     return job->config.device;
 }
 
@@ -216,7 +209,7 @@ static int run(int argc, char **argv)
     input_array inputs[MONA_MAX_IO] = {0};
     const bool ok = ends_in(job.model, ".onnx") ? run_onnx(&job, inputs)
                     : ends_in(job.model, ".om")
-                        ? run_om(job.model, &job.inputs, &job.outputs, job.raw)
+                        ? run_om(job.model, job.config.device, &job.inputs, &job.outputs, job.raw)
                         : run_mona(&job, inputs);
     for (unsigned i = 0; i < MONA_MAX_IO; i++)
         free(inputs[i].file);

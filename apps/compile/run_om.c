@@ -133,15 +133,41 @@ static bool run_opened(om_run *r, const char *path, const option_list *inputs,
     return ok;
 }
 
-bool run_om(const char *path, const option_list *inputs, const option_list *outputs, bool raw)
+/* The batch and size of frames in an array, where a model leaves them open: N,C,H,W or N,H,W,C, or
+ * the last of these dimensions. 0: its first. */
+static bool read_choice(const char *path, uint32_t *batch, mona_size *frame)
 {
-    model_source source;
+    format_error error = {0};
+    npy_array a;
+    uint8_t *file;
+    size_t size;
+    *batch = 0;
+    *frame = (mona_size){0};
+    if (!file_read(path, "an array", SIZE_MAX / 2, &file, &size, &error))
+        return cli_fail(0, "%s", error.text);
+    const bool ok = npy_parse(&a, file, size, &error) || cli_fail(0, "%s: %s", path, error.text);
+    if (ok && a.rank >= 2) {
+        const unsigned last = a.rank - (a.rank > 2 && a.shape[a.rank - 1] <= 4);
+        *batch = a.rank == 4 ? (uint32_t)a.shape[0] : 0;
+        *frame = (mona_size){(uint32_t)a.shape[last - 1], (uint32_t)a.shape[last - 2]};
+    }
+    free(file);
+    return ok;
+}
+
+bool run_om(const char *path, const mona_device *device, const option_list *inputs,
+            const option_list *outputs, bool raw)
+{
+    model_source source = {0};
+    uint32_t batch;
+    mona_size frame;
     om_run r = {.om = file_alloc(mona_om_bytes())};
     bool ok = r.om || cli_fail(0, "out of memory");
-    ok = model_source_open_om(&source, path) && ok;
+    ok = ok && model_source_open_om(&source, path, device) &&
+         read_choice(inputs->items[0], &batch, &frame);
     if (ok) {
         const mona_status status =
-            mona_om_open(r.om, source.model.om, source.model.om_bytes, 0, (mona_size){0});
+            mona_om_open(r.om, source.model.om, source.model.om_bytes, batch, frame);
         ok = status ? cli_fail(0, "%s: %s", path, pipeline_reason(status))
                     : run_opened(&r, path, inputs, outputs, raw);
         if (!status)

@@ -153,12 +153,8 @@ static bool denoises_film(const model_choice *choice, const stage_list *list)
 
 static bool open_file(model_source *source, const char *path, const enhance_settings *settings)
 {
-    if (!ends_in(path, ".om"))
-        return model_source_open(source, path);
-    return settings->stage.device == &mona_device_ascend
-               ? model_source_open_om(source, path)
-               : cli_fail(0, "%s runs on an Ascend 310 only: --device ascend says what is missing",
-                          path);
+    return ends_in(path, ".om") ? model_source_open_om(source, path, settings->stage.device)
+                                : model_source_open(source, path);
 }
 
 bool stage_models_open(stage_models *models, const model_choice *choice, const stage_list *list,

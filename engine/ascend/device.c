@@ -8,6 +8,7 @@
 #include "engine/mona_ascend.h"
 #include "engine/name.h"
 #include "engine/run/device.h"
+#include "ops/ascend/programs.h"
 
 static mona_status open_chip(mona_device_properties *p)
 {
@@ -31,16 +32,31 @@ static const ac_isa *isa(const char *highest)
     return !highest || mona_names_equal(highest, mona_device_ascend.name) ? &ac_isa_c : NULL;
 }
 
+/* Models of the vendor's compiler have no plans: mona_om_open() runs them. */
+static mona_status refuse_plan(mona_plan *plan)
+{
+    (void)plan;
+    ASCEND_REPORT("the device ascend-om runs only models of the vendor's compiler (.om)");
+    return MONA_ERR_UNSUPPORTED;
+}
+
+static const mona_ai_core no_programs = {.programs = mona_programs, .plan = refuse_plan};
+
+#define CHIP                                                                                       \
+    .target = &ac_target_ascend310, .open = open_chip, .close = ascend_close,                      \
+    .telemetry = ascend_telemetry, .allocate = ascend_allocate, .free = ascend_free, .copy = copy, \
+    .isa = isa
+
 const mona_device mona_device_ascend = {
     .name = "ascend",
     .description = "the Ascend 310",
-    .target = &ac_target_ascend310,
-    .open = open_chip,
-    .close = ascend_close,
-    .telemetry = ascend_telemetry,
-    .allocate = ascend_allocate,
-    .free = ascend_free,
-    .copy = copy,
-    .isa = isa,
     .ai_core = &ascend_ai_core,
+    CHIP,
+};
+
+const mona_device mona_device_ascend_om = {
+    .name = "ascend-om",
+    .description = "the Ascend 310, for models of its vendor's compiler (.om)",
+    .ai_core = &no_programs,
+    CHIP,
 };

@@ -8,10 +8,11 @@
 
 /* ---- streams ---------------------------------------------------------------------------------- */
 
+/* A session computes one frame at a time, a model of the vendor's two. */
 static bool open_streams(chip *c, pipeline_error *error)
 {
-    mona_stream **const streams[] = {&c->upload, &c->compute};
-    for (int i = 0; i < 2; i++) {
+    mona_stream **const streams[CHIP_STREAMS] = {&c->upload, &c->compute[0], &c->compute[1]};
+    for (int i = 0; i < (c->om ? CHIP_STREAMS : CHIP_STREAMS - 1); i++) {
         c->stream_memory[i] = session_binding_allocate(mona_stream_bytes());
         if (!c->stream_memory[i])
             return pipeline_fail(error, "out of memory");
@@ -27,7 +28,7 @@ static bool open_streams(chip *c, pipeline_error *error)
 
 bool chip_is_open(const chip *c)
 {
-    return c->upload && c->compute;
+    return c->upload && c->compute[0];
 }
 
 /* ---- a session -------------------------------------------------------------------------------- */
@@ -189,13 +190,14 @@ static mona_status upload(chip *c, chip_slot *s)
 
 static mona_status compute(chip *c, chip_slot *s)
 {
-    mona_status status = mona_stream_wait(c->compute, &s->uploaded);
+    mona_stream *stream = c->compute[c->om ? number_of(s) % 2 : 0];
+    mona_status status = mona_stream_wait(stream, &s->uploaded);
     if (!status)
-        status = mona_stream_wait(c->compute, &s->downloaded);
+        status = mona_stream_wait(stream, &s->downloaded);
     if (!status)
-        status = c->om ? mona_stream_try(c->compute, run_om, s)
-                       : mona_stream_run(c->compute, c->bound->session, &s->in, &s->out);
-    return status ? status : mona_stream_record(c->compute, &s->computed);
+        status = c->om ? mona_stream_try(stream, run_om, s)
+                       : mona_stream_run(stream, c->bound->session, &s->in, &s->out);
+    return status ? status : mona_stream_record(stream, &s->computed);
 }
 
 static mona_status download(chip *c, chip_slot *s, mona_stream *stream)
@@ -226,14 +228,15 @@ mona_status chip_enqueue(chip *c, mona_stream *stream, const mona_buffer *from,
 void chip_close(chip *c)
 {
     mona_stream_close(c->upload);
-    mona_stream_close(c->compute);
+    for (int i = 0; i < 2; i++)
+        mona_stream_close(c->compute[i]);
     for (int i = 0; i < CHIP_SLOTS && c->bound; i++)
         for (int k = 0; k < 2; k++)
             mona_device_free(c->bound->device, c->slot[i].memory[k]);
     mona_om_close(c->om);
     free(c->om);
     free(c->values);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < CHIP_STREAMS; i++)
         free(c->stream_memory[i]);
     *c = (chip){0};
 }

@@ -10,7 +10,7 @@
 #include "pipeline/stages/session_binding.h"
 #include "pipeline/stages/stage_settings.h"
 
-enum { CHIP_SLOTS = MONA_OM_SLOTS };
+enum { CHIP_SLOTS = MONA_OM_SLOTS, CHIP_STREAMS = 3 };
 
 typedef struct chip_slot {
     mona_buffer host_in, host_out; /* planes of the frame in this slot */
@@ -25,8 +25,8 @@ typedef struct chip {
     mona_om *om;
     uint16_t *values; /* of its output, before they are rounded to samples */
     mona_tensor_info info_in, info_out;
-    void *stream_memory[2];
-    mona_stream *upload, *compute;
+    void *stream_memory[CHIP_STREAMS];
+    mona_stream *upload, *compute[2];
     chip_slot slot[CHIP_SLOTS];
     uint64_t frames; /* enqueued so far */
 } chip;

@@ -49,7 +49,7 @@ bool colour_grading_open(colour_grading *g, const stage_settings *settings, fram
                           .format = format,
                           .full_range = settings->full_range,
                           .strength = settings->colour_strength,
-                          .device = settings->device,
+                          .device = config.device,
                           .cpu = settings->cpu};
     if (!check_inputs(model, error) ||
         !session_binding_open_deep(&g->bound, &model->model, model->name, 8, settings->or_host,

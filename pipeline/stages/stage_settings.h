@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "engine/mona_ascend.h"
 #include "mona.h"
 #include "pipeline/stages/chroma_location.h"
 #include "pipeline/stages/resize.h"
@@ -50,9 +51,11 @@ typedef struct stage_settings {
     delay_settings delay;
 } stage_settings;
 
+/* Beside a model of the vendor's compiler, the CPU runs all others. */
 static inline mona_config stage_config(const stage_settings *settings)
 {
-    return (mona_config){.device = settings->device,
+    const bool others = settings->device == &mona_device_ascend_om;
+    return (mona_config){.device = others ? &mona_device_host : settings->device,
                          .cpu = settings->cpu,
                          .threads = settings->threads,
                          .strip_rows = settings->strip_rows};

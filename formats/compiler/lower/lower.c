@@ -340,7 +340,31 @@ static bool log_quantised(lowering *l, graph *g, const bool *needed)
     return ok;
 }
 
-static bool lower_all(lowering *l, bool *needed, value_format *planes)
+/* Nodes on arrays that no map depends on come last: on the chip a group of maps ends before arrays,
+ * and what is left of it could not begin another. */
+static void mark_last(const graph *g, bool *last)
+{
+    for (uint32_t i = 0; i < g->value_count; i++)
+        last[i] = true;
+    for (uint32_t i = g->node_count; i-- > 0;) {
+        const graph_node *node = &g->nodes[i];
+        last[node->output] &= node->kind == GRAPH_ARRAY;
+        for (uint32_t k = 0; k < node->input_count && !last[node->output]; k++)
+            last[node->inputs[k]] = false;
+    }
+}
+
+static bool lower_nodes(lowering *l, const bool *needed, const bool *last, bool those)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < l->g->node_count && ok; i++) {
+        const graph_node *node = &l->g->nodes[i];
+        ok = !needed[node->output] || last[node->output] != those || lower_node(l, node);
+    }
+    return ok;
+}
+
+static bool lower_all(lowering *l, bool *needed, bool *last, value_format *planes)
 {
     const graph *g = l->g;
     for (uint32_t i = 0; i < g->input_count; i++)
@@ -357,13 +381,13 @@ static bool lower_all(lowering *l, bool *needed, value_format *planes)
         if (needed[g->inputs[i]] && !g->values[g->inputs[i]].is_array &&
             !lower_load(l, NULL, g->inputs[i]))
             return false;
-    for (uint32_t i = 0; i < g->node_count; i++)
-        if (needed[g->nodes[i].output] && !lower_node(l, &g->nodes[i]))
-            return false;
+    mark_last(g, last);
+    if (!lower_nodes(l, needed, last, false))
+        return false;
     for (uint32_t i = 0; i < g->output_count; i++)
         if (!g->values[g->outputs[i]].is_array)
             lower_store(l, g->outputs[i], planes[i], g->input_count + i);
-    return true;
+    return lower_nodes(l, needed, last, true);
 }
 
 bool lower_graph(graph *g, const compiler_options *options, uint8_t **bytes, size_t *size,
@@ -376,16 +400,17 @@ bool lower_graph(graph *g, const compiler_options *options, uint8_t **bytes, siz
     value_format *formats = calloc(g->value_count, sizeof *formats);
     uint32_t *tensors = calloc(g->value_count, sizeof *tensors);
     bool *needed = calloc(g->value_count, sizeof *needed);
+    bool *last = calloc(g->value_count, sizeof *last);
     lowering l = {.g = g,
                   .options = options,
                   .formats = formats,
                   .tensors = tensors,
                   .log = &g->log,
                   .error = error};
-    bool ok = formats && tensors && needed ? true : format_fail(error, "out of memory");
+    bool ok = formats && tensors && needed && last ? true : format_fail(error, "out of memory");
     if (options->like)
         mona_writer_start_from(&l.w, options->like);
-    ok = ok && quantize_values(g, options, formats, error) && lower_all(&l, needed, planes) &&
+    ok = ok && quantize_values(g, options, formats, error) && lower_all(&l, needed, last, planes) &&
          log_quantised(&l, g, needed) &&
          mona_writer_finish(&l.w, options->name ? options->name : g->name, g->input_count,
                             g->output_count, bytes, size, error);
@@ -393,5 +418,6 @@ bool lower_graph(graph *g, const compiler_options *options, uint8_t **bytes, siz
     free(formats);
     free(tensors);
     free(needed);
+    free(last);
     return ok;
 }

@@ -48,6 +48,14 @@ same "while one frame is computed, another is sent and a third fetched" "$(awk '
               for (k = 1; k <= NR; k++) if (k != i && begin[k] < end[i] && end[k] > begin[i]) { up += what[k] == "upload"; down += what[k] == "download" }
               if (up && down) found = "yes" }
           print found }' "$tmp/trace")" yes
+two_at_a_time() { awk '$1 == "run" { begin[++n] = $3; end[n] = $4 }
+    END { for (i = 1; i <= n; i++) for (k = 1; k < i; k++) found += begin[k] < end[i] && begin[i] < end[k]; print found ? "yes" : "no" }' "$1"; }
+same "two frames are computed at a time, by two loads of the model" "$(two_at_a_time "$tmp/trace")" yes
+on full memory=370000,trace="$tmp/trace_one",run_us=15000 "$mona" enhance "$tmp/in.y4m" -o "$tmp/one.y4m" --stages sr --sr "$tmp/net.om" --quiet 2> "$tmp/err"
+same "without memory for a second load, one does" "$? $(cmp "$tmp/host.y4m" "$tmp/one.y4m" && echo equal) $(two_at_a_time "$tmp/trace_one") $(cat "$tmp/err")" "0 equal no "
+"$mona" enhance "$tmp/in.y4m" -o "$tmp/host_two.y4m" --device host --stages denoise,sr --sr "$tmp/net.mona" --quiet
+on full "" "$mona" enhance "$tmp/in.y4m" -o "$tmp/two.y4m" --device ascend-om --stages denoise,sr --sr "$tmp/net.om" --quiet 2> "$tmp/err"
+same "on ascend-om the CPU runs the other networks" "$? $(cmp "$tmp/host_two.y4m" "$tmp/two.y4m" && echo equal) $(cat "$tmp/err")" "0 equal "
 on full "" "$mona" enhance "$tmp/in.y4m" -o "$tmp/real.y4m" --stages sr --sr "$tmp/real.om" --quiet
 same "real values become samples, no further from the host's than 1" "$? $(cmp -l "$tmp/host.y4m" "$tmp/real.y4m" |
     awk 'function v(o) { return 64 * int(o / 100) + 8 * int(o % 100 / 10) + o % 10 } { d = v($2) - v($3); if (d > 1 || d < -1) bad++ } END { print bad + 0 }')" "0 0"
@@ -69,7 +77,14 @@ def npy(path, shape, data):
     head = "{'descr': '|u1', 'fortran_order': False, 'shape': %s, }" % (shape,)
     head += ' ' * (63 - (10 + len(head)) % 64) + '\n'
     open(path, 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode() + data)
-data = bytes((i * i // 7) % 256 for i in range(64 * 96))
+data = bytes((i * i // 7) % 256 for i in range(3 * 64 * 96))
+for n in 2, 3:
+    npy(sys.argv[1] + '/batch%d.npy' % n, (n, 1, 64, 96), data[:n * 64 * 96])
+for n in 0, 1:
+    npy(sys.argv[1] + '/item%d.npy' % n, (64, 96), data[n * 64 * 96:(n + 1) * 64 * 96])
+npy(sys.argv[1] + '/small.npy', (48, 64), data[:48 * 64])
+npy(sys.argv[1] + '/odd.npy', (50, 64), data[:50 * 64])
+data = data[:64 * 96]
 npy(sys.argv[1] + '/x.npy', (64, 96), data)
 npy(sys.argv[1] + '/short.npy', (63, 96), data[:63 * 96])
 END
@@ -78,6 +93,42 @@ on full "" "$mona" run "$tmp/net.om" -i "$tmp/x.npy" -o "$tmp/chip.npy" --raw 2>
 same "mona run" "$? $(tail -c 24576 "$tmp/host.npy" | cksum) $(cat "$tmp/err")" "0 $(tail -c 24576 "$tmp/chip.npy" | cksum) "
 fails "an array of another size" "expected 6144 numbers for the input luma, found 6048" on full "" "$mona" run "$tmp/net.om" -i "$tmp/short.npy" -o "$tmp/x.npy2"
 fails "one output too many" "takes 1 inputs and gives 1 outputs" on full "" "$mona" run "$tmp/net.om" -i "$tmp/x.npy" -o "$tmp/a.npy" -o "$tmp/b.npy"
+
+on full "" "$mona" run "$tmp/net.om" -i "$tmp/x.npy" -o "$tmp/om.npy" --raw --device ascend-om
+same "mona run --device ascend-om" "$? $(cmp "$tmp/om.npy" "$tmp/chip.npy" && echo equal)" "0 equal"
+fails "which runs nothing else" "runs only models of the vendor's compiler" on full "" "$mona" run "$tmp/net.mona" -i "$tmp/x.npy" -o "$tmp/a.npy" --device ascend-om
+fails "and is not there without a chip" "device ascend-om: libascendcl.so was not found" "$mona" run "$tmp/net.om" -i "$tmp/x.npy" -o "$tmp/a.npy" --device ascend-om
+
+# ---- batch and size, where a model leaves them open
+pixels() { tail -c "$2" "$1" | cksum; }
+for array in x small; do
+    case $array in x) bytes=24576 ;; *) bytes=12288 ;; esac
+    "$mona" run "$tmp/net.mona" -i "$tmp/$array.npy" -o "$tmp/host.npy" --device host --raw
+    on full "" "$mona" run "$tmp/sizes.om" -i "$tmp/$array.npy" -o "$tmp/chip.npy" --raw
+    same "the size of $array.npy" "$? $(pixels "$tmp/chip.npy" $bytes)" "0 $(pixels "$tmp/host.npy" $bytes)"
+done
+fails "another size" "not compiled for this batch or size" on full "" "$mona" run "$tmp/sizes.om" -i "$tmp/odd.npy" -o "$tmp/a.npy"
+succeeds "a model for batches of 1, 2 and 4" env ATC_BATCHES=1,2,4 ATC_TYPE=u8 PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/batches.om" --target ascend310-om --size 96x64
+on full "" "$mona" run "$tmp/batches.om" -i "$tmp/batch2.npy" -o "$tmp/chip.npy" --raw
+status=$?
+for n in 0 1; do
+    "$mona" run "$tmp/net.mona" -i "$tmp/item$n.npy" -o "$tmp/item$n.out.npy" --device host --raw
+    tail -c 24576 "$tmp/item$n.out.npy"
+done > "$tmp/both"
+same "a batch of 2" "$status $(pixels "$tmp/chip.npy" 49152)" "0 $(cksum < "$tmp/both")"
+fails "a batch of 3" "not compiled for this batch or size" on full "" "$mona" run "$tmp/batches.om" -i "$tmp/batch3.npy" -o "$tmp/a.npy"
+
+# ---- mona bench
+crc() { grep -o 'CRC-32 .*' "$tmp/bench"; }
+"$mona" bench "$tmp/net.mona" --size 96x64 -n 1 --device host > "$tmp/bench"
+expected=$(crc)
+on full "" "$mona" bench "$tmp/net.om" -n 3 --device ascend-om > "$tmp/bench" 2> "$tmp/err"
+same "mona bench of an .om" "$? $(cat "$tmp/err") $(crc) $(grep -c 'overlapped .* with 4 in work' "$tmp/bench")" "0  $expected 1"
+on full run_us=100000 "$mona" bench "$tmp/net.om" --warmup 1 -n 5 --json --device ascend-om > "$tmp/bench"
+same "two frames at a time take half as long each" "$(python3 -c "
+import json; b = json.load(open('$tmp/bench')); print(b['device'], b['overlapped_ms'] < 0.75 * b['p50_ms'], b['run_ms'] >= 100)")" "ascend-om True True"
+fails "no layers of an .om" "take no --layers" on full "" "$mona" bench "$tmp/net.om" --layers --device ascend-om
+fails "no chip for mona bench" "runs on an Ascend 310 only" "$mona" bench "$tmp/net.om"
 
 # ---- what is installed
 mkdir "$tmp/cann"
