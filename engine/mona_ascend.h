@@ -27,7 +27,7 @@ void mona_ascend_set_kernel(const void *elf, size_t bytes);
 /* Why the chip does not answer, or what failed on it last: one sentence without a full stop that
  * says what to do, where that is known. "" if nothing has failed. Valid until the next failure. */
 const char *mona_ascend_problem(void);
-void mona_ascend_forget(void); /* makes it "" */
+void mona_ascend_forget(void); /* makes it "", unless the chip was lost */
 
 /* What is known of the chip and the libraries. The chip must answer. */
 typedef struct mona_ascend_info {
@@ -113,32 +113,26 @@ typedef enum mona_vdec_stream {
  * thread at a time. */
 typedef struct mona_vdec mona_vdec;
 
-enum { MONA_VDEC_HELD = 20 }; /* pictures that need not be released before the next is received */
-
 typedef struct mona_vdec_picture {
-    uint64_t number;    /* of the frame that was sent */
-    const void *memory; /* on the chip: rows of luma, each of a multiple of 16 bytes, and then of
-                           pairs of chroma, half as many */
-    bool lost;          /* the decoder could make nothing of the frame; there are no samples */
-    unsigned slot;
+    uint64_t number; /* of the frame that was sent */
+    bool lost;       /* the decoder could make nothing of it: there are no samples */
 } mona_vdec_picture;
 
 typedef enum mona_vdec_result { MONA_VDEC_PICTURE, MONA_VDEC_MORE, MONA_VDEC_END } mona_vdec_result;
 
 /* MONA_ERR_UNSUPPORTED: the libraries or this size do not allow it, or all channels are in use. */
 mona_status mona_vdec_open(mona_vdec **decoder, mona_vdec_stream stream, mona_size size);
-/* Sends one frame, in the form of annex B of H.264 or H.265, in the order of decoding, after
- * mona_vdec_receive() has asked for more. */
+/* Sends one frame, in the form of annex B of H.264 or H.265, in the order of decoding. To be called
+ * after mona_vdec_receive() has asked for more; MONA_ERR_LIMIT: it has not. */
 mona_status mona_vdec_send(mona_vdec *decoder, const void *coded, size_t bytes, uint64_t number);
 void mona_vdec_end(mona_vdec *decoder); /* no more frames will be sent */
 /* The next picture in the order of showing, one for each frame; with MONA_VDEC_MORE and
  * MONA_VDEC_END there is none. MONA_ERR_DEVICE: the chip gave none within its time, or was lost. */
 mona_status mona_vdec_receive(mona_vdec *decoder, mona_vdec_picture *picture,
                               mona_vdec_result *result);
-/* Copies a picture to planes y, u and v. */
-mona_status mona_vdec_fetch(const mona_vdec *decoder, const mona_vdec_picture *picture,
-                            uint8_t *const planes[3], const ptrdiff_t strides[3]);
-void mona_vdec_release(mona_vdec *decoder, const mona_vdec_picture *picture);
+/* Copies the picture received last to planes y, u and v. */
+mona_status mona_vdec_fetch(const mona_vdec *decoder, uint8_t *const planes[3],
+                            const ptrdiff_t strides[3]);
 void mona_vdec_close(mona_vdec *decoder); /* NULL is allowed */
 
 #ifdef __GNUC__

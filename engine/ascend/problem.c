@@ -23,7 +23,8 @@ const char *mona_ascend_problem(void)
 
 void mona_ascend_forget(void)
 {
-    ASCEND_REPORT("");
+    if (!problem.lost)
+        ASCEND_REPORT("");
 }
 
 void mona_ascend_set_patience(unsigned seconds)

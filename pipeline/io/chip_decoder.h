@@ -25,7 +25,10 @@ typedef struct chip_decoder {
     mona_vdec_stream stream;
     AVFrame *like; /* what all frames have in common, without samples */
     AVPacket *coded;
-    AVPacket *packets[CHIP_DECODER_PACKETS]; /* number n at n % their number, until its frame came */
+    uint8_t header[256]; /* the stream's first, up to here */
+    size_t header_bytes;
+    /* Number n is at n % CHIP_DECODER_PACKETS, until its frame came. */
+    AVPacket *packets[CHIP_DECODER_PACKETS];
     uint64_t sent, replayed;
     bool begun, draining;
     pipeline_error failure; /* once begun; empty: none */
@@ -36,9 +39,9 @@ typedef struct chip_decoder_settings {
     const pipeline_notes *notes;
     const AVCodecParameters *video;
     AVRational time_base;
-    bool on_chip;    /* the chip is wanted */
+    bool on_chip;     /* the chip is wanted */
     bool low_latency; /* no frame waits for later ones */
-    bool quantisers; /* frames are wanted with theirs */
+    bool quantisers;  /* frames are wanted with theirs */
 } chip_decoder_settings;
 
 /* host: open, and stays the caller's. Whether it succeeds or not, chip_decoder_close releases what
@@ -46,7 +49,8 @@ typedef struct chip_decoder_settings {
 bool chip_decoder_open(chip_decoder *d, AVCodecContext *host, const chip_decoder_settings *settings,
                        pipeline_error *error);
 
-/* As avcodec_send_packet() and avcodec_receive_frame(). After d->failure is set, they fail. */
+/* As avcodec_send_packet(), after chip_decoder_receive() returned AVERROR(EAGAIN), and
+ * avcodec_receive_frame(). After d->failure is set, they fail. */
 int chip_decoder_send(chip_decoder *d, const AVPacket *packet);
 int chip_decoder_receive(chip_decoder *d, AVFrame *frame);
 

@@ -35,8 +35,8 @@ typedef struct input {
     live live;               /* on: packets come from it */
     AVCodecContext *decoder;
     chip_decoder chip; /* decodes, or passes everything on to decoder */
-    AVPacket *packet; /* reused */
-    AVFrame *frame;   /* the frame that input_next found; reused */
+    AVPacket *packet;  /* reused */
+    AVFrame *frame;    /* the frame that input_next found; reused */
     input_copy copy;
     void *copy_context;
     packet_queue held;  /* packets of other streams that must not be passed on yet */

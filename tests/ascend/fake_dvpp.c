@@ -59,8 +59,8 @@ typedef struct channel_desc {
     pthread_t thread;
     AVCodecContext *decoder;
     frame *frames, **last; /* sent and not reported, in the order of sending */
-    int64_t sent, begun; /* begun: by the decoder */
-    long reporting; /* reports that are under way */
+    int64_t sent, begun;   /* begun: by the decoder */
+    long reporting;        /* reports that are under way */
 } channel_desc;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -315,7 +315,7 @@ static void *decode_all(void *argument)
         for (;;) {
             for (f = c->frames; f && f->taken;)
                 f = f->next;
-            if ((f && fake_knob("vdec_hang", -1) != f->number) || c->stop)
+            if (f ? fake_knob("vdec_hang", -1) != f->number : c->stop)
                 break;
             pthread_cond_wait(&changed, &lock);
         }
@@ -348,8 +348,7 @@ API int aclvdecCreateChannel(channel_desc *c)
         c->format >= STREAM_FORMATS || (c->out_format != NV12 && c->out_format != NV21) ||
         c->open || c->width > SIDE_MAX || c->height > SIDE_MAX || (!c->width) != (!c->height))
         return fake_fail(BAD_ARGUMENT, "a value of the channel is missing or wrong");
-    const AVCodec *codec =
-        avcodec_find_decoder(c->format ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC);
+    const AVCodec *codec = avcodec_find_decoder(c->format ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC);
     pthread_mutex_lock(&lock);
     const bool taken = channels[c->id];
     if (!taken)
@@ -412,6 +411,16 @@ static void drain(channel_desc *c)
     pthread_mutex_unlock(&lock);
 }
 
+static void report_end(channel_desc *c, stream_desc *in, void *user)
+{
+    frame *f = calloc(1, sizeof *f);
+    *f = (frame){NULL, c, in, NULL, user, 0, true};
+    pthread_mutex_lock(&lock);
+    c->reporting++;
+    pthread_mutex_unlock(&lock);
+    fake_report(c->thread_id, deliver, f);
+}
+
 #ifdef FAKE_NO_RUNTIME /* kit operators */
 #define aclvdecSendFrame aclvdecSendSkippedFrame
 #endif
@@ -433,6 +442,7 @@ API int aclvdecSendFrame(channel_desc *c, stream_desc *in, pic_desc *out, void *
     }
     if (in->eos) {
         drain(c);
+        report_end(c, in, user);
         return 0;
     }
     if (fake_knob("vdec_fail", -1) == __atomic_fetch_add(&frame_count, 1, __ATOMIC_SEQ_CST))

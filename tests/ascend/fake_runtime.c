@@ -619,8 +619,7 @@ API int aclFinalize(void)
 
 __attribute__((destructor)) static void at_end(void)
 {
-    if (initialised && !fake_lost() && !fake_knob("hang", 0) &&
-        fake_knob("vdec_hang", -1) < 0)
+    if (initialised && !fake_lost() && !fake_knob("hang", 0) && fake_knob("vdec_hang", -1) < 0)
         fake_complain("the process ended without aclFinalize");
     if (complaints)
         _exit(99);
