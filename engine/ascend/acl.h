@@ -94,9 +94,7 @@ unsigned ascend_patience(void);
 /* A block of the chip's memory: parts of it that calls of AscendCL use leave `ascend_room` bytes
  * between their starts, as aclrtMalloc does. */
 mona_status ascend_allocate(size_t bytes, void **memory);
-/* One that the video decoder works on; only if the chip has one. */
-mona_status ascend_allocate_media(size_t bytes, void **memory);
-void ascend_free(void *memory); /* of either kind; NULL is allowed */
+void ascend_free(void *memory);
 static inline size_t ascend_room(size_t bytes)
 {
     return ((bytes + 31) / 32 * 32 + 32 + 63) / 64 * 64;
@@ -107,12 +105,9 @@ mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t r
                           size_t rows);
 mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t row_bytes,
                             size_t rows);
-/* Pinned memory of the host of at least so many bytes for one copy. It enters the chip. If it fails,
- * nothing is borrowed. */
-typedef struct ascend_staging ascend_staging;
-mona_status ascend_borrow(size_t bytes, ascend_staging **staging);
-void *ascend_staging_memory(const ascend_staging *staging);
-void ascend_give_back(ascend_staging *staging);
+/* Calls use with bytes of the chip, where the host reads them. */
+typedef void ascend_reader(void *context, const uint8_t *bytes);
+mona_status ascend_read(const void *from, size_t bytes, ascend_reader *use, void *context);
 void ascend_free_staging(void);
 /* Whether an address lies in a block of ascend_allocate(). */
 bool ascend_owns(const void *memory);

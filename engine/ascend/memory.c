@@ -9,14 +9,13 @@
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-enum { BLOCKS = 512 };
+enum { BLOCKS = 256 };
 
 static struct {
     atomic_flag busy;
     struct {
         uint8_t *begin; /* NULL: unused */
         size_t bytes;
-        bool media;
     } block[BLOCKS];
 } blocks = {.busy = ATOMIC_FLAG_INIT};
 
@@ -47,23 +46,14 @@ bool ascend_owns(const void *memory)
     return owns;
 }
 
-static void release(void *memory, bool media)
-{
-    if (media)
-        ascend.acldvppFree(memory);
-    else
-        ascend.aclrtFree(memory);
-}
-
-static mona_status allocate(size_t bytes, void **memory, bool media)
+mona_status ascend_allocate(size_t bytes, void **memory)
 {
     *memory = NULL;
     if (!ascend_enter())
         return MONA_ERR_DEVICE;
     void *made = NULL;
     const mona_status status =
-        ascend_check(media ? ascend.acldvppMalloc(&made, bytes)
-                           : ascend.aclrtMalloc(&made, bytes, ASCEND_HUGE_PAGES_FIRST),
+        ascend_check(ascend.aclrtMalloc(&made, bytes, ASCEND_HUGE_PAGES_FIRST),
                      "memory of the chip cannot be reserved");
     if (status)
         return status;
@@ -72,25 +62,14 @@ static mona_status allocate(size_t bytes, void **memory, bool media)
     if (i < BLOCKS) {
         blocks.block[i].begin = made;
         blocks.block[i].bytes = bytes;
-        blocks.block[i].media = media;
     }
     atomic_flag_clear(&blocks.busy);
     if (i == BLOCKS) {
-        release(made, media);
+        ascend.aclrtFree(made);
         return MONA_ERR_LIMIT;
     }
     *memory = made;
     return MONA_OK;
-}
-
-mona_status ascend_allocate(size_t bytes, void **memory)
-{
-    return allocate(bytes, memory, false);
-}
-
-mona_status ascend_allocate_media(size_t bytes, void **memory)
-{
-    return allocate(bytes, memory, true);
 }
 
 void ascend_free(void *memory)
@@ -99,12 +78,11 @@ void ascend_free(void *memory)
         return;
     lock_blocks();
     const size_t i = find_block(memory);
-    const bool media = i < BLOCKS && blocks.block[i].media;
     if (i < BLOCKS)
         blocks.block[i].begin = NULL;
     atomic_flag_clear(&blocks.busy);
     if (ascend_enter())
-        release(memory, media);
+        ascend.aclrtFree(memory);
 }
 
 /* ---- pinned memory of the host --------------------------------------------------------------- */
@@ -113,27 +91,23 @@ void ascend_free(void *memory)
  * as copies ran at a time, each as large as the largest copy that took it. */
 enum { BUFFERS = 16 };
 
-struct ascend_staging {
+typedef struct staging {
     atomic_flag taken;
     void *memory;
     size_t bytes;
-};
+} staging;
 
-static ascend_staging buffers[BUFFERS];
+static staging buffers[BUFFERS];
 
-void ascend_give_back(ascend_staging *b)
+static void give_back(staging *b)
 {
     atomic_flag_clear(&b->taken);
 }
 
-void *ascend_staging_memory(const ascend_staging *b)
+/* Enters the chip and takes a buffer of at least so many bytes. If it fails, none is taken. */
+static mona_status borrow(size_t bytes, staging **found)
 {
-    return b->memory;
-}
-
-mona_status ascend_borrow(size_t bytes, ascend_staging **found)
-{
-    ascend_staging *b = buffers;
+    staging *b = buffers;
     if (!ascend_enter())
         return MONA_ERR_DEVICE;
     while (atomic_flag_test_and_set(&b->taken))
@@ -151,7 +125,7 @@ mona_status ascend_borrow(size_t bytes, ascend_staging **found)
     const mona_status status = ascend_check(ascend.aclrtMallocHost(&b->memory, bytes),
                                             "memory for copies cannot be reserved");
     if (status)
-        ascend_give_back(b);
+        give_back(b);
     else
         b->bytes = bytes;
     return status;
@@ -159,7 +133,7 @@ mona_status ascend_borrow(size_t bytes, ascend_staging **found)
 
 void ascend_free_staging(void)
 {
-    for (ascend_staging *b = buffers; b < buffers + BUFFERS; b++) {
+    for (staging *b = buffers; b < buffers + BUFFERS; b++) {
         if (b->memory)
             ascend.aclrtFreeHost(b->memory);
         b->memory = NULL;
@@ -179,30 +153,47 @@ static void copy_rows(uint8_t *to, ptrdiff_t to_stride, const uint8_t *from, ptr
 mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t row_bytes,
                           size_t rows)
 {
-    ascend_staging *b;
+    staging *b;
     const size_t bytes = row_bytes * rows;
-    mona_status status = ascend_borrow(bytes, &b);
+    mona_status status = borrow(bytes, &b);
     if (status)
         return status;
     copy_rows(b->memory, (ptrdiff_t)row_bytes, from, stride, row_bytes, rows);
     status = ascend_check(ascend.aclrtMemcpy(to, bytes, b->memory, bytes, ASCEND_TO_DEVICE),
                           "a frame cannot be sent to the chip");
-    ascend_give_back(b);
+    give_back(b);
     return status;
 }
 
-mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t row_bytes,
-                            size_t rows)
+mona_status ascend_read(const void *from, size_t bytes, ascend_reader *use, void *context)
 {
-    ascend_staging *b;
-    const size_t bytes = row_bytes * rows;
-    mona_status status = ascend_borrow(bytes, &b);
+    staging *b;
+    mona_status status = borrow(bytes, &b);
     if (status)
         return status;
     status = ascend_check(ascend.aclrtMemcpy(b->memory, bytes, from, bytes, ASCEND_TO_HOST),
                           "a frame cannot be fetched from the chip");
     if (!status)
-        copy_rows(to, stride, b->memory, (ptrdiff_t)row_bytes, row_bytes, rows);
-    ascend_give_back(b);
+        use(context, b->memory);
+    give_back(b);
     return status;
+}
+
+typedef struct target {
+    uint8_t *to;
+    ptrdiff_t stride;
+    size_t row_bytes, rows;
+} target;
+
+static void fill_rows(void *context, const uint8_t *bytes)
+{
+    const target *t = context;
+    copy_rows(t->to, t->stride, bytes, (ptrdiff_t)t->row_bytes, t->row_bytes, t->rows);
+}
+
+mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t row_bytes,
+                            size_t rows)
+{
+    target t = {to, stride, row_bytes, rows};
+    return ascend_read(from, row_bytes * rows, fill_rows, &t);
 }

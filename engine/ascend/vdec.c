@@ -109,17 +109,31 @@ mona_status mona_vdec_open(mona_vdec **opened, mona_vdec_stream stream, mona_siz
 
 /* ---- sending ---------------------------------------------------------------------------------- */
 
+static mona_status reserve(void **memory, size_t bytes)
+{
+    *memory = NULL;
+    return ascend_enter() ? ascend_check(ascend.acldvppMalloc(memory, bytes),
+                                         "memory for the video decoder cannot be reserved")
+                          : MONA_ERR_DEVICE;
+}
+
+static void release(void *memory)
+{
+    if (memory && ascend_enter())
+        ascend.acldvppFree(memory);
+}
+
 static mona_status make_room(vdec_slot *s, size_t bytes)
 {
+    const size_t room = bytes + bytes / 2;
     mona_status status = MONA_OK;
     if (!s->picture)
-        status = ascend_allocate_media(vdec_picture_bytes(s->channel->size), &s->picture);
+        status = reserve(&s->picture, vdec_picture_bytes(s->channel->size));
     if (status || s->room >= bytes)
         return status;
-    ascend_free(s->coded);
-    s->room = 0;
-    status = ascend_allocate_media(bytes + bytes / 2, &s->coded);
-    s->room = status ? 0 : bytes + bytes / 2;
+    release(s->coded);
+    status = reserve(&s->coded, room);
+    s->room = status ? 0 : room;
     return status;
 }
 
@@ -223,16 +237,22 @@ mona_status mona_vdec_receive(mona_vdec *c, mona_vdec_picture *picture, mona_vde
     return status;
 }
 
-static void copy_planes(uint8_t *const planes[3], const ptrdiff_t strides[3], const uint8_t *row,
-                        mona_size size)
+typedef struct vdec_planes {
+    mona_size size;
+    uint8_t *const *planes;
+    const ptrdiff_t *strides;
+} vdec_planes;
+
+static void copy_planes(void *context, const uint8_t *row)
 {
-    const uint32_t stride = vdec_stride(size);
-    for (uint32_t y = 0; y < size.height; y++, row += stride)
-        memcpy(planes[0] + (ptrdiff_t)y * strides[0], row, size.width);
-    for (uint32_t y = 0; y < size.height / 2; y++, row += stride) {
-        uint8_t *u = planes[1] + (ptrdiff_t)y * strides[1];
-        uint8_t *v = planes[2] + (ptrdiff_t)y * strides[2];
-        for (uint32_t x = 0; x < size.width / 2; x++) {
+    const vdec_planes *p = context;
+    const uint32_t stride = vdec_stride(p->size);
+    for (uint32_t y = 0; y < p->size.height; y++, row += stride)
+        memcpy(p->planes[0] + (ptrdiff_t)y * p->strides[0], row, p->size.width);
+    for (uint32_t y = 0; y < p->size.height / 2; y++, row += stride) {
+        uint8_t *u = p->planes[1] + (ptrdiff_t)y * p->strides[1];
+        uint8_t *v = p->planes[2] + (ptrdiff_t)y * p->strides[2];
+        for (uint32_t x = 0; x < p->size.width / 2; x++) {
             u[x] = row[2 * x];
             v[x] = row[2 * x + 1];
         }
@@ -242,21 +262,10 @@ static void copy_planes(uint8_t *const planes[3], const ptrdiff_t strides[3], co
 mona_status mona_vdec_fetch(const mona_vdec *c, uint8_t *const planes[3],
                             const ptrdiff_t strides[3])
 {
-    const size_t bytes = vdec_picture_bytes(c->size);
-    ascend_staging *staging;
-    if (!c->shown || c->shown->lost)
-        return MONA_ERR_STATE;
-    mona_status status = ascend_borrow(bytes, &staging);
-    if (status)
-        return status;
-    void *memory = ascend_staging_memory(staging);
-    status =
-        ascend_check(ascend.aclrtMemcpy(memory, bytes, c->shown->picture, bytes, ASCEND_TO_HOST),
-                     "a frame cannot be fetched from the chip");
-    if (!status)
-        copy_planes(planes, strides, memory, c->size);
-    ascend_give_back(staging);
-    return status;
+    vdec_planes to = {c->size, planes, strides};
+    return c->shown && !c->shown->lost
+               ? ascend_read(c->shown->picture, vdec_picture_bytes(c->size), copy_planes, &to)
+               : MONA_ERR_STATE;
 }
 
 /* ---- closing ---------------------------------------------------------------------------------- */
@@ -281,8 +290,8 @@ void mona_vdec_close(mona_vdec *c)
     vdec_channel_stop(c);
     for (vdec_slot *s = c->slots; s < c->slots + VDEC_SLOTS; s++) {
         vdec_forget_descriptions(s);
-        ascend_free(s->coded);
-        ascend_free(s->picture);
+        release(s->coded);
+        release(s->picture);
     }
     c->taken = false;
 }
