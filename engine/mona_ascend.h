@@ -55,6 +55,19 @@ typedef struct mona_ascend_health {
 
 mona_status mona_ascend_health_of(mona_ascend_health *health);
 
+/* A step on the chip, timed by its own clock, in milliseconds since mona_ascend_watch(). Several
+ * threads may call the watcher at a time. */
+typedef enum mona_ascend_step {
+    MONA_ASCEND_UPLOAD,
+    MONA_ASCEND_RUN,
+    MONA_ASCEND_DOWNLOAD
+} mona_ascend_step;
+typedef void mona_ascend_watcher(void *context, mona_ascend_step step, double begin, double end);
+
+/* Shows every step to `seen` from now on; NULL: to nobody. The chip is open and no step is under
+ * way. */
+mona_status mona_ascend_watch(mona_ascend_watcher *seen, void *context);
+
 /* ---- compiled models of the vendor (.om) ---------------------------------------------------- */
 
 enum { MONA_OM_SLOTS = 4, MONA_OM_DIMS = 6 };

@@ -84,10 +84,6 @@ bool ascend_enter(void);
  * the status that fits. doing: "a frame cannot be sent". */
 mona_status ascend_check(int code, const char *doing);
 
-/* Waits for everything on a stream. It gives the chip up after the time that
- * mona_ascend_set_patience() sets. */
-mona_status ascend_wait(void *stream, const char *doing);
-
 /* The seconds of mona_ascend_set_patience(). */
 unsigned ascend_patience(void);
 

@@ -85,6 +85,7 @@ done
 for device in ascend auto; do
     refused "a failure while it runs, $device" "a frame cannot be computed.*507018.*TsdClient" full fail_at=9,fail_with=507018 --device $device
     refused "a chip that hangs, $device" "does not answer (code 507046)" full hang=5 --device $device
+    refused "a copy that hangs, $device" "cannot be .*does not answer (code 507046)" full copy_hang=$late --device $device
     refused "a chip that hangs under an old kit, $device" "does not answer (code 507046)" old hang=5 --device $device
     refused "an AI Core's exception, $device" "refused an instruction or address (code 507015)" full exception=5 --device $device
     refused "a chip that is lost, $device" "the connection to the chip was lost (code 507901)" full lost=$late --device $device
