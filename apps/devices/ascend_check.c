@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apps/devices/ascend_setup.h"
+#include "apps/devices/npu_smi.h"
 #include "engine/mona_ascend.h"
 
 enum { VERSION = 64 };
@@ -117,12 +118,20 @@ static bool check_functions(const mona_ascend_info *info)
 
 static bool check_health(void)
 {
-    static const char *const states[] = {"good", "warning", "alarm", "critical"};
+    static const char *const states[] = {"ok", "warning", "alarm", "critical"};
     mona_ascend_health health;
-    if (mona_ascend_health_of(&health) || health.health < 0)
+    char text[64];
+    const bool library = !mona_ascend_health_of(&health);
+    if (library && health.health < 0)
         return true;
-    return line("health", health.health ? "bad" : "OK", states[health.health],
-                health.health ? "npu-smi info says why" : "");
+    snprintf(text, sizeof text, "%s", library ? states[health.health] : npu_smi_read().health);
+    const bool good = !strcmp(text, "ok");
+    if (!good && !strcmp(text, "unknown"))
+        return line("health", "unknown", "",
+                    "libdcmi.so and npu-smi are missing: install the driver");
+    if (library && health.level >= 0)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ", power level %d", health.level);
+    return line("health", good ? "OK" : "bad", text, good ? "" : "npu-smi info says why");
 }
 
 bool devices_check_ascend(void)

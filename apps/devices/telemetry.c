@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apps/devices/npu_smi.h"
+#include "engine/mona_ascend.h"
 #include "pipeline/clock.h"
 
 static bool read_number(const char *path, double *value)
@@ -128,18 +130,37 @@ telemetry telemetry_read_host(const char *root, telemetry_counters *counters)
     return t;
 }
 
+/* What the driver's library says, and where it cannot be loaded, the driver's program. */
+static void read_chip(telemetry *t)
+{
+    static const char *const states[] = {"ok", "warning", "alarm", "critical"};
+    mona_ascend_health health;
+    if (!mona_ascend_health_of(&health)) {
+        t->health = health.health < 0 ? t->health : states[health.health];
+        return;
+    }
+    const npu_figures f = npu_smi_read();
+    t->temperature_c = f.temperature_c;
+    t->power_w = f.power_w;
+    t->utilisation = f.utilisation;
+    t->health = f.health;
+}
+
 telemetry telemetry_read(const mona_device *device, telemetry_counters *counters)
 {
-    mona_telemetry t;
+    mona_telemetry of_device;
     if (device == &mona_device_host)
         return telemetry_read_host("", counters);
-    if (mona_device_telemetry(device, &t))
+    if (mona_device_telemetry(device, &of_device))
         return (telemetry){-1, -1, -1, -1, -1, -1, 0, "unknown"};
-    return (telemetry){.temperature_c = (double)t.celsius,
-                       .power_w = (double)t.watts,
-                       .utilisation = (double)t.utilisation,
-                       .clock_mhz = (double)t.clock_mhz,
-                       .memory_bytes = (double)t.memory_bytes,
-                       .memory_free_bytes = (double)t.memory_free_bytes,
-                       .health = "unknown"};
+    telemetry t = {.temperature_c = (double)of_device.celsius,
+                   .power_w = (double)of_device.watts,
+                   .utilisation = (double)of_device.utilisation,
+                   .clock_mhz = (double)of_device.clock_mhz,
+                   .memory_bytes = (double)of_device.memory_bytes,
+                   .memory_free_bytes = (double)of_device.memory_free_bytes,
+                   .health = "unknown"};
+    if (device == &mona_device_ascend || device == &mona_device_ascend_om)
+        read_chip(&t);
+    return t;
 }

@@ -17,7 +17,8 @@ typedef struct telemetry {
     double memory_bytes, memory_free_bytes; /* of the machine */
     unsigned long throttled; /* how often the clock was lowered for heat or power since the
                                 system started */
-    const char *health;      /* "ok", "throttled", "hot", "unknown" */
+    const char *health;      /* "ok", "throttled", "hot", "unknown"; of a chip also "warning",
+                                "alarm", "critical" */
 } telemetry;
 
 /* The counters of a reading, which only rise. Zeroed before the first one. */

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What npu-smi, a program of the chip's driver, prints, for systems where the driver's library (DCMI)
+ * cannot be loaded. The parsers take lines as the program writes them; a line that is not of its form
+ * says nothing. */
+#ifndef NPU_SMI_H
+#define NPU_SMI_H
+
+#include <stdbool.h>
+
+/* A figure that is unknown is negative. */
+typedef struct npu_figures {
+    double temperature_c, power_w;
+    double utilisation; /* of the AI Cores, 0 to 1 */
+    const char *health; /* "ok", "warning", "alarm", "critical" or "unknown" */
+} npu_figures;
+
+/* Card and chip of the first chip, from `npu-smi info -m`. */
+bool npu_smi_parse_map(const char *text, unsigned *card, unsigned *chip);
+/* Temperature, power and use of a chip, from `npu-smi info -t common -i CARD`. Rated power is not
+ * what the chip takes, and that of the whole card is not the chip's: both are left out. */
+void npu_smi_parse_common(const char *text, unsigned chip, npu_figures *figures);
+/* Health, from `npu-smi info -t health -i CARD -c CHIP`. */
+void npu_smi_parse_health(const char *text, npu_figures *figures);
+
+/* Figures of the first chip. The program takes about a second, so only the first call waits for it,
+ * at most a few seconds; later ones return what was last known while it runs again. Without it, nothing
+ * is known. Call it from one thread. */
+npu_figures npu_smi_read(void);
+
+#endif
