@@ -196,6 +196,6 @@ static void temporal_filter_any(const frame *made, const frame *now, const frame
 }
 
 VECTOR_PROCEDURE(temporal_filter,
-                (const frame *made, const frame *now, const frame *previous, unsigned planes,
-                 unsigned sigma, unsigned enlarged, bool moving, temporal_work *work),
-                (made, now, previous, planes, sigma, enlarged, moving, work))
+                 (const frame *made, const frame *now, const frame *previous, unsigned planes,
+                  unsigned sigma, unsigned enlarged, bool moving, temporal_work *work),
+                 (made, now, previous, planes, sigma, enlarged, moving, work))

@@ -25,7 +25,7 @@ static inline void vector_hold(const char *cpu)
     type name parameters                                                                           \
     {                                                                                              \
         give __builtin_cpu_supports("avx2") &&                                                     \
-            !atomic_load_explicit(&vector_unwanted, memory_order_relaxed)                          \
+                !atomic_load_explicit(&vector_unwanted, memory_order_relaxed)                      \
             ? name##_avx2 arguments                                                                \
             : name##_any arguments;                                                                \
     }
