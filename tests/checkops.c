@@ -364,6 +364,40 @@ static bool check_activation(const ac_isa *isa, char *detail, size_t room)
     return ok;
 }
 
+static bool check_normalise(const ac_isa *isa, char *detail, size_t room)
+{
+    const mona_type types[] = {MONA_U8, MONA_S8, MONA_F16};
+    const mona_type from = types[random_bits() % 3], to = types[random_bits() % 3];
+    const uint32_t channels = (uint32_t)PICK(1, 3, 8, 16, 17, 32, 48, between(1, 100));
+    const uint32_t pixels = (uint32_t)between(1, 40);
+    const uint32_t c0 = chance(4) ? (uint32_t)PICK(1, 4, 8, 32) : 16;
+    float gain[112] = {0}, shift[112] = {0};
+    for (uint32_t c = 0; c < channels; c++) {
+        gain[c] = (float)between(-2000, 2000) / 64;
+        shift[c] = (float)between(-2000, 2000) / 64;
+    }
+    row_buffer in = random_row(from, c0, channels, pixels, (flavour)between(0, FLAVOURS - 1));
+    row_buffer out[2];
+    ac_normalise_row r = {.source = in.row,
+                          .channels = channels,
+                          .pixels = pixels,
+                          .epsilon = chance(2) ? 1e-6f : 0.25f,
+                          .gain = gain,
+                          .shift = shift};
+    for (int i = 0; i < 2; i++) {
+        out[i] = new_row(to, c0, channels, pixels);
+        r.output = out[i].row;
+        (i ? isa : &reference_isa)->normalise_row(&r);
+    }
+    snprintf(detail, room, "%s -> %s, c0 %u, %u channels, %u pixels", mona_type_name(from),
+             mona_type_name(to), c0, channels, pixels);
+    const bool ok = same(out[0].memory, out[1].memory, out[0].bytes, detail, room);
+    free(in.memory);
+    free(out[0].memory);
+    free(out[1].memory);
+    return ok;
+}
+
 /* ---- curves --------------------------------------------------------------------------------- */
 
 static mona_curve random_curve(int32_t most)
@@ -449,6 +483,7 @@ static void check_isa(const ac_isa *isa)
     check_many(isa, "resize_row", check_resize, 2000);
     check_many(isa, "elementwise_row", check_elementwise, 2000);
     check_many(isa, "function_row", check_activation, 2000);
+    check_many(isa, "normalise_row", check_normalise, 2000);
     check_many(isa, "luma_row", check_luma, 2000);
     check_many(isa, "chroma_row", check_chroma, 2000);
 }

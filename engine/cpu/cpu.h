@@ -204,6 +204,15 @@ typedef struct ac_function_row {
     float alpha;
 } ac_function_row;
 
+/* The channels of each pixel, normalised as model_format.h defines it. gain and shift are zero from
+ * the last channel to the end of its channel block, and so are results. */
+typedef struct ac_normalise_row {
+    ac_row source, output;
+    uint32_t channels, pixels;
+    float epsilon;
+    const float *gain, *shift; /* [channels, rounded up to 16] */
+} ac_normalise_row;
+
 /* One row of luma through a curve, or of chroma through a gain and an offset; mona.h defines the
  * arithmetic. Samples have `bits` bits. They lie in bytes, or from 9 bits on in 16-bit words, whose
  * higher bits are ignored. `to` may be `from`. */
@@ -236,6 +245,7 @@ typedef struct ac_isa {
     void (*resize_row)(const ac_resize_row *);
     void (*elementwise_row)(const ac_elementwise_row *);
     void (*function_row)(const ac_function_row *);
+    void (*normalise_row)(const ac_normalise_row *);
     void (*luma_row)(const ac_luma_row *);
     void (*chroma_row)(const ac_chroma_row *);
 } ac_isa;

@@ -9,6 +9,7 @@
 #include "engine/cpu/c/vector_curves.h"
 #include "engine/cpu/c/vector_elementwise.h"
 #include "engine/cpu/c/vector_functions.h"
+#include "engine/cpu/c/vector_normalise.h"
 #include "engine/cpu/c/vector_planes.h"
 #include "engine/cpu/c/vector_resize.h"
 #include "engine/cpu/x86/x86_conv.h"
