@@ -155,9 +155,9 @@ typedef enum mona_op_kind {
     MONA_OP_ARRAY_RESAMPLE = 14, /* weighted sums along an axis */
     MONA_OP_ARRAY_GATHER = 15,   /* elements by computed indices */
     /* Between intermediates. */
-    MONA_OP_CONCAT = 16, /* channels of several tensors, one after another; all have the output's
+    MONA_OP_CONCAT = 16,    /* channels of several tensors, one after another; all have the output's
                             type and scale */
-    MONA_OP_SLICE = 17,  /* channels of a tensor that lie side by side */
+    MONA_OP_SLICE = 17,     /* channels of a tensor that lie side by side */
     MONA_OP_NORMALISE = 18, /* the channels of each pixel to a mean of 0 and a variance of 1 */
     MONA_OP_COUNT = 19,
 } mona_op_kind;
@@ -296,7 +296,7 @@ typedef struct mona_file_op {
         mona_file_array array;       /* ARRAY_* */
         mona_file_channels channels; /* CONCAT, SLICE */
         mona_file_normalise normalise;
-        uint32_t block;              /* DEPTH_TO_SPACE: 2, 3 or 4 */
+        uint32_t block; /* DEPTH_TO_SPACE: 2, 3 or 4 */
         struct {
             uint16_t scale[2]; /* ADD, MUL: f16; each operand enters as f16(q * scale[i]) */
         } elementwise;

@@ -42,6 +42,7 @@ typedef enum graph_kind {
     GRAPH_RESIZE,
     GRAPH_MAX_POOL,
     GRAPH_AVERAGE_POOL,
+    GRAPH_NORMALISE, /* the channels of each pixel to a mean of 0 and a variance of 1 */
     GRAPH_ARRAY,    /* an operator on arrays: array */
     GRAPH_TO_ARRAY, /* converts a map to an array of the same numbers in the same order */
     GRAPH_TO_MAP,   /* the reverse, only for arrays of F16 */
@@ -153,6 +154,10 @@ typedef struct graph_node {
         } depth;
         graph_resize resize;
         graph_pool pool;
+        struct {
+            float *gain, *shift; /* of each channel, afterwards */
+            float epsilon;       /* added to the variance */
+        } normalise;
         value_format quantize; /* an 8-bit format */
         graph_array *array;
         struct {

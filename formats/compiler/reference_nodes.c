@@ -183,6 +183,29 @@ static void run_affine(const graph_node *node, const reference_array *in, refere
     }
 }
 
+static void normalise_pixel(const graph_node *node, const float *in, size_t plane,
+                            uint32_t channels, float *out)
+{
+    double sum = 0, squares = 0;
+    for (uint32_t c = 0; c < channels; c++)
+        sum += (double)in[c * plane];
+    const double mean = sum / channels;
+    for (uint32_t c = 0; c < channels; c++)
+        squares += ((double)in[c * plane] - mean) * ((double)in[c * plane] - mean);
+    const double deviation = sqrt(squares / channels + (double)node->normalise.epsilon);
+    for (uint32_t c = 0; c < channels; c++)
+        out[c * plane] =
+            (float)(((double)in[c * plane] - mean) / deviation * (double)node->normalise.gain[c] +
+                    (double)node->normalise.shift[c]);
+}
+
+static void run_normalise(const graph_node *node, const reference_array *in, reference_array *out)
+{
+    const size_t plane = (size_t)out->height * out->width;
+    for (size_t i = 0; i < plane; i++)
+        normalise_pixel(node, in->data + i, plane, out->channels, out->data + i);
+}
+
 /* Like QuantizeLinear followed by DequantizeLinear. */
 void reference_quantize(value_format format, reference_array *a)
 {
@@ -382,6 +405,9 @@ void reference_node(const graph_node *node, const reference_array *const *in, re
     case GRAPH_MAX_POOL:
     case GRAPH_AVERAGE_POOL:
         reference_pool(node, in[0], out);
+        break;
+    case GRAPH_NORMALISE:
+        run_normalise(node, in[0], out);
         break;
     case GRAPH_ACTIVATION:
     case GRAPH_TO_ARRAY:

@@ -35,8 +35,8 @@ INLINE void normalise_pixel(const ac_normalise_row *n, const mona_type type, uin
     const vf r = vf_set1(ac_inverse_root(sum_of_lanes(squares) * part + n->epsilon));
     for (uint32_t b = 0; b <= last; b++) {
         const vf normal = vf_mul(vf_sub(vf_from(type, from + b * stride), mean), r);
-        const vf t = vf_add(vf_mul(normal, vf_load(n->gain + b * LANES)),
-                            vf_load(n->shift + b * LANES));
+        const vf t =
+            vf_add(vf_mul(normal, vf_load(n->gain + b * LANES)), vf_load(n->shift + b * LANES));
         vf_to(n->output.type, out + b * n->output.block_stride, vf_half(t));
     }
 }

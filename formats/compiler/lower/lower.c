@@ -230,6 +230,31 @@ static void lower_pool(lowering *l, const graph_node *node)
     lower_end(l, &op, node->output);
 }
 
+/* In stored values: (x - mean) / sqrt(variance + epsilon) does not depend on the unit in which x and
+ * the square root of epsilon are given. */
+static bool lower_normalise(lowering *l, const graph_node *node)
+{
+    const uint32_t channels = l->g->values[node->output].channels;
+    const double in = (double)l->formats[node->inputs[0]].scale;
+    const float out = l->formats[node->output].scale;
+    mona_file_op op = lower_begin(l, MONA_OP_NORMALISE, node->name);
+    float *numbers = malloc(2 * channels * sizeof *numbers);
+    if (!numbers)
+        return format_fail(l->error, "out of memory");
+    for (uint32_t c = 0; c < channels; c++) {
+        numbers[c] = node->normalise.gain[c] / out;
+        numbers[channels + c] = node->normalise.shift[c] / out;
+    }
+    op.input_count = 1;
+    op.inputs[0] = l->tensors[node->inputs[0]];
+    op.normalise.epsilon = (float)((double)node->normalise.epsilon / (in * in));
+    op.normalise.gain = mona_writer_data(&l->w, numbers, channels * sizeof *numbers);
+    op.normalise.shift = mona_writer_data(&l->w, numbers + channels, channels * sizeof *numbers);
+    free(numbers);
+    lower_end(l, &op, node->output);
+    return true;
+}
+
 /* ---- the graph ---------------------------------------------------------------------------- */
 
 void lower_mark_needed(const graph *g, bool *needed)
@@ -271,6 +296,8 @@ static bool lower_node(lowering *l, const graph_node *node)
     case GRAPH_AVERAGE_POOL:
         lower_pool(l, node);
         return true;
+    case GRAPH_NORMALISE:
+        return lower_normalise(l, node);
     case GRAPH_ARRAY:
     case GRAPH_TO_ARRAY:
     case GRAPH_TO_MAP:

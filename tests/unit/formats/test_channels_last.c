@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tensors whose channels come last, as in transformers: products with constants and normalisations
+ * of channels stay on maps, and agree with what ONNX defines for the model. */
+#include "tests/unit/compiler_check.h"
+
+#include "formats/reference/execute.h"
+
+enum { C = 24, HEIGHT = 6, WIDTH = 10 };
+
+/* What ONNX defines for the model, which shares nothing with the compiler. */
+static reference_array defined(const uint8_t *bytes, size_t size, const reference_array *input)
+{
+    const int64_t dims[4] = {1, input->channels, input->height, input->width};
+    format_error error = {0};
+    onnx_graph g;
+    tensor in = {0}, out = {0};
+    assert_true(onnx_graph_read(&g, bytes, size, NULL, &error));
+    assert_true(tensor_make(&in, ELEMENT_FLOAT32, 4, dims));
+    memcpy(in.data, input->data, in.count * sizeof(float));
+    if (!reference_execute(&g, &in, &out, &error))
+        fail_msg("%s", error.text);
+    reference_array a = {1, 1, (uint32_t)out.count, malloc(out.count * sizeof(float))};
+    for (size_t i = 0; i < out.count; i++)
+        a.data[i] = (float)tensor_number(&out, i);
+    tensor_free(&in);
+    tensor_free(&out);
+    onnx_graph_free(&g);
+    return a;
+}
+
+/* The largest differences between the compiled model, in FP16 and in INT8, and ONNX. */
+static void check(onnx_builder *b, bool arrays, const char *what)
+{
+    format_error error = {0};
+    size_t size, made_size;
+    uint8_t *bytes = ob_pack(b, &size), *made;
+    ob_free(b);
+    compiler *c = compiler_open(bytes, size, NULL, &error);
+    if (!c)
+        fail_msg("%s: %s", what, error.text);
+    reference_array input = image(3, HEIGHT, WIDTH), found;
+    reference_array expected = defined(bytes, size, &input);
+    assert_true(compiler_calibrate(c, &input, &error));
+    for (int k = 0; k < 2; k++) {
+        compiler_options o = half_planes;
+        o.int8 = k;
+        o.has_output_type = !k;
+        emit(c, &o, &made, &made_size);
+        run_engine(made, made_size, &input, &found);
+        double most = 0;
+        for (uint32_t i = 0; i < expected.width; i++)
+            most = fmax(most, fabs((double)expected.data[i] - (double)found.data[i]));
+        if (most > (k ? 0.4 : 0.03))
+            fail_msg("%s: differs by %g (INT8: %d)", what, most, k);
+        free(found.data);
+        free(made);
+    }
+    assert_int_equal(compiler_has_arrays(c), arrays);
+    free(input.data);
+    free(expected.data);
+    free(bytes);
+    compiler_close(c);
+}
+
+static void add_matmul(onnx_builder *b, const char *x, const char *y, int inputs, int outputs)
+{
+    char dims[64], names[64];
+    snprintf(dims, sizeof dims, "%d %d", inputs, outputs);
+    snprintf(names, sizeof names, "%s.w", y);
+    ob_constant(b, names, dims, noises(b, (size_t)(inputs * outputs), 1 / sqrtf((float)inputs)));
+    snprintf(names, sizeof names, "%s %s.w", x, y);
+    ob_node(b, "MatMul", names, y);
+}
+
+static void add_number(onnx_builder *b, const char *name, float number)
+{
+    ob_constant(b, name, "", &number);
+}
+
+/* As exporters write it for operator sets before 17. dims: of the scale and the bias. */
+static void add_norm(onnx_builder *b, const char *x, const char *axis, const char *dims,
+                     const char *y)
+{
+    char pair[64];
+    snprintf(pair, sizeof pair, "%s mean", x);
+    ob_ints(b, ob_node(b, "ReduceMean", x, "mean"), "axes", axis);
+    ob_node(b, "Sub", pair, "centred");
+    add_number(b, "two", 2);
+    ob_node(b, "Pow", "centred two", "square");
+    ob_ints(b, ob_node(b, "ReduceMean", "square", "variance"), "axes", axis);
+    add_number(b, "epsilon", 1e-3f);
+    ob_node(b, "Add", "variance epsilon", "more");
+    ob_node(b, "Sqrt", "more", "deviation");
+    ob_node(b, "Div", "centred deviation", "normal");
+    ob_constant(b, "gain", dims, noises(b, C, 1));
+    ob_constant(b, "shift", dims, noises(b, C, 0.5f));
+    ob_node(b, "Mul", "normal gain", "scaled");
+    ob_node(b, "Add", "scaled shift", y);
+}
+
+static void channels_are_normalised(void **state)
+{
+    (void)state;
+    for (int open = 0; open < 2; open++) {
+        onnx_builder *b = ob_new(14);
+        seed = 41;
+        ob_input(b, "x", 3, open ? 0 : HEIGHT, open ? 0 : WIDTH);
+        add_conv(b, "x", "stem", 3, C);
+        add_norm(b, "stem", "1", "1 24 1 1", "n");
+        add_conv(b, "n", "y", C, 4);
+        ob_output(b, "y");
+        check(b, false, open ? "open" : "fixed");
+    }
+}
+
+/* A block of ConvNeXt. */
+static void channels_move_to_the_end_and_back(void **state)
+{
+    (void)state;
+    onnx_builder *b = ob_new(20);
+    seed = 42;
+    ob_input(b, "x", 3, HEIGHT, WIDTH);
+    add_conv(b, "x", "stem", 3, C);
+    ob_ints(b, ob_node(b, "Transpose", "stem", "last"), "perm", "0 2 3 1");
+    ob_constant(b, "gain", "24", noises(b, C, 1));
+    ob_constant(b, "shift", "24", noises(b, C, 0.5f));
+    ob_node(b, "LayerNormalization", "last gain shift", "n");
+    add_matmul(b, "n", "wide", C, 40);
+    ob_constant(b, "b", "40", noises(b, 40, 0.3f));
+    ob_node(b, "Add", "b wide", "biased");
+    ob_node(b, "Gelu", "biased", "g");
+    add_matmul(b, "g", "narrow", 40, C);
+    ob_constant(b, "gamma", "24", noises(b, C, 1));
+    ob_node(b, "Mul", "narrow gamma", "scaled");
+    ob_ints(b, ob_node(b, "Transpose", "scaled", "first"), "perm", "0 3 1 2");
+    ob_node(b, "Add", "stem first", "y");
+    ob_output(b, "y");
+    check(b, false, "ConvNeXt");
+}
+
+/* Pixels as tokens: the first half of their channels times the other. rows: an output of tokens, in
+ * ONNX's order, which is an array. */
+static onnx_builder *token_net(bool rows)
+{
+    onnx_builder *b = ob_new(14);
+    seed = 43;
+    ob_input(b, "x", 3, HEIGHT, WIDTH);
+    add_conv(b, "x", "stem", 3, C);
+    ob_numbers(b, "flat", "1 24 60");
+    ob_node(b, "Reshape", "stem flat", "f");
+    ob_ints(b, ob_node(b, "Transpose", "f", "tokens"), "perm", "0 2 1");
+    add_norm(b, "tokens", "-1", "24", "n");
+    add_matmul(b, "n", "wide", C, 32);
+    ob_numbers(b, "halves", "16 16");
+    ob_int(b, ob_node(b, "Split", "wide halves", "p q"), "axis", -1);
+    ob_node(b, "Mul", "p q", "gated");
+    add_matmul(b, "gated", "narrow", 16, C);
+    ob_node(b, "Add", "tokens narrow", "sum");
+    if (!rows) {
+        ob_ints(b, ob_node(b, "Transpose", "sum", "t"), "perm", "0 2 1");
+        ob_numbers(b, "shape", "1 24 6 10");
+        ob_node(b, "Reshape", "t shape", "map");
+        add_conv(b, "map", "y", C, 4);
+    }
+    ob_output(b, rows ? "sum" : "y");
+    return b;
+}
+
+static void tokens_are_pixels(void **state)
+{
+    (void)state;
+    check(token_net(false), false, "tokens");
+    check(token_net(true), true, "tokens as output");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(channels_are_normalised),
+        cmocka_unit_test(channels_move_to_the_end_and_back),
+        cmocka_unit_test(tokens_are_pixels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
