@@ -47,6 +47,12 @@
  * added to the lower half until one is left. With m = sum(x) * (1 / n) and d = x - m,
  *   v = sum(d * d) * (1 / n) + epsilon,   t = f16((d * r) * gain + shift)
  * and r is 1 / sqrt(v) as engine/cpu/c/normalise.h computes it; t is stored as above.
+ * ATTENTION takes channels in heads. For each head and pixel, in fp32, each product and sum rounded:
+ *   s[j] = (sum of q[c] * k[j][c]) * scale      for each pixel j of k, c ascending from +0
+ *   e[j] = exp(s[j] - max(s))                   as engine/cpu/c/functions.h computes it
+ *   t[c] = f16((sum of e[j] * v[j][c]) * (value_scale / sum of e[j]))
+ * with the sum of e[j] * v[j][c] in ascending order of j, from +0, and that of e[j] as 16 sums like
+ * those of NORMALISE. t is stored as above.
  * Every f16() rounds to nearest even and saturates to +-65504.
  */
 #ifndef MONA_MODEL_FORMAT_H
@@ -159,7 +165,8 @@ typedef enum mona_op_kind {
                             type and scale */
     MONA_OP_SLICE = 17,     /* channels of a tensor that lie side by side */
     MONA_OP_NORMALISE = 18, /* the channels of each pixel to a mean of 0 and a variance of 1 */
-    MONA_OP_COUNT = 19,
+    MONA_OP_ATTENTION = 19, /* inputs: queries, keys, values */
+    MONA_OP_COUNT = 20,
 } mona_op_kind;
 
 typedef enum mona_activation {
@@ -272,6 +279,12 @@ typedef struct mona_file_normalise {
     uint32_t gain, shift; /* data: finite f32[channels] */
 } mona_file_normalise;
 
+typedef struct mona_file_attention {
+    uint32_t heads;           /* divides the channels of all */
+    float scale, value_scale; /* finite; scale: of stored queries and keys; value_scale: scale of
+                                 values / scale of the output */
+} mona_file_attention;
+
 typedef struct mona_file_channels {
     uint32_t first; /* SLICE: the first channel it keeps; CONCAT: 0 */
     uint32_t copy;  /* 1: channels are copied even where they could lie in place */
@@ -296,6 +309,7 @@ typedef struct mona_file_op {
         mona_file_array array;       /* ARRAY_* */
         mona_file_channels channels; /* CONCAT, SLICE */
         mona_file_normalise normalise;
+        mona_file_attention attention;
         uint32_t block; /* DEPTH_TO_SPACE: 2, 3 or 4 */
         struct {
             uint16_t scale[2]; /* ADD, MUL: f16; each operand enters as f16(q * scale[i]) */

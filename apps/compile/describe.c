@@ -139,6 +139,9 @@ static void describe_op(const mona_file_op *op, char *text, size_t size)
     case MONA_OP_NORMALISE:
         snprintf(text, size, "epsilon %g", (double)op->normalise.epsilon);
         break;
+    case MONA_OP_ATTENTION:
+        snprintf(text, size, "%u heads", op->attention.heads);
+        break;
     case MONA_OP_SLICE:
         snprintf(text, size, "from channel %u", op->channels.first);
         break;

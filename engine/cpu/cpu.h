@@ -213,6 +213,21 @@ typedef struct ac_normalise_row {
     const float *gain, *shift; /* [channels, rounded up to 16] */
 } ac_normalise_row;
 
+/* Attention as model_format.h defines it, for one row of queries. */
+typedef struct ac_attention_row {
+    ac_row queries, output;
+    ac_row keys, values;                                /* their first rows */
+    const uint8_t *const *key_rows, *const *value_rows; /* [rows], their first pixels */
+    uint32_t rows, columns;                             /* of keys and values */
+    uint32_t pixels, heads;
+    uint32_t size, value_size; /* channels of a head: of queries and keys; of values and output */
+    float scale, value_scale;
+    float *scratch; /* [AC_ATTENTION_SCRATCH], 64-byte aligned */
+} ac_attention_row;
+
+#define AC_ATTENTION_SCRATCH(pixels, size, value_size)                                             \
+    (((size_t)(pixels) + 15) / 16 * 16 * ((size_t)(size) + (value_size) + 1) + (size))
+
 /* One row of luma through a curve, or of chroma through a gain and an offset; mona.h defines the
  * arithmetic. Samples have `bits` bits. They lie in bytes, or from 9 bits on in 16-bit words, whose
  * higher bits are ignored. `to` may be `from`. */
@@ -246,6 +261,7 @@ typedef struct ac_isa {
     void (*elementwise_row)(const ac_elementwise_row *);
     void (*function_row)(const ac_function_row *);
     void (*normalise_row)(const ac_normalise_row *);
+    void (*attention_row)(const ac_attention_row *);
     void (*luma_row)(const ac_luma_row *);
     void (*chroma_row)(const ac_chroma_row *);
 } ac_isa;

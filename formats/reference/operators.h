@@ -25,6 +25,8 @@ op_function op_identity, op_dropout, op_reshape, op_flatten, op_squeeze, op_unsq
 op_function op_shape, op_size, op_constant_of_shape, op_range;
 /* reduce.c */
 op_function op_reduce, op_arg, op_softmax, op_log_softmax;
+/* attention.c */
+op_function op_attention;
 /* normalize.c */
 op_function op_batch_norm, op_instance_norm, op_layer_norm, op_group_norm;
 /* resize.c */

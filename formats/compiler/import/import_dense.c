@@ -86,25 +86,26 @@ bool import_whole_window(importer *im, const onnx_node *node, uint32_t x, graph_
 
 enum { ROWS_PAY = 1 << 18 }; /* multiply-adds from which converting arrays to maps pays */
 
-/* Whether input 0 is an array of rows whose product with the constant is worth a conversion. */
-static bool rows_pay(const importer *im, const onnx_node *node)
+/* Whether input 0 is an array of rows, on which an operator with this work for each element is worth
+ * a conversion. */
+static bool rows_pay(const importer *im, const onnx_node *node, uint64_t work)
 {
     const onnx_value *v = &im->model->values[node->inputs[0]];
-    const graph_value *m = import_constant(im, node, 1);
     const uint32_t rank = v->shaped ? v->tensor.rank : 0;
     const int64_t channels = rank > 1 ? v->tensor.dims[rank - 1] : 0;
     const int64_t rows = channels ? (int64_t)v->tensor.count / channels : 0;
-    return import_bound(im, node, 0) == UINT32_MAX && m && m->rank == 2 && rows > 1 &&
-           rows <= MONA_MAX_SIDE && channels <= MONA_MAX_CHANNELS &&
-           im->bindings[node->inputs[0]].array != UINT32_MAX && element_is_float(v->tensor.type) &&
-           (uint64_t)rows * m->count >= ROWS_PAY;
+    return import_bound(im, node, 0) == UINT32_MAX && rows > 1 && rows <= MONA_MAX_SIDE &&
+           channels <= MONA_MAX_CHANNELS && im->bindings[node->inputs[0]].array != UINT32_MAX &&
+           element_is_float(v->tensor.type) && v->tensor.count * work >= ROWS_PAY;
 }
 
 /* The channels of x, if they come last, and else all of it are multiplied by the matrix. */
-static bool multiplied(importer *im, const onnx_node *node, uint32_t *x, graph_window *w,
-                       uint64_t *count)
+static bool multiplied(importer *im, const onnx_node *node, bool transposed, uint32_t *x,
+                       graph_window *w, uint64_t *count)
 {
-    if (rows_pay(im, node) && !import_rows_as_map(im, node, 0))
+    const graph_value *matrix = import_constant(im, node, 1);
+    const uint64_t outputs = matrix && matrix->rank == 2 ? matrix->dims[transposed ? 0 : 1] : 0;
+    if (rows_pay(im, node, outputs) && !import_rows_as_map(im, node, 0))
         return false;
     if (import_view_of(im, node, 0) != VIEW_LAST) {
         *count = import_flat(im, node, 0, x) ? elements_of(im, *x) : 0;
@@ -123,7 +124,7 @@ static bool add_product(importer *im, const onnx_node *node, bool transposed, fl
     uint32_t x, outputs = 0;
     uint64_t count = 0;
     graph_conv conv = {.groups = 1};
-    if (!multiplied(im, node, &x, &conv.window, &count))
+    if (!multiplied(im, node, transposed, &x, &conv.window, &count))
         return false;
     conv.weights = import_matrix(im, node, 1, transposed, alpha, count, &outputs);
     conv.bias = conv.weights ? read_bias(im, node, beta, outputs) : NULL;
@@ -150,11 +151,15 @@ bool import_mat_mul(importer *im, const onnx_node *node)
 /* Of the last dimension, where that is the channels. */
 bool import_layer_norm(importer *im, const onnx_node *node)
 {
+    enum { WORK = 16 };
     const float epsilon = onnx_float(node, "epsilon", 1e-5f);
-    const graph_value *scale = import_constant(im, node, 1), *bias = import_constant(im, node, 2);
-    uint32_t x;
+    uint32_t x = UINT32_MAX;
+    if (rows_pay(im, node, WORK) ? !import_rows_as_map(im, node, 0)
+                                 : import_bound(im, node, 0) == UINT32_MAX)
+        return im->error->text[0] ? false : import_fail(im, node, "reads an array");
     if (!import_elements(im, node, 0, &x))
         return false;
+    const graph_value *scale = import_constant(im, node, 1), *bias = import_constant(im, node, 2);
     const uint32_t channels = im->g->values[x].channels;
     const bool results = node->output_count > 1 && node->outputs[1] != ONNX_NONE;
     if (import_view_of(im, node, 0) != VIEW_LAST || results ||

@@ -44,6 +44,12 @@ import_quantisation import_quantisation_of(const importer *im, const onnx_node *
     return found ? found->quantisation : (import_quantisation){0};
 }
 
+uint32_t import_rank(const importer *im, const onnx_node *node, size_t i)
+{
+    const onnx_value *v = &im->model->values[node->inputs[i]];
+    return v->shaped || v->tensor.data ? v->tensor.rank : 0;
+}
+
 /* The index of its first computed input; SIZE_MAX: none. */
 static size_t first_computed(const importer *im, const onnx_node *node)
 {

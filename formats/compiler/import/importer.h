@@ -57,6 +57,8 @@ import_view import_view_of(const importer *im, const onnx_node *node, size_t i);
 /* The view in which a tensor of this shape equals the value, whose numbers come in the order of the
  * view `from`; VIEW_NONE: in none. */
 import_view import_find_view(const graph_value *value, import_view from, const tensor *shape);
+/* The number of dimensions of input i; 0: unknown. */
+uint32_t import_rank(const importer *im, const onnx_node *node, size_t i);
 /* The value that input i is bound to; UINT32_MAX: it is left out. */
 uint32_t import_bound(const importer *im, const onnx_node *node, size_t i);
 
@@ -144,16 +146,16 @@ operator_import import_conv, import_batch_norm, import_relu, import_leaky_relu, 
     import_split, import_space_to_depth, import_depth_to_space, import_resize, import_reshape,
     import_transpose, import_identity, import_max_pool, import_average_pool, import_global_max_pool,
     import_global_average_pool, import_reduce_mean, import_flatten, import_squeeze,
-    import_unsqueeze, import_layer_norm, import_gemm, import_mat_mul, import_cast, import_neg,
-    import_abs, import_hard_sigmoid, import_function, import_max, import_min, import_pad,
-    import_conv_transpose, import_quantize, import_dequantize, import_qlinear_conv,
+    import_unsqueeze, import_layer_norm, import_attention, import_gemm, import_mat_mul, import_cast,
+    import_neg, import_abs, import_hard_sigmoid, import_function, import_max, import_min,
+    import_pad, import_conv_transpose, import_quantize, import_dequantize, import_qlinear_conv,
     import_qlinear_matmul;
 /* import_array*.c */
 operator_import import_array_unary, import_array_binary, import_array_variadic, import_array_prelu,
     import_array_where, import_array_clip, import_array_cast, import_array_move,
     import_array_reshape, import_array_reduce, import_array_arg, import_array_global_pool,
-    import_array_softmax, import_array_batch_norm, import_array_group_norm, import_array_layer_norm,
-    import_array_matmul, import_array_gemm, import_array_matmul_integer,
+    import_array_softmax, import_array_attention, import_array_batch_norm, import_array_group_norm,
+    import_array_layer_norm, import_array_matmul, import_array_gemm, import_array_matmul_integer,
     import_array_qlinear_matmul, import_array_conv, import_array_conv_transpose,
     import_array_conv_integer, import_array_qlinear_conv, import_array_pool, import_array_resize,
     import_array_quantize, import_array_dequantize, import_array_dynamic_quantize;

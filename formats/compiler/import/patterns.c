@@ -70,6 +70,13 @@ static product product_of(const patterns *p, uint32_t value)
     return out;
 }
 
+uint32_t pattern_scaled(const patterns *p, uint32_t value, double *scale)
+{
+    const product f = product_of(p, value);
+    *scale = f.count == 1 ? f.constant : 1;
+    return f.count == 1 ? f.factors[0] : value;
+}
+
 /* The operand of Add(x, number), in any order; ONNX_NONE: it is none. */
 static uint32_t plus(const patterns *p, uint32_t value, double number)
 {
@@ -204,7 +211,8 @@ bool patterns_find(onnx_graph *g)
     for (uint32_t i = g->node_count; ok && i-- > 0;) {
         uint32_t x = 0;
         const char *made = find(&p, &g->nodes[i], &x);
-        ok = made ? replace(g, &g->nodes[i], made, x) : pattern_normalises(&p, i);
+        ok = made ? replace(g, &g->nodes[i], made, x)
+                  : pattern_normalises(&p, i) && pattern_attends(&p, i);
     }
     free(p.producers);
     free(p.uses);

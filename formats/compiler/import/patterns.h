@@ -5,8 +5,8 @@
 
 #include "formats/onnx/onnx_graph.h"
 
-/* Replaces products x * gate(x) by Swish, HardSwish, Mish and Gelu, and normalisations by
- * LayerNormalization. What they were made of remains until the graph is folded. False: out of
+/* Replaces products x * gate(x) by Swish, HardSwish, Mish and Gelu, normalisations by
+ * LayerNormalization, and products of softmax by Attention. What they were made of remains until the graph is folded. False: out of
  * memory. */
 bool patterns_find(onnx_graph *g);
 
@@ -23,6 +23,11 @@ typedef struct patterns {
 const onnx_node *pattern_made_by(const patterns *p, uint32_t value, const char *op_type);
 /* Whether the value is a constant float. */
 bool pattern_is_number(const patterns *p, uint32_t value, double *number);
+/* The only factor of the value that is not a number, and the product of the others; the value
+ * itself and 1 if there are several. */
+uint32_t pattern_scaled(const patterns *p, uint32_t value, double *scale);
+/* Makes the last node of attention an Attention. False: out of memory. */
+bool pattern_attends(patterns *p, uint32_t node);
 /* Makes the last node of a normalisation a LayerNormalization. False: out of memory. */
 bool pattern_normalises(patterns *p, uint32_t node);
 

@@ -255,6 +255,21 @@ static bool lower_normalise(lowering *l, const graph_node *node)
     return true;
 }
 
+static void lower_attention(lowering *l, const graph_node *node)
+{
+    mona_file_op op = lower_begin(l, MONA_OP_ATTENTION, node->name);
+    double scale[3];
+    op.input_count = 3;
+    for (uint32_t i = 0; i < 3; i++) {
+        op.inputs[i] = l->tensors[node->inputs[i]];
+        scale[i] = (double)l->formats[node->inputs[i]].scale;
+    }
+    op.attention.heads = node->attention.heads;
+    op.attention.scale = (float)((double)node->attention.scale * scale[0] * scale[1]);
+    op.attention.value_scale = (float)(scale[2] / (double)l->formats[node->output].scale);
+    lower_end(l, &op, node->output);
+}
+
 /* ---- the graph ---------------------------------------------------------------------------- */
 
 void lower_mark_needed(const graph *g, bool *needed)
@@ -298,6 +313,9 @@ static bool lower_node(lowering *l, const graph_node *node)
         return true;
     case GRAPH_NORMALISE:
         return lower_normalise(l, node);
+    case GRAPH_ATTENTION:
+        lower_attention(l, node);
+        return true;
     case GRAPH_ARRAY:
     case GRAPH_TO_ARRAY:
     case GRAPH_TO_MAP:

@@ -173,12 +173,112 @@ static void tokens_are_pixels(void **state)
     check(token_net(true), true, "tokens as output");
 }
 
+static void add_shaped(onnx_builder *b, const char *op, const char *x, const char *numbers,
+                       const char *y)
+{
+    char names[64];
+    if (!strcmp(op, "Transpose")) {
+        ob_ints(b, ob_node(b, op, x, y), "perm", numbers);
+        return;
+    }
+    snprintf(names, sizeof names, "%s.shape", y);
+    ob_numbers(b, names, numbers);
+    snprintf(names, sizeof names, "%s %s.shape", x, y);
+    ob_node(b, op, names, y);
+}
+
+/* Queries, keys and values as thirds of one product. */
+static void add_thirds(onnx_builder *b)
+{
+    static const char *const names[] = {"q4", "k4", "v4"};
+    add_matmul(b, "tokens", "qkv", C, 96);
+    add_shaped(b, "Reshape", "qkv", "1 60 3 2 16", "five");
+    add_shaped(b, "Transpose", "five", "2 0 3 1 4", "t");
+    for (int32_t i = 0; i < 3; i++) {
+        char index[16], inputs[32];
+        snprintf(index, sizeof index, "i%d", i);
+        snprintf(inputs, sizeof inputs, "t %s", index);
+        ob_int_tensor(b, index, ONNX__TENSOR_PROTO__DATA_TYPE__INT32, "", &i);
+        ob_int(b, ob_node(b, "Gather", inputs, names[i]), "axis", 0);
+    }
+    add_number(b, "factor", 0.25f);
+    ob_node(b, "Mul", "q4 factor", "q4s");
+    add_shaped(b, "Transpose", "k4", "0 1 3 2", "k4t");
+    ob_node(b, "MatMul", "q4s k4t", "scores");
+    ob_int(b, ob_node(b, "Softmax", "scores", "weights"), "axis", -1);
+}
+
+/* Each of them a product of its own. */
+static void add_three(onnx_builder *b)
+{
+    static const char *const parts[] = {"q", "k", "v"};
+    for (int i = 0; i < 3; i++) {
+        char shaped[16], made[16];
+        snprintf(shaped, sizeof shaped, "%s.4", parts[i]);
+        snprintf(made, sizeof made, i == 1 ? "%s4t" : "%s4", parts[i]);
+        add_matmul(b, "tokens", parts[i], C, 32);
+        add_shaped(b, "Reshape", parts[i], "1 60 2 16", shaped);
+        add_shaped(b, "Transpose", shaped, i == 1 ? "0 2 3 1" : "0 2 1 3", made);
+    }
+    ob_node(b, "MatMul", "q4 k4t", "products");
+    add_number(b, "root", 4);
+    ob_node(b, "Div", "products root", "scores");
+    ob_int(b, ob_node(b, "Softmax", "scores", "weights"), "axis", 3);
+}
+
+static void attention_is_one_operator(void **state)
+{
+    (void)state;
+    for (int thirds = 0; thirds < 2; thirds++) {
+        onnx_builder *b = ob_new(14);
+        seed = 44;
+        ob_input(b, "x", 3, HEIGHT, WIDTH);
+        add_conv(b, "x", "stem", 3, C);
+        add_shaped(b, "Reshape", "stem", "1 24 60", "f");
+        add_shaped(b, "Transpose", "f", "0 2 1", "tokens");
+        if (thirds)
+            add_thirds(b);
+        else
+            add_three(b);
+        ob_node(b, "MatMul", "weights v4", "o4");
+        add_shaped(b, "Transpose", "o4", "0 2 1 3", "o3");
+        add_shaped(b, "Reshape", "o3", "1 60 32", "o");
+        add_matmul(b, "o", "narrow", 32, C);
+        ob_node(b, "Add", "tokens narrow", "sum");
+        add_shaped(b, "Transpose", "sum", "0 2 1", "back");
+        add_shaped(b, "Reshape", "back", "1 24 6 10", "map");
+        add_conv(b, "map", "y", C, 4);
+        ob_output(b, "y");
+        check(b, false, thirds ? "thirds" : "three products");
+    }
+}
+
+/* ONNX's own operator, on arrays: two heads of queries share the keys and values of one. */
+static void attention_has_an_operator(void **state)
+{
+    (void)state;
+    onnx_builder *b = ob_new(23);
+    seed = 45;
+    ob_input(b, "x", 3, HEIGHT, WIDTH);
+    add_conv(b, "x", "stem", 3, 32);
+    add_shaped(b, "Reshape", "stem", "2 8 4 30", "q");
+    add_conv(b, "x", "other", 3, 16);
+    add_shaped(b, "Reshape", "other", "2 4 4 30", "k");
+    ob_node(b, "Attention", "q k k", "a");
+    add_shaped(b, "Reshape", "a", "1 32 6 10", "map");
+    add_conv(b, "map", "y", 32, 4);
+    ob_output(b, "y");
+    check(b, true, "Attention");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(channels_are_normalised),
         cmocka_unit_test(channels_move_to_the_end_and_back),
         cmocka_unit_test(tokens_are_pixels),
+        cmocka_unit_test(attention_is_one_operator),
+        cmocka_unit_test(attention_has_an_operator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
