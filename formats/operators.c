@@ -95,6 +95,7 @@ static const operator_row rows[] = {
      "any"},
     {"Identity", 6, 1, 1, ANY, op_identity, false, import_identity, "passes its input on",
      import_array_reshape, "any"},
+    {"If", 6, 3, 3, LOGIC, op_if, false, NULL, NULL, import_array_where, "branches of one shape"},
     {"InstanceNormalization", 6, 3, 3, FLOATS, op_instance_norm, false, NULL, NULL,
      import_array_group_norm, "any"},
     {"LayerNormalization", 17, 2, 3, FLOATS, op_layer_norm, true, import_layer_norm,
