@@ -108,8 +108,10 @@ static bool multiplied(importer *im, const onnx_node *node, bool transposed, uin
     if (rows_pay(im, node, outputs) && !import_rows_as_map(im, node, 0))
         return false;
     if (import_view_of(im, node, 0) != VIEW_LAST) {
-        *count = import_flat(im, node, 0, x) ? elements_of(im, *x) : 0;
-        return *count && import_whole_window(im, node, *x, w);
+        if (!import_flat(im, node, 0, x) || !import_whole_window(im, node, *x, w))
+            return false;
+        *count = elements_of(im, *x);
+        return true;
     }
     *w = (graph_window){.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
     if (!import_elements(im, node, 0, x))

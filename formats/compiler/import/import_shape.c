@@ -91,24 +91,29 @@ static int64_t bound(int64_t at, int64_t dim)
     return at < 0 ? 0 : at > dim ? dim : at;
 }
 
+/* Whether a Slice keeps some channels, in steps of 1. */
+static bool slices_channels(const importer *im, const onnx_node *node)
+{
+    const tensor *axes = import_has(node, 3) ? &im->model->values[node->inputs[3]].tensor : NULL;
+    const tensor *steps = import_has(node, 4) ? &im->model->values[node->inputs[4]].tensor : NULL;
+    return axes && axes->data && axes->count == 1 &&
+           import_is_channel_axis(im, node, 0, tensor_int(axes, 0)) &&
+           (!steps || (steps->data && steps->count == 1 && tensor_int(steps, 0) == 1));
+}
+
 bool import_slice(importer *im, const onnx_node *node)
 {
-    int64_t start, end, axis = 0, step = 1;
-    uint32_t starts, ends, axes, steps, x;
+    int64_t start, end;
+    uint32_t starts, ends, x;
+    if (!slices_channels(im, node))
+        return import_spatial_slice(im, node);
     if (!import_any_channels(im, node, 0, &x) ||
         !import_numbers(im, node, "starts", 1, &start, 1, &starts) ||
-        !import_numbers(im, node, "ends", 2, &end, 1, &ends) ||
-        !import_numbers(im, node, "axes", 3, &axis, 1, &axes) ||
-        !import_numbers(im, node, "steps", 4, &step, 1, &steps))
+        !import_numbers(im, node, "ends", 2, &end, 1, &ends))
         return false;
-    if (!starts || !ends || !import_is_channel_axis(im, node, 0, axis) || step != 1)
-        return import_fail(im, node,
-                           "slices axis %" PRId64 " in steps of %" PRId64 "; supported: "
-                           "channels (axis 1) in steps of 1",
-                           axis, step);
     const int64_t channels = im->g->values[x].channels;
     const int64_t first = bound(start, channels), last = bound(end, channels);
-    if (first >= last)
+    if (!starts || !ends || first >= last)
         return import_fail(im, node, "keeps no channel of %" PRId64, channels);
     return add_slice(im, node, 0, x, (uint32_t)first, (uint32_t)(last - first));
 }

@@ -140,6 +140,9 @@ float *import_weight_scales(importer *im, const onnx_node *node, size_t i, int64
 bool import_add_conv(importer *im, const onnx_node *node, const graph_conv *conv, uint32_t x,
                      uint32_t outputs);
 
+/* A Slice of rows and columns. */
+bool import_spatial_slice(importer *im, const onnx_node *node);
+
 /* ---- operators (import_*.c) ---- */
 operator_import import_conv, import_batch_norm, import_relu, import_leaky_relu, import_prelu,
     import_clip, import_add, import_sub, import_mul, import_div, import_concat, import_slice,
