@@ -12,9 +12,10 @@ elif ! pkg-config --exists gstreamer-video-1.0 gstreamer-check-1.0 || ! command 
     exit 0
 fi
 succeeds "make gstreamer" make -s --no-print-directory gstreamer BUILD="$BUILD" CC="$CC"
-mkdir "$tmp/lib"
+mkdir "$tmp/lib" "$tmp/plugins" # a folder of its own, as GStreamer tries every library below it
 cp "$BUILD/libmonavideo.so" "$tmp/lib/libmonavideo.so.0"
-export LD_LIBRARY_PATH="$tmp/lib" GST_PLUGIN_PATH="$BUILD" GST_REGISTRY="$tmp/registry"
+cp "$BUILD/libgstmona.so" "$tmp/plugins"
+export LD_LIBRARY_PATH="$tmp/lib" GST_PLUGIN_PATH="$tmp/plugins" GST_REGISTRY="$tmp/registry"
 succeeds "gst-inspect knows it" gst-inspect-1.0 monaenhance
 
 # $1: a format of libav, $2: GStreamer's, $3: that in which the element gets it. Raw frames through both.
