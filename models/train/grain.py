@@ -10,6 +10,7 @@ Printed are, in dB of PSNR and for each kind of noise: the noisy pictures; the b
 auto stays below each picture's own best strength, in the mean and at most.
 """
 import argparse
+import io
 import os
 import subprocess
 import tempfile
@@ -51,10 +52,13 @@ def spoil(images, kind, sigma, folder):
     rng, out = np.random.default_rng(1), []
     for n, image in enumerate(images):
         grain = KINDS[kind](image.shape, rng)
-        noisy = Image.fromarray(data.to8(image + sigma * grain / noise.rms(grain)))
-        path = os.path.join(folder, f"{n:02d}." + ("jpg" if kind.startswith("JPEG") else "png"))
-        noisy.save(path, quality=85)
-        out.append(data.read(path))
+        noisy = data.to8(image + sigma * grain / noise.rms(grain))
+        if kind.startswith("JPEG"):
+            file = io.BytesIO()
+            Image.fromarray(noisy).save(file, "JPEG", quality=85)
+            noisy = data.read(file)
+        Image.fromarray(noisy).save(os.path.join(folder, f"{n:02d}.png"))
+        out.append(noisy)
     return out
 
 
@@ -65,7 +69,7 @@ def psnrs(images, made):
 def enhanced(mona, noisy, strength, options, count):
     with tempfile.TemporaryDirectory() as out:
         subprocess.run([mona, "enhance", noisy, "--out-dir", out, "--stages", "denoise", "--strength", str(strength),
-                        "--quiet", "-y", "-f", "png", *options.split()], check=True, stdin=subprocess.DEVNULL)
+                        "--quiet", "-y", *options.split()], check=True, stdin=subprocess.DEVNULL)
         names = sorted(name for name in os.listdir(out) if name.endswith(".png"))
         assert len(names) == count, (len(names), count)
         return [data.read(os.path.join(out, name)) for name in names]

@@ -53,7 +53,7 @@
 #include "pipeline/stages/sample.h"
 
 enum { AREA = NOISE_BLOCK * NOISE_BLOCK, FLATTEST = 20, MIN_FLATTEST = 8 };
-enum { SCALES = 4, SORTED_BY = 2 };
+enum { SCALES = NOISE_SCALES, SORTED_BY = 2 };
 
 static const struct {
     unsigned spacing;
@@ -295,7 +295,7 @@ noise_level noise_measure(noise_work *work, const uint8_t *plane, ptrdiff_t stri
 {
     const view v = {plane, stride, width, height, bits};
     const uint32_t margin = DISTANCES[SCALES - 1].spacing * spacing;
-    double e[SCALES], n[SCALES];
+    double *e = work->estimates, *n = work->normality;
     list_blocks(work, &v, DISTANCES[SORTED_BY].spacing * spacing, margin, false);
     if (!work->count)
         list_blocks(work, &v, DISTANCES[SORTED_BY].spacing * spacing, margin, true);
