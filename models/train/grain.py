@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far `mona enhance --strength auto` stays below the best strength, for noise of several grains.
 
-  grain.py ../../build/mona ../../../shared/data [--sigma 5 --sigma 10 --sigma 20] [--options "--tier balanced"]
+  grain.py ../../build/mona ../../../shared/data [--kind quarter] [--sigma 5 --sigma 10 --sigma 20] [--options "--tier balanced"]
 
 Every fourth held-out photograph, grey, gets noise that is white, blurred by 0.6 or 1 pixels, made at a quarter of
 the size, or white and then compressed by JPEG at quality 85, and is denoised with each of STRENGTHS and with auto.
@@ -78,12 +78,13 @@ def enhanced(mona, noisy, strength, options, count):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("mona"), p.add_argument("data")
+    p.add_argument("--kind", choices=KINDS, action="append", help="of noise (default: all)")
     p.add_argument("--sigma", type=int, action="append")
     p.add_argument("--options", default="", help="of mona enhance")
     a = p.parse_args()
     images = originals(a.data)
     print("noise, sigma           noisy   best strength    auto   below each picture's best: mean, most")
-    for kind in KINDS:
+    for kind in a.kind or KINDS:
         for sigma in a.sigma or (5, 10, 20):
             with tempfile.TemporaryDirectory() as folder:
                 noisy = np.mean(psnrs(images, spoil(images, kind, sigma, folder)))

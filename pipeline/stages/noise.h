@@ -12,7 +12,6 @@ enum {
     NOISE_BLOCKS = 2048,  /* about how many are examined, however large the plane */
     NOISE_BIN_STEPS = 16, /* blocks are sorted by counting: bins of 1/16 step for their means */
     NOISE_BINS = 8192,    /* up to 512, or a standard deviation of 80 */
-    NOISE_SCALES = 4,     /* distances of 1, 2, 4 and 8 samples */
 };
 
 /* In steps of 8 bits. */
@@ -26,7 +25,6 @@ typedef struct noise_block {
 } noise_block;
 
 typedef struct noise_work {
-    double estimates[NOISE_SCALES], normality[NOISE_SCALES]; /* what was judged (noise.c) */
     uint64_t edges[2], middles[2]; /* of coding blocks, across and down */
     uint32_t bins[NOISE_BINS];
     noise_block blocks[2 * NOISE_BLOCKS];
