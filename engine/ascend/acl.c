@@ -196,6 +196,11 @@ bool ascend_enter(void)
     return chip.up && !ascend_lost() && !ascend.aclrtSetCurrentContext(chip.context);
 }
 
+bool ascend_on_chip(void)
+{
+    return chip.info.on_chip;
+}
+
 mona_status mona_ascend_query(mona_ascend_info *info)
 {
     if (!info)

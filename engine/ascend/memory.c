@@ -150,11 +150,23 @@ static void copy_rows(uint8_t *to, ptrdiff_t to_stride, const uint8_t *from, ptr
         memcpy(to + (ptrdiff_t)y * to_stride, from + (ptrdiff_t)y * from_stride, row_bytes);
 }
 
+/* On a module the chip's memory is cached and coherent: the CPU's own copy will do. */
+static mona_status copy_here(uint8_t *to, ptrdiff_t to_stride, const uint8_t *from,
+                             ptrdiff_t from_stride, size_t row_bytes, size_t rows)
+{
+    if (!ascend_enter())
+        return MONA_ERR_DEVICE;
+    copy_rows(to, to_stride, from, from_stride, row_bytes, rows);
+    return MONA_OK;
+}
+
 mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t row_bytes,
                           size_t rows)
 {
     staging *b;
     const size_t bytes = row_bytes * rows;
+    if (ascend_on_chip())
+        return copy_here(to, (ptrdiff_t)row_bytes, from, stride, row_bytes, rows);
     mona_status status = borrow(bytes, &b);
     if (status)
         return status;
@@ -170,6 +182,8 @@ mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t
 {
     staging *b;
     const size_t bytes = row_bytes * rows;
+    if (ascend_on_chip())
+        return copy_here(to, stride, from, (ptrdiff_t)row_bytes, row_bytes, rows);
     mona_status status = borrow(bytes, &b);
     if (status)
         return status;

@@ -265,13 +265,10 @@ static mona_status load(model_load *l, const void *bytes, size_t size)
 {
     size_t work, weights;
     void *file = NULL;
-    mona_ascend_info info;
     atomic_flag_clear(&l->busy);
     mona_status status = ascend_check(ascend.aclmdlQuerySizeFromMem(bytes, size, &work, &weights),
                                       "the model cannot be loaded");
-    if (!status)
-        status = mona_ascend_query(&info);
-    if (!status && info.on_chip) {
+    if (!status && ascend_on_chip()) {
         status = ascend_allocate(size, &file);
         if (!status)
             status = ascend_upload(file, bytes, (ptrdiff_t)size, size, 1);

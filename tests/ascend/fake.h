@@ -47,6 +47,7 @@ int fake_ready(void);
 bool fake_lost(void);
 
 /* ---- memory */
+bool fake_is_module(void); /* where the host uses the chip's memory */
 enum { FAKE_MEMORY = 1 << 30 };
 uint8_t *fake_base(void);                           /* addresses of the chip begin here */
 uint8_t *fake_memory(const void *at, size_t bytes); /* for the chip; NULL: not inside one block */

@@ -94,6 +94,8 @@ API int aclmdlLoadFromMemWithMem(const void *om, size_t bytes, uint32_t *id, voi
     const int code = fake_ready();
     if (code)
         return code;
+    if (fake_is_module() && !fake_memory(om, bytes))
+        return fake_fail(BAD_ARGUMENT, "the model is not in the chip's memory");
     const uint8_t *w = om && bytes ? weights_of(om, bytes, &size) : NULL;
     uint8_t *chip = w ? fake_memory(weights, weight_bytes) : NULL;
     if (!w)

@@ -119,6 +119,11 @@ static struct {
     size_t count, used;
 } memory;
 
+bool fake_is_module(void)
+{
+    return !fake_knob("mode", 1);
+}
+
 static void map_memory(void)
 {
     if (memory.base)
@@ -126,7 +131,8 @@ static void map_memory(void)
     const int file = memfd_create("chip", 0);
     if (file < 0 || ftruncate(file, FAKE_MEMORY))
         abort();
-    memory.host_view = mmap(NULL, FAKE_MEMORY, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    memory.host_view = mmap(NULL, FAKE_MEMORY, fake_is_module() ? PROT_READ | PROT_WRITE : PROT_NONE,
+                            MAP_SHARED | MAP_NORESERVE, file, 0);
     memory.base =
         mmap(NULL, FAKE_MEMORY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
     if (memory.host_view == MAP_FAILED || memory.base == MAP_FAILED)
@@ -175,6 +181,7 @@ static size_t with_slack(size_t bytes)
 API int aclrtMalloc(void **at, size_t bytes, uint32_t policy)
 {
     const int code = fake_ready();
+    const uint64_t begin = fake_now();
     if (code)
         return code;
     if (!at || !bytes)
@@ -200,6 +207,7 @@ API int aclrtMalloc(void **at, size_t bytes, uint32_t policy)
         *at = memory.host_view + memory.block[i].at;
     }
     pthread_mutex_unlock(&lock);
+    fake_trace("memory", "block", begin);
     return fits ? 0 : fake_fail(NO_MEMORY, "rtMalloc failed, size=%zu", bytes);
 }
 
@@ -252,6 +260,8 @@ API int aclrtMallocHost(void **at, size_t bytes)
     const int code = fake_ready();
     if (code || !at || !bytes)
         return code ? code : fake_fail(BAD_ARGUMENT, "size must be greater than zero");
+    if (fake_is_module())
+        fake_complain("memory of the host was asked for on a module, which has none");
     pthread_mutex_lock(&lock);
     size_t i = 0;
     while (i < PINNED && pins[i].at)
@@ -297,6 +307,8 @@ API int aclrtMemcpy(void *dst, size_t room, const void *src, size_t bytes, uint3
         return code;
     if (!dst || !src || (kind != TO_CHIP && kind != TO_HOST))
         return fake_fail(BAD_ARGUMENT, "a pointer is NULL, or kind %u is unknown", kind);
+    if (fake_is_module())
+        fake_complain("%zu bytes were copied on a module, where they can be used as they are", bytes);
     if (bytes > room)
         return fake_fail(BAD_PARAMETER, "count %zu is above destMax %zu", bytes, room);
     uint8_t *chip = fake_memory(kind == TO_CHIP ? dst : src, bytes);

@@ -42,6 +42,22 @@ for kit in old operators binaries; do
     same "kits that launch kernels in other ways: $kit" "$? $(cmp "$tmp/host.y4m" "$tmp/chip.y4m" && echo equal)" "0 equal"
 done
 
+# ---- a module, whose memory is the chip's
+moved() { awk '$1 == "upload" || $1 == "download" { n++ } END { print n + 0 }' "$1"; }
+for size in 128x64 96x64; do # at 96x64 frames have gaps between their rows
+    film 12 "$tmp/in_$size.y4m" $size
+    "$mona" enhance "$tmp/in_$size.y4m" -o "$tmp/host_$size.y4m" --device host --quiet
+    on full mode=0,trace="$tmp/trace_$size" "$mona" enhance "$tmp/in_$size.y4m" -o "$tmp/module.y4m" -y --device ascend --quiet 2> "$tmp/err"
+    same "a module has the host's bytes, $size" "$? $(cmp "$tmp/host_$size.y4m" "$tmp/module.y4m" && echo equal) $(cat "$tmp/err")" "0 equal "
+    same "and AscendCL copies nothing" "$(moved "$tmp/trace_$size") $(moved "$tmp/trace" | grep -c '^[1-9]')" "0 1"
+done
+same "without gaps frames have no copies on the chip" \
+    "$(($(grep -c '^memory' "$tmp/trace_96x64") - $(grep -c '^memory' "$tmp/trace_128x64")))" 8
+
+"$mona" bench bicubic_x2 --size 128x64 -n 1 --device host > "$tmp/host.txt"
+on full mode=0 "$mona" bench bicubic_x2 --size 128x64 -n 1 --device ascend > "$tmp/chip.txt" 2> "$tmp/err"
+same "mona bench on a module" "$? $(grep 'CRC-32' "$tmp/chip.txt") $(cat "$tmp/err")" "0 $(grep 'CRC-32' "$tmp/host.txt") "
+
 # equal MODEL WxH: one frame has the host's bytes
 equal() {
     "$mona" bench "$1" --size "$2" -n 1 --device host > "$tmp/host.txt" 2>&1
