@@ -119,7 +119,7 @@ static const option options[] = {
      .help = "compare only the first N frames (default: all, and both must have the same number)",
      .minimum = 1, .maximum = 1e15},
     {"--scale", NULL, OPTION_FLAG, offsetof(arguments, scale), NULL, compared,
-     .help = "convert A to B's size and pixel format, by bicubic interpolation"},
+     .help = "convert A to B's size, pixel format and range, by bicubic interpolation"},
     {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, results,
      .help = "print JSON, with every frame; the PSNR of identical planes is null"},
     {"--plot", NULL, OPTION_FILE, offsetof(arguments, plot), "FILE.svg", results,

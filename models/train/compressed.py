@@ -133,7 +133,7 @@ def pair(spec, compressed, quantiser, original):
 
 
 def clips(spec, images):
-    """Yields (part, [(planes, quantiser) of each compressed frame], [planes of what was compressed],
+    """Yields (part, kind, [(planes, quantiser) of each compressed frame], [planes of what was compressed],
     [planes of the originals]) for data's images."""
     rng = np.random.default_rng(2)
     qualities = QUALITIES[spec.task]
@@ -143,16 +143,16 @@ def clips(spec, images):
     for quality, work_part in zip(qualities, work):
         made = [moving_clip(np.clip(rgb, 0, 255), spec, rng) for _, _, rgb in work_part]
         done = list(through_x264([f for low, _ in made for f in low], quality))
-        for c, ((part, _, _), (low, high)) in enumerate(zip(work_part, made)):
-            yield part, done[c * FRAMES:(c + 1) * FRAMES], low, high
+        for c, ((part, kind, _), (low, high)) in enumerate(zip(work_part, made)):
+            yield part, "drawn film" if kind == "drawn" else "film", done[c * FRAMES:(c + 1) * FRAMES], low, high
 
 
 def pairs(spec, folder):
-    """Yields (part, input, target)."""
+    """Yields (part, kind, input, target)."""
     rng = np.random.default_rng(3)
-    for part, done, _, high in clips(spec, data.train_images(folder, SIZES)):
+    for part, kind, done, _, high in clips(spec, data.train_images(folder, SIZES)):
         for f in rng.choice(FRAMES, KEPT[spec.task], replace=False):
-            yield part, *pair(spec, *done[f], high[f])
+            yield part, kind, *pair(spec, *done[f], high[f])
 
 
 def main():
@@ -161,7 +161,7 @@ def main():
     spec = nets.NETS["denoise_fast_video"]
     images = [x for n, x in enumerate(data.train_images(folder, SIZES)) if n % 23 == 0]
     rows = []
-    for _, done, low, high in clips(spec, images):
+    for _, _, done, low, high in clips(spec, images):
         if np.array_equal(low[0][0], high[0][0]):  # no noise was added to be removed
             rows += [(q, np.mean((c[0] - was[0].astype(float)) ** 2))
                      for (c, q), was in zip(done, low)]

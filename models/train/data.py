@@ -157,9 +157,10 @@ def clean_planes(rgb):
 
 
 def pairs(spec, data):
-    """Yields (part, kind, input, target). A kind is a size of the photographs, drawn pictures, or film."""
+    """Yields (part, kind, input, target). A kind is a size of the photographs, drawn pictures, or film of
+    either."""
     if spec.video:
-        yield from ((part, "film", *pair) for part, *pair in compressed.pairs(spec, data))
+        yield from compressed.pairs(spec, data)
         return
     for part, kind, rgb in train_images(data):
         yield part, kind, *(sr_pair(rgb, spec.scale) if spec.task == "sr" else clean_planes(rgb))

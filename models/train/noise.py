@@ -56,16 +56,19 @@ def demosaiced(noise):
     return np.stack(out)
 
 
-# name: (share, values of its parameter or None)
-GRAINS = {"white": (0.4, None), "blurred": (0.3, (0.35, 0.5, 0.6, 0.75, 1.0, 1.2)), "enlarged": (0.15, (2, 4)),
-          "mosaic": (0.15, None)}
+WHITE = 0.4  # share of white noise, unless a recipe says another
+# name: (share of what is not white, values of its parameter or None)
+GRAINS = {"white": (0, None), "blurred": (0.5, (0.35, 0.5, 0.6, 0.75, 1.0, 1.2)), "enlarged": (0.25, (2, 4)),
+          "mosaic": (0.25, None)}
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 COLOUR = np.array([[-0.168736, -0.331264, 0.5], [0.5, -0.418688, -0.081312]], np.float32)
 
 
-def any_grain(rng):
+def any_grain(rng, white=WHITE):
     """(name, parameter)"""
-    name = rng.choice(list(GRAINS), p=[share for share, _ in GRAINS.values()])
+    shares = [share * (1 - white) for share, _ in GRAINS.values()]
+    shares[0] = white
+    name = rng.choice(list(GRAINS), p=shares)
     values = GRAINS[name][1]
     return name, None if values is None else values[rng.integers(len(values))]
 
@@ -178,9 +181,9 @@ def gain(luma, rng):
     return (of / rms(of)).astype(np.float32)
 
 
-def spoil(y, chroma, sigma, rng):
+def spoil(y, chroma, sigma, white, rng):
     """(luma, chroma, level told) with noise of a kind that chance chooses; not rounded."""
-    grain = any_grain(rng)
+    grain = any_grain(rng, white)
     noise, colours = planes(len(y), grain, rng)
     much = gain(y, rng)
     less = 1 if rng.random() < 0.4 else rng.random() * (rng.random() < 0.7)

@@ -23,7 +23,8 @@ the loss is the logarithm of each patch's L2 and no longer L1; quant_from, from 
 and features are quantised as the INT8 engine does, with straight-through gradients (1: never); least,
 the L2 (1 is what is to be expected) that is added to each before its logarithm is taken, so that
 easier patches count no more; peak_cost, what stray peaks cost; chroma, what its errors count beside
-those of luma; compressed, of a denoiser for video, the share of film in a batch.
+those of luma; compressed, of a denoiser for video, the share of film in a batch; white, of a denoiser,
+the share of noise that is independent from sample to sample (noise.WHITE, if it does not say).
 """
 import argparse
 import json
@@ -73,7 +74,7 @@ def sr_batch(spec, images, count, size, rng):
     return low, high, np.full(len(low), 4.0)
 
 
-def add_noise(clean, rng, video):
+def add_noise(clean, rng, video, white):
     """(noisy planes, level told of each patch), 8-bit values held in float; of `clean` half is changed to
     studio range. Film is seldom very noisy: what is rare should not make INT8's steps coarse."""
     noisy, levels = np.empty_like(clean), np.empty(len(clean), np.float32)
@@ -86,7 +87,8 @@ def add_noise(clean, rng, video):
         sigma = 0 if rng.random() < 0.06 else 60 * rng.random() ** (2.5 if video else 1.2)
         luma = data.depth_to_space(clean[n, :4])
         compressed = rng.random() < 0.15
-        y, chroma, levels[n] = noise.spoil(luma, clean[n, 4:], min(sigma, 10) if compressed else sigma, rng)
+        y, chroma, levels[n] = noise.spoil(luma, clean[n, 4:], min(sigma, 10) if compressed else sigma,
+                                         white, rng)
         if compressed:
             y, chroma, levels[n] = noise.compress(y, chroma, luma, rng)
         noisy[n, :4], noisy[n, 4:] = data.space_to_depth(y), chroma
@@ -96,10 +98,10 @@ def add_noise(clean, rng, video):
 def denoise_batch(spec, images, count, size, rng):
     """Of a network for video the first are compressed, and carry their level; the others have noise
     like those of any denoiser, whose work it does too."""
-    films, pictures, share = images if spec.video else (None, images, 0)
+    films, pictures, share, white = images
     compressed = round(share * count)
     _, clean = data.patches(pictures, spec, count - compressed, size, rng)
-    noisy, level = add_noise(clean, rng, spec.video)
+    noisy, level = add_noise(clean, rng, spec.video, white)
     plane = np.broadcast_to(level[:, None, None, None], noisy[:, :1].shape)
     noisy, unit = np.concatenate([noisy, plane], 1), expected_error(level)
     if not compressed:
@@ -223,16 +225,18 @@ def load(spec, a):
 
 
 def drawn(spec, images, phase, patch):
-    """Images as often as a phase draws them; of a denoiser for video films, pictures, the share of films."""
+    """Images as often as a phase draws them; of a denoiser films, pictures, the shares of films and of white noise."""
     shares = phase["shares"]
 
     def of(kinds):
         return [pair for kind, pair in images if min(pair[0].shape[1:]) >= patch
                 for _ in range(shares[kind] if kind in kinds else 0)]
 
-    if spec.task == "sr" or not spec.video:
+    if spec.task == "sr":
         return of(shares)
-    return of(["film"]), of([kind for kind in shares if kind != "film"]), phase["compressed"]
+    films = [kind for kind in shares if kind.endswith("film")]
+    return (of(films), of([kind for kind in shares if kind not in films]), phase.get("compressed", 0),
+            phase.get("white", noise.WHITE))
 
 
 def main():

@@ -18,7 +18,7 @@ static bool is_full(int format, enum AVColorRange range)
            format == AV_PIX_FMT_YUVJ422P || format == AV_PIX_FMT_YUVJ444P;
 }
 
-static enum AVColorSpace matrix_of(const AVFrame *frame)
+enum AVColorSpace frame_convert_matrix(const AVFrame *frame)
 {
     if (frame->colorspace != AVCOL_SPC_UNSPECIFIED && frame->colorspace != AVCOL_SPC_RGB)
         return frame->colorspace;
@@ -41,9 +41,12 @@ static struct SwsContext *open_scaler(const AVFrame *from, const AVFrame *to, in
     const struct option {
         const char *name;
         int value;
-    } options[] = {{"srcw", from->width}, {"srch", from->height}, {"src_format", from->format},
-                   {"dstw", to->width},   {"dsth", to->height},   {"dst_format", to->format},
-                   {"sws_flags", flags}};
+    } options[] = {
+        {"srcw", from->width},        {"srch", from->height},
+        {"src_format", from->format}, {"src_range", is_full(from->format, from->color_range)},
+        {"dstw", to->width},          {"dsth", to->height},
+        {"dst_format", to->format},   {"dst_range", is_full(to->format, to->color_range)},
+        {"sws_flags", flags}};
     struct SwsContext *sws = sws_alloc_context();
     bool good = sws && site_chroma(sws, from, to);
     for (unsigned i = 0; good && i < sizeof options / sizeof *options; i++)
@@ -61,11 +64,12 @@ static bool scale(const AVFrame *from, AVFrame *to)
     struct SwsContext *sws = open_scaler(from, to, flags);
     if (!sws)
         return false;
-    sws_setColorspaceDetails(
-        sws, sws_getCoefficients((int)matrix_of(from)), is_full(from->format, from->color_range),
-        sws_getCoefficients(
-            (int)(to->colorspace == AVCOL_SPC_UNSPECIFIED ? matrix_of(from) : to->colorspace)),
-        is_full(to->format, to->color_range), 0, 1 << 16, 1 << 16);
+    sws_setColorspaceDetails(sws, sws_getCoefficients((int)frame_convert_matrix(from)),
+                             is_full(from->format, from->color_range),
+                             sws_getCoefficients((int)(to->colorspace == AVCOL_SPC_UNSPECIFIED
+                                                           ? frame_convert_matrix(from)
+                                                           : to->colorspace)),
+                             is_full(to->format, to->color_range), 0, 1 << 16, 1 << 16);
     const int rows = sws_scale(sws, (const uint8_t *const *)from->data, from->linesize, 0,
                                from->height, to->data, to->linesize);
     sws_freeContext(sws);
@@ -111,12 +115,12 @@ AVFrame *frame_convert(const AVFrame *from, int width, int height, enum AVPixelF
 {
     const bool full = is_full(format, AVCOL_RANGE_UNSPECIFIED);
     /* JPEG allows only one matrix; between other YUV formats only the size changes. */
-    const frame_convert_shape shape = {.width = width,
-                                       .height = height,
-                                       .format = format,
-                                       .range = full ? AVCOL_RANGE_JPEG : from->color_range,
-                                       .matrix = format == AV_PIX_FMT_YUVJ444P ? AVCOL_SPC_SMPTE170M
-                                                                               : matrix_of(from)};
+    const frame_convert_shape shape = {
+        .width = width,
+        .height = height,
+        .format = format,
+        .range = full ? AVCOL_RANGE_JPEG : from->color_range,
+        .matrix = format == AV_PIX_FMT_YUVJ444P ? AVCOL_SPC_SMPTE170M : frame_convert_matrix(from)};
     return frame_convert_to(from, &shape, error);
 }
 

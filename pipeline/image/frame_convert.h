@@ -10,10 +10,13 @@
 
 #include "pipeline/error.h"
 
+/* The matrix that a frame names; if it names none, the one that players assume: BT.709 from 720
+ * rows on, BT.601 below. */
+enum AVColorSpace frame_convert_matrix(const AVFrame *frame);
+
 /* Converts a frame to another size and format by bicubic interpolation. Matrix and range are those
- * that the frame names; if it names none, those that players assume: limited range, and BT.709 from
- * 720 rows on, BT.601 below. HDR transfer curves are kept. NULL: failed. The caller frees the
- * result. */
+ * that the frame names; if it names none, those that players assume: limited range, and the matrix
+ * above. HDR transfer curves are kept. NULL: failed. The caller frees the result. */
 AVFrame *frame_convert(const AVFrame *from, int width, int height, enum AVPixelFormat format,
                        pipeline_error *error);
 

@@ -35,16 +35,28 @@ static bool is_full_range(const AVFrame *frame)
     return frame->color_range == AVCOL_RANGE_JPEG || plain_format(frame->format) != frame->format;
 }
 
+static bool is_rgb(int format)
+{
+    return av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_RGB;
+}
+
 /* Returns the frame as it will be measured: the frame itself, or a copy in *made, which the caller
- * frees. NULL: an error. */
-static const AVFrame *prepare(const AVFrame *frame, int width, int height, int format,
-                              AVFrame **made, pipeline_error *error)
+ * frees, of the size and range of `like` and, made of RGB, with its matrix. NULL: an error. */
+static const AVFrame *prepare(const AVFrame *frame, const AVFrame *like, int format, AVFrame **made,
+                              pipeline_error *error)
 {
     *made = NULL;
-    if (frame->width == width && frame->height == height && plain_format(frame->format) == format &&
-        quality_takes(frame->format))
+    if (frame->width == like->width && frame->height == like->height &&
+        plain_format(frame->format) == format && quality_takes(frame->format) &&
+        is_full_range(frame) == is_full_range(like))
         return frame;
-    *made = frame_convert(frame, width, height, format, error);
+    const frame_convert_shape shape = {
+        .width = like->width,
+        .height = like->height,
+        .format = format,
+        .range = is_full_range(like) ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG,
+        .matrix = frame_convert_matrix(is_rgb(frame->format) ? like : frame)};
+    *made = frame_convert_to(frame, &shape, error);
     return *made;
 }
 
@@ -145,9 +157,8 @@ static bool take_pair(comparison *c, pipeline_error *error)
         r->planes = av_pix_fmt_desc_get(r->pix_fmt)->nb_components;
         r->expected = c->b.expected;
     }
-    const int width = c->b.frame->width, height = c->b.frame->height;
-    const AVFrame *b = prepare(c->b.frame, width, height, r->pix_fmt, &made_b, error);
-    const AVFrame *a = prepare(c->a.frame, width, height, r->pix_fmt, &made_a, error);
+    const AVFrame *b = prepare(c->b.frame, c->b.frame, r->pix_fmt, &made_b, error);
+    const AVFrame *a = prepare(c->a.frame, c->b.frame, r->pix_fmt, &made_a, error);
     bool good = a && b;
     if (good) {
         compare_pair pair = {r->frames, c->b.time, c->a.frame, c->b.frame, quality_measure(a, b)};

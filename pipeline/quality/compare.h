@@ -26,7 +26,7 @@ typedef struct compare_settings {
     double end;       /* seconds after which a is left out; 0: no end */
     uint64_t frames;  /* at most this many; 0: all */
     orientation turn; /* how a's frames are turned before; zeroed: not at all */
-    bool scale;       /* convert a if its size or format differs from b's */
+    bool scale;       /* convert a if its size, format or range differs from b's */
     /* Called for each pair. Returning false stops, with the reason in error. May be NULL. */
     bool (*pair)(void *context, const compare_pair *pair, pipeline_error *error);
     void *context;

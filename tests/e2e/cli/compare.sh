@@ -120,6 +120,14 @@ refused "a missing file" "none.mkv.*No such file" "$tmp/small.mkv" "$tmp/none.mk
 ffmpeg -v error -f lavfi -i sine=d=1 "$tmp/sound.wav"
 refused "sound" "expected a video stream" "$tmp/small.mkv" "$tmp/sound.wav"
 succeeds "sizes differ, scaled" "$mona" compare "$tmp/small.mkv" "$tmp/scene.y4m" --scale
+# The same colours as RGB and with the matrix and range of another film: converted, they are nearly alike.
+ffmpeg -v error -f lavfi -i testsrc2=s=64x36:d=0.2 -vf gblur=3 -pix_fmt gbrp -c:v ffv1 "$tmp/rgb.mkv"
+for like in smpte170m:tv bt709:tv bt709:pc; do
+    ffmpeg -v error -y -i "$tmp/rgb.mkv" -vf "scale=out_color_matrix=${like%:*}:out_range=${like#*:}" -pix_fmt yuv444p -c:v ffv1 \
+        -colorspace "${like%:*}" -color_range "${like#*:}" "$tmp/yuv.mkv"
+    succeeds "RGB against $like, converted" "$mona" compare "$tmp/rgb.mkv" "$tmp/yuv.mkv" --scale --min-psnr 45
+done
+succeeds "ranges differ, converted" "$mona" compare "$tmp/full.mkv" "$tmp/small.mkv" --scale --min-psnr 40
 same "from a moment on" "$("$mona" compare "$tmp/small.mkv" "$tmp/small.mkv" --start 0.2 --frames 3 --min-psnr inf 2>&1 > /dev/null | wc -l)" 1
 
 # ---- flicker --------------------------------------------------------------------------------------

@@ -40,6 +40,11 @@ look_at "a run" "$tmp/run.html"
 same "it says what became of the size" "$(grep -c '"words":"[0-9]*x[0-9]* became [0-9]*x[0-9]*\.' "$tmp/run.html")" 1
 same "it has a latency for each frame" "$(sed -n 's/.*<script type="application\/json" id="data">\(.*\)<\/script>/\1/p' "$tmp/run.html" |
     python3 -c 'import json, sys; d = json.load(sys.stdin); print(len(d["latency"]), len(d["psnr"]), min(d["latency"]) > 0)')" "13 13 True"
+ffmpeg -v error -f lavfi -i testsrc2=s=64x36:d=0.2 -vf gblur=3 -pix_fmt gbrp -c:v ffv1 "$tmp/rgb.mkv"
+succeeds "a page of RGB" "$mona" enhance "$tmp/rgb.mkv" -o "$tmp/yuv.mkv" --stages denoise -c ffv1 --html "$tmp/rgb.html"
+same "RGB that stays as it was reads as little changed" \
+    "$(sed -n 's/.*<script type="application\/json" id="data">\(.*\)<\/script>/\1/p' "$tmp/rgb.html" |
+    python3 -c 'import json, sys; print(max(p["mse"] for p in json.load(sys.stdin)["planes"]) < 2)')" True
 # A resumed run knows nothing about the latencies of the run that was killed.
 "$mona" enhance "$tmp/b.mp4" -o "$tmp/killed.mp4" --preset ultrafast --cpu c --quiet --resume --segment 2 &
 job=$!
