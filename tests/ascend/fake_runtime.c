@@ -131,8 +131,9 @@ static void map_memory(void)
     const int file = memfd_create("chip", 0);
     if (file < 0 || ftruncate(file, FAKE_MEMORY))
         abort();
-    memory.host_view = mmap(NULL, FAKE_MEMORY, fake_is_module() ? PROT_READ | PROT_WRITE : PROT_NONE,
-                            MAP_SHARED | MAP_NORESERVE, file, 0);
+    memory.host_view =
+        mmap(NULL, FAKE_MEMORY, fake_is_module() ? PROT_READ | PROT_WRITE : PROT_NONE,
+             MAP_SHARED | MAP_NORESERVE, file, 0);
     memory.base =
         mmap(NULL, FAKE_MEMORY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
     if (memory.host_view == MAP_FAILED || memory.base == MAP_FAILED)
@@ -308,7 +309,8 @@ API int aclrtMemcpy(void *dst, size_t room, const void *src, size_t bytes, uint3
     if (!dst || !src || (kind != TO_CHIP && kind != TO_HOST))
         return fake_fail(BAD_ARGUMENT, "a pointer is NULL, or kind %u is unknown", kind);
     if (fake_is_module())
-        fake_complain("%zu bytes were copied on a module, where they can be used as they are", bytes);
+        fake_complain("%zu bytes were copied on a module, where they can be used as they are",
+                      bytes);
     if (bytes > room)
         return fake_fail(BAD_PARAMETER, "count %zu is above destMax %zu", bytes, room);
     uint8_t *chip = fake_memory(kind == TO_CHIP ? dst : src, bytes);
