@@ -73,8 +73,8 @@ const char *mona_status_text(mona_status status);
 
 enum {
     MONA_MAX_IO = 8, /* input tensors, and output tensors, of a model */
-    MONA_MAX_TENSORS = 1024,
-    MONA_MAX_OPS = 1024,
+    MONA_MAX_TENSORS = 65536,
+    MONA_MAX_OPS = 65536,
     MONA_MAX_CHANNELS = 16384,
     MONA_MAX_SIDE = 32768, /* rows or columns of any tensor that is not an array */
     MONA_MAX_THREADS = 64,

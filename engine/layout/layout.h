@@ -29,9 +29,10 @@ void mona_plan_readers(mona_plan *plan);
 /* Makes operators [first, last) a group, without parts and tiles. Separates a fused STORE from its
  * convolution if it runs in a later group. */
 plan_group *mona_plan_add_group(mona_plan *plan, uint32_t first, uint32_t last, bool whole_maps);
-/* With all groups known: what lies in the ring or map of another operator; where maps lie. */
+/* With all groups known: what lies in the ring or map of another operator; where maps lie. lives:
+ * scratch for every operator. */
 void mona_plan_place(mona_plan *plan);
-mona_status mona_plan_maps(mona_plan *plan);
+mona_status mona_plan_maps(mona_plan *plan, plan_progress *lives);
 /* Whether operator `o` has a ring of its own, whose depth is then to be decided. */
 bool mona_plan_needs_ring(const mona_plan *plan, uint32_t o);
 /* Widths and offsets of a group's rings, for its number of tiles. Returns their bytes;

@@ -75,10 +75,8 @@ static size_t array_bytes(const mona_shape *s)
 
 #define NOT_PLACED SIZE_MAX
 
-/* The operators in whose groups a map lives: [begin, end); without a map it is empty. */
-typedef struct life {
-    uint32_t begin, end;
-} life;
+/* The operators in whose groups a map lives are [begin, end) of its progress, which planning needs
+ * for nothing else yet; without a map they are none. */
 
 static const plan_group *group_of(const mona_plan *plan, uint32_t o)
 {
@@ -89,24 +87,25 @@ static const plan_group *group_of(const mona_plan *plan, uint32_t o)
 }
 
 /* Finds the life of every home. A home may be written later than what is in it. */
-static void find_lives(const mona_plan *plan, life *lives)
+static void find_lives(const mona_plan *plan, plan_progress *lives)
 {
     const uint32_t count = plan->model.header->op_count;
     for (uint32_t o = 0; o < count; o++)
-        lives[o] = (life){0, 0};
+        lives[o].begin = lives[o].end = 0;
     for (uint32_t o = 0; o < count; o++) {
         const plan_op *op = &plan->ops[o];
-        life *l = &lives[op->home];
-        if ((op->map || op->array) && !l->end)
-            *l = mona_plan_on_ai_core(plan) && op->map
-                     ? (life){0, count}
-                     : (life){group_of(plan, o)->first,
-                              group_of(plan, plan->ops[op->home].last_reader)->last};
+        plan_progress *l = &lives[op->home];
+        if ((!op->map && !op->array) || l->end)
+            continue;
+        const bool for_ever = mona_plan_on_ai_core(plan) && op->map;
+        l->begin = for_ever ? 0 : group_of(plan, o)->first;
+        l->end = for_ever ? count : group_of(plan, plan->ops[op->home].last_reader)->last;
     }
 }
 
 /* The lowest offset at or above `offset` where map o does not overlap map i. */
-static size_t past(const mona_plan *plan, const life *lives, uint32_t i, uint32_t o, size_t offset)
+static size_t past(const mona_plan *plan, const plan_progress *lives, uint32_t i, uint32_t o,
+                   size_t offset)
 {
     const plan_op *other = &plan->ops[i];
     const bool together = lives[i].begin < lives[o].end && lives[o].begin < lives[i].end;
@@ -116,7 +115,7 @@ static size_t past(const mona_plan *plan, const life *lives, uint32_t i, uint32_
     return other->ring_offset < offset + plan->ops[o].map_bytes && offset < end ? end : offset;
 }
 
-static void place_map(mona_plan *plan, const life *lives, uint32_t o)
+static void place_map(mona_plan *plan, const plan_progress *lives, uint32_t o)
 {
     plan_op *op = &plan->ops[o];
     size_t offset = 0;
@@ -131,7 +130,7 @@ static void place_map(mona_plan *plan, const life *lives, uint32_t o)
 }
 
 /* The largest map that has no place yet, or MONA_NONE. */
-static uint32_t next_map(const mona_plan *plan, const life *lives)
+static uint32_t next_map(const mona_plan *plan, const plan_progress *lives)
 {
     uint32_t largest = MONA_NONE;
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
@@ -143,9 +142,8 @@ static uint32_t next_map(const mona_plan *plan, const life *lives)
     return largest;
 }
 
-mona_status mona_plan_maps(mona_plan *plan)
+mona_status mona_plan_maps(mona_plan *plan, plan_progress *lives)
 {
-    life lives[MONA_MAX_OPS];
     find_lives(plan, lives);
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         plan_op *op = &plan->ops[o];

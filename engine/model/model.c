@@ -9,6 +9,7 @@
  *     (mona_op_class.check) */
 #include <float.h>
 
+#include "engine/arith.h"
 #include "engine/libc.h"
 #include "engine/model/model.h"
 #include "engine/name.h"
@@ -193,11 +194,10 @@ static mona_shape shape_of(const mona_file_tensor *t)
 
 /* Whether an operator may read the tensor. Inputs and arrays are planes, which only LOAD reads; no
  * operator reads outputs. */
-static bool readable(const mona_model *m, const mona_file_op *op, uint32_t tensor,
-                     const uint8_t *written)
+static bool readable(const mona_model *m, const mona_file_op *op, uint32_t tensor)
 {
     const uint32_t inputs = m->header->input_count, io = inputs + m->header->output_count;
-    if (tensor >= m->header->tensor_count || !written[tensor] || (tensor >= inputs && tensor < io))
+    if (tensor >= inputs && tensor < io)
         return false;
     const bool array = m->tensors[tensor].array;
     if (mona_ops[op->kind]->run->array)
@@ -207,12 +207,9 @@ static bool readable(const mona_model *m, const mona_file_op *op, uint32_t tenso
 
 /* Whether an operator may write the tensor. Outputs and arrays are planes, which only STORE
  * writes. */
-static bool writable(const mona_model *m, const mona_file_op *op, uint32_t tensor,
-                     const uint8_t *written)
+static bool writable(const mona_model *m, const mona_file_op *op, uint32_t tensor)
 {
     const uint32_t inputs = m->header->input_count, io = inputs + m->header->output_count;
-    if (tensor < inputs || tensor >= m->header->tensor_count || written[tensor])
-        return false;
     const bool array = m->tensors[tensor].array;
     if (mona_ops[op->kind]->run->array)
         return array;
@@ -230,46 +227,101 @@ static bool constant_ok(const mona_file_op *op, uint32_t i, mona_data *data, mon
     return mona_data_ok(data, a->offset[i], a->elements[i], mona_type_size(shape->type));
 }
 
-static mona_status check_op(const mona_model *m, const mona_file_op *op, mona_data *data,
-                            uint8_t *written)
+static mona_status check_op(const mona_model *m, const mona_file_op *op, mona_data *data)
 {
     if (op->kind >= MONA_OP_COUNT || !mona_ops[op->kind])
         return MONA_ERR_UNSUPPORTED;
     const mona_op_class *class = mona_ops[op->kind];
     mona_shape inputs[MONA_OP_MAX_INPUTS] = {{0}};
     if (op->name >= m->header->strings_bytes || op->input_count < class->min_inputs ||
-        op->input_count > class->max_inputs || !writable(m, op, op->output, written))
+        op->input_count > class->max_inputs || !writable(m, op, op->output))
         return MONA_ERR_MODEL;
     for (uint32_t i = 0; i < op->input_count; i++) {
         const uint32_t t = op->inputs[i];
-        if (t == MONA_NONE ? !constant_ok(op, i, data, &inputs[i]) : !readable(m, op, t, written))
+        if (t == MONA_NONE ? !constant_ok(op, i, data, &inputs[i]) : !readable(m, op, t))
             return MONA_ERR_MODEL;
         if (t != MONA_NONE)
             inputs[i] = shape_of(&m->tensors[t]);
     }
     const mona_shape output = shape_of(&m->tensors[op->output]);
-    written[op->output] = 1;
     return class->check(op, inputs, &output, data);
+}
+
+/* Tensors whose order is checked at once: as many as a small stack holds a bit of. */
+enum { WINDOW = 8192 };
+
+typedef struct tensor_window {
+    uint32_t first, end;
+    uint8_t written[WINDOW / 8];
+} tensor_window;
+
+static bool in_window(const tensor_window *w, uint32_t tensor)
+{
+    return tensor >= w->first && tensor < w->end;
+}
+
+/* Whether the tensor has been written; true for those outside of the window. */
+static bool is_written(const tensor_window *w, uint32_t tensor)
+{
+    const uint32_t i = tensor - w->first;
+    return !in_window(w, tensor) || w->written[i / 8] >> i % 8 & 1;
+}
+
+static void set_written(tensor_window *w, uint32_t tensor)
+{
+    const uint32_t i = tensor - w->first;
+    if (in_window(w, tensor))
+        w->written[i / 8] |= (uint8_t)(1u << i % 8);
+}
+
+/* Whether each tensor of the window is an input, or is written once, and before it is read. */
+static bool window_ok(const mona_model *m, tensor_window *w)
+{
+    const uint32_t count = m->header->tensor_count, inputs = m->header->input_count;
+    for (uint32_t t = 0; t < inputs; t++)
+        set_written(w, t);
+    for (uint32_t o = 0; o < m->header->op_count; o++) {
+        const mona_file_op *op = &m->ops[o];
+        for (uint32_t i = 0; i < op->input_count && i < MONA_OP_MAX_INPUTS; i++) {
+            const uint32_t t = op->inputs[i];
+            if (t != MONA_NONE && (t >= count || !is_written(w, t)))
+                return false;
+        }
+        if (op->output >= count || (in_window(w, op->output) && is_written(w, op->output)))
+            return false;
+        set_written(w, op->output);
+    }
+    for (uint32_t t = w->first; t < w->end; t++)
+        if (!is_written(w, t))
+            return false;
+    return true;
+}
+
+static bool order_ok(const mona_model *m)
+{
+    const uint32_t count = m->header->tensor_count;
+    for (uint32_t first = 0; first < count; first += WINDOW) {
+        tensor_window w = {.first = first, .end = min_u32(first + WINDOW, count)};
+        if (!window_ok(m, &w))
+            return false;
+    }
+    return true;
 }
 
 mona_status mona_model_check(const mona_model *m, int64_t *references)
 {
-    uint8_t written[MONA_MAX_TENSORS] = {0};
     mona_data data = {m->data, m->header->data_bytes, *references};
-    for (uint32_t i = 0; i < m->header->tensor_count; i++) {
+    for (uint32_t i = 0; i < m->header->tensor_count; i++)
         if (!tensor_ok(m, i))
             return MONA_ERR_MODEL;
-        written[i] = i < m->header->input_count;
-    }
+    if (!order_ok(m))
+        return MONA_ERR_MODEL;
     for (uint32_t i = 0; i < m->header->op_count; i++) {
-        const mona_status status = check_op(m, &m->ops[i], &data, written);
+        const mona_status status = check_op(m, &m->ops[i], &data);
         if (status)
             return data.left < 0 ? MONA_ERR_LIMIT : status;
     }
     *references = data.left;
-    for (uint32_t i = 0; i < m->header->tensor_count; i++)
-        if (!written[i])
-            return MONA_ERR_MODEL;
     return MONA_OK;
 }
 

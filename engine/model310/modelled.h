@@ -47,6 +47,7 @@ void mona_session_set_costs(mona_session *session, const ac_costs *costs);
  * instruction. */
 typedef struct mona_program_recorder {
     void *context;
+    ac_ring *rings; /* room for one of each operator of the model */
     void (*begin)(void *context, const ac_segment *places, const ac_ring *rings);
     void (*on_operator)(void *context, uint32_t core, uint32_t op);
     void (*take)(void *context, uint32_t core, const ac_instruction *instruction);

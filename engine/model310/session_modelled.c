@@ -247,7 +247,7 @@ void mona_session_record(mona_session *s, const mona_program_recorder *recorder)
 static void record_group(const mona_session *s, const plan_group *g)
 {
     const mona_plan *plan = s->plan;
-    ac_ring rings[MONA_MAX_OPS];
+    ac_ring *rings = s->recorder->rings;
     const plan_op *first = &plan->ops[plan->group_constants ? g->first : 0];
     ac_segment places = {
         .first_constant = (uint32_t)(first->constants_offset - plan->state_bytes),

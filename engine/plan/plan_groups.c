@@ -200,7 +200,7 @@ static mona_status plan_with(mona_plan *plan, const mona_config *config, plan_pr
     }
     plan->cores = max_parts;
     mona_plan_place(plan);
-    const mona_status status = mona_plan_maps(plan);
+    const mona_status status = mona_plan_maps(plan, progress);
     return status ? status : mona_plan_rings(plan, config, progress);
 }
 

@@ -70,8 +70,8 @@ uint32_t graph_add_value(graph *g, const char *name)
         !grow(&values, g->value_count, &g->value_room, 16 * GRAPH_MAX_NODES, sizeof *g->values))
         return UINT32_MAX;
     g->values = values;
-    g->values[g->value_count] =
-        (graph_value){.name = copy, .joined = g->value_count, .low = 1, .high = -1};
+    g->values[g->value_count] = (graph_value){
+        .name = copy, .place = g->node_count, .joined = g->value_count, .low = 1, .high = -1};
     return g->value_count++;
 }
 
@@ -115,11 +115,21 @@ void graph_remove_node(graph *g, uint32_t i)
     memmove(&g->nodes[i], &g->nodes[i + 1], (g->node_count - i) * sizeof *g->nodes);
 }
 
+static bool computes(const graph *g, uint32_t node, uint32_t value)
+{
+    return node < g->node_count && g->nodes[node].output == value;
+}
+
+/* Searches from where the node was last seen, as nodes seldom move far. */
 uint32_t graph_producer(const graph *g, uint32_t value)
 {
-    for (uint32_t i = 0; i < g->node_count; i++)
-        if (g->nodes[i].output == value)
-            return i;
+    uint32_t *place = &g->values[value].place;
+    for (uint32_t d = 0; d <= *place || *place + d < g->node_count; d++) {
+        if (computes(g, *place + d, value))
+            return *place += d;
+        if (d <= *place && computes(g, *place - d, value))
+            return *place -= d;
+    }
     return UINT32_MAX;
 }
 

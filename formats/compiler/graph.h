@@ -22,7 +22,7 @@
 #include "mona.h"
 
 enum {
-    GRAPH_MAX_NODES = 4096,
+    GRAPH_MAX_NODES = 65536,
     GRAPH_MAX_RANK = 8,
     GRAPH_MAX_INPUTS = MONA_OP_MAX_INPUTS,
     GRAPH_MAX_BLOCK = 4, /* the largest block that LOAD, STORE and DEPTH_TO_SPACE rearrange */
@@ -175,7 +175,9 @@ typedef struct graph_value {
     const void *elements; /* of a constant array; else NULL */
     uint32_t channels;    /* of a computed value; an array has channels x height x width = count */
     uint32_t height, width;    /* of a computed value; 0: any */
+    uint32_t place;            /* near the index of the node that computes it */
     uint32_t joined;           /* an earlier value whose format it shares, or itself (quantize.h) */
+    uint32_t root;             /* the value whose format it has, after quantize_join */
     float low, high;           /* range seen in calibration; low > high: none */
     observation *seen;         /* in calibration; NULL: nothing yet */
     value_format prequantised; /* as a quantised model defines it; scale 0: undefined */

@@ -4,211 +4,16 @@
 
   make_networks.py NAME OUT.onnx [--qdq QDQ.onnx]      make_networks.py --list
 
-Layers are as torchvision and the authors' code export them, with batch normalisation folded. Weights are scaled, layer
-by layer, so that on a picture the results of a convolution have a deviation of about 1: time, memory and the agreement
-of engines are realistic, but results have no meaning. The statistics are those of a smaller picture. QDQ.onnx has
-QuantizeLinear / DequantizeLinear around every operator: u8 activations, s8 weights per output channel, s32 biases. Needs
-Debian's python3-onnx and python3-numpy.
+Layers are as torchvision and the authors' code export them, with batch normalisation folded; network.py tells how their
+weights are made. QDQ.onnx has QuantizeLinear / DequantizeLinear around every operator: u8 activations, s8 weights per
+output channel, s32 biases. Needs Debian's python3-onnx and python3-numpy.
 """
 import argparse
-import math
 import sys
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
 
-SMALL = 64  # side of the picture that weights are scaled on
-
-
-def picture(channels, side):
-    """Smooth and noisy parts, in [0, 1]."""
-    rng = np.random.default_rng(1)
-    y, x = np.mgrid[0:side, 0:side] / side
-    waves = [np.sin(2 * np.pi * (k * x + (4 - k) * y + k / 3)) for k in range(1, channels + 1)]
-    return np.clip(np.stack(waves) * 0.35 + 0.5 + rng.standard_normal((channels, side, side)) * 0.08, 0, 1).astype(np.float32)
-
-
-class Value:
-    """A tensor: its name, its shape in the network, and what it is for the small picture."""
-
-    def __init__(self, name, dims, data):
-        self.name, self.dims, self.data = name, dims, data
-
-    @property
-    def channels(self):
-        return self.dims[0]
-
-
-class Net:
-    def __init__(self, name, channels, height, width, qdq):
-        self.name, self.qdq, self.rng = name, qdq, np.random.default_rng(0)
-        self.nodes, self.constants, self.outputs, self.scales, self.count = [], [], [], {}, 0
-        self.input = Value("image", (channels, height, width), picture(channels, SMALL))
-        self.x = self.quantised(self.input)
-
-    # ---- writing ----
-
-    def constant(self, value):
-        self.count += 1
-        name = f"c{self.count}"
-        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
-        return name
-
-    def emit(self, kind, inputs, outputs=1, **attributes):
-        self.count += 1
-        names = [f"v{self.count}" + (f".{i}" if outputs > 1 else "") for i in range(outputs)]
-        self.nodes.append(helper.make_node(kind, inputs, names, name=f"{kind}_{self.count}", **attributes))
-        return names if outputs > 1 else names[0]
-
-    def quantised(self, v, like=None):
-        """v through QuantizeLinear and DequantizeLinear; with the step of value `like`, or its own."""
-        if not self.qdq:
-            return v
-        if like is not None:
-            scale, zero = self.scales[like.name]
-        else:
-            low, high = min(float(v.data.min()), 0.0), max(float(v.data.max()), 1e-3)
-            scale = np.float32((high - low) / 255)
-            zero = np.uint8(np.clip(np.rint(-low / scale), 0, 255))
-        step = [self.constant(scale), self.constant(zero)]
-        name = self.emit("DequantizeLinear", [self.emit("QuantizeLinear", [v.name] + step)] + step)
-        self.scales[name] = scale, zero
-        return Value(name, v.dims, v.data)
-
-    def made(self, kind, inputs, dims, data, like=None, more=(), **attributes):
-        name = self.emit(kind, [v.name for v in inputs] + list(more), **attributes)
-        return self.quantised(Value(name, dims, data), like)
-
-    def parameters(self, source, weights, bias):
-        if not self.qdq:
-            return [self.constant(weights), self.constant(bias)]
-        scale = (np.maximum(np.abs(weights).reshape(len(bias), -1).max(axis=1), 1e-6) / 127).astype(np.float32)
-        q = np.rint(weights / scale.reshape(-1, *[1] * (weights.ndim - 1))).astype(np.int8)
-        sums = scale * self.scales[source.name][0]
-        made = []
-        for numbers, steps in ((q, scale), (np.rint(bias / sums).astype(np.int32), sums)):
-            parts = [self.constant(numbers), self.constant(steps), self.constant(np.zeros(len(bias), numbers.dtype))]
-            made.append(self.emit("DequantizeLinear", parts, axis=0))
-        return made
-
-    # ---- operators ----
-
-    def conv(self, x, co, kernel=1, stride=1, groups=1, act=None, gain=1.0, dilation=1):
-        kh, kw = (kernel, kernel) if isinstance(kernel, int) else kernel
-        per, pads = x.channels // groups, [(kh - 1) * dilation // 2, (kw - 1) * dilation // 2]
-        w = self.rng.standard_normal((co, per, kh, kw)).astype(np.float32)
-        y = convolve(x.data, w, stride, groups, pads, dilation)
-        w *= np.float32(gain / max(y.std(), 1e-3))
-        b = (self.rng.standard_normal(co) * 0.2).astype(np.float32)
-        y = convolve(x.data, w, stride, groups, pads, dilation) + b[:, None, None]
-        dims = (co,) + tuple((n + 2 * p - (k - 1) * dilation - 1) // stride + 1 for n, p, k in zip(x.dims[1:], pads, (kh, kw)))
-        out = self.made("Conv", [x], dims, y, more=self.parameters(x, w, b), kernel_shape=[kh, kw], strides=[stride] * 2,
-                        pads=pads * 2, group=groups, dilations=[dilation] * 2)
-        return self.act(out, act)
-
-    def act(self, x, kind):
-        if kind is None:
-            return x
-        if kind == "silu":
-            return self.mul(x, self.act(x, "sigmoid"))
-        if kind == "hswish":
-            return self.made("HardSwish", [x], x.dims, x.data * np.clip(x.data / 6 + 0.5, 0, 1)) if not self.qdq else \
-                self.mul(x, self.act(x, "hsigmoid"))
-        data = {"relu": lambda v: np.maximum(v, 0), "relu6": lambda v: np.clip(v, 0, 6), "sigmoid": lambda v: 1 / (1 + np.exp(-v)),
-                "hsigmoid": lambda v: np.clip(v / 6 + 0.5, 0, 1), "tanh": np.tanh,
-                "lrelu": lambda v: np.where(v > 0, v, 0.05 * v)}[kind](x.data)
-        name = {"relu": "Relu", "relu6": "Clip", "sigmoid": "Sigmoid", "hsigmoid": "HardSigmoid", "tanh": "Tanh", "lrelu": "LeakyRelu"}[kind]
-        more = [self.constant(np.float32(0)), self.constant(np.float32(6))] if kind == "relu6" else []
-        attributes = {"hsigmoid": {"alpha": 1 / 6, "beta": 0.5}, "lrelu": {"alpha": 0.05}}.get(kind, {})
-        return self.made(name, [x], x.dims, data, more=more, **attributes)
-
-    def add(self, a, b, act=None):
-        return self.act(self.made("Add", [a, b], a.dims, a.data + b.data), act)
-
-    def mul(self, a, b):
-        return self.made("Mul", [a, b], a.dims, a.data * b.data)
-
-    def concat(self, parts):
-        dims = (sum(p.channels for p in parts),) + parts[0].dims[1:]
-        return self.made("Concat", parts, dims, np.concatenate([p.data for p in parts]), axis=1)
-
-    def split(self, x, sizes):
-        names = self.emit("Split", [x.name, self.constant(np.array(sizes, np.int64))], len(sizes), axis=1)
-        ends = np.cumsum(sizes)
-        return [self.quantised(Value(n, (s,) + x.dims[1:], x.data[e - s:e]), x) for n, s, e in zip(names, sizes, ends)]
-
-    def pool(self, x, kernel, stride, kind="MaxPool", pad=None, ceil=0):
-        pad = kernel // 2 if pad is None else pad
-        fill = -np.inf if kind == "MaxPool" else 0
-        w = windows(np.pad(x.data, ((0, 0), (pad, pad + ceil), (pad, pad + ceil)), constant_values=fill), kernel, kernel, stride, 1)
-        data = w.max(axis=(1, 2)) if kind == "MaxPool" else w.mean(axis=(1, 2))
-        side = lambda n: (n + 2 * pad - kernel + (stride - 1) * ceil) // stride + 1
-        more = {"count_include_pad": 1} if kind == "AveragePool" else {}
-        return self.made(kind, [x], (x.channels, side(x.dims[1]), side(x.dims[2])), np.nan_to_num(data, neginf=0), like=x if kind == "MaxPool" else None,
-                         kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[pad] * 4, ceil_mode=ceil, **more)
-
-    def mean(self, x):
-        return self.made("GlobalAveragePool", [x], (x.channels, 1, 1), x.data.mean(axis=(1, 2), keepdims=True))
-
-    def resize(self, x, factor=2, mode="nearest"):
-        scales = self.constant(np.array([1, 1, factor, factor], np.float32))
-        extra = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"} if mode == "nearest" else \
-            {"coordinate_transformation_mode": "half_pixel"}
-        return self.made("Resize", [x], (x.channels, x.dims[1] * factor, x.dims[2] * factor), x.data.repeat(factor, 1).repeat(factor, 2), like=x,
-                         more=["", scales], mode=mode, **extra)
-
-    def depth_to_space(self, x, block):
-        c, h, w = x.data.shape
-        data = x.data.reshape(c // block**2, block, block, h, w).transpose(0, 3, 1, 4, 2).reshape(c // block**2, h * block, w * block)
-        return self.made("DepthToSpace", [x], (c // block**2, x.dims[1] * block, x.dims[2] * block), data, like=x, blocksize=block, mode="CRD")
-
-    def shuffle(self, x, groups):
-        c, h, w = x.dims
-        data = x.data.reshape(groups, c // groups, *x.data.shape[1:]).swapaxes(0, 1).reshape(x.data.shape)
-        y = self.emit("Reshape", [x.name, self.constant(np.array([1, groups, c // groups, h, w], np.int64))])
-        y = self.emit("Transpose", [y], perm=[0, 2, 1, 3, 4])
-        y = self.emit("Reshape", [y, self.constant(np.array([1, c, h, w], np.int64))])
-        return self.quantised(Value(y, x.dims, data), x)
-
-    def classes(self, x, count=1000):
-        x = self.mean(x) if x.dims[1] > 1 else x
-        flat = self.quantised(Value(self.emit("Flatten", [x.name]), (x.channels,), x.data.reshape(-1)), x)
-        w = (self.rng.standard_normal((count, x.channels)) / math.sqrt(x.channels)).astype(np.float32)
-        b = np.zeros(count, np.float32)
-        self.output(self.made("Gemm", [flat], (count,), w @ flat.data, more=self.parameters(flat, w, b), transB=1))
-
-    def output(self, v):
-        self.outputs.append(v)
-
-    def save(self, path):
-        names = [f"output{i}" for i in range(len(self.outputs))]
-        for name, v in zip(names, self.outputs):
-            self.nodes.append(helper.make_node("Identity", [v.name], [name], name=name))
-        io = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1] + list(v.dims)) for n, v in
-              [("image", self.input)] + list(zip(names, self.outputs))]
-        graph = helper.make_graph(self.nodes, self.name, io[:1], io[1:], self.constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)])
-        model.ir_version = 8
-        onnx.checker.check_model(model)
-        onnx.save(model, path)
-
-
-def windows(x, kh, kw, stride, dilation):
-    """[channels, kh, kw, rows, columns] of a padded map."""
-    rows = (x.shape[1] - (kh - 1) * dilation - 1) // stride + 1
-    columns = (x.shape[2] - (kw - 1) * dilation - 1) // stride + 1
-    return np.stack([[x[:, i * dilation:i * dilation + (rows - 1) * stride + 1:stride, j * dilation:j * dilation + (columns - 1) * stride + 1:stride]
-                      for j in range(kw)] for i in range(kh)]).transpose(2, 0, 1, 3, 4)
-
-
-def convolve(x, w, stride, groups, pads, dilation):
-    kh, kw = w.shape[2:]
-    seen = windows(np.pad(x, ((0, 0), (pads[0],) * 2, (pads[1],) * 2)), kh, kw, stride, dilation)
-    rows, columns = seen.shape[3:]
-    seen = seen.reshape(groups, -1, rows * columns)
-    return (w.reshape(groups, w.shape[0] // groups, -1) @ seen).reshape(w.shape[0], rows, columns)
-
+from network import Net
 
 # ---- classifiers -----------------------------------------------------------------------------------------------------
 
@@ -427,6 +232,122 @@ def imdn(net):
     net.output(net.depth_to_space(net.conv(x, 12, 3, gain=0.2), 2))
 
 
+def simple_gate(net, x):
+    return net.mul(*net.split(x, [x.channels // 2] * 2))
+
+
+def naf_block(net, x):
+    c, one = x.channels, (1, x.channels, 1, 1)
+    y = net.conv(net.layer_norm(x, 1, one), 2 * c)
+    y = simple_gate(net, net.conv(y, 2 * c, 3, groups=2 * c))
+    y = net.add(x, net.conv(net.mul(y, net.conv(net.mean(y), c)), c, gain=0.3))
+    z = simple_gate(net, net.conv(net.layer_norm(y, 1, one), 2 * c))
+    return net.add(y, net.conv(z, c, gain=0.3))
+
+
+def nafnet_16(net):
+    """Deblurring, as trained on GoPro, with a width of 16."""
+    def blocks(x, count):
+        for _ in range(count):
+            x = naf_block(net, x)
+        return x
+
+    x, skipped = net.conv(net.x, 16, 3), []
+    for count in (1, 1, 1, 28):
+        skipped.append(blocks(x, count))
+        x = net.conv(skipped[-1], 2 * skipped[-1].channels, 2, 2, pad=0)
+    x = blocks(x, 1)
+    for skip in reversed(skipped):
+        x = net.depth_to_space(net.conv(x, 2 * x.channels), 2)
+        x = blocks(net.add(x, skip), 1)
+    net.output(net.add(net.conv(x, 3, 3, gain=0.1), net.x))
+
+
+# ---- segmentation ----------------------------------------------------------------------------------------------------
+
+def gather_and_expand(net, x, co, stride):
+    """The layers of BiSeNetV2's semantic branch."""
+    c = x.channels
+    y = net.conv(x, c, 3, act="relu")
+    y = net.conv(y, 6 * c, 3, stride, c, act=None if stride == 2 else "relu")
+    if stride == 2:
+        y = net.conv(y, 6 * c, 3, groups=6 * c, act="relu")
+        x = net.conv(net.conv(x, c, 3, 2, c), co)
+    return net.add(net.conv(y, co), x, "relu")
+
+
+def bisenet_v2(net):
+    detail = net.x
+    for co, repeats in ((64, 1), (64, 2), (128, 2)):
+        detail = net.conv(detail, co, 3, 2, act="relu")
+        for _ in range(repeats):
+            detail = net.conv(detail, co, 3, act="relu")
+    x = net.conv(net.x, 16, 3, 2, act="relu")
+    x = net.concat([net.conv(net.conv(x, 8, act="relu"), 16, 3, 2, act="relu"), net.pool(x, 3, 2)])
+    x = net.conv(x, 16, 3, act="relu")
+    for co, repeats in ((32, 1), (64, 1), (128, 3)):
+        x = gather_and_expand(net, x, co, 2)
+        for _ in range(repeats):
+            x = gather_and_expand(net, x, co, 1)
+    x = net.conv(net.add(x, net.conv(net.mean(x), 128, act="relu")), 128, 3)
+    left = net.conv(net.conv(detail, 128, 3, groups=128), 128)
+    down = net.pool(net.conv(detail, 128, 3, 2), 3, 2, "AveragePool")
+    gate = net.act(net.resize(net.conv(x, 128, 3), 4, "linear"), "sigmoid")
+    right = net.mul(down, net.act(net.conv(net.conv(x, 128, 3, groups=128), 128), "sigmoid"))
+    x = net.conv(net.add(net.mul(left, gate), net.resize(right, 4, "linear")), 128, 3, act="relu")
+    net.output(net.resize(net.conv(net.conv(x, 1024, 3, act="relu"), 19), 8, "linear"))
+
+
+# ---- transformers ----------------------------------------------------------------------------------------------------
+
+def attention(net, x, heads):
+    tokens, c = x.dims
+    size, here = c // heads, len(x.data)
+    y = net.dense(x, 3 * c)
+    name = net.emit("Reshape", [y.name, net.constant(np.array([1, tokens, 3, heads, size], np.int64))])
+    name = net.emit("Transpose", [name], perm=[2, 0, 3, 1, 4])
+    q, k, v = (net.emit("Gather", [name, net.constant(np.array(i, np.int64))], axis=0) for i in range(3))
+    scores = net.emit("MatMul", [net.emit("Mul", [q, net.constant(np.float32(size ** -0.5))]), net.emit("Transpose", [k], perm=[0, 1, 3, 2])])
+    name = net.emit("MatMul", [net.emit("Softmax", [scores], axis=-1), v])
+    name = net.emit("Transpose", [name], perm=[0, 2, 1, 3])
+    name = net.emit("Reshape", [name, net.constant(np.array([1, tokens, c], np.int64))])
+    q, k, v = y.data.reshape(here, 3, heads, size).transpose(1, 2, 0, 3)
+    e = np.exp(q @ k.swapaxes(1, 2) * size ** -0.5)
+    data = (e / e.sum(axis=-1, keepdims=True) @ v).transpose(1, 0, 2).reshape(here, c)
+    return net.quantised(type(x)(name, x.dims, data))
+
+
+def gelu(net, x):
+    erf = net.emit("Erf", [net.emit("Div", [x.name, net.constant(np.float32(2 ** 0.5))])])
+    half = net.emit("Mul", [x.name, net.emit("Add", [erf, net.constant(np.float32(1))])])
+    name = net.emit("Mul", [half, net.constant(np.float32(0.5))])
+    return net.quantised(type(x)(name, x.dims, x.data / (1 + np.exp(-1.702 * x.data))))
+
+
+def plus(net, a, b):
+    return type(a)(net.emit("Add", [a.name, b.name]), a.dims, a.data + b.data)
+
+
+def vit_tiny(net):
+    c = 192
+    x = net.conv(net.x, c, 16, 16, pad=0)
+    here, tokens = x.data.reshape(c, -1).T, x.dims[1] * x.dims[2] + 1
+    name = net.emit("Reshape", [x.name, net.constant(np.array([1, c, tokens - 1], np.int64))])
+    name = net.emit("Transpose", [name], perm=[0, 2, 1])
+    first = net.rng.standard_normal((1, 1, c)).astype(np.float32)
+    place = net.rng.standard_normal((1, tokens, c)).astype(np.float32) * 0.3
+    name = net.emit("Concat", [net.constant(first), name], axis=1)
+    data = np.concatenate([first[0], here]) + place[0, :len(here) + 1]
+    x = type(x)(net.emit("Add", [name, net.constant(place)]), (tokens, c), data)
+    for _ in range(12):
+        x = plus(net, x, net.dense(attention(net, net.layer_norm(x, -1, c), 3), c, 0.5))
+        y = gelu(net, net.dense(net.layer_norm(x, -1, c), 4 * c))
+        x = plus(net, x, net.dense(y, c, 0.5))
+    x = net.layer_norm(x, -1, c)
+    x = type(x)(net.emit("Gather", [x.name, net.constant(np.array(0, np.int64))], axis=1), (c,), x.data[0])
+    net.output(net.dense(x, 1000))
+
+
 NETS = {  # name: (what builds it, channels, height, width)
     "mobilenet_v2": (mobilenet_v2, 3, 224, 224), "mobilenet_v3_small": (mobilenet_v3_small, 3, 224, 224),
     "mobilenet_v3_large": (mobilenet_v3_large, 3, 224, 224), "efficientnet_b0": (efficientnet_b0, 3, 224, 224),
@@ -434,6 +355,7 @@ NETS = {  # name: (what builds it, channels, height, width)
     "googlenet": (googlenet, 3, 224, 224), "densenet_121": (densenet_121, 3, 224, 224),
     "yolov5n": (lambda net: yolo(net, False), 3, 640, 640), "yolov8n": (lambda net: yolo(net, True), 3, 640, 640),
     "espcn_x3": (espcn_x3, 1, 256, 256), "rcan_lite": (rcan_lite, 3, 256, 256), "imdn": (imdn, 3, 256, 256),
+    "nafnet_16": (nafnet_16, 3, 256, 256), "bisenet_v2": (bisenet_v2, 3, 512, 1024), "vit_tiny": (vit_tiny, 3, 224, 224),
 }
 
 

@@ -11,10 +11,12 @@
 #include "engine/model_format.h"
 #include "mona.h"
 
+enum { BUILDER_TENSORS = 1024, BUILDER_OPS = 1024 };
+
 typedef struct model_builder {
     uint32_t inputs, outputs, tensor_count, op_count;
-    mona_file_tensor tensors[MONA_MAX_TENSORS];
-    mona_file_op ops[MONA_MAX_OPS];
+    mona_file_tensor tensors[BUILDER_TENSORS];
+    mona_file_op ops[BUILDER_OPS];
     char strings[16384];
     uint32_t strings_bytes;
     uint8_t data[1 << 20];
@@ -41,7 +43,7 @@ static inline uint32_t builder_string(model_builder *b, const char *text)
 static inline uint32_t builder_tensor(model_builder *b, const char *name, mona_type type,
                                       uint32_t channels, float scale)
 {
-    assert(b->tensor_count < MONA_MAX_TENSORS);
+    assert(b->tensor_count < BUILDER_TENSORS);
     b->tensors[b->tensor_count] = (mona_file_tensor){.name = builder_string(b, name),
                                                      .type = (uint8_t)type,
                                                      .channels = channels,
@@ -75,7 +77,7 @@ static inline uint32_t builder_data(model_builder *b, const void *bytes, size_t 
 static inline mona_file_op *builder_op(model_builder *b, mona_op_kind kind, uint32_t output,
                                        uint32_t input_count, const uint32_t *inputs)
 {
-    assert(b->op_count < MONA_MAX_OPS);
+    assert(b->op_count < BUILDER_OPS);
     mona_file_op *op = &b->ops[b->op_count++];
     op->kind = kind;
     op->name = builder_string(b, "op");

@@ -12,12 +12,12 @@
 #include "onnx.pb-c.h"
 
 typedef struct onnx_builder {
-    void *memory[16384];
+    void *memory[65536];
     size_t memory_count;
     Onnx__ModelProto model;
     Onnx__GraphProto graph;
     Onnx__OperatorSetIdProto opset, *opsets[1];
-    Onnx__NodeProto *nodes[256];
+    Onnx__NodeProto *nodes[4096];
     Onnx__TensorProto *constants[512];
     Onnx__ValueInfoProto *inputs[16], *outputs[16];
 } onnx_builder;

@@ -393,9 +393,6 @@ static bool lower_all(lowering *l, bool *needed, bool *last, value_format *plane
 bool lower_graph(graph *g, const compiler_options *options, uint8_t **bytes, size_t *size,
                  format_error *error)
 {
-    if (g->node_count > MONA_MAX_OPS)
-        return format_fail(error, "the model needs %u operators; at most %d fit", g->node_count,
-                           MONA_MAX_OPS);
     value_format planes[MONA_MAX_IO];
     value_format *formats = calloc(g->value_count, sizeof *formats);
     uint32_t *tensors = calloc(g->value_count, sizeof *tensors);

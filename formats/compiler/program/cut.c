@@ -22,7 +22,7 @@ bool model_needs_cut(const mona_model *model, mona_size size)
 typedef struct cutter {
     const mona_model *model;
     mona_writer writer;
-    bool loaded[MONA_MAX_TENSORS]; /* a LOAD of this tensor has been written */
+    bool *loaded; /* [tensors]: a LOAD of this tensor has been written */
 } cutter;
 
 static uint32_t name_of(cutter *c, uint32_t name)
@@ -194,6 +194,9 @@ bool model_cut(const mona_model *model, uint8_t **bytes, size_t *size, format_er
     cutter c = {.model = model};
     if (h->next || h->program_count)
         return format_fail(error, "it is a model for several sizes, or has programs");
+    c.loaded = calloc(h->tensor_count, sizeof *c.loaded);
+    if (!c.loaded)
+        return format_fail(error, "out of memory");
     mona_writer_start_from(&c.writer, model->file);
     for (uint32_t i = 0; i < h->tensor_count; i++) {
         mona_file_tensor t = model->tensors[i];
@@ -217,5 +220,6 @@ bool model_cut(const mona_model *model, uint8_t **bytes, size_t *size, format_er
     const bool ok = mona_writer_finish(&c.writer, model->strings + h->name, h->input_count,
                                        h->output_count, bytes, size, error);
     mona_writer_free(&c.writer);
+    free(c.loaded);
     return ok;
 }

@@ -11,6 +11,7 @@ typedef struct job {
     recorder *recorder;
     mona_file_header header;
     void *memory, *arena;
+    ac_ring *rings;
     mona_plan *plan;
     mona_session *session;
     mona_buffer planes[2 * MONA_MAX_IO];
@@ -54,6 +55,7 @@ static void close_job(job *j)
     for (size_t i = 0; i < 2 * MONA_MAX_IO; i++)
         free(j->planes[i].data);
     recorder_free(j->recorder);
+    free(j->rings);
     free(j->arena);
     free(j->memory);
 }
@@ -67,7 +69,8 @@ static bool open_session(job *j, const mona_model *model, mona_size size, format
     fresh.header = &j->header;
     j->recorder = recorder_new();
     j->memory = file_alloc(mona_plan_bytes(&fresh));
-    if (!j->recorder || !j->memory)
+    j->rings = calloc(model->header->op_count, sizeof *j->rings);
+    if (!j->recorder || !j->memory || !j->rings)
         return format_fail(error, "out of memory");
     mona_status status = mona_plan_make(&j->plan, j->memory, &fresh, &config);
     if (status == MONA_ERR_UNSUPPORTED)
@@ -85,7 +88,7 @@ static bool open_session(job *j, const mona_model *model, mona_size size, format
 static bool run_frame(job *j, const mona_model *model, format_error *error)
 {
     const unsigned inputs = mona_model_input_count(model), outputs = mona_model_output_count(model);
-    const mona_program_recorder r = {j, on_begin, on_operator, on_take};
+    const mona_program_recorder r = {j, j->rings, on_begin, on_operator, on_take};
     bool ok = true;
     for (unsigned i = 0; i < inputs; i++)
         ok = ok && open_planes(&j->planes[i], mona_plan_input(j->plan, i));

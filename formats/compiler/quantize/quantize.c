@@ -110,6 +110,8 @@ void quantize_join(graph *g)
                 g->values[before ? b : a].joined = before ? a : b;
         }
     }
+    for (uint32_t i = 0; i < g->value_count; i++)
+        g->values[i].root = quantize_root(g, i);
 }
 
 /* Whether planes share their format with computed values through a concat: no scale of planes suits
@@ -119,7 +121,7 @@ static bool is_mixed(const graph *g, uint32_t root)
     for (uint32_t i = 0; i < g->node_count; i++) {
         const uint32_t made = g->nodes[i].output;
         if (g->nodes[i].kind != GRAPH_CONCAT && source_of(g, made) == made && !is_loaded(g, made) &&
-            quantize_root(g, made) == root)
+            g->values[made].root == root)
             return true;
     }
     return false;
@@ -136,7 +138,7 @@ static range seen_range(const graph *g, uint32_t root)
     range r = {1, -1};
     for (uint32_t i = 0; i < g->value_count; i++) {
         const graph_value *v = &g->values[i];
-        if (v->data || v->low > v->high || quantize_root(g, i) != root)
+        if (v->data || v->low > v->high || g->values[i].root != root)
             continue;
         const bool first = r.low > r.high;
         r.low = first || v->low < r.low ? v->low : r.low;
@@ -153,7 +155,7 @@ static bool follows_planes(const graph *g, uint32_t root)
     const graph_node *node = &g->nodes[graph_producer(g, root)];
     const uint32_t first = node->kind == GRAPH_ADD ? 0 : 1; /* the first operand that is added */
     for (uint32_t i = first; i < node->input_count && node->kind != GRAPH_MUL; i++)
-        if (is_loaded(g, quantize_root(g, node->inputs[i])))
+        if (is_loaded(g, g->values[node->inputs[i]].root))
             return true;
     return false;
 }
@@ -174,7 +176,7 @@ static bool makes_pixels(const graph *g, uint32_t value)
  * produces its pixels. */
 static bool is_image(const graph *g, const compiler_options *o, uint32_t output)
 {
-    const uint32_t root = quantize_root(g, output);
+    const uint32_t root = g->values[output].root;
     const double max = range_of(o);
     const range r = seen_range(g, root);
     const double low = (double)r.low / max, high = (double)r.high / max;
@@ -190,7 +192,7 @@ static bool is_image(const graph *g, const compiler_options *o, uint32_t output)
 static uint32_t output_of(const graph *g, uint32_t root)
 {
     for (uint32_t i = 0; i < g->output_count; i++)
-        if (quantize_root(g, g->outputs[i]) == root)
+        if (g->values[g->outputs[i]].root == root)
             return g->outputs[i];
     return UINT32_MAX;
 }
@@ -202,7 +204,7 @@ static bool meets_array(const graph *g, uint32_t root)
         const graph_node *node = &g->nodes[i];
         const uint32_t map = node->kind == GRAPH_TO_ARRAY ? node->inputs[0] : node->output;
         if ((node->kind == GRAPH_TO_ARRAY || node->kind == GRAPH_TO_MAP) &&
-            quantize_root(g, map) == root)
+            g->values[map].root == root)
             return true;
     }
     return false;
@@ -211,7 +213,7 @@ static bool meets_array(const graph *g, uint32_t root)
 /* The format of a tensor into which planes are loaded. */
 static value_format loaded_format(const graph *g, const compiler_options *o, uint32_t value)
 {
-    const uint32_t root = quantize_root(g, value);
+    const uint32_t root = g->values[value].root;
     const value_format planes = quantize_input(g, o, root);
     const bool direct = planes.type == MONA_U8 || planes.type == MONA_S8;
     return (o->int8 || graph_is_prequantised(g, root)) && direct && !g->values[root].half &&
@@ -228,7 +230,7 @@ static double reach(const graph *g, const compiler_options *o, uint32_t root, un
     if (o->ranges == RANGE_MIN_MAX)
         return max;
     for (uint32_t i = 0; i < g->value_count; i++)
-        if (g->values[i].seen && quantize_root(g, i) == root)
+        if (g->values[i].seen && g->values[i].root == root)
             histogram_merge(&all, &g->values[i].seen->magnitudes);
     return histogram_threshold(&all, o->ranges, levels, max);
 }
@@ -331,7 +333,7 @@ static bool check_half(const graph *g, const graph_node *node, const value_forma
     const bool sums = node->kind == GRAPH_CONV || node->kind == GRAPH_MUL;
     const bool half =
         format_is_half(formats[node->output]) || (sums && format_is_half(formats[node->inputs[0]]));
-    const uint32_t root = quantize_root(g, node->output);
+    const uint32_t root = g->values[node->output].root;
     if (!half || root != node->output || quantize_fits_half(g, root))
         return true;
     const range r = seen_range(g, root);
@@ -348,7 +350,7 @@ bool quantize_values(const graph *g, const compiler_options *o, value_format *fo
         formats[i] = loaded_format(g, o, i);
     for (uint32_t i = 0; i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
-        const uint32_t root = quantize_root(g, node->output);
+        const uint32_t root = g->values[node->output].root;
         if (node->kind == GRAPH_ARRAY || node->kind == GRAPH_TO_ARRAY || node->kind == GRAPH_TO_MAP)
             formats[node->output] =
                 (value_format){MONA_F16, 1}; /* arrays have types of their own */
@@ -392,7 +394,7 @@ double quantize_unit(const graph *g, const graph_node *node, const value_format 
     const graph_value *sum = &g->values[node->before];
     const range r = mona_is_function(node->after_add.kind)
                         ? (range){sum->low, sum->high}
-                        : seen_range(g, quantize_root(g, node->output));
+                        : seen_range(g, g->values[node->output].root);
     const bool seen = r.low <= r.high;
     double max = seen ? fmax(fabs((double)r.low), fabs((double)r.high))
                       : largest_sum(g, node, formats[node->inputs[0]]);

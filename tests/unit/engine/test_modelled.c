@@ -20,10 +20,10 @@
 typedef struct frame {
     uint8_t *out;
     size_t bytes;
-    double cycles;             /* of the slower core; 0 on the host */
-    double of_operators;       /* cycles of theirs on core 0 */
-    uint64_t moved;            /* bytes of global memory */
-    double cube[MONA_MAX_OPS]; /* share of an operator's time that core 0's is busy */
+    double cycles;       /* of the slower core; 0 on the host */
+    double of_operators; /* cycles of theirs on core 0 */
+    uint64_t moved;      /* bytes of global memory */
+    double cube[64];     /* [operators]: share of an operator's time that core 0's is busy */
 } frame;
 
 /* Samples of 8 bits, or of 10 in words. */
@@ -85,6 +85,7 @@ static frame run(const mona_model *model, mona_config config, uint32_t width, ui
     read_report(&f, session);
     const mona_modelled_op *op;
     for (unsigned o = 0; (op = mona_session_modelled_op(session, 0, o)); o++) {
+        assert_true(o < sizeof f.cube / sizeof *f.cube);
         f.of_operators += op->cycles;
         f.cube[o] = op->cycles > 0 ? op->busy[AC_PIPE_M] / op->cycles : 0;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The offline compiler: the fp32 judge compared with a sum computed here, and the passes. Compiled
  * models run on the engine and are compared with the judge. */
+#include <time.h>
+
 #include "tests/unit/compiler_check.h"
 
 /* ---- the judge ---------------------------------------------------------------------------- */
@@ -248,10 +250,31 @@ static void pads_go_into_the_convolution(void **state)
     free(together);
 }
 
+/* A convolution and thousands of functions of it. A pass that is cubic in their number would take minutes. */
+static void thousands_of_operators_compile_in_seconds(void **state)
+{
+    (void)state;
+    enum { COUNT = 4000 };
+    char from[16] = "v0", to[16];
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 1, 0, 0);
+    add_conv(b, "x", "v0", 1, 2);
+    for (int i = 1; i <= COUNT; i++) {
+        snprintf(to, sizeof to, "v%d", i);
+        ob_node(b, i % 2 ? "Sigmoid" : "Neg", from, to);
+        memcpy(from, to, sizeof from);
+    }
+    ob_output(b, from);
+    const clock_t start = clock();
+    assert_true(half_difference(b, 5, 7) < 0.01);
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_judge_convolves),
+        cmocka_unit_test(thousands_of_operators_compile_in_seconds),
         cmocka_unit_test(pads_go_into_the_convolution),
         cmocka_unit_test(everything_is_fused),
         cmocka_unit_test(activations_and_sums_keep_their_order),

@@ -160,12 +160,15 @@ static void close_net(net *n)
 
 static void run_traced(const mona_model *model, mona_size size, trace *t)
 {
-    const mona_program_recorder r = {t, on_begin, on_operator, on_take};
+    ac_ring *rings = calloc(model->header->op_count, sizeof *rings);
+    const mona_program_recorder r = {t, rings, on_begin, on_operator, on_take};
     net n;
+    assert_non_null(rings);
     open_net(&n, model, size, 0);
     mona_session_record(n.bound.session, &r);
     assert_int_equal(mona_session_run(n.bound.session, n.in, n.out), MONA_OK);
     close_net(&n);
+    free(rings);
 }
 
 /* ---- tests ---------------------------------------------------------------------------------- */
