@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* RESIZE as an AI Core program, for scales across of n / d whose weights repeat every n output
- * columns, such as 2, 4 and 1/2. The scalar unit does the others.
+ * columns, such as 2, 4 and 1/2. resize_columns.c has the others.
  *
  * The program works on one channel at a time, and in it on one piece: R output rows, one for each
  * call, by some periods of n output columns. The columns of a piece are cut into Q segments of
@@ -41,7 +41,7 @@ static uint32_t common(uint32_t a, uint32_t b)
     return b ? common(b, a % b) : a;
 }
 
-/* ---- what has a program --------------------------------------------------------------------- */
+/* ---- which resizes it takes ----------------------------------------------------------------- */
 
 static bool repeats(const mona_bound_op *b, uint32_t n, uint32_t d)
 {
@@ -131,7 +131,7 @@ static size_t lay_out(program *p)
     return (size_t)ac_offset_of(at);
 }
 
-bool mona_resize_has_program(const mona_bound_op *b)
+static bool is_periodic(const mona_bound_op *b)
 {
     program p = program_of(NULL, b, 1);
     if (p.n > MAX_RATIO || p.d > MAX_RATIO || b->output.width < p.n || !repeats(b, p.n, p.d))
@@ -343,6 +343,10 @@ static bool resize_rows(const mona_row_call *calls, uint32_t count)
 
 void mona_resize_program(const mona_row_call *calls, uint32_t count)
 {
+    if (!is_periodic(calls->bound)) {
+        mona_resize_columns_program(calls, count);
+        return;
+    }
     if (resize_rows(calls, count))
         return;
     mona_resize_program(calls, count / 2);

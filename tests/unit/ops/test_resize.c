@@ -7,8 +7,10 @@
 
 #include <cmocka.h>
 
-#include "formats/compiler/program/record.h"
+#include "tests/unit/modelled_check.h"
+#include "tests/unit/recorded.h"
 #include "tests/unit/sr_net.h"
+#include "tests/cases.h"
 
 typedef struct resize_case {
     mona_file_resize resize;
@@ -120,15 +122,24 @@ static void check(const resize_case *c)
     }
     uint8_t *first = NULL;
     size_t out_bytes = 0;
-    for (unsigned k = 0; k < 4; k++) {
+    const mona_size of_plane = {(uint32_t)c->w, (uint32_t)c->h};
+    size_t file_size;
+    uint8_t *file = recorded_file(&model, of_plane, &file_size);
+    mona_model with_program;
+    assert_int_equal(mona_model_open(&with_program, file, file_size), MONA_OK);
+    for (unsigned k = 0; k < 6; k++) {
+        const mona_model *taken = k == 4 ? &with_program : &model;
         const mona_config config = {.cpu = k == 0 ? "c" : NULL,
-                                    .threads = 1 + k % 3,
-                                    .strip_rows = k * 3,
-                                    .tile_columns = k == 2 ? 16 : 0,
-                                    .sizes = {{(uint32_t)c->w, (uint32_t)c->h}}};
-        void *memory = aligned_alloc(64, mona_plan_bytes(&model));
+                                    .device = k < 4 ? NULL : &mona_device_model310,
+                                    .threads = k < 4 ? 1 + k % 3 : 0,
+                                    .strip_rows = k < 4 ? k * 3 : 0,
+                                    .tile_columns = k == 2   ? 16
+                                                    : k == 5 ? 32
+                                                             : 0,
+                                    .sizes = {of_plane}};
+        void *memory = aligned_alloc(64, mona_plan_bytes(taken));
         mona_plan *plan;
-        assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
+        assert_int_equal(mona_plan_make(&plan, memory, taken, &config), MONA_OK);
         const mona_tensor_info info = mona_plan_output(plan, 0);
         const int oh = (int)info.height, ow = (int)info.width;
         assert_int_equal(oh, c->h * c->resize.scale_h[0] / c->resize.scale_h[1]);
@@ -143,6 +154,7 @@ static void check(const resize_case *c)
         const mona_buffer to = {out, (ptrdiff_t)((size_t)ow * element),
                                 (ptrdiff_t)((size_t)(oh * ow) * element)};
         assert_int_equal(mona_session_run(session, &from, &to), MONA_OK);
+        assert_nothing_found(session);
         int off = 0;
         for (uint32_t p = 0; p < c->channels; p++)
             for (int y = 0; y < oh; y++)
@@ -167,7 +179,7 @@ static void check(const resize_case *c)
         mona_session_close(session);
         free(arena), free(memory);
     }
-    free(first), free(in), free(bytes);
+    free(first), free(in), free(file), free(bytes);
 }
 
 static void every_mode_and_rule(void **state)
@@ -219,23 +231,26 @@ static void different_axes(void **state)
     check(&c);
 }
 
-/* 17 columns of every 16: more different columns than a program has. */
-static void what_has_no_program_is_told_by_name(void **state)
+/* 17 columns of every 16, and weights that differ from column to column. */
+static void columns_that_do_not_repeat(void **state)
 {
     (void)state;
-    const resize_case c = {
-        .resize = {.mode = MONA_RESIZE_LINEAR, .scale_h = {17, 16}, .scale_w = {17, 16}},
-        .type = MONA_U8,
-        .channels = 1};
-    uint8_t *program;
-    size_t size;
-    mona_model model;
-    format_error error = {0};
-    uint8_t *bytes = model_of(&c, &size);
-    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
-    assert_false(program_record(&model, (mona_size){32, 16}, &program, &size, &error));
-    assert_string_equal(error.text, "operator op (resize) has no AI Core program yet");
-    free(bytes);
+    static const uint32_t ratios[][2] = {{17, 16}, {16, 17}, {3, 100}, {100, 3}, {2, 1}};
+    static const uint32_t channels[] = {1, 3, 16, 40};
+    for (uint32_t i = 0; i < CASES(60); i++) {
+        const uint32_t *ratio = ratios[i % 5];
+        const resize_case c = {.resize = {.mode = (uint8_t)(i % 3),
+                                          .coordinates = ratio[1] == 1 ? MONA_RESIZE_ALIGN_CORNERS
+                                                                       : (uint8_t)(i / 3 % 3),
+                                          .cubic_a = -0.75f,
+                                          .scale_h = {i & 8 ? 3 : 1, i & 4 ? 2 : 1},
+                                          .scale_w = {ratio[0], ratio[1]}},
+                               .type = (mona_type)(i / 5 % 3),
+                               .channels = channels[i / 15],
+                               .w = ratio[0] == 100 ? 45 : 230,
+                               .h = 20};
+        check(&c);
+    }
 }
 
 int main(void)
@@ -244,7 +259,7 @@ int main(void)
         cmocka_unit_test(every_mode_and_rule),
         cmocka_unit_test(chroma_offset),
         cmocka_unit_test(different_axes),
-        cmocka_unit_test(what_has_no_program_is_told_by_name),
+        cmocka_unit_test(columns_that_do_not_repeat),
     };
     return cmocka_run_group_tests_name("resize", tests, NULL, NULL);
 }

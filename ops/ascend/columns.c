@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/* columns.h explains what these do. */
+#include "ops/ascend/columns.h"
+
+#include "engine/arith.h"
+
+static uint32_t in_size(const mona_columns *p)
+{
+    return (uint32_t)mona_type_size(p->bound->input[0].type);
+}
+
+static uint32_t out_size(const mona_columns *p)
+{
+    return (uint32_t)mona_type_size(p->bound->output.type);
+}
+
+mona_columns mona_columns_of(const mona_bound_op *b, bool floats)
+{
+    mona_columns p = {.bound = b, .floats = floats, .rows = 1, .most_columns = UINT32_MAX};
+    p.in_c0 = b->input_c0[0];
+    p.out_c0 = b->output_c0;
+    p.in_wide = ceil_div_u32(p.in_c0, AC_FRACTAL);
+    p.out_wide = ceil_div_u32(p.out_c0, AC_FRACTAL);
+    p.in_units = p.in_wide << floats;
+    p.out_units = p.out_wide << floats;
+    return p;
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+static uint32_t columns_of_block(uint32_t column)
+{
+    return column < AC_BLOCK ? AC_BLOCK / column : 1;
+}
+
+uint32_t mona_columns_aligned(const mona_columns *p)
+{
+    return columns_of_block(p->in_c0 * in_size(p));
+}
+
+void mona_columns_set_reach(mona_columns *p, uint32_t reach)
+{
+    p->in_columns = (uint32_t)round_up(reach, mona_pixels_group(p->in_c0));
+    p->out_columns = (uint32_t)round_up(p->outputs, mona_pixels_group(p->out_c0));
+}
+
+/* They are as many channels of the input as of the output. */
+void mona_columns_set_blocks(mona_columns *p, uint32_t channels)
+{
+    p->in_blocks = ceil_div_u32(channels, p->in_c0);
+    p->out_blocks = ceil_div_u32(channels, p->out_c0);
+}
+
+static size_t turned_bytes(const mona_columns *p)
+{
+    return max_size(mona_pixels_turned_bytes(p->in_c0, p->in_columns),
+                    mona_pixels_turned_bytes(p->out_c0, p->rows * p->out_columns));
+}
+
+/* Lays out UB for pieces of p->outputs and p's channel blocks. Returns the bytes that this
+ * takes. */
+static size_t lay_out(mona_columns *p)
+{
+    const uint32_t reach = p->reach(p), width = p->bound->input[0].width;
+    const uint32_t all = min_u32(reach, width) + mona_columns_aligned(p) - 1;
+    mona_columns_set_reach(p, min_u32(all, p->most_columns));
+    const size_t in = (size_t)p->in_blocks * p->in_columns, narrow = in_size(p) == 1;
+    const size_t out = (size_t)p->rows * p->out_blocks * p->out_columns;
+    ac_address at = ac_at(AC_UB, 0);
+    p->stored[0] = take(&at, in * p->in_c0 * in_size(p));
+    p->stored[1] = take(&at, in * p->in_c0 * in_size(p));
+    p->packed = take(&at, narrow ? in * p->in_c0 * sizeof(uint16_t) : 0);
+    p->spread = take(&at, p->in_c0 < AC_FRACTAL ? in * AC_BLOCK : 0);
+    p->turned = take(&at, turned_bytes(p));
+    p->wide = take(&at, p->floats ? in * p->in_units * AC_BLOCK : 0);
+    p->best = take(&at, p->rows * in * p->in_units * AC_BLOCK);
+    p->result = take(&at, out * p->out_units * AC_BLOCK);
+    for (uint32_t i = 0; i < p->spares; i++)
+        p->spare[i] = take(&at, out * p->out_units * AC_BLOCK);
+    p->half = p->floats ? take(&at, out * p->out_wide * AC_BLOCK) : p->result;
+    p->packed_out =
+        p->out_c0 < AC_FRACTAL ? take(&at, out * p->out_c0 * sizeof(uint16_t)) : p->half;
+    p->out = out_size(p) == 1 ? take(&at, out * p->out_c0) : p->packed_out;
+    return (size_t)ac_offset_of(at);
+}
+
+/* First fewer channels, then fewer outputs, whole blocks of 32 bytes if possible, then fewer columns
+ * of the input at a time. */
+uint32_t mona_columns_choose(mona_columns *p)
+{
+    const uint32_t channels = p->bound->output.channels;
+    const uint32_t unit = p->in_c0 > p->out_c0 ? p->in_c0 : p->out_c0;
+    const uint32_t aligned = columns_of_block(p->out_c0 * out_size(p));
+    uint32_t units = ceil_div_u32(channels, unit);
+    for (;;) {
+        mona_columns_set_blocks(p, min_u32(channels, units * unit));
+        if (lay_out(p) <= p->bound->target->ub_bytes)
+            return units * unit;
+        const uint32_t half = (p->outputs + 1) / 2;
+        if (units > 1)
+            units = (units + 1) / 2;
+        else if (p->outputs > 1)
+            p->outputs = half > aligned ? (uint32_t)round_up(half, aligned) : half;
+        else if (p->rows > 1)
+            return 0;
+        else
+            p->most_columns = (uint32_t)round_up(p->in_columns / 2, AC_BLOCK);
+    }
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* Of small pixels whole groups are read, and no copy may have filled the last one. */
+void mona_columns_clear(const mona_columns *p)
+{
+    if (p->in_c0 < AC_FRACTAL)
+        dup_all(p->core, p->stored[0], 0, (uint32_t)(p->packed - p->stored[0]) / sizeof(uint16_t),
+                side_by_side);
+    dup_all(p->core, p->turned, 0, (uint32_t)(turned_bytes(p) / sizeof(uint16_t)), side_by_side);
+    ac_emit_barrier(p->core, AC_PIPE_V);
+}
+
+void mona_columns_bring(const mona_columns *p, ac_address from, size_t block_stride, uint32_t e)
+{
+    const size_t column = (size_t)p->in_c0 * in_size(p);
+    const size_t bytes = round_up((size_t)(p->end - p->first) * column, AC_BLOCK);
+    mona_copy_rows(p->core, AC_L1_UB,
+                   (mona_steps){p->stored[e], (ptrdiff_t)(p->in_columns * column)},
+                   (mona_steps){from, (ptrdiff_t)block_stride}, p->in_blocks, (uint32_t)bytes);
+}
+
+ac_address mona_columns_widen(const mona_columns *p, uint32_t e)
+{
+    const mona_type type = p->bound->input[0].type;
+    ac_address row = p->stored[e];
+    if (type != MONA_F16) {
+        vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, p->packed, row,
+                  p->in_blocks * p->in_columns * p->in_c0);
+        ac_emit_barrier(p->core, AC_PIPE_V);
+        row = p->packed;
+    }
+    if (p->in_c0 == AC_FRACTAL * p->in_wide)
+        return row;
+    mona_pixels_spread(&(mona_pixels){p->core, p->in_c0, p->in_columns, p->turned}, p->spread, row,
+                       false);
+    return p->spread;
+}
+
+/* Pixels of less than a block have a single channel block. */
+void mona_columns_narrow(const mona_columns *p)
+{
+    const mona_type type = p->bound->output.type;
+    const uint32_t columns = p->rows * p->out_blocks * p->out_columns;
+    if (p->floats) {
+        vconv_all(p->core, AC_F32_F16, p->half, p->result, columns * p->out_wide * AC_FRACTAL);
+        ac_emit_barrier(p->core, AC_PIPE_V);
+    }
+    if (p->out_c0 < AC_FRACTAL)
+        mona_pixels_pack(&(mona_pixels){p->core, p->out_c0, p->rows * p->out_columns, p->turned},
+                         p->packed_out, p->half);
+    if (type != MONA_F16)
+        vconv_all(p->core, type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, p->out, p->packed_out,
+                  columns * p->out_c0);
+}
+
+/* Only pixels of less than a block leave a part of one. */
+void mona_columns_store(const mona_columns *p, const mona_row_call *call, uint32_t row,
+                        uint32_t block)
+{
+    const mona_row_at o = mona_place_row(p->core, output_row(call), true);
+    const uint32_t column = p->out_c0 * out_size(p), bytes = p->outputs * column;
+    const ac_address to = o.at + block * o.block_stride + (uint64_t)(p->x - call->x_begin) * column;
+    const ac_address from = p->out + (size_t)row * p->out_blocks * p->out_columns * column;
+    mona_store_rows(p->core, (mona_steps){to, (ptrdiff_t)o.block_stride},
+                    (mona_steps){from, (ptrdiff_t)p->out_columns * column}, p->out_blocks, bytes);
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+/* RESIZE as an AI Core program, for any scale: column by column. columns.h says what a piece is;
+ * here it has all rows of the calls.
+ *
+ * Steps:
+ *   1. Down. The rows of the taps are copied from L1 one by one, widened to fp32, multiplied by the
+ *      tap's weight and added up, for each output row on its own.
+ *   2. Across. For each tap, every output column takes the column that the tap reads, of all rows
+ *      and channel blocks, multiplied by the tap's weight. Products are added up.
+ *   3. Results are rounded: resize_instructions.c says how.
+ * The order of the roundings is that of ac_resize_row.
+ *
+ * Flags:
+ *   MTE1 -> V, event e    row e of two is in UB
+ *   V -> MTE1, event e    it has been used
+ *   V -> MTE3, event 0    a piece is complete
+ *   MTE3 -> V, event 0    it has been stored
+ *   V -> S, S -> V        the scalar unit stores what fills no block of 32 bytes */
+#include "ops/ascend/columns.h"
+#include "ops/ascend/programs.h"
+#include "ops/resize.h"
+
+#include "engine/arith.h"
+
+static uint32_t reach(const mona_columns *p)
+{
+    const int32_t *first = mona_resize_first(p->bound);
+    const uint32_t width = p->bound->output.width;
+    int32_t most = 0;
+    for (uint32_t x = 0; x < width; x++) {
+        const int32_t columns = first[min_u32(x + p->outputs, width) - 1] - first[x];
+        most = columns > most ? columns : most;
+    }
+    return (uint32_t)most + mona_resize_taps(p->bound);
+}
+
+static void barrier(const mona_columns *p)
+{
+    ac_emit_barrier(p->core, AC_PIPE_V);
+}
+
+static void scale_all(const mona_columns *p, ac_vecs op, ac_address at, float s, uint32_t count)
+{
+    for (vectors w = vectors_of(side_by_side, FLOAT_LANES, count); next_vectors(&w);)
+        ac_emit_vecs(p->core, op, vectors_at(&w, at, 8), vectors_at(&w, at, 8), s, w.v);
+    barrier(p);
+}
+
+static void add_all(const mona_columns *p, ac_address to, ac_address from, uint32_t count)
+{
+    for (vectors w = vectors_of(side_by_side, FLOAT_LANES, count); next_vectors(&w);)
+        ac_emit_vec2(p->core, AC_VADD_F32, vectors_at(&w, to, 8), vectors_at(&w, to, 8),
+                     vectors_at(&w, from, 8), w.v);
+    barrier(p);
+}
+
+/* ---- down ----------------------------------------------------------------------------------- */
+
+static void bring_tap(const mona_columns *p, const mona_row_call *call, int64_t y, uint32_t block,
+                      uint32_t e)
+{
+    const mona_rows *in = &call->input[0];
+    const mona_span window = mona_resize_rows(p->bound, (mona_span){call->y, call->y + 1});
+    const int64_t row = clip_to(y, window.begin, window.end - 1) - window.begin;
+    const size_t column = (size_t)p->in_c0 * mona_type_size(p->bound->input[0].type);
+    mona_columns_bring(p,
+                       ac_read_at(p->core, in->rows[row]) + block * in->block_stride +
+                           (uint64_t)(p->first - in->x_begin) * column,
+                       in->block_stride, e);
+}
+
+/* Sums up the taps of output row `row` of the piece. */
+static void down(const mona_columns *p, const mona_row_call *call, uint32_t row, uint32_t block)
+{
+    const uint32_t taps = mona_resize_taps(p->bound);
+    const uint32_t count = p->in_blocks * p->in_columns * p->in_wide * AC_FRACTAL;
+    const ac_address sum = p->best + (size_t)row * count * sizeof(float);
+    float weights[4];
+    const int64_t y = mona_resize_row(p->bound, call->y, weights);
+    for (uint32_t t = 0; t < taps; t++) {
+        const uint32_t e = (row * taps + t) % 2;
+        const ac_address to = t ? p->wide : sum;
+        ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, e);
+        bring_tap(p, call, y + t, block, e);
+        ac_emit_sync(p->core, AC_PIPE_MTE1, AC_PIPE_V, e);
+        vconv_all(p->core, AC_F16_F32, to, mona_columns_widen(p, e), count);
+        barrier(p);
+        ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, e);
+        scale_all(p, AC_VMULS_F32, to, weights[t], count);
+        if (t)
+            add_all(p, sum, to, count);
+    }
+}
+
+/* ---- across --------------------------------------------------------------------------------- */
+
+/* Blocks from one row or channel block to the next: of the larger of both sides. */
+static uint32_t steps(const mona_columns *p)
+{
+    const uint32_t columns = p->in_columns > p->out_columns ? p->in_columns : p->out_columns;
+    return columns * p->in_units;
+}
+
+/* Multiplies column `from` of all rows and channel blocks and puts it into column `to`: by one
+ * instruction if its strides reach so far. */
+static void take_column(const mona_columns *p, ac_address result, uint32_t to, uint32_t from,
+                        float weight)
+{
+    const uint32_t planes = p->rows * p->in_blocks, units = p->in_units;
+    const uint32_t at_once = steps(p) <= UINT8_MAX ? min_u32(planes, AC_MAX_REPEAT) : 1;
+    for (uint32_t i = 0, count; i < planes; i += count) {
+        count = min_u32(planes - i, at_once);
+        ac_emit_vecs(p->core, AC_VMULS_F32,
+                     result + (size_t)(i * p->out_columns + to) * units * AC_BLOCK,
+                     p->best + (size_t)(i * p->in_columns + from) * units * AC_BLOCK, weight,
+                     (ac_vector){.repeat = (uint8_t)count,
+                                 .lanes = (uint8_t)(units * (FLOAT_LANES / 8)),
+                                 .dst_block = 1,
+                                 .a_block = 1,
+                                 .dst_repeat = (uint8_t)(count > 1 ? p->out_columns * units : 1),
+                                 .a_repeat = (uint8_t)(count > 1 ? p->in_columns * units : 1)});
+    }
+}
+
+static uint32_t results(const mona_columns *p)
+{
+    return p->rows * p->out_blocks * p->out_columns * p->out_wide * AC_FRACTAL;
+}
+
+static void across(const mona_columns *p)
+{
+    const uint32_t taps = mona_resize_taps(p->bound);
+    const int32_t *first = mona_resize_first(p->bound) + p->x;
+    const float *weights = mona_resize_weights(p->bound) + (size_t)p->x * taps;
+    for (uint32_t t = 0; t < taps; t++) {
+        for (uint32_t o = 0; o < p->outputs; o++) {
+            const int64_t column = clip_to(first[o] + (int64_t)t, p->first, p->end - 1);
+            take_column(p, t ? p->spare[0] : p->result, o, (uint32_t)(column - p->first),
+                        weights[o * taps + t]);
+        }
+        barrier(p);
+        if (t)
+            add_all(p, p->result, p->spare[0], results(p));
+    }
+}
+
+static void round_all(const mona_columns *p)
+{
+    const float whole = 0x1.8p23f;
+    if (p->bound->output.type == MONA_F16)
+        return;
+    scale_all(p, AC_VADDS_F32, p->result, whole, results(p));
+    scale_all(p, AC_VADDS_F32, p->result, -whole, results(p));
+}
+
+/* ---- pieces --------------------------------------------------------------------------------- */
+
+static void resize_piece(mona_columns *p, const mona_row_call *calls, uint32_t channel)
+{
+    const mona_span x = mona_resize_columns(p->bound, (mona_span){p->x, p->x + p->outputs});
+    p->first = x.begin - (x.begin - calls->input[0].x_begin) % mona_columns_aligned(p);
+    p->end = x.end;
+    mona_columns_set_reach(p, (uint32_t)(p->end - p->first));
+    for (uint32_t row = 0; row < p->rows; row++)
+        down(p, &calls[row], row, channel / p->in_c0);
+    ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    across(p);
+    round_all(p);
+    mona_columns_narrow(p);
+    for (uint32_t row = 0; row < p->rows; row++)
+        mona_columns_store(p, &calls[row], row, channel / p->out_c0);
+    ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+}
+
+/* Sets the outputs of a piece: as many of those left that strides reach from row to row, or all of
+ * them if strides do not even reach over one. */
+static void set_outputs(mona_columns *p, uint32_t left)
+{
+    for (p->outputs = left; p->outputs; p->outputs /= 2) {
+        mona_columns_set_reach(p, reach(p) + mona_columns_aligned(p) - 1);
+        if (steps(p) <= UINT8_MAX)
+            return;
+    }
+    p->outputs = left;
+}
+
+static void clear(const mona_columns *p)
+{
+    mona_columns_clear(p);
+    dup_all(p->core, p->result, 0, 2 * results(p), side_by_side);
+    if (p->spares)
+        dup_all(p->core, p->spare[0], 0, 2 * results(p), side_by_side);
+    barrier(p);
+}
+
+void mona_resize_columns_program(const mona_row_call *calls, uint32_t count)
+{
+    const mona_bound_op *b = calls->bound;
+    mona_columns p = mona_columns_of(b, true);
+    p.core = calls->core;
+    p.reach = reach;
+    p.rows = count;
+    p.spares = mona_resize_taps(b) > 1;
+    set_outputs(&p, (uint32_t)(calls->x_end - calls->x_begin));
+    const uint32_t channels = b->output.channels, at_once = mona_columns_choose(&p);
+    const uint32_t outputs = p.outputs;
+    if (!at_once) {
+        mona_resize_columns_program(calls, count / 2);
+        mona_resize_columns_program(calls + count / 2, count - count / 2);
+        return;
+    }
+    clear(&p);
+    for (uint32_t e = 0; e < 2; e++)
+        ac_emit_set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, e);
+    ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    for (uint32_t c = 0; c < channels; c += at_once)
+        for (p.x = calls->x_begin; p.x < calls->x_end; p.x += outputs) {
+            p.outputs = min_u32((uint32_t)(calls->x_end - p.x), outputs);
+            mona_columns_set_blocks(&p, min_u32(channels - c, at_once));
+            resize_piece(&p, calls, c);
+        }
+    for (uint32_t e = 0; e < 2; e++)
+        ac_emit_wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, e);
+    ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+}
