@@ -18,6 +18,14 @@ typedef struct launch {
     uint64_t words, addresses;
 } launch;
 
+/* Computes all but one kind of instruction as the chip does. */
+static void execute_wrongly(ac_core *core, const ac_instruction *i)
+{
+    ac_execute(core, i);
+    if (!strcmp(ac_opcode_names[i->opcode], fake_knob_text("wrong", "")))
+        core->memory[ac_space_of(i->dst)].bytes[ac_offset_of(i->dst)] ^= 1;
+}
+
 /* What is in an AI Core's buffers when a task begins is unknown. */
 static const char *run_block(const launch *l, uint32_t block)
 {
@@ -25,7 +33,8 @@ static const char *run_block(const launch *l, uint32_t block)
     target.ub_bytes += AC_PROGRAM_UB_BYTES;
     const size_t sizes[AC_BUFFERS] = {target.l1_bytes, target.l0a_bytes, target.l0b_bytes,
                                       target.l0c_bytes, target.ub_bytes};
-    cce_machine m = {.core = {.target = &target, .take = ac_execute},
+    cce_machine m = {.core = {.target = &target,
+                              .take = fake_knob_text("wrong", NULL) ? execute_wrongly : ac_execute},
                      .device = (uint64_t)(uintptr_t)fake_base(),
                      .block = block};
     for (int i = 0; i < AC_BUFFERS; i++) {
