@@ -35,6 +35,13 @@ film 12 "$tmp/in.y4m" 96x64
 succeeds "a film on the chip" on full trace="$tmp/trace" "$mona" enhance "$tmp/in.y4m" -o "$tmp/chip.y4m" --device ascend
 same "has the host's bytes, and nothing is left behind" "$(cmp "$tmp/host.y4m" "$tmp/chip.y4m" 2>&1 && echo equal) $(grep -c fake "$tmp/log")" "equal 0"
 same "by kernels that ran" "$([ "$(grep -c '^run kernel' "$tmp/trace")" -ge 12 ] && echo yes)" yes
+on full trace="$tmp/overlap",run_us=15000,copy_us=6000 "$mona" enhance "$tmp/in.y4m" -o "$tmp/chip.y4m" -y --device ascend --stages sr --quiet
+same "while one frame is computed, another is sent and a third fetched" "$(awk '
+    { begin[NR] = $3; end[NR] = $4; what[NR] = $1 }
+    END { for (i = 1; i <= NR; i++) if (what[i] == "run") { up = down = 0
+              for (k = 1; k <= NR; k++) if (begin[k] < end[i] && end[k] > begin[i]) { up += what[k] == "upload"; down += what[k] == "download" }
+              found += up && down }
+          print (found > 2) ? "yes" : "no" }' "$tmp/overlap")" yes
 on full "" "$mona" enhance "$tmp/in.y4m" -o "$tmp/auto.y4m" --quiet
 same "auto takes the chip" "$? $(cmp "$tmp/host.y4m" "$tmp/auto.y4m" && echo equal)" "0 equal"
 for kit in old operators binaries; do
