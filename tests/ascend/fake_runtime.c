@@ -97,8 +97,21 @@ static void count_command(void)
     __atomic_add_fetch(&commands, 1, __ATOMIC_SEQ_CST);
 }
 
-int fake_ready(void)
+int fake_failing(const char *function)
 {
+    static long calls;
+    const char *name = fake_knob_text("fail", NULL);
+    if (!name || strcmp(name, function) ||
+        __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) != fake_knob("fail_at", 1))
+        return 0;
+    return fake_fail((int)fake_knob("fail_with", INTERNAL), "[TsdClient]\t%s failed.\n", function);
+}
+
+int fake_ready_for(const char *function)
+{
+    const int code = fake_failing(function);
+    if (code)
+        return code;
     if (!initialised)
         return fake_fail(NOT_INITIALISED, "aclInit has not been called");
     if (fake_lost())
@@ -460,26 +473,14 @@ static int wait_idle(void *stream, long milliseconds)
 API int aclrtSynchronizeStream(void *stream)
 {
     const int code = fake_ready();
-    static long turn;
-    if (code)
-        return code;
-    const long number = __atomic_add_fetch(&turn, 1, __ATOMIC_SEQ_CST);
-    if (fake_knob("fail_at", 0) == number)
-        return fake_fail((int)fake_knob("fail_with", INTERNAL), "[TsdClient]\tit failed.\n");
-    return wait_idle(stream, -1);
+    return code ? code : wait_idle(stream, -1);
 }
 
 #ifndef FAKE_OLD
 API int aclrtSynchronizeStreamWithTimeout(void *stream, int32_t milliseconds)
 {
     const int code = fake_ready();
-    static long turn;
-    if (code)
-        return code;
-    const long number = __atomic_add_fetch(&turn, 1, __ATOMIC_SEQ_CST);
-    if (fake_knob("fail_at", 0) == number)
-        return fake_fail((int)fake_knob("fail_with", INTERNAL), "[TsdClient]\tit failed.\n");
-    return wait_idle(stream, milliseconds);
+    return code ? code : wait_idle(stream, milliseconds);
 }
 #endif
 
@@ -520,8 +521,10 @@ API int aclrtCreateEventWithFlag(void **event, uint32_t flag)
     const int code = fake_ready();
     if (code || !event)
         return code ? code : BAD_ARGUMENT;
-    if (__atomic_add_fetch(&events, 1, __ATOMIC_SEQ_CST) > 1023)
+    if (__atomic_add_fetch(&events, 1, __ATOMIC_SEQ_CST) > 1023) {
+        __atomic_sub_fetch(&events, 1, __ATOMIC_SEQ_CST);
         return fake_fail(207007, "no event is left");
+    }
     fake_event *e = calloc(1, sizeof *e);
     *e = (fake_event){.magic = EVENT, .flag = flag};
     *event = e;
@@ -586,9 +589,9 @@ API int aclrtDestroyEvent(void *event)
 API int aclInit(const char *config)
 {
     (void)config;
-    const int code = (int)fake_knob("init", 0);
+    const int code = fake_failing(__func__);
     if (code)
-        return fake_fail(code, "platform info of the chip is missing");
+        return code;
     if (initialised)
         return REPEATED_INIT;
     map_memory();
@@ -664,24 +667,25 @@ API const char *aclrtGetSocName(void)
 
 API int aclrtGetRunMode(uint32_t *mode)
 {
+    const int code = fake_failing(__func__);
     *mode = (uint32_t)fake_knob("mode", 1);
-    return chips_set ? 0 : NO_CONTEXT;
+    return code ? code : chips_set ? 0 : NO_CONTEXT;
 }
 
 API int aclrtGetDeviceCount(uint32_t *count)
 {
+    const int code = fake_failing(__func__);
     *count = (uint32_t)fake_knob("count", 1);
-    return initialised ? 0 : INTERNAL;
+    return code ? code : initialised ? 0 : INTERNAL;
 }
 
 API int aclrtSetDevice(int32_t chip)
 {
-    if (!initialised)
-        return NOT_INITIALISED;
+    const int code = initialised ? fake_failing(__func__) : NOT_INITIALISED;
+    if (code)
+        return code;
     if (chip < 0 || chip >= fake_knob("count", 1))
         return fake_fail(NO_SUCH_CHIP, "device %d does not exist", chip);
-    if (fake_knob("set", 0))
-        return fake_fail((int)fake_knob("set", 0), "open device failed\n");
     chips_set++;
     return 0;
 }
@@ -696,8 +700,9 @@ API int aclrtResetDevice(int32_t chip)
 
 API int aclrtCreateContext(void **context, int32_t chip)
 {
-    if (!chips_set || chip)
-        return NO_SUCH_CHIP;
+    const int code = !chips_set || chip ? NO_SUCH_CHIP : fake_failing(__func__);
+    if (code)
+        return code;
     uint32_t *made = calloc(1, sizeof *made);
     *made = CONTEXT;
     *context = current = made;
@@ -717,8 +722,9 @@ API int aclrtDestroyContext(void *context)
 
 API int aclrtSetCurrentContext(void *context)
 {
+    const int code = fake_failing(__func__);
     if (!context || *(uint32_t *)context != CONTEXT)
         return NO_CONTEXT;
-    current = context;
-    return 0;
+    current = code ? current : context;
+    return code;
 }

@@ -35,6 +35,13 @@ film 12 "$tmp/in.y4m" 96x64
 succeeds "a film on the chip" on full trace="$tmp/trace" "$mona" enhance "$tmp/in.y4m" -o "$tmp/chip.y4m" --device ascend
 same "has the host's bytes, and nothing is left behind" "$(cmp "$tmp/host.y4m" "$tmp/chip.y4m" 2>&1 && echo equal) $(grep -c fake "$tmp/log")" "equal 0"
 same "by kernels that ran" "$([ "$(grep -c '^run kernel' "$tmp/trace")" -ge 12 ] && echo yes)" yes
+on full trace="$tmp/overlap",run_us=15000,copy_us=6000 "$mona" enhance "$tmp/in.y4m" -o "$tmp/chip.y4m" -y --device ascend --stages sr --quiet
+same "while one frame is computed, another is sent and a third fetched" "$(awk '
+    { begin[NR] = $3; end[NR] = $4; what[NR] = $1 }
+    END { for (i = 1; i <= NR; i++) if (what[i] == "run") { up = down = 0
+              for (k = 1; k <= NR; k++) if (begin[k] < end[i] && end[k] > begin[i]) { up += what[k] == "upload"; down += what[k] == "download" }
+              found += up && down }
+          print (found > 2) ? "yes" : "no" }' "$tmp/overlap")" yes
 on full "" "$mona" enhance "$tmp/in.y4m" -o "$tmp/auto.y4m" --quiet
 same "auto takes the chip" "$? $(cmp "$tmp/host.y4m" "$tmp/auto.y4m" && echo equal)" "0 equal"
 for kit in old operators binaries; do
@@ -100,9 +107,9 @@ refused "no way to launch kernels" "cannot launch kernels" none "" --device asce
 refused "another chip" "the chip is Ascend310P3; expected Ascend310" full soc=Ascend310P3 --device ascend
 refused "a chip without a name" "the chip is unnamed" full soc=null --device ascend
 refused "no chip" "no Ascend chip answers: load the driver" full count=0 --device ascend
-refused "a kit that does not know the chip" "does not know this chip.*500000" full init=500000 --device ascend
-refused "the library to link with" "take the stub folder out of LD_LIBRARY_PATH" full init=100039 --device ascend
-refused "no permission" "join the group HwHiAiUser (code 207006): open device failed" full set=207006 --device ascend
+refused "a kit that does not know the chip" "does not know this chip.*500000" full fail=aclInit,fail_with=500000 --device ascend
+refused "the library to link with" "take the stub folder out of LD_LIBRARY_PATH" full fail=aclInit,fail_with=100039 --device ascend
+refused "no permission" "join the group HwHiAiUser (code 207006).*aclrtSetDevice failed" full fail=aclrtSetDevice,fail_with=207006 --device ascend
 refused "too little memory" "the chip has no memory left" full memory=100000 --device ascend
 MONA_ASCEND_KERNEL=$tmp/none.o refused "a kernel that is not there" "none.o" full "" --device ascend
 $PYTHON tests/ascend/make_kernel.py "$tmp/other.o" another__kernel0
@@ -111,14 +118,14 @@ head -c 100 Makefile > "$tmp/text.o"
 MONA_ASCEND_KERNEL=$tmp/text.o refused "no kernel" "the kernel is refused.*no kernel for this chip" full "" --device ascend
 
 # ---- before the first frame auto takes the host
-for knobs in soc=Ascend310B1 count=0 init=500000 set=207006 memory=100000; do
+for knobs in soc=Ascend310B1 count=0 fail=aclInit,fail_with=500000 fail=aclrtSetDevice,fail_with=207006 memory=100000; do
     on full $knobs "$mona" enhance "$tmp/in.y4m" -o "$tmp/auto.y4m" -y --quiet 2> "$tmp/err"
     same "auto falls back to the host: $knobs" "$? $(cmp "$tmp/host.y4m" "$tmp/auto.y4m" && echo equal) $(grep -c fake "$tmp/err")" "0 equal 0"
 done
 
 # ---- and never after it
 for device in ascend auto; do
-    refused "a failure while it runs, $device" "a frame cannot be computed.*507018.*TsdClient" full fail_at=9,fail_with=507018 --device $device
+    refused "a failure while it runs, $device" "a frame cannot be computed.*507018.*TsdClient" full fail=aclrtSynchronizeStreamWithTimeout,fail_at=9,fail_with=507018 --device $device
     refused "a chip that hangs, $device" "does not answer (code 507046)" full hang=5 --device $device
     refused "a chip that hangs under an old kit, $device" "does not answer (code 507046)" old hang=5 --device $device
     refused "an AI Core's exception, $device" "refused an instruction or address (code 507015)" full exception=5 --device $device

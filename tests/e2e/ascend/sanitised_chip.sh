@@ -1,18 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # engine/ascend, the replay kernel and the stand-in for the vendor's libraries with the sanitisers: films, networks of
-# the vendor's compiler, and every fault of programs.sh and om.sh leave nothing behind and race with nothing.
+# the vendor's compiler, and every fault and refusal of these tests leave nothing behind and race with nothing.
 . tests/tap.inc
 unset MAKEFLAGS MFLAGS
 clang=$(command -v clang || command -v gcc)
+units="tests/test_replay tests/test_replay_operands tests/test_module tests/test_stand_in tests/test_npu_smi"
 kits=$(for kit in full old operators binaries none broken; do echo "ascend/$kit/libascendcl.so"; done)
 
 # $1: SANITIZE, $2: what it looks for
 sanitised() {
     folder=$BUILD/chip_$1
     succeeds "it builds with SANITIZE=$1" make -s --no-print-directory -j"$(nproc)" BUILD="$folder" CC="$clang" SANITIZE="$1" \
-        CFLAGS="-O1 -Wno-pass-failed" $(for file in mona scene tests/test_replay tests/test_replay_operands $kits; do echo "$folder/$file"; done)
-    for test in "$folder/tests/test_replay" "$folder/tests/test_replay_operands" tests/e2e/ascend/programs.sh tests/e2e/ascend/om.sh; do
+        CFLAGS="-O1 -Wno-pass-failed" $(for file in mona scene $units $kits; do echo "$folder/$file"; done)
+    for test in $(for unit in $units; do echo "$folder/$unit"; done) $(for name in programs om refusals lost telemetry; do echo tests/e2e/ascend/$name.sh; done); do
         case $test in
             *.sh) set -- "$1" "$2" sh "$test" ;;
             *) set -- "$1" "$2" "$test" ;;
