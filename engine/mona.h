@@ -202,9 +202,9 @@ typedef struct mona_telemetry {
 mona_status mona_device_telemetry(const mona_device *device, mona_telemetry *telemetry);
 
 /* Memory of a device for planes of inputs or outputs, aligned to MONA_ALIGNMENT. *memory is NULL on
- * success if the device uses any of the host's. With unified_memory the host may use it like its own,
- * and planes without gaps between their rows are read and written where they lie; others are copied.
- * MONA_ERR_ARENA: there is not enough. */
+ * success if the device uses any of the host's. With unified_memory the host may use it like its
+ * own, and planes without gaps between their rows are read and written where they lie; others are
+ * copied. MONA_ERR_ARENA: there is not enough. */
 mona_status mona_device_allocate(const mona_device *device, size_t bytes, void **memory);
 void mona_device_free(const mona_device *device, void *memory); /* NULL is allowed */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Networks up to their first layer, up to their second, and so on: the first one that differs from the host's result names
- * the layer that does. */
+/* Networks up to their first layer, up to their second, and so on: the first one that differs from
+ * the host's result names the layer that does. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { WIDTH = 64, HEIGHT = 48, F16_ONE = 0x3c00 };
 
-/* ---- a network that ends early -------------------------------------------------------------------- */
+/* ---- a network that ends early --------------------------------------------------------------- */
 
 typedef struct shortened {
     const mona_model *of;
@@ -88,7 +88,7 @@ static bool shorten(const mona_model *model, uint32_t last, uint8_t **bytes, siz
     return ok;
 }
 
-/* ---- a frame -------------------------------------------------------------------------------------- */
+/* ---- a frame --------------------------------------------------------------------------------- */
 
 typedef struct frame {
     mona_buffer in[MONA_MAX_IO], out;
@@ -148,7 +148,7 @@ static mona_status run(const mona_model *model, mona_size size, const mona_devic
     return status;
 }
 
-/* ---- layers --------------------------------------------------------------------------------------- */
+/* ---- layers ---------------------------------------------------------------------------------- */
 
 static const char *name_of(const mona_model *model, uint32_t layer)
 {

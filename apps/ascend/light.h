@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Programs of single instructions for the first run on a chip. They travel in a built-in model whose own program they
- * replace, so that they take the way of every other one. */
+/* Programs of single instructions for the first run on a chip. They travel in a built-in model whose
+ * own program they replace, so that they take the way of every other one. */
 #ifndef MONA_LIGHT_H
 #define MONA_LIGHT_H
 
@@ -31,7 +31,7 @@ void light_close(light *l);
 /* Prints why the first run fails, and returns false. */
 bool light_fail(const char *why);
 
-/* Begins to record a program; instructions are recorded by light_take() or emitted to light_recording. */
+/* Begins to record a program: what light_take() gets, and what is emitted to light_recording. */
 void light_begin(void);
 void light_take(const ac_instruction *i);
 void light_barrier(void);

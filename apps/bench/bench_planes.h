@@ -16,8 +16,8 @@ typedef struct bench_planes {
     mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
 } bench_planes;
 
-/* device: whose memory they are in, if the host shares it; NULL: the host's. False: out of memory. Close
- * them in any case; zeroed ones are allowed. */
+/* device: whose memory they are in, if the host shares it; NULL: the host's. False: out of memory.
+ * Close them in any case; zeroed ones are allowed. */
 bool bench_planes_open(bench_planes *p, const mona_device *device, const mona_plan *plan,
                        const mona_model *model);
 void bench_planes_close(bench_planes *p);

@@ -93,7 +93,7 @@ static inline size_t ascend_room(size_t bytes)
     return ((bytes + 31) / 32 * 32 + 32 + 63) / 64 * 64;
 }
 
-/* Copies rows to dense memory of the chip, or from it: on a card through pinned memory of the host. */
+/* Copies rows to dense memory of the chip, or from it; on a card through pinned memory of the host. */
 mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t row_bytes,
                           size_t rows);
 mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t row_bytes,

@@ -184,8 +184,8 @@ static bool is_dense(const mona_shape *shape, const mona_buffer *b)
            (shape->channels == 1 || b->channel_stride == dense.channel_stride);
 }
 
-/* Whether AI Cores read or write a tensor's planes where they are: those in the chip's memory. A module's
- * CPU has that memory too, and may leave gaps in it: then its planes are copied. */
+/* Whether AI Cores read or write a tensor's planes where they are: those in the chip's memory. A
+ * module's CPU has that memory too, and may leave gaps in it: then its planes are copied. */
 static bool is_in_place(const mona_session *s, uint32_t tensor)
 {
     const mona_buffer *b = plane_of(s, tensor);

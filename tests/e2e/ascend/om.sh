@@ -145,3 +145,10 @@ same "and says why one does not: another chip" "$(missing full soc=Ascend910) $(
     "no Ascend 310: the chip is Ascend910; expected Ascend310 0"
 same "a function that is missing" "$(missing broken "")" \
     "no Ascend 310: libascendcl.so has no aclmdlUnload, which it has since CANN 5.0.4: install a newer CANN, up to 8.1"
+
+# ---- on a module
+for clip in in other; do
+    on full mode=0,trace="$tmp/trace_module" "$mona" enhance "$tmp/$clip.y4m" -o "$tmp/module.y4m" -y --stages sr --sr "$tmp/sizes.om" --quiet 2> "$tmp/err"
+    same "a module has the host's bytes without a copy by AscendCL, $clip" \
+        "$? $(cmp "$tmp/sizes_$clip.y4m" "$tmp/module.y4m" && echo equal) $(cat "$tmp/err") $(grep -c -e '^upload' -e '^download' "$tmp/trace_module")" "0 equal  0"
+done

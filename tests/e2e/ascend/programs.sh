@@ -65,6 +65,17 @@ same "without gaps frames have no copies on the chip" \
 on full mode=0 "$mona" bench bicubic_x2 --size 128x64 -n 1 --device ascend > "$tmp/chip.txt" 2> "$tmp/err"
 same "mona bench on a module" "$? $(grep 'CRC-32' "$tmp/chip.txt") $(cat "$tmp/err")" "0 $(grep 'CRC-32' "$tmp/host.txt") "
 
+# ---- mona run, with a program of the file's own
+python3 -c "
+import numpy, sys
+numpy.save(sys.argv[1], (numpy.arange(48 * 64) ** 2 // 7 % 256).astype(numpy.uint8).reshape(48, 64))" "$tmp/luma.npy"
+succeeds "a model with a program" "$mona" compile sr_x2_fast -o "$tmp/program.mona" --target ascend310 --size 64x48
+"$mona" run "$tmp/program.mona" -i "$tmp/luma.npy" -o "$tmp/run_host.npy" --device host --raw
+for kit in full old; do
+    on $kit trace="$tmp/trace_$kit" "$mona" run "$tmp/program.mona" -i "$tmp/luma.npy" -o "$tmp/run_chip.npy" --device ascend --raw 2> "$tmp/err"
+    same "mona run, $kit kit" "$? $(cmp "$tmp/run_host.npy" "$tmp/run_chip.npy" && echo equal) $(cat "$tmp/err") $(grep -c '^run kernel' "$tmp/trace_$kit")" "0 equal  1"
+done
+
 # equal MODEL WxH: one frame has the host's bytes
 equal() {
     "$mona" bench "$1" --size "$2" -n 1 --device host > "$tmp/host.txt" 2>&1
