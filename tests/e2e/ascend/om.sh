@@ -65,7 +65,7 @@ done
 same "a model of two sizes" "$(cmp "$tmp/host.y4m" "$tmp/sizes_in.y4m" && cmp "$tmp/other_host.y4m" "$tmp/sizes_other.y4m" && echo equal)" equal
 fails "frames of another size" "compiled for 96x64, and the frames have 64x48" on full "" "$mona" enhance "$tmp/other.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/net.om" --quiet
 fails "no chip" "runs on an Ascend 310 only" "$mona" enhance "$tmp/in.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/net.om" --quiet
-fails "a model that fails" "the model failed (code 507011)" on full fail=aclrtSynchronizeStreamWithTimeout,fail_at=4,fail_with=507011 "$mona" enhance "$tmp/in.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/net.om" --quiet
+fails "a model that fails" "the model failed (code 507011)" on full fail_at=4,fail_with=507011 "$mona" enhance "$tmp/in.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/net.om" --quiet
 fails "too little memory" "the chip has no memory left" on full memory=50000 "$mona" enhance "$tmp/in.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/net.om" --quiet
 head -c 5000 "$tmp/net.om" > "$tmp/cut.om"
 fails "a model that is cut off" "cut off or changed" on full "" "$mona" enhance "$tmp/in.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/cut.om" --quiet
@@ -136,8 +136,8 @@ checked() { # version, knobs
     echo "runtime_running_version=[7.7.0.1.238:$1]" > "$tmp/cann/version.cfg"
     ASCEND_TOOLKIT_HOME=$tmp/cann on full "$2" "$mona" devices --check | awk '{ print $1, $2 }' | grep -v firmware | tr '\n' ' '
 }
-same "mona devices --check" "$(checked 8.1.RC1 "")" "CANN OK driver OK libraries OK chip OK health OK kernel missing "
-same "what is too new, too old and ill" "$(checked 8.5.0 driver=20.2.0,health=2)" "CANN too driver too libraries OK chip OK health bad kernel missing "
+same "mona devices --check" "$(checked 8.1.RC1 "")" "CANN OK driver OK libraries OK chip OK video OK health OK kernel missing "
+same "what is too new, too old and ill" "$(checked 8.5.0 driver=20.2.0,health=2)" "CANN too driver too libraries OK chip OK video OK health bad kernel missing "
 same "what is not there" "$("$mona" devices --check | awk '{ print $1, $2 }' | sort | tr '\n' ' ')" "CANN missing chip missing driver missing firmware missing kernel missing "
 missing() { on "$1" "$2" "$mona" devices 2>&1 > "$tmp/list" | sed 's/; mona devices --check.*//'; }
 same "mona devices lists a chip that answers" "$(missing full "") $(grep -c ^ascend "$tmp/list")" " 2"

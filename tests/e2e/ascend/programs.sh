@@ -76,6 +76,19 @@ for kit in full old; do
     same "mona run, $kit kit" "$? $(cmp "$tmp/run_host.npy" "$tmp/run_chip.npy" && echo equal) $(cat "$tmp/err") $(grep -c '^run kernel' "$tmp/trace_$kit")" "0 equal  1"
 done
 
+# Steps of three frames, by the chip's clock: one is sent and one fetched while a third is computed.
+for kit in full old; do
+    on $kit run_us=20000,copy_us=15000 "$mona" bench models/bicubic_x2.mona --size 96x64 -n 2 --warmup 1 --device ascend --trace "$tmp/steps.json" > "$tmp/log" 2>&1
+    same "mona bench shows steps of three frames at once, $kit" "$? $(grep -c 'all three steps at once for [1-9]' "$tmp/log") $(python3 -c "
+import json
+steps = [[], [], []]
+for e in json.load(open('$tmp/steps.json'))['traceEvents']:
+    if e['ph'] == 'X':
+        steps[e['tid']].append((e['args']['frame'], e['ts'], e['ts'] + e['dur']))
+print([len(s) for s in steps], any(max(u[1], r[1], d[1]) < min(u[2], r[2], d[2]) and d[0] < r[0] < u[0]
+                                   for r in steps[1] for u in steps[0] for d in steps[2]))")" "0 1 [50, 50, 50] True"
+done
+
 # equal MODEL WxH: one frame has the host's bytes
 equal() {
     "$mona" bench "$1" --size "$2" -n 1 --device host > "$tmp/host.txt" 2>&1
@@ -118,9 +131,9 @@ refused "no way to launch kernels" "cannot launch kernels" none "" --device asce
 refused "another chip" "the chip is Ascend310P3; expected Ascend310" full soc=Ascend310P3 --device ascend
 refused "a chip without a name" "the chip is unnamed" full soc=null --device ascend
 refused "no chip" "no Ascend chip answers: load the driver" full count=0 --device ascend
-refused "a kit that does not know the chip" "does not know this chip.*500000" full fail=aclInit,fail_with=500000 --device ascend
-refused "the library to link with" "take the stub folder out of LD_LIBRARY_PATH" full fail=aclInit,fail_with=100039 --device ascend
-refused "no permission" "join the group HwHiAiUser (code 207006).*aclrtSetDevice failed" full fail=aclrtSetDevice,fail_with=207006 --device ascend
+refused "a kit that does not know the chip" "does not know this chip.*500000" full fail=aclInit,fail_code=500000 --device ascend
+refused "the library to link with" "take the stub folder out of LD_LIBRARY_PATH" full fail=aclInit,fail_code=100039 --device ascend
+refused "no permission" "join the group HwHiAiUser (code 207006).*aclrtSetDevice failed" full fail=aclrtSetDevice,fail_code=207006 --device ascend
 refused "too little memory" "the chip has no memory left" full memory=100000 --device ascend
 MONA_ASCEND_KERNEL=$tmp/none.o refused "a kernel that is not there" "none.o" full "" --device ascend
 $PYTHON tests/ascend/make_kernel.py "$tmp/other.o" another__kernel0
@@ -129,15 +142,16 @@ head -c 100 Makefile > "$tmp/text.o"
 MONA_ASCEND_KERNEL=$tmp/text.o refused "no kernel" "the kernel is refused.*no kernel for this chip" full "" --device ascend
 
 # ---- before the first frame auto takes the host
-for knobs in soc=Ascend310B1 count=0 fail=aclInit,fail_with=500000 fail=aclrtSetDevice,fail_with=207006 memory=100000; do
+for knobs in soc=Ascend310B1 count=0 fail=aclInit,fail_code=500000 fail=aclrtSetDevice,fail_code=207006 memory=100000; do
     on full $knobs "$mona" enhance "$tmp/in.y4m" -o "$tmp/auto.y4m" -y --quiet 2> "$tmp/err"
     same "auto falls back to the host: $knobs" "$? $(cmp "$tmp/host.y4m" "$tmp/auto.y4m" && echo equal) $(grep -c fake "$tmp/err")" "0 equal 0"
 done
 
 # ---- and never after it
 for device in ascend auto; do
-    refused "a failure while it runs, $device" "a frame cannot be computed.*507018.*TsdClient" full fail=aclrtSynchronizeStreamWithTimeout,fail_at=9,fail_with=507018 --device $device
+    refused "a failure while it runs, $device" "a frame cannot be computed.*507018.*TsdClient" full fail_at=9,fail_with=507018 --device $device
     refused "a chip that hangs, $device" "does not answer (code 507046)" full hang=5 --device $device
+    refused "a copy that hangs, $device" "cannot be .*does not answer (code 507046)" full copy_hang=$late --device $device
     refused "a chip that hangs under an old kit, $device" "does not answer (code 507046)" old hang=5 --device $device
     refused "an AI Core's exception, $device" "refused an instruction or address (code 507015)" full exception=5 --device $device
     refused "a chip that is lost, $device" "the connection to the chip was lost (code 507901)" full lost=$late --device $device
