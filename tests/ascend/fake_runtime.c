@@ -507,9 +507,6 @@ static int wait_idle(void *stream, long milliseconds)
 static int synchronise(void *stream, long milliseconds)
 {
     static long turn;
-    const int code = fake_ready();
-    if (code)
-        return code;
     pthread_mutex_lock(&lock);
     fake_stream *s = stream_of(stream);
     const bool computed = s && s->computed;
@@ -523,13 +520,15 @@ static int synchronise(void *stream, long milliseconds)
 
 API int aclrtSynchronizeStream(void *stream)
 {
-    return synchronise(stream, -1);
+    const int code = fake_ready();
+    return code ? code : synchronise(stream, -1);
 }
 
 #ifndef FAKE_OLD
 API int aclrtSynchronizeStreamWithTimeout(void *stream, int32_t milliseconds)
 {
-    return synchronise(stream, milliseconds);
+    const int code = fake_ready();
+    return code ? code : synchronise(stream, milliseconds);
 }
 #endif
 

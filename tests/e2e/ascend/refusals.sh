@@ -90,12 +90,14 @@ failed="(code 507000): \[TsdClient\] [A-Za-z0-9]* failed\|no Ascend chip answers
 known=
 early full aclInit aclrtGetDeviceCount aclrtSetDevice aclrtGetRunMode aclrtCreateContext aclrtSetCurrentContext aclrtMalloc \
     aclrtMallocHost aclrtMemcpyAsync aclrtCreateStream rtDevBinaryRegister rtFunctionRegister
+early old aclrtCreateEventWithFlag
 early operators aclopRegisterCompileFunc aclopCreateKernel
 early binaries aclrtBinaryLoadFromData aclrtBinaryGetFunction
 late full 15 aclrtMemcpyAsync
-late full 4 rtKernelLaunch aclrtSynchronizeStreamWithTimeout
+late full 4 rtKernelLaunch
+late full 15 aclrtSynchronizeStreamWithTimeout
 late full 20 aclrtSetCurrentContext
-late old 3 aclrtCreateEventWithFlag aclrtRecordEvent aclrtQueryEvent aclrtSynchronizeStream
+late old 20 aclrtRecordEvent aclrtQueryEvent aclrtResetEvent aclrtSynchronizeStream
 late operators 3 aclopUpdateParams aclopSetKernelArgs aclopExecuteV2 aclCreateTensorDesc aclCreateDataBuffer
 late binaries 3 aclrtLaunchKernel
 models 1 net2 aclmdlQuerySizeFromMem aclmdlLoadFromMemWithMem aclmdlCreateDesc aclmdlGetDesc aclmdlGetInputDims aclmdlGetOutputDims \
