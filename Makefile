@@ -386,13 +386,18 @@ FAKE_broken := -DFAKE_BROKEN
 FAKES := $(foreach kit,full old operators binaries none broken,$(BUILD)/ascend/$(kit)/libascendcl.so)
 $(FAKES): $(BUILD)/ascend/%/libascendcl.so: $(wildcard tests/ascend/*.[ch]) engine/ascend/acl.h engine/ascend/functions.inc $(KERNEL_OBJ) $(ARCHIVES) Makefile
 	@mkdir -p $(@D)
-	$(Q)for f in runtime kernel model dcmi; do \
+	$(Q)for f in runtime report kernel model dcmi; do \
 	    $(CC) -std=c11 -O1 -g $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZERS)) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine $(FAKE_$*) $(CPPFLAGS) $(CFLAGS) \
 	        -c -o $(@D)/$$f.o tests/ascend/fake_$$f.c || exit 1; \
 	done
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $(addprefix $(@D)/,runtime.o kernel.o model.o dcmi.o) $(KERNEL_OBJ) $(filter-out %ascend.a,$(ARCHIVES)) -pthread
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $(addprefix $(@D)/,runtime.o report.o kernel.o model.o dcmi.o) $(KERNEL_OBJ) $(filter-out %ascend.a,$(ARCHIVES)) -pthread
 	$(Q)ln -sf libascendcl.so $(@D)/libruntime.so
 	$(Q)ln -sf libascendcl.so $(@D)/libdcmi.so
+# The video decoder, which is libavcodec's. One kit's is too old; the rest have none.
+FAKE_DVPP := $(foreach kit,full old operators,$(BUILD)/ascend/$(kit)/libacl_dvpp.so)
+$(FAKE_DVPP): $(BUILD)/ascend/%/libacl_dvpp.so: tests/ascend/fake_dvpp.c $(BUILD)/ascend/%/libascendcl.so
+	$(Q)$(CC) -std=c11 -O1 -g $(WARN) $(if $(SANITIZE),-fsanitize=$(SANITIZERS)) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine $(PKG_CFLAGS) $(FAKE_$*) \
+	    $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -shared -o $@ $< $$($(PKG_CONFIG) --libs libavcodec libavutil) -pthread
 # Tests of training.
 TRAIN_OBJ := $(addprefix $(BUILD)/models/train/avx512/,chain.o products.o)
 $(BUILD)/tests/test_chain: $(TRAIN_OBJ)
@@ -430,7 +435,7 @@ fuzz: deps
 
 # TIER: short or full (tests/tiers).
 PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
-check: all $(addprefix $(BUILD)/,scene neutral classifiers firmware camera_host unobserved/firmware first_light) $(FAKES) $(PROGRAMS)
+check: all $(addprefix $(BUILD)/,scene neutral classifiers firmware camera_host unobserved/firmware first_light) $(FAKES) $(FAKE_DVPP) $(PROGRAMS)
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' TIER='$(TIER)' PROGRAMS='$(PROGRAMS)' sh tests/run.sh $(TESTS)
 
 # The engine and its kernels on emulated ARMv8-A. On such a machine, `make check` tests more.

@@ -27,7 +27,7 @@ void mona_ascend_set_kernel(const void *elf, size_t bytes);
 /* Why the chip does not answer, or what failed on it last: one sentence without a full stop that
  * says what to do, where that is known. "" if nothing has failed. Valid until the next failure. */
 const char *mona_ascend_problem(void);
-void mona_ascend_forget(void); /* makes it "" */
+void mona_ascend_forget(void); /* makes it "", unless the chip was lost */
 
 /* What is known of the chip and the libraries. The chip must answer. */
 typedef struct mona_ascend_info {
@@ -38,6 +38,8 @@ typedef struct mona_ascend_info {
     const char *missing; /* an optional function that they lack; NULL: none */
     const char *since;   /* the first release of the kit that has it */
     char driver[64];     /* version; "": unknown */
+    /* What the chip's video decoder lacks, a function or the library; NULL: nothing. */
+    const char *no_video;
 } mona_ascend_info;
 
 mona_status mona_ascend_query(mona_ascend_info *info);
@@ -52,6 +54,19 @@ typedef struct mona_ascend_health {
 } mona_ascend_health;
 
 mona_status mona_ascend_health_of(mona_ascend_health *health);
+
+/* A step on the chip, timed by its own clock, in milliseconds since mona_ascend_watch(). Several
+ * threads may call the watcher at a time. */
+typedef enum mona_ascend_step {
+    MONA_ASCEND_UPLOAD,
+    MONA_ASCEND_RUN,
+    MONA_ASCEND_DOWNLOAD
+} mona_ascend_step;
+typedef void mona_ascend_watcher(void *context, mona_ascend_step step, double begin, double end);
+
+/* Shows every step to `seen` from now on; NULL: to nobody. The chip is open and no step is under
+ * way. */
+mona_status mona_ascend_watch(mona_ascend_watcher *seen, void *context);
 
 /* ---- compiled models of the vendor (.om) ---------------------------------------------------- */
 
@@ -97,6 +112,41 @@ typedef struct mona_om_rows {
 mona_status mona_om_upload(mona_om *om, unsigned slot, const mona_om_rows *inputs);
 mona_status mona_om_run(mona_om *om, unsigned slot);
 mona_status mona_om_download(mona_om *om, unsigned slot, const mona_om_rows *outputs);
+
+/* ---- the chip's video decoder ----------------------------------------------------------------- */
+
+typedef enum mona_vdec_stream {
+    MONA_VDEC_H265,
+    MONA_VDEC_H264_BASELINE,
+    MONA_VDEC_H264_MAIN,
+    MONA_VDEC_H264_HIGH
+} mona_vdec_stream;
+
+/* A channel of the decoder, for one stream of 4:2:0 with 8 bits a sample and one size, for one
+ * thread at a time. */
+typedef struct mona_vdec mona_vdec;
+
+typedef struct mona_vdec_picture {
+    uint64_t number; /* of the frame that was sent */
+    bool lost;       /* the decoder could make nothing of it: there are no samples */
+} mona_vdec_picture;
+
+typedef enum mona_vdec_result { MONA_VDEC_PICTURE, MONA_VDEC_MORE, MONA_VDEC_END } mona_vdec_result;
+
+/* MONA_ERR_UNSUPPORTED: the libraries or this size do not allow it, or all channels are in use. */
+mona_status mona_vdec_open(mona_vdec **decoder, mona_vdec_stream stream, mona_size size);
+/* Sends one frame, in the form of annex B of H.264 or H.265, in the order of decoding. To be called
+ * after mona_vdec_receive() has asked for more; MONA_ERR_LIMIT: it has not. */
+mona_status mona_vdec_send(mona_vdec *decoder, const void *coded, size_t bytes, uint64_t number);
+void mona_vdec_end(mona_vdec *decoder); /* no more frames will be sent */
+/* The next picture in the order of showing, one for each frame; with MONA_VDEC_MORE and
+ * MONA_VDEC_END there is none. MONA_ERR_DEVICE: the chip gave none within its time, or was lost. */
+mona_status mona_vdec_receive(mona_vdec *decoder, mona_vdec_picture *picture,
+                              mona_vdec_result *result);
+/* Copies the picture received last to planes y, u and v. */
+mona_status mona_vdec_fetch(const mona_vdec *decoder, uint8_t *const planes[3],
+                            const ptrdiff_t strides[3]);
+void mona_vdec_close(mona_vdec *decoder); /* NULL is allowed */
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

@@ -501,6 +501,8 @@ static bool open_all(video *v, pipeline_error *error)
                             .start = s->start,
                             .end = s->end,
                             .threads = s->decode_threads,
+                            .on_chip = s->stage.device == &mona_device_ascend ||
+                                       s->stage.device == &mona_device_ascend_om,
                             .quantisers = s->stage.compressed,
                             .low_latency = s->encoder.low_latency,
                             .deinterlace = s->deinterlace,

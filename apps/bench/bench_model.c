@@ -6,8 +6,10 @@
 #include <sys/resource.h>
 
 #include "apps/bench/bench_layers.h"
+#include "apps/bench/chip_steps.h"
 #include "apps/bench/report/bench_result.h"
 #include "engine/model_format.h"
+#include "engine/mona_ascend.h"
 #include "apps/cli/options.h"
 #include "apps/devices/peak.h"
 #include "apps/bench/report/provenance.h"
@@ -75,6 +77,7 @@ static bool add_layers(cJSON *result, const bench_model_job *job, run *r, const 
 
 static bool fill(cJSON *result, const bench_model_job *job, run *r, const samples *s)
 {
+    enum { CHIP_FRAMES = 50 };
     const size_t resident = resident_bytes(); /* before the peak's copies add to it */
     describe(result, job, r->session.bound.plan);
     if (!result_add_samples(result, s, job->percentile))
@@ -84,6 +87,9 @@ static bool fill(cJSON *result, const bench_model_job *job, run *r, const sample
         return cli_fail(0, "the peak cannot be measured: no threads or memory left");
     add_work(result, job, r->session.bound.plan, &limit);
     if (job->layers && !add_layers(result, job, r, &limit))
+        return false;
+    if (job->config->device == &mona_device_ascend &&
+        !chip_steps_add(result, &r->session, job->model, CHIP_FRAMES))
         return false;
     cJSON_AddNumberToObject(result, "arena_bytes",
                             (double)mona_plan_arena_bytes(r->session.bound.plan));
@@ -131,6 +137,7 @@ void bench_model_print(const cJSON *result)
            result_number(result, "gmac"), result_number(result, "gmac_per_s"),
            100 * result_number(result, "peak_share"), text(result, "precision"),
            result_number(result, "peak_gmac_per_s"));
+    chip_steps_print(result);
     bench_layers_print(result);
     printf("  memory     %.0f bytes of arena; process at most %.0f\n",
            result_number(result, "arena_bytes"), result_number(result, "rss_bytes"));

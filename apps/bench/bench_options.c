@@ -9,6 +9,7 @@
 #include "apps/bench/costs_file.h"
 #include "apps/bench/modelled_bench.h"
 #include "apps/cli/quantity.h"
+#include "engine/mona_ascend.h"
 
 static bool read_warm_up(const char *text, long *frames)
 {
@@ -75,8 +76,9 @@ static bool read_config(const bench_arguments *a, mona_config *config)
     if (a->size && !options_size(a->size, MONA_MAX_SIDE, &width, &height))
         return false;
     config->sizes[0] = (mona_size){width, height};
-    if (a->trace && !a->pipeline && !modelled_device(config->device))
-        return cli_fail(0, "--trace needs --device model310 or --pipeline");
+    if (a->trace && !a->pipeline && !modelled_device(config->device) &&
+        config->device != &mona_device_ascend)
+        return cli_fail(0, "--trace needs --device model310, --device ascend or --pipeline");
     if (a->costs && !modelled_device(config->device))
         return cli_fail(0, "--costs needs --device model310");
     return true;
@@ -208,8 +210,8 @@ static const option options[] = {
     {"--max-regression", NULL, OPTION_STRING, FIELD(regression), "SHARE", times,
      .help = "how much slower it may be", .initial = "5%"},
     {"--trace", NULL, OPTION_FILE, FIELD(trace), "FILE.json", modelled,
-     .help = "write what every pipe did, or every step of --pipeline, for Perfetto or "
-             "chrome://tracing"},
+     .help = "write what every pipe did, or every step of --pipeline or on --device ascend, for "
+             "Perfetto or chrome://tracing"},
     {"--costs", NULL, OPTION_FILE, FIELD(costs), "FILE.json", modelled,
      .help = "constants of the model, by name, as first_light.sh measures them on a chip; those "
              "that are missing keep their values"},

@@ -7,6 +7,7 @@
 #include "apps/bench/bench_ablate.h"
 #include "apps/bench/bench_model.h"
 #include "apps/bench/bench_om.h"
+#include "apps/bench/chip_steps.h"
 #include "apps/bench/bench_options.h"
 #include "apps/bench/report/bench_page.h"
 #ifndef MONA_NO_VIDEO
@@ -64,6 +65,16 @@ static int conclude(const bench_request *b, cJSON *result, void (*print)(const c
     return done && pass ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
+/* Of --device ascend; NULL: no trace is wanted. */
+static bool save_steps(const bench_request *b, const cJSON *result)
+{
+    const cJSON *steps = chip_steps_of(result);
+    return !b->arguments.trace ||
+           (cJSON_HasObjectItem(steps, "timeline")
+                ? pipeline_trace_save(steps, b->arguments.trace)
+                : cli_fail(0, "--trace: the chip does not tell when its steps begin and end"));
+}
+
 static int run_model(const bench_request *b)
 {
     const char *name = b->arguments.model;
@@ -88,7 +99,7 @@ static int run_model(const bench_request *b)
         cJSON *result = ablate    ? bench_ablate(&job)
                         : streams ? bench_streams(&job, b->streams)
                                   : bench_model(&job);
-        if (result)
+        if (result && save_steps(b, result))
             status = conclude(b, result,
                               ablate    ? bench_ablate_print
                               : streams ? bench_streams_print

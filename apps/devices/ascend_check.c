@@ -134,6 +134,16 @@ static bool check_health(void)
     return line("health", good ? "OK" : "bad", text, good ? "" : "npu-smi info says why");
 }
 
+/* mona does without it. */
+static void show_video(const mona_ascend_info *info)
+{
+    char text[128] = "H.264 and H.265 are decoded on the chip";
+    if (info->no_video)
+        snprintf(text, sizeof text, "no %s: the CPU decodes; CANN's toolkit and nnrt have it",
+                 info->no_video);
+    line("video", info->no_video ? "missing" : "OK", text, "");
+}
+
 bool devices_check_ascend(void)
 {
     mona_ascend_info info;
@@ -146,6 +156,7 @@ bool devices_check_ascend(void)
     if (answers) {
         ok &= check_functions(&info);
         ok &= line("chip", "OK", info.soc, info.on_chip ? "a module" : "a card");
+        show_video(&info);
         ok &= check_health();
     } else {
         ok &= line("chip", "missing", "", mona_ascend_problem());

@@ -9,7 +9,7 @@
 #include "engine/mona_ascend.h"
 #include "engine/port/library.h"
 
-typedef enum library { ASCENDCL, RUNTIME, DCMI, LIBRARIES } library;
+typedef enum library { ASCENDCL, RUNTIME, DCMI, DVPP, LIBRARIES } library;
 typedef enum need { REQUIRED, OPTIONAL } need;
 
 typedef struct entry {
@@ -49,6 +49,7 @@ static void *open_library(library which)
     static const char *const names[LIBRARIES][4] = {
         [ASCENDCL] = {"libascendcl.so"},
         [RUNTIME] = {"libruntime.so"},
+        [DVPP] = {"libacl_dvpp.so"},
         [DCMI] = {"libdcmi.so", "/usr/local/dcmi/libdcmi.so",
                   "/usr/local/Ascend/driver/lib64/driver/libdcmi.so"},
     };
@@ -109,6 +110,8 @@ static bool find_functions(void)
             chip.info.missing = e->name;
             chip.info.since = e->since;
         }
+        if (!chip.info.no_video && e->library == DVPP)
+            chip.info.no_video = handles[DVPP] ? e->name : "libacl_dvpp.so";
     }
     return chip.found = true;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The vendor's libraries, found at run time: AscendCL (libascendcl.so), the runtime under it
- * (libruntime.so) and the driver's telemetry (libdcmi.so). Nothing of them is needed to build. Names,
- * arguments and values are the vendor's; every function but those of DCMI returns 0 for success. */
+/* The vendor's libraries, found at run time: AscendCL (libascendcl.so), its media part
+ * (libacl_dvpp.so), the runtime under it (libruntime.so) and the driver's telemetry (libdcmi.so).
+ * Nothing of them is needed to build. Names, arguments and values are the vendor's; every function
+ * but those of DCMI returns 0 for success. */
 #ifndef MONA_ASCEND_ACL_H
 #define MONA_ASCEND_ACL_H
 
@@ -39,6 +40,13 @@ typedef struct ascend_binary {
     uint64_t bytes;
 } ascend_binary;
 
+struct aclvdecChannelDesc;
+struct acldvppStreamDesc;
+struct acldvppPicDesc;
+struct aclvdecFrameConfig;
+typedef unsigned ascend_stream_format, ascend_pixel_format;
+typedef void ascend_decoded(struct acldvppStreamDesc *input, struct acldvppPicDesc *output,
+                            void *user);
 struct aclmdlDesc;
 struct aclmdlDataset;
 struct aclDataBuffer;
@@ -76,9 +84,8 @@ bool ascend_enter(void);
  * the status that fits. doing: "a frame cannot be sent". */
 mona_status ascend_check(int code, const char *doing);
 
-/* Waits for everything on a stream. It gives the chip up after the time that
- * mona_ascend_set_patience() sets. */
-mona_status ascend_wait(void *stream, const char *doing);
+/* The seconds of mona_ascend_set_patience(). */
+unsigned ascend_patience(void);
 
 /* A block of the chip's memory: parts of it that calls of AscendCL use leave `ascend_room` bytes
  * between their starts, as aclrtMalloc does. */
@@ -94,6 +101,9 @@ mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t r
                           size_t rows);
 mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t row_bytes,
                             size_t rows);
+/* Calls use with bytes of the chip, where the host reads them. */
+typedef void ascend_reader(void *context, const uint8_t *bytes);
+mona_status ascend_read(const void *from, size_t bytes, ascend_reader *use, void *context);
 void ascend_free_staging(void);
 /* Whether an address lies in a block of ascend_allocate(). */
 bool ascend_owns(const void *memory);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The chip's memory, and copies to and from it. */
-#include "engine/ascend/acl.h"
+#include "engine/ascend/stream.h"
 
 #include <stdatomic.h>
 
@@ -95,6 +95,7 @@ typedef struct staging {
     atomic_flag taken;
     void *memory;
     size_t bytes;
+    ascend_stream stream;
 } staging;
 
 static staging buffers[BUFFERS];
@@ -102,6 +103,18 @@ static staging buffers[BUFFERS];
 static void give_back(staging *b)
 {
     atomic_flag_clear(&b->taken);
+}
+
+static mona_status enlarge(staging *b, size_t bytes)
+{
+    if (b->memory)
+        ascend.aclrtFreeHost(b->memory);
+    b->bytes = 0;
+    b->memory = NULL;
+    const mona_status status = ascend_check(ascend.aclrtMallocHost(&b->memory, bytes),
+                                            "memory for copies cannot be reserved");
+    b->bytes = status ? 0 : bytes;
+    return status;
 }
 
 /* Enters the chip and takes a buffer of at least so many bytes. If it fails, none is taken. */
@@ -116,18 +129,11 @@ static mona_status borrow(size_t bytes, staging **found)
             mona_port_pause(100);
         }
     *found = b;
-    if (b->bytes >= bytes)
-        return MONA_OK;
-    if (b->memory)
-        ascend.aclrtFreeHost(b->memory);
-    b->bytes = 0;
-    b->memory = NULL;
-    const mona_status status = ascend_check(ascend.aclrtMallocHost(&b->memory, bytes),
-                                            "memory for copies cannot be reserved");
+    mona_status status = b->stream.handle ? MONA_OK : ascend_stream_open(&b->stream);
+    if (!status && b->bytes < bytes)
+        status = enlarge(b, bytes);
     if (status)
         give_back(b);
-    else
-        b->bytes = bytes;
     return status;
 }
 
@@ -138,10 +144,14 @@ void ascend_free_staging(void)
             ascend.aclrtFreeHost(b->memory);
         b->memory = NULL;
         b->bytes = 0;
+        ascend_stream_close(&b->stream);
     }
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
+
+static const char sending[] = "a frame cannot be sent to the chip";
+static const char fetching[] = "a frame cannot be fetched from the chip";
 
 static void copy_rows(uint8_t *to, ptrdiff_t to_stride, const uint8_t *from, ptrdiff_t from_stride,
                       size_t row_bytes, size_t rows)
@@ -159,24 +169,49 @@ mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t r
     if (status)
         return status;
     copy_rows(b->memory, (ptrdiff_t)row_bytes, from, stride, row_bytes, rows);
-    status = ascend_check(ascend.aclrtMemcpy(to, bytes, b->memory, bytes, ASCEND_TO_DEVICE),
-                          "a frame cannot be sent to the chip");
+    ascend_step_begin(&b->stream);
+    status = ascend_check(
+        ascend.aclrtMemcpyAsync(to, bytes, b->memory, bytes, ASCEND_TO_DEVICE, b->stream.handle),
+        sending);
+    if (!status)
+        status = ascend_step_end(&b->stream, MONA_ASCEND_UPLOAD, sending);
     give_back(b);
     return status;
+}
+
+mona_status ascend_read(const void *from, size_t bytes, ascend_reader *use, void *context)
+{
+    staging *b;
+    mona_status status = borrow(bytes, &b);
+    if (status)
+        return status;
+    ascend_step_begin(&b->stream);
+    status = ascend_check(
+        ascend.aclrtMemcpyAsync(b->memory, bytes, from, bytes, ASCEND_TO_HOST, b->stream.handle),
+        fetching);
+    if (!status)
+        status = ascend_step_end(&b->stream, MONA_ASCEND_DOWNLOAD, fetching);
+    if (!status)
+        use(context, b->memory);
+    give_back(b);
+    return status;
+}
+
+typedef struct target {
+    uint8_t *to;
+    ptrdiff_t stride;
+    size_t row_bytes, rows;
+} target;
+
+static void fill_rows(void *context, const uint8_t *bytes)
+{
+    const target *t = context;
+    copy_rows(t->to, t->stride, bytes, (ptrdiff_t)t->row_bytes, t->row_bytes, t->rows);
 }
 
 mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t row_bytes,
                             size_t rows)
 {
-    staging *b;
-    const size_t bytes = row_bytes * rows;
-    mona_status status = borrow(bytes, &b);
-    if (status)
-        return status;
-    status = ascend_check(ascend.aclrtMemcpy(b->memory, bytes, from, bytes, ASCEND_TO_HOST),
-                          "a frame cannot be fetched from the chip");
-    if (!status)
-        copy_rows(to, stride, b->memory, (ptrdiff_t)row_bytes, row_bytes, rows);
-    give_back(b);
-    return status;
+    target t = {to, stride, row_bytes, rows};
+    return ascend_read(from, row_bytes * rows, fill_rows, &t);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Runs models that the vendor's compiler made (.om). */
-#include "engine/ascend/acl.h"
+#include "engine/ascend/stream.h"
 
 #include <stdatomic.h>
 
@@ -22,7 +22,8 @@ typedef struct model_load {
     atomic_flag busy;
     uint32_t model;
     bool loaded;
-    void *memory, *stream;
+    void *memory;
+    ascend_stream stream;
 } model_load;
 
 enum { LOADS = 2 };
@@ -286,14 +287,12 @@ static mona_status load(model_load *l, const void *bytes, size_t size)
                               "the model cannot be loaded");
     l->loaded = !status;
     ascend_free(file);
-    return status ? status
-                  : ascend_check(ascend.aclrtCreateStream(&l->stream), "a stream cannot be made");
+    return status ? status : ascend_stream_open(&l->stream);
 }
 
 static void unload(model_load *l)
 {
-    if (l->stream)
-        ascend.aclrtDestroyStream(l->stream);
+    ascend_stream_close(&l->stream);
     if (l->loaded)
         ascend.aclmdlUnload(l->model);
     ascend_free(l->memory);
@@ -425,11 +424,12 @@ mona_status mona_om_run(mona_om *om, unsigned slot)
         return MONA_ERR_DEVICE;
     while (atomic_flag_test_and_set(&l->busy))
         mona_port_pause(100);
+    ascend_step_begin(&l->stream);
     mona_status status =
-        ascend_check(ascend.aclmdlExecuteAsync(l->model, d->set[0], d->set[1], l->stream),
+        ascend_check(ascend.aclmdlExecuteAsync(l->model, d->set[0], d->set[1], l->stream.handle),
                      "the model cannot be run");
     if (!status)
-        status = ascend_wait(l->stream, "a frame cannot be computed");
+        status = ascend_step_end(&l->stream, MONA_ASCEND_RUN, "a frame cannot be computed");
     atomic_flag_clear(&l->busy);
     return status;
 }

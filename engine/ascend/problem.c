@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What failed on the chip, in words; and when it is given up. */
+/* What failed on the chip, in words. */
 #include "engine/ascend/acl.h"
 
 #include <stdatomic.h>
@@ -23,12 +23,18 @@ const char *mona_ascend_problem(void)
 
 void mona_ascend_forget(void)
 {
-    ASCEND_REPORT("");
+    if (!problem.lost)
+        ASCEND_REPORT("");
 }
 
 void mona_ascend_set_patience(unsigned seconds)
 {
     problem.patience = seconds;
+}
+
+unsigned ascend_patience(void)
+{
+    return problem.patience;
 }
 
 bool ascend_lost(void)
@@ -131,41 +137,4 @@ mona_status ascend_check(int code, const char *doing)
                       details && *details ? ": " : "", details ? details : "");
     problem.lost = problem.lost || m->lost;
     return m->status;
-}
-
-/* ---- waiting -------------------------------------------------------------------------------- */
-
-/* Libraries before 6.3 cannot stop waiting, so an event is asked again and again. */
-static int wait_for_event(void *stream, void *event)
-{
-    const uint64_t end = mona_port_milliseconds() + 1000u * problem.patience;
-    uint32_t status = !ASCEND_EVENT_COMPLETE;
-    int code = ascend.aclrtRecordEvent(event, stream);
-    for (unsigned pause = 20; !code && status != ASCEND_EVENT_COMPLETE;) {
-        code = ascend.aclrtQueryEvent(event, &status);
-        if (code || status == ASCEND_EVENT_COMPLETE)
-            break;
-        if (mona_port_milliseconds() > end)
-            return ASCEND_TIME_OUT;
-        mona_port_pause(pause);
-        pause = pause < 200 ? pause * 2 : 200;
-    }
-    return code ? code : ascend.aclrtSynchronizeStream(stream);
-}
-
-mona_status ascend_wait(void *stream, const char *doing)
-{
-    void *event;
-    if (ascend.aclrtSynchronizeStreamWithTimeout)
-        return ascend_check(
-            ascend.aclrtSynchronizeStreamWithTimeout(stream, (int32_t)(1000 * problem.patience)),
-            doing);
-    const mona_status status =
-        ascend_check(ascend.aclrtCreateEventWithFlag(&event, ASCEND_EVENT_SYNC), doing);
-    if (status)
-        return status;
-    const int code = wait_for_event(stream, event);
-    if (code != ASCEND_TIME_OUT)
-        ascend.aclrtDestroyEvent(event);
-    return ascend_check(code, doing);
 }

@@ -5,6 +5,7 @@
 
 #include "engine/ascend/acl.h"
 #include "engine/ascend/launch.h"
+#include "engine/ascend/stream.h"
 #include "engine/ascend/words.h"
 #include "engine/libc.h"
 #include "engine/model310/session_modelled.h"
@@ -16,7 +17,7 @@ enum { TABLES = 4 };
 /* In the first core's region. Offsets count from memory. */
 typedef struct chip_session {
     uint8_t *memory;
-    void *stream;
+    ascend_stream stream;
     uint32_t next_table;
     size_t constants, buffers[AC_SPACES - AC_GM], tables[TABLES], end;
     uint64_t table[TABLES][WORDS_BASES]; /* what is there */
@@ -119,10 +120,10 @@ static mona_status send_words(const chip_session *c, const ac_program *p, uint32
 static void close_session(mona_session *s)
 {
     chip_session *c = of(s);
-    if (c->stream && ascend_enter())
-        ascend.aclrtDestroyStream(c->stream);
+    if (ascend_enter())
+        ascend_stream_close(&c->stream);
     ascend_free(c->memory);
-    c->memory = c->stream = NULL;
+    c->memory = NULL;
 }
 
 static mona_status fill(chip_session *c, const ac_program *p)
@@ -130,8 +131,7 @@ static mona_status fill(chip_session *c, const ac_program *p)
     mona_status status = send(c, c->constants, p->constants, p->header.constants_bytes);
     for (uint32_t i = 0; i < p->header.segments && !status; i++)
         status = send_words(c, p, i);
-    return status ? status
-                  : ascend_check(ascend.aclrtCreateStream(&c->stream), "a stream cannot be made");
+    return status ? status : ascend_stream_open(&c->stream);
 }
 
 static mona_status open_session(mona_session *s)
@@ -220,14 +220,16 @@ static mona_status find_table(mona_session *s, uint32_t *found)
 
 static mona_status run_segments(const mona_session *s, uint32_t table)
 {
-    const chip_session *c = of(s);
+    chip_session *c = of(s);
     mona_status status = MONA_OK;
+    ascend_step_begin(&c->stream);
     for (uint32_t i = 0; i < s->plan->program.header.segments && !status; i++) {
         const ascend_task task = {address(c, c->segment[i].words), address(c, c->tables[table]),
                                   c->memory + c->segment[i].arguments[table]};
-        status = ascend_launch(&task, c->stream);
+        status = ascend_launch(&task, c->stream.handle);
     }
-    return status ? status : ascend_wait(c->stream, "a frame cannot be computed");
+    return status ? status
+                  : ascend_step_end(&c->stream, MONA_ASCEND_RUN, "a frame cannot be computed");
 }
 
 static mona_status run_session(mona_session *s)

@@ -16,5 +16,6 @@ void *mona_port_symbol(void *library, const char *name);
 
 uint64_t mona_port_milliseconds(void); /* of a clock that never goes back */
 void mona_port_pause(unsigned microseconds);
+uint64_t mona_port_thread_id(void); /* the calling thread's, as libraries name it; not 0 */
 
 #endif

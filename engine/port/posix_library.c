@@ -3,6 +3,7 @@
 #include "engine/port/library.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -33,4 +34,9 @@ void mona_port_pause(unsigned microseconds)
 {
     const struct timespec time = {microseconds / 1000000, (long)(microseconds % 1000000) * 1000};
     nanosleep(&time, NULL);
+}
+
+uint64_t mona_port_thread_id(void)
+{
+    return (uint64_t)pthread_self();
 }

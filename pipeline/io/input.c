@@ -264,7 +264,7 @@ static bool feed(input *in, pipeline_error *error)
     input_result result = read_packet(in, error);
     if (result == INPUT_END) {
         in->draining = true;
-        avcodec_send_packet(in->decoder, NULL);
+        chip_decoder_send(&in->chip, NULL);
     }
     if (result != INPUT_FRAME)
         return result == INPUT_END;
@@ -273,8 +273,10 @@ static bool feed(input *in, pipeline_error *error)
     if (in->packet->stream_index != in->video->index) {
         passed = copy_packet(in, error);
     } else if (count_video(in), !in->live.on || !skip_live(in)) {
-        int code = avcodec_send_packet(in->decoder, in->packet);
-        if (code == AVERROR(ENOMEM))
+        int code = chip_decoder_send(&in->chip, in->packet);
+        if (in->chip.failure.text[0])
+            passed = pipeline_fail(error, "%s", in->chip.failure.text);
+        else if (code == AVERROR(ENOMEM))
             passed = pipeline_fail(error, "%s: out of memory while decoding", in->path);
         else if (code < 0)
             passed = lose_packet(in, code, error);
@@ -385,7 +387,7 @@ enum { MAX_DECODER_ERRORS = 1024 };
 static input_result decode_next(input *in, pipeline_error *error)
 {
     for (int errors = 0;; errors++) {
-        int code = avcodec_receive_frame(in->decoder, in->frame);
+        int code = chip_decoder_receive(&in->chip, in->frame);
         if (code == AVERROR(EAGAIN)) {
             errors = 0;
             if (!feed(in, error))
@@ -394,6 +396,10 @@ static input_result decode_next(input *in, pipeline_error *error)
         }
         if (code == AVERROR_EOF)
             return INPUT_END;
+        if (in->chip.failure.text[0]) {
+            pipeline_fail(error, "%s", in->chip.failure.text);
+            return INPUT_FAILED;
+        }
         if (code < 0) {
             if ((in->draining && code != AVERROR_INVALIDDATA) || errors == MAX_DECODER_ERRORS) {
                 pipeline_fail_av(error, code, "%s: decoding failed", in->path);
@@ -531,6 +537,7 @@ void input_close(input *in)
     timestamp_joins_close(&in->times);
     picture_list_close(&in->pictures);
     packet_queue_free(&in->held);
+    chip_decoder_close(&in->chip);
     avcodec_free_context(&in->decoder);
     if (in->live.on)
         in->format = NULL;

@@ -13,6 +13,7 @@
 #include "pipeline/error.h"
 #include "pipeline/fields/fields.h"
 #include "pipeline/stages/frame.h"
+#include "pipeline/io/chip_decoder.h"
 #include "pipeline/io/live.h"
 #include "pipeline/io/packet_queue.h"
 #include "pipeline/image/orientation.h"
@@ -33,8 +34,9 @@ typedef struct input {
     AVStream *video;         /* the stream to enhance */
     live live;               /* on: packets come from it */
     AVCodecContext *decoder;
-    AVPacket *packet; /* reused */
-    AVFrame *frame;   /* the frame that input_next found; reused */
+    chip_decoder chip; /* decodes, or passes everything on to decoder */
+    AVPacket *packet;  /* reused */
+    AVFrame *frame;    /* the frame that input_next found; reused */
     input_copy copy;
     void *copy_context;
     packet_queue held;  /* packets of other streams that must not be passed on yet */
@@ -75,6 +77,7 @@ typedef struct input_settings {
     double start;          /* seconds to skip at the beginning; 0: none */
     double end;            /* seconds after which everything is left out; 0: no end */
     unsigned threads;      /* of the decoder; 0: its own choice */
+    bool on_chip;          /* decode on the chip where it can (chip_decoder.h) */
     bool quantisers;       /* decode with the frames' quantisers (quantiser.h) */
     bool low_latency;      /* no frame waits for later ones; interlaced ones must be marked */
     bool deinterlace;      /* deinterlace interlaced frames */

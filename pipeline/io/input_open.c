@@ -291,8 +291,17 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
         ask_quantisers(in->decoder);
     if (code >= 0)
         code = avcodec_open2(in->decoder, codec, NULL);
-    return code >= 0 ||
-           pipeline_fail_av(error, code, "%s: the %s decoder cannot start", in->path, codec->name);
+    if (code < 0)
+        return pipeline_fail_av(error, code, "%s: the %s decoder cannot start", in->path,
+                                codec->name);
+    const chip_decoder_settings chip = {.path = in->path,
+                                        .notes = s->notes,
+                                        .video = video,
+                                        .time_base = in->video->time_base,
+                                        .on_chip = s->on_chip,
+                                        .low_latency = s->live || s->low_latency,
+                                        .quantisers = s->quantisers};
+    return chip_decoder_open(&in->chip, in->decoder, &chip, error);
 }
 
 /* A file that cannot be searched is read from its beginning; frames before start are dropped in any

@@ -14,8 +14,13 @@ fi
 
 compile() { $CC -std=gnu11 -w -I"$include" -I. -Iengine -I"$tmp" "$@"; }
 # Headers beyond those of AscendCL come with some packages only, and may need others.
-echo '#include <stdint.h>' > "$tmp/vendor.h"
-for header in acl/acl.h acl/acl_op.h acl/acl_mdl.h runtime/kernel.h dcmi_interface_api.h; do
+# C takes the names of the media part's enumerations only with these types.
+{
+    echo '#include <stdint.h>
+#define ENABLE_DVPP_INTERFACE'
+    sed -n 's/^enum \([A-Za-z0-9]*\) *{.*/typedef enum \1 \1;/p' "$include/acl/ops/acl_dvpp.h" 2> /dev/null
+} > "$tmp/vendor.h"
+for header in acl/acl.h acl/acl_op.h acl/acl_mdl.h acl/ops/acl_dvpp.h runtime/kernel.h dcmi_interface_api.h; do
     cp "$tmp/vendor.h" "$tmp/before.h"
     echo "#include <$header>" >> "$tmp/vendor.h"
     if ! compile -fsyntax-only -x c "$tmp/vendor.h" 2> "$tmp/err"; then

@@ -32,6 +32,8 @@ enum {
     CONNECTION_LOST = 507901,
 };
 
+#pragma GCC visibility push(default) /* for libacl_dvpp.so */
+
 /* ---- knobs: FAKE_ASCEND="name=value,..." */
 long fake_knob(const char *name, long otherwise);
 const char *fake_knob_text(const char *name, const char *otherwise);
@@ -63,7 +65,13 @@ uint64_t fake_now(void);
 void fake_trace(const char *line, const char *what, uint64_t begin);
 void fake_delay(const char *knob);
 
+/* ---- reports, which the thread with that id (pthread_t) fetches */
+void fake_subscribe(uint64_t thread, long count); /* count -1: ends it */
+void fake_report(uint64_t thread, void (*deliver)(void *argument), void *argument);
+
 /* What is still held. */
 extern long fake_held_models, fake_held_objects;
+
+#pragma GCC visibility pop
 
 #endif

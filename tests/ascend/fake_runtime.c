@@ -288,30 +288,6 @@ API int aclrtFreeHost(void *at)
     return 0;
 }
 
-API int aclrtMemcpy(void *dst, size_t room, const void *src, size_t bytes, uint32_t kind)
-{
-    enum { TO_CHIP = 1, TO_HOST = 2 };
-    const int code = fake_ready();
-    const uint64_t begin = fake_now();
-    if (code)
-        return code;
-    if (!dst || !src || (kind != TO_CHIP && kind != TO_HOST))
-        return fake_fail(BAD_ARGUMENT, "a pointer is NULL, or kind %u is unknown", kind);
-    if (bytes > room)
-        return fake_fail(BAD_PARAMETER, "count %zu is above destMax %zu", bytes, room);
-    uint8_t *chip = fake_memory(kind == TO_CHIP ? dst : src, bytes);
-    if (!chip || fake_is_chip(kind == TO_CHIP ? src : dst))
-        return fake_fail(BAD_PARAMETER, "these addresses do not fit kind %u", kind);
-    count_command();
-    fake_delay("copy_us");
-    if (kind == TO_CHIP)
-        memcpy(chip, src, bytes);
-    else
-        memcpy(dst, chip, bytes);
-    fake_trace(kind == TO_CHIP ? "upload" : "download", "copy", begin);
-    return 0;
-}
-
 /* ---- streams --------------------------------------------------------------------------------- */
 
 enum { STREAM = 0x5354524d, EVENT = 0x45564e54, CONTEXT = 0x43545854 };
@@ -328,8 +304,8 @@ typedef struct fake_stream {
     void *context;
     pthread_t thread;
     job *first, **last;
-    bool stop, busy;
-    int code; /* of the first job that failed since it was last asked */
+    bool stop, busy, computed; /* a kernel or a model since it was last waited for */
+    int code;                  /* of the first job that failed since it was last asked */
     char why[512];
     struct fake_stream *next;
 } fake_stream;
@@ -384,6 +360,7 @@ int fake_enqueue(void *stream, const char *what, fake_work *work, void *argument
         *j = (job){NULL, what, work, argument};
         *s->last = j;
         s->last = &j->next;
+        s->computed |= !strcmp(what, "kernel") || !strcmp(what, "model");
         pthread_cond_broadcast(&changed);
     }
     pthread_mutex_unlock(&lock);
@@ -394,6 +371,63 @@ int fake_enqueue(void *stream, const char *what, fake_work *work, void *argument
         count_command();
     }
     return code;
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+typedef struct copy {
+    uint8_t *to;
+    const uint8_t *from;
+    size_t bytes;
+    bool upload;
+} copy;
+
+static int run_copy(void *argument)
+{
+    const copy *c = argument;
+    const uint64_t begin = fake_now();
+    static long number;
+    if (fake_knob("copy_hang", 0) == __atomic_add_fetch(&number, 1, __ATOMIC_SEQ_CST))
+        for (;;)
+            pause();
+    fake_delay("copy_us");
+    memcpy(c->to, c->from, c->bytes);
+    fake_trace(c->upload ? "upload" : "download", "copy", begin);
+    return 0;
+}
+
+static bool is_pinned(const void *at, size_t bytes)
+{
+    bool found = false;
+    const uint8_t *p = at;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < PINNED && !found; i++)
+        found = pins[i].at && p >= pins[i].at && bytes <= pins[i].bytes &&
+                (size_t)(p - pins[i].at) <= pins[i].bytes - bytes;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+API int aclrtMemcpyAsync(void *dst, size_t room, const void *src, size_t bytes, uint32_t kind,
+                         void *stream)
+{
+    enum { TO_CHIP = 1, TO_HOST = 2 };
+    const int code = fake_ready();
+    if (code)
+        return code;
+    if (!dst || !src || (kind != TO_CHIP && kind != TO_HOST))
+        return fake_fail(BAD_ARGUMENT, "a pointer is NULL, or kind %u is unknown", kind);
+    if (bytes > room)
+        return fake_fail(BAD_PARAMETER, "count %zu is above destMax %zu", bytes, room);
+    const bool upload = kind == TO_CHIP;
+    uint8_t *chip = fake_memory(upload ? dst : src, bytes);
+    if (!chip || fake_is_chip(upload ? src : dst))
+        return fake_fail(BAD_PARAMETER, "these addresses do not fit kind %u", kind);
+    if (!is_pinned(upload ? src : dst, bytes))
+        fake_complain("%zu bytes of memory that is not pinned: the copy waits", bytes);
+    copy *c = malloc(sizeof *c);
+    *c = (copy){upload ? chip : dst, upload ? src : chip, bytes, upload};
+    return fake_enqueue(stream, "copy", run_copy, c);
 }
 
 API int aclrtCreateStream(void **stream)
@@ -443,29 +477,32 @@ static int wait_idle(void *stream, long milliseconds)
     return s ? code : NO_HANDLE;
 }
 
-API int aclrtSynchronizeStream(void *stream)
+static int synchronise(void *stream, long milliseconds)
 {
-    const int code = fake_ready();
     static long turn;
+    const int code = fake_ready();
     if (code)
         return code;
-    const long number = __atomic_add_fetch(&turn, 1, __ATOMIC_SEQ_CST);
-    if (fake_knob("fail_at", 0) == number)
+    pthread_mutex_lock(&lock);
+    fake_stream *s = stream_of(stream);
+    const bool computed = s && s->computed;
+    if (s)
+        s->computed = false;
+    pthread_mutex_unlock(&lock);
+    if (computed && fake_knob("fail_at", 0) == __atomic_add_fetch(&turn, 1, __ATOMIC_SEQ_CST))
         return fake_fail((int)fake_knob("fail_with", INTERNAL), "[TsdClient]\tit failed.\n");
-    return wait_idle(stream, -1);
+    return wait_idle(stream, milliseconds);
+}
+
+API int aclrtSynchronizeStream(void *stream)
+{
+    return synchronise(stream, -1);
 }
 
 #ifndef FAKE_OLD
 API int aclrtSynchronizeStreamWithTimeout(void *stream, int32_t milliseconds)
 {
-    const int code = fake_ready();
-    static long turn;
-    if (code)
-        return code;
-    const long number = __atomic_add_fetch(&turn, 1, __ATOMIC_SEQ_CST);
-    if (fake_knob("fail_at", 0) == number)
-        return fake_fail((int)fake_knob("fail_with", INTERNAL), "[TsdClient]\tit failed.\n");
-    return wait_idle(stream, milliseconds);
+    return synchronise(stream, milliseconds);
 }
 #endif
 
@@ -496,9 +533,12 @@ API int aclrtDestroyStream(void *stream)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
+enum { SYNC = 1, TIME_LINE = 2 };
+
 typedef struct fake_event {
     uint32_t magic, flag;
     bool recorded, reached;
+    uint64_t time;
 } fake_event;
 
 API int aclrtCreateEventWithFlag(void **event, uint32_t flag)
@@ -519,6 +559,7 @@ static int reach(void *argument)
     fake_event *e = *(fake_event **)argument;
     pthread_mutex_lock(&lock);
     e->reached = true;
+    e->time = fake_now();
     pthread_mutex_unlock(&lock);
     return 0;
 }
@@ -529,11 +570,14 @@ API int aclrtRecordEvent(void *event, void *stream)
     fake_event *e = event;
     if (code || !e || e->magic != EVENT)
         return code ? code : BAD_PARAMETER;
-    if (e->recorded && e->flag == 1) {
+    if (e->recorded && e->flag == SYNC) {
         fake_complain("an event was recorded again that was not reset");
         return BAD_PARAMETER;
     }
+    pthread_mutex_lock(&lock);
     e->recorded = true;
+    e->reached = false;
+    pthread_mutex_unlock(&lock);
     fake_event **argument = malloc(sizeof *argument);
     *argument = e;
     return fake_enqueue(stream, "record", reach, argument);
@@ -555,12 +599,45 @@ API int aclrtQueryEvent(void *event, uint32_t *status)
     return 0;
 }
 
+API int aclrtResetEvent(void *event, void *stream)
+{
+    const int code = fake_ready();
+    fake_event *e = event;
+    if (code || !e || e->magic != EVENT || !stream)
+        return code ? code : BAD_PARAMETER;
+    if (e->flag != SYNC)
+        return fake_fail(207000, "no need to reset this event");
+    pthread_mutex_lock(&lock);
+    const bool ready = e->recorded && e->reached && stream_of(stream);
+    e->recorded = false;
+    pthread_mutex_unlock(&lock);
+    if (!ready)
+        fake_complain("an event was reset that has not been reached");
+    return 0;
+}
+
+API int aclrtEventElapsedTime(float *milliseconds, void *begin, void *end)
+{
+    const int code = fake_ready();
+    const fake_event *from = begin, *to = end;
+    if (code || !milliseconds || !from || !to || from->magic != EVENT || to->magic != EVENT)
+        return code ? code : BAD_PARAMETER;
+    pthread_mutex_lock(&lock);
+    const bool timed =
+        from->flag == TIME_LINE && to->flag == TIME_LINE && from->reached && to->reached;
+    *milliseconds = 1e-3f * (float)(int64_t)(to->time - from->time);
+    pthread_mutex_unlock(&lock);
+    return timed ? 0 : fake_fail(INTERNAL, "an event was not reached, or has no time");
+}
+
 API int aclrtDestroyEvent(void *event)
 {
     const int code = fake_ready();
     fake_event *e = event;
     if (code || !e || e->magic != EVENT)
         return code ? code : BAD_PARAMETER;
+    if (e->recorded && !e->reached)
+        fake_complain("an event was destroyed that its stream has yet to reach");
     __atomic_sub_fetch(&events, 1, __ATOMIC_SEQ_CST);
     e->magic = 0;
     free(e);
@@ -619,7 +696,8 @@ API int aclFinalize(void)
 
 __attribute__((destructor)) static void at_end(void)
 {
-    if (initialised && !fake_lost() && !fake_knob("hang", 0))
+    if (initialised && !fake_lost() && !fake_knob("hang", 0) && !fake_knob("copy_hang", 0) &&
+        fake_knob("vdec_hang", -1) < 0)
         fake_complain("the process ended without aclFinalize");
     if (complaints)
         _exit(99);

@@ -136,6 +136,6 @@ checked() { # version, knobs
     echo "runtime_running_version=[7.7.0.1.238:$1]" > "$tmp/cann/version.cfg"
     ASCEND_TOOLKIT_HOME=$tmp/cann on full "$2" "$mona" devices --check | awk '{ print $1, $2 }' | grep -v firmware | tr '\n' ' '
 }
-same "mona devices --check" "$(checked 8.1.RC1 "")" "CANN OK driver OK libraries OK chip OK health OK kernel missing "
-same "what is too new, too old and ill" "$(checked 8.5.0 driver=20.2.0,health=2)" "CANN too driver too libraries OK chip OK health bad kernel missing "
+same "mona devices --check" "$(checked 8.1.RC1 "")" "CANN OK driver OK libraries OK chip OK video OK health OK kernel missing "
+same "what is too new, too old and ill" "$(checked 8.5.0 driver=20.2.0,health=2)" "CANN too driver too libraries OK chip OK video OK health bad kernel missing "
 same "what is not there" "$("$mona" devices --check | awk '{ print $1, $2 }' | sort | tr '\n' ' ')" "CANN missing chip missing driver missing firmware missing kernel missing "

@@ -42,6 +42,19 @@ for kit in old operators binaries; do
     same "kits that launch kernels in other ways: $kit" "$? $(cmp "$tmp/host.y4m" "$tmp/chip.y4m" && echo equal)" "0 equal"
 done
 
+# Steps of three frames, by the chip's clock: one is sent and one fetched while a third is computed.
+for kit in full old; do
+    on $kit run_us=20000,copy_us=15000 "$mona" bench models/bicubic_x2.mona --size 96x64 -n 2 --warmup 1 --device ascend --trace "$tmp/steps.json" > "$tmp/log" 2>&1
+    same "mona bench shows steps of three frames at once, $kit" "$? $(grep -c 'all three steps at once for [1-9]' "$tmp/log") $(python3 -c "
+import json
+steps = [[], [], []]
+for e in json.load(open('$tmp/steps.json'))['traceEvents']:
+    if e['ph'] == 'X':
+        steps[e['tid']].append((e['args']['frame'], e['ts'], e['ts'] + e['dur']))
+print([len(s) for s in steps], any(max(u[1], r[1], d[1]) < min(u[2], r[2], d[2]) and d[0] < r[0] < u[0]
+                                   for r in steps[1] for u in steps[0] for d in steps[2]))")" "0 1 [50, 50, 50] True"
+done
+
 # equal MODEL WxH: one frame has the host's bytes
 equal() {
     "$mona" bench "$1" --size "$2" -n 1 --device host > "$tmp/host.txt" 2>&1
@@ -85,6 +98,7 @@ done
 for device in ascend auto; do
     refused "a failure while it runs, $device" "a frame cannot be computed.*507018.*TsdClient" full fail_at=9,fail_with=507018 --device $device
     refused "a chip that hangs, $device" "does not answer (code 507046)" full hang=5 --device $device
+    refused "a copy that hangs, $device" "cannot be .*does not answer (code 507046)" full copy_hang=$late --device $device
     refused "a chip that hangs under an old kit, $device" "does not answer (code 507046)" old hang=5 --device $device
     refused "an AI Core's exception, $device" "refused an instruction or address (code 507015)" full exception=5 --device $device
     refused "a chip that is lost, $device" "the connection to the chip was lost (code 507901)" full lost=$late --device $device

@@ -12,7 +12,7 @@ sanitised() {
     folder=$BUILD/chip_$1
     succeeds "it builds with SANITIZE=$1" make -s --no-print-directory -j"$(nproc)" BUILD="$folder" CC="$clang" SANITIZE="$1" \
         CFLAGS="-O1 -Wno-pass-failed" $(for file in mona scene tests/test_replay tests/test_replay_operands $kits; do echo "$folder/$file"; done)
-    for test in "$folder/tests/test_replay" "$folder/tests/test_replay_operands" tests/e2e/ascend/programs.sh tests/e2e/ascend/om.sh; do
+    for test in "$folder/tests/test_replay" "$folder/tests/test_replay_operands" tests/e2e/ascend/programs.sh tests/e2e/ascend/om.sh tests/e2e/ascend/dvpp.sh; do
         case $test in
             *.sh) set -- "$1" "$2" sh "$test" ;;
             *) set -- "$1" "$2" "$test" ;;

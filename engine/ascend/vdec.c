@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/ascend/vdec.h"
+
+#include "engine/libc.h"
+#include "engine/port/library.h"
+
+/* They are static, so that a thread that never returns from the library still finds its channel. */
+enum { CHANNELS = 4 };
+static mona_vdec channels[CHANNELS];
+
+enum { MIN_SIDE = 128, MAX_SIDE = 4096 };
+
+/* ---- waiting ---------------------------------------------------------------------------------- */
+
+/* Under the lock. False: the chip has done nothing for so long that it is given up. */
+static bool has_time(const mona_vdec *c)
+{
+    if (mona_port_milliseconds() - c->moved <= 1000u * (uint64_t)ascend_patience())
+        return true;
+    ascend_check(ASCEND_TIME_OUT, "a frame cannot be decoded");
+    return false;
+}
+
+/* Leaves the lock for a moment. */
+static void pause(mona_vdec *c)
+{
+    mona_port_unlock(&c->lock);
+    mona_port_pause(100);
+    mona_port_lock(&c->lock);
+}
+
+/* ---- opening ---------------------------------------------------------------------------------- */
+
+static mona_status refuse(const char *why)
+{
+    ASCEND_REPORT(why);
+    return MONA_ERR_UNSUPPORTED;
+}
+
+static mona_status check_size(mona_size size)
+{
+    if (size.width < MIN_SIDE || size.height < MIN_SIDE || size.width > MAX_SIDE ||
+        size.height > MAX_SIDE)
+        return refuse("the chip decodes frames of 128x128 to 4096x4096");
+    return size.width % 2 || size.height % 2 ? refuse("the chip decodes frames of even sizes")
+                                             : MONA_OK;
+}
+
+static mona_vdec *take_channel(void)
+{
+    for (mona_vdec *c = channels; c < channels + CHANNELS; c++)
+        if (!atomic_exchange(&c->taken, true))
+            return c;
+    return NULL;
+}
+
+static void clear(mona_vdec *c, mona_vdec_stream stream, mona_size size)
+{
+    c->id = (uint32_t)(c - channels);
+    c->stream = stream;
+    c->size = size;
+    c->reports_end = false;
+    c->reporter_id = 0;
+    c->to_send = c->reported = (vdec_queue){0};
+    c->shown = NULL;
+    c->in_flight = 0;
+    c->open = c->ending = c->ended = false;
+    c->moved = mona_port_milliseconds();
+    for (vdec_slot *s = c->slots; s < c->slots + VDEC_SLOTS; s++)
+        *s = (vdec_slot){.channel = c};
+}
+
+static mona_status wait_open(mona_vdec *c)
+{
+    mona_port_lock(&c->lock);
+    while (!c->open && has_time(c))
+        pause(c);
+    const mona_status status = c->open ? c->status : MONA_ERR_DEVICE;
+    mona_port_unlock(&c->lock);
+    return status;
+}
+
+mona_status mona_vdec_open(mona_vdec **opened, mona_vdec_stream stream, mona_size size)
+{
+    mona_ascend_info info;
+    *opened = NULL;
+    mona_status status = mona_ascend_query(&info);
+    if (!status && info.no_video)
+        status = refuse("the libraries of CANN here have no video decoder");
+    if (!status)
+        status = check_size(size);
+    if (status)
+        return status;
+    mona_vdec *c = take_channel();
+    if (!c)
+        return refuse("all channels of the chip's video decoder are in use");
+    clear(c, stream, size);
+    if (!vdec_channel_start(c)) {
+        c->taken = false;
+        return MONA_ERR_THREADS;
+    }
+    status = wait_open(c);
+    if (status)
+        mona_vdec_close(c);
+    else
+        *opened = c;
+    return status;
+}
+
+/* ---- sending ---------------------------------------------------------------------------------- */
+
+static mona_status reserve(void **memory, size_t bytes)
+{
+    *memory = NULL;
+    return ascend_enter() ? ascend_check(ascend.acldvppMalloc(memory, bytes),
+                                         "memory for the video decoder cannot be reserved")
+                          : MONA_ERR_DEVICE;
+}
+
+static void release(void *memory)
+{
+    if (memory && ascend_enter())
+        ascend.acldvppFree(memory);
+}
+
+static mona_status make_room(vdec_slot *s, size_t bytes)
+{
+    const size_t room = bytes + bytes / 2;
+    mona_status status = MONA_OK;
+    if (!s->picture)
+        status = reserve(&s->picture, vdec_picture_bytes(s->channel->size));
+    if (status || s->room >= bytes)
+        return status;
+    release(s->coded);
+    status = reserve(&s->coded, room);
+    s->room = status ? 0 : room;
+    return status;
+}
+
+static vdec_slot *find_free(mona_vdec *c)
+{
+    vdec_slot *s = c->slots;
+    mona_port_lock(&c->lock);
+    while (s < c->slots + VDEC_SLOTS && s->state != VDEC_FREE)
+        s++;
+    mona_port_unlock(&c->lock);
+    return s < c->slots + VDEC_SLOTS ? s : NULL;
+}
+
+mona_status mona_vdec_send(mona_vdec *c, const void *coded, size_t bytes, uint64_t number)
+{
+    if (!bytes || bytes > UINT32_MAX / 2)
+        return MONA_ERR_ARGUMENT;
+    vdec_slot *s = find_free(c);
+    if (!s)
+        return MONA_ERR_LIMIT;
+    mona_status status = make_room(s, bytes);
+    if (!status)
+        status = ascend_upload(s->coded, coded, (ptrdiff_t)bytes, bytes, 1);
+    if (status)
+        return status;
+    s->bytes = bytes;
+    s->number = number;
+    mona_port_lock(&c->lock);
+    s->state = VDEC_SENT;
+    /* A decoder that had nothing to do was not late. */
+    c->moved = c->in_flight++ ? c->moved : mona_port_milliseconds();
+    vdec_put(&c->to_send, s);
+    mona_port_broadcast(&c->changed);
+    mona_port_unlock(&c->lock);
+    return MONA_OK;
+}
+
+void mona_vdec_end(mona_vdec *c)
+{
+    mona_port_lock(&c->lock);
+    c->ending = true;
+    c->moved = mona_port_milliseconds();
+    mona_port_broadcast(&c->changed);
+    mona_port_unlock(&c->lock);
+}
+
+/* ---- receiving -------------------------------------------------------------------------------- */
+
+/* After the end: what was never reported is lost. */
+static vdec_slot *take_unreported(mona_vdec *c)
+{
+    for (vdec_slot *s = c->slots; s < c->slots + VDEC_SLOTS; s++)
+        if (s->state == VDEC_SENT) {
+            vdec_forget_descriptions(s);
+            s->lost = true;
+            return s;
+        }
+    return NULL;
+}
+
+static mona_status show(mona_vdec *c, vdec_slot *s, mona_vdec_picture *picture)
+{
+    *picture = (mona_vdec_picture){s->number, s->lost};
+    c->shown = s;
+    return s->lost || ((!s->size.width || s->size.width == c->size.width) &&
+                       (!s->size.height || s->size.height == c->size.height) &&
+                       (!s->stride || s->stride == vdec_stride(c->size)))
+               ? MONA_OK
+               : refuse("the chip decoded a frame of another size");
+}
+
+/* NULL: *result and *status say why. */
+static vdec_slot *next_slot(mona_vdec *c, mona_vdec_result *result, mona_status *status)
+{
+    for (;;) {
+        vdec_slot *s = vdec_take(&c->reported);
+        if (!s && c->ended)
+            s = take_unreported(c);
+        *result = s ? MONA_VDEC_PICTURE : c->ended ? MONA_VDEC_END : MONA_VDEC_MORE;
+        if (s || c->ended || (!c->ending && c->in_flight < VDEC_SLOTS))
+            return s;
+        if (ascend_lost() || !has_time(c)) {
+            *status = MONA_ERR_DEVICE;
+            return NULL;
+        }
+        pause(c);
+    }
+}
+
+mona_status mona_vdec_receive(mona_vdec *c, mona_vdec_picture *picture, mona_vdec_result *result)
+{
+    mona_status status = MONA_OK;
+    mona_port_lock(&c->lock);
+    if (c->shown)
+        c->shown->state = VDEC_FREE;
+    c->shown = NULL;
+    vdec_slot *s = next_slot(c, result, &status);
+    if (s)
+        status = show(c, s, picture);
+    mona_port_unlock(&c->lock);
+    return status;
+}
+
+typedef struct vdec_planes {
+    mona_size size;
+    uint8_t *const *planes;
+    const ptrdiff_t *strides;
+} vdec_planes;
+
+static void copy_planes(void *context, const uint8_t *row)
+{
+    const vdec_planes *p = context;
+    const uint32_t stride = vdec_stride(p->size);
+    for (uint32_t y = 0; y < p->size.height; y++, row += stride)
+        memcpy(p->planes[0] + (ptrdiff_t)y * p->strides[0], row, p->size.width);
+    for (uint32_t y = 0; y < p->size.height / 2; y++, row += stride) {
+        uint8_t *u = p->planes[1] + (ptrdiff_t)y * p->strides[1];
+        uint8_t *v = p->planes[2] + (ptrdiff_t)y * p->strides[2];
+        for (uint32_t x = 0; x < p->size.width / 2; x++) {
+            u[x] = row[2 * x];
+            v[x] = row[2 * x + 1];
+        }
+    }
+}
+
+mona_status mona_vdec_fetch(const mona_vdec *c, uint8_t *const planes[3],
+                            const ptrdiff_t strides[3])
+{
+    vdec_planes to = {c->size, planes, strides};
+    return c->shown && !c->shown->lost
+               ? ascend_read(c->shown->picture, vdec_picture_bytes(c->size), copy_planes, &to)
+               : MONA_ERR_STATE;
+}
+
+/* ---- closing ---------------------------------------------------------------------------------- */
+
+/* What has not been sent yet is dropped. If the chip does not end in time, its threads stay in the
+ * library, and the channel with them. */
+void mona_vdec_close(mona_vdec *c)
+{
+    if (!c)
+        return;
+    mona_port_lock(&c->lock);
+    c->ending = true;
+    c->to_send.count = 0;
+    c->moved = mona_port_milliseconds();
+    mona_port_broadcast(&c->changed);
+    while (!c->ended && has_time(c))
+        pause(c);
+    const bool ended = c->ended;
+    mona_port_unlock(&c->lock);
+    if (!ended)
+        return;
+    vdec_channel_stop(c);
+    for (vdec_slot *s = c->slots; s < c->slots + VDEC_SLOTS; s++) {
+        vdec_forget_descriptions(s);
+        release(s->coded);
+        release(s->picture);
+    }
+    c->taken = false;
+}
