@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/stages/vector.h"
+
+atomic_bool vector_unwanted;
+
 _Static_assert((int)CHAIN_INPUTS <= (int)STAGE_SLOTS, "an event per slot");
 _Static_assert((int)CHAIN_BETWEEN <= (int)STAGE_SLOTS, "an event per slot");
 _Static_assert((int)CHAIN_OUTPUTS <= (int)STAGE_SLOTS, "an event per slot");
@@ -49,6 +53,7 @@ bool chain_open(chain *c, const stage_kind *kinds, unsigned count, const stage_s
 {
     unsigned enlarged = 1;
     *c = (chain){0};
+    vector_hold(settings->cpu);
     in.multiple = stored_multiple(kinds, count, &in);
     for (unsigned i = 0; i < count; i++) {
         c->count = i + 1;

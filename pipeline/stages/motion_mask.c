@@ -2,6 +2,7 @@
 #include "pipeline/stages/motion_mask.h"
 
 #include "pipeline/stages/sample.h"
+#include "pipeline/stages/vector.h"
 
 static uint32_t blocks_in(uint32_t size)
 {
@@ -37,7 +38,8 @@ static inline void add_sums(motion_mask_block *blocks, const uint8_t *now, ptrdi
     }
 }
 
-mona_size motion_mask_measure(motion_mask_block *blocks, const frame *now, const frame *previous)
+static mona_size motion_mask_measure_any(motion_mask_block *blocks, const frame *now,
+                                         const frame *previous)
 {
     const mona_size size = frame_plane_size(&now->format, 0), count = blocks_of(&now->format);
     memset(blocks, 0, (size_t)count.width * count.height * sizeof *blocks);
@@ -52,6 +54,10 @@ mona_size motion_mask_measure(motion_mask_block *blocks, const frame *now, const
     }
     return count;
 }
+
+VECTOR_FUNCTION(mona_size, motion_mask_measure,
+                (motion_mask_block * blocks, const frame *now, const frame *previous),
+                (blocks, now, previous))
 
 uint64_t motion_mask_limit(const frame_format *format, unsigned sigma, unsigned enlarged)
 {

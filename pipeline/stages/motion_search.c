@@ -7,6 +7,7 @@
 
 #include "pipeline/stages/motion_mask.h"
 #include "pipeline/stages/sample.h"
+#include "pipeline/stages/vector.h"
 
 enum { TAPS = 4, ONE = 128, MOVES = 4 };
 
@@ -198,8 +199,8 @@ static int32_t window_start(uint32_t block, int32_t size)
     return start < 0 ? 0 : start > last ? last : start;
 }
 
-bool motion_search(motion_vector *vectors, uint32_t across, uint32_t x, uint32_t y,
-                   const frame *now, const frame *before, motion_difference *difference)
+static bool motion_search_any(motion_vector *vectors, uint32_t across, uint32_t x, uint32_t y,
+                              const frame *now, const frame *before, motion_difference *difference)
 {
     search s = {.now = view_of(now, 0), .before = view_of(before, 0)};
     if (s.now.width < MOTION_WINDOW || s.now.height < MOTION_WINDOW)
@@ -212,8 +213,13 @@ bool motion_search(motion_vector *vectors, uint32_t across, uint32_t x, uint32_t
     return s.sad != UINT32_MAX;
 }
 
-void motion_fetch_luma(const frame *before, uint32_t x, uint32_t y, motion_vector by,
-                       motion_window *window)
+VECTOR_FUNCTION(bool, motion_search,
+                (motion_vector * vectors, uint32_t across, uint32_t x, uint32_t y, const frame *now,
+                 const frame *before, motion_difference *difference),
+                (vectors, across, x, y, now, before, difference))
+
+static void motion_fetch_luma_any(const frame *before, uint32_t x, uint32_t y, motion_vector by,
+                                  motion_window *window)
 {
     const view v = view_of(before, 0);
     const int32_t left = window_start(x, v.width), top = window_start(y, v.height);
@@ -223,8 +229,13 @@ void motion_fetch_luma(const frame *before, uint32_t x, uint32_t y, motion_vecto
                  MOTION_WINDOW, (1 << before->format.bits) - 1, window->luma[0]);
 }
 
-bool motion_fetch_chroma(const frame *before, unsigned plane, uint32_t x, uint32_t y,
-                         motion_vector by, uint16_t to[MOTION_CHROMA][MOTION_CHROMA])
+VECTOR_PROCEDURE(motion_fetch_luma,
+                 (const frame *before, uint32_t x, uint32_t y, motion_vector by,
+                  motion_window *window),
+                 (before, x, y, by, window))
+
+static bool motion_fetch_chroma_any(const frame *before, unsigned plane, uint32_t x, uint32_t y,
+                                    motion_vector by, uint16_t to[MOTION_CHROMA][MOTION_CHROMA])
 {
     const view v = view_of(before, plane);
     const int32_t from_x = (int32_t)x * MOTION_CHROMA + (by.x >> 3),
@@ -235,3 +246,8 @@ bool motion_fetch_chroma(const frame *before, unsigned plane, uint32_t x, uint32
                  (1 << before->format.bits) - 1, to[0]);
     return true;
 }
+
+VECTOR_FUNCTION(bool, motion_fetch_chroma,
+                (const frame *before, unsigned plane, uint32_t x, uint32_t y, motion_vector by,
+                 uint16_t to[MOTION_CHROMA][MOTION_CHROMA]),
+                (before, plane, x, y, by, to))

@@ -51,6 +51,7 @@
 #include <string.h>
 
 #include "pipeline/stages/sample.h"
+#include "pipeline/stages/vector.h"
 
 enum { AREA = NOISE_BLOCK * NOISE_BLOCK, FLATTEST = 20, MIN_FLATTEST = 8 };
 enum { SCALES = 4, SORTED_BY = 2 };
@@ -290,8 +291,9 @@ static noise_level with_blocks(noise_level found, const noise_work *work, const 
     return level(fmax(found.sigma, strength), fmax(found.strength, strength));
 }
 
-noise_level noise_measure(noise_work *work, const uint8_t *plane, ptrdiff_t stride, uint32_t width,
-                          uint32_t height, unsigned bits, unsigned spacing, bool coded)
+static noise_level noise_measure_any(noise_work *work, const uint8_t *plane, ptrdiff_t stride,
+                                     uint32_t width, uint32_t height, unsigned bits,
+                                     unsigned spacing, bool coded)
 {
     const view v = {plane, stride, width, height, bits};
     const uint32_t margin = DISTANCES[SCALES - 1].spacing * spacing;
@@ -313,3 +315,8 @@ noise_level noise_measure(noise_work *work, const uint8_t *plane, ptrdiff_t stri
     const noise_level found = judge(e, n);
     return coded && spacing == 1 ? with_blocks(found, work, e, n) : found;
 }
+
+VECTOR_FUNCTION(noise_level, noise_measure,
+                (noise_work * work, const uint8_t *plane, ptrdiff_t stride, uint32_t width,
+                 uint32_t height, unsigned bits, unsigned spacing, bool coded),
+                (work, plane, stride, width, height, bits, spacing, coded))

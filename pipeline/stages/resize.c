@@ -19,6 +19,7 @@
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/session_binding.h"
 #include "pipeline/stages/stage.h"
+#include "pipeline/stages/vector.h"
 
 enum { WEIGHT_BITS = 14, BETWEEN_BITS = 14, LOBES = 3 };
 
@@ -263,7 +264,7 @@ static void filter_plane(const resizer *r, const frame *in, const frame *out, un
     }
 }
 
-void resizer_run(const resizer *r, const frame *in, const frame *out)
+static void resizer_run_any(const resizer *r, const frame *in, const frame *out)
 {
     for (unsigned p = 0; p < in->format.planes; p++) {
         if (r->sums)
@@ -274,6 +275,8 @@ void resizer_run(const resizer *r, const frame *in, const frame *out)
         frame_pad_plane(out, p);
     }
 }
+
+VECTOR_PROCEDURE(resizer_run, (const resizer *r, const frame *in, const frame *out), (r, in, out))
 
 static void run_job(void *argument)
 {

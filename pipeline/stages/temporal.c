@@ -6,6 +6,7 @@
 #include "engine/arith.h"
 
 #include "pipeline/stages/sample.h"
+#include "pipeline/stages/vector.h"
 
 /* g for blocks that stand still, and for those that move, which are interpolated each time. */
 enum { STILL_TENTHS = 8, MOVING_TENTHS = 6 };
@@ -166,8 +167,9 @@ static void filter_moving(const steadying *s, uint32_t x, uint32_t y, motion_vec
 
 /* ---- the whole frame ------------------------------------------------------------------------ */
 
-void temporal_filter(const frame *made, const frame *now, const frame *previous, unsigned planes,
-                     unsigned sigma, unsigned enlarged, bool moving, temporal_work *work)
+static void temporal_filter_any(const frame *made, const frame *now, const frame *previous,
+                                unsigned planes, unsigned sigma, unsigned enlarged, bool moving,
+                                temporal_work *work)
 {
     const unsigned one = 1u << (made->format.bits - 8);
     if (sigma <= one)
@@ -192,3 +194,8 @@ void temporal_filter(const frame *made, const frame *now, const frame *previous,
                 filter_still(&s, x, y);
         }
 }
+
+VECTOR_PROCEDURE(temporal_filter,
+                 (const frame *made, const frame *now, const frame *previous, unsigned planes,
+                  unsigned sigma, unsigned enlarged, bool moving, temporal_work *work),
+                 (made, now, previous, planes, sigma, enlarged, moving, work))
