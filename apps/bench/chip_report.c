@@ -7,6 +7,9 @@
 
 #include "apps/bench/bench_session.h"
 #include "apps/bench/chip_steps.h"
+#ifndef MONA_NO_VIDEO
+#include "apps/bench/chip_report_video.h"
+#endif
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/cli/json_output.h"
@@ -221,6 +224,9 @@ bool chip_report(const char *path, mona_size size, const sampling *how)
     add_chip(report);
     add_kernel(report);
     good = add_networks(report, size, how) && good;
+#ifndef MONA_NO_VIDEO
+    good = chip_report_video(report) && good;
+#endif
     cJSON_AddItemToObject(report, "provenance", provenance());
     make_public(report->child);
     good = save(report, path) && good;
