@@ -42,6 +42,17 @@
  *     of FP16.
  *   AVERAGE_POOL: the sum is exact in s32 for INT8, and in fp32 beginning with +0 for FP16. Then
  *     t = f16(f32(sum) * (scale / f32(n))), where n is the number of samples, is stored as above.
+ * NORMALISE works on the stored values x of the n channels of each pixel, in fp32. A sum over
+ * channels is 16 sums, of channels c mod 16 in ascending order; then the upper half of the sums is
+ * added to the lower half until one is left. With m = sum(x) * (1 / n) and d = x - m,
+ *   v = sum(d * d) * (1 / n) + epsilon,   t = f16((d * r) * gain + shift)
+ * and r is 1 / sqrt(v) as engine/cpu/c/normalise.h computes it; t is stored as above.
+ * ATTENTION takes channels in heads. For each head and pixel, in fp32, each product and sum rounded:
+ *   s[j] = (sum of q[c] * k[j][c]) * scale      for each pixel j of k, c ascending from +0
+ *   e[j] = exp(s[j] - max(s))                   as engine/cpu/c/functions.h computes it
+ *   t[c] = f16((sum of e[j] * v[j][c]) * (value_scale / sum of e[j]))
+ * with the sum of e[j] * v[j][c] in ascending order of j, from +0, and that of e[j] as 16 sums like
+ * those of NORMALISE. t is stored as above.
  * Every f16() rounds to nearest even and saturates to +-65504.
  */
 #ifndef MONA_MODEL_FORMAT_H
@@ -150,10 +161,12 @@ typedef enum mona_op_kind {
     MONA_OP_ARRAY_RESAMPLE = 14, /* weighted sums along an axis */
     MONA_OP_ARRAY_GATHER = 15,   /* elements by computed indices */
     /* Between intermediates. */
-    MONA_OP_CONCAT = 16, /* channels of several tensors, one after another; all have the output's
+    MONA_OP_CONCAT = 16,    /* channels of several tensors, one after another; all have the output's
                             type and scale */
-    MONA_OP_SLICE = 17,  /* channels of a tensor that lie side by side */
-    MONA_OP_COUNT = 18,
+    MONA_OP_SLICE = 17,     /* channels of a tensor that lie side by side */
+    MONA_OP_NORMALISE = 18, /* the channels of each pixel to a mean of 0 and a variance of 1 */
+    MONA_OP_ATTENTION = 19, /* inputs: queries, keys, values */
+    MONA_OP_COUNT = 20,
 } mona_op_kind;
 
 typedef enum mona_activation {
@@ -261,6 +274,17 @@ typedef struct mona_file_pool {
     float scale; /* AVERAGE_POOL: scale of the input / scale of the output; 2^-30..2^30 */
 } mona_file_pool;
 
+typedef struct mona_file_normalise {
+    float epsilon;        /* 2^-100..2^100 */
+    uint32_t gain, shift; /* data: finite f32[channels] */
+} mona_file_normalise;
+
+typedef struct mona_file_attention {
+    uint32_t heads;           /* divides the channels of all */
+    float scale, value_scale; /* finite; scale: of stored queries and keys; value_scale: scale of
+                                 values / scale of the output */
+} mona_file_attention;
+
 typedef struct mona_file_channels {
     uint32_t first; /* SLICE: the first channel it keeps; CONCAT: 0 */
     uint32_t copy;  /* 1: channels are copied even where they could lie in place */
@@ -284,7 +308,9 @@ typedef struct mona_file_op {
         mona_file_pool pool;
         mona_file_array array;       /* ARRAY_* */
         mona_file_channels channels; /* CONCAT, SLICE */
-        uint32_t block;              /* DEPTH_TO_SPACE: 2, 3 or 4 */
+        mona_file_normalise normalise;
+        mona_file_attention attention;
+        uint32_t block; /* DEPTH_TO_SPACE: 2, 3 or 4 */
         struct {
             uint16_t scale[2]; /* ADD, MUL: f16; each operand enters as f16(q * scale[i]) */
         } elementwise;

@@ -21,4 +21,6 @@ const mona_op_class *const mona_ops[MONA_OP_COUNT] = {
     [MONA_OP_ARRAY_GATHER] = &mona_op_array_gather,
     [MONA_OP_CONCAT] = &mona_op_concat,
     [MONA_OP_SLICE] = &mona_op_slice,
+    [MONA_OP_NORMALISE] = &mona_op_normalise,
+    [MONA_OP_ATTENTION] = &mona_op_attention,
 };

@@ -364,6 +364,96 @@ static bool check_activation(const ac_isa *isa, char *detail, size_t room)
     return ok;
 }
 
+static bool check_normalise(const ac_isa *isa, char *detail, size_t room)
+{
+    const mona_type types[] = {MONA_U8, MONA_S8, MONA_F16};
+    const mona_type from = types[random_bits() % 3], to = types[random_bits() % 3];
+    const uint32_t channels = (uint32_t)PICK(1, 3, 8, 16, 17, 32, 48, between(1, 100));
+    const uint32_t pixels = (uint32_t)between(1, 40);
+    const uint32_t c0 = chance(4) ? (uint32_t)PICK(1, 4, 8, 32) : 16;
+    float gain[112] = {0}, shift[112] = {0};
+    for (uint32_t c = 0; c < channels; c++) {
+        gain[c] = (float)between(-2000, 2000) / 64;
+        shift[c] = (float)between(-2000, 2000) / 64;
+    }
+    row_buffer in = random_row(from, c0, channels, pixels, (flavour)between(0, FLAVOURS - 1));
+    row_buffer out[2];
+    ac_normalise_row r = {.source = in.row,
+                          .channels = channels,
+                          .pixels = pixels,
+                          .epsilon = chance(2) ? 1e-6f : 0.25f,
+                          .gain = gain,
+                          .shift = shift};
+    for (int i = 0; i < 2; i++) {
+        out[i] = new_row(to, c0, channels, pixels);
+        r.output = out[i].row;
+        (i ? isa : &reference_isa)->normalise_row(&r);
+    }
+    snprintf(detail, room, "%s -> %s, c0 %u, %u channels, %u pixels", mona_type_name(from),
+             mona_type_name(to), c0, channels, pixels);
+    const bool ok = same(out[0].memory, out[1].memory, out[0].bytes, detail, room);
+    free(in.memory);
+    free(out[0].memory);
+    free(out[1].memory);
+    return ok;
+}
+
+static bool check_attention(const ac_isa *isa, char *detail, size_t room)
+{
+    enum { MAX_ROWS = 3 };
+    const mona_type types[] = {MONA_U8, MONA_S8, MONA_F16};
+    const uint32_t heads = (uint32_t)between(1, 3), size = (uint32_t)PICK(1, 5, 16, 32, 80);
+    const uint32_t values = (uint32_t)PICK(size, 16, 64, 7), columns = (uint32_t)between(1, 90);
+    const uint32_t rows = (uint32_t)between(1, MAX_ROWS), pixels = (uint32_t)between(1, 9);
+    const uint32_t c0 = chance(4) ? (uint32_t)PICK(1, 4, 8) : 16;
+    const flavour f = (flavour)between(0, FLAVOURS - 1);
+    const mona_type to = types[random_bits() % 3];
+    row_buffer queries = random_row(types[random_bits() % 3], c0, heads * size, pixels, f);
+    row_buffer keys[MAX_ROWS], v[MAX_ROWS], out[2];
+    const uint8_t *key_rows[MAX_ROWS], *value_rows[MAX_ROWS];
+    for (uint32_t y = 0; y < rows; y++) {
+        keys[y] = random_row(y ? keys[0].row.type : types[random_bits() % 3], c0, heads * size,
+                             columns, f);
+        v[y] = random_row(y ? v[0].row.type : types[random_bits() % 3], c0, heads * values, columns,
+                          f);
+        key_rows[y] = keys[y].row.data;
+        value_rows[y] = v[y].row.data;
+    }
+    ac_attention_row a = {
+        .queries = queries.row,
+        .keys = keys[0].row,
+        .values = v[0].row,
+        .key_rows = key_rows,
+        .value_rows = value_rows,
+        .rows = rows,
+        .columns = columns,
+        .pixels = pixels,
+        .heads = heads,
+        .size = size,
+        .value_size = values,
+        .scale = (float)between(1, 100) / 4096,
+        .value_scale = 0.75f,
+        .scratch = allocate(AC_ATTENTION_SCRATCH(rows * columns, size, values) * sizeof(float)),
+    };
+    for (int i = 0; i < 2; i++) {
+        out[i] = new_row(to, c0, heads * values, pixels);
+        a.output = out[i].row;
+        (i ? isa : &reference_isa)->attention_row(&a);
+    }
+    snprintf(detail, room, "%u heads of %u and %u, c0 %u, %u queries, %u rows of %u keys", heads,
+             size, values, c0, pixels, rows, columns);
+    const bool ok = same(out[0].memory, out[1].memory, out[0].bytes, detail, room);
+    for (uint32_t y = 0; y < rows; y++) {
+        free(keys[y].memory);
+        free(v[y].memory);
+    }
+    free(queries.memory);
+    free(out[0].memory);
+    free(out[1].memory);
+    free(a.scratch);
+    return ok;
+}
+
 /* ---- curves --------------------------------------------------------------------------------- */
 
 static mona_curve random_curve(int32_t most)
@@ -449,6 +539,8 @@ static void check_isa(const ac_isa *isa)
     check_many(isa, "resize_row", check_resize, 2000);
     check_many(isa, "elementwise_row", check_elementwise, 2000);
     check_many(isa, "function_row", check_activation, 2000);
+    check_many(isa, "normalise_row", check_normalise, 2000);
+    check_many(isa, "attention_row", check_attention, 500);
     check_many(isa, "luma_row", check_luma, 2000);
     check_many(isa, "chroma_row", check_chroma, 2000);
 }

@@ -136,6 +136,12 @@ static void describe_op(const mona_file_op *op, char *text, size_t size)
     case MONA_OP_DEPTH_TO_SPACE:
         snprintf(text, size, "block %u", op->block);
         break;
+    case MONA_OP_NORMALISE:
+        snprintf(text, size, "epsilon %g", (double)op->normalise.epsilon);
+        break;
+    case MONA_OP_ATTENTION:
+        snprintf(text, size, "%u heads", op->attention.heads);
+        break;
     case MONA_OP_SLICE:
         snprintf(text, size, "from channel %u", op->channels.first);
         break;

@@ -204,6 +204,30 @@ typedef struct ac_function_row {
     float alpha;
 } ac_function_row;
 
+/* The channels of each pixel, normalised as model_format.h defines it. gain and shift are zero from
+ * the last channel to the end of its channel block, and so are results. */
+typedef struct ac_normalise_row {
+    ac_row source, output;
+    uint32_t channels, pixels;
+    float epsilon;
+    const float *gain, *shift; /* [channels, rounded up to 16] */
+} ac_normalise_row;
+
+/* Attention as model_format.h defines it, for one row of queries. */
+typedef struct ac_attention_row {
+    ac_row queries, output;
+    ac_row keys, values;                                /* their first rows */
+    const uint8_t *const *key_rows, *const *value_rows; /* [rows], their first pixels */
+    uint32_t rows, columns;                             /* of keys and values */
+    uint32_t pixels, heads;
+    uint32_t size, value_size; /* channels of a head: of queries and keys; of values and output */
+    float scale, value_scale;
+    float *scratch; /* [AC_ATTENTION_SCRATCH], 64-byte aligned */
+} ac_attention_row;
+
+#define AC_ATTENTION_SCRATCH(pixels, size, value_size)                                             \
+    (((size_t)(pixels) + 15) / 16 * 16 * ((size_t)(size) + (value_size) + 1) + (size))
+
 /* One row of luma through a curve, or of chroma through a gain and an offset; mona.h defines the
  * arithmetic. Samples have `bits` bits. They lie in bytes, or from 9 bits on in 16-bit words, whose
  * higher bits are ignored. `to` may be `from`. */
@@ -236,6 +260,8 @@ typedef struct ac_isa {
     void (*resize_row)(const ac_resize_row *);
     void (*elementwise_row)(const ac_elementwise_row *);
     void (*function_row)(const ac_function_row *);
+    void (*normalise_row)(const ac_normalise_row *);
+    void (*attention_row)(const ac_attention_row *);
     void (*luma_row)(const ac_luma_row *);
     void (*chroma_row)(const ac_chroma_row *);
 } ac_isa;

@@ -42,10 +42,12 @@ typedef enum graph_kind {
     GRAPH_RESIZE,
     GRAPH_MAX_POOL,
     GRAPH_AVERAGE_POOL,
-    GRAPH_ARRAY,    /* an operator on arrays: array */
-    GRAPH_TO_ARRAY, /* converts a map to an array of the same numbers in the same order */
-    GRAPH_TO_MAP,   /* the reverse, only for arrays of F16 */
-    GRAPH_RESHAPE,  /* gone once import_depth.c has recognised what they are part of */
+    GRAPH_NORMALISE, /* the channels of each pixel to a mean of 0 and a variance of 1 */
+    GRAPH_ATTENTION, /* inputs: queries, keys, values; the channels are in heads */
+    GRAPH_ARRAY,     /* an operator on arrays: array */
+    GRAPH_TO_ARRAY,  /* converts a map to an array of the same numbers in the same order */
+    GRAPH_TO_MAP,    /* the reverse, only for arrays of F16 */
+    GRAPH_RESHAPE,   /* gone once import_depth.c has recognised what they are part of */
     GRAPH_TRANSPOSE,
 } graph_kind;
 
@@ -153,6 +155,15 @@ typedef struct graph_node {
         } depth;
         graph_resize resize;
         graph_pool pool;
+        struct {
+            float *gain, *shift; /* of each channel, afterwards */
+            float epsilon;       /* added to the variance */
+        } normalise;
+        struct {
+            uint32_t heads;
+            float scale;     /* of the products of queries and keys */
+            double *weights; /* [keys]: room for the reference */
+        } attention;
         value_format quantize; /* an 8-bit format */
         graph_array *array;
         struct {

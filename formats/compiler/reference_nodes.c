@@ -183,6 +183,65 @@ static void run_affine(const graph_node *node, const reference_array *in, refere
     }
 }
 
+static void normalise_pixel(const graph_node *node, const float *in, size_t plane,
+                            uint32_t channels, float *out)
+{
+    double sum = 0, squares = 0;
+    for (uint32_t c = 0; c < channels; c++)
+        sum += (double)in[c * plane];
+    const double mean = sum / channels;
+    for (uint32_t c = 0; c < channels; c++)
+        squares += ((double)in[c * plane] - mean) * ((double)in[c * plane] - mean);
+    const double deviation = sqrt(squares / channels + (double)node->normalise.epsilon);
+    for (uint32_t c = 0; c < channels; c++)
+        out[c * plane] =
+            (float)(((double)in[c * plane] - mean) / deviation * (double)node->normalise.gain[c] +
+                    (double)node->normalise.shift[c]);
+}
+
+static void run_normalise(const graph_node *node, const reference_array *in, reference_array *out)
+{
+    const size_t plane = (size_t)out->height * out->width;
+    for (size_t i = 0; i < plane; i++)
+        normalise_pixel(node, in->data + i, plane, out->channels, out->data + i);
+}
+
+/* Pixel x of head h. weights: room for one number for each key. */
+static void attend(const graph_node *node, const reference_array *const *in, uint32_t h, size_t x,
+                   double *weights, reference_array *out)
+{
+    const uint32_t heads = node->attention.heads, size = in[0]->channels / heads;
+    const size_t queries = (size_t)out->height * out->width;
+    const size_t keys = (size_t)in[1]->height * in[1]->width;
+    double most = -INFINITY, sum = 0;
+    for (size_t j = 0; j < keys; j++) {
+        weights[j] = 0;
+        for (uint32_t c = h * size; c < (h + 1) * size; c++)
+            weights[j] += (double)in[0]->data[c * queries + x] * (double)in[1]->data[c * keys + j];
+        weights[j] *= (double)node->attention.scale;
+        most = fmax(most, weights[j]);
+    }
+    for (size_t j = 0; j < keys; j++) {
+        weights[j] = exp(weights[j] - most);
+        sum += weights[j];
+    }
+    for (uint32_t c = h * (out->channels / heads); c < (h + 1) * (out->channels / heads); c++) {
+        double mean = 0;
+        for (size_t j = 0; j < keys; j++)
+            mean += weights[j] * (double)in[2]->data[c * keys + j];
+        out->data[c * queries + x] = (float)(mean / sum);
+    }
+}
+
+static void run_attention(const graph_node *node, const reference_array *const *in,
+                          reference_array *out)
+{
+    double *weights = node->attention.weights;
+    for (uint32_t h = 0; h < node->attention.heads; h++)
+        for (size_t x = 0; x < (size_t)out->height * out->width; x++)
+            attend(node, in, h, x, weights, out);
+}
+
 /* Like QuantizeLinear followed by DequantizeLinear. */
 void reference_quantize(value_format format, reference_array *a)
 {
@@ -311,8 +370,8 @@ bool reference_shape(const graph *g, const graph_node *node, const reference_arr
     }
     *out = (reference_array){v->channels, x->height, x->width, NULL};
     for (uint32_t i = 1; i < node->input_count; i++)
-        fits = fits && (node->kind == GRAPH_CONV || same_size(x, in[i]) ||
-                        (in[i]->height == 1 && in[i]->width == 1));
+        fits = fits && (node->kind == GRAPH_CONV || node->kind == GRAPH_ATTENTION ||
+                        same_size(x, in[i]) || (in[i]->height == 1 && in[i]->width == 1));
     if (node->kind == GRAPH_CONV) {
         out->height = graph_window_outputs(&node->conv.window, 0, x->height, false);
         out->width = graph_window_outputs(&node->conv.window, 1, x->width, false);
@@ -382,6 +441,12 @@ void reference_node(const graph_node *node, const reference_array *const *in, re
     case GRAPH_MAX_POOL:
     case GRAPH_AVERAGE_POOL:
         reference_pool(node, in[0], out);
+        break;
+    case GRAPH_NORMALISE:
+        run_normalise(node, in[0], out);
+        break;
+    case GRAPH_ATTENTION:
+        run_attention(node, in, out);
         break;
     case GRAPH_ACTIVATION:
     case GRAPH_TO_ARRAY:

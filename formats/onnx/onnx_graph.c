@@ -36,6 +36,17 @@ void onnx_graph_keep(onnx_graph *g, const bool *keep)
     g->node_count = kept;
 }
 
+bool onnx_is_left_out(const onnx_node *node, const tensor *(*data)(const void *context, uint32_t),
+                      const void *context)
+{
+    for (const onnx_branch *b = node->branch; b; b = b->outer) {
+        const tensor *t = data(context, b->condition);
+        if (t && t->data && t->count == 1 && (tensor_int(t, 0) != 0) != b->when)
+            return true;
+    }
+    return false;
+}
+
 uint32_t onnx_graph_arguments(const onnx_graph *g)
 {
     uint32_t max = 1;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* An ONNX model in memory: values, and the nodes that compute them in execution order.
  *
+ * The branches of an If become part of the graph. What is left of the If is an operator with the
+ * inputs condition, result of the one branch, result of the other; one for each of its outputs.
+ *
  * Reading resolves names to values, decodes constants (initialisers and Constant nodes) to tensors,
  * and converts nodes of older operator sets to the current form (onnx_upgrade.c), so that there is
  * only one form of each operator.
@@ -41,6 +44,14 @@ typedef struct onnx_attribute {
     const tensor *tensor;
 } onnx_attribute;
 
+/* A branch of an If. Its nodes are in the graph like all others, and count where the condition has
+ * this value. */
+typedef struct onnx_branch {
+    uint32_t condition; /* a value */
+    bool when;
+    const struct onnx_branch *outer; /* the branch that the If is in; NULL: none */
+} onnx_branch;
+
 typedef struct onnx_node {
     const char *name; /* or that of its first output if it has none */
     const char *op_type;
@@ -48,6 +59,7 @@ typedef struct onnx_node {
     uint32_t attribute_count;
     uint32_t *inputs, *outputs; /* values or ONNX_NONE */
     uint32_t input_count, output_count;
+    const onnx_branch *branch; /* NULL: in none */
     /* Old forms for which there is no current attribute. Only onnx_upgrade.c sets them, never a
      * file. */
     bool flattens;          /* Softmax: treat all dimensions from the axis on as one */
@@ -116,6 +128,10 @@ bool onnx_input_shape(const onnx_input *input, tensor *t);
 
 /* Removes the nodes i with !keep[i]. */
 void onnx_graph_keep(onnx_graph *g, const bool *keep);
+/* Whether the node is in a branch that is not taken, as far as conditions are known; data: that of a
+ * value, NULL: unknown. */
+bool onnx_is_left_out(const onnx_node *node, const tensor *(*data)(const void *context, uint32_t),
+                      const void *context);
 /* The largest number of inputs or outputs of a node; at least 1. */
 uint32_t onnx_graph_arguments(const onnx_graph *g);
 

@@ -11,6 +11,8 @@ typedef struct graph_reader {
     onnx_graph *g;
     const onnx_read_options *options;
     onnx_names names;
+    const struct graph_reader *outer; /* of the graph around a branch; NULL: it is the model */
+    const onnx_branch *branch;
     format_error *error;
 } graph_reader;
 
@@ -30,6 +32,15 @@ static const char *copy_name(graph_reader *r, const char *name)
     else if (!copy)
         out_of_memory(r);
     return copy;
+}
+
+/* The value with this name in the branch, or around it; ONNX_NONE: none. */
+static uint32_t find_value(const graph_reader *r, const char *name)
+{
+    uint32_t value = ONNX_NONE;
+    for (; r && value == ONNX_NONE; r = r->outer)
+        value = onnx_names_find(&r->names, name);
+    return value;
 }
 
 /* ---- values ------------------------------------------------------------------------------- */
@@ -240,7 +251,7 @@ static bool read_names(graph_reader *r, const Onnx__NodeProto *n, onnx_node *nod
         return out_of_memory(r);
     for (; node->input_count < n->n_input; node->input_count++) {
         const char *name = onnx_text(n->input[node->input_count]);
-        const uint32_t value = *name ? onnx_names_find(&r->names, name) : ONNX_NONE;
+        const uint32_t value = *name ? find_value(r, name) : ONNX_NONE;
         if (*name && value == ONNX_NONE)
             return onnx_node_fail(node, r->error, "reads '%.60s', which nothing before it makes",
                                   name);
@@ -255,14 +266,19 @@ static bool read_names(graph_reader *r, const Onnx__NodeProto *n, onnx_node *nod
     return true;
 }
 
+static bool add_if(graph_reader *r, const Onnx__NodeProto *n);
+
 /* The node is added to the graph as soon as it owns something. */
 static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
 {
     onnx_graph *g = r->g;
+    if (!strcmp(onnx_text(n->op_type), "If"))
+        return add_if(r, n);
     const char *domain = onnx_text(n->domain), *name = onnx_text(n->name);
     onnx_node *node = &g->nodes[g->node_count];
     node->name = copy_name(r, name[0] || !n->n_output ? name : onnx_text(n->output[0]));
     node->op_type = copy_name(r, onnx_text(n->op_type));
+    node->branch = r->branch;
     node->attributes =
         blocks_alloc(&g->memory, n->n_attribute + ONNX_MORE_ATTRIBUTES, sizeof *node->attributes);
     if (!node->name || !node->op_type)
@@ -285,6 +301,105 @@ static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
         return false;
     *node = (onnx_node){0};
     g->node_count--;
+    return true;
+}
+
+/* ---- branches ----------------------------------------------------------------------------- */
+
+enum { MAX_NESTED = 8 };
+
+static const Onnx__GraphProto *branch_of(const Onnx__NodeProto *n, const char *name)
+{
+    for (size_t i = 0; i < n->n_attribute; i++)
+        if (!strcmp(onnx_text(n->attribute[i]->name), name))
+            return n->attribute[i]->g;
+    return NULL;
+}
+
+/* How many nodes a graph becomes; more than ONNX_MAX_NODES: too many. */
+static size_t count_nodes(const Onnx__GraphProto *o, int depth)
+{
+    static const char *const branches[] = {"then_branch", "else_branch"};
+    size_t count = o->n_node;
+    for (size_t i = 0; i < o->n_node && count <= ONNX_MAX_NODES; i++) {
+        const Onnx__NodeProto *n = o->node[i];
+        const bool choice = !strcmp(onnx_text(n->op_type), "If");
+        count += choice ? n->n_output : 0;
+        for (int k = 0; choice && k < 2 && count <= ONNX_MAX_NODES; k++) {
+            const Onnx__GraphProto *inner = branch_of(n, branches[k]);
+            count += !inner ? 0 : depth ? count_nodes(inner, depth - 1) : ONNX_MAX_NODES;
+        }
+    }
+    return count;
+}
+
+/* Adds the nodes of a branch; results: the values of its outputs. */
+static bool add_branch(graph_reader *r, const Onnx__GraphProto *o, const onnx_branch *branch,
+                       uint32_t *results)
+{
+    graph_reader inner = {
+        .g = r->g, .options = r->options, .outer = r, .branch = branch, .error = r->error};
+    bool ok = true;
+    for (size_t i = 0; ok && i < o->n_initializer; i++)
+        ok = add_constant(&inner, o->initializer[i], onnx_text(o->initializer[i]->name));
+    for (size_t i = 0; ok && i < o->n_node; i++)
+        ok = add_node(&inner, o->node[i]);
+    for (size_t i = 0; ok && i < o->n_output; i++) {
+        results[i] = find_value(&inner, onnx_text(o->output[i]->name));
+        ok = results[i] != ONNX_NONE ||
+             format_fail(r->error, "output '%.80s' of a branch is not made by any node",
+                         onnx_text(o->output[i]->name));
+    }
+    onnx_names_free(&inner.names);
+    return ok;
+}
+
+/* The node that is left of an If for output i. */
+static bool add_choice(graph_reader *r, const Onnx__NodeProto *n, size_t i, uint32_t condition,
+                       uint32_t one, uint32_t other)
+{
+    onnx_node *node = &r->g->nodes[r->g->node_count];
+    node->name = copy_name(r, onnx_text(n->name)[0] ? onnx_text(n->name) : onnx_text(n->output[i]));
+    node->op_type = "If";
+    node->branch = r->branch;
+    node->inputs = blocks_alloc(&r->g->memory, 3, sizeof *node->inputs);
+    node->outputs = blocks_alloc(&r->g->memory, 1, sizeof *node->outputs);
+    if (!node->name || !node->inputs || !node->outputs)
+        return out_of_memory(r);
+    node->inputs[0] = condition;
+    node->inputs[1] = one;
+    node->inputs[2] = other;
+    node->input_count = 3;
+    node->output_count = 1;
+    r->g->node_count++;
+    return add_value(r, onnx_text(n->output[i]), node->outputs);
+}
+
+static bool add_if(graph_reader *r, const Onnx__NodeProto *n)
+{
+    static const char *const names[] = {"then_branch", "else_branch"};
+    const onnx_node named = {.name = onnx_text(n->name), .op_type = "If"};
+    const uint32_t condition = n->n_input == 1 ? find_value(r, onnx_text(n->input[0])) : ONNX_NONE;
+    onnx_branch *branches = blocks_alloc(&r->g->memory, 2, sizeof *branches);
+    uint32_t *results[2];
+    if (condition == ONNX_NONE || n->n_output > ONNX_MAX_ARGUMENTS)
+        return onnx_node_fail(&named, r->error, "has no condition, or too many outputs");
+    for (int k = 0; k < 2; k++) {
+        const Onnx__GraphProto *o = branch_of(n, names[k]);
+        results[k] = blocks_alloc(&r->g->memory, n->n_output + 1, sizeof **results);
+        if (!branches || !results[k])
+            return out_of_memory(r);
+        if (!o || o->n_output != n->n_output)
+            return onnx_node_fail(&named, r->error, "has no %s with %zu results", names[k],
+                                  n->n_output);
+        branches[k] = (onnx_branch){condition, !k, r->branch};
+        if (!add_branch(r, o, &branches[k], results[k]))
+            return false;
+    }
+    for (size_t i = 0; i < n->n_output; i++)
+        if (onnx_text(n->output[i])[0] &&
+            !add_choice(r, n, i, condition, results[0][i], results[1][i]))
+            return false;
     return true;
 }
 
@@ -322,15 +437,23 @@ static bool add_outputs(graph_reader *r, const Onnx__GraphProto *o)
 
 /* A large or sparse file could stand for hundreds of tensors, so their total size is checked before
  * any is read. */
-static bool external_ok(graph_reader *r, const Onnx__GraphProto *o)
+static uint64_t external_bytes(const Onnx__GraphProto *o, int depth)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < o->n_initializer; i++)
         bytes += onnx_tensor_external_bytes(o->initializer[i]);
     for (size_t i = 0; i < o->n_node; i++)
-        for (size_t k = 0; k < o->node[i]->n_attribute; k++)
-            if (o->node[i]->attribute[k]->t)
-                bytes += onnx_tensor_external_bytes(o->node[i]->attribute[k]->t);
+        for (size_t k = 0; k < o->node[i]->n_attribute; k++) {
+            const Onnx__AttributeProto *a = o->node[i]->attribute[k];
+            bytes += a->t ? onnx_tensor_external_bytes(a->t) : 0;
+            bytes += a->g && depth ? external_bytes(a->g, depth - 1) : 0;
+        }
+    return bytes;
+}
+
+static bool external_ok(graph_reader *r, const Onnx__GraphProto *o)
+{
+    const uint64_t bytes = external_bytes(o, MAX_NESTED);
     if (bytes <= ONNX_MAX_EXTERNAL_BYTES)
         return true;
     return format_fail(r->error,
@@ -345,13 +468,16 @@ static bool read_model(graph_reader *r, const Onnx__ModelProto *model)
     onnx_graph *g = r->g;
     if (!read_opset(r, model))
         return false;
-    if (o->n_node > ONNX_MAX_NODES)
-        return format_fail(r->error, "the model has %zu nodes; at most %d are supported", o->n_node,
-                           ONNX_MAX_NODES);
+    const size_t nodes = count_nodes(o, MAX_NESTED);
+    if (nodes > ONNX_MAX_NODES)
+        return format_fail(r->error,
+                           "the model has %zu nodes or branches in branches; at most %d nodes are "
+                           "supported",
+                           nodes, ONNX_MAX_NODES);
     g->name = copy_name(r, onnx_text(o->name));
     if (!g->name || !external_ok(r, o))
         return false;
-    g->nodes = calloc(o->n_node + 1, sizeof *g->nodes);
+    g->nodes = calloc(nodes + 1, sizeof *g->nodes);
     if (!g->nodes)
         return out_of_memory(r);
     if (!add_inputs(r, o))

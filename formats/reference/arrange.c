@@ -29,6 +29,25 @@ bool op_identity(op_call *c)
     return reshaped(c, op_in(c, 0)->rank, op_in(c, 0)->dims);
 }
 
+/* Of the results of two branches, that of the one that the condition takes. */
+bool op_if(op_call *c)
+{
+    const tensor *taken = op_in(c, 1), *other = op_in(c, 2);
+    if (op_known(c, 0)) {
+        if (op_in(c, 0)->count != 1)
+            return op_fail(c, "has a condition of %zu values; expected one", op_in(c, 0)->count);
+        taken = tensor_int(op_in(c, 0), 0) ? taken : other;
+    } else if (taken->type != other->type || !tensor_same_shape(taken, other)) {
+        return false;
+    }
+    c->unknown = false;
+    if (!op_result_like(c, 0, taken))
+        return false;
+    if (!op_only_shapes(c))
+        memcpy(c->out->data, taken->data, tensor_bytes(taken));
+    return true;
+}
+
 /* Dropout has an effect only in training. */
 bool op_dropout(op_call *c)
 {

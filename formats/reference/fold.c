@@ -117,13 +117,30 @@ static bool fold_node(folding *f, const onnx_node *node, bool *folded)
     return result == REFERENCE_DONE;
 }
 
+static const tensor *data_of(const void *context, uint32_t value)
+{
+    return &((const onnx_graph *)context)->values[value].tensor;
+}
+
+/* Makes an If whose condition is known the branch's result under another name. */
+static void choose(const onnx_graph *g, onnx_node *node)
+{
+    const tensor *t = strcmp(node->op_type, "If") ? NULL : &g->values[node->inputs[0]].tensor;
+    if (!t || !t->data || t->count != 1)
+        return;
+    node->op_type = "Identity";
+    node->inputs[0] = node->inputs[tensor_int(t, 0) ? 1 : 2];
+    node->input_count = 1;
+}
+
 static bool fold_all(folding *f)
 {
     onnx_graph *g = f->g;
     bool *keep = calloc(g->node_count + 1, sizeof *keep), ok = keep;
     for (uint32_t i = 0; ok && i < g->node_count; i++) {
-        bool folded;
-        ok = fold_node(f, &g->nodes[i], &folded);
+        bool folded = onnx_is_left_out(&g->nodes[i], data_of, g);
+        choose(g, &g->nodes[i]);
+        ok = folded || fold_node(f, &g->nodes[i], &folded);
         keep[i] = !folded;
     }
     if (ok)

@@ -18,13 +18,15 @@ op_function op_max_pool, op_average_pool, op_global_max_pool, op_global_average_
 /* matmul.c */
 op_function op_matmul, op_gemm, op_matmul_integer, op_qlinear_matmul;
 /* arrange.c, pick.c */
-op_function op_identity, op_dropout, op_reshape, op_flatten, op_squeeze, op_unsqueeze, op_transpose,
-    op_concat, op_expand, op_tile, op_depth_to_space, op_space_to_depth, op_slice, op_split, op_pad,
-    op_gather;
+op_function op_identity, op_if, op_dropout, op_reshape, op_flatten, op_squeeze, op_unsqueeze,
+    op_transpose, op_concat, op_expand, op_tile, op_depth_to_space, op_space_to_depth, op_slice,
+    op_split, op_pad, op_gather;
 /* make.c */
 op_function op_shape, op_size, op_constant_of_shape, op_range;
 /* reduce.c */
 op_function op_reduce, op_arg, op_softmax, op_log_softmax;
+/* attention.c */
+op_function op_attention;
 /* normalize.c */
 op_function op_batch_norm, op_instance_norm, op_layer_norm, op_group_norm;
 /* resize.c */

@@ -306,7 +306,19 @@ static void function_row(const ac_function_row *f)
     ac_c_function_row(f);
 }
 
+static void normalise_row(const ac_normalise_row *n)
+{
+    ac_c_normalise_row(n);
+}
+
+static void attention_row(const ac_attention_row *a)
+{
+    ac_c_attention_row(a);
+}
+
 AC_NAMED(mve, function_row)
+AC_NAMED(mve, attention_row)
+AC_NAMED(mve, normalise_row)
 AC_NAMED(mve, pack_row)
 AC_NAMED(mve, unpack_row)
 AC_NAMED(mve, resize_row)
@@ -330,6 +342,8 @@ const ac_isa ac_isa_mve = {
     .resize_row = ac_mve_resize_row,
     .elementwise_row = ac_mve_elementwise_row,
     .function_row = ac_mve_function_row,
+    .normalise_row = ac_mve_normalise_row,
+    .attention_row = ac_mve_attention_row,
     .luma_row = ac_c_luma_row,
     .chroma_row = ac_c_chroma_row,
 };

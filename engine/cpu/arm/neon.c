@@ -210,6 +210,8 @@ const ac_isa ac_isa_neon = {
     .resize_row = ac_neon_resize_row,
     .elementwise_row = ac_neon_elementwise_row,
     .function_row = ac_neon_function_row,
+    .normalise_row = ac_neon_normalise_row,
+    .attention_row = ac_neon_attention_row,
     .luma_row = ac_neon_luma_row,
     .chroma_row = ac_neon_chroma_row,
 };

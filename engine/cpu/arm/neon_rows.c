@@ -27,7 +27,9 @@ static void apply_table(uint8_t *p, size_t count, const uint8_t *table)
         p[i] = table[p[i]];
 }
 
+#include "engine/cpu/c/vector_attention.h"
 #include "engine/cpu/c/vector_functions.h"
+#include "engine/cpu/c/vector_normalise.h"
 #endif
 
 void ac_neon_pack_row(const ac_pack_row *p)
@@ -51,13 +53,32 @@ void ac_neon_elementwise_row(const ac_elementwise_row *e)
 }
 
 /* On ARMv7-A, vectors of fp32 lose the subnormals whose signs GELU keeps, and its tbl would take 16
- * instructions for 8 bytes: C does it. */
+ * instructions for 8 bytes: C does it, and normalisation and
+ * attention too. */
 void ac_neon_function_row(const ac_function_row *f)
 {
 #ifdef __aarch64__
     function_row(f);
 #else
     ac_c_function_row(f);
+#endif
+}
+
+void ac_neon_normalise_row(const ac_normalise_row *n)
+{
+#ifdef __aarch64__
+    normalise_row(n);
+#else
+    ac_c_normalise_row(n);
+#endif
+}
+
+void ac_neon_attention_row(const ac_attention_row *a)
+{
+#ifdef __aarch64__
+    attention_row(a);
+#else
+    ac_c_attention_row(a);
 #endif
 }
 

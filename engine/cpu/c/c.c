@@ -12,6 +12,8 @@ const ac_isa ac_isa_c = {
     .resize_row = ac_c_resize_row,
     .elementwise_row = ac_c_elementwise_row,
     .function_row = ac_c_function_row,
+    .normalise_row = ac_c_normalise_row,
+    .attention_row = ac_c_attention_row,
     .luma_row = ac_c_luma_row,
     .chroma_row = ac_c_chroma_row,
 };

@@ -3,49 +3,7 @@
 #include "engine/arith.h"
 #include "engine/cpu/c/c_vector.h"
 #include "engine/cpu/c/rows.h"
-
-typedef float vf;
-
-static inline vf vf_set1(float x)
-{
-    return x;
-}
-
-static inline vf vf_add(vf a, vf b)
-{
-    return a + b;
-}
-
-static inline vf vf_sub(vf a, vf b)
-{
-    return a - b;
-}
-
-static inline vf vf_mul(vf a, vf b)
-{
-    return a * b;
-}
-
-static inline vf vf_div(vf a, vf b)
-{
-    return a / b;
-}
-
-static inline vf vf_max(vf a, vf b)
-{
-    return a > b ? a : b;
-}
-
-static inline vf vf_min(vf a, vf b)
-{
-    return a < b ? a : b;
-}
-
-static inline vf vf_power2(vf v)
-{
-    return ac_float((ac_bits(v) + 127) << 23);
-}
-
+#include "engine/cpu/c/scalar_vector.h"
 #include "engine/cpu/c/functions.h"
 
 static void apply_f16(const ac_function_row *f, uint8_t *p, size_t count)

@@ -14,6 +14,8 @@ void ac_c_unpack_row(const ac_unpack_row *u);
 void ac_c_elementwise_row(const ac_elementwise_row *e);
 void ac_c_resize_row(const ac_resize_row *r);
 void ac_c_function_row(const ac_function_row *f);
+void ac_c_normalise_row(const ac_normalise_row *n);
+void ac_c_attention_row(const ac_attention_row *a);
 
 void ac_c_luma_row(const ac_luma_row *r);
 void ac_c_chroma_row(const ac_chroma_row *r);
@@ -44,6 +46,8 @@ static inline void ac_fill_up(const ac_row *r, uint32_t channels, uint32_t pixel
     AC_NAMED(isa, resize_row)                                                                      \
     AC_NAMED(isa, elementwise_row)                                                                 \
     AC_NAMED(isa, function_row)                                                                    \
+    AC_NAMED(isa, normalise_row)                                                                   \
+    AC_NAMED(isa, attention_row)                                                                   \
     AC_NAMED(isa, luma_row)                                                                        \
     AC_NAMED(isa, chroma_row)                                                                      \
     const ac_isa ac_isa_##isa = {.name = #isa,                                                     \
@@ -55,6 +59,8 @@ static inline void ac_fill_up(const ac_row *r, uint32_t channels, uint32_t pixel
                                  .resize_row = ac_##isa##_resize_row,                              \
                                  .elementwise_row = ac_##isa##_elementwise_row,                    \
                                  .function_row = ac_##isa##_function_row,                          \
+                                 .normalise_row = ac_##isa##_normalise_row,                        \
+                                 .attention_row = ac_##isa##_attention_row,                        \
                                  .luma_row = ac_##isa##_luma_row,                                  \
                                  .chroma_row = ac_##isa##_chroma_row,                              \
                                  __VA_ARGS__}

@@ -69,13 +69,26 @@ static uint32_t from_map(importer *im, const onnx_node *node, uint32_t map)
     return value;
 }
 
+/* The map as an array in the order of the view. */
+static array in_order(const array_maker *m, const import_binding *b)
+{
+    static const uint32_t turned[2] = {1, 0};
+    const graph_value *v = &m->im->g->values[b->value];
+    const int64_t dims[2] = {v->channels, (int64_t)v->height * v->width};
+    const array a = array_of_map(m, b->value);
+    if (b->view != VIEW_LAST)
+        return a;
+    m->im->g->has_arrays = true;
+    return array_dense(m, array_permute(array_view(m, a, 2, dims), turned));
+}
+
 /* Converts a map to the integers that ONNX has in its place. */
 static uint32_t quantise_map(importer *im, const onnx_node *node, const import_binding *b)
 {
     static const array_function quantize = {
         .code = MONA_FN_QUANTIZE, .arithmetic = MONA_FLOAT, .conversion = MONA_SATURATE};
     const array_maker m = {im, node};
-    const array operands[3] = {array_of_map(&m, b->value),
+    const array operands[3] = {in_order(&m, b),
                                array_number(&m, MONA_F32, (double)b->quantisation.scale),
                                array_number(&m, MONA_F32, b->quantisation.zero)};
     return array_ok(operands[0])
@@ -108,8 +121,8 @@ uint32_t array_value(importer *im, const onnx_node *node, uint32_t onnx_value)
     if (t->data)
         b->array = add_constant(im, node, im->model->values[onnx_value].name, t);
     else if (b->value != UINT32_MAX)
-        b->array =
-            b->quantisation.scale > 0 ? quantise_map(im, node, b) : from_map(im, node, b->value);
+        b->array = b->quantisation.scale > 0 ? quantise_map(im, node, b)
+                                             : in_order(&(array_maker){im, node}, b).value;
     else
         import_fail(im, node, "reads '%.60s', which nothing computes",
                     im->model->values[onnx_value].name);
@@ -163,6 +176,31 @@ bool array_to_map(importer *im, const onnx_node *node, uint32_t value)
         return false;
     b->value = made;
     b->view = view;
+    return true;
+}
+
+/* The rows of [..., channels] become pixels. */
+bool import_rows_as_map(importer *im, const onnx_node *node, size_t i)
+{
+    static const uint32_t turned[2] = {1, 0};
+    import_binding *b = &im->bindings[node->inputs[i]];
+    const tensor *t = &im->model->values[node->inputs[i]].tensor;
+    const array_maker m = {im, node};
+    const int64_t channels = t->dims[t->rank - 1];
+    const int64_t dims[2] = {(int64_t)t->count / channels, channels};
+    const array turn = array_permute(array_of_value(im->g, b->array, 2, dims), turned);
+    const array copy = array_unary(&m, MONA_F16, MONA_FN_COPY, turn);
+    const uint32_t made = graph_add_value(im->g, im->model->values[node->inputs[i]].name);
+    if (made == UINT32_MAX)
+        return import_fail(im, node, "needs more memory than there is");
+    graph_value *map = &im->g->values[made];
+    map->channels = (uint32_t)channels;
+    map->height = 1;
+    map->width = (uint32_t)dims[0];
+    if (!array_become_map(&m, copy, made))
+        return false;
+    b->value = made;
+    b->view = VIEW_LAST;
     return true;
 }
 

@@ -311,7 +311,9 @@ static bool add_outputs(importer *im)
     for (uint32_t i = 0; i < o->output_count; i++) {
         const onnx_value *v = &o->values[o->outputs[i]];
         const import_binding *b = &im->bindings[o->outputs[i]];
-        uint32_t value = v->tensor.data || b->quantisation.scale > 0 ? UINT32_MAX : b->value;
+        uint32_t value = v->tensor.data || b->quantisation.scale > 0 || b->view == VIEW_LAST
+                             ? UINT32_MAX
+                             : b->value;
         if (value == UINT32_MAX || !im->g->values[value].channels)
             value =
                 array_value(im, &(onnx_node){.name = v->name, .op_type = "output"}, o->outputs[i]);

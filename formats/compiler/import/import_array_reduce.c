@@ -70,7 +70,16 @@ bool import_array_global_pool(importer *im, const onnx_node *node)
 
 /* ---- softmax ------------------------------------------------------------------------------ */
 
-/* e^(x - max) / their sum, or, in logarithms, x - max - ln(sum). */
+array array_softmax(const array_maker *m, mona_type type, array x, uint32_t mask)
+{
+    const array max = array_reduce(m, MONA_F32, MONA_REDUCE_MAX, x, mask);
+    const array e =
+        array_unary(m, MONA_F32, MONA_FN_EXP, array_binary(m, MONA_F32, MONA_FN_SUB, x, max));
+    return array_binary(m, type, MONA_FN_DIV, e,
+                        array_reduce(m, MONA_F32, MONA_REDUCE_SUM, e, mask));
+}
+
+/* In logarithms, x - max - ln(sum). */
 bool import_array_softmax(importer *im, const onnx_node *node)
 {
     const array_maker m = {im, node};
@@ -82,12 +91,12 @@ bool import_array_softmax(importer *im, const onnx_node *node)
     const uint32_t at = (uint32_t)(axis < 0 ? axis + x.rank : axis);
     const bool flatten = node->flattens; /* see onnx_upgrade.c */
     const uint32_t mask = flatten ? all_axes(x.rank) & ~all_axes(at) : 1u << at;
+    if (!strcmp(node->op_type, "Softmax"))
+        return array_bind(&m, 0, array_softmax(&m, type, x, mask));
     const array max = array_reduce(&m, MONA_F32, MONA_REDUCE_MAX, x, mask);
     const array d = array_binary(&m, MONA_F32, MONA_FN_SUB, x, max);
     const array e = array_unary(&m, MONA_F32, MONA_FN_EXP, d);
     const array sum = array_reduce(&m, MONA_F32, MONA_REDUCE_SUM, e, mask);
-    if (!strcmp(node->op_type, "Softmax"))
-        return array_bind(&m, 0, array_binary(&m, type, MONA_FN_DIV, e, sum));
     return array_bind(
         &m, 0, array_binary(&m, type, MONA_FN_SUB, d, array_unary(&m, MONA_F32, MONA_FN_LOG, sum)));
 }

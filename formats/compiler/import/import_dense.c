@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Matrix products of flattened maps with constants. They are convolutions whose filter covers the
- * whole map: there is one output pixel, and the weights are in the order of the flattened map. */
+/* Matrix products with constants. That of a flattened map is a convolution whose filter covers the
+ * whole map: there is one output pixel, and the weights are in the order of the flattened map. That
+ * of a tensor whose channels come last is a 1x1 convolution. */
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
@@ -83,14 +84,51 @@ bool import_whole_window(importer *im, const onnx_node *node, uint32_t x, graph_
                        source->width, source->height, IMPORT_MAX_KERNEL, IMPORT_MAX_KERNEL);
 }
 
+enum { ROWS_PAY = 1 << 18 }; /* multiply-adds from which converting arrays to maps pays */
+
+/* Whether input 0 is an array of rows, on which an operator with this work for each element is worth
+ * a conversion. */
+static bool rows_pay(const importer *im, const onnx_node *node, uint64_t work)
+{
+    const onnx_value *v = &im->model->values[node->inputs[0]];
+    const uint32_t rank = v->shaped ? v->tensor.rank : 0;
+    const int64_t channels = rank > 1 ? v->tensor.dims[rank - 1] : 0;
+    const int64_t rows = channels ? (int64_t)v->tensor.count / channels : 0;
+    return import_bound(im, node, 0) == UINT32_MAX && rows > 1 && rows <= MONA_MAX_SIDE &&
+           channels <= MONA_MAX_CHANNELS && im->bindings[node->inputs[0]].array != UINT32_MAX &&
+           element_is_float(v->tensor.type) && v->tensor.count * work >= ROWS_PAY;
+}
+
+/* The channels of x, if they come last, and else all of it are multiplied by the matrix. */
+static bool multiplied(importer *im, const onnx_node *node, bool transposed, uint32_t *x,
+                       graph_window *w, uint64_t *count)
+{
+    const graph_value *matrix = import_constant(im, node, 1);
+    const uint64_t outputs = matrix && matrix->rank == 2 ? matrix->dims[transposed ? 0 : 1] : 0;
+    if (rows_pay(im, node, outputs) && !import_rows_as_map(im, node, 0))
+        return false;
+    if (import_view_of(im, node, 0) != VIEW_LAST) {
+        if (!import_flat(im, node, 0, x) || !import_whole_window(im, node, *x, w))
+            return false;
+        *count = elements_of(im, *x);
+        return true;
+    }
+    *w = (graph_window){.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
+    if (!import_elements(im, node, 0, x))
+        return false;
+    *count = im->g->values[*x].channels;
+    return true;
+}
+
 static bool add_product(importer *im, const onnx_node *node, bool transposed, float alpha,
                         float beta)
 {
     uint32_t x, outputs = 0;
+    uint64_t count = 0;
     graph_conv conv = {.groups = 1};
-    if (!import_flat(im, node, 0, &x) || !import_whole_window(im, node, x, &conv.window))
+    if (!multiplied(im, node, transposed, &x, &conv.window, &count))
         return false;
-    conv.weights = import_matrix(im, node, 1, transposed, alpha, elements_of(im, x), &outputs);
+    conv.weights = import_matrix(im, node, 1, transposed, alpha, count, &outputs);
     conv.bias = conv.weights ? read_bias(im, node, beta, outputs) : NULL;
     if (!conv.bias)
         return false;
@@ -110,4 +148,35 @@ bool import_gemm(importer *im, const onnx_node *node)
 bool import_mat_mul(importer *im, const onnx_node *node)
 {
     return add_product(im, node, false, 1, 0);
+}
+
+/* Of the last dimension, where that is the channels. */
+bool import_layer_norm(importer *im, const onnx_node *node)
+{
+    enum { WORK = 16 };
+    const float epsilon = onnx_float(node, "epsilon", 1e-5f);
+    uint32_t x = UINT32_MAX;
+    if (rows_pay(im, node, WORK) ? !import_rows_as_map(im, node, 0)
+                                 : import_bound(im, node, 0) == UINT32_MAX)
+        return im->error->text[0] ? false : import_fail(im, node, "reads an array");
+    if (!import_elements(im, node, 0, &x))
+        return false;
+    const graph_value *scale = import_constant(im, node, 1), *bias = import_constant(im, node, 2);
+    const uint32_t channels = im->g->values[x].channels;
+    const bool results = node->output_count > 1 && node->outputs[1] != ONNX_NONE;
+    if (import_view_of(im, node, 0) != VIEW_LAST || results ||
+        !import_is_channel_axis(im, node, 0, onnx_int(node, "axis", -1)) || !scale ||
+        (import_has(node, 2) && !bias) || !(epsilon >= 1e-20f && epsilon <= 1e20f))
+        return import_fail(im, node,
+                           "does not normalise the channels, which come last, by constants");
+    float *gain = import_per_channel(im, node, scale, channels);
+    float *shift = bias ? import_per_channel(im, node, import_constant(im, node, 2), channels)
+                        : graph_alloc(im->g, channels, sizeof *shift);
+    graph_node *made = gain && shift ? import_node_like(im, node, GRAPH_NORMALISE, x) : NULL;
+    if (!made)
+        return im->error->text[0] ? false : format_fail(im->error, "out of memory");
+    made->normalise.gain = gain;
+    made->normalise.shift = shift;
+    made->normalise.epsilon = epsilon;
+    return true;
 }

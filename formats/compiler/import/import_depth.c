@@ -188,6 +188,46 @@ static bool add_channel_shuffle(importer *im, const onnx_node *node, uint32_t x)
     return import_add_conv(im, node, &conv, x, channels);
 }
 
+/* ---- channels last ------------------------------------------------------------------------ */
+
+static bool permutes(const int64_t *permutation, uint32_t rank, const char *as)
+{
+    bool same = rank == strlen(as);
+    for (uint32_t i = 0; i < rank && same; i++)
+        same = permutation[i] == as[i] - '0';
+    return same;
+}
+
+/* The view of map v that a Transpose makes of one of a view; VIEW_NONE: it is none of the map. */
+static import_view transposed_view(const importer *im, const onnx_node *node, const graph_value *v,
+                                   const int64_t *permutation, uint32_t rank)
+{
+    const import_view view = import_view_of(im, node, 0);
+    const onnx_value *from = &im->model->values[node->inputs[0]];
+    const int64_t *dims = from->tensor.dims;
+    const bool known = from->shaped && from->tensor.rank == rank && v->height;
+    if (view == VIEW_MAP && permutes(permutation, rank, "0231"))
+        return VIEW_LAST;
+    if ((view == VIEW_LINE || view == VIEW_PIXELS) && permutes(permutation, rank, "021"))
+        return VIEW_LAST;
+    if (view != VIEW_LAST || (known && dims[0] != 1))
+        return VIEW_NONE;
+    if (permutes(permutation, rank, "0312") &&
+        (!known || (dims[1] == v->height && dims[2] == v->width)))
+        return VIEW_MAP;
+    if (permutes(permutation, rank, "021"))
+        return v->height == 1 ? VIEW_LINE : VIEW_PIXELS;
+    return VIEW_NONE;
+}
+
+static bool become_view(importer *im, const onnx_node *node, uint32_t x, import_view view)
+{
+    if (!import_bind(im, node, 0, x))
+        return false;
+    import_set_view(im, node, view);
+    return true;
+}
+
 bool import_transpose(importer *im, const onnx_node *node)
 {
     int64_t permutation[GRAPH_MAX_RANK];
@@ -197,12 +237,17 @@ bool import_transpose(importer *im, const onnx_node *node)
         return import_fail(im, node, "has no input");
     const graph_node *reshape = made_by(im, node, GRAPH_RESHAPE);
     if (!reshape) {
-        if (import_elements(im, node, 0, &x) &&
-            is_channel_shuffle(im, node, &im->g->values[x], permutation, rank))
+        if (!import_elements(im, node, 0, &x))
+            return false;
+        const import_view view = transposed_view(im, node, &im->g->values[x], permutation, rank);
+        if (view != VIEW_NONE)
+            return become_view(im, node, x, view);
+        if (is_channel_shuffle(im, node, &im->g->values[x], permutation, rank))
             return add_channel_shuffle(im, node, x);
         return import_fail(im, node,
-                           "is supported only after a Reshape, as a part of depth-to-space, "
-                           "space-to-depth or a channel shuffle");
+                           "is supported to move channels to the end and back and, after a "
+                           "Reshape, as a part of depth-to-space, space-to-depth or a "
+                           "channel shuffle");
     }
     return add_part(im, node, GRAPH_TRANSPOSE, reshape->output, permutation, rank);
 }

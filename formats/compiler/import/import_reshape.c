@@ -20,13 +20,19 @@ static const tensor *known_shape(const importer *im, const onnx_node *node)
     return v->shaped ? &v->tensor : NULL;
 }
 
-/* Binds output 0 by its shape. *done: the shape is known. */
+/* Binds output 0 by its shape. *done: that was all there is to do. */
 static bool bind_shape(importer *im, const onnx_node *node, uint32_t *x, bool *done)
 {
     const tensor *shape = known_shape(im, node);
-    *done = shape;
-    return import_elements(im, node, 0, x) &&
-           (!shape || bind_view(im, node, *x, import_find_view(&im->g->values[*x], shape)));
+    *done = false;
+    if (!import_elements(im, node, 0, x))
+        return false;
+    const import_view from = import_view_of(im, node, 0);
+    const import_view to = shape ? import_find_view(&im->g->values[*x], from, shape) : VIEW_NONE;
+    if (to == VIEW_NONE && (shape || from == VIEW_LAST))
+        return import_fail(im, node, "reshapes a tensor whose channels come last");
+    *done = shape && bind_view(im, node, *x, to);
+    return *done || !shape;
 }
 
 bool import_flatten(importer *im, const onnx_node *node)

@@ -15,17 +15,14 @@ bool import_identity(importer *im, const onnx_node *node)
 
 /* ---- channels ----------------------------------------------------------------------------- */
 
-static bool channel_axis(const importer *im, const onnx_node *node, int64_t axis)
-{
-    return axis == 1 || axis == (import_view_of(im, node, 0) == VIEW_LINE ? -2 : -3);
-}
-
 /* Adds input i to the dimensions and channels of the result so far. */
 static bool join(importer *im, const onnx_node *node, size_t i, graph_value *all, uint32_t *value)
 {
-    if (!import_channels(im, node, i, value))
+    if (!import_any_channels(im, node, i, value))
         return false;
     const graph_value *v = &im->g->values[*value];
+    if ((import_view_of(im, node, i) == VIEW_LAST) != (import_view_of(im, node, 0) == VIEW_LAST))
+        return import_fail(im, node, "concatenates tensors whose channels are different axes");
     if ((all->height && v->height && all->height != v->height) ||
         (all->width && v->width && all->width != v->width))
         return import_fail(im, node, "concatenates tensors of %ux%u and %ux%u", all->width,
@@ -41,7 +38,7 @@ static bool join(importer *im, const onnx_node *node, size_t i, graph_value *all
  * merged. */
 bool import_concat(importer *im, const onnx_node *node)
 {
-    if (!channel_axis(im, node, onnx_int(node, "axis", 1)) || !node->input_count)
+    if (!node->input_count || !import_is_channel_axis(im, node, 0, onnx_int(node, "axis", 1)))
         return import_fail(im, node,
                            "concatenates tensors along axis %" PRId64
                            "; supported: the channels (axis 1)",
@@ -94,24 +91,29 @@ static int64_t bound(int64_t at, int64_t dim)
     return at < 0 ? 0 : at > dim ? dim : at;
 }
 
+/* Whether a Slice keeps some channels, in steps of 1. */
+static bool slices_channels(const importer *im, const onnx_node *node)
+{
+    const tensor *axes = import_has(node, 3) ? &im->model->values[node->inputs[3]].tensor : NULL;
+    const tensor *steps = import_has(node, 4) ? &im->model->values[node->inputs[4]].tensor : NULL;
+    return axes && axes->data && axes->count == 1 &&
+           import_is_channel_axis(im, node, 0, tensor_int(axes, 0)) &&
+           (!steps || (steps->data && steps->count == 1 && tensor_int(steps, 0) == 1));
+}
+
 bool import_slice(importer *im, const onnx_node *node)
 {
-    int64_t start, end, axis = 0, step = 1;
-    uint32_t starts, ends, axes, steps, x;
-    if (!import_channels(im, node, 0, &x) ||
+    int64_t start, end;
+    uint32_t starts, ends, x;
+    if (!slices_channels(im, node))
+        return import_spatial_slice(im, node);
+    if (!import_any_channels(im, node, 0, &x) ||
         !import_numbers(im, node, "starts", 1, &start, 1, &starts) ||
-        !import_numbers(im, node, "ends", 2, &end, 1, &ends) ||
-        !import_numbers(im, node, "axes", 3, &axis, 1, &axes) ||
-        !import_numbers(im, node, "steps", 4, &step, 1, &steps))
+        !import_numbers(im, node, "ends", 2, &end, 1, &ends))
         return false;
-    if (!starts || !ends || !channel_axis(im, node, axis) || step != 1)
-        return import_fail(im, node,
-                           "slices axis %" PRId64 " in steps of %" PRId64 "; supported: "
-                           "channels (axis 1) in steps of 1",
-                           axis, step);
     const int64_t channels = im->g->values[x].channels;
     const int64_t first = bound(start, channels), last = bound(end, channels);
-    if (first >= last)
+    if (!starts || !ends || first >= last)
         return import_fail(im, node, "keeps no channel of %" PRId64, channels);
     return add_slice(im, node, 0, x, (uint32_t)first, (uint32_t)(last - first));
 }
@@ -120,13 +122,13 @@ bool import_split(importer *im, const onnx_node *node)
 {
     uint32_t x, count;
     int64_t sizes[64];
-    if (!import_channels(im, node, 0, &x) ||
+    if (!import_any_channels(im, node, 0, &x) ||
         !import_numbers(im, node, "split", 1, sizes, 64, &count))
         return false;
     const uint32_t channels = im->g->values[x].channels;
     const size_t outputs = node->output_count;
-    if (!channel_axis(im, node, onnx_int(node, "axis", 0)) || !outputs || outputs > 64 ||
-        (count && count != outputs))
+    if (!import_is_channel_axis(im, node, 0, onnx_int(node, "axis", 0)) || !outputs ||
+        outputs > 64 || (count && count != outputs))
         return import_fail(im, node,
                            "splits axis %" PRId64 " into %zu parts; supported: channels (axis "
                            "1) into at most 64",

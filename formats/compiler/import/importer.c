@@ -44,6 +44,12 @@ import_quantisation import_quantisation_of(const importer *im, const onnx_node *
     return found ? found->quantisation : (import_quantisation){0};
 }
 
+uint32_t import_rank(const importer *im, const onnx_node *node, size_t i)
+{
+    const onnx_value *v = &im->model->values[node->inputs[i]];
+    return v->shaped || v->tensor.data ? v->tensor.rank : 0;
+}
+
 /* The index of its first computed input; SIZE_MAX: none. */
 static size_t first_computed(const importer *im, const onnx_node *node)
 {
@@ -61,15 +67,19 @@ static import_view node_view(const importer *im, const onnx_node *node)
     return import_view_of(im, node, first_computed(im, node));
 }
 
-import_view import_find_view(const graph_value *value, const tensor *shape)
+import_view import_find_view(const graph_value *value, import_view from, const tensor *shape)
 {
     const int64_t c = value->channels, h = value->height, w = value->width, *dims = shape->dims;
+    if (from == VIEW_LAST && c > 1 && h * w != 1)
+        return shape->rank > 1 && dims[shape->rank - 1] == c ? VIEW_LAST : VIEW_NONE;
     if (!shape->rank || dims[0] != 1)
         return VIEW_OTHER;
     if (shape->rank == 4 && dims[1] == c && dims[2] == h && dims[3] == w)
         return VIEW_MAP;
     if (shape->rank == 3 && dims[1] == c && h == 1 && dims[2] == w)
         return VIEW_LINE;
+    if (shape->rank == 3 && dims[1] == c && h > 1 && dims[2] == h * w)
+        return VIEW_PIXELS;
     return shape->rank == 2 ? VIEW_FLAT : VIEW_OTHER;
 }
 
@@ -134,8 +144,9 @@ bool import_elements(importer *im, const onnx_node *node, size_t i, uint32_t *va
     return true;
 }
 
-static const char *const view_names[] = {"a map", "[1, channels, width]", "flattened to [1, n]",
-                                         "not [1, channels, ...]"};
+static const char *const view_names[] = {
+    "a map",           "[1, channels, width]",   "flattened to [1, n]",   "[1, channels, pixels]",
+    "[..., channels]", "not [1, channels, ...]", "not [1, channels, ...]"};
 
 bool import_tensor(importer *im, const onnx_node *node, size_t i, uint32_t *value)
 {
@@ -151,6 +162,21 @@ bool import_channels(importer *im, const onnx_node *node, size_t i, uint32_t *va
 {
     return import_view_of(im, node, i) == VIEW_LINE ? import_elements(im, node, i, value)
                                                     : import_tensor(im, node, i, value);
+}
+
+bool import_any_channels(importer *im, const onnx_node *node, size_t i, uint32_t *value)
+{
+    return import_view_of(im, node, i) == VIEW_LAST ? import_elements(im, node, i, value)
+                                                    : import_channels(im, node, i, value);
+}
+
+bool import_is_channel_axis(const importer *im, const onnx_node *node, size_t i, int64_t axis)
+{
+    const import_view view = import_view_of(im, node, i);
+    const onnx_value *v = &im->model->values[node->inputs[i]];
+    if (view == VIEW_LAST)
+        return axis == -1 || (v->shaped && axis == (int64_t)v->tensor.rank - 1);
+    return axis == 1 || axis == (view == VIEW_LINE ? -2 : -3);
 }
 
 bool import_flat(importer *im, const onnx_node *node, size_t i, uint32_t *value)
@@ -186,9 +212,10 @@ bool import_numbers(importer *im, const onnx_node *node, const char *name, size_
 float *import_per_channel(importer *im, const onnx_node *node, const graph_value *constant,
                           uint32_t channels)
 {
-    static const uint32_t trailing_dims_of[] = {3, 2, 1,
-                                                0}; /* starting with the channels; 0: none */
-    const graph_value v = *constant;                /* a copy: adding a value moves them */
+    static const uint32_t trailing_dims_of[] = {
+        [VIEW_MAP] = 3,  [VIEW_LINE] = 2,  [VIEW_FLAT] = 1, [VIEW_PIXELS] = 2,
+        [VIEW_LAST] = 1, [VIEW_OTHER] = 0, [VIEW_NONE] = 0}; /* from the channels on; 0: none */
+    const graph_value v = *constant;                         /* a copy: adding a value moves them */
     const uint32_t trailing_dims = trailing_dims_of[node_view(im, node)];
     const bool shaped = trailing_dims && v.rank >= trailing_dims && v.count == channels &&
                         v.dims[v.rank - trailing_dims] == channels;

@@ -11,10 +11,15 @@ enum { IMPORT_MAX_KERNEL = 255 };
 /* The shape in which ONNX sees a value of the graph, which is channels x height x width. The
  * numbers and their order are the same in every view; elementwise operators keep the view. */
 typedef enum import_view {
-    VIEW_MAP,   /* [1, channels, height, width] */
-    VIEW_LINE,  /* [1, channels, width], with a height of 1 */
-    VIEW_FLAT,  /* [1, channels * height * width] */
+    VIEW_MAP,    /* [1, channels, height, width] */
+    VIEW_LINE,   /* [1, channels, width], with a height of 1 */
+    VIEW_FLAT,   /* [1, channels * height * width] */
+    VIEW_PIXELS, /* [1, channels, height * width], with a height of more than 1 */
+    /* [..., channels], the dimensions before it together height * width: the only view in which the
+     * numbers are not in the order of the map. */
+    VIEW_LAST,
     VIEW_OTHER, /* any other shape */
+    VIEW_NONE,
 } import_view;
 
 /* 8-bit integers q stand for scale * (q - zero). */
@@ -49,8 +54,11 @@ bool import_fail(importer *im, const onnx_node *node, const char *format, ...)
 /* Sets the view of the node's output 0, which must be bound already. */
 void import_set_view(importer *im, const onnx_node *node, import_view view);
 import_view import_view_of(const importer *im, const onnx_node *node, size_t i);
-/* The view in which a tensor of this shape equals the value. */
-import_view import_find_view(const graph_value *value, const tensor *shape);
+/* The view in which a tensor of this shape equals the value, whose numbers come in the order of the
+ * view `from`; VIEW_NONE: in none. */
+import_view import_find_view(const graph_value *value, import_view from, const tensor *shape);
+/* The number of dimensions of input i; 0: unknown. */
+uint32_t import_rank(const importer *im, const onnx_node *node, size_t i);
 /* The value that input i is bound to; UINT32_MAX: it is left out. */
 uint32_t import_bound(const importer *im, const onnx_node *node, size_t i);
 
@@ -74,8 +82,14 @@ const graph_value *import_constant(const importer *im, const onnx_node *node, si
 bool import_tensor(importer *im, const onnx_node *node, size_t i, uint32_t *value);
 /* The same, or a line. */
 bool import_channels(importer *im, const onnx_node *node, size_t i, uint32_t *value);
+/* The same, or in VIEW_LAST. */
+bool import_any_channels(importer *im, const onnx_node *node, size_t i, uint32_t *value);
+/* Whether this axis of input i, which may count from the end, is that of its channels. */
+bool import_is_channel_axis(const importer *im, const onnx_node *node, size_t i, int64_t axis);
 /* The same in any view. */
 bool import_elements(importer *im, const onnx_node *node, size_t i, uint32_t *value);
+/* Makes input i, an array [..., channels], available as a map in VIEW_LAST. */
+bool import_rows_as_map(importer *im, const onnx_node *node, size_t i);
 /* Input i must be flat. */
 bool import_flat(importer *im, const onnx_node *node, size_t i, uint32_t *value);
 /* Reads a list of integers: attribute `name` or, if input i is given, that constant. Fails if there
@@ -126,21 +140,25 @@ float *import_weight_scales(importer *im, const onnx_node *node, size_t i, int64
 bool import_add_conv(importer *im, const onnx_node *node, const graph_conv *conv, uint32_t x,
                      uint32_t outputs);
 
+/* A Slice of rows and columns. */
+bool import_spatial_slice(importer *im, const onnx_node *node);
+
 /* ---- operators (import_*.c) ---- */
 operator_import import_conv, import_batch_norm, import_relu, import_leaky_relu, import_prelu,
     import_clip, import_add, import_sub, import_mul, import_div, import_concat, import_slice,
     import_split, import_space_to_depth, import_depth_to_space, import_resize, import_reshape,
     import_transpose, import_identity, import_max_pool, import_average_pool, import_global_max_pool,
     import_global_average_pool, import_reduce_mean, import_flatten, import_squeeze,
-    import_unsqueeze, import_gemm, import_mat_mul, import_cast, import_neg, import_abs,
-    import_hard_sigmoid, import_function, import_max, import_min, import_pad, import_conv_transpose,
-    import_quantize, import_dequantize, import_qlinear_conv, import_qlinear_matmul;
+    import_unsqueeze, import_layer_norm, import_attention, import_gemm, import_mat_mul, import_cast,
+    import_neg, import_abs, import_hard_sigmoid, import_function, import_max, import_min,
+    import_pad, import_conv_transpose, import_quantize, import_dequantize, import_qlinear_conv,
+    import_qlinear_matmul;
 /* import_array*.c */
 operator_import import_array_unary, import_array_binary, import_array_variadic, import_array_prelu,
     import_array_where, import_array_clip, import_array_cast, import_array_move,
     import_array_reshape, import_array_reduce, import_array_arg, import_array_global_pool,
-    import_array_softmax, import_array_batch_norm, import_array_group_norm, import_array_layer_norm,
-    import_array_matmul, import_array_gemm, import_array_matmul_integer,
+    import_array_softmax, import_array_attention, import_array_batch_norm, import_array_group_norm,
+    import_array_layer_norm, import_array_matmul, import_array_gemm, import_array_matmul_integer,
     import_array_qlinear_matmul, import_array_conv, import_array_conv_transpose,
     import_array_conv_integer, import_array_qlinear_conv, import_array_pool, import_array_resize,
     import_array_quantize, import_array_dequantize, import_array_dynamic_quantize;

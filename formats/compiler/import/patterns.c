@@ -14,11 +14,6 @@
 
 enum { MAX_FACTORS = 3 };
 
-typedef struct patterns {
-    onnx_graph *g;
-    uint32_t *producers; /* of each value: a node, or ONNX_NONE */
-} patterns;
-
 /* A product: `constant` times values. */
 typedef struct product {
     double constant;
@@ -30,15 +25,14 @@ static bool near(double a, double b)
     return fabs(a - b) <= 1e-4 * fabs(b);
 }
 
-/* The node of this type that computes the value; NULL: another does. */
-static const onnx_node *made_by(const patterns *p, uint32_t value, const char *op_type)
+const onnx_node *pattern_made_by(const patterns *p, uint32_t value, const char *op_type)
 {
-    const uint32_t i = value == ONNX_NONE ? ONNX_NONE : p->producers[value];
+    const uint32_t i = value >= p->count ? ONNX_NONE : p->producers[value];
     const onnx_node *node = i == ONNX_NONE ? NULL : &p->g->nodes[i];
     return node && !strcmp(node->op_type, op_type) && node->input_count ? node : NULL;
 }
 
-static bool is_number(const patterns *p, uint32_t value, double *number)
+bool pattern_is_number(const patterns *p, uint32_t value, double *number)
 {
     const tensor *t = value == ONNX_NONE ? NULL : &p->g->values[value].tensor;
     if (!t || !t->data || t->count != 1 || !element_is_float(t->type))
@@ -50,16 +44,17 @@ static bool is_number(const patterns *p, uint32_t value, double *number)
 /* Takes products and quotients by numbers apart. */
 static void take_apart(const patterns *p, uint32_t value, product *out)
 {
-    const onnx_node *mul = made_by(p, value, "Mul"), *div = made_by(p, value, "Div");
+    const onnx_node *mul = pattern_made_by(p, value, "Mul"),
+                    *div = pattern_made_by(p, value, "Div");
     double number = 0;
     if (mul && mul->input_count == 2 && !mul->broadcasts && out->count < MAX_FACTORS) {
         take_apart(p, mul->inputs[0], out);
         take_apart(p, mul->inputs[1], out);
     } else if (div && div->input_count == 2 && !div->broadcasts &&
-               is_number(p, div->inputs[1], &number)) {
+               pattern_is_number(p, div->inputs[1], &number)) {
         out->constant /= number;
         take_apart(p, div->inputs[0], out);
-    } else if (is_number(p, value, &number)) {
+    } else if (pattern_is_number(p, value, &number)) {
         out->constant *= number;
     } else {
         if (out->count < MAX_FACTORS)
@@ -75,13 +70,20 @@ static product product_of(const patterns *p, uint32_t value)
     return out;
 }
 
+uint32_t pattern_scaled(const patterns *p, uint32_t value, double *scale)
+{
+    const product f = product_of(p, value);
+    *scale = f.count == 1 ? f.constant : 1;
+    return f.count == 1 ? f.factors[0] : value;
+}
+
 /* The operand of Add(x, number), in any order; ONNX_NONE: it is none. */
 static uint32_t plus(const patterns *p, uint32_t value, double number)
 {
-    const onnx_node *add = made_by(p, value, "Add");
+    const onnx_node *add = pattern_made_by(p, value, "Add");
     for (uint32_t k = 0; add && add->input_count == 2 && k < 2; k++) {
         double other = 0;
-        if (is_number(p, add->inputs[k], &other) && near(other, number))
+        if (pattern_is_number(p, add->inputs[k], &other) && near(other, number))
             return add->inputs[1 - k];
     }
     return ONNX_NONE;
@@ -96,26 +98,27 @@ static bool is_multiple(const patterns *p, uint32_t value, double c, uint32_t x)
 
 static bool is_clip6(const patterns *p, uint32_t value, uint32_t x)
 {
-    const onnx_node *clip = made_by(p, value, "Clip");
+    const onnx_node *clip = pattern_made_by(p, value, "Clip");
     double low = 1, high = 0;
-    return clip && clip->input_count == 3 && is_number(p, clip->inputs[1], &low) && low == 0 &&
-           is_number(p, clip->inputs[2], &high) && high == 6 && plus(p, clip->inputs[0], 3) == x;
+    return clip && clip->input_count == 3 && pattern_is_number(p, clip->inputs[1], &low) &&
+           low == 0 && pattern_is_number(p, clip->inputs[2], &high) && high == 6 &&
+           plus(p, clip->inputs[0], 3) == x;
 }
 
 /* Whether the value is x^3 by Pow or products. */
 static bool is_cube(const patterns *p, uint32_t value, uint32_t x)
 {
-    const onnx_node *pow = made_by(p, value, "Pow");
+    const onnx_node *pow = pattern_made_by(p, value, "Pow");
     double exponent = 0;
     return pow && pow->input_count == 2 && pow->inputs[0] == x &&
-           is_number(p, pow->inputs[1], &exponent) && exponent == 3;
+           pattern_is_number(p, pow->inputs[1], &exponent) && exponent == 3;
 }
 
 /* Whether the value is sqrt(2 / pi) * (x + 0.044715 x^3). */
 static bool is_gelu_cubic(const patterns *p, uint32_t value, uint32_t x)
 {
     const product f = product_of(p, value);
-    const onnx_node *add = f.count == 1 ? made_by(p, f.factors[0], "Add") : NULL;
+    const onnx_node *add = f.count == 1 ? pattern_made_by(p, f.factors[0], "Add") : NULL;
     if (!add || add->input_count != 2 || !near(f.constant, 0.7978845608))
         return false;
     for (uint32_t k = 0; k < 2; k++) {
@@ -132,8 +135,9 @@ static bool is_gelu_cubic(const patterns *p, uint32_t value, uint32_t x)
 /* What constant * x * gate is; NULL: none of the activations. */
 static const char *activation_of(const patterns *p, double constant, uint32_t x, uint32_t gate)
 {
-    const onnx_node *sigmoid = made_by(p, gate, "Sigmoid"), *tanh = made_by(p, gate, "Tanh");
-    const onnx_node *hard = made_by(p, gate, "HardSigmoid");
+    const onnx_node *sigmoid = pattern_made_by(p, gate, "Sigmoid"),
+                    *tanh = pattern_made_by(p, gate, "Tanh");
+    const onnx_node *hard = pattern_made_by(p, gate, "HardSigmoid");
     const uint32_t inner = plus(p, gate, 1);
     if (constant == 1 && sigmoid && sigmoid->inputs[0] == x)
         return "Swish";
@@ -143,10 +147,11 @@ static const char *activation_of(const patterns *p, double constant, uint32_t x,
         return "HardSwish";
     if (near(constant, 1.0 / 6) && is_clip6(p, gate, x))
         return "HardSwish";
-    const onnx_node *softplus = tanh ? made_by(p, tanh->inputs[0], "Softplus") : NULL;
+    const onnx_node *softplus = tanh ? pattern_made_by(p, tanh->inputs[0], "Softplus") : NULL;
     if (constant == 1 && softplus && softplus->inputs[0] == x)
         return "Mish";
-    const onnx_node *erf = made_by(p, inner, "Erf"), *tanh1 = made_by(p, inner, "Tanh");
+    const onnx_node *erf = pattern_made_by(p, inner, "Erf"),
+                    *tanh1 = pattern_made_by(p, inner, "Tanh");
     if (constant == 0.5 && erf && is_multiple(p, erf->inputs[0], sqrt(0.5), x))
         return "Gelu";
     if (constant == 0.5 && tanh1 && is_gelu_cubic(p, tanh1->inputs[0], x))
@@ -189,20 +194,27 @@ static bool replace(onnx_graph *g, onnx_node *node, const char *op_type, uint32_
 
 bool patterns_find(onnx_graph *g)
 {
-    patterns p = {g, malloc((g->value_count + 1) * sizeof *p.producers)};
-    bool ok = p.producers;
+    patterns p = {g, g->value_count, malloc((g->value_count + 1) * sizeof *p.producers),
+                  calloc(g->value_count + 1, sizeof *p.uses)};
+    bool ok = p.producers && p.uses;
     for (uint32_t v = 0; ok && v < g->value_count; v++)
         p.producers[v] = ONNX_NONE;
     for (uint32_t i = 0; ok && i < g->node_count; i++)
         for (uint32_t k = 0; k < g->nodes[i].output_count; k++)
             if (g->nodes[i].outputs[k] != ONNX_NONE)
                 p.producers[g->nodes[i].outputs[k]] = i;
+    for (uint32_t i = 0; ok && i < g->node_count; i++)
+        for (uint32_t k = 0; k < g->nodes[i].input_count; k++)
+            if (g->nodes[i].inputs[k] != ONNX_NONE)
+                p.uses[g->nodes[i].inputs[k]]++;
     /* Later nodes first: a larger pattern may contain a smaller one. */
     for (uint32_t i = g->node_count; ok && i-- > 0;) {
         uint32_t x = 0;
         const char *made = find(&p, &g->nodes[i], &x);
-        ok = !made || replace(g, &g->nodes[i], made, x);
+        ok = made ? replace(g, &g->nodes[i], made, x)
+                  : pattern_normalises(&p, i) && pattern_attends(&p, i);
     }
     free(p.producers);
+    free(p.uses);
     return ok;
 }

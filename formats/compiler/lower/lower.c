@@ -230,6 +230,46 @@ static void lower_pool(lowering *l, const graph_node *node)
     lower_end(l, &op, node->output);
 }
 
+/* In stored values: (x - mean) / sqrt(variance + epsilon) does not depend on the unit in which x and
+ * the square root of epsilon are given. */
+static bool lower_normalise(lowering *l, const graph_node *node)
+{
+    const uint32_t channels = l->g->values[node->output].channels;
+    const double in = (double)l->formats[node->inputs[0]].scale;
+    const float out = l->formats[node->output].scale;
+    mona_file_op op = lower_begin(l, MONA_OP_NORMALISE, node->name);
+    float *numbers = malloc(2 * channels * sizeof *numbers);
+    if (!numbers)
+        return format_fail(l->error, "out of memory");
+    for (uint32_t c = 0; c < channels; c++) {
+        numbers[c] = node->normalise.gain[c] / out;
+        numbers[channels + c] = node->normalise.shift[c] / out;
+    }
+    op.input_count = 1;
+    op.inputs[0] = l->tensors[node->inputs[0]];
+    op.normalise.epsilon = (float)((double)node->normalise.epsilon / (in * in));
+    op.normalise.gain = mona_writer_data(&l->w, numbers, channels * sizeof *numbers);
+    op.normalise.shift = mona_writer_data(&l->w, numbers + channels, channels * sizeof *numbers);
+    free(numbers);
+    lower_end(l, &op, node->output);
+    return true;
+}
+
+static void lower_attention(lowering *l, const graph_node *node)
+{
+    mona_file_op op = lower_begin(l, MONA_OP_ATTENTION, node->name);
+    double scale[3];
+    op.input_count = 3;
+    for (uint32_t i = 0; i < 3; i++) {
+        op.inputs[i] = l->tensors[node->inputs[i]];
+        scale[i] = (double)l->formats[node->inputs[i]].scale;
+    }
+    op.attention.heads = node->attention.heads;
+    op.attention.scale = (float)((double)node->attention.scale * scale[0] * scale[1]);
+    op.attention.value_scale = (float)(scale[2] / (double)l->formats[node->output].scale);
+    lower_end(l, &op, node->output);
+}
+
 /* ---- the graph ---------------------------------------------------------------------------- */
 
 void lower_mark_needed(const graph *g, bool *needed)
@@ -270,6 +310,11 @@ static bool lower_node(lowering *l, const graph_node *node)
     case GRAPH_MAX_POOL:
     case GRAPH_AVERAGE_POOL:
         lower_pool(l, node);
+        return true;
+    case GRAPH_NORMALISE:
+        return lower_normalise(l, node);
+    case GRAPH_ATTENTION:
+        lower_attention(l, node);
         return true;
     case GRAPH_ARRAY:
     case GRAPH_TO_ARRAY:

@@ -46,6 +46,12 @@ static bool same_parameters(const graph *g, const graph_node *a, const graph_nod
     case GRAPH_AFFINE:
         return same_numbers(a->affine.scale, b->affine.scale, channels) &&
                same_numbers(a->affine.shift, b->affine.shift, channels);
+    case GRAPH_NORMALISE:
+        return a->normalise.epsilon == b->normalise.epsilon &&
+               same_numbers(a->normalise.gain, b->normalise.gain, channels) &&
+               same_numbers(a->normalise.shift, b->normalise.shift, channels);
+    case GRAPH_ATTENTION:
+        return a->attention.heads == b->attention.heads && a->attention.scale == b->attention.scale;
     case GRAPH_QUANTIZE:
         return a->quantize.type == b->quantize.type && a->quantize.scale == b->quantize.scale;
     case GRAPH_ACTIVATION:

@@ -106,12 +106,34 @@ void pass_fold_pads(graph *g)
 
 /* These return NULL if the multiply-add was folded, else the reason why not. */
 
+static const char *fold_into_norm(graph *g, graph_node *norm, const graph_node *affine,
+                                  format_error *error)
+{
+    const uint32_t channels = channels_of(g, norm->output);
+    float *gain = graph_alloc(g, channels, sizeof *gain);
+    float *shift = graph_alloc(g, channels, sizeof *shift);
+    if (!gain || !shift) {
+        format_fail(error, "out of memory");
+        return error->text;
+    }
+    for (uint32_t c = 0; c < channels; c++) {
+        gain[c] = norm->normalise.gain[c] * affine->affine.scale[c];
+        shift[c] = norm->normalise.shift[c] * affine->affine.scale[c] + affine->affine.shift[c];
+    }
+    norm->normalise.gain = gain;
+    norm->normalise.shift = shift;
+    norm->output = affine->output;
+    return NULL;
+}
+
 /* scale * (w x + b) + shift = (scale w) x + (scale b + shift) */
 static const char *fold_into_producer(graph *g, uint32_t i, format_error *error)
 {
     const uint32_t p = graph_private_producer(g, i, 0);
     if (g->fusion.off[FUSION_AFFINE])
         return FUSION_IS_OFF;
+    if (p != UINT32_MAX && g->nodes[p].kind == GRAPH_NORMALISE)
+        return fold_into_norm(g, &g->nodes[p], &g->nodes[i], error);
     if (p == UINT32_MAX || !plain_conv(&g->nodes[p]))
         return "its input does not come from a convolution that only it reads";
     graph_node *conv = &g->nodes[p];

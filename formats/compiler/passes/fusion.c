@@ -24,6 +24,10 @@ static const fusion_row rows[FUSION_RULES] = {
                        "of several operators that compute the same value, one is kept", false},
     [FUSION_PAD] = {"pad", "compiler/passes/fold.c",
                     "padding with zeros goes into the convolution after it", false},
+    [FUSION_FOCUS] = {"focus", "compiler/passes/focus.c",
+                      "slices of every n-th row and column, concatenated, go into the convolution "
+                      "after them",
+                      false},
     [FUSION_AFFINE] = {"affine", "compiler/passes/fold.c",
                        "batch normalisation, scales and offsets go into the convolution before or "
                        "after them",

@@ -15,6 +15,10 @@ void pass_merge_common(graph *g);
 /* Merges zero padding (import_pad.c) into the convolution after it. */
 void pass_fold_pads(graph *g);
 
+/* Merges slices of every n-th row and column, whose concatenation is convolved, into the
+ * convolution. */
+bool pass_focus(graph *g, format_error *error);
+
 /* Combines the constants added before and after a sum into one, which is added to one of its
  * operands. */
 bool pass_gather_shifts(graph *g, format_error *error);

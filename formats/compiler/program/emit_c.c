@@ -206,6 +206,8 @@ static void put_isa(const emitter *e)
         {"resize_row", others, uses(e, MONA_OP_RESIZE)},
         {"elementwise_row", others, uses(e, MONA_OP_ADD) || uses(e, MONA_OP_MUL)},
         {"function_row", others, has_functions(e->plan)},
+        {"normalise_row", others, uses(e, MONA_OP_NORMALISE)},
+        {"attention_row", others, uses(e, MONA_OP_ATTENTION)},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].used)

@@ -135,7 +135,7 @@ static void unsupported_models_are_refused_by_name(void **state)
     b = one_node("Concat", "x x", &n);
     ob_int(b, n, "axis", 2);
     refused(b, "along axis 2");
-    refused(one_node("Transpose", "x", &n), "only after a Reshape");
+    refused(one_node("Transpose", "x", &n), "to the end and back and, after a Reshape");
     b = one_node("Relu", "x", &n);
     n->domain = ob_text(b, "com.example");
     refused(b, "operator set 'com.example'");

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Tensors whose channels come last, as in transformers: products with constants and normalisations
+ * of channels stay on maps, and agree with what ONNX defines for the model. */
+#include "tests/unit/onnx_check.h"
+
+enum { C = 24, HEIGHT = CHECK_HEIGHT, WIDTH = CHECK_WIDTH };
+
+static void add_matmul(onnx_builder *b, const char *x, const char *y, int inputs, int outputs)
+{
+    char dims[64], names[64];
+    snprintf(dims, sizeof dims, "%d %d", inputs, outputs);
+    snprintf(names, sizeof names, "%s.w", y);
+    ob_constant(b, names, dims, noises(b, (size_t)(inputs * outputs), 1 / sqrtf((float)inputs)));
+    snprintf(names, sizeof names, "%s %s.w", x, y);
+    ob_node(b, "MatMul", names, y);
+}
+
+static void add_number(onnx_builder *b, const char *name, float number)
+{
+    ob_constant(b, name, "", &number);
+}
+
+/* As exporters write it for operator sets before 17. dims: of the scale and the bias. */
+static void add_norm(onnx_builder *b, const char *x, const char *axis, const char *dims,
+                     const char *y)
+{
+    char pair[64];
+    snprintf(pair, sizeof pair, "%s mean", x);
+    ob_ints(b, ob_node(b, "ReduceMean", x, "mean"), "axes", axis);
+    ob_node(b, "Sub", pair, "centred");
+    add_number(b, "two", 2);
+    ob_node(b, "Pow", "centred two", "square");
+    ob_ints(b, ob_node(b, "ReduceMean", "square", "variance"), "axes", axis);
+    add_number(b, "epsilon", 1e-3f);
+    ob_node(b, "Add", "variance epsilon", "more");
+    ob_node(b, "Sqrt", "more", "deviation");
+    ob_node(b, "Div", "centred deviation", "normal");
+    ob_constant(b, "gain", dims, noises(b, C, 1));
+    ob_constant(b, "shift", dims, noises(b, C, 0.5f));
+    ob_node(b, "Mul", "normal gain", "scaled");
+    ob_node(b, "Add", "scaled shift", y);
+}
+
+static void channels_are_normalised(void **state)
+{
+    (void)state;
+    for (int open = 0; open < 2; open++) {
+        onnx_builder *b = ob_new(14);
+        seed = 41;
+        ob_input(b, "x", 3, open ? 0 : HEIGHT, open ? 0 : WIDTH);
+        add_conv(b, "x", "stem", 3, C);
+        add_norm(b, "stem", "1", "1 24 1 1", "n");
+        add_conv(b, "n", "y", C, 4);
+        ob_output(b, "y");
+        check(b, false, open ? "open" : "fixed");
+    }
+}
+
+/* A block of ConvNeXt. */
+static void channels_move_to_the_end_and_back(void **state)
+{
+    (void)state;
+    onnx_builder *b = ob_new(20);
+    seed = 42;
+    ob_input(b, "x", 3, HEIGHT, WIDTH);
+    add_conv(b, "x", "stem", 3, C);
+    ob_ints(b, ob_node(b, "Transpose", "stem", "last"), "perm", "0 2 3 1");
+    ob_constant(b, "gain", "24", noises(b, C, 1));
+    ob_constant(b, "shift", "24", noises(b, C, 0.5f));
+    ob_node(b, "LayerNormalization", "last gain shift", "n");
+    add_matmul(b, "n", "wide", C, 40);
+    ob_constant(b, "b", "40", noises(b, 40, 0.3f));
+    ob_node(b, "Add", "b wide", "biased");
+    ob_node(b, "Gelu", "biased", "g");
+    add_matmul(b, "g", "narrow", 40, C);
+    ob_constant(b, "gamma", "24", noises(b, C, 1));
+    ob_node(b, "Mul", "narrow gamma", "scaled");
+    ob_ints(b, ob_node(b, "Transpose", "scaled", "first"), "perm", "0 3 1 2");
+    ob_node(b, "Add", "stem first", "y");
+    ob_output(b, "y");
+    check(b, false, "ConvNeXt");
+}
+
+/* Pixels as tokens: the first half of their channels times the other. rows: an output of tokens, in
+ * ONNX's order, which is an array. */
+static onnx_builder *token_net(bool rows)
+{
+    onnx_builder *b = ob_new(14);
+    seed = 43;
+    ob_input(b, "x", 3, HEIGHT, WIDTH);
+    add_conv(b, "x", "stem", 3, C);
+    ob_numbers(b, "flat", "1 24 60");
+    ob_node(b, "Reshape", "stem flat", "f");
+    ob_ints(b, ob_node(b, "Transpose", "f", "tokens"), "perm", "0 2 1");
+    add_norm(b, "tokens", "-1", "24", "n");
+    add_matmul(b, "n", "wide", C, 32);
+    ob_numbers(b, "halves", "16 16");
+    ob_int(b, ob_node(b, "Split", "wide halves", "p q"), "axis", -1);
+    ob_node(b, "Mul", "p q", "gated");
+    add_matmul(b, "gated", "narrow", 16, C);
+    ob_node(b, "Add", "tokens narrow", "sum");
+    if (!rows) {
+        ob_ints(b, ob_node(b, "Transpose", "sum", "t"), "perm", "0 2 1");
+        ob_numbers(b, "shape", "1 24 6 10");
+        ob_node(b, "Reshape", "t shape", "map");
+        add_conv(b, "map", "y", C, 4);
+    }
+    ob_output(b, rows ? "sum" : "y");
+    return b;
+}
+
+static void tokens_are_pixels(void **state)
+{
+    (void)state;
+    check(token_net(false), false, "tokens");
+    check(token_net(true), true, "tokens as output");
+}
+
+static void add_shaped(onnx_builder *b, const char *op, const char *x, const char *numbers,
+                       const char *y)
+{
+    char names[64];
+    if (!strcmp(op, "Transpose")) {
+        ob_ints(b, ob_node(b, op, x, y), "perm", numbers);
+        return;
+    }
+    snprintf(names, sizeof names, "%s.shape", y);
+    ob_numbers(b, names, numbers);
+    snprintf(names, sizeof names, "%s %s.shape", x, y);
+    ob_node(b, op, names, y);
+}
+
+/* Queries, keys and values as thirds of one product. */
+static void add_thirds(onnx_builder *b)
+{
+    static const char *const names[] = {"q4", "k4", "v4"};
+    add_matmul(b, "tokens", "qkv", C, 96);
+    add_shaped(b, "Reshape", "qkv", "1 60 3 2 16", "five");
+    add_shaped(b, "Transpose", "five", "2 0 3 1 4", "t");
+    for (int32_t i = 0; i < 3; i++) {
+        char index[16], inputs[32];
+        snprintf(index, sizeof index, "i%d", i);
+        snprintf(inputs, sizeof inputs, "t %s", index);
+        ob_int_tensor(b, index, ONNX__TENSOR_PROTO__DATA_TYPE__INT32, "", &i);
+        ob_int(b, ob_node(b, "Gather", inputs, names[i]), "axis", 0);
+    }
+    add_number(b, "factor", 0.25f);
+    ob_node(b, "Mul", "q4 factor", "q4s");
+    add_shaped(b, "Transpose", "k4", "0 1 3 2", "k4t");
+    ob_node(b, "MatMul", "q4s k4t", "scores");
+    ob_int(b, ob_node(b, "Softmax", "scores", "weights"), "axis", -1);
+}
+
+/* Each of them a product of its own. */
+static void add_three(onnx_builder *b)
+{
+    static const char *const parts[] = {"q", "k", "v"};
+    for (int i = 0; i < 3; i++) {
+        char shaped[16], made[16];
+        snprintf(shaped, sizeof shaped, "%s.4", parts[i]);
+        snprintf(made, sizeof made, i == 1 ? "%s4t" : "%s4", parts[i]);
+        add_matmul(b, "tokens", parts[i], C, 32);
+        add_shaped(b, "Reshape", parts[i], "1 60 2 16", shaped);
+        add_shaped(b, "Transpose", shaped, i == 1 ? "0 2 3 1" : "0 2 1 3", made);
+    }
+    ob_node(b, "MatMul", "q4 k4t", "products");
+    add_number(b, "root", 4);
+    ob_node(b, "Div", "products root", "scores");
+    ob_int(b, ob_node(b, "Softmax", "scores", "weights"), "axis", 3);
+}
+
+static void attention_is_one_operator(void **state)
+{
+    (void)state;
+    for (int thirds = 0; thirds < 2; thirds++) {
+        onnx_builder *b = ob_new(14);
+        seed = 44;
+        ob_input(b, "x", 3, HEIGHT, WIDTH);
+        add_conv(b, "x", "stem", 3, C);
+        add_shaped(b, "Reshape", "stem", "1 24 60", "f");
+        add_shaped(b, "Transpose", "f", "0 2 1", "tokens");
+        if (thirds)
+            add_thirds(b);
+        else
+            add_three(b);
+        ob_node(b, "MatMul", "weights v4", "o4");
+        add_shaped(b, "Transpose", "o4", "0 2 1 3", "o3");
+        add_shaped(b, "Reshape", "o3", "1 60 32", "o");
+        add_matmul(b, "o", "narrow", 32, C);
+        ob_node(b, "Add", "tokens narrow", "sum");
+        add_shaped(b, "Transpose", "sum", "0 2 1", "back");
+        add_shaped(b, "Reshape", "back", "1 24 6 10", "map");
+        add_conv(b, "map", "y", C, 4);
+        ob_output(b, "y");
+        check(b, false, thirds ? "thirds" : "three products");
+    }
+}
+
+/* ONNX's own operator, on arrays: two heads of queries share the keys and values of one. */
+static void attention_has_an_operator(void **state)
+{
+    (void)state;
+    onnx_builder *b = ob_new(23);
+    seed = 45;
+    ob_input(b, "x", 3, HEIGHT, WIDTH);
+    add_conv(b, "x", "stem", 3, 32);
+    add_shaped(b, "Reshape", "stem", "2 8 4 30", "q");
+    add_conv(b, "x", "other", 3, 16);
+    add_shaped(b, "Reshape", "other", "2 4 4 30", "k");
+    ob_node(b, "Attention", "q k k", "a");
+    add_shaped(b, "Reshape", "a", "1 32 6 10", "map");
+    add_conv(b, "map", "y", 32, 4);
+    ob_output(b, "y");
+    check(b, true, "Attention");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(channels_are_normalised),
+        cmocka_unit_test(channels_move_to_the_end_and_back),
+        cmocka_unit_test(tokens_are_pixels),
+        cmocka_unit_test(attention_is_one_operator),
+        cmocka_unit_test(attention_has_an_operator),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
