@@ -218,8 +218,8 @@ static const option options[] = {
              "that are missing keep their values"},
     {"--report", NULL, OPTION_FILE, FIELD(report), "FILE.json", chip,
      .help = "collect all that a report on this chip needs, and nothing private: what is "
-             "installed, and for each of several networks whether it has the CPU's bytes, and how "
-             "long it takes (--size: default 640x360)"},
+             "installed, whether several networks and the video decoder have the CPU's bytes, and "
+             "how long frames take (--size: default 640x360)"},
     {"--json", NULL, OPTION_FLAG, FIELD(json), NULL, output,
      .help = "print JSON: the time of every frame, and how and where it was measured"},
     {"--csv", NULL, OPTION_FLAG, FIELD(csv), NULL, output,
