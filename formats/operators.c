@@ -194,6 +194,7 @@ static const operator_row rows[] = {
     {"Tanh", 6, 1, 1, FLOATS, op_unary, false, import_function, "any", import_array_unary, "any"},
     {"ThresholdedRelu", 10, 1, 1, FLOATS, op_unary, false, NULL, NULL, import_array_unary, "any"},
     {"Tile", 6, 2, 2, ANY, op_tile, false, NULL, NULL, import_array_move, "constant repeats"},
+    {"TopK", 10, 2, 2, NUMBERS, op_top_k, true, NULL, NULL, import_array_top_k, "constant number"},
     {"Transpose", 6, 1, 1, ANY, op_transpose, false, import_transpose,
      "of channels to the end and back, or a part of depth-to-space or a channel shuffle",
      import_array_move, "any"},
