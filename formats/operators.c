@@ -87,6 +87,8 @@ static const operator_row rows[] = {
     {"Greater", 6, 2, 2, NUMBERS, op_compare, false, NULL, NULL, import_array_binary, "any"},
     {"GreaterOrEqual", 12, 2, 2, NUMBERS, op_compare, false, NULL, NULL, import_array_binary,
      "any"},
+    {"GridSample", 16, 2, 2, FLOATS, op_grid_sample, true, NULL, NULL, import_array_grid_sample,
+     "of images, linear or nearest"},
     {"GroupNormalization", 18, 3, 3, FLOATS, op_group_norm, false, NULL, NULL,
      import_array_group_norm, "any"},
     {"HardSigmoid", 6, 1, 1, FLOATS, op_unary, false, import_hard_sigmoid, "any",
