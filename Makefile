@@ -341,7 +341,7 @@ ascend-kernel:
 	    --cce-auto-sync=off -mllvm -cce-aicore-jump-expand=false -mllvm -cce-aicore-mask-opt=false
 
 # The first run on a chip (apps/ascend/first_light.sh).
-$(BUILD)/first_light: $(addprefix $(BUILD)/apps/,ascend/first_light.o devices/ascend_setup.o) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(ARCHIVES)
+$(BUILD)/first_light: $(addprefix $(BUILD)/apps/,$(addprefix ascend/,first_light.o light.o layers.o costs.o) devices/ascend_setup.o) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(ARCHIVES)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # ---- demo -------------------------------------------------------------------------------------

@@ -177,7 +177,7 @@ typedef struct mona_device_properties {
     const char *isa;         /* instruction set the kernels use, "" where that means nothing */
     unsigned cores;          /* AI Cores, or CPU threads this process may use */
     size_t cache_bytes;      /* size of a core's own memory or largest own cache; 0: unknown */
-    bool unified_memory;     /* frames are used where they lie; no upload or download needed */
+    bool unified_memory;     /* host and device use one memory: frames need no upload or download */
 } mona_device_properties;
 
 /* The one of these devices, a list that ends with NULL, that has this name; "auto": the first that
@@ -202,7 +202,9 @@ typedef struct mona_telemetry {
 mona_status mona_device_telemetry(const mona_device *device, mona_telemetry *telemetry);
 
 /* Memory of a device for planes of inputs or outputs, aligned to MONA_ALIGNMENT. *memory is NULL on
- * success if the device uses the host's (unified_memory). MONA_ERR_ARENA: there is not enough. */
+ * success if the device uses any of the host's. With unified_memory the host may use it like its
+ * own, and planes without gaps between their rows are read and written where they lie; others are
+ * copied. MONA_ERR_ARENA: there is not enough. */
 mona_status mona_device_allocate(const mona_device *device, size_t bytes, void **memory);
 void mona_device_free(const mona_device *device, void *memory); /* NULL is allowed */
 

@@ -4,8 +4,9 @@
 #   1. builds the replay kernel with the vendor's compiler (CANN=/path, or the kit of this shell)
 #   2. checks the installation
 #   3. runs every instruction by itself against the reference, and says where the first byte differs
-#   4. runs networks, small ones first, against the host's bytes
-#   5. measures constants that model310 guesses: costs.json, for mona bench --device model310 --costs costs.json
+#   4. runs networks up to their first layer, their second and so on, and names the first layer that differs from the host's
+#   5. runs networks, small ones first, against the host's bytes
+#   6. measures constants that model310 guesses: costs.json, for mona bench --device model310 --costs costs.json
 #
 #   sh apps/ascend/first_light.sh [FOLDER]       results in FOLDER (first_light)
 #
@@ -36,11 +37,15 @@ make --no-print-directory BUILD="$BUILD" "$BUILD/first_light" "$mona" || exit 1
 say "2. the installation"
 "$mona" devices --check 2>&1 | tee -a "$out/log"
 
-say "3. instructions, and 5. costs"
-"$BUILD/first_light" "$out/costs.json" > "$out/instructions" 2>&1 || failed=1
+say "3. instructions"
+"$BUILD/first_light" instructions > "$out/instructions" 2>&1 || failed=1
 tee -a "$out/log" < "$out/instructions"
 
-say "4. networks"
+say "4. layers"
+"$BUILD/first_light" layers > "$out/layers" 2>&1 || failed=1
+tee -a "$out/log" < "$out/layers"
+
+say "5. networks"
 for network in bicubic_x2 sr_x2_fast denoise_fast sr_x3_fast sr_x2_balanced sr_x2_best; do
     for size in 64x48; do
         host=$("$mona" bench "$network" --size $size -n 1 --device host 2> /dev/null | grep -o 'CRC-32.*')
@@ -54,6 +59,10 @@ for network in bicubic_x2 sr_x2_fast denoise_fast sr_x3_fast sr_x2_balanced sr_x
     done
 done
 rm -f "$out/error"
+
+say "6. costs"
+"$BUILD/first_light" costs "$out/costs.json" 2>&1 | tee -a "$out/log"
+[ -s "$out/costs.json" ] || failed=1
 
 if [ $failed = 0 ]; then say "everything is equal"; else say "not everything is equal: please report $out/log"; fi
 "$mona" bench sr_x2_fast --size 1920x1080 --device model310 --costs "$out/costs.json" > "$out/model310" 2>&1 && head -n 2 "$out/model310"

@@ -7,16 +7,19 @@
 #include <stdint.h>
 
 #include "mona.h"
+#include "pipeline/stages/frame_memory.h"
 
 typedef struct bench_planes {
     const mona_plan *plan;
     unsigned input_count, output_count;
-    uint8_t *memory[2 * MONA_MAX_IO]; /* for inputs; from MONA_MAX_IO on, for outputs */
+    frame_memory memory[2 * MONA_MAX_IO]; /* for inputs; from MONA_MAX_IO on, for outputs */
     mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
 } bench_planes;
 
-/* False: out of memory. Close them in any case; zeroed ones are allowed. */
-bool bench_planes_open(bench_planes *p, const mona_plan *plan, const mona_model *model);
+/* device: whose memory they are in, if the host shares it; NULL: the host's. False: out of memory.
+ * Close them in any case; zeroed ones are allowed. */
+bool bench_planes_open(bench_planes *p, const mona_device *device, const mona_plan *plan,
+                       const mona_model *model);
 void bench_planes_close(bench_planes *p);
 
 uint32_t bench_planes_input_crc(const bench_planes *p);

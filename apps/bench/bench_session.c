@@ -10,7 +10,8 @@ bool bench_session_open(bench_session *s, const char *name, const mona_model *mo
     s->device = config->device;
     if (!session_binding_open(&s->bound, model, name, config, &error))
         return cli_fail(0, "%s", error.text);
-    return bench_planes_open(&s->planes, s->bound.plan, model) || cli_fail(0, "out of memory");
+    return bench_planes_open(&s->planes, s->device, s->bound.plan, model) ||
+           cli_fail(0, "out of memory");
 }
 
 bool bench_session_run(bench_session *s, const char *name)

@@ -46,7 +46,7 @@ bool bench_transfer_open(bench_transfer *t, bench_session *session, const mona_m
 {
     *t = (bench_transfer){.session = session, .slots = slots};
     for (unsigned i = 0; i < slots; i++)
-        if (!bench_planes_open(&t->slot[i].planes, session->bound.plan, model))
+        if (!bench_planes_open(&t->slot[i].planes, NULL, session->bound.plan, model))
             return cli_fail(0, "out of memory");
     for (unsigned i = 0; i < slots; i++)
         if (!place_on_device(t, &t->slot[i]))

@@ -10,7 +10,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/json_output.h"
-#include "mona.h"
+#include "engine/mona_ascend.h"
 #include "apps/devices/ascend_check.h"
 #include "apps/devices/peak.h"
 #include "apps/devices/telemetry.h"
@@ -44,6 +44,16 @@ static void open_list(list *l)
         *d = (watched){.device = options_devices[i]};
         l->count += mona_device_query(d->device, &d->properties) == MONA_OK;
     }
+}
+
+/* A chip that does not answer is in no list; what it lacks is no result, so it goes to stderr. */
+static void tell_missing(const list *l)
+{
+    for (unsigned i = 0; i < l->count; i++)
+        if (l->devices[i].device == &mona_device_ascend)
+            return;
+    fprintf(stderr, "no Ascend 310: %s; mona devices --check tells all that it needs\n",
+            mona_ascend_problem());
 }
 
 static void read_list(list *l)
@@ -178,6 +188,8 @@ static int run(int argc, char **argv)
     if (a.check)
         return devices_check_ascend() ? EXIT_SUCCESS : EXIT_FAILED;
     open_list(&l);
+    if (!a.json)
+        tell_missing(&l);
     if (a.peak && !measure_peaks(&l))
         return EXIT_FAILED;
     /* Utilisation and power are differences between readings. */

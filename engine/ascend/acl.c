@@ -196,7 +196,13 @@ void ascend_close(void)
 
 bool ascend_enter(void)
 {
-    return chip.up && !ascend_lost() && !ascend.aclrtSetCurrentContext(chip.context);
+    return chip.up && !ascend_lost() &&
+           !ascend_check(ascend.aclrtSetCurrentContext(chip.context), "chip 0 cannot be used");
+}
+
+bool ascend_on_chip(void)
+{
+    return chip.info.on_chip;
 }
 
 mona_status mona_ascend_query(mona_ascend_info *info)

@@ -80,6 +80,10 @@ bool ascend_lost(void);
  * the chip is not open, or was lost. */
 bool ascend_enter(void);
 
+/* Whether this is an Atlas 200, where mona runs on the chip's own CPU: both use one memory, and
+ * AscendCL copies nothing. The chip is open. */
+bool ascend_on_chip(void);
+
 /* MONA_OK if code is 0. Otherwise keeps what is known of it for mona_ascend_problem(), and returns
  * the status that fits. doing: "a frame cannot be sent". */
 mona_status ascend_check(int code, const char *doing);
@@ -96,7 +100,7 @@ static inline size_t ascend_room(size_t bytes)
     return ((bytes + 31) / 32 * 32 + 32 + 63) / 64 * 64;
 }
 
-/* Copies rows to dense memory of the chip, or from it, through pinned memory of the host. */
+/* Copies rows to dense memory of the chip, or from it; on a card through pinned memory of the host. */
 mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t row_bytes,
                           size_t rows);
 mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t row_bytes,

@@ -16,6 +16,7 @@ static mona_status open_chip(mona_device_properties *p)
         return MONA_ERR_DEVICE;
     p->cores = ac_target_ascend310.cores;
     p->cache_bytes = ac_target_ascend310.l1_bytes;
+    p->unified_memory = ascend_on_chip();
     return MONA_OK;
 }
 

@@ -150,6 +150,8 @@ void ascend_free_staging(void)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
+/* On a module the chip's memory is cached and coherent: the CPU's own copies will do. */
+
 static const char sending[] = "a frame cannot be sent to the chip";
 static const char fetching[] = "a frame cannot be fetched from the chip";
 
@@ -165,6 +167,10 @@ mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t r
 {
     staging *b;
     const size_t bytes = row_bytes * rows;
+    if (ascend_on_chip() && ascend_enter()) {
+        copy_rows(to, (ptrdiff_t)row_bytes, from, stride, row_bytes, rows);
+        return MONA_OK;
+    }
     mona_status status = borrow(bytes, &b);
     if (status)
         return status;
@@ -182,6 +188,10 @@ mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t r
 mona_status ascend_read(const void *from, size_t bytes, ascend_reader *use, void *context)
 {
     staging *b;
+    if (ascend_on_chip() && ascend_enter()) {
+        use(context, from);
+        return MONA_OK;
+    }
     mona_status status = borrow(bytes, &b);
     if (status)
         return status;

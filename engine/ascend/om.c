@@ -224,27 +224,39 @@ static unsigned buffers_of(const mona_om *om, unsigned side)
     return om->count[side] + (side == 0 && om->hidden < MAX_TENSORS);
 }
 
+/* What AscendCL makes without a code is NULL if the host has no memory left. */
+static mona_status check_made(const void *made)
+{
+    return made ? MONA_OK
+                : ascend_check(ASCEND_NO_HOST_MEMORY, "the model's tensors cannot be placed");
+}
+
+static mona_status add_buffer(data_set *d, unsigned side, unsigned i, void *at, size_t bytes)
+{
+    d->at[side][i] = at;
+    d->buffer[side][i] = ascend.aclCreateDataBuffer(at, bytes);
+    const mona_status status = check_made(d->buffer[side][i]);
+    return status ? status
+                  : ascend_check(ascend.aclmdlAddDatasetBuffer(d->set[side], d->buffer[side][i]),
+                                 "the model's tensors cannot be placed");
+}
+
 /* Adds the buffers of all slots behind *end; memory NULL: only counts. */
 static mona_status make_sets(mona_om *om, uint8_t *memory, size_t *end)
 {
+    mona_status status = MONA_OK;
     for (unsigned slot = 0; slot < MONA_OM_SLOTS; slot++)
-        for (unsigned side = 0; side < 2; side++) {
+        for (unsigned side = 0; side < 2 && !status; side++) {
             data_set *d = &om->slots[slot];
-            if (memory && !(d->set[side] = ascend.aclmdlCreateDataset()))
-                return MONA_ERR_ARENA;
-            for (unsigned i = 0; i < buffers_of(om, side); i++) {
-                if (memory) {
-                    d->at[side][i] = memory + *end;
-                    d->buffer[side][i] =
-                        ascend.aclCreateDataBuffer(d->at[side][i], om->room[side][i]);
-                    if (!d->buffer[side][i] ||
-                        ascend.aclmdlAddDatasetBuffer(d->set[side], d->buffer[side][i]))
-                        return MONA_ERR_ARENA;
-                }
+            if (memory)
+                status = check_made(d->set[side] = ascend.aclmdlCreateDataset());
+            for (unsigned i = 0; i < buffers_of(om, side) && !status; i++) {
+                if (memory)
+                    status = add_buffer(d, side, i, memory + *end, om->room[side][i]);
                 *end += ascend_room(om->room[side][i]);
             }
         }
-    return MONA_OK;
+    return status;
 }
 
 static mona_status set_choice(mona_om *om, const model_load *l, const choice *c)
@@ -266,13 +278,10 @@ static mona_status load(model_load *l, const void *bytes, size_t size)
 {
     size_t work, weights;
     void *file = NULL;
-    mona_ascend_info info;
     atomic_flag_clear(&l->busy);
     mona_status status = ascend_check(ascend.aclmdlQuerySizeFromMem(bytes, size, &work, &weights),
                                       "the model cannot be loaded");
-    if (!status)
-        status = mona_ascend_query(&info);
-    if (!status && info.on_chip) {
+    if (!status && ascend_on_chip()) {
         status = ascend_allocate(size, &file);
         if (!status)
             status = ascend_upload(file, bytes, (ptrdiff_t)size, size, 1);
@@ -321,10 +330,10 @@ static mona_status open_model(mona_om *om, const void *bytes, size_t size, uint3
     om->load_count = 1;
     if (status)
         return status;
-    om->desc = ascend.aclmdlCreateDesc();
-    status = om->desc ? ascend_check(ascend.aclmdlGetDesc(om->desc, om->loads[0].model),
-                                     "the model's tensors cannot be read")
-                      : MONA_ERR_ARENA;
+    status = check_made(om->desc = ascend.aclmdlCreateDesc());
+    if (!status)
+        status = ascend_check(ascend.aclmdlGetDesc(om->desc, om->loads[0].model),
+                              "the model's tensors cannot be read");
     if (!status)
         status = read_desc(om);
     if (!status)

@@ -97,11 +97,15 @@ static mona_status send(const chip_session *c, size_t at, const void *bytes, siz
     return size ? ascend_upload(c->memory + at, bytes, (ptrdiff_t)size, size, 1) : MONA_OK;
 }
 
-/* Images are made in memory of the host that AscendCL lends. */
-static mona_status send_words(const chip_session *c, const ac_program *p, uint32_t segment)
+/* On a card, images are made in memory of the host that AscendCL lends. */
+static mona_status send_image(const chip_session *c, const ac_program *p, uint32_t segment)
 {
     const size_t bytes = ascend_words_bytes(p, segment, NULL);
     void *image;
+    if (ascend_on_chip()) {
+        ascend_words_make(p, segment, c->memory + c->segment[segment].words);
+        return MONA_OK;
+    }
     mona_status status =
         ascend_check(ascend.aclrtMallocHost(&image, bytes), "memory cannot be reserved");
     if (status)
@@ -109,6 +113,12 @@ static mona_status send_words(const chip_session *c, const ac_program *p, uint32
     ascend_words_make(p, segment, image);
     status = send(c, c->segment[segment].words, image, bytes);
     ascend.aclrtFreeHost(image);
+    return status;
+}
+
+static mona_status send_words(const chip_session *c, const ac_program *p, uint32_t segment)
+{
+    mona_status status = send_image(c, p, segment);
     for (uint32_t t = 0; t < TABLES && !status; t++) {
         const uint64_t arguments[] = {address(c, c->segment[segment].words),
                                       address(c, c->tables[t])};
@@ -174,7 +184,16 @@ static bool is_dense(const mona_shape *shape, const mona_buffer *b)
            (shape->channels == 1 || b->channel_stride == dense.channel_stride);
 }
 
-/* Sends or fetches all channels of a tensor that the host has. */
+/* Whether AI Cores read or write a tensor's planes where they are: those in the chip's memory. A
+ * module's CPU has that memory too, and may leave gaps in it: then its planes are copied. */
+static bool is_in_place(const mona_session *s, uint32_t tensor)
+{
+    const mona_buffer *b = plane_of(s, tensor);
+    return ascend_owns(b->data) && (!ascend_on_chip() || (is_dense(&s->plan->shapes[tensor], b) &&
+                                                          (uintptr_t)b->data % AC_BLOCK == 0));
+}
+
+/* Sends or fetches all channels of a tensor whose planes are not in place. */
 static mona_status transfer(const mona_session *s, uint32_t tensor, bool upload)
 {
     const chip_session *c = of(s);
@@ -204,9 +223,8 @@ static mona_status find_table(mona_session *s, uint32_t *found)
     uint64_t wanted[WORDS_BASES] = {address(c, c->constants)};
     for (uint32_t b = 0; b < p->header.buffers; b++) {
         const bool plane = b < h->input_count + h->output_count;
-        void *data = plane ? plane_of(s, b)->data : NULL;
-        wanted[1 + b] =
-            plane && ascend_owns(data) ? (uint64_t)(uintptr_t)data : address(c, c->buffers[b]);
+        wanted[1 + b] = plane && is_in_place(s, b) ? (uint64_t)(uintptr_t)plane_of(s, b)->data
+                                                   : address(c, c->buffers[b]);
     }
     for (uint32_t t = 0; t < TABLES; t++)
         if (!memcmp(c->table[t], wanted, sizeof wanted)) {
@@ -238,18 +256,17 @@ static mona_status run_session(mona_session *s)
     uint32_t table;
     mona_status status = ascend_enter() ? MONA_OK : MONA_ERR_DEVICE;
     for (uint32_t i = 0; i < h->input_count + h->output_count && !status; i++) {
-        const bool owned = ascend_owns(plane_of(s, i)->data);
-        if (owned && !is_dense(&s->plan->shapes[i], plane_of(s, i)))
+        if (!is_in_place(s, i))
+            status = i < h->input_count ? transfer(s, i, true) : MONA_OK;
+        else if (!is_dense(&s->plan->shapes[i], plane_of(s, i)))
             status = MONA_ERR_ARGUMENT;
-        else if (!owned && i < h->input_count)
-            status = transfer(s, i, true);
     }
     if (!status)
         status = find_table(s, &table);
     if (!status)
         status = run_segments(s, table);
     for (uint32_t i = h->input_count; i < h->input_count + h->output_count && !status; i++)
-        if (!ascend_owns(plane_of(s, i)->data))
+        if (!is_in_place(s, i))
             status = transfer(s, i, false);
     return status;
 }

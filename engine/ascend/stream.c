@@ -36,14 +36,15 @@ mona_status ascend_stream_open(ascend_stream *s)
     return ascend_check(code, "a stream cannot be made");
 }
 
+/* A stream is at rest once it is destroyed; only then may its events be. */
 void ascend_stream_close(ascend_stream *s)
 {
-    forget_event(&s->reached);
-    for (int i = 0; i < 2; i++)
-        forget_event(&s->marks[i]);
     if (s->handle)
         ascend.aclrtDestroyStream(s->handle);
     s->handle = NULL;
+    forget_event(&s->reached);
+    for (int i = 0; i < 2; i++)
+        forget_event(&s->marks[i]);
 }
 
 /* ---- waiting ---------------------------------------------------------------------------------- */
@@ -102,10 +103,14 @@ void ascend_step_begin(ascend_stream *s)
 
 mona_status ascend_step_end(ascend_stream *s, mona_ascend_step step, const char *doing)
 {
+    if (s->failed)
+        return s->failed;
     mark(s, 1);
     const mona_status status = ascend_check(wait(s), doing);
     if (!status)
         show(s, step);
+    else if (s->reached)
+        s->failed = status;
     return status;
 }
 

@@ -8,8 +8,9 @@
 
 typedef struct ascend_stream {
     void *handle;
-    void *reached;  /* event of a library that cannot stop waiting; NULL: this one can */
-    void *marks[2]; /* events of a step that is watched, at its begin and end; NULL: none yet */
+    void *reached;      /* event of a library that cannot stop waiting; NULL: this one can */
+    void *marks[2];     /* events of a step that is watched, at its begin and end; NULL: none yet */
+    mona_status failed; /* of a wait, which leaves `reached` unknown: all later ones fail, too */
 } ascend_stream;
 
 /* The chip has been entered. If it fails, nothing is left to close. */

@@ -160,8 +160,8 @@ static void add_flag(maker *m, uint16_t flag)
     refuse(m, pair == UNKNOWN || !is_free(&i.flag), "the kernel has no such flag");
     if (m->why || (i.opcode == AC_OP_BARRIER && pair == AC_PIPE_S))
         return;
-    uint32_t *last = &m->flag[m->flag_count - 1];
-    if (m->flag_count && kind == WORDS_WAIT && *last == code_of(WORDS_SET, pair, i.flag.event)) {
+    uint32_t *last = m->flag_count ? &m->flag[m->flag_count - 1] : NULL;
+    if (last && kind == WORDS_WAIT && *last == code_of(WORDS_SET, pair, i.flag.event)) {
         *last |= WORDS_SYNC;
         return;
     }

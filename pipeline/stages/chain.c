@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/stages/chain.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "pipeline/stages/vector.h"
@@ -17,19 +16,19 @@ static const frame_format *edge_format(const chain *c, unsigned edge)
     return edge ? &c->stages[edge - 1].out : &c->stages[0].in;
 }
 
-static bool allocate_frames(chain *c, bool overlap, pipeline_error *error)
+static bool allocate_frames(chain *c, const mona_device *device, bool overlap,
+                            pipeline_error *error)
 {
     for (unsigned e = 0; e <= c->count; e++) {
         unsigned slots = e == 0 ? CHAIN_INPUTS : e == c->count ? CHAIN_OUTPUTS : CHAIN_BETWEEN;
         c->slots[e] = overlap ? slots : 1;
         c->memory_bytes += c->slots[e] * frame_bytes(edge_format(c, e));
     }
-    c->memory = session_binding_allocate(c->memory_bytes);
-    if (!c->memory)
+    if (!frame_memory_open(&c->memory, device, c->memory_bytes))
         return pipeline_fail(error, "the frames need %zu bytes of memory, more than there is",
                              c->memory_bytes);
 
-    uint8_t *next = c->memory;
+    uint8_t *next = c->memory.bytes;
     for (unsigned e = 0; e <= c->count; e++)
         for (unsigned slot = 0; slot < c->slots[e]; slot++) {
             frame_place(&c->edges[e][slot], edge_format(c, e), next);
@@ -62,7 +61,7 @@ bool chain_open(chain *c, const stage_kind *kinds, unsigned count, const stage_s
         in = c->stages[i].out;
         enlarged *= c->stages[i].scale;
     }
-    return allocate_frames(c, overlap, error);
+    return allocate_frames(c, settings->device, overlap, error);
 }
 
 void chain_watch(chain *c, const pipeline_probe *probe)
@@ -178,7 +177,7 @@ void chain_close(chain *c)
         }
     for (unsigned i = 0; i < c->count; i++)
         stage_close(&c->stages[i]);
-    free(c->memory);
+    frame_memory_close(&c->memory);
     *c = (chain){0};
 }
 

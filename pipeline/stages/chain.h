@@ -18,6 +18,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/stages/frame.h"
+#include "pipeline/stages/frame_memory.h"
 #include "pipeline/stages/probe.h"
 #include "pipeline/stages/stage.h"
 
@@ -40,7 +41,7 @@ typedef struct chain {
     unsigned count;
     frame edges[CHAIN_MAX_STAGES + 1][STAGE_SLOTS];
     unsigned slots[CHAIN_MAX_STAGES + 1]; /* of each edge */
-    uint8_t *memory;                      /* of all slots */
+    frame_memory memory;                  /* of all slots */
     size_t memory_bytes;
     uint64_t entered;            /* the number of frames so far */
     uint64_t fresh;              /* stages forget after this many; 0: never */

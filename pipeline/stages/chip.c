@@ -38,6 +38,20 @@ static size_t bytes_of(const mona_tensor_info *t)
     return (size_t)t->channels * t->height * t->width * mona_type_size(t->type);
 }
 
+static bool has_gaps(const mona_tensor_info *t)
+{
+    return t->width * mona_type_size(t->type) % MONA_ALIGNMENT;
+}
+
+bool chip_copies(const session_binding *bound)
+{
+    mona_device_properties p;
+    const mona_tensor_info in = mona_plan_input(bound->plan, 0);
+    const mona_tensor_info out = mona_plan_output(bound->plan, 0);
+    return mona_device_query(bound->device, &p) || !p.unified_memory || has_gaps(&in) ||
+           has_gaps(&out);
+}
+
 bool chip_open(chip *c, const session_binding *bound, pipeline_error *error)
 {
     *c = (chip){.bound = bound,

@@ -31,6 +31,10 @@ typedef struct chip {
     uint64_t frames; /* enqueued so far */
 } chip;
 
+/* Whether frames are copied to the session's device and back: not on a module, unless there are
+ * gaps between their rows. */
+bool chip_copies(const session_binding *bound);
+
 /* For the session of a network of one plane on a device with memory of its own. chip_close releases
  * what there is in any case; *c must not move. */
 bool chip_open(chip *c, const session_binding *bound, pipeline_error *error);

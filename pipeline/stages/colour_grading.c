@@ -42,14 +42,16 @@ bool colour_grading_open(colour_grading *g, const stage_settings *settings, fram
 {
     const named_model *model = settings->colour;
     mona_config config = stage_config(settings);
-    config.threads = 1; /* a thumbnail is too small to share between threads */
+    const bool chip = config.device == &mona_device_ascend;
+    if (!chip)
+        config.threads = 1; /* a thumbnail is too small to share between threads */
     for (unsigned i = 0; i < 3; i++)
         config.sizes[i] = (mona_size){THUMBNAIL_SIDE, THUMBNAIL_SIDE};
     *g = (colour_grading){.model = model,
                           .format = format,
                           .full_range = settings->full_range,
                           .strength = settings->colour_strength,
-                          .device = config.device,
+                          .device = chip ? &mona_device_host : config.device,
                           .cpu = settings->cpu};
     if (!check_inputs(model, error) ||
         !session_binding_open_deep(&g->bound, &model->model, model->name, 8, settings->or_host,

@@ -92,7 +92,7 @@ static bool open_luma(enlarger *e, stage *s, const named_model *model,
                                    model->name, s->in.bits);
     return open_plane(&e->luma, model, s, settings, 0, bits, error) &&
            (!settings->full_range || make_studio(e, s, error)) &&
-           (e->luma.device != &mona_device_ascend || e->studio_memory ||
+           (e->luma.device != &mona_device_ascend || e->studio_memory || !chip_copies(&e->luma) ||
             chip_open(&e->chip, &e->luma, error));
 }
 
@@ -133,7 +133,8 @@ static void leave_studio(void *argument)
     range_to_full(c->to, c->from);
 }
 
-/* Runs a model from `from` to `to`. made: its result for the frame before, which may be `to`. */
+/* Runs a model from `from` to `to`; a chip computes whole frames. made: its result for the frame
+ * before, which may be `to`. */
 static mona_status enqueue_model(stage *s, const session_binding *model, const stage_work *w,
                                  unsigned plane, const frame *from, const frame *to,
                                  const frame *made)
@@ -141,7 +142,7 @@ static mona_status enqueue_model(stage *s, const session_binding *model, const s
     enlarger *e = s->state;
     const mona_buffer source = frame_buffer(from, plane), target = frame_buffer(to, plane);
     plane_change *c = &e->changes[w->slot][plane];
-    if (!w->before)
+    if (!w->before || model->device == &mona_device_ascend)
         return mona_stream_run(s->stream, model->session, &source, &target);
     *c = (plane_change){.in = *w->in,
                         .before = *w->before,

@@ -262,10 +262,14 @@ static noise_level judge(const double e[SCALES], const double n[SCALES])
     if (ratio > 0.75)
         return fine(e, n);
     if (second < 0.42)
-        return e[3] > 13 && e[2] > 0.48 * e[3] ? level(e[3], 2.6 * e[3] - 5) : (noise_level){0};
+        return e[3] > 17 && e[2] > 0.48 * e[3] ? level(e[3], 2.6 * e[3] - 5) : (noise_level){0};
     const bool ends =
         e[2] > 0.88 * e[3] && n[2] > 0.61; /* stops growing, and is as normal as noise */
-    if ((second < 0.5 + 1.2 * (ratio - 0.25) && !ends) || e[2] < 0.76 * e[3])
+    /* Over fine content noise goes on growing. But of 1,700 clean pictures only one in 175 is as
+     * normal at three scales and as strong, while of pictures with noise of 7 and 12 that was
+     * blurred by 1, a tenth is found by this alone. */
+    const bool strong = e[1] > 4 && n[1] > 0.57 && n[2] > 0.6 && n[3] > 0.57 && e[2] > 0.65 * e[3];
+    if (((second < 0.5 + 1.2 * (ratio - 0.25) && !ends) || e[2] < 0.76 * e[3]) && !strong)
         return fine(e, n);
     if (n[0] < 0.45 && ratio > 0.3)
         return level(e[2], e[2] < 1.75 ? 0 : e[2]);

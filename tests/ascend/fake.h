@@ -43,12 +43,16 @@ int fake_fail(int code, const char *format, ...) __attribute__((format(printf, 2
 /* A line about the program's own mistakes: to stderr, and the process fails in the end. */
 void fake_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* 0, or the code for a call at this moment: not initialised, no context, connection lost. */
-int fake_ready(void);
+/* 0, or what the knobs say that this call of a function answers. */
+int fake_failing(const char *function);
+/* The same, or the code for a call at this moment: not initialised, no context, connection lost. */
+#define fake_ready() fake_ready_for(__func__)
+int fake_ready_for(const char *function);
 /* Counts commands; from number `lost` on the connection is gone. */
 bool fake_lost(void);
 
 /* ---- memory */
+bool fake_is_module(void); /* where the host uses the chip's memory */
 enum { FAKE_MEMORY = 1 << 30 };
 uint8_t *fake_base(void);                           /* addresses of the chip begin here */
 uint8_t *fake_memory(const void *at, size_t bytes); /* for the chip; NULL: not inside one block */

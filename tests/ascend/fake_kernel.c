@@ -18,6 +18,14 @@ typedef struct launch {
     uint64_t words, addresses;
 } launch;
 
+/* Computes all but one kind of instruction as the chip does. */
+static void execute_wrongly(ac_core *core, const ac_instruction *i)
+{
+    ac_execute(core, i);
+    if (!strcmp(ac_opcode_names[i->opcode], fake_knob_text("wrong", "")))
+        core->memory[ac_space_of(i->dst)].bytes[ac_offset_of(i->dst)] ^= 1;
+}
+
 /* What is in an AI Core's buffers when a task begins is unknown. */
 static const char *run_block(const launch *l, uint32_t block)
 {
@@ -25,7 +33,8 @@ static const char *run_block(const launch *l, uint32_t block)
     target.ub_bytes += AC_PROGRAM_UB_BYTES;
     const size_t sizes[AC_BUFFERS] = {target.l1_bytes, target.l0a_bytes, target.l0b_bytes,
                                       target.l0c_bytes, target.ub_bytes};
-    cce_machine m = {.core = {.target = &target, .take = ac_execute},
+    cce_machine m = {.core = {.target = &target,
+                              .take = fake_knob_text("wrong", NULL) ? execute_wrongly : ac_execute},
                      .device = (uint64_t)(uintptr_t)fake_base(),
                      .block = block};
     for (int i = 0; i < AC_BUFFERS; i++) {
@@ -120,6 +129,9 @@ API int32_t rtDevBinaryUnRegister(void *handle)
 API int32_t rtFunctionRegister(void *handle, const void *stub, const char *name, const void *symbol,
                                uint32_t mode)
 {
+    const int code = fake_failing(__func__);
+    if (code)
+        return code;
     if (handle != &binary || !stub || !name || !symbol || mode)
         return fake_fail(BAD_PARAMETER, "function register: a parameter is invalid");
     if (!has_symbol(binary.data, binary.bytes, symbol))
@@ -161,6 +173,8 @@ struct aclDataBuffer {
 
 API struct aclDataBuffer *aclCreateDataBuffer(void *memory, size_t bytes)
 {
+    if (fake_failing(__func__))
+        return NULL;
     struct aclDataBuffer *b = malloc(sizeof *b);
     *b = (struct aclDataBuffer){memory, bytes};
     __atomic_add_fetch(&fake_held_objects, 1, __ATOMIC_SEQ_CST);
@@ -184,6 +198,8 @@ static uint32_t chosen_blocks;
 API struct aclTensorDesc *aclCreateTensorDesc(int type, int rank, const int64_t *dims, int format)
 {
     (void)dims, (void)format;
+    if (fake_failing(__func__))
+        return NULL;
     struct aclTensorDesc *d = malloc(sizeof *d);
     *d = (struct aclTensorDesc){type, rank};
     __atomic_add_fetch(&fake_held_objects, 1, __ATOMIC_SEQ_CST);
@@ -198,8 +214,9 @@ API void aclDestroyTensorDesc(const struct aclTensorDesc *d)
 
 API int aclopRegisterCompileFunc(const char *type, ascend_choose *choose)
 {
-    if (!type || !choose)
-        return BAD_ARGUMENT;
+    const int code = fake_failing(__func__);
+    if (code || !type || !choose)
+        return code ? code : BAD_ARGUMENT;
     if (chooser)
         return 100030;
     chooser = choose;
@@ -209,7 +226,10 @@ API int aclopRegisterCompileFunc(const char *type, ascend_choose *choose)
 API int aclopCreateKernel(const char *type, const char *id, const char *symbol, void *elf,
                           int bytes, uint32_t engine, void (*release)(void *, size_t))
 {
+    const int code = fake_failing(__func__);
     (void)release;
+    if (code)
+        return code;
     if (!type || !id || !symbol || !elf || bytes <= 0 || engine != 1)
         return BAD_ARGUMENT;
     if (!is_kernel(elf, (uint64_t)bytes) || !has_symbol(elf, (uint64_t)bytes, symbol))
@@ -223,8 +243,9 @@ API int aclopCreateKernel(const char *type, const char *id, const char *symbol, 
 API int aclopSetKernelArgs(struct aclopKernelDesc *d, const char *id, uint32_t blocks,
                            const void *arguments, uint32_t bytes)
 {
-    if (!d || !id || !arguments || !bytes)
-        return BAD_ARGUMENT;
+    const int code = fake_failing(__func__);
+    if (code || !d || !id || !arguments || !bytes)
+        return code ? code : BAD_ARGUMENT;
     d->blocks = blocks;
     return 0;
 }
@@ -234,9 +255,12 @@ API int aclopUpdateParams(const char *type, int inputs, const struct aclTensorDe
                           const struct aclopAttr *attributes)
 {
     struct aclopKernelDesc d = {0};
+    int code = fake_failing(__func__);
+    if (code)
+        return code;
     if (!type || !chooser || !created)
         return 100028;
-    const int code = chooser(inputs, input, outputs, output, attributes, &d);
+    code = chooser(inputs, input, outputs, output, attributes, &d);
     chosen_blocks = d.blocks;
     return code;
 }
@@ -264,8 +288,9 @@ static size_t loaded_bytes;
 
 API int aclrtBinaryLoadFromData(const void *data, size_t bytes, const void *options, void **handle)
 {
-    if (!data || !bytes || !handle || options)
-        return BAD_ARGUMENT;
+    const int code = fake_failing(__func__);
+    if (code || !data || !bytes || !handle || options)
+        return code ? code : BAD_ARGUMENT;
     if (!is_kernel(data, bytes))
         return fake_fail(INTERNAL, "the binary is no kernel for this chip");
     loaded = data;
@@ -283,8 +308,9 @@ API int aclrtBinaryUnLoad(void *handle)
 
 API int aclrtBinaryGetFunction(void *handle, const char *name, void **function)
 {
-    if (handle != &loaded)
-        return BAD_ARGUMENT;
+    const int code = fake_failing(__func__);
+    if (code || handle != &loaded)
+        return code ? code : BAD_ARGUMENT;
     if (!has_symbol(loaded, loaded_bytes, name))
         return fake_fail(INTERNAL, "the kernel is not in the binary");
     *function = &loaded_bytes;

@@ -71,8 +71,9 @@ static const uint8_t *weights_of(const uint8_t *om, size_t bytes, size_t *size)
 API int aclmdlQuerySizeFromMem(const void *om, size_t bytes, size_t *work, size_t *weights)
 {
     size_t size;
-    if (!om || !bytes || !work || !weights)
-        return BAD_ARGUMENT;
+    const int code = fake_failing(__func__);
+    if (code || !om || !bytes || !work || !weights)
+        return code ? code : BAD_ARGUMENT;
     if (!weights_of(om, bytes, &size))
         return fake_fail(145006, "the model's length is %zu", bytes);
     *work = WORK_BYTES;
@@ -94,6 +95,8 @@ API int aclmdlLoadFromMemWithMem(const void *om, size_t bytes, uint32_t *id, voi
     const int code = fake_ready();
     if (code)
         return code;
+    if (fake_is_module() && !fake_memory(om, bytes))
+        return fake_fail(BAD_ARGUMENT, "the model is not in the chip's memory");
     const uint8_t *w = om && bytes ? weights_of(om, bytes, &size) : NULL;
     uint8_t *chip = w ? fake_memory(weights, weight_bytes) : NULL;
     if (!w)
@@ -139,6 +142,8 @@ API int aclmdlUnload(uint32_t id)
 
 API struct aclmdlDesc *aclmdlCreateDesc(void)
 {
+    if (fake_failing(__func__))
+        return NULL;
     fake_held_objects++;
     return calloc(1, sizeof(struct aclmdlDesc));
 }
@@ -152,8 +157,9 @@ API int aclmdlDestroyDesc(struct aclmdlDesc *d)
 
 API int aclmdlGetDesc(struct aclmdlDesc *d, uint32_t id)
 {
-    if (!d || id >= MODELS || !models[id].used)
-        return 100011;
+    const int code = fake_failing(__func__);
+    if (code || !d || id >= MODELS || !models[id].used)
+        return code ? code : 100011;
     d->model = &models[id];
     return 0;
 }
@@ -258,15 +264,17 @@ static int dims_of(const fake_model *m, bool input, size_t i, ascend_dims *dims)
 
 API int aclmdlGetInputDims(const struct aclmdlDesc *d, size_t i, ascend_dims *dims)
 {
-    if (!is_hidden(d, i))
-        return dims_of(d->model, true, i, dims);
+    const int code = fake_failing(__func__);
+    if (code || !is_hidden(d, i))
+        return code ? code : dims_of(d->model, true, i, dims);
     *dims = (ascend_dims){.count = 1, .dims = {1}};
     return 0;
 }
 
 API int aclmdlGetOutputDims(const struct aclmdlDesc *d, size_t i, ascend_dims *dims)
 {
-    return dims_of(d->model, false, i, dims);
+    const int code = fake_failing(__func__);
+    return code ? code : dims_of(d->model, false, i, dims);
 }
 
 static int type_of(mona_type type)
@@ -315,6 +323,9 @@ API int aclmdlGetDynamicHW(const struct aclmdlDesc *d, size_t index, ascend_size
 API int aclmdlSetDynamicBatchSize(uint32_t id, struct aclmdlDataset *set, size_t index,
                                   uint64_t batch)
 {
+    const int code = fake_failing(__func__);
+    if (code)
+        return code;
     fake_model *m = &models[id];
     bool known = false;
     if (!has_batches(m) || index != mona_model_input_count(&m->model) || index >= set->count)
@@ -330,6 +341,9 @@ API int aclmdlSetDynamicBatchSize(uint32_t id, struct aclmdlDataset *set, size_t
 API int aclmdlSetDynamicHWSize(uint32_t id, struct aclmdlDataset *set, size_t index,
                                uint64_t height, uint64_t width)
 {
+    const int code = fake_failing(__func__);
+    if (code)
+        return code;
     fake_model *m = &models[id];
     bool known = false;
     if (!has_sizes(m) || index != mona_model_input_count(&m->model) || index >= set->count)
@@ -347,6 +361,8 @@ API int aclmdlSetDynamicHWSize(uint32_t id, struct aclmdlDataset *set, size_t in
 
 API struct aclmdlDataset *aclmdlCreateDataset(void)
 {
+    if (fake_failing(__func__))
+        return NULL;
     fake_held_objects++;
     return calloc(1, sizeof(struct aclmdlDataset));
 }
@@ -360,8 +376,9 @@ API int aclmdlDestroyDataset(const struct aclmdlDataset *set)
 
 API int aclmdlAddDatasetBuffer(struct aclmdlDataset *set, struct aclDataBuffer *buffer)
 {
-    if (!set || !buffer || set->count == DATA)
-        return BAD_ARGUMENT;
+    const int code = fake_failing(__func__);
+    if (code || !set || !buffer || set->count == DATA)
+        return code ? code : BAD_ARGUMENT;
     set->buffer[set->count++] = buffer;
     return 0;
 }

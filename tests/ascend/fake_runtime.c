@@ -97,8 +97,21 @@ static void count_command(void)
     __atomic_add_fetch(&commands, 1, __ATOMIC_SEQ_CST);
 }
 
-int fake_ready(void)
+int fake_failing(const char *function)
 {
+    static long calls;
+    const char *name = fake_knob_text("fail", NULL);
+    if (!name || strcmp(name, function) ||
+        __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) != fake_knob("fail_call", 1))
+        return 0;
+    return fake_fail((int)fake_knob("fail_code", INTERNAL), "[TsdClient]\t%s failed.\n", function);
+}
+
+int fake_ready_for(const char *function)
+{
+    const int code = fake_failing(function);
+    if (code)
+        return code;
     if (!initialised)
         return fake_fail(NOT_INITIALISED, "aclInit has not been called");
     if (fake_lost())
@@ -119,6 +132,11 @@ static struct {
     size_t count, used;
 } memory;
 
+bool fake_is_module(void)
+{
+    return !fake_knob("mode", 1);
+}
+
 static void map_memory(void)
 {
     if (memory.base)
@@ -126,7 +144,9 @@ static void map_memory(void)
     const int file = memfd_create("chip", 0);
     if (file < 0 || ftruncate(file, FAKE_MEMORY))
         abort();
-    memory.host_view = mmap(NULL, FAKE_MEMORY, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    memory.host_view =
+        mmap(NULL, FAKE_MEMORY, fake_is_module() ? PROT_READ | PROT_WRITE : PROT_NONE,
+             MAP_SHARED | MAP_NORESERVE, file, 0);
     memory.base =
         mmap(NULL, FAKE_MEMORY, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
     if (memory.host_view == MAP_FAILED || memory.base == MAP_FAILED)
@@ -175,6 +195,7 @@ static size_t with_slack(size_t bytes)
 API int aclrtMalloc(void **at, size_t bytes, uint32_t policy)
 {
     const int code = fake_ready();
+    const uint64_t begin = fake_now();
     if (code)
         return code;
     if (!at || !bytes)
@@ -200,6 +221,7 @@ API int aclrtMalloc(void **at, size_t bytes, uint32_t policy)
         *at = memory.host_view + memory.block[i].at;
     }
     pthread_mutex_unlock(&lock);
+    fake_trace("memory", "block", begin);
     return fits ? 0 : fake_fail(NO_MEMORY, "rtMalloc failed, size=%zu", bytes);
 }
 
@@ -252,6 +274,8 @@ API int aclrtMallocHost(void **at, size_t bytes)
     const int code = fake_ready();
     if (code || !at || !bytes)
         return code ? code : fake_fail(BAD_ARGUMENT, "size must be greater than zero");
+    if (fake_is_module())
+        fake_complain("memory of the host was asked for on a module, which has none");
     pthread_mutex_lock(&lock);
     size_t i = 0;
     while (i < PINNED && pins[i].at)
@@ -417,6 +441,9 @@ API int aclrtMemcpyAsync(void *dst, size_t room, const void *src, size_t bytes, 
         return code;
     if (!dst || !src || (kind != TO_CHIP && kind != TO_HOST))
         return fake_fail(BAD_ARGUMENT, "a pointer is NULL, or kind %u is unknown", kind);
+    if (fake_is_module())
+        fake_complain("%zu bytes were copied on a module, where they can be used as they are",
+                      bytes);
     if (bytes > room)
         return fake_fail(BAD_PARAMETER, "count %zu is above destMax %zu", bytes, room);
     const bool upload = kind == TO_CHIP;
@@ -480,9 +507,6 @@ static int wait_idle(void *stream, long milliseconds)
 static int synchronise(void *stream, long milliseconds)
 {
     static long turn;
-    const int code = fake_ready();
-    if (code)
-        return code;
     pthread_mutex_lock(&lock);
     fake_stream *s = stream_of(stream);
     const bool computed = s && s->computed;
@@ -496,13 +520,15 @@ static int synchronise(void *stream, long milliseconds)
 
 API int aclrtSynchronizeStream(void *stream)
 {
-    return synchronise(stream, -1);
+    const int code = fake_ready();
+    return code ? code : synchronise(stream, -1);
 }
 
 #ifndef FAKE_OLD
 API int aclrtSynchronizeStreamWithTimeout(void *stream, int32_t milliseconds)
 {
-    return synchronise(stream, milliseconds);
+    const int code = fake_ready();
+    return code ? code : synchronise(stream, milliseconds);
 }
 #endif
 
@@ -546,8 +572,10 @@ API int aclrtCreateEventWithFlag(void **event, uint32_t flag)
     const int code = fake_ready();
     if (code || !event)
         return code ? code : BAD_ARGUMENT;
-    if (__atomic_add_fetch(&events, 1, __ATOMIC_SEQ_CST) > 1023)
+    if (__atomic_add_fetch(&events, 1, __ATOMIC_SEQ_CST) > 1023) {
+        __atomic_sub_fetch(&events, 1, __ATOMIC_SEQ_CST);
         return fake_fail(207007, "no event is left");
+    }
     fake_event *e = calloc(1, sizeof *e);
     *e = (fake_event){.magic = EVENT, .flag = flag};
     *event = e;
@@ -649,9 +677,9 @@ API int aclrtDestroyEvent(void *event)
 API int aclInit(const char *config)
 {
     (void)config;
-    const int code = (int)fake_knob("init", 0);
+    const int code = fake_failing(__func__);
     if (code)
-        return fake_fail(code, "platform info of the chip is missing");
+        return code;
     if (initialised)
         return REPEATED_INIT;
     map_memory();
@@ -728,24 +756,25 @@ API const char *aclrtGetSocName(void)
 
 API int aclrtGetRunMode(uint32_t *mode)
 {
+    const int code = fake_failing(__func__);
     *mode = (uint32_t)fake_knob("mode", 1);
-    return chips_set ? 0 : NO_CONTEXT;
+    return code ? code : chips_set ? 0 : NO_CONTEXT;
 }
 
 API int aclrtGetDeviceCount(uint32_t *count)
 {
+    const int code = fake_failing(__func__);
     *count = (uint32_t)fake_knob("count", 1);
-    return initialised ? 0 : INTERNAL;
+    return code ? code : initialised ? 0 : INTERNAL;
 }
 
 API int aclrtSetDevice(int32_t chip)
 {
-    if (!initialised)
-        return NOT_INITIALISED;
+    const int code = initialised ? fake_failing(__func__) : NOT_INITIALISED;
+    if (code)
+        return code;
     if (chip < 0 || chip >= fake_knob("count", 1))
         return fake_fail(NO_SUCH_CHIP, "device %d does not exist", chip);
-    if (fake_knob("set", 0))
-        return fake_fail((int)fake_knob("set", 0), "open device failed\n");
     chips_set++;
     return 0;
 }
@@ -760,8 +789,9 @@ API int aclrtResetDevice(int32_t chip)
 
 API int aclrtCreateContext(void **context, int32_t chip)
 {
-    if (!chips_set || chip)
-        return NO_SUCH_CHIP;
+    const int code = !chips_set || chip ? NO_SUCH_CHIP : fake_failing(__func__);
+    if (code)
+        return code;
     uint32_t *made = calloc(1, sizeof *made);
     *made = CONTEXT;
     *context = current = made;
@@ -781,8 +811,9 @@ API int aclrtDestroyContext(void *context)
 
 API int aclrtSetCurrentContext(void *context)
 {
+    const int code = fake_failing(__func__);
     if (!context || *(uint32_t *)context != CONTEXT)
         return NO_CONTEXT;
-    current = context;
-    return 0;
+    current = code ? current : context;
+    return code;
 }

@@ -6,10 +6,26 @@
 
 python3 tests/ascend/make_kernel.py "$tmp/kernel.o" mona_replay__kernel0
 export MONA_ASCEND_KERNEL="$tmp/kernel.o"
-LD_LIBRARY_PATH=$PWD/$BUILD/ascend/full BUILD=$BUILD sh apps/ascend/first_light.sh "$tmp/first" > "$tmp/log" 2>&1
+first_light() { # FOLDER KNOBS
+    LD_LIBRARY_PATH=$PWD/$BUILD/ascend/full FAKE_ASCEND=$2 BUILD=$BUILD sh apps/ascend/first_light.sh "$1" > "$tmp/log" 2>&1
+}
+first_light "$tmp/first" ""
 same "its exit status" "$?" 0
-same "instructions are equal" "$(grep -c '^equal: ' "$tmp/first/instructions") $(grep -c differ "$tmp/first/instructions")" "37 1"
+same "instructions are equal" "$(grep -c '^equal: ' "$tmp/first/instructions") $(tail -n 1 "$tmp/first/instructions")" "37 0 of 37 instructions differ"
+same "layers are equal" "$(grep -c '^equal: .* layers$' "$tmp/first/layers") $(tail -n 1 "$tmp/first/layers")" \
+    "$(find models -name '*.mona' ! -name '*_video.mona' | wc -l) 0 networks differ"
 same "networks are equal" "$(grep -c '^equal: .* at ' "$tmp/first/log")" 6
-same "costs are numbers" "$(python3 -c "import json; print(sorted(json.load(open('$tmp/first/costs.json'))))")" \
-    "['copy_latency', 'drain_latency', 'local_latency', 'task_launch', 'vector_latency']"
-same "which model310 reads" "$(grep -c 'ms a frame, modelled' "$tmp/first/model310")" 1
+same "costs are numbers" "$(python3 -c "
+import json; c = json.load(open('$tmp/first/costs.json')); print(sorted(c), all(v >= 0 for v in c.values()))")" \
+    "['clock_mhz', 'copy_latency', 'drain_latency', 'local_latency', 'operands', 'task_launch', 'vector_latency'] True"
+modelled() { grep -o '[0-9.]* ms a frame, modelled' "$1"; }
+same "which model310 reads" "$(modelled "$tmp/first/model310" | wc -l)" 1
+"$mona" bench sr_x2_fast --size 1920x1080 --device model310 > "$tmp/guessed"
+same "and computes with" "$([ "$(modelled "$tmp/guessed")" != "$(modelled "$tmp/first/model310")" ] && echo other)" other
+
+if full; then
+    first_light "$tmp/wrong" wrong=vconv
+    same "a chip that computes one instruction wrongly" "$? $(grep '^differs' "$tmp/wrong/instructions" | cut -d : -f 2 | sort -u)" "1  vconv"
+    same "the layer is named" "$(grep -c '^differs: sr_x2_fast, layer [0-9]* (.*), byte ' "$tmp/wrong/layers")" 1
+    same "and the network" "$(grep -c '^differs: sr_x2_fast at 64x48: found CRC-32' "$tmp/wrong/log")" 1
+fi

@@ -139,3 +139,16 @@ checked() { # version, knobs
 same "mona devices --check" "$(checked 8.1.RC1 "")" "CANN OK driver OK libraries OK chip OK video OK health OK kernel missing "
 same "what is too new, too old and ill" "$(checked 8.5.0 driver=20.2.0,health=2)" "CANN too driver too libraries OK chip OK video OK health bad kernel missing "
 same "what is not there" "$("$mona" devices --check | awk '{ print $1, $2 }' | sort | tr '\n' ' ')" "CANN missing chip missing driver missing firmware missing kernel missing "
+missing() { on "$1" "$2" "$mona" devices 2>&1 > "$tmp/list" | sed 's/; mona devices --check.*//'; }
+same "mona devices lists a chip that answers" "$(missing full "") $(grep -c ^ascend "$tmp/list")" " 2"
+same "and says why one does not: another chip" "$(missing full soc=Ascend910) $(grep -c ^ascend "$tmp/list")" \
+    "no Ascend 310: the chip is Ascend910; expected Ascend310 0"
+same "a function that is missing" "$(missing broken "")" \
+    "no Ascend 310: libascendcl.so has no aclmdlUnload, which it has since CANN 5.0.4: install a newer CANN, up to 8.1"
+
+# ---- on a module
+for clip in in other; do
+    on full mode=0,trace="$tmp/trace_module" "$mona" enhance "$tmp/$clip.y4m" -o "$tmp/module.y4m" -y --stages sr --sr "$tmp/sizes.om" --quiet 2> "$tmp/err"
+    same "a module has the host's bytes without a copy by AscendCL, $clip" \
+        "$? $(cmp "$tmp/sizes_$clip.y4m" "$tmp/module.y4m" && echo equal) $(cat "$tmp/err") $(grep -c -e '^upload' -e '^download' "$tmp/trace_module")" "0 equal  0"
+done

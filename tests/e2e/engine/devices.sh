@@ -3,7 +3,9 @@
 # mona devices: the list, --watch and JSON. Which sensors exist depends on the machine.
 . tests/tap.inc
 
-succeeds "devices are listed" sh -c "$mona devices > '$tmp/text'"
+succeeds "devices are listed" sh -c "$mona devices > '$tmp/text' 2> '$tmp/missing'"
+same "one line says what an Ascend 310 lacks" "$(grep -c . "$tmp/missing") $(cut -d : -f 1-2 "$tmp/missing")" \
+    "1 no Ascend 310: libascendcl.so was not found"
 same "by name, each with its health" "$(awk 'NR > 1 { print $1 }' "$tmp/text" | tr '\n' ' ')$(head -n 1 "$tmp/text" | grep -c HEALTH)" \
     "host model310 1"
 succeeds "and as JSON" sh -c "$mona devices --json > '$tmp/json'"
