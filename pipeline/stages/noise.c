@@ -53,8 +53,7 @@
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/vector.h"
 
-enum { AREA = NOISE_BLOCK * NOISE_BLOCK, FLATTEST = 20, MIN_FLATTEST = 8 };
-enum { SCALES = 4, SORTED_BY = 2 };
+enum { AREA = NOISE_BLOCK * NOISE_BLOCK, SCALES = NOISE_SCALES, SORTED_BY = 2 };
 
 static const struct {
     unsigned spacing;
@@ -180,8 +179,8 @@ static void list_blocks(noise_work *work, const view *v, unsigned spacing, uint3
 /* Keeps only the flattest of the listed blocks; in the last bin, the first ones. */
 static void keep_flattest(noise_work *work)
 {
-    uint32_t wanted = work->count / FLATTEST, below = 0, bin = 0, kept = 0;
-    wanted = wanted > MIN_FLATTEST ? wanted : MIN_FLATTEST;
+    uint32_t wanted = work->count / NOISE_FLATTEST, below = 0, bin = 0, kept = 0;
+    wanted = wanted > NOISE_MIN_FLATTEST ? wanted : NOISE_MIN_FLATTEST;
     wanted = wanted < work->count ? wanted : work->count;
     while (below + work->bins[bin] < wanted)
         below += work->bins[bin++];
@@ -301,7 +300,8 @@ static noise_level noise_measure_any(noise_work *work, const uint8_t *plane, ptr
 {
     const view v = {plane, stride, width, height, bits};
     const uint32_t margin = DISTANCES[SCALES - 1].spacing * spacing;
-    double e[SCALES], n[SCALES];
+    double *const e = work->scale, *const n = work->normality;
+    work->flattest = 0;
     list_blocks(work, &v, DISTANCES[SORTED_BY].spacing * spacing, margin, false);
     if (!work->count)
         list_blocks(work, &v, DISTANCES[SORTED_BY].spacing * spacing, margin, true);
@@ -315,6 +315,7 @@ static noise_level noise_measure_any(noise_work *work, const uint8_t *plane, ptr
         e[i] = (double)r.sum / (double)r.count * to_sigma / DISTANCES[i].bias / (1 << (bits - 8));
         n[i] = normality(&r);
     }
+    work->flattest = work->count;
     work->count = looked_at;
     const noise_level found = judge(e, n);
     return coded && spacing == 1 ? with_blocks(found, work, e, n) : found;
