@@ -557,6 +557,21 @@ static bool run_threads(video *v, pipeline_error *error)
     return good;
 }
 
+/* That a video has several times the bytes it had surprises. */
+static void tell_bytes(const video *v)
+{
+    enum { MANY_BYTES = 1000000, MANY_TIMES = 4 };
+    const encoder_choice *c = &v->out_settings.encoder.choice;
+    const double in = (double)v->in.video_bytes, out = (double)v->out.bytes;
+    if (c->codec->quality && !c->match_bitrate && !v->settings->live && !v->report->resumed &&
+        out >= MANY_BYTES && out >= MANY_TIMES * in)
+        pipeline_note(&v->settings->notes,
+                      "%s: the video has %.0f times as many bytes as in %s; a --crf above %g makes "
+                      "it smaller, --match-bitrate keeps the bit rate",
+                      v->settings->output, out / in, v->in.path,
+                      c->crf < 0 ? c->codec->quality_default : c->crf);
+}
+
 static bool run(video *v, pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
@@ -587,8 +602,10 @@ static bool run(video *v, pipeline_error *error)
                              s->start);
     if (!v->report->frames)
         return pipeline_fail(error, "%s: expected a video with frames, found none", s->input);
-    return output_finish(&v->out, &v->memory, error) &&
-           (!v->in.broke.text[0] ||
+    if (!output_finish(&v->out, &v->memory, error))
+        return false;
+    tell_bytes(v);
+    return (!v->in.broke.text[0] ||
             pipeline_fail(error, "%s; what came before is in %s", v->in.broke.text, s->output));
 }
 

@@ -66,7 +66,7 @@ static bool read_rules(const bench_arguments *a, verdict_rules *rules)
 static bool read_config(const bench_arguments *a, mona_config *config)
 {
     unsigned width = 0, height = 0;
-    *config = (mona_config){.device = options_device(a->device),
+    *config = (mona_config){.device = options_device(a->report ? "host" : a->device),
                             .cpu = a->cpu,
                             .threads = (unsigned)a->threads,
                             .strip_rows = (unsigned)a->strip_rows,
@@ -139,7 +139,8 @@ bool bench_options_read(bench_request *b)
 static const char whole[] = "The whole pipeline", living[] = "The pipeline of a live stream";
 #endif
 static const char running[] = "What to run", times[] = "Timing and verdict",
-                  modelled[] = "On device model310", output[] = "Output";
+                  modelled[] = "On device model310", chip[] = "On an Ascend 310",
+                  output[] = "Output";
 
 static const option options[] = {
     {"--size", NULL, OPTION_STRING, FIELD(size), "WxH", running,
@@ -215,6 +216,10 @@ static const option options[] = {
     {"--costs", NULL, OPTION_FILE, FIELD(costs), "FILE.json", modelled,
      .help = "constants of the model, by name, as first_light.sh measures them on a chip; those "
              "that are missing keep their values"},
+    {"--report", NULL, OPTION_FILE, FIELD(report), "FILE.json", chip,
+     .help = "collect all that a report on this chip needs, and nothing private: what is "
+             "installed, whether several networks and the video decoder have the CPU's bytes, and "
+             "how long frames take (--size: default 640x360)"},
     {"--json", NULL, OPTION_FLAG, FIELD(json), NULL, output,
      .help = "print JSON: the time of every frame, and how and where it was measured"},
     {"--csv", NULL, OPTION_FLAG, FIELD(csv), NULL, output,
@@ -248,6 +253,7 @@ const command command_bench = {
         "mona bench --pipeline clip.mp4 --live --budget 150ms  # latency of a camera's frames\n"
         "mona bench sr_x2_fast --size 960x540 --streams 1..4\n"
         "mona bench sr_x2_fast --size 640x360 --layers --html page.html\n"
+        "mona bench --report ascend.json  # a first run on an Ascend 310\n"
         "mona bench --peak  # what this machine can do at most\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -16,7 +16,7 @@
 
 typedef struct bench_arguments {
     const char *model, *size, *cpu, *device, *trace, *costs;
-    const char *pipeline, *streams, *onnx;
+    const char *pipeline, *streams, *onnx, *report;
     const char *warm_up, *duration, *budget, *old, *regression, *samples, *html, *svg;
 #ifndef MONA_NO_VIDEO
     enhance_options enhance;

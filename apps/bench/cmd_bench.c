@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/bench/chip_report.h"
 #include "apps/bench/bench_ablate.h"
 #include "apps/bench/bench_model.h"
 #include "apps/bench/bench_om.h"
@@ -21,6 +22,7 @@
 #include "apps/cli/model_source.h"
 #include "apps/bench/modelled_bench.h"
 #include "apps/devices/peak.h"
+#include "engine/mona_ascend.h"
 #include "apps/bench/report/pipeline_trace.h"
 
 static int report_peak(unsigned threads, bool json)
@@ -178,6 +180,16 @@ static int run_pipeline(const bench_request *b)
 }
 #endif
 
+static int run_report(const bench_request *b)
+{
+    const mona_size size = b->arguments.size ? b->config.sizes[0] : (mona_size){640, 360};
+    sampling how = b->how;
+    how.device = &mona_device_ascend;
+    if (b->arguments.model || b->arguments.pipeline)
+        return cli_fail(EXIT_USAGE, "--report chooses what to run: leave out the model or clip");
+    return chip_report(b->arguments.report, size, &how) ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
 int bench_run(int argc, char **argv)
 {
     bench_request b = {0};
@@ -197,6 +209,8 @@ int bench_run(int argc, char **argv)
         mona_device_query(b.config.device, &properties);
         return report_peak(a->threads ? (unsigned)a->threads : properties.cores, a->json);
     }
+    if (a->report)
+        return run_report(&b);
 #ifndef MONA_NO_VIDEO
     if (a->pipeline)
         return run_pipeline(&b);

@@ -64,48 +64,52 @@ static int compare(const char *a, const char *b)
 
 /* ---- lines ------------------------------------------------------------------------------------ */
 
-static bool line(const char *what, const char *state, const char *found, const char *advice)
+static bool line(ascend_findings *all, const char *what, const char *state, const char *found,
+                 const char *advice)
 {
-    printf("%-10s %-8s %s%s%s\n", what, state, found, *found && *advice ? ": " : "", advice);
+    ascend_finding *f = &all->lines[all->count++];
+    *f = (ascend_finding){.what = what, .state = state};
+    snprintf(f->found, sizeof f->found, "%s", found);
+    snprintf(f->advice, sizeof f->advice, "%s", advice);
     return !strcmp(state, "OK");
 }
 
-static bool check_kit(void)
+static bool check_kit(ascend_findings *all)
 {
     char version[VERSION] = "";
     if (!find_kit(version))
-        return line("CANN", "missing", "",
+        return line(all, "CANN", "missing", "",
                     "install CANN 5.0.4 to 8.1 (toolkit or nnrt) and source its set_env.sh");
     return compare(version, "5.0.4") < 0
-               ? line("CANN", "too old", version, "install CANN 5.0.4 to 8.1")
+               ? line(all, "CANN", "too old", version, "install CANN 5.0.4 to 8.1")
            : compare(version, "8.2") >= 0
-               ? line("CANN", "too new", version,
+               ? line(all, "CANN", "too new", version,
                       "it no longer knows the Ascend 310: install CANN 5.0.4 to 8.1")
-               : line("CANN", "OK", version, "");
+               : line(all, "CANN", "OK", version, "");
 }
 
-static bool check_driver(const mona_ascend_info *info)
+static bool check_driver(ascend_findings *all, const mona_ascend_info *info)
 {
     char version[VERSION] = "";
     if (!read_version("/usr/local/Ascend/driver/version.info", "Version", version))
         snprintf(version, sizeof version, "%s", info ? info->driver : "");
     if (!version[0])
-        return line("driver", "missing", "", "install the driver of the card or module");
-    return compare(version, "21.0.4") < 0
-               ? line("driver", "too old", version, "install 21.0.4 or newer, with its firmware")
-               : line("driver", "OK", version, "");
+        return line(all, "driver", "missing", "", "install the driver of the card or module");
+    return compare(version, "21.0.4") < 0 ? line(all, "driver", "too old", version,
+                                                 "install 21.0.4 or newer, with its firmware")
+                                          : line(all, "driver", "OK", version, "");
 }
 
-static bool check_firmware(void)
+static bool check_firmware(ascend_findings *all)
 {
     char version[VERSION] = "";
     return read_version("/usr/local/Ascend/firmware/version.info", "Version", version)
-               ? line("firmware", "OK", version, "")
-               : line("firmware", "missing", "",
+               ? line(all, "firmware", "OK", version, "")
+               : line(all, "firmware", "missing", "",
                       "install the firmware package of the driver's release");
 }
 
-static bool check_functions(const mona_ascend_info *info)
+static bool check_functions(ascend_findings *all, const mona_ascend_info *info)
 {
     char text[128] = "";
     if (info->missing)
@@ -113,10 +117,10 @@ static bool check_functions(const mona_ascend_info *info)
                  info->acl[0], info->acl[1], info->acl[2], info->missing);
     else
         snprintf(text, sizeof text, "AscendCL %d.%d.%d", info->acl[0], info->acl[1], info->acl[2]);
-    return line("libraries", "OK", text, "");
+    return line(all, "libraries", "OK", text, "");
 }
 
-static bool check_health(void)
+static bool check_health(ascend_findings *all)
 {
     static const char *const states[] = {"ok", "warning", "alarm", "critical"};
     mona_ascend_health health;
@@ -127,44 +131,55 @@ static bool check_health(void)
     snprintf(text, sizeof text, "%s", library ? states[health.health] : npu_smi_read().health);
     const bool good = !strcmp(text, "ok");
     if (!good && !strcmp(text, "unknown"))
-        return line("health", "unknown", "",
+        return line(all, "health", "unknown", "",
                     "libdcmi.so and npu-smi are missing: install the driver");
     if (library && health.level >= 0)
         snprintf(text + strlen(text), sizeof text - strlen(text), ", power level %d", health.level);
-    return line("health", good ? "OK" : "bad", text, good ? "" : "npu-smi info says why");
+    return line(all, "health", good ? "OK" : "bad", text, good ? "" : "npu-smi info says why");
 }
 
 /* mona does without it. */
-static void show_video(const mona_ascend_info *info)
+static void show_video(ascend_findings *all, const mona_ascend_info *info)
 {
     char text[128] = "H.264 and H.265 are decoded on the chip";
     if (info->no_video)
         snprintf(text, sizeof text, "no %s: the CPU decodes; CANN's toolkit and nnrt have it",
                  info->no_video);
-    line("video", info->no_video ? "missing" : "OK", text, "");
+    line(all, "video", info->no_video ? "missing" : "OK", text, "");
 }
 
-bool devices_check_ascend(void)
+bool ascend_find(ascend_findings *all)
 {
     mona_ascend_info info;
     format_error error = {0};
     const bool prepared = ascend_setup(&error);
+    all->count = 0;
     const bool answers = mona_ascend_query(&info) == MONA_OK;
-    bool ok = check_kit();
-    ok &= check_driver(answers ? &info : NULL);
-    ok &= check_firmware();
+    bool ok = check_kit(all);
+    ok &= check_driver(all, answers ? &info : NULL);
+    ok &= check_firmware(all);
     if (answers) {
-        ok &= check_functions(&info);
-        ok &= line("chip", "OK", info.soc, info.on_chip ? "a module" : "a card");
-        show_video(&info);
-        ok &= check_health();
+        ok &= check_functions(all, &info);
+        ok &= line(all, "chip", "OK", info.soc, info.on_chip ? "a module" : "a card");
+        show_video(all, &info);
+        ok &= check_health(all);
     } else {
-        ok &= line("chip", "missing", "", mona_ascend_problem());
+        ok &= line(all, "chip", "missing", "", mona_ascend_problem());
     }
-    ok &= !prepared ? line("kernel", "missing", "", error.text)
+    ok &= !prepared ? line(all, "kernel", "missing", "", error.text)
           : ascend_kernel_path()
-              ? line("kernel", "OK", ascend_kernel_path(), "")
-              : line("kernel", "missing", "",
+              ? line(all, "kernel", "OK", ascend_kernel_path(), "")
+              : line(all, "kernel", "missing", "",
                      "make ascend-kernel CANN=FOLDER makes it; without it only .om models run");
+    return ok;
+}
+
+bool devices_check_ascend(void)
+{
+    ascend_findings all;
+    const bool ok = ascend_find(&all);
+    for (const ascend_finding *f = all.lines; f < all.lines + all.count; f++)
+        printf("%-10s %-8s %s%s%s\n", f->what, f->state, f->found,
+               f->found[0] && f->advice[0] ? ": " : "", f->advice);
     return ok;
 }

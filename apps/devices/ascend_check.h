@@ -4,8 +4,23 @@
 
 #include <stdbool.h>
 
-/* Prints a line for each thing that an Ascend 310 needs here: "OK", "too old", "too new" or
- * "missing", what was found and what to install. Whether all are OK. */
+enum { ASCEND_FINDINGS = 8 };
+
+typedef struct ascend_finding {
+    const char *what, *state;     /* "driver"; "OK", "too old", "too new", "missing", ... */
+    char found[512], advice[256]; /* what is there, and what to do about it; may be "" */
+} ascend_finding;
+
+typedef struct ascend_findings {
+    ascend_finding lines[ASCEND_FINDINGS];
+    unsigned count;
+} ascend_findings;
+
+/* Finds what an Ascend 310 needs here. Whether all are OK but the video decoder, which is not
+ * needed. */
+bool ascend_find(ascend_findings *all);
+
+/* The same, printed. */
 bool devices_check_ascend(void);
 
 #endif

@@ -185,6 +185,9 @@ static cJSON *add_input(cJSON *plan, const enhance_settings *s, const footage *f
     cJSON_AddStringToObject(input, "codec", avcodec_get_name(f->video->codecpar->codec_id));
     if (rate.num > 0 && rate.den > 0)
         cJSON_AddNumberToObject(input, "fps", av_q2d(rate));
+    const int64_t bytes = f->format->pb && !f->pictures.count ? avio_size(f->format->pb) : 0;
+    if (bytes > 0 && f->start <= 0 && f->end <= 0 && !s->frames)
+        cJSON_AddNumberToObject(input, "bytes", (double)bytes);
     return input;
 }
 
@@ -301,6 +304,8 @@ static void print_speed(const cJSON *speed)
                expected == 1 ? "" : "s", s / 3600, s / 60 % 60, s % 60);
 }
 
+enum { MANY_TIMES = 4 }; /* a result so much larger than its input surprises */
+
 /* bytes 0: unknown */
 static void print_size(const cJSON *plan, double bytes)
 {
@@ -313,6 +318,9 @@ static void print_size(const cJSON *plan, double bytes)
     else if (bytes > 0)
         printf("size: about %s, scaled up from %.0f encoded frames; may be off by a third\n", text,
                measured);
+    const double in = number(cJSON_GetObjectItemCaseSensitive(plan, "input"), "bytes");
+    if (in > 0 && bytes >= MANY_TIMES * in)
+        printf("      %.0f times the input\n", bytes / in);
 }
 
 static void print_plan(const cJSON *plan)

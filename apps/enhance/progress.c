@@ -375,8 +375,8 @@ static void summarise_damage(const enhance_report *r)
                 " packets of other streams had timestamps that did not ascend; moved them\n",
                 r->moved_packets);
     if (r->clock_jumps)
-        fprintf(stderr, "mona: the input's clock jumped %" PRIu64 " times; joined the pieces\n",
-                r->clock_jumps);
+        fprintf(stderr, "mona: the input's clock jumped %" PRIu64 " time%s; joined the pieces\n",
+                r->clock_jumps, r->clock_jumps == 1 ? "" : "s");
 }
 
 /* The largest resident size of this process so far, in MiB. */

@@ -89,10 +89,11 @@ double size_estimate(const test_run *t, footage *input, double expected)
     if (footage_open(&result, t->result, 0, 0, &unused)) {
         const sample s = read_sample(&result, INFINITY);
         const double header = fmax(all - s.bytes - s.beside, 0);
+        const bool raw = result.video->codecpar->codec_id == AV_CODEC_ID_RAWVIDEO;
+        const double taken = t->report.doubled ? frames / 2 : frames;
         if (s.frames > 0)
-            bytes =
-                header + s.beside * expected / s.frames +
-                scaled_up(&s, expected) * hardness(input, t->report.doubled ? frames / 2 : frames);
+            bytes = header + s.beside * expected / s.frames +
+                    scaled_up(&s, expected) * (raw ? 1 : hardness(input, taken));
     }
     footage_close(&result);
     return bytes;

@@ -25,6 +25,7 @@ WIDTH, HEIGHT = 240, 168  # of the originals; even at a half, a third and a quar
 FRAMES = 12  # of each clip
 SIZES = (1, 0.6)  # of the photographs; window() makes them soft
 KEPT = {"sr": 4, "denoise": 5}  # of these
+SOFT = 0.75, 0.35  # share of clips that are enlarged, and the least step of them
 SPEED = 3  # at most so many pixels of the original a frame and axis
 # CRF; 0 is lossless. Pictures that keep their size are restored from worse.
 QUALITIES = {"sr": (0, 18, 21, 23, 25, 27, 29, 31, 33, 35),
@@ -34,15 +35,15 @@ NOISE = {"sr": (0.3, 6), "denoise": (0.3, 15)}  # share of clips to be freed of 
 GRAIN = {"sr": (0, 0), "denoise": (0.3, 2.5)}  # share of the others whose originals have it too
 
 
-def window(rgb, rng):
+def window(rgb, rng, soft=SOFT):
     """FRAMES pictures of HEIGHT x WIDTH that a camera over rgb sees.
 
-    Half of them are enlarged: film is softer than photographs, and a network that saw only these
+    A share of them is enlarged: film is softer than photographs, and a network that saw only these
     sharpens what was never sharp. Motion is of parts of pixels, as film's is: x264 would copy whole
     ones without an error of its own.
     """
     size = np.array(rgb.shape[:2])
-    step = rng.uniform(0.5, 0.85) if rng.random() < 0.5 else 1.0  # pixels of rgb in one
+    step = rng.uniform(soft[1], 0.85) if rng.random() < soft[0] else 1.0  # pixels of rgb in one
     room = np.maximum(size - step * np.array([HEIGHT, WIDTH]), 0) / 2
     centre = (size - 1) / 2 + rng.uniform(-room, room)
     way = rng.uniform(-1, 1, 2)

@@ -46,7 +46,7 @@ def made(folder, a):
                 for name in MOVING]
     for n, (name, rgb) in enumerate(pictures + [("drawn", rendered.picture(np.random.default_rng(99)))]):
         path = os.path.join(folder, name + ".mkv")
-        frames = compressed.window(rgb, np.random.default_rng(100 + n))
+        frames = compressed.window(rgb, np.random.default_rng(100 + n), (0.5, 0.5))
         write_raw([compressed.planes(f) for f in frames[:a.frames]], path)
         yield name, path
 

@@ -108,7 +108,8 @@ def library():
     path = os.path.join(ROOT, "build", f"noise-{os.getpid()}.so")
     os.makedirs(os.path.dirname(path), exist_ok=True)
     subprocess.run([os.environ.get("CC", "cc"), "-O2", "-std=c11", "-ffp-contract=off", "-I", ROOT,
-                    "-I", os.path.join(ROOT, "engine"), "-shared", "-fPIC", source, "-o", path, "-lm"], check=True)
+                    "-I", os.path.join(ROOT, "engine"), "-shared", "-fPIC", source, "-x", "c", "-", "-o", path, "-lm"],
+                   check=True, text=True, input="#include <stdatomic.h>\natomic_bool vector_unwanted;\n")
     out = ctypes.CDLL(path)
     os.remove(path)
     out.noise_measure.restype = Level

@@ -130,13 +130,24 @@ static bool release(input *in, int64_t end, pipeline_error *error)
 
 enum { MAX_READ_ERRORS = 64 }; /* in a row; then the file counts as ended */
 
+/* Seconds from the beginning of the input. */
+static double seconds_in(const input *in, int64_t time)
+{
+    return (double)(time - FFMAX(in->format->start_time, 0)) / AV_TIME_BASE;
+}
+
+static double seconds_reached(const input *in)
+{
+    return seconds_in(in, in->reached);
+}
+
 /* Counts a loss. False: the input ends or fails here. */
 static bool lose_packet(input *in, int code, pipeline_error *error)
 {
     in->lost_packets++;
     return !in->stop_on_error ||
            pipeline_fail_av(error, code, "%s: damaged near %.2f s (--on-error skip goes on)",
-                            in->path, (double)in->reached / AV_TIME_BASE);
+                            in->path, seconds_reached(in));
 }
 
 /* At the end: a file that announces more than it holds was cut off. */
@@ -241,6 +252,12 @@ double input_lag(const input *in)
                     in->video->time_base);
 }
 
+static void count_video(input *in)
+{
+    in->video_packets++;
+    in->video_bytes += (uint64_t)in->packet->size;
+}
+
 /* Reads a packet and passes it to the decoder or to copy. */
 static bool feed(input *in, pipeline_error *error)
 {
@@ -255,7 +272,7 @@ static bool feed(input *in, pipeline_error *error)
     bool passed = true;
     if (in->packet->stream_index != in->video->index) {
         passed = copy_packet(in, error);
-    } else if (in->video_packets++, !in->live.on || !skip_live(in)) {
+    } else if (count_video(in), !in->live.on || !skip_live(in)) {
         int code = chip_decoder_send(&in->chip, in->packet);
         if (in->chip.failure.text[0])
             passed = pipeline_fail(error, "%s", in->chip.failure.text);
@@ -269,7 +286,7 @@ static bool feed(input *in, pipeline_error *error)
         char text[256];
         av_log_errors_first(text, sizeof text);
         passed = pipeline_fail(error, "%s: damaged near %.2f s: %s (--on-error skip goes on)",
-                               in->path, (double)in->reached / AV_TIME_BASE, text);
+                               in->path, seconds_reached(in), text);
     }
     return passed;
 }
@@ -313,6 +330,11 @@ static bool adapt(input *in, int width, int height, pipeline_error *error)
 {
     const AVCodecParameters *video = in->video->codecpar;
     AVFrame *frame = in->frame;
+    const int64_t pts = frame->best_effort_timestamp;
+    const double time =
+        pts == AV_NOPTS_VALUE
+            ? seconds_reached(in)
+            : seconds_in(in, av_rescale_q(pts, in->video->time_base, AV_TIME_BASE_Q));
     const frame_convert_shape shape = {.width = width,
                                        .height = height,
                                        .format = pixels_plain(video->format),
@@ -322,8 +344,8 @@ static bool adapt(input *in, int width, int height, pipeline_error *error)
         pipeline_note(in->notes,
                       "%s: from %.2f s on, frames have %dx%d %s; they are converted to %dx%d %s "
                       "like the first",
-                      in->path, (double)in->reached / AV_TIME_BASE, frame->width, frame->height,
-                      pixels_name(frame->format), width, height, pixels_name(shape.format));
+                      in->path, time, frame->width, frame->height, pixels_name(frame->format),
+                      width, height, pixels_name(shape.format));
     in->adapted = true;
     av_frame_remove_side_data(frame, AV_FRAME_DATA_VIDEO_ENC_PARAMS); /* of blocks elsewhere */
     frame->sample_aspect_ratio = video->sample_aspect_ratio;
@@ -355,7 +377,7 @@ static bool count_damage(input *in, pipeline_error *error)
     in->damaged_frames++;
     return !in->stop_on_error ||
            pipeline_fail(error, "%s: a damaged frame near %.2f s (--on-error skip goes on)",
-                         in->path, (double)in->reached / AV_TIME_BASE);
+                         in->path, seconds_reached(in));
 }
 
 /* In a row, without a packet in between: a decoder reports at most one for each of its threads. */

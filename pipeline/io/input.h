@@ -60,6 +60,7 @@ typedef struct input {
     int64_t reached;  /* where the packets read so far end, in AV_TIME_BASE units */
     bool draining;
     uint64_t video_packets;  /* that came in */
+    uint64_t video_bytes;    /* of these */
     uint64_t skipped;        /* of these, not decoded: a live stream that was too late or anew */
     bool skipping;           /* up to the next key frame */
     pipeline_error broke;    /* why a live stream ended before its end; empty: it did not */

@@ -60,6 +60,7 @@ static bool to_container(void *context, AVPacket *packet, AVRational time_base,
 {
     output *o = context;
     pipeline_error broken = {0};
+    o->bytes += (uint64_t)packet->size;
     if (!is_kept_up(o))
         return mux_write(&o->container, packet, time_base, error);
     if (o->waits_for_key && !(packet->flags & AV_PKT_FLAG_KEY)) {
@@ -80,6 +81,7 @@ static bool to_segment(void *context, AVPacket *packet, AVRational time_base, pi
 {
     output *o = context;
     (void)time_base;
+    o->bytes += (uint64_t)packet->size;
     return segments_write(&o->parts, packet, error);
 }
 

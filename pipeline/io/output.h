@@ -39,6 +39,7 @@ typedef struct output {
     uint64_t length, filled;     /* frames of a segment; frames in the current one */
     int64_t end;                 /* where the last frame ends */
     uint64_t frames, uneven;     /* given; at other times than a constant rate's */
+    uint64_t bytes;              /* from the encoder */
     int64_t first;               /* time of the first frame */
     pthread_mutex_t lock;        /* of the container, which may be opened again */
     bool waits_for_key;          /* after that */

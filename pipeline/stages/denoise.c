@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/stages/noise_change.h"
 #include "pipeline/stages/plane_roles.h"
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/stage.h"
@@ -182,17 +183,26 @@ static frame seen_by(const denoise_pass *pass, const frame *f, unsigned plane)
                    .stride = {f->stride[plane]}};
 }
 
-/* The strength for a plane, smoothed over frames. */
+/* The strength for a plane, smoothed over frames. What the frame before shows counts at once, and
+ * frames that have none, at the beginning of a segment, keep what was known. */
 static float follow_noise(const noise_job *job, unsigned plane, float *strength)
 {
     denoiser *d = job->denoiser;
     const mona_size size = frame_plane_size(&job->in->format, plane);
-    const noise_level now =
+    const noise_level seen =
         noise_measure(d->work, job->in->data[plane], job->in->stride[plane], size.width,
                       size.height, d->frame.bits, d->spacing, !plane && (d->still || !job->told));
+    const bool compares = !plane && !d->still && d->spacing == 1;
+    const noise_level now =
+        compares && job->before ? noise_change(d->work, seen, job->in, job->before) : seen;
     float *follow = &d->strength[plane], *sigma = &d->sigma[plane];
-    *follow = *follow < 0 ? now.strength : *follow + SMOOTHING * (now.strength - *follow);
-    *sigma = *sigma < 0 ? now.sigma : *sigma + SMOOTHING * (now.sigma - *sigma);
+    const bool begins = *follow < 0 || now.strength < seen.strength ||
+                        (*follow < MIN_NOISE && now.strength > seen.strength);
+    if (begins)
+        *follow = now.strength;
+    else if (!compares || job->before)
+        *follow += SMOOTHING * (now.strength - *follow);
+    *sigma = begins || *sigma < 0 ? now.sigma : *sigma + SMOOTHING * (now.sigma - *sigma);
     *strength = *follow;
     return *follow < (d->still ? MIN_STILL_NOISE : MIN_NOISE) ? 0 : *follow;
 }
@@ -365,7 +375,7 @@ static mona_status run_pass(denoiser *d, mona_stream *stream, noise_job *job)
 }
 
 mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, const frame *out,
-                            const frame *previous, float error, unsigned slot)
+                            const frame *before, const frame *previous, float error, unsigned slot)
 {
     mona_status status = MONA_OK;
     for (unsigned p = 0; p < runs(d) && !status; p++) {
@@ -373,6 +383,7 @@ mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, c
         job->pass = p ? &d->chroma : &d->luma;
         job->in = in;
         job->out = out;
+        job->before = before;
         job->previous = previous;
         job->told = error > 0;
         job->error = d->compressed && error >= MIN_ERROR ? error * (p ? CHROMA_ERROR : 1) : 0;
@@ -429,8 +440,8 @@ static bool open(stage *s, const stage_settings *settings, pipeline_error *error
 
 static mona_status enqueue(stage *s, const stage_work *work)
 {
-    return denoise_enqueue(s->state, s->stream, work->in, work->out, work->previous, work->error,
-                           work->slot);
+    return denoise_enqueue(s->state, s->stream, work->in, work->out, work->before, work->previous,
+                           work->error, work->slot);
 }
 
 static void close_denoiser(void *state)

@@ -135,6 +135,13 @@ static int32_t whole(int32_t quarters)
     return (quarters + 2) >> 2 << 2;
 }
 
+/* From the best so far. */
+static void descend_all(search *s)
+{
+    for (int32_t step = 4 * 8; step; step >>= 1)
+        descend(s, step);
+}
+
 static void find(search *s, const motion_vector *vectors, uint32_t across, uint32_t x, uint32_t y)
 {
     const motion_vector *here = vectors + (size_t)y * across + x;
@@ -148,8 +155,7 @@ static void find(search *s, const motion_vector *vectors, uint32_t across, uint3
         consider(s, whole(here[-(ptrdiff_t)across].x), whole(here[-(ptrdiff_t)across].y));
     if (y && x + 1 < across)
         consider(s, whole(here[1 - (ptrdiff_t)across].x), whole(here[1 - (ptrdiff_t)across].y));
-    for (int32_t step = 4 * 8; step; step >>= 1)
-        descend(s, step);
+    descend_all(s);
 }
 
 /* ---- fetching ------------------------------------------------------------------------------- */
@@ -212,6 +218,23 @@ static bool motion_search_any(motion_vector *vectors, uint32_t across, uint32_t 
     *difference = (motion_difference){s.unmoved, s.sad};
     return s.sad != UINT32_MAX;
 }
+
+static uint32_t motion_residual_any(const frame *now, const frame *before, uint32_t x, uint32_t y,
+                                    motion_vector *at)
+{
+    search s = {.now = view_of(now, 0), .before = view_of(before, 0), .sad = UINT32_MAX};
+    s.x = (int32_t)x;
+    s.y = (int32_t)y;
+    consider(&s, 0, 0);
+    consider(&s, whole(at->x), whole(at->y));
+    descend_all(&s);
+    *at = s.at;
+    return s.sad;
+}
+
+VECTOR_FUNCTION(uint32_t, motion_residual,
+                (const frame *now, const frame *before, uint32_t x, uint32_t y, motion_vector *at),
+                (now, before, x, y, at))
 
 VECTOR_FUNCTION(bool, motion_search,
                 (motion_vector * vectors, uint32_t across, uint32_t x, uint32_t y, const frame *now,

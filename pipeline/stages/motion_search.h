@@ -42,6 +42,12 @@ typedef struct motion_difference {
 bool motion_search(motion_vector *vectors, uint32_t across, uint32_t x, uint32_t y,
                    const frame *now, const frame *before, motion_difference *difference);
 
+/* The least sum of absolute differences between the window whose first sample is (x, y), which lies
+ * inside, and the frame before; UINT32_MAX: it would come from outside. The search starts from no
+ * motion and from *at, which becomes what it found. */
+uint32_t motion_residual(const frame *now, const frame *before, uint32_t x, uint32_t y,
+                         motion_vector *at);
+
 /* Fetches the window of block (x, y) that was found by this vector. */
 void motion_fetch_luma(const frame *before, uint32_t x, uint32_t y, motion_vector by,
                        motion_window *window);

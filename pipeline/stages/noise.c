@@ -53,8 +53,7 @@
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/vector.h"
 
-enum { AREA = NOISE_BLOCK * NOISE_BLOCK, FLATTEST = 20, MIN_FLATTEST = 8 };
-enum { SCALES = 4, SORTED_BY = 2 };
+enum { AREA = NOISE_BLOCK * NOISE_BLOCK, SCALES = NOISE_SCALES, SORTED_BY = 2 };
 
 static const struct {
     unsigned spacing;
@@ -180,8 +179,8 @@ static void list_blocks(noise_work *work, const view *v, unsigned spacing, uint3
 /* Keeps only the flattest of the listed blocks; in the last bin, the first ones. */
 static void keep_flattest(noise_work *work)
 {
-    uint32_t wanted = work->count / FLATTEST, below = 0, bin = 0, kept = 0;
-    wanted = wanted > MIN_FLATTEST ? wanted : MIN_FLATTEST;
+    uint32_t wanted = work->count / NOISE_FLATTEST, below = 0, bin = 0, kept = 0;
+    wanted = wanted > NOISE_MIN_FLATTEST ? wanted : NOISE_MIN_FLATTEST;
     wanted = wanted < work->count ? wanted : work->count;
     while (below + work->bins[bin] < wanted)
         below += work->bins[bin++];
@@ -249,7 +248,8 @@ static noise_level coarse(const double e[SCALES], double ratio)
     const double less =
         ratio < 0.48 ? between(ratio, 0.25, 7, 0.48, 3) : between(ratio, 0.48, 3, 0.75, 0);
     const double strength = factor * all - less;
-    return level(all, strength < 1.75 ? 0 : strength);
+    return level(between(ratio, 0.3, NOISE_COARSE * e[3], 0.42, 1.03 * e[1]),
+                 strength < 1.75 ? 0 : strength);
 }
 
 /* n: the normality of the responses. Coding removes the smallest responses, which leaves the finest
@@ -262,10 +262,15 @@ static noise_level judge(const double e[SCALES], const double n[SCALES])
     if (ratio > 0.75)
         return fine(e, n);
     if (second < 0.42)
-        return e[3] > 13 && e[2] > 0.48 * e[3] ? level(e[3], 2.6 * e[3] - 5) : (noise_level){0};
+        return e[3] > 17 && e[2] > 0.48 * e[3] ? level(NOISE_COARSE * e[3], 2.6 * e[3] - 5)
+                                               : (noise_level){0};
     const bool ends =
         e[2] > 0.88 * e[3] && n[2] > 0.61; /* stops growing, and is as normal as noise */
-    if ((second < 0.5 + 1.2 * (ratio - 0.25) && !ends) || e[2] < 0.76 * e[3])
+    /* Over fine content noise goes on growing. But of 1,700 clean pictures only one in 175 is as
+     * normal at three scales and as strong, while of pictures with noise of 7 and 12 that was
+     * blurred by 1, a tenth is found by this alone. */
+    const bool strong = e[1] > 4 && n[1] > 0.57 && n[2] > 0.6 && n[3] > 0.57 && e[2] > 0.65 * e[3];
+    if (((second < 0.5 + 1.2 * (ratio - 0.25) && !ends) || e[2] < 0.76 * e[3]) && !strong)
         return fine(e, n);
     if (n[0] < 0.45 && ratio > 0.3)
         return level(e[2], e[2] < 1.75 ? 0 : e[2]);
@@ -297,7 +302,8 @@ static noise_level noise_measure_any(noise_work *work, const uint8_t *plane, ptr
 {
     const view v = {plane, stride, width, height, bits};
     const uint32_t margin = DISTANCES[SCALES - 1].spacing * spacing;
-    double e[SCALES], n[SCALES];
+    double *const e = work->scale, *const n = work->normality;
+    work->flattest = 0;
     list_blocks(work, &v, DISTANCES[SORTED_BY].spacing * spacing, margin, false);
     if (!work->count)
         list_blocks(work, &v, DISTANCES[SORTED_BY].spacing * spacing, margin, true);
@@ -311,6 +317,7 @@ static noise_level noise_measure_any(noise_work *work, const uint8_t *plane, ptr
         e[i] = (double)r.sum / (double)r.count * to_sigma / DISTANCES[i].bias / (1 << (bits - 8));
         n[i] = normality(&r);
     }
+    work->flattest = work->count;
     work->count = looked_at;
     const noise_level found = judge(e, n);
     return coded && spacing == 1 ? with_blocks(found, work, e, n) : found;

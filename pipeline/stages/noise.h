@@ -12,7 +12,15 @@ enum {
     NOISE_BLOCKS = 2048,  /* about how many are examined, however large the plane */
     NOISE_BIN_STEPS = 16, /* blocks are sorted by counting: bins of 1/16 step for their means */
     NOISE_BINS = 8192,    /* up to 512, or a standard deviation of 80 */
+    NOISE_SCALES = 4,     /* distances at which samples are compared: 1, 2, 4 and 8 */
+    NOISE_FLATTEST = 20,  /* one in so many blocks counts */
+    NOISE_MIN_FLATTEST = 8,
+    NOISE_MAX_FLATTEST = 2 * NOISE_BLOCKS / NOISE_FLATTEST + NOISE_MIN_FLATTEST,
 };
+
+/* The flattest blocks say less of the average the less independent noise is from sample to sample: what
+ * the coarsest scale says of coarse noise is times this. */
+#define NOISE_COARSE 1.2
 
 /* In steps of 8 bits. */
 typedef struct noise_level {
@@ -27,16 +35,17 @@ typedef struct noise_block {
 typedef struct noise_work {
     uint64_t edges[2], middles[2]; /* of coding blocks, across and down */
     uint32_t bins[NOISE_BINS];
-    noise_block blocks[2 * NOISE_BLOCKS];
-    uint32_t count;
+    noise_block blocks[2 * NOISE_BLOCKS]; /* the flattest first */
+    uint32_t count, flattest;
+    double scale[NOISE_SCALES], normality[NOISE_SCALES]; /* of the flattest, finest first */
 } noise_work;
 
 /* Estimates the noise in a plane of samples with this many bits (more than 8: in 16-bit words).
  * stride: in bytes. spacing: between the samples compared; 1 for a plane from a sensor, 2 for one
  * that was doubled, whose noise is smooth at a distance of 1. coded: the plane may have been coded
  * in 8x8 blocks without a report from the decoder, so the damage of blocks counts too. Both results
- * are 0 for planes that are too small. *work is scratch; its count is the number of blocks
- * examined. */
+ * are 0 for planes that are too small. *work is scratch, which then says what was examined; flattest
+ * is 0 if nothing was. */
 noise_level noise_measure(noise_work *work, const uint8_t *plane, ptrdiff_t stride, uint32_t width,
                           uint32_t height, unsigned bits, unsigned spacing, bool coded);
 

@@ -119,6 +119,17 @@ same "-e x265-params adds to mona's own" "$(cat "$tmp/log") $(ffprobe -v error -
 enhance "$tmp/in.mp4" -o "$tmp/high.mkv" --crf 0
 enhance "$tmp/in.mp4" -o "$tmp/low.mkv" --crf 50
 same "--crf decides the size" "$([ "$(wc -c < "$tmp/high.mkv")" -gt $((4 * $(wc -c < "$tmp/low.mkv"))) ] && echo yes)" yes
+ffmpeg -v error -f lavfi -i testsrc2=s=320x180:r=25:d=2 -c:v libx264 -crf 45 "$tmp/little.mkv"
+surprise() { # "of the whole video, as it is said and as it is" or ""
+    "$mona" enhance -y "$tmp/little.mkv" -o "$tmp/much.mkv" --stages sr --preset ultrafast "$@" 2>&1 < /dev/null |
+        sed -n 's/.*: the video has \([0-9]*\) times as many bytes as in .*; a --crf above \([0-9.]*\) makes it smaller.*/\1 \2/p'
+}
+said=$(surprise --crf 3)
+same "a result many times larger than the input is told ($said)" "$(echo "${said% *}" "$(wc -c < "$tmp/much.mkv")" "$(wc -c < "$tmp/little.mkv")" |
+    awk '{ r = $2 / $3 / $1; print (r > 0.8 && r < 1.1) }') ${said#* }" "1 3"
+nothing "others are not" "$(surprise --crf 50)$(surprise --match-bitrate)$(surprise --frames 1)"
+same "nor are they in a plan" "$(for crf in 3 50; do "$mona" enhance "$tmp/little.mkv" -o "$tmp/much.mkv" --stages sr --preset ultrafast --crf $crf --dry-run |
+    grep -c '^ *[0-9]* times the input'; done | tr '\n' ' ')" "1 0 "
 
 keys() {
     ffprobe -v error -select_streams v:0 -show_entries packet=flags -of csv=p=0 "$1" | cut -c1 | tr -d '\n'

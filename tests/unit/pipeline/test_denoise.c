@@ -13,6 +13,7 @@
 
 #include "models/embedded.h"
 #include "pipeline/stages/denoise.h"
+#include "pipeline/stages/noise_change.h"
 
 enum { WIDTH = 128, HEIGHT = 96 };
 
@@ -102,7 +103,8 @@ static unsigned long runs_of(fixture *f)
 {
     atomic_store(&f->events, 0);
     memset(f->out.data[0], 0, frame_bytes(&f->format));
-    assert_int_equal(denoise_enqueue(&f->denoiser, f->stream, &f->in, &f->out, NULL, 0, 0),
+    /* That the frame before was the same says nothing. */
+    assert_int_equal(denoise_enqueue(&f->denoiser, f->stream, &f->in, &f->out, &f->in, NULL, 0, 0),
                      MONA_OK);
     assert_int_equal(mona_stream_synchronize(f->stream), MONA_OK);
     return atomic_load(&f->events);
@@ -344,6 +346,48 @@ static void texture_is_no_noise(void **unused)
     }
 }
 
+/* A frame of grey with this grain, whose standard deviation is 20; right: how far to the right. */
+static frame grained(const picture *made, uint32_t right)
+{
+    double squares = 0;
+    for (uint32_t y = 0; y < ROWS; y++)
+        for (uint32_t x = 0; x < COLUMNS; x++)
+            squares += (double)made->samples[y][x] * (double)made->samples[y][x];
+    const float unit = sqrtf((float)(squares / (ROWS * COLUMNS)));
+    const frame_format format = {
+        .width = COLUMNS, .height = ROWS, .planes = 1, .bits = 8, .multiple = 1};
+    frame f = {.format = format, .stride = {COLUMNS}};
+    f.data[0] = malloc((size_t)ROWS * COLUMNS);
+    assert_non_null(f.data[0]);
+    for (uint32_t y = 0; y < ROWS; y++)
+        for (uint32_t x = 0; x < COLUMNS; x++)
+            f.data[0][y * COLUMNS + x] =
+                (uint8_t)(128.5f + 20 * made->samples[y][(x + COLUMNS - right) % COLUMNS] / unit);
+    return f;
+}
+
+/* What looks like coarse noise is texture if it was in the frame before, elsewhere. */
+static void texture_that_moves_is_no_noise(void **unused)
+{
+    (void)unused;
+    noise_work *work = malloc(sizeof *work);
+    picture *made = blurred_noise(1.7f), *other = enlarged_noise(4);
+    const frame now = grained(made, 0), moved = grained(made, 5), unlike = grained(other, 0);
+    assert_non_null(work);
+    const noise_level found = noise_measure(work, now.data[0], COLUMNS, COLUMNS, ROWS, 8, 1, false);
+    assert_true(found.strength > 10);
+    assert_true(noise_change(work, found, &now, &moved).strength == 0);
+    assert_true(noise_change(work, found, &now, &unlike).strength == found.strength);
+    /* A frame that is repeated says nothing. */
+    assert_true(noise_change(work, found, &now, &now).strength == found.strength);
+    free(now.data[0]);
+    free(moved.data[0]);
+    free(unlike.data[0]);
+    free(made);
+    free(other);
+    free(work);
+}
+
 static void large_planes_are_sampled(void **unused)
 {
     (void)unused;
@@ -389,6 +433,7 @@ int main(void)
         cmocka_unit_test(coarse_noise_is_found),
         cmocka_unit_test(enlarged_noise_is_what_it_was),
         cmocka_unit_test(texture_is_no_noise),
+        cmocka_unit_test(texture_that_moves_is_no_noise),
         cmocka_unit_test(a_strength_is_obeyed),
     };
     return cmocka_run_group_tests_name("denoise", tests, NULL, NULL);

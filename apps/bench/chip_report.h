@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/* mona bench --report: what the first run on a chip should be reported with, in one file without
+ * anything private. */
+#ifndef CHIP_REPORT_H
+#define CHIP_REPORT_H
+
+#include <stdbool.h>
+
+#include "apps/bench/sampling.h"
+#include "mona.h"
+
+/* Checks the installation and runs networks on the host and on the device ascend, at this size.
+ * Prints a line for each. The file is written whatever is found. Whether everything is as it should
+ * be. */
+bool chip_report(const char *path, mona_size size, const sampling *how);
+
+#endif

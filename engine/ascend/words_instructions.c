@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/ascend/words_maker.h"
+
+#include "engine/arith.h"
+#include "engine/cpu/c/f16.h"
+#include "engine/libc.h"
+
+/* ---- operands ------------------------------------------------------------------------------- */
+
+uint32_t words_constant_at(const maker *m, uint32_t at)
+{
+    const ac_program_header *h = &m->program->header;
+    const ac_segment *s = m->segment;
+    const uint32_t zeros = h->constants_bytes - h->zero_bytes;
+    return words_rounded(s->l1_bytes) +
+           (at >= zeros ? words_rounded(s->constants) + at - zeros : at - s->first_constant);
+}
+
+uint32_t words_phase_of(maker *m, const ac_record *r, uint32_t space, uint32_t k)
+{
+    const ac_motion *motion = &m->program->motions[r->motion];
+    phase p = {0};
+    bool moves = false;
+    for (uint32_t d = 0; d < m->depth; d++) {
+        p.step[d] = motion->step[d][k];
+        moves |= p.step[d] != 0;
+    }
+    if (!moves)
+        return 0;
+    p.ring = space == AC_L1 ? ac_ring_of(m->program->rings + m->segment->first_ring,
+                                         m->segment->rings, r->at[k])
+                            : 0;
+    for (uint32_t i = 1; i <= m->phases; i++)
+        if (!memcmp(&m->phase[i], &p, sizeof p))
+            return i;
+    words_refuse(m, m->phases == WORDS_PHASES, "too many operands move in one loop");
+    if (m->why)
+        return 0;
+    m->phase[++m->phases] = p;
+    return m->phases;
+}
+
+place words_place_of(maker *m, const ac_record *r, uint32_t k)
+{
+    const uint32_t space = m->program->forms[r->form].space[k];
+    place p = {r->at[k], 0, words_phase_of(m, r, space, k)};
+    if (space == AC_CONSTANTS)
+        p.offset = words_constant_at(m, r->at[k]);
+    else if (space >= AC_GM)
+        p.base = 1 + space - AC_GM + 1;
+    return p;
+}
+
+/* Bytes from the first base in UB: that of the core's own buffers takes four. */
+static uint64_t base_bytes(uint32_t base)
+{
+    return base ? 8 * (3 + (uint64_t)base) : 0;
+}
+
+void words_put_operands(maker *m, uint32_t code, uint32_t type, const place *at, uint32_t count,
+                        uint32_t more)
+{
+    bool wide = false;
+    for (uint32_t k = 0; k < count; k++)
+        wide |= at[k].base || at[k].phase || at[k].offset >> 20;
+    const uint64_t flags = words_begin_flagged(m, 1 + (wide ? count : 1) + more);
+    words_put(m, code | (uint64_t)(wide ? count : 0) << 8 | (uint64_t)type << 16 | flags);
+    uint64_t narrow = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        narrow |= (uint64_t)at[k].offset << 20 * k;
+        if (wide)
+            words_put(m, at[k].offset | base_bytes(at[k].base) << 32 |
+                             (uint64_t)at[k].phase * 24 << 40);
+    }
+    if (!wide)
+        words_put(m, narrow);
+}
+
+/* ---- instructions --------------------------------------------------------------------------- */
+
+uint32_t words_load3d_type(const ac_form *f)
+{
+    const bool half = (f->config[2] >> 32 & 0xff) == 2, small = f->config[2] >> 40 & 1;
+    return (half ? WORDS_F16 : WORDS_B8) + (small ? WORDS_SMALL_B8 : 0);
+}
+
+uint64_t words_fmatrix_of(const ac_form *f)
+{
+    return f->config[2] & UINT32_MAX;
+}
+
+static void set_lanes(maker *m, uint32_t lanes)
+{
+    if (m->lanes == lanes)
+        return;
+    m->lanes = lanes;
+    words_begin_register(m, 3);
+    words_put(m, WORDS_MASK);
+    words_put(m, lanes > 64 ? UINT64_MAX >> (128 - lanes) : 0);
+    words_put(m, lanes >= 64 ? UINT64_MAX : ((uint64_t)1 << lanes) - 1);
+}
+
+void words_set_scale(maker *m, const place *b, bool relu)
+{
+    const uint32_t scale = b->offset | (uint32_t)relu;
+    if (m->scale == scale && !b->phase)
+        return;
+    m->scale = b->phase ? UNKNOWN : scale;
+    words_begin_register(m, 2);
+    words_put(m, WORDS_SCALE | words_free_event(m) << 8 | (uint64_t)relu << 10);
+    words_put(m, b->offset | (uint64_t)b->phase * 24 << 40);
+}
+
+/* One vector for so many fractals, of each of so many columns of them. */
+static void put_bias(maker *m, const ac_form *f, const place *at)
+{
+    place to[2] = {at[0], at[1]};
+    const uint32_t columns = ((uint32_t)(f->config[0] >> 24 & 0xfff) + 15) / AC_FRACTAL;
+    uint32_t rows = ((uint32_t)(f->config[0] & 0xfff) + 15) / AC_FRACTAL;
+    while (rows) { /* more than 255 are all of L0C, and one column */
+        const uint32_t now = min_u32(rows, UINT8_MAX);
+        words_put_operands(m, AC_OP_BIAS_L0C, 0, to, 2, 1);
+        words_put(m, columns | now << 8);
+        to[0].offset += now * AC_FRACTAL * AC_FRACTAL * 4;
+        rows -= now;
+    }
+}
+
+static void put_pattern(maker *m, uint64_t index)
+{
+    const ac_pattern *pattern = &m->program->patterns[index];
+    for (uint32_t i = 0; i < AC_FRACTAL; i += 4) {
+        uint64_t word = 0;
+        for (uint32_t k = 0; k < 4; k++)
+            word |= (uint64_t)(uint16_t)(pattern->at[i + k] / AC_BLOCK) << 16 * k;
+        words_put(m, word);
+    }
+}
+
+/* Where the scalar unit finds an operand. */
+static uint64_t scalar_place(uint32_t space)
+{
+    return space >= AC_GM ? WORDS_IN_GM : space == AC_UB ? WORDS_IN_UB : WORDS_IN_L1;
+}
+
+static void put_vector(maker *m, const ac_form *f, const place *at, uint32_t operands)
+{
+    const uint32_t op = f->opcode;
+    const bool wide = op == AC_OP_VECS + AC_VADDS_F32 || op == AC_OP_VECS + AC_VMULS_F32;
+    const bool valued = op == AC_OP_DUP || ac_is_vecs((ac_opcode)op);
+    uint32_t value = op == AC_OP_DUP ? f->value : ac_f16_from_f32(f->scalar);
+    if (wide)
+        memcpy(&value, &f->scalar, sizeof value);
+    set_lanes(m, (uint32_t)f->config[1]);
+    words_put_operands(m, op, 0, at, operands, 1 + valued);
+    words_put(m, f->config[0]);
+    if (valued)
+        words_put(m, value);
+}
+
+static void put_scalar(maker *m, const ac_form *f, const place *at)
+{
+    const uint64_t *config = f->config;
+    if (f->opcode == AC_OP_MOVE) {
+        words_put_operands(m, AC_OP_MOVE, 0, at, 2, 3);
+        words_put(m, config[0]);
+        words_put(m, config[1]);
+        words_put(m, config[2] | scalar_place(f->space[0]) << 32 | scalar_place(f->space[1]) << 40);
+    } else {
+        words_put_operands(m, AC_OP_FILL, 0, at, 1, 2);
+        words_put(m, config[0] | scalar_place(f->space[0]) << 40);
+        words_put(m, config[1]);
+    }
+}
+
+void words_put_instruction(maker *m, const ac_record *r)
+{
+    const ac_form *f = &m->program->forms[r->form];
+    const uint32_t op = f->opcode, operands = ac_operands((ac_opcode)op);
+    const uint64_t *config = f->config;
+    place at[AC_OPERANDS] = {{0}};
+    for (uint32_t k = 0; k < operands; k++)
+        if (f->space[k] != AC_NO_SPACE)
+            at[k] = words_place_of(m, r, k);
+    if (ac_is_vector((ac_opcode)op))
+        put_vector(m, f, at, operands);
+    else if (op == AC_OP_MOVE || op == AC_OP_FILL)
+        put_scalar(m, f, at);
+    else if (op == AC_OP_BIAS_L0C)
+        put_bias(m, f, at);
+    else if (ac_turns((ac_opcode)op)) {
+        words_put_operands(m, op, (uint32_t)(config[1] | words_free_event(m) << 2), at, 2, 9);
+        words_put(m, config[0]);
+        put_pattern(m, config[2] & UINT32_MAX);
+        put_pattern(m, config[2] >> 32);
+    } else if (op == AC_OP_LOAD3D) {
+        words_put_operands(m, op, words_load3d_type(f), at, 2, 3);
+        words_put(m, words_fmatrix_of(f));
+        words_put(m, config[0]);
+        words_put(m, config[1]);
+    } else {
+        words_put_operands(m, op, 0, at, operands, 1);
+        words_put(m, config[0]);
+    }
+}
