@@ -56,6 +56,9 @@ for part in "--start 0.6 --end 1.2" "--frames 7"; do
     chip full "" "$tmp/in.mkv" $part
     same "a part of a film: $part" "$? $(equal) $(lines 'by the CPU')" "0 equal 0"
 done
+host "$tmp/in.mkv"
+chip full mode=0 "$tmp/in.mkv"
+same "on a module, too" "$? $(equal) $(decoded) $(lines fake)" "0 equal 40 0"
 chip full "" "$tmp/in.mkv" --device ascend-om
 same "with ascend-om the chip decodes too" "$? $(decoded)" "0 40"
 
