@@ -248,7 +248,8 @@ static noise_level coarse(const double e[SCALES], double ratio)
     const double less =
         ratio < 0.48 ? between(ratio, 0.25, 7, 0.48, 3) : between(ratio, 0.48, 3, 0.75, 0);
     const double strength = factor * all - less;
-    return level(all, strength < 1.75 ? 0 : strength);
+    return level(between(ratio, 0.3, NOISE_COARSE * e[3], 0.42, 1.03 * e[1]),
+                 strength < 1.75 ? 0 : strength);
 }
 
 /* n: the normality of the responses. Coding removes the smallest responses, which leaves the finest
@@ -261,7 +262,8 @@ static noise_level judge(const double e[SCALES], const double n[SCALES])
     if (ratio > 0.75)
         return fine(e, n);
     if (second < 0.42)
-        return e[3] > 17 && e[2] > 0.48 * e[3] ? level(e[3], 2.6 * e[3] - 5) : (noise_level){0};
+        return e[3] > 17 && e[2] > 0.48 * e[3] ? level(NOISE_COARSE * e[3], 2.6 * e[3] - 5)
+                                               : (noise_level){0};
     const bool ends =
         e[2] > 0.88 * e[3] && n[2] > 0.61; /* stops growing, and is as normal as noise */
     /* Over fine content noise goes on growing. But of 1,700 clean pictures only one in 175 is as

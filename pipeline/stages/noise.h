@@ -18,6 +18,10 @@ enum {
     NOISE_MAX_FLATTEST = 2 * NOISE_BLOCKS / NOISE_FLATTEST + NOISE_MIN_FLATTEST,
 };
 
+/* The flattest blocks say less of the average the less independent noise is from sample to sample: what
+ * the coarsest scale says of coarse noise is times this. */
+#define NOISE_COARSE 1.2
+
 /* In steps of 8 bits. */
 typedef struct noise_level {
     float sigma;    /* standard deviation of all noise, including faint noise */

@@ -65,5 +65,6 @@ noise_level noise_change(const noise_work *work, noise_level found, const frame 
     if (!coded || c.sigma < MIN_CHANGE || c.sigma < 0.4 * all || c.sigma > 1.2 * all ||
         strength < found.strength)
         return found;
-    return (noise_level){(float)all, (float)(strength < MAX_STRENGTH ? strength : MAX_STRENGTH)};
+    return (noise_level){(float)(NOISE_COARSE * all),
+                         (float)(strength < MAX_STRENGTH ? strength : MAX_STRENGTH)};
 }
