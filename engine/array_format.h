@@ -252,6 +252,17 @@ typedef struct mona_array_resample {
     float fill;
 } mona_array_resample;
 
+/* ARRAY_SORT: operand [outer][extent][inner], output [outer][count][inner]: along the middle axis the
+ * first `count` elements in descending order, of equal ones the earlier first; their indices in the
+ * axis, as S64, or the elements themselves, bit for bit. */
+typedef struct mona_array_sort {
+    uint32_t outer, extent, inner, count; /* count: 1..extent */
+    uint8_t arithmetic;
+    uint8_t ascending;
+    uint8_t values; /* 1: elements, 0: indices */
+    uint8_t reserved;
+} mona_array_sort;
+
 /* ARRAY_GATHER: operands [outer][extent][inner] and indices [count] of any integer type; output
  * [outer][count][inner] of the first operand's type. A negative index counts from the end; one that
  * is still outside becomes the nearest index inside. */

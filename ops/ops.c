@@ -23,4 +23,5 @@ const mona_op_class *const mona_ops[MONA_OP_COUNT] = {
     [MONA_OP_SLICE] = &mona_op_slice,
     [MONA_OP_NORMALISE] = &mona_op_normalise,
     [MONA_OP_ATTENTION] = &mona_op_attention,
+    [MONA_OP_ARRAY_SORT] = &mona_op_array_sort,
 };

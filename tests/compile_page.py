@@ -28,6 +28,8 @@ def main(page, screenshot):
         check('the section is hidden where nothing was', browser.run('return document.getElementById("kept").hidden') == (not kept))
         layers = cells(browser, '#layers')[1:]
         check('every layer is shown', [r[0] for r in layers] == [l['layer'] for l in data['layers']], layers[:3])
+        arrays = cells(browser, '#arrays')[1:]
+        check('and every operator on arrays', [r[0] for r in arrays] == [a['operator'] for a in data['arrays']], arrays[:3])
         widths = browser.run('return [...document.querySelectorAll(".bars i")].map(b => b.getBoundingClientRect().width)')
         memory = data['memory']
         sizes = [memory['plain']['tensors_bytes'], memory['tensors_bytes'], memory['live_bytes'], memory['planned_bytes']]

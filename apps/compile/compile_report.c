@@ -98,7 +98,21 @@ typedef struct needs {
     mona_plan_tensors tensors;
     mona_size size;
     unsigned calls;
+    cJSON *arrays; /* operators on arrays, if these are wanted */
 } needs;
+
+/* What an operator on arrays costs: multiply-adds, and bytes from and to memory. */
+static void add_array(const needs *n, const mona_op_info *info)
+{
+    if (!n->arrays || strncmp(info->kind, "array_", 6) != 0)
+        return;
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddStringToObject(entry, "operator", info->name);
+    cJSON_AddStringToObject(entry, "kind", info->kind + 6);
+    cJSON_AddNumberToObject(entry, "macs", (double)info->macs);
+    cJSON_AddNumberToObject(entry, "bytes", (double)info->plane_bytes);
+    cJSON_AddItemToArray(n->arrays, entry);
+}
 
 static bool find_needs(needs *n, const uint8_t *bytes, size_t size)
 {
@@ -116,8 +130,10 @@ static bool find_needs(needs *n, const uint8_t *bytes, size_t size)
     n->calls = 0;
     if (ok)
         mona_plan_tensors_of(plan, &n->tensors);
-    for (unsigned o = 0; ok && mona_plan_op_at(plan, o, &info); o++)
+    for (unsigned o = 0; ok && mona_plan_op_at(plan, o, &info); o++) {
         n->calls += !info.fused;
+        add_array(n, &info);
+    }
     free(memory);
     return ok;
 }
@@ -192,7 +208,7 @@ static cJSON *describe(const compile_report *r, compiler *c)
 {
     const fusion_log *log = compiler_log(c);
     cJSON *document = cJSON_CreateObject();
-    needs compiled, plain;
+    needs compiled = {.arrays = cJSON_AddArrayToObject(document, "arrays")}, plain = {0};
     cJSON_AddStringToObject(document, "file", r->output);
     cJSON_AddStringToObject(document, "onnx", r->onnx);
     const bool mixed = !strcmp(r->precision, "int8") && precision_exceptions(c);

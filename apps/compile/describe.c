@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/half.h"
+#include "ops/ops.h"
 #include "apps/cli/table.h"
 #include "apps/compile/programs.h"
 
@@ -159,15 +160,9 @@ static void describe_op(const mona_file_op *op, char *text, size_t size)
     }
 }
 
-static const char *const op_names[MONA_OP_COUNT] = {
-    "load",         "store",          "conv",         "add",          "mul",
-    "resize",       "depth_to_space", "max_pool",     "average_pool", "array_map",
-    "array_pick",   "array_reduce",   "array_matmul", "array_window", "array_resample",
-    "array_gather", "concat",         "slice"};
-
 const char *describe_op_name(const mona_file_op *op)
 {
-    return op_names[op->kind];
+    return mona_ops[op->kind]->name;
 }
 
 static cJSON *op_row(const mona_model *m, const mona_file_op *op)
@@ -175,7 +170,7 @@ static cJSON *op_row(const mona_model *m, const mona_file_op *op)
     cJSON *row = cJSON_CreateObject();
     char text[256] = "";
     const mona_file_tensor *out = &m->tensors[op->output];
-    cJSON_AddStringToObject(row, "op", op_names[op->kind]);
+    cJSON_AddStringToObject(row, "op", describe_op_name(op));
     cJSON_AddStringToObject(row, "name", m->strings + op->name);
     for (uint32_t i = 0; i < op->input_count; i++)
         table_append(text, sizeof text,

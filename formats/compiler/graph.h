@@ -126,6 +126,7 @@ typedef struct graph_array {
         mona_array_window window;
         mona_array_resample resample;
         mona_array_gather gather;
+        mona_array_sort sort;
     };
     graph_table tables[GRAPH_TABLES];
 } graph_array;

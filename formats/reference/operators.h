@@ -29,6 +29,10 @@ op_function op_reduce, op_arg, op_softmax, op_log_softmax;
 op_function op_attention;
 /* normalize.c */
 op_function op_batch_norm, op_instance_norm, op_layer_norm, op_group_norm;
+/* grid.c */
+op_function op_grid_sample;
+/* sort.c */
+op_function op_top_k;
 /* resize.c */
 op_function op_resize;
 /* quantize.c */

@@ -55,6 +55,15 @@ NETS = {"C16x4": plain(16, 4), "C28x5": plain(28, 5), "chain 16x5": plain(16, 5,
         "chain 32x5": plain(32, 5, *CHAIN), "ResNet-50": Net("resnet50", resnet, "224x224", 40), **published()}
 
 
+def check_on_maps(name, mona, model, size):
+    """In what is no transformer, no operator on arrays may come between convolutions."""
+    kinds = [o["op"] for o in json.loads(run([mona, "inspect", model, "--size", size, "--json"]))["operators"]]
+    last = max(i for i, kind in enumerate(kinds) if kind == "conv")
+    between = [kind for kind in kinds[:last] if kind.startswith("array_")]
+    if between and not name.startswith("vit"):
+        sys.exit(f"peers.py: {name} has {len(between)} operators on arrays before its last convolution")
+
+
 def make_nets(names, folder, mona, film):
     """Writes fp32, QDQ and .mona files; returns {net: {contender: file}}."""
     files = {}
@@ -67,6 +76,8 @@ def make_nets(names, folder, mona, film):
         compile_ = [mona, "compile", files[name]["ORT fp32"]]
         run(compile_ + ["-o", files[name]["mona int8"], "--precision", "int8", "--calibrate", film, "--images", "1"])
         run(compile_ + ["-o", files[name]["mona fp16"], "--precision", "fp16"])
+        for kind in ("mona int8", "mona fp16"):
+            check_on_maps(name, mona, files[name][kind], NETS[name].size)
     return files
 
 

@@ -157,11 +157,12 @@ operator_import import_conv, import_batch_norm, import_relu, import_leaky_relu, 
 operator_import import_array_unary, import_array_binary, import_array_variadic, import_array_prelu,
     import_array_where, import_array_clip, import_array_cast, import_array_move,
     import_array_reshape, import_array_reduce, import_array_arg, import_array_global_pool,
-    import_array_softmax, import_array_attention, import_array_batch_norm, import_array_group_norm,
-    import_array_layer_norm, import_array_matmul, import_array_gemm, import_array_matmul_integer,
-    import_array_qlinear_matmul, import_array_conv, import_array_conv_transpose,
-    import_array_conv_integer, import_array_qlinear_conv, import_array_pool, import_array_resize,
-    import_array_quantize, import_array_dequantize, import_array_dynamic_quantize;
+    import_array_softmax, import_array_attention, import_array_top_k, import_array_grid_sample,
+    import_array_batch_norm, import_array_group_norm, import_array_layer_norm, import_array_matmul,
+    import_array_gemm, import_array_matmul_integer, import_array_qlinear_matmul, import_array_conv,
+    import_array_conv_transpose, import_array_conv_integer, import_array_qlinear_conv,
+    import_array_pool, import_array_resize, import_array_quantize, import_array_dequantize,
+    import_array_dynamic_quantize;
 
 /* Whether the axes are height and width of four dimensions, and no others. */
 bool import_spatial_axes(const int64_t *axes, uint32_t count);

@@ -26,6 +26,8 @@ static size_t record_size(mona_op_kind kind)
         return sizeof(mona_array_window);
     case MONA_OP_ARRAY_RESAMPLE:
         return sizeof(mona_array_resample);
+    case MONA_OP_ARRAY_SORT:
+        return sizeof(mona_array_sort);
     default:
         return sizeof(mona_array_gather);
     }

@@ -85,6 +85,18 @@ PYTHON
 
 # ---- examples -----------------------------------------------------------------------------------
 same "examples/frames.py" "$(python3 apps/examples/frames.py "$tmp/in.y4m" "$tmp/x.mkv" | tr '\r' '\n' | grep -c '180\|360\|4/4')" 6
+if python3 -c 'import onnx' 2> /dev/null; then
+    python3 tests/e2e/media/make_detector.py "$tmp/detector.onnx" "$tmp/cells.ppm"
+    same "examples/detect.py: the boxes of a detector that is known" \
+        "$(python3 apps/examples/detect.py "$tmp/detector.onnx" "$tmp/cells.ppm" "$tmp/boxes.ppm" | sed 's/0.99 //' | sort)" \
+        "class 1: at 24 56 88 120
+class 1: at 56 24 120 88
+class 1: at 8 40 72 104
+class 2: at -16 16 112 144"
+    at_least "bytes that boxes change in the picture" "$(cmp -l "$tmp/cells.ppm" "$tmp/boxes.ppm" | wc -l)" 2000
+else
+    skip "no python3-onnx: examples/detect.py is not run"
+fi
 if python3 -c 'import torch' 2> /dev/null; then
     succeeds "examples/network.py: a network of PyTorch" python3 apps/examples/network.py
 else

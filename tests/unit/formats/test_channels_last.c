@@ -169,30 +169,70 @@ static void add_three(onnx_builder *b)
     ob_int(b, ob_node(b, "Softmax", "scores", "weights"), "axis", 3);
 }
 
+static onnx_builder *attention_net(bool thirds)
+{
+    onnx_builder *b = ob_new(14);
+    seed = 44;
+    ob_input(b, "x", 3, HEIGHT, WIDTH);
+    add_conv(b, "x", "stem", 3, C);
+    add_shaped(b, "Reshape", "stem", "1 24 60", "f");
+    add_shaped(b, "Transpose", "f", "0 2 1", "raw");
+    add_norm(b, "raw", "-1", "24", "tokens");
+    if (thirds)
+        add_thirds(b);
+    else
+        add_three(b);
+    ob_node(b, "MatMul", "weights v4", "o4");
+    add_shaped(b, "Transpose", "o4", "0 2 1 3", "o3");
+    add_shaped(b, "Reshape", "o3", "1 60 32", "o");
+    add_matmul(b, "o", "narrow", 32, C);
+    ob_node(b, "Add", "raw narrow", "sum");
+    add_shaped(b, "Transpose", "sum", "0 2 1", "back");
+    add_shaped(b, "Reshape", "back", "1 24 6 10", "map");
+    add_conv(b, "map", "y", C, 4);
+    ob_output(b, "y");
+    return b;
+}
+
 static void attention_is_one_operator(void **state)
 {
     (void)state;
-    for (int thirds = 0; thirds < 2; thirds++) {
-        onnx_builder *b = ob_new(14);
-        seed = 44;
-        ob_input(b, "x", 3, HEIGHT, WIDTH);
-        add_conv(b, "x", "stem", 3, C);
-        add_shaped(b, "Reshape", "stem", "1 24 60", "f");
-        add_shaped(b, "Transpose", "f", "0 2 1", "tokens");
-        if (thirds)
-            add_thirds(b);
-        else
-            add_three(b);
-        ob_node(b, "MatMul", "weights v4", "o4");
-        add_shaped(b, "Transpose", "o4", "0 2 1 3", "o3");
-        add_shaped(b, "Reshape", "o3", "1 60 32", "o");
-        add_matmul(b, "o", "narrow", 32, C);
-        ob_node(b, "Add", "tokens narrow", "sum");
-        add_shaped(b, "Transpose", "sum", "0 2 1", "back");
-        add_shaped(b, "Reshape", "back", "1 24 6 10", "map");
-        add_conv(b, "map", "y", C, 4);
-        ob_output(b, "y");
-        check(b, false, thirds ? "thirds" : "three products");
+    check(attention_net(true), false, "thirds");
+    check(attention_net(false), false, "three products");
+}
+
+/* However many cores and rows, in portable C, and on the modelled chip. */
+static void they_have_one_result(void **state)
+{
+    (void)state;
+    const mona_config configs[] = {{.threads = 1, .strip_rows = 1},
+                                   {.threads = 2},
+                                   {.threads = 1, .tile_columns = 7},
+                                   {.cpu = "c"},
+                                   {.device = &mona_device_model310}};
+    format_error error = {0};
+    for (int k = 0; k < 2; k++) {
+        compiler *c = open_good(attention_net(true));
+        reference_array input, found[2];
+        compiler_options o = half_planes;
+        uint8_t *bytes;
+        size_t size;
+        o.int8 = k;
+        o.has_output_type = !k;
+        make_inputs(c, HEIGHT, WIDTH, &input);
+        assert_true(compiler_calibrate(c, &input, &error));
+        emit(c, &o, &bytes, &size);
+        run_engine(bytes, size, &input, &found[0]);
+        for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+            run_engine_as(bytes, size, &configs[i], &input, &found[1]);
+            if (largest_difference(&found[0], &found[1]) > 0)
+                fail_msg("configuration %zu differs (INT8: %d)", i, k);
+            free(found[1].data);
+        }
+        free(found[0].data);
+        free(input.data);
+        free(bytes);
+        compiler_close(c);
     }
 }
 
@@ -222,6 +262,7 @@ int main(void)
         cmocka_unit_test(tokens_are_pixels),
         cmocka_unit_test(attention_is_one_operator),
         cmocka_unit_test(attention_has_an_operator),
+        cmocka_unit_test(they_have_one_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
