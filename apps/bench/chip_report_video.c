@@ -70,13 +70,14 @@ static bool encode(AVCodecContext *c, film *f)
     frame->width = WIDTH;
     frame->height = HEIGHT;
     bool good = av_frame_get_buffer(frame, 0) >= 0;
+    for (unsigned i = 0; i < FRAMES; i++)
+        good = (f->packets[i] = av_packet_alloc()) && good;
     for (unsigned n = 0; n <= FRAMES && good; n++) {
         good = av_frame_make_writable(frame) >= 0;
         if (good && n < FRAMES)
             draw(frame, n);
         good = good && avcodec_send_frame(c, n < FRAMES ? frame : NULL) >= 0;
-        while (good && f->count < FRAMES && (f->packets[f->count] = av_packet_alloc()) &&
-               avcodec_receive_packet(c, f->packets[f->count]) >= 0)
+        while (good && f->count < FRAMES && avcodec_receive_packet(c, f->packets[f->count]) >= 0)
             f->count++;
     }
     av_frame_free(&frame);

@@ -152,11 +152,15 @@ void chip_steps_print(const cJSON *result)
     const cJSON *chip = chip_steps_of(result);
     if (!chip)
         return;
-    if (cJSON_HasObjectItem(chip, "timeline"))
+    const bool timed = cJSON_HasObjectItem(chip, "timeline");
+    if (timed)
         printf("  steps      upload %.3f ms, run %.3f ms, download %.3f ms (medians, by the chip's "
                "clock)\n",
                result_number(chip, keys[0]), result_number(chip, keys[1]),
                result_number(chip, keys[2]));
-    printf("  overlapped %.3f ms a frame, all three steps at once for %.0f %% of the time\n",
-           result_number(chip, "overlapped_ms"), 100 * result_number(chip, "together"));
+    printf("  overlapped %.3f ms a frame", result_number(chip, "overlapped_ms"));
+    if (timed)
+        printf(", all three steps at once for %.0f %% of the time",
+               100 * result_number(chip, "together"));
+    putchar('\n');
 }

@@ -295,6 +295,7 @@ static int take(chip_decoder *d, const mona_vdec_picture *picture, AVFrame *fram
 
 int chip_decoder_receive(chip_decoder *d, AVFrame *frame)
 {
+    av_frame_unref(frame);
     if (d->failure.text[0])
         return AVERROR_EXTERNAL;
     while (d->annex_b) {

@@ -6,7 +6,7 @@
 
 kits=$PWD/$BUILD/ascend
 python3 tests/ascend/make_kernel.py "$tmp/kernel.o" mona_replay__kernel0
-export MONA_ASCEND_KERNEL="$tmp/kernel.o" MONA_ASCEND_TIMEOUT=2 MONA="$PWD/$mona"
+export MONA_ASCEND_KERNEL="$tmp/kernel.o" MONA="$PWD/$mona"
 film 6 "$tmp/in.y4m" 96x64
 set -- --stages sr --quiet -y
 "$mona" enhance "$tmp/in.y4m" -o "$tmp/host.y4m" --device host "$@"
