@@ -132,7 +132,7 @@ static void descend(search *s, int32_t step)
 /* To whole samples, which the first steps look at. */
 static int32_t whole(int32_t quarters)
 {
-    return (quarters + 2) >> 2 << 2;
+    return ((quarters + 2) >> 2) * 4;
 }
 
 /* From the best so far. */
