@@ -120,8 +120,7 @@ void mona_chords_begin(ac_core *core, const mona_chords *chords, ac_address bloc
 static void with_scalar(ac_core *core, ac_vecs op, ac_address to, ac_address from, float s,
                         uint32_t count)
 {
-    for (vectors w = vectors_of(side_by_side, HALF_LANES, count); next_vectors(&w);)
-        ac_emit_vecs(core, op, vectors_at(&w, to, 8), vectors_at(&w, from, 8), s, w.v);
+    vecs_all(core, op, to, from, s, count, side_by_side);
     ac_emit_barrier(core, AC_PIPE_V);
 }
 

@@ -54,9 +54,7 @@ static void accumulate(const mona_columns *p, ac_address result, ac_address best
 void mona_pool_join(const mona_columns *p)
 {
     const uint32_t count = p->out_blocks * p->out_columns * p->out_units * (FLOAT_LANES / 8);
-    for (vectors w = vectors_of(side_by_side, FLOAT_LANES, count); next_vectors(&w);)
-        ac_emit_vec2(p->core, AC_VADD_F32, vectors_at(&w, p->result, 8),
-                     vectors_at(&w, p->result, 8), vectors_at(&w, p->spare[0], 8), w.v);
+    vec2_all(p->core, AC_VADD_F32, p->result, p->result, p->spare[0], count, side_by_side);
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 

@@ -64,9 +64,7 @@ static void combine(const mona_columns *p, ac_address row)
     }
     vconv_all(p->core, AC_F16_F32, p->wide, row, count);
     ac_emit_barrier(p->core, AC_PIPE_V);
-    for (vectors w = vectors_of(side_by_side, FLOAT_LANES, count); next_vectors(&w);)
-        ac_emit_vec2(p->core, AC_VADD_F32, vectors_at(&w, p->best, 8), vectors_at(&w, p->best, 8),
-                     vectors_at(&w, p->wide, 8), w.v);
+    vec2_all(p->core, AC_VADD_F32, p->best, p->best, p->wide, count, side_by_side);
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
@@ -111,9 +109,7 @@ static void scale_run(const mona_columns *p, uint32_t i, uint32_t end, float fac
     for (uint32_t n = 0; n < (all ? 1 : p->out_blocks); n++) {
         const ac_address at =
             p->result + ((size_t)n * p->out_columns + i) * p->out_units * AC_BLOCK;
-        for (vectors w = vectors_of(side_by_side, FLOAT_LANES, count); next_vectors(&w);)
-            ac_emit_vecs(p->core, AC_VMULS_F32, vectors_at(&w, at, 8), vectors_at(&w, at, 8),
-                         factor, w.v);
+        vecs_all(p->core, AC_VMULS_F32, at, at, factor, count, side_by_side);
     }
 }
 

@@ -41,16 +41,13 @@ static void barrier(const mona_columns *p)
 
 static void scale_all(const mona_columns *p, ac_vecs op, ac_address at, float s, uint32_t count)
 {
-    for (vectors w = vectors_of(side_by_side, FLOAT_LANES, count); next_vectors(&w);)
-        ac_emit_vecs(p->core, op, vectors_at(&w, at, 8), vectors_at(&w, at, 8), s, w.v);
+    vecs_all(p->core, op, at, at, s, count, side_by_side);
     barrier(p);
 }
 
 static void add_all(const mona_columns *p, ac_address to, ac_address from, uint32_t count)
 {
-    for (vectors w = vectors_of(side_by_side, FLOAT_LANES, count); next_vectors(&w);)
-        ac_emit_vec2(p->core, AC_VADD_F32, vectors_at(&w, to, 8), vectors_at(&w, to, 8),
-                     vectors_at(&w, from, 8), w.v);
+    vec2_all(p->core, AC_VADD_F32, to, to, from, count, side_by_side);
     barrier(p);
 }
 

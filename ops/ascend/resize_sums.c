@@ -68,9 +68,7 @@ static void floats_all(const program *p, ac_vec2 op, ac_address to, ac_address a
                                .dst_repeat = 8,
                                .a_repeat = 8,
                                .b_repeat = b_stays ? 0 : 8};
-    for (vectors w = vectors_of(strides, FLOAT_LANES, count); next_vectors(&w);)
-        ac_emit_vec2(p->core, op, vectors_at(&w, to, w.v.dst_repeat),
-                     vectors_at(&w, a, w.v.a_repeat), vectors_at(&w, b, w.v.b_repeat), w.v);
+    vec2_all(p->core, op, to, a, b, count, strides);
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
@@ -95,9 +93,7 @@ void mona_resize_down(const program *p, ac_address rows)
 
 static void scalars_all(const program *p, ac_vecs op, ac_address to, ac_address a, float s)
 {
-    for (vectors w = vectors_of(side_by_side, FLOAT_LANES, p->periods * LANES); next_vectors(&w);)
-        ac_emit_vecs(p->core, op, vectors_at(&w, to, w.v.dst_repeat),
-                     vectors_at(&w, a, w.v.a_repeat), s, w.v);
+    vecs_all(p->core, op, to, a, s, p->periods * LANES, side_by_side);
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 

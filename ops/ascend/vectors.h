@@ -61,17 +61,25 @@ static inline void dup_all(ac_core *core, ac_address dst, uint16_t value, uint32
 static inline void vec2_all(ac_core *core, ac_vec2 op, ac_address dst, ac_address a, ac_address b,
                             uint32_t count, ac_vector strides)
 {
-    for (vectors w = vectors_of(strides, HALF_LANES, count); next_vectors(&w);)
+    const uint32_t lanes = op >= AC_VADD_F32 ? FLOAT_LANES : HALF_LANES;
+    for (vectors w = vectors_of(strides, lanes, count); next_vectors(&w);)
         ac_emit_vec2(core, op, vectors_at(&w, dst, w.v.dst_repeat), vectors_at(&w, a, w.v.a_repeat),
                      vectors_at(&w, b, w.v.b_repeat), w.v);
+}
+
+static inline void vecs_all(ac_core *core, ac_vecs op, ac_address dst, ac_address a, float s,
+                            uint32_t count, ac_vector strides)
+{
+    const uint32_t lanes = op >= AC_VADDS_F32 ? FLOAT_LANES : HALF_LANES;
+    for (vectors w = vectors_of(strides, lanes, count); next_vectors(&w);)
+        ac_emit_vecs(core, op, vectors_at(&w, dst, w.v.dst_repeat), vectors_at(&w, a, w.v.a_repeat),
+                     s, w.v);
 }
 
 static inline void muls_all(ac_core *core, ac_address dst, ac_address a, float s, uint32_t count,
                             ac_vector strides)
 {
-    for (vectors w = vectors_of(strides, HALF_LANES, count); next_vectors(&w);)
-        ac_emit_vecs(core, AC_VMULS, vectors_at(&w, dst, w.v.dst_repeat),
-                     vectors_at(&w, a, w.v.a_repeat), s, w.v);
+    vecs_all(core, AC_VMULS, dst, a, s, count, strides);
 }
 
 /* Converts side by side. A repeat of the narrower type is 4 blocks. */
