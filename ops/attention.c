@@ -3,11 +3,6 @@
  * it, head by head. model_format.h defines the arithmetic. */
 #include "ops/helpers.h"
 
-static bool finite(float x)
-{
-    return (ac_bits(x) & 0x7f800000) != 0x7f800000;
-}
-
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
                          mona_data *data)
 {
@@ -16,8 +11,8 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
     const bool heads =
         a->heads && inputs[0].channels % a->heads == 0 && inputs[2].channels % a->heads == 0;
     return heads && inputs[0].channels == inputs[1].channels &&
-                   inputs[2].channels == output->channels && finite(a->scale) &&
-                   finite(a->value_scale)
+                   inputs[2].channels == output->channels && f32_finite(a->scale) &&
+                   f32_finite(a->value_scale)
                ? MONA_OK
                : MONA_ERR_MODEL;
 }

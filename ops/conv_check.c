@@ -62,12 +62,7 @@ static bool f16_ok(const mona_file_conv *c, const mona_shape *source, uint32_t o
     for (uint64_t i = 0; i < elements; i++)
         if (!f16_finite(w[i]))
             return false;
-    const uint32_t *bias =
-        c->bias == MONA_NONE ? NULL : (const uint32_t *)(const void *)(data + c->bias);
-    for (uint32_t o = 0; bias && o < outputs; o++)
-        if ((bias[o] & 0x7f800000) == 0x7f800000)
-            return false;
-    return true;
+    return c->bias == MONA_NONE || all_finite(data + c->bias, outputs);
 }
 
 /* Packed weights must stay below 2^31 bytes for every target. A block takes 16 outputs x 4 bytes

@@ -16,6 +16,20 @@ static inline bool f16_finite(uint16_t bits)
     return (bits & 0x7c00) != 0x7c00;
 }
 
+static inline bool f32_finite(float x)
+{
+    return (ac_bits(x) & 0x7f800000) != 0x7f800000;
+}
+
+static inline bool all_finite(const uint8_t *floats, uint32_t count)
+{
+    const float *values = (const float *)(const void *)floats;
+    for (uint32_t i = 0; i < count; i++)
+        if (!f32_finite(values[i]))
+            return false;
+    return true;
+}
+
 /* Where a program finds a row of a tensor: what ac_row is to row kernels. */
 typedef struct mona_row_at {
     ac_address at; /* pixel 0 */

@@ -7,13 +7,8 @@
 
 static bool finite(mona_data *data, uint32_t offset, uint32_t count)
 {
-    if (!mona_data_ok(data, offset, count, sizeof(float)))
-        return false;
-    const float *values = (const float *)(const void *)(data->bytes + offset);
-    for (uint32_t i = 0; i < count; i++)
-        if ((ac_bits(values[i]) & 0x7f800000) == 0x7f800000)
-            return false;
-    return true;
+    return mona_data_ok(data, offset, count, sizeof(float)) &&
+           all_finite(data->bytes + offset, count);
 }
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
