@@ -559,7 +559,7 @@ API int aclrtDestroyStream(void *stream)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-enum { SYNC = 1, TIME_LINE = 2 };
+enum { SYNC = 1, TIME_LINE = 8 };
 
 typedef struct fake_event {
     uint32_t magic, flag;
@@ -572,6 +572,10 @@ API int aclrtCreateEventWithFlag(void **event, uint32_t flag)
     const int code = fake_ready();
     if (code || !event)
         return code ? code : BAD_ARGUMENT;
+    if (flag != SYNC && flag != TIME_LINE) {
+        fake_complain("an event was made with the flag %u", flag);
+        return BAD_ARGUMENT;
+    }
     if (__atomic_add_fetch(&events, 1, __ATOMIC_SEQ_CST) > 1023) {
         __atomic_sub_fetch(&events, 1, __ATOMIC_SEQ_CST);
         return fake_fail(207007, "no event is left");
