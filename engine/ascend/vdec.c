@@ -61,7 +61,7 @@ static void clear(mona_vdec *c, mona_vdec_stream stream, mona_size size)
     c->to_send = c->reported = (vdec_queue){0};
     c->shown = NULL;
     c->in_flight = 0;
-    c->open = c->ending = c->ended = false;
+    c->open = c->ending = c->ended = c->remains = false;
     c->moved = mona_port_milliseconds();
     for (vdec_slot *s = c->slots; s < c->slots + VDEC_SLOTS; s++)
         *s = (vdec_slot){.channel = c};
@@ -180,7 +180,7 @@ void mona_vdec_end(mona_vdec *c)
 /* ---- closing ---------------------------------------------------------------------------------- */
 
 /* What has not been sent yet is dropped. If the chip does not end in time, its threads stay in the
- * library, and the channel with them. */
+ * library, and the channel with them; so does what a lost chip has not given back. */
 void mona_vdec_close(mona_vdec *c)
 {
     if (!c)
@@ -197,6 +197,8 @@ void mona_vdec_close(mona_vdec *c)
     if (!ended)
         return;
     vdec_channel_stop(c);
+    if (c->remains)
+        return;
     for (vdec_slot *s = c->slots; s < c->slots + VDEC_SLOTS; s++) {
         vdec_forget_descriptions(s);
         release(s->coded);

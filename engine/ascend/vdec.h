@@ -50,6 +50,7 @@ struct mona_vdec {
     vdec_slot *shown; /* what the caller may fetch; NULL: nothing */
     unsigned in_flight;
     bool open, ending, ended;
+    bool remains;       /* ended, but the chip still has it */
     mona_status status; /* of opening */
     uint64_t moved;     /* when the chip last did something, in milliseconds */
 };

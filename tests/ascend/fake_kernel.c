@@ -181,6 +181,17 @@ API struct aclDataBuffer *aclCreateDataBuffer(void *memory, size_t bytes)
     return b;
 }
 
+API int aclUpdateDataBuffer(struct aclDataBuffer *b, void *memory, size_t bytes)
+{
+    const int code = fake_failing(__func__);
+    if (code || !b || !memory || !bytes)
+        return code ? code : BAD_ARGUMENT;
+    if (b->memory != memory)
+        fake_trace("place", "buffer", fake_now());
+    *b = (struct aclDataBuffer){memory, bytes};
+    return 0;
+}
+
 API int aclDestroyDataBuffer(const struct aclDataBuffer *b)
 {
     if (!b)
