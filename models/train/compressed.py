@@ -21,7 +21,7 @@ from skimage.filters import gaussian
 import data
 import noise
 
-SIZE, LARGER = (168, 240), (216, 288)  # height and width of the originals; even at a half, a third and a quarter too
+SIZE, LARGER = (168, 240), (264, 336)  # height and width of the originals
 FRAMES = 12  # of each clip
 SIZES = (1, 0.6)  # of the photographs; window() makes them soft
 KEPT = {"sr": 4, "denoise": 5}  # of these
@@ -65,7 +65,7 @@ def window(rgb, rng, soft=SOFT, seen_size=SIZE):
 
 def moving_clip(rgb, spec, rng):
     """(planes of the frames as they will be compressed, of their originals)"""
-    high = window(rgb, rng, seen_size=LARGER if spec.scale == 4 else SIZE)  # patches of training fit
+    high = window(rgb, rng, seen_size=LARGER if spec.scale > 2 else SIZE)  # patches fit into both
     low = high
     if rng.random() < BLUR[spec.task]:
         sigma = rng.uniform(0.4, 1.6)
