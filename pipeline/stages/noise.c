@@ -275,8 +275,8 @@ static noise_level judge(const double e[SCALES], const double n[SCALES])
      * scales, as strong and as coarse, while of pictures with noise of 7 and 12 that was blurred by
      * 1, one in fourteen is found by this alone. Less coarse, the grain of sharp photographs is
      * like it. */
-    const bool strong = ratio < 0.4 && e[1] > 4 && n[1] > 0.57 && n[2] > 0.6 && n[3] > 0.57 &&
-                        e[2] > 0.65 * e[3];
+    const bool strong =
+        ratio < 0.4 && e[1] > 4 && n[1] > 0.57 && n[2] > 0.6 && n[3] > 0.57 && e[2] > 0.65 * e[3];
     if (((second < 0.5 + 1.2 * (ratio - 0.25) && !ends) || e[2] < 0.76 * e[3]) && !strong)
         return fine(e, n);
     if (n[0] < 0.45 && ratio > 0.3)
