@@ -98,6 +98,9 @@ late full 15 aclrtMemcpyAsync
 late full 4 rtKernelLaunch
 late full 15 aclrtSynchronizeStreamWithTimeout
 late full 20 aclrtSetCurrentContext
+run old "fail=aclrtMemcpyAsync,fail_call=15,run_us=300000" --device ascend
+status=$?
+refused "old: a copy fails while frames wait to be computed" "$failed"
 late old 20 aclrtRecordEvent aclrtQueryEvent aclrtResetEvent aclrtSynchronizeStream
 late operators 3 aclopUpdateParams aclopSetKernelArgs aclopExecuteV2 aclCreateTensorDesc aclCreateDataBuffer
 late binaries 3 aclrtLaunchKernel
