@@ -71,7 +71,8 @@ late() {
         done
     done
 }
-# models CALL NET FUNCTION...: the same with a model of the vendor's compiler
+# models CALL NET FUNCTION...: the same with a model of the vendor's compiler; $where: a card, or mode=0, for a module
+where=mode=1
 models() {
     at=$1
     net=$2
@@ -79,7 +80,7 @@ models() {
     for function in "$@"; do
         known="$known $function"
         tried || continue
-        run full "fail=$function,fail_call=$at" --sr "$tmp/$net.om"
+        run full "$where,fail=$function,fail_call=$at" --sr "$tmp/$net.om"
         status=$?
         refused "$net.om: call $at of $function fails" "$failed"
     done
@@ -97,6 +98,14 @@ late full 15 aclrtMemcpyAsync
 late full 4 rtKernelLaunch
 late full 15 aclrtSynchronizeStreamWithTimeout
 late full 20 aclrtSetCurrentContext
+for wait in full:aclrtSynchronizeStreamWithTimeout old:aclrtQueryEvent; do
+    run "${wait%:*}" "fail=${wait#*:},copy_us=300000" --device ascend
+    status=$?
+    refused "$wait: the wait for a copy fails while it is under way" "$failed"
+done
+run old "fail=aclrtMemcpyAsync,fail_call=15,run_us=300000" --device ascend
+status=$?
+refused "old: a copy fails while frames wait to be computed" "$failed"
 late old 20 aclrtRecordEvent aclrtQueryEvent aclrtResetEvent aclrtSynchronizeStream
 late operators 3 aclopUpdateParams aclopSetKernelArgs aclopExecuteV2 aclCreateTensorDesc aclCreateDataBuffer
 late binaries 3 aclrtLaunchKernel
@@ -104,6 +113,8 @@ models 1 net2 aclmdlQuerySizeFromMem aclmdlLoadFromMemWithMem aclmdlCreateDesc a
     aclmdlCreateDataset aclmdlAddDatasetBuffer aclCreateDataBuffer aclrtCreateStream aclrtMalloc aclrtMallocHost
 models 1 net4 aclmdlSetDynamicHWSize
 models 4 net2 aclmdlExecuteAsync aclrtMemcpyAsync aclrtSynchronizeStreamWithTimeout
+where=mode=0
+models 1 net2 aclUpdateDataBuffer
 
 # ---- every function that can fail is among them
 for function in $(sed -n 's/^FUNCTION([A-Z]*, [A-Z]*, "[^"]*", \(int\|int32_t\|struct [A-Za-z]* \*\), \([A-Za-z0-9]*\),.*/\2/p' engine/ascend/functions.inc); do
