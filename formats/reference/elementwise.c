@@ -27,7 +27,7 @@ static double float_div(double a, double b)
 }
 static double float_pow(double a, double b)
 {
-    return pow(a, b);
+    return b == 2 ? a * a : pow(a, b);
 }
 static double float_min(double a, double b)
 {
