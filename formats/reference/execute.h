@@ -8,11 +8,18 @@
 
 #include "formats/onnx/onnx_graph.h"
 
+/* Called with every input and every value that something reads, once it is computed. Returning false
+ * stops the run; then error must be set. */
+typedef struct tensor_observer {
+    bool (*see)(void *context, uint32_t value, const tensor *t, format_error *error);
+    void *context;
+} tensor_observer;
+
 /* inputs: one for each of g->inputs, of the same type; it determines dimensions that the model
  * leaves open. outputs: one for each of g->outputs; release them with tensor_free. On failure they
- * are empty. */
+ * are empty. observer may be NULL. */
 bool reference_execute(const onnx_graph *g, const tensor *inputs, tensor *outputs,
-                       format_error *error);
+                       const tensor_observer *observer, format_error *error);
 
 typedef enum reference_result {
     REFERENCE_DONE,
