@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Convolutions of floats and of integers, as products of the filters and what they see. */
 #include <inttypes.h>
-#include <math.h>
+#include <string.h>
 
 #include "formats/reference/operators.h"
 #include "formats/reference/product.h"
@@ -72,8 +72,13 @@ static void see(const void *context, size_t term, size_t first, size_t count, fl
         int64_t ix = x * step - w->begin[2] + k % row * w->dilation[2];
         for (; i < end && ix < 0; ix += step)
             seen[i++] = 0;
-        for (; i < end && ix < width; ix += step)
+        for (; i < end && ix < width && step > 1; ix += step)
             seen[i++] = from[ix];
+        if (i < end && ix < width) {
+            const size_t run = (size_t)(width - ix) < end - i ? (size_t)(width - ix) : end - i;
+            memcpy(seen + i, from + ix, run * sizeof *seen);
+            i += run;
+        }
         while (i < end)
             seen[i++] = 0;
     }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/operators.h"
+#include "formats/reference/operators.h"
 
 /* ---- one node ----------------------------------------------------------------------------- */
 
@@ -13,7 +13,7 @@ static bool refuse_operator(const onnx_node *node, format_error *error)
     return onnx_node_fail(node, error, "is not supported; mona ops lists what is");
 }
 
-static bool check_call(const operator_row *row, op_call *c)
+static bool check_call(const reference_row *row, op_call *c)
 {
     char types[384];
     if (c->in_count < row->min_inputs ||
@@ -23,7 +23,7 @@ static bool check_call(const operator_row *row, op_call *c)
     for (uint32_t i = 0; i < row->min_inputs; i++)
         if (!c->in[i])
             return op_fail(c, "leaves out input %u", i);
-    operator_types(row->types, types, sizeof types);
+    reference_types(row->types, types, sizeof types);
     if (!(row->types >> c->in[0]->type & 1))
         return op_fail(c, "works on %s; supported: %s", element_name(c->in[0]->type), types);
     return true;
@@ -33,7 +33,7 @@ reference_result reference_node_run(const onnx_graph *g, const onnx_node *node,
                                     const tensor *const *in, bool shapes_only, tensor *out,
                                     format_error *error)
 {
-    const operator_row *row = operator_find(node->op_type);
+    const reference_row *row = reference_find(node->op_type);
     op_call c = {
         .node = node,
         .in = in,
@@ -47,7 +47,7 @@ reference_result reference_node_run(const onnx_graph *g, const onnx_node *node,
     memset(out, 0, node->output_count * sizeof *out);
     if (!row)
         refuse_operator(node, error);
-    const bool ok = row && check_call(row, &c) && row->reference(&c);
+    const bool ok = row && check_call(row, &c) && row->function(&c);
     for (uint32_t i = 0; i < c.scratch_count; i++)
         free(c.scratch[i]);
     for (uint32_t i = 0; !ok && i < node->output_count; i++)
