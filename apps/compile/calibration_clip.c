@@ -6,7 +6,7 @@
 
 #include "apps/compile/calibration.h"
 #include "pipeline/image/frame_convert.h"
-#include "pipeline/io/footage.h"
+#include "pipeline/io/input.h"
 
 /* Copies the upper left corner of the frame in RGB, as far as calibration uses it. */
 static bool copy_frame(const AVFrame *frame, still *copy, pipeline_error *error)
@@ -28,12 +28,12 @@ static bool copy_frame(const AVFrame *frame, still *copy, pipeline_error *error)
 
 /* Keeps the frames 0, s, 2 s, ... with the smallest power of two s at which they fit. As their
  * number is unknown, every second one is dropped whenever there are too many. */
-static bool add_frames(calibration *c, footage *clip, pipeline_error *error)
+static bool add_frames(calibration *c, input *clip, pipeline_error *error)
 {
     const size_t first = c->count;
     uint64_t step = 1;
-    footage_result result;
-    for (uint64_t n = 0; (result = footage_next(clip, error)) == FOOTAGE_FRAME; n++) {
+    input_result result;
+    for (uint64_t n = 0; (result = input_next(clip, error)) == INPUT_FRAME; n++) {
         char name[4096];
         still copy;
         if (n % step)
@@ -55,22 +55,22 @@ static bool add_frames(calibration *c, footage *clip, pipeline_error *error)
         if (!calibration_add(c, (calibration_image){CALIBRATION_FRAME, name, copy, 0}))
             return false;
     }
-    return result == FOOTAGE_END;
+    return result == INPUT_END;
 }
 
 bool calibration_add_clip(calibration *c, const char *path)
 {
-    footage clip = {0};
+    input clip;
     pipeline_error error = {0};
-    if (!footage_open(&clip, path, 0, 0, &error)) {
-        footage_close(&clip);
+    if (!input_open(&clip, &(input_settings){.path = path, .as_decoded = true}, &error)) {
+        input_close(&clip);
         return !cli_fail(EXIT_FAILED,
                          "%s: expected a PNG or JPEG image, a .npy array, a folder of them or a "
                          "clip",
                          path);
     }
     const bool ok = add_frames(c, &clip, &error);
-    footage_close(&clip);
+    input_close(&clip);
     if (!ok && error.text[0])
         cli_fail(EXIT_FAILED, "%s", error.text);
     return ok;

@@ -15,7 +15,7 @@
 #include "apps/cli/options.h"
 #include "engine/arith.h"
 #include "pipeline/io/container.h"
-#include "pipeline/io/footage.h"
+#include "pipeline/io/input.h"
 #include "pipeline/quality/model_run.h"
 #include "pipeline/io/mux.h"
 #include "pipeline/image/picture_list.h"
@@ -140,8 +140,8 @@ static bool measure(test_run *t, const enhance_settings *s, bool image)
  */
 
 /* What happens to a stream. container NULL: the result is a picture. */
-static const char *fate_of(const footage *f, const AVStream *stream,
-                           const AVOutputFormat *container, const sound_choice *sound)
+static const char *fate_of(const input *f, const AVStream *stream, const AVOutputFormat *container,
+                           const sound_choice *sound)
 {
     if (sound->mode == SOUND_NONE && stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO)
         return "left out";
@@ -154,7 +154,7 @@ static const char *fate_of(const footage *f, const AVStream *stream,
     return container && !container_holds(container, stream) ? "left out" : "copied";
 }
 
-static void add_streams(cJSON *plan, const footage *f, const AVOutputFormat *container,
+static void add_streams(cJSON *plan, const input *f, const AVOutputFormat *container,
                         const sound_choice *sound)
 {
     cJSON *streams = cJSON_AddArrayToObject(plan, "streams");
@@ -172,7 +172,7 @@ static void add_streams(cJSON *plan, const footage *f, const AVOutputFormat *con
     }
 }
 
-static cJSON *add_input(cJSON *plan, const enhance_settings *s, const footage *f,
+static cJSON *add_input(cJSON *plan, const enhance_settings *s, const input *f,
                         const enhance_report *r)
 {
     const AVRational rate = av_guess_frame_rate(f->format, f->video, NULL);
@@ -186,7 +186,7 @@ static cJSON *add_input(cJSON *plan, const enhance_settings *s, const footage *f
     if (rate.num > 0 && rate.den > 0)
         cJSON_AddNumberToObject(input, "fps", av_q2d(rate));
     const int64_t bytes = f->format->pb && !f->pictures.count ? avio_size(f->format->pb) : 0;
-    if (bytes > 0 && f->start <= 0 && f->end <= 0 && !s->frames)
+    if (bytes > 0 && s->start <= 0 && s->end <= 0 && !s->frames)
         cJSON_AddNumberToObject(input, "bytes", (double)bytes);
     return input;
 }
@@ -248,13 +248,13 @@ static void add_measured(cJSON *plan, const test_run *t, double expected)
     }
 }
 
-static cJSON *plan_of(const enhance_settings *s, const test_run *t, footage *f, bool image,
+static cJSON *plan_of(const enhance_settings *s, const test_run *t, input *f, bool image,
                       bool sampled)
 {
     pipeline_error unused = {0}; /* cannot fail: the trial had a container */
     const enhance_report *r = &t->report;
     cJSON *plan = cJSON_CreateObject();
-    double expected = image ? 1 : f->expected * (r->doubled ? 2 : 1);
+    double expected = image ? 1 : (double)input_frame_estimate(f) * (r->doubled ? 2 : 1);
     if (s->frames && (expected <= 0 || expected > (double)s->frames))
         expected = (double)s->frames;
     add_input(plan, s, f, r);
@@ -355,12 +355,17 @@ static void print_plan(const cJSON *plan)
 bool dry_run(const enhance_settings *settings, bool image, bool json)
 {
     pipeline_error error = {0};
-    footage f;
+    input f;
+    const input_settings as = {.path = settings->input,
+                               .raw = settings->raw,
+                               .rate = settings->rate,
+                               .start = settings->start,
+                               .end = settings->end,
+                               .as_decoded = true};
     test_run t = {0};
     still head = {0};
     const bool sampled = image && still_read_head(&head, settings->input) && is_large(&head);
-    bool good = footage_open(&f, settings->input, settings->start, settings->end, &error) ||
-                !cli_fail(EXIT_FAILED, "%s", error.text);
+    bool good = input_open(&f, &as, &error) || !cli_fail(EXIT_FAILED, "%s", error.text);
     good = good && (sampled ? measure_sample(&t, settings, &head) : measure(&t, settings, image));
     cJSON *plan = good ? plan_of(settings, &t, &f, image, sampled) : NULL;
     if (json && good)
@@ -368,7 +373,7 @@ bool dry_run(const enhance_settings *settings, bool image, bool json)
     else if (plan)
         print_plan(plan);
     cJSON_Delete(plan);
-    footage_close(&f);
+    input_close(&f);
     test_run_close(&t);
     still_free(&head);
     return good;

@@ -14,45 +14,47 @@
 #include "apps/cli/save.h"
 #include "apps/enhance/test_run.h"
 #include "pipeline/image/orientation.h"
+#include "pipeline/io/input.h"
 
 #define MIB (1024.0 * 1024.0)
 
 /* ---- before and after in one picture --------------------------------------------------------- */
 
-/* The first frame of a file at start or later, turned, in its own size if size is NULL, else in
- * size's. */
-static AVFrame *first_frame(const char *path, double start, const AVFrame *size, rotation rotate,
-                            pipeline_error *error)
+/* The first frame, turned, in its own size if size is NULL, else in size's. */
+static AVFrame *first_frame(const input_settings *as, const AVFrame *size, pipeline_error *error)
 {
-    footage f;
+    input in;
     AVFrame *frame = NULL;
-    if (footage_open(&f, path, start, 0, error)) {
-        const footage_result found = footage_next(&f, error);
-        const orientation turn = orientation_wanted(rotate, f.video);
+    if (input_open(&in, as, error)) {
+        const input_result found = input_next(&in, error);
+        const orientation turn = orientation_wanted(as->rotate, in.video);
         const bool swaps = orientation_swaps(turn);
-        if (found == FOOTAGE_FRAME)
-            frame = frame_convert(f.frame,
-                                  !size   ? f.frame->width
-                                  : swaps ? size->height
-                                          : size->width,
-                                  !size   ? f.frame->height
-                                  : swaps ? size->width
-                                          : size->height,
-                                  AV_PIX_FMT_RGB24, error);
+        const AVFrame *to = size ? size : in.frame;
+        if (found == INPUT_FRAME)
+            frame = frame_convert(in.frame, size && swaps ? to->height : to->width,
+                                  size && swaps ? to->width : to->height, AV_PIX_FMT_RGB24, error);
         if (frame && !orientation_turn(frame, turn, error))
             av_frame_free(&frame);
-        else if (found == FOOTAGE_END)
-            pipeline_fail(error, "%s: expected a frame at %g s or later, found none", path, start);
+        else if (found == INPUT_END)
+            pipeline_fail(error, "%s: expected a frame at %g s or later, found none", as->path,
+                          as->start);
     }
-    footage_close(&f);
+    input_close(&in);
     return frame;
 }
 
 static bool write_halves(const enhance_settings *s, const test_run *t)
 {
     pipeline_error error = {0};
-    AVFrame *after = first_frame(t->result, 0, NULL, ROTATION_AUTO, &error);
-    AVFrame *before = after ? first_frame(s->input, s->start, after, s->rotate, &error) : NULL;
+    const input_settings result = {.path = t->result, .as_decoded = true},
+                         source = {.path = s->input,
+                                   .raw = s->raw,
+                                   .rate = s->rate,
+                                   .start = s->start,
+                                   .rotate = s->rotate,
+                                   .as_decoded = true};
+    AVFrame *after = first_frame(&result, NULL, &error);
+    AVFrame *before = after ? first_frame(&source, after, &error) : NULL;
     AVPacket *png = NULL;
     if (before) {
         frame_convert_halves(before, after);

@@ -7,7 +7,7 @@
 
 #include "apps/cli/options.h"
 #include "pipeline/image/orientation.h"
-#include "pipeline/io/footage.h"
+#include "pipeline/io/input.h"
 
 static mona_size turned(uint32_t width, uint32_t height, orientation turn)
 {
@@ -28,12 +28,13 @@ static bool size_of_picture(mona_size *size, const char *path, pipeline_error *e
 
 static bool size_of_video(mona_size *size, const enhance_settings *s, pipeline_error *error)
 {
-    footage f;
-    const bool good = footage_open(&f, s->input, 0, 0, error);
+    input f;
+    const bool good = input_open(
+        &f, &(input_settings){.path = s->input, .rate = s->rate, .as_decoded = true}, error);
     if (good)
         *size = turned((uint32_t)f.video->codecpar->width, (uint32_t)f.video->codecpar->height,
                        orientation_wanted(s->rotate, f.video));
-    footage_close(&f);
+    input_close(&f);
     return good;
 }
 

@@ -13,17 +13,15 @@ typedef struct sample {
     double bytes, key_bytes, beside; /* beside: bytes of the other streams */
 } sample;
 
-/* Seconds from the beginning of the file to a packet. */
-static double time_of(const footage *f, const AVPacket *packet)
+static bool is_wanted(const input *in, const AVPacket *packet)
 {
     const int64_t ticks = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
-    return ticks == AV_NOPTS_VALUE
-               ? f->start
-               : (double)ticks * av_q2d(f->format->streams[packet->stream_index]->time_base) -
-                     (double)FFMAX(f->format->start_time, 0) / AV_TIME_BASE;
+    return ticks == AV_NOPTS_VALUE || in->start == AV_NOPTS_VALUE ||
+           av_compare_ts(ticks, in->format->streams[packet->stream_index]->time_base, in->start,
+                         AV_TIME_BASE_Q) >= 0;
 }
 
-static void count(sample *s, const footage *f, const AVPacket *packet)
+static void count(sample *s, const input *f, const AVPacket *packet)
 {
     const bool key = packet->flags & AV_PKT_FLAG_KEY;
     if (packet->stream_index == f->video->index) {
@@ -36,13 +34,13 @@ static void count(sample *s, const footage *f, const AVPacket *packet)
     }
 }
 
-/* Reads up to this many frames from f->start on. */
-static sample read_sample(footage *f, double frames)
+/* Reads up to this many frames from the wanted part's beginning on. */
+static sample read_sample(input *f, double frames)
 {
     sample s = {0};
     while (s.frames < frames && (f->pictures.count ? picture_list_read(&f->pictures, f->packet)
                                                    : av_read_frame(f->format, f->packet)) >= 0) {
-        if (time_of(f, f->packet) >= f->start)
+        if (is_wanted(f, f->packet))
             count(&s, f, f->packet);
         av_packet_unref(f->packet);
     }
@@ -62,7 +60,7 @@ static double scaled_up(const sample *s, double frames)
 }
 
 /* Bytes of the whole input's video over those of as many frames like the sample's. */
-static double hardness(footage *f, double frames)
+static double hardness(input *f, double frames)
 {
     const AVFormatContext *format = f->format;
     const double rate = av_q2d(av_guess_frame_rate(f->format, f->video, NULL));
@@ -76,26 +74,26 @@ static double hardness(footage *f, double frames)
     return bytes > 0 && like > 0 ? fmin(fmax(bytes / like, 0.25), 4) : 1;
 }
 
-double size_estimate(const test_run *t, footage *input, double expected)
+double size_estimate(const test_run *t, input *source, double expected)
 {
     struct stat status;
     pipeline_error unused = {0}; /* raw frames have no header, but are all of one size */
-    footage result;
+    input result;
     const double frames = (double)t->report.frames;
     const double all = stat(t->result, &status) ? 0 : (double)status.st_size;
     double bytes = all * expected / frames;
     if (all > 0 && frames >= expected)
         return all;
-    if (footage_open(&result, t->result, 0, 0, &unused)) {
+    if (input_open(&result, &(input_settings){.path = t->result, .as_decoded = true}, &unused)) {
         const sample s = read_sample(&result, INFINITY);
         const double header = fmax(all - s.bytes - s.beside, 0);
         const bool raw = result.video->codecpar->codec_id == AV_CODEC_ID_RAWVIDEO;
         const double taken = t->report.doubled ? frames / 2 : frames;
         if (s.frames > 0)
             bytes = header + s.beside * expected / s.frames +
-                    scaled_up(&s, expected) * (raw ? 1 : hardness(input, taken));
+                    scaled_up(&s, expected) * (raw ? 1 : hardness(source, taken));
     }
-    footage_close(&result);
+    input_close(&result);
     return bytes;
 }
 

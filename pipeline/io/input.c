@@ -5,7 +5,7 @@
 #include "pipeline/io/av_compat.h"
 #include "pipeline/io/av_log_errors.h"
 #include "pipeline/io/container.h"
-#include "pipeline/io/frame_estimate.h"
+#include <math.h>
 #include "pipeline/io/pixels.h"
 
 /* start in a stream's own time base; 0 if nothing is left out. */
@@ -50,6 +50,16 @@ int64_t input_bit_rate(const input *in)
     return FFMAX(rate, 0);
 }
 
+/* Frames with start <= time < end, in seconds, of a video of constant rate. length 0: unknown; end
+ * 0: no end. Returns 0 if the number is unknown. */
+static double estimate(double length, double start, double end, double rate)
+{
+    const double clock = 0.01; /* of a frame: times are rounded to a container's clock */
+    const double all = floor(length * rate + 0.5), first = ceil(start * rate - clock);
+    const double cut = end > 0 ? ceil(end * rate - clock) : all;
+    return fmax(0, (all > 0 ? fmin(all, cut) : cut) - first);
+}
+
 uint64_t input_frame_estimate(const input *in)
 {
     const int64_t origin = FFMAX(in->format->start_time, 0);
@@ -64,7 +74,7 @@ uint64_t input_frame_estimate(const input *in)
         seconds = (double)in->video->duration * av_q2d(in->video->time_base);
     else if (in->format->duration > 0 && !(in->format->iformat->flags & AVFMT_NOTIMESTAMPS))
         seconds = (double)in->format->duration / AV_TIME_BASE;
-    return (uint64_t)frame_estimate(seconds, skipped, end, av_q2d(input_frame_rate(in)));
+    return (uint64_t)estimate(seconds, skipped, end, av_q2d(input_frame_rate(in)));
 }
 
 /* Shifts a packet so that times begin at start. The duration of a subtitle is cut to the wanted
@@ -97,7 +107,7 @@ static bool copy_packet(input *in, pipeline_error *error)
 {
     AVPacket *packet = in->packet;
     const AVStream *stream = in->format->streams[packet->stream_index];
-    if (!container_is_cover(stream) && !cut_packet(in, packet, stream))
+    if (in->as_decoded || (!container_is_cover(stream) && !cut_packet(in, packet, stream)))
         return true;
     return in->holding ? packet_queue_put(&in->held, packet, error)
                        : in->copy(in->copy_context, packet, error);
@@ -238,6 +248,12 @@ static bool skip_live(input *in)
     return skips;
 }
 
+double input_time(const input *in)
+{
+    const AVRational tick = in->video->time_base;
+    return seconds_in(in, av_rescale_q(in->frame->pts + start_in(in, tick), tick, AV_TIME_BASE_Q));
+}
+
 uint64_t input_arrival(const input *in)
 {
     return live_arrival(&in->live, in->frame->pts + start_in(in, in->video->time_base));
@@ -352,6 +368,19 @@ static bool adapt(input *in, int width, int height, pipeline_error *error)
     return frame_convert_replace(frame, &shape, error);
 }
 
+/* A photograph is stored as the camera was held, and EXIF tells how. Videos are turned by their
+ * players. */
+static bool turn_photo(input *in, pipeline_error *error)
+{
+    AVFrame *frame = in->frame;
+    const orientation turn = orientation_of_photo(frame);
+    const frame_convert_shape rgb = {frame->width, frame->height, AV_PIX_FMT_RGB24,
+                                     AVCOL_RANGE_JPEG, AVCOL_SPC_RGB};
+    return in->decoder->codec_id != AV_CODEC_ID_MJPEG || !orientation_changes(turn) ||
+           orientation_changes(orientation_of(in->video)) ||
+           (frame_convert_replace(frame, &rgb, error) && orientation_turn(frame, turn, error));
+}
+
 /* The first frame determines the video's format, whatever the stream announced. */
 static bool check_frame(input *in, pipeline_error *error)
 {
@@ -359,6 +388,8 @@ static bool check_frame(input *in, pipeline_error *error)
     AVCodecParameters *video = in->video->codecpar;
     int *const width = orientation_swaps(in->turn) ? &video->height : &video->width;
     int *const height = orientation_swaps(in->turn) ? &video->width : &video->height;
+    if (in->as_decoded)
+        return turn_photo(in, error);
     if (frame->width == *width && frame->height == *height &&
         pixels_plain(frame->format) == pixels_plain(video->format))
         return true;
@@ -424,6 +455,8 @@ static input_result decode_next(input *in, pipeline_error *error)
 
 static input_result next_frame(input *in, pipeline_error *error)
 {
+    if (in->as_decoded)
+        return decode_next(in, error);
     for (;;) {
         const int code = fields_get(&in->fields, in->frame, error);
         if (code >= 0 && in->start != AV_NOPTS_VALUE && in->frame->pts < 0)
@@ -463,7 +496,7 @@ input_result input_next(input *in, pipeline_error *error)
                             ? in->frame->pts + avframe_duration(in->frame)
                             : INT64_MAX;
     if (!release(in, end, error) ||
-        (result == INPUT_END && in->end != INT64_MAX &&
+        (result == INPUT_END && in->end != INT64_MAX && !in->as_decoded &&
          !input_copy_until(in, end_in(in, in->video->time_base), error)))
         return INPUT_FAILED;
     return result;

@@ -37,7 +37,7 @@ typedef struct input {
     chip_decoder chip; /* decodes, or passes everything on to decoder */
     AVPacket *packet;  /* reused */
     AVFrame *frame;    /* the frame that input_next found; reused */
-    input_copy copy;
+    input_copy copy;   /* NULL: packets of other streams are dropped */
     void *copy_context;
     packet_queue held;  /* packets of other streams that must not be passed on yet */
     bool holding;       /* packets of other streams go to `held` */
@@ -52,6 +52,7 @@ typedef struct input {
     bool doubled;              /* there is a frame for each field */
     bool no_audio;             /* sound is not read */
     bool adapted;              /* frames of another size or format were converted */
+    bool as_decoded;           /* as in the settings */
     bool stop_on_error;
     int64_t start;    /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
     int64_t end;      /* the same unit; INT64_MAX: no end */
@@ -87,17 +88,18 @@ typedef struct input_settings {
     bool keeps_matrix;     /* the output's container can hold a display matrix */
     bool ends_early;       /* input_copy_until will be called: pass on only what belongs */
     bool stop_on_error;    /* fail at the first damage instead of counting it and going on */
-    const live_settings *live; /* of a live stream; NULL: it is none */
-    const pipeline_notes *notes;
+    /* For viewing and comparing: frames of any format as the decoder makes them, not turned (but for
+     * photographs, which are stored as the camera was held), deinterlaced or converted; packets of
+     * other streams are dropped. */
+    bool as_decoded;
+    const live_settings *live;   /* of a live stream; NULL: it is none */
+    const pipeline_notes *notes; /* NULL: nowhere */
 } input_settings;
 
 /* Opens a file and its decoder. Refuses pixel formats that pixels.h does not accept and that
  * picture_planes.h cannot convert. Whether it succeeds or not, input_close releases what there
  * is. */
 bool input_open(input *in, const input_settings *settings, pipeline_error *error);
-
-/* Reports why libav could not open a file. */
-bool input_fail_open(const char *path, int code, pipeline_error *error);
 
 /* Whether the stream has a size and a pixel format that mona accepts. */
 bool input_check_video(const input *in, pipeline_error *error);
@@ -121,6 +123,9 @@ input_result input_first(input *in, pipeline_error *error);
 /* Decodes the next frame into in->frame and sets its duration and its pts, which ascend and count
  * in the video's time base from 0 at start. Passes packets of other streams to copy meanwhile. */
 input_result input_next(input *in, pipeline_error *error);
+
+/* The time of in->frame in seconds from the beginning of the file. */
+double input_time(const input *in);
 
 /* Call after the last wanted frame: passes on the other streams' packets up to end (in the video's
  * time base), then stops reading. */

@@ -22,8 +22,8 @@
 #include "pipeline/io/url.h"
 
 /* Gives plain errors for files that libav would report as "Invalid data" or open as something
- * unexpected. */
-static bool check_file(const char *path, pipeline_error *error)
+ * unexpected. once: the file is opened only once, so that it can be a pipe. */
+static bool check_file(const char *path, bool once, pipeline_error *error)
 {
     struct stat status;
     if (picture_pattern(path) || url_find(path))
@@ -34,7 +34,7 @@ static bool check_file(const char *path, pipeline_error *error)
         return pipeline_fail(error, "%s: cannot be read: %s", path, strerror(errno));
     if (S_ISDIR(status.st_mode))
         return pipeline_fail(error, "%s: expected a video or an image, found a directory", path);
-    if (S_ISFIFO(status.st_mode))
+    if (S_ISFIFO(status.st_mode) && !once)
         return pipeline_fail(error, "%s: expected a file, found a pipe", path);
     if (S_ISREG(status.st_mode) && !status.st_size)
         return pipeline_fail(error, "%s: expected a video or an image, found an empty file", path);
@@ -66,7 +66,7 @@ static bool open_pictures(input *in, const input_settings *s, AVDictionary **opt
     if (av_parse_video_rate(&rate, text) < 0)
         return pipeline_fail(error, "--fps: expected a rate such as 25 or 24000/1001, found '%s'",
                              text);
-    if (!picture_list_open(&in->pictures, s->path, s->notes, error))
+    if (!picture_list_open(&in->pictures, s->path, in->notes, error))
         return false;
     av_dict_set(options, "framerate", text, 0);
     picture_list_options(&in->pictures, options);
@@ -86,7 +86,6 @@ static bool choose_planes(input *in, picture_chroma chroma, pipeline_error *erro
 {
     AVCodecParameters *video = in->video->codecpar;
     const bool pictures = in->pictures.count;
-    in->planes = AV_PIX_FMT_NONE;
     if (!pictures && pixels_has_planes(video->format))
         return true;
     const bool opaque = video->codec_id == AV_CODEC_ID_GIF && video->format == AV_PIX_FMT_BGRA;
@@ -130,7 +129,7 @@ static bool fail_large(const char *path, pipeline_error *error)
                          path, INT_MAX / 8 / 1000000);
 }
 
-bool input_fail_open(const char *path, int code, pipeline_error *error)
+static bool fail_open(const char *path, int code, pipeline_error *error)
 {
     if (code == AVERROR_INVALIDDATA)
         return pipeline_fail(
@@ -194,7 +193,7 @@ static bool open_container(input *in, const input_settings *s, pipeline_error *e
                               : avformat_open_input(&in->format, address, format, &options);
     av_dict_free(&options);
     if (code < 0)
-        return input_fail_open(in->path, code, error);
+        return fail_open(in->path, code, error);
     /* libav renders plain text as a terminal would and reports that as a video. */
     if (!strcmp(in->format->iformat->name, "tty"))
         return pipeline_fail(error, "%s: expected a video or an image, found text", in->path);
@@ -356,9 +355,12 @@ static void choose_turn(input *in, const input_settings *s)
 
 bool input_open(input *in, const input_settings *s, pipeline_error *error)
 {
+    static const pipeline_notes nowhere;
     bool piped = !strcmp(s->path, "-");
     *in = (input){.path = piped ? "standard input" : s->path,
-                  .notes = s->notes,
+                  .notes = s->notes ? s->notes : &nowhere,
+                  .planes = AV_PIX_FMT_NONE,
+                  .as_decoded = s->as_decoded,
                   .ends_early = s->ends_early,
                   .no_audio = s->no_audio,
                   .stop_on_error = s->stop_on_error,
@@ -369,7 +371,7 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     in->frame = av_frame_alloc();
     if (!in->packet || !in->frame)
         return pipeline_fail(error, "out of memory");
-    if ((!piped && !check_file(s->path, error)) || !open_container(in, s, error) ||
+    if ((!piped && !check_file(s->path, s->as_decoded, error)) || !open_container(in, s, error) ||
         !find_video(in, error))
         return false;
     for (unsigned i = 0; s->no_audio && i < in->format->nb_streams; i++)
@@ -378,10 +380,12 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     const int coded = in->video->codecpar->format;
     if (in->pictures.count)
         describe_pictures(in);
-    if (!choose_planes(in, s->chroma, error) || !input_check_video(in, error) ||
+    if ((!s->as_decoded &&
+         (!choose_planes(in, s->chroma, error) || !input_check_video(in, error))) ||
         !open_decoder(in, s, coded, error))
         return false;
-    choose_turn(in, s);
+    if (!s->as_decoded)
+        choose_turn(in, s);
     in->fields =
         (fields){.path = in->path,
                  .notes = s->notes,

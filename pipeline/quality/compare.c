@@ -13,7 +13,7 @@
 typedef struct comparison {
     const compare_settings *settings;
     compare_result *result;
-    footage a, b;
+    input a, b;
     AVFrame *a_before, *b_before; /* the previous pair as measured; NULL: none */
 } comparison;
 
@@ -90,7 +90,7 @@ static bool check_pair(const comparison *c, pipeline_error *error)
 
 /* ---- figures -------------------------------------------------------------------------------- */
 
-static void describe_side(compare_side *side, footage *f)
+static void describe_side(compare_side *side, input *f)
 {
     const AVRational rate = av_guess_frame_rate(f->format, f->video, f->frame);
     *side = (compare_side){.width = f->frame->width,
@@ -155,13 +155,14 @@ static bool take_pair(comparison *c, pipeline_error *error)
         describe_side(&r->b, &c->b);
         r->pix_fmt = plain_format(c->b.frame->format);
         r->planes = av_pix_fmt_desc_get(r->pix_fmt)->nb_components;
-        r->expected = c->b.expected;
+        r->expected = (double)input_frame_estimate(&c->b);
     }
     const AVFrame *b = prepare(c->b.frame, c->b.frame, r->pix_fmt, &made_b, error);
     const AVFrame *a = prepare(c->a.frame, c->b.frame, r->pix_fmt, &made_a, error);
     bool good = a && b;
     if (good) {
-        compare_pair pair = {r->frames, c->b.time, c->a.frame, c->b.frame, quality_measure(a, b)};
+        compare_pair pair = {r->frames, input_time(&c->b), c->a.frame, c->b.frame,
+                             quality_measure(a, b)};
         add_frame(r, &pair.quality);
         good = add_change(c, a, b, error) &&
                (!c->settings->pair || c->settings->pair(c->settings->context, &pair, error));
@@ -173,7 +174,7 @@ static bool take_pair(comparison *c, pipeline_error *error)
 
 static bool count_differs(const comparison *c, bool a_ended, pipeline_error *error)
 {
-    const footage *longer = a_ended ? &c->b : &c->a, *shorter = a_ended ? &c->a : &c->b;
+    const input *longer = a_ended ? &c->b : &c->a, *shorter = a_ended ? &c->a : &c->b;
     if (!c->result->frames)
         return pipeline_fail(error, "%s: expected frames, found none", shorter->path);
     return pipeline_fail(
@@ -186,12 +187,12 @@ static bool take_all(comparison *c, pipeline_error *error)
 {
     const compare_settings *s = c->settings;
     while (!s->frames || c->result->frames < s->frames) {
-        const footage_result a = footage_next(&c->a, error), b = footage_next(&c->b, error);
-        if (a == FOOTAGE_FAILED || b == FOOTAGE_FAILED)
+        const input_result a = input_next(&c->a, error), b = input_next(&c->b, error);
+        if (a == INPUT_FAILED || b == INPUT_FAILED)
             return false;
-        if (a != b || (a == FOOTAGE_END && !c->result->frames))
-            return count_differs(c, a == FOOTAGE_END, error);
-        if (a == FOOTAGE_END)
+        if (a != b || (a == INPUT_END && !c->result->frames))
+            return count_differs(c, a == INPUT_END, error);
+        if (a == INPUT_END)
             return true;
         if (!orientation_turn(c->a.frame, s->turn, error) || !take_pair(c, error))
             return false;
@@ -203,12 +204,17 @@ bool compare_files(const compare_settings *settings, compare_result *result, pip
 {
     comparison c = {.settings = settings, .result = result};
     *result = (compare_result){0};
-    const bool good = footage_open(&c.a, settings->a, settings->start, settings->end, error) &&
-                      footage_open(&c.b, settings->b, 0, 0, error) && take_all(&c, error);
+    const input_settings a = {.path = settings->a,
+                              .start = settings->start,
+                              .end = settings->end,
+                              .as_decoded = true},
+                         b = {.path = settings->b, .as_decoded = true};
+    const bool good =
+        input_open(&c.a, &a, error) && input_open(&c.b, &b, error) && take_all(&c, error);
     finish_rows(result);
     av_frame_free(&c.a_before);
     av_frame_free(&c.b_before);
-    footage_close(&c.a);
-    footage_close(&c.b);
+    input_close(&c.a);
+    input_close(&c.b);
     return good;
 }

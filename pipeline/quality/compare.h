@@ -9,7 +9,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/quality/flicker.h"
-#include "pipeline/io/footage.h"
+#include "pipeline/io/input.h"
 #include "pipeline/quality/quality.h"
 #include "pipeline/image/orientation.h"
 

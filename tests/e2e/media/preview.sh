@@ -31,6 +31,12 @@ echo "# left half $left dB, right half $right dB, left half against the result $
 least "its left half is the frame before, enlarged" "$left" 40
 least "its right half is the frame of the whole run" "$right" 45
 same "which the left half is not" "$(echo "$other" | awk '{ print ($1 < 40) }')" 1
+ffmpeg -v error -i "$tmp/clip.mp4" -frames:v 6 -f rawvideo "$tmp/clip.yuv"
+raw=322x182:yuv420p:$rate
+succeeds "raw frames have a preview" "$mona" enhance -y "$tmp/clip.yuv" --raw "$raw" -o "$tmp/raw.png" --preview "$time" --stages sr
+least "of the same frame" "$(part "$tmp/raw.png" "$tmp/look.png" 644:364:0:0)" 40
+same "and a plan" "$("$mona" enhance "$tmp/clip.yuv" --raw "$raw" -o "$tmp/raw.mkv" --stages sr --dry-run --json |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["speed"]["expected_frames"])')" 6
 nothing "no temporary folder is left" "$(ls "$tmp/scratch")"
 
 # Phones mark a film as rotated, and players must turn it. ffmpeg does.
