@@ -50,6 +50,8 @@ op_function op_batch_norm, op_instance_norm, op_layer_norm, op_group_norm;
 op_function op_grid_sample;
 /* sort.c */
 op_function op_top_k;
+/* suppress.c */
+op_function op_non_max_suppression;
 /* resize.c */
 op_function op_resize;
 /* quantize.c */

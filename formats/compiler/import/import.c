@@ -244,9 +244,11 @@ static bool add_node(importer *im, const onnx_node *node)
         return import_fail(im, node,
                            "is not supported by the engine; mona ops --engine lists what is");
     if (!row->import && !row->array)
-        return import_fail(im, node,
-                           "is computed from constants and sizes alone; give open sizes a number "
-                           "(--size WxH, --dim NAME=N)");
+        return import_fail(
+            im, node,
+            "is run by the engine only where constants and sizes determine its result: "
+            "give open sizes a number (--size WxH, --dim NAME=N), or end the model "
+            "before it");
     const bool map = prefers_map(im, node, row) || !row->array;
     bool ok = map && row->import(im, node);
     if (!ok && row->array) {
