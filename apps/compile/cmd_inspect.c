@@ -19,6 +19,7 @@
 #include "apps/cli/model_source.h"
 #include "apps/cli/save.h"
 #include "apps/cli/table.h"
+#include "apps/cli/json_read.h"
 
 typedef struct inspect_job {
     const char *model, *size, *device, *cpu, *dot, *firmware;
@@ -60,7 +61,7 @@ static options_result read_options(inspect_job *job, int argc, char **argv)
 static void print_section(const cJSON *document, const char *name, const char *const *keys,
                           size_t key_count)
 {
-    const cJSON *rows = cJSON_GetObjectItemCaseSensitive(document, name);
+    const cJSON *rows = json_get(document, name);
     if (!rows)
         return;
     printf("\n%s\n", name);
@@ -86,7 +87,7 @@ static bool add_plan(const inspect_job *job, const mona_model *model, cJSON *doc
 /* The members of an object, one a line. */
 static void print_object(const cJSON *document, const char *name)
 {
-    const cJSON *object = cJSON_GetObjectItemCaseSensitive(document, name), *item;
+    const cJSON *object = json_get(document, name), *item;
     char text[256];
     if (!object)
         return;
@@ -99,7 +100,7 @@ static void print_plan(const cJSON *document)
 {
     static const char *const frame_keys[] = {"name", "type", "channels", "size", "scale"};
     static const char *const buffer_keys[] = {"name", "kind", "offset", "bytes", "rows"};
-    const cJSON *plan = cJSON_GetObjectItemCaseSensitive(document, "plan");
+    const cJSON *plan = json_get(document, "plan");
     if (!plan)
         return;
     char text[256];
@@ -129,9 +130,9 @@ static void print_model(const cJSON *document)
     print_section(document, "inputs", tensor_keys, 5);
     print_section(document, "outputs", tensor_keys, 5);
     print_section(document, "operators", op_keys, 7);
-    if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(document, "programs")))
+    if (cJSON_GetArraySize(json_get(document, "programs")))
         print_section(document, "programs", program_keys, 5);
-    if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(document, "plans")))
+    if (cJSON_GetArraySize(json_get(document, "plans")))
         print_section(document, "plans", plan_keys, 5);
     print_plan(document);
     print_object(document, "firmware");

@@ -16,6 +16,7 @@
 #include "pipeline/quality/model_run.h"
 #include "pipeline/stages/plane_roles.h"
 #include "apps/cli/table.h"
+#include "apps/cli/json_read.h"
 
 enum { MAX_SCALE = 4, MAX_SIGMA = 100, MAX_SIGMAS = 16, SSIM_SIDE = 11 };
 
@@ -257,8 +258,8 @@ static void print_tables(const eval_job *job, const cJSON *document)
     static const char *const sr[] = {"image", "psnr", "ssim", "bicubic_psnr", "bicubic_ssim"};
     static const char *const denoising[] = {"image", "sigma",      "psnr",
                                             "ssim",  "noisy_psnr", "noisy_ssim"};
-    const cJSON *images = cJSON_GetObjectItemCaseSensitive(document, "images");
-    const cJSON *means = cJSON_GetObjectItemCaseSensitive(document, "means");
+    const cJSON *images = json_get(document, "images");
+    const cJSON *means = json_get(document, "means");
     printf("%s, %s, %s", job->model, job->protocol, job->folder);
     if (!job->denoise)
         printf(", x%ld", job->scale);
