@@ -6,7 +6,6 @@
 
 #include "apps/bench/report/bench_result.h"
 #include "apps/plot/plot.h"
-#include "apps/plot/svg.h"
 #include "apps/cli/json_read.h"
 
 enum { WIDTH = 1200, HEIGHT = 420, LEFT = 70, RIGHT = 1180, TOP = 16, BOTTOM = 380 };
@@ -106,9 +105,9 @@ static void draw_point(FILE *f, const log_axes *a, const cJSON *row, size_t colo
     const char *name = json_string(row, "name");
     fprintf(f, "<circle cx='%.2f' cy='%.2f' r='7' fill='%s' data-name='", x, y,
             plot_colour(colour));
-    svg_text(f, name);
+    plot_escape(f, name);
     fputs("'><title>", f);
-    svg_text(f, name);
+    plot_escape(f, name);
     fprintf(f, ": %.1f GMAC/s at %.1f a byte of %s</title></circle>\n",
             json_number(row, "gmac_per_s"), intensity(row), level_of(row));
     plot_text(f, "ink", x + 10, y + (below ? 14 : -4), PLOT_START, "%s", name);
