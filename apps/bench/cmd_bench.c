@@ -195,7 +195,7 @@ int bench_run(int argc, char **argv)
     bench_request b = {0};
     bench_arguments *a = &b.arguments;
 #ifndef MONA_NO_VIDEO
-    a->enhance.crf = -1;
+    a->enhance = (enhance_options)ENHANCE_OPTIONS_NONE;
 #endif
     const char *operands[2];
     const options_result parsed = options_parse(&command_bench, a, argc, argv, operands);

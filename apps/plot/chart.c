@@ -98,8 +98,7 @@ static void write_panel(FILE *f, const chart *c, const chart_panel *p, double to
     }
     write_ticks(f, &s, top);
     if (s.low > s.high && p->infinite)
-        plot_text(f, NULL, WIDTH / 2, top + HEIGHT / 2.0, PLOT_MIDDLE, "all frames %s",
-                  p->infinite);
+        plot_text(f, NULL, LEFT + 20, top + HEIGHT / 2.0, PLOT_START, "all frames %s", p->infinite);
     for (size_t l = 0; l < p->line_count; l++)
         write_line(f, c, &p->lines[l], &s, top, plot_colour(l));
 }
