@@ -69,18 +69,7 @@ static void describe(cJSON *result, const run *r, const enhance_report *report)
 {
     const enhance_settings *s = r->job->enhance;
     const live_pace *p = &r->source.pace;
-    mona_device_properties device = {.name = "host", .isa = ""};
-    mona_device_query(s->stage.device, &device);
-    cJSON_AddStringToObject(result, "kind", "live");
-    cJSON_AddStringToObject(result, "clip", s->input);
-    enhance_describe(result, s, report);
-    cJSON_AddNumberToObject(result, "width", report->in_width);
-    cJSON_AddNumberToObject(result, "height", report->in_height);
-    cJSON_AddNumberToObject(result, "out_width", report->out_width);
-    cJSON_AddNumberToObject(result, "out_height", report->out_height);
-    cJSON_AddStringToObject(result, "device", device.name);
-    cJSON_AddStringToObject(result, "isa", s->stage.cpu ? s->stage.cpu : device.isa);
-    cJSON_AddNumberToObject(result, "threads", s->stage.threads ? s->stage.threads : device.cores);
+    bench_pipeline_describe(result, "live", s, report);
     result_add_number(result, "source_fps", p->fps);
     result_add_number(result, "jitter_ms", p->jitter_ms);
     result_add_number(result, "late_ms", p->late_ms);
@@ -152,12 +141,8 @@ static void print_pace(const cJSON *result)
 
 void bench_live_print(const cJSON *result)
 {
-    printf("%s, %.0fx%.0f to %.0fx%.0f by %s, live\n", json_string(result, "clip"),
-           json_number(result, "width"), json_number(result, "height"),
-           json_number(result, "out_width"), json_number(result, "out_height"),
-           json_string(result, "networks"));
+    bench_pipeline_print_run(result, "live");
     print_pace(result);
-    printf("  encoder    %s\n", json_string(result, "encoder"));
     result_print_times(result);
     printf("  latency    from packet sent to packet written; the longest is %.1f frames of the "
            "source\n",

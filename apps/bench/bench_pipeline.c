@@ -141,13 +141,12 @@ static bool play(run *r, enhance_report *report)
     return good || cli_fail(0, "%s", error.text);
 }
 
-static void describe(cJSON *result, const run *r, const enhance_report *report)
+void bench_pipeline_describe(cJSON *result, const char *kind, const enhance_settings *s,
+                             const enhance_report *report)
 {
-    const bench_pipeline_job *job = r->job;
     mona_device_properties device = {.name = "host", .isa = ""};
-    const enhance_settings *s = job->enhance;
     mona_device_query(s->stage.device, &device);
-    cJSON_AddStringToObject(result, "kind", "pipeline");
+    cJSON_AddStringToObject(result, "kind", kind);
     cJSON_AddStringToObject(result, "clip", s->input);
     enhance_describe(result, s, report);
     cJSON_AddNumberToObject(result, "width", report->in_width);
@@ -157,9 +156,6 @@ static void describe(cJSON *result, const run *r, const enhance_report *report)
     cJSON_AddStringToObject(result, "device", device.name);
     cJSON_AddStringToObject(result, "isa", s->stage.cpu ? s->stage.cpu : device.isa);
     cJSON_AddNumberToObject(result, "threads", s->stage.threads ? s->stage.threads : device.cores);
-    result_add_number(result, "source_fps", job->fps);
-    cJSON_AddNumberToObject(result, "engine_bytes", (double)report->engine_bytes);
-    cJSON_AddNumberToObject(result, "frame_bytes", (double)report->frame_bytes);
 }
 
 /* The mean work of a stage over all frames, as the sum of its operators; like theirs, it includes
@@ -217,7 +213,10 @@ static cJSON *conclude(run *r, const enhance_report *report)
     bool done = true;
     for (size_t f = m->first; f < m->count && done; f++)
         done = samples_add(&s, pipeline_frame_ms(m, f));
-    describe(result, r, report);
+    bench_pipeline_describe(result, "pipeline", job->enhance, report);
+    result_add_number(result, "source_fps", job->fps);
+    cJSON_AddNumberToObject(result, "engine_bytes", (double)report->engine_bytes);
+    cJSON_AddNumberToObject(result, "frame_bytes", (double)report->frame_bytes);
     done =
         done && result_add_samples(result, &s, job->percentile) &&
         pipeline_marks_add(result, m, period_ms, job->budget_ms > 0 ? job->budget_ms : period_ms) &&
@@ -288,6 +287,15 @@ static void print_steps(const cJSON *result)
     }
 }
 
+void bench_pipeline_print_run(const cJSON *result, const char *pace)
+{
+    printf("%s, %.0fx%.0f to %.0fx%.0f by %s, %s\n", json_string(result, "clip"),
+           json_number(result, "width"), json_number(result, "height"),
+           json_number(result, "out_width"), json_number(result, "out_height"),
+           json_string(result, "networks"), pace);
+    printf("  encoder    %s\n", json_string(result, "encoder"));
+}
+
 void bench_pipeline_print(const cJSON *result)
 {
     const cJSON *interval = json_get(result, "interval");
@@ -296,11 +304,7 @@ void bench_pipeline_print(const cJSON *result)
     char pace[48] = "as fast as it goes";
     if (fps > 0)
         snprintf(pace, sizeof pace, "%g frames a second", fps);
-    printf("%s, %.0fx%.0f to %.0fx%.0f by %s, %s\n", json_string(result, "clip"),
-           json_number(result, "width"), json_number(result, "height"),
-           json_number(result, "out_width"), json_number(result, "out_height"),
-           json_string(result, "networks"), pace);
-    printf("  encoder    %s\n", json_string(result, "encoder"));
+    bench_pipeline_print_run(result, pace);
     result_print_times(result);
     print_steps(result);
     printf(

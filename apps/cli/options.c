@@ -317,6 +317,18 @@ bool options_or_host(const char *device)
     return !strcmp(device, "auto");
 }
 
+bool options_config(const option_computing *c, mona_config *config)
+{
+    *config = (mona_config){.device = options_device(c->device),
+                            .cpu = c->cpu,
+                            .threads = (unsigned)c->threads,
+                            .strip_rows = (unsigned)c->strip_rows,
+                            .tile_columns = (unsigned)c->tile_columns};
+    mona_size *size = &config->sizes[0];
+    return config->device &&
+           (!c->size || options_size(c->size, MONA_MAX_SIDE, &size->width, &size->height));
+}
+
 const mona_device *options_device(const char *name)
 {
     format_error error = {0};

@@ -92,6 +92,32 @@ typedef enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD } options_r
             .values = "c avx2 avxvnni avx512 neon dotprod"                                         \
     }
 
+/* How a model is run. */
+typedef struct option_computing {
+    const char *device, *cpu, *size;
+    long threads, strip_rows, tile_columns;
+} option_computing;
+
+/* clang-format off */
+/* Its rows but for size's. at: offset of an option_computing in the command's values. */
+#define OPTIONS_COMPUTING(at, group)                                                               \
+    {"--threads", "-j", OPTION_WHOLE, (at) + offsetof(option_computing, threads), "N", group,      \
+     .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS,                     \
+     .alias = "--jobs"},                                                                           \
+    OPTION_DEVICE((at) + offsetof(option_computing, device), group),                               \
+    OPTION_CPU((at) + offsetof(option_computing, cpu), group),                                     \
+    {"--strip-rows", NULL, OPTION_WHOLE, (at) + offsetof(option_computing, strip_rows), "N", group,\
+     .help = "output rows to compute at a time (default 0: the planner chooses)",                  \
+     .maximum = MONA_MAX_SIDE},                                                                    \
+    {"--tile-columns", NULL, OPTION_WHOLE, (at) + offsetof(option_computing, tile_columns), "N",   \
+     group, .help = "output columns of a tile (default 0: the planner chooses)",                   \
+     .maximum = MONA_MAX_SIDE}
+/* clang-format on */
+
+/* The same for a plan or session; its first size is --size's, if given. False: one line was
+ * printed. */
+bool options_config(const option_computing *computing, mona_config *config);
+
 /* A part of a clip as in ffmpeg: start <= time < end, in seconds. Set to OPTION_CUT_NONE before the
  * options are parsed. */
 typedef struct option_cut {
