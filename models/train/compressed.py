@@ -21,7 +21,7 @@ from skimage.filters import gaussian
 import data
 import noise
 
-WIDTH, HEIGHT = 240, 168  # of the originals; even at a half, a third and a quarter too
+SIZE, LARGER = (168, 240), (264, 336)  # height and width of the originals
 FRAMES = 12  # of each clip
 SIZES = (1, 0.6)  # of the photographs; window() makes them soft
 KEPT = {"sr": 4, "denoise": 5}  # of these
@@ -35,8 +35,8 @@ NOISE = {"sr": (0.3, 6), "denoise": (0.3, 15)}  # share of clips to be freed of 
 GRAIN = {"sr": (0, 0), "denoise": (0.3, 2.5)}  # share of the others whose originals have it too
 
 
-def window(rgb, rng, soft=SOFT):
-    """FRAMES pictures of HEIGHT x WIDTH that a camera over rgb sees.
+def window(rgb, rng, soft=SOFT, seen_size=SIZE):
+    """FRAMES pictures of that size that a camera over rgb sees.
 
     A share of them is enlarged: film is softer than photographs, and a network that saw only these
     sharpens what was never sharp. Motion is of parts of pixels, as film's is: x264 would copy whole
@@ -44,12 +44,12 @@ def window(rgb, rng, soft=SOFT):
     """
     size = np.array(rgb.shape[:2])
     step = rng.uniform(soft[1], 0.85) if rng.random() < soft[0] else 1.0  # pixels of rgb in one
-    room = np.maximum(size - step * np.array([HEIGHT, WIDTH]), 0) / 2
+    room = np.maximum(size - step * np.array(seen_size), 0) / 2
     centre = (size - 1) / 2 + rng.uniform(-room, room)
     way = rng.uniform(-1, 1, 2)
     time = np.arange(FRAMES)[:, None, None] - FRAMES / 2
-    y, x = np.mgrid[0:HEIGHT, 0:WIDTH] * 1.0
-    y, x = y - (HEIGHT - 1) / 2, x - (WIDTH - 1) / 2
+    y, x = np.mgrid[0:seen_size[0], 0:seen_size[1]] * 1.0
+    y, x = y - y[-1, 0] / 2, x - x[0, -1] / 2
     scale = step * np.exp(0.004 * rng.standard_normal() * time)
     angle = 0.004 * rng.standard_normal() * time
     seen = [scale * (y * np.cos(angle) + x * np.sin(angle)),
@@ -65,7 +65,7 @@ def window(rgb, rng, soft=SOFT):
 
 def moving_clip(rgb, spec, rng):
     """(planes of the frames as they will be compressed, of their originals)"""
-    high = window(rgb, rng)
+    high = window(rgb, rng, seen_size=LARGER if spec.scale > 2 else SIZE)  # patches fit into both
     low = high
     if rng.random() < BLUR[spec.task]:
         sigma = rng.uniform(0.4, 1.6)

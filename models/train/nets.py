@@ -63,7 +63,7 @@ NETS = {
     "denoise_fast": Spec("denoise", 1, 16, 4),  # 2,772
     "denoise_fast_video": Spec("denoise", 1, 16, 4, True),
     "denoise_balanced": Spec("denoise", 1, 32, 12),  # 28,584
-    "denoise_balanced_video": Spec("denoise", 1, 32, 12, True),
+    "denoise_balanced_video": Spec("denoise", 1, 32, 4, True),  # 10,152
 }
 
 

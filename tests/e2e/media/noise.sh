@@ -76,6 +76,17 @@ for name in alpha gray; do
     same "$name: only enlarged" "$(md5sum < "$tmp/$name.usual.png")" "$(md5sum < "$tmp/$name.sr.png")"
 done
 
+# The faint grain of a sharp photograph, halved, is nearly as coarse and as even as noise.
+photograph=../shared/data/train/photos/ubuntu_macro-shot-of-black-animal-by-gene-taylor_0.webp
+if [ -f $photograph ]; then
+    ffmpeg -v error -i $photograph -vf scale=iw/2:ih/2:flags=bicubic+accurate_rnd "$tmp/own.png"
+    picture own.png own.usual.png
+    picture own.png own.sr.png --stages sr
+    same "a photograph keeps its own grain" "$(md5sum < "$tmp/own.usual.png")" "$(md5sum < "$tmp/own.sr.png")"
+else
+    skip "the photographs are not here"
+fi
+
 # ---- damage of a JPEG -----------------------------------------------------------------------------
 said() { # $1: input. The error of compression that is treated; none: there is none
     "$mona" enhance -y "$tmp/$1" -o "$tmp/said.png" --progress json 2>&1 |

@@ -41,10 +41,10 @@ floor() {
 bicubic=$(quality "$tmp/bicubic.y4m")
 floor sr_x2_tiny half "$bicubic" 2.3 0.037
 floor sr_x2_fast half "$bicubic" 3.7 0.048
-floor sr_x2_best half "$bicubic" 4.6 0.054
+floor sr_x2_best half "$bicubic" 4.6 0.053
 floor sr_x2_fast_video half "$bicubic" 2.1 0.035
 noisy=$(quality "$tmp/noisy.y4m")
-floor denoise_fast noisy "$noisy" 6.1 0.27
+floor denoise_fast noisy "$noisy" 5.85 0.265
 floor denoise_fast_video noisy "$noisy" 5.9 0.26
 if full; then
     floor sr_x2_balanced half "$bicubic" 4.3 0.051
