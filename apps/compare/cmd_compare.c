@@ -33,18 +33,14 @@ static bool print_json(const comparison_log *log, const arguments *a)
 
 static bool write_plot(comparison_log *log, const arguments *a)
 {
-    char *text = NULL;
-    size_t size = 0;
     chart c;
+    text_file t;
     if (!comparison_chart(log, &c))
         return false;
-    FILE *f = open_memstream(&text, &size);
-    if (!f)
-        return !cli_fail(EXIT_FAILED, "out of memory");
-    chart_write(f, &c);
-    const bool good = !fclose(f) && save_file(a->plot, NULL, text, size);
-    free(text);
-    return good;
+    text_file_begin(&t);
+    if (t.f)
+        chart_write(t.f, &c);
+    return text_file_save(&t, true, a->plot, NULL);
 }
 
 static bool write_page(comparison_log *log, const arguments *a)

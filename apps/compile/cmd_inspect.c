@@ -130,16 +130,11 @@ static void print_model(const cJSON *document)
 /* Writes the graph of one of the models. */
 static bool save_graph(const char *path, const mona_model *model, const Onnx__GraphProto *graph)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    bool ok = f && (model ? inspect_graph_mona(f, model) : inspect_graph_onnx(f, graph));
-    if (f && fclose(f))
-        ok = false;
-    ok = ok ? save_file(path, NULL, text, size)
-            : (bool)cli_fail(EXIT_FAILED, "%s: out of memory for the graph", path);
-    free(text);
-    return ok;
+    text_file t;
+    text_file_begin(&t);
+    const bool ok =
+        t.f && (model ? inspect_graph_mona(t.f, model) : inspect_graph_onnx(t.f, graph));
+    return text_file_save(&t, ok, path, NULL);
 }
 
 static int list_programs(const char *name, bool kernel)

@@ -159,18 +159,14 @@ const bench_plot *bench_plot_at(unsigned index)
 
 static bool save_plot(const bench_plot *plot, const cJSON *result, const char *folder)
 {
-    char path[4096], *image = NULL;
-    size_t size = 0;
+    char path[4096];
+    text_file t;
     if (snprintf(path, sizeof path, "%s/%s.svg", folder, plot->name) >= (int)sizeof path)
         return cli_fail(0, "%.60s...: the path is too long", folder);
-    FILE *f = open_memstream(&image, &size);
-    if (f)
-        plot->draw(f, result);
-    const bool drawn = f && !fclose(f);
-    const bool saved = drawn ? save_file(path, NULL, image, size)
-                             : (bool)cli_fail(0, "%s: out of memory for the picture", path);
-    free(image);
-    return saved;
+    text_file_begin(&t);
+    if (t.f)
+        plot->draw(t.f, result);
+    return text_file_save(&t, true, path, NULL);
 }
 
 bool bench_plots_save(const cJSON *result, const char *folder)

@@ -248,17 +248,12 @@ bool result_print_csv(const cJSON *result)
 bool result_save_samples(const cJSON *result, const char *path)
 {
     const cJSON *list = json_get(result, "samples_ms"), *sample;
-    char *text = NULL;
-    size_t size = 0, frame = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory) {
-        fputs("frame,ms\n", memory);
-        cJSON_ArrayForEach(sample, list)
-            fprintf(memory, "%zu,%.6f\n", frame++, sample->valuedouble);
+    size_t frame = 0;
+    text_file t;
+    text_file_begin(&t);
+    if (t.f) {
+        fputs("frame,ms\n", t.f);
+        cJSON_ArrayForEach(sample, list) fprintf(t.f, "%zu,%.6f\n", frame++, sample->valuedouble);
     }
-    const bool written = memory && !fclose(memory);
-    const bool done =
-        written ? save_file(path, NULL, text, size) : (cli_fail(0, "out of memory"), false);
-    free(text);
-    return done;
+    return text_file_save(&t, true, path, NULL);
 }

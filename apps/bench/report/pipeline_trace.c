@@ -62,14 +62,9 @@ static void put_trace(FILE *f, const cJSON *result)
 
 bool pipeline_trace_save(const cJSON *result, const char *path)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    if (f)
-        put_trace(f, result);
-    const bool written = f && !fclose(f);
-    const bool saved =
-        written ? save_file(path, NULL, text, size) : (bool)cli_fail(0, "%s: out of memory", path);
-    free(text);
-    return saved;
+    text_file t;
+    text_file_begin(&t);
+    if (t.f)
+        put_trace(t.f, result);
+    return text_file_save(&t, true, path, NULL);
 }

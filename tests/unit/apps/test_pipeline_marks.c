@@ -101,13 +101,11 @@ static void the_beat_is_judged(void **state)
     assert_true(fabs(json_number(result, "fps") - 5 / 0.052) < 1e-6);
     const cJSON *interval = json_get(result, "interval");
     assert_true(json_number(interval, "p50_ms") == 5 && json_number(interval, "max_ms") == 32);
-    const cJSON *late = json_get(
-        json_get(result, "deadline"), "frames");
+    const cJSON *late = json_get(json_get(result, "deadline"), "frames");
     assert_int_equal(cJSON_GetArraySize(late), 3);
     for (int i = 0; i < 3; i++)
         assert_int_equal(cJSON_GetArrayItem(late, i)->valueint, i + 1);
-    assert_int_equal(cJSON_GetArraySize(json_get(result, "timeline")),
-                     FRAMES);
+    assert_int_equal(cJSON_GetArraySize(json_get(result, "timeline")), FRAMES);
     cJSON_Delete(result);
     pipeline_marks_close(&m);
 }
