@@ -107,10 +107,12 @@ typedef struct mona_om_rows {
     size_t row_bytes;
 } mona_om_rows;
 
-/* The three steps of a frame in a slot, for each of the model's inputs or outputs. Each returns when
- * it is done; threads may work on different slots at a time. */
+/* The three steps of a frame in a slot, for each of the model's inputs or outputs, which stay where
+ * they are until the last step: on a module the model itself reads and writes those that lie in the
+ * chip's memory without gaps. Each step returns when it is done; threads may work on different slots
+ * at a time. */
 mona_status mona_om_upload(mona_om *om, unsigned slot, const mona_om_rows *inputs);
-mona_status mona_om_run(mona_om *om, unsigned slot);
+mona_status mona_om_run(mona_om *om, unsigned slot, const mona_om_rows *outputs);
 mona_status mona_om_download(mona_om *om, unsigned slot, const mona_om_rows *outputs);
 
 /* ---- the chip's video decoder ----------------------------------------------------------------- */

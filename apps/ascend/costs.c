@@ -91,7 +91,7 @@ static bool write_costs(const light *l, FILE *f)
     if (!time_of_nothing(l, &task) || !time_of(l, &add, false, &seconds))
         return false;
     const double replay = 1e6 * seconds * mhz;
-    fprintf(f, "{\n  \"clock_mhz\": %.0f,\n  \"task_launch\": %.3f,\n  \"operands\": %.1f", mhz,
+    fprintf(f, "{\n  \"clock_mhz\": %.0f,\n  \"task_launch\": %.3f,\n  \"replay\": %.1f", mhz,
             1e6 * task, replay > ISSUE ? replay - ISSUE : 0);
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         if (!time_of(l, &rows[k].i, true, &seconds))

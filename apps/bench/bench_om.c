@@ -92,7 +92,7 @@ static mona_status take_step(const om_bench *b, unsigned step, unsigned slot)
     case 0:
         return mona_om_upload(b->om, slot, b->in);
     case 1:
-        return mona_om_run(b->om, slot);
+        return mona_om_run(b->om, slot, b->out[slot]);
     default:
         return mona_om_download(b->om, slot, b->out[slot]);
     }

@@ -122,7 +122,7 @@ static bool run_opened(om_run *r, const char *path, const option_list *inputs,
     if (!ok)
         return false;
     mona_status status = mona_om_upload(r->om, 0, r->rows[0]);
-    status = status ? status : mona_om_run(r->om, 0);
+    status = status ? status : mona_om_run(r->om, 0, r->rows[1]);
     status = status ? status : mona_om_download(r->om, 0, r->rows[1]);
     if (status)
         return cli_fail(0, "%s: %s", path, pipeline_reason(status));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs models that the vendor's compiler made (.om). */
+/* Loads models that the vendor's compiler made (.om). */
 #include "engine/ascend/om.h"
 
 #include "engine/libc.h"
@@ -204,44 +204,4 @@ mona_om_tensor mona_om_input(const mona_om *om, unsigned index)
 mona_om_tensor mona_om_output(const mona_om *om, unsigned index)
 {
     return om->tensor[1][index];
-}
-
-/* ---- a frame ---------------------------------------------------------------------------------- */
-
-mona_status mona_om_upload(mona_om *om, unsigned slot, const mona_om_rows *inputs)
-{
-    mona_status status = MONA_OK;
-    for (unsigned i = 0; i < om->count[0] && !status; i++)
-        status = ascend_upload(om->slots[slot].at[0][i], inputs[i].data, inputs[i].stride,
-                               inputs[i].row_bytes, om->tensor[0][i].bytes / inputs[i].row_bytes);
-    return status;
-}
-
-/* With one load, the slots take turns. */
-mona_status mona_om_run(mona_om *om, unsigned slot)
-{
-    data_set *d = &om->slots[slot];
-    model_load *l = &om->loads[slot % om->load_count];
-    if (!ascend_enter())
-        return MONA_ERR_DEVICE;
-    while (atomic_flag_test_and_set(&l->busy))
-        mona_port_pause(100);
-    ascend_step_begin(&l->stream);
-    mona_status status =
-        ascend_check(ascend.aclmdlExecuteAsync(l->model, d->set[0], d->set[1], l->stream.handle),
-                     "the model cannot be run");
-    if (!status)
-        status = ascend_step_end(&l->stream, MONA_ASCEND_RUN, "a frame cannot be computed");
-    atomic_flag_clear(&l->busy);
-    return status;
-}
-
-mona_status mona_om_download(mona_om *om, unsigned slot, const mona_om_rows *outputs)
-{
-    mona_status status = MONA_OK;
-    for (unsigned i = 0; i < om->count[1] && !status; i++)
-        status =
-            ascend_download(outputs[i].data, outputs[i].stride, om->slots[slot].at[1][i],
-                            outputs[i].row_bytes, om->tensor[1][i].bytes / outputs[i].row_bytes);
-    return status;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A model of the vendor's compiler: its tensors (om_tensors.c), memory and frames (om.c). */
+/* A model of the vendor's compiler: its tensors (om_tensors.c), memory (om.c) and frames
+ * (om_run.c). */
 #ifndef MONA_ASCEND_OM_H
 #define MONA_ASCEND_OM_H
 
@@ -12,7 +13,7 @@ enum { MAX_TENSORS = MONA_MAX_IO + 1 }; /* a model of several batches or sizes h
 typedef struct data_set {
     struct aclmdlDataset *set[2]; /* of inputs, of outputs */
     struct aclDataBuffer *buffer[2][MAX_TENSORS];
-    uint8_t *at[2][MAX_TENSORS];
+    uint8_t *at[2][MAX_TENSORS]; /* the slot's own memory */
 } data_set;
 
 /* The vendor's models must not run on two streams at a time, so each load has one. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/ascend/vdec.h"
 
-#include "engine/libc.h"
 #include "engine/port/library.h"
 
 /* They are static, so that a thread that never returns from the library still finds its channel. */
@@ -12,8 +11,7 @@ enum { MIN_SIDE = 128, MAX_SIDE = 4096 };
 
 /* ---- waiting ---------------------------------------------------------------------------------- */
 
-/* Under the lock. False: the chip has done nothing for so long that it is given up. */
-static bool has_time(const mona_vdec *c)
+bool vdec_has_time(const mona_vdec *c)
 {
     if (mona_port_milliseconds() - c->moved <= 1000u * (uint64_t)ascend_patience())
         return true;
@@ -21,8 +19,7 @@ static bool has_time(const mona_vdec *c)
     return false;
 }
 
-/* Leaves the lock for a moment. */
-static void pause(mona_vdec *c)
+void vdec_pause(mona_vdec *c)
 {
     mona_port_unlock(&c->lock);
     mona_port_pause(100);
@@ -31,7 +28,7 @@ static void pause(mona_vdec *c)
 
 /* ---- opening ---------------------------------------------------------------------------------- */
 
-static mona_status refuse(const char *why)
+mona_status vdec_refuse(const char *why)
 {
     ASCEND_REPORT(why);
     return MONA_ERR_UNSUPPORTED;
@@ -41,8 +38,8 @@ static mona_status check_size(mona_size size)
 {
     if (size.width < MIN_SIDE || size.height < MIN_SIDE || size.width > MAX_SIDE ||
         size.height > MAX_SIDE)
-        return refuse("the chip decodes frames of 128x128 to 4096x4096");
-    return size.width % 2 || size.height % 2 ? refuse("the chip decodes frames of even sizes")
+        return vdec_refuse("the chip decodes frames of 128x128 to 4096x4096");
+    return size.width % 2 || size.height % 2 ? vdec_refuse("the chip decodes frames of even sizes")
                                              : MONA_OK;
 }
 
@@ -64,7 +61,7 @@ static void clear(mona_vdec *c, mona_vdec_stream stream, mona_size size)
     c->to_send = c->reported = (vdec_queue){0};
     c->shown = NULL;
     c->in_flight = 0;
-    c->open = c->ending = c->ended = false;
+    c->open = c->ending = c->ended = c->remains = false;
     c->moved = mona_port_milliseconds();
     for (vdec_slot *s = c->slots; s < c->slots + VDEC_SLOTS; s++)
         *s = (vdec_slot){.channel = c};
@@ -73,8 +70,8 @@ static void clear(mona_vdec *c, mona_vdec_stream stream, mona_size size)
 static mona_status wait_open(mona_vdec *c)
 {
     mona_port_lock(&c->lock);
-    while (!c->open && has_time(c))
-        pause(c);
+    while (!c->open && vdec_has_time(c))
+        vdec_pause(c);
     const mona_status status = c->open ? c->status : MONA_ERR_DEVICE;
     mona_port_unlock(&c->lock);
     return status;
@@ -86,14 +83,14 @@ mona_status mona_vdec_open(mona_vdec **opened, mona_vdec_stream stream, mona_siz
     *opened = NULL;
     mona_status status = mona_ascend_query(&info);
     if (!status && info.no_video)
-        status = refuse("the libraries of CANN here have no video decoder");
+        status = vdec_refuse("the libraries of CANN here have no video decoder");
     if (!status)
         status = check_size(size);
     if (status)
         return status;
     mona_vdec *c = take_channel();
     if (!c)
-        return refuse("all channels of the chip's video decoder are in use");
+        return vdec_refuse("all channels of the chip's video decoder are in use");
     clear(c, stream, size);
     if (!vdec_channel_start(c)) {
         c->taken = false;
@@ -180,98 +177,10 @@ void mona_vdec_end(mona_vdec *c)
     mona_port_unlock(&c->lock);
 }
 
-/* ---- receiving -------------------------------------------------------------------------------- */
-
-/* After the end: what was never reported is lost. */
-static vdec_slot *take_unreported(mona_vdec *c)
-{
-    for (vdec_slot *s = c->slots; s < c->slots + VDEC_SLOTS; s++)
-        if (s->state == VDEC_SENT) {
-            vdec_forget_descriptions(s);
-            s->lost = true;
-            return s;
-        }
-    return NULL;
-}
-
-static mona_status show(mona_vdec *c, vdec_slot *s, mona_vdec_picture *picture)
-{
-    *picture = (mona_vdec_picture){s->number, s->lost};
-    c->shown = s;
-    return s->lost || ((!s->size.width || s->size.width == c->size.width) &&
-                       (!s->size.height || s->size.height == c->size.height) &&
-                       (!s->stride || s->stride == vdec_stride(c->size)))
-               ? MONA_OK
-               : refuse("the chip decoded a frame of another size");
-}
-
-/* NULL: *result and *status say why. */
-static vdec_slot *next_slot(mona_vdec *c, mona_vdec_result *result, mona_status *status)
-{
-    for (;;) {
-        vdec_slot *s = vdec_take(&c->reported);
-        if (!s && c->ended)
-            s = take_unreported(c);
-        *result = s ? MONA_VDEC_PICTURE : c->ended ? MONA_VDEC_END : MONA_VDEC_MORE;
-        if (s || c->ended || (!c->ending && c->in_flight < VDEC_SLOTS))
-            return s;
-        if (ascend_lost() || !has_time(c)) {
-            *status = MONA_ERR_DEVICE;
-            return NULL;
-        }
-        pause(c);
-    }
-}
-
-mona_status mona_vdec_receive(mona_vdec *c, mona_vdec_picture *picture, mona_vdec_result *result)
-{
-    mona_status status = MONA_OK;
-    mona_port_lock(&c->lock);
-    if (c->shown)
-        c->shown->state = VDEC_FREE;
-    c->shown = NULL;
-    vdec_slot *s = next_slot(c, result, &status);
-    if (s)
-        status = show(c, s, picture);
-    mona_port_unlock(&c->lock);
-    return status;
-}
-
-typedef struct vdec_planes {
-    mona_size size;
-    uint8_t *const *planes;
-    const ptrdiff_t *strides;
-} vdec_planes;
-
-static void copy_planes(void *context, const uint8_t *row)
-{
-    const vdec_planes *p = context;
-    const uint32_t stride = vdec_stride(p->size);
-    for (uint32_t y = 0; y < p->size.height; y++, row += stride)
-        memcpy(p->planes[0] + (ptrdiff_t)y * p->strides[0], row, p->size.width);
-    for (uint32_t y = 0; y < p->size.height / 2; y++, row += stride) {
-        uint8_t *u = p->planes[1] + (ptrdiff_t)y * p->strides[1];
-        uint8_t *v = p->planes[2] + (ptrdiff_t)y * p->strides[2];
-        for (uint32_t x = 0; x < p->size.width / 2; x++) {
-            u[x] = row[2 * x];
-            v[x] = row[2 * x + 1];
-        }
-    }
-}
-
-mona_status mona_vdec_fetch(const mona_vdec *c, uint8_t *const planes[3],
-                            const ptrdiff_t strides[3])
-{
-    vdec_planes to = {c->size, planes, strides};
-    return c->shown && !c->shown->lost
-               ? ascend_read(c->shown->picture, vdec_picture_bytes(c->size), copy_planes, &to)
-               : MONA_ERR_STATE;
-}
-
 /* ---- closing ---------------------------------------------------------------------------------- */
 
 /* What has not been sent yet is dropped. If the chip does not end in time, its threads stay in the
- * library, and the channel with them. */
+ * library, and the channel with them; so does what a lost chip has not given back. */
 void mona_vdec_close(mona_vdec *c)
 {
     if (!c)
@@ -281,13 +190,15 @@ void mona_vdec_close(mona_vdec *c)
     c->to_send.count = 0;
     c->moved = mona_port_milliseconds();
     mona_port_broadcast(&c->changed);
-    while (!c->ended && has_time(c))
-        pause(c);
+    while (!c->ended && vdec_has_time(c))
+        vdec_pause(c);
     const bool ended = c->ended;
     mona_port_unlock(&c->lock);
     if (!ended)
         return;
     vdec_channel_stop(c);
+    if (c->remains)
+        return;
     for (vdec_slot *s = c->slots; s < c->slots + VDEC_SLOTS; s++) {
         vdec_forget_descriptions(s);
         release(s->coded);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A channel of the chip's video decoder (VDEC), as the caller's thread (vdec.c) and the channel's two
+/* A channel of the chip's video decoder (VDEC), as the caller's thread (vdec.c, vdec_pictures.c) and the channel's two
  * threads (vdec_channel.c) share it. One of these calls the library, which may block until the chip
  * is done; the other gets the chip's reports. */
 #ifndef MONA_ASCEND_VDEC_H
@@ -50,6 +50,7 @@ struct mona_vdec {
     vdec_slot *shown; /* what the caller may fetch; NULL: nothing */
     unsigned in_flight;
     bool open, ending, ended;
+    bool remains;       /* ended, but the chip still has it */
     mona_status status; /* of opening */
     uint64_t moved;     /* when the chip last did something, in milliseconds */
 };
@@ -86,5 +87,12 @@ bool vdec_channel_start(mona_vdec *channel);
 void vdec_channel_stop(mona_vdec *channel);
 
 void vdec_forget_descriptions(vdec_slot *slot);
+
+/* Under the lock. False: the chip has done nothing for so long that it is given up. */
+bool vdec_has_time(const mona_vdec *channel);
+/* Leaves the lock for a moment. */
+void vdec_pause(mona_vdec *channel);
+/* MONA_ERR_UNSUPPORTED */
+mona_status vdec_refuse(const char *why);
 
 #endif

@@ -126,20 +126,23 @@ static void send(vdec_slot *s)
         report(s, true);
 }
 
-/* Destroying a channel waits for its frames. */
-static void finish(mona_vdec *c)
+/* Destroying a channel waits for its frames. False: it is still there, and so is all that it uses. */
+static bool finish(mona_vdec *c)
 {
+    static const char ending[] = "the video decoder cannot end";
     struct acldvppStreamDesc *end = ascend.acldvppCreateStreamDesc();
     int code = end ? ascend.acldvppSetStreamDescEos(end, 1) : ASCEND_NO_HOST_MEMORY;
     if (!code)
         code = ascend.acldvppSetStreamDescFormat(end, c->stream);
     if (!code)
         code = ascend.aclvdecSendFrame(c->desc, end, NULL, NULL, NULL);
-    ascend_check(code, "the video decoder cannot end");
-    ascend.aclvdecDestroyChannel(c->desc);
-    ascend.aclvdecDestroyChannelDesc(c->desc);
-    if (end)
+    const bool sent = !ascend_check(code, ending);
+    const bool gone = !ascend_check(ascend.aclvdecDestroyChannel(c->desc), ending);
+    if (gone)
+        ascend.aclvdecDestroyChannelDesc(c->desc);
+    if (end && (gone || !sent))
         ascend.acldvppDestroyStreamDesc(end);
+    return gone;
 }
 
 /* Whether there was one before the end. */
@@ -172,9 +175,9 @@ static void *send_all(void *argument)
     mona_port_unlock(&c->lock);
     while (!status && send_next(c))
         ;
-    if (!status)
-        finish(c);
+    const bool finished = status || finish(c);
     mona_port_lock(&c->lock);
+    c->remains = !finished;
     c->ended = true;
     mona_port_unlock(&c->lock);
     return NULL;

@@ -46,6 +46,7 @@ typedef struct ac_costs {
     double issue;           /* of any instruction, on the scalar unit, which issues them all */
     double load3d_issue;    /* of a load3d by a vendor's kernel, which packs its operands itself */
     double operands;        /* on the scalar unit, of an instruction: to load its operands */
+    double replay;          /* the same in the replay kernel, which finds them in memory */
     double turn;            /* on the scalar unit, of a loop of a program */
     double task_launch;     /* microseconds from the end of a task to the start of the next */
     double serial_share;    /* of the work that pipes could do side by side, how much published

@@ -4,62 +4,8 @@
 #include <string.h>
 
 #include "pipeline/io/av_compat.h"
+#include "pipeline/io/chip_streams.h"
 #include "pipeline/io/stream_header.h"
-
-/* ---- what the chip decodes -------------------------------------------------------------------- */
-
-/* profile_idc of H.264 and general_profile_idc of H.265; libav adds the constraints of H.264. */
-enum { H264_BASELINE = 66, H264_CONSTRAINED = 512 + 66, H264_MAIN = 77, H264_HIGH = 100 };
-enum { H265_MAIN = 1 };
-enum { H264_LEVEL_5_1 = 51, H265_LEVEL_5_1 = 153 };
-
-static bool find_stream(const AVCodecParameters *video, mona_vdec_stream *stream)
-{
-    static const struct {
-        enum AVCodecID id;
-        int profile, level; /* the highest */
-        mona_vdec_stream stream;
-    } known[] = {
-        {AV_CODEC_ID_H264, H264_BASELINE, H264_LEVEL_5_1, MONA_VDEC_H264_BASELINE},
-        {AV_CODEC_ID_H264, H264_CONSTRAINED, H264_LEVEL_5_1, MONA_VDEC_H264_BASELINE},
-        {AV_CODEC_ID_H264, H264_MAIN, H264_LEVEL_5_1, MONA_VDEC_H264_MAIN},
-        {AV_CODEC_ID_H264, H264_HIGH, H264_LEVEL_5_1, MONA_VDEC_H264_HIGH},
-        {AV_CODEC_ID_HEVC, H265_MAIN, H265_LEVEL_5_1, MONA_VDEC_H265},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].id == video->codec_id && known[i].profile == video->profile &&
-            video->level <= known[i].level) {
-            *stream = known[i].stream;
-            return true;
-        }
-    return false;
-}
-
-static const char interlaced[] = "the chip does not say which field of a frame is the first";
-
-/* Why the chip is not even tried; NULL: it is. */
-static const char *reason_against(chip_decoder *d, const chip_decoder_settings *s)
-{
-    const AVCodecParameters *v = s->video;
-    if (v->format != AV_PIX_FMT_YUV420P && v->format != AV_PIX_FMT_YUVJ420P)
-        return "the chip decodes 4:2:0 of 8 bits a sample only";
-    if (!find_stream(v, &d->stream))
-        return "the chip does not decode this profile or level";
-    if (v->field_order > AV_FIELD_PROGRESSIVE)
-        return interlaced;
-    if (s->low_latency)
-        return "frames wait for later ones in the chip's decoder";
-    return s->quantisers ? "repairing compression needs quantisers, which the chip does not tell"
-                         : NULL;
-}
-
-static bool is_asked(const chip_decoder_settings *s)
-{
-    const enum AVCodecID id = s->video->codec_id;
-    mona_ascend_info info;
-    return s->on_chip && (id == AV_CODEC_ID_H264 || id == AV_CODEC_ID_HEVC) &&
-           mona_ascend_query(&info) == MONA_OK && !info.no_video;
-}
 
 /* ---- opening ---------------------------------------------------------------------------------- */
 
@@ -100,9 +46,9 @@ bool chip_decoder_open(chip_decoder *d, AVCodecContext *host, const chip_decoder
                        pipeline_error *error)
 {
     *d = (chip_decoder){.path = s->path, .notes = s->notes, .host = host};
-    if (!is_asked(s))
+    if (!chip_streams_are_asked(s))
         return true;
-    const char *reason = reason_against(d, s);
+    const char *reason = chip_streams_refuse(s, &d->stream);
     if (!reason && !describe(d, s->video))
         return pipeline_fail(error, "out of memory");
     if (!reason && !open_filter(d, s)) {
@@ -183,7 +129,7 @@ static const char *check_header(chip_decoder *d)
         return "it does not begin with a header";
     memcpy(d->header, h.data, bytes);
     d->header_bytes = bytes;
-    return !h265 && stream_header_has_fields(h) ? interlaced : NULL;
+    return !h265 && stream_header_has_fields(h) ? chip_streams_interlaced : NULL;
 }
 
 static int open_vdec(chip_decoder *d, const AVPacket *first)

@@ -172,19 +172,25 @@ static mona_status upload_om(void *argument)
     return mona_om_upload(s->chip->om, number_of(s), &rows);
 }
 
+static mona_om_rows output_rows(const chip_slot *s, const mona_om_tensor *t)
+{
+    return t->type == MONA_F16 ? (mona_om_rows){s->chip->values, (ptrdiff_t)t->bytes, t->bytes}
+                               : rows_of(&s->host_out, t);
+}
+
 static mona_status run_om(void *argument)
 {
     const chip_slot *s = argument;
-    return mona_om_run(s->chip->om, number_of(s));
+    const mona_om_tensor t = mona_om_output(s->chip->om, 0);
+    const mona_om_rows rows = output_rows(s, &t);
+    return mona_om_run(s->chip->om, number_of(s), &rows);
 }
 
 static mona_status download_om(void *argument)
 {
     const chip_slot *s = argument;
     const mona_om_tensor t = mona_om_output(s->chip->om, 0);
-    mona_om_rows rows = rows_of(&s->host_out, &t);
-    if (t.type == MONA_F16)
-        rows = (mona_om_rows){s->chip->values, (ptrdiff_t)t.bytes, t.bytes};
+    const mona_om_rows rows = output_rows(s, &t);
     const mona_status status = mona_om_download(s->chip->om, number_of(s), &rows);
     if (!status && t.type == MONA_F16)
         round_rows(&s->host_out, s->chip->values, size_of(&t));

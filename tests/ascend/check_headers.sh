@@ -16,7 +16,8 @@ compile() { $CC -std=gnu11 -w -I"$include" -I. -Iengine -I"$tmp" "$@"; }
 # Headers beyond those of AscendCL come with some packages only, and may need others.
 # C takes the names of the media part's enumerations only with these types.
 {
-    echo '#include <stdint.h>
+    echo '#include <stdbool.h>
+#include <stdint.h>
 #define ENABLE_DVPP_INTERFACE'
     sed -n 's/^enum \([A-Za-z0-9]*\) *{.*/typedef enum \1 \1;/p' "$include/acl/ops/acl_dvpp.h" 2> /dev/null
 } > "$tmp/vendor.h"

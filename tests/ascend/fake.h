@@ -5,6 +5,7 @@
 #ifndef FAKE_H
 #define FAKE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -74,7 +75,7 @@ void fake_subscribe(uint64_t thread, long count); /* count -1: ends it */
 void fake_report(uint64_t thread, void (*deliver)(void *argument), void *argument);
 
 /* What is still held. */
-extern long fake_held_models, fake_held_objects;
+extern atomic_long fake_held_models, fake_held_objects;
 
 #pragma GCC visibility pop
 

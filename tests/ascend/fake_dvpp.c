@@ -66,7 +66,7 @@ typedef struct channel_desc {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static channel_desc *channels[CHANNELS];
-static long frame_count;
+static atomic_long frame_count;
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -127,7 +127,7 @@ API int acldvppFree(void *at)
     {                                                                                              \
         type *made = calloc(1, sizeof *made);                                                      \
         made->magic = magic_number;                                                                \
-        __atomic_add_fetch(&fake_held_objects, 1, __ATOMIC_SEQ_CST);                               \
+        ++fake_held_objects;                                                                       \
         return made;                                                                               \
     }                                                                                              \
     API int destroy(type *desc)                                                                    \
@@ -137,7 +137,7 @@ API int acldvppFree(void *at)
             return BAD_PARAMETER;                                                                  \
         }                                                                                          \
         desc->magic = 0;                                                                           \
-        __atomic_sub_fetch(&fake_held_objects, 1, __ATOMIC_SEQ_CST);                               \
+        --fake_held_objects;                                                                       \
         free(desc);                                                                                \
         return 0;                                                                                  \
     }
@@ -445,7 +445,7 @@ API int aclvdecSendFrame(channel_desc *c, stream_desc *in, pic_desc *out, void *
         report_end(c, in, user);
         return 0;
     }
-    if (fake_knob("vdec_fail", -1) == __atomic_fetch_add(&frame_count, 1, __ATOMIC_SEQ_CST))
+    if (fake_knob("vdec_fail", -1) == frame_count++)
         return fake_fail((int)fake_knob("fail_with", INTERNAL), "the frame was refused");
     frame *f = calloc(1, sizeof *f);
     *f = (frame){NULL, c, in, out, user, 0, false};

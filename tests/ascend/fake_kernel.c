@@ -10,7 +10,7 @@
 #include "engine/ascend/words.h"
 #include "tests/ascend/fake.h"
 
-static long launches;
+static atomic_long launches;
 
 /* ---- running --------------------------------------------------------------------------------- */
 
@@ -53,7 +53,7 @@ static int run_kernel(void *argument)
 {
     const launch *l = argument;
     const uint64_t begin = fake_now();
-    const long number = __atomic_add_fetch(&launches, 1, __ATOMIC_SEQ_CST);
+    const long number = ++launches;
     if (fake_knob("hang", 0) == number)
         for (;;)
             pause();
@@ -177,15 +177,26 @@ API struct aclDataBuffer *aclCreateDataBuffer(void *memory, size_t bytes)
         return NULL;
     struct aclDataBuffer *b = malloc(sizeof *b);
     *b = (struct aclDataBuffer){memory, bytes};
-    __atomic_add_fetch(&fake_held_objects, 1, __ATOMIC_SEQ_CST);
+    ++fake_held_objects;
     return b;
+}
+
+API int aclUpdateDataBuffer(struct aclDataBuffer *b, void *memory, size_t bytes)
+{
+    const int code = fake_failing(__func__);
+    if (code || !b || !memory || !bytes)
+        return code ? code : BAD_ARGUMENT;
+    if (b->memory != memory)
+        fake_trace("place", "buffer", fake_now());
+    *b = (struct aclDataBuffer){memory, bytes};
+    return 0;
 }
 
 API int aclDestroyDataBuffer(const struct aclDataBuffer *b)
 {
     if (!b)
         return BAD_ARGUMENT;
-    __atomic_sub_fetch(&fake_held_objects, 1, __ATOMIC_SEQ_CST);
+    --fake_held_objects;
     free((void *)(uintptr_t)b);
     return 0;
 }
@@ -202,13 +213,13 @@ API struct aclTensorDesc *aclCreateTensorDesc(int type, int rank, const int64_t 
         return NULL;
     struct aclTensorDesc *d = malloc(sizeof *d);
     *d = (struct aclTensorDesc){type, rank};
-    __atomic_add_fetch(&fake_held_objects, 1, __ATOMIC_SEQ_CST);
+    ++fake_held_objects;
     return d;
 }
 
 API void aclDestroyTensorDesc(const struct aclTensorDesc *d)
 {
-    __atomic_sub_fetch(&fake_held_objects, 1, __ATOMIC_SEQ_CST);
+    --fake_held_objects;
     free((void *)(uintptr_t)d);
 }
 

@@ -20,7 +20,8 @@ typedef struct settings {
 } settings;
 
 typedef struct fake_model {
-    bool used, running;
+    bool used;
+    atomic_bool running;
     settings set;
     void *bytes;
     mona_model model;
@@ -432,7 +433,7 @@ static int run_model(void *argument)
         mona_session_close(session);
     free(arena);
     free(memory);
-    __atomic_store_n(&j->model->running, false, __ATOMIC_SEQ_CST);
+    j->model->running = false;
     fake_trace("run", "model", begin);
     return status ? fake_fail(MODEL_FAILED, "%s", mona_status_text(status)) : 0;
 }
@@ -449,7 +450,7 @@ API int aclmdlExecuteAsync(uint32_t id, const struct aclmdlDataset *inputs,
         return fake_fail(100017, "the model has %u inputs", in);
     if (has_sizes(m) && !m->height)
         return fake_fail(100017, "no size was set");
-    if (__atomic_exchange_n(&m->running, true, __ATOMIC_SEQ_CST))
+    if (atomic_exchange(&m->running, true))
         fake_complain("a model runs twice at a time");
     job *j = calloc(1, sizeof *j);
     *j = (job){.model = m, .batch = m->batch, .size = {(uint32_t)m->width, (uint32_t)m->height}};

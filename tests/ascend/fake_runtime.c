@@ -13,11 +13,11 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static bool initialised, ended;
-static long chips_set, contexts, events, pinned, commands, complaints;
+static atomic_bool initialised, ended;
+static atomic_long chips_set, contexts, events, pinned, commands, complaints;
 static __thread void *current;
 static __thread char recent[512];
-long fake_held_models, fake_held_objects;
+atomic_long fake_held_models, fake_held_objects;
 
 /* ---- knobs, messages, trace ------------------------------------------------------------------ */
 
@@ -89,20 +89,19 @@ void fake_delay(const char *knob)
 bool fake_lost(void)
 {
     const long limit = fake_knob("lost", 0);
-    return limit && __atomic_load_n(&commands, __ATOMIC_SEQ_CST) >= limit;
+    return limit && commands >= limit;
 }
 
 static void count_command(void)
 {
-    __atomic_add_fetch(&commands, 1, __ATOMIC_SEQ_CST);
+    ++commands;
 }
 
 int fake_failing(const char *function)
 {
-    static long calls;
+    static atomic_long calls;
     const char *name = fake_knob_text("fail", NULL);
-    if (!name || strcmp(name, function) ||
-        __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) != fake_knob("fail_call", 1))
+    if (!name || strcmp(name, function) || ++calls != fake_knob("fail_call", 1))
         return 0;
     return fake_fail((int)fake_knob("fail_code", INTERNAL), "[TsdClient]\t%s failed.\n", function);
 }
@@ -410,8 +409,8 @@ static int run_copy(void *argument)
 {
     const copy *c = argument;
     const uint64_t begin = fake_now();
-    static long number;
-    if (fake_knob("copy_hang", 0) == __atomic_add_fetch(&number, 1, __ATOMIC_SEQ_CST))
+    static atomic_long number;
+    if (fake_knob("copy_hang", 0) == ++number)
         for (;;)
             pause();
     fake_delay("copy_us");
@@ -506,14 +505,14 @@ static int wait_idle(void *stream, long milliseconds)
 
 static int synchronise(void *stream, long milliseconds)
 {
-    static long turn;
+    static atomic_long turn;
     pthread_mutex_lock(&lock);
     fake_stream *s = stream_of(stream);
     const bool computed = s && s->computed;
     if (s)
         s->computed = false;
     pthread_mutex_unlock(&lock);
-    if (computed && fake_knob("fail_at", 0) == __atomic_add_fetch(&turn, 1, __ATOMIC_SEQ_CST))
+    if (computed && fake_knob("fail_at", 0) == ++turn)
         return fake_fail((int)fake_knob("fail_with", INTERNAL), "[TsdClient]\tit failed.\n");
     return wait_idle(stream, milliseconds);
 }
@@ -559,7 +558,7 @@ API int aclrtDestroyStream(void *stream)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-enum { SYNC = 1, TIME_LINE = 2 };
+enum { SYNC = 1, TIME_LINE = 8 };
 
 typedef struct fake_event {
     uint32_t magic, flag;
@@ -572,8 +571,12 @@ API int aclrtCreateEventWithFlag(void **event, uint32_t flag)
     const int code = fake_ready();
     if (code || !event)
         return code ? code : BAD_ARGUMENT;
-    if (__atomic_add_fetch(&events, 1, __ATOMIC_SEQ_CST) > 1023) {
-        __atomic_sub_fetch(&events, 1, __ATOMIC_SEQ_CST);
+    if (flag != SYNC && flag != TIME_LINE) {
+        fake_complain("an event was made with the flag %u", flag);
+        return BAD_ARGUMENT;
+    }
+    if (++events > 1023) {
+        --events;
         return fake_fail(207007, "no event is left");
     }
     fake_event *e = calloc(1, sizeof *e);
@@ -666,7 +669,7 @@ API int aclrtDestroyEvent(void *event)
         return code ? code : BAD_PARAMETER;
     if (e->recorded && !e->reached)
         fake_complain("an event was destroyed that its stream has yet to reach");
-    __atomic_sub_fetch(&events, 1, __ATOMIC_SEQ_CST);
+    --events;
     e->magic = 0;
     free(e);
     return 0;

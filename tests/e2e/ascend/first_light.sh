@@ -17,8 +17,8 @@ same "layers are equal" "$(grep -c '^equal: .* layers$' "$tmp/first/layers") $(t
 same "networks are equal" "$(grep -c '^equal: .* at ' "$tmp/first/log")" 6
 same "costs are numbers" "$(python3 -c "
 import json; c = json.load(open('$tmp/first/costs.json')); print(sorted(c), all(v >= 0 for v in c.values()))")" \
-    "['clock_mhz', 'copy_latency', 'drain_latency', 'local_latency', 'operands', 'task_launch', 'vector_latency'] True"
-modelled() { grep -o '[0-9.]* ms a frame, modelled' "$1"; }
+    "['clock_mhz', 'copy_latency', 'drain_latency', 'local_latency', 'replay', 'task_launch', 'vector_latency'] True"
+modelled() { grep -o '[0-9.]* ms, modelled, ideal, by the replay kernel' "$1"; }
 same "which model310 reads" "$(modelled "$tmp/first/model310" | wc -l)" 1
 "$mona" bench sr_x2_fast --size 1920x1080 --device model310 > "$tmp/guessed"
 same "and computes with" "$([ "$(modelled "$tmp/guessed")" != "$(modelled "$tmp/first/model310")" ] && echo other)" other

@@ -125,8 +125,10 @@ expected=$(crc)
 on full "" "$mona" bench "$tmp/net.om" -n 3 --device ascend-om > "$tmp/bench" 2> "$tmp/err"
 same "mona bench of an .om" "$? $(cat "$tmp/err") $(crc) $(grep -c 'overlapped .* with 4 in work' "$tmp/bench")" "0  $expected 1"
 on full run_us=100000 "$mona" bench "$tmp/net.om" --warmup 1 -n 5 --json --device ascend-om > "$tmp/bench"
+shorter=0.75 # than a frame alone; with a sanitiser the stand-in computes longer than it waits
+[ -z "$SANITIZE" ] || shorter=2
 same "two frames at a time take half as long each" "$(python3 -c "
-import json; b = json.load(open('$tmp/bench')); print(b['device'], b['overlapped_ms'] < 0.75 * b['p50_ms'], b['run_ms'] >= 100)")" "ascend-om True True"
+import json; b = json.load(open('$tmp/bench')); print(b['device'], b['overlapped_ms'] < $shorter * b['p50_ms'], b['run_ms'] >= 100)")" "ascend-om True True"
 fails "no layers of an .om" "take no --layers" on full "" "$mona" bench "$tmp/net.om" --layers --device ascend-om
 fails "no chip for mona bench" "runs on an Ascend 310 only" "$mona" bench "$tmp/net.om"
 
@@ -148,7 +150,15 @@ same "a function that is missing" "$(missing broken "")" \
 
 # ---- on a module
 for clip in in other; do
-    on full mode=0,trace="$tmp/trace_module" "$mona" enhance "$tmp/$clip.y4m" -o "$tmp/module.y4m" -y --stages sr --sr "$tmp/sizes.om" --quiet 2> "$tmp/err"
+    on full mode=0,trace="$tmp/trace_$clip" "$mona" enhance "$tmp/$clip.y4m" -o "$tmp/module.y4m" -y --stages sr --sr "$tmp/sizes.om" --quiet 2> "$tmp/err"
     same "a module has the host's bytes without a copy by AscendCL, $clip" \
-        "$? $(cmp "$tmp/sizes_$clip.y4m" "$tmp/module.y4m" && echo equal) $(cat "$tmp/err") $(grep -c -e '^upload' -e '^download' "$tmp/trace_module")" "0 equal  0"
+        "$? $(cmp "$tmp/sizes_$clip.y4m" "$tmp/module.y4m" && echo equal) $(cat "$tmp/err") $(grep -c -e '^upload' -e '^download' "$tmp/trace_$clip")" "0 equal  0"
 done
+succeeds "a model for frames without gaps between their rows; those of 96x64 have some, their results have none" env ATC_TYPE=u8 PATH="$tmp/bin:$PATH" \
+    "$mona" compile $net -o "$tmp/dense.om" --target ascend310-om --size 128x64
+film 8 "$tmp/dense.y4m" 128x64
+"$mona" enhance "$tmp/dense.y4m" -o "$tmp/dense_host.y4m" --device host --stages sr --sr "$tmp/net.mona" --quiet
+on full mode=0,trace="$tmp/trace_dense" "$mona" enhance "$tmp/dense.y4m" -o "$tmp/dense_module.y4m" --stages sr --sr "$tmp/dense.om" --quiet 2> "$tmp/err"
+placed() { grep -c '^place' "$1"; }
+same "which it reads where they are, in four slots, and writes there" \
+    "$? $(cmp "$tmp/dense_host.y4m" "$tmp/dense_module.y4m" && echo equal) $(cat "$tmp/err") $(placed "$tmp/trace_in") $(placed "$tmp/trace_dense")" "0 equal  8 12"

@@ -71,7 +71,8 @@ late() {
         done
     done
 }
-# models CALL NET FUNCTION...: the same with a model of the vendor's compiler
+# models CALL NET FUNCTION...: the same with a model of the vendor's compiler; $where: a card, or mode=0, for a module
+where=mode=1
 models() {
     at=$1
     net=$2
@@ -79,7 +80,7 @@ models() {
     for function in "$@"; do
         known="$known $function"
         tried || continue
-        run full "fail=$function,fail_call=$at" --sr "$tmp/$net.om"
+        run full "$where,fail=$function,fail_call=$at" --sr "$tmp/$net.om"
         status=$?
         refused "$net.om: call $at of $function fails" "$failed"
     done
@@ -104,6 +105,8 @@ models 1 net2 aclmdlQuerySizeFromMem aclmdlLoadFromMemWithMem aclmdlCreateDesc a
     aclmdlCreateDataset aclmdlAddDatasetBuffer aclCreateDataBuffer aclrtCreateStream aclrtMalloc aclrtMallocHost
 models 1 net4 aclmdlSetDynamicHWSize
 models 4 net2 aclmdlExecuteAsync aclrtMemcpyAsync aclrtSynchronizeStreamWithTimeout
+where=mode=0
+models 1 net2 aclUpdateDataBuffer
 
 # ---- every function that can fail is among them
 for function in $(sed -n 's/^FUNCTION([A-Z]*, [A-Z]*, "[^"]*", \(int\|int32_t\|struct [A-Za-z]* \*\), \([A-Za-z0-9]*\),.*/\2/p' engine/ascend/functions.inc); do

@@ -18,6 +18,8 @@ grep -q '"modelled_ms"' "$tmp/modelled"
 same "its time is called modelled" $? 0
 same "the time with losses is longer, but not twice as long" "$(awk -v ideal="$(field "$tmp/modelled" modelled_ms)" \
     -v lost="$(field "$tmp/modelled" modelled_ms_with_losses)" 'BEGIN { print (ideal < lost && lost < 2 * ideal) }')" 1
+same "the replay kernel takes longer than one of its own" "$(awk -v own="$(field "$tmp/modelled" modelled_ms)" \
+    -v replayed="$(field "$tmp/modelled" modelled_ms_replayed)" 'BEGIN { print (own < replayed && replayed < 4 * own) }')" 1
 succeeds "it runs on the host" sh -c "'$mona' bench sr_x2_fast --size 96x54 -n 1 --json > '$tmp/host'"
 same "which gives the same bytes" "$(crc "$tmp/modelled")" "$(crc "$tmp/host")"
 

@@ -111,6 +111,33 @@ static void streams_and_events(void **state)
     ANSWERS(0, call.aclrtDestroyStream(stream));
 }
 
+static void times_of_events(void **state)
+{
+    void *stream, *sync, *times[2];
+    float milliseconds = -1;
+    (void)state;
+    ANSWERS(0, call.aclrtCreateStream(&stream));
+    ANSWERS(0, call.aclrtCreateEventWithFlag(&sync, ASCEND_EVENT_SYNC));
+    for (int i = 0; i < 2; i++)
+        ANSWERS(0, call.aclrtCreateEventWithFlag(&times[i], ASCEND_EVENT_TIME_LINE));
+    ANSWERS(507000, call.aclrtEventElapsedTime(&milliseconds, times[0], times[1]));
+    ANSWERS(0, call.aclrtRecordEvent(times[0], stream));
+    ANSWERS(0, call.aclrtRecordEvent(sync, stream));
+    ANSWERS(0, call.aclrtRecordEvent(times[1], stream));
+    ANSWERS(0, call.aclrtSynchronizeStream(stream));
+    ANSWERS(0, call.aclrtEventElapsedTime(&milliseconds, times[0], times[1]));
+    assert_true(milliseconds >= 0 && milliseconds < 60000);
+    ANSWERS(507000, call.aclrtEventElapsedTime(&milliseconds, sync, times[1])); /* has no time */
+    ANSWERS(207000, call.aclrtResetEvent(times[0], stream));
+    ANSWERS(0, call.aclrtResetEvent(sync, stream));
+    ANSWERS(0, call.aclrtRecordEvent(sync, stream));
+    ANSWERS(0, call.aclrtSynchronizeStream(stream));
+    ANSWERS(0, call.aclrtDestroyEvent(sync));
+    for (int i = 0; i < 2; i++)
+        ANSWERS(0, call.aclrtDestroyEvent(times[i]));
+    ANSWERS(0, call.aclrtDestroyStream(stream));
+}
+
 static uint8_t kernel[128] = "\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\1\0\x29\x10\1\0\0\0a_kernel";
 
 static void kernels(void **state)
@@ -171,6 +198,36 @@ static void never_recorded(void)
     call.aclrtDestroyEvent(event);
 }
 
+static void recorded_again(void)
+{
+    void *event, *stream;
+    call.aclrtCreateStream(&stream);
+    call.aclrtCreateEventWithFlag(&event, ASCEND_EVENT_SYNC);
+    for (int i = 0; i < 2; i++) {
+        call.aclrtRecordEvent(event, stream);
+        call.aclrtSynchronizeStream(stream);
+    }
+    call.aclrtDestroyEvent(event);
+    call.aclrtDestroyStream(stream);
+}
+
+static void reset_unreached(void)
+{
+    void *event, *stream;
+    call.aclrtCreateStream(&stream);
+    call.aclrtCreateEventWithFlag(&event, ASCEND_EVENT_SYNC);
+    call.aclrtResetEvent(event, stream);
+    call.aclrtDestroyEvent(event);
+    call.aclrtDestroyStream(stream);
+}
+
+static void unknown_flag(void)
+{
+    void *event;
+    if (!call.aclrtCreateEventWithFlag(&event, 2)) /* since CANN 7.0 it means another thing */
+        call.aclrtDestroyEvent(event);
+}
+
 static void not_a_stream(void)
 {
     call.aclrtSynchronizeStream(kernel);
@@ -205,6 +262,9 @@ static void mistakes_are_told(void **state)
     assert_int_equal(status_after(twice_freed), 99);
     assert_int_equal(status_after(left_behind), 99);
     assert_int_equal(status_after(never_recorded), 99);
+    assert_int_equal(status_after(recorded_again), 99);
+    assert_int_equal(status_after(reset_unreached), 99);
+    assert_int_equal(status_after(unknown_flag), 99);
     assert_int_equal(status_after(not_a_stream), 99);
 }
 
@@ -222,6 +282,7 @@ int main(void)
         cmocka_unit_test(the_chip),
         cmocka_unit_test(memory),
         cmocka_unit_test(streams_and_events),
+        cmocka_unit_test(times_of_events),
         cmocka_unit_test(kernels),
         cmocka_unit_test(mistakes_are_told),
         cmocka_unit_test(the_end),

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/bench/modelled_report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "apps/cli/json_output.h"
+#include "apps/cli/options.h"
+#include "engine/model_format.h"
+
+static ac_pipe busiest(const mona_modelled_op *op)
+{
+    ac_pipe longest = AC_PIPE_S;
+    for (int p = 1; p < AC_PIPE_ALL; p++)
+        longest = op->busy[p] > op->busy[longest] ? (ac_pipe)p : longest;
+    return longest;
+}
+
+static double milliseconds(const modelled_sample *s, double cycles)
+{
+    return cycles / s->costs.clock_mhz * 1e-3;
+}
+
+/* The frame's cycles with the losses of published kernels. */
+static double with_losses(const modelled_sample *s)
+{
+    double cycles = s->cycles;
+    for (unsigned o = 0; o < s->op_count; o++)
+        cycles += mona_modelled_with_losses(&s->ops[o], s->costs.serial_share) - s->ops[o].cycles;
+    return cycles;
+}
+
+static void print_findings(const modelled_sample *s)
+{
+    const uint64_t shown = s->findings < AC_MODEL_FINDINGS ? s->findings : AC_MODEL_FINDINGS;
+    for (uint64_t i = 0; i < shown; i++) {
+        const ac_finding *f = &s->first[i];
+        if (!f->kernel || !f->instruction)
+            continue;
+        fprintf(stderr, "mona: %s: %s, instruction %llu (%s), %s: found %lld, limit %lld",
+                ac_finding_kind_name(f->kind), f->kernel, (unsigned long long)f->index,
+                f->instruction, f->operand ? f->operand : "-", (long long)f->found,
+                (long long)f->limit);
+        if (f->other)
+            fprintf(stderr, ", against instruction %llu (%s)", (unsigned long long)f->other_index,
+                    f->other);
+        fputc('\n', stderr);
+    }
+}
+
+/* Operators without an AI Core program run on the chip's AI CPUs; their time is an estimate. */
+static bool is_estimate(const mona_file_op *op)
+{
+    return op->kind >= MONA_OP_ARRAY_MAP && op->kind <= MONA_OP_ARRAY_GATHER;
+}
+
+static void print_text(const char *name, const modelled_sample *s, bool sampled)
+{
+    const mona_model *model = &s->model;
+    printf("%s on an Ascend 310, modelled, %u core%s%s\n", name, s->cores, s->cores > 1 ? "s" : "",
+           sampled ? ", sampled" : "");
+    printf("  time        %.3f ms a frame, modelled, ideal (%.0f cycles)\n",
+           milliseconds(s, s->cycles), s->cycles);
+    printf("  with losses %.3f ms, if pipes wait for each other as in the vendor's published "
+           "kernels\n",
+           milliseconds(s, with_losses(s)));
+    printf(
+        "  replay      %.3f ms, modelled, ideal, by the replay kernel; the others are of a kernel "
+        "of its own\n",
+        milliseconds(s, s->replayed));
+    printf("  memory      %.2f MB read and %.2f MB written a frame, modelled\n", s->gm_read * 1e-6,
+           s->gm_written * 1e-6);
+    printf("  %-16s %9s  %5s %5s %5s %5s %5s  %s\n", "operator", "ms", "cube", "MTE1", "V", "MTE3",
+           "S", "bound by (modelled)");
+    double launch = s->cycles;
+    for (unsigned o = 0; o < s->op_count; o++)
+        launch -= s->ops[o].cycles;
+    printf("  %-16s %9.4f\n", "launch", milliseconds(s, launch));
+    for (unsigned o = 0; o < s->op_count; o++) {
+        const mona_modelled_op *op = &s->ops[o];
+        if (op->cycles <= 0)
+            continue;
+        const ac_pipe longest = busiest(op);
+        const double percent = 100 / op->cycles;
+        printf("  %-16s %9.4f  %4.0f%% %4.0f%% %4.0f%% %4.0f%% %4.0f%%  %s\n",
+               model->strings + model->ops[o].name, milliseconds(s, op->cycles),
+               op->busy[AC_PIPE_M] * percent, op->busy[AC_PIPE_MTE1] * percent,
+               op->busy[AC_PIPE_V] * percent, op->busy[AC_PIPE_MTE3] * percent,
+               op->busy[AC_PIPE_S] * percent,
+               is_estimate(&model->ops[o]) ? "AI CPUs, an estimate" : ac_pipe_name(longest));
+    }
+    printf("  checks      %llu instructions run, %llu findings\n",
+           (unsigned long long)s->instructions, (unsigned long long)s->findings);
+    if (!sampled)
+        printf("  output      CRC-32 %08x\n", s->crc);
+}
+
+static cJSON *json_op(const modelled_sample *s, unsigned index)
+{
+    cJSON *row = cJSON_CreateObject();
+    const mona_modelled_op *op = &s->ops[index];
+    const mona_file_op *file = &s->model.ops[index];
+    cJSON_AddStringToObject(row, "name", s->model.strings + file->name);
+    cJSON_AddNumberToObject(row, "ms", milliseconds(s, op->cycles));
+    cJSON *busy = cJSON_AddObjectToObject(row, "busy");
+    for (int p = 0; p < AC_PIPE_ALL; p++)
+        cJSON_AddNumberToObject(busy, ac_pipe_name((ac_pipe)p), op->busy[p] / op->cycles);
+    cJSON_AddStringToObject(row, "bound_by",
+                            is_estimate(file) ? "AI CPUs" : ac_pipe_name(busiest(op)));
+    return row;
+}
+
+static bool print_json(const char *name, const modelled_sample *s, bool sampled)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "model", name);
+    cJSON_AddStringToObject(o, "device", "model310");
+    cJSON_AddBoolToObject(o, "modelled", true);
+    cJSON_AddBoolToObject(o, "sampled", sampled);
+    cJSON_AddNumberToObject(o, "cores", s->cores);
+    cJSON_AddNumberToObject(o, "modelled_ms", milliseconds(s, s->cycles));
+    cJSON_AddNumberToObject(o, "modelled_ms_with_losses", milliseconds(s, with_losses(s)));
+    cJSON_AddNumberToObject(o, "modelled_ms_replayed", milliseconds(s, s->replayed));
+    cJSON_AddNumberToObject(o, "modelled_cycles", nearbyint(s->cycles));
+    cJSON_AddNumberToObject(o, "modelled_gm_read", nearbyint(s->gm_read));
+    cJSON_AddNumberToObject(o, "modelled_gm_written", nearbyint(s->gm_written));
+    cJSON_AddNumberToObject(o, "instructions", (double)s->instructions);
+    cJSON_AddNumberToObject(o, "findings", (double)s->findings);
+    cJSON_AddNumberToObject(o, "arena_bytes", (double)s->arena_bytes);
+    cJSON *ops = cJSON_AddArrayToObject(o, "operators");
+    for (unsigned i = 0; i < s->op_count; i++)
+        if (s->ops[i].cycles > 0)
+            cJSON_AddItemToArray(ops, json_op(s, i));
+    char crc[16];
+    snprintf(crc, sizeof crc, "%08x", s->crc);
+    if (!sampled)
+        cJSON_AddStringToObject(o, "output_crc32", crc);
+    const bool done = json_print_line(o) == EXIT_SUCCESS;
+    cJSON_Delete(o);
+    return done;
+}
+
+bool modelled_report(const char *name, const modelled_sample *s, bool sampled, bool json)
+{
+    bool done = true;
+    if (json)
+        done = print_json(name, s, sampled);
+    else
+        print_text(name, s, sampled);
+    print_findings(s);
+    return s->findings ? cli_fail(0, "%s: the checks found %llu faults", name,
+                                  (unsigned long long)s->findings)
+                       : done;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A frame through a session on the chip. */
+#include "engine/ascend/session.h"
+
+#include "engine/ascend/launch.h"
+#include "engine/libc.h"
+#include "engine/model310/session_modelled.h"
+
+static const mona_buffer *plane_of(const mona_session *s, uint32_t tensor)
+{
+    const uint32_t inputs = s->plan->model.header->input_count;
+    return tensor < inputs ? &s->inputs[tensor] : &s->outputs[tensor - inputs];
+}
+
+static bool is_dense(const mona_shape *shape, const mona_buffer *b)
+{
+    const mona_buffer dense = mona_session_dense(shape, b->data);
+    return b->row_stride == dense.row_stride &&
+           (shape->channels == 1 || b->channel_stride == dense.channel_stride);
+}
+
+/* Whether AI Cores read or write a tensor's planes where they are: those in the chip's memory. A
+ * module's CPU has that memory too, and may leave gaps in it: then its planes are copied. */
+static bool is_in_place(const mona_session *s, uint32_t tensor)
+{
+    const mona_buffer *b = plane_of(s, tensor);
+    return ascend_owns(b->data) && (!ascend_on_chip() || (is_dense(&s->plan->shapes[tensor], b) &&
+                                                          (uintptr_t)b->data % AC_BLOCK == 0));
+}
+
+/* Sends or fetches all channels of a tensor whose planes are not in place. */
+static mona_status transfer(const mona_session *s, uint32_t tensor, bool upload)
+{
+    const chip_session *c = chip_session_of(s);
+    const mona_shape *shape = &s->plan->shapes[tensor];
+    const mona_buffer *host = plane_of(s, tensor);
+    const size_t row = shape->width * mona_type_size(shape->type);
+    const bool together =
+        shape->channels == 1 || host->channel_stride == (ptrdiff_t)shape->height * host->row_stride;
+    const uint32_t copies = together ? 1 : shape->channels;
+    const size_t rows = (size_t)shape->height * shape->channels / copies;
+    mona_status status = MONA_OK;
+    for (uint32_t i = 0; i < copies && !status; i++) {
+        uint8_t *chip = c->memory + c->buffers[tensor] + i * rows * row;
+        uint8_t *data = (uint8_t *)host->data + (ptrdiff_t)i * host->channel_stride;
+        status = upload ? ascend_upload(chip, data, host->row_stride, row, rows)
+                        : ascend_download(data, host->row_stride, chip, row, rows);
+    }
+    return status;
+}
+
+/* The table of the addresses of these planes. */
+static mona_status find_table(mona_session *s, uint32_t *found)
+{
+    chip_session *c = chip_session_of(s);
+    const ac_program *p = &s->plan->program;
+    const mona_file_header *h = s->plan->model.header;
+    uint64_t wanted[WORDS_BASES] = {chip_session_address(c, c->constants)};
+    for (uint32_t b = 0; b < p->header.buffers; b++) {
+        const bool plane = b < h->input_count + h->output_count;
+        wanted[1 + b] = plane && is_in_place(s, b) ? (uint64_t)(uintptr_t)plane_of(s, b)->data
+                                                   : chip_session_address(c, c->buffers[b]);
+    }
+    for (uint32_t t = 0; t < SESSION_TABLES; t++)
+        if (!memcmp(c->table[t], wanted, sizeof wanted)) {
+            *found = t;
+            return MONA_OK;
+        }
+    *found = c->next_table++ % SESSION_TABLES;
+    memcpy(c->table[*found], wanted, sizeof wanted);
+    return chip_session_send(c, c->tables[*found], wanted, sizeof wanted);
+}
+
+static mona_status run_segments(const mona_session *s, uint32_t table)
+{
+    chip_session *c = chip_session_of(s);
+    mona_status status = MONA_OK;
+    ascend_step_begin(&c->stream);
+    for (uint32_t i = 0; i < s->plan->program.header.segments && !status; i++) {
+        const ascend_task task = {chip_session_address(c, c->segment[i].words),
+                                  chip_session_address(c, c->tables[table]),
+                                  c->memory + c->segment[i].arguments[table]};
+        status = ascend_launch(&task, c->stream.handle);
+    }
+    return status ? status
+                  : ascend_step_end(&c->stream, MONA_ASCEND_RUN, "a frame cannot be computed");
+}
+
+mona_status chip_session_run(mona_session *s)
+{
+    const mona_file_header *h = s->plan->model.header;
+    uint32_t table;
+    mona_status status = ascend_enter() ? MONA_OK : MONA_ERR_DEVICE;
+    for (uint32_t i = 0; i < h->input_count + h->output_count && !status; i++) {
+        if (!is_in_place(s, i))
+            status = i < h->input_count ? transfer(s, i, true) : MONA_OK;
+        else if (!is_dense(&s->plan->shapes[i], plane_of(s, i)))
+            status = MONA_ERR_ARGUMENT;
+    }
+    if (!status)
+        status = find_table(s, &table);
+    if (!status)
+        status = run_segments(s, table);
+    for (uint32_t i = h->input_count; i < h->input_count + h->output_count && !status; i++)
+        if (!is_in_place(s, i))
+            status = transfer(s, i, false);
+    return status;
+}
