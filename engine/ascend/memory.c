@@ -100,8 +100,12 @@ typedef struct staging {
 
 static staging buffers[BUFFERS];
 
-static void give_back(staging *b)
+/* A copy whose wait failed may still be under way: destroying its stream waits for it, unless the chip
+ * is lost. */
+static void give_back(staging *b, mona_status status)
 {
+    if (status && !ascend_lost())
+        ascend_stream_close(&b->stream);
     atomic_flag_clear(&b->taken);
 }
 
@@ -133,18 +137,18 @@ static mona_status borrow(size_t bytes, staging **found)
     if (!status && b->bytes < bytes)
         status = enlarge(b, bytes);
     if (status)
-        give_back(b);
+        give_back(b, status);
     return status;
 }
 
 void ascend_free_staging(void)
 {
     for (staging *b = buffers; b < buffers + BUFFERS; b++) {
+        ascend_stream_close(&b->stream);
         if (b->memory)
             ascend.aclrtFreeHost(b->memory);
         b->memory = NULL;
         b->bytes = 0;
-        ascend_stream_close(&b->stream);
     }
 }
 
@@ -181,7 +185,7 @@ mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t r
         sending);
     if (!status)
         status = ascend_step_end(&b->stream, MONA_ASCEND_UPLOAD, sending);
-    give_back(b);
+    give_back(b, status);
     return status;
 }
 
@@ -203,7 +207,7 @@ mona_status ascend_read(const void *from, size_t bytes, ascend_reader *use, void
         status = ascend_step_end(&b->stream, MONA_ASCEND_DOWNLOAD, fetching);
     if (!status)
         use(context, b->memory);
-    give_back(b);
+    give_back(b, status);
     return status;
 }
 

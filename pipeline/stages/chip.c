@@ -245,8 +245,11 @@ mona_status chip_enqueue(chip *c, mona_stream *stream, const mona_buffer *from,
     return status ? status : download(c, s, stream);
 }
 
+/* After a failure frames may still wait to be computed, for events of the other streams. */
 void chip_close(chip *c)
 {
+    for (int i = 0; i < 2; i++)
+        mona_stream_synchronize(c->compute[i]);
     mona_stream_close(c->upload);
     for (int i = 0; i < 2; i++)
         mona_stream_close(c->compute[i]);

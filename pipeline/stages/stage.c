@@ -57,9 +57,11 @@ mona_stream *stage_entry(const stage *s)
 
 void stage_close(stage *s)
 {
-    mona_stream_close(s->stream);
+    /* Streams of the state may wait for events of this one, so it is closed after them. */
+    mona_stream_synchronize(s->stream);
     if (s->state && s->row->close)
         s->row->close(s->state);
+    mona_stream_close(s->stream);
     free(s->state);
     free(s->stream_memory);
     *s = (stage){0};

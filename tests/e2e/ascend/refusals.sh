@@ -98,6 +98,14 @@ late full 15 aclrtMemcpyAsync
 late full 4 rtKernelLaunch
 late full 15 aclrtSynchronizeStreamWithTimeout
 late full 20 aclrtSetCurrentContext
+for wait in full:aclrtSynchronizeStreamWithTimeout old:aclrtQueryEvent; do
+    run "${wait%:*}" "fail=${wait#*:},copy_us=300000" --device ascend
+    status=$?
+    refused "$wait: the wait for a copy fails while it is under way" "$failed"
+done
+run old "fail=aclrtMemcpyAsync,fail_call=15,run_us=300000" --device ascend
+status=$?
+refused "old: a copy fails while frames wait to be computed" "$failed"
 late old 20 aclrtRecordEvent aclrtQueryEvent aclrtResetEvent aclrtSynchronizeStream
 late operators 3 aclopUpdateParams aclopSetKernelArgs aclopExecuteV2 aclCreateTensorDesc aclCreateDataBuffer
 late binaries 3 aclrtLaunchKernel
