@@ -237,7 +237,7 @@ $(BUILD)/apps/bench/report/provenance.o: $(BUILD)/gen/build_info.h
 
 $(BUILD)/apps/compare/report.o: apps/compare/report.html
 $(BUILD)/apps/compile/compile_report.o: apps/compile/compile.html
-$(BUILD)/apps/plot/page.o: apps/plot/page.css
+$(BUILD)/apps/plot/page.o: apps/plot/page.html apps/plot/page.js
 $(BUILD)/apps/bench/report/bench_page.o: apps/bench/report/bench.html
 
 # A line for every model that is built into the binary: all in models.

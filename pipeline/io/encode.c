@@ -155,7 +155,7 @@ static void describe(AVCodecContext *codec, const encoder_settings *settings, co
     if (settings->choice.match_bitrate)
         codec->bit_rate = settings->bit_rate;
     /* libav's own encoders hold on to frames if they work on several at once. */
-    codec->thread_count = (int)settings->choice.threads;
+    codec->thread_count = codec_threads(settings->choice.threads, settings->height);
     if (codec->codec->capabilities & (AV_CODEC_CAP_FRAME_THREADS | AV_CODEC_CAP_SLICE_THREADS))
         codec->thread_type = FF_THREAD_SLICE;
 }
