@@ -155,7 +155,7 @@ test-full-deps:
 	$(if $(filter x86_64,$(ARCH)),-$(call need,$(CROSS_PACKAGES)))
 
 # ---- engine -----------------------------------------------------------------------------------
-$(BUILD)/engine/cpu/x86/avx2.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c
+$(BUILD)/engine/cpu/x86/avx2.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c -fno-unswitch-loops
 $(BUILD)/engine/cpu/x86/avxvnni.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c -mavxvnni
 $(BUILD)/engine/cpu/x86/avx512.o: ENGINE_CFLAGS += -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c
 ifeq ($(ARCH),aarch64)
@@ -237,7 +237,7 @@ $(BUILD)/apps/bench/report/provenance.o: $(BUILD)/gen/build_info.h
 
 $(BUILD)/apps/compare/report.o: apps/compare/report.html
 $(BUILD)/apps/compile/compile_report.o: apps/compile/compile.html
-$(BUILD)/apps/plot/page.o: apps/plot/page.css
+$(BUILD)/apps/plot/page.o: apps/plot/page.html apps/plot/page.js
 $(BUILD)/apps/bench/report/bench_page.o: apps/bench/report/bench.html
 
 # A line for every model that is built into the binary: all in models.
@@ -281,7 +281,7 @@ check-static: all $(BUILD)/scene
 ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_live.c %/live_source.c %/bench_clip.c %/chip_report_video.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
     $(wildcard apps/cli/*.c $(addprefix apps/,bench/*.c bench/report/*.c compile/*.c devices/*.c plot/*.c verify/*.c))) \
     $(wildcard apps/engine_only/*.c) $(addprefix pipeline/,error.c io/disk_space.c io/outfile.c io/stop.c quality/measure.c \
-    stages/frame.c stages/plane_roles.c stages/session_binding.c)
+    stages/frame.c stages/frame_memory.c stages/plane_roles.c stages/session_binding.c)
 ENGINE_ONLY := $(BUILD)/engine-only
 .PHONY: engine-only
 engine-only:
@@ -435,8 +435,11 @@ fuzz: deps
 
 # TIER: short or full (tests/tiers).
 PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
-check: all $(addprefix $(BUILD)/,scene neutral classifiers firmware camera_host unobserved/firmware first_light) $(FAKES) $(FAKE_DVPP) $(PROGRAMS)
-	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' TIER='$(TIER)' PROGRAMS='$(PROGRAMS)' sh tests/run.sh $(TESTS)
+# Where TESTS names some, only the programs among them are linked.
+NAMED := $(filter-out -%,$(TESTS))
+CHOSEN := $(if $(NAMED),$(foreach p,$(PROGRAMS),$(if $(strip $(foreach n,$(NAMED),$(findstring $n,$(notdir $p)))),$p)),$(PROGRAMS))
+check: all $(addprefix $(BUILD)/,scene neutral classifiers firmware camera_host unobserved/firmware first_light) $(FAKES) $(FAKE_DVPP) $(CHOSEN)
+	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' TIER='$(TIER)' PROGRAMS='$(CHOSEN)' sh tests/run.sh $(TESTS)
 
 # The engine and its kernels on emulated ARMv8-A. On such a machine, `make check` tests more.
 check-aarch64: $(BUILD)/firmware

@@ -61,13 +61,6 @@ void *tensor_at(const tensor *t, size_t i)
     return (uint8_t *)t->data + i * element_size(t->type);
 }
 
-double tensor_number(const tensor *t, size_t i)
-{
-    if (t->type == ELEMENT_FLOAT32)
-        return (double)((const float *)t->data)[i];
-    return element_number(t->type, tensor_at(t, i));
-}
-
 int64_t tensor_int(const tensor *t, size_t i)
 {
     if (element_is_float(t->type))
@@ -75,11 +68,9 @@ int64_t tensor_int(const tensor *t, size_t i)
     return element_int(t->type, tensor_at(t, i));
 }
 
-void tensor_set_number(tensor *t, size_t i, double value)
+void tensor_store_number(tensor *t, size_t i, double value)
 {
-    if (t->type == ELEMENT_FLOAT32)
-        ((float *)t->data)[i] = (float)value;
-    else if (element_is_float(t->type))
+    if (element_is_float(t->type))
         element_store_float(t->type, tensor_at(t, i), value, ELEMENT_OVERFLOWS);
     else if (t->type == ELEMENT_BOOL)
         *(uint8_t *)tensor_at(t, i) = value != 0;

@@ -33,10 +33,21 @@ void tensor_text(const tensor *t, char *text, size_t size);
 
 /* Address of element i. */
 void *tensor_at(const tensor *t, size_t i);
-double tensor_number(const tensor *t, size_t i);
+static inline double tensor_number(const tensor *t, size_t i)
+{
+    return t->type == ELEMENT_FLOAT32 ? (double)((const float *)t->data)[i]
+                                      : element_number(t->type, tensor_at(t, i));
+}
 int64_t tensor_int(const tensor *t, size_t i);
+void tensor_store_number(tensor *t, size_t i, double value);
 /* Rounds to the type: floats as in IEEE, integers by keeping the low bits. */
-void tensor_set_number(tensor *t, size_t i, double value);
+static inline void tensor_set_number(tensor *t, size_t i, double value)
+{
+    if (t->type == ELEMENT_FLOAT32)
+        ((float *)t->data)[i] = (float)value;
+    else
+        tensor_store_number(t, i, value);
+}
 void tensor_set_int(tensor *t, size_t i, int64_t value);
 /* A number as an integer type stores it: rounded towards zero, then the low bits; 0 for NaN. */
 int64_t tensor_truncate(double value);

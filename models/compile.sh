@@ -21,9 +21,7 @@ for net in "$@"; do
     colour) options="--precision fp16 --output-type f16" ;; # curves want more than 8 bits
     sr_x2_best) options="--precision int8 --calibrate $images --images 4 --tolerance 0 --calibration mse" ;;
     sr_x[34]_*) options="--precision int8 --calibrate $images --images 8 --tolerance 0 --calibration mse" ;;
-    # On film its rounding is nearly lost: of what it changes, only a share is kept (--detail).
-    denoise_balanced_video) options="--precision auto --max-drop 0.25dB --calibrate $images --images 6 --tolerance 0 --calibration mse" ;;
-    denoise_balanced*) options="--precision auto --max-drop 0.03dB --calibrate $images --images 6 --tolerance 0 --calibration mse" ;;
+    denoise_balanced) options="--precision auto --max-drop 0.03dB --calibrate $images --images 6 --tolerance 0 --calibration mse" ;;
     *) options="--precision int8 --calibrate $images --images 24 --tolerance 0 --calibration mse" ;;
     esac
     # shellcheck disable=SC2086

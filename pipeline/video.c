@@ -17,7 +17,7 @@
 #include "pipeline/clock.h"
 #include "pipeline/image/orientation.h"
 #include "pipeline/stages/channel.h"
-#include "pipeline/stages/deep.h"
+#include "pipeline/stages/processor.h"
 #include "pipeline/io/av_compat.h"
 #include "pipeline/io/av_log_errors.h"
 #include "pipeline/io/container.h"
@@ -31,10 +31,8 @@
 
 typedef struct job {
     AVFrame *picture; /* the output slot's planes as a frame of libav; made once */
-    uint64_t number;  /* of the frame, as counted by the chain */
-    mona_event *done;
-    AVFrame *source;  /* deep: the frame itself; it is kept until it is through */
-    mona_event *kept; /* deep: reached when the second chain is through; NULL: there is none */
+    processor_job work;
+    AVFrame *source; /* a deep frame itself; it is kept until it is through */
     uint64_t lost_packets, damaged_frames, moved_frames; /* of the input so far */
     uint64_t packet_came, arrived, dropped, reconnects;  /* of a live stream */
 } job;
@@ -43,9 +41,7 @@ typedef struct video {
     const enhance_settings *settings;
     enhance_report *report;
     input in;
-    chain stages;
-    deep deep; /* for samples of more bits than the stages see */
-    bool is_deep;
+    processor processor;
     output out;
     output_settings out_settings;
     chain_memory memory;        /* after the last frame that was encoded */
@@ -82,7 +78,7 @@ static bool copy_properties(AVFrame *to, const AVFrame *from)
 /* Whether the result has the input's aspect ratio as it is stored. */
 static bool keeps_shape(const video *v)
 {
-    const frame_format in = input_format(&v->in), out = chain_format(&v->stages);
+    const frame_format in = input_format(&v->in), out = chain_format(&v->processor.stages);
     return resize_keeps_shape((mona_size){in.width, in.height}, (mona_size){out.width, out.height});
 }
 
@@ -104,17 +100,12 @@ static bool submit(video *v)
     job *j = v->settings->live ? take_live_job(v) : NULL;
     if (v->settings->live && !j)
         return !atomic_load(&v->stop);
-    frame *slot;
-    mona_status status = chain_input(&v->stages, &slot);
+    processor_job work = {.planes = (const uint8_t *const *)decoded->data,
+                          .strides = decoded->linesize,
+                          .error = quantiser_error(decoded)};
+    mona_status status = processor_fill(&v->processor, &work);
     if (status)
         return pipeline_fail(&v->decode_error, "computing failed: %s", pipeline_reason(status));
-    probe_mark(v->settings->probe, v->stages.entered, PROBE_UPLOAD, false);
-    for (unsigned p = 0; p < slot->format.planes; p++)
-        if (v->is_deep)
-            deep_fill_plane(&v->deep, slot, p, decoded->data[p], decoded->linesize[p]);
-        else
-            frame_fill_plane(slot, p, decoded->data[p], decoded->linesize[p]);
-    probe_mark(v->settings->probe, v->stages.entered, PROBE_UPLOAD, true);
 
     /* Jobs come back in the order of their frames, so this is the job of the next output slot. */
     if (!j)
@@ -132,17 +123,17 @@ static bool submit(video *v)
     j->arrived = v->in.video_packets;
     j->dropped = v->in.skipped + v->late;
     j->reconnects = v->in.live.reconnects;
-    j->number = v->stages.entered;
-    status = chain_enqueue(&v->stages, quantiser_error(decoded), &j->done);
-    if (!status && v->is_deep) {
+    if (processor_is_deep(&v->processor)) {
         av_frame_unref(j->source);
         if (av_frame_ref(j->source, decoded) < 0)
             return pipeline_fail(&v->decode_error, "out of memory");
-        status = deep_enqueue(&v->deep, (const uint8_t *const *)decoded->data, decoded->linesize,
-                              &j->kept);
+        work.planes = (const uint8_t *const *)j->source->data;
+        work.strides = j->source->linesize;
     }
+    status = processor_enqueue(&v->processor, &work);
     if (status)
         return pipeline_fail(&v->decode_error, "computing failed: %s", pipeline_reason(status));
+    j->work = work;
     return channel_push(&v->busy, j);
 }
 
@@ -196,9 +187,9 @@ static void tell(video *v)
 
 static bool encode(video *v, const job *j, pipeline_error *error)
 {
-    const unsigned step = PROBE_STAGE + v->stages.count;
+    const unsigned step = PROBE_STAGE + v->processor.stages.count;
     probe_mark(v->settings->probe, v->report->frames, step, false);
-    chain_remember(&v->stages, j->number, &v->memory);
+    chain_remember(&v->processor.stages, j->work.number, &v->memory);
     if (!output_put(&v->out, j->picture, &v->memory, error))
         return false;
     probe_mark(v->settings->probe, v->report->frames, step, true);
@@ -207,13 +198,7 @@ static bool encode(video *v, const job *j, pipeline_error *error)
 
 static bool finish_job(video *v, job *j, pipeline_error *error)
 {
-    mona_status status = mona_event_synchronize(j->done);
-    if (!status && j->kept)
-        status = mona_event_synchronize(j->kept);
-    if (!status && v->is_deep)
-        deep_finish(&v->deep, j->number,
-                    &v->stages.edges[v->stages.count][j->number % CHAIN_OUTPUTS],
-                    (const uint8_t *const *)j->source->data, j->source->linesize);
+    const mona_status status = processor_finish(&v->processor, &j->work);
     if (status)
         return pipeline_fail(error, "computing failed: %s", pipeline_reason(status));
     v->report->lost_packets = j->lost_packets;
@@ -263,7 +248,7 @@ static void keep(void *opaque, uint8_t *data)
 
 static bool wrap_output(video *v, enum AVPixelFormat format, unsigned slot)
 {
-    const frame *f = v->is_deep ? &v->deep.out : &v->stages.edges[v->stages.count][slot];
+    const frame *f = processor_result(&v->processor, slot);
     AVFrame *picture = av_frame_alloc();
     v->jobs[slot].picture = picture;
     v->jobs[slot].source = av_frame_alloc();
@@ -307,7 +292,7 @@ static bool check_space(const video *v, const encoder_settings *e, pipeline_erro
 /* The aspect ratio of the result's pixels, so that the picture keeps its shape in any size. */
 static AVRational sample_aspect(const video *v)
 {
-    const frame_format in = input_format(&v->in), out = chain_format(&v->stages);
+    const frame_format in = input_format(&v->in), out = chain_format(&v->processor.stages);
     const AVRational aspect = av_guess_sample_aspect_ratio(v->in.format, v->in.video, NULL);
     if (keeps_shape(v))
         return aspect;
@@ -363,8 +348,8 @@ static const codec *choose_codec(const video *v, const AVOutputFormat *format,
 {
     const AVCodecParameters *p = v->in.video->codecpar;
     const codec *usual = codec_for(format, AV_PIX_FMT_NONE),
-                *chosen =
-                    v->is_deep ? codec_for_depth(format, pix_fmt) : codec_for(format, pix_fmt);
+                *chosen = processor_is_deep(&v->processor) ? codec_for_depth(format, pix_fmt)
+                                                           : codec_for(format, pix_fmt);
     const codec *same = codec_modern(p->codec_id), *hevc = codec_find("hevc");
     const bool hdr = p->color_trc == AVCOL_TRC_SMPTE2084 || p->color_trc == AVCOL_TRC_ARIB_STD_B67;
     const char *preset = v->settings->encoder.preset;
@@ -386,7 +371,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
                         const input_settings *input, pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
-    const frame_format size = chain_format(&v->stages), in = input_format(&v->in);
+    const frame_format size = chain_format(&v->processor.stages);
     encoder_settings settings = {.choice = s->encoder,
                                  .width = (int)size.width,
                                  .height = (int)size.height,
@@ -407,17 +392,17 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
     settings.choice.live = s->live;
     if (!settings.choice.codec)
         settings.choice.codec = choose_codec(v, format, settings.pix_fmt);
-    if (v->is_deep) {
+    if (processor_is_deep(&v->processor)) {
         const enum AVPixelFormat whole = settings.pix_fmt;
         settings.pix_fmt = choose_depth(settings.choice.codec, format, whole);
         if (settings.pix_fmt != whole)
             pipeline_note(&s->notes, "%s: %s has no %s; the result is %s", s->output,
                           settings.choice.codec->name, pixels_name(whole),
                           pixels_name(settings.pix_fmt));
-        if (!deep_open(&v->deep, &v->stages, stage, &in,
-                       pixels_frame_format(settings.pix_fmt, 1, 1).bits, error))
-            return false;
     }
+    if (!processor_open_result(&v->processor, stage,
+                               pixels_frame_format(settings.pix_fmt, 1, 1).bits, error))
+        return false;
     for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)
         if (!wrap_output(v, settings.pix_fmt, i))
             return pipeline_fail(error, "out of memory");
@@ -444,12 +429,12 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
  * this run made that frame, so it comes out the same whenever it is made. */
 static void go_on(video *v)
 {
-    v->stages.fresh = v->settings->resume ? v->out.length : 0;
+    v->processor.stages.fresh = v->settings->resume ? v->out.length : 0;
     const uint64_t done = output_done(&v->out);
     if (!done)
         return;
     v->memory = v->out.parts.memory;
-    chain_recall(&v->stages, &v->memory);
+    chain_recall(&v->processor.stages, &v->memory);
     v->report->frames = v->report->resumed = done;
     pipeline_note(&v->settings->notes, "%s: continues after %llu frames", v->settings->output,
                   (unsigned long long)done);
@@ -457,14 +442,14 @@ static void go_on(video *v)
 
 static void begin_report(video *v)
 {
-    frame_format in = input_format(&v->in), out = chain_format(&v->stages);
+    frame_format in = input_format(&v->in), out = chain_format(&v->processor.stages);
     const uint64_t expected = expected_frames(v);
     *v->report = (enhance_report){.in_width = in.width,
                                   .in_height = in.height,
                                   .out_width = out.width,
                                   .out_height = out.height,
-                                  .engine_bytes = chain_engine_bytes(&v->stages),
-                                  .frame_bytes = v->stages.memory_bytes,
+                                  .engine_bytes = chain_engine_bytes(&v->processor.stages),
+                                  .frame_bytes = v->processor.stages.memory_bytes,
                                   .expected = expected,
                                   .turned = v->in.turn,
                                   .doubled = v->in.doubled,
@@ -480,15 +465,6 @@ static bool tell_size(const video *v)
     const bool swaps = orientation_swaps(orientation_of(v->in.video));
     return !s->sized ||
            s->sized(s->sized_context, swaps ? in.height : in.width, swaps ? in.width : in.height);
-}
-
-static bool open_stages(video *v, const stage_settings *settings, pipeline_error *error)
-{
-    const enhance_settings *s = v->settings;
-    frame_format in = input_format(&v->in);
-    v->is_deep = in.bits > DEEP_SEEN_BITS;
-    in.bits = v->is_deep ? DEEP_SEEN_BITS : in.bits;
-    return chain_open(&v->stages, s->kinds, s->count, settings, in, true, error);
 }
 
 static bool open_all(video *v, pipeline_error *error)
@@ -532,9 +508,11 @@ static bool open_all(video *v, pipeline_error *error)
         stage.resize = (resize_scale){stage.resize.y, stage.resize.x};
     v->in.copy = copy_other;
     v->in.copy_context = v;
-    if (!open_stages(v, &stage, error) || !open_output(v, format, &stage, &input, error))
+    const frame_format format_in = input_format(&v->in);
+    if (!processor_open(&v->processor, s->kinds, s->count, &stage, &format_in, true, error) ||
+        !open_output(v, format, &stage, &input, error))
         return false;
-    chain_watch(&v->stages, s->probe);
+    chain_watch(&v->processor.stages, s->probe);
     begin_report(v);
     go_on(v);
     return true;
@@ -593,7 +571,7 @@ static bool run(video *v, pipeline_error *error)
     }
     v->report->clock_jumps = v->in.times.jumps;
     v->report->moved_packets = v->out.container.moved;
-    chain_estimate(&v->stages, &v->report->noise, &v->report->compression);
+    chain_estimate(&v->processor.stages, &v->report->noise, &v->report->compression);
     if (!v->report->frames && s->end > 0)
         return pipeline_fail(error, "%s: expected frames from %g s to %g s, found none", s->input,
                              s->start, s->end);
@@ -619,8 +597,7 @@ bool enhance_video(const enhance_settings *settings, enhance_report *report, pip
     output_close(&v.out);
     for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)
         av_frame_free(&v.jobs[i].picture), av_frame_free(&v.jobs[i].source);
-    chain_close(&v.stages);
-    deep_close(&v.deep);
+    processor_close(&v.processor);
     input_close(&v.in);
     channel_destroy(&v.idle);
     channel_destroy(&v.busy);

@@ -12,6 +12,7 @@
 #include "apps/bench/report/provenance.h"
 #include "apps/bench/recompile.h"
 #include "apps/bench/statistics.h"
+#include "apps/cli/json_read.h"
 
 enum { VARIANTS_MAX = 10, TURNS = 20, TURNS_MAX = 10000, WARM_UP = 2, FRAMES_IN_TRANSFER = 4 };
 
@@ -286,23 +287,18 @@ cJSON *bench_ablate(const bench_model_job *job)
     return result;
 }
 
-static const char *text(const cJSON *o, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(o, key)->valuestring;
-}
-
 void bench_ablate_print(const cJSON *result)
 {
     const cJSON *o;
     printf("%s at %.0fx%.0f, %s, %.0f threads: what each technique is worth\n",
-           text(result, "model"), result_number(result, "width"), result_number(result, "height"),
-           text(result, "isa"), result_number(result, "threads"));
+           json_string(result, "model"), json_number(result, "width"),
+           json_number(result, "height"), json_string(result, "isa"),
+           json_number(result, "threads"));
     printf("  %-20s %9s %8s %12s  %-46s %s\n", "without", "p50, ms", "times", "arena bytes",
            "instead", "compared with");
-    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(result, "ablations"))
-        printf("  %-20s %9.3f %8.2f %12.0f  %-46s %s\n", text(o, "without"),
-               result_number(o, "p50_ms"), result_number(o, "times"),
-               result_number(o, "arena_bytes"), text(o, "how"), text(o, "against"));
-    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(result, "cannot"))
-        printf("  cannot     %s\n", o->valuestring);
+    cJSON_ArrayForEach(o, json_get(result, "ablations"))
+        printf("  %-20s %9.3f %8.2f %12.0f  %-46s %s\n", json_string(o, "without"),
+               json_number(o, "p50_ms"), json_number(o, "times"), json_number(o, "arena_bytes"),
+               json_string(o, "how"), json_string(o, "against"));
+    cJSON_ArrayForEach(o, json_get(result, "cannot")) printf("  cannot     %s\n", o->valuestring);
 }

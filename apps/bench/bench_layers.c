@@ -10,6 +10,7 @@
 #include "apps/devices/machine.h"
 #include "apps/cli/options.h"
 #include "apps/bench/statistics.h"
+#include "apps/cli/json_read.h"
 
 /* Processor time of all threads, which other programs do not affect. */
 static uint64_t worked_ns(void)
@@ -81,11 +82,11 @@ bool bench_layers(cJSON *result, bench_session *session, const char *name, const
 
 void bench_layers_print(const cJSON *result)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(result, "layers");
+    const cJSON *list = json_get(result, "layers");
     if (!list)
         return;
     layer_log_print(list);
-    if (cJSON_GetObjectItemCaseSensitive(result, "observing"))
+    if (json_get(result, "observing"))
         printf("  observing  %+.2f %% more processor time\n",
-               100 * result_number(result, "observing"));
+               100 * json_number(result, "observing"));
 }

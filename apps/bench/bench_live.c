@@ -12,6 +12,7 @@
 #include "apps/cli/options.h"
 #include "apps/enhance/enhance_options.h"
 #include "pipeline/clock.h"
+#include "apps/cli/json_read.h"
 
 /* Frames of a synthetic clip, which is repeated. */
 enum { LOOP = 60 };
@@ -68,18 +69,7 @@ static void describe(cJSON *result, const run *r, const enhance_report *report)
 {
     const enhance_settings *s = r->job->enhance;
     const live_pace *p = &r->source.pace;
-    mona_device_properties device = {.name = "host", .isa = ""};
-    mona_device_query(s->stage.device, &device);
-    cJSON_AddStringToObject(result, "kind", "live");
-    cJSON_AddStringToObject(result, "clip", s->input);
-    enhance_describe(result, s, report);
-    cJSON_AddNumberToObject(result, "width", report->in_width);
-    cJSON_AddNumberToObject(result, "height", report->in_height);
-    cJSON_AddNumberToObject(result, "out_width", report->out_width);
-    cJSON_AddNumberToObject(result, "out_height", report->out_height);
-    cJSON_AddStringToObject(result, "device", device.name);
-    cJSON_AddStringToObject(result, "isa", s->stage.cpu ? s->stage.cpu : device.isa);
-    cJSON_AddNumberToObject(result, "threads", s->stage.threads ? s->stage.threads : device.cores);
+    bench_pipeline_describe(result, "live", s, report);
     result_add_number(result, "source_fps", p->fps);
     result_add_number(result, "jitter_ms", p->jitter_ms);
     result_add_number(result, "late_ms", p->late_ms);
@@ -136,39 +126,29 @@ cJSON *bench_live(const bench_pipeline_job *job, const live_pace *pace)
 
 /* ---- for people ------------------------------------------------------------------------------- */
 
-static const char *text(const cJSON *o, const char *key)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(o, key);
-    return cJSON_IsString(item) ? item->valuestring : "";
-}
-
 static void print_pace(const cJSON *result)
 {
-    printf("  source     %g frames a second, jitter up to %g ms",
-           result_number(result, "source_fps"), result_number(result, "jitter_ms"));
-    if (result_number(result, "late_every") > 0)
-        printf("; every %.0fth frame %g ms late", result_number(result, "late_every"),
-               result_number(result, "late_ms"));
-    if (result_number(result, "burst_every") > 0)
-        printf("; of every %.0f frames, %.0f at once", result_number(result, "burst_every"),
-               result_number(result, "burst"));
+    printf("  source     %g frames a second, jitter up to %g ms", json_number(result, "source_fps"),
+           json_number(result, "jitter_ms"));
+    if (json_number(result, "late_every") > 0)
+        printf("; every %.0fth frame %g ms late", json_number(result, "late_every"),
+               json_number(result, "late_ms"));
+    if (json_number(result, "burst_every") > 0)
+        printf("; of every %.0f frames, %.0f at once", json_number(result, "burst_every"),
+               json_number(result, "burst"));
     putchar('\n');
 }
 
 void bench_live_print(const cJSON *result)
 {
-    printf("%s, %.0fx%.0f to %.0fx%.0f by %s, live\n", text(result, "clip"),
-           result_number(result, "width"), result_number(result, "height"),
-           result_number(result, "out_width"), result_number(result, "out_height"),
-           text(result, "networks"));
+    bench_pipeline_print_run(result, "live");
     print_pace(result);
-    printf("  encoder    %s\n", text(result, "encoder"));
     result_print_times(result);
     printf("  latency    from packet sent to packet written; the longest is %.1f frames of the "
            "source\n",
-           1e-3 * result_number(result, "max_ms") * result_number(result, "source_fps"));
+           1e-3 * json_number(result, "max_ms") * json_number(result, "source_fps"));
     printf("  frames     %.0f came in, %.0f went out, %.0f were left out because they were %g ms "
            "late or more\n",
-           result_number(result, "arrived"), result_number(result, "frames"),
-           result_number(result, "dropped"), result_number(result, "max_delay_ms"));
+           json_number(result, "arrived"), json_number(result, "frames"),
+           json_number(result, "dropped"), json_number(result, "max_delay_ms"));
 }

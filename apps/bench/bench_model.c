@@ -14,6 +14,7 @@
 #include "apps/devices/peak.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/bench/recompile.h"
+#include "apps/cli/json_read.h"
 
 typedef struct run {
     bench_session session;
@@ -51,7 +52,7 @@ static void add_work(cJSON *result, const bench_model_job *job, const mona_plan 
                      const peak *limit)
 {
     const double macs = (double)mona_plan_macs(plan);
-    const double rate = macs / result_number(result, "p50_ms") * 1e-6;
+    const double rate = macs / json_number(result, "p50_ms") * 1e-6;
     const bool int8 = model_mostly_int8(job->model);
     const double peak_rate = int8 ? limit->int8_gmac_per_s : limit->fp16_gmac_per_s;
     result_add_number(result, "gmac", macs * 1e-9);
@@ -68,7 +69,7 @@ static void add_work(cJSON *result, const bench_model_job *job, const mona_plan 
 /* Runs enough frames to show where the time goes, within a few seconds. */
 static bool add_layers(cJSON *result, const bench_model_job *job, run *r, const peak *limit)
 {
-    const double frames = 2000 / result_number(result, "p50_ms");
+    const double frames = 2000 / json_number(result, "p50_ms");
     return bench_layers(result, &r->session, job->name, limit,
                         frames > 200 ? 200
                         : frames < 2 ? 2
@@ -119,27 +120,21 @@ cJSON *bench_model(const bench_model_job *job)
     return result;
 }
 
-static const char *text(const cJSON *result, const char *key)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(result, key);
-    return cJSON_IsString(item) ? item->valuestring : "";
-}
-
 void bench_model_print(const cJSON *result)
 {
-    const double threads = result_number(result, "threads");
-    printf("%s at %.0fx%.0f, %s, %.0f thread%s\n", text(result, "model"),
-           result_number(result, "width"), result_number(result, "height"), text(result, "isa"),
+    const double threads = json_number(result, "threads");
+    printf("%s at %.0fx%.0f, %s, %.0f thread%s\n", json_string(result, "model"),
+           json_number(result, "width"), json_number(result, "height"), json_string(result, "isa"),
            threads, threads > 1 ? "s" : "");
     result_print_times(result);
     printf("  work       %.3f GMAC a frame, %.1f GMAC/s, %.1f %% of this machine's %s peak of "
            "%.0f\n",
-           result_number(result, "gmac"), result_number(result, "gmac_per_s"),
-           100 * result_number(result, "peak_share"), text(result, "precision"),
-           result_number(result, "peak_gmac_per_s"));
+           json_number(result, "gmac"), json_number(result, "gmac_per_s"),
+           100 * json_number(result, "peak_share"), json_string(result, "precision"),
+           json_number(result, "peak_gmac_per_s"));
     chip_steps_print(result);
     bench_layers_print(result);
     printf("  memory     %.0f bytes of arena; process at most %.0f\n",
-           result_number(result, "arena_bytes"), result_number(result, "rss_bytes"));
-    printf("  output     CRC-32 %s\n", text(result, "output_crc32"));
+           json_number(result, "arena_bytes"), json_number(result, "rss_bytes"));
+    printf("  output     CRC-32 %s\n", json_string(result, "output_crc32"));
 }

@@ -13,6 +13,7 @@
 #include "engine/mona_ascend.h"
 #include "formats/file.h"
 #include "formats/half.h"
+#include "apps/cli/json_read.h"
 
 enum { STEPS = 3 };
 
@@ -223,15 +224,13 @@ cJSON *bench_om(const bench_om_job *job)
 
 void bench_om_print(const cJSON *result)
 {
-    printf("%s at %.0fx%.0f, %s\n", cJSON_GetObjectItemCaseSensitive(result, "model")->valuestring,
-           result_number(result, "width"), result_number(result, "height"),
-           cJSON_GetObjectItemCaseSensitive(result, "device")->valuestring);
+    printf("%s at %.0fx%.0f, %s\n", json_string(result, "model"), json_number(result, "width"),
+           json_number(result, "height"), json_string(result, "device"));
     result_print_times(result);
     printf("  steps      upload %.3f ms, run %.3f ms, download %.3f ms (medians)\n",
-           result_number(result, step_keys[0]), result_number(result, step_keys[1]),
-           result_number(result, step_keys[2]));
-    printf("  overlapped %.3f ms a frame with %d in work\n", result_number(result, "overlapped_ms"),
+           json_number(result, step_keys[0]), json_number(result, step_keys[1]),
+           json_number(result, step_keys[2]));
+    printf("  overlapped %.3f ms a frame with %d in work\n", json_number(result, "overlapped_ms"),
            MONA_OM_SLOTS);
-    printf("  output     CRC-32 %s\n",
-           cJSON_GetObjectItemCaseSensitive(result, "output_crc32")->valuestring);
+    printf("  output     CRC-32 %s\n", json_string(result, "output_crc32"));
 }

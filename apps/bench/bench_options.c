@@ -65,17 +65,11 @@ static bool read_rules(const bench_arguments *a, verdict_rules *rules)
 
 static bool read_config(const bench_arguments *a, mona_config *config)
 {
-    unsigned width = 0, height = 0;
-    *config = (mona_config){.device = options_device(a->report ? "host" : a->device),
-                            .cpu = a->cpu,
-                            .threads = (unsigned)a->threads,
-                            .strip_rows = (unsigned)a->strip_rows,
-                            .tile_columns = (unsigned)a->tile_columns};
-    if (!config->device)
+    option_computing computing = a->computing;
+    if (a->report)
+        computing.device = "host";
+    if (!options_config(&computing, config))
         return false;
-    if (a->size && !options_size(a->size, MONA_MAX_SIDE, &width, &height))
-        return false;
-    config->sizes[0] = (mona_size){width, height};
     if (a->trace && !a->pipeline && !modelled_device(config->device) &&
         config->device != &mona_device_ascend)
         return cli_fail(0, "--trace needs --device model310, --device ascend or --pipeline");
@@ -143,20 +137,12 @@ static const char running[] = "What to run", times[] = "Timing and verdict",
                   output[] = "Output";
 
 static const option options[] = {
-    {"--size", NULL, OPTION_STRING, FIELD(size), "WxH", running,
+    {"--size", NULL, OPTION_STRING, FIELD(computing.size), "WxH", running,
      .help = "size of the first input; with --pipeline CLIP, of the result"},
-    {"--threads", "-j", OPTION_WHOLE, FIELD(threads), "N", running,
-     .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS, .alias = "--jobs"},
+    OPTIONS_COMPUTING(FIELD(computing), running),
     {"--streams", NULL, OPTION_STRING, FIELD(streams), "N|A..B", running,
      .help = "run N streams in turns with one copy of the weights; or each number of streams from "
              "A to B"},
-    OPTION_DEVICE(FIELD(device), running),
-    OPTION_CPU(FIELD(cpu), running),
-    {"--strip-rows", NULL, OPTION_WHOLE, FIELD(strip_rows), "N", running,
-     .help = "rows to compute at a time (default 0: the planner chooses)",
-     .maximum = MONA_MAX_SIDE},
-    {"--tile-columns", NULL, OPTION_WHOLE, FIELD(tile_columns), "N", running,
-     .help = "columns of a tile (default 0: the planner chooses)", .maximum = MONA_MAX_SIDE},
     {"--layers", NULL, OPTION_FLAG, FIELD(layers), NULL, running,
      .help = "show where the time goes, operator by operator, next to what the machine can do"},
     {"--ablate", NULL, OPTION_FLAG, FIELD(ablate), NULL, running,

@@ -15,13 +15,14 @@
 #include "apps/bench/report/verdict.h"
 
 typedef struct bench_arguments {
-    const char *model, *size, *cpu, *device, *trace, *costs;
+    const char *model, *trace, *costs;
+    option_computing computing;
     const char *pipeline, *streams, *onnx, *report;
     const char *warm_up, *duration, *budget, *old, *regression, *samples, *html, *svg;
 #ifndef MONA_NO_VIDEO
     enhance_options enhance;
 #endif
-    long threads, iterations, strip_rows, tile_columns;
+    long iterations;
     const char *jitter, *late, *burst;
     double percentile, fps, max_delay;
     bool json, csv, peak, layers, ablate, live;

@@ -20,6 +20,7 @@
 #include "apps/bench/report/provenance.h"
 #include "apps/bench/sampling.h"
 #include "apps/enhance/enhance_options.h"
+#include "apps/cli/json_read.h"
 
 /* Limits: models of a stage; frames of warm-up; frames a second for which a run of a given length
  * has room; frames of a clip that is repeated. */
@@ -140,13 +141,12 @@ static bool play(run *r, enhance_report *report)
     return good || cli_fail(0, "%s", error.text);
 }
 
-static void describe(cJSON *result, const run *r, const enhance_report *report)
+void bench_pipeline_describe(cJSON *result, const char *kind, const enhance_settings *s,
+                             const enhance_report *report)
 {
-    const bench_pipeline_job *job = r->job;
     mona_device_properties device = {.name = "host", .isa = ""};
-    const enhance_settings *s = job->enhance;
     mona_device_query(s->stage.device, &device);
-    cJSON_AddStringToObject(result, "kind", "pipeline");
+    cJSON_AddStringToObject(result, "kind", kind);
     cJSON_AddStringToObject(result, "clip", s->input);
     enhance_describe(result, s, report);
     cJSON_AddNumberToObject(result, "width", report->in_width);
@@ -156,9 +156,6 @@ static void describe(cJSON *result, const run *r, const enhance_report *report)
     cJSON_AddStringToObject(result, "device", device.name);
     cJSON_AddStringToObject(result, "isa", s->stage.cpu ? s->stage.cpu : device.isa);
     cJSON_AddNumberToObject(result, "threads", s->stage.threads ? s->stage.threads : device.cores);
-    result_add_number(result, "source_fps", job->fps);
-    cJSON_AddNumberToObject(result, "engine_bytes", (double)report->engine_bytes);
-    cJSON_AddNumberToObject(result, "frame_bytes", (double)report->frame_bytes);
 }
 
 /* The mean work of a stage over all frames, as the sum of its operators; like theirs, it includes
@@ -175,7 +172,7 @@ static bool add_layers(cJSON *result, const run *r)
 {
     peak limit;
     const double ms_per_tick = r->ms_per_tick / (double)r->marks.count;
-    if (!peak_measure((unsigned)result_number(result, "threads"), &limit))
+    if (!peak_measure((unsigned)json_number(result, "threads"), &limit))
         return cli_fail(0, "the peak cannot be measured: no threads or memory left");
     result_add_number(result, "peak_gmac_per_s", limit.int8_gmac_per_s);
     result_add_number(result, "memory_gb_per_s", 2 * limit.copy_gb_per_s);
@@ -216,7 +213,10 @@ static cJSON *conclude(run *r, const enhance_report *report)
     bool done = true;
     for (size_t f = m->first; f < m->count && done; f++)
         done = samples_add(&s, pipeline_frame_ms(m, f));
-    describe(result, r, report);
+    bench_pipeline_describe(result, "pipeline", job->enhance, report);
+    result_add_number(result, "source_fps", job->fps);
+    cJSON_AddNumberToObject(result, "engine_bytes", (double)report->engine_bytes);
+    cJSON_AddNumberToObject(result, "frame_bytes", (double)report->frame_bytes);
     done =
         done && result_add_samples(result, &s, job->percentile) &&
         pipeline_marks_add(result, m, period_ms, job->budget_ms > 0 ? job->budget_ms : period_ms) &&
@@ -270,55 +270,54 @@ cJSON *bench_pipeline(const bench_pipeline_job *job)
 /* ---- for people -------------------------------------------------------------------------------
  */
 
-static const char *text(const cJSON *o, const char *key)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(o, key);
-    return cJSON_IsString(item) ? item->valuestring : "";
-}
-
 static void print_steps(const cJSON *result)
 {
     const cJSON *step;
     printf("  %-10s %9s %9s %9s %9s %9s %9s %6s %6s\n", "step, ms", "work p50", "p99", "max",
            "wait p50", "p99", "max", "queue", "max");
-    cJSON_ArrayForEach(step, cJSON_GetObjectItemCaseSensitive(result, "steps"))
+    cJSON_ArrayForEach(step, json_get(result, "steps"))
     {
-        const cJSON *work = cJSON_GetObjectItemCaseSensitive(step, "work");
-        const cJSON *wait = cJSON_GetObjectItemCaseSensitive(step, "wait");
-        printf("  %-10s %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %6.2f %6.0f\n", text(step, "name"),
-               result_number(work, "p50_ms"), result_number(work, "p99_ms"),
-               result_number(work, "max_ms"), result_number(wait, "p50_ms"),
-               result_number(wait, "p99_ms"), result_number(wait, "max_ms"),
-               result_number(step, "queue_mean"), result_number(step, "queue_max"));
+        const cJSON *work = json_get(step, "work");
+        const cJSON *wait = json_get(step, "wait");
+        printf("  %-10s %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f %6.2f %6.0f\n",
+               json_string(step, "name"), json_number(work, "p50_ms"), json_number(work, "p99_ms"),
+               json_number(work, "max_ms"), json_number(wait, "p50_ms"),
+               json_number(wait, "p99_ms"), json_number(wait, "max_ms"),
+               json_number(step, "queue_mean"), json_number(step, "queue_max"));
     }
+}
+
+void bench_pipeline_print_run(const cJSON *result, const char *pace)
+{
+    printf("%s, %.0fx%.0f to %.0fx%.0f by %s, %s\n", json_string(result, "clip"),
+           json_number(result, "width"), json_number(result, "height"),
+           json_number(result, "out_width"), json_number(result, "out_height"),
+           json_string(result, "networks"), pace);
+    printf("  encoder    %s\n", json_string(result, "encoder"));
 }
 
 void bench_pipeline_print(const cJSON *result)
 {
-    const cJSON *interval = cJSON_GetObjectItemCaseSensitive(result, "interval");
-    const cJSON *deadline = cJSON_GetObjectItemCaseSensitive(result, "deadline");
-    const double fps = result_number(result, "source_fps");
+    const cJSON *interval = json_get(result, "interval");
+    const cJSON *deadline = json_get(result, "deadline");
+    const double fps = json_number(result, "source_fps");
     char pace[48] = "as fast as it goes";
     if (fps > 0)
         snprintf(pace, sizeof pace, "%g frames a second", fps);
-    printf("%s, %.0fx%.0f to %.0fx%.0f by %s, %s\n", text(result, "clip"),
-           result_number(result, "width"), result_number(result, "height"),
-           result_number(result, "out_width"), result_number(result, "out_height"),
-           text(result, "networks"), pace);
-    printf("  encoder    %s\n", text(result, "encoder"));
+    bench_pipeline_print_run(result, pace);
     result_print_times(result);
     print_steps(result);
     printf(
         "  done       %.2f frames a second; from frame to frame p50 %.3f ms, p99 %.3f, max %.3f, "
         "jitter %.3f\n",
-        result_number(result, "fps"), result_number(interval, "p50_ms"),
-        result_number(interval, "p99_ms"), result_number(interval, "max_ms"),
-        result_number(result, "jitter_ms"));
+        json_number(result, "fps"), json_number(interval, "p50_ms"),
+        json_number(interval, "p99_ms"), json_number(interval, "max_ms"),
+        json_number(result, "jitter_ms"));
     if (deadline)
         printf("  deadline   %.3f ms: %.0f of %.0f frames missed, at most %.0f in a row\n",
-               result_number(deadline, "deadline_ms"), result_number(deadline, "misses"),
-               result_number(result, "iterations"), result_number(deadline, "longest_run"));
+               json_number(deadline, "deadline_ms"), json_number(deadline, "misses"),
+               json_number(result, "iterations"), json_number(deadline, "longest_run"));
     bench_layers_print(result);
     printf("  memory     %.0f bytes for the networks, %.0f of frames\n",
-           result_number(result, "engine_bytes"), result_number(result, "frame_bytes"));
+           json_number(result, "engine_bytes"), json_number(result, "frame_bytes"));
 }

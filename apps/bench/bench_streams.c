@@ -13,6 +13,7 @@
 #include "apps/cli/options.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/bench/fair_queue.h"
+#include "apps/cli/json_read.h"
 
 enum { WARM_UP = 5, SECONDS = 5 };
 
@@ -178,8 +179,8 @@ static double evenness(const cJSON *list, const char *key)
     const cJSON *o;
     cJSON_ArrayForEach(o, list)
     {
-        min = fmin(min, result_number(o, key));
-        max = fmax(max, result_number(o, key));
+        min = fmin(min, json_number(o, key));
+        max = fmax(max, json_number(o, key));
     }
     return max > 0 ? min / max : 0;
 }
@@ -276,11 +277,11 @@ static cJSON *scan_row(const cJSON *result)
                                        "p99_ms",  "max_ms",  "fairness", "p99_fairness"};
     cJSON *row = cJSON_CreateObject();
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        cJSON_AddNumberToObject(row, keys[i], result_number(result, keys[i]));
+        cJSON_AddNumberToObject(row, keys[i], json_number(result, keys[i]));
     cJSON_AddNumberToObject(row, "arena_bytes",
-                            result_number(result, "arena_bytes") +
-                                (result_number(result, "streams") - 1) *
-                                    result_number(result, "added_bytes"));
+                            json_number(result, "arena_bytes") +
+                                (json_number(result, "streams") - 1) *
+                                    json_number(result, "added_bytes"));
     return row;
 }
 
@@ -310,12 +311,11 @@ static void print_each(const cJSON *result)
     int number = 0;
     printf("  %-8s %8s %9s %9s %9s %9s %9s %9s %9s\n", "stream", "frames", "a second", "p50, ms",
            "p90", "p99", "max", "std dev", "wait p50");
-    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(result, "each"))
+    cJSON_ArrayForEach(o, json_get(result, "each"))
         printf("  %-8d %8.0f %9.2f %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f\n", ++number,
-               result_number(o, "iterations"), result_number(o, "fps"), result_number(o, "p50_ms"),
-               result_number(o, "p90_ms"), result_number(o, "p99_ms"), result_number(o, "max_ms"),
-               result_number(o, "stddev_ms"),
-               result_number(cJSON_GetObjectItemCaseSensitive(o, "wait"), "p50_ms"));
+               json_number(o, "iterations"), json_number(o, "fps"), json_number(o, "p50_ms"),
+               json_number(o, "p90_ms"), json_number(o, "p99_ms"), json_number(o, "max_ms"),
+               json_number(o, "stddev_ms"), json_number(json_get(o, "wait"), "p50_ms"));
 }
 
 static void print_scan(const cJSON *scan)
@@ -325,39 +325,38 @@ static void print_scan(const cJSON *scan)
         return;
     printf("  %-8s %9s %9s %9s %9s %7s %10s %12s\n", "streams", "a second", "p50, ms", "p99", "max",
            "even by", "p99 within", "arena bytes");
-    cJSON_ArrayForEach(o, scan) printf(
-        "  %-8.0f %9.2f %9.3f %9.3f %9.3f %6.1f%% %9.1f%% %12.0f\n", result_number(o, "streams"),
-        result_number(o, "fps"), result_number(o, "p50_ms"), result_number(o, "p99_ms"),
-        result_number(o, "max_ms"), 100 * result_number(o, "fairness"),
-        100 * (1 - result_number(o, "p99_fairness")), result_number(o, "arena_bytes"));
+    cJSON_ArrayForEach(o, scan)
+        printf("  %-8.0f %9.2f %9.3f %9.3f %9.3f %6.1f%% %9.1f%% %12.0f\n",
+               json_number(o, "streams"), json_number(o, "fps"), json_number(o, "p50_ms"),
+               json_number(o, "p99_ms"), json_number(o, "max_ms"), 100 * json_number(o, "fairness"),
+               100 * (1 - json_number(o, "p99_fairness")), json_number(o, "arena_bytes"));
 }
 
 static void print_memory(const cJSON *result)
 {
     printf("  memory     %.0f bytes of arena for the first stream",
-           result_number(result, "arena_bytes"));
-    if (cJSON_GetObjectItemCaseSensitive(result, "added_bytes"))
+           json_number(result, "arena_bytes"));
+    if (json_get(result, "added_bytes"))
         printf(", %.0f for each further one: it reads the first one's weights\n"
                "             (with its planes, %.0f, and its plan, %.0f: the process grew by %.0f)",
-               result_number(result, "added_bytes"), result_number(result, "plane_bytes"),
-               result_number(result, "plan_bytes"), result_number(result, "resident_bytes"));
+               json_number(result, "added_bytes"), json_number(result, "plane_bytes"),
+               json_number(result, "plan_bytes"), json_number(result, "resident_bytes"));
     putchar('\n');
 }
 
 void bench_streams_print(const cJSON *result)
 {
-    const double threads = result_number(result, "threads");
+    const double threads = json_number(result, "threads");
     printf("%s at %.0fx%.0f, %s, %.0f streams of %.0f thread%s, %.0f at once\n",
-           cJSON_GetObjectItemCaseSensitive(result, "model")->valuestring,
-           result_number(result, "width"), result_number(result, "height"),
-           cJSON_GetObjectItemCaseSensitive(result, "isa")->valuestring,
-           result_number(result, "streams"), threads, threads > 1 ? "s" : "",
-           result_number(result, "at_once"));
+           json_string(result, "model"), json_number(result, "width"),
+           json_number(result, "height"), json_string(result, "isa"),
+           json_number(result, "streams"), threads, threads > 1 ? "s" : "",
+           json_number(result, "at_once"));
     print_each(result);
     printf("  together   %.2f frames a second; the slowest stream has %.1f %% of the fastest's "
            "rate, the lowest p99 is %.1f %% of the highest\n",
-           result_number(result, "fps"), 100 * result_number(result, "fairness"),
-           100 * result_number(result, "p99_fairness"));
+           json_number(result, "fps"), 100 * json_number(result, "fairness"),
+           100 * json_number(result, "p99_fairness"));
     print_memory(result);
-    print_scan(cJSON_GetObjectItemCaseSensitive(result, "scan"));
+    print_scan(json_get(result, "scan"));
 }

@@ -21,6 +21,7 @@
 #include "engine/model_format.h"
 #include "engine/mona_ascend.h"
 #include "formats/file.h"
+#include "apps/cli/json_read.h"
 
 /* Small ones first, whose faults are easiest to understand. */
 static const char *const networks[] = {"bicubic_x2",     "denoise_fast", "sr_x2_tiny", "sr_x2_fast",
@@ -158,12 +159,6 @@ static bool add_chip_run(cJSON *o, network *n, const sampling *how)
     return timed;
 }
 
-static const char *text_of(const cJSON *o, const char *key)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, key));
-    return text ? text : "";
-}
-
 static bool add_network(cJSON *list, const char *name, mona_size size, const sampling *how)
 {
     model_source source = {0};
@@ -176,12 +171,12 @@ static bool add_network(cJSON *list, const char *name, mona_size size, const sam
         return false;
     network n = {.name = name, .model = &source.model.model, .size = size};
     const bool ran = add_host(o, &n) && add_chip_run(o, &n, how);
-    const bool equal = ran && !strcmp(text_of(o, "host_crc32"), text_of(o, "chip_crc32"));
+    const bool equal = ran && !strcmp(json_string(o, "host_crc32"), json_string(o, "chip_crc32"));
     cJSON_AddBoolToObject(o, "equal", equal);
     printf("%s at %ux%u: ", name, size.width, size.height);
     if (ran)
         printf("%s, %.3f ms a frame\n", equal ? "the CPU's bytes" : "other bytes than the CPU's",
-               result_number(o, "p50_ms"));
+               json_number(o, "p50_ms"));
     else
         puts("failed");
     model_source_close(&source);

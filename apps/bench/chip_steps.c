@@ -11,6 +11,7 @@
 #include "apps/bench/statistics.h"
 #include "apps/cli/options.h"
 #include "engine/mona_ascend.h"
+#include "apps/cli/json_read.h"
 
 enum { STEPS = 3, WARM_UP = 8 };
 
@@ -144,7 +145,7 @@ bool chip_steps_add(cJSON *result, bench_session *session, const mona_model *mod
 
 const cJSON *chip_steps_of(const cJSON *result)
 {
-    return cJSON_GetObjectItemCaseSensitive(result, "chip");
+    return json_get(result, "chip");
 }
 
 void chip_steps_print(const cJSON *result)
@@ -156,11 +157,10 @@ void chip_steps_print(const cJSON *result)
     if (timed)
         printf("  steps      upload %.3f ms, run %.3f ms, download %.3f ms (medians, by the chip's "
                "clock)\n",
-               result_number(chip, keys[0]), result_number(chip, keys[1]),
-               result_number(chip, keys[2]));
-    printf("  overlapped %.3f ms a frame", result_number(chip, "overlapped_ms"));
+               json_number(chip, keys[0]), json_number(chip, keys[1]), json_number(chip, keys[2]));
+    printf("  overlapped %.3f ms a frame", json_number(chip, "overlapped_ms"));
     if (timed)
         printf(", all three steps at once for %.0f %% of the time",
-               100 * result_number(chip, "together"));
+               100 * json_number(chip, "together"));
     putchar('\n');
 }

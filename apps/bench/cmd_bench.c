@@ -141,13 +141,13 @@ static int run_pipeline(const bench_request *b)
     enhance_settings settings = {.input = a->pipeline,
                                  .max_delay = a->max_delay,
                                  .stage = {.device = b->config.device,
-                                           .or_host = options_or_host(a->device),
-                                           .cpu = a->cpu,
-                                           .threads = (unsigned)a->threads,
-                                           .strip_rows = (unsigned)a->strip_rows}};
+                                           .or_host = options_or_host(a->computing.device),
+                                           .cpu = b->config.cpu,
+                                           .threads = b->config.threads,
+                                           .strip_rows = b->config.strip_rows}};
     const bench_pipeline_job job = {
         .enhance = &settings,
-        .size = a->size ? b->config.sizes[0] : (mona_size){640, 360},
+        .size = a->computing.size ? b->config.sizes[0] : (mona_size){640, 360},
         .frames = a->iterations ? a->iterations
                   : a->duration ? 0
                                 : SAMPLING_ITERATIONS,
@@ -163,7 +163,7 @@ static int run_pipeline(const bench_request *b)
     if (synthetic)
         options.size.input = job.size;
     else
-        options.size.size = a->size;
+        options.size.size = a->computing.size;
     if (!enhance_options_check(&options))
         return EXIT_USAGE;
     stage_models models = {0};
@@ -182,7 +182,7 @@ static int run_pipeline(const bench_request *b)
 
 static int run_report(const bench_request *b)
 {
-    const mona_size size = b->arguments.size ? b->config.sizes[0] : (mona_size){640, 360};
+    const mona_size size = b->arguments.computing.size ? b->config.sizes[0] : (mona_size){640, 360};
     sampling how = b->how;
     how.device = &mona_device_ascend;
     if (b->arguments.model || b->arguments.pipeline)
@@ -195,7 +195,7 @@ int bench_run(int argc, char **argv)
     bench_request b = {0};
     bench_arguments *a = &b.arguments;
 #ifndef MONA_NO_VIDEO
-    a->enhance.crf = -1;
+    a->enhance = (enhance_options)ENHANCE_OPTIONS_NONE;
 #endif
     const char *operands[2];
     const options_result parsed = options_parse(&command_bench, a, argc, argv, operands);
@@ -207,7 +207,7 @@ int bench_run(int argc, char **argv)
     if (a->peak) {
         mona_device_properties properties;
         mona_device_query(b.config.device, &properties);
-        return report_peak(a->threads ? (unsigned)a->threads : properties.cores, a->json);
+        return report_peak(b.config.threads ? b.config.threads : properties.cores, a->json);
     }
     if (a->report)
         return run_report(&b);

@@ -271,16 +271,16 @@ options_result options_parse(const command *line, void *values, int argc, char *
     return OPTIONS_RUN;
 }
 
-bool options_cut(double start, double duration, double *end)
+bool options_cut(option_cut *cut)
 {
-    if (duration >= 0 && *end >= 0)
+    if (cut->duration >= 0 && cut->end >= 0)
         return cli_fail(0, "expected --duration or --end, found both");
-    if (duration == 0)
+    if (cut->duration == 0)
         return cli_fail(0, "--duration: expected more than 0 s");
-    if (*end >= 0 && *end <= start)
-        return cli_fail(0, "--end: expected a time after --start, which is %g s, found %g s", start,
-                        *end);
-    *end = duration > 0 ? start + duration : *end < 0 ? 0 : *end;
+    if (cut->end >= 0 && cut->end <= cut->start)
+        return cli_fail(0, "--end: expected a time after --start, which is %g s, found %g s",
+                        cut->start, cut->end);
+    cut->end = cut->duration > 0 ? cut->start + cut->duration : cut->end < 0 ? 0 : cut->end;
     return true;
 }
 
@@ -315,6 +315,18 @@ static void set_rules(void)
 bool options_or_host(const char *device)
 {
     return !strcmp(device, "auto");
+}
+
+bool options_config(const option_computing *c, mona_config *config)
+{
+    *config = (mona_config){.device = options_device(c->device),
+                            .cpu = c->cpu,
+                            .threads = (unsigned)c->threads,
+                            .strip_rows = (unsigned)c->strip_rows,
+                            .tile_columns = (unsigned)c->tile_columns};
+    mona_size *size = &config->sizes[0];
+    return config->device &&
+           (!c->size || options_size(c->size, MONA_MAX_SIDE, &size->width, &size->height));
 }
 
 const mona_device *options_device(const char *name)

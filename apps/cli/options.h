@@ -92,30 +92,66 @@ typedef enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD } options_r
             .values = "c avx2 avxvnni avx512 neon dotprod"                                         \
     }
 
-/* A part of a clip as in ffmpeg; from..to is start <= time < end. */
-#define OPTIONS_CUT(type, group, of)                                                               \
+/* How a model is run. */
+typedef struct option_computing {
+    const char *device, *cpu, *size;
+    long threads, strip_rows, tile_columns;
+} option_computing;
+
+/* clang-format off */
+/* Its rows but for size's. at: offset of an option_computing in the command's values. */
+#define OPTIONS_COMPUTING(at, group)                                                               \
+    {"--threads", "-j", OPTION_WHOLE, (at) + offsetof(option_computing, threads), "N", group,      \
+     .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS,                     \
+     .alias = "--jobs"},                                                                           \
+    OPTION_DEVICE((at) + offsetof(option_computing, device), group),                               \
+    OPTION_CPU((at) + offsetof(option_computing, cpu), group),                                     \
+    {"--strip-rows", NULL, OPTION_WHOLE, (at) + offsetof(option_computing, strip_rows), "N", group,\
+     .help = "output rows to compute at a time (default 0: the planner chooses)",                  \
+     .maximum = MONA_MAX_SIDE},                                                                    \
+    {"--tile-columns", NULL, OPTION_WHOLE, (at) + offsetof(option_computing, tile_columns), "N",   \
+     group, .help = "output columns of a tile (default 0: the planner chooses)",                   \
+     .maximum = MONA_MAX_SIDE}
+/* clang-format on */
+
+/* The same for a plan or session; its first size is --size's, if given. False: one line was
+ * printed. */
+bool options_config(const option_computing *computing, mona_config *config);
+
+/* A part of a clip as in ffmpeg: start <= time < end, in seconds. Set to OPTION_CUT_NONE before the
+ * options are parsed. */
+typedef struct option_cut {
+    double start, duration, end;
+} option_cut;
+
+#define OPTION_CUT_NONE                                                                            \
+    {                                                                                              \
+        0, -1, -1                                                                                  \
+    }
+
+/* Its rows. at: offset of an option_cut in the command's values. */
+#define OPTIONS_CUT(at, group, of)                                                                 \
     {"--start",                                                                                    \
      "-ss",                                                                                        \
      OPTION_TIME,                                                                                  \
-     offsetof(type, start),                                                                        \
+     (at) + offsetof(option_cut, start),                                                           \
      "TIME",                                                                                       \
      group,                                                                                        \
      .help = "start at this time" of ", such as 12.5, 1:30 or 01:02:03.250"},                      \
         {"--duration",                                                                             \
          "-t",                                                                                     \
          OPTION_TIME,                                                                              \
-         offsetof(type, duration),                                                                 \
+         (at) + offsetof(option_cut, duration),                                                    \
          "TIME",                                                                                   \
          group,                                                                                    \
          .help = "stop this long after the start"},                                                \
     {                                                                                              \
-        "--end", "-to", OPTION_TIME, offsetof(type, end), "TIME", group,                           \
+        "--end", "-to", OPTION_TIME, (at) + offsetof(option_cut, end), "TIME", group,              \
             .help = "stop at this time" of                                                         \
     }
 
-/* Sets *end from --duration and --end, each negative if not given; 0: no end. False: one line was
- * printed. */
-bool options_cut(double start, double duration, double *end);
+/* Sets end from what was given; 0: no end. False: one line was printed. */
+bool options_cut(option_cut *cut);
 
 /* Reads the WIDTHxHEIGHT given to --size, each 1..limit. False: one line was printed. */
 bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *height);

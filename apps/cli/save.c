@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/cli/save.h"
 
+#include <stdlib.h>
+
 #include "apps/cli/options.h"
 #include "pipeline/io/outfile.h"
 
@@ -9,4 +11,19 @@ bool save_file(const char *path, const char *input, const void *bytes, size_t si
     pipeline_error error = {0};
     return outfile_save(path, input, bytes, size, &error) ||
            !cli_fail(EXIT_FAILED, "%s", error.text);
+}
+
+void text_file_begin(text_file *t)
+{
+    *t = (text_file){0};
+    t->f = open_memstream(&t->text, &t->size);
+}
+
+bool text_file_save(text_file *t, bool complete, const char *path, const char *input)
+{
+    const bool whole = t->f && !fclose(t->f) && complete;
+    const bool saved = whole ? save_file(path, input, t->text, t->size)
+                             : !cli_fail(EXIT_FAILED, "%s: out of memory", path);
+    free(t->text);
+    return saved;
 }

@@ -5,9 +5,23 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* Writes bytes under path, where a file appears only when it is complete. Refuses to replace the
  * file `input` (NULL: there is none). False: one line was printed. */
 bool save_file(const char *path, const char *input, const void *bytes, size_t size);
+
+/* A text file that is put together in memory first. */
+typedef struct text_file {
+    FILE *f; /* write here; NULL: out of memory */
+    char *text;
+    size_t size;
+} text_file;
+
+/* Must not move, and text_file_save ends it. */
+void text_file_begin(text_file *t);
+
+/* Saves it as save_file does, unless something failed. complete: all of it was put. */
+bool text_file_save(text_file *t, bool complete, const char *path, const char *input);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/cli/table.h"
+#include "apps/cli/json_read.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -14,7 +15,7 @@ void table_append(char *text, size_t size, const char *more)
 
 const char *table_cell(const cJSON *row, const char *key, char *buffer, size_t size)
 {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(row, key);
+    const cJSON *item = json_get(row, key);
     buffer[0] = 0;
     if (cJSON_IsString(item))
         snprintf(buffer, size, "%s", item->valuestring);
@@ -45,7 +46,7 @@ void table_print(const cJSON *rows, const char *const *keys, size_t key_count)
     cJSON_ArrayForEach(row, rows)
     {
         for (size_t k = 0; k < key_count; k++) {
-            const bool number = cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(row, keys[k]));
+            const bool number = cJSON_IsNumber(json_get(row, keys[k]));
             table_cell(row, keys[k], text, sizeof text);
             if (number)
                 printf("  %*s", width[k], text);

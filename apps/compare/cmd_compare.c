@@ -17,7 +17,8 @@
 
 typedef struct arguments {
     const char *a, *b, *plot, *html;
-    double start, duration, end, min_psnr, min_ssim;
+    option_cut cut;
+    double min_psnr, min_ssim;
     long frames;
     bool scale, json;
 } arguments;
@@ -32,18 +33,14 @@ static bool print_json(const comparison_log *log, const arguments *a)
 
 static bool write_plot(comparison_log *log, const arguments *a)
 {
-    char *text = NULL;
-    size_t size = 0;
     chart c;
+    text_file t;
     if (!comparison_chart(log, &c))
         return false;
-    FILE *f = open_memstream(&text, &size);
-    if (!f)
-        return !cli_fail(EXIT_FAILED, "out of memory");
-    chart_write(f, &c);
-    const bool good = !fclose(f) && save_file(a->plot, NULL, text, size);
-    free(text);
-    return good;
+    text_file_begin(&t);
+    if (t.f)
+        chart_write(t.f, &c);
+    return text_file_save(&t, true, a->plot, NULL);
 }
 
 static bool write_page(comparison_log *log, const arguments *a)
@@ -88,12 +85,12 @@ static bool tell(comparison_log *log, const arguments *a)
 
 static int run(int argc, char **argv)
 {
-    arguments a = {.duration = -1, .end = -1};
+    arguments a = {.cut = OPTION_CUT_NONE};
     const char *operands[3];
     const options_result result = options_parse(&command_compare, &a, argc, argv, operands);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
-    if (!options_cut(a.start, a.duration, &a.end))
+    if (!options_cut(&a.cut))
         return EXIT_USAGE;
     a.a = operands[0];
     a.b = operands[1];
@@ -102,8 +99,8 @@ static int run(int argc, char **argv)
     comparison_log log = {.views_wanted = a.html};
     const bool good = comparison_run(&log, (compare_settings){.a = a.a,
                                                               .b = a.b,
-                                                              .start = a.start,
-                                                              .end = a.end,
+                                                              .start = a.cut.start,
+                                                              .end = a.cut.end,
                                                               .frames = (uint64_t)a.frames,
                                                               .scale = a.scale}) &&
                       tell(&log, &a);
@@ -114,7 +111,7 @@ static int run(int argc, char **argv)
 static const char compared[] = "What is compared", results[] = "Results";
 
 static const option options[] = {
-    OPTIONS_CUT(arguments, compared, " of A"),
+    OPTIONS_CUT(offsetof(arguments, cut), compared, " of A"),
     {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", compared,
      .help = "compare only the first N frames (default: all, and both must have the same number)",
      .minimum = 1, .maximum = 1e15},

@@ -179,14 +179,6 @@ static cJSON *document_of(const report *r, const comparison_log *log)
 
 /* ---- the page ------------------------------------------------------------------------------- */
 
-static bool put_json(FILE *f, const report *r, const comparison_log *log)
-{
-    cJSON *document = document_of(r, log);
-    const bool good = page_put_json(f, document);
-    cJSON_Delete(document);
-    return good;
-}
-
 static bool put_chart(FILE *f, const report *r, comparison_log *log)
 {
     chart c;
@@ -207,24 +199,17 @@ static bool put_chart(FILE *f, const report *r, comparison_log *log)
 
 static bool put_page(FILE *f, const report *r, comparison_log *log)
 {
-    const char *rest = page_put_until(f, page_put_style(f, report_page), "<!--CHART-->");
-    if (!put_chart(f, r, log))
-        return false;
-    rest = page_put_until(f, rest, "<!--DATA-->");
-    return put_json(f, r, log) && fputs(rest, f) >= 0;
+    page_begin(f);
+    const char *rest = page_put_until(f, report_page, "<!--CHART-->");
+    cJSON *document = put_chart(f, r, log) ? document_of(r, log) : NULL;
+    const bool good = document && page_end(f, rest, document);
+    cJSON_Delete(document);
+    return good;
 }
 
 bool report_write(const report *r, comparison_log *log, const char *path)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    bool good = f && put_page(f, r, log);
-    if (f && (fclose(f) || !good))
-        good = false;
-    if (!good)
-        cli_fail(EXIT_FAILED, "%s: out of memory for the page", path);
-    good = good && save_file(path, NULL, text, size);
-    free(text);
-    return good;
+    text_file t;
+    text_file_begin(&t);
+    return text_file_save(&t, t.f && put_page(t.f, r, log), path, NULL);
 }

@@ -19,10 +19,11 @@
 #include "apps/cli/model_source.h"
 #include "apps/cli/save.h"
 #include "apps/cli/table.h"
+#include "apps/cli/json_read.h"
 
 typedef struct inspect_job {
-    const char *model, *size, *device, *cpu, *dot, *firmware;
-    long threads, strip_rows, tile_columns;
+    const char *model, *dot, *firmware;
+    option_computing computing;
     bool json, program, kernel;
     mona_config config;
 } inspect_job;
@@ -31,18 +32,7 @@ typedef struct inspect_job {
 
 static bool check_options(inspect_job *job)
 {
-    unsigned width = 0, height = 0;
-    if (job->size && !options_size(job->size, MONA_MAX_SIDE, &width, &height))
-        return false;
-    job->config = (mona_config){
-        .device = options_device(job->device),
-        .cpu = job->cpu,
-        .threads = (unsigned)job->threads,
-        .strip_rows = (unsigned)job->strip_rows,
-        .tile_columns = (unsigned)job->tile_columns,
-        .sizes = {{width, height}},
-    };
-    return job->config.device;
+    return options_config(&job->computing, &job->config);
 }
 
 static options_result read_options(inspect_job *job, int argc, char **argv)
@@ -60,7 +50,7 @@ static options_result read_options(inspect_job *job, int argc, char **argv)
 static void print_section(const cJSON *document, const char *name, const char *const *keys,
                           size_t key_count)
 {
-    const cJSON *rows = cJSON_GetObjectItemCaseSensitive(document, name);
+    const cJSON *rows = json_get(document, name);
     if (!rows)
         return;
     printf("\n%s\n", name);
@@ -75,7 +65,7 @@ static bool add_plan(const inspect_job *job, const mona_model *model, cJSON *doc
     mona_plan *plan;
     const mona_status status = mona_plan_make(&plan, memory, model, &job->config);
     if (status)
-        cli_fail(EXIT_FAILED, "%s: cannot be planned for %s: %s", job->model, job->size,
+        cli_fail(EXIT_FAILED, "%s: cannot be planned for %s: %s", job->model, job->computing.size,
                  mona_status_text(status));
     else
         describe_plan(document, plan);
@@ -86,7 +76,7 @@ static bool add_plan(const inspect_job *job, const mona_model *model, cJSON *doc
 /* The members of an object, one a line. */
 static void print_object(const cJSON *document, const char *name)
 {
-    const cJSON *object = cJSON_GetObjectItemCaseSensitive(document, name), *item;
+    const cJSON *object = json_get(document, name), *item;
     char text[256];
     if (!object)
         return;
@@ -99,7 +89,7 @@ static void print_plan(const cJSON *document)
 {
     static const char *const frame_keys[] = {"name", "type", "channels", "size", "scale"};
     static const char *const buffer_keys[] = {"name", "kind", "offset", "bytes", "rows"};
-    const cJSON *plan = cJSON_GetObjectItemCaseSensitive(document, "plan");
+    const cJSON *plan = json_get(document, "plan");
     if (!plan)
         return;
     char text[256];
@@ -129,9 +119,9 @@ static void print_model(const cJSON *document)
     print_section(document, "inputs", tensor_keys, 5);
     print_section(document, "outputs", tensor_keys, 5);
     print_section(document, "operators", op_keys, 7);
-    if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(document, "programs")))
+    if (cJSON_GetArraySize(json_get(document, "programs")))
         print_section(document, "programs", program_keys, 5);
-    if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(document, "plans")))
+    if (cJSON_GetArraySize(json_get(document, "plans")))
         print_section(document, "plans", plan_keys, 5);
     print_plan(document);
     print_object(document, "firmware");
@@ -140,16 +130,11 @@ static void print_model(const cJSON *document)
 /* Writes the graph of one of the models. */
 static bool save_graph(const char *path, const mona_model *model, const Onnx__GraphProto *graph)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    bool ok = f && (model ? inspect_graph_mona(f, model) : inspect_graph_onnx(f, graph));
-    if (f && fclose(f))
-        ok = false;
-    ok = ok ? save_file(path, NULL, text, size)
-            : (bool)cli_fail(EXIT_FAILED, "%s: out of memory for the graph", path);
-    free(text);
-    return ok;
+    text_file t;
+    text_file_begin(&t);
+    const bool ok =
+        t.f && (model ? inspect_graph_mona(t.f, model) : inspect_graph_onnx(t.f, graph));
+    return text_file_save(&t, ok, path, NULL);
 }
 
 static int list_programs(const char *name, bool kernel)
@@ -168,10 +153,10 @@ static cJSON *inspect_mona(const inspect_job *job)
     cJSON *document = NULL;
     if (model_source_open(&source, job->model)) {
         document = describe_model(job->model, &source.model.model);
-        const bool planned = job->firmware
-                                 ? firmware_budget(document, job->model, &source.model.model,
-                                                   job->firmware, job->config.sizes[0])
-                                 : !job->size || add_plan(job, &source.model.model, document);
+        const bool planned =
+            job->firmware ? firmware_budget(document, job->model, &source.model.model,
+                                            job->firmware, job->config.sizes[0])
+                          : !job->computing.size || add_plan(job, &source.model.model, document);
         if (!planned || (job->dot && !save_graph(job->dot, &source.model.model, NULL))) {
             cJSON_Delete(document);
             document = NULL;
@@ -253,17 +238,17 @@ static int run(int argc, char **argv)
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
     const bool onnx = ends_in(job.model, ".onnx"), om = ends_in(job.model, ".om");
-    if (job.firmware && !job.size)
+    if (job.firmware && !job.computing.size)
         return cli_fail(EXIT_USAGE, "--firmware: expected --size WxH too");
     if ((onnx || om) && job.firmware)
         return cli_fail(EXIT_USAGE,
                         "--firmware is for .mona models; found %s: mona compile makes one of it",
                         job.model);
-    if ((onnx || om) && job.size)
+    if ((onnx || om) && job.computing.size)
         return cli_fail(EXIT_USAGE, "--size is for .mona models; found %s", job.model);
     if (om && job.dot)
         return cli_fail(EXIT_USAGE, "--dot is for .mona and .onnx models; found %s", job.model);
-    if ((job.program || job.kernel) && (onnx || om || job.json || job.dot || job.size))
+    if ((job.program || job.kernel) && (onnx || om || job.json || job.dot || job.computing.size))
         return cli_fail(EXIT_USAGE,
                         "--program and --kernel print the programs of a .mona model, and nothing "
                         "else: expected no other option");
@@ -284,19 +269,9 @@ static int run(int argc, char **argv)
 static const char planning[] = "Planning";
 
 static const option options[] = {
-    {"--size", NULL, OPTION_STRING, offsetof(inspect_job, size), "WxH", planning,
+    {"--size", NULL, OPTION_STRING, offsetof(inspect_job, computing.size), "WxH", planning,
      .help = "plan for frames of this size, and print memory and work"},
-    {"--threads", "-j", OPTION_WHOLE, offsetof(inspect_job, threads), "N", planning,
-     .help = "plan for N threads (default: one per core)", .minimum = 1,
-     .maximum = MONA_MAX_THREADS, .alias = "--jobs"},
-    OPTION_DEVICE(offsetof(inspect_job, device), planning),
-    OPTION_CPU(offsetof(inspect_job, cpu), planning),
-    {"--strip-rows", NULL, OPTION_WHOLE, offsetof(inspect_job, strip_rows), "N", planning,
-     .help = "output rows to compute at a time (default: the planner chooses)", .minimum = 1,
-     .maximum = MONA_MAX_SIDE},
-    {"--tile-columns", NULL, OPTION_WHOLE, offsetof(inspect_job, tile_columns), "N", planning,
-     .help = "output columns of a tile (default: the planner chooses)", .minimum = 1,
-     .maximum = MONA_MAX_SIDE},
+    OPTIONS_COMPUTING(offsetof(inspect_job, computing), planning),
     {"--firmware", NULL, OPTION_STRING, offsetof(inspect_job, firmware), "CPU", planning,
      .help = "print flash, memory and work of the model as C on a small CPU: " FIRMWARE_CPUS},
     {"--program", NULL, OPTION_FLAG, offsetof(inspect_job, program), NULL, "Other",

@@ -8,7 +8,8 @@
 
 #include "apps/cli/commands.h"
 #include "formats/compiler/passes/fusion.h"
-#include "formats/operators.h"
+#include "formats/compiler/import/operators.h"
+#include "formats/reference/operators.h"
 #include "apps/cli/json_output.h"
 #include "apps/cli/table.h"
 
@@ -17,7 +18,7 @@ typedef struct arguments {
 } arguments;
 
 /* Writes "2", "1-3" or "1 or more". */
-static void inputs_text(const operator_row *row, char *text, size_t size)
+static void inputs_text(const reference_row *row, char *text, size_t size)
 {
     if (row->max_inputs == OPERATOR_ANY_COUNT)
         snprintf(text, size, "%u or more", row->min_inputs);
@@ -30,11 +31,12 @@ static void inputs_text(const operator_row *row, char *text, size_t size)
 static cJSON *describe(const operator_row *row)
 {
     char types[384], inputs[32];
+    const reference_row *about = reference_find(row->name);
     cJSON *entry = cJSON_CreateObject();
-    operator_types(row->types, types, sizeof types);
-    inputs_text(row, inputs, sizeof inputs);
+    reference_types(about->types, types, sizeof types);
+    inputs_text(about, inputs, sizeof inputs);
     cJSON_AddStringToObject(entry, "operator", row->name);
-    cJSON_AddNumberToObject(entry, "since", (double)row->since);
+    cJSON_AddNumberToObject(entry, "since", (double)about->since);
     cJSON_AddStringToObject(entry, "inputs", inputs);
     cJSON_AddStringToObject(entry, "maps", row->import ? row->maps : "");
     cJSON_AddStringToObject(entry, "precisions", row->import ? "fp16, int8" : "");

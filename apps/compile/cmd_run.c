@@ -12,9 +12,9 @@
 #include "apps/compile/run_om.h"
 
 typedef struct run_job {
-    const char *model, *device, *cpu, *precision;
+    const char *model, *precision;
     option_list inputs, outputs;
-    long threads, strip_rows, tile_columns;
+    option_computing computing;
     bool raw, reference;
     mona_config config;
 } run_job;
@@ -34,14 +34,7 @@ static bool check_options(run_job *job)
                          job->reference ? "--reference" : "--precision", job->model);
     if (!job->inputs.count || !job->outputs.count)
         return !cli_fail(EXIT_USAGE, "expected arrays: -i IN.npy and -o OUT.npy");
-    job->config = (mona_config){
-        .cpu = job->cpu,
-        .threads = (unsigned)job->threads,
-        .strip_rows = (unsigned)job->strip_rows,
-        .tile_columns = (unsigned)job->tile_columns,
-        .device = options_device(job->device),
-    };
-    return job->config.device;
+    return options_config(&job->computing, &job->config);
 }
 
 static options_result read_options(run_job *job, int argc, char **argv)
@@ -119,7 +112,7 @@ static bool run_engine(run_job *job, const mona_model *model, input_array *input
     session_binding bound = {0};
     pipeline_error error = {0};
     const bool opened = session_binding_open_deep(
-        &bound, model, job->model, 8, options_or_host(job->device), &job->config, &error);
+        &bound, model, job->model, 8, options_or_host(job->computing.device), &job->config, &error);
     if (!opened)
         cli_fail(EXIT_FAILED, "%s", error.text);
     const bool ok = opened && run_bound(job, &bound, inputs);
@@ -229,17 +222,7 @@ static const option options[] = {
      .help = "precision to compile an .onnx model for, in memory", .values = "fp16"},
     {"--reference", NULL, OPTION_FLAG, offsetof(run_job, reference), NULL, model_group,
      .help = "run an .onnx model in fp32, with plain loops instead of the engine"},
-    OPTION_DEVICE(offsetof(run_job, device), computing),
-    OPTION_CPU(offsetof(run_job, cpu), computing),
-    {"--threads", "-j", OPTION_WHOLE, offsetof(run_job, threads), "N", computing,
-     .help = "threads (default: one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS,
-     .alias = "--jobs"},
-    {"--strip-rows", NULL, OPTION_WHOLE, offsetof(run_job, strip_rows), "N", computing,
-     .help = "output rows to compute at a time (default: the planner chooses)", .minimum = 1,
-     .maximum = MONA_MAX_SIDE},
-    {"--tile-columns", NULL, OPTION_WHOLE, offsetof(run_job, tile_columns), "N", computing,
-     .help = "output columns of a tile (default: the planner chooses)", .minimum = 1,
-     .maximum = MONA_MAX_SIDE},
+    OPTIONS_COMPUTING(offsetof(run_job, computing), computing),
 };
 
 const command command_run = {

@@ -232,8 +232,8 @@ static cJSON *describe(const compile_report *r, compiler *c)
 static bool put(FILE *f, const cJSON *document, bool html)
 {
     if (html) {
-        const char *rest = page_put_until(f, page_put_style(f, compile_page), "<!--DATA-->");
-        return page_put_json(f, document) && fputs(rest, f) >= 0;
+        page_begin(f);
+        return page_end(f, compile_page, document);
     }
     char *text = json_text(document, true);
     const bool ok = text && fprintf(f, "%s\n", text) > 0;
@@ -245,17 +245,10 @@ bool compile_report_save(const compile_report *r, compiler *c, const char *path)
 {
     const size_t length = strlen(path);
     const bool html = length >= 5 && !strcmp(path + length - 5, ".html");
-    char *text = NULL;
-    size_t size = 0;
     cJSON *document = describe(r, c);
-    FILE *f = open_memstream(&text, &size);
-    bool good = f && put(f, document, html);
-    if (f && (fclose(f) || !good))
-        good = false;
-    if (!good)
-        cli_fail(EXIT_FAILED, "%s: out of memory for the report", path);
-    good = good && save_file(path, r->onnx, text, size);
-    free(text);
+    text_file t;
+    text_file_begin(&t);
+    const bool good = text_file_save(&t, t.f && put(t.f, document, html), path, r->onnx);
     cJSON_Delete(document);
     return good;
 }

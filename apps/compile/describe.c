@@ -8,6 +8,7 @@
 #include "ops/ops.h"
 #include "apps/cli/table.h"
 #include "apps/compile/programs.h"
+#include "apps/cli/json_read.h"
 
 static cJSON *tensor_rows(const mona_tensor_info *tensors, unsigned count)
 {
@@ -246,10 +247,8 @@ void describe_plan(cJSON *document, const mona_plan *plan)
     cJSON_AddNumberToObject(summary, "tensors_bytes", (double)between.all_bytes);
     cJSON_AddNumberToObject(summary, "tensors_live_bytes", (double)between.live_bytes);
     cJSON_AddNumberToObject(summary, "tensors_planned_bytes", (double)between.planned_bytes);
-    const unsigned inputs =
-        (unsigned)cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(document, "inputs"));
-    const unsigned outputs =
-        (unsigned)cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(document, "outputs"));
+    const unsigned inputs = (unsigned)cJSON_GetArraySize(json_get(document, "inputs"));
+    const unsigned outputs = (unsigned)cJSON_GetArraySize(json_get(document, "outputs"));
     for (unsigned i = 0; i < inputs + outputs; i++)
         tensors[i] = i < inputs ? mona_plan_input(plan, i) : mona_plan_output(plan, i - inputs);
     cJSON_AddItemToObject(document, "frames", tensor_rows(tensors, inputs + outputs));

@@ -9,6 +9,7 @@
 #include "formats/om.h"
 #include "apps/cli/options.h"
 #include "apps/cli/table.h"
+#include "apps/cli/json_read.h"
 
 enum { MAX_BYTES = 1 << 30, MAX_ROWS = 4096, MAX_TEXT = 4096 };
 
@@ -119,7 +120,7 @@ cJSON *inspect_om(const char *path)
 static void print_list(const cJSON *document, const char *name, const char *const *keys,
                        size_t count)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(document, name);
+    const cJSON *list = json_get(document, name);
     if (!cJSON_GetArraySize(list))
         return;
     printf("\n%s\n", name);
@@ -132,7 +133,7 @@ void inspect_om_print(const cJSON *document)
     static const char *const attribute_keys[] = {"attribute", "value"};
     static const char *const kernel_keys[] = {"kernel", "bytes", "machine"};
     char text[5][256];
-    const bool encrypted = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(document, "encrypted"));
+    const bool encrypted = cJSON_IsTrue(json_get(document, "encrypted"));
     printf("%s: .om model %s, version %s, for %s, %s bytes%s\n",
            table_cell(document, "file", text[0], sizeof text[0]),
            table_cell(document, "model", text[1], sizeof text[1]),
@@ -143,7 +144,7 @@ void inspect_om_print(const cJSON *document)
     print_list(document, "partitions", partition_keys, 4);
     print_list(document, "attributes", attribute_keys, 2);
     print_list(document, "kernels", kernel_keys, 3);
-    if (cJSON_GetObjectItemCaseSensitive(document, "command_line"))
+    if (json_get(document, "command_line"))
         printf("\nwarning: the file contains the command line it was compiled with, which may "
                "reveal folders and names from its author's machine: see atc_cmdline\n");
 }

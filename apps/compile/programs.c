@@ -14,6 +14,7 @@
 #include "formats/compiler/program/record.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"
+#include "apps/cli/json_read.h"
 
 static const char chip[] = "ascend310";
 
@@ -270,26 +271,16 @@ cJSON *plans_describe(const mona_model *model)
     return describe_all(model, false);
 }
 
-static const char *text_of(const cJSON *row, const char *key)
-{
-    return cJSON_GetStringValue(cJSON_GetObjectItem(row, key));
-}
-
-static double number_of(const cJSON *row, const char *key)
-{
-    return cJSON_GetNumberValue(cJSON_GetObjectItem(row, key));
-}
-
 void programs_print(const mona_model *model)
 {
     cJSON *programs = programs_describe(model), *plans = plans_describe(model);
     const cJSON *row;
     cJSON_ArrayForEach(row, programs) printf(
-        "  program for %s at %s: %.0f bytes, and %.0f of constants\n", text_of(row, "target"),
-        text_of(row, "size"), number_of(row, "bytes"), number_of(row, "constants_bytes"));
-    cJSON_ArrayForEach(row, plans)
-        printf("  plan for %s at %s: %.0f bytes, for an arena of %.0f\n", text_of(row, "target"),
-               text_of(row, "size"), number_of(row, "bytes"), number_of(row, "arena_bytes"));
+        "  program for %s at %s: %.0f bytes, and %.0f of constants\n", json_string(row, "target"),
+        json_string(row, "size"), json_number(row, "bytes"), json_number(row, "constants_bytes"));
+    cJSON_ArrayForEach(row, plans) printf(
+        "  plan for %s at %s: %.0f bytes, for an arena of %.0f\n", json_string(row, "target"),
+        json_string(row, "size"), json_number(row, "bytes"), json_number(row, "arena_bytes"));
     cJSON_Delete(programs);
     cJSON_Delete(plans);
 }

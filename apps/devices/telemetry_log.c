@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "pipeline/clock.h"
+#include "apps/cli/json_read.h"
 
 static const struct {
     const char *key, *name, *unit;
@@ -95,27 +96,22 @@ cJSON *telemetry_log_json(const telemetry_log *log)
     return o;
 }
 
-static double number(const cJSON *o, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(o, key)->valuedouble;
-}
-
 void telemetry_print(FILE *f, const cJSON *telemetry)
 {
     const char *unknown[TELEMETRY_FIGURES];
     unsigned count = 0;
     for (unsigned i = 0; i < TELEMETRY_FIGURES; i++) {
-        const cJSON *o = cJSON_GetObjectItemCaseSensitive(telemetry, figures[i].key);
+        const cJSON *o = json_get(telemetry, figures[i].key);
         if (cJSON_IsObject(o))
             fprintf(f, "%s %.0f %s (%.0f to %.0f), ", figures[i].name,
-                    figures[i].factor * number(o, "mean"), figures[i].unit,
-                    figures[i].factor * number(o, "min"), figures[i].factor * number(o, "max"));
+                    figures[i].factor * json_number(o, "mean"), figures[i].unit,
+                    figures[i].factor * json_number(o, "min"),
+                    figures[i].factor * json_number(o, "max"));
         else
             unknown[count++] = figures[i].name;
     }
-    fprintf(f, "health %s, %.0f readings",
-            cJSON_GetObjectItemCaseSensitive(telemetry, "health")->valuestring,
-            number(telemetry, "readings"));
+    fprintf(f, "health %s, %.0f readings", json_string(telemetry, "health"),
+            json_number(telemetry, "readings"));
     for (unsigned i = 0; i < count; i++)
         fprintf(f, "%s%s", i ? ", " : "; not available here: ", unknown[i]);
     fputc('\n', f);

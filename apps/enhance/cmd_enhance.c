@@ -29,13 +29,10 @@ typedef struct arguments {
     const char *input, *output, *out_dir;
     const char *operands[MAX_INPUTS + 1];
     enhance_options shared;
-    const char *device, *cpu, *format, *raw;
+    const char *raw;
     const char *progress, *html, *rate, *on_error;
     double preview;
     bool dry_run, json, verbose;
-    const char *threads;
-    long strip_rows, frames;
-    double start, duration, end;
     bool resume, recursive, yes, no;
     long segment_frames;
     bool drop_unsupported, quiet, stats, live;
@@ -65,7 +62,8 @@ static options_result check_batch(const arguments *a)
 /* Its time counts from the beginning of the input, like those of the part. */
 static bool check_preview(const arguments *a)
 {
-    if (a->preview < 0 || (a->preview >= a->start && (!a->end || a->preview < a->end)))
+    if (a->preview < 0 || (a->preview >= a->shared.cut.start &&
+                           (!a->shared.cut.end || a->preview < a->shared.cut.end)))
         return true;
     return cli_fail(0,
                     "--preview: expected a time within the part that --start, --end and --duration "
@@ -82,9 +80,10 @@ static options_result parse(arguments *a, int argc, char **argv)
         cli_fail(0, "expected -y or -n, found both");
         return OPTIONS_BAD;
     }
-    if (!enhance_options_check(&a->shared) || !options_cut(a->start, a->duration, &a->end) ||
-        !check_preview(a))
+    if (!enhance_options_check(&a->shared) || !check_preview(a))
         return OPTIONS_BAD;
+    if (a->preview >= 0)
+        a->shared.cut = (option_cut){.start = a->preview};
     if (a->out_dir)
         return check_batch(a);
     if (a->recursive) {
@@ -156,7 +155,7 @@ static int check_files(const arguments *a, bool image)
     const bool piped = !strcmp(a->input, "-"), numbered = picture_pattern(a->input);
     if (!piped && !numbered && !check_input(a->input))
         return EXIT_FAILED;
-    if (!image && !piped && !numbered && !a->format && a->preview < 0 &&
+    if (!image && !piped && !numbered && !a->shared.format && a->preview < 0 &&
         enhance_makes_picture(a->output))
         return cli_fail(
             EXIT_FAILED,
@@ -201,34 +200,9 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
     return EXIT_SUCCESS;
 }
 
-typedef struct late_size {
-    enhance_options *options;
-    enhance_settings *settings;
-    stage_models *models;
-    progress *shown;
-} late_size;
-
-/* An enhance_settings.sized callback: chooses the stages, now that the size is known. */
-static bool choose_late(void *context, uint32_t width, uint32_t height)
-{
-    late_size *late = context;
-    enhance_settings *s = late->settings;
-    const pipeline_notes notes = s->notes;
-    late->options->size.input = (mona_size){width, height};
-    stage_models_close(late->models);
-    *late->models = (stage_models){0};
-    s->count = 0;
-    s->notes = (pipeline_notes){0}; /* they were printed the first time */
-    const bool good = !enhance_options_apply(late->options, false, false, late->models, s);
-    s->notes = notes;
-    if (good)
-        step_clock_open(&late->shown->clock, s->kinds, s->count);
-    return good;
-}
-
 static int enhance(int argc, char **argv)
 {
-    arguments a = {.shared.crf = -1, .preview = -1, .duration = -1, .end = -1};
+    arguments a = {.shared = ENHANCE_OPTIONS_NONE, .preview = -1};
     stage_models models = {0};
     options_result result = parse(&a, argc, argv);
     if (result != OPTIONS_RUN)
@@ -251,24 +225,14 @@ static int enhance(int argc, char **argv)
     enhance_settings settings = {
         .input = a.input,
         .output = a.output,
-        .stage = {.or_host = options_or_host(a.device),
-                  .cpu = a.cpu,
-                  .strip_rows = (unsigned)a.strip_rows},
-        .start = a.preview >= 0 ? a.preview : a.start,
-        .end = a.preview >= 0 ? 0 : a.end,
-        .frames = (uint64_t)a.frames,
         .raw = a.raw,
         .rate = a.rate,
-        .format = a.format,
         .stop_on_error = !strcmp(a.on_error, "stop"),
         .drop_unsupported = a.drop_unsupported,
         .resume = a.resume,
         .segment_frames = (uint64_t)a.segment_frames,
         .notes = {progress_note, &shown},
     };
-    if ((a.threads && !enhance_threads_read(&settings, a.threads)) ||
-        !(settings.stage.device = options_device(a.device)))
-        return EXIT_USAGE;
     const bool image = enhance_takes_picture(a.input, a.output, a.preview >= 0);
     atomic_bool interrupted = false;
     const live_settings live = {.stall = a.stall, .patience = a.reconnect, .ends = &interrupted};
@@ -278,11 +242,6 @@ static int enhance(int argc, char **argv)
         settings.ends = &interrupted;
         a.shared.low_latency = true;
         stop_asks(&interrupted);
-    }
-    late_size late = {&a.shared, &settings, &models, &shown};
-    if (result_size_is_late(&a.shared.size, &settings)) {
-        settings.sized = choose_late;
-        settings.sized_context = &late;
     }
     int status = enhance_options_apply(&a.shared, image, false, &models, &settings);
     if (!status)
@@ -315,10 +274,6 @@ static const option options[] = {
              "each file went"},
     {"--recursive", NULL, OPTION_FLAG, offsetof(arguments, recursive), NULL, files,
      .help = "with --out-dir: go into subfolders too, and keep their names in FOLDER"},
-    {"--format", "-f", OPTION_STRING, offsetof(arguments, format), "NAME", files,
-     .help =
-         "container of the result (default: the one OUT's name stands for; y4m on standard output)",
-     .values = "mp4 mov matroska webm avi mpegts nut y4m rawvideo"},
     {"--raw", NULL, OPTION_STRING, offsetof(arguments, raw), "WxH:FORMAT:RATE", files,
      .help = "read frames without a header, for example 1280x720:yuv420p:25"},
     {"--fps", "-r", OPTION_STRING, offsetof(arguments, rate), "RATE", files,
@@ -333,25 +288,11 @@ static const option options[] = {
      .maximum = 1e6},
     {"--drop-unsupported", NULL, OPTION_FLAG, offsetof(arguments, drop_unsupported), NULL, files,
      .help = "leave out what the container cannot hold, instead of stopping"},
-    OPTIONS_CUT(arguments, files, " of the input"),
-    {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", files,
-     .help = "stop after N frames", .minimum = 1, .maximum = 1e15},
+    ENHANCE_PART_OPTIONS(offsetof(arguments, shared), files),
     ENHANCE_WORK_OPTIONS(offsetof(arguments, shared), work),
-    {"--size", NULL, OPTION_STRING, offsetof(arguments, shared.size.size), "WxH", work,
-     .help =
-         "make the result this large; a video of another shape keeps its own by the shape of its "
-         "pixels (sample aspect ratio)",
-     .values = "1920x1080 3840x2160"},
+    ENHANCE_SIZE_OPTION(offsetof(arguments, shared), work),
     ENHANCE_ENCODER_OPTIONS(offsetof(arguments, shared), encoding),
-    {"--threads", "-j", OPTION_STRING, offsetof(arguments, threads), "LOAD:PROC:SAVE", computing,
-     .help = "threads of the decoder, of each network and of the encoder, where 0 lets each of "
-             "them choose; a single number is for the networks (default 0:0:0, one per core)",
-     .alias = "--jobs"},
-    OPTION_DEVICE(offsetof(arguments, device), computing),
-    OPTION_CPU(offsetof(arguments, cpu), computing),
-    {"--strip-rows", NULL, OPTION_WHOLE, offsetof(arguments, strip_rows), "N", computing,
-     .help = "rows to compute at a time (default: the planner chooses)", .minimum = 1,
-     .maximum = MONA_MAX_SIDE},
+    ENHANCE_COMPUTING_OPTIONS(offsetof(arguments, shared), computing),
     {"--live", NULL, OPTION_FLAG, offsetof(arguments, live), NULL, living,
      .help =
          "IN is a live stream: leave out frames that come too late, connect again where a "

@@ -24,6 +24,7 @@
 #include "apps/enhance/enhance_options.h"
 #include "apps/enhance/size_estimate.h"
 #include "apps/enhance/test_run.h"
+#include "apps/cli/json_read.h"
 
 #define MIB (1024.0 * 1024.0)
 
@@ -271,8 +272,7 @@ static cJSON *plan_of(const enhance_settings *s, const test_run *t, input *f, bo
     add_stages(plan, s, t, image);
     add_measured(plan, t, expected);
     if (sampled)
-        cJSON_AddNumberToObject(cJSON_GetObjectItemCaseSensitive(plan, "speed"), "sample_side",
-                                SAMPLE_SIDE);
+        cJSON_AddNumberToObject(json_get(plan, "speed"), "sample_side", SAMPLE_SIDE);
     add_streams(plan, f, image ? NULL : mux_format(s->output, s->format, &unused), &s->sound);
     return plan;
 }
@@ -280,25 +280,20 @@ static cJSON *plan_of(const enhance_settings *s, const test_run *t, input *f, bo
 /* ---- the plan for people ----------------------------------------------------------------------
  */
 
-static double number(const cJSON *object, const char *key)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    return cJSON_IsNumber(item) ? item->valuedouble : 0;
-}
-
 static void print_speed(const cJSON *speed)
 {
-    const double frames = number(speed, "measured_frames");
-    const unsigned long s = (unsigned long)(number(speed, "estimated_seconds") + 0.5);
+    const double frames = json_number(speed, "measured_frames");
+    const unsigned long s = (unsigned long)(json_number(speed, "estimated_seconds") + 0.5);
     printf("\nspeed\n  %.2f frames a second, decoding (%.1f ms) and encoding (%.1f ms) included\n",
-           number(speed, "fps"), number(speed, "decode_ms"), number(speed, "encode_ms"));
-    const double side = number(speed, "sample_side");
+           json_number(speed, "fps"), json_number(speed, "decode_ms"),
+           json_number(speed, "encode_ms"));
+    const double side = json_number(speed, "sample_side");
     if (side > 0)
         printf("  measured on this machine, just now, on %.0fx%.0f of its pixels\n", side, side);
     else
         printf("  measured on this machine, just now, on %.0f frame%s of this file\n", frames,
                frames == 1 ? "" : "s");
-    const double expected = number(speed, "expected_frames");
+    const double expected = json_number(speed, "expected_frames");
     if (expected > 0)
         printf("  %.0f frame%s would take about %lu:%02lu:%02lu\n", expected,
                expected == 1 ? "" : "s", s / 3600, s / 60 % 60, s % 60);
@@ -309,16 +304,16 @@ enum { MANY_TIMES = 4 }; /* a result so much larger than its input surprises */
 /* bytes 0: unknown */
 static void print_size(const cJSON *plan, double bytes)
 {
-    const cJSON *speed = cJSON_GetObjectItemCaseSensitive(plan, "speed");
-    const double measured = number(speed, "measured_frames");
+    const cJSON *speed = json_get(plan, "speed");
+    const double measured = json_number(speed, "measured_frames");
     char text[32];
     size_estimate_text(text, sizeof text, bytes);
-    if (bytes > 0 && measured >= number(speed, "expected_frames"))
+    if (bytes > 0 && measured >= json_number(speed, "expected_frames"))
         printf("size: about %s, as encoded just now\n", text);
     else if (bytes > 0)
         printf("size: about %s, scaled up from %.0f encoded frames; may be off by a third\n", text,
                measured);
-    const double in = number(cJSON_GetObjectItemCaseSensitive(plan, "input"), "bytes");
+    const double in = json_number(json_get(plan, "input"), "bytes");
     if (in > 0 && bytes >= MANY_TIMES * in)
         printf("      %.0f times the input\n", bytes / in);
 }
@@ -327,29 +322,29 @@ static void print_plan(const cJSON *plan)
 {
     static const char *const stage_keys[] = {"stage", "model", "from", "to", "ms"};
     static const char *const stream_keys[] = {"stream", "kind", "codec", "language", "what"};
-    const cJSON *input = cJSON_GetObjectItemCaseSensitive(plan, "input");
-    const cJSON *output = cJSON_GetObjectItemCaseSensitive(plan, "output");
-    const cJSON *memory = cJSON_GetObjectItemCaseSensitive(plan, "memory");
+    const cJSON *input = json_get(plan, "input");
+    const cJSON *output = json_get(plan, "output");
+    const cJSON *memory = json_get(plan, "memory");
     char text[4][256];
     printf("%s: %.0fx%.0f %s, %s\n", table_cell(input, "file", text[0], sizeof text[0]),
-           number(input, "width"), number(input, "height"),
+           json_number(input, "width"), json_number(input, "height"),
            table_cell(input, "pixel_format", text[1], sizeof text[1]),
            table_cell(input, "codec", text[2], sizeof text[2]));
     printf("%s: %.0fx%.0f, not written\n", table_cell(output, "file", text[3], sizeof text[3]),
-           number(output, "width"), number(output, "height"));
-    print_size(plan, number(output, "estimated_bytes"));
+           json_number(output, "width"), json_number(output, "height"));
+    print_size(plan, json_number(output, "estimated_bytes"));
     if (cJSON_HasObjectItem(plan, "encoder"))
         printf("encoder: %s\n", table_cell(plan, "encoder", text[0], sizeof text[0]));
     printf("\nstages\n");
-    table_print(cJSON_GetObjectItemCaseSensitive(plan, "stages"), stage_keys, 5);
+    table_print(json_get(plan, "stages"), stage_keys, 5);
     printf("\nmemory\n  %.1f MiB: engine %.1f, frames %.1f; the process had %.0f MiB, mostly the "
            "encoder's\n",
-           (number(memory, "engine_bytes") + number(memory, "frame_bytes")) / MIB,
-           number(memory, "engine_bytes") / MIB, number(memory, "frame_bytes") / MIB,
-           number(memory, "process_bytes") / MIB);
-    print_speed(cJSON_GetObjectItemCaseSensitive(plan, "speed"));
+           (json_number(memory, "engine_bytes") + json_number(memory, "frame_bytes")) / MIB,
+           json_number(memory, "engine_bytes") / MIB, json_number(memory, "frame_bytes") / MIB,
+           json_number(memory, "process_bytes") / MIB);
+    print_speed(json_get(plan, "speed"));
     printf("\nstreams\n");
-    table_print(cJSON_GetObjectItemCaseSensitive(plan, "streams"), stream_keys, 5);
+    table_print(json_get(plan, "streams"), stream_keys, 5);
 }
 
 bool dry_run(const enhance_settings *settings, bool image, bool json)

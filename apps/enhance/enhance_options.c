@@ -91,13 +91,15 @@ static void tell_unused(const enhance_options *o, const pipeline_notes *notes)
         pipeline_note(notes, "%s has no effect on a picture, only on videos", name);
 }
 
-bool enhance_options_check(const enhance_options *o)
+bool enhance_options_check(enhance_options *o)
 {
-    return (o->size.height > 0) + (o->size.size != NULL) + (o->scale > 0) <= 1 ||
-           cli_fail(0, "expected one of --scale, --height and --size, found more");
+    return ((o->size.height > 0) + (o->size.size != NULL) + (o->scale > 0) <= 1 ||
+            cli_fail(0, "expected one of --scale, --height and --size, found more")) &&
+           (!o->device || options_cut(&o->cut));
 }
 
-bool enhance_threads_read(enhance_settings *s, const char *text)
+/* "2", for the networks alone, or "1:2:2". */
+static bool read_threads(enhance_settings *s, const char *text)
 {
     unsigned load = 0, proc = 0, save = 0;
     char rest;
@@ -125,14 +127,46 @@ bool enhance_takes_picture(const char *input, const char *output, bool preview)
            ((!preview && enhance_makes_picture(output)) || !still_is_animated(input));
 }
 
-int enhance_options_apply(const enhance_options *o, bool image, bool delays, stage_models *models,
+static bool apply_run(const enhance_options *o, enhance_settings *s)
+{
+    if (!o->device)
+        return true;
+    s->start = o->cut.start;
+    s->end = o->cut.end;
+    s->frames = (uint64_t)o->frames;
+    s->format = o->format;
+    s->stage.cpu = o->cpu;
+    s->stage.strip_rows = (unsigned)o->strip_rows;
+    s->stage.or_host = options_or_host(o->device);
+    return (!o->threads || read_threads(s, o->threads)) &&
+           (s->stage.device = options_device(o->device));
+}
+
+/* An enhance_settings.sized callback: chooses the stages, now that the size is known. */
+static bool choose_late(void *context, uint32_t width, uint32_t height)
+{
+    enhance_options *o = context;
+    enhance_settings *s = o->settings;
+    const pipeline_notes notes = s->notes;
+    o->size.input = (mona_size){width, height};
+    stage_models_close(o->models);
+    *o->models = (stage_models){0};
+    s->count = 0;
+    s->notes = (pipeline_notes){0}; /* they were printed the first time */
+    const bool good = !enhance_options_apply(o, false, false, o->models, s);
+    s->notes = notes;
+    return good;
+}
+
+int enhance_options_apply(enhance_options *o, bool image, bool delays, stage_models *models,
                           enhance_settings *settings)
 {
     const bool film = !image && !picture_pattern(settings->input);
     const char *stages = o->stages ? o->stages : USUAL_STAGES;
     resize_scale scale = {o->scale, o->scale};
     stage_list list;
-    if (!parse_share(&settings->stage.strength, "--strength", o->strength) ||
+    if (!apply_run(o, settings) ||
+        !parse_share(&settings->stage.strength, "--strength", o->strength) ||
         !parse_share(&settings->stage.detail, "--detail", o->detail) ||
         !stage_list_read(&list, stages, delays) ||
         !parse_colour(&settings->stage.colour_strength, &list, o) ||
@@ -147,11 +181,16 @@ int enhance_options_apply(const enhance_options *o, bool image, bool delays, sta
     settings->rotate = !strcmp(o->rotate, "auto")
                            ? ROTATION_AUTO
                            : (rotation)(ROTATION_NONE + strtoul(o->rotate, NULL, 10) / 90);
-    const int status = result_size_is_late(&o->size, settings)
-                           ? EXIT_SUCCESS
-                           : result_size_scale(&o->size, settings, image, &scale);
+    const bool late = result_size_is_late(&o->size, settings);
+    const int status = late ? EXIT_SUCCESS : result_size_scale(&o->size, settings, image, &scale);
     if (status)
         return status;
+    if (late) {
+        o->models = models;
+        o->settings = settings;
+        settings->sized = choose_late;
+        settings->sized_context = o;
+    }
     const model_choice choice = choose_models(o, scale, film);
     settings->stage.temporal = !strcmp(o->temporal, "on");
     settings->deinterlace = !strcmp(o->deinterlace, "auto");

@@ -21,10 +21,23 @@ typedef struct enhance_options {
     double scale; /* 0: not given */
     result_size size;
     const char *codec, *preset, *audio;
-    double crf; /* negative: not given; set before the options are parsed */
+    double crf; /* negative: not given */
     bool match_bitrate, low_latency;
     option_list encoder;
+    /* The input's part, and where it is computed. mona bench sets these by itself: device NULL. */
+    option_cut cut;
+    const char *device, *cpu, *threads, *format;
+    long strip_rows, frames;
+    /* Where the size is late (result_size.h): what is set once it is known. */
+    stage_models *models;
+    enhance_settings *settings;
 } enhance_options;
+
+/* Before the options are parsed. */
+#define ENHANCE_OPTIONS_NONE                                                                       \
+    {                                                                                              \
+        .crf = -1, .cut = OPTION_CUT_NONE                                                          \
+    }
 
 #define CODECS "h264, hevc, av1, vp9, ffv1, prores, gif, rawvideo"
 
@@ -114,13 +127,36 @@ typedef struct enhance_options {
              "cannot hold it; auto: where there is none, encode it in the container's usual codec; "\
              "none: leave it out; or a codec: aac, opus, mp3, ac3, flac, alac",                   \
      .initial = "copy", .values = "copy auto none aac opus mp3 ac3 flac alac"}
+/* Rows of mona enhance and of the library. */
+#define ENHANCE_PART_OPTIONS(at, group)                                                           \
+    {"--format", "-f", OPTION_STRING, SHARED_FIELD(at, format), "NAME", group,                    \
+     .help = "container of the result (default: the one OUT's name stands for; y4m on standard "  \
+             "output)",                                                                           \
+     .values = "mp4 mov matroska webm avi mpegts nut y4m rawvideo"},                              \
+    OPTIONS_CUT(SHARED_FIELD(at, cut), group, " of the input"),                                   \
+    {"--frames", NULL, OPTION_WHOLE, SHARED_FIELD(at, frames), "N", group,                        \
+     .help = "stop after N frames", .minimum = 1, .maximum = 1e15}
+
+#define ENHANCE_SIZE_OPTION(at, group)                                                            \
+    {"--size", NULL, OPTION_STRING, SHARED_FIELD(at, size.size), "WxH", group,                    \
+     .help = "make the result this large; a video of another shape keeps its own by the shape of "\
+             "its pixels (sample aspect ratio)",                                                  \
+     .values = "1920x1080 3840x2160"}
+
+#define ENHANCE_COMPUTING_OPTIONS(at, group)                                                      \
+    {"--threads", "-j", OPTION_STRING, SHARED_FIELD(at, threads), "LOAD:PROC:SAVE", group,        \
+     .help = "threads of the decoder, of each network and of the encoder, where 0 lets each of "  \
+             "them choose; a single number is for the networks (default 0:0:0, one per core)",    \
+     .alias = "--jobs"},                                                                          \
+    OPTION_DEVICE(SHARED_FIELD(at, device), group),                                               \
+    OPTION_CPU(SHARED_FIELD(at, cpu), group),                                                     \
+    {"--strip-rows", NULL, OPTION_WHOLE, SHARED_FIELD(at, strip_rows), "N", group,                \
+     .help = "rows to compute at a time (default: the planner chooses)", .minimum = 1,            \
+     .maximum = MONA_MAX_SIDE}
 /* clang-format on */
 
-/* False, with a message: more than one of them says how large the result is. */
-bool enhance_options_check(const enhance_options *options);
-
-/* Sets the threads from --threads: "2", for the networks alone, or "1:2:2". False, with a message. */
-bool enhance_threads_read(enhance_settings *settings, const char *text);
+/* Completes the cut. False, with a message: options contradict each other. */
+bool enhance_options_check(enhance_options *options);
 
 /* Whether the output is one picture, by its name. */
 bool enhance_makes_picture(const char *output);
@@ -129,15 +165,14 @@ bool enhance_makes_picture(const char *output);
  * one. preview: the output is not the result. */
 bool enhance_takes_picture(const char *input, const char *output, bool preview);
 
-/* Makes the stages, networks and encoder of settings from the options, and opens the networks.
- * input, and device, cpu and strip_rows of the stages, must be set already. image: one picture, not
- * frames of a video. delays: as in stage_list_read. settings points into options and models, which
- * must outlive it. Where the size is late (result_size.h), the stages are those of --scale 2; call it
- * again, with the size and closed models. stage_models_close closes the models whatever is returned: EXIT_SUCCESS, or
+/* Makes settings from the options, but for input, raw, rate and what no option says, and opens the
+ * networks. Input must be set already. image: one picture, not frames of a video. delays: as in
+ * stage_list_read. settings points into options and models, which must outlive it. Where the size is
+ * late (result_size.h), the stages are those of --scale 2 until it is known. stage_models_close closes the models whatever is returned: EXIT_SUCCESS, or
  * after one line on stderr EXIT_USAGE (the options are invalid) or EXIT_FAILED (there are no such
  * networks). */
-int enhance_options_apply(const enhance_options *options, bool image, bool delays,
-                          stage_models *models, enhance_settings *settings);
+int enhance_options_apply(enhance_options *options, bool image, bool delays, stage_models *models,
+                          enhance_settings *settings);
 
 /* Adds the settings as the members "networks", "strength", "temporal", "deinterlace" and, for a
  * video, "encoder". report: that of a run that has begun. */

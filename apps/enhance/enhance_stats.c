@@ -2,6 +2,7 @@
 #include "apps/enhance/enhance_stats.h"
 
 #include "apps/bench/report/bench_result.h"
+#include "apps/cli/json_read.h"
 
 static void add_steps(cJSON *stats, const progress *p, const enhance_report *r)
 {
@@ -47,24 +48,23 @@ cJSON *enhance_stats(const progress *p, const enhance_report *r)
 void enhance_stats_print(FILE *f, const progress *p, const enhance_report *r)
 {
     cJSON *stats = enhance_stats(p, r);
-    const cJSON *latency = cJSON_GetObjectItemCaseSensitive(stats, "latency"), *o;
+    const cJSON *latency = json_get(stats, "latency"), *o;
     if (latency && p->settings->live)
         fprintf(
             f,
             "  latency, ms  p50 %.1f, p90 %.1f, p99 %.1f, max %.1f, from packet in to packet out\n",
-            result_number(latency, "p50_ms"), result_number(latency, "p90_ms"),
-            result_number(latency, "p99_ms"), result_number(latency, "max_ms"));
+            json_number(latency, "p50_ms"), json_number(latency, "p90_ms"),
+            json_number(latency, "p99_ms"), json_number(latency, "max_ms"));
     else if (latency)
         fprintf(f,
                 "  latency, ms  p50 %.3f, p90 %.3f, p99 %.3f, max %.3f, standard deviation %.3f\n",
-                result_number(latency, "p50_ms"), result_number(latency, "p90_ms"),
-                result_number(latency, "p99_ms"), result_number(latency, "max_ms"),
-                result_number(latency, "stddev_ms"));
-    cJSON_ArrayForEach(o, cJSON_GetObjectItemCaseSensitive(stats, "steps"))
+                json_number(latency, "p50_ms"), json_number(latency, "p90_ms"),
+                json_number(latency, "p99_ms"), json_number(latency, "max_ms"),
+                json_number(latency, "stddev_ms"));
+    cJSON_ArrayForEach(o, json_get(stats, "steps"))
         fprintf(f, "  %-12s %9.3f ms a frame, at work %5.1f %% of the time\n",
-                cJSON_GetObjectItemCaseSensitive(o, "name")->valuestring, result_number(o, "ms"),
-                100 * result_number(o, "share"));
+                json_string(o, "name"), json_number(o, "ms"), 100 * json_number(o, "share"));
     fputs("  sensors      ", f);
-    telemetry_print(f, cJSON_GetObjectItemCaseSensitive(stats, "telemetry"));
+    telemetry_print(f, json_get(stats, "telemetry"));
     cJSON_Delete(stats);
 }

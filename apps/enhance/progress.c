@@ -308,6 +308,7 @@ void progress_show(void *context, const enhance_report *report)
     const double time = now();
     if (!p->began) {
         p->began = p->shown = p->lasted = time;
+        step_clock_open(&p->clock, p->settings->kinds, p->settings->count); /* maybe chosen late */
         p->last_frames = report->frames;
         write_metrics(p, report);
         if (!p->quiet)

@@ -34,7 +34,7 @@ static chroma_location location_of(mona_video_chroma chroma)
 static mona_video_status open_stages(mona_video *video, const mona_video_format *in,
                                      mona_video_format *out, pipeline_error *error)
 {
-    video_arguments arguments = {.shared.size.input = {in->width, in->height}};
+    enhance_options options = {.size.input = {in->width, in->height}};
     enhance_settings settings = {.input = "-", .output = "-"};
     const frame_format format = {.width = in->width,
                                  .height = in->height,
@@ -42,7 +42,7 @@ static mona_video_status open_stages(mona_video *video, const mona_video_format 
                                  .shift_x = in->planes > 1 ? in->shift_x : 0,
                                  .shift_y = in->planes > 1 ? in->shift_y : 0,
                                  .bits = in->bits};
-    if (!video_options_apply(&video->options, &arguments, false, &video->models, &settings, error))
+    if (!video_options_apply(&video->options, &options, false, &video->models, &settings, error))
         return MONA_VIDEO_ERR_OPTION;
     settings.stage.chroma_location = location_of(in->chroma);
     settings.stage.full_range = in->full_range;

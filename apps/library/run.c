@@ -10,7 +10,7 @@ typedef struct file_run {
     mona_video *video;
     const mona_video_callbacks *callbacks;
     enhance_settings settings;
-    video_arguments arguments;
+    enhance_options options;
     stage_models models;
     atomic_bool ends;
     pipeline_error *error;
@@ -30,30 +30,18 @@ static void tell_progress(void *context, const enhance_report *r)
         atomic_store(&run->ends, true);
 }
 
-/* An enhance_settings.sized callback. */
-static bool choose_late(void *context, uint32_t width, uint32_t height)
-{
-    file_run *run = context;
-    stage_models_close(&run->models);
-    run->models = (stage_models){0};
-    run->settings.count = 0;
-    run->arguments.shared.size.input = (mona_size){width, height};
-    return video_options_apply(&run->video->options, &run->arguments, false, &run->models,
-                               &run->settings, run->error);
-}
-
 static bool enhance_file(file_run *run, bool image)
 {
     enhance_settings *s = &run->settings;
     enhance_report report = {0};
-    if (!video_options_apply(&run->video->options, &run->arguments, image, &run->models, s,
+    if (!video_options_apply(&run->video->options, &run->options, image, &run->models, s,
                              run->error))
         return false;
-    if (result_size_is_late(&run->arguments.shared.size, s)) {
-        s->sized = choose_late;
-        s->sized_context = run;
-    }
-    return image ? enhance_still(s, &report, run->error) : enhance_video(s, &report, run->error);
+    cli_keep_failures(run->error); /* of a size that is known late */
+    const bool good =
+        image ? enhance_still(s, &report, run->error) : enhance_video(s, &report, run->error);
+    cli_keep_failures(NULL);
+    return good;
 }
 
 static bool begin(mona_video *video)

@@ -12,21 +12,14 @@ typedef struct video_options {
     int count;
 } video_options;
 
-/* What they come to. Its strings belong to the options. */
-typedef struct video_arguments {
-    enhance_options shared;
-    const char *device, *cpu, *threads, *format;
-    double start, duration, end;
-    long strip_rows, frames;
-} video_arguments;
-
 /* Adds an option, value NULL if it takes none, and checks it alone. */
 bool video_options_add(video_options *o, const char *name, const char *value,
                        pipeline_error *error);
 
-/* The settings for an input and an output; "-" stands for frames in memory. models: as in
+/* The settings for an input and an output, and the options that they come to, whose strings belong to
+ * o; "-" stands for frames in memory. models: as in
  * enhance_options_apply, and so is what must outlive what. image: a single picture. */
-bool video_options_apply(const video_options *o, video_arguments *a, bool image,
+bool video_options_apply(const video_options *o, enhance_options *a, bool image,
                          stage_models *models, enhance_settings *settings, pipeline_error *error);
 
 void video_options_free(video_options *o);

@@ -3,13 +3,10 @@
 
 #include <math.h>
 
-#include "apps/plot/svg.h"
+#include "apps/plot/plot.h"
 
 enum { WIDTH = 1000, LEFT = 56, RIGHT = 16, TOP = 30, HEIGHT = 170, GAP = 34, BOTTOM = 30 };
 enum { SPAN = WIDTH - LEFT - RIGHT, PANEL = TOP + HEIGHT };
-
-static const char *const colours[CHART_MAX_LINES] = {"#3b7dd8", "#d9822b", "#3a9a5b", "#8a63c9",
-                                                     "#7f8b99"};
 
 typedef struct scale {
     double low, high, step; /* of the ticks */
@@ -28,7 +25,7 @@ static scale scale_of(const chart_panel *p, size_t frames)
     if (s.low > s.high)
         return s;
     const double middle = fabs(s.low + s.high) / 2, min = middle > 0 ? middle * 1e-3 : 1;
-    s.step = svg_step(fmax(s.high - s.low, min), 4);
+    s.step = plot_step(fmax(s.high - s.low, min), 4);
     s.low = floor(s.low / s.step) * s.step;
     s.high = fmax(ceil(s.high / s.step), s.low / s.step + 1) * s.step;
     return s;
@@ -53,10 +50,8 @@ static void write_ticks(FILE *f, const scale *s, double top)
     const int digits = s->step < 1 ? (int)ceil(-log10(s->step) - 1e-9) : 0;
     for (int i = 0; s->low + i * s->step <= s->high + s->step * 1e-6; i++) {
         const double value = s->low + i * s->step, y = y_of(value, s, top);
-        fprintf(f,
-                "<line class='grid' x1='%d' x2='%d' y1='%.1f' y2='%.1f' stroke='#8884'/>"
-                "<text x='%d' y='%.1f' text-anchor='end'>%.*f</text>\n",
-                LEFT, WIDTH - RIGHT, y, y, LEFT - 6, y + 4, digits, value);
+        plot_line(f, "axis", "M%d %.1fH%d", LEFT, y, WIDTH - RIGHT);
+        plot_text(f, NULL, LEFT - 6, y + 4, PLOT_END, "%.*f", digits, value);
     }
 }
 
@@ -93,49 +88,38 @@ static void write_line(FILE *f, const chart *c, const chart_line *line, const sc
 static void write_panel(FILE *f, const chart *c, const chart_panel *p, double top)
 {
     const scale s = scale_of(p, c->frames);
-    double x = WIDTH - RIGHT;
-    fprintf(f, "<text class='title' x='%d' y='%.1f' font-weight='600'>", LEFT, top - 12);
-    svg_text(f, p->title);
-    fputs("</text>\n", f);
-    for (size_t l = p->line_count; l-- > 0;) {
-        fprintf(f, "<text x='%.1f' y='%.1f' text-anchor='end' font-weight='600' fill='%s'>", x,
-                top - 12, colours[l]);
-        svg_text(f, p->lines[l].name);
+    plot_text(f, "title", LEFT, top - 12, PLOT_START, "%s", p->title);
+    /* Beside the title, where a phone shows them too. */
+    for (size_t l = 0; l < p->line_count; l++) {
+        fprintf(f, "<text x='%zu' y='%.1f' font-weight='600' fill='%s'>", LEFT + 100 + 40 * l,
+                top - 12, plot_colour(l));
+        plot_escape(f, p->lines[l].name);
         fputs("</text>\n", f);
-        x -= 40;
     }
     write_ticks(f, &s, top);
-    if (s.low > s.high && p->infinite) {
-        fprintf(f, "<text x='%d' y='%.1f' text-anchor='middle'>all frames ", WIDTH / 2,
-                top + HEIGHT / 2.0);
-        svg_text(f, p->infinite);
-        fputs("</text>\n", f);
-    }
+    if (s.low > s.high && p->infinite)
+        plot_text(f, NULL, LEFT + 20, top + HEIGHT / 2.0, PLOT_START, "all frames %s", p->infinite);
     for (size_t l = 0; l < p->line_count; l++)
-        write_line(f, c, &p->lines[l], &s, top, colours[l]);
+        write_line(f, c, &p->lines[l], &s, top, plot_colour(l));
 }
 
 static void write_frames_axis(FILE *f, const chart *c, double y)
 {
     const double last = c->frames > 1 ? (double)(c->frames - 1) : 1;
-    const size_t step = (size_t)fmax(1, svg_step(last, 10));
+    const size_t step = (size_t)fmax(1, plot_step(last, 10));
     for (size_t i = 0; i < c->frames; i += step)
-        fprintf(f, "<text x='%.1f' y='%.1f' text-anchor='middle'>%zu</text>\n", x_of(i, c->frames),
-                y, i);
-    fprintf(f, "<text x='%d' y='%.1f' text-anchor='end'>frame</text>\n", LEFT - 12, y);
+        plot_text(f, NULL, x_of(i, c->frames), y, PLOT_MIDDLE, "%zu", i);
+    plot_text(f, NULL, LEFT - 12, y, PLOT_END, "frame");
 }
 
 void chart_write(FILE *f, const chart *c)
 {
     const int height = (int)c->panel_count * (PANEL + GAP) - GAP + BOTTOM + 10;
-    fprintf(f,
-            "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' data-left='%d' "
-            "data-width='%d' data-top='%d' data-bottom='%d' font-family='system-ui, sans-serif' "
-            "font-size='12' fill='currentColor' color='#333'>\n"
-            "<rect class='back' width='100%%' height='100%%' fill='white'/>\n",
-            WIDTH, height, LEFT, SPAN, TOP, height - BOTTOM - 10);
+    plot_begin(f, WIDTH, height);
+    fprintf(f, "<g data-left='%d' data-width='%d' data-top='%d' data-bottom='%d'/>\n", LEFT, SPAN,
+            TOP, height - BOTTOM - 10);
     for (size_t p = 0; p < c->panel_count; p++)
         write_panel(f, c, &c->panels[p], TOP + (double)p * (PANEL + GAP));
     write_frames_axis(f, c, height - BOTTOM + 10);
-    fputs("</svg>\n", f);
+    plot_end(f);
 }

@@ -27,8 +27,8 @@ typedef struct chart {
     size_t panel_count;
 } chart;
 
-/* Writes panels below each other, with frames from left to right. data-left and data-width of the
- * element are the positions of the first and last frame, in units of its viewBox. */
+/* Writes panels below each other, with frames from left to right. data-left and data-width of an
+ * empty group are the positions of the first and last frame, in units of the viewBox. */
 void chart_write(FILE *f, const chart *c);
 
 #endif

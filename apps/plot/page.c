@@ -6,9 +6,10 @@
 
 #include "apps/cli/json_output.h"
 
-__asm__(
-    ".pushsection .rodata\npage_style:\n.incbin \"apps/plot/page.css\"\n.byte 0\n.popsection\n");
-extern const char page_style[];
+__asm__(".pushsection .rodata\n"
+        "page_head:\n.incbin \"apps/plot/page.html\"\n.byte 0\n"
+        "page_script:\n.incbin \"apps/plot/page.js\"\n.byte 0\n.popsection\n");
+extern const char page_head[], page_script[];
 
 const char *page_put_until(FILE *f, const char *page, const char *mark)
 {
@@ -17,14 +18,8 @@ const char *page_put_until(FILE *f, const char *page, const char *mark)
     return at + strlen(mark);
 }
 
-const char *page_put_style(FILE *f, const char *page)
-{
-    const char *rest = page_put_until(f, page, "/*STYLE*/\n");
-    fputs(page_style, f);
-    return rest;
-}
-
-bool page_put_json(FILE *f, const cJSON *document)
+/* Writes JSON inside an element of HTML, so that nothing in it looks like a tag. */
+static bool put_json(FILE *f, const cJSON *document)
 {
     char *text = json_text(document, false);
     for (const char *at = text; at && *at;) {
@@ -36,4 +31,18 @@ bool page_put_json(FILE *f, const cJSON *document)
     }
     free(text);
     return text;
+}
+
+void page_begin(FILE *f)
+{
+    fputs(page_head, f);
+}
+
+bool page_end(FILE *f, const char *rest, const cJSON *data)
+{
+    rest = page_put_until(f, rest, "<!--DATA-->");
+    fputs("<script type=\"application/json\" id=\"data\">", f);
+    const bool good = put_json(f, data);
+    fprintf(f, "</script>\n<script>\n%s", page_script);
+    return good && fputs(rest, f) >= 0;
 }

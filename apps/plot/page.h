@@ -10,11 +10,10 @@
 
 /* Writes a page up to a mark, which must be in it. Returns what follows the mark. */
 const char *page_put_until(FILE *f, const char *page, const char *mark);
-/* Writes a page up to where its style belongs, and the style that all pages share. Returns the
- * rest. */
-const char *page_put_style(FILE *f, const char *page);
-/* Writes JSON inside an element of HTML, so that nothing in it looks like a tag. False: out of
- * memory. */
-bool page_put_json(FILE *f, const cJSON *document);
+/* Writes what all pages begin with; the page's own style comes next. */
+void page_begin(FILE *f);
+/* Writes the rest of a page, with the data and the script that all pages share (page.js) at
+ * <!--DATA-->, before the page's own. False: out of memory. */
+bool page_end(FILE *f, const char *rest, const cJSON *data);
 
 #endif

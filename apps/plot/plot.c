@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/plot/plot.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
-#include "apps/plot/svg.h"
-
 enum { TEXT = 256 };
+
+void plot_escape(FILE *f, const char *text)
+{
+    static const char special[] = "<>&'\"";
+    static const char *const names[] = {"&lt;", "&gt;", "&amp;", "&#39;", "&quot;"};
+    for (; *text; text++) {
+        const char *at = strchr(special, *text);
+        if (at)
+            fputs(names[at - special], f);
+        else
+            fputc((unsigned char)*text < ' ' ? ' ' : *text, f);
+    }
+}
+
+double plot_step(double span, double ticks)
+{
+    const double rough = span / ticks, power = pow(10, floor(log10(rough)));
+    const double lead = rough / power;
+    return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
+}
 
 void plot_begin(FILE *f, double width, double height)
 {
@@ -38,9 +57,8 @@ void plot_text(FILE *f, const char *class, double x, double y, plot_anchor ancho
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     fprintf(f, "<text class='%s' x='%.2f' y='%.2f' text-anchor='%s' fill='%s'>",
-            class ? class : "soft", x, y, anchors[anchor],
-            class && !strcmp(class, "ink") ? PLOT_INK : PLOT_SOFT);
-    svg_text(f, text);
+            class ? class : "soft", x, y, anchors[anchor], class ? PLOT_INK : PLOT_SOFT);
+    plot_escape(f, text);
     fputs("</text>\n", f);
 }
 
@@ -66,7 +84,7 @@ void plot_box(FILE *f, double x, double y, double width, double height, const ch
     va_end(arguments);
     fprintf(f, "<rect x='%.2f' y='%.2f' width='%.2f' height='%.2f' %s><title>", x, y, width, height,
             more);
-    svg_text(f, text);
+    plot_escape(f, text);
     fputs("</title></rect>\n", f);
 }
 
@@ -78,7 +96,7 @@ double plot_y(const plot_scale *s, double value)
 plot_scale plot_axis(FILE *f, double width, double height, double high, const char *unit)
 {
     const plot_scale s = {52, width - 8, 12, height - 26, high > 0 ? high : 1};
-    const double by = svg_step(s.high, 4);
+    const double by = plot_step(s.high, 4);
     for (double v = 0; v <= s.high * 1.0001; v += by) {
         plot_line(f, "axis", "M%g %.2fH%g", s.left, plot_y(&s, v), s.right);
         plot_text(f, NULL, s.left - 6, plot_y(&s, v) + 4, PLOT_END, "%g", v);

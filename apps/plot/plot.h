@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Drawing plots as SVG. Elements have colours, for files that stand alone, and classes, for a
- * page's style: text is soft, or "ink"; "axis", "mark", "bar", "late". */
+ * page's style: text is soft, or "ink" or "title"; "axis", "mark", "bar", "late". */
 #ifndef PLOT_H
 #define PLOT_H
 
@@ -17,10 +17,17 @@ typedef enum plot_anchor { PLOT_START, PLOT_MIDDLE, PLOT_END } plot_anchor;
 void plot_begin(FILE *f, double width, double height);
 void plot_end(FILE *f);
 
+/* Writes text between tags or in an attribute, escaped: names come from files that anybody may have
+ * written. */
+void plot_escape(FILE *f, const char *text);
+
+/* 1, 2 or 5 times a power of ten, such that a span has about `ticks` of them. */
+double plot_step(double span, double ticks);
+
 /* One of a few colours, which repeat. */
 const char *plot_colour(size_t index);
 
-/* class NULL: none. */
+/* class NULL: soft. */
 void plot_text(FILE *f, const char *class, double x, double y, plot_anchor anchor,
                const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* A path, for an axis or a mark. */

@@ -6,7 +6,7 @@
 
 #include "apps/bench/report/bench_result.h"
 #include "apps/plot/plot.h"
-#include "apps/plot/svg.h"
+#include "apps/cli/json_read.h"
 
 enum { WIDTH = 1200, HEIGHT = 420, LEFT = 70, RIGHT = 1180, TOP = 16, BOTTOM = 380 };
 
@@ -15,20 +15,15 @@ typedef struct log_axes {
     double low, high, slow, fast;
 } log_axes;
 
-static const cJSON *get(const cJSON *o, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(o, key);
-}
-
 static bool multiplies(const cJSON *row)
 {
-    return result_number(row, "gmac") > 0;
+    return json_number(row, "gmac") > 0;
 }
 
 bool plot_roofline_shows(const cJSON *result)
 {
     const cJSON *row;
-    cJSON_ArrayForEach(row, get(result, "layers")) if (multiplies(row)) return true;
+    cJSON_ArrayForEach(row, json_get(result, "layers")) if (multiplies(row)) return true;
     return false;
 }
 
@@ -36,7 +31,7 @@ bool plot_roofline_shows(const cJSON *result)
  * cache's. */
 static const char *level_of(const cJSON *row)
 {
-    const cJSON *bound = get(row, "bound");
+    const cJSON *bound = json_get(row, "bound");
     return cJSON_IsString(bound) && !strcmp(bound->valuestring, "memory") ? "memory" : "cache";
 }
 
@@ -44,7 +39,7 @@ static const char *level_of(const cJSON *row)
 static double intensity(const cJSON *row)
 {
     const char *bytes = strcmp(level_of(row), "memory") ? "cache_bytes" : "memory_bytes";
-    return 1e9 * result_number(row, "gmac") / fmax(result_number(row, bytes), 1);
+    return 1e9 * json_number(row, "gmac") / fmax(json_number(row, bytes), 1);
 }
 
 static double place(double value, double from, double to, double begin, double end)
@@ -66,14 +61,14 @@ static log_axes choose_axes(const cJSON *result, double peak, double memory, dou
 {
     const cJSON *row;
     log_axes a = {fmin(peak / memory, peak / cache), fmax(peak / memory, peak / cache), peak, peak};
-    cJSON_ArrayForEach(row, get(result, "layers"))
+    cJSON_ArrayForEach(row, json_get(result, "layers"))
     {
         if (!multiplies(row))
             continue;
         a.low = fmin(a.low, intensity(row));
         a.high = fmax(a.high, intensity(row));
-        a.slow = fmin(a.slow, result_number(row, "gmac_per_s"));
-        a.fast = fmax(a.fast, result_number(row, "gmac_per_s"));
+        a.slow = fmin(a.slow, json_number(row, "gmac_per_s"));
+        a.fast = fmax(a.fast, json_number(row, "gmac_per_s"));
     }
     return (log_axes){a.low / 2, a.high * 2, a.slow / 3, a.fast * 1.6};
 }
@@ -106,23 +101,23 @@ static void draw_roof(FILE *f, const log_axes *a, double peak, double rate, cons
 
 static void draw_point(FILE *f, const log_axes *a, const cJSON *row, size_t colour, bool below)
 {
-    const double x = x_of(a, intensity(row)), y = y_of(a, result_number(row, "gmac_per_s"));
-    const char *name = get(row, "name")->valuestring;
+    const double x = x_of(a, intensity(row)), y = y_of(a, json_number(row, "gmac_per_s"));
+    const char *name = json_string(row, "name");
     fprintf(f, "<circle cx='%.2f' cy='%.2f' r='7' fill='%s' data-name='", x, y,
             plot_colour(colour));
-    svg_text(f, name);
+    plot_escape(f, name);
     fputs("'><title>", f);
-    svg_text(f, name);
+    plot_escape(f, name);
     fprintf(f, ": %.1f GMAC/s at %.1f a byte of %s</title></circle>\n",
-            result_number(row, "gmac_per_s"), intensity(row), level_of(row));
+            json_number(row, "gmac_per_s"), intensity(row), level_of(row));
     plot_text(f, "ink", x + 10, y + (below ? 14 : -4), PLOT_START, "%s", name);
 }
 
 void plot_roofline(FILE *f, const cJSON *result)
 {
-    const double peak = fmax(result_number(result, "peak_gmac_per_s"), 1e-3);
-    const double memory = fmax(result_number(result, "memory_gb_per_s"), 1e-3);
-    const double cache = fmax(result_number(result, "cache_gb_per_s"), 1e-3);
+    const double peak = fmax(json_number(result, "peak_gmac_per_s"), 1e-3);
+    const double memory = fmax(json_number(result, "memory_gb_per_s"), 1e-3);
+    const double cache = fmax(json_number(result, "cache_gb_per_s"), 1e-3);
     const log_axes a = choose_axes(result, peak, memory, cache);
     const cJSON *row;
     size_t index = 0, points = 0;
@@ -131,7 +126,7 @@ void plot_roofline(FILE *f, const cJSON *result)
     draw_roof(f, &a, peak, memory, "memory", "#d9822b");
     draw_roof(f, &a, peak, cache, "cache", "#3a9a5b");
     plot_text(f, NULL, RIGHT - 4, y_of(&a, peak) - 6, PLOT_END, "peak: %.0f GMAC/s", peak);
-    cJSON_ArrayForEach(row, get(result, "layers"))
+    cJSON_ArrayForEach(row, json_get(result, "layers"))
     {
         if (multiplies(row))
             draw_point(f, &a, row, index, points++ & 1);

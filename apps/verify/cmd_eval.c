@@ -16,6 +16,7 @@
 #include "pipeline/quality/model_run.h"
 #include "pipeline/stages/plane_roles.h"
 #include "apps/cli/table.h"
+#include "apps/cli/json_read.h"
 
 enum { MAX_SCALE = 4, MAX_SIGMA = 100, MAX_SIGMAS = 16, SSIM_SIDE = 11 };
 
@@ -25,11 +26,12 @@ typedef struct figures {
 } figures;
 
 typedef struct eval_job {
-    const char *model, *folder, *protocol, *list, *device, *cpu;
+    const char *model, *folder, *protocol, *list;
     option_list sigma_list;
     unsigned sigmas[MAX_SIGMAS];
     size_t sigma_count;
-    long threads, scale;
+    option_computing computing;
+    long scale;
     bool json, denoise;
     const named_model *named; /* NULL: bicubic itself */
     mona_config config;
@@ -72,9 +74,7 @@ static bool check_options(eval_job *job)
                          "bicubic with --protocol sr needs --scale, and nothing else takes it");
     if (bicubic && job->denoise)
         return !cli_fail(EXIT_USAGE, "bicubic does not denoise; name a model");
-    job->config = (mona_config){
-        .device = options_device(job->device), .cpu = job->cpu, .threads = (unsigned)job->threads};
-    return job->config.device && read_sigmas(job);
+    return options_config(&job->computing, &job->config) && read_sigmas(job);
 }
 
 static options_result read_options(eval_job *job, int argc, char **argv)
@@ -121,8 +121,9 @@ static bool enlarge(eval_job *job, figures *f, const real_plane *original)
                 out_of_memory(job);
     if (done) {
         round_to_8_bit(&base);
-        done = !job->named || model_run(&made, &low, job->named, options_or_host(job->device),
-                                        &job->config, 0, &job->error);
+        done = !job->named ||
+               model_run(&made, &low, job->named, options_or_host(job->computing.device),
+                         &job->config, 0, &job->error);
         done = done && compare(job, f, original, job->named ? &made : &base, &base, scale);
     }
     real_plane_close(&low);
@@ -142,8 +143,8 @@ static bool denoise(eval_job *job, figures *f, const real_plane *original, unsig
     if (done) {
         memcpy(noisy.values, original->values, count * sizeof *noisy.values);
         measure_add_noise(&noisy, sigma, random);
-        done = model_run(&made, &noisy, job->named, options_or_host(job->device), &job->config,
-                         sigma, &job->error) &&
+        done = model_run(&made, &noisy, job->named, options_or_host(job->computing.device),
+                         &job->config, sigma, &job->error) &&
                compare(job, f, original, &made, &noisy, 0);
     }
     real_plane_close(&made);
@@ -257,8 +258,8 @@ static void print_tables(const eval_job *job, const cJSON *document)
     static const char *const sr[] = {"image", "psnr", "ssim", "bicubic_psnr", "bicubic_ssim"};
     static const char *const denoising[] = {"image", "sigma",      "psnr",
                                             "ssim",  "noisy_psnr", "noisy_ssim"};
-    const cJSON *images = cJSON_GetObjectItemCaseSensitive(document, "images");
-    const cJSON *means = cJSON_GetObjectItemCaseSensitive(document, "means");
+    const cJSON *images = json_get(document, "images");
+    const cJSON *means = json_get(document, "means");
     printf("%s, %s, %s", job->model, job->protocol, job->folder);
     if (!job->denoise)
         printf(", x%ld", job->scale);
@@ -333,11 +334,7 @@ static const option options[] = {
      .help = "scale of bicubic: 2, 3 or 4", .minimum = 2, .maximum = MAX_SCALE},
     {"--sigma", NULL, OPTION_LIST, offsetof(eval_job, sigma_list), "N", measuring,
      .help = "strength of the noise; can be given more than once (default 15, 25 and 50)"},
-    {"--threads", "-j", OPTION_WHOLE, offsetof(eval_job, threads), "N", running,
-     .help = "threads (default: one per core)", .minimum = 1, .maximum = MONA_MAX_THREADS,
-     .alias = "--jobs"},
-    OPTION_DEVICE(offsetof(eval_job, device), running),
-    OPTION_CPU(offsetof(eval_job, cpu), running),
+    OPTIONS_COMPUTING(offsetof(eval_job, computing), running),
     {"--json", NULL, OPTION_FLAG, offsetof(eval_job, json), NULL, "Other", .help = "print JSON"},
 };
 

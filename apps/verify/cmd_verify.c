@@ -50,7 +50,7 @@ static void judge(const arguments *a, const onnx_graph *g, const conformance_set
         r->verdict = FAILED;
         return;
     }
-    if (!reference_execute(g, set->inputs, found, &r->reason)) {
+    if (!reference_execute(g, set->inputs, found, NULL, &r->reason)) {
         r->verdict = REFUSED;
         return;
     }

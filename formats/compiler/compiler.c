@@ -14,8 +14,9 @@
 #include "formats/compiler/quantize/search.h"
 
 struct compiler {
-    graph g;     /* as imported, with what calibration has seen */
-    graph fused; /* as the passes left it for these options; empty before that */
+    onnx_graph model; /* what the reference runs */
+    graph g;          /* as imported, with what calibration has seen */
+    graph fused;      /* as the passes left it for these options; empty before that */
     compiler_options options;
     layers layers;      /* of the fused graph */
     size_t pass_events; /* length of its log after the passes */
@@ -28,7 +29,7 @@ static bool log_folded(graph *g, const onnx_graph *model, const onnx_node *befor
 {
     for (uint32_t i = 0, kept = 0; i < count; i++) {
         const onnx_node *node = &before[i];
-        if (kept < model->node_count && model->nodes[kept].outputs == node->outputs) {
+        if (kept < model->node_count && model->nodes[kept].name == node->name) {
             kept++;
             continue;
         }
@@ -43,34 +44,45 @@ static bool log_folded(graph *g, const onnx_graph *model, const onnx_node *befor
     return true;
 }
 
-static bool import_model(compiler *c, onnx_graph *model, format_error *error)
+/* Afterwards the model has its nodes as they are before patterns are found in them. */
+static bool import_model(compiler *c, format_error *error)
 {
+    onnx_graph *model = &c->model;
     const uint32_t count = model->node_count;
-    onnx_node *before = malloc((count + 1) * sizeof *before);
-    if (!before)
+    const onnx_node *read = onnx_graph_copy_nodes(model), *folded = NULL;
+    if (!read)
         return format_fail(error, "out of memory");
-    if (count)
-        memcpy(before, model->nodes, count * sizeof *before);
-    bool ok = (patterns_find(model) || format_fail(error, "out of memory")) &&
-              onnx_graph_fold(model, error) && graph_import(&c->g, model, error);
-    if (ok && !log_folded(&c->g, model, before, count)) {
-        graph_free(&c->g);
-        ok = format_fail(error, "out of memory");
-    }
-    free(before);
-    return ok;
+    if (!onnx_graph_fold(model, error))
+        return false;
+    const uint32_t folded_count = model->node_count;
+    folded = onnx_graph_copy_nodes(model);
+    if (!folded || !patterns_find(model))
+        return format_fail(error, "out of memory");
+    if (!onnx_graph_fold(model, error) || !graph_import(&c->g, model, error))
+        return false;
+    if (!log_folded(&c->g, model, read, count))
+        return format_fail(error, "out of memory");
+    memcpy(model->nodes, folded, folded_count * sizeof *folded);
+    model->removed_count -= folded_count - model->node_count;
+    model->node_count = folded_count;
+    return true;
 }
 
 compiler *compiler_open_graph(onnx_graph *model, const fusion_switches *fusion, format_error *error)
 {
     compiler *c = calloc(1, sizeof *c);
-    if (c && fusion)
-        c->g.fusion = *fusion;
-    if (!c)
+    if (!c) {
+        onnx_graph_free(model);
         format_fail(error, "out of memory");
-    else if (import_model(c, model, error))
+        return NULL;
+    }
+    c->model = *model;
+    *model = (onnx_graph){0};
+    if (fusion)
+        c->g.fusion = *fusion;
+    if (import_model(c, error))
         return c;
-    free(c);
+    compiler_close(c);
     return NULL;
 }
 
@@ -80,9 +92,7 @@ compiler *compiler_open(const void *onnx, size_t size, const onnx_read_options *
     onnx_graph model;
     if (!onnx_graph_read(&model, onnx, size, options, error))
         return NULL;
-    compiler *c = compiler_open_graph(&model, NULL, error);
-    onnx_graph_free(&model);
-    return c;
+    return compiler_open_graph(&model, NULL, error);
 }
 
 void compiler_close(compiler *c)
@@ -90,6 +100,7 @@ void compiler_close(compiler *c)
     if (c) {
         graph_free(&c->fused);
         graph_free(&c->g);
+        onnx_graph_free(&c->model);
     }
     free(c);
 }
@@ -129,7 +140,7 @@ compiler_tensor compiler_output(const compiler *c, unsigned index)
 bool compiler_reference(const compiler *c, const reference_array *inputs, reference_array *outputs,
                         format_error *error)
 {
-    return reference_run(&c->g, inputs, outputs, NULL, error);
+    return reference_run(&c->model, &c->g, inputs, outputs, NULL, error);
 }
 
 graph *compiler_graph(compiler *c, bool fused)
@@ -190,22 +201,18 @@ static bool prepare(compiler *c, const compiler_options *options, format_error *
     return false;
 }
 
-static bool see(void *context, uint32_t value, const reference_array *a, const graph_node *node,
-                const reference_array *const *in, format_error *error)
+static bool see(void *context, uint32_t value, const reference_array *a, format_error *error)
 {
-    (void)node, (void)in;
     return observation_add(context, value, a, error);
 }
 
 bool compiler_calibrate(compiler *c, const reference_array *inputs, format_error *error)
 {
-    reference_array outputs[MONA_MAX_IO];
     graph *g = c->equalised ? &c->fused : &c->g;
     const reference_observer observer = {see, g};
-    if (!reference_run(g, inputs, outputs, &observer, error))
+    if (!reference_run(&c->model, g, inputs, NULL, &observer, error))
         return false;
     share_observations(c);
-    reference_arrays_free(outputs, c->g.output_count);
     return true;
 }
 
@@ -257,7 +264,7 @@ bool compiler_measure_layers(compiler *c, const compiler_options *options,
                              const reference_array *inputs, format_error *error)
 {
     return prepare(c, options, error) &&
-           layers_measure(&c->layers, &c->fused, options, inputs, error);
+           layers_measure(&c->layers, &c->model, &c->fused, options, inputs, error);
 }
 
 /* The value with this name; NULL: none. */

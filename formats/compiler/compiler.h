@@ -5,7 +5,7 @@
  *   compiler_calibrate   any number of samples, for INT8
  *   compiler_emit        fold, fuse, quantise, write
  *   compiler_log         what was folded and fused, and what was not
- *   compiler_reference   the network as imported in fp32, as evidence
+ *   compiler_reference   the model as ONNX defines it, as evidence
  *   compiler_close
  */
 #ifndef MONA_COMPILER_H
@@ -48,7 +48,7 @@ bool compiler_has_arrays(const compiler *c);
 /* options may be NULL. NULL: failed, see error. The bytes are not needed afterwards. */
 compiler *compiler_open(const void *onnx, size_t size, const onnx_read_options *options,
                         format_error *error);
-/* The same for a model in memory whose constants have been folded; it is not needed afterwards.
+/* The same for a model in memory, which the compiler takes over: it is left empty, even on failure.
  * fusion: rules to switch off already during import; NULL: none. */
 compiler *compiler_open_graph(onnx_graph *model, const fusion_switches *fusion,
                               format_error *error);
@@ -83,7 +83,7 @@ typedef struct compiler_layer {
     bool made_int8;     /* the last compiler_emit made it INT8 */
     bool pinned;        /* by compiler_pin */
     bool prequantised;  /* by the model, which is quantised; overrides other choices */
-    /* Of its output against fp32, if only its source and its weights have 8 bits. NAN if
+    /* Of its sums against fp32, if only its source and its weights have 8 bits. NAN if
      * compiler_measure_layers was not called. */
     double cosine;
     double sqnr;      /* dB */
@@ -137,8 +137,7 @@ bool compiler_choose(compiler *c, const compiler_options *options, const char *t
                      double max_drop, const compiler_judge *judge, compiler_choice *choice,
                      format_error *error);
 
-/* Runs the network as it was imported, without what the passes and equalisation made of it, in fp32.
- * Release outputs[i].data with free(). */
+/* Runs the model as ONNX defines it, without what import, passes and equalisation made of it. Release outputs[i].data with free(). */
 bool compiler_reference(const compiler *c, const reference_array *inputs, reference_array *outputs,
                         format_error *error);
 

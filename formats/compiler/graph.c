@@ -70,8 +70,12 @@ uint32_t graph_add_value(graph *g, const char *name)
         !grow(&values, g->value_count, &g->value_room, 16 * GRAPH_MAX_NODES, sizeof *g->values))
         return UINT32_MAX;
     g->values = values;
-    g->values[g->value_count] = (graph_value){
-        .name = copy, .place = g->node_count, .joined = g->value_count, .low = 1, .high = -1};
+    g->values[g->value_count] = (graph_value){.name = copy,
+                                              .place = g->node_count,
+                                              .source = UINT32_MAX,
+                                              .joined = g->value_count,
+                                              .low = 1,
+                                              .high = -1};
     return g->value_count++;
 }
 

@@ -2,7 +2,7 @@
 /* The compiler's network: values and the nodes that compute them, in execution order.
  *
  * import.c builds it from ONNX, the passes (fold.c, fuse.c) transform it into what the engine can
- * run, reference.c runs it in fp32 at any stage, and lower.c turns it into a .mona model.
+ * run, and lower.c turns it into a .mona model.
  *
  * A computed value is a map, which is channels x height x width of one frame, or an array. For an
  * array, only the number of elements and their type are stored here; the operators' own records
@@ -162,8 +162,7 @@ typedef struct graph_node {
         } normalise;
         struct {
             uint32_t heads;
-            float scale;     /* of the products of queries and keys */
-            double *weights; /* [keys]: room for the reference */
+            float scale; /* of the products of queries and keys */
         } attention;
         value_format quantize; /* an 8-bit format */
         graph_array *array;
@@ -186,12 +185,16 @@ typedef struct graph_value {
     mona_type type;       /* of an array */
     const void *elements; /* of a constant array; else NULL */
     uint32_t channels;    /* of a computed value; an array has channels x height x width = count */
-    uint32_t height, width;    /* of a computed value; 0: any */
-    uint32_t place;            /* near the index of the node that computes it */
-    uint32_t joined;           /* an earlier value whose format it shares, or itself (quantize.h) */
-    uint32_t root;             /* the value whose format it has, after quantize_join */
-    float low, high;           /* range seen in calibration; low > high: none */
-    observation *seen;         /* in calibration; NULL: nothing yet */
+    uint32_t height, width; /* of a computed value; 0: any */
+    uint32_t place;         /* near the index of the node that computes it */
+    uint32_t joined;        /* an earlier value whose format it shares, or itself (quantize.h) */
+    uint32_t root;          /* the value whose format it has, after quantize_join */
+    uint32_t source;        /* of a map: the model's value with the same numbers, which
+                                  calibration sees; UINT32_MAX: none */
+    bool channels_last;     /* in the model */
+    float *divisors;        /* of each channel: the model's numbers are divided by these; NULL: 1 */
+    float low, high;        /* range seen in calibration; low > high: none */
+    observation *seen;      /* in calibration; NULL: nothing yet */
     value_format prequantised; /* as a quantised model defines it; scale 0: undefined */
     bool half; /* F16 where others have 8 bits; the setting of the root counts for all that share
                   its format */

@@ -4,8 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/compiler/reference_array.h"
-#include "formats/compiler/reference_nodes.h"
+#include "formats/reference/execute.h"
+
+size_t reference_count(const reference_array *a)
+{
+    return (size_t)a->channels * a->height * a->width;
+}
 
 void reference_arrays_free(reference_array *arrays, unsigned count)
 {
@@ -15,137 +19,135 @@ void reference_arrays_free(reference_array *arrays, unsigned count)
     }
 }
 
-/* ---- the graph ---------------------------------------------------------------------------- */
+/* ---- inputs and outputs ------------------------------------------------------------------- */
 
-typedef struct execution {
-    const graph *g;
-    reference_array *values; /* for each value; data NULL: not computed yet, or no longer needed */
-    uint32_t *left;          /* remaining uses of each value */
-    const reference_observer *observer;
-    format_error *error;
-} execution;
-
-static bool observe(execution *e, uint32_t value, const graph_node *node,
-                    const reference_array *const *in)
+/* The tensor that the model takes for an input. */
+static bool make_input(const onnx_input *input, const graph_value *v, const reference_array *a,
+                       tensor *t, format_error *error)
 {
-    const reference_observer *o = e->observer;
-    return !o || e->g->values[value].is_array ||
-           o->see(o->context, value, &e->values[value], node, in, e->error);
-}
-
-/* Shows the argument of a convolution's function, then applies the function. */
-static bool observe_argument(const execution *e, const graph_node *node, reference_array *sums)
-{
-    const reference_observer *o = node->before != node->inputs[0] ? e->observer : NULL;
-    if (o && !o->see(o->context, node->before, sums, NULL, NULL, e->error))
-        return false;
-    reference_function(&node->after_add, sums);
+    const int64_t map[4] = {1, a->channels, a->height, a->width};
+    int64_t dims[TENSOR_MAX_RANK];
+    for (uint32_t i = 0; i < input->rank; i++)
+        dims[i] = input->dims[i] > 0 ? input->dims[i] : input->rank == 4 ? map[i] : 1;
+    if (a->channels != v->channels || (v->height && a->height != v->height) ||
+        (v->width && a->width != v->width) || !tensor_shape(t, input->type, input->rank, dims) ||
+        t->count != reference_count(a))
+        return format_fail(
+            error, "input '%s' takes %u channels of %ux%u (0: any); found %u of %ux%u", v->name,
+            v->channels, v->width, v->height, a->channels, a->width, a->height);
+    if (!tensor_make(t, input->type, input->rank, dims))
+        return format_fail(error, "out of memory");
+    for (size_t i = 0; i < t->count; i++)
+        tensor_set_number(t, i, (double)a->data[i]);
     return true;
 }
 
-/* Replaces an input by a copy rounded as the model's planes are. */
-static bool round_input(execution *e, uint32_t value)
+/* A tensor as channels, rows and columns of the value, whose rows and columns may be open. */
+static reference_array shape_of(const graph_value *v, const tensor *t)
 {
-    reference_array *a = &e->values[value];
-    const float *from = a->data;
-    a->data = malloc(reference_count(a) * sizeof(float));
-    e->left[value] = graph_uses(e->g, value) + 1; /* keep it until the end */
+    const bool open = !v->height && v->channels && t->count % v->channels == 0;
+    const bool map = open && t->rank == 4;
+    return (reference_array){v->channels,
+                             !open ? v->height
+                             : map ? (uint32_t)t->dims[2]
+                                   : 1,
+                             !open ? v->width
+                             : map ? (uint32_t)t->dims[3]
+                                   : (uint32_t)(t->count / v->channels),
+                             NULL};
+}
+
+/* Numbers of which channel c's come one after the other; last: the channels come last in t. */
+static bool read_numbers(const tensor *t, const graph_value *v, bool last, reference_array *a,
+                         format_error *error)
+{
+    *a = shape_of(v, t);
+    if (reference_count(a) != t->count)
+        return format_fail(error, "value '%s' has %zu numbers in the model; expected %zu", v->name,
+                           t->count, reference_count(a));
+    a->data = malloc((t->count ? t->count : 1) * sizeof *a->data);
     if (!a->data)
-        return format_fail(e->error, "out of memory");
-    memcpy(a->data, from, reference_count(a) * sizeof(float));
-    reference_quantize(e->g->values[value].prequantised, a);
+        return format_fail(error, "out of memory");
+    const size_t pixels = t->count / a->channels;
+    for (size_t i = 0; i < t->count && !last; i++)
+        a->data[i] = (float)tensor_number(t, i);
+    for (size_t i = 0; i < t->count && last; i++)
+        a->data[i] = (float)tensor_number(t, i % pixels * a->channels + i / pixels);
+    for (size_t i = 0; i < t->count && v->divisors; i++)
+        a->data[i] /= v->divisors[i / pixels];
     return true;
 }
 
-static bool set_inputs(execution *e, const reference_array *inputs)
+/* ---- a run -------------------------------------------------------------------------------- */
+
+/* The maps of each value of the model, as lists. */
+typedef struct map_lists {
+    const graph *g;
+    uint32_t *first; /* of each value of the model: a value of g; UINT32_MAX: none */
+    uint32_t *next;  /* of each value of g */
+    const reference_observer *observer;
+} map_lists;
+
+static bool show(void *context, uint32_t value, const tensor *t, format_error *error)
 {
-    for (uint32_t i = 0; i < e->g->input_count; i++) {
-        const graph_value *v = &e->g->values[e->g->inputs[i]];
-        const reference_array *a = &inputs[i];
-        if (a->channels != v->channels || (v->height && a->height != v->height) ||
-            (v->width && a->width != v->width))
-            return format_fail(e->error,
-                               "input '%s' takes %u channels of %ux%u (0: any); found %u "
-                               "of %ux%u",
-                               v->name, v->channels, v->width, v->height, a->channels, a->width,
-                               a->height);
-        e->values[e->g->inputs[i]] = *a;
-        e->left[e->g->inputs[i]] = UINT32_MAX; /* memory of the caller */
-        if (graph_is_prequantised(e->g, e->g->inputs[i]) && !round_input(e, e->g->inputs[i]))
-            return false;
-        if (!observe(e, e->g->inputs[i], NULL, NULL))
-            return false;
+    const map_lists *l = context;
+    bool ok = true;
+    for (uint32_t i = l->first[value]; ok && i != UINT32_MAX; i = l->next[i]) {
+        const graph_value *v = &l->g->values[i];
+        const bool same = t->type == ELEMENT_FLOAT32 && !v->channels_last && !v->divisors;
+        reference_array a = shape_of(v, t);
+        if (same && reference_count(&a) == t->count)
+            a.data = t->data;
+        else
+            ok = read_numbers(t, v, v->channels_last, &a, error);
+        ok = ok && l->observer->see(l->observer->context, i, &a, error);
+        if (a.data != t->data)
+            free(a.data);
+    }
+    return ok;
+}
+
+static bool make_lists(map_lists *l, const onnx_graph *model, const graph *g)
+{
+    l->first = malloc((model->value_count + 1) * sizeof *l->first);
+    l->next = malloc((g->value_count + 1) * sizeof *l->next);
+    if (!l->first || !l->next)
+        return false;
+    for (uint32_t i = 0; i < model->value_count; i++)
+        l->first[i] = UINT32_MAX;
+    for (uint32_t i = 0; i < g->value_count; i++) {
+        const uint32_t source = g->values[i].source;
+        if (source == UINT32_MAX)
+            continue;
+        l->next[i] = l->first[source];
+        l->first[source] = i;
     }
     return true;
 }
 
-static bool execute(execution *e, const graph_node *node)
+bool reference_run(const onnx_graph *model, const graph *g, const reference_array *inputs,
+                   reference_array *outputs, const reference_observer *observer,
+                   format_error *error)
 {
-    const reference_array *in[GRAPH_MAX_INPUTS];
-    for (uint32_t i = 0; i < node->input_count; i++)
-        in[i] = &e->values[node->inputs[i]];
-    reference_array *out = &e->values[node->output];
-    if (!reference_shape(e->g, node, in, out))
-        return graph_fail(node, e->error, "does not fit inputs of %ux%u", in[0]->width,
-                          in[0]->height);
-    out->data = malloc(reference_count(out) * sizeof(float));
-    if (!out->data)
-        return format_fail(e->error, "out of memory");
-    if (node->kind == GRAPH_ARRAY && !reference_array_node(e->g, node, in, out, e->error))
-        return false;
-    graph_node plain =
-        *node; /* without the function of a convolution, whose argument is seen too */
-    const bool function = node->kind == GRAPH_CONV && mona_is_function(node->after_add.kind);
-    if (function)
-        plain.after_add = (graph_activation){0};
-    reference_node(&plain, in, out);
-    if (function && !observe_argument(e, node, out))
-        return false;
-    if (graph_is_prequantised(e->g, node->output))
-        reference_quantize(e->g->values[node->output].prequantised, out);
-    if (!observe(e, node->output, node, in))
-        return false;
-    for (uint32_t i = 0; i < node->input_count; i++) {
-        const uint32_t v = node->inputs[i];
-        if (e->left[v] != UINT32_MAX && --e->left[v] == 0) {
-            free(e->values[v].data);
-            e->values[v].data = NULL;
-        }
-    }
-    return true;
-}
-
-static bool take_outputs(execution *e, reference_array *outputs)
-{
-    for (uint32_t i = 0; i < e->g->output_count; i++) {
-        outputs[i] = e->values[e->g->outputs[i]];
-        outputs[i].data = malloc(reference_count(&outputs[i]) * sizeof(float));
-        if (!outputs[i].data) {
+    tensor in[MONA_MAX_IO] = {0}, out[MONA_MAX_IO] = {0};
+    map_lists lists = {.g = g, .observer = observer};
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < g->input_count; i++)
+        ok = make_input(&model->inputs[i], &g->values[g->inputs[i]], &inputs[i], &in[i], error);
+    if (ok && observer)
+        ok = make_lists(&lists, model, g) || format_fail(error, "out of memory");
+    ok = ok && reference_execute(model, in, out, observer ? &(tensor_observer){show, &lists} : NULL,
+                                 error);
+    for (uint32_t i = 0; ok && outputs && i < g->output_count; i++) {
+        ok = read_numbers(&out[i], &g->values[g->outputs[i]], false, &outputs[i], error);
+        if (!ok)
             reference_arrays_free(outputs, i);
-            return format_fail(e->error, "out of memory");
-        }
-        memcpy(outputs[i].data, e->values[e->g->outputs[i]].data,
-               reference_count(&outputs[i]) * sizeof(float));
     }
-    return true;
-}
-
-bool reference_run(const graph *g, const reference_array *inputs, reference_array *outputs,
-                   const reference_observer *observer, format_error *error)
-{
-    execution e = {g, calloc(g->value_count, sizeof *e.values),
-                   calloc(g->value_count, sizeof *e.left), observer, error};
-    bool ok = e.values && e.left ? true : format_fail(error, "out of memory");
-    for (uint32_t v = 0; ok && v < g->value_count; v++)
-        e.left[v] = graph_uses(g, v);
-    ok = ok && set_inputs(&e, inputs);
-    for (uint32_t i = 0; ok && i < g->node_count; i++)
-        ok = execute(&e, &g->nodes[i]);
-    ok = ok && take_outputs(&e, outputs);
-    for (uint32_t v = 0; e.values && e.left && v < g->value_count; v++)
-        if (e.left[v] != UINT32_MAX)
-            free(e.values[v].data);
-    free(e.values);
-    free(e.left);
+    for (uint32_t i = 0; i < MONA_MAX_IO; i++) {
+        tensor_free(&in[i]);
+        tensor_free(&out[i]);
+    }
+    free(lists.first);
+    free(lists.next);
     return ok;
 }

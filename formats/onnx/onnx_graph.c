@@ -15,7 +15,7 @@ void onnx_graph_free(onnx_graph *g)
 {
     for (uint32_t i = 0; i < g->value_count; i++)
         tensor_free(&g->values[i].tensor);
-    for (uint32_t i = 0; i < g->node_count; i++)
+    for (uint32_t i = 0; i < g->node_count + g->removed_count; i++)
         free_attributes(&g->nodes[i]);
     free(g->nodes);
     free(g->values);
@@ -28,12 +28,31 @@ void onnx_graph_free(onnx_graph *g)
 void onnx_graph_keep(onnx_graph *g, const bool *keep)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < g->node_count; i++)
-        if (keep[i])
-            g->nodes[kept++] = g->nodes[i];
-        else
-            free_attributes(&g->nodes[i]);
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const onnx_node node = g->nodes[i];
+        if (!keep[i])
+            continue;
+        g->nodes[i] = g->nodes[kept];
+        g->nodes[kept++] = node;
+    }
+    g->removed_count += g->node_count - kept;
     g->node_count = kept;
+}
+
+onnx_node *onnx_graph_copy_nodes(onnx_graph *g)
+{
+    onnx_node *nodes = blocks_alloc(&g->memory, g->node_count, sizeof *nodes);
+    for (uint32_t i = 0; nodes && i < g->node_count; i++) {
+        onnx_node *node = &nodes[i];
+        *node = g->nodes[i];
+        node->inputs = blocks_alloc(&g->memory, node->input_count, sizeof *node->inputs);
+        node->outputs = blocks_alloc(&g->memory, node->output_count, sizeof *node->outputs);
+        if (!node->inputs || !node->outputs)
+            return NULL;
+        memcpy(node->inputs, g->nodes[i].inputs, node->input_count * sizeof *node->inputs);
+        memcpy(node->outputs, g->nodes[i].outputs, node->output_count * sizeof *node->outputs);
+    }
+    return nodes;
 }
 
 bool onnx_is_left_out(const onnx_node *node, const tensor *(*data)(const void *context, uint32_t),

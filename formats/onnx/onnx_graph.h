@@ -92,7 +92,7 @@ typedef struct onnx_graph {
     const char *name;
     int64_t opset;
     onnx_node *nodes;
-    uint32_t node_count;
+    uint32_t node_count, removed_count; /* those removed come after the others */
     onnx_value *values;
     uint32_t value_count, value_room;
     onnx_input *inputs; /* except those that are constants */
@@ -128,6 +128,9 @@ bool onnx_input_shape(const onnx_input *input, tensor *t);
 
 /* Removes the nodes i with !keep[i]. */
 void onnx_graph_keep(onnx_graph *g, const bool *keep);
+/* The nodes as they are now, whatever becomes of those of the graph. They live as long as it; NULL:
+ * out of memory. */
+onnx_node *onnx_graph_copy_nodes(onnx_graph *g);
 /* Whether the node is in a branch that is not taken, as far as conditions are known; data: that of a
  * value, NULL: unknown. */
 bool onnx_is_left_out(const onnx_node *node, const tensor *(*data)(const void *context, uint32_t),

@@ -133,13 +133,6 @@ bool op_unsqueeze(op_call *c)
     return reshaped(c, rank, dims);
 }
 
-/* Element i of the result is element `walk` of the input. */
-static void gather_elements(const tensor *x, tensor *out, op_walk *w)
-{
-    for (size_t i = 0; i < out->count; i++, op_walk_next(w))
-        memcpy(tensor_at(out, i), tensor_at(x, w->offset), element_size(x->type));
-}
-
 /* The strides of a tensor's dimensions. */
 static void strides_of(const tensor *t, size_t *stride)
 {
@@ -173,7 +166,7 @@ bool op_transpose(op_call *c)
     if (!op_result(c, 0, x->type, x->rank, dims))
         return false;
     if (!op_only_shapes(c))
-        gather_elements(x, c->out, &w);
+        op_move(x, w, c->out);
     return true;
 }
 
@@ -186,10 +179,8 @@ bool op_expand(op_call *c)
         !op_broadcast(c, x, &shape, &shape.rank, dims) ||
         !op_result(c, 0, x->type, shape.rank, dims))
         return false;
-    if (op_only_shapes(c))
-        return true;
-    op_walk w = op_walk_start(x, shape.rank, dims);
-    gather_elements(x, c->out, &w);
+    if (!op_only_shapes(c))
+        op_move(x, op_walk_start(x, shape.rank, dims), c->out);
     return true;
 }
 

@@ -44,6 +44,12 @@ void *op_scratch(op_call *c, size_t count, size_t size)
     return memory;
 }
 
+void op_scratch_free(op_call *c, void *memory)
+{
+    if (memory)
+        free(c->scratch[--c->scratch_count]);
+}
+
 const float *op_floats(op_call *c, uint32_t i)
 {
     const tensor *t = op_in(c, i);
@@ -148,6 +154,25 @@ bool op_broadcast(op_call *c, const tensor *a, const tensor *b, uint32_t *rank, 
     return true;
 }
 
+/* Joins dimensions over which the steps are the same. */
+static void join_dims(op_walk *w)
+{
+    const op_walk from = *w;
+    w->rank = 0;
+    for (uint32_t i = 0; i < from.rank; i++) {
+        const uint32_t last = w->rank - 1;
+        if (from.dims[i] == 1)
+            continue;
+        if (w->rank && w->stride[last] == from.stride[i] * (size_t)from.dims[i]) {
+            w->dims[last] *= from.dims[i];
+            w->stride[last] = from.stride[i];
+        } else {
+            w->dims[w->rank] = from.dims[i];
+            w->stride[w->rank++] = from.stride[i];
+        }
+    }
+}
+
 op_walk op_walk_start(const tensor *t, uint32_t rank, const int64_t *dims)
 {
     op_walk w = {.rank = rank};
@@ -158,16 +183,20 @@ op_walk op_walk_start(const tensor *t, uint32_t rank, const int64_t *dims)
         w.stride[i] = dim == 1 ? 0 : step;
         step *= (size_t)dim;
     }
+    join_dims(&w);
     return w;
 }
 
-void op_walk_next(op_walk *w)
+void op_move(const tensor *x, op_walk w, tensor *out)
 {
-    for (uint32_t i = w->rank; i-- > 0;) {
-        w->offset += w->stride[i];
-        if (++w->at[i] < w->dims[i])
-            return;
-        w->offset -= w->stride[i] * (size_t)w->dims[i];
-        w->at[i] = 0;
-    }
+    const size_t size = element_size(x->type);
+    size_t run = 1;
+    join_dims(&w);
+    if (w.rank && w.stride[w.rank - 1] == 1)
+        run = (size_t)w.dims[--w.rank];
+    for (size_t i = 0; i < out->count; i += run, op_walk_next(&w))
+        if (run == 1 && size == sizeof(float))
+            memcpy(tensor_at(out, i), tensor_at(x, w.offset), sizeof(float));
+        else
+            memcpy(tensor_at(out, i), tensor_at(x, w.offset), run * size);
 }

@@ -45,6 +45,8 @@ const float *op_floats(op_call *c, uint32_t i);
 bool op_ints(op_call *c, uint32_t i, int64_t *numbers, uint32_t max, uint32_t *count);
 /* Zeroed memory, valid until the call ends; NULL: failed. */
 void *op_scratch(op_call *c, size_t count, size_t size);
+/* Releases what op_scratch returned last, before the call ends; NULL is allowed. */
+void op_scratch_free(op_call *c, void *memory);
 
 /* Checks an axis of `rank` dimensions; negative ones count from the end. */
 bool op_axis(op_call *c, int64_t axis, uint32_t rank, uint32_t *out);
@@ -72,8 +74,19 @@ typedef struct op_walk {
 
 /* The shape to which a and b broadcast; the result may overwrite a. */
 bool op_broadcast(op_call *c, const tensor *a, const tensor *b, uint32_t *rank, int64_t *dims);
+/* Copies the element of x at each step of the walk. */
+void op_move(const tensor *x, op_walk w, tensor *out);
 /* t must broadcast to these dimensions. */
 op_walk op_walk_start(const tensor *t, uint32_t rank, const int64_t *dims);
-void op_walk_next(op_walk *w);
+static inline void op_walk_next(op_walk *w)
+{
+    for (uint32_t i = w->rank; i-- > 0;) {
+        w->offset += w->stride[i];
+        if (++w->at[i] < w->dims[i])
+            return;
+        w->offset -= w->stride[i] * (size_t)w->dims[i];
+        w->at[i] = 0;
+    }
+}
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolutions of floats, and of integers, which doubles represent exactly. */
+/* Convolutions of floats and of integers, as products of the filters and what they see. */
 #include <inttypes.h>
-#include <math.h>
+#include <string.h>
 
 #include "formats/reference/operators.h"
+#include "formats/reference/product.h"
 #include "formats/reference/requantize.h"
 #include "formats/reference/window.h"
 
@@ -12,11 +13,8 @@ typedef struct convolution {
     int64_t batch, inputs, outputs, groups;
     const float *x, *weights;
     const float *bias; /* NULL: none */
+    bool exact;        /* integers */
 } convolution;
-
-/* Stores sums of one row of outputs: channel `o` of frame `n`, elements first .. first + count -
- * 1. */
-typedef void row_function(void *to, int64_t o, size_t first, const double *sums, int64_t count);
 
 static bool read_convolution(op_call *c, const tensor *x, const tensor *w, convolution *v)
 {
@@ -48,65 +46,70 @@ static bool make_result(op_call *c, const convolution *v, element_type type)
     return op_result(c, 0, type, v->w.spatial_dims + 2, dims);
 }
 
-/* Adds weight times one row of samples, as seen through one position of the filter. */
-static void add_row(const op_window *w, int64_t kx, double weight, const float *in, double *sums)
+/* The samples of one group of channels of one frame. */
+typedef struct group_samples {
+    const op_window *w;
+    const float *x;
+} group_samples;
+
+/* The samples that one term of the filters, [channel][kernel], sees at some positions of the result;
+ * 0 beyond the edges. */
+static void see(const void *context, size_t term, size_t first, size_t count, float *seen)
 {
-    const int64_t stride = w->stride[2], at = kx * w->dilation[2] - w->begin[2];
-    const int64_t begin = at < 0 ? (-at + stride - 1) / stride : 0;
-    const int64_t last = w->in[2] - 1 - at;
-    int64_t end = last < 0 ? 0 : last / stride + 1;
-    end = end < w->out[2] ? end : w->out[2];
-    for (int64_t x = begin; x < end; x++)
-        sums[x] += weight * (double)in[x * stride + at];
+    const group_samples *s = context;
+    const op_window *w = s->w;
+    const int64_t row = w->kernel[2], area = w->kernel[1] * row, filter = w->kernel[0] * area;
+    const int64_t k = (int64_t)term % filter, plane = (int64_t)term / filter, step = w->stride[2];
+    for (size_t i = 0; i < count;) {
+        const int64_t at = (int64_t)(first + i), x = at % w->out[2], y = at / w->out[2];
+        const int64_t iz = y / w->out[1] * w->stride[0] - w->begin[0] + k / area * w->dilation[0];
+        const int64_t iy =
+            y % w->out[1] * w->stride[1] - w->begin[1] + k % area / row * w->dilation[1];
+        const bool inside = iz >= 0 && iz < w->in[0] && iy >= 0 && iy < w->in[1];
+        const int64_t width = inside ? w->in[2] : 0;
+        const float *from = s->x + (inside ? ((plane * w->in[0] + iz) * w->in[1] + iy) * width : 0);
+        const size_t left = (size_t)(w->out[2] - x), end = left < count - i ? i + left : count;
+        int64_t ix = x * step - w->begin[2] + k % row * w->dilation[2];
+        for (; i < end && ix < 0; ix += step)
+            seen[i++] = 0;
+        for (; i < end && ix < width && step > 1; ix += step)
+            seen[i++] = from[ix];
+        if (i < end && ix < width) {
+            const size_t run = (size_t)(width - ix) < end - i ? (size_t)(width - ix) : end - i;
+            memcpy(seen + i, from + ix, run * sizeof *seen);
+            i += run;
+        }
+        while (i < end)
+            seen[i++] = 0;
+    }
 }
 
-static void convolve_row(const convolution *v, int64_t n, int64_t o, int64_t z, int64_t y,
-                         double *sums)
+static bool convolve(op_call *c, const convolution *v, op_store *store, void *to)
 {
     const op_window *w = &v->w;
-    const int64_t depth = v->inputs / v->groups, group = o / (v->outputs / v->groups);
-    const window_range rz = op_window_inside(w, 0, z), ry = op_window_inside(w, 1, y);
-    for (int64_t x = 0; x < w->out[2]; x++)
-        sums[x] = v->bias ? (double)v->bias[o] : 0;
-    for (int64_t c = 0; c < depth; c++)
-        for (int64_t kz = rz.first; kz <= rz.last; kz++)
-            for (int64_t ky = ry.first; ky <= ry.last; ky++) {
-                const int64_t iz = z * w->stride[0] - w->begin[0] + kz * w->dilation[0];
-                const int64_t iy = y * w->stride[1] - w->begin[1] + ky * w->dilation[1];
-                const int64_t plane = n * v->inputs + group * depth + c;
-                const float *in = v->x + ((plane * w->in[0] + iz) * w->in[1] + iy) * w->in[2];
-                const int64_t filter = ((o * depth + c) * w->kernel[0] + kz) * w->kernel[1] + ky;
-                const float *weights = v->weights + filter * w->kernel[2];
-                for (int64_t kx = 0; kx < w->kernel[2]; kx++)
-                    add_row(w, kx, (double)weights[kx], in, sums);
-            }
-}
-
-static bool convolve(op_call *c, const convolution *v, row_function *row, void *to)
-{
-    const op_window *w = &v->w;
-    double *sums = op_scratch(c, (size_t)w->out[2], sizeof *sums);
-    if (!sums)
-        return false;
-    size_t first = 0;
-    for (int64_t n = 0; n < v->batch; n++)
-        for (int64_t o = 0; o < v->outputs; o++)
-            for (int64_t z = 0; z < w->out[0]; z++)
-                for (int64_t y = 0; y < w->out[1]; y++, first += (size_t)w->out[2]) {
-                    convolve_row(v, n, o, z, y, sums);
-                    row(to, o, first, sums, w->out[2]);
-                }
-    return true;
+    const size_t depth = (size_t)(v->inputs / v->groups),
+                 outputs = (size_t)(v->outputs / v->groups);
+    const size_t samples = (size_t)(w->in[0] * w->in[1] * w->in[2]);
+    op_product p = {.rows = outputs,
+                    .depth = depth * (size_t)(w->kernel[0] * w->kernel[1] * w->kernel[2]),
+                    .columns = (size_t)(w->out[0] * w->out[1] * w->out[2]),
+                    .row = see,
+                    .exact = v->exact,
+                    .store = store,
+                    .to = to};
+    bool ok = true;
+    for (size_t i = 0; ok && i < (size_t)(v->batch * v->groups); i++) {
+        const size_t group = i % (size_t)v->groups;
+        p.a = v->weights + group * outputs * p.depth;
+        p.start = v->bias ? v->bias + group * outputs : NULL;
+        p.context = &(group_samples){w, v->x + i * depth * samples};
+        p.index = i * outputs * p.columns;
+        ok = op_multiply(c, &p);
+    }
+    return ok;
 }
 
 /* ---- fp32 --------------------------------------------------------------------------------- */
-
-static void store_row(void *to, int64_t o, size_t first, const double *sums, int64_t count)
-{
-    (void)o;
-    for (int64_t i = 0; i < count; i++)
-        tensor_set_number(to, first + (size_t)i, sums[i]);
-}
 
 bool op_conv(op_call *c)
 {
@@ -123,7 +126,8 @@ bool op_conv(op_call *c)
     v.x = op_floats(c, 0);
     v.weights = op_floats(c, 1);
     v.bias = b ? op_floats(c, 2) : NULL;
-    return v.x && v.weights && (v.bias || !b) && convolve(c, &v, store_row, c->out);
+    v.exact = false;
+    return v.x && v.weights && (v.bias || !b) && convolve(c, &v, op_store_numbers, c->out);
 }
 
 /* ---- integers ----------------------------------------------------------------------------- */
@@ -137,9 +141,10 @@ bool op_conv_integer(op_call *c)
     if (op_only_shapes(c))
         return true;
     v.bias = NULL;
+    v.exact = true;
     v.x = requantize_centred(c, 0, 2);
     v.weights = requantize_centred(c, 1, 3);
-    return v.x && v.weights && convolve(c, &v, store_row, c->out);
+    return v.x && v.weights && convolve(c, &v, op_store_numbers, c->out);
 }
 
 typedef struct qlinear {
@@ -148,12 +153,14 @@ typedef struct qlinear {
     const tensor *bias; /* int32; NULL: none */
 } qlinear;
 
-static void requantize_row(void *to, int64_t o, size_t first, const double *sums, int64_t count)
+static void store_requantized(void *to, size_t index, const double *sums, size_t count)
 {
     const qlinear *q = to;
-    const double bias = q->bias ? (double)tensor_int(q->bias, (size_t)o) : 0;
-    for (int64_t i = 0; i < count; i++)
-        requantize_store(q->rule, q->out, first + (size_t)i, sums[i] + bias, (size_t)o);
+    const tensor_dims dims = tensor_split(q->out, 1);
+    const size_t o = index / dims.after % dims.along;
+    const double bias = q->bias ? (double)tensor_int(q->bias, o) : 0;
+    for (size_t i = 0; i < count; i++)
+        requantize_store(q->rule, q->out, index + i, sums[i] + bias, o);
 }
 
 bool op_qlinear_conv(op_call *c)
@@ -169,8 +176,9 @@ bool op_qlinear_conv(op_call *c)
     if (op_only_shapes(c))
         return true;
     v.bias = NULL;
+    v.exact = true;
     v.x = requantize_centred(c, 0, 2);
     v.weights = requantize_centred(c, 3, 5);
     qlinear q = {c->out, &rule, bias};
-    return v.x && v.weights && convolve(c, &v, requantize_row, &q);
+    return v.x && v.weights && convolve(c, &v, store_requantized, &q);
 }

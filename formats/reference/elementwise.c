@@ -9,38 +9,19 @@ typedef double float_function(double a, double b);
 /* A function of integers; of uint64 if is_unsigned. */
 typedef int64_t int_function(int64_t a, int64_t b, bool is_unsigned);
 
-static double float_add(double a, double b)
-{
-    return a + b;
-}
-static double float_sub(double a, double b)
-{
-    return a - b;
-}
-static double float_mul(double a, double b)
-{
-    return a * b;
-}
-static double float_div(double a, double b)
-{
-    return a / b;
-}
-static double float_pow(double a, double b)
-{
-    return pow(a, b);
-}
-static double float_min(double a, double b)
-{
-    return isnan(a) || isnan(b) ? NAN : a < b ? a : b;
-}
-static double float_max(double a, double b)
-{
-    return isnan(a) || isnan(b) ? NAN : a > b ? a : b;
-}
-static double float_fmod(double a, double b)
-{
-    return fmod(a, b);
-}
+#define FLOAT_FUNCTION(name, value)                                                                \
+    static double float_##name(double a, double b)                                                 \
+    {                                                                                              \
+        return value;                                                                              \
+    }
+FLOAT_FUNCTION(add, a + b)
+FLOAT_FUNCTION(sub, a - b)
+FLOAT_FUNCTION(mul, a *b)
+FLOAT_FUNCTION(div, a / b)
+FLOAT_FUNCTION(pow, b == 2 ? a * a : pow(a, b))
+FLOAT_FUNCTION(min, isnan(a) || isnan(b) ? NAN : a < b ? a : b)
+FLOAT_FUNCTION(max, isnan(a) || isnan(b) ? NAN : a > b ? a : b)
+FLOAT_FUNCTION(fmod, fmod(a, b))
 
 static int64_t int_add(int64_t a, int64_t b, bool is_unsigned)
 {

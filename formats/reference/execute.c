@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/operators.h"
+#include "formats/reference/operators.h"
 
 /* ---- one node ----------------------------------------------------------------------------- */
 
@@ -13,7 +13,7 @@ static bool refuse_operator(const onnx_node *node, format_error *error)
     return onnx_node_fail(node, error, "is not supported; mona ops lists what is");
 }
 
-static bool check_call(const operator_row *row, op_call *c)
+static bool check_call(const reference_row *row, op_call *c)
 {
     char types[384];
     if (c->in_count < row->min_inputs ||
@@ -23,7 +23,7 @@ static bool check_call(const operator_row *row, op_call *c)
     for (uint32_t i = 0; i < row->min_inputs; i++)
         if (!c->in[i])
             return op_fail(c, "leaves out input %u", i);
-    operator_types(row->types, types, sizeof types);
+    reference_types(row->types, types, sizeof types);
     if (!(row->types >> c->in[0]->type & 1))
         return op_fail(c, "works on %s; supported: %s", element_name(c->in[0]->type), types);
     return true;
@@ -33,7 +33,7 @@ reference_result reference_node_run(const onnx_graph *g, const onnx_node *node,
                                     const tensor *const *in, bool shapes_only, tensor *out,
                                     format_error *error)
 {
-    const operator_row *row = operator_find(node->op_type);
+    const reference_row *row = reference_find(node->op_type);
     op_call c = {
         .node = node,
         .in = in,
@@ -47,7 +47,7 @@ reference_result reference_node_run(const onnx_graph *g, const onnx_node *node,
     memset(out, 0, node->output_count * sizeof *out);
     if (!row)
         refuse_operator(node, error);
-    const bool ok = row && check_call(row, &c) && row->reference(&c);
+    const bool ok = row && check_call(row, &c) && row->function(&c);
     for (uint32_t i = 0; i < c.scratch_count; i++)
         free(c.scratch[i]);
     for (uint32_t i = 0; !ok && i < node->output_count; i++)
@@ -63,6 +63,7 @@ typedef struct execution {
     uint32_t *left; /* remaining uses */
     const tensor **in;
     tensor *out;
+    const tensor_observer *observer;
     format_error *error;
 } execution;
 
@@ -84,8 +85,15 @@ static const tensor *data_of(const void *context, uint32_t value)
     return find(context, value);
 }
 
+static bool observe(const execution *e, uint32_t value)
+{
+    const tensor_observer *o = e->observer;
+    return !o || o->see(o->context, value, &e->values[value], e->error);
+}
+
 static bool run_node(execution *e, const onnx_node *node)
 {
+    bool ok = true;
     const bool left_out = onnx_is_left_out(node, data_of, e);
     for (uint32_t i = 0; left_out && i < node->input_count; i++)
         drop_use(e, node->inputs[i]);
@@ -99,14 +107,16 @@ static bool run_node(execution *e, const onnx_node *node)
                            node->name, node->op_type);
     for (uint32_t i = 0; i < node->output_count; i++) {
         const uint32_t value = node->outputs[i];
-        if (value != ONNX_NONE && e->left[value])
-            e->values[value] = e->out[i];
-        else
+        if (value == ONNX_NONE || !e->left[value]) {
             tensor_free(&e->out[i]);
+            continue;
+        }
+        e->values[value] = e->out[i];
+        ok = ok && observe(e, value);
     }
     for (uint32_t i = 0; i < node->input_count; i++)
         drop_use(e, node->inputs[i]);
-    return true;
+    return ok;
 }
 
 static bool copy_tensor(tensor *to, const tensor *from, format_error *error)
@@ -124,14 +134,14 @@ static bool set_input(execution *e, uint32_t i, const tensor *from)
     const char *name = e->g->values[input->value].name;
     bool fits = from->type == input->type && from->rank == input->rank;
     for (uint32_t k = 0; fits && k < input->rank; k++)
-        fits = input->dims[k] < 0 || input->dims[k] == from->dims[k];
+        fits = input->dims[k] <= 0 || input->dims[k] == from->dims[k];
     if (!fits) {
         char text[128];
         tensor_text(from, text, sizeof text);
         return format_fail(e->error, "input '%s' is given %s, which is not what the model takes",
                            name, text);
     }
-    return copy_tensor(&e->values[input->value], from, e->error);
+    return copy_tensor(&e->values[input->value], from, e->error) && observe(e, input->value);
 }
 
 static void count_uses(execution *e)
@@ -161,9 +171,9 @@ static bool execute(execution *e, const tensor *inputs, tensor *outputs)
 }
 
 bool reference_execute(const onnx_graph *g, const tensor *inputs, tensor *outputs,
-                       format_error *error)
+                       const tensor_observer *observer, format_error *error)
 {
-    execution e = {.g = g, .error = error};
+    execution e = {.g = g, .observer = observer, .error = error};
     const uint32_t max = onnx_graph_arguments(g);
     memset(outputs, 0, g->output_count * sizeof *outputs);
     e.values = calloc(g->value_count + 1, sizeof *e.values);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/operators.h"
 #include "formats/reference/execute.h"
+#include "formats/reference/operators.h"
 
 /* Limit on the elements of all folded results together, so that the cost of a model stays in
  * proportion to its file. */
@@ -92,7 +92,7 @@ static void note_dequantised(onnx_graph *g, const onnx_node *node)
 /* *folded: the node's results are now constants. */
 static bool fold_node(folding *f, const onnx_node *node, bool *folded)
 {
-    const operator_row *row = operator_find(node->op_type);
+    const reference_row *row = reference_find(node->op_type);
     const known all = row ? read_inputs(f, node) : KNOWN_NOTHING;
     *folded = false;
     if (all == KNOWN_NOTHING)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/reference/operators.h"
+#include "formats/reference/product.h"
 #include "formats/reference/requantize.h"
 
 /* [..., rows, depth] x [..., depth, columns]; a vector is a matrix with one row or one column. */
@@ -57,35 +58,49 @@ static bool make_result(op_call *c, const product *p, element_type type)
     return op_result(c, 0, type, rank, dims);
 }
 
-typedef void sum_function(void *to, size_t i, double sum, size_t column);
+/* A matrix as an op_product reads it; transposed: its rows are columns of the data. */
+typedef struct matrix {
+    const float *data;
+    size_t rows, columns;
+    bool transposed;
+} matrix;
 
-static void multiply(const product *p, const float *a, const float *b, sum_function *f, void *to)
+static void copy_row(const void *context, size_t row, size_t column, size_t count, float *to)
+{
+    const matrix *m = context;
+    if (!m->transposed)
+        memcpy(to, m->data + row * m->columns + column, count * sizeof *to);
+    for (size_t i = 0; i < count && m->transposed; i++)
+        to[i] = m->data[(column + i) * m->rows + row];
+}
+
+static bool multiply(op_call *c, const product *p, const float *a, const float *b, bool exact,
+                     op_store *store, void *to)
 {
     tensor first = p->a, second = p->b;
     first.rank -= 2;
     second.rank -= 2;
     op_walk wa = op_walk_start(&first, p->rank - 2, p->dims);
     op_walk wb = op_walk_start(&second, p->rank - 2, p->dims);
-    size_t frames = 1, i = 0;
+    const size_t rows = (size_t)p->rows, depth = (size_t)p->depth, columns = (size_t)p->columns;
+    size_t frames = 1;
+    bool ok = a && b;
     for (uint32_t k = 0; k + 2 < p->rank; k++)
         frames *= (size_t)p->dims[k];
-    for (size_t n = 0; n < frames; n++, op_walk_next(&wa), op_walk_next(&wb)) {
-        const float *x = a + wa.offset * (size_t)(p->rows * p->depth);
-        const float *y = b + wb.offset * (size_t)(p->depth * p->columns);
-        for (int64_t r = 0; r < p->rows; r++)
-            for (int64_t o = 0; o < p->columns; o++, i++) {
-                double sum = 0;
-                for (int64_t k = 0; k < p->depth; k++)
-                    sum += (double)x[r * p->depth + k] * (double)y[k * p->columns + o];
-                f(to, i, sum, (size_t)o);
-            }
+    for (size_t n = 0; ok && n < frames; n++, op_walk_next(&wa), op_walk_next(&wb)) {
+        const matrix second_matrix = {b + wb.offset * depth * columns, depth, columns, false};
+        ok = op_multiply(c, &(op_product){.rows = rows,
+                                          .depth = depth,
+                                          .columns = columns,
+                                          .a = a + wa.offset * rows * depth,
+                                          .row = copy_row,
+                                          .context = &second_matrix,
+                                          .exact = exact,
+                                          .store = store,
+                                          .to = to,
+                                          .index = n * rows * columns});
     }
-}
-
-static void store(void *to, size_t i, double sum, size_t column)
-{
-    (void)column;
-    tensor_set_number(to, i, sum);
+    return ok;
 }
 
 bool op_matmul(op_call *c)
@@ -95,10 +110,7 @@ bool op_matmul(op_call *c)
         return false;
     if (op_only_shapes(c))
         return true;
-    const float *a = op_floats(c, 0), *b = op_floats(c, 1);
-    if (a && b)
-        multiply(&p, a, b, store, c->out);
-    return a && b;
+    return multiply(c, &p, op_floats(c, 0), op_floats(c, 1), false, op_store_numbers, c->out);
 }
 
 bool op_matmul_integer(op_call *c)
@@ -112,21 +124,21 @@ bool op_matmul_integer(op_call *c)
                        zero->count);
     if (op_only_shapes(c))
         return true;
-    const float *a = requantize_centred(c, 0, 2), *b = requantize_centred(c, 1, 3);
-    if (a && b)
-        multiply(&p, a, b, store, c->out);
-    return a && b;
+    return multiply(c, &p, requantize_centred(c, 0, 2), requantize_centred(c, 1, 3), true,
+                    op_store_numbers, c->out);
 }
 
 typedef struct qlinear {
     tensor *out;
     const requantize *rule;
+    size_t columns;
 } qlinear;
 
-static void store_requantized(void *to, size_t i, double sum, size_t column)
+static void store_requantized(void *to, size_t index, const double *sums, size_t count)
 {
     const qlinear *q = to;
-    requantize_store(q->rule, q->out, i, sum, column);
+    for (size_t i = 0; i < count; i++)
+        requantize_store(q->rule, q->out, index + i, sums[i], (index + i) % q->columns);
 }
 
 bool op_qlinear_matmul(op_call *c)
@@ -142,11 +154,8 @@ bool op_qlinear_matmul(op_call *c)
                        zero->count);
     if (op_only_shapes(c))
         return true;
-    const float *a = requantize_centred(c, 0, 2), *b = requantize_centred(c, 3, 5);
-    qlinear q = {c->out, &rule};
-    if (a && b)
-        multiply(&p, a, b, store_requantized, &q);
-    return a && b;
+    return multiply(c, &p, requantize_centred(c, 0, 2), requantize_centred(c, 3, 5), true,
+                    store_requantized, &(qlinear){c->out, &rule, (size_t)p.columns});
 }
 
 /* alpha a b + beta c, with a and b transposed if requested. */
@@ -174,17 +183,27 @@ bool op_gemm(op_call *c)
     if (op_only_shapes(c))
         return true;
     const float *x = op_floats(c, 0), *y = op_floats(c, 1);
+    float *rows = ta && x ? op_scratch(c, a->count, sizeof *rows) : NULL;
+    const matrix turned = {x, (size_t)dims[0], (size_t)depth, true};
+    for (size_t r = 0; rows && r < turned.rows; r++)
+        copy_row(&turned, r, 0, turned.columns, rows + r * turned.columns);
+    const matrix second = {y, (size_t)depth, (size_t)dims[1], tb};
+    if (!x || !y || (ta && !rows) ||
+        !op_multiply(c, &(op_product){.rows = (size_t)dims[0],
+                                      .depth = (size_t)depth,
+                                      .columns = (size_t)dims[1],
+                                      .a = ta ? rows : x,
+                                      .row = copy_row,
+                                      .context = &second,
+                                      .store = op_store_numbers,
+                                      .to = c->out}))
+        return false;
     op_walk w = bias ? op_walk_start(bias, 2, dims) : (op_walk){0};
-    for (int64_t i = 0; x && y && i < dims[0] * dims[1]; i++) {
-        const int64_t row = i / dims[1], column = i % dims[1];
-        double sum = 0;
-        for (int64_t k = 0; k < depth; k++)
-            sum += (double)x[ta ? k * dims[0] + row : row * depth + k] *
-                   (double)y[tb ? column * depth + k : k * dims[1] + column];
-        tensor_set_number(c->out, (size_t)i,
-                          alpha * sum + (bias ? beta * tensor_number(bias, w.offset) : 0));
+    for (size_t i = 0; i < c->out->count; i++) {
+        const double sum = alpha * tensor_number(c->out, i);
+        tensor_set_number(c->out, i, sum + (bias ? beta * tensor_number(bias, w.offset) : 0));
         if (bias)
             op_walk_next(&w);
     }
-    return x && y;
+    return true;
 }

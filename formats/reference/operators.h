@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The operators of the reference executor. Similar ones share a function. */
+/* The operators of the reference executor: their table, and their functions, which similar ones
+ * share. */
 #ifndef MONA_REFERENCE_OPERATORS_H
 #define MONA_REFERENCE_OPERATORS_H
 
 #include "formats/reference/call.h"
+
+enum { OPERATOR_ANY_COUNT = 255 };
+
+typedef struct reference_row { /* columns of operators.inc */
+    const char *name;
+    int64_t since;
+    uint8_t min_inputs, max_inputs; /* OPERATOR_ANY_COUNT: any number */
+    uint32_t types;                 /* bit t: input 0 may be of element type t */
+    op_function *function;
+    bool whole_tensors;
+} reference_row;
+
+/* NULL: there is no such operator. */
+const reference_row *reference_find(const char *name);
+/* "float32, float16, ..." for a set of types. */
+void reference_types(uint32_t types, char *text, size_t size);
 
 /* unary.c */
 op_function op_unary;
@@ -33,6 +50,8 @@ op_function op_batch_norm, op_instance_norm, op_layer_norm, op_group_norm;
 op_function op_grid_sample;
 /* sort.c */
 op_function op_top_k;
+/* suppress.c */
+op_function op_non_max_suppression;
 /* resize.c */
 op_function op_resize;
 /* quantize.c */

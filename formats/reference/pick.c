@@ -35,7 +35,7 @@ static bool take(op_call *c, uint32_t output, const cut *s)
     const tensor *x = op_in(c, 0);
     tensor *out = &c->out[output];
     op_walk w = {.rank = x->rank};
-    size_t step = 1, first = 0;
+    size_t step = 1;
     if (!op_result(c, output, x->type, x->rank, s->count))
         return false;
     if (op_only_shapes(c) || !op_wants(c, output))
@@ -43,11 +43,10 @@ static bool take(op_call *c, uint32_t output, const cut *s)
     for (uint32_t i = x->rank; i-- > 0;) {
         w.dims[i] = s->count[i];
         w.stride[i] = (size_t)s->step[i] * step; /* wraps for negative steps, and wraps back */
-        first += (size_t)s->first[i] * step;
+        w.offset += (size_t)s->first[i] * step;
         step *= (size_t)x->dims[i];
     }
-    for (size_t i = 0; i < out->count; i++, op_walk_next(&w))
-        memcpy(tensor_at(out, i), tensor_at(x, first + w.offset), element_size(x->type));
+    op_move(x, w, out);
     return true;
 }
 

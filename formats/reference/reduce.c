@@ -12,30 +12,17 @@ typedef struct reduction {
     double (*finish)(double sum, double count);
 } reduction;
 
-static double add_plain(double sum, double x)
-{
-    return sum + x;
-}
-static double add_magnitude(double sum, double x)
-{
-    return sum + fabs(x);
-}
-static double add_square(double sum, double x)
-{
-    return sum + x * x;
-}
-static double multiply(double sum, double x)
-{
-    return sum * x;
-}
-static double lowest(double sum, double x)
-{
-    return isnan(x) || x < sum ? x : sum;
-}
-static double highest(double sum, double x)
-{
-    return isnan(x) || x > sum ? x : sum;
-}
+#define ADD(name, value)                                                                           \
+    static double name(double sum, double x)                                                       \
+    {                                                                                              \
+        return value;                                                                              \
+    }
+ADD(add_plain, sum + x)
+ADD(add_magnitude, sum + fabs(x))
+ADD(add_square, sum + x * x)
+ADD(multiply, sum *x)
+ADD(lowest, isnan(x) || x < sum ? x : sum)
+ADD(highest, isnan(x) || x > sum ? x : sum)
 
 /* ln(e^sum + e^x) without overflow. */
 static double add_exponents(double sum, double x)
@@ -44,25 +31,16 @@ static double add_exponents(double sum, double x)
     return isinf(min) && min < 0 ? max : max + log1p(exp(min - max));
 }
 
-static double plain(double sum, double count)
-{
-    (void)count;
-    return sum;
-}
-static double mean(double sum, double count)
-{
-    return sum / count;
-}
-static double root(double sum, double count)
-{
-    (void)count;
-    return sqrt(sum);
-}
-static double logarithm(double sum, double count)
-{
-    (void)count;
-    return log(sum);
-}
+#define FINISH(name, value)                                                                        \
+    static double name(double sum, double count)                                                   \
+    {                                                                                              \
+        (void)count;                                                                               \
+        return value;                                                                              \
+    }
+FINISH(plain, sum)
+FINISH(mean, sum / count)
+FINISH(root, sqrt(sum))
+FINISH(logarithm, log(sum))
 
 static const reduction reductions[] = {
     {"ReduceMean", 0, add_plain, mean},        {"ReduceSum", 0, add_plain, plain},

@@ -6,164 +6,49 @@
 #include "formats/reference/operators.h"
 
 /* p: the operator's attributes, in the order of its row. */
-typedef double unary_function(double x, const double *p);
+typedef void unary_function(const tensor *in, const double *p, tensor *out);
 
-static double f_abs(double x, const double *p)
-{
-    (void)p;
-    return fabs(x);
-}
-static double f_neg(double x, const double *p)
-{
-    (void)p;
-    return -x;
-}
-static double f_exp(double x, const double *p)
-{
-    (void)p;
-    return exp(x);
-}
-static double f_log(double x, const double *p)
-{
-    (void)p;
-    return log(x);
-}
-static double f_sqrt(double x, const double *p)
-{
-    (void)p;
-    return sqrt(x);
-}
-static double f_floor(double x, const double *p)
-{
-    (void)p;
-    return floor(x);
-}
-static double f_ceil(double x, const double *p)
-{
-    (void)p;
-    return ceil(x);
-}
-static double f_round(double x, const double *p)
-{
-    (void)p;
-    return nearbyint(x);
-}
-static double f_reciprocal(double x, const double *p)
-{
-    (void)p;
-    return 1 / x;
-}
-static double f_erf(double x, const double *p)
-{
-    (void)p;
-    return erf(x);
-}
-static double f_sin(double x, const double *p)
-{
-    (void)p;
-    return sin(x);
-}
-static double f_cos(double x, const double *p)
-{
-    (void)p;
-    return cos(x);
-}
-static double f_tanh(double x, const double *p)
-{
-    (void)p;
-    return tanh(x);
-}
-static double f_sigmoid(double x, const double *p)
-{
-    (void)p;
-    return 1 / (1 + exp(-x));
-}
-static double f_softsign(double x, const double *p)
-{
-    (void)p;
-    return x / (1 + fabs(x));
-}
-static double f_not(double x, const double *p)
-{
-    (void)p;
-    return x == 0;
-}
-
-static double f_relu(double x, const double *p)
-{
-    (void)p;
-    return x < 0 ? 0 : x;
-}
-
-static double f_sign(double x, const double *p)
-{
-    (void)p;
-    return x > 0 ? 1 : x < 0 ? -1 : x;
-}
-
-static double f_leaky_relu(double x, const double *p)
-{
-    return x < 0 ? p[0] * x : x;
-}
-
-static double f_thresholded_relu(double x, const double *p)
-{
-    return x > p[0] ? x : 0;
-}
-
-static double f_elu(double x, const double *p)
-{
-    return x < 0 ? p[0] * expm1(x) : x;
-}
-
-static double f_celu(double x, const double *p)
-{
-    return fmax(0, x) + fmin(0, p[0] * expm1(x / p[0]));
-}
-
-static double f_selu(double x, const double *p)
-{
-    return p[1] * (x > 0 ? x : p[0] * expm1(x));
-}
-
-static double f_hard_sigmoid(double x, const double *p)
-{
-    return fmax(0, fmin(1, p[0] * x + p[1]));
-}
-
-static double f_hard_swish(double x, const double *p)
-{
-    (void)p;
-    return x * fmax(0, fmin(1, x / 6 + 0.5));
-}
-
-static double f_softplus(double x, const double *p)
-{
-    (void)p;
-    return x > 30 ? x + exp(-x) : log1p(exp(x));
-}
-
-static double f_mish(double x, const double *p)
-{
-    return x * tanh(f_softplus(x, p));
-}
-
-static double f_swish(double x, const double *p)
-{
-    return x / (1 + exp(-p[0] * x));
-}
-
-static double f_gelu(double x, const double *p)
-{
-    (void)p;
-    return 0.5 * x * (1 + erf(x * 0.70710678118654752440));
-}
-
-static double f_gelu_tanh(double x, const double *p)
-{
-    (void)p;
-    return 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
-}
+#define FUNCTION(name, value)                                                                      \
+    static inline double name##_of(double x, const double *p)                                      \
+    {                                                                                              \
+        (void)p;                                                                                   \
+        return value;                                                                              \
+    }                                                                                              \
+    static void f_##name(const tensor *in, const double *p, tensor *out)                           \
+    {                                                                                              \
+        for (size_t i = 0; i < in->count; i++)                                                     \
+            tensor_set_number(out, i, name##_of(tensor_number(in, i), p));                         \
+    }
+FUNCTION(abs, fabs(x))
+FUNCTION(neg, -x)
+FUNCTION(exp, exp(x))
+FUNCTION(log, log(x))
+FUNCTION(sqrt, sqrt(x))
+FUNCTION(floor, floor(x))
+FUNCTION(ceil, ceil(x))
+FUNCTION(round, nearbyint(x))
+FUNCTION(reciprocal, 1 / x)
+FUNCTION(erf, erf(x))
+FUNCTION(sin, sin(x))
+FUNCTION(cos, cos(x))
+FUNCTION(tanh, tanh(x))
+FUNCTION(sigmoid, 1 / (1 + exp(-x)))
+FUNCTION(softsign, x / (1 + fabs(x)))
+FUNCTION(not, x == 0)
+FUNCTION(relu, x < 0 ? 0 : x)
+FUNCTION(sign, x > 0 ? 1 : x < 0 ? -1 : x)
+FUNCTION(leaky_relu, x < 0 ? p[0] * x : x)
+FUNCTION(thresholded_relu, x > p[0] ? x : 0)
+FUNCTION(elu, x < 0 ? p[0] * expm1(x) : x)
+FUNCTION(celu, fmax(0, x) + fmin(0, p[0] * expm1(x / p[0])))
+FUNCTION(selu, p[1] * (x > 0 ? x : p[0] * expm1(x)))
+FUNCTION(hard_sigmoid, fmax(0, fmin(1, p[0] * x + p[1])))
+FUNCTION(hard_swish, fmax(0, fmin(1, x / 6 + 0.5)) * x)
+FUNCTION(softplus, x > 30 ? x + exp(-x) : log1p(exp(x)))
+FUNCTION(mish, tanh(softplus_of(x, p)) * x)
+FUNCTION(swish, x / (1 + exp(-p[0] * x)))
+FUNCTION(gelu, 0.5 * x * (1 + erf(x * 0.70710678118654752440)))
+FUNCTION(gelu_tanh, 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))))
 
 static const struct unary_row {
     const char *op_type;
@@ -243,7 +128,6 @@ bool op_unary(op_call *c)
         for (size_t i = 0; i < x->count; i++)
             tensor_set_int(c->out, i, of_int(f, tensor_int(x, i), x->type == ELEMENT_UINT64));
     else
-        for (size_t i = 0; i < x->count; i++)
-            tensor_set_number(c->out, i, f(tensor_number(x, i), p));
+        f(x, p, c->out);
     return true;
 }

@@ -9,11 +9,11 @@
 #include "pipeline/image/orientation.h"
 #include "pipeline/image/stills.h"
 #include "pipeline/quality/model_run.h"
-#include "pipeline/stages/deep.h"
+#include "pipeline/stages/processor.h"
 #include "pipeline/stages/range.h"
 #include "pipeline/stages/sample.h"
 
-/* The format that the stages work on. It has more bits than an image of 8, so that only the result is
+/* The format of the image's planes. It has more bits than an image of 8, so that only the result is
  * rounded. Alpha is stored in plane 3, so a frame with alpha has four planes. */
 static frame_format working_format(const still *image)
 {
@@ -23,7 +23,8 @@ static frame_format working_format(const still *image)
                           .planes = alpha    ? 4
                                     : colour ? 3
                                              : 1,
-                          .bits = RANGE_BITS};
+                          .bits = image->depth == 16 ? 16 : RANGE_BITS,
+                          .multiple = 1};
 }
 
 /* As the picture lies, not as it is shown. */
@@ -33,46 +34,6 @@ static resize_scale resize_of(const enhance_settings *settings, const still *ima
     const bool swaps =
         orientation_swaps(orientation_of_exif(metadata_orientation(&image->metadata)));
     return swaps ? (resize_scale){scale.y, scale.x} : scale;
-}
-
-/* Runs the stages on the image; the result is in c's output slot. */
-static mona_status run_stages(chain *c, const still *image)
-{
-    frame *in;
-    mona_event *done;
-    mona_status status = chain_input(c, &in);
-    if (!status) {
-        colour_split(in, image);
-        status = chain_enqueue(c, image->compression, &done);
-    }
-    return status ? status : mona_event_synchronize(done);
-}
-
-/* The same for an image of 16 bits; the result is in d. */
-static mona_status run_deep(deep *d, chain *c, const still *image, frame *whole)
-{
-    frame *in;
-    mona_event *done, *kept = NULL;
-    const uint8_t *planes[FRAME_MAX_PLANES];
-    int strides[FRAME_MAX_PLANES];
-    colour_split(whole, image);
-    mona_status status = chain_input(c, &in);
-    for (unsigned p = 0; p < whole->format.planes && !status; p++) {
-        planes[p] = whole->data[p];
-        strides[p] = (int)whole->stride[p];
-        deep_fill_plane(d, in, p, planes[p], strides[p]);
-    }
-    if (!status)
-        status = chain_enqueue(c, image->compression, &done);
-    if (!status)
-        status = deep_enqueue(d, planes, strides, &kept);
-    if (!status)
-        status = mona_event_synchronize(done);
-    if (!status && kept)
-        status = mona_event_synchronize(kept);
-    if (!status)
-        deep_finish(d, 0, &c->edges[c->count][0], planes, strides);
-    return status;
 }
 
 /* Colours of 16 bits are not restored exactly, so if the size is the same, the change of `whole`, as
@@ -127,50 +88,55 @@ static stage_settings settings_for(const enhance_settings *settings, const still
     return stage;
 }
 
-static bool open_stages(chain *stages, const enhance_settings *settings, enhance_report *report,
+static bool open_stages(processor *p, const enhance_settings *settings, enhance_report *report,
                         const still *image, pipeline_error *error)
 {
     const stage_settings stage = settings_for(settings, image);
-    if (!chain_open(stages, settings->kinds, settings->count, &stage, working_format(image), false,
-                    error))
+    const frame_format in = working_format(image);
+    if (!processor_open(p, settings->kinds, settings->count, &stage, &in, false, error))
         return false;
-    frame_format out = chain_format(stages);
+    frame_format out = chain_format(&p->stages);
     *report = (enhance_report){.in_width = image->width,
                                .in_height = image->height,
                                .out_width = out.width,
                                .out_height = out.height,
-                               .engine_bytes = chain_engine_bytes(stages),
-                               .frame_bytes = stages->memory_bytes,
+                               .engine_bytes = chain_engine_bytes(&p->stages),
+                               .frame_bytes = p->stages.memory_bytes,
                                .expected = 1,
                                .noise = -1};
     return true;
 }
 
-static bool run_image(chain *stages, const enhance_settings *settings, const still *image,
+static mona_status process(processor *p, const still *image, frame *whole)
+{
+    int strides[FRAME_MAX_PLANES];
+    processor_job job = {.planes = (const uint8_t *const *)whole->data,
+                         .strides = strides,
+                         .error = image->compression};
+    colour_split(whole, image);
+    for (unsigned i = 0; i < whole->format.planes; i++)
+        strides[i] = (int)whole->stride[i];
+    mona_status status = processor_fill(p, &job);
+    if (!status)
+        status = processor_enqueue(p, &job);
+    return status ? status : processor_finish(p, &job);
+}
+
+static bool run_image(processor *p, const enhance_settings *settings, const still *image,
                       pipeline_error *error)
 {
-    if (image->depth != 16) {
-        const mona_status status = run_stages(stages, image);
-        return status
-                   ? pipeline_fail(error, "computing failed: %s", pipeline_reason(status))
-                   : write_result(settings, &stages->edges[stages->count][0], image, NULL, error);
-    }
-    deep d;
     frame whole;
-    frame_format format = working_format(image);
     const stage_settings stage = settings_for(settings, image);
-    format.bits = 16;
-    format.multiple = 1;
-    uint8_t *memory = session_binding_allocate(frame_bytes(&format));
-    bool good = deep_open(&d, stages, &stage, &format, 16, error) &&
-                (memory || pipeline_fail(error, "out of memory"));
+    uint8_t *memory = session_binding_allocate(frame_bytes(&p->in));
+    bool good = (memory || pipeline_fail(error, "out of memory")) &&
+                processor_open_result(p, &stage, p->in.bits, error);
     if (good) {
-        frame_place(&whole, &format, memory);
-        const mona_status status = run_deep(&d, stages, image, &whole);
+        frame_place(&whole, &p->in, memory);
+        const mona_status status = process(p, image, &whole);
         good = status ? pipeline_fail(error, "computing failed: %s", pipeline_reason(status))
-                      : write_result(settings, &d.out, image, &whole, error);
+                      : write_result(settings, processor_result(p, 0), image,
+                                     processor_is_deep(p) ? &whole : NULL, error);
     }
-    deep_close(&d);
     free(memory);
     return good;
 }
@@ -178,16 +144,16 @@ static bool run_image(chain *stages, const enhance_settings *settings, const sti
 static bool enhance_image(const enhance_settings *settings, enhance_report *report,
                           const still *image, pipeline_error *error)
 {
-    chain stages;
-    bool good = open_stages(&stages, settings, report, image, error);
+    processor p = {0};
+    bool good = open_stages(&p, settings, report, image, error);
     if (good) {
         if (settings->progress)
             settings->progress(settings->progress_context, report);
-        good = run_image(&stages, settings, image, error);
+        good = run_image(&p, settings, image, error);
         report->frames = good;
-        chain_estimate(&stages, &report->noise, &report->compression);
+        chain_estimate(&p.stages, &report->noise, &report->compression);
     }
-    chain_close(&stages);
+    processor_close(&p);
     return good;
 }
 
@@ -266,11 +232,11 @@ static bool check_settings(const enhance_settings *settings, pipeline_error *err
 bool enhance_still_plan(const enhance_settings *settings, enhance_report *report, still *head,
                         pipeline_error *error)
 {
-    chain stages = {0};
+    processor p = {0};
     const bool good = check_settings(settings, error) && check_result(settings, head, error) &&
                       prepare(head, settings, error) &&
-                      open_stages(&stages, settings, report, head, error);
-    chain_close(&stages);
+                      open_stages(&p, settings, report, head, error);
+    processor_close(&p);
     return good;
 }
 

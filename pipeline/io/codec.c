@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <libavutil/cpu.h>
 #include <libavutil/pixdesc.h>
 
 #include "pipeline/io/av_compat.h"
@@ -142,4 +143,10 @@ const codec *codec_for(const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
         first = first ? first : &codecs[i];
     }
     return first;
+}
+
+int codec_threads(unsigned wanted, int height)
+{
+    enum { MAX = 16, ROWS_EACH = 32 };
+    return wanted ? (int)wanted : FFMAX(FFMIN3(av_cpu_count(), MAX, height / ROWS_EACH), 1);
 }

@@ -52,4 +52,9 @@ bool codec_takes(const codec *c, const AVOutputFormat *format, enum AVPixelForma
 
 bool codec_fits(const codec *c, const AVOutputFormat *format);
 
+/* Threads of a decoder or encoder for frames of so many rows. wanted 0: one for each core, as far as
+ * there are rows for them. Left to choose, libav takes one more than cores and x264 half as many
+ * again, each with frames of its own, although the networks keep all cores busy. */
+int codec_threads(unsigned wanted, int height);
+
 #endif

@@ -26,7 +26,7 @@ static const enum AVCodecID transport_codecs[] = {
     AV_CODEC_ID_DVB_TELETEXT, AV_CODEC_ID_SMPTE_KLV, AV_CODEC_ID_TIMED_ID3,
     AV_CODEC_ID_BIN_DATA};
 
-static bool is(const AVOutputFormat *format, const char *const *names)
+bool container_is(const AVOutputFormat *format, const char *const *names)
 {
     for (; *names; names++)
         if (!strcmp(format->name, *names))
@@ -36,7 +36,7 @@ static bool is(const AVOutputFormat *format, const char *const *names)
 
 static bool is_matroska(const AVOutputFormat *format)
 {
-    return is(format, (const char *const[]){"matroska", NULL});
+    return container_is(format, (const char *const[]){"matroska", NULL});
 }
 
 bool container_regenerates(const AVFormatContext *input, const AVStream *stream)
@@ -66,7 +66,7 @@ static bool holds_cover(const AVOutputFormat *format, enum AVCodecID codec)
 {
     if (is_matroska(format))
         return true;
-    return is(format, (const char *const[]){"mp4", "ipod", NULL}) &&
+    return container_is(format, (const char *const[]){"mp4", "ipod", NULL}) &&
            (codec == AV_CODEC_ID_PNG || codec == AV_CODEC_ID_MJPEG || codec == AV_CODEC_ID_BMP);
 }
 
@@ -80,7 +80,7 @@ static bool holds_in_transport(enum AVCodecID codec)
 
 static bool holds_id(const AVOutputFormat *format, enum AVCodecID codec)
 {
-    if (is(format, (const char *const[]){"mpegts", "rtp_mpegts", "hls", "rtsp", NULL}))
+    if (container_is(format, (const char *const[]){"mpegts", "rtp_mpegts", "hls", "rtsp", NULL}))
         return holds_in_transport(codec);
     return avformat_query_codec(format, codec, FF_COMPLIANCE_EXPERIMENTAL) == 1;
 }
@@ -100,7 +100,7 @@ static bool holds_codec(const AVOutputFormat *format, const AVStream *stream)
 bool container_holds_matrix(const AVOutputFormat *format)
 {
     static const char *const names[] = {"mov", "mp4", "ipod", "3gp", "3g2", "f4v", "ismv", NULL};
-    return is(format, names);
+    return container_is(format, names);
 }
 
 static bool holds_rotation(const AVOutputFormat *format, const AVStream *stream)
@@ -116,7 +116,7 @@ static bool is_single(const AVOutputFormat *format)
 {
     static const char *const single[] = {"yuv4mpegpipe", "image2", "rawvideo", "h264", "hevc",
                                          "obu",          "ivf",    "framemd5", "md5",  NULL};
-    return is(format, single);
+    return container_is(format, single);
 }
 
 bool container_holds(const AVOutputFormat *format, const AVStream *stream)
@@ -166,7 +166,7 @@ static bool holds_chapters(const AVOutputFormat *format, const AVFormatContext *
 {
     static const char *const names[] = {"matroska", "webm", "mov", "mp4", "ipod", "3gp",
                                         "3g2",      "f4v",  "nut", "ogg", "asf",  NULL};
-    return !input->nb_chapters || is(format, names);
+    return !input->nb_chapters || container_is(format, names);
 }
 
 static const char *find_alternative(const AVFormatContext *input, const AVStream *video,
@@ -309,8 +309,8 @@ void container_tell_aspect(const AVOutputFormat *format, const char *path,
 {
     const AVRational aspect = video->sample_aspect_ratio;
     const bool coded = video->codec_id != AV_CODEC_ID_VP9 && video->codec_id != AV_CODEC_ID_AV1;
-    if (!is(format, (const char *const[]){"matroska", "webm", NULL}) || coded || aspect.num <= 0 ||
-        aspect.den <= 0)
+    if (!container_is(format, (const char *const[]){"matroska", "webm", NULL}) || coded ||
+        aspect.num <= 0 || aspect.den <= 0)
         return;
     const int64_t shown = av_rescale(video->width, aspect.num, aspect.den);
     if (shown * aspect.den != (int64_t)video->width * aspect.num)

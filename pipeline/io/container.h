@@ -10,6 +10,9 @@
 #include "pipeline/error.h"
 #include "pipeline/io/sound.h"
 
+/* Whether the container is one of these, by libav's names; NULL ends the list. */
+bool container_is(const AVOutputFormat *format, const char *const *names);
+
 /* Streams that are not copied because the container's writer creates them again: QuickTime time
  * codes, which it derives from the video's metadata, and tracks with the names of chapters. */
 bool container_regenerates(const AVFormatContext *input, const AVStream *stream);

@@ -70,8 +70,10 @@ static bool add_option(AVDictionary **options, const char *text, pipeline_error 
 
 /* All named options of the encoder; the user's own come last and override others. */
 static bool collect_options(AVDictionary **options, const codec *c, const encoder_choice *choice,
-                            const AVStream *video, pipeline_error *error)
+                            uint32_t width, const AVStream *video, pipeline_error *error)
 {
+    /* With it, x265 4.1 writes outside its memory where frames are narrower than its blocks. */
+    const bool narrow = c->id == AV_CODEC_ID_HEVC && width < 64;
     char display[512];
     hdr_option(display, sizeof display, video, c);
     if (c->options && av_dict_parse_string(options, c->options, "=", ":", 0) < 0)
@@ -85,7 +87,8 @@ static bool collect_options(AVDictionary **options, const codec *c, const encode
     if (c->preset)
         av_dict_set(options, c->preset, choice->preset ? choice->preset : usual, 0);
     if (!add_quality(options, c, choice, error) ||
-        (*display && !add_option(options, display, error)))
+        (*display && !add_option(options, display, error)) ||
+        (narrow && !add_option(options, "x265-params=no-cutree=1", error)))
         return false;
     for (size_t i = 0; i < choice->option_count; i++)
         if (!add_option(options, choice->options[i], error))
@@ -152,7 +155,7 @@ static void describe(AVCodecContext *codec, const encoder_settings *settings, co
     if (settings->choice.match_bitrate)
         codec->bit_rate = settings->bit_rate;
     /* libav's own encoders hold on to frames if they work on several at once. */
-    codec->thread_count = (int)settings->choice.threads;
+    codec->thread_count = codec_threads(settings->choice.threads, settings->height);
     if (codec->codec->capabilities & (AV_CODEC_CAP_FRAME_THREADS | AV_CODEC_CAP_SLICE_THREADS))
         codec->thread_type = FF_THREAD_SLICE;
 }
@@ -244,7 +247,7 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *
         e->codec->pix_fmt = AV_PIX_FMT_PAL8;
 
     AVDictionary *options = NULL;
-    bool good = collect_options(&options, c, &settings->choice, video, error);
+    bool good = collect_options(&options, c, &settings->choice, settings->width, video, error);
     tell(e->text, name, options);
     good = good && start(e, c, &options, error) && tell_limited_range(e->codec, error);
     av_dict_free(&options);

@@ -8,6 +8,7 @@
 #include <libavutil/pixdesc.h>
 
 #include "pipeline/io/av_compat.h"
+#include "pipeline/io/container.h"
 #include "pipeline/image/picture_writer.h"
 
 /* ---- carrying ------------------------------------------------------------------------------- */
@@ -95,14 +96,6 @@ void hdr_option(char *option, size_t room, const AVStream *video, const codec *c
 
 /* ---- checking ------------------------------------------------------------------------------- */
 
-static bool is_one_of(const AVOutputFormat *format, const char *const *names)
-{
-    for (; *names; names++)
-        if (!strcmp(format->name, *names))
-            return true;
-    return false;
-}
-
 static bool has_colour(const AVCodecParameters *p)
 {
     return p->color_primaries != AVCOL_PRI_UNSPECIFIED || p->color_trc != AVCOL_TRC_UNSPECIFIED ||
@@ -140,14 +133,14 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
     static const char *const beside[] = {"matroska", "webm", NULL}; /* alpha in a separate layer */
     const AVCodecParameters *p = video->codecpar;
     const bool h26x = c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
-    const bool says = h26x || c->id == AV_CODEC_ID_AV1 || is_one_of(format, describing);
+    const bool says = h26x || c->id == AV_CODEC_ID_AV1 || container_is(format, describing);
     const enum AVChromaLocation at = p->chroma_location;
     /* Players assume left, and y4m files always say middle. */
     const bool usual =
         at == AVCHROMA_LOC_UNSPECIFIED || at == AVCHROMA_LOC_LEFT || at == AVCHROMA_LOC_CENTER;
     const bool sited = h26x || (c->id == AV_CODEC_ID_AV1 && at == AVCHROMA_LOC_TOPLEFT) ||
-                       is_one_of(format, siting);
-    if (c->id == AV_CODEC_ID_VP9 && !is_one_of(format, beside) &&
+                       container_is(format, siting);
+    if (c->id == AV_CODEC_ID_VP9 && !container_is(format, beside) &&
         av_pix_fmt_desc_get(p->format)->flags & AV_PIX_FMT_FLAG_ALPHA)
         return "alpha";
     if (is_dynamic(video, first))
@@ -171,7 +164,7 @@ bool hdr_check(const AVOutputFormat *format, const codec *c, AVStream *video, co
     const char *remedy = is_dynamic(video, first) ? "" : "; .mkv would";
     if (!lost)
         return true;
-    if (is_one_of(format, bare)) {
+    if (container_is(format, bare)) {
         pipeline_note(notes, "%s stores only samples: whoever reads them must know the video's %s",
                       format->name, lost);
         return true;

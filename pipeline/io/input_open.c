@@ -16,6 +16,7 @@
 
 #include "pipeline/io/av_compat.h"
 #include "pipeline/io/av_log_errors.h"
+#include "pipeline/io/codec.h"
 #include "pipeline/io/container.h"
 #include "pipeline/io/pixels.h"
 #include "pipeline/io/seek.h"
@@ -282,7 +283,7 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
     int code = avcodec_parameters_to_context(in->decoder, video);
     in->decoder->pix_fmt = coded;
     in->decoder->pkt_timebase = in->video->time_base;
-    in->decoder->thread_count = (int)s->threads;
+    in->decoder->thread_count = codec_threads(s->threads, video->height);
     /* Each thread that decodes a frame of its own delays the output by one frame. */
     if (s->low_latency)
         in->decoder->thread_type = FF_THREAD_SLICE;

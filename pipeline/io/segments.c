@@ -194,14 +194,16 @@ bool segments_exist(const char *name)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static bool begin(segments *s, pipeline_error *error)
+/* what: is done with it. */
+static bool open_segment(segments *s, unsigned number, const char *mode, const char *what,
+                         pipeline_error *error)
 {
-    char *path = segment_path(s, s->count);
+    char *path = segment_path(s, number);
     if (!path)
         return pipeline_fail(error, "out of memory");
-    s->file = fopen(path, "wb");
+    s->file = fopen(path, mode);
     free(path);
-    return s->file || fail_at(s, "written", error);
+    return s->file || fail_at(s, what, error);
 }
 
 bool segments_write(segments *s, const AVPacket *packet, pipeline_error *error)
@@ -215,7 +217,7 @@ bool segments_write(segments *s, const AVPacket *packet, pipeline_error *error)
                       packet->size,
                       (int32_t)alpha_size,
                       0};
-    if (!s->file && !begin(s, error))
+    if (!s->file && !open_segment(s, s->count, "wb", "written", error))
         return false;
     return (fwrite(&r, sizeof r, 1, s->file) == 1 &&
             fwrite(packet->data, 1, (size_t)packet->size, s->file) == (size_t)packet->size &&
@@ -250,16 +252,6 @@ bool segments_seal(segments *s, uint64_t frames, int64_t end, const chain_memory
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static bool open_next(segments *s, pipeline_error *error)
-{
-    char *path = segment_path(s, s->reading);
-    if (!path)
-        return pipeline_fail(error, "out of memory");
-    s->file = fopen(path, "rb");
-    free(path);
-    return s->file || fail_at(s, "read", error);
-}
-
 static bool take_packet(segments *s, const record *r, AVPacket *packet, pipeline_error *error)
 {
     if (r->size <= 0 || r->size > INT_MAX / 2 || av_new_packet(packet, r->size) < 0)
@@ -284,7 +276,7 @@ int segments_read(segments *s, AVPacket *packet, pipeline_error *error)
     for (;;) {
         if (!s->file && s->reading == s->count)
             return 0;
-        if (!s->file && !open_next(s, error))
+        if (!s->file && !open_segment(s, s->reading, "rb", "read", error))
             return -1;
         if (fread(&r, sizeof r, 1, s->file) == 1)
             return take_packet(s, &r, packet, error) ? 1 : -1;

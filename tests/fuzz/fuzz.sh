@@ -10,7 +10,8 @@ for target; do
     log=$BUILD/fuzz/$target.log
     mkdir -p "$found"
     seeds=tests/fuzz/corpus/$target
-    case $target in onnx | tensor) seeds="$seeds tests/conformance" ;; esac
+    case $target in onnx | tensor | external | int8) seeds="$seeds tests/conformance" ;; esac
+    case $target in int8) seeds="$seeds tests/fuzz/corpus/onnx" ;; esac
     if "$BUILD/fuzz/libfuzzer/$target" -max_total_time="${SECONDS_EACH:-60}" -timeout=20 -rss_limit_mb=4096 \
         -max_len=32768 -artifact_prefix="$BUILD/fuzz/$target-" -print_final_stats=1 "$found" $seeds > "$log" 2>&1; then
         echo "$target: $(sed -n 's/stat::number_of_executed_units: *//p' "$log") runs, nothing found"

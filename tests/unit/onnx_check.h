@@ -20,7 +20,7 @@ static inline reference_array defined(const uint8_t *bytes, size_t size,
     assert_true(onnx_graph_read(&g, bytes, size, NULL, &error));
     assert_true(tensor_make(&in, ELEMENT_FLOAT32, 4, dims));
     memcpy(in.data, input->data, in.count * sizeof(float));
-    if (!reference_execute(&g, &in, &out, &error))
+    if (!reference_execute(&g, &in, &out, NULL, &error))
         fail_msg("%s", error.text);
     reference_array a = {1, 1, (uint32_t)out.count, malloc(out.count * sizeof(float))};
     for (size_t i = 0; i < out.count; i++)

@@ -14,28 +14,20 @@ extern const char bench_page[];
 
 static bool put_page(FILE *f, const cJSON *result)
 {
-    const char *rest = page_put_style(f, bench_page);
+    const char *rest = bench_page;
+    page_begin(f);
     const bench_plot *plot;
     for (unsigned i = 0; (plot = bench_plot_at(i)); i++) {
         rest = page_put_until(f, rest, "<!--PLOT-->");
         if (plot->shows(result))
             plot->draw(f, result);
     }
-    rest = page_put_until(f, rest, "<!--DATA-->");
-    return page_put_json(f, result) && fputs(rest, f) >= 0;
+    return page_end(f, rest, result);
 }
 
 bool bench_page_save(const cJSON *result, const char *path)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    bool good = f && put_page(f, result);
-    if (f && (fclose(f) || !good))
-        good = false;
-    if (!good)
-        cli_fail(0, "%s: out of memory for the page", path);
-    good = good && save_file(path, NULL, text, size);
-    free(text);
-    return good;
+    text_file t;
+    text_file_begin(&t);
+    return text_file_save(&t, t.f && put_page(t.f, result), path, NULL);
 }

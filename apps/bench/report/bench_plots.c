@@ -12,11 +12,7 @@
 #include "apps/plot/plot.h"
 #include "apps/plot/plot_roofline.h"
 #include "apps/cli/save.h"
-
-static const cJSON *get(const cJSON *o, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(o, key);
-}
+#include "apps/cli/json_read.h"
 
 static double largest(const cJSON *list)
 {
@@ -41,7 +37,7 @@ static void draw_deadline(FILE *f, const plot_scale *s, double deadline)
 static void draw_frames(FILE *f, const cJSON *result)
 {
     enum { WIDTH = 1200, HEIGHT = 260, MAX_BARS = 1140 };
-    const cJSON *list = get(result, "samples_ms"), *sample = list->child;
+    const cJSON *list = json_get(result, "samples_ms"), *sample = list->child;
     const size_t count = (size_t)cJSON_GetArraySize(list), each = (count + MAX_BARS - 1) / MAX_BARS;
     const double deadline = result_deadline_ms(result);
     plot_begin(f, WIDTH, HEIGHT);
@@ -75,8 +71,8 @@ static void mark_percentile(FILE *f, const plot_scale *s, double x, const char *
 static void draw_histogram(FILE *f, const cJSON *result)
 {
     enum { WIDTH = 560, HEIGHT = 300 };
-    const cJSON *h = get(result, "histogram"), *counts = get(h, "counts"), *bin;
-    const double begin = result_number(h, "begin_ms"), width = result_number(h, "width_ms");
+    const cJSON *h = json_get(result, "histogram"), *counts = json_get(h, "counts"), *bin;
+    const double begin = json_number(h, "begin_ms"), width = json_number(h, "width_ms");
     const int bins = cJSON_GetArraySize(counts);
     const double span = fmax(width * bins, 1e-6);
     int i = 0;
@@ -96,9 +92,9 @@ static void draw_histogram(FILE *f, const cJSON *result)
                   : t == 4 ? PLOT_END
                            : PLOT_MIDDLE,
                   t == 4 ? "%.2f ms" : "%.2f", begin + span * t / 4);
-    mark_percentile(f, &s, s.left + whole * (result_number(result, "p50_ms") - begin) / span, "p50",
+    mark_percentile(f, &s, s.left + whole * (json_number(result, "p50_ms") - begin) / span, "p50",
                     22);
-    mark_percentile(f, &s, s.left + whole * (result_number(result, "p99_ms") - begin) / span, "p99",
+    mark_percentile(f, &s, s.left + whole * (json_number(result, "p99_ms") - begin) / span, "p99",
                     38);
     plot_end(f);
 }
@@ -108,43 +104,37 @@ static void draw_histogram(FILE *f, const cJSON *result)
 
 static bool has_layers(const cJSON *result)
 {
-    return get(result, "layers");
-}
-
-static const char *text(const cJSON *row, const char *key)
-{
-    const cJSON *item = get(row, key);
-    return cJSON_IsString(item) ? item->valuestring : "";
+    return json_get(result, "layers");
 }
 
 static void describe_layer(const cJSON *row, char *label, size_t size)
 {
-    int used = snprintf(label, size, "%.3f ms, %.1f %%", result_number(row, "ms"),
-                        100 * result_number(row, "share"));
-    if (get(row, "bound") && used > 0 && (size_t)used < size)
+    int used = snprintf(label, size, "%.3f ms, %.1f %%", json_number(row, "ms"),
+                        100 * json_number(row, "share"));
+    if (json_get(row, "bound") && used > 0 && (size_t)used < size)
         snprintf(label + used, size - (size_t)used, ", %.0f GMAC/s, %.0f %% of %s's roof",
-                 result_number(row, "gmac_per_s"), 100 * result_number(row, "roof_share"),
-                 text(row, "bound"));
+                 json_number(row, "gmac_per_s"), 100 * json_number(row, "roof_share"),
+                 json_string(row, "bound"));
 }
 
 static void draw_layers(FILE *f, const cJSON *result)
 {
     enum { WIDTH = 1200, ROW = 26, LEFT = 200, LONGEST = 600 };
-    const cJSON *list = get(result, "layers"), *row;
+    const cJSON *list = json_get(result, "layers"), *row;
     double max = 1e-9;
     int i = 0;
-    cJSON_ArrayForEach(row, list) max = fmax(max, result_number(row, "ms"));
+    cJSON_ArrayForEach(row, list) max = fmax(max, json_number(row, "ms"));
     plot_begin(f, WIDTH, cJSON_GetArraySize(list) * ROW + 4);
     cJSON_ArrayForEach(row, list)
     {
-        const double y = i * ROW + 4, width = fmax(LONGEST * result_number(row, "ms") / max, 1);
+        const double y = i * ROW + 4, width = fmax(LONGEST * json_number(row, "ms") / max, 1);
         char label[128], look[48];
-        const char *stage = text(row, "stage");
+        const char *stage = json_string(row, "stage");
         describe_layer(row, label, sizeof label);
         snprintf(look, sizeof look, "rx='3' fill='%s'", plot_colour((size_t)i++));
         plot_text(f, "ink", LEFT - 10, y + 14, PLOT_END, "%s%s%s", stage, *stage ? ": " : "",
-                  text(row, "name"));
-        plot_box(f, LEFT, y, width, ROW - 7, look, "%s", text(row, "kind"));
+                  json_string(row, "name"));
+        plot_box(f, LEFT, y, width, ROW - 7, look, "%s", json_string(row, "kind"));
         plot_text(f, NULL, LEFT + 8 + width, y + 14, PLOT_START, "%s", label);
     }
     plot_end(f);
@@ -155,7 +145,7 @@ static void draw_layers(FILE *f, const cJSON *result)
 
 static bool always(const cJSON *result)
 {
-    return get(result, "samples_ms");
+    return json_get(result, "samples_ms");
 }
 
 const bench_plot *bench_plot_at(unsigned index)
@@ -169,18 +159,14 @@ const bench_plot *bench_plot_at(unsigned index)
 
 static bool save_plot(const bench_plot *plot, const cJSON *result, const char *folder)
 {
-    char path[4096], *image = NULL;
-    size_t size = 0;
+    char path[4096];
+    text_file t;
     if (snprintf(path, sizeof path, "%s/%s.svg", folder, plot->name) >= (int)sizeof path)
         return cli_fail(0, "%.60s...: the path is too long", folder);
-    FILE *f = open_memstream(&image, &size);
-    if (f)
-        plot->draw(f, result);
-    const bool drawn = f && !fclose(f);
-    const bool saved = drawn ? save_file(path, NULL, image, size)
-                             : (bool)cli_fail(0, "%s: out of memory for the picture", path);
-    free(image);
-    return saved;
+    text_file_begin(&t);
+    if (t.f)
+        plot->draw(t.f, result);
+    return text_file_save(&t, true, path, NULL);
 }
 
 bool bench_plots_save(const cJSON *result, const char *folder)

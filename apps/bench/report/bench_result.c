@@ -12,6 +12,7 @@
 #include "apps/cli/save.h"
 #include "apps/bench/significance.h"
 #include "apps/bench/statistics.h"
+#include "apps/cli/json_read.h"
 
 /* Limits beyond which a run is not to be trusted: load by others as a share of one CPU, drift,
  * change of the clock, coefficient of variation. */
@@ -27,18 +28,10 @@ void result_add_number(cJSON *object, const char *key, double value)
     cJSON_AddNumberToObject(object, key, strtod(text, NULL));
 }
 
-double result_number(const cJSON *object, const char *key)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    return cJSON_IsNumber(item) ? item->valuedouble : 0;
-}
-
 double result_deadline_ms(const cJSON *result)
 {
-    const double ms =
-        result_number(cJSON_GetObjectItemCaseSensitive(result, "deadline"), "deadline_ms");
-    return ms > 0 ? ms
-                  : result_number(cJSON_GetObjectItemCaseSensitive(result, "verdict"), "budget_ms");
+    const double ms = json_number(json_get(result, "deadline"), "deadline_ms");
+    return ms > 0 ? ms : json_number(json_get(result, "verdict"), "budget_ms");
 }
 
 void result_add_crc(cJSON *result, const char *key, unsigned crc)
@@ -55,7 +48,7 @@ void result_warn(cJSON *result, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    cJSON *warnings = cJSON_GetObjectItemCaseSensitive(result, "warnings");
+    cJSON *warnings = json_get(result, "warnings");
     if (!warnings)
         warnings = cJSON_AddArrayToObject(result, "warnings");
     cJSON_AddItemToArray(warnings, cJSON_CreateString(text));
@@ -160,19 +153,19 @@ void result_print_times(const cJSON *result)
         {"min_ms", "min", 0},        {"mean_ms", "mean", 0}, {"p50_ms", "p50", 0},
         {"p90_ms", "p90", 90},       {"p95_ms", "p95", 95},  {"p99_ms", "p99", 99},
         {"p99.9_ms", "p99.9", 99.9}, {"max_ms", "max", 0},   {"stddev_ms", "std dev", 0}};
-    const size_t count = (size_t)result_number(result, "iterations");
+    const size_t count = (size_t)json_number(result, "iterations");
     for (int row = 0; row < 2; row++) {
         printf("  %-10s", row ? "" : "time, ms");
         for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
             if (columns[c].percent > 0 && count < statistics_samples_for(columns[c].percent))
                 continue;
             if (row)
-                printf(" %9.3f", result_number(result, columns[c].key));
+                printf(" %9.3f", json_number(result, columns[c].key));
             else
                 printf(" %9s", columns[c].name);
         }
         if (row)
-            printf(" %7.1f %% %7zu\n", 100 * result_number(result, "cv"), count);
+            printf(" %7.1f %% %7zu\n", 100 * json_number(result, "cv"), count);
         else
             printf(" %9s %7s\n", "CV", "frames");
     }
@@ -181,13 +174,13 @@ void result_print_times(const cJSON *result)
 void result_print_telemetry(const cJSON *result)
 {
     fputs("  sensors    ", stdout);
-    telemetry_print(stdout, cJSON_GetObjectItemCaseSensitive(result, "telemetry"));
+    telemetry_print(stdout, json_get(result, "telemetry"));
 }
 
 void result_print_warnings(const cJSON *result)
 {
     const cJSON *warning;
-    cJSON_ArrayForEach(warning, cJSON_GetObjectItemCaseSensitive(result, "warnings"))
+    cJSON_ArrayForEach(warning, json_get(result, "warnings"))
         printf("  warning    %s\n", warning->valuestring);
 }
 
@@ -254,18 +247,13 @@ bool result_print_csv(const cJSON *result)
 
 bool result_save_samples(const cJSON *result, const char *path)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(result, "samples_ms"), *sample;
-    char *text = NULL;
-    size_t size = 0, frame = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory) {
-        fputs("frame,ms\n", memory);
-        cJSON_ArrayForEach(sample, list)
-            fprintf(memory, "%zu,%.6f\n", frame++, sample->valuedouble);
+    const cJSON *list = json_get(result, "samples_ms"), *sample;
+    size_t frame = 0;
+    text_file t;
+    text_file_begin(&t);
+    if (t.f) {
+        fputs("frame,ms\n", t.f);
+        cJSON_ArrayForEach(sample, list) fprintf(t.f, "%zu,%.6f\n", frame++, sample->valuedouble);
     }
-    const bool written = memory && !fclose(memory);
-    const bool done =
-        written ? save_file(path, NULL, text, size) : (cli_fail(0, "out of memory"), false);
-    free(text);
-    return done;
+    return text_file_save(&t, true, path, NULL);
 }

@@ -13,8 +13,6 @@
 
 /* Rounded to nine significant digits, which keeps the nanoseconds of a time in seconds. */
 void result_add_number(cJSON *object, const char *key, double value);
-/* A number of the object; 0 if it has none of that name. */
-double result_number(const cJSON *object, const char *key);
 
 /* Adds "min_ms", "mean_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "p99.9_ms", "max_ms",
  * "stddev_ms", "cv" and "iterations" of times. False, with a message: out of memory. */

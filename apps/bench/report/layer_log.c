@@ -18,6 +18,7 @@
 #include "apps/bench/report/bench_result.h"
 #include "apps/devices/machine.h"
 #include "apps/cli/options.h"
+#include "apps/cli/json_read.h"
 
 typedef struct layer_tally {
     uint64_t ticks, rows;
@@ -170,16 +171,10 @@ void layer_log_add_other(cJSON *rows, double ms, double frame_ms, const char *st
 /* ---- for people -------------------------------------------------------------------------------
  */
 
-static const char *text(const cJSON *row, const char *key)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(row, key);
-    return cJSON_IsString(item) ? item->valuestring : "";
-}
-
 void layer_log_print(const cJSON *rows)
 {
     const cJSON *row;
-    const bool stages = cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(rows, 0), "stage");
+    const bool stages = json_get(cJSON_GetArrayItem(rows, 0), "stage");
     if (stages)
         printf("  %-8s", "stage");
     printf("  %-16s %-14s %-4s %9s %8s %6s %8s %6s %9s %9s  %s\n", "operator", "kind", "type",
@@ -187,16 +182,15 @@ void layer_log_print(const cJSON *rows)
     cJSON_ArrayForEach(row, rows)
     {
         if (stages)
-            printf("  %-8s", text(row, "stage"));
-        printf("  %-16.16s %-14s %-4s %9s %8.3f %5.1f%%", text(row, "name"), text(row, "kind"),
-               text(row, "precision"), text(row, "tile"), result_number(row, "ms"),
-               100 * result_number(row, "share"));
-        if (cJSON_GetObjectItemCaseSensitive(row, "bound"))
-            printf(" %8.1f %5.1f%% %9.2f %9.2f  %3.0f%% of %s", result_number(row, "gmac_per_s"),
-                   100 * result_number(row, "peak_share"),
-                   1e-6 * result_number(row, "memory_bytes"),
-                   1e-6 * result_number(row, "cache_bytes"), 100 * result_number(row, "roof_share"),
-                   text(row, "bound"));
+            printf("  %-8s", json_string(row, "stage"));
+        printf("  %-16.16s %-14s %-4s %9s %8.3f %5.1f%%", json_string(row, "name"),
+               json_string(row, "kind"), json_string(row, "precision"), json_string(row, "tile"),
+               json_number(row, "ms"), 100 * json_number(row, "share"));
+        if (json_get(row, "bound"))
+            printf(" %8.1f %5.1f%% %9.2f %9.2f  %3.0f%% of %s", json_number(row, "gmac_per_s"),
+                   100 * json_number(row, "peak_share"), 1e-6 * json_number(row, "memory_bytes"),
+                   1e-6 * json_number(row, "cache_bytes"), 100 * json_number(row, "roof_share"),
+                   json_string(row, "bound"));
         putchar('\n');
     }
 }

@@ -7,11 +7,7 @@
 #include "apps/bench/report/bench_result.h"
 #include "apps/cli/options.h"
 #include "apps/cli/save.h"
-
-static const cJSON *get(const cJSON *result, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(result, key);
-}
+#include "apps/cli/json_read.h"
 
 static double at(const cJSON *row, unsigned index)
 {
@@ -23,11 +19,11 @@ static void put_threads(FILE *f, const cJSON *result)
 {
     const cJSON *step;
     unsigned thread = 0;
-    cJSON_ArrayForEach(step, get(result, "steps"))
+    cJSON_ArrayForEach(step, json_get(result, "steps"))
         fprintf(f,
                 "{\"ph\":\"M\",\"pid\":0,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":"
                 "\"%s\"}},\n",
-                thread++, get(step, "name")->valuestring);
+                thread++, json_string(step, "name"));
 }
 
 /* Writes a step of a frame, and the arrow from the step before: `s` starts it, `t` continues it,
@@ -49,16 +45,16 @@ static void put_step(FILE *f, const cJSON *row, unsigned frame, unsigned step, u
 
 static void put_trace(FILE *f, const cJSON *result)
 {
-    const cJSON *row, *steps = get(result, "steps");
+    const cJSON *row, *steps = json_get(result, "steps");
     const unsigned count = (unsigned)cJSON_GetArraySize(steps);
     unsigned frame = 0;
     fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", f);
     put_threads(f, result);
-    cJSON_ArrayForEach(row, get(result, "timeline"))
+    cJSON_ArrayForEach(row, json_get(result, "timeline"))
     {
         for (unsigned s = 0; s < count; s++)
             put_step(f, row, frame, s, count,
-                     get(cJSON_GetArrayItem(steps, (int)s), "name")->valuestring);
+                     json_get(cJSON_GetArrayItem(steps, (int)s), "name")->valuestring);
         frame++;
     }
     fputs("{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"mona\"}}]}\n", f);
@@ -66,14 +62,9 @@ static void put_trace(FILE *f, const cJSON *result)
 
 bool pipeline_trace_save(const cJSON *result, const char *path)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    if (f)
-        put_trace(f, result);
-    const bool written = f && !fclose(f);
-    const bool saved =
-        written ? save_file(path, NULL, text, size) : (bool)cli_fail(0, "%s: out of memory", path);
-    free(text);
-    return saved;
+    text_file t;
+    text_file_begin(&t);
+    if (t.f)
+        put_trace(t.f, result);
+    return text_file_save(&t, true, path, NULL);
 }

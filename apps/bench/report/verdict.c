@@ -14,6 +14,7 @@
 #include "apps/cli/options.h"
 #include "apps/bench/significance.h"
 #include "apps/bench/statistics.h"
+#include "apps/cli/json_read.h"
 
 enum { RESULT_BYTES_MAX = 64 << 20, MIN_SAMPLES = 8 };
 
@@ -25,7 +26,7 @@ typedef struct series {
 /* The result's samples. ms NULL, with an error: there are none, or they are not times. */
 static series samples_of(const cJSON *result, const char *path)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(result, "samples_ms"), *item;
+    const cJSON *list = json_get(result, "samples_ms"), *item;
     const int count = cJSON_GetArraySize(list);
     series s = {.ms = count >= MIN_SAMPLES ? malloc((size_t)count * sizeof *s.ms) : NULL};
     if (!s.ms) {
@@ -68,10 +69,8 @@ static cJSON *read_result(const char *path)
 
 static const cJSON *find(const cJSON *result, const char *key)
 {
-    const cJSON *own = cJSON_GetObjectItemCaseSensitive(result, key);
-    return own ? own
-               : cJSON_GetObjectItemCaseSensitive(
-                     cJSON_GetObjectItemCaseSensitive(result, "provenance"), key);
+    const cJSON *own = json_get(result, key);
+    return own ? own : json_get(json_get(result, "provenance"), key);
 }
 
 static const char *text_of(const cJSON *item, char *buffer, size_t size)
@@ -172,20 +171,20 @@ bool verdict_reach(cJSON *result, const verdict_rules *rules, bool *pass)
 
 void verdict_print(const cJSON *result)
 {
-    const cJSON *v = cJSON_GetObjectItemCaseSensitive(result, "verdict");
-    const cJSON *p50 = cJSON_GetObjectItemCaseSensitive(v, "p50");
-    const cJSON *p10 = cJSON_GetObjectItemCaseSensitive(v, "p10");
+    const cJSON *v = json_get(result, "verdict");
+    const cJSON *p50 = json_get(v, "p50");
+    const cJSON *p10 = json_get(v, "p10");
     if (!v)
         return;
-    if (result_number(v, "budget_ms") > 0)
-        printf("  budget     p%g is %.3f ms, %.3f ms are allowed\n", result_number(v, "percentile"),
-               result_number(v, "value_ms"), result_number(v, "budget_ms"));
+    if (json_number(v, "budget_ms") > 0)
+        printf("  budget     p%g is %.3f ms, %.3f ms are allowed\n", json_number(v, "percentile"),
+               json_number(v, "value_ms"), json_number(v, "budget_ms"));
     if (p50)
         printf("  compared   median %+.1f %% (99 %% sure: %+.1f to %+.1f), fastest tenth %+.1f %% "
                "(%+.1f to %+.1f); %+.1f %% are allowed\n",
-               100 * result_number(p50, "ratio") - 100, 100 * result_number(p50, "low") - 100,
-               100 * result_number(p50, "high") - 100, 100 * result_number(p10, "ratio") - 100,
-               100 * result_number(p10, "low") - 100, 100 * result_number(p10, "high") - 100,
-               100 * result_number(v, "max_regression"));
-    puts(cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(v, "pass")) ? "PASS" : "FAIL");
+               100 * json_number(p50, "ratio") - 100, 100 * json_number(p50, "low") - 100,
+               100 * json_number(p50, "high") - 100, 100 * json_number(p10, "ratio") - 100,
+               100 * json_number(p10, "low") - 100, 100 * json_number(p10, "high") - 100,
+               100 * json_number(v, "max_regression"));
+    puts(cJSON_IsTrue(json_get(v, "pass")) ? "PASS" : "FAIL");
 }

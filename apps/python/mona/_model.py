@@ -81,7 +81,7 @@ class Model:
     >>> model = mona.Model('sr_x2_fast', size=(36, 64))
     >>> model.inputs, model.outputs
     ([Tensor('luma', (36, 64), uint8)], [Tensor('luma_x2', (72, 128), uint8)])
-    >>> model(numpy.full((36, 64), 90, numpy.uint8)).mean().round()
+    >>> float(model(numpy.full((36, 64), 90, numpy.uint8)).mean().round())
     90.0
 
     One call runs at a time; several threads may call."""

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "formats/operators.h"
+#include "formats/compiler/import/operators.h"
 
 /* ---- constants ------------------------------------------------------------------------------ */
 

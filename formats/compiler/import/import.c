@@ -244,9 +244,11 @@ static bool add_node(importer *im, const onnx_node *node)
         return import_fail(im, node,
                            "is not supported by the engine; mona ops --engine lists what is");
     if (!row->import && !row->array)
-        return import_fail(im, node,
-                           "is computed from constants and sizes alone; give open sizes a number "
-                           "(--size WxH, --dim NAME=N)");
+        return import_fail(
+            im, node,
+            "is run by the engine only where constants and sizes determine its result: "
+            "give open sizes a number (--size WxH, --dim NAME=N), or end the model "
+            "before it");
     const bool map = prefers_map(im, node, row) || !row->array;
     bool ok = map && row->import(im, node);
     if (!ok && row->array) {
@@ -368,6 +370,25 @@ static bool order_forms(importer *im)
     return ok;
 }
 
+/* Notes which values of the model calibration sees as maps, whatever their shape there. */
+static void note_sources(importer *im)
+{
+    graph *g = im->g;
+    for (uint32_t i = 0; i < im->model->value_count; i++) {
+        const import_binding *b = &im->bindings[i];
+        graph_value *v = b->value == UINT32_MAX ? NULL : &g->values[b->value];
+        if (!v || v->data || !v->channels || v->source != UINT32_MAX || b->quantisation.scale > 0)
+            continue;
+        v->source = i;
+        v->channels_last = b->view == VIEW_LAST;
+    }
+    for (uint32_t i = 0; i < g->output_count; i++) {
+        graph_value *v = &g->values[g->outputs[i]];
+        if (!v->is_array && v->source == UINT32_MAX)
+            v->source = im->model->outputs[i];
+    }
+}
+
 static bool import_all(importer *im)
 {
     const onnx_graph *o = im->model;
@@ -390,6 +411,7 @@ static bool import_all(importer *im)
             return false;
     if (!add_outputs(im))
         return false;
+    note_sources(im);
     remove_unused(im->g);
     return order_forms(im);
 }

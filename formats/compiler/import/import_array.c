@@ -54,7 +54,7 @@ static const struct unary_row {
 static const struct unary_row *find_unary(const char *op_type)
 {
     const struct unary_row *row = unary_rows;
-    while (strcmp(row->op_type, op_type)) /* operators.c names only those that exist */
+    while (strcmp(row->op_type, op_type)) /* operators.inc names only those that exist */
         row++;
     return row;
 }

@@ -29,7 +29,7 @@ bool import_array_reduce(importer *im, const onnx_node *node)
     const struct reduce_row *row = reduce_rows;
     array_call c;
     uint32_t mask;
-    while (strcmp(row->op_type, node->op_type)) /* operators.c names only those that exist */
+    while (strcmp(row->op_type, node->op_type)) /* operators.inc names only those that exist */
         row++;
     const array x = array_in(&m, 0);
     if (!array_ok(x) || !array_open_call(&m, &c))

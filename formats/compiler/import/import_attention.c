@@ -42,18 +42,15 @@ bool import_attention(importer *im, const onnx_node *node)
                            "is not plain attention between tensors whose channels come last");
     const uint32_t channels = v[2]->channels;
     const float scale = scale_of(node, v[0]->channels / heads);
-    double *weights = graph_alloc(im->g, (size_t)v[1]->height * v[1]->width, sizeof *weights);
     graph_node *made =
-        weights ? import_node(im, node, 0, GRAPH_ATTENTION, channels, v[0]->height, v[0]->width)
-                : NULL;
+        import_node(im, node, 0, GRAPH_ATTENTION, channels, v[0]->height, v[0]->width);
     if (!made)
-        return weights ? false : format_fail(im->error, "out of memory");
+        return false;
     made->input_count = 3;
     for (size_t i = 0; i < 3; i++)
         made->inputs[i] = x[i];
     made->attention.heads = (uint32_t)heads;
     made->attention.scale = scale;
-    made->attention.weights = weights;
     return true;
 }
 

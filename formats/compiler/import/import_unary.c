@@ -117,7 +117,7 @@ bool import_function(importer *im, const onnx_node *node)
     const float alpha = onnx_float(node, "alpha", 1);
     uint32_t x, made = 0;
     size_t i = 0;
-    while (strcmp(rows[i].op_type, node->op_type)) /* operators.c names only those that exist */
+    while (strcmp(rows[i].op_type, node->op_type)) /* operators.inc names only those that exist */
         i++;
     graph_activation f = {.kind = rows[i].kind, .alpha = alpha};
     if (f.kind == MONA_ACT_SILU && alpha != 1)

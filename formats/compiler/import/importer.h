@@ -3,8 +3,8 @@
 #ifndef MONA_COMPILER_IMPORTER_H
 #define MONA_COMPILER_IMPORTER_H
 
-#include "formats/operators.h"
 #include "formats/compiler/import/import.h"
+#include "formats/compiler/import/operators.h"
 
 enum { IMPORT_MAX_KERNEL = 255 };
 

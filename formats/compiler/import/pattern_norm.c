@@ -173,6 +173,10 @@ bool pattern_normalises(patterns *p, uint32_t i)
     if (n.axis == -1)
         return become_norm(p, node, n.x, &n);
     onnx_node *mul = &p->g->nodes[n.mul - p->g->nodes], *div = &p->g->nodes[n.div - p->g->nodes];
-    return become_transpose(p, div, n.x, "0231") && become_norm(p, mul, div->outputs[0], &n) &&
+    /* Values of their own, as these are not those of the model. */
+    div->outputs[0] = onnx_graph_add_value(p->g, div->name);
+    mul->outputs[0] = onnx_graph_add_value(p->g, mul->name);
+    return div->outputs[0] != ONNX_NONE && mul->outputs[0] != ONNX_NONE &&
+           become_transpose(p, div, n.x, "0231") && become_norm(p, mul, div->outputs[0], &n) &&
            become_transpose(p, node, mul->outputs[0], "0312");
 }

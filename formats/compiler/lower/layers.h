@@ -12,7 +12,7 @@ typedef struct layer {
     compiler_layer about;
     uint32_t node;   /* index */
     uint32_t source; /* root of the value it reads, whose format determines its precision */
-    /* Sums over all samples measured: output in fp32 x output in INT8, squares of both and of their
+    /* Sums over all samples measured: result in fp32 x result in INT8, squares of both and of their
      * difference; samples of the source, and those out of range. */
     double product, squares, squares8, error, seen, beyond;
 } layer;
@@ -44,7 +44,7 @@ bool layers_formats(graph *g, const compiler_options *options, value_format *for
                     format_error *error);
 
 /* Updates cosine, SQNR and saturation of every layer with one more sample, and the costs. */
-bool layers_measure(layers *l, graph *g, const compiler_options *options,
+bool layers_measure(layers *l, const onnx_graph *model, graph *g, const compiler_options *options,
                     const reference_array *inputs, format_error *error);
 void layers_cost(layers *l, const graph *g, const cost_target *target);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/compiler/lower/lower.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,7 +227,9 @@ static void lower_pool(lowering *l, const graph_node *node)
             .ceil_mode = p->round_up,
             .count_include_pad = p->include_pad,
         };
-    op.pool.scale = largest ? 1 : (float)(in / (double)l->formats[node->output].scale);
+    /* Beyond these factors, which the engine takes, every result is 0 or saturated. */
+    const double scale = in / (double)l->formats[node->output].scale;
+    op.pool.scale = largest ? 1 : (float)fmax(0x1p-30, fmin(scale, 0x1p30));
     lower_end(l, &op, node->output);
 }
 

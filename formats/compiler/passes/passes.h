@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The passes between import and lowering. Each leaves a graph that computes the same function
- * except for rounding, so reference_run can compare before and after. The graph's log records what
+ * except for rounding. The graph's log records what
  * a pass did, and why it left the rest. Where a rule is off (graph.fusion), operators stay
  * separate. */
 #ifndef MONA_COMPILER_PASSES_H

@@ -58,6 +58,17 @@ static bool own(graph *g, graph_node *node)
     return true;
 }
 
+/* Room to note what the channels of a value were divided by. */
+static bool add_divisors(graph *g, graph_value *v)
+{
+    if (v->divisors)
+        return true;
+    v->divisors = graph_alloc(g, v->channels, sizeof *v->divisors);
+    for (uint32_t c = 0; v->divisors && c < v->channels; c++)
+        v->divisors[c] = 1;
+    return v->divisors;
+}
+
 static void equalise(graph *g, graph_node *a, graph_node *b, uint32_t c)
 {
     const size_t area = (size_t)b->conv.window.kernel[0] * b->conv.window.kernel[1];
@@ -74,6 +85,7 @@ static void equalise(graph *g, graph_node *a, graph_node *b, uint32_t c)
     for (size_t i = 0; i < filter; i++)
         a->conv.weights[c * filter + i] /= s;
     a->conv.bias[c] /= s;
+    g->values[a->output].divisors[c] *= s;
     for (uint32_t o = 0; o < g->values[b->output].channels; o++) {
         float *w = weights_of(g, b, o, c);
         for (size_t i = 0; w && i < area; i++)
@@ -88,7 +100,8 @@ int equalise_graph(graph *g)
         const uint32_t k = partner(g, i);
         if (k == UINT32_MAX)
             continue;
-        if (!own(g, &g->nodes[i]) || !own(g, &g->nodes[k]))
+        if (!own(g, &g->nodes[i]) || !own(g, &g->nodes[k]) ||
+            !add_divisors(g, &g->values[g->nodes[i].output]))
             return -1;
         for (uint32_t c = 0; c < g->values[g->nodes[i].output].channels; c++)
             equalise(g, &g->nodes[i], &g->nodes[k], c);

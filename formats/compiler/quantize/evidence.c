@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What INT8 does to each layer by itself: its source and its weights are rounded as lowering does;
- * sums and residual stay in fp32. */
+/* What INT8 does to the sums of each layer by itself: its source and its weights are rounded as
+ * lowering does. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "formats/half.h"
 #include "formats/compiler/lower/layers.h"
-#include "formats/compiler/reference_nodes.h"
+#include "formats/reference/execute.h"
 #include "formats/compiler/quantize/weights.h"
 
 typedef struct evidence {
@@ -59,10 +59,10 @@ static bool round_weights(const evidence *e, const graph_node *node, graph_node 
     return ok;
 }
 
-static void compare(layer *about, const reference_array *exact, const float *rounded)
+static void compare(layer *about, const tensor *exact, const tensor *rounded)
 {
-    for (size_t i = 0; i < reference_count(exact); i++) {
-        const double x = (double)exact->data[i], y = (double)rounded[i];
+    for (size_t i = 0; i < exact->count; i++) {
+        const double x = tensor_number(exact, i), y = tensor_number(rounded, i);
         about->product += x * y;
         about->squares += x * x;
         about->squares8 += y * y;
@@ -70,39 +70,73 @@ static void compare(layer *about, const reference_array *exact, const float *rou
     }
 }
 
-static bool measure(const evidence *e, layer *about, const graph_node *node,
-                    const reference_array *const *in, const reference_array *out,
-                    format_error *error)
+/* The sums of a CONV, by the reference. */
+static bool convolve(const graph *g, const graph_node *node, const reference_array *x, tensor *sums,
+                     format_error *error)
 {
+    const graph_window *w = &node->conv.window;
+    const int64_t strides[] = {w->stride[0], w->stride[1]}, group = node->conv.groups;
+    const int64_t dilations[] = {w->dilation[0], w->dilation[1]};
+    const int64_t pads[] = {w->pad_begin[0], w->pad_begin[1], w->pad_end[0], w->pad_end[1]};
+    onnx_attribute attributes[] = {
+        {.name = "strides", .kind = ONNX_INTS, .count = 2, .ints = strides},
+        {.name = "dilations", .kind = ONNX_INTS, .count = 2, .ints = dilations},
+        {.name = "pads", .kind = ONNX_INTS, .count = 4, .ints = pads},
+        {.name = "group", .kind = ONNX_INTS, .count = 1, .ints = &group}};
+    const int64_t outputs = g->values[node->output].channels;
+    const int64_t in_dims[] = {1, x->channels, x->height, x->width};
+    const int64_t dims[] = {outputs, x->channels / group, w->kernel[0], w->kernel[1]};
+    tensor in[3];
+    if (!tensor_shape(&in[0], ELEMENT_FLOAT32, 4, in_dims) ||
+        !tensor_shape(&in[1], ELEMENT_FLOAT32, 4, dims) ||
+        !tensor_shape(&in[2], ELEMENT_FLOAT32, 1, dims))
+        return graph_fail(node, error, "is too large");
+    in[0].data = x->data;
+    in[1].data = node->conv.weights;
+    in[2].data = node->conv.bias;
+    const onnx_node conv = {.name = node->name,
+                            .op_type = "Conv",
+                            .attributes = attributes,
+                            .attribute_count = 4,
+                            .outputs = &(uint32_t){0},
+                            .input_count = 3,
+                            .output_count = 1};
+    const tensor *const inputs[3] = {&in[0], &in[1], &in[2]};
+    return reference_node_run(&(onnx_graph){.opset = ONNX_OPSET_MAX}, &conv, inputs, false, sums,
+                              error) == REFERENCE_DONE;
+}
+
+static bool measure(const evidence *e, layer *about, const reference_array *x, format_error *error)
+{
+    const graph_node *node = &e->g->nodes[about->node];
     graph_node rounded;
+    tensor exact = {0}, sums = {0};
     if (!round_weights(e, node, &rounded, error))
         return false;
-    reference_array x = *in[0], y = *out;
-    const reference_array *const inputs[2] = {&x, node->input_count == 2 ? in[1] : NULL};
-    x.data = quantised_copy(in[0], e->formats[node->inputs[0]], about);
-    y.data = malloc(reference_count(out) * sizeof *y.data);
-    const bool ok = (x.data && y.data) || format_fail(error, "out of memory");
-    if (ok) {
-        reference_node(&rounded, inputs, &y);
-        compare(about, out, y.data);
-    }
-    free(x.data);
-    free(y.data);
+    reference_array x8 = *x;
+    x8.data = quantised_copy(x, e->formats[node->inputs[0]], about);
+    const bool ok = (x8.data || format_fail(error, "out of memory")) &&
+                    convolve(e->g, node, x, &exact, error) &&
+                    convolve(e->g, &rounded, &x8, &sums, error);
+    if (ok)
+        compare(about, &exact, &sums);
+    tensor_free(&exact);
+    tensor_free(&sums);
+    free(x8.data);
     free(rounded.conv.weights);
     free(rounded.conv.bias);
     return ok;
 }
 
-static bool see(void *context, uint32_t value, const reference_array *a, const graph_node *node,
-                const reference_array *const *in, format_error *error)
+static bool see(void *context, uint32_t value, const reference_array *a, format_error *error)
 {
     const evidence *e = context;
-    (void)value;
-    for (unsigned i = 0; node && i < e->l->count; i++)
-        if (&e->g->nodes[e->l->items[i].node] == node &&
-            !format_is_half(e->formats[node->inputs[0]]))
-            return measure(e, &e->l->items[i], node, in, a, error);
-    return true;
+    bool ok = true;
+    for (unsigned i = 0; ok && i < e->l->count; i++)
+        if (e->g->nodes[e->l->items[i].node].inputs[0] == value &&
+            !format_is_half(e->formats[value]))
+            ok = measure(e, &e->l->items[i], a, error);
+    return ok;
 }
 
 static void conclude(layer *a)
@@ -136,16 +170,14 @@ bool layers_formats(graph *g, const compiler_options *options, value_format *for
     return ok;
 }
 
-bool layers_measure(layers *l, graph *g, const compiler_options *options,
+bool layers_measure(layers *l, const onnx_graph *model, graph *g, const compiler_options *options,
                     const reference_array *inputs, format_error *error)
 {
     evidence e = {g, l, options, calloc(g->value_count, sizeof(value_format))};
     const reference_observer observer = {see, &e};
-    reference_array outputs[MONA_MAX_IO] = {0};
     bool ok = e.formats || format_fail(error, "out of memory");
     ok = ok && layers_formats(g, options, e.formats, error) &&
-         reference_run(g, inputs, outputs, &observer, error);
-    reference_arrays_free(outputs, MONA_MAX_IO);
+         reference_run(model, g, inputs, NULL, &observer, error);
     for (unsigned i = 0; ok && i < l->count; i++)
         conclude(&l->items[i]);
     free(e.formats);

@@ -312,6 +312,9 @@ static bool computed_format(const graph *g, const compiler_options *o, const gra
         *format = plane_format(o, MONA_U8);
         return true;
     }
+    const range seen = seen_range(g, node->output);
+    if (seen.low > seen.high && g->values[node->output].source == UINT32_MAX)
+        return true; /* which the model does not have, so that calibration does not see it */
     const bool is_signed = output != UINT32_MAX && o->has_output_type;
     if (!format_by_range(g, o, node->output, is_signed, format, error))
         return false;

@@ -105,7 +105,7 @@ fails "an unknown codec" "--audio: expected copy, auto, none or one of" "$mona" 
 # ---- what is converted ----------------------------------------------------------------------------
 # Sound that begins at 0.5 s of 1.28, so that it shows where it is.
 ffmpeg -v error -i "$in/av.mp4" -f lavfi -i "sine=600:d=1.28:r=44100,volume=enable='lt(t,0.5)':volume=0" -map 0:v -map 1 -c:v copy \
-    -c:a pcm_s16le "$tmp/pcm.avi" -map 0:v -map 1 -c:v copy -c:a pcm_f32le "$tmp/float.mkv" -map 0:v -map 1 -c:v copy -c:a pcm_s24le -ac 6 "$tmp/six.mkv"
+    -c:a pcm_u8 "$tmp/pcm.avi" -map 0:v -map 1 -c:v copy -c:a pcm_f32le "$tmp/float.mkv" -map 0:v -map 1 -c:v copy -c:a pcm_s24le -ac 6 "$tmp/six.mkv"
 samples() {
     ffmpeg -v error -i "$1" -map 0:a -c:a pcm_s24le -f md5 -
 }
@@ -123,7 +123,9 @@ sound() { # $1: input, $2: output, rest: options
     rm -f "$tmp/$to"
     "$mona" enhance "$tmp/$from" -o "$tmp/$to" --stages sr "$@" 2> "$tmp/log" < /dev/null
 }
-for from in pcm.avi $(! full || echo six.mkv); do
+# FFmpeg 7 holds samples of 16 bits and more in MP4 as they are.
+held=$(! ffmpeg -v error -i "$tmp/six.mkv" -map 0:a -c copy "$tmp/held.mp4" 2> "$tmp/log" || echo held)
+for from in pcm.avi $(! full || [ "$held" ] || echo six.mkv); do
     sound $from sound.mp4 --preset ultrafast
     same "$from to .mp4: sound becomes FLAC, and that is told" "$? $(codec_of "$tmp/sound.mp4") $(grep -c 'the sound of stream 1 becomes flac, without loss' "$tmp/log")" "0 flac 1"
     same "$from to .mp4: every sample stays" "$(samples "$tmp/sound.mp4")" "$(samples "$tmp/$from")"

@@ -35,6 +35,11 @@ for pair in h264:mp4 hevc:mp4 hevc:mkv av1:mp4 av1:webm vp9:webm vp9:mkv ffv1:mk
     same "-c $codec in .${pair#*:} keeps the frames' times" \
         "$(video_times "$out" | awk '{ printf "%.3f\n", $1 }')" "$(video_times "$tmp/in.mp4" | awk '{ printf "%.3f\n", $1 }')"
 done
+# x264 writes its settings into the film. 180 rows are enough for five threads.
+enhance "$tmp/in.mp4" -o "$tmp/threads.mp4"
+cores=$(nproc)
+[ "$cores" -le 5 ] || cores=5
+same "x264 has a thread for each core" "$(grep -ao ' threads=[0-9]*' "$tmp/threads.mp4" | head -n 1)" " threads=$cores"
 enhance "$tmp/in.mp4" -o "$tmp/one.mkv" -c ffv1
 enhance "$tmp/in.mp4" -o "$tmp/two.mkv" -c rawvideo
 same "ffv1 and rawvideo hold the same frames" "$(frames_md5 "$tmp/one.mkv")" "$(frames_md5 "$tmp/two.mkv")"

@@ -64,11 +64,11 @@ nothing "its frames decode" "$(ffmpeg -v error -i "$tmp/rtsp.mp4" -f null - 2>&1
 
 # ---- out by RTSP, to one who goes and comes back --------------------------------------------------
 {
-    timeout 3 ffmpeg -v quiet -y -rtsp_flags listen -i "rtsp://127.0.0.1:$((port + 2))/x" -c copy -f matroska /dev/null
+    timeout 6 ffmpeg -v quiet -y -rtsp_flags listen -i "rtsp://127.0.0.1:$((port + 2))/x" -c copy -f matroska /dev/null
     sleep 1
     timeout 20 ffmpeg -v quiet -y -rtsp_flags listen -i "rtsp://127.0.0.1:$((port + 2))/x" -c copy "$tmp/received.mkv"
 } < /dev/null &
-camera 12 -f mpegts "udp://127.0.0.1:$((port + 3))?pkt_size=1316"
+camera 15 -f mpegts "udp://127.0.0.1:$((port + 3))?pkt_size=1316"
 live out "udp://127.0.0.1:$((port + 3))" -o "rtsp://127.0.0.1:$((port + 2))/x" --stall 1 --reconnect 5 --audio none
 wait
 at_least "a receiver that comes back is connected again" "$(figure out reconnects)" 1

@@ -45,7 +45,7 @@ floor sr_x2_best half "$bicubic" 4.6 0.053
 floor sr_x2_fast_video half "$bicubic" 2.1 0.035
 noisy=$(quality "$tmp/noisy.y4m")
 floor denoise_fast noisy "$noisy" 5.85 0.265
-floor denoise_fast_video noisy "$noisy" 5.9 0.26
+floor denoise_fast_video noisy "$noisy" 5.65 0.255
 if full; then
     floor sr_x2_balanced half "$bicubic" 4.3 0.051
     floor denoise_balanced noisy "$noisy" 7.2 0.28

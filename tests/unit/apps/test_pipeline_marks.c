@@ -10,6 +10,7 @@
 
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/report/pipeline_marks.h"
+#include "apps/cli/json_read.h"
 
 enum { MS = 1000000, FRAMES = 6, STEPS = 3 };
 
@@ -96,17 +97,15 @@ static void the_beat_is_judged(void **state)
     play(&m, stumble);
     cJSON *result = cJSON_CreateObject();
     assert_true(pipeline_marks_add(result, &m, 10, 19));
-    assert_true(fabs(result_number(result, "jitter_ms") - sqrt((22 * 22 + 4 * 25) / 5.0)) < 1e-7);
-    assert_true(fabs(result_number(result, "fps") - 5 / 0.052) < 1e-6);
-    const cJSON *interval = cJSON_GetObjectItemCaseSensitive(result, "interval");
-    assert_true(result_number(interval, "p50_ms") == 5 && result_number(interval, "max_ms") == 32);
-    const cJSON *late = cJSON_GetObjectItemCaseSensitive(
-        cJSON_GetObjectItemCaseSensitive(result, "deadline"), "frames");
+    assert_true(fabs(json_number(result, "jitter_ms") - sqrt((22 * 22 + 4 * 25) / 5.0)) < 1e-7);
+    assert_true(fabs(json_number(result, "fps") - 5 / 0.052) < 1e-6);
+    const cJSON *interval = json_get(result, "interval");
+    assert_true(json_number(interval, "p50_ms") == 5 && json_number(interval, "max_ms") == 32);
+    const cJSON *late = json_get(json_get(result, "deadline"), "frames");
     assert_int_equal(cJSON_GetArraySize(late), 3);
     for (int i = 0; i < 3; i++)
         assert_int_equal(cJSON_GetArrayItem(late, i)->valueint, i + 1);
-    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(result, "timeline")),
-                     FRAMES);
+    assert_int_equal(cJSON_GetArraySize(json_get(result, "timeline")), FRAMES);
     cJSON_Delete(result);
     pipeline_marks_close(&m);
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The judge is independent of what it judges: bugs planted in fusion and equalisation make a compiled
- * model differ from the network as imported, and one in import makes that differ from ONNX. */
+/* The judge is independent of what it judges: bugs planted in import, patterns, fusion and
+ * equalisation make a compiled model differ from it. */
 #include "tests/unit/compiler_check.h"
-
-#include "formats/reference/execute.h"
 
 static const compiler_options int8 = {.int8 = true};
 
@@ -80,57 +78,55 @@ static void a_wrong_equalisation_is_found(void **state)
     compiler_close(c);
 }
 
-/* What ONNX defines for the model, in doubles; shares nothing with the compiler. */
-static double differs_from_onnx(const compiler *c, const uint8_t *bytes, size_t size)
-{
-    format_error error = {0};
-    onnx_graph g;
-    tensor in = {0}, out = {0};
-    reference_array input = image(2, 9, 12), expected;
-    assert_true(onnx_graph_read(&g, bytes, size, NULL, &error));
-    const int64_t dims[4] = {1, 2, 9, 12};
-    assert_true(tensor_make(&in, ELEMENT_FLOAT32, 4, dims));
-    memcpy(in.data, input.data, in.count * sizeof(float));
-    if (!reference_execute(&g, &in, &out, &error))
-        fail_msg("%s", error.text);
-    run_reference(c, &input, &expected);
-    assert_int_equal(out.count, (size_t)expected.channels * expected.height * expected.width);
-    double most = 0;
-    for (size_t i = 0; i < out.count; i++)
-        most = fmax(most, fabs(tensor_number(&out, i) - (double)expected.data[i]));
-    tensor_free(&in);
-    tensor_free(&out);
-    onnx_graph_free(&g);
-    free(input.data);
-    free(expected.data);
-    return most;
-}
-
 /* An importer that takes the pads of rows for those of columns. */
 static void swapped_pads_are_found(void **state)
 {
     (void)state;
-    onnx_builder *b = ob_new(13);
-    format_error error = {0};
-    size_t size;
-    seed = 32;
-    ob_input(b, "x", 2, 9, 12);
-    ob_constant(b, "w", "3 2 3 3", noises(b, 54, 0.3f));
-    ob_ints(b, ob_node(b, "Conv", "x w", "y"), "pads", "2 0 0 2");
-    ob_output(b, "y");
-    uint8_t *bytes = ob_pack(b, &size);
-    ob_free(b);
-    compiler *c = compiler_open(bytes, size, NULL, &error);
-    assert_non_null(c);
-    assert_true(differs_from_onnx(c, bytes, size) < 1e-4);
-    graph_window *w = &first_conv(compiler_graph(c, false))->conv.window;
-    for (int i = 0; i < 2; i++) {
-        const uint32_t begin = w->pad_begin[i];
-        w->pad_begin[i] = w->pad_end[i];
-        w->pad_end[i] = begin;
+    double difference[2];
+    for (int bug = 0; bug < 2; bug++) {
+        onnx_builder *b = ob_new(13);
+        seed = 32;
+        ob_input(b, "x", 2, 9, 12);
+        ob_constant(b, "w", "3 2 3 3", noises(b, 54, 0.3f));
+        ob_ints(b, ob_node(b, "Conv", "x w", "y"), "pads", "2 0 0 2");
+        ob_output(b, "y");
+        compiler *c = open_good(b);
+        reference_array input = image(2, 9, 12);
+        graph_window *w = &first_conv(compiler_graph(c, false))->conv.window;
+        for (int i = 0; i < 2 && bug; i++) {
+            const uint32_t begin = w->pad_begin[i];
+            w->pad_begin[i] = w->pad_end[i];
+            w->pad_end[i] = begin;
+        }
+        difference[bug] = judged(c, &half_planes, &input);
+        free(input.data);
+        compiler_close(c);
     }
-    assert_true(differs_from_onnx(c, bytes, size) > 0.1);
-    free(bytes);
+    assert_true(difference[0] < 0.01);
+    assert_true(difference[1] > 0.1);
+}
+
+/* Parts that are recognised as something else: x * sigmoid(x) as tanh(x). */
+static void a_wrong_pattern_is_found(void **state)
+{
+    (void)state;
+    onnx_builder *b = ob_new(13);
+    seed = 33;
+    ob_input(b, "x", 2, 9, 12);
+    add_conv(b, "x", "a", 2, 3);
+    ob_node(b, "Sigmoid", "a", "s");
+    ob_node(b, "Mul", "a s", "y");
+    ob_output(b, "y");
+    compiler *c = open_good(b);
+    reference_array input = image(2, 9, 12);
+    const double good = judged(c, &half_planes, &input);
+    graph_node *conv = first_conv(compiler_graph(c, true));
+    assert_int_equal(conv->after_add.kind, MONA_ACT_SILU);
+    conv->after_add.kind = MONA_ACT_TANH;
+    const double bad = judged(c, &half_planes, &input);
+    if (!(good < 0.01 && bad > 0.1))
+        fail_msg("differs by %g, with the bug by %g", good, bad);
+    free(input.data);
     compiler_close(c);
 }
 
@@ -140,6 +136,7 @@ int main(void)
         cmocka_unit_test(a_dropped_bias_is_found),
         cmocka_unit_test(a_wrong_equalisation_is_found),
         cmocka_unit_test(swapped_pads_are_found),
+        cmocka_unit_test(a_wrong_pattern_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static tensor judge(const onnx_builder *b, const reference_array *x)
     assert_true(onnx_graph_read(&g, bytes, size, NULL, &error));
     assert_true(tensor_make(&in, ELEMENT_FLOAT32, 4, dims));
     memcpy(in.data, x->data, tensor_bytes(&in));
-    if (!reference_execute(&g, &in, &out, &error))
+    if (!reference_execute(&g, &in, &out, NULL, &error))
         fail_msg("%s", error.text);
     tensor_free(&in);
     onnx_graph_free(&g);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Models that cannot be compiled are refused by name, and damaged ones, ONNX or .mona, do no
  * harm. */
-#include "tests/unit/compiler_check.h"
+#include "tests/unit/onnx_check.h"
 #include "tests/seal.h"
 
 /* ---- damage ------------------------------------------------------------------------------- */
@@ -99,6 +99,50 @@ static onnx_builder *one_node(const char *op_type, const char *inputs, Onnx__Nod
     *node = ob_node(b, op_type, inputs, "y");
     ob_output(b, "y");
     return b;
+}
+
+/* Six boxes whose scores are the first numbers of x. */
+static onnx_builder *suppressing_net(void)
+{
+    static const float boxes[24] = {0, 0,  1, 1,  0, 0.1f,  1, 1.1f,  0, -0.1f, 1, 0.9f,
+                                    0, 10, 1, 11, 0, 10.1f, 1, 11.1f, 1, 101,   0, 100};
+    static const float half = 0.5f, least = 0;
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 3, CHECK_HEIGHT, CHECK_WIDTH);
+    ob_numbers(b, "all", "1 1 180");
+    ob_numbers(b, "zero", "0");
+    ob_numbers(b, "six", "6");
+    ob_numbers(b, "two", "2");
+    ob_numbers(b, "three", "3");
+    ob_constant(b, "boxes", "1 6 4", boxes);
+    ob_constant(b, "half", "1", &half);
+    ob_constant(b, "least", "1", &least);
+    ob_node(b, "Reshape", "x all", "list");
+    ob_node(b, "Slice", "list zero six two", "scores");
+    ob_node(b, "NonMaxSuppression", "boxes scores three half least", "y");
+    ob_output(b, "y");
+    return b;
+}
+
+/* The reference does what the engine cannot: make as many results as the numbers ask for. */
+static void boxes_that_overlap_are_suppressed(void **state)
+{
+    (void)state;
+    static const float scores[6] = {0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f};
+    static const float expected[9] = {0, 0, 3, 0, 0, 0, 0, 0, 5};
+    size_t size;
+    onnx_builder *b = suppressing_net();
+    uint8_t *bytes = ob_pack(b, &size);
+    ob_free(b);
+    reference_array x = image(3, CHECK_HEIGHT, CHECK_WIDTH);
+    memcpy(x.data, scores, sizeof scores);
+    reference_array found = defined(bytes, size, &x);
+    assert_int_equal(found.width, 9);
+    assert_memory_equal(found.data, expected, sizeof expected);
+    free(found.data);
+    free(x.data);
+    free(bytes);
+    refused(suppressing_net(), "node 'y' (NonMaxSuppression) is run by the engine only where");
 }
 
 static void unsupported_models_are_refused_by_name(void **state)
@@ -358,6 +402,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_changed_byte_is_survived),
+        cmocka_unit_test(boxes_that_overlap_are_suppressed),
         cmocka_unit_test(unsupported_models_are_refused_by_name),
         cmocka_unit_test(unsupported_pools_and_products_are_refused_by_name),
         cmocka_unit_test(a_side_of_0_hides_no_impossible_one),

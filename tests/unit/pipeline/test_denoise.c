@@ -388,6 +388,37 @@ static void texture_that_moves_is_no_noise(void **unused)
     free(work);
 }
 
+/* As a sensor has it: noise of 4 in the dark quarter at the top, of 8 in the rest. */
+static frame uneven(uint32_t seed)
+{
+    const frame_format format = {
+        .width = COLUMNS, .height = ROWS, .planes = 1, .bits = 8, .multiple = 1};
+    frame f = {.format = format, .stride = {COLUMNS}};
+    f.data[0] = malloc((size_t)ROWS * COLUMNS);
+    assert_non_null(f.data[0]);
+    for (uint32_t y = 0; y < ROWS; y++)
+        for (uint32_t x = 0; x < COLUMNS; x++)
+            f.data[0][y * COLUMNS + x] =
+                (uint8_t)(y < ROWS / 4 ? 60.5f + 4 * normal(&seed) : 160.5f + 8 * normal(&seed));
+    return f;
+}
+
+static void noise_counts_where_it_is_strongest(void **unused)
+{
+    (void)unused;
+    noise_work *work = malloc(sizeof *work);
+    const frame now = uneven(1), before = uneven(2);
+    assert_non_null(work);
+    const noise_level found = noise_measure(work, now.data[0], COLUMNS, COLUMNS, ROWS, 8, 1, false);
+    assert_true(found.strength < 5);
+    const noise_level changed = noise_change(work, found, &now, &before);
+    assert_true(changed.strength > 5.5f && changed.strength < 9);
+    assert_true(changed.sigma > 6 && changed.sigma < 8);
+    free(now.data[0]);
+    free(before.data[0]);
+    free(work);
+}
+
 static void large_planes_are_sampled(void **unused)
 {
     (void)unused;
@@ -434,6 +465,7 @@ int main(void)
         cmocka_unit_test(enlarged_noise_is_what_it_was),
         cmocka_unit_test(texture_is_no_noise),
         cmocka_unit_test(texture_that_moves_is_no_noise),
+        cmocka_unit_test(noise_counts_where_it_is_strongest),
         cmocka_unit_test(a_strength_is_obeyed),
     };
     return cmocka_run_group_tests_name("denoise", tests, NULL, NULL);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/compiler/import/operators.h"
+
+#include <string.h>
+
+#include "formats/compiler/import/importer.h"
+
+#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays)               \
+    {name, whole, map, maps, array, arrays},
+
+static const operator_row rows[] = {
+#include "formats/operators.inc"
+};
+
+const operator_row *operator_at(size_t index)
+{
+    return index < sizeof rows / sizeof *rows ? &rows[index] : NULL;
+}
+
+const operator_row *operator_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(rows[i].name, name))
+            return &rows[i];
+    return NULL;
+}

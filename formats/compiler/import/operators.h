@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Which forms of each operator the engine runs: on maps, which are fast and take frames of any size,
+ * or on arrays. An operator without either form is computed at compile time if its inputs are
+ * constant, and refused otherwise. mona ops prints the table. */
+#ifndef MONA_COMPILER_OPERATORS_H
+#define MONA_COMPILER_OPERATORS_H
+
+#include "formats/onnx/onnx_graph.h"
+
+/* Imports a node into the compiler's graph (importer.h). */
+struct importer;
+typedef bool operator_import(struct importer *im, const onnx_node *node);
+
+typedef struct operator_row { /* columns of operators.inc */
+    const char *name;
+    bool whole_tensors;
+    operator_import *import; /* on maps; NULL: no such form */
+    const char *maps;        /* describes that form */
+    operator_import *array;  /* on arrays; NULL: no such form */
+    const char *arrays;
+} operator_row;
+
+/* NULL: there is no such operator. */
+const operator_row *operator_find(const char *name);
+/* In alphabetical order; NULL after the last one. */
+const operator_row *operator_at(size_t index);
+
+#endif
