@@ -83,6 +83,7 @@ for tick in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
     sleep 1
     ! grep -q ' frames ' "$tmp/stopped" || break
 done
+sleep 1 # A second more: the first line may come before 25 frames have.
 kill -TERM $run
 wait $run
 same "SIGTERM: the status says so" $? 143
