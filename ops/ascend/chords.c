@@ -74,8 +74,8 @@ static mona_chord longest(const int32_t *values, uint32_t most)
         if (s.low > s.high)
             break;
         const bool level = s.low <= 0 && s.high >= 0;
-        const float tried[] = {level ? 0 : half((s.low + s.high) / 2), half((s.low + s.high) / 2)};
-        for (uint32_t i = 0; i < 2; i++) {
+        const float tried[] = {0, half((s.low + s.high) / 2)};
+        for (uint32_t i = level ? 0 : 1; i < 2; i++) {
             const mona_chord l = with_slope(values, end, tried[i]);
             best = agrees(&l, values) && end > best.length ? l : best;
         }

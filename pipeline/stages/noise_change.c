@@ -41,10 +41,10 @@ static int compare(const void *a, const void *b)
 
 /* The standard deviation of noise that a share of the blocks is below. mean |a - b| of normal noise is
  * 2 / sqrt(pi) times its sigma. */
-static double quantile(uint32_t *found, uint32_t count, uint32_t share)
+static double quantile(uint32_t *found, uint32_t count, uint32_t share, unsigned bits)
 {
     qsort(found, count, sizeof *found, compare);
-    return found[count / share] / (1.1283791670955126 * WINDOW);
+    return found[count / share] / (1.1283791670955126 * WINDOW) / (1 << (bits - 8));
 }
 
 /* Vectors go on from block to block. */
@@ -56,12 +56,12 @@ static change find_change(const noise_work *work, const frame *now, const frame 
         found[i] = motion_residual(now, before, work->blocks[i].x, work->blocks[i].y, &at);
         moved += at.x || at.y;
     }
-    const double sigma = quantile(found, work->flattest, 4) / (1 << (now->format.bits - 8));
+    const double sigma = quantile(found, work->flattest, 4, now->format.bits);
     uint32_t others = 0;
     const uint32_t step = (work->count - work->flattest) / ELSEWHERE + 1;
     for (uint32_t i = work->flattest; i < work->count; i += step)
         found[others++] = motion_residual(now, before, work->blocks[i].x, work->blocks[i].y, &at);
-    const double all = others ? quantile(found, others, 2) / (1 << (now->format.bits - 8)) : sigma;
+    const double all = others ? quantile(found, others, 2, now->format.bits) : sigma;
     return (change){sigma, all, 2 * moved > work->flattest,
                     sigma > MAX_CHANGE || all > CUT * sigma};
 }

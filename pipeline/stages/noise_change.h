@@ -11,6 +11,10 @@
  * 5 to 7 after x264 and x265 at CRF 26 to 32, noise of 7 made at half the size 1.3 to 3. The network is
  * told four times as much: on two clips that gains 0.1 to 3.4 dB.
  *
+ * A sensor's noise grows with brightness, so the flattest blocks, which are the darkest, have the least of
+ * it. Blocks from all over the frame are searched for as well, and if the flattest have confirmed that
+ * there is noise, the median of all says how much.
+ *
  * Texture that moves and was taken for noise differs by 0.12 of its sigma or less, noise by a third or
  * more. Where nothing moves the frames say nothing, since coding may have kept noise as it was. */
 #ifndef MONA_NOISE_CHANGE_H

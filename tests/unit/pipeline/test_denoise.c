@@ -346,6 +346,17 @@ static void texture_is_no_noise(void **unused)
     }
 }
 
+/* Room for a frame of grey, to be freed at data[0]. */
+static frame new_grey(void)
+{
+    const frame_format format = {
+        .width = COLUMNS, .height = ROWS, .planes = 1, .bits = 8, .multiple = 1};
+    frame f = {.format = format, .stride = {COLUMNS}};
+    f.data[0] = malloc((size_t)ROWS * COLUMNS);
+    assert_non_null(f.data[0]);
+    return f;
+}
+
 /* A frame of grey with this grain, whose standard deviation is 20; right: how far to the right. */
 static frame grained(const picture *made, uint32_t right)
 {
@@ -354,11 +365,7 @@ static frame grained(const picture *made, uint32_t right)
         for (uint32_t x = 0; x < COLUMNS; x++)
             squares += (double)made->samples[y][x] * (double)made->samples[y][x];
     const float unit = sqrtf((float)(squares / (ROWS * COLUMNS)));
-    const frame_format format = {
-        .width = COLUMNS, .height = ROWS, .planes = 1, .bits = 8, .multiple = 1};
-    frame f = {.format = format, .stride = {COLUMNS}};
-    f.data[0] = malloc((size_t)ROWS * COLUMNS);
-    assert_non_null(f.data[0]);
+    const frame f = new_grey();
     for (uint32_t y = 0; y < ROWS; y++)
         for (uint32_t x = 0; x < COLUMNS; x++)
             f.data[0][y * COLUMNS + x] =
@@ -391,11 +398,7 @@ static void texture_that_moves_is_no_noise(void **unused)
 /* As a sensor has it: noise of 4 in the dark quarter at the top, of 8 in the rest. */
 static frame uneven(uint32_t seed)
 {
-    const frame_format format = {
-        .width = COLUMNS, .height = ROWS, .planes = 1, .bits = 8, .multiple = 1};
-    frame f = {.format = format, .stride = {COLUMNS}};
-    f.data[0] = malloc((size_t)ROWS * COLUMNS);
-    assert_non_null(f.data[0]);
+    const frame f = new_grey();
     for (uint32_t y = 0; y < ROWS; y++)
         for (uint32_t x = 0; x < COLUMNS; x++)
             f.data[0][y * COLUMNS + x] =
