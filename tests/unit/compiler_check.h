@@ -273,6 +273,34 @@ static const compiler_options half_planes = {.has_input_type = true,
                                              .has_output_type = true,
                                              .output_type = MONA_F16};
 
+/* However many cores and rows, in portable C, and on the modelled chip. */
+static inline void check_one_result(compiler *c, const compiler_options *options, uint32_t height,
+                                    uint32_t width)
+{
+    const mona_config configs[] = {{.threads = 1, .strip_rows = 1},
+                                   {.threads = 2},
+                                   {.threads = 1, .tile_columns = 7},
+                                   {.cpu = "c"},
+                                   {.device = &mona_device_model310}};
+    format_error error = {0};
+    reference_array input, found[2];
+    uint8_t *bytes;
+    size_t size;
+    make_inputs(c, height, width, &input);
+    assert_true(compiler_calibrate(c, &input, &error));
+    emit(c, options, &bytes, &size);
+    run_engine(bytes, size, &input, &found[0]);
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        run_engine_as(bytes, size, &configs[i], &input, &found[1]);
+        if (largest_difference(&found[0], &found[1]) > 0)
+            fail_msg("configuration %zu differs (INT8: %d)", i, options->int8);
+        free(found[1].data);
+    }
+    free(found[0].data);
+    free(input.data);
+    free(bytes);
+}
+
 /* The largest difference for the graph in FP16 with f16 planes, at an odd size. */
 static inline double half_difference(onnx_builder *b, uint32_t height, uint32_t width)
 {

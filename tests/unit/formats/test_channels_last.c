@@ -201,37 +201,15 @@ static void attention_is_one_operator(void **state)
     check(attention_net(false), false, "three products");
 }
 
-/* However many cores and rows, in portable C, and on the modelled chip. */
 static void they_have_one_result(void **state)
 {
     (void)state;
-    const mona_config configs[] = {{.threads = 1, .strip_rows = 1},
-                                   {.threads = 2},
-                                   {.threads = 1, .tile_columns = 7},
-                                   {.cpu = "c"},
-                                   {.device = &mona_device_model310}};
-    format_error error = {0};
     for (int k = 0; k < 2; k++) {
         compiler *c = open_good(attention_net(true));
-        reference_array input, found[2];
         compiler_options o = half_planes;
-        uint8_t *bytes;
-        size_t size;
         o.int8 = k;
         o.has_output_type = !k;
-        make_inputs(c, HEIGHT, WIDTH, &input);
-        assert_true(compiler_calibrate(c, &input, &error));
-        emit(c, &o, &bytes, &size);
-        run_engine(bytes, size, &input, &found[0]);
-        for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
-            run_engine_as(bytes, size, &configs[i], &input, &found[1]);
-            if (largest_difference(&found[0], &found[1]) > 0)
-                fail_msg("configuration %zu differs (INT8: %d)", i, k);
-            free(found[1].data);
-        }
-        free(found[0].data);
-        free(input.data);
-        free(bytes);
+        check_one_result(c, &o, HEIGHT, WIDTH);
         compiler_close(c);
     }
 }

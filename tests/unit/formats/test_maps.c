@@ -47,34 +47,12 @@ static void squeezes_stay_on_maps(void **state)
     }
 }
 
-/* However many cores and rows, and on the modelled chip. */
 static void squeezes_have_one_result(void **state)
 {
     (void)state;
-    const mona_config configs[] = {{.threads = 1, .strip_rows = 1},
-                                   {.threads = 2},
-                                   {.threads = 1, .tile_columns = 7},
-                                   {.cpu = "c"},
-                                   {.device = &mona_device_model310}};
     seed = 22;
-    format_error error = {0};
     compiler *c = open_good(squeeze_net(17, 40));
-    reference_array input, found[2];
-    uint8_t *bytes;
-    size_t size;
-    make_inputs(c, 17, 40, &input);
-    assert_true(compiler_calibrate(c, &input, &error));
-    emit(c, &(compiler_options){.int8 = true}, &bytes, &size);
-    run_engine(bytes, size, &input, &found[0]);
-    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
-        run_engine_as(bytes, size, &configs[i], &input, &found[1]);
-        if (largest_difference(&found[0], &found[1]) > 0)
-            fail_msg("configuration %zu differs", i);
-        free(found[1].data);
-    }
-    free(found[0].data);
-    free(input.data);
-    free(bytes);
+    check_one_result(c, &(compiler_options){.int8 = true}, 17, 40);
     compiler_close(c);
 }
 

@@ -382,16 +382,23 @@ static void check_cut_of(model_builder *m, uint32_t made, uint32_t out)
     free(bytes);
 }
 
+/* loaded: what the first operator takes; made: what the last one makes; out: the model's output */
+static model_builder *begin_net(uint32_t *loaded, uint32_t *made, uint32_t *out, shared_data *d)
+{
+    model_builder *m = builder_new();
+    *loaded = add_load(m, out);
+    *d = add_data(m);
+    *made = builder_tensor(m, "made", MONA_U8, 1, 1);
+    return m;
+}
+
 /* Convolutions whose weights fill L1: a -> b -> c, c being added to a. */
 static void convolutions_too_large_are_cut(void **state)
 {
     (void)state;
-    model_builder *m = builder_new();
-    uint32_t out;
-    const uint32_t loaded = add_load(m, &out);
-    const shared_data d = add_data(m);
-    const uint32_t made = builder_tensor(m, "made", MONA_U8, 1, 1);
-    uint32_t maps[3];
+    uint32_t loaded, made, out, maps[3];
+    shared_data d;
+    model_builder *m = begin_net(&loaded, &made, &out, &d);
     for (int i = 0; i < 3; i++)
         maps[i] = builder_tensor(m, "map", MONA_S8, C, 1);
     add_conv(m, loaded, maps[0], 3, d.weights, d.scales);
@@ -415,12 +422,9 @@ static void end_with_table(mona_file_op *op, const shared_data *d)
 static void gates_are_cut(void **state)
 {
     (void)state;
-    model_builder *m = builder_new();
-    uint32_t out;
-    const uint32_t loaded = add_load(m, &out);
-    const shared_data d = add_data(m);
-    const uint32_t made = builder_tensor(m, "made", MONA_U8, 1, 1);
-    uint32_t maps[5];
+    uint32_t loaded, made, out, maps[5];
+    shared_data d;
+    model_builder *m = begin_net(&loaded, &made, &out, &d);
     for (int i = 0; i < 5; i++)
         maps[i] = builder_tensor(m, "map", MONA_U8, C, 1);
     end_with_table(add_conv(m, loaded, maps[0], 3, d.weights, d.scales), &d);
