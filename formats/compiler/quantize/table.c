@@ -50,6 +50,8 @@ static double stored_at(const graph_activation *f, value_format result, double x
 static double trimmed(const graph_activation *f, value_format result, double end, double far)
 {
     const double limit = stored_at(f, result, far), direction = far < 0 ? 1 : -1;
+    if (direction * (far - end) > 0 && fabs(stored_at(f, result, end) - limit) < 0.25)
+        end = far; /* it does not change between them either */
     for (double x = far; direction * (end - x) > 0 || x == end; x += direction / 16)
         if (fabs(stored_at(f, result, x) - limit) >= 0.25)
             return end;
