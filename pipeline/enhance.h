@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "pipeline/image/orientation.h"
-#include "pipeline/image/stills.h"
 #include "pipeline/stages/chain.h"
 #include "pipeline/io/encode.h"
 #include "pipeline/io/live.h"
@@ -67,7 +66,8 @@ typedef struct enhance_settings {
     void *sized_context;
     const live_settings *live;   /* of a live stream; NULL: it is none */
     double max_delay;            /* live: seconds that a frame may be late before it is left out */
-    const pipeline_probe *probe; /* of a video; NULL: none */
+    bool plan;                   /* of a still picture: only report sizes and memory, or refuse */
+    const pipeline_probe *probe; /* NULL: none */
     /* Any thread may set it: a video ends after the frames that were read so far, and is complete.
      * NULL: nothing does. */
     const atomic_bool *ends;
@@ -80,15 +80,8 @@ static inline const char *enhance_network(const enhance_settings *s, unsigned st
     return row->network ? row->network(&s->stage, stage) : row->name;
 }
 
-/* Video to video. The output appears under its name only when it is complete. */
-bool enhance_video(const enhance_settings *settings, enhance_report *report, pipeline_error *error);
-
-/* Enhances a picture (picture_kind.h) into a PNG or JPEG. */
-bool enhance_still(const enhance_settings *settings, enhance_report *report, pipeline_error *error);
-
-/* Reports the sizes and memory that enhance_still would need, or refuses what it would refuse. It
- * reads the file's head alone (still_read_head). */
-bool enhance_still_plan(const enhance_settings *settings, enhance_report *report, still *head,
-                        pipeline_error *error);
+/* File to file; stage.still: a still picture to a PNG, JPEG or WebP. The output appears under its name
+ * only when it is complete. */
+bool enhance_run(const enhance_settings *settings, enhance_report *report, pipeline_error *error);
 
 #endif

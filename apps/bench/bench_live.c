@@ -56,7 +56,7 @@ static bool play(run *r, enhance_report *report)
     av_log_set_level(AV_LOG_QUIET);
     r->latency.before = machine_now();
     telemetry_log_open(&r->latency.sensors, settings.stage.device);
-    const bool good = enhance_video(&settings, report, &error);
+    const bool good = enhance_run(&settings, report, &error);
     telemetry_log_end(&r->latency.sensors);
     r->latency.after = machine_now();
     live_source_close(&r->source);

@@ -134,7 +134,7 @@ static bool play(run *r, enhance_report *report)
     const uint64_t ticks = machine_ticks(), start = clock_ns();
     r->before = machine_now();
     telemetry_log_open(&r->sensors, settings.stage.device);
-    const bool good = enhance_video(&settings, report, &error);
+    const bool good = enhance_run(&settings, report, &error);
     telemetry_log_end(&r->sensors);
     r->after = machine_now();
     r->ms_per_tick = 1e-6 * (double)(clock_ns() - start) / (double)(machine_ticks() - ticks);

@@ -173,7 +173,7 @@ static int check_files(const arguments *a, bool image)
     return EXIT_SUCCESS;
 }
 
-static int run(const arguments *a, enhance_settings *settings, progress *shown, bool image)
+static int run(const arguments *a, enhance_settings *settings, progress *shown)
 {
     pipeline_error error = {0};
     enhance_report report = {0};
@@ -183,13 +183,12 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown, 
     setenv("SVT_LOG", "-1", 0); /* the AV1 encoder has its own switch for its messages */
 
     if (a->dry_run)
-        return dry_run(settings, image, a->json) ? EXIT_SUCCESS : EXIT_FAILED;
+        return dry_run(settings, a->json) ? EXIT_SUCCESS : EXIT_FAILED;
     if (!overwrite_allowed(overwriting(a), a->output, a->input, a->resume))
         return EXIT_FAILED;
     if (a->preview >= 0)
         return preview_write(settings) ? EXIT_SUCCESS : EXIT_FAILED;
-    bool good =
-        image ? enhance_still(settings, &report, &error) : enhance_video(settings, &report, &error);
+    bool good = enhance_run(settings, &report, &error);
     progress_end(shown);
     if (good || (a->live && report.frames))
         progress_summary(shown, strcmp(a->output, "-") ? a->output : "standard output", &report);
@@ -247,7 +246,7 @@ static int enhance(int argc, char **argv)
     if (!status)
         status = check_files(&a, image);
     if (!status)
-        status = run(&a, &settings, &shown, image);
+        status = run(&a, &settings, &shown);
     stop_asks(NULL);
     stage_models_close(&models);
     progress_close(&shown);

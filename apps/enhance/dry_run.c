@@ -100,20 +100,22 @@ static bool write_sample(const char *path, const enhance_settings *s)
 }
 
 /* Sizes and memory are those of the whole picture; only the time is scaled up from the sample. */
-static bool measure_sample(test_run *t, const enhance_settings *s, still *head)
+static bool measure_sample(test_run *t, const enhance_settings *s, const still *head)
 {
     pipeline_error error = {0};
-    enhance_report whole;
+    enhance_report whole = {0};
     temp_folder folder = {0};
     char path[TEMP_FOLDER_PATH];
     enhance_settings sample = *s;
     sample.input = path;
-    if (!enhance_still_plan(s, &whole, head, &error))
+    enhance_settings plan = *s;
+    plan.plan = true;
+    if (!enhance_run(&plan, &whole, &error))
         return !cli_fail(EXIT_FAILED, "%s", error.text);
     if (!temp_folder_open(&folder))
         return false;
     snprintf(path, sizeof path, "%s/sample.png", folder.path);
-    const bool good = write_sample(path, s) && test_run_make(t, &sample, true, suffix_of(s), 1);
+    const bool good = write_sample(path, s) && test_run_make(t, &sample, suffix_of(s), 1);
     temp_folder_close(&folder);
     if (good) {
         t->seconds *= sample_ratio(head->width, head->height);
@@ -123,18 +125,18 @@ static bool measure_sample(test_run *t, const enhance_settings *s, still *head)
     return good;
 }
 
-static bool measure(test_run *t, const enhance_settings *s, bool image)
+static bool measure(test_run *t, const enhance_settings *s)
 {
-    if (!test_run_make(t, s, image, suffix_of(s), limit_frames(FIRST_FRAMES, s)))
+    if (!test_run_make(t, s, suffix_of(s), limit_frames(FIRST_FRAMES, s)))
         return false;
     const double each = t->seconds / (double)t->report.frames;
     const double wanted = fmin(fmax(TEST_RUN_SECONDS / each, MIN_FRAMES), MAX_FRAMES);
-    if (image || t->report.frames < FIRST_FRAMES)
+    if (s->stage.still || t->report.frames < FIRST_FRAMES)
         return true;
     enhance_settings quiet = *s; /* the messages have been printed already */
     quiet.notes = (pipeline_notes){0};
     test_run_close(t);
-    return test_run_make(t, &quiet, image, suffix_of(s), limit_frames((uint64_t)wanted, s));
+    return test_run_make(t, &quiet, suffix_of(s), limit_frames((uint64_t)wanted, s));
 }
 
 /* ---- the plan as JSON -------------------------------------------------------------------------
@@ -200,7 +202,7 @@ static double step_ms(const test_run *t, unsigned step)
     return 1e-6 * (double)spent[step] / (double)t->report.frames;
 }
 
-static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t, bool image)
+static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t)
 {
     const enhance_report *r = &t->report;
     const mona_config config = stage_config(&s->stage);
@@ -214,7 +216,7 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t
         cJSON *row = cJSON_CreateObject();
         cJSON_AddStringToObject(row, "stage", stage_row_of(s->kinds[i])->name);
         cJSON_AddStringToObject(row, "model", enhance_network(s, i));
-        if (s->kinds[i] == STAGE_DENOISE && !image)
+        if (s->kinds[i] == STAGE_DENOISE && !s->stage.still)
             cJSON_AddBoolToObject(row, "steady", s->stage.temporal);
         snprintf(size, sizeof size, "%ux%u", width, height);
         cJSON_AddStringToObject(row, "from", size);
@@ -222,7 +224,7 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t
         height = s->kinds[i] == STAGE_RESIZE ? r->out_height : height * scale;
         snprintf(size, sizeof size, "%ux%u", width, height);
         cJSON_AddStringToObject(row, "to", size);
-        if (!image)
+        if (!s->stage.still)
             cJSON_AddNumberToObject(row, "ms", round(100 * step_ms(t, PROBE_STAGE + i)) / 100);
         cJSON_AddItemToArray(stages, row);
     }
@@ -249,12 +251,12 @@ static void add_measured(cJSON *plan, const test_run *t, double expected)
     }
 }
 
-static cJSON *plan_of(const enhance_settings *s, const test_run *t, input *f, bool image,
-                      bool sampled)
+static cJSON *plan_of(const enhance_settings *s, const test_run *t, input *f, bool sampled)
 {
     pipeline_error unused = {0}; /* cannot fail: the trial had a container */
     const enhance_report *r = &t->report;
     cJSON *plan = cJSON_CreateObject();
+    const bool image = s->stage.still;
     double expected = image ? 1 : (double)input_frame_estimate(f) * (r->doubled ? 2 : 1);
     if (s->frames && (expected <= 0 || expected > (double)s->frames))
         expected = (double)s->frames;
@@ -269,7 +271,7 @@ static cJSON *plan_of(const enhance_settings *s, const test_run *t, input *f, bo
             output, "estimated_bytes",
             round(bytes * (sampled ? sample_ratio(r->in_width, r->in_height) : 1)));
     enhance_describe(plan, s, r);
-    add_stages(plan, s, t, image);
+    add_stages(plan, s, t);
     add_measured(plan, t, expected);
     if (sampled)
         cJSON_AddNumberToObject(json_get(plan, "speed"), "sample_side", SAMPLE_SIDE);
@@ -347,7 +349,7 @@ static void print_plan(const cJSON *plan)
     table_print(json_get(plan, "streams"), stream_keys, 5);
 }
 
-bool dry_run(const enhance_settings *settings, bool image, bool json)
+bool dry_run(const enhance_settings *settings, bool json)
 {
     pipeline_error error = {0};
     input f;
@@ -359,10 +361,11 @@ bool dry_run(const enhance_settings *settings, bool image, bool json)
                                .as_decoded = true};
     test_run t = {0};
     still head = {0};
-    const bool sampled = image && still_read_head(&head, settings->input) && is_large(&head);
+    const bool sampled =
+        settings->stage.still && still_read_head(&head, settings->input) && is_large(&head);
     bool good = input_open(&f, &as, &error) || !cli_fail(EXIT_FAILED, "%s", error.text);
-    good = good && (sampled ? measure_sample(&t, settings, &head) : measure(&t, settings, image));
-    cJSON *plan = good ? plan_of(settings, &t, &f, image, sampled) : NULL;
+    good = good && (sampled ? measure_sample(&t, settings, &head) : measure(&t, settings));
+    cJSON *plan = good ? plan_of(settings, &t, &f, sampled) : NULL;
     if (json && good)
         good = json_print(plan) == EXIT_SUCCESS;
     else if (plan)

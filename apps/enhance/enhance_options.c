@@ -165,6 +165,7 @@ int enhance_options_apply(enhance_options *o, bool image, bool delays, stage_mod
     const char *stages = o->stages ? o->stages : USUAL_STAGES;
     resize_scale scale = {o->scale, o->scale};
     stage_list list;
+    settings->stage.still = image;
     if (!apply_run(o, settings) ||
         !parse_share(&settings->stage.strength, "--strength", o->strength) ||
         !parse_share(&settings->stage.detail, "--detail", o->detail) ||

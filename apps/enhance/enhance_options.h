@@ -161,7 +161,7 @@ bool enhance_options_check(enhance_options *options);
 /* Whether the output is one picture, by its name. */
 bool enhance_makes_picture(const char *output);
 
-/* Whether the input is one picture, which enhance_still takes. An animated one is, if the output is
+/* Whether the input is one picture, a film of one frame. An animated one is, if the output is
  * one. preview: the output is not the result. */
 bool enhance_takes_picture(const char *input, const char *output, bool preview);
 

@@ -81,7 +81,7 @@ bool preview_write(const enhance_settings *settings)
     s.format = NULL;
     s.drop_unsupported = true;
     s.notes = (pipeline_notes){0};
-    const bool good = test_run_make(&t, &s, false, ".mkv", 1) && write_halves(&s, &t);
+    const bool good = test_run_make(&t, &s, ".mkv", 1) && write_halves(&s, &t);
     test_run_close(&t);
     return good;
 }

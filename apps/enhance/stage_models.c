@@ -162,7 +162,8 @@ bool stage_models_open(stage_models *models, const model_choice *choice, const s
 {
     model_choice denoiser = *choice;
     denoiser.video = denoises_film(choice, list);
-    settings->stage.compressed = denoiser.video && settings->stage.strength < 0;
+    settings->stage.compressed =
+        (settings->stage.still || denoiser.video) && settings->stage.strength < 0;
     settings->stage.denoise = &models->denoise.model;
     settings->stage.colour = &models->colour.model;
     settings->stage.bicubic = &models->bicubic.model;

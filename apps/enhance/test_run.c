@@ -40,7 +40,7 @@ static void note_renamed(void *context, const char *line)
         notes->say(notes->context, text);
 }
 
-bool test_run_make(test_run *t, const enhance_settings *settings, bool image, const char *suffix,
+bool test_run_make(test_run *t, const enhance_settings *settings, const char *suffix,
                    uint64_t frames)
 {
     pipeline_error error = {0};
@@ -59,8 +59,7 @@ bool test_run_make(test_run *t, const enhance_settings *settings, bool image, co
     s.progress_context = &began;
     renaming names = {t, settings};
     s.notes = (pipeline_notes){note_renamed, &names};
-    const bool good =
-        image ? enhance_still(&s, &t->report, &error) : enhance_video(&s, &t->report, &error);
+    const bool good = enhance_run(&s, &t->report, &error);
     t->seconds = 1e-9 * (double)(clock_ns() - began);
     if (good)
         return true;

@@ -38,8 +38,7 @@ static bool enhance_file(file_run *run, bool image)
                              run->error))
         return false;
     cli_keep_failures(run->error); /* of a size that is known late */
-    const bool good =
-        image ? enhance_still(s, &report, run->error) : enhance_video(s, &report, run->error);
+    const bool good = enhance_run(s, &report, run->error);
     cli_keep_failures(NULL);
     return good;
 }

@@ -1,55 +1,136 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Still images: RGB -> luma and chroma at full resolution -> stages -> RGB. Clean pictures pass the
- * denoiser unchanged, so that the result is the same as without it. */
-#include "pipeline/enhance.h"
+#include "pipeline/image/photo.h"
 
 #include <stdlib.h>
 
 #include "pipeline/image/colour.h"
-#include "pipeline/image/orientation.h"
-#include "pipeline/image/stills.h"
-#include "pipeline/quality/model_run.h"
-#include "pipeline/stages/processor.h"
 #include "pipeline/stages/range.h"
 #include "pipeline/stages/sample.h"
+#include "pipeline/stages/session_binding.h"
 
-/* The format of the image's planes. It has more bits than an image of 8, so that only the result is
- * rounded. Alpha is stored in plane 3, so a frame with alpha has four planes. */
-static frame_format working_format(const still *image)
+/* Viewers turn a JPEG as its EXIF says, but few turn a PNG. */
+static bool fit(photo *p, const pipeline_notes *notes, pipeline_error *error)
 {
-    const bool alpha = image->channels % 2 == 0, colour = image->channels >= 3;
-    return (frame_format){.width = image->width,
-                          .height = image->height,
+    still *image = &p->image;
+    const picture_kind kind = still_kind(p->result);
+    if (kind != PICTURE_PNG && image->depth == 16) {
+        pipeline_note(notes, "%s: %s holds 8 of the picture's 16 bits", p->result,
+                      kind == PICTURE_JPEG ? "JPEG" : "WebP");
+        still_make_shallow(image);
+    }
+    metadata_fit(&image->metadata, kind, image->channels, p->result, notes);
+    return kind == PICTURE_JPEG || image->metadata.kind == kind || still_turn_upright(image, error);
+}
+
+bool photo_open(photo *p, const char *path, const char *result, const pipeline_notes *notes,
+                pipeline_error *error)
+{
+    *p = (photo){.path = path, .result = result, .notes = notes};
+    if (!still_can_write(result))
+        return pipeline_fail(error, STILL_NAMES, result);
+    if (still_is_animated(path))
+        pipeline_note(
+            notes,
+            "%s: animated; only its first picture is used, because the output is a single "
+            "one",
+            path);
+    return (still_read_head(&p->image, path) || still_read(&p->image, path, 0, notes, error)) &&
+           fit(p, notes, error);
+}
+
+bool photo_check(const photo *p, mona_size size, pipeline_error *error)
+{
+    const still result = {.width = size.width,
+                          .height = size.height,
+                          .channels = p->image.channels,
+                          .depth = p->image.depth};
+    return still_check(p->result, &result, error);
+}
+
+/* Alpha is stored in plane 3, so a frame with alpha has four planes. */
+frame_format photo_format(const photo *p)
+{
+    const bool alpha = p->image.channels % 2 == 0, colour = p->image.channels >= 3;
+    return (frame_format){.width = p->image.width,
+                          .height = p->image.height,
                           .planes = alpha    ? 4
                                     : colour ? 3
                                              : 1,
-                          .bits = image->depth == 16 ? 16 : RANGE_BITS,
+                          .bits = p->image.depth == 16 ? 16 : RANGE_BITS,
                           .multiple = 1};
 }
 
-/* As the picture lies, not as it is shown. */
-static resize_scale resize_of(const enhance_settings *settings, const still *image)
+orientation photo_orientation(const photo *p)
 {
-    const resize_scale scale = settings->stage.resize;
-    const bool swaps =
-        orientation_swaps(orientation_of_exif(metadata_orientation(&image->metadata)));
-    return swaps ? (resize_scale){scale.y, scale.x} : scale;
+    return orientation_of_exif(metadata_orientation(&p->image.metadata));
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static void release(void *opaque, uint8_t *memory)
+{
+    (void)opaque;
+    free(memory);
+}
+
+bool photo_read(photo *p, AVFrame *f, pipeline_error *error)
+{
+    still *image = &p->image;
+    frame planes;
+    p->given = true;
+    if (!image->pixels) {
+        const pipeline_notes said = {0};
+        still_free(image);
+        if (!still_read(image, p->path, 0, p->notes, error) || !fit(p, &said, error))
+            return false;
+    }
+    const frame_format format = photo_format(p);
+    uint8_t *memory = session_binding_allocate(frame_bytes(&format));
+    f->buf[0] = memory ? av_buffer_create(memory, frame_bytes(&format), release, NULL, 0) : NULL;
+    if (!f->buf[0])
+        return free(memory), pipeline_fail(error, "out of memory");
+    frame_place(&planes, &format, memory);
+    colour_split(&planes, image);
+    f->width = (int)format.width;
+    f->height = (int)format.height;
+    f->color_range = AVCOL_RANGE_JPEG;
+    f->format = AV_PIX_FMT_NONE; /* libav has no name for RANGE_BITS */
+    for (unsigned i = 0; i < format.planes; i++) {
+        f->data[i] = planes.data[i];
+        f->linesize[i] = (int)planes.stride[i];
+    }
+    return true;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static frame planes_of(const photo *p, const AVFrame *f)
+{
+    frame planes = {.format = photo_format(p)};
+    planes.format.width = (uint32_t)f->width;
+    planes.format.height = (uint32_t)f->height;
+    for (unsigned i = 0; i < planes.format.planes; i++) {
+        planes.data[i] = f->data[i];
+        planes.stride[i] = f->linesize[i];
+    }
+    return planes;
 }
 
 /* Colours of 16 bits are not restored exactly, so if the size is the same, the change of `whole`, as
- * split from source, is added to the source's samples. */
-static bool add_change(still *image, const still *source, const frame *whole)
+ * split from the picture, is added to the picture's samples. */
+static bool add_change(still *image, const photo *p, const AVFrame *whole)
 {
     const size_t samples = (size_t)image->width * image->height * image->channels;
-    still same = *source;
-    if (image->width != source->width || image->height != source->height)
+    const frame planes = planes_of(p, whole);
+    still same = p->image;
+    if (image->depth != 16 || image->width != same.width || image->height != same.height)
         return true;
     same.pixels = malloc(samples * sizeof(uint16_t));
     if (!same.pixels)
         return false;
-    colour_join(&same, whole);
+    colour_join(&same, &planes);
     for (ptrdiff_t i = 0; i < (ptrdiff_t)samples; i++) {
-        const int sum = plane_sample(source->pixels, i, true) +
+        const int sum = plane_sample(p->image.pixels, i, true) +
                         plane_sample(image->pixels, i, true) - plane_sample(same.pixels, i, true);
         put_plane_sample(image->pixels, i, sum < 0 ? 0 : sum > UINT16_MAX ? UINT16_MAX : sum, true);
     }
@@ -57,199 +138,23 @@ static bool add_change(still *image, const still *source, const frame *whole)
     return true;
 }
 
-/* Writes the result with the channels and the metadata of the image that it was made from. whole: as
- * the stages saw an image of 16 bits; else NULL. */
-static bool write_result(const enhance_settings *settings, const frame *result, const still *source,
-                         const frame *whole, pipeline_error *error)
+bool photo_write(const photo *p, const AVFrame *whole, const AVFrame *made, pipeline_error *error)
 {
-    still image = {.width = result->format.width,
-                   .height = result->format.height,
-                   .channels = source->channels,
-                   .depth = source->depth,
-                   .metadata = source->metadata};
-    image.pixels = malloc((size_t)image.width * image.height * still_pixel_bytes(source));
+    const frame planes = planes_of(p, made);
+    still image = p->image; /* the metadata stays the picture's */
+    image.width = planes.format.width;
+    image.height = planes.format.height;
+    image.pixels = malloc((size_t)image.width * image.height * still_pixel_bytes(&image));
     if (!image.pixels)
         return pipeline_fail(error, "out of memory");
-    colour_join(&image, result);
-    const bool good =
-        (!whole || add_change(&image, source, whole) || pipeline_fail(error, "out of memory")) &&
-        still_write(&image, settings->output, error);
-    free(image.pixels); /* the metadata belongs to source */
+    colour_join(&image, &planes);
+    const bool good = (add_change(&image, p, whole) || pipeline_fail(error, "out of memory")) &&
+                      still_write(&image, p->result, error);
+    free(image.pixels);
     return good;
 }
 
-static stage_settings settings_for(const enhance_settings *settings, const still *image)
+void photo_close(photo *p)
 {
-    stage_settings stage = settings->stage;
-    stage.full_range = true;
-    stage.resize = resize_of(settings, image);
-    stage.still = true;
-    stage.compressed = stage.strength < 0;
-    return stage;
-}
-
-static bool open_stages(processor *p, const enhance_settings *settings, enhance_report *report,
-                        const still *image, pipeline_error *error)
-{
-    const stage_settings stage = settings_for(settings, image);
-    const frame_format in = working_format(image);
-    if (!processor_open(p, settings->kinds, settings->count, &stage, &in, false, error))
-        return false;
-    frame_format out = chain_format(&p->stages);
-    *report = (enhance_report){.in_width = image->width,
-                               .in_height = image->height,
-                               .out_width = out.width,
-                               .out_height = out.height,
-                               .engine_bytes = chain_engine_bytes(&p->stages),
-                               .frame_bytes = p->stages.memory_bytes,
-                               .expected = 1,
-                               .noise = -1};
-    return true;
-}
-
-static mona_status process(processor *p, const still *image, frame *whole)
-{
-    int strides[FRAME_MAX_PLANES];
-    processor_job job = {.planes = (const uint8_t *const *)whole->data,
-                         .strides = strides,
-                         .error = image->compression};
-    colour_split(whole, image);
-    for (unsigned i = 0; i < whole->format.planes; i++)
-        strides[i] = (int)whole->stride[i];
-    mona_status status = processor_fill(p, &job);
-    if (!status)
-        status = processor_enqueue(p, &job);
-    return status ? status : processor_finish(p, &job);
-}
-
-static bool run_image(processor *p, const enhance_settings *settings, const still *image,
-                      pipeline_error *error)
-{
-    frame whole;
-    const stage_settings stage = settings_for(settings, image);
-    uint8_t *memory = session_binding_allocate(frame_bytes(&p->in));
-    bool good = (memory || pipeline_fail(error, "out of memory")) &&
-                processor_open_result(p, &stage, p->in.bits, error);
-    if (good) {
-        frame_place(&whole, &p->in, memory);
-        const mona_status status = process(p, image, &whole);
-        good = status ? pipeline_fail(error, "computing failed: %s", pipeline_reason(status))
-                      : write_result(settings, processor_result(p, 0), image,
-                                     processor_is_deep(p) ? &whole : NULL, error);
-    }
-    free(memory);
-    return good;
-}
-
-static bool enhance_image(const enhance_settings *settings, enhance_report *report,
-                          const still *image, pipeline_error *error)
-{
-    processor p = {0};
-    bool good = open_stages(&p, settings, report, image, error);
-    if (good) {
-        if (settings->progress)
-            settings->progress(settings->progress_context, report);
-        good = run_image(&p, settings, image, error);
-        report->frames = good;
-        chain_estimate(&p.stages, &report->noise, &report->compression);
-    }
-    processor_close(&p);
-    return good;
-}
-
-/* By how much the stages enlarge a picture; 0: an error. */
-static unsigned scale_of(const enhance_settings *settings, pipeline_error *error)
-{
-    const mona_config config = stage_config(&settings->stage);
-    unsigned scale = 1;
-    for (unsigned i = 0; i < settings->count; i++)
-        if (settings->kinds[i] == STAGE_SR)
-            scale *= model_scale(settings->stage.sr[i], &config, error);
-    return scale;
-}
-
-static mona_size result_size_of(const enhance_settings *settings, const still *image,
-                                unsigned scale)
-{
-    const frame_format format = working_format(image);
-    const resize_scale resize = resize_of(settings, image);
-    return resize.x > 0 ? resize_target(&format, resize)
-                        : (mona_size){scale * image->width, scale * image->height};
-}
-
-/* Refuses what cannot be written before the work is done. */
-static bool check_result(const enhance_settings *settings, const still *image,
-                         pipeline_error *error)
-{
-    const unsigned scale = scale_of(settings, error);
-    const mona_size size = result_size_of(settings, image, scale);
-    const still result = {.width = size.width,
-                          .height = size.height,
-                          .channels = image->channels,
-                          .depth = image->depth};
-    return scale && still_check(settings->output, &result, error);
-}
-
-/* Pictures cannot say what shape their pixels have. */
-static void tell_shape(const enhance_settings *settings, const still *image)
-{
-    const mona_size size = result_size_of(settings, image, 1);
-    if (!resize_keeps_shape(size, (mona_size){image->width, image->height}))
-        pipeline_note(&settings->notes,
-                      "%s: --size %ux%u distorts the picture of %ux%u; --height keeps its shape",
-                      settings->output, size.width, size.height, image->width, image->height);
-}
-
-/* Viewers turn a JPEG as its EXIF says, but few turn a PNG. */
-static bool prepare(still *image, const enhance_settings *settings, pipeline_error *error)
-{
-    const picture_kind kind = still_kind(settings->output);
-    tell_shape(settings, image);
-    if (kind != PICTURE_PNG && image->depth == 16) {
-        pipeline_note(&settings->notes, "%s: %s holds 8 of the picture's 16 bits", settings->output,
-                      kind == PICTURE_JPEG ? "JPEG" : "WebP");
-        still_make_shallow(image);
-    }
-    metadata_fit(&image->metadata, kind, image->channels, settings->output, &settings->notes);
-    return kind == PICTURE_JPEG || image->metadata.kind == kind || still_turn_upright(image, error);
-}
-
-static bool check_settings(const enhance_settings *settings, pipeline_error *error)
-{
-    if (settings->start > 0)
-        return pipeline_fail(error, "%s: --start works only on videos, found a picture",
-                             settings->input);
-    if (!still_can_write(settings->output))
-        return pipeline_fail(error, STILL_NAMES, settings->output);
-    if (still_is_animated(settings->input))
-        pipeline_note(
-            &settings->notes,
-            "%s: animated; only its first picture is used, because the output is a single one",
-            settings->input);
-    return true;
-}
-
-bool enhance_still_plan(const enhance_settings *settings, enhance_report *report, still *head,
-                        pipeline_error *error)
-{
-    processor p = {0};
-    const bool good = check_settings(settings, error) && check_result(settings, head, error) &&
-                      prepare(head, settings, error) &&
-                      open_stages(&p, settings, report, head, error);
-    processor_close(&p);
-    return good;
-}
-
-bool enhance_still(const enhance_settings *settings, enhance_report *report, pipeline_error *error)
-{
-    still image;
-    if (!check_settings(settings, error))
-        return false;
-    bool good = !still_read_head(&image, settings->input) || check_result(settings, &image, error);
-    still_free(&image);
-    good = good && still_read(&image, settings->input, 0, &settings->notes, error) &&
-           check_result(settings, &image, error) && prepare(&image, settings, error) &&
-           enhance_image(settings, report, &image, error);
-    still_free(&image);
-    return good;
+    still_free(&p->image);
 }

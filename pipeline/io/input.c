@@ -25,7 +25,13 @@ static int64_t end_in(const input *in, AVRational time_base)
 frame_format input_format(const input *in)
 {
     const AVCodecParameters *video = in->video->codecpar;
-    return pixels_frame_format(video->format, video->width, video->height);
+    return in->photo.result ? photo_format(&in->photo)
+                            : pixels_frame_format(video->format, video->width, video->height);
+}
+
+orientation input_orientation(const input *in)
+{
+    return in->photo.result ? photo_orientation(&in->photo) : orientation_of(in->video);
 }
 
 AVRational input_frame_rate(const input *in)
@@ -455,6 +461,10 @@ static input_result decode_next(input *in, pipeline_error *error)
 
 static input_result next_frame(input *in, pipeline_error *error)
 {
+    if (in->photo.result)
+        return in->photo.given                            ? INPUT_END
+               : photo_read(&in->photo, in->frame, error) ? INPUT_FRAME
+                                                          : INPUT_FAILED;
     if (in->as_decoded)
         return decode_next(in, error);
     for (;;) {
@@ -568,6 +578,7 @@ void input_close(input *in)
 {
     fields_close(&in->fields);
     timestamp_joins_close(&in->times);
+    photo_close(&in->photo);
     picture_list_close(&in->pictures);
     packet_queue_free(&in->held);
     chip_decoder_close(&in->chip);

@@ -17,6 +17,7 @@
 #include "pipeline/io/live.h"
 #include "pipeline/io/packet_queue.h"
 #include "pipeline/image/orientation.h"
+#include "pipeline/image/photo.h"
 #include "pipeline/image/picture_list.h"
 #include "pipeline/image/picture_planes.h"
 #include "pipeline/io/timestamp_joins.h"
@@ -45,6 +46,7 @@ typedef struct input {
     bool ahead;         /* input_first has been called, but not input_next */
     input_result first; /* the result of input_first */
     timestamp_joins times;
+    photo photo;               /* read instead of all else, if there is a result for it */
     picture_list pictures;     /* read instead of format's packets; count 0: none */
     enum AVPixelFormat planes; /* frames are converted to this; AV_PIX_FMT_NONE: they are not */
     fields fields;             /* passes every frame from the decoder on */
@@ -92,6 +94,7 @@ typedef struct input_settings {
      * photographs, which are stored as the camera was held), deinterlaced or converted; packets of
      * other streams are dropped. */
     bool as_decoded;
+    const char *photo;           /* the file that a still picture becomes; NULL: it is none */
     const live_settings *live;   /* of a live stream; NULL: it is none */
     const pipeline_notes *notes; /* NULL: nowhere */
 } input_settings;
@@ -106,6 +109,9 @@ bool input_check_video(const input *in, pipeline_error *error);
 
 /* The format of every frame. */
 frame_format input_format(const input *in);
+
+/* How players turn the frames. */
+orientation input_orientation(const input *in);
 
 /* Frames per second, for rate control and raw streams; never 0. */
 AVRational input_frame_rate(const input *in);

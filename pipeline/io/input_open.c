@@ -354,6 +354,20 @@ static void choose_turn(input *in, const input_settings *s)
                       in->path);
 }
 
+/* A stream of one frame, and without packets. */
+static bool open_photo(input *in, const input_settings *s, pipeline_error *error)
+{
+    if (s->start > 0)
+        return pipeline_fail(error, "%s: --start works only on videos, found a picture", s->path);
+    in->draining = true;
+    in->format = avformat_alloc_context();
+    in->video = in->format ? avformat_new_stream(in->format, NULL) : NULL;
+    if (!in->video)
+        return pipeline_fail(error, "out of memory");
+    in->video->nb_frames = 1;
+    return photo_open(&in->photo, s->path, s->photo, in->notes, error);
+}
+
 bool input_open(input *in, const input_settings *s, pipeline_error *error)
 {
     static const pipeline_notes nowhere;
@@ -372,6 +386,8 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     in->frame = av_frame_alloc();
     if (!in->packet || !in->frame)
         return pipeline_fail(error, "out of memory");
+    if (s->photo)
+        return open_photo(in, s, error);
     if ((!piped && !check_file(s->path, s->as_decoded, error)) || !open_container(in, s, error) ||
         !find_video(in, error))
         return false;

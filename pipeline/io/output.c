@@ -166,6 +166,8 @@ bool output_open(output *o, const output_settings *settings, const input *in, pi
     mux_settings container = settings->container;
     *o = (output){.settings = settings, .in = in, .length = segment_length(settings)};
     pthread_mutex_init(&o->lock, NULL);
+    if (in->photo.result)
+        return true;
     if (picture_writer_is(container.format))
         return open_pictures(o, error);
     if (!open_encoder(o, error) || (settings->segmented && !open_segments(o, error)))
@@ -226,6 +228,8 @@ static void tell_pace(const output *o)
 
 bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error)
 {
+    if (o->in->photo.result)
+        return photo_write(&o->in->photo, o->in->frame, frame, error);
     measure_pace(o, frame);
     if (o->pictures.pattern)
         return picture_writer_put(&o->pictures, frame, error);
@@ -323,7 +327,7 @@ static bool assemble(output *o, pipeline_error *error)
 bool output_finish(output *o, const chain_memory *after, pipeline_error *error)
 {
     tell_pace(o);
-    if (o->pictures.pattern)
+    if (o->pictures.pattern || o->in->photo.result)
         return true;
     if (!o->settings->segmented)
         return encode(o, NULL, error) && mux_finish(&o->container, error);

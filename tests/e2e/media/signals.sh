@@ -36,9 +36,15 @@ at_least "every one of them" "$tests" $((8 + moments))
 
 # ---- what dead runs have left ---------------------------------------------------------------------
 part="$tmp/dead.mkv.mona.part"
-# Starts a run; when this returns, the run has created its part file.
+ffmpeg -v error -i "$tmp/small.mp4" -c copy "$tmp/small.ts"
+# Starts a run; when this returns, the run has created its part file. It cannot end before $tmp/end exists, as until
+# then its input does not.
 start() {
-    "$mona" enhance "$tmp/small.mp4" -o "$tmp/dead.mkv" --preset ultrafast --quiet < /dev/null 2> "$tmp/log" &
+    rm -f "$tmp/end"
+    {
+        cat "$tmp/small.ts"
+        while [ ! -e "$tmp/end" ]; do sleep 0.05; done
+    } | "$mona" enhance - -o "$tmp/dead.mkv" --preset ultrafast --quiet 2> "$tmp/log" &
     job=$!
     waited=0
     while [ $waited -lt 600 ] && { [ ! -e "$part" ] || grep -qx dead "$part"; }; do
@@ -48,6 +54,7 @@ start() {
 }
 start
 kill -9 $job
+: > "$tmp/end"
 wait $job 2> /dev/null
 same "a run that is killed leaves its part" "$(find "$tmp" -name 'dead.mkv*')" "$part"
 echo dead > "$part"
@@ -56,6 +63,7 @@ kill -STOP $job
 "$mona" enhance "$tmp/small.mp4" -o "$tmp/dead.mkv" --frames 3 --preset ultrafast --quiet < /dev/null 2> "$tmp/second"
 same "a second run on the same output leaves the first one's part alone" "$? $(cat "$tmp/second") $([ -e "$part" ] && echo there)" "0  there"
 kill -CONT $job
+: > "$tmp/end"
 wait $job
 same "both end well, and what the dead one left is gone" "$? $(find "$tmp" -name 'dead.mkv*')" "0 $tmp/dead.mkv"
 same "the later one's result stays" "$(video_times "$tmp/dead.mkv" | wc -l)" "$(video_times "$tmp/small.mp4" | wc -l)"

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A run from file to file (enhance.h): what video_open.c sets up and video.c runs. */
+#ifndef MONA_VIDEO_RUN_H
+#define MONA_VIDEO_RUN_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "pipeline/enhance.h"
+#include "pipeline/io/input.h"
+#include "pipeline/io/output.h"
+#include "pipeline/io/resume_key.h"
+#include "pipeline/stages/channel.h"
+#include "pipeline/stages/processor.h"
+
+typedef struct job {
+    AVFrame *picture; /* the output slot's planes as a frame of libav; made once */
+    processor_job work;
+    AVFrame *source; /* a deep frame itself; it is kept until it is through */
+    uint64_t lost_packets, damaged_frames, moved_frames; /* of the input so far */
+    uint64_t packet_came, arrived, dropped, reconnects;  /* of a live stream */
+} job;
+
+typedef struct video {
+    const enhance_settings *settings;
+    enhance_report *report;
+    input in;
+    processor processor;
+    output out;
+    output_settings out_settings;
+    chain_memory memory;        /* after the last frame that was encoded */
+    char work[RESUME_KEY_TEXT]; /* what must be the same when a run is resumed */
+    job jobs[CHAIN_OUTPUTS];
+    channel idle, busy; /* jobs waiting for a frame; jobs in the order of their frames */
+    atomic_bool stop;
+    pipeline_error decode_error;
+    uint64_t late; /* frames of a live stream that were left out */
+} video;
+
+/* A job for each output slot, which limits the number of frames in flight. */
+static inline unsigned video_jobs(const video *v)
+{
+    return v->processor.stages.slots[v->processor.stages.count];
+}
+
+/* Whether the result has the input's aspect ratio as it is stored. */
+bool video_keeps_shape(const video *v);
+
+bool video_open(video *v, pipeline_error *error);
+
+#endif

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Sets up a run: the input, the stages and the output. */
+#include "pipeline/video.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include <libavutil/imgutils.h>
+
+#include "pipeline/io/codec_choice.h"
+#include "pipeline/io/container.h"
+#include "pipeline/io/disk_space.h"
+#include "pipeline/io/hdr.h"
+#include "pipeline/io/pixels.h"
+#include "pipeline/quality/model_run.h"
+
+bool video_keeps_shape(const video *v)
+{
+    const frame_format in = input_format(&v->in), out = chain_format(&v->processor.stages);
+    return resize_keeps_shape((mona_size){in.width, in.height}, (mona_size){out.width, out.height});
+}
+
+static bool copy_other(void *context, AVPacket *packet, pipeline_error *error)
+{
+    video *v = context;
+    return output_copy(&v->out, packet, error);
+}
+
+/* The planes belong to the chain and outlive every reference. */
+static void keep(void *opaque, uint8_t *data)
+{
+    (void)opaque;
+    (void)data;
+}
+
+static bool wrap_output(video *v, int format, unsigned slot)
+{
+    const frame *f = processor_result(&v->processor, slot);
+    AVFrame *picture = av_frame_alloc();
+    v->jobs[slot].picture = picture;
+    v->jobs[slot].source = av_frame_alloc();
+    if (!picture || !v->jobs[slot].source)
+        return false;
+    picture->buf[0] = av_buffer_create(f->data[0], frame_bytes(&f->format), keep, NULL, 0);
+    picture->format = format;
+    picture->width = (int)f->format.width;
+    picture->height = (int)f->format.height;
+    for (unsigned p = 0; p < f->format.planes; p++) {
+        picture->data[p] = f->data[p];
+        picture->linesize[p] = (int)f->stride[p];
+    }
+    return picture->buf[0];
+}
+
+/* Opens what frames of a format need after the stages. */
+static bool open_results(video *v, int format, unsigned bits, const stage_settings *stage,
+                         pipeline_error *error)
+{
+    if (!processor_open_result(&v->processor, stage, bits, error))
+        return false;
+    for (unsigned i = 0; i < video_jobs(v); i++)
+        if (!wrap_output(v, format, i))
+            return pipeline_fail(error, "out of memory");
+    return true;
+}
+
+/* Frames that the run will produce, according to the file; 0: unknown. */
+static uint64_t expected_frames(const video *v)
+{
+    const uint64_t frames = input_frame_estimate(&v->in), limit = v->settings->frames;
+    return limit && (!frames || frames > limit) ? limit : frames;
+}
+
+/* The size of raw frames is exact. Coded frames will probably take at least as many bytes as in the
+ * input, and twice that if segments are kept until the end. */
+static bool check_space(const video *v, const encoder_settings *e, pipeline_error *error)
+{
+    const enhance_settings *s = v->settings;
+    const uint64_t frames = expected_frames(v), all = input_frame_estimate(&v->in);
+    const int64_t file = v->in.format->pb ? avio_size(v->in.format->pb) : 0;
+    const int raw = av_image_get_buffer_size(e->pix_fmt, e->width, e->height, 1);
+    const bool exact = e->choice.codec->id == AV_CODEC_ID_RAWVIDEO && v->in.video->nb_frames > 0;
+    double bytes = all && file > 0 ? (double)file * (double)frames / (double)all : 0;
+    if (exact && raw > 0)
+        bytes = (double)raw * (double)frames;
+    return !strcmp(s->output, "-") ||
+           disk_space_check(s->output, (uint64_t)(s->resume ? 2 * bytes : bytes), exact, &s->notes,
+                            error);
+}
+
+/* The aspect ratio of the result's pixels, so that the picture keeps its shape in any size. */
+static AVRational sample_aspect(const video *v)
+{
+    const frame_format in = input_format(&v->in), out = chain_format(&v->processor.stages);
+    const AVRational aspect = av_guess_sample_aspect_ratio(v->in.format, v->in.video, NULL);
+    if (video_keeps_shape(v))
+        return aspect;
+    AVRational changed;
+    av_reduce(&changed.num, &changed.den, (int64_t)in.width * out.height,
+              (int64_t)in.height * out.width, INT_MAX);
+    return aspect.num > 0 ? av_mul_q(aspect, changed) : changed;
+}
+
+static bool open_output(video *v, const AVOutputFormat *format, const stage_settings *stage,
+                        const input_settings *input, pipeline_error *error)
+{
+    const enhance_settings *s = v->settings;
+    const frame_format size = chain_format(&v->processor.stages);
+    encoder_settings settings = {.choice = s->encoder,
+                                 .width = (int)size.width,
+                                 .height = (int)size.height,
+                                 .pix_fmt = pixels_plain(v->in.video->codecpar->format),
+                                 .rate = input_frame_rate(&v->in),
+                                 .aspect = sample_aspect(v),
+                                 .bit_rate = input_bit_rate(&v->in)};
+    mux_settings container = {.path = s->output,
+                              .format = format,
+                              .input_path = s->input,
+                              .shift = v->in.start == AV_NOPTS_VALUE ? 0 : v->in.start,
+                              .end = v->in.end,
+                              .drop = s->drop_unsupported,
+                              .sound = s->sound,
+                              .flush = s->encoder.low_latency,
+                              .live = s->live,
+                              .notes = &s->notes};
+    settings.choice.live = s->live;
+    if (!settings.choice.codec)
+        settings.choice.codec = codec_choice(
+            s, v->in.video->codecpar, processor_is_deep(&v->processor), format, settings.pix_fmt);
+    if (processor_is_deep(&v->processor)) {
+        const enum AVPixelFormat whole = settings.pix_fmt;
+        settings.pix_fmt = codec_choice_depth(settings.choice.codec, format, whole);
+        if (settings.pix_fmt != whole)
+            pipeline_note(&s->notes, "%s: %s has no %s; the result is %s", s->output,
+                          settings.choice.codec->name, pixels_name(whole),
+                          pixels_name(settings.pix_fmt));
+    }
+    if (!open_results(v, settings.pix_fmt, pixels_frame_format(settings.pix_fmt, 1, 1).bits, stage,
+                      error))
+        return false;
+    if (!codec_fits(settings.choice.codec, format))
+        return pipeline_fail(error,
+                             "%s: %s cannot hold %s; .mkv holds every codec that mona writes",
+                             s->output, format->name, settings.choice.codec->name);
+    encoder_tell_quality(&settings, s->output, &s->notes);
+    resume_key_write(v->work, s, &settings);
+    v->out_settings = (output_settings){.encoder = settings,
+                                        .container = container,
+                                        .input = *input,
+                                        .ends = s->ends,
+                                        .segmented = s->resume,
+                                        .segment_frames = s->segment_frames,
+                                        .work = v->work};
+    return hdr_check(format, settings.choice.codec, v->in.video, v->in.frame, s->drop_unsupported,
+                     &s->notes, error) &&
+           check_space(v, &settings, error) &&
+           output_open(&v->out, &v->out_settings, &v->in, error);
+}
+
+/* Continues where earlier runs stopped. A segment begins without a frame before it, whether or not
+ * this run made that frame, so it comes out the same whenever it is made. */
+static void go_on(video *v)
+{
+    v->processor.stages.fresh = v->settings->resume ? v->out.length : 0;
+    const uint64_t done = output_done(&v->out);
+    if (!done)
+        return;
+    v->memory = v->out.parts.memory;
+    chain_recall(&v->processor.stages, &v->memory);
+    v->report->frames = v->report->resumed = done;
+    pipeline_note(&v->settings->notes, "%s: continues after %llu frames", v->settings->output,
+                  (unsigned long long)done);
+}
+
+static void begin_report(video *v)
+{
+    frame_format in = input_format(&v->in), out = chain_format(&v->processor.stages);
+    const uint64_t expected = expected_frames(v);
+    *v->report = (enhance_report){.in_width = in.width,
+                                  .in_height = in.height,
+                                  .out_width = out.width,
+                                  .out_height = out.height,
+                                  .engine_bytes = chain_engine_bytes(&v->processor.stages),
+                                  .frame_bytes = v->processor.stages.memory_bytes,
+                                  .expected = expected,
+                                  .turned = v->in.turn,
+                                  .doubled = v->in.doubled,
+                                  .noise = -1};
+    memcpy(v->report->encoder, v->out.codec.text, ENCODER_TEXT);
+}
+
+/* The caller may choose the stages only now. */
+static bool tell_size(const video *v)
+{
+    const enhance_settings *s = v->settings;
+    const frame_format in = input_format(&v->in);
+    const bool swaps = orientation_swaps(input_orientation(&v->in));
+    return !s->sized ||
+           s->sized(s->sized_context, swaps ? in.height : in.width, swaps ? in.width : in.height);
+}
+
+static resize_scale resize_of(const video *v)
+{
+    const resize_scale scale = v->settings->stage.resize;
+    return orientation_swaps(input_orientation(&v->in)) ? (resize_scale){scale.y, scale.x} : scale;
+}
+
+/* ---- a still picture ---- */
+
+/* By how much the stages enlarge a picture; 0: an error. */
+static unsigned scale_of(const enhance_settings *settings, pipeline_error *error)
+{
+    const mona_config config = stage_config(&settings->stage);
+    unsigned scale = 1;
+    for (unsigned i = 0; i < settings->count; i++)
+        if (settings->kinds[i] == STAGE_SR)
+            scale *= model_scale(settings->stage.sr[i], &config, error);
+    return scale;
+}
+
+/* Refuses what cannot be written before the work is done. */
+static bool check_photo(const video *v, pipeline_error *error)
+{
+    const resize_scale resize = resize_of(v);
+    const frame_format in = input_format(&v->in);
+    const unsigned scale = scale_of(v->settings, error);
+    const mona_size size = resize.x > 0 ? resize_target(&in, resize)
+                                        : (mona_size){scale * in.width, scale * in.height};
+    return scale && photo_check(&v->in.photo, size, error);
+}
+
+static bool open_photo(video *v, const stage_settings *stage, const input_settings *input,
+                       pipeline_error *error)
+{
+    const frame_format in = input_format(&v->in), out = chain_format(&v->processor.stages);
+    if (!video_keeps_shape(v)) /* pictures cannot say what shape their pixels have */
+        pipeline_note(&v->settings->notes,
+                      "%s: --size %ux%u distorts the picture of %ux%u; --height keeps its shape",
+                      v->settings->output, out.width, out.height, in.width, in.height);
+    v->out_settings = (output_settings){
+        .encoder = {.width = (int)out.width, .height = (int)out.height}, .input = *input};
+    return open_results(v, AV_PIX_FMT_NONE, in.bits, stage, error) &&
+           output_open(&v->out, &v->out_settings, &v->in, error);
+}
+
+bool video_open(video *v, pipeline_error *error)
+{
+    const enhance_settings *s = v->settings;
+    const bool still = s->stage.still;
+    const AVOutputFormat *format = still ? NULL : mux_format(s->output, s->format, error);
+    input_settings input = {.path = s->input,
+                            .raw = s->raw,
+                            .rate = s->rate,
+                            .start = s->start,
+                            .end = s->end,
+                            .threads = s->decode_threads,
+                            .on_chip = s->stage.device == &mona_device_ascend ||
+                                       s->stage.device == &mona_device_ascend_om,
+                            .quantisers = s->stage.compressed,
+                            .low_latency = s->encoder.low_latency,
+                            .deinterlace = s->deinterlace,
+                            .double_fields = s->double_fields,
+                            .no_audio = s->sound.mode == SOUND_NONE,
+                            .rotate = s->rotate,
+                            .keeps_matrix = format && container_holds_matrix(format),
+                            .ends_early = s->frames,
+                            .stop_on_error = s->stop_on_error,
+                            .photo = still ? s->output : NULL,
+                            .live = s->live,
+                            .notes = &s->notes};
+    if (format)
+        input.chroma = picture_chroma_for(
+            (s->encoder.codec ? s->encoder.codec : codec_for(format, AV_PIX_FMT_NONE))->id);
+    if ((!format && !still) || !input_open(&v->in, &input, error) ||
+        (still && !check_photo(v, error)) ||
+        (!s->plan && input_first(&v->in, error) == INPUT_FAILED) ||
+        (still && !check_photo(v, error)))
+        return false;
+    if (!hdr_describe(v->in.video, v->in.frame))
+        return pipeline_fail(error, "out of memory");
+    if (!tell_size(v))
+        return false;
+    stage_settings stage = s->stage;
+    stage.chroma_location = pixels_chroma_location(v->in.video->codecpar->chroma_location);
+    stage.full_range = still || pixels_full_range(v->in.frame);
+    stage.resize = resize_of(v);
+    v->in.copy = copy_other;
+    v->in.copy_context = v;
+    const frame_format format_in = input_format(&v->in);
+    if (!processor_open(&v->processor, s->kinds, s->count, &stage, &format_in, !still, error) ||
+        !(still ? open_photo(v, &stage, &input, error)
+                : open_output(v, format, &stage, &input, error)))
+        return false;
+    chain_watch(&v->processor.stages, s->probe);
+    begin_report(v);
+    go_on(v);
+    return true;
+}
