@@ -355,8 +355,10 @@ static inline void join(const chroma_guide *g, const frame *out, unsigned plane,
         const int whole = slope[x] * detail + (1 << POINT >> 1);
         /* 128 times 255 fits 16 bits. */
         const int16_t part = (int16_t)(wide ? whole >> POINT : (int16_t)whole >> POINT);
-        const int16_t sum = (int16_t)(plane_sample(chroma, x, wide) + part);
-        put_plane_sample(to, x, largest_of(least_of(sum, high[x]), low[x]), wide);
+        const int16_t plain = (int16_t)plane_sample(chroma, x, wide);
+        const int16_t sum = (int16_t)(plain + part);
+        const int least = least_of(low[x], plain), largest = largest_of(high[x], plain);
+        put_plane_sample(to, x, largest_of(least_of(sum, largest), least), wide);
     }
 }
 

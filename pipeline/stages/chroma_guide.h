@@ -8,8 +8,8 @@
  *
  * The guide is luma at chroma's positions: of the enlarged frame, and of the small one, interpolated
  * like chroma. a is the slope of chroma over luma in 3x3 samples of the small frame, times the square
- * of their correlation. The result stays between the least and the largest chroma of those samples, so
- * that no colour appears that was not there. */
+ * of their correlation. The result stays among the chroma of those samples and what interpolation makes
+ * of it, so that no colour appears that was not there. */
 #ifndef MONA_CHROMA_GUIDE_H
 #define MONA_CHROMA_GUIDE_H
 
