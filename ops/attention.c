@@ -19,12 +19,8 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
 
 static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_shape *output)
 {
-    (void)op;
-    output->height = inputs[0].height;
-    output->width = inputs[0].width;
-    return inputs[1].height == inputs[2].height && inputs[1].width == inputs[2].width
-               ? MONA_OK
-               : MONA_ERR_SHAPE;
+    same_pixels(op, inputs, output);
+    return have_same_pixels(&inputs[1], &inputs[2]) ? MONA_OK : MONA_ERR_SHAPE;
 }
 
 /* Of keys and values all rows; rows before the first are only requested to pace a warm-up. */

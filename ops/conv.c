@@ -398,6 +398,7 @@ static void bind(const mona_bound_op *b)
         weights_offset[n] = (uint32_t)(to - (base + l.weights));
         to = pack_block(to, b, &k, n);
     }
+    conv->spare_ports = b->isa->spare_ports;
     conv->run_elements = run_elements;
     conv->first_run = first_run;
     conv->run_count = run_count;

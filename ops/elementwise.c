@@ -17,11 +17,9 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
 
 static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_shape *output)
 {
-    (void)op;
-    output->height = inputs[0].height;
-    output->width = inputs[0].width;
-    const bool same = inputs[0].height == inputs[1].height && inputs[0].width == inputs[1].width;
-    return same || (inputs[1].height == 1 && inputs[1].width == 1) ? MONA_OK : MONA_ERR_SHAPE;
+    const bool one = inputs[1].height == 1 && inputs[1].width == 1;
+    same_pixels(op, inputs, output);
+    return one || have_same_pixels(&inputs[0], &inputs[1]) ? MONA_OK : MONA_ERR_SHAPE;
 }
 
 /* Whether every row reads the only pixel of the second operand. */

@@ -79,6 +79,21 @@ static inline mona_span same_span(const mona_bound_op *bound, uint32_t i, mona_s
     return out;
 }
 
+/* mona_op_class.infer of an operator whose result has as many pixels as its first input. */
+static inline mona_status same_pixels(const mona_file_op *op, const mona_shape *inputs,
+                                      mona_shape *output)
+{
+    (void)op;
+    output->height = inputs[0].height;
+    output->width = inputs[0].width;
+    return MONA_OK;
+}
+
+static inline bool have_same_pixels(const mona_shape *a, const mona_shape *b)
+{
+    return a->height == b->height && a->width == b->width;
+}
+
 /* The row that a call writes, from its first pixel on. */
 static inline ac_row output_row(const mona_row_call *call)
 {

@@ -22,14 +22,6 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
                : MONA_ERR_MODEL;
 }
 
-static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_shape *output)
-{
-    (void)op;
-    output->height = inputs[0].height;
-    output->width = inputs[0].width;
-    return MONA_OK;
-}
-
 /* Constants: gains, then shifts, both with zeros to the end of a channel block. */
 static size_t padded(const mona_bound_op *b)
 {
@@ -79,7 +71,7 @@ const mona_op_class mona_op_normalise = {
     .min_inputs = 1,
     .max_inputs = 1,
     .check = check,
-    .infer = infer,
+    .infer = same_pixels,
     .constants_bytes = constants_bytes,
     .bind = bind,
 };

@@ -62,7 +62,7 @@ PEAK_LOOP(fma256, "avx2,fma", FMA256)
 
 static peak_loop peak_of(const ac_isa *isa, bool half)
 {
-    if (isa == &ac_isa_avx512)
+    if (isa == &ac_isa_avx512 || isa == &ac_isa_avx512_spare)
         return half ? (peak_loop){fma512, 12 * 16} : (peak_loop){dot512, 12 * 64};
     if (isa == &ac_isa_avxvnni && !half)
         return (peak_loop){dotvex, 12 * 32};
@@ -289,6 +289,11 @@ static void bench_isa(const ac_isa *isa)
         {"conv 3x3 u8 16 -> 16 u8", 16, 16, 3, 0, MONA_U8, MONA_U8, 0},
         {"conv 3x3 u8 16 -> 16 u8 + residual", 16, 16, 3, 0, MONA_U8, MONA_U8, 16},
         {"conv 3x3 u8 16 -> 4 planes + residual", 16, 4, 3, 2, MONA_U8, MONA_U8, 1},
+        {"conv 3x3 u8 28 -> 28 u8", 28, 28, 3, 0, MONA_U8, MONA_U8, 0},
+        {"conv 3x3 u8 28 -> 12 planes", 28, 12, 3, 2, MONA_U8, MONA_U8, 0},
+        {"conv 3x3 u8 16 -> 1 plane", 16, 1, 3, 1, MONA_U8, MONA_U8, 0},
+        {"conv 3x3 u8 16 -> 6 u8 + residual", 16, 6, 3, 0, MONA_U8, MONA_U8, 7},
+        {"conv 3x3 u8 3 -> 28 u8", 3, 28, 3, 0, MONA_U8, MONA_U8, 0},
         {"conv 3x3 u8 32 -> 32 u8", 32, 32, 3, 0, MONA_U8, MONA_U8, 0},
         {"conv 3x3 u8 64 -> 64 u8", 64, 64, 3, 0, MONA_U8, MONA_U8, 0},
         {"conv 1x1 u8 16 -> 16 u8", 16, 16, 1, 0, MONA_U8, MONA_U8, 0},

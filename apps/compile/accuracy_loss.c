@@ -7,16 +7,52 @@
 #include "apps/compile/top1_margin.h"
 #include "apps/compile/sample_run.h"
 
-enum { QUICK_PICTURES = 2, QUICK_DECISIONS = 32 };
+enum {
+    MAX_PICTURES = 8, /* kept in memory */
+    MAX_DECISIONS = 1000,
+    QUICK_PICTURES = 2,
+    QUICK_DECISIONS = 32,
+};
 
 /* ---- samples ------------------------------------------------------------------------------ */
 
-accuracy_loss_unit accuracy_loss_unit_for(const compiler *model, const reference_array *outputs)
+/* The choices that an output makes among classes; class c of decision i is at element
+ * i * decision + c * class. */
+typedef struct choices {
+    size_t count, classes, decision, class;
+} choices;
+
+static choices choices_of(const compiler *model, unsigned output, const reference_array *a)
 {
-    for (unsigned i = 0; i < compiler_output_count(model); i++)
-        if (outputs[i].height != 1 || outputs[i].width != 1 || outputs[i].channels < 2)
+    const compiler_tensor about = compiler_output(model, output);
+    const size_t pixels = (size_t)a->height * a->width;
+    if (about.last)
+        return (choices){reference_count(a) / about.last, about.last, about.last, 1};
+    return (choices){pixels, a->channels, 1, pixels};
+}
+
+/* Per cent if each output makes one decision. */
+static accuracy_loss_unit unit_for(const compiler *model, const reference_array *outputs)
+{
+    for (unsigned i = 0; i < compiler_output_count(model); i++) {
+        const choices c = choices_of(model, i, &outputs[i]);
+        if (c.count != 1 || c.classes < 2)
             return ACCURACY_LOSS_DECIBEL;
+    }
     return ACCURACY_LOSS_TOP1;
+}
+
+/* Per cent tell nothing of an output that has no choice. */
+static bool check_unit(const accuracy_loss *j)
+{
+    for (unsigned i = 0; i < j->outputs && j->count && j->unit == ACCURACY_LOSS_TOP1; i++)
+        if (choices_of(j->model, i, &j->samples[0].expected[i]).classes < 2)
+            return !cli_fail(
+                EXIT_FAILED,
+                "%s: --max-drop: output '%s' makes no decisions, as it has one channel; "
+                "expected a loss in dB, such as 0.1dB",
+                j->name, compiler_output(j->model, i).name);
+    return true;
 }
 
 static void free_sample(accuracy_loss_sample *s)
@@ -50,32 +86,43 @@ static bool make_sample(const calibration *images, size_t index, const compiler 
                      error.text);
 }
 
+/* Sample i of count, which are spread evenly over the images. */
+static bool open_sample(accuracy_loss *j, const calibration *images, size_t i, size_t count,
+                        uint32_t scale)
+{
+    j->count = i + 1;
+    return make_sample(images, i * images->count / count, j->model, j->name, scale, &j->samples[i]);
+}
+
 bool accuracy_loss_open(accuracy_loss *j, const calibration *images, const compiler *model,
-                        const char *name, const accuracy_loss_unit *unit, size_t max)
+                        const char *name, const accuracy_loss_unit *unit)
 {
     *j = (accuracy_loss){.name = name,
+                         .model = model,
+                         .unit = unit ? *unit : ACCURACY_LOSS_DECIBEL,
                          .inputs = compiler_input_count(model),
-                         .outputs = compiler_output_count(model)};
-    const size_t count = images->count < max ? images->count : max;
-    j->samples = calloc(count ? count : 1, sizeof *j->samples);
+                         .outputs = compiler_output_count(model),
+                         .samples = calloc(images->count + 1, sizeof *j->samples)};
     if (!j->samples)
         return !cli_fail(EXIT_FAILED, "out of memory");
-    uint32_t scale = 1;
-    for (size_t i = 0; i < count; i++) {
-        /* Spreads samples evenly over the images. */
-        const size_t index = i * images->count / count;
-        j->count = i + 1;
-        if (!make_sample(images, index, model, name, scale, &j->samples[i]))
+    if (!images->count)
+        return true;
+    if (!open_sample(j, images, 0, 1, 1))
+        return false;
+    const uint32_t scale = scale_of(j, &j->samples[0]);
+    if (scale > 1) {
+        free_sample(&j->samples[0]);
+        if (!open_sample(j, images, 0, 1, scale))
             return false;
-        if (!i && (scale = scale_of(j, &j->samples[0])) > 1) {
-            free_sample(&j->samples[0]);
-            if (!make_sample(images, index, model, name, scale, &j->samples[0]))
-                return false;
-        }
     }
-    j->unit = unit || !count ? (unit ? *unit : ACCURACY_LOSS_DECIBEL)
-                             : accuracy_loss_unit_for(model, j->samples[0].expected);
-    return true;
+    if (!unit)
+        j->unit = unit_for(model, j->samples[0].expected);
+    const size_t max = j->unit == ACCURACY_LOSS_TOP1 ? MAX_DECISIONS : MAX_PICTURES;
+    const size_t count = images->count < max ? images->count : max;
+    for (size_t i = 1; i < count; i++)
+        if (!open_sample(j, images, i, count, scale))
+            return false;
+    return check_unit(j);
 }
 
 void accuracy_loss_close(accuracy_loss *j)
@@ -92,7 +139,7 @@ void accuracy_loss_close(accuracy_loss *j)
 typedef struct sums {
     double error, signal, peak;      /* against the fp32 network */
     double lost, lost_fp32, samples; /* squared errors of model and fp32 against the truth */
-    double decisions, changed;       /* per pixel */
+    double decisions, changed;
     bool truth;
     float *scores, *errors; /* for samples with one decision, [sample][channel]; else NULL */
     size_t classes;
@@ -124,45 +171,61 @@ static void add_errors(sums *s, const planes *found, const accuracy_loss_sample 
     s->truth = truth;
 }
 
-static bool has_one_decision(const reference_array *expected)
-{
-    return expected->height == 1 && expected->width == 1;
-}
-
 static bool open_sums(const accuracy_loss *j, unsigned output, size_t count, sums *s)
 {
-    const reference_array *expected = &j->samples[0].expected[output];
-    if (j->unit != ACCURACY_LOSS_TOP1 || !count || !has_one_decision(expected))
+    if (j->unit != ACCURACY_LOSS_TOP1 || !count)
         return true;
-    s->classes = expected->channels;
+    const choices a = choices_of(j->model, output, &j->samples[0].expected[output]);
+    if (a.count != 1)
+        return true;
+    s->classes = a.classes;
     s->scores = malloc(count * s->classes * sizeof *s->scores);
     s->errors = malloc(count * s->classes * sizeof *s->errors);
     return s->scores && s->errors;
 }
 
+/* Errors of probabilities depend on how sure they are; those of their logarithms do not, apart from
+ * probabilities that are as good as 0. */
+static bool are_probabilities(const reference_array *a)
+{
+    double sum = 0;
+    for (size_t i = 0; i < reference_count(a); i++)
+        sum += a->data[i] >= 0 ? (double)a->data[i] : INFINITY;
+    return fabs(sum - 1) < 1e-3;
+}
+
+static double score_of(double x, bool probability)
+{
+    return probability ? log(fmax(x, 0x1p-20)) : x;
+}
+
 static void add_decision(sums *s, size_t sample, const planes *found,
                          const reference_array *expected)
 {
+    const bool p = are_probabilities(expected);
     for (size_t c = 0; c < s->classes; c++) {
         const size_t at = sample * s->classes + c;
-        s->scores[at] = expected->data[c];
-        s->errors[at] = (float)(planes_get(found, c) - (double)expected->data[c]);
+        const double wanted = score_of((double)expected->data[c], p);
+        s->scores[at] = (float)wanted;
+        s->errors[at] = (float)(score_of(planes_get(found, c), p) - wanted);
     }
 }
 
-static void add_pixels(sums *s, const planes *found, const reference_array *expected)
+static void add_decisions(sums *s, const accuracy_loss *j, unsigned output, const planes *found,
+                          const reference_array *expected)
 {
-    const size_t pixels = (size_t)expected->height * expected->width;
-    for (size_t p = 0; p < pixels; p++) {
-        size_t best = 0, wanted = 0;
-        for (size_t c = 1; c < expected->channels; c++) {
-            const size_t i = c * pixels + p;
-            best = planes_get(found, i) > planes_get(found, best * pixels + p) ? c : best;
-            wanted = expected->data[i] > expected->data[wanted * pixels + p] ? c : wanted;
+    const choices a = choices_of(j->model, output, expected);
+    for (size_t d = 0; d < a.count; d++) {
+        const size_t first = d * a.decision;
+        size_t best = first, wanted = first;
+        for (size_t c = 1; c < a.classes; c++) {
+            const size_t i = first + c * a.class;
+            best = planes_get(found, i) > planes_get(found, best) ? i : best;
+            wanted = expected->data[i] > expected->data[wanted] ? i : wanted;
         }
         s->changed += best != wanted ? 1 : 0;
     }
-    s->decisions += (double)pixels;
+    s->decisions += (double)a.count;
 }
 
 static double decibels(const sums *s)
@@ -215,7 +278,7 @@ bool accuracy_loss_measure(void *context, const uint8_t *bytes, size_t size, boo
             if (totals[i].scores)
                 add_decision(&totals[i], s, &run.out[i], &j->samples[s].expected[i]);
             else if (j->unit == ACCURACY_LOSS_TOP1)
-                add_pixels(&totals[i], &run.out[i], &j->samples[s].expected[i]);
+                add_decisions(&totals[i], j, i, &run.out[i], &j->samples[s].expected[i]);
         }
     }
     sample_run_close(&run);

@@ -7,9 +7,9 @@
  * ACCURACY_LOSS_NOMINAL dB from the truth, with independent errors: 10 log10(1 + error / nominal
  * error), in squares. With several outputs the worst one counts.
  *
- * In per cent: the share of decisions, which channel is the largest, that change. If an output
- * makes one decision, that is the share to be expected on other samples (top1_margin.h); otherwise
- * it is the share of pixels that change. */
+ * In per cent: the share of decisions that change: which channel of a pixel is the largest, or which
+ * element of an array's last axis. If an output makes one decision, that is the share to be expected
+ * on other samples (top1_margin.h). */
 #ifndef MONA_ACCURACY_LOSS_H
 #define MONA_ACCURACY_LOSS_H
 
@@ -28,19 +28,18 @@ typedef struct accuracy_loss_sample {
 
 typedef struct accuracy_loss {
     const char *name; /* of the network, for messages */
+    const compiler *model;
     accuracy_loss_unit unit;
     accuracy_loss_sample *samples;
     size_t count;
     unsigned inputs, outputs;
 } accuracy_loss;
 
-/* The unit that suits a network: per cent if all of its outputs are 1x1 maps. */
-accuracy_loss_unit accuracy_loss_unit_for(const compiler *model, const reference_array *outputs);
-
-/* Makes at most `max` samples and runs the network on them. unit NULL: the one that suits. False:
- * one line was printed. accuracy_loss_close releases what there is, whether it succeeds or not. */
+/* Makes samples of at most 8 images, or 1,000 if the unit is per cent, and runs the network on them.
+ * unit NULL: the one that suits. False: one line was printed. accuracy_loss_close releases what
+ * there is, whether it succeeds or not. */
 bool accuracy_loss_open(accuracy_loss *j, const calibration *images, const compiler *model,
-                        const char *name, const accuracy_loss_unit *unit, size_t max);
+                        const char *name, const accuracy_loss_unit *unit);
 void accuracy_loss_close(accuracy_loss *j);
 
 /* Implements compiler_judge.judge; context is the judge. */

@@ -59,10 +59,10 @@ bool onnx_source_read(onnx_graph *model, const char *path, const option_list *di
     return ok || !cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
 }
 
-/* Sets height and width of every image among the inputs. */
+/* Sets height and width of every image among the inputs, which is one if the model leaves that open. */
 static bool set_size(onnx_graph *model, const char *path, const char *text)
 {
-    enum { ROWS = 2, COLUMNS, RANK };
+    enum { IMAGES, ROWS = 2, COLUMNS, RANK };
     unsigned width, height;
     if (!options_size(text, MONA_MAX_SIDE, &width, &height))
         return false;
@@ -76,6 +76,8 @@ static bool set_size(onnx_graph *model, const char *path, const char *text)
                              "%s: input '%s' is %" PRId64 "x%" PRId64
                              " in the model, --size asks for %ux%u",
                              path, model->values[input->value].name, columns, rows, width, height);
+        if (input->dims[IMAGES] < 0)
+            onnx_graph_set_dim(model, i, IMAGES, 1);
         onnx_graph_set_dim(model, i, ROWS, height);
         onnx_graph_set_dim(model, i, COLUMNS, width);
     }

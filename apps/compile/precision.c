@@ -10,9 +10,7 @@
 #include "apps/cli/table.h"
 
 enum {
-    MAX_PICTURES = 8,     /* judged in dB; they are kept in memory */
-    MAX_DECISIONS = 1000, /* judged in per cent */
-    MAX_MEASURED = 4,     /* samples on which layers are measured */
+    MAX_MEASURED = 4, /* samples on which layers are measured */
 };
 
 /* ---- the command line --------------------------------------------------------------------- */
@@ -91,9 +89,7 @@ static bool search(const precision_request *r, compiler *model, compiler_options
     accuracy_loss_unit wanted = ACCURACY_LOSS_DECIBEL;
     if (r->max_drop && !read_max_drop(r->max_drop, &wanted, &result->max_drop))
         return false;
-    const bool decide = r->max_drop && wanted == ACCURACY_LOSS_TOP1;
-    if (!accuracy_loss_open(accuracy, images, model, r->name, r->max_drop ? &wanted : NULL,
-                            decide ? MAX_DECISIONS : MAX_PICTURES) ||
+    if (!accuracy_loss_open(accuracy, images, model, r->name, r->max_drop ? &wanted : NULL) ||
         !measure_layers(r, model, options, accuracy))
         return false;
     if (!r->max_drop)

@@ -87,6 +87,8 @@ typedef struct ac_conv {
     const int16_t *winograd;
     uint32_t winograd_rows, winograd_whole;
     const struct mona_conv_packing *packing; /* for AI Core programs, else NULL */
+    /* For row programs: whether shuffles and blends take no time from products (ac_isa.spare_ports). */
+    bool spare_ports;
     bool small_sums; /* INT8: for all possible sources, |accumulator| < 2^22 and |accumulator *
                         scale| < 2^15 for every output */
     ac_epilogue epilogue;
@@ -252,6 +254,7 @@ typedef struct ac_isa {
     const char *name;   /* "c", "avx2", ... */
     bool winograd;      /* conv_row reads ac_conv.winograd */
     bool unsigned_bias; /* conv_row and depthwise_row read ac_conv.unsigned_bias */
+    bool spare_ports;   /* conv_row reads ac_conv.spare_ports */
     uint32_t conv_scratch;
     void (*conv_row)(const ac_conv_row *);
     void (*depthwise_row)(const ac_depthwise_row *);
@@ -270,7 +273,7 @@ extern const ac_isa ac_isa_c;
 #if defined(__x86_64__)
 extern const ac_isa ac_isa_avx2;
 extern const ac_isa ac_isa_avxvnni;
-extern const ac_isa ac_isa_avx512;
+extern const ac_isa ac_isa_avx512, ac_isa_avx512_spare; /* the same, but for spare_ports */
 #elif defined(__aarch64__)
 extern const ac_isa ac_isa_neon;
 extern const ac_isa ac_isa_dotprod; /* NEON with FEAT_DotProd */

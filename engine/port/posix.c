@@ -26,6 +26,16 @@ static uint64_t enabled_state(void)
     return (uint64_t)high << 32 | low;
 }
 
+/* AMD's Zen 5 and later: four ports for vectors, of which two multiply. */
+static bool has_spare_ports(void)
+{
+    enum { ZEN_5 = 0x1a };
+    unsigned a, b, c, d;
+    if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_AMD_ebx || c != signature_AMD_ecx)
+        return false;
+    return __get_cpuid(1, &a, &b, &c, &d) && (a >> 8 & 0xf) + (a >> 20 & 0xff) >= ZEN_5;
+}
+
 static uint32_t ask_cpu(void)
 {
     enum { STATE_AVX = 0x06, STATE_AVX512 = 0xe6, LEAF_7_1_AVXVNNI = 1 << 4 };
@@ -43,6 +53,8 @@ static uint32_t ask_cpu(void)
     if (features && (b & avx512) == avx512 && (c & bit_AVX512VNNI) &&
         (state & STATE_AVX512) == STATE_AVX512)
         features |= MONA_CPU_AVX512;
+    if (has_spare_ports())
+        features |= MONA_CPU_SPARE_PORTS;
     if (features && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & LEAF_7_1_AVXVNNI))
         features |= MONA_CPU_AVXVNNI;
     return features;

@@ -18,12 +18,10 @@ static const ac_isa *host_isa(const char *highest)
     const ac_isa *best = NULL;
     for (size_t i = 0; i < MONA_ISAS; i++) {
         const bool usable = !(mona_isas[i].needs & ~features);
-        if (highest && mona_names_equal(highest, mona_isas[i].isa->name))
-            return usable ? mona_isas[i].isa : NULL;
-        if (usable)
+        if (usable && (!highest || mona_names_equal(highest, mona_isas[i].isa->name)))
             best = mona_isas[i].isa;
     }
-    return highest ? NULL : best;
+    return best;
 }
 
 const mona_device mona_device_host = {

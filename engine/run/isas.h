@@ -6,7 +6,7 @@
 #include "engine/cpu/cpu.h"
 #include "engine/port/port.h"
 
-/* From worst to best. A CPU can run those whose required features it all has. */
+/* From worst to best; two may share a name. A CPU can run those whose required features it all has. */
 static const struct {
     const ac_isa *isa;
     uint32_t needs;
@@ -16,6 +16,7 @@ static const struct {
     {&ac_isa_avx2, MONA_CPU_AVX2},
     {&ac_isa_avxvnni, MONA_CPU_AVXVNNI},
     {&ac_isa_avx512, MONA_CPU_AVX512},
+    {&ac_isa_avx512_spare, MONA_CPU_AVX512 | MONA_CPU_SPARE_PORTS},
 #elif defined(__aarch64__)
     {&ac_isa_neon, MONA_CPU_NEON},
     {&ac_isa_dotprod, MONA_CPU_DOTPROD},

@@ -123,8 +123,13 @@ unsigned compiler_output_count(const compiler *c)
 static compiler_tensor describe(const compiler *c, uint32_t value)
 {
     const graph_value *v = &c->g.values[value];
-    return (compiler_tensor){v->name,     v->channels, v->height, v->width,
-                             v->is_array, v->low,      v->high};
+    return (compiler_tensor){.name = v->name,
+                             .channels = v->channels,
+                             .height = v->height,
+                             .width = v->width,
+                             .array = v->is_array,
+                             .low = v->low,
+                             .high = v->high};
 }
 
 compiler_tensor compiler_input(const compiler *c, unsigned index)
@@ -134,7 +139,10 @@ compiler_tensor compiler_input(const compiler *c, unsigned index)
 
 compiler_tensor compiler_output(const compiler *c, unsigned index)
 {
-    return describe(c, c->g.outputs[index]);
+    const tensor *t = &c->model.values[c->model.outputs[index]].tensor;
+    compiler_tensor output = describe(c, c->g.outputs[index]);
+    output.last = output.array && t->rank ? (uint32_t)t->dims[t->rank - 1] : output.array;
+    return output;
 }
 
 bool compiler_reference(const compiler *c, const reference_array *inputs, reference_array *outputs,

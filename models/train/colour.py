@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Train mona's colour network on one core: from a thumbnail, the curves that make its picture good.
 
-  colour.py --steps 2800
+  colour.py --steps 3000
 
 Writes to --out: colour.pt (checkpoint; the same command continues from it), colour.onnx (averaged
 weights), colour.log and colour.png (curves). The schedule counts steps, so a run is repeatable.
@@ -37,6 +37,7 @@ STORED = 80  # of which a crop is taken
 STORED_OUTPUTS = 96  # of the last convolution: whole blocks, which every device stores best
 UNTOUCHED = 0.25
 CHROMA = 1.5  # what its errors count beside luma's
+COLLAGES = 0.5  # share of pictures that get a part of another
 ROUGH = 0.02  # what the curves' second differences count
 WARM_UP = 300
 
@@ -54,6 +55,14 @@ def to_8_bit(rgb):
 
 # ---- pictures ----------------------------------------------------------------------------------
 
+def parts(image):
+    """The picture, its quarters and its middle: each has colours of its own, as a picture would."""
+    h, w = image.shape[0] // 4, image.shape[1] // 4
+    yield image
+    for y, x in ((0, 0), (0, 2), (2, 0), (2, 2), (1, 1)):
+        yield image[y * h:(y + 2) * h, x * w:(x + 2) * w]
+
+
 def load_images(folder, cache):
     """(training, held out), uint8 [n, 3, STORED, STORED]"""
     if not os.path.exists(cache):
@@ -61,8 +70,9 @@ def load_images(folder, cache):
         for part, kind, image in data.train_images(folder, sizes=(1,)):
             if kind == "drawn":
                 continue
-            t = torch.from_numpy(image).permute(2, 0, 1)[None].float()
-            pictures[part].append(F.interpolate(t, (STORED, STORED), mode="area")[0].round().byte())
+            for shown in parts(image) if part == "train" else (image,):
+                t = torch.from_numpy(shown).permute(2, 0, 1)[None].float()
+                pictures[part].append(F.interpolate(t, (STORED, STORED), mode="area")[0].round().byte())
         np.savez(cache, **{part: torch.stack(images).numpy() for part, images in pictures.items()})
     with np.load(cache) as z:
         return torch.from_numpy(z["train"]), torch.from_numpy(z["held_out"])
@@ -75,6 +85,20 @@ def crops(pictures, count, rng):
         picture = pictures[i, :, y:y + THUMB, x:x + THUMB]
         out.append(picture.flip(2) if rng.random() < 0.5 else picture)
     return torch.stack(out).float() / 255
+
+
+def collages(good, rng):
+    """Half of the pictures get a part of another one, so that what they show says less of how bright and of which
+    colours they are: there are few photographs."""
+    out = good.clone()
+    for n in range(len(good)):
+        if rng.random() < COLLAGES:
+            at, other = rng.integers(THUMB // 4, THUMB * 3 // 4), good[rng.integers(len(good))]
+            if rng.random() < 0.5:
+                out[n, :, at:] = other[:, at:]
+            else:
+                out[n, :, :, at:] = other[:, :, at:]
+    return out
 
 
 # ---- damage ------------------------------------------------------------------------------------
@@ -226,7 +250,7 @@ class Run(training.Run):
     def train_step(self, a, pictures):
         rate = a.rate * min(1, self.step / WARM_UP) \
             * (0.5 + 0.5 * np.cos(np.pi * self.step / a.steps)) + 1e-6
-        good = crops(pictures, a.batch, self.rng)
+        good = collages(crops(pictures, a.batch, self.rng), self.rng)
         curves, made = enhanced(self.net, damaged(good, self.rng))
         error = (made - mixed(TO_YUV, good)).abs() * torch.tensor([1, CHROMA, CHROMA]).view(1, 3, 1, 1)
         rough = (curves[:, :, 2:] - 2 * curves[:, :, 1:-1] + curves[:, :, :-2]).abs()
@@ -258,7 +282,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--data", default=data.DEFAULT_DATA)
     p.add_argument("--out", default=os.path.join(data.ROOT, "build", "train"))
-    p.add_argument("--steps", type=int, default=2800)
+    p.add_argument("--steps", type=int, default=3000)
     p.add_argument("--rate", type=float, default=1e-3)
     p.add_argument("--batch", type=int, default=16)
     p.add_argument("--seed", type=int, default=0)

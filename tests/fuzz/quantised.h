@@ -58,8 +58,9 @@ static inline void fuzz_inputs(const compiler *c, const uint8_t *data, size_t si
     }
 }
 
-/* Calibrates, measures, equalises and writes in every way. */
-static inline void fuzz_quantise(compiler *c, const reference_array *inputs)
+/* Calibrates, measures, equalises and writes in every way; with the divergence, whose search takes
+ * most of the time, only if asked. */
+static inline void fuzz_quantise(compiler *c, const reference_array *inputs, bool divergence)
 {
     format_error error = {0};
     compiler_options options = {.int8 = true};
@@ -68,6 +69,8 @@ static inline void fuzz_quantise(compiler *c, const reference_array *inputs)
         if (!compiler_calibrate(c, inputs, &error))
             return;
         for (options.ranges = RANGE_MIN_MAX; options.ranges <= RANGE_MSE; options.ranges++) {
+            if (options.ranges == RANGE_KL && !divergence)
+                continue;
             options.correct_bias = options.ranges == RANGE_MSE;
             compiler_movement(c, options.ranges);
             fuzz_emit(c, &options);

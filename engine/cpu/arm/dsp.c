@@ -253,18 +253,4 @@ static void int8_tile(tile *t, uint8_t *out)
 
 AC_NAMED(dsp, conv_row)
 
-const ac_isa ac_isa_dsp = {
-    .name = "dsp",
-    .conv_scratch = AC_SCRATCH_M,
-    .conv_row = ac_dsp_conv_row,
-    .depthwise_row = ac_c_depthwise_row,
-    .pack_row = ac_c_pack_row,
-    .unpack_row = ac_c_unpack_row,
-    .resize_row = ac_c_resize_row,
-    .elementwise_row = ac_c_elementwise_row,
-    .function_row = ac_c_function_row,
-    .normalise_row = ac_c_normalise_row,
-    .attention_row = ac_c_attention_row,
-    .luma_row = ac_c_luma_row,
-    .chroma_row = ac_c_chroma_row,
-};
+AC_TABLE(ac_isa_dsp, dsp, c, c, .conv_scratch = AC_SCRATCH_M);

@@ -28,18 +28,4 @@ static void conv_row(const ac_conv_row *row)
 AC_NAMED(dotprod, conv_row)
 AC_NAMED(dotprod, depthwise_row)
 
-const ac_isa ac_isa_dotprod = {
-    .name = "dotprod",
-    .conv_scratch = AC_SCRATCH_NEON,
-    .conv_row = ac_dotprod_conv_row,
-    .depthwise_row = ac_dotprod_depthwise_row,
-    .pack_row = ac_neon_pack_row,
-    .unpack_row = ac_neon_unpack_row,
-    .resize_row = ac_neon_resize_row,
-    .elementwise_row = ac_neon_elementwise_row,
-    .function_row = ac_neon_function_row,
-    .normalise_row = ac_neon_normalise_row,
-    .attention_row = ac_neon_attention_row,
-    .luma_row = ac_neon_luma_row,
-    .chroma_row = ac_neon_chroma_row,
-};
+AC_TABLE(ac_isa_dotprod, dotprod, dotprod, neon, .conv_scratch = AC_SCRATCH_NEON);

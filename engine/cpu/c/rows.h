@@ -37,6 +37,21 @@ static inline void ac_fill_up(const ac_row *r, uint32_t channels, uint32_t pixel
     {                                                                                              \
         row(r);                                                                                    \
     }
+/* The table of an instruction set: convolutions of its own, and what it shares with others. */
+#define AC_TABLE(table, isa, depthwise, rows, ...)                                                 \
+    const ac_isa table = {.name = #isa,                                                            \
+                          .conv_row = ac_##isa##_conv_row,                                         \
+                          .depthwise_row = ac_##depthwise##_depthwise_row,                         \
+                          .pack_row = ac_##rows##_pack_row,                                        \
+                          .unpack_row = ac_##rows##_unpack_row,                                    \
+                          .resize_row = ac_##rows##_resize_row,                                    \
+                          .elementwise_row = ac_##rows##_elementwise_row,                          \
+                          .function_row = ac_##rows##_function_row,                                \
+                          .normalise_row = ac_##rows##_normalise_row,                              \
+                          .attention_row = ac_##rows##_attention_row,                              \
+                          .luma_row = ac_##rows##_luma_row,                                        \
+                          .chroma_row = ac_##rows##_chroma_row,                                    \
+                          __VA_ARGS__}
 /* All of an instruction set, and its table. */
 #define AC_NAMED_ISA(isa, ...)                                                                     \
     AC_NAMED(isa, conv_row)                                                                        \
@@ -50,19 +65,6 @@ static inline void ac_fill_up(const ac_row *r, uint32_t channels, uint32_t pixel
     AC_NAMED(isa, attention_row)                                                                   \
     AC_NAMED(isa, luma_row)                                                                        \
     AC_NAMED(isa, chroma_row)                                                                      \
-    const ac_isa ac_isa_##isa = {.name = #isa,                                                     \
-                                 .conv_scratch = AC_SCRATCH,                                       \
-                                 .conv_row = ac_##isa##_conv_row,                                  \
-                                 .depthwise_row = ac_##isa##_depthwise_row,                        \
-                                 .pack_row = ac_##isa##_pack_row,                                  \
-                                 .unpack_row = ac_##isa##_unpack_row,                              \
-                                 .resize_row = ac_##isa##_resize_row,                              \
-                                 .elementwise_row = ac_##isa##_elementwise_row,                    \
-                                 .function_row = ac_##isa##_function_row,                          \
-                                 .normalise_row = ac_##isa##_normalise_row,                        \
-                                 .attention_row = ac_##isa##_attention_row,                        \
-                                 .luma_row = ac_##isa##_luma_row,                                  \
-                                 .chroma_row = ac_##isa##_chroma_row,                              \
-                                 __VA_ARGS__}
+    AC_TABLE(ac_isa_##isa, isa, isa, isa, .conv_scratch = AC_SCRATCH, __VA_ARGS__)
 
 #endif

@@ -17,6 +17,7 @@
 #include "engine/cpu/x86/avx512_depthwise.h"
 #include "engine/cpu/x86/avx512_planar.h"
 #include "engine/cpu/x86/avx512_narrow.h"
+#include "engine/cpu/x86/avx512_spare.h"
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
@@ -26,7 +27,7 @@ static void run_blocks(const job *source, uint32_t blocks)
     const bool half = source->conv->source_type == MONA_F16;
     clamps limits;
     const job j = half ? *source : int8_job(source, blocks, &limits, start);
-    if (planar_run(&j, blocks))
+    if (planar_run(&j, blocks) || spare_run(&j, blocks))
         return;
     if (half)
         f16_run(&j, blocks);
@@ -60,3 +61,5 @@ static void depthwise_row(const ac_depthwise_row *row)
 }
 
 AC_NAMED_ISA(avx512, .unsigned_bias = true);
+AC_TABLE(ac_isa_avx512_spare, avx512, avx512, avx512, .conv_scratch = AC_SCRATCH,
+         .unsigned_bias = true, .spare_ports = true);

@@ -73,10 +73,15 @@ INLINE bytes_residual residual_at(const ac_conv_row *row, uint32_t n, uint32_t x
     };
 }
 
+INLINE vf residual_from(const bytes_residual *r, __m128i bytes)
+{
+    const vf v = vf_u8(_mm_xor_si128(bytes, r->flip));
+    return round_11_bits(_mm512_fmadd_ps(v, r->scale, r->offset));
+}
+
 INLINE vf residual_of(const bytes_residual *r, uint32_t i)
 {
-    const __m128i bytes = _mm_xor_si128(load16(r->data + (size_t)i * AC_FRACTAL), r->flip);
-    return round_11_bits(_mm512_fmadd_ps(vf_u8(bytes), r->scale, r->offset));
+    return residual_from(r, load16(r->data + (size_t)i * AC_FRACTAL));
 }
 
 /* Stores block b of acc by a plain epilogue. acc: [pixels][blocks] accumulators, of pixels from x

@@ -163,6 +163,8 @@ static void int8_one(const job *j)
         int8_pixels(j, 1, 1, 1, false, distance);
     else if (distance == AC_FRACTAL)
         int8_pixels(j, 24, 8, 1, false, AC_FRACTAL);
+    else if (distance == 1)
+        int8_pixels(j, 24, 8, 1, false, 1);
     else
         int8_pixels(j, 24, 8, 1, false, distance);
 }

@@ -3,11 +3,15 @@
  * of avx512.c.
  *
  * With 16 outputs side by side most lanes would compute nothing. Here a vector holds 4 pixels x 16
- * channels of one tap, as they lie in memory. vpdpbusd multiplies it with the 16 weights of this
- * tap and one output, the same for every pixel. This gives 4 partial sums a pixel, one for each 4
- * channels, which are added up at the end of K. With 3 x 3 taps of 16 channels, 16 pixels take 9 x
- * 4 vpdpbusd for each output, so 144 for 4 outputs. With outputs side by side they take 36 a pixel,
- * so 576, for any number of outputs up to 16. */
+ * channels of one tap, as they lie in memory. vpdpbusd multiplies it with 16 weights of this tap, the
+ * same for every pixel. This gives 4 partial sums a pixel, one for each 4 channels, which are added
+ * up at the end of K. With 3 x 3 taps of 16 channels, 16 pixels take 9 x 4 vpdpbusd for each output,
+ * so 144 for 4 outputs. With outputs side by side they take 36 a pixel, so 576, for any number of
+ * outputs up to 16.
+ *
+ * Of four outputs a vector of sums has one output in each lane of a pixel: vector r has output (q +
+ * r) % 4 in lane q, which are channels 4 q to 4 q + 3. Rotated by r lanes, all four have output q in
+ * lane q, and are added. Outputs 4 and 5 take two vectors, which have each in two lanes. */
 
 enum {
     NARROW_TAPS = 32, /* most taps of 16 channels; with more, outputs lie side by side */
@@ -16,13 +20,13 @@ enum {
     NARROW_TILE = 96,
 };
 
-/* Four or six outputs are computed. start: for each, what its sums start at, in the first of a
- * pixel's four lanes; the others are zero. */
+/* One, four or six outputs are computed, with a vector of sums for each. start: what sums start at:
+ * each output's value in one lane of a pixel, and zeros. */
 typedef struct narrow_job {
     job base;
-    uint32_t taps, width; /* width: bytes of a result, 4 or 8 */
+    uint32_t taps, width; /* width: bytes of a result: 1, 4 or 8 */
     __m512i start[NARROW_OUTPUTS];
-    __m512i weights[NARROW_TAPS * NARROW_OUTPUTS]; /* [tap][output], 16 channels in every lane */
+    __m512i weights[NARROW_TAPS * NARROW_OUTPUTS]; /* [tap][vector], 16 channels in every lane */
 } narrow_job;
 
 static bool narrow_possible(const ac_conv_row *row)
@@ -39,44 +43,82 @@ INLINE __m512i in_every_lane(const void *p)
     return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)p));
 }
 
+/* Four bytes each of four steps' outputs, of which the first is at p. */
+INLINE __m512i narrow_steps(const uint8_t *p)
+{
+    __m512i v = in_every_lane(p);
+    v = _mm512_mask_broadcast_i32x4(v, 0x00f0, load16(p + 64));
+    v = _mm512_mask_broadcast_i32x4(v, 0x0f00, load16(p + 128));
+    return _mm512_mask_broadcast_i32x4(v, 0xf000, load16(p + 192));
+}
+
+/* Where lane q of vector r is in narrow_steps() of outputs 0 to 3, or from vector 4 on of 4 to 7. */
+static uint32_t narrow_at(uint32_t outputs, uint32_t r, uint32_t q)
+{
+    return 4 * q + (outputs == 1 ? 0 : r < 4 ? (q + r) % 4 : (q + r) % 2);
+}
+
 /* Reorders weights from [step][16 outputs][4 channels]. */
 static void narrow_weights(narrow_job *j, uint32_t outputs)
 {
+    const uint8_t *from = j->base.weights[0];
     const int32_t *start = j->base.start[0];
-    for (uint32_t o = 0; o < outputs; o++)
-        j->start[o] = _mm512_maskz_set1_epi32(0x1111, start[o]);
-    for (uint32_t tap = 0; tap < j->taps; tap++)
-        for (uint32_t o = 0; o < outputs; o++) {
-            uint8_t channels[16];
-            for (uint32_t s = 0; s < 4; s++)
-                memcpy(channels + s * 4,
-                       j->base.weights[0] + ((size_t)tap * 4 + s) * 64 + (size_t)o * 4, 4);
-            j->weights[tap * outputs + o] = in_every_lane(channels);
-        }
+    __m512i order[NARROW_OUTPUTS];
+    for (uint32_t r = 0; r < outputs; r++) {
+        int32_t at[4];
+        for (uint32_t q = 0; q < 4; q++)
+            at[q] = (int32_t)narrow_at(outputs, r, q);
+        order[r] = in_every_lane(at);
+        j->start[r] = _mm512_setzero_si512();
+    }
+    j->start[0] = outputs == 1 ? _mm512_maskz_set1_epi32(0x1111, start[0]) : in_every_lane(start);
+    if (outputs > 4)
+        j->start[4] = _mm512_maskz_mov_epi32(0x3333, in_every_lane(start + 4));
+    for (uint32_t tap = 0; tap < j->taps; tap++, from += 256)
+        for (uint32_t r = 0; r < outputs; r++)
+            j->weights[tap * outputs + r] =
+                _mm512_permutexvar_epi32(order[r], narrow_steps(from + r / 4 * 16));
 }
 
-/* Adds up each 128-bit lane of each of four vectors. Lane i of the result holds the sums of lanes i
- * of a, b, c and d. */
-INLINE __m512i sums_of_four(__m512i a, __m512i b, __m512i c, __m512i d)
+/* Adds up vectors r = 0 to 3 of four pixels: output q in lane q. */
+INLINE __m512i narrow_four(const __m512i a[4])
 {
-    const __m512i ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
-    const __m512i cd = _mm512_add_epi32(_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
-    return _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
+    return _mm512_add_epi32(
+        _mm512_add_epi32(a[0], _mm512_shuffle_epi32(a[1], 0x93)),
+        _mm512_add_epi32(_mm512_shuffle_epi32(a[2], 0x4e), _mm512_shuffle_epi32(a[3], 0x39)));
+}
+
+/* Adds up vectors r = 4 and 5: outputs 4, 5, 4 and 5 in lanes 0 to 3. */
+INLINE __m512i narrow_two(const __m512i a[2])
+{
+    const __m512i halves = _mm512_add_epi32(a[0], _mm512_shuffle_epi32(a[1], 0xb1));
+    return _mm512_add_epi32(halves, _mm512_shuffle_epi32(halves, 0x4e));
+}
+
+/* Adds up the four lanes of each of 16 pixels, which lie in four vectors, one pixel after another. */
+INLINE __m512i narrow_single(const __m512i a[4])
+{
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    const __m512i ab =
+        _mm512_add_epi32(_mm512_unpacklo_epi32(a[0], a[1]), _mm512_unpackhi_epi32(a[0], a[1]));
+    const __m512i cd =
+        _mm512_add_epi32(_mm512_unpacklo_epi32(a[2], a[3]), _mm512_unpackhi_epi32(a[2], a[3]));
+    return _mm512_permutexvar_epi32(
+        order, _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd)));
 }
 
 /* ---- the epilogue --------------------------------------------------------------------------- */
 
 /* Whether the epilogue is plain and its residual has a layout that narrow_residuals() can read: one
- * channel, or four with up to four outputs. */
-static bool narrow_plain(const ac_conv_row *row, const clamps *c)
+ * channel, or as many as a result has. */
+static bool narrow_plain(const ac_conv_row *row, const clamps *c, uint32_t width)
 {
-    const bool broadcast = row->conv->epilogue.broadcast;
-    return c->plain && (!c->add || row->residual.c0 == (broadcast ? 1 : 4)) &&
-           (!c->add || broadcast || row->conv->channels <= 4);
+    const uint32_t c0 = row->residual.c0;
+    return c->plain && (!c->add || c0 == (row->conv->epilogue.broadcast ? 1 : width));
 }
 
-/* The scaled residuals of a plain epilogue, in vectors of 4 pixels. */
-INLINE void narrow_residuals(const ac_conv_row *row, uint32_t x, vf residual[4])
+/* The scaled residuals of outputs 4 h to 4 h + 3 of a plain epilogue, in vectors of 4 pixels. */
+INLINE void narrow_residuals(const ac_conv_row *row, uint32_t x, const uint32_t h, vf residual[4])
 {
     const uint32_t c0 = row->residual.c0;
     bytes_residual r = residual_at(row, 0, 0);
@@ -85,6 +127,17 @@ INLINE void narrow_residuals(const ac_conv_row *row, uint32_t x, vf residual[4])
         UNROLL
         for (uint32_t g = 0; g < 4; g++)
             residual[g] = residual_of(&r, g);
+        return;
+    }
+    if (c0 == 8) {
+        UNROLL
+        for (uint32_t g = 0; g < 4; g++) {
+            const __m256i pixels = _mm256_loadu_si256((const __m256i *)(const void *)r.data + g);
+            const __m256i order = _mm256_set_epi32(7, 5, 3, 1, 6, 4, 2, 0);
+            const __m256i halves = _mm256_permutevar8x32_epi32(pixels, order);
+            residual[g] = residual_from(&r, h ? _mm256_extracti128_si256(halves, 1)
+                                              : _mm256_castsi256_si128(halves));
+        }
         return;
     }
     const vf all = residual_of(&r, 0);
@@ -132,7 +185,7 @@ INLINE __m512i narrow_result(const clamps *c, __m512i sums, vf scale, vf residua
 
 /* Results of outputs 4 h to 4 h + 3 of 16 pixels, 4 bytes a pixel, in the order dword (lane, vector
  * of sums). Outputs that do not exist are zero. sums: vectors of 4 pixels. */
-INLINE __m512i narrow_finish(const job *j, const __m512i sums[4], uint32_t h, uint32_t x)
+INLINE __m512i narrow_finish(const job *j, const __m512i sums[4], const uint32_t h, uint32_t x)
 {
     const uint32_t left = j->conv->channels - 4 * h;
     const uint32_t keep = left >= 4 ? UINT32_MAX : (1u << 8 * left) - 1;
@@ -140,7 +193,7 @@ INLINE __m512i narrow_finish(const job *j, const __m512i sums[4], uint32_t h, ui
     vf residual[4] = {scale, scale, scale, scale};
     __m512i q[4];
     if (j->limits->add && j->limits->plain)
-        narrow_residuals(j->row, x, residual);
+        narrow_residuals(j->row, x, h, residual);
     else if (j->limits->add)
         narrow_prepared(j->row, x, h, residual);
     UNROLL
@@ -150,21 +203,43 @@ INLINE __m512i narrow_finish(const job *j, const __m512i sums[4], uint32_t h, ui
     return _mm512_and_si512(bytes, _mm512_set1_epi32((int32_t)keep));
 }
 
+/* Results of the only output of 16 pixels, one after another, in the first 16 bytes. */
+INLINE __m512i narrow_finish_single(const job *j, __m512i sums, uint32_t x)
+{
+    const vf scale = vf_set1(j->conv->epilogue.scale[0]);
+    vf residual = scale;
+    if (j->limits->add && j->limits->plain) {
+        bytes_residual r = residual_at(j->row, 0, 0);
+        r.data = j->row->residual.data + x;
+        residual = residual_of(&r, 0);
+    } else if (j->limits->add) {
+        _Alignas(64) float prepared[NARROW_PIXELS * LANES];
+        prepare_residual(j->row, 0, x, NARROW_PIXELS, prepared);
+        const __m512i first = _mm512_mullo_epi32(
+            _mm512_set1_epi32(LANES),
+            _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
+        residual = _mm512_i32gather_ps(first, prepared, sizeof(float));
+    }
+    const __m512i q = narrow_result(j->limits, sums, scale, residual);
+    const __m512i same[4] = {q, q, q, q};
+    return four_to_bytes(same, j->row->output.type == MONA_S8);
+}
+
 /* ---- where results go ----------------------------------------------------------------------- */
 
-/* Where results go. out: one pixel after another, 4 or 8 bytes each. to: NULL, or two rows of
+/* Where results go. out: one pixel after another, 1, 4 or 8 bytes each. to: NULL, or two rows of
  * planes, of which the first takes outputs 0 and 1 and the second 2 and 3. */
 typedef struct narrow_output {
     uint8_t *out;
     uint8_t *const *to;
 } narrow_output;
 
-/* Whether the results, as bytes, are what two rows of planes hold. */
+/* Whether the results, as bytes, are what two rows of planes hold, or the only output's plane. */
 static bool narrow_into_planes(const ac_conv_row *row)
 {
     const ac_planes *p = row->planes;
-    return p && p->block == 2 && row->conv->channels == 4 && p->type == row->output.type &&
-           (p->type == MONA_S8 || p->maximum >= 255);
+    return p && p->block * p->block == row->conv->channels && row->conv->channels <= 4 &&
+           p->type == row->output.type && (p->type == MONA_S8 || p->maximum >= 255);
 }
 
 INLINE void narrow_write(const narrow_output *o, const uint32_t outputs, uint32_t k, __m512i first,
@@ -230,11 +305,16 @@ INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, const bool
             }
         }
     }
+    if (outputs == 1) {
+        const __m512i bytes = narrow_finish_single(&j->base, narrow_single(acc), x);
+        store16(to->out + k, _mm512_castsi512_si128(bytes));
+        return;
+    }
     UNROLL
     for (uint32_t g = 0; g < 4; g++) {
         const __m512i *a = acc + g * outputs;
-        low[g] = sums_of_four(a[0], a[1], a[2], a[3]);
-        high[g] = outputs > 4 ? sums_of_four(a[outputs - 2], a[outputs - 1], zero, zero) : zero;
+        low[g] = narrow_four(a);
+        high[g] = outputs > 4 ? narrow_two(a + 4) : zero;
     }
     const __m512i first = narrow_finish(&j->base, low, 0, x);
     narrow_write(to, outputs, k, first, outputs > 4 ? narrow_finish(&j->base, high, 1, x) : first);
@@ -246,7 +326,11 @@ static void narrow_tile(const narrow_job *j, uint32_t x, uint32_t count, const n
     const bool flip = j->base.conv->source_type == MONA_S8;
     for (uint32_t i = 0; i < count; i += NARROW_PIXELS) {
         const uint32_t k = min_u32(i, count - NARROW_PIXELS);
-        if (j->width == 4 && !flip)
+        if (j->width == 1 && !flip)
+            narrow_block(j, 1, false, x + k, to, k);
+        else if (j->width == 1)
+            narrow_block(j, 1, true, x + k, to, k);
+        else if (j->width == 4 && !flip)
             narrow_block(j, 4, false, x + k, to, k);
         else if (j->width == 4)
             narrow_block(j, 4, true, x + k, to, k);
@@ -262,16 +346,17 @@ static __attribute__((noinline)) void conv_narrow(const ac_conv_row *row, const 
     _Alignas(64) uint8_t results[NARROW_TILE * 8];
     _Alignas(64) int32_t start[AC_FRACTAL];
     clamps limits = clamps_of(row);
-    limits.plain = narrow_plain(row, &limits);
     narrow_job j;
+    j.width = row->conv->channels > 4 ? 8 : row->conv->channels > 1 ? 4 : 1;
+    limits.plain = narrow_plain(row, &limits, j.width);
     j.base = job_of(row, &limits, 0);
-    j.width = row->conv->channels > 4 ? 8 : 4;
     j.taps = ac_block_steps(row->conv, 0) / 4;
     int8_start(&j.base, 0, start);
-    narrow_weights(&j, j.width == 4 ? 4 : NARROW_OUTPUTS);
-    const narrow_output whole = {row->output.data,
-                                 narrow_into_planes(row) ? row->planes->rows : NULL};
-    if (whole.to || (!row->planes && row->output.c0 == j.width)) {
+    narrow_weights(&j, j.width == 8 ? NARROW_OUTPUTS : j.width);
+    const bool planes = narrow_into_planes(row);
+    const narrow_output whole = {planes ? row->planes->rows[0] : row->output.data,
+                                 planes ? row->planes->rows : NULL};
+    if (planes || (!row->planes && row->output.c0 == j.width)) {
         narrow_tile(&j, 0, row->pixels, &whole);
         return;
     }

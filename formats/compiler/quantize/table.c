@@ -38,16 +38,25 @@ bool table_needed(const graph_node *node, value_format result)
     return mona_is_function(node->after_add.kind) && result.type != MONA_F16;
 }
 
-/* Moves an end of the range to where the function begins to differ from its value far out on that
- * side by a quarter of a step. */
-static double trimmed(const graph_activation *f, double end, double far, double step)
+/* The function's result in the steps of its format, before it is rounded. */
+static double stored_at(const graph_activation *f, value_format result, double x)
 {
-    const double limit = function_at(f, far), direction = far < 0 ? 1 : -1;
+    const double low = result.type == MONA_U8 ? 0 : -128, high = result.type == MONA_U8 ? 255 : 127;
+    return fmax(low, fmin(function_at(f, x) / (double)result.scale, high));
+}
+
+/* Moves an end of the range to where the stored result begins to differ from its value far out on
+ * that side by a quarter of a step. */
+static double trimmed(const graph_activation *f, value_format result, double end, double far)
+{
+    const double limit = stored_at(f, result, far), direction = far < 0 ? 1 : -1;
+    if (direction * (far - end) > 0 && fabs(stored_at(f, result, end) - limit) < 0.25)
+        end = far; /* it does not change between them either */
     for (double x = far; direction * (end - x) > 0 || x == end; x += direction / 16)
-        if (fabs(function_at(f, x) - limit) >= step / 4)
+        if (fabs(stored_at(f, result, x) - limit) >= 0.25)
             return end;
     double x = end;
-    while (fabs(function_at(f, x) - limit) < step / 4 && direction * (-far - x) > 0)
+    while (fabs(stored_at(f, result, x) - limit) < 0.25 && direction * (-far - x) > 0)
         x += direction / 16;
     return x;
 }
@@ -55,11 +64,10 @@ static double trimmed(const graph_activation *f, double end, double far, double 
 table_source table_find_source(const graph *g, const graph_node *node, value_format result)
 {
     const graph_value *seen = &g->values[node->before];
-    const double step = (double)result.scale;
     double low = seen->low <= seen->high ? fmin((double)seen->low, 0) : -8;
     double high = seen->low <= seen->high ? fmax((double)seen->high, 0) : 8;
-    low = fmin(trimmed(&node->after_add, low, -64, step), 0);
-    high = fmax(trimmed(&node->after_add, high, 64, step), 0);
+    low = fmin(trimmed(&node->after_add, result, low, -64), 0);
+    high = fmax(trimmed(&node->after_add, result, high, 64), 0);
     const double scale = fmax((high - low) / (ENTRIES - 1), 1e-20);
     return (table_source){(float)scale, (int)nearbyint(-low / scale)};
 }
@@ -67,10 +75,7 @@ table_source table_find_source(const graph *g, const graph_node *node, value_for
 void table_fill(const graph_activation *function, table_source from, value_format result,
                 uint8_t table[ENTRIES])
 {
-    const double low = result.type == MONA_U8 ? 0 : -128, high = result.type == MONA_U8 ? 255 : 127;
-    for (int q = 0; q < ENTRIES; q++) {
-        const double x = (double)from.scale * (q - from.zero);
-        const double y = nearbyint(function_at(function, x) / (double)result.scale);
-        table[q] = (uint8_t)(int)fmax(low, fmin(y, high));
-    }
+    for (int q = 0; q < ENTRIES; q++)
+        table[q] = (uint8_t)(int)nearbyint(
+            stored_at(function, result, (double)from.scale * (q - from.zero)));
 }

@@ -54,6 +54,12 @@ for size in 64x40 36x28; do
     succeeds "compile for $size" "$mona" compile $scores -o "$tmp/$size.mona" --size $size
     same "both sizes: $size gives the same" "$(result_at "$tmp/both.mona" $size)" "$(result_at "$tmp/$size.mona" $size)"
 done
+python3 -c '
+import sys
+data, one, any = open(sys.argv[1], "rb").read(), b"\n\x02\x08\x01\n\x02\x08\x03", b"\n\x02\x12\x00\n\x02\x08\x03"
+open(sys.argv[2], "wb").write(data.replace(one, any))' $scores "$tmp/any.onnx"
+succeeds "compile for a size of any number of images" "$mona" compile "$tmp/any.onnx" -o "$tmp/any.mona" --size 36x28
+succeeds "gives the same bytes as for one" cmp "$tmp/any.mona" "$tmp/36x28.mona"
 ! full || succeeds "the second size on model310" "$mona" bench "$tmp/both.mona" --size 64x40 --device model310
 both=$(wc -c < "$tmp/both.mona")
 apart=$(cat "$tmp/36x28.mona" "$tmp/64x40.mona" | wc -c)

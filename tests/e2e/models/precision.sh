@@ -118,6 +118,28 @@ head -c 20 "$tmp/arrays/all.npy" > "$tmp/cut.npy"
 fails "an array cut off in its header" "cut off" "$mona" compile "$net" -o "$x" --calibrate "$tmp/cut.npy"
 same "nothing is left of failed compilations" "$(ls "$tmp" | grep -c '^x')" 0
 
+# ---- decisions
+scores=tests/conformance/array_scores/model.onnx
+# $1: network, rest: options
+decided() {
+    net_of_scores=$1
+    shift
+    "$mona" compile "$net_of_scores" -o "$tmp/d.mona" --precision auto "$@" > "$tmp/said"
+}
+succeeds "auto of an array of scores" decided $scores --size 64x64 --max-drop 50% --calibrate "$tmp/pictures/p1.png"
+at_least "counts the decisions on its last axis that change, %" \
+    "$(sed -n 's/^  int8  loses \([0-9.]*\) %.*/\1/p' "$tmp/said")" 0.01
+fails "per cent where nothing is decided" "makes no decisions" decided $sr --max-drop 1% --calibrate "$tmp/pictures/p1.png"
+python3 -c '
+import struct
+head = b"{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: False, \x27shape\x27: (12, 4, 5, 5), }"
+head += b" " * (63 - (10 + len(head)) % 64) + b"\n"
+numbers = [(i * i * 7919 % 1009) / 504.5 - 1 for i in range(1200)]
+open("'"$tmp"'/twelve.npy", "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + struct.pack("<1200f", *numbers))'
+succeeds "auto of a classifier without a budget" decided tests/conformance/residual/model.onnx \
+    --calibrate "$tmp/twelve.npy" --tolerance 0
+same "judges it by decisions, on all samples" "$(sed -n 's/.* plans on \(12 samples, at most 1 %\),.*/\1/p' "$tmp/said")" "12 samples, at most 1 %"
+
 # ---- what the nets lose
 if [ -d $t91 ] && [ -z "$SANITIZE" ]; then
     espcn=$shared/data/onnx/super_resolution_10

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A device with memory of its own, which the host cannot touch: its runs read what was uploaded, and
- * its streams work together with those of the host. */
+ * its streams work together with those of the host. Which instruction set the host's names stand for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include "engine/name.h"
 #include "engine/run/device.h"
+#include "engine/run/isas.h"
 #include "tests/unit/fixture.h"
 
 /* ---- the device ------------------------------------------------------------------------------ */
@@ -240,12 +242,34 @@ static void properties_and_telemetry(void **state)
     mona_device_close(&far);
 }
 
+/* The best of those that this CPU can run and that have the name, or any. */
+static const ac_isa *best_isa(const char *name)
+{
+    const ac_isa *best = NULL;
+    for (size_t i = 0; i < MONA_ISAS; i++)
+        if (!(mona_isas[i].needs & ~mona_port_cpu_features()) &&
+            (!name || mona_names_equal(name, mona_isas[i].isa->name)))
+            best = mona_isas[i].isa;
+    return best;
+}
+
+static void instruction_sets(void **state)
+{
+    (void)state;
+    assert_ptr_equal(mona_device_host.isa(NULL), best_isa(NULL));
+    for (size_t i = 0; i < MONA_ISAS; i++)
+        assert_ptr_equal(mona_device_host.isa(mona_isas[i].isa->name),
+                         best_isa(mona_isas[i].isa->name));
+    assert_null(mona_device_host.isa("none"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_of_its_own),
         cmocka_unit_test(memory_of_the_host),
         cmocka_unit_test(properties_and_telemetry),
+        cmocka_unit_test(instruction_sets),
     };
     return cmocka_run_group_tests_name("device", tests, NULL, NULL);
 }

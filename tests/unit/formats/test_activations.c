@@ -2,6 +2,8 @@
 /* Activations that are functions: each becomes part of the convolution before it, however the
  * exporter wrote it, and no array is needed. */
 #include "tests/unit/compiler_check.h"
+
+#include "formats/compiler/quantize/table.h"
 #include "tests/unit/recorded.h"
 
 /* Writes the activation of "c" to "a". */
@@ -249,6 +251,19 @@ static void other_products_stay(void **state)
     compiler_close(c);
 }
 
+/* A table's 256 sums do not go on where its results saturate. */
+static void tables_end_where_results_do(void **state)
+{
+    (void)state;
+    const graph_node node = {.after_add.kind = MONA_ACT_HARD_SWISH};
+    graph_value sums = {.low = -40, .high = 1e20f};
+    const graph g = {.values = &sums, .value_count = 1};
+    const value_format six = {MONA_S8, 6.0f / 127};
+    const table_source source = table_find_source(&g, &node, six);
+    assert_float_equal(-source.scale * (float)source.zero, -3, 0.1);
+    assert_float_equal(source.scale * (float)(255 - source.zero), 6, 0.1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +272,7 @@ int main(void)
         cmocka_unit_test(targets_agree),
         cmocka_unit_test(functions_stand_alone),
         cmocka_unit_test(other_products_stay),
+        cmocka_unit_test(tables_end_where_results_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
