@@ -123,13 +123,16 @@ static bool check_input(const char *path)
         return true;
     if (!url_check(path, &error))
         return !cli_fail(1, "%s", error.text);
+    struct stat status;
     FILE *file = fopen(path, "rb");
-    if (!file) {
-        cli_fail(0, "%s: cannot be read: %s", path, strerror(errno));
-        return false;
-    }
+    if (!file)
+        return cli_fail(0, "%s: cannot be read: %s", path, strerror(errno));
+    const bool folder = !fstat(fileno(file), &status) && S_ISDIR(status.st_mode);
     fclose(file);
-    return true;
+    return !folder || cli_fail(0,
+                               "%s: expected a video or an image, found a directory; --out-dir "
+                               "enhances all that is in one",
+                               path);
 }
 
 /* Data from a pipe can be read only once, but input files are opened more than once. So a named
@@ -162,9 +165,9 @@ static int check_files(const arguments *a, bool image)
             "%s: expected a picture (PNG, JPEG, WebP, BMP or TIFF), because the output is one, "
             "found none; a video can become numbered pictures (%%04d.png) or a --preview",
             a->input);
-    if (a->preview >= 0 && image)
-        return cli_fail(EXIT_FAILED, "%s: --preview works only on videos, found a picture",
-                        a->input);
+    if ((a->preview >= 0 || a->live) && image)
+        return cli_fail(EXIT_FAILED, "%s: %s works only on videos, found a picture", a->input,
+                        a->live ? "--live" : "--preview");
     if (a->html && (numbered || picture_pattern(a->output)))
         return cli_fail(EXIT_USAGE, "--html works only on videos, found numbered pictures");
     if (((a->preview >= 0 || a->dry_run) && piped) ||

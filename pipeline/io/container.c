@@ -203,20 +203,26 @@ typedef struct checking {
     const pipeline_notes *notes;
 } checking;
 
+/* As users call it. */
+static const char *container_name(const AVOutputFormat *format)
+{
+    return !strcmp(format->name, "image2") ? "a row of pictures" : format->name;
+}
+
 /* Reports one thing that will be lost: as a note with drop, else as the error. remedy: another one
  * than a container. */
 static bool lose(const checking *c, const char *what, const char *remedy, bool drop,
                  pipeline_error *error)
 {
     if (drop) {
-        pipeline_note(c->notes, "%s: %s cannot hold %s; it is left out", c->path, c->format->name,
-                      what);
+        pipeline_note(c->notes, "%s: %s cannot hold %s; it is left out", c->path,
+                      container_name(c->format), what);
         return true;
     }
     const char *suffix = find_alternative(c->input, c->video, c->choice);
     return pipeline_fail(
         error, "%s: %s cannot hold %s; %s%s%s %s--drop-unsupported to leave it out", c->path,
-        c->format->name, what,
+        container_name(c->format), what,
         suffix ? "use " : "no container that mona writes holds everything; use",
         suffix ? suffix : "", suffix ? ", which holds everything, or" : "", remedy);
 }

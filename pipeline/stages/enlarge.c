@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Super-resolution: luma is enlarged by a network, which works in studio range (range.h), chroma and
- * alpha by bicubic interpolation. In a video only what differs from the frame before is enlarged
+ * alpha by bicubic interpolation; subsampled chroma is then guided by luma (chroma_guide.h). In a video only what differs from the frame before is enlarged
  * (changes.h). */
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/model_format.h"
 #include "pipeline/quality/model_run.h"
 #include "pipeline/stages/changes.h"
 #include "pipeline/stages/chip.h"
+#include "pipeline/stages/chroma_guide.h"
 #include "pipeline/stages/chroma_location.h"
 #include "pipeline/stages/plane_roles.h"
 #include "pipeline/stages/range.h"
@@ -20,6 +22,15 @@ typedef struct conversion {
     const frame *to, *from;
 } conversion;
 
+/* The frames whose chroma is guided. */
+typedef struct guided {
+    const chroma_guide *guide;
+    const frame *in, *out, *previous; /* the result for the frame before; NULL: there is none, or it
+                                         is not known what changed */
+    const plane_change *changes;
+    bool changed;
+} guided;
+
 typedef struct enlarger {
     session_binding luma, chroma, alpha;
     chip chip;      /* what runs luma, if that is on a chip */
@@ -29,6 +40,8 @@ typedef struct enlarger {
     uint8_t *studio_memory; /* the memory of studio; NULL: frames already have studio range */
     frame studio[2];        /* luma as the network reads and writes it */
     conversion conversions[STAGE_SLOTS][2];
+    chroma_guide guide;
+    guided guided[STAGE_SLOTS];
 } enlarger;
 
 /* Binds a model of one plane to a plane's size and checks that it enlarges as much as the stage
@@ -114,13 +127,16 @@ static bool open(stage *s, const stage_settings *settings, pipeline_error *error
         session_binding_allocate(changes_most(frame_plane_size(&s->in, 0)) * sizeof *e->rects);
     if (!e->rects)
         return pipeline_fail(error, "out of memory");
+    const bool guides = !settings->plain_chroma && chroma_guide_helps(&s->in, s->scale);
     return open_luma(e, s, model, settings, error) &&
+           (!guides ||
+            chroma_guide_open(&e->guide, &s->in, s->scale, settings->chroma_location, error)) &&
            (s->in.planes < 3 ||
             open_interpolated(&e->chroma, &e->sited[0], s, settings, 1, error)) &&
            (s->in.planes < 4 || open_interpolated(&e->alpha, &e->sited[1], s, settings, 3, error));
 }
 
-/* Both run on the stream, before and after the network. */
+/* All run on the stream, before and after networks. */
 static void enter_studio(void *argument)
 {
     const conversion *c = argument;
@@ -174,14 +190,57 @@ static mona_status enqueue_luma(stage *s, const stage_work *w)
     return status ? status : mona_stream_call(s->stream, leave_studio, &c[1]);
 }
 
+static void take_guide(void *argument)
+{
+    guided *c = argument;
+    c->changed = !c->previous;
+    for (unsigned p = 0; p < 3 && !c->changed; p++)
+        c->changed = c->changes[p].change.count;
+    if (c->changed)
+        chroma_guide_take(c->guide, c->in);
+}
+
+static void apply_guide(void *argument)
+{
+    const guided *c = argument;
+    if (c->changed)
+        chroma_guide_apply(c->guide, c->in, c->out);
+    for (unsigned p = 1; p < 3 && !c->changed; p++)
+        memcpy(c->out->data[p], c->previous->data[p],
+               (size_t)c->out->stride[p] * frame_plane_size(&c->out->format, p).height);
+}
+
+/* Chroma that was interpolated into the guide's planes becomes the result's. */
+static mona_status enqueue_guide(stage *s, const stage_work *w)
+{
+    enlarger *e = s->state;
+    guided *c = &e->guided[w->slot];
+    const mona_buffer low = frame_buffer(&e->guide.low, 0), high = frame_buffer(&e->guide.high, 0);
+    const bool compares = w->before && !chip_is_open(&e->chip) &&
+                          e->luma.device != &mona_device_ascend &&
+                          e->chroma.device != &mona_device_ascend;
+    *c = (guided){.guide = &e->guide,
+                  .in = w->in,
+                  .out = w->out,
+                  .previous = compares ? w->previous : NULL,
+                  .changes = e->changes[w->slot]};
+    mona_status status = mona_stream_call(s->stream, take_guide, c);
+    if (!status)
+        status = mona_stream_run_if(s->stream, &c->changed, e->chroma.session, &low, &high);
+    return status ? status : mona_stream_call(s->stream, apply_guide, c);
+}
+
 static mona_status enqueue(stage *s, const stage_work *w)
 {
     const enlarger *e = s->state;
+    const bool guides = e->guide.bytes;
     mona_status status = enqueue_luma(s, w);
     for (unsigned p = 1; p < w->in->format.planes && !status; p++)
-        status =
-            enqueue_model(s, p == 3 ? &e->alpha : &e->chroma, w, p, w->in, w->out, w->previous);
-    return status;
+        status = guides && p < 3
+                     ? enqueue_model(s, &e->chroma, w, p, w->in, &e->guide.high, &e->guide.high)
+                     : enqueue_model(s, p == 3 ? &e->alpha : &e->chroma, w, p, w->in, w->out,
+                                     w->previous);
+    return status || !guides ? status : enqueue_guide(s, w);
 }
 
 static mona_stream *entry(const void *state)
@@ -193,6 +252,7 @@ static void close_enlarger(void *state)
 {
     enlarger *e = state;
     chip_close(&e->chip);
+    chroma_guide_close(&e->guide);
     session_binding_close(&e->luma);
     session_binding_close(&e->chroma);
     session_binding_close(&e->alpha);
@@ -207,14 +267,14 @@ static size_t bytes(const void *state)
     const enlarger *e = state;
     return session_binding_bytes(&e->luma) + session_binding_bytes(&e->chroma) +
            session_binding_bytes(&e->alpha) + frame_bytes(&e->studio[0].format) +
-           frame_bytes(&e->studio[1].format);
+           frame_bytes(&e->studio[1].format) + e->guide.bytes;
 }
 
 static unsigned models(const void *state, stage_model list[STAGE_MAX_MODELS])
 {
     const enlarger *e = state;
     list[0] = (stage_model){&e->luma, 1};
-    list[1] = (stage_model){&e->chroma, 2};
+    list[1] = (stage_model){&e->chroma, e->guide.bytes ? 3 : 2};
     list[2] = (stage_model){&e->alpha, 1};
     return 3;
 }

@@ -78,6 +78,7 @@ bool processor_open_result(processor *p, const stage_settings *settings, unsigne
 {
     const chain *c = &p->stages;
     stage_settings plain = *settings;
+    plain.plain_chroma = true;
     stage_kind kinds[CHAIN_MAX_STAGES];
     resize_kernels kernels[CHAIN_MAX_STAGES];
     unsigned count = 0;

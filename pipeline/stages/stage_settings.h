@@ -45,6 +45,7 @@ typedef struct stage_settings {
     bool still; /* a picture, not a video */
     bool compressed;                 /* estimates count the error left by compression as noise */
     double colour_strength;          /* 0..1 */
+    bool plain_chroma;               /* is interpolated without luma as a guide */
     bool full_range;                 /* of samples; else studio range */
     chroma_location chroma_location; /* of subsampled chroma */
     resize_scale resize; /* of the result to the input, where there is a stage that resizes */

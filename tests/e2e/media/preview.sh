@@ -59,6 +59,7 @@ refused() {
 }
 refused "a time after the end" 1 "expected frames at 100 s or later" "$tmp/clip.mp4" -o "$tmp/no.png" --preview 100
 ! full || refused "a picture" 1 "works only on videos" "$tmp/look.png" -o "$tmp/no.png" --preview 0
+refused "a picture as a live stream" 1 "live works only on videos" "$tmp/look.png" -o "$tmp/no.png" --live
 refused "another name than .png" 1 "expected a name that ends in .png" "$tmp/clip.mp4" -o "$tmp/no.mp4" --preview 0
 ! full || refused "standard input" 2 "need files" - -o "$tmp/no.png" --preview 0
 ! full || refused "a folder that is not there" 1 "No such file" "$tmp/clip.mp4" -o "$tmp/none/no.png" --preview 0
