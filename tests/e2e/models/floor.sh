@@ -48,7 +48,7 @@ floor denoise_fast noisy "$noisy" 5.85 0.265
 floor denoise_fast_video noisy "$noisy" 5.65 0.255
 if full; then
     floor sr_x2_balanced half "$bicubic" 4.3 0.051
-    floor denoise_balanced noisy "$noisy" 7.2 0.28
+    floor denoise_balanced noisy "$noisy" 6.8 0.28
 fi
 kept=$("$mona" enhance "$tmp/whole.y4m" -o "$tmp/kept.y4m" --stages denoise --temporal off --quiet && quality "$tmp/kept.y4m")
 echo "# without noise: $kept"
