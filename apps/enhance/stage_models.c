@@ -167,6 +167,8 @@ bool stage_models_open(stage_models *models, const model_choice *choice, const s
     settings->stage.denoise = &models->denoise.model;
     settings->stage.colour = &models->colour.model;
     settings->stage.bicubic = &models->bicubic.model;
+    /* The guide takes as long as a quarter of the fast tier's network. */
+    settings->stage.plain_chroma = tier_of(choice->tier) == 0;
     settings->stage.delay = list->delay;
     if ((choice->sr && !open_file(&models->sr[0], choice->sr, settings)) ||
         !(choice->denoise ? model_source_open(&models->denoise, choice->denoise)

@@ -51,13 +51,10 @@ for case in $formats; do
         "$(ffmpeg -v error -i "$tmp/in.mkv" -vf "$luma,scale=iw*3:ih*3:flags=neighbor" -f md5 -)"
 done
 
-# Bicubic interpolation of luma and, where flat luma guides nothing, of chroma that lies left, in double precision.
-for case in 12:null 12:lutyuv=y=maxval/3 $(! full || echo 16:null 16:lutyuv=y=maxval/3); do
-    bits=${case%%:*}
-    case $case in *null) bytes=11040 ;; *) bytes=16560 ;; esac
+# Bicubic interpolation of luma and of chroma that lies left, in double precision.
+for bits in 12 $(! full || echo 16); do
     # shellcheck disable=SC2086
-    ffmpeg -v error -y $source -frames:v 1 -vf "format=yuv420p${bits}le,${case#*:}" -c:v ffv1 "$tmp/in.mkv"
-    ffmpeg -v error -y -i "$tmp/in.mkv" -f rawvideo "$tmp/small"
+    ffmpeg -v error -y $source -frames:v 1 -pix_fmt "yuv420p${bits}le" -c:v ffv1 "$tmp/in.mkv" -frames:v 1 -pix_fmt "yuv420p${bits}le" -f rawvideo "$tmp/small"
     enhance nut "$tmp/in.mkv" "-c rawvideo --stages sr --sr bicubic_x2"
     ffmpeg -v error -y -i "$tmp/out.nut" -f rawvideo "$tmp/large"
     python3 - "$tmp/small" "$bits" > "$tmp/wanted" <<'PYTHON'
@@ -81,8 +78,20 @@ for w, h, off in ((46, 30, 0), (23, 15, 1 / 8), (23, 15, 1 / 8)):
             s = sum(a * b * v[j * w + i] for j, a in rows for i, b in taps(x, w, off))
             sys.stdout.buffer.write(struct.pack("<H", min(max(math.floor(s + 0.5), 0), top)))
 PYTHON
-    same "$case: bicubic in double precision, to the bit" "$(head -c "$bytes" "$tmp/large" | cksum)" "$(head -c "$bytes" "$tmp/wanted" | cksum)"
+    same "$bits bits: bicubic in double precision, to the bit" "$(cksum < "$tmp/large")" "$(cksum < "$tmp/wanted")"
 done
+
+# From the balanced tier on, luma guides chroma, whichever network enlarges luma.
+# shellcheck disable=SC2086
+ffmpeg -v error -y $source -frames:v 1 -pix_fmt yuv420p -c:v ffv1 "$tmp/in.mkv"
+for tier in fast balanced; do
+    enhance mkv "$tmp/in.mkv" "-c ffv1 --stages sr --sr bicubic_x2 --tier $tier"
+    for plane in y u; do
+        ffmpeg -v error -i "$tmp/out.mkv" -vf extractplanes=$plane -f md5 - > "$tmp/$tier.$plane"
+    done
+done
+same "tiers change no luma of another network" "$(cat "$tmp/balanced.y")" "$(cat "$tmp/fast.y")"
+same "the balanced tier guides chroma" "$(cmp -s "$tmp/balanced.u" "$tmp/fast.u" || echo other)" other
 
 # A ramp has more levels than the networks see.
 # shellcheck disable=SC2086
