@@ -31,8 +31,7 @@ bool photo_open(photo *p, const char *path, const char *result, const pipeline_n
     if (still_is_animated(path))
         pipeline_note(
             notes,
-            "%s: animated; only its first picture is used, because the output is a single "
-            "one",
+            "%s: animated; only its first picture is used, because the output is a single one",
             path);
     return (still_read_head(&p->image, path) || still_read(&p->image, path, 0, notes, error)) &&
            fit(p, notes, error);

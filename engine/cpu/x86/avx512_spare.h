@@ -231,12 +231,9 @@ static bool spare_run(const job *j, uint32_t blocks)
 {
     if (!j->conv->spare_ports || j->conv->source_type != MONA_U8)
         return false;
-    const bool taps = taps_possible(j, blocks);
-    if (taps)
-        taps_run(j);
-    else if (mixed_possible(j, blocks))
-        mixed_run(j);
-    else
-        return false;
-    return true;
+    if (taps_possible(j, blocks))
+        return taps_run(j), true;
+    if (mixed_possible(j, blocks))
+        return mixed_run(j), true;
+    return false;
 }
