@@ -332,15 +332,16 @@ static void the_search_finds_the_layer_that_suffers(void **state)
 /* A chain of 40 small layers and a large one, the last. */
 static onnx_builder *long_net(void)
 {
-    static char names[40][8];
+    char before[8] = "x", name[8];
     seed = 31;
     onnx_builder *b = ob_new(13);
     ob_input(b, "x", 4, 0, 0);
     for (int i = 0; i < 40; i++) {
-        snprintf(names[i], sizeof names[i], "n%d", i);
-        add_conv(b, i ? names[i - 1] : "x", names[i], 4, i == 39 ? 32 : 4);
+        snprintf(name, sizeof name, "n%d", i);
+        add_conv(b, before, name, 4, i == 39 ? 32 : 4);
+        memcpy(before, name, sizeof name);
     }
-    add_conv(b, names[39], "large", 32, 32);
+    add_conv(b, name, "large", 32, 32);
     ob_output(b, "large");
     return b;
 }
