@@ -57,10 +57,7 @@ static void put_words(FILE *out, const char *name, const void *bytes, size_t siz
 
 static void put_shape(FILE *out, const mona_shape *s)
 {
-    fprintf(out, "{%u, %u, %u, %d", s->channels, s->height, s->width, (int)s->type);
-    if (s->zero)
-        fprintf(out, ", %u", s->zero);
-    fputs("}", out);
+    fprintf(out, "{%u, %u, %u, %d, %u}", s->channels, s->height, s->width, (int)s->type, s->zero);
 }
 
 /* Where constants of the session lie in the array of constants. */
