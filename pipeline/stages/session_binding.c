@@ -3,18 +3,28 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "engine/mona_ascend.h"
 
+enum { HUGE_PAGE = 2 << 20 };
+
+/* Memory of frames is asked for in huge pages: the first touch of a usual page costs far more than
+ * its 4 KB of work where the system is itself a guest. */
 void *session_binding_allocate(size_t bytes)
 {
-    if (bytes > SIZE_MAX - MONA_ALIGNMENT)
+    const size_t alignment = bytes >= HUGE_PAGE ? HUGE_PAGE : MONA_ALIGNMENT;
+    if (bytes > SIZE_MAX - alignment)
         return NULL;
-    size_t whole = (bytes + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT;
-    void *memory = aligned_alloc(MONA_ALIGNMENT, whole ? whole : MONA_ALIGNMENT);
-    if (memory)
-        memset(memory, 0, whole);
-    return memory;
+    const size_t whole = (bytes + !bytes + alignment - 1) / alignment * alignment;
+    void *memory = aligned_alloc(alignment, whole);
+    if (!memory)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (alignment == HUGE_PAGE)
+        madvise(memory, whole, MADV_HUGEPAGE); /* refused: usual pages will do */
+#endif
+    return memset(memory, 0, whole);
 }
 
 static bool deepen(session_binding *bound, mona_model *deep, const mona_model *model,

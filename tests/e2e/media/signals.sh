@@ -37,8 +37,8 @@ at_least "every one of them" "$tests" $((8 + moments))
 # ---- what dead runs have left ---------------------------------------------------------------------
 part="$tmp/dead.mkv.mona.part"
 ffmpeg -v error -i "$tmp/small.mp4" -c copy "$tmp/small.ts"
-# Starts a run; when this returns, the run has created its part file. It cannot end before $tmp/end exists, as until
-# then its input does not.
+# Starts a run; when this returns, the run has created and locked its part file: a lock on the file of this name is what
+# other runs go by. The run cannot end before $tmp/end exists, as until then its input does not.
 start() {
     rm -f "$tmp/end"
     {
@@ -47,7 +47,7 @@ start() {
     } | "$mona" enhance - -o "$tmp/dead.mkv" --preset ultrafast --quiet 2> "$tmp/log" &
     job=$!
     waited=0
-    while [ $waited -lt 600 ] && { [ ! -e "$part" ] || grep -qx dead "$part"; }; do
+    while [ $waited -lt 600 ] && ! grep -q ":$(stat -c %i "$part" 2> /dev/null || echo none) " /proc/locks; do
         sleep 0.05
         waited=$((waited + 1))
     done
