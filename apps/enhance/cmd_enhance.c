@@ -162,7 +162,8 @@ static int check_files(const arguments *a, bool image)
         enhance_makes_picture(a->output))
         return cli_fail(
             EXIT_FAILED,
-            "%s: expected a picture (PNG, JPEG, WebP, BMP or TIFF), because the output is one, "
+            "%s: expected a picture (PNG, JPEG, WebP, BMP, TIFF, PGM, PPM), because the output is "
+            "one, "
             "found none; a video can become numbered pictures (%%04d.png) or a --preview",
             a->input);
     if ((a->preview >= 0 || a->live) && image)

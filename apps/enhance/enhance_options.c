@@ -78,7 +78,7 @@ static model_choice choose_models(const enhance_options *o, resize_scale scale, 
 
 /* Options for videos, given for a picture. They are no error, because a folder may have
  * both. */
-static void tell_unused(const enhance_options *o, const pipeline_notes *notes)
+static void tell_unused(const enhance_options *o, const enhance_settings *s)
 {
     const char *name = strcmp(o->rotate, "auto") ? "--rotate"
                        : o->codec                ? "--codec"
@@ -86,9 +86,10 @@ static void tell_unused(const enhance_options *o, const pipeline_notes *notes)
                        : o->match_bitrate        ? "--match-bitrate"
                        : o->preset               ? "--preset"
                        : o->encoder.count        ? "--encoder-option"
+                       : s->resume               ? "--resume"
                                                  : NULL;
     if (name)
-        pipeline_note(notes, "%s has no effect on a picture, only on videos", name);
+        pipeline_note(&s->notes, "%s has no effect on a picture, only on videos", name);
 }
 
 bool enhance_options_check(enhance_options *o)
@@ -199,7 +200,7 @@ int enhance_options_apply(enhance_options *o, bool image, bool delays, stage_mod
     if (settings->double_fields && !settings->deinterlace)
         return cli_fail(EXIT_USAGE, "--fields double: expected --deinterlace auto, found off");
     if (image)
-        tell_unused(o, &settings->notes);
+        tell_unused(o, settings);
     settings->encoder.crf = o->crf;
     settings->encoder.preset = o->preset;
     settings->encoder.options = o->encoder.items;

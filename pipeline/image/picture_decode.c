@@ -92,6 +92,8 @@ static enum AVCodecID codec_of(picture_kind kind)
            : kind == PICTURE_JPEG ? AV_CODEC_ID_MJPEG
            : kind == PICTURE_WEBP ? AV_CODEC_ID_WEBP
            : kind == PICTURE_BMP  ? AV_CODEC_ID_BMP
+           : kind == PICTURE_PGM  ? AV_CODEC_ID_PGM
+           : kind == PICTURE_PPM  ? AV_CODEC_ID_PPM
                                   : AV_CODEC_ID_TIFF;
 }
 

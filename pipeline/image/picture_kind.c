@@ -20,7 +20,9 @@ picture_kind picture_kind_of(const uint8_t *file, size_t size)
     } kinds[] = {{PICTURE_PNG, 8, "\x89PNG\r\n\x1a\n"},
                  {PICTURE_JPEG, 3, "\xff\xd8\xff"},
                  {PICTURE_TIFF, 4, "II*\0"},
-                 {PICTURE_TIFF, 4, "MM\0*"}};
+                 {PICTURE_TIFF, 4, "MM\0*"},
+                 {PICTURE_PGM, 3, "P5\n"},
+                 {PICTURE_PPM, 3, "P6\n"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (size >= kinds[i].length && !memcmp(file, kinds[i].begin, kinds[i].length))
             return kinds[i].kind;

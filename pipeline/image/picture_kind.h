@@ -13,6 +13,8 @@ typedef enum picture_kind {
     PICTURE_WEBP,
     PICTURE_BMP,
     PICTURE_TIFF,
+    PICTURE_PGM, /* binary ones of netpbm */
+    PICTURE_PPM,
 } picture_kind;
 
 enum { PICTURE_HEAD = 32 }; /* bytes that suffice to recognise the kind */

@@ -150,7 +150,9 @@ static bool read_bytes(still *image, const char *path, const uint8_t *file, size
     image->compression = jpeg_error(file, size);
     if (kind == PICTURE_NONE)
         return pipeline_fail(
-            error, "%s: expected a PNG, JPEG, WebP, BMP or TIFF image, found none of them", path);
+            error,
+            "%s: expected a PNG, JPEG, WebP, BMP, TIFF, PGM or PPM image, found none of them",
+            path);
     if (kind == PICTURE_PNG || kind == PICTURE_JPEG) {
         if (load(image, path, file, size, kind, channels, error))
             return true;

@@ -9,20 +9,21 @@
 
 enum { HUGE_PAGE = 2 << 20 };
 
-/* Memory of frames is asked for in huge pages: the first touch of a usual page costs far more than
- * its 4 KB of work where the system is itself a guest. */
+/* The first touch of a usual page costs far more than its 4 KB of work where the system is itself a
+ * guest, so memory of frames is asked for in huge pages. Its end is not, as that would take up to
+ * 2 MB more than mona says it needs. */
 void *session_binding_allocate(size_t bytes)
 {
     const size_t alignment = bytes >= HUGE_PAGE ? HUGE_PAGE : MONA_ALIGNMENT;
     if (bytes > SIZE_MAX - alignment)
         return NULL;
-    const size_t whole = (bytes + !bytes + alignment - 1) / alignment * alignment;
-    void *memory = aligned_alloc(alignment, whole);
-    if (!memory)
+    const size_t whole = (bytes + !bytes + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT;
+    void *memory;
+    if (posix_memalign(&memory, alignment, whole))
         return NULL;
 #ifdef MADV_HUGEPAGE
-    if (alignment == HUGE_PAGE)
-        madvise(memory, whole, MADV_HUGEPAGE); /* refused: usual pages will do */
+    madvise(memory, whole / HUGE_PAGE * HUGE_PAGE,
+            MADV_HUGEPAGE); /* refused: usual pages will do */
 #endif
     return memset(memory, 0, whole);
 }

@@ -84,36 +84,63 @@ INLINE vf residual_of(const bytes_residual *r, uint32_t i)
     return residual_from(r, load16(r->data + (size_t)i * AC_FRACTAL));
 }
 
+/* What a plain epilogue of one block needs, and where its results go. */
+typedef struct plain {
+    vf scale, offset, low;
+    bytes_residual residual;
+    bool is_signed;
+    uint8_t *out;
+} plain;
+
+INLINE plain plain_of(const job *j, const bool add, const uint32_t b, uint32_t x)
+{
+    const vf scale = vf_load(j->conv->epilogue.scale + (size_t)(j->n + b) * AC_FRACTAL);
+    return (plain){
+        .scale = scale,
+        .offset = _mm512_mul_ps(scale, vf_set1(-0x1.8p23f)),
+        .low = vf_set1(j->limits->stage[0].low),
+        .residual = add ? residual_at(j->row, j->n + b, x) : (bytes_residual){0},
+        .is_signed = j->row->output.type == MONA_S8,
+        .out = result_of(j, b, x),
+    };
+}
+
+/* The result of pixel i as integers. */
+INLINE __m512i plain_result(const plain *p, const bool add, __m512i sum, uint32_t i)
+{
+    vf t = round_11_bits(_mm512_fmadd_ps(_mm512_castsi512_ps(sum), p->scale, p->offset));
+    if (add)
+        t = round_11_bits(_mm512_add_ps(vf_max(t, p->low), residual_of(&p->residual, i)));
+    return _mm512_cvtps_epi32(t);
+}
+
+/* Stores pixels i to i + 3. sums: those of pixel i, `distance` vectors from one pixel's to the
+ * next's. */
+INLINE void plain_four(const plain *p, const bool add, const __m512i *sums, const uint32_t distance,
+                       uint32_t i)
+{
+    __m512i q[4];
+    UNROLL
+    for (uint32_t k = 0; k < 4; k++)
+        q[k] = plain_result(p, add, sums[k * distance], i + k);
+    _mm512_storeu_si512(p->out + (size_t)i * AC_FRACTAL, four_to_bytes(q, p->is_signed));
+}
+
 /* Stores block b of acc by a plain epilogue. acc: [pixels][blocks] accumulators, of pixels from x
  * on. pixels: 1, or at least 4. */
 INLINE void plain_store(const job *j, const bool add, const __m512i *acc, const uint32_t pixels,
                         const uint32_t blocks, const uint32_t b, uint32_t x)
 {
-    const uint32_t n = j->n + b;
-    const vf scale = vf_load(j->conv->epilogue.scale + (size_t)n * AC_FRACTAL);
-    const vf offset = _mm512_mul_ps(scale, vf_set1(-0x1.8p23f));
-    const vf low = vf_set1(j->limits->stage[0].low);
-    const bytes_residual residual = add ? residual_at(j->row, n, x) : (bytes_residual){0};
-    const bool is_signed = j->row->output.type == MONA_S8;
-    uint8_t *out = result_of(j, b, x);
-    __m512i q[MAX_PIXELS];
-    UNROLL
-    for (uint32_t i = 0; i < pixels; i++) {
-        const vf sum = _mm512_castsi512_ps(acc[i * blocks + b]);
-        vf t = round_11_bits(_mm512_fmadd_ps(sum, scale, offset));
-        if (add)
-            t = round_11_bits(_mm512_add_ps(vf_max(t, low), residual_of(&residual, i)));
-        q[i] = _mm512_cvtps_epi32(t);
-    }
+    const plain p = plain_of(j, add, b, x);
     if (pixels == 1) {
-        const __m512i same[4] = {q[0], q[0], q[0], q[0]};
-        store16(out, _mm512_castsi512_si128(four_to_bytes(same, is_signed)));
+        const __m512i q = plain_result(&p, add, acc[b], 0), same[4] = {q, q, q, q};
+        store16(p.out, _mm512_castsi512_si128(four_to_bytes(same, p.is_signed)));
         return;
     }
     UNROLL
     for (uint32_t i = 0; i < pixels; i += 4) {
         const uint32_t first = i + 4 <= pixels ? i : pixels - 4;
-        _mm512_storeu_si512(out + (size_t)first * AC_FRACTAL, four_to_bytes(q + first, is_signed));
+        plain_four(&p, add, acc + first * blocks + b, blocks, first);
     }
 }
 

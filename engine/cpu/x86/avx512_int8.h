@@ -132,6 +132,54 @@ INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t block
     int8_store(j, acc, pixels, blocks, x);
 }
 
+/* Few steps: a filter of three rows with one or three steps each, like the first layer of a network
+ * that takes one or three channels. Its weights stay in registers, and blocks are as small as a
+ * store's, so that a CPU finishes some while it multiplies others. */
+INLINE void int8_few(const job *j, const uint32_t steps, const uint32_t distance)
+{
+    const uint32_t end = j->origin + j->pixels, first = j->runs_origin;
+    const uint8_t *runs[3] = {j->runs[0], j->runs[1], j->runs[2]};
+    const __m512i start = _mm512_loadu_si512(j->start[0]);
+    const plain e = plain_of(j, false, 0, j->origin);
+    __m512i w[9];
+    UNROLL
+    for (uint32_t s = 0; s < 3 * steps; s++) {
+        w[s] = _mm512_load_si512(j->weights[0] + (size_t)s * 64);
+        KEEP_IN_PLACE(w[s]);
+    }
+    for (uint32_t i = j->origin; i < end; i += 4) {
+        const uint32_t x = min_u32(i, end - 4);
+        __m512i acc[4] = {start, start, start, start};
+        UNROLL
+        for (uint32_t s = 0; s < 3 * steps; s++) {
+            const uint8_t *p = runs[s / steps] + (size_t)(x - first) * distance + s % steps * 4;
+            UNROLL
+            for (uint32_t k = 0; k < 4; k++)
+                acc[k] = _mm512_dpbusd_epi32(acc[k], quad_at(p + (size_t)k * distance), w[s]);
+        }
+        plain_four(&e, false, acc, 1, x - j->origin);
+    }
+}
+
+/* Computes the job with few steps, or returns false and does nothing. Three steps of a pair are
+ * faster with operands that both blocks use. */
+static bool int8_few_run(const job *source, uint32_t blocks)
+{
+    job j = *source;
+    const uint32_t steps = (j.conv->run_elements[j.first_run] + 3u) / 4;
+    const bool one = steps == 1 && j.conv->pixel_bytes == 1;
+    const bool three = steps == 3 && j.conv->pixel_bytes == 4 && blocks == 1;
+    if (!(one || three) || j.run_count != 3 || ac_block_steps(j.conv, j.n) != 3 * steps ||
+        j.pixels < 4 || !j.limits->plain || j.limits->add)
+        return false;
+    for (uint32_t b = 0; b < blocks; b++, next_block(&j))
+        if (one)
+            int8_few(&j, 1, 1);
+        else
+            int8_few(&j, 3, 4);
+    return true;
+}
+
 /* Computes the row in blocks of `many` pixels, then of `few`. The last block of `few` is moved back
  * to end at the last pixel. j->pixels >= few. */
 INLINE void int8_pixels(const job *j, const uint32_t many, const uint32_t few,
@@ -171,6 +219,8 @@ static void int8_one(const job *j)
 
 static void int8_unflipped(const job *j, uint32_t blocks)
 {
+    if (int8_few_run(j, blocks))
+        return;
     if (blocks == 2)
         int8_pair(j);
     else

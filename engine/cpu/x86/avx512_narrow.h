@@ -18,6 +18,7 @@ enum {
     NARROW_OUTPUTS = 6,
     NARROW_PIXELS = 16, /* pixels of a register block: 4 vectors of 4 pixels */
     NARROW_TILE = 96,
+    NARROW_EARLY = 3, /* taps before the last block is finished */
 };
 
 /* One, four or six outputs are computed, with a vector of sums for each. start: what sums start at:
@@ -26,6 +27,7 @@ typedef struct narrow_job {
     job base;
     uint32_t taps, width; /* width: bytes of a result: 1, 4 or 8 */
     __m512i start[NARROW_OUTPUTS];
+    const uint8_t *at[NARROW_TAPS];                /* the first pixel's */
     __m512i weights[NARROW_TAPS * NARROW_OUTPUTS]; /* [tap][vector], 16 channels in every lane */
 } narrow_job;
 
@@ -272,73 +274,104 @@ INLINE void narrow_write(const narrow_output *o, const uint32_t outputs, uint32_
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-/* Computes pixels x to x + 15 of the row, which are pixels k to k + 15 of the output. */
-INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, const bool flip, uint32_t x,
-                         const narrow_output *to, uint32_t k)
+/* The sums of 16 pixels: of outputs 0 to 3, 4 pixels in each vector, and of outputs 4 and 5. Of one
+ * output, all 16 are in the first vector. */
+typedef struct narrow_sums {
+    __m512i low[4], high[4];
+} narrow_sums;
+
+/* Multiplies the next tap of pixels x to x + 15. */
+INLINE void narrow_tap(__m512i *acc, const narrow_job *j, const uint32_t outputs, const bool flip,
+                       uint32_t tap, uint32_t x)
 {
-    const __m512i sign = _mm512_set1_epi8(-128), zero = _mm512_setzero_si512();
-    const uint16_t *elements = j->base.conv->run_elements;
-    const __m512i *w = j->weights;
-    __m512i acc[4 * NARROW_OUTPUTS], low[4], high[4];
+    const uint8_t *p = j->at[tap] + (size_t)x * 16;
+    const __m512i *w = j->weights + (size_t)tap * outputs;
+    __m512i a[4];
     UNROLL
-    for (uint32_t i = 0; i < 4 * outputs; i++)
-        acc[i] = j->start[i % outputs];
-    for (uint32_t r = 0; r < j->base.run_count; r++) {
-        const uint8_t *p = j->base.runs[r] + (size_t)x * 16;
-        const uint8_t *end = p + elements[r];
-        for (; p != end; p += 16, w += outputs) {
-            __m512i a[4];
-            UNROLL
-            for (uint32_t g = 0; g < 4; g++) {
-                a[g] = _mm512_loadu_si512(p + (size_t)g * 64);
-                if (flip)
-                    a[g] = _mm512_xor_si512(a[g], sign);
-            }
-            UNROLL
-            for (uint32_t o = 0; o < outputs; o++) {
-                const __m512i b = w[o];
-                UNROLL
-                for (uint32_t g = 0; g < 4; g++) {
-                    acc[g * outputs + o] = _mm512_dpbusd_epi32(acc[g * outputs + o], a[g], b);
-                    KEEP_IN_PLACE(acc[g * outputs + o]);
-                }
-            }
+    for (uint32_t g = 0; g < 4; g++) {
+        a[g] = _mm512_loadu_si512(p + (size_t)g * 64);
+        if (flip)
+            a[g] = _mm512_xor_si512(a[g], _mm512_set1_epi8(-128));
+    }
+    UNROLL
+    for (uint32_t o = 0; o < outputs; o++) {
+        const __m512i b = w[o];
+        UNROLL
+        for (uint32_t g = 0; g < 4; g++) {
+            acc[g * outputs + o] = _mm512_dpbusd_epi32(acc[g * outputs + o], a[g], b);
+            KEEP_IN_PLACE(acc[g * outputs + o]);
         }
     }
+}
+
+INLINE void narrow_add_up(narrow_sums *s, const uint32_t outputs, const __m512i *acc)
+{
     if (outputs == 1) {
-        const __m512i bytes = narrow_finish_single(&j->base, narrow_single(acc), x);
-        store16(to->out + k, _mm512_castsi512_si128(bytes));
+        s->low[0] = narrow_single(acc);
         return;
     }
     UNROLL
     for (uint32_t g = 0; g < 4; g++) {
-        const __m512i *a = acc + g * outputs;
-        low[g] = narrow_four(a);
-        high[g] = outputs > 4 ? narrow_two(a + 4) : zero;
+        s->low[g] = narrow_four(acc + g * outputs);
+        if (outputs > 4)
+            s->high[g] = narrow_two(acc + g * outputs + 4);
     }
-    const __m512i first = narrow_finish(&j->base, low, 0, x);
-    narrow_write(to, outputs, k, first, outputs > 4 ? narrow_finish(&j->base, high, 1, x) : first);
 }
 
-/* count >= NARROW_PIXELS. The last block is moved back to end at the last pixel. */
+/* Writes pixels x to x + 15 of the row as pixels k to k + 15 of the output. */
+INLINE void narrow_store(const job *j, const uint32_t outputs, const narrow_sums *s, uint32_t x,
+                         const narrow_output *to, uint32_t k)
+{
+    if (outputs == 1) {
+        const __m512i bytes = narrow_finish_single(j, s->low[0], x);
+        store16(to->out + k, _mm512_castsi512_si128(bytes));
+        return;
+    }
+    const __m512i first = narrow_finish(j, s->low, 0, x);
+    narrow_write(to, outputs, k, first, outputs > 4 ? narrow_finish(j, s->high, 1, x) : first);
+}
+
+/* count >= NARROW_PIXELS. The last block is moved back to end at the last pixel. A block's sums are
+ * finished after the next one's first taps, so that they wait for one another's latencies in turn. */
+INLINE void narrow_blocks(const narrow_job *j, const uint32_t outputs, const bool flip, uint32_t x,
+                          uint32_t count, const narrow_output *to)
+{
+    const uint32_t early = min_u32(j->taps, NARROW_EARLY);
+    narrow_sums sums = {0};
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < count; i += NARROW_PIXELS) {
+        const uint32_t k = min_u32(i, count - NARROW_PIXELS);
+        __m512i acc[4 * NARROW_OUTPUTS];
+        UNROLL
+        for (uint32_t n = 0; n < 4 * outputs; n++)
+            acc[n] = j->start[n % outputs];
+        for (uint32_t tap = 0; tap < early; tap++)
+            narrow_tap(acc, j, outputs, flip, tap, x + k);
+        if (i)
+            narrow_store(&j->base, outputs, &sums, x + before, to, before);
+        for (uint32_t tap = early; tap < j->taps; tap++)
+            narrow_tap(acc, j, outputs, flip, tap, x + k);
+        narrow_add_up(&sums, outputs, acc);
+        before = k;
+    }
+    narrow_store(&j->base, outputs, &sums, x + before, to, before);
+}
+
 static void narrow_tile(const narrow_job *j, uint32_t x, uint32_t count, const narrow_output *to)
 {
     const bool flip = j->base.conv->source_type == MONA_S8;
-    for (uint32_t i = 0; i < count; i += NARROW_PIXELS) {
-        const uint32_t k = min_u32(i, count - NARROW_PIXELS);
-        if (j->width == 1 && !flip)
-            narrow_block(j, 1, false, x + k, to, k);
-        else if (j->width == 1)
-            narrow_block(j, 1, true, x + k, to, k);
-        else if (j->width == 4 && !flip)
-            narrow_block(j, 4, false, x + k, to, k);
-        else if (j->width == 4)
-            narrow_block(j, 4, true, x + k, to, k);
-        else if (!flip)
-            narrow_block(j, NARROW_OUTPUTS, false, x + k, to, k);
-        else
-            narrow_block(j, NARROW_OUTPUTS, true, x + k, to, k);
-    }
+    if (j->width == 1 && !flip)
+        narrow_blocks(j, 1, false, x, count, to);
+    else if (j->width == 1)
+        narrow_blocks(j, 1, true, x, count, to);
+    else if (j->width == 4 && !flip)
+        narrow_blocks(j, 4, false, x, count, to);
+    else if (j->width == 4)
+        narrow_blocks(j, 4, true, x, count, to);
+    else if (!flip)
+        narrow_blocks(j, NARROW_OUTPUTS, false, x, count, to);
+    else
+        narrow_blocks(j, NARROW_OUTPUTS, true, x, count, to);
 }
 
 static __attribute__((noinline)) void conv_narrow(const ac_conv_row *row, const ac_isa *by)
@@ -352,6 +385,9 @@ static __attribute__((noinline)) void conv_narrow(const ac_conv_row *row, const 
     j.base = job_of(row, &limits, 0);
     j.taps = ac_block_steps(row->conv, 0) / 4;
     int8_start(&j.base, 0, start);
+    for (uint32_t r = 0, tap = 0; r < j.base.run_count; r++)
+        for (uint32_t i = 0; i < row->conv->run_elements[r]; i += 16)
+            j.at[tap++] = j.base.runs[r] + i;
     narrow_weights(&j, j.width == 8 ? NARROW_OUTPUTS : j.width);
     const bool planes = narrow_into_planes(row);
     const narrow_output whole = {planes ? row->planes->rows[0] : row->output.data,

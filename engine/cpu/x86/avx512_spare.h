@@ -222,8 +222,8 @@ static bool taps_possible(const job *j, uint32_t blocks)
 
 static bool mixed_possible(const job *j, uint32_t blocks)
 {
-    return blocks == 2 && outputs_of(j, 1) <= MIXED_OUTPUTS && j->pixels >= MIXED_ROW &&
-           ac_block_steps(j->conv, j->n) <= MIXED_STEPS;
+    return blocks == 2 && j->conv->pixel_bytes > 1 && outputs_of(j, 1) <= MIXED_OUTPUTS &&
+           j->pixels >= MIXED_ROW && ac_block_steps(j->conv, j->n) <= MIXED_STEPS;
 }
 
 /* Computes the job in one of these ways, or returns false and does nothing. */

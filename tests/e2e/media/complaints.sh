@@ -29,22 +29,24 @@ make -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=1 -vf "scale=160:90,$(say
     -c:v libx264 -bf 3 -pix_fmt yuv420p -color_range tv -c:a aac "$tmp/av.mp4"
 # Both ends of the range, with much noise given by --strength; and studio black and white, whose noise is
 # estimated: a 16 with half of its noise clipped at 0 would rightly be restored as something darker.
-rounded_means() {
-    means "$1" | awk '{ printf "%d %d %d", $1 / 4 + 0.5, $2 / 4 + 0.5, $3 / 4 + 0.5 }'
+# Without noise the networks see what they were not trained on, and may be 2 steps off; with noise they are within 1.
+# $1, $2: videos, $3: how far apart their means may be
+apart() {
+    echo "$(means "$1") $(means "$2")" |
+        awk -v most="$3" '{ for (i = 1; i <= 3; i++) if ($i - $(i + 3) > most || $(i + 3) - $i > most) bad = 1; print (NF == 6 && !bad ? "no" : $0) }'
 }
 for flat in "0 0.5" "16 auto" "255 0.5" "235 auto"; do
     full || [ "${flat% *}" = 0 ] || continue
     level=${flat% *}
     make -f lavfi -i color=black:s=96x54 -vf "geq=lum=$level:cb=128:cr=128" -frames:v 2 -c:v ffv1 -pix_fmt yuvj420p "$tmp/flat.mkv"
     "$mona" enhance -y "$tmp/flat.mkv" -o "$tmp/o_flat.mkv" -c ffv1 --strength "${flat#* }" --quiet 2> "$tmp/log"
-    same "6 black frames: luma $level stays, strength ${flat#* }" "$(rounded_means "$tmp/o_flat.mkv")" "$(rounded_means "$tmp/flat.mkv")"
+    same "6 black frames: luma $level stays, strength ${flat#* }" "$(apart "$tmp/o_flat.mkv" "$tmp/flat.mkv" 2)" no
 done
 
 "$mona" enhance -y "$tmp/av.mp4" -o "$tmp/out.mp4" --crf 4 -e g=4 -e bf=0 --quiet
 colour=stream=color_range,color_space,color_transfer,color_primaries
 same "9 colours shift: what they stand for" "$(probe "$tmp/out.mp4" $colour)" "$(probe "$tmp/av.mp4" $colour)"
-same "9 colours shift: what they are" "$(echo "$(means "$tmp/out.mp4") $(means "$tmp/av.mp4")" |
-    awk '{ for (i = 1; i <= 3; i++) if ($i - $(i + 3) > 0.6 || $(i + 3) - $i > 0.6) bad = 1; print (bad ? $0 : "no") }')" no
+same "9 colours shift: what they are" "$(apart "$tmp/out.mp4" "$tmp/av.mp4" 0.6)" no
 
 same "13 no control of the encoder" "$(probe "$tmp/out.mp4" packet=flags | cut -c1 | tr -d '\n')" "K___K___K___K___K___K___K"
 

@@ -182,7 +182,7 @@ same "CMYK is shown in its colours" "$(od -An -tu1 -j 1584 -N 3 "$tmp/raw" | awk
 
 # ---- other formats ---------------------------------------------------------------------------------------
 "$mona" enhance -y "$tmp/four.png" -o "$tmp/four.out.png" --quiet
-for kind in $(! full || echo bmp tiff) webp; do
+for kind in $(! full || echo bmp tiff) webp ppm; do
     ffmpeg -v error -y -i "$tmp/four.png" -lossless 1 "$tmp/other.$kind" 2> /dev/null ||
         ffmpeg -v error -y -i "$tmp/four.png" "$tmp/other.$kind"
     succeeds "$kind to PNG" "$mona" enhance -y "$tmp/other.$kind" -o "$tmp/other.out.png"
