@@ -147,6 +147,9 @@ typedef struct mona_op_program {
      * kernels. */
     size_t (*constants_bytes)(const mona_bound_op *bound);
     void (*bind)(const mona_bound_op *bound);
+    /* Zeroes the addresses among the constants, which emit() reads but no instruction. NULL: there
+     * are none. */
+    void (*forget)(const mona_bound_op *bound);
 } mona_op_program;
 
 /* What the loader and the planner need to know about an operator. */
