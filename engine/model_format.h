@@ -47,6 +47,11 @@
  * added to the lower half until one is left. With m = sum(x) * (1 / n) and d = x - m,
  *   v = sum(d * d) * (1 / n) + epsilon,   t = f16((d * r) * gain + shift)
  * and r is 1 / sqrt(v) as engine/cpu/c/normalise.h computes it; t is stored as above.
+ * A tensor of U8 may have a zero: the stored value that stands for 0, which padding holds, too. The
+ * bias of a CONV makes up for that of its source and gives its results theirs. ADD and MUL take
+ * a - zero and b - zero in place of stored values, and store saturate(round_half_even(t + zero));
+ * AVERAGE_POOL takes zero n times from the sum of n samples. Operators that move, choose or resample
+ * samples keep it. No other operator reads or writes tensors with a zero.
  * ATTENTION takes channels in heads. For each head and pixel, in fp32, each product and sum rounded:
  *   s[j] = (sum of q[c] * k[j][c]) * scale      for each pixel j of k, c ascending from +0
  *   e[j] = exp(s[j] - max(s))                   as engine/cpu/c/functions.h computes it
@@ -66,6 +71,7 @@
 
 enum {
     MONA_FILE_VERSION = 1,
+    MONA_FILE_VERSION_ZEROS = 2, /* of a file in which a tensor has a zero */
     MONA_FILE_ALIGNMENT = 64,
     MONA_OP_MAX_INPUTS = 8,
 };
@@ -130,12 +136,13 @@ typedef struct mona_file_tensor {
     uint8_t type;  /* mona_type; U16 only for inputs, outputs and arrays, the types after it only
                       for arrays */
     uint8_t array; /* 1: an array (array_format.h), else 0 */
-    uint8_t reserved[2];
+    uint8_t zero;  /* U8 between operators: real value = scale * (stored value - zero); else 0 */
+    uint8_t reserved;
     uint32_t channels;
     uint32_t height, width; /* arrays: fixed; channels * height * width may be up to
                                MONA_ARRAY_MAX_ELEMENTS. Inputs: a fixed size, or 0 x 0 for any size.
                                Others: 0 */
-    float scale;            /* real value = scale * stored value; > 0, finite; 1 for F16 and F32 */
+    float scale;            /* > 0, finite; 1 for F16 and F32 */
     uint32_t reserved2[2];
 } mona_file_tensor;
 

@@ -98,6 +98,7 @@ uint32_t mona_writer_data(mona_writer *w, const void *bytes, size_t size)
 uint32_t mona_writer_tensor(mona_writer *w, const mona_file_tensor *tensor)
 {
     append(w, &w->tensors, tensor, sizeof *tensor);
+    w->zeros |= tensor->zero != 0;
     return w->tensor_count++;
 }
 
@@ -124,7 +125,7 @@ bool mona_writer_finish(mona_writer *w, const char *name, uint32_t input_count,
     const uint32_t producer = mona_writer_string(w, "mona " MONA_VERSION);
     mona_file_header h = {
         .magic = MONA_FILE_MAGIC,
-        .version = MONA_FILE_VERSION,
+        .version = w->zeros ? MONA_FILE_VERSION_ZEROS : MONA_FILE_VERSION,
         .input_count = input_count,
         .output_count = output_count,
         .tensor_count = w->tensor_count,

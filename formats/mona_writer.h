@@ -20,6 +20,7 @@ typedef struct mona_writer {
     mona_writer_section tensors, ops, strings, data;
     uint32_t tensor_count, op_count;
     size_t inherited; /* bytes of data taken over by mona_writer_start_from */
+    bool zeros;       /* a tensor has a zero other than 0 */
     bool failed;
 } mona_writer;
 

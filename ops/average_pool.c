@@ -34,12 +34,13 @@ static void add_row(mona_type type, void *restrict sums, const void *restrict ro
 }
 
 /* Adds up the sums of the columns of output i's window, for count channels: *f for FP16, *s for
- * INT8. */
+ * INT8, less the zeros of its samples. */
 static inline void add_columns(const pool_window *w, uint32_t i, const void *restrict row,
-                               bool half, uint32_t count, int32_t *restrict s, float *restrict f)
+                               bool half, int32_t zeros, uint32_t count, int32_t *restrict s,
+                               float *restrict f)
 {
     for (uint32_t c = 0; c < count; c++)
-        s[c] = 0, f[c] = 0;
+        s[c] = -zeros, f[c] = 0;
     const pool_span *span = &w->column[i];
     for (int64_t t = 0; t < span->count; t++) {
         const size_t at = (size_t)(span->first - w->columns.begin + t * w->step) * count;
@@ -103,10 +104,11 @@ static inline void reduce_columns(const mona_row_call *call, const pool_window *
     const uint32_t pixels = (uint32_t)(call->x_end - call->x_begin);
     for (uint32_t i = 0; i < pixels; i++) {
         const int32_t divisor = w->rows.divisor * w->column[i].divisor;
+        const int32_t zeros = b->input[0].zero * w->rows.count * w->column[i].count;
         const float factor = divisor ? pool->scale / (float)divisor : 0;
         int32_t whole[MAX_C0];
         float sums[MAX_C0];
-        add_columns(w, i, row, half, c0, whole, sums);
+        add_columns(w, i, row, half, zeros, c0, whole, sums);
         for (uint32_t c = first; c < first + c0 && c < end; c += chunk)
             store_means(sums + (c - first), factor, b->output.type,
                         out.data + c / out_c0 * out.block_stride +
@@ -149,6 +151,7 @@ const mona_op_class mona_op_average_pool = {
     .run = &mona_run_average_pool,
     .min_inputs = 1,
     .max_inputs = 1,
+    .zeros = MONA_ZEROS_ANY,
     .check = mona_pool_check,
     .infer = mona_pool_infer,
     .constants_bytes = mona_pool_constants_bytes,

@@ -116,6 +116,7 @@ const mona_op_class mona_op_concat = {
     .run = &mona_run_concat,
     .min_inputs = 1,
     .max_inputs = MONA_OP_MAX_INPUTS,
+    .zeros = MONA_ZEROS_SAME,
     .check = check_concat,
     .infer = infer,
 };
@@ -131,6 +132,7 @@ const mona_op_class mona_op_slice = {
     .run = &mona_run_slice,
     .min_inputs = 1,
     .max_inputs = 1,
+    .zeros = MONA_ZEROS_SAME,
     .check = check_slice,
     .infer = infer,
 };

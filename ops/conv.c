@@ -515,6 +515,7 @@ const mona_op_class mona_op_conv = {
     .run_map = &mona_run_conv_map,
     .min_inputs = 1,
     .max_inputs = 2,
+    .zeros = MONA_ZEROS_ANY,
     .check = mona_conv_check,
     .infer = infer,
     .constants_bytes = constants_bytes,

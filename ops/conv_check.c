@@ -17,7 +17,7 @@ static bool parameters_ok(const mona_file_op *op, const mona_shape *inputs,
         c->groups >= 1 && inputs[0].channels % c->groups == 0 && output->channels % c->groups == 0;
     const bool types = inputs[0].type != MONA_U16 && output->type != MONA_U16;
     const bool residual = op->input_count == 1 ||
-                          (inputs[1].type != MONA_U16 &&
+                          (inputs[1].type != MONA_U16 && !inputs[1].zero &&
                            (inputs[1].channels == 1 || inputs[1].channels >= output->channels));
     return filter && padding && groups && types && residual;
 }

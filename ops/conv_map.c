@@ -102,24 +102,25 @@ static void copy_pixels(uint8_t *to, const uint8_t *from, size_t count, size_t s
 }
 
 /* Gathers what kernel column kx reads from one row of the source for a whole output row: input
- * column x * stride - pad + kx * dilation, or zero outside the map. row NULL: it lies outside. */
+ * column x * stride - pad + kx * dilation, or the map's zero outside of it. row NULL: it lies outside. */
 static void gather_row(const mona_bound_op *b, uint8_t *to, const uint8_t *row, uint32_t kx)
 {
     const mona_file_conv *c = &b->op->conv;
     const int64_t width = b->output.width, stride = c->stride_w;
+    const uint8_t zero = b->input[0].zero;
     const int64_t start = (int64_t)kx * c->dilation_w - c->pad_left, bytes = pixel_bytes(b);
     const int64_t first = clip_to(-floor_div_small((int32_t)start, c->stride_w), 0, width);
     const int64_t last =
         clip_to(floor_div_small((int32_t)(b->input[0].width - 1 - start), c->stride_w) + 1,
                 row ? first : 0, width);
     if (!row || last <= first) {
-        memset(to, 0, (size_t)(width * bytes));
+        memset(to, zero, (size_t)(width * bytes));
         return;
     }
-    memset(to, 0, (size_t)(first * bytes));
+    memset(to, zero, (size_t)(first * bytes));
     copy_pixels(to + first * bytes, row + (start + first * stride) * bytes, (size_t)(last - first),
                 (size_t)stride, (size_t)bytes);
-    memset(to + last * bytes, 0, (size_t)((width - last) * bytes));
+    memset(to + last * bytes, zero, (size_t)((width - last) * bytes));
 }
 
 static void gather(const mona_map_call *call, uint8_t *plane, uint32_t c1, uint32_t ky, uint32_t kx,

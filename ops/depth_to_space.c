@@ -60,6 +60,7 @@ const mona_op_class mona_op_depth_to_space = {
     .run = &mona_run_depth_to_space,
     .min_inputs = 1,
     .max_inputs = 1,
+    .zeros = MONA_ZEROS_SAME,
     .check = check,
     .infer = infer,
 };

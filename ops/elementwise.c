@@ -8,7 +8,8 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
 {
     const bool channels = inputs[0].channels == output->channels &&
                           (inputs[1].channels == output->channels || inputs[1].channels == 1);
-    return channels && f16_finite(op->elementwise.scale[0]) &&
+    const bool zero = !output->zero || !mona_is_function(op->epilogue.activation_after_add);
+    return channels && zero && f16_finite(op->elementwise.scale[0]) &&
                    f16_finite(op->elementwise.scale[1]) &&
                    mona_epilogue_check(&op->epilogue, output, data)
                ? MONA_OK
@@ -59,6 +60,9 @@ static void row(const mona_row_call *call)
         .pixels = (uint32_t)(call->x_end - call->x_begin),
         .scale_a = ac_f32_from_f16(b->op->elementwise.scale[0]),
         .scale_b = ac_f32_from_f16(b->op->elementwise.scale[1]),
+        .zero_a = b->input[0].zero,
+        .zero_b = b->input[1].zero,
+        .zero = b->output.zero,
         .broadcast_b = b->input[1].channels == 1 && b->output.channels > 1,
         .one_pixel_b = one,
         .epilogue = *(const ac_epilogue *)b->constants,
@@ -79,6 +83,7 @@ const mona_op_class mona_op_add = {
     .run = &mona_run_add,
     .min_inputs = 2,
     .max_inputs = 2,
+    .zeros = MONA_ZEROS_ANY,
     .check = check,
     .infer = infer,
     .constants_bytes = constants_bytes,
@@ -96,6 +101,7 @@ const mona_op_class mona_op_mul = {
     .run = &mona_run_mul,
     .min_inputs = 2,
     .max_inputs = 2,
+    .zeros = MONA_ZEROS_ANY,
     .check = check,
     .infer = infer,
     .constants_bytes = constants_bytes,

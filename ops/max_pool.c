@@ -48,7 +48,7 @@ static inline void reduce_columns(const mona_row_call *call, const pool_window *
     for (int64_t i = 0; i < count; i++, out += pixel) {
         const pool_span *s = &w->column[i];
         if (!s->count) {
-            memset(out, 0, pixel);
+            memset(out, call->bound->output.zero, pixel);
             continue;
         }
         const uint8_t *from = row + (size_t)(s->first - w->columns.begin) * pixel;
@@ -76,7 +76,7 @@ static void row(const mona_row_call *call)
         if (w.rows.count)
             memcpy(call->scratch, mona_pool_row(call, &w, 0, block), count * element);
         else
-            memset(call->scratch, 0, count * element);
+            memset(call->scratch, b->output.zero, count * element);
         for (int64_t k = 1; k < w.rows.count; k++)
             keep_larger(b->output.type, call->scratch, mona_pool_row(call, &w, k, block), count);
         if (c0 == 16) /* a length that the compiler knows */
@@ -97,6 +97,7 @@ const mona_op_class mona_op_max_pool = {
     .run = &mona_run_max_pool,
     .min_inputs = 1,
     .max_inputs = 1,
+    .zeros = MONA_ZEROS_SAME,
     .check = mona_pool_check,
     .infer = mona_pool_infer,
     .constants_bytes = mona_pool_constants_bytes,

@@ -11,10 +11,11 @@
 #include "engine/cpu/cpu.h"
 #include "engine/model_format.h"
 
-/* Height and width of a tensor once bound, and its channels and type. */
+/* Height and width of a tensor once bound, and what its record says of it. */
 typedef struct mona_shape {
     uint32_t channels, height, width;
     mona_type type;
+    uint8_t zero; /* the stored value that stands for 0, see model_format.h */
 } mona_shape;
 
 /* The data section while records are checked. Many records may refer to the same bytes, so what
@@ -149,12 +150,20 @@ typedef struct mona_op_program {
     void (*bind)(const mona_bound_op *bound);
 } mona_op_program;
 
+/* Which tensors of an operator may have a zero other than 0. */
+typedef enum mona_zeros {
+    MONA_ZEROS_NONE,
+    MONA_ZEROS_SAME, /* all, and it is the same */
+    MONA_ZEROS_ANY,  /* those that its check allows */
+} mona_zeros;
+
 /* What the loader and the planner need to know about an operator. */
 typedef struct mona_op_class {
     const char *name;
     const mona_op_run *run;
     const mona_op_run *run_map; /* the same on whole maps; NULL: it only works row by row */
     uint32_t min_inputs, max_inputs;
+    mona_zeros zeros;
     /* Checks the record alone: parameters are in range, and data is in bounds given the tensors'
      * channels and types. Heights and widths of the shapes are not yet known. */
     mona_status (*check)(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,

@@ -63,7 +63,9 @@ mona_status mona_pool_check(const mona_file_op *op, const mona_shape *inputs,
     /* Comparisons are false for a NaN, and 2^30 excludes infinity. */
     const bool values = op->kind == MONA_OP_MAX_POOL ? inputs[0].type == output->type
                                                      : p->scale >= 0x1p-30f && p->scale <= 0x1p30f;
-    return window && values && inputs[0].channels == output->channels ? MONA_OK : MONA_ERR_MODEL;
+    const bool zeros = op->kind == MONA_OP_MAX_POOL || !output->zero;
+    return window && values && zeros && inputs[0].channels == output->channels ? MONA_OK
+                                                                               : MONA_ERR_MODEL;
 }
 
 /* Outputs along an axis; 0: the window does not fit. If rounded up, a last window that would begin

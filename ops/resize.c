@@ -267,6 +267,7 @@ const mona_op_class mona_op_resize = {
     .run = &mona_run_resize,
     .min_inputs = 1,
     .max_inputs = 1,
+    .zeros = MONA_ZEROS_SAME,
     .check = check,
     .infer = infer,
     .constants_bytes = constants_bytes,

@@ -292,6 +292,9 @@ static bool check_elementwise(const ac_isa *isa, char *detail, size_t room)
         .pixels = pixels,
         .scale_a = ac_f32_from_f16(random_half(f)),
         .scale_b = ac_f32_from_f16(random_half(f)),
+        .zero_a = types[0] == MONA_U8 && chance(2) ? (float)between(0, 255) : 0,
+        .zero_b = types[1] == MONA_U8 && chance(2) ? (float)between(0, 255) : 0,
+        .zero = types[2] == MONA_U8 && chance(2) ? (float)between(0, 255) : 0,
         .broadcast_b = channels > 1 && chance(4),
         .one_pixel_b = chance(4),
         .epilogue =

@@ -59,11 +59,13 @@ static void reference_elementwise_row(const ac_elementwise_row *e)
                 const float a = ac_element(element_of(&e->a, c, x), e->a.type);
                 const float b =
                     ac_element(element_of(&e->b, cb, e->one_pixel_b ? 0 : x), e->b.type);
-                const float sa = ac_f16_round(a * e->scale_a), sb = ac_f16_round(b * e->scale_b);
+                const float sa = ac_f16_round((a - e->zero_a) * e->scale_a);
+                const float sb = ac_f16_round((b - e->zero_b) * e->scale_b);
                 t = ac_f16_round(e->multiply ? sa * sb : sa + sb);
                 t = ac_activate(t, ep->activation, ep, ep->slope ? ep->slope[c] : 0);
                 t = ac_activate(t, ep->activation_after_add, ep, 0);
                 t = ac_f16_round(t * ep->output_scale);
+                t = e->zero > 0 ? t + e->zero : t;
             }
             ac_put_element(element_of(&e->output, c, x), e->output.type, t, 255);
         }

@@ -11,7 +11,7 @@ enum {
     MAX_PICTURES = 8, /* kept in memory */
     MAX_DECISIONS = 1000,
     QUICK_PICTURES = 2,
-    QUICK_DECISIONS = 32,
+    QUICK_DECISIONS = 100,
 };
 
 /* ---- samples ------------------------------------------------------------------------------ */
@@ -244,17 +244,27 @@ static bool drop_of(const accuracy_loss *j, const sums *s, size_t count, double 
     return true;
 }
 
+/* Where decisions are made, noise is that of the scores: a probability near 1 hardly moves. */
+static double noise_of(const sums *s, size_t count)
+{
+    double error = s->scores ? 0 : s->error, signal = s->scores ? 0 : s->signal;
+    for (size_t i = 0; i < count * s->classes && s->scores; i++) {
+        error += (double)s->errors[i] * (double)s->errors[i];
+        signal += (double)s->scores[i] * (double)s->scores[i];
+    }
+    return signal > 0 ? error / signal : error;
+}
+
 /* False: out of memory. */
 static bool conclude(const accuracy_loss *j, const sums *sums, size_t count, compiler_loss *loss)
 {
     *loss = (compiler_loss){-INFINITY, 0};
     for (unsigned i = 0; i < j->outputs; i++) {
-        const double noise = sums[i].signal > 0 ? sums[i].error / sums[i].signal : sums[i].error;
         double drop;
         if (!drop_of(j, &sums[i], count, &drop))
             return false;
         loss->drop = fmax(loss->drop, drop);
-        loss->noise = fmax(loss->noise, noise);
+        loss->noise = fmax(loss->noise, noise_of(&sums[i], count));
     }
     return true;
 }

@@ -183,16 +183,17 @@ typedef struct ac_resize_row {
     float *scratch; /* [in_columns * c0 + 32], 64-byte aligned */
 } ac_resize_row;
 
-/* Two tensor rows, element by element: t = f16(f16(a * scale_a) op f16(b * scale_b)), then the
- * epilogue without a residual. Channels after the last one, to the end of its channel block,
+/* Two tensor rows, element by element: t = f16(f16((a - zero_a) * scale_a) op f16((b - zero_b) *
+ * scale_b)), then the epilogue without a residual, and zero is added. Channels after the last one, to the end of its channel block,
  * are written as zero. */
 typedef struct ac_elementwise_row {
     bool multiply; /* else add */
     ac_row a, b, output;
     uint32_t channels, pixels;
-    float scale_a, scale_b; /* fp16 values */
-    bool broadcast_b;       /* b has one channel, which is combined with all of a's */
-    bool one_pixel_b;       /* b has one pixel, which is combined with all of a's */
+    float scale_a, scale_b;     /* fp16 values */
+    float zero_a, zero_b, zero; /* 0..255; for F16 0 */
+    bool broadcast_b;           /* b has one channel, which is combined with all of a's */
+    bool one_pixel_b;           /* b has one pixel, which is combined with all of a's */
     ac_epilogue epilogue;
 } ac_elementwise_row;
 

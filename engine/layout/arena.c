@@ -43,6 +43,29 @@ static size_t scratch_bytes(const plan_op *op)
     return class->scratch_bytes ? class->scratch_bytes(&op->bound, columns) : 0;
 }
 
+/* Whether a reader of operator o may read rows outside its output. */
+static bool read_outside(const mona_plan *plan, uint32_t o)
+{
+    for (uint32_t r = plan->ops[o].first_reader; r <= plan->ops[o].last_reader; r++) {
+        const mona_file_op *op = plan->ops[r].bound.op;
+        if (op->kind == MONA_OP_CONV && plan->ops[r].writer[0] == o &&
+            (op->conv.pad_top || op->conv.pad_bottom))
+            return true;
+    }
+    return false;
+}
+
+static void place_zeros(mona_plan *plan, size_t *end)
+{
+    plan->zero_offset = place(end, plan->zero_bytes);
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        plan_op *op = &plan->ops[o];
+        op->zero_offset = op->bound.output.zero && read_outside(plan, o)
+                              ? place(end, op->row_bytes + AC_ROW_SLACK)
+                              : plan->zero_offset;
+    }
+}
+
 mona_status mona_plan_lay_out(mona_plan *plan)
 {
     const uint32_t count = plan->model.header->op_count;
@@ -62,7 +85,7 @@ mona_status mona_plan_lay_out(mona_plan *plan)
         if (end >= PLAN_MAX_BYTES || scratch >= PLAN_MAX_BYTES)
             return MONA_ERR_LIMIT;
     }
-    plan->zero_offset = place(&end, plan->zero_bytes);
+    place_zeros(plan, &end);
     plan->maps_offset = place(&end, plan->maps_bytes);
     plan->planes_offset = place(&end, plan->planes_bytes);
     plan->core_offset = end;

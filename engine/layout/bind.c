@@ -72,7 +72,8 @@ static mona_status bind_shapes(mona_plan *plan, const mona_config *config)
     const mona_model *m = &plan->model;
     for (uint32_t t = 0; t < m->header->tensor_count; t++) {
         const mona_file_tensor *tensor = &m->tensors[t];
-        plan->shapes[t] = (mona_shape){tensor->channels, 0, 0, (mona_type)tensor->type};
+        plan->shapes[t] =
+            (mona_shape){tensor->channels, 0, 0, (mona_type)tensor->type, tensor->zero};
         if (tensor->array) {
             plan->shapes[t].height = tensor->height;
             plan->shapes[t].width = tensor->width;
@@ -118,7 +119,7 @@ static void bind_input(const mona_plan *plan, plan_op *op, uint32_t i)
     op->writer[i] = op->array_writer[i] = MONA_NONE;
     if (t == MONA_NONE) {
         const mona_file_array *a = &file->array;
-        op->bound.input[i] = (mona_shape){1, 1, a->elements[i], (mona_type)a->type[i]};
+        op->bound.input[i] = (mona_shape){1, 1, a->elements[i], (mona_type)a->type[i], 0};
         return;
     }
     op->bound.input[i] = plan->shapes[t];
@@ -149,6 +150,15 @@ static void bind_ops(mona_plan *plan)
         for (uint32_t i = 0; i < file->input_count; i++)
             bind_input(plan, op, i);
     }
+}
+
+/* Programs of an AI Core know no zero other than 0. */
+static bool may_run(const mona_plan *plan)
+{
+    bool may = true;
+    for (uint32_t t = 0; t < plan->model.header->tensor_count; t++)
+        may = may && (!plan->shapes[t].zero || !mona_plan_on_ai_core(plan));
+    return may;
 }
 
 /* Readers come after their writer. */
@@ -231,8 +241,8 @@ static mona_status size_constants(mona_plan *plan)
 mona_status mona_plan_bind(mona_plan *plan, const mona_config *config)
 {
     const mona_status status = bind_shapes(plan, config);
-    if (status)
-        return status;
+    if (status || !may_run(plan))
+        return status ? status : MONA_ERR_UNSUPPORTED;
     bind_ops(plan);
     mona_plan_readers(plan);
     return size_constants(plan);

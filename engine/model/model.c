@@ -147,7 +147,7 @@ static mona_status check_file(const mona_file_header *h, size_t size)
         return MONA_ERR_MAGIC;
     if (size < sizeof *h)
         return MONA_ERR_TRUNCATED;
-    if (h->version != MONA_FILE_VERSION)
+    if (h->version != MONA_FILE_VERSION && h->version != MONA_FILE_VERSION_ZEROS)
         return MONA_ERR_VERSION;
     if (h->file_bytes > size)
         return MONA_ERR_TRUNCATED;
@@ -177,19 +177,21 @@ static bool tensor_ok(const mona_model *m, uint32_t index)
     const mona_file_tensor *t = &m->tensors[index];
     const bool io = index < m->header->input_count + m->header->output_count;
     const bool real = t->type == MONA_F16 || t->type == MONA_F32;
+    const bool may_have_zero =
+        m->header->version == MONA_FILE_VERSION_ZEROS && !io && !t->array && t->type == MONA_U8;
     const uint32_t last_type = t->array ? MONA_TYPE_COUNT - 1 : io ? MONA_U16 : MONA_F16;
     /* A NaN fails scale > 0; FLT_MAX excludes infinity. */
     return t->name < m->header->strings_bytes && t->type <= last_type && t->array <= 1 &&
            (t->array ? elements_ok(t) : sides_ok(m, index)) && t->scale > 0 &&
-           t->scale <= FLT_MAX && (!real || t->scale == 1);
+           t->scale <= FLT_MAX && (!real || t->scale == 1) && (!t->zero || may_have_zero);
 }
 
 /* Heights and widths that depend on frame sizes are not known yet. */
 static mona_shape shape_of(const mona_file_tensor *t)
 {
     const mona_type type = (mona_type)t->type;
-    return t->array ? (mona_shape){t->channels, t->height, t->width, type}
-                    : (mona_shape){t->channels, 0, 0, type};
+    return t->array ? (mona_shape){t->channels, t->height, t->width, type, 0}
+                    : (mona_shape){t->channels, 0, 0, type, t->zero};
 }
 
 /* Whether an operator may read the tensor. Inputs and arrays are planes, which only LOAD reads; no
@@ -223,8 +225,18 @@ static bool constant_ok(const mona_file_op *op, uint32_t i, mona_data *data, mon
     if (!mona_ops[op->kind]->run->array || a->type[i] >= MONA_TYPE_COUNT || !a->elements[i] ||
         a->elements[i] > MONA_ARRAY_MAX_ELEMENTS)
         return false;
-    *shape = (mona_shape){1, 1, a->elements[i], (mona_type)a->type[i]};
+    *shape = (mona_shape){1, 1, a->elements[i], (mona_type)a->type[i], 0};
     return mona_data_ok(data, a->offset[i], a->elements[i], mona_type_size(shape->type));
+}
+
+static bool zeros_ok(const mona_op_class *class, const mona_shape *inputs, uint32_t count,
+                     const mona_shape *output)
+{
+    const uint8_t wanted = class->zeros == MONA_ZEROS_SAME ? output->zero : 0;
+    bool ok = class->zeros == MONA_ZEROS_ANY || output->zero == wanted;
+    for (uint32_t i = 0; i < count; i++)
+        ok = ok && (class->zeros == MONA_ZEROS_ANY || inputs[i].zero == wanted);
+    return ok;
 }
 
 static mona_status check_op(const mona_model *m, const mona_file_op *op, mona_data *data)
@@ -244,7 +256,9 @@ static mona_status check_op(const mona_model *m, const mona_file_op *op, mona_da
             inputs[i] = shape_of(&m->tensors[t]);
     }
     const mona_shape output = shape_of(&m->tensors[op->output]);
-    return class->check(op, inputs, &output, data);
+    return zeros_ok(class, inputs, op->input_count, &output)
+               ? class->check(op, inputs, &output, data)
+               : MONA_ERR_MODEL;
 }
 
 /* Tensors whose order is checked at once: as many as a small stack holds a bit of. */

@@ -70,6 +70,7 @@ typedef struct plan_op {
     size_t row_bytes;      /* bytes between rows */
     size_t ring_offset;    /* in a core's region; of a map or an array, in the region of the maps */
     size_t map_bytes;      /* of a map or an array */
+    size_t zero_offset;    /* in the arena: the row for rows outside its output, see mona_plan */
     size_t constants_offset; /* in the arena; unused if constants are shared */
     size_t constants_bytes;
 } plan_op;
@@ -98,9 +99,11 @@ struct mona_plan {
     size_t group_constants; /* on an AI Core: what a group may take of L1; 0: all fit */
     bool copies;            /* every CONCAT and SLICE copies */
     bool linked; /* it is part of a program, and so are its constants; the arena holds neither */
-    size_t cache_bytes;                 /* cache that a core may expect to have */
-    size_t state_bytes;                 /* session, this plan, worker threads */
-    size_t zero_offset, zero_bytes;     /* a row of zeros, for rows outside a tensor */
+    size_t cache_bytes; /* cache that a core may expect to have */
+    size_t state_bytes; /* session, this plan, worker threads */
+    /* A row of zeros, for rows outside a tensor; others follow for tensors with a zero other than 0
+     * (plan_op.zero_offset). */
+    size_t zero_offset, zero_bytes;
     size_t maps_offset, maps_bytes;     /* shared by all cores */
     size_t planes_offset, planes_bytes; /* inputs and outputs of a program */
     size_t core_offset, core_bytes;     /* core i's region is at core_offset + i * core_bytes */

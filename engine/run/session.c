@@ -51,7 +51,7 @@ int64_t mona_session_column(const plan_op *op, const plan_progress *progress)
     return op->map ? op->map_x_begin : progress[op->home].ring_begin;
 }
 
-/* Points input i of a call at the rows of its window. Rows outside the tensor are zeros. */
+/* Points input i of a call at the rows of its window. Rows outside the tensor hold its zero. */
 static size_t point_at_window(const worker *w, const plan_op *op, uint32_t i,
                               const plan_progress *progress, mona_row_call *call, uint8_t **rows)
 {
@@ -60,7 +60,7 @@ static size_t point_at_window(const worker *w, const plan_op *op, uint32_t i,
     const mona_span window = op->bound.run->rows(&op->bound, i, (mona_span){call->y, call->y + 1});
     const int64_t height = op->bound.input[i].height;
     for (int64_t y = window.begin; y < window.end; y++)
-        rows[y - window.begin] = y < 0 || y >= height ? w->session->arena + plan->zero_offset
+        rows[y - window.begin] = y < 0 || y >= height ? w->session->arena + source->zero_offset
                                                       : mona_session_row(w, source, y);
     call->input[i] = (mona_rows){rows, source->block_stride, mona_session_column(source, progress)};
     return (size_t)(window.end - window.begin);
@@ -152,7 +152,8 @@ static void clear_rows(const worker *w, const plan_op *op, int64_t begin, int64_
         (size_t)op->columns * op->bound.output_c0 * mona_type_size(op->bound.output.type);
     for (int64_t y = begin; y < end; y++)
         for (uint32_t block = first; block < last; block++)
-            memset(mona_session_row(w, op, y) + block * op->block_stride, 0, bytes);
+            memset(mona_session_row(w, op, y) + block * op->block_stride, op->bound.output.zero,
+                   bytes);
 }
 
 /* Clears what the operator will write of a map, in rows that the unit needs. */
@@ -180,10 +181,10 @@ static void clear_columns(const worker *w, const plan_op *op, int64_t first, int
         for (uint32_t block = 0; block < mona_plan_blocks(op); block++)
             memset(mona_session_row(w, op, y) + block * op->block_stride +
                        (size_t)(begin - first) * column,
-                   0, (size_t)(end - begin) * column);
+                   op->bound.output.zero, (size_t)(end - begin) * column);
 }
 
-/* Columns outside the tensor are zero padding, and so are the channels that fill up the last block.
+/* Columns outside the tensor are padding with its zero, and so are the channels that fill up the last block.
  * Some operators write neither. In a plan of a single group every ring belongs to its tensor and
  * begins as zeros, so that only the padding has to be cleared, which moves from unit to unit. The
  * memory of a map has held other maps; with several groups the memory of a ring has held other
@@ -367,6 +368,10 @@ mona_status mona_session_start(mona_session **session, const mona_plan *plan, vo
     s->plan = plan;
     s->workers = (worker *)(void *)(s->arena + layout_of(plan).workers);
     memset(s->arena + plan->zero_offset, 0, plan->zero_bytes);
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        if (plan->ops[o].zero_offset != plan->zero_offset)
+            memset(s->arena + plan->ops[o].zero_offset, plan->ops[o].bound.output.zero,
+                   plan->ops[o].row_bytes + AC_ROW_SLACK);
     memset(s->arena + plan->maps_offset, 0, plan->maps_bytes);
     for (uint32_t i = 0; i < plan->cores; i++)
         place_worker(s, i);

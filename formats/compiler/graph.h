@@ -51,10 +51,11 @@ typedef enum graph_kind {
     GRAPH_TRANSPOSE,
 } graph_kind;
 
-/* How numbers are stored: real value = scale * stored value. */
+/* How numbers are stored: real value = scale * (stored value - zero). */
 typedef struct value_format {
     mona_type type;
-    float scale; /* 1 for F16 */
+    float scale;  /* 1 for F16 */
+    uint8_t zero; /* 0 but for U8 */
 } value_format;
 
 /* How a coordinate is rounded to the nearest sample. The engine rounds halves down; ONNX has four

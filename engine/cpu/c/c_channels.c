@@ -119,9 +119,17 @@ void ac_c_unpack_row(const ac_unpack_row *u)
 
 /* ---- elementwise ---------------------------------------------------------------------------- */
 
+static void add_all(float *values, uint32_t count, float x)
+{
+    for (uint32_t i = 0; i < count && x != 0; i++)
+        values[i] += x;
+}
+
 static void combine(const ac_elementwise_row *e, float *a, float *b, uint32_t count, uint32_t c)
 {
     const ac_epilogue *ep = &e->epilogue;
+    add_all(a, count, -e->zero_a);
+    add_all(b, count, -e->zero_b);
     round_scaled(a, count, e->scale_a);
     round_scaled(b, count, e->scale_b);
     if (e->multiply)
@@ -136,6 +144,7 @@ static void combine(const ac_elementwise_row *e, float *a, float *b, uint32_t co
     ac_activate_all(a, count, ep->activation_after_add, ep, b);
     if (ep->output_scale != 1)
         round_scaled(a, count, ep->output_scale);
+    add_all(a, count, e->zero);
 }
 
 static void repeat_pixel(float *b, const channel *from, uint32_t count)

@@ -11,12 +11,13 @@
 INLINE vf elementwise_lanes(const ac_elementwise_row *e, vf a, vf b, vf slope)
 {
     const ac_epilogue *ep = &e->epilogue;
-    const vf sa = vf_half(vf_mul(a, vf_set1(e->scale_a)));
-    const vf sb = vf_half(vf_mul(b, vf_set1(e->scale_b)));
+    const vf sa = vf_half(vf_mul(vf_add(a, vf_set1(-e->zero_a)), vf_set1(e->scale_a)));
+    const vf sb = vf_half(vf_mul(vf_add(b, vf_set1(-e->zero_b)), vf_set1(e->scale_b)));
     vf t = vf_half(e->multiply ? vf_mul(sa, sb) : vf_add(sa, sb));
     t = activate(t, ep->activation, ep, slope);
     t = activate(t, ep->activation_after_add, ep, slope);
-    return ep->output_scale != 1 ? vf_half(vf_mul(t, vf_set1(ep->output_scale))) : t;
+    t = ep->output_scale != 1 ? vf_half(vf_mul(t, vf_set1(ep->output_scale))) : t;
+    return e->zero != 0 ? vf_add(t, vf_set1(e->zero)) : t;
 }
 
 /* The pixel of a channel block at p, as often as 16 lanes hold it. */

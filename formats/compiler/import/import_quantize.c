@@ -73,12 +73,12 @@ static bool add_quantize(importer *im, const onnx_node *node, uint32_t x,
     graph_node *made = import_inner_like(im, node, GRAPH_QUANTIZE, x);
     if (!made)
         return false;
-    made->quantize = (value_format){zero ? MONA_S8 : MONA_U8, quantisation.scale};
+    made->quantize = (value_format){zero ? MONA_S8 : MONA_U8, quantisation.scale, 0};
     x = made->output;
     if (shift != 0) {
         if (!import_inner_affine(im, node, x, 1, -shift, &x))
             return false;
-        im->g->values[x].prequantised = (value_format){MONA_F16, 1};
+        im->g->values[x].prequantised = (value_format){MONA_F16, 1, 0};
     }
     if (!import_bind(im, node, 0, x))
         return false;

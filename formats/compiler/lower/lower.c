@@ -154,7 +154,8 @@ static bool lower_form(lowering *l, const graph_node *node)
     if (node->kind == GRAPH_TO_MAP)
         lower_to_map(l, node);
     else if (node->kind == GRAPH_TO_ARRAY)
-        lower_store(l, node->inputs[0], (value_format){MONA_F16, 1}, array_tensor(l, node->output));
+        lower_store(l, node->inputs[0], (value_format){MONA_F16, 1, 0},
+                    array_tensor(l, node->output));
     else
         lower_array(&l->w, l->g, node, l->tensors, array_tensor(l, node->output));
     return true;

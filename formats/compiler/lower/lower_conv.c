@@ -33,6 +33,7 @@ void lower_end(lowering *l, mona_file_op *op, uint32_t value)
         .type = (uint8_t)l->formats[value].type,
         .channels = v->channels,
         .scale = l->formats[value].scale,
+        .zero = l->formats[value].zero,
     };
     l->tensors[value] = mona_writer_tensor(&l->w, &t);
     op->output = l->tensors[value];
@@ -90,12 +91,21 @@ static void lower_epilogue(lowering *l, const graph_node *node, double unit, dou
 
 /* ---- weights ------------------------------------------------------------------------------ */
 
+/* Takes from the biases what the zero of the source adds to every product, in padding, too. */
+static void take_zero(int8_weights *q, uint8_t zero)
+{
+    for (uint32_t o = 0; o < q->outputs; o++)
+        for (size_t i = o * q->filter; i < (o + 1) * q->filter; i++)
+            q->bias[o] -= zero * q->weights[i];
+}
+
 static bool add_int8_weights(lowering *l, const graph_node *node, double unit, mona_file_conv *conv)
 {
     int8_weights q;
     if (!weights_quantize(l->g, node, (double)l->formats[node->inputs[0]].scale, unit,
                           l->options->correct_bias, &q, l->error))
         return false;
+    take_zero(&q, l->formats[node->inputs[0]].zero);
     conv->weights = mona_writer_data(&l->w, q.weights, q.outputs * q.filter);
     conv->bias = mona_writer_data(&l->w, q.bias, q.outputs * sizeof *q.bias);
     conv->scales = mona_writer_data(&l->w, q.scales, q.outputs * sizeof *q.scales);
@@ -118,7 +128,7 @@ static bool add_half_weights(lowering *l, const graph_node *node, mona_file_conv
 
 /* ---- operators ---------------------------------------------------------------------------- */
 
-/* The node with the zero point of its table's sums in its biases. */
+/* The node with the zero of its sums in its biases. */
 static bool shift_bias(lowering *l, graph_node *node, table_source sums)
 {
     const uint32_t outputs = l->g->values[node->output].channels;
@@ -161,19 +171,19 @@ bool lower_conv(lowering *l, const graph_node *node)
     };
     const double unit = quantize_unit(l->g, node, l->formats);
     const bool table = table_needed(node, out);
-    const table_source sums = table ? table_find_source(l->g, node, out) : (table_source){0};
+    const table_source sums =
+        table ? table_find_source(l->g, node, out) : (table_source){out.scale, out.zero};
     graph_node shifted = *node;
-    if (table && !shift_bias(l, &shifted, sums))
+    if (sums.zero && !shift_bias(l, &shifted, sums))
         return false;
     const bool ok = add_weights(l, &shifted, unit, &op.conv);
-    if (table)
+    if (sums.zero)
         free(shifted.conv.bias);
     if (!ok)
         return false;
     const double residual =
         node->input_count == 2 ? (double)l->formats[node->inputs[1]].scale : unit;
-    lower_epilogue(l, node, unit, residual, unit / (double)(table ? sums.scale : out.scale),
-                   &op.epilogue);
+    lower_epilogue(l, node, unit, residual, unit / (double)sums.scale, &op.epilogue);
     lower_end(l, &op, node->output);
     return true;
 }

@@ -182,7 +182,7 @@ static uint32_t copy_before(graph *g, uint32_t i, uint32_t x, const char *name)
     const uint32_t made = insert_before(g, i, copy, x);
     if (made == UINT32_MAX)
         return UINT32_MAX;
-    g->values[made].prequantised = (value_format){MONA_F16, 1};
+    g->values[made].prequantised = (value_format){MONA_F16, 1, 0};
     return become_copy(g, &g->nodes[i]) ? made : UINT32_MAX;
 }
 

@@ -65,7 +65,7 @@ static bool add_shift(graph *g, uint32_t i, uint32_t k, float *scale, float *shi
     v->channels = like.channels;
     v->height = like.height;
     v->width = like.width;
-    v->prequantised = (value_format){MONA_F16, 1}; /* an 8-bit format would round once more */
+    v->prequantised = (value_format){MONA_F16, 1, 0}; /* an 8-bit format would round once more */
     return true;
 }
 

@@ -57,7 +57,7 @@ static void put_words(FILE *out, const char *name, const void *bytes, size_t siz
 
 static void put_shape(FILE *out, const mona_shape *s)
 {
-    fprintf(out, "{%u, %u, %u, %d}", s->channels, s->height, s->width, (int)s->type);
+    fprintf(out, "{%u, %u, %u, %d, %u}", s->channels, s->height, s->width, (int)s->type, s->zero);
 }
 
 /* Where constants of the session lie in the array of constants. */
@@ -293,6 +293,7 @@ static void put_ops(const emitter *e)
         PUT(out, op, columns);
         PUT(out, op, block_stride);
         PUT(out, op, row_bytes);
+        PUT(out, op, zero_offset);
         PUT(out, op, ring_offset);
         fputs("},\n", out);
     }

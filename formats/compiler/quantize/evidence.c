@@ -23,9 +23,9 @@ static float *quantised_copy(const reference_array *x, value_format f, layer *ab
     const double low = f.type == MONA_U8 ? 0 : -128, high = f.type == MONA_U8 ? 255 : 127;
     float *rounded = malloc(count * sizeof *rounded);
     for (size_t i = 0; rounded && i < count; i++) {
-        const double q = nearbyint((double)x->data[i] / (double)f.scale);
+        const double q = nearbyint((double)x->data[i] / (double)f.scale + f.zero);
         about->beyond += q < low || q > high ? 1 : 0;
-        rounded[i] = (float)(fmax(low, fmin(q, high)) * (double)f.scale);
+        rounded[i] = (float)((fmax(low, fmin(q, high)) - f.zero) * (double)f.scale);
     }
     about->seen += (double)count;
     return rounded;

@@ -37,7 +37,7 @@ uint32_t quantize_maximum(const compiler_options *o, mona_type type)
 static value_format plane_format(const compiler_options *o, mona_type type)
 {
     const uint32_t maximum = quantize_maximum(o, type);
-    return (value_format){type, maximum ? (float)(range_of(o) / maximum) : 1};
+    return (value_format){type, maximum ? (float)(range_of(o) / maximum) : 1, 0};
 }
 
 value_format quantize_input(const graph *g, const compiler_options *o, uint32_t value)
@@ -219,7 +219,7 @@ static value_format loaded_format(const graph *g, const compiler_options *o, uin
     return (o->int8 || graph_is_prequantised(g, root)) && direct && !g->values[root].half &&
                    !meets_array(g, root) && !(is_loaded(g, root) && is_mixed(g, root))
                ? planes
-               : (value_format){MONA_F16, 1};
+               : (value_format){MONA_F16, 1, 0};
 }
 
 /* The magnitude that 8 bits should reach for everything that shares this root's format. */
@@ -235,6 +235,61 @@ static double reach(const graph *g, const compiler_options *o, uint32_t root, un
     return histogram_threshold(&all, o->ranges, levels, max);
 }
 
+/* Whether a node gives its results a zero other than 0: by its bias, its table or as ADD and MUL do. */
+static bool makes_zero(const graph_node *node)
+{
+    const bool sums =
+        node->activation.kind == MONA_ACT_NONE &&
+        (node->after_add.kind == MONA_ACT_NONE || mona_is_function(node->after_add.kind));
+    return (node->kind == GRAPH_CONV && sums) || node->kind == GRAPH_ADD || node->kind == GRAPH_MUL;
+}
+
+/* Whether a node can read input k with such a zero. */
+static bool takes_zero(const graph *g, const graph_node *node, uint32_t k)
+{
+    switch (node->kind) {
+    case GRAPH_CONV: /* its bias makes up for it, which may take as much as all products */
+        return k == 0 && weights_filter(g, node) <= WEIGHTS_MAX / 2;
+    case GRAPH_ADD:
+    case GRAPH_MUL:
+    case GRAPH_AVERAGE_POOL:
+        return true;
+    default:
+        return g->values[node->output].root == g->values[node->inputs[k]].root;
+    }
+}
+
+/* Whether everything that shares this root's format may have a zero other than 0. */
+static bool may_have_zero(const graph *g, uint32_t root)
+{
+    bool may = output_of(g, root) == UINT32_MAX;
+    for (uint32_t i = 0; i < g->node_count && may; i++) {
+        const graph_node *node = &g->nodes[i];
+        if (source_of(g, node->output) == node->output && node->kind != GRAPH_CONCAT &&
+            g->values[node->output].root == root)
+            may = makes_zero(node);
+        for (uint32_t k = 0; k < node->input_count && may; k++)
+            may = g->values[node->inputs[k]].root != root || takes_zero(g, node, k);
+    }
+    return may;
+}
+
+/* U8 from the lowest to the highest value, if its steps are clearly smaller than those of S8. */
+static bool format_with_zero(const graph *g, const compiler_options *o, uint32_t root, double low,
+                             double high, value_format *format)
+{
+    if (!o->zeros || !(low > 0) || !may_have_zero(g, root))
+        return false;
+    const double max = fmax(low, high), span = low + fmax(high, 0);
+    const double end = reach(g, o, root, (unsigned)(255 * max / span), max);
+    const double below = fmin(low, end);
+    const double scale = (below + fmin(fmax(high, 0), end)) / 255;
+    if (scale > 0.9 * (double)format->scale)
+        return false;
+    *format = (value_format){MONA_U8, (float)scale, (uint8_t)nearbyint(below / scale)};
+    return true;
+}
+
 static bool format_by_range(const graph *g, const compiler_options *o, uint32_t root,
                             bool is_signed, value_format *format, format_error *error)
 {
@@ -247,9 +302,11 @@ static bool format_by_range(const graph *g, const compiler_options *o, uint32_t 
     const double high = (double)r.high, low = -(double)r.low;
     const double max = high > low ? high : low;
     if (r.low >= 0 && !is_signed)
-        *format = (value_format){MONA_U8, (float)(reach(g, o, root, 255, max) / 255)};
+        *format = (value_format){MONA_U8, (float)(reach(g, o, root, 255, max) / 255), 0};
     else
-        *format = (value_format){MONA_S8, (float)(reach(g, o, root, 127, max) / 127)};
+        *format = (value_format){MONA_S8, (float)(reach(g, o, root, 127, max) / 127), 0};
+    if (!is_signed && format_with_zero(g, o, root, low, high, format))
+        return true;
     if (!(format->scale >= 1e-20f)) /* always zero, as far as calibration saw */
         format->scale = 1.0f / 255;
     return true;
@@ -297,7 +354,7 @@ static bool computed_format(const graph *g, const compiler_options *o, const gra
                             value_format *formats, format_error *error)
 {
     value_format *format = &formats[node->output];
-    *format = (value_format){MONA_F16, 1};
+    *format = (value_format){MONA_F16, 1, 0};
     if (g->values[node->output].prequantised.scale > 0) {
         if (graph_is_prequantised(g, node->output))
             *format = g->values[node->output].prequantised;
@@ -356,7 +413,7 @@ bool quantize_values(const graph *g, const compiler_options *o, value_format *fo
         const uint32_t root = g->values[node->output].root;
         if (node->kind == GRAPH_ARRAY || node->kind == GRAPH_TO_ARRAY || node->kind == GRAPH_TO_MAP)
             formats[node->output] =
-                (value_format){MONA_F16, 1}; /* arrays have types of their own */
+                (value_format){MONA_F16, 1, 0}; /* arrays have types of their own */
         else if (root != node->output)
             formats[node->output] = formats[root];
         else if (!is_loaded(g, root) && !computed_format(g, o, node, formats, error))

@@ -20,7 +20,7 @@ enum { MAX_GIVEN_BACK = 24 };
 typedef struct unit {
     unsigned layer; /* any of those that read the value */
     double saved;   /* in cost */
-    double noise;   /* if only this value has 8 bits */
+    double noise;   /* of the 8 bits, if no other value has them */
 } unit;
 
 typedef struct search {
@@ -138,17 +138,21 @@ static void set_all(search *s, bool int8)
         set(s, u, int8);
 }
 
-/* Tries every unit alone, and leaves all FP16. */
+/* Tries every unit alone, and leaves all FP16. Noise that all FP16 has, too, is none of a unit's:
+ * where little is saved it would look like much for that. */
 static bool try_alone(search *s)
 {
+    compiler_loss none;
     set_all(s, false);
+    if (!ask(s, true, &none))
+        return false;
     for (unsigned u = 0; u < s->count; u++) {
         compiler_loss loss;
         set(s, u, true);
         if (!ask(s, true, &loss))
             return false;
         set(s, u, false);
-        s->units[u].noise = loss.noise;
+        s->units[u].noise = fmax(loss.noise - none.noise, 0);
         const uint32_t source = s->l->items[s->units[u].layer].source;
         for (unsigned i = 0; i < s->l->count; i++)
             if (s->l->items[i].source == source)

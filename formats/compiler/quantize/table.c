@@ -42,7 +42,7 @@ bool table_needed(const graph_node *node, value_format result)
 static double stored_at(const graph_activation *f, value_format result, double x)
 {
     const double low = result.type == MONA_U8 ? 0 : -128, high = result.type == MONA_U8 ? 255 : 127;
-    return fmax(low, fmin(function_at(f, x) / (double)result.scale, high));
+    return fmax(low, fmin(function_at(f, x) / (double)result.scale + result.zero, high));
 }
 
 /* Moves an end of the range to where the stored result begins to differ from its value far out on

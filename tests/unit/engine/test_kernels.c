@@ -226,7 +226,7 @@ static void expect_conv(conv *k)
 
 static mona_shape shape_of(const tensor *t)
 {
-    return (mona_shape){(uint32_t)t->channels, (uint32_t)t->height, (uint32_t)t->width, t->type};
+    return (mona_shape){(uint32_t)t->channels, (uint32_t)t->height, (uint32_t)t->width, t->type, 0};
 }
 
 /* Runs columns in two pieces, to see that x_begin is honoured. */

@@ -329,6 +329,50 @@ static void the_search_finds_the_layer_that_suffers(void **state)
     }
 }
 
+/* A chain of 40 small layers and a large one, the last. */
+static onnx_builder *long_net(void)
+{
+    char before[8] = "x", name[8];
+    seed = 31;
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 4, 0, 0);
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        add_conv(b, before, name, 4, i == 39 ? 32 : 4);
+        memcpy(before, name, sizeof name);
+    }
+    add_conv(b, name, "large", 32, 32);
+    ob_output(b, "large");
+    return b;
+}
+
+/* Only the large layer loses anything by INT8. FP16 is not exact either. */
+static bool judge_large(void *context, const uint8_t *bytes, size_t size, bool quick,
+                        compiler_loss *loss, format_error *error)
+{
+    const compiler *c = context;
+    const bool int8 = compiler_layer_at(c, compiler_layer_count(c) - 1).int8;
+    (void)bytes, (void)size, (void)quick, (void)error;
+    *loss = (compiler_loss){int8, int8 ? 1.5 : 1};
+    return true;
+}
+
+static void small_layers_do_not_pay_for_a_large_one(void **state)
+{
+    (void)state;
+    compiler *c = open_good(long_net());
+    sample s;
+    compiler_choice choice;
+    format_error error = {0};
+    open_sample(&s, c);
+    const compiler_judge judge = {judge_large, c};
+    assert_true(compiler_choose(c, &mixed, "host", 0.5, &judge, &choice, &error));
+    for (unsigned i = 0; i < compiler_layer_count(c); i++)
+        assert_int_equal(compiler_layer_at(c, i).int8, i + 1 < compiler_layer_count(c));
+    close_sample(&s);
+    compiler_close(c);
+}
+
 /* All INT8 if any loss is allowed, and refused if none is. */
 static void budgets_at_both_ends(void **state)
 {
@@ -561,6 +605,7 @@ int main(void)
         cmocka_unit_test(a_pin_names_a_layer),
         cmocka_unit_test(layers_of_one_value_share_their_precision),
         cmocka_unit_test(the_search_finds_the_layer_that_suffers),
+        cmocka_unit_test(small_layers_do_not_pay_for_a_large_one),
         cmocka_unit_test(budgets_at_both_ends),
         cmocka_unit_test(what_fp16_does_not_hold_stays_int8),
         cmocka_unit_test(corrected_biases_keep_the_mean),
