@@ -148,6 +148,9 @@ typedef struct mona_op_program {
      * kernels. */
     size_t (*constants_bytes)(const mona_bound_op *bound);
     void (*bind)(const mona_bound_op *bound);
+    /* Zeroes the addresses among the constants, which emit() reads but no instruction. NULL: there
+     * are none. */
+    void (*forget)(const mona_bound_op *bound);
 } mona_op_program;
 
 /* Which tensors of an operator may have a zero other than 0. */

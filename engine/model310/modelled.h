@@ -58,6 +58,9 @@ typedef struct mona_program_recorder {
 void mona_session_record(mona_session *session, const mona_program_recorder *recorder);
 /* A program without instructions for what the session plans. buffers: room for all of them. */
 ac_program mona_session_places(const mona_session *session, ac_buffer buffers[AC_SPACES - AC_GM]);
+/* Zeroes the addresses among the constants, which are this process's own and not a program's.
+ * Nothing may run or be recorded afterwards. */
+void mona_session_forget_addresses(mona_session *session);
 
 /* The time of a tall frame is extrapolated: deep inside a band every strip takes the same time, so
  * what a frame of `rows` rows takes follows from frames of these two heights and its full width. */

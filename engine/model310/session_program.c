@@ -141,6 +141,16 @@ ac_program mona_session_places(const mona_session *s, ac_buffer buffers[AC_SPACE
     };
 }
 
+void mona_session_forget_addresses(mona_session *s)
+{
+    const mona_plan *plan = s->plan;
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        const mona_bound_op *b = &plan->ops[o].bound;
+        if (b->program && b->program->forget)
+            b->program->forget(b);
+    }
+}
+
 /* ---- running --------------------------------------------------------------------------------- */
 
 typedef struct account {

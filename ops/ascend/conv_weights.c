@@ -311,3 +311,9 @@ void mona_conv_program_bind(const mona_bound_op *b)
     uint8_t *at = (uint8_t *)b->constants + mona_conv_head_bytes(b);
     conv->packing = bind_packing(b, at, &conv->epilogue);
 }
+
+void mona_conv_program_forget(const mona_bound_op *b)
+{
+    memset((uint8_t *)b->constants + mona_conv_head_bytes(b), 0, sizeof(mona_conv_packing));
+    memset(b->constants, 0, sizeof(ac_conv));
+}

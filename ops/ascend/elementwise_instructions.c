@@ -184,3 +184,8 @@ void mona_elementwise_program(const mona_row_call *calls, uint32_t count)
     ac_emit_wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
     ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }
+
+void mona_elementwise_program_forget(const mona_bound_op *b)
+{
+    memset(b->constants, 0, sizeof(ac_epilogue));
+}

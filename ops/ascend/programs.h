@@ -28,10 +28,12 @@ bool mona_conv_has_program(const mona_bound_op *bound);
 void mona_conv_program(const mona_row_call *calls, uint32_t count);
 size_t mona_conv_program_constants(const mona_bound_op *bound);
 void mona_conv_program_bind(const mona_bound_op *bound);
+void mona_conv_program_forget(const mona_bound_op *bound);
 
 /* ADD and MUL; `mixed` where elements of the rows do not agree in number and order. */
 void mona_elementwise_program(const mona_row_call *calls, uint32_t count);
 bool mona_elementwise_has_program(const mona_bound_op *bound);
+void mona_elementwise_program_forget(const mona_bound_op *bound);
 void mona_elementwise_mixed(const mona_row_call *calls, uint32_t count);
 bool mona_elementwise_mixed_has_program(const mona_bound_op *bound);
 /* Whether all pixels are combined with the only one of the second operand. */

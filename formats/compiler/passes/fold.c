@@ -126,6 +126,26 @@ static const char *fold_into_norm(graph *g, graph_node *norm, const graph_node *
     return NULL;
 }
 
+static const char *fold_into_affine(graph *g, graph_node *first, const graph_node *affine,
+                                    format_error *error)
+{
+    const uint32_t channels = channels_of(g, first->output);
+    float *scale = graph_alloc(g, channels, sizeof *scale);
+    float *shift = graph_alloc(g, channels, sizeof *shift);
+    if (!scale || !shift) {
+        format_fail(error, "out of memory");
+        return error->text;
+    }
+    for (uint32_t c = 0; c < channels; c++) {
+        scale[c] = first->affine.scale[c] * affine->affine.scale[c];
+        shift[c] = first->affine.shift[c] * affine->affine.scale[c] + affine->affine.shift[c];
+    }
+    first->affine.scale = scale;
+    first->affine.shift = shift;
+    first->output = affine->output;
+    return NULL;
+}
+
 /* scale * (w x + b) + shift = (scale w) x + (scale b + shift) */
 static const char *fold_into_producer(graph *g, uint32_t i, format_error *error)
 {
@@ -134,6 +154,8 @@ static const char *fold_into_producer(graph *g, uint32_t i, format_error *error)
         return FUSION_IS_OFF;
     if (p != UINT32_MAX && g->nodes[p].kind == GRAPH_NORMALISE)
         return fold_into_norm(g, &g->nodes[p], &g->nodes[i], error);
+    if (p != UINT32_MAX && g->nodes[p].kind == GRAPH_AFFINE)
+        return fold_into_affine(g, &g->nodes[p], &g->nodes[i], error);
     if (p == UINT32_MAX || !plain_conv(&g->nodes[p]))
         return "its input does not come from a convolution that only it reads";
     graph_node *conv = &g->nodes[p];

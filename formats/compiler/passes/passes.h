@@ -38,7 +38,7 @@ bool pass_reorder_depth(graph *g, format_error *error);
 bool pass_fuse(graph *g, format_error *error);
 
 /* Makes slices that would be copied convolutions of their own. */
-void pass_split(graph *g);
+bool pass_split(graph *g, format_error *error);
 
 /* Turns every QUANTIZE into the format in which the node before it stores its result, or in which
  * an input's planes are loaded; where neither is possible, into a 1x1 convolution per channel. No

@@ -18,19 +18,38 @@ static bool is_copied(const graph_node *slice, uint32_t channels)
     return slice->slice.first % BLOCK || (end % BLOCK && end != channels);
 }
 
-/* Whether the node is a convolution that only slices read, of which one would be copied. */
-static bool splits(const graph *g, const graph_node *node)
+/* Who reads a value. */
+typedef struct readers {
+    uint32_t uses, slices;
+    bool copied; /* a slice of it would be copied */
+} readers;
+
+/* The readers of all values; NULL: out of memory. */
+static readers *readers_of(graph *g)
 {
-    bool copied = false;
-    uint32_t slices = 0;
-    if (node->kind != GRAPH_CONV || node->conv.groups != 1 || node->input_count != 1)
-        return false;
-    for (uint32_t i = 0; i < g->node_count; i++)
-        if (is_slice_of(g, &g->nodes[i], node->output)) {
-            slices++;
-            copied = copied || is_copied(&g->nodes[i], g->values[node->output].channels);
-        }
-    return copied && slices == graph_uses(g, node->output);
+    readers *all = graph_alloc(g, g->value_count, sizeof *all);
+    if (!all)
+        return NULL;
+    for (uint32_t i = 0; i < g->output_count; i++)
+        all[g->outputs[i]].uses++;
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const graph_node *node = &g->nodes[i];
+        for (uint32_t k = 0; k < node->input_count; k++)
+            all[node->inputs[k]].uses++;
+        if (node->kind != GRAPH_SLICE || graph_is_output(g, node->output))
+            continue;
+        readers *source = &all[node->inputs[0]];
+        source->slices++;
+        source->copied |= is_copied(node, g->values[node->inputs[0]].channels);
+    }
+    return all;
+}
+
+/* Whether the node is a convolution that only slices read, of which one would be copied. */
+static bool splits(const graph_node *node, const readers *r)
+{
+    return node->kind == GRAPH_CONV && node->conv.groups == 1 && node->input_count == 1 &&
+           r->copied && r->slices == r->uses;
 }
 
 /* The convolution with the outputs that the slice keeps. */
@@ -47,22 +66,29 @@ static graph_node part_of(const graph *g, graph_node conv, const graph_node *sli
     return conv;
 }
 
-void pass_split(graph *g)
+/* Parts are convolutions of the same source, so that a value keeps the slices that it had. */
+bool pass_split(graph *g, format_error *error)
 {
+    const readers *all = readers_of(g);
+    if (!all)
+        return format_fail(error, "out of memory");
     for (uint32_t c = 0; c < g->node_count; c++) {
         const graph_node conv = g->nodes[c];
-        if (!splits(g, &conv))
+        uint32_t left = all[conv.output].slices;
+        if (!splits(&conv, &all[conv.output]))
             continue;
         if (g->fusion.off[FUSION_SPLIT]) {
             graph_log(g, FUSION_SPLIT, &conv, FUSION_IS_OFF);
             continue;
         }
-        for (uint32_t i = c + 1; i < g->node_count; i++)
+        for (uint32_t i = c + 1; left; i++)
             if (is_slice_of(g, &g->nodes[i], conv.output)) {
+                left--;
                 g->values[g->nodes[i].output].prequantised = g->values[conv.output].prequantised;
                 g->nodes[i] = part_of(g, conv, &g->nodes[i]);
             }
         graph_log(g, FUSION_SPLIT, &conv, NULL);
         graph_remove_node(g, c--);
     }
+    return true;
 }

@@ -20,10 +20,19 @@ bool model_needs_cut(const mona_model *model, mona_size size)
     return needs;
 }
 
+/* Who writes and reads a tensor: indices of operators, or MONA_NONE. */
+typedef struct tensor_use {
+    uint32_t writer; /* MONA_NONE: it is an input of the model */
+    uint32_t readers;
+    uint32_t store; /* the last STORE that reads it */
+    bool kept;      /* a reader reads it where its writer wrote it */
+    bool loaded;    /* a LOAD of it has been written */
+} tensor_use;
+
 typedef struct cutter {
     const mona_model *model;
     mona_writer writer;
-    bool *loaded; /* [tensors]: a LOAD of this tensor has been written */
+    tensor_use *uses; /* [tensors] */
 } cutter;
 
 static uint32_t name_of(cutter *c, uint32_t name)
@@ -31,63 +40,60 @@ static uint32_t name_of(cutter *c, uint32_t name)
     return mona_writer_string(&c->writer, c->model->strings + name);
 }
 
-/* The operator that writes a tensor; NULL: it is an input of the model. */
-static const mona_file_op *writer_of(const mona_model *m, uint32_t tensor)
-{
-    for (uint32_t o = 0; o < m->header->op_count; o++)
-        if (m->ops[o].output == tensor)
-            return &m->ops[o];
-    return NULL;
-}
-
-static uint32_t readers_of(const mona_model *m, uint32_t tensor)
-{
-    uint32_t count = 0;
-    for (uint32_t o = 0; o < m->header->op_count; o++)
-        for (uint32_t i = 0; i < m->ops[o].input_count; i++)
-            count += m->ops[o].inputs[i] == tensor;
-    return count;
-}
-
 /* Whether a STORE is the only reader of its input. It then follows that operator at once, which it may
  * be merged into, and in whose group it is. */
-static bool follows_at_once(const mona_model *m, const mona_file_op *op)
+static bool follows_at_once(const cutter *c, const mona_file_op *op)
 {
-    return op->kind == MONA_OP_STORE && writer_of(m, op->inputs[0]) &&
-           readers_of(m, op->inputs[0]) == 1;
+    const tensor_use *source = &c->uses[op->inputs[0]];
+    return op->kind == MONA_OP_STORE && source->writer != MONA_NONE && source->readers == 1;
 }
 
 /* Whether an input of an operator gets a SLICE or LOAD of its own. CONCATs, SLICEs and
  * pools of whole maps read anything where it lies. */
-static bool is_cut(const mona_model *m, const mona_file_op *op, uint32_t i)
+static bool is_cut(const cutter *c, const mona_file_op *op, uint32_t i)
 {
-    const mona_file_op *writer = op->inputs[i] == MONA_NONE ? NULL : writer_of(m, op->inputs[i]);
-    return writer && !m->tensors[op->inputs[i]].array && !mona_reads_maps(op) &&
-           !follows_at_once(m, op);
+    const uint32_t tensor = op->inputs[i];
+    return tensor != MONA_NONE && c->uses[tensor].writer != MONA_NONE &&
+           !c->model->tensors[tensor].array && !mona_reads_maps(op) && !follows_at_once(c, op);
 }
 
-/* Whether every reader of a LOAD gets one of its own. */
-static bool is_replaced(const mona_model *m, const mona_file_op *load)
+static bool find_uses(cutter *c)
 {
+    const mona_model *m = c->model;
+    c->uses = calloc(m->header->tensor_count, sizeof *c->uses);
+    if (!c->uses)
+        return false;
+    for (uint32_t t = 0; t < m->header->tensor_count; t++)
+        c->uses[t].writer = c->uses[t].store = MONA_NONE;
+    for (uint32_t o = 0; o < m->header->op_count; o++) {
+        const mona_file_op *op = &m->ops[o];
+        if (op->output != MONA_NONE)
+            c->uses[op->output].writer = o;
+        for (uint32_t i = 0; i < op->input_count; i++)
+            if (op->inputs[i] != MONA_NONE)
+                c->uses[op->inputs[i]].readers++;
+        if (op->kind == MONA_OP_STORE)
+            c->uses[op->inputs[0]].store = o;
+    }
     for (uint32_t o = 0; o < m->header->op_count; o++)
         for (uint32_t i = 0; i < m->ops[o].input_count; i++)
-            if (m->ops[o].inputs[i] == load->output && !is_cut(m, &m->ops[o], i))
-                return false;
+            if (m->ops[o].inputs[i] != MONA_NONE && !is_cut(c, &m->ops[o], i))
+                c->uses[m->ops[o].inputs[i]].kept = true;
     return true;
 }
 
 /* Writes what brings a tensor to a reader. Returns the tensor that it writes. */
 static uint32_t bring(cutter *c, uint32_t tensor)
 {
-    const mona_file_op *writer = writer_of(c->model, tensor);
+    const mona_file_op *writer = &c->model->ops[c->uses[tensor].writer];
     mona_file_tensor t = c->model->tensors[tensor];
     mona_file_op op = {.kind = MONA_OP_SLICE, .input_count = 1, .inputs = {tensor}};
     if (writer->kind == MONA_OP_LOAD)
         op = *writer;
     t.name = name_of(c, t.name);
     op.name = name_of(c, writer->name);
-    if (writer->kind == MONA_OP_LOAD && is_replaced(c->model, writer) && !c->loaded[tensor])
-        c->loaded[tensor] = true; /* the first one writes the tensor itself */
+    if (writer->kind == MONA_OP_LOAD && !c->uses[tensor].kept && !c->uses[tensor].loaded)
+        c->uses[tensor].loaded = true; /* the first one writes the tensor itself */
     else
         op.output = mona_writer_tensor(&c->writer, &t);
     mona_writer_op(&c->writer, &op);
@@ -159,7 +165,7 @@ static uint32_t part_tensor(cutter *c, uint32_t of, uint32_t channels)
 /* Brings an operator's input to it, if it needs that. */
 static uint32_t brought(cutter *c, const mona_file_op *op, uint32_t i)
 {
-    return is_cut(c->model, op, i) ? bring(c, op->inputs[i]) : op->inputs[i];
+    return is_cut(c, op, i) ? bring(c, op->inputs[i]) : op->inputs[i];
 }
 
 /* Brings channels [first, first + count) of an input. */
@@ -255,11 +261,11 @@ static void write_op(cutter *c, const mona_file_op *op)
     const uint32_t part = part_outputs(m, op);
     if (part)
         write_parts(c, op, 0, m->tensors[op->output].channels, part);
-    else if (op->kind != MONA_OP_LOAD || !is_replaced(m, op))
+    else if (op->kind != MONA_OP_LOAD || c->uses[op->output].kept)
         write_whole(c, op);
-    for (uint32_t o = 0; o < m->header->op_count; o++)
-        if (follows_at_once(m, &m->ops[o]) && m->ops[o].inputs[0] == op->output)
-            write_whole(c, &m->ops[o]);
+    const uint32_t store = op->output == MONA_NONE ? MONA_NONE : c->uses[op->output].store;
+    if (store != MONA_NONE && follows_at_once(c, &m->ops[store]))
+        write_whole(c, &m->ops[store]);
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
@@ -270,8 +276,7 @@ bool model_cut(const mona_model *model, uint8_t **bytes, size_t *size, format_er
     cutter c = {.model = model};
     if (h->next || h->program_count)
         return format_fail(error, "it is a model for several sizes, or has programs");
-    c.loaded = calloc(h->tensor_count, sizeof *c.loaded);
-    if (!c.loaded)
+    if (!find_uses(&c))
         return format_fail(error, "out of memory");
     mona_writer_start_from(&c.writer, model->file);
     for (uint32_t i = 0; i < h->tensor_count; i++) {
@@ -280,11 +285,11 @@ bool model_cut(const mona_model *model, uint8_t **bytes, size_t *size, format_er
         mona_writer_tensor(&c.writer, &t);
     }
     for (uint32_t o = 0; o < h->op_count; o++)
-        if (!follows_at_once(model, &model->ops[o]))
+        if (!follows_at_once(&c, &model->ops[o]))
             write_op(&c, &model->ops[o]);
     const bool ok = mona_writer_finish(&c.writer, model->strings + h->name, h->input_count,
                                        h->output_count, bytes, size, error);
     mona_writer_free(&c.writer);
-    free(c.loaded);
+    free(c.uses);
     return ok;
 }

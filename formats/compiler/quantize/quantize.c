@@ -301,8 +301,11 @@ static bool format_by_range(const graph *g, const compiler_options *o, uint32_t 
                            g->values[root].name);
     const double high = (double)r.high, low = -(double)r.low;
     const double max = high > low ? high : low;
-    if (r.low >= 0 && !is_signed)
-        *format = (value_format){MONA_U8, (float)(reach(g, o, root, 255, max) / 255), 0};
+    /* What rounds to 0 needs no sign. */
+    const bool tiny = !is_signed && low <= max / 255 / 2;
+    const double step = tiny ? reach(g, o, root, 255, max) / 255 : 0;
+    if (tiny && low <= step / 2)
+        *format = (value_format){MONA_U8, (float)step, 0};
     else
         *format = (value_format){MONA_S8, (float)(reach(g, o, root, 127, max) / 127), 0};
     if (!is_signed && format_with_zero(g, o, root, low, high, format))

@@ -17,6 +17,9 @@ with=$tmp/with.mona
 succeeds "a built-in model with programs for two sizes" "$mona" compile sr_x2_fast -o "$with" \
     --target ascend310 --size 96x64 --size 160x90
 same "the sizes are told" "$(sed -n 's/^ *program for ascend310 at \([0-9x]*\): .*/\1/p' "$tmp/log" | tr '\n' ' ')" "96x64 160x90 "
+succeeds "the same once more" "$mona" compile sr_x2_fast -o "$tmp/again.mona" \
+    --target ascend310 --size 96x64 --size 160x90
+succeeds "gives the same bytes" cmp "$with" "$tmp/again.mona"
 same "inspect lists them" "$("$mona" inspect "$with" --json |
     python3 -c 'import json, sys; print([(p["target"], p["size"]) for p in json.load(sys.stdin)["programs"]])')" \
     "[('ascend310', '96x64'), ('ascend310', '160x90')]"

@@ -230,6 +230,27 @@ static void functions_stand_alone(void **state)
     compiler_close(c);
 }
 
+/* A product and a sum after a function are one operator, which padding keeps from being part of the
+ * convolution after it. */
+static void products_and_sums_are_one(void **state)
+{
+    (void)state;
+    seed = 17;
+    onnx_builder *b = ob_new(14);
+    ob_input(b, "x", 3, 0, 0);
+    add_conv(b, "x", "c", 3, 16);
+    write_hard_swish(b);
+    number(b, "times", 1.5f), number(b, "plus", -0.25f);
+    ob_node(b, "Mul", "a times", "m");
+    ob_node(b, "Add", "m plus", "s");
+    add_conv(b, "s", "y", 16, 4);
+    ob_output(b, "y");
+    compiler *c = open_good(b);
+    assert_true(difference(c, &half_planes, 8, 10) < 0.004);
+    assert_int_equal(operators_of(c, &half_planes), 5);
+    compiler_close(c);
+}
+
 /* A gate of another value is no Swish, and other numbers make no Gelu. */
 static void other_products_stay(void **state)
 {
@@ -271,6 +292,7 @@ int main(void)
         cmocka_unit_test(functions_join_int8_convolutions),
         cmocka_unit_test(targets_agree),
         cmocka_unit_test(functions_stand_alone),
+        cmocka_unit_test(products_and_sums_are_one),
         cmocka_unit_test(other_products_stay),
         cmocka_unit_test(tables_end_where_results_do),
     };

@@ -43,6 +43,36 @@ static void samples_pass_unchanged(void **state)
     }
 }
 
+/* Numbers that become 0 in any case do not cost the others a bit. */
+static void tiny_negatives_need_no_sign(void **state)
+{
+    (void)state;
+    for (int small = 0; small < 2; small++) {
+        const float four = 4, bias = small ? -1e-3f : -0.1f;
+        onnx_builder *b = ob_new(13);
+        ob_input(b, "x", 1, 0, 0);
+        ob_constant(b, "w", "1 1 1 1", &four);
+        ob_constant(b, "b", "1", &bias);
+        ob_node(b, "Conv", "x w b", "y");
+        ob_output(b, "y");
+        compiler *c = open_good(b);
+        reference_array in = image(1, 16, 16);
+        for (int i = 0; i < 256; i++)
+            in.data[i] = (float)i / 255;
+        uint8_t *bytes;
+        size_t size;
+        format_error error = {0};
+        assert_true(compiler_calibrate(c, &in, &error));
+        emit(c, &(compiler_options){.int8 = true}, &bytes, &size);
+        mona_model model;
+        assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+        assert_int_equal(mona_model_output(&model, 0).type, small ? MONA_U8 : MONA_S8);
+        free(bytes);
+        free(in.data);
+        compiler_close(c);
+    }
+}
+
 /* U16 planes of 10 bits in an FP16 model. */
 static void wide_samples_pass_unchanged(void **state)
 {
@@ -301,6 +331,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_pass_unchanged),
+        cmocka_unit_test(tiny_negatives_need_no_sign),
         cmocka_unit_test(wide_samples_pass_unchanged),
         cmocka_unit_test(weights_are_kept),
         cmocka_unit_test(a_dead_channel_keeps_its_bias),
