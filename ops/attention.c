@@ -19,8 +19,8 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
 
 static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_shape *output)
 {
-    same_pixels(op, inputs, output);
-    return have_same_pixels(&inputs[1], &inputs[2]) ? MONA_OK : MONA_ERR_SHAPE;
+    return have_same_pixels(&inputs[1], &inputs[2]) ? same_pixels(op, inputs, output)
+                                                    : MONA_ERR_SHAPE;
 }
 
 /* Of keys and values all rows; rows before the first are only requested to pace a warm-up. */

@@ -257,6 +257,7 @@ bool video_open(video *v, pipeline_error *error)
                             .on_chip = s->stage.device == &mona_device_ascend ||
                                        s->stage.device == &mona_device_ascend_om,
                             .quantisers = s->stage.compressed,
+                            .no_grain = s->stage.denoise && s->stage.strength != 0,
                             .low_latency = s->encoder.low_latency,
                             .deinterlace = s->deinterlace,
                             .double_fields = s->double_fields,

@@ -72,8 +72,8 @@ typedef struct enhance_options {
     {"--denoise", NULL, OPTION_FILE, SHARED_FIELD(at, denoise), "MODEL", group,                   \
      .help = "another network for denoising: a .mona file, or the name of a built-in one"},       \
     {"--strength", NULL, OPTION_STRING, SHARED_FIELD(at, strength), "S", group,                   \
-     .help = "how strongly to denoise: from 0 to 1, where 1 suits noise with a standard deviation "\
-             "of 50 steps of 255; or auto, which measures the noise and, with --content video, the "\
+     .help = "how strongly to denoise: from 0, which changes nothing, to 1, which suits noise with a "\
+             "standard deviation of 50 steps of 255; or auto, which measures the noise and, with --content video, the "\
              "damage done by compression",                                                        \
      .initial = "auto", .values = "auto"},                                                        \
     {"--detail", NULL, OPTION_STRING, SHARED_FIELD(at, detail), "D", group,                       \

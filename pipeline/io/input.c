@@ -387,6 +387,16 @@ static bool turn_photo(input *in, pipeline_error *error)
            (frame_convert_replace(frame, &rgb, error) && orientation_turn(frame, turn, error));
 }
 
+static void tell_grain(const input *in)
+{
+    if (in->decoder->export_side_data & AV_CODEC_EXPORT_DATA_FILM_GRAIN &&
+        av_frame_get_side_data(in->frame, AV_FRAME_DATA_FILM_GRAIN_PARAMS))
+        pipeline_note(in->notes,
+                      "%s: the film grain that a player would add is left out, as denoising would "
+                      "remove it; --strength 0 keeps it",
+                      in->path);
+}
+
 /* The first frame determines the video's format, whatever the stream announced. */
 static bool check_frame(input *in, pipeline_error *error)
 {
@@ -396,6 +406,8 @@ static bool check_frame(input *in, pipeline_error *error)
     int *const height = orientation_swaps(in->turn) ? &video->width : &video->height;
     if (in->as_decoded)
         return turn_photo(in, error);
+    if (in->last_pts == INT64_MIN)
+        tell_grain(in);
     if (frame->width == *width && frame->height == *height &&
         pixels_plain(frame->format) == pixels_plain(video->format))
         return true;

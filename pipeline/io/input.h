@@ -82,6 +82,7 @@ typedef struct input_settings {
     unsigned threads;      /* of the decoder; 0: its own choice */
     bool on_chip;          /* decode on the chip where it can (chip_decoder.h) */
     bool quantisers;       /* decode with the frames' quantisers (quantiser.h) */
+    bool no_grain;         /* leave out the film grain that decoders add to AV1, HEVC or H.264 */
     bool low_latency;      /* no frame waits for later ones; interlaced ones must be marked */
     bool deinterlace;      /* deinterlace interlaced frames */
     bool double_fields;    /* into a frame for each field */

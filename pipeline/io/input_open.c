@@ -289,6 +289,8 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
         in->decoder->thread_type = FF_THREAD_SLICE;
     if (s->quantisers)
         ask_quantisers(in->decoder);
+    if (s->no_grain) /* a decoder that exports grain does not add it */
+        in->decoder->export_side_data |= AV_CODEC_EXPORT_DATA_FILM_GRAIN;
     if (code >= 0)
         code = avcodec_open2(in->decoder, codec, NULL);
     if (code < 0)

@@ -266,7 +266,7 @@ static void prepare(void *argument)
     noise_job *job = argument;
     const denoiser *d = job->denoiser;
     measure_noise(job);
-    job->noisy = d->fixed >= 0 || level_told(job);
+    job->noisy = level_told(job);
     if (!job->noisy)
         return;
     frame_set_samples(job->row, &d->frame, level_told(job),

@@ -18,8 +18,10 @@ enum {
 typedef struct narrow_job {
     job base;
     part all;
-    uint32_t outputs; /* outputs that are computed: 4 or 6 */
-    uint32_t width;   /* bytes of a result: 4 or 8 */
+    uint32_t taps;
+    const uint8_t *at[NARROW_TAPS]; /* operands of the tile's first pixel, tap by tap */
+    uint32_t outputs;               /* outputs that are computed: 1, 4 or 6 */
+    uint32_t width;                 /* bytes of a result: 4 or 8 */
     struct narrow_work *work;
 } narrow_job;
 
@@ -45,8 +47,7 @@ static bool narrow_possible(const ac_conv_row *row)
 /* Reorders weights from [step][16 outputs][4 channels]. */
 static void narrow_weights(narrow_job *j)
 {
-    const uint32_t taps = ac_block_steps(j->base.conv, 0) / 4;
-    for (uint32_t i = 0; i < taps * j->outputs; i++) {
+    for (uint32_t i = 0; i < j->taps * j->outputs; i++) {
         const uint8_t *from = j->base.weights[0] + i / j->outputs * 256 + i % j->outputs * 4;
         uint8_t bytes[16];
         for (uint32_t s = 0; s < 4; s++)
@@ -70,45 +71,44 @@ INLINE __m256i sums_of_four(__m256i a, __m256i b, __m256i c, __m256i d)
  * lane. */
 INLINE __m256i sums_of_two(const __m256i *acc, const uint32_t outputs, const uint32_t o)
 {
-    const __m256i zero = _mm256_setzero_si256();
-    const __m256i *a = acc + o, *b = acc + (ELEMENT - 1) * outputs + o;
-    const bool all = o + 4 <= outputs;
-    const __m256i first = sums_of_four(a[0], a[1], all ? a[2] : zero, all ? a[3] : zero);
+    __m256i first[4], second[4];
+    UNROLL
+    for (uint32_t i = 0; i < 4; i++) {
+        const bool real = o + i < outputs;
+        first[i] = real ? acc[o + i] : _mm256_setzero_si256();
+        second[i] = real ? acc[(ELEMENT - 1) * outputs + o + i] : _mm256_setzero_si256();
+    }
+    const __m256i a = sums_of_four(first[0], first[1], first[2], first[3]);
     if (ELEMENT == 1)
-        return first;
-    const __m256i second = sums_of_four(b[0], b[1], all ? b[2] : zero, all ? b[3] : zero);
-    return _mm256_add_epi32(_mm256_permute2x128_si256(first, second, 0x20),
-                            _mm256_permute2x128_si256(first, second, 0x31));
+        return a;
+    const __m256i b = sums_of_four(second[0], second[1], second[2], second[3]);
+    return _mm256_add_epi32(_mm256_permute2x128_si256(a, b, 0x20),
+                            _mm256_permute2x128_si256(a, b, 0x31));
 }
 
-/* Computes the pixels that `vectors` vectors hold, as sums[output / 4][pixel of the tile][4]. */
+/* Computes the pixels of the tile from x on that `vectors` vectors hold, as sums[output / 4][pixel of the tile][4]. */
 INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, const uint32_t vectors,
                          uint32_t x, int32_t *sums)
 {
     const uint8_t(*w)[16 * ELEMENT] = (const uint8_t(*)[16 * ELEMENT]) j->work->weights;
-    const part *p = &j->all;
     __m256i acc[12];
     UNROLL
     for (uint32_t i = 0; i < vectors * outputs; i++)
         acc[i] = _mm256_setzero_si256();
-    for (uint32_t r = 0; r < p->runs; r++) {
-        const uint32_t taps = ac_run_steps(j->base.conv, r) / 4;
-        const uint8_t *a = run_of(&j->base, p, r, x, 16 * ELEMENT);
-        for (uint32_t t = 0; t < taps; t++, a += 16 * ELEMENT, w += outputs) {
-            FORGET(a);
-            __m256i pixels[3];
+    for (uint32_t t = 0; t < j->taps; t++, w += outputs) {
+        const uint8_t *a = j->at[t] + (size_t)x * 16 * ELEMENT;
+        __m256i pixels[4];
+        UNROLL
+        for (uint32_t g = 0; g < vectors; g++)
+            pixels[g] = load_vector(a + (size_t)g * 32);
+        UNROLL
+        for (uint32_t o = 0; o < outputs; o++) {
+            const __m256i b =
+                ELEMENT == 1 ? _mm256_broadcastsi128_si256(load16(w[o])) : load_vector(w[o]);
             UNROLL
-            for (uint32_t g = 0; g < vectors; g++)
-                pixels[g] = load_vector(a + (size_t)g * 32);
-            UNROLL
-            for (uint32_t o = 0; o < outputs; o++) {
-                const __m256i b =
-                    ELEMENT == 1 ? _mm256_broadcastsi128_si256(load16(w[o])) : load_vector(w[o]);
-                UNROLL
-                for (uint32_t g = 0; g < vectors; g++) {
-                    acc[g * outputs + o] = dot(acc[g * outputs + o], pixels[g], b);
-                    KEEP_IN_PLACE(acc[g * outputs + o]);
-                }
+            for (uint32_t g = 0; g < vectors; g++) {
+                acc[g * outputs + o] = dot(acc[g * outputs + o], pixels[g], b);
+                KEEP_IN_PLACE(acc[g * outputs + o]);
             }
         }
     }
@@ -123,12 +123,12 @@ INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, const uint
 
 /* The last block is moved back to end at the last pixel. */
 INLINE void narrow_blocks(const narrow_job *j, const uint32_t outputs, const uint32_t vectors,
-                          uint32_t x, uint32_t count, int32_t *sums)
+                          uint32_t count, int32_t *sums)
 {
     const uint32_t pixels = vectors * 2 / ELEMENT;
     for (uint32_t i = 0; i < count; i += pixels) {
         const uint32_t k = min_u32(i, count - pixels);
-        narrow_block(j, outputs, vectors, x + k, sums + (size_t)k * 4);
+        narrow_block(j, outputs, vectors, k, sums + (size_t)k * 4);
     }
 }
 
@@ -197,10 +197,17 @@ static void narrow_tile(narrow_job *j, uint32_t x, uint32_t count, uint8_t *out)
     int32_t *sums = j->work->sums;
     if (converts_elements(j->base.conv))
         convert_part(&j->all, &j->base, x, count, j->work->elements);
-    if (j->outputs == 4)
-        narrow_blocks(j, 4, ELEMENT == 1 ? 3 : 2, x, count, sums);
+    for (uint32_t r = 0, tap = 0; r < j->all.runs; r++) {
+        const uint8_t *a = run_of(&j->base, &j->all, r, x, 16 * ELEMENT);
+        for (uint32_t t = 0; t < ac_run_steps(j->base.conv, r) / 4; t++)
+            j->at[tap++] = a + (size_t)t * 16 * ELEMENT;
+    }
+    if (j->outputs == 1)
+        narrow_blocks(j, 1, 4, count, sums);
+    else if (j->outputs == 4)
+        narrow_blocks(j, 4, ELEMENT == 1 ? 3 : 2, count, sums);
     else
-        narrow_blocks(j, NARROW_OUTPUTS, 2, x, count, sums);
+        narrow_blocks(j, NARROW_OUTPUTS, 2, count, sums);
     if (!j->all.plain)
         narrow_results(j, false, j->base.limits->add, x, count, sums, out);
     else if (j->base.limits->add)
@@ -221,7 +228,8 @@ static void conv_narrow(const ac_conv_row *row, const ac_isa *by)
     uint8_t *results = j.work->results;
     j.all = (part){
         .runs = c->run_count[0], .stride = run_stride(c, 0, count), .plain = is_plain(&j.base)};
-    j.outputs = c->channels > 4 ? NARROW_OUTPUTS : 4;
+    j.taps = ac_block_steps(c, 0) / 4;
+    j.outputs = c->channels > 4 ? NARROW_OUTPUTS : c->channels > 1 ? 4 : 1;
     j.width = c->channels > 4 ? 8 : 4;
     narrow_weights(&j);
     int8_start(&j.base, j.all.plain, start);

@@ -41,6 +41,18 @@ before=$(psnr_y "$tmp/low.mkv" "$tmp/clean.mkv")
 clean low
 at_least "noise made at half the size and coded coarsely" "$(awk "BEGIN { print $(psnr_y "$tmp/out.mkv" "$tmp/clean.mkv") - $before }")" 1.5
 
+# ---- grain that the decoder makes ------------------------------------------------------------------
+# AV1 can store film without its grain, and what a player shall add in its place.
+if ffmpeg -v quiet -i "$tmp/fine.mkv" -c:v libsvtav1 -preset 8 -crf 23 -svtav1-params film-grain=20 "$tmp/grain.mkv"; then
+    at_least "grain added by the decoder: dB gained" "$(gained grain)" 3
+    "$mona" enhance -y "$tmp/grain.mkv" -o "$tmp/out.mkv" -c ffv1 --stages denoise 2> "$tmp/log"
+    same "that it is left out is told" "$(grep -c 'film grain that a player would add is left out' "$tmp/log")" 1
+    clean grain --strength 0
+    same "--strength 0 keeps it" "$(frames_md5 "$tmp/out.mkv")" "$(frames_md5 "$tmp/grain.mkv")"
+else
+    skip "no SVT-AV1 here"
+fi
+
 # ---- the same bytes by every way ------------------------------------------------------------------
 clean half
 frames_md5 "$tmp/out.mkv" > "$tmp/wanted"
