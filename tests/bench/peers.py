@@ -110,24 +110,22 @@ def main():
     with open(film, "wb") as f:
         subprocess.run([os.path.join(a.build, "scene"), "3"], stdout=f, check=True)
     files = make_nets(a.nets, folder, mona, film)
-    times = {}
-    for _ in range(a.rounds):
-        for net, contenders in files.items():
-            for name, model in contenders.items():
-                seen = time_ort(folder, model, a.threads, NETS[net]) if name.startswith("ORT") else \
-                    time_mona(mona, model, a.threads, NETS[net])
-                times.setdefault((net, name), []).append(seen)
     print(f"{'net':20}{'engine':12}{'median ms':>10}{'GMAC/s':>9}{'of peak':>9}{'peak RSS MB':>13}{'against best ORT':>18}")
     for net, contenders in files.items():
-        gmac = times[net, "mona int8"][0]["gmac"]
-        median = {n: statistics.median(seen["ms"] for seen in times[net, n]) for n in contenders}
-        best = min(median[n] for n in contenders if n.startswith("ORT"))
+        times = {name: [] for name in contenders}
+        for _ in range(a.rounds):
+            for name, model in contenders.items():
+                times[name].append(time_ort(folder, model, a.threads, NETS[net]) if name.startswith("ORT") else
+                                   time_mona(mona, model, a.threads, NETS[net]))
+        gmac = times["mona int8"][0]["gmac"]
+        median = {name: statistics.median(seen["ms"] for seen in times[name]) for name in contenders}
+        best = min(median[name] for name in contenders if name.startswith("ORT"))
         for name in contenders:
-            rss = max(seen["rss"] for seen in times[net, name])
-            shares = [seen["share"] for seen in times[net, name] if "share" in seen]
+            rss = max(seen["rss"] for seen in times[name])
+            shares = [seen["share"] for seen in times[name] if "share" in seen]
             share = f"{100 * statistics.median(shares):.0f} %" if shares else ""
             print(f"{net:20}{name:12}{median[name]:10.1f}{gmac / median[name] * 1e3:9.0f}{share:>9}{rss:13.0f}"
-                  f"{best / median[name]:17.2f}x")
+                  f"{best / median[name]:17.2f}x", flush=True)
 
 
 if __name__ == "__main__":
