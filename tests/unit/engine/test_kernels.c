@@ -303,7 +303,7 @@ static void test_conv_refuses(void **unused)
 {
     (void)unused;
     _Alignas(64) uint8_t data[1024] = {0};
-    const mona_shape input = {4, 0, 0, MONA_U8}, output = {2, 0, 0, MONA_U8};
+    const mona_shape input = {4, 0, 0, MONA_U8, 0}, output = {2, 0, 0, MONA_U8, 0};
     const mona_file_op good = {
         .kind = MONA_OP_CONV,
         .input_count = 1,
