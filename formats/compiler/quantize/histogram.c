@@ -70,14 +70,6 @@ void histogram_merge(histogram *h, const histogram *from)
     h->total += other.total;
 }
 
-double histogram_share_above(const histogram *h, double magnitude)
-{
-    uint64_t above = 0;
-    for (uint32_t i = HISTOGRAM_BINS; i-- > 0 && ldexp(i, h->exponent) >= magnitude;)
-        above += h->counts[i];
-    return h->total ? (double)above / (double)h->total : 0;
-}
-
 #define SMOOTHING 1e-4 /* probability of a bin that only saturation fills */
 
 /* ---- rules -------------------------------------------------------------------------------- */

@@ -35,7 +35,4 @@ void histogram_merge(histogram *h, const histogram *from);
  * largest magnitude seen, which is the result of RANGE_MIN_MAX and an upper bound of the others. */
 double histogram_threshold(const histogram *h, range_rule rule, unsigned levels, double max);
 
-/* Share of the samples above a magnitude, with the resolution of a bin. */
-double histogram_share_above(const histogram *h, double magnitude);
-
 #endif
