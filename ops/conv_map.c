@@ -102,7 +102,8 @@ static void copy_pixels(uint8_t *to, const uint8_t *from, size_t count, size_t s
 }
 
 /* Gathers what kernel column kx reads from one row of the source for a whole output row: input
- * column x * stride - pad + kx * dilation, or the map's zero outside of it. row NULL: it lies outside. */
+ * column x * stride - pad + kx * dilation, or the map's zero outside of it. row NULL: it lies
+ * outside. */
 static void gather_row(const mona_bound_op *b, uint8_t *to, const uint8_t *row, uint32_t kx)
 {
     const mona_file_conv *c = &b->op->conv;

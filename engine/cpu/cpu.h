@@ -183,9 +183,10 @@ typedef struct ac_resize_row {
     float *scratch; /* [in_columns * c0 + 32], 64-byte aligned */
 } ac_resize_row;
 
-/* Two tensor rows, element by element: t = f16(f16((a - zero_a) * scale_a) op f16((b - zero_b) *
- * scale_b)), then the epilogue without a residual, and zero is added. Channels after the last one, to the end of its channel block,
- * are written as zero. */
+/* Two tensor rows, element by element:
+ *   t = f16(f16((a - zero_a) * scale_a) op f16((b - zero_b) * scale_b)),
+ * then the epilogue without a residual, and zero is added. Channels after the last one, to the end
+ * of its channel block, are written as zero. */
 typedef struct ac_elementwise_row {
     bool multiply; /* else add */
     ac_row a, b, output;

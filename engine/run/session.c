@@ -184,8 +184,8 @@ static void clear_columns(const worker *w, const plan_op *op, int64_t first, int
                    op->bound.output.zero, (size_t)(end - begin) * column);
 }
 
-/* Columns outside the tensor are padding with its zero, and so are the channels that fill up the last block.
- * Some operators write neither. In a plan of a single group every ring belongs to its tensor and
+/* Columns outside the tensor are padding with its zero, and so are the channels that fill up the
+ * last block. Some operators write neither. In a plan of a single group every ring belongs to its tensor and
  * begins as zeros, so that only the padding has to be cleared, which moves from unit to unit. The
  * memory of a map has held other maps; with several groups the memory of a ring has held other
  * rings. */

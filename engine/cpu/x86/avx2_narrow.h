@@ -86,7 +86,8 @@ INLINE __m256i sums_of_two(const __m256i *acc, const uint32_t outputs, const uin
                             _mm256_permute2x128_si256(a, b, 0x31));
 }
 
-/* Computes the pixels of the tile from x on that `vectors` vectors hold, as sums[output / 4][pixel of the tile][4]. */
+/* Computes the pixels of the tile from x on that `vectors` vectors hold, as
+ * sums[output / 4][pixel of the tile][4]. */
 INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, const uint32_t vectors,
                          uint32_t x, int32_t *sums)
 {

@@ -235,7 +235,8 @@ static double reach(const graph *g, const compiler_options *o, uint32_t root, un
     return histogram_threshold(&all, o->ranges, levels, max);
 }
 
-/* Whether a node gives its results a zero other than 0: by its bias, its table or as ADD and MUL do. */
+/* Whether a node gives its results a zero other than 0: by its bias, its table or as ADD and MUL
+ * do. */
 static bool makes_zero(const graph_node *node)
 {
     const bool sums =
