@@ -96,11 +96,16 @@ def by_torch(net, low, high, unit, weights, squared, quantised, peak_cost, least
     logarithm of each one's L2 and `least`. unit: what the error in [0, 1] of each patch is multiplied by;
     weights: of each plane. The cost of feature maps' peaks is in the gradient alone."""
     error = net(nets.to_tensor(low), quantised) - nets.to_tensor(high)
-    error = error * torch.from_numpy(unit).float().view(-1, 1, 1, 1)
-    error = error**2 if squared else error.abs()
-    mean = (error * torch.from_numpy(weights).float().view(-1, 1, 1)).mean((1, 2, 3))
     cost = peak_cost * sum(net.peaks)
-    return ((mean + least).log() if squared else mean).mean() + cost - cost.detach()
+    return mean_of(error, *(torch.from_numpy(a).float() for a in (unit, weights)), squared, least) + cost - cost.detach()
+
+
+def mean_of(error, unit, weights, squared, least):
+    """The loss of errors in [0, 1]."""
+    error = error * unit.view(-1, 1, 1, 1)
+    error = error**2 if squared else error.abs()
+    mean = (error * weights.view(-1, 1, 1)).mean((1, 2, 3))
+    return ((mean + least).log() if squared else mean).mean()
 
 
 def widened(convolutions, missing):
