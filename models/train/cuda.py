@@ -17,20 +17,23 @@ import losses
 import nets
 
 LOT = 16  # steps whose batches travel together
-LANES = 8  # channels come in multiples of it: others have slow kernels
+PEAKED = 4  # of so many steps one looks for peaks, at that many times their cost: it takes a sixth of a step's time
+OUTER, INNER = 8, 16  # channels come in multiples of these: fewer are slower
 # Around convolutions of pixels alone: products of kernels stay in fp32.
-tf32 = functools.partial(torch.backends.cudnn.flags, enabled=True, benchmark=False, deterministic=True, allow_tf32=True)
+tf32 = functools.partial(torch.backends.cudnn.flags, enabled=True, benchmark=True, deterministic=False, allow_tf32=True)
 
 
-def widened(tensor, axis):
-    """With as many channels more, of zeros, along an axis of four as make a multiple of LANES."""
-    return F.pad(tensor, (0, 0) * (3 - axis) + (0, -tensor.shape[axis] % LANES))
+def widened(tensor, *axes):
+    """With as many more, of zeros, along each (axis, lot) as make it a multiple of the lot."""
+    for axis, lot in axes:
+        tensor = F.pad(tensor, (0, 0) * (tensor.dim() - 1 - axis) + (0, -tensor.shape[axis] % lot))
+    return tensor
 
 
 class Layer(torch.autograd.Function):
     """(what is stored, each patch's peak) of ReLU of a convolution, and `first` added to it if there is one.
     step: of what is stored; None: it is not quantised, which has no gradient of its own. The cost of peaks is in
-    the gradient alone."""
+    the gradient alone; None: they are not looked for, and are 0."""
 
     @staticmethod
     def forward(ctx, x, weight, bias, first, step, peak_cost):
@@ -38,11 +41,14 @@ class Layer(torch.autograd.Function):
             relu = torch.cudnn_convolution_relu(x, weight, bias, (1, 1), (1, 1), (1, 1), 1) if x.is_cuda else \
                 F.conv2d(x, weight, bias, padding=1).relu_()
         out = relu if first is None else relu + first
-        peaks, places = out.permute(0, 2, 3, 1).flatten(1).max(1)
+        if peak_cost is None:
+            peaks, places = out.new_zeros(1), None
+        else:
+            peaks, places = out.permute(0, 2, 3, 1).flatten(1).max(1)
         if step is not None:
             out = (out / step).round_().clamp_(max=255).mul_(step)
         ctx.save_for_backward(x, weight, relu, places)
-        ctx.adds, ctx.cost = first is not None, peak_cost / len(x)
+        ctx.adds, ctx.cost = first is not None, (peak_cost or 0) / len(x)
         ctx.mark_non_differentiable(peaks)
         return out, peaks
 
@@ -68,8 +74,8 @@ def body_of(net, quantised, kind):
     kernels = torch.bmm(point, wide.flatten(2)).view_as(base) + base
     if quantised:
         kernels = nets.on_grid(kernels, kernels.abs().amax((2, 3, 4), keepdim=True).clamp(min=1e-8) / 127, -127, 127)
-    kernels = kernels.permute(0, 1, 3, 4, 2).to(kind).contiguous()
-    return kernels.permute(0, 1, 4, 2, 3).unbind(), bias.to(kind).unbind()
+    kernels = widened(kernels, (1, INNER), (2, INNER)).permute(0, 1, 3, 4, 2).to(kind).contiguous()
+    return kernels.permute(0, 1, 4, 2, 3).unbind(), widened(bias, (1, INNER)).to(kind).unbind()
 
 
 def loss_of(net, low, high, unit, weights, squared, quantised, peak_cost, least):
@@ -77,24 +83,25 @@ def loss_of(net, low, high, unit, weights, squared, quantised, peak_cost, least)
     kind = torch.float32 if quantised else torch.bfloat16
     steps = (net.ranges.clamp(min=1e-6) / 255).unbind() if quantised else [None] * len(net.ranges)
 
-    def end_of(m, axis, unit):
+    def end_of(m, inputs, outputs, unit):
         weight, bias, _ = m.stored(quantised)
-        weight = widened(weight / unit, axis).to(kind).contiguous(memory_format=torch.channels_last)
-        return weight, F.pad(bias, (0, len(weight) - len(bias))).to(kind)
+        weight = widened(weight / unit, (1, inputs), (0, outputs)).to(kind)
+        return weight.contiguous(memory_format=torch.channels_last), widened(bias, (0, outputs)).to(kind)
 
     # Code values are exact in bfloat16, parts of 1 are not.
-    weight, bias = end_of(net.head, 1, 255)
-    x = widened(low.to(kind), 1).contiguous(memory_format=torch.channels_last)
+    weight, bias = end_of(net.head, OUTER, INNER, 255)
+    x = widened(low.to(kind), (1, OUTER)).contiguous(memory_format=torch.channels_last)
     x, peak = first, _ = Layer.apply(x, weight, bias, None, steps[0], peak_cost)
     peaks = [peak]
     for n, (weight, bias) in enumerate(zip(*body_of(net, quantised, kind))):
         x, peak = Layer.apply(x, weight, bias, first if n + 1 == len(net.body) else None, steps[n + 1], peak_cost)
         peaks.append(peak)
-    weight, bias = end_of(net.tail, 0, 1)
+    weight, bias = end_of(net.tail, INNER, OUTER, 1)
     with tf32():
         out = F.conv2d(x, weight, bias, padding=1)
     out = out[:, :net.outputs].float() + net.skip(low.float() / 255)
-    net.widen(slice(None), torch.stack(peaks).amax(1).float())
+    if peak_cost is not None:
+        net.widen(slice(None), torch.stack(peaks).amax(1).float())
     return losses.mean_of(out - high.float() / 255, unit, weights, squared, least)
 
 
@@ -128,7 +135,6 @@ def batches(make, numbers, first, end, workers=max((os.cpu_count() or 1) - 2, 1)
 
 def prepare():
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    torch.backends.cudnn.deterministic = True
 
 
 def version():
@@ -146,13 +152,17 @@ def optimiser_of(net):
     return optimiser
 
 
-class Step:
-    """Steps of one kind, as a graph."""
+class Work:
+    """Steps of one kind, as graphs: one with peaks, one without. samples, numbers: those of any such step."""
 
-    def __init__(self, run, samples, numbers, weights, steepest, **loss):
-        self.run, self.steepest, self.loss = run, steepest, loss
+    def __init__(self, run, samples, numbers, weights, steepest, kind):
+        self.run, self.steepest = run, steepest
         self.samples, self.numbers = samples.clone(), numbers.clone()
         self.weights = torch.from_numpy(weights).float().cuda()
+        self.graphs = [self.captured(**{**kind, "peak_cost": cost}) for cost in (kind["peak_cost"] * PEAKED, None)]
+
+    def captured(self, **loss):
+        run = self.run
         for group in run.optimiser.param_groups:
             group["lr"] = self.numbers[-2]
         kept = [(t, t.clone()) for t in self.state()]
@@ -160,14 +170,15 @@ class Step:
         aside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(aside):
             for _ in range(2):
-                self.work()
+                self.work(loss)
         torch.cuda.current_stream().wait_stream(aside)
         run.optimiser.zero_grad(set_to_none=True)
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):  # batches are pinned meanwhile
-            self.work()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):  # batches are pinned meanwhile
+            self.work(loss)
         for t, was in kept:
             t.copy_(was)
+        return graph
 
     def state(self):
         run = self.run
@@ -176,11 +187,11 @@ class Step:
         for state in run.optimiser.state.values():
             yield from state.values()
 
-    def work(self):
+    def work(self, kind):
         run, planes = self.run, self.run.spec.inputs
         run.optimiser.zero_grad(set_to_none=True)
         loss = loss_of(run.net, self.samples[:, :planes], self.samples[:, planes:], self.numbers[:-2], self.weights,
-                       **self.loss)
+                       **kind)
         loss.backward()
         parameters = list(run.net.parameters())
         torch.nn.utils.clip_grad_norm_(parameters, self.steepest)
@@ -195,4 +206,4 @@ class Step:
     def __call__(self, samples, numbers):
         self.samples.copy_(samples)
         self.numbers.copy_(numbers)
-        self.graph.replay()
+        self.graphs[self.run.step % PEAKED > 0].replay()

@@ -174,7 +174,7 @@ class Run(training.Run):
         super().__init__(net.to(self.device()))
         if trainer == "cuda":
             self.optimiser = cuda.optimiser_of(self.net)
-        self.drawing = self.kind = None
+        self.drawing = self.kind = None  # of the batches, and of self.work
         self.total = torch.zeros((), device=self.device())  # of the losses since it was last set to nothing
         self.steps = sum(steps_of(phase) for phase in self.phases)
 
@@ -216,8 +216,8 @@ class Run(training.Run):
         now = next(self.batches)
         if self.trainer == "cuda":
             if (phase, kind) != self.kind:
-                self.kind, self.graph = (phase, kind), cuda.Step(self, *now, weights, STEEPEST, **kind)
-            self.graph(*now)
+                self.kind, self.work = (phase, kind), cuda.Work(self, *now, weights, STEEPEST, kind)
+            self.work(*now)
             self.step += 1
         else:
             loss = losses.TRAINERS[self.trainer](self.net, *now, weights, **kind)
