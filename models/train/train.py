@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Train one of mona's nets on one core, as recipes/NAME.json says.
+"""Train one of mona's nets on one core or on a GPU, as recipes/NAME.json says.
 
   train.py sr_x2_fast
 
