@@ -11,6 +11,7 @@ import os
 import numpy as np
 from PIL import Image
 
+import anime
 import compressed
 import rendered
 
@@ -159,6 +160,9 @@ def clean_planes(rgb):
 def pairs(spec, data):
     """Yields (part, kind, input, target). A kind is a size of the photographs, drawn pictures, or film of
     either."""
+    if spec.anime:
+        yield from anime.pairs()
+        return
     if spec.video:
         yield from compressed.pairs(spec, data)
         return
@@ -169,7 +173,7 @@ def pairs(spec, data):
 def load_training(spec, data, cache):
     """{"train": [(kind, (input, target)), ...], "held_out": [...]}, cached as one file."""
     name = f"sr_x{spec.scale}" if spec.task == "sr" else "denoise"
-    name += "_video" if spec.video else ""
+    name += "_video" * spec.video + "_anime" * spec.anime
     path = os.path.join(cache, f"photos-{name}.npz")
     if not os.path.exists(path):
         arrays = {}
@@ -177,7 +181,7 @@ def load_training(spec, data, cache):
             arrays[f"{part}/{kind}/{n}/in"] = low
             if high is not low:
                 arrays[f"{part}/{kind}/{n}/out"] = high
-        np.savez(path + ".part.npz", **arrays)
+        np.savez_compressed(path + ".part.npz", **arrays)
         os.replace(path + ".part.npz", path)
     out = {"train": [], "held_out": []}
     with np.load(path) as z:
