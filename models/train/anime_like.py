@@ -40,7 +40,7 @@ def render(path):
 
 
 def luma(path, out, filters="null"):
-    clips.ffmpeg("-i", path, "-vf", filters + ",extractplanes=y", "-f", "rawvideo", out)
+    clips.ffmpeg("-i", path, "-vf", filters + ",format=yuv420p,extractplanes=y", "-f", "rawvideo", out)
     return out
 
 
