@@ -3,14 +3,8 @@
 
 As studios deliver it and shops cut it down, it is a little soft and has a little grain: some of it is reduced by
 softer filters, and has noise before it is compressed. What is to come out is what was drawn.
-
-  anime.py FOLDER
-
-writes the first 24 small pictures, for INT8 to be calibrated on.
 """
 import multiprocessing
-import os
-import sys
 
 import numpy as np
 from PIL import Image
@@ -21,7 +15,7 @@ import compressed
 import data
 import noise
 
-WIDTH, HEIGHT = 448, 320  # of the originals; film.py and anime_clip.py take other seeds
+WIDTH, HEIGHT = 448, 320  # of the originals; anime_like.py takes other seeds
 STILLS, CLIPS, HELD_OUT = 205, 160, 40  # pictures, clips, and held-out ones of each
 QUALITIES = 16, 18, 20, 22, 24, 26, 28, 30  # CRF
 
@@ -79,9 +73,3 @@ def pairs():
                     if n < HELD_OUT:  # their middle
                         low, high = (a[:, 32:-32, 64:-64] for a in (low, high))
                     yield "held_out" if n < HELD_OUT else "train", kind, low, high
-
-
-if __name__ == "__main__":
-    for n in range(24):
-        low, _ = next(drawn(10000 + HELD_OUT + n, 1))
-        Image.fromarray(data.to8(low)).save(os.path.join(sys.argv[1], f"{n}.png"))
