@@ -32,7 +32,7 @@ typedef struct compile_job {
     option_list calibrate, dims, sizes;
     long images, bits;
     double range, offset_h, offset_w, tolerance;
-    bool any_size, plain_bias, equalise;
+    bool any_size, plain_bias, equalise, learn;
     bool compiled; /* the input is a .mona model */
     unsigned equalised;
     compiler_options options;
@@ -184,8 +184,9 @@ static bool check_options(compile_job *job)
                          "--precision auto needs calibration images: expected --calibrate");
     if (r->max_drop && strcmp(r->precision, "auto"))
         return !cli_fail(EXIT_USAGE, "--max-drop works only with --precision auto");
-    if (job->equalise && job->sizes.count > 1)
-        return !cli_fail(EXIT_USAGE, "--equalise works for one size only: expected one --size");
+    if ((job->equalise || job->learn) && job->sizes.count > 1)
+        return !cli_fail(EXIT_USAGE, "%s works for one size only: expected one --size",
+                         job->equalise ? "--equalise" : "--learn-rounding");
     r->name = job->input;
     o->ranges = range_rule_of(job->ranges);
     o->correct_bias = !job->plain_bias;
@@ -258,6 +259,29 @@ static bool calibrate_all(compile_job *job)
     return true;
 }
 
+/* Every fourth sample is held out. */
+static bool learn_all(compile_job *job)
+{
+    reference_array inputs[MONA_MAX_IO];
+    format_error error = {0};
+    bool ok = job->samples.count >= 4 ||
+              !cli_fail(EXIT_FAILED,
+                        "--learn-rounding holds back every fourth image: expected at least 4, "
+                        "found %zu",
+                        job->samples.count);
+    for (size_t i = 0; ok && i < job->samples.count; i++) {
+        const size_t index = calibration_spread(&job->samples, i);
+        if (!calibration_sample(&job->samples, index, job->model, inputs))
+            return false;
+        ok = compiler_learn(job->model, &job->options, inputs, i % 4 == 3, &error) ||
+             !cli_fail(EXIT_FAILED, "%s: with %s: %s", job->input,
+                       calibration_name(&job->samples, index), error.text);
+        reference_arrays_free(inputs, compiler_input_count(job->model));
+    }
+    return ok && (compiler_learn_rounding(job->model, &job->options, &error) ||
+                  !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text));
+}
+
 static bool calibrate(compile_job *job)
 {
     format_error error = {0};
@@ -269,11 +293,9 @@ static bool calibrate(compile_job *job)
         take_floats(job);
     if (!calibrate_all(job))
         return false;
-    if (!job->equalise)
-        return true;
-    if (!compiler_equalise(job->model, &job->options, &job->equalised, &error))
+    if (job->equalise && !compiler_equalise(job->model, &job->options, &job->equalised, &error))
         return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
-    return calibrate_all(job);
+    return (!job->equalise || calibrate_all(job)) && (!job->learn || learn_all(job));
 }
 
 static bool set_precision(compile_job *job)
@@ -583,6 +605,9 @@ static const option options[] = {
      .initial = "1", .minimum = 0, .maximum = 100},
     {"--equalise", NULL, OPTION_FLAG, offsetof(compile_job, equalise), NULL, calibrating,
      .help = "first bring the channels between two convolutions to similar ranges"},
+    {"--learn-rounding", NULL, OPTION_FLAG, offsetof(compile_job, learn), NULL, calibrating,
+     .help =
+         "round weights together, such that the results of a layer change least (takes minutes)"},
     {"--plain-bias", NULL, OPTION_FLAG, offsetof(compile_job, plain_bias), NULL, calibrating,
      .help = "do not correct the biases for the average error of rounded weights"},
     {"--input-type", NULL, OPTION_STRING, offsetof(compile_job, input_type), "TYPE", tensors,

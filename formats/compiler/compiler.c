@@ -9,6 +9,7 @@
 #include "formats/compiler/import/import.h"
 #include "formats/compiler/import/patterns.h"
 #include "formats/compiler/lower/lower.h"
+#include "formats/compiler/quantize/learn.h"
 #include "formats/compiler/quantize/observation.h"
 #include "formats/compiler/passes/passes.h"
 #include "formats/compiler/quantize/search.h"
@@ -239,6 +240,42 @@ bool compiler_equalise(compiler *c, const compiler_options *options, unsigned *p
     c->equalised = true;
     *pairs = (unsigned)found;
     return true;
+}
+
+typedef struct lesson {
+    graph *g;
+    layers *l;
+    bool held_out;
+} lesson;
+
+static bool learn(void *context, uint32_t value, const reference_array *a, format_error *error)
+{
+    const lesson *s = context;
+    bool ok = true;
+    for (unsigned i = 0; ok && i < s->l->count; i++) {
+        graph_node *node = &s->g->nodes[s->l->items[i].node];
+        if (node->inputs[0] == value)
+            ok = learn_from(s->g, node, a, s->held_out, error);
+    }
+    return ok;
+}
+
+bool compiler_learn(compiler *c, const compiler_options *options, const reference_array *inputs,
+                    bool held_out, format_error *error)
+{
+    lesson s = {&c->fused, &c->layers, held_out};
+    const reference_observer observer = {learn, &s};
+    return prepare(c, options, error) &&
+           reference_run(&c->model, &c->fused, inputs, NULL, &observer, error);
+}
+
+bool compiler_learn_rounding(compiler *c, const compiler_options *options, format_error *error)
+{
+    bool ok = prepare(c, options, error);
+    for (unsigned i = 0; ok && i < c->layers.count; i++)
+        ok = learn_rounding(&c->fused, &c->fused.nodes[c->layers.items[i].node],
+                            options->correct_bias, error);
+    return ok;
 }
 
 unsigned compiler_layer_count(const compiler *c)

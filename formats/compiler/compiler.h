@@ -71,6 +71,14 @@ double compiler_movement(compiler *c, range_rule rule);
 bool compiler_equalise(compiler *c, const compiler_options *options, unsigned *pairs,
                        format_error *error);
 
+/* Adds a sample to what the rounding of weights is learnt from (learn.h), after equalisation: to those
+ * held out, or to the others. */
+bool compiler_learn(compiler *c, const compiler_options *options, const reference_array *inputs,
+                    bool held_out, format_error *error);
+
+/* From now on, the weights of all layers are rounded as the samples have shown to be best. */
+bool compiler_learn_rounding(compiler *c, const compiler_options *options, format_error *error);
+
 /* Takes over what calibration saw, and the precision of every layer, from the same model at another
  * size, which must stay open until c is closed. */
 bool compiler_adopt(compiler *c, const compiler *other, const compiler_options *options,

@@ -80,6 +80,14 @@ typedef struct graph_window {
     uint32_t pad_begin[2], pad_end[2];
 } graph_window;
 
+/* Rounded weights of a CONV. */
+typedef struct graph_rounding {
+    int8_t *weights; /* as graph_conv's */
+    double *scales;  /* [output channels]; 0: better rounded as usual */
+} graph_rounding;
+
+typedef struct moments moments; /* learn.c */
+
 typedef struct graph_conv {
     graph_window window;
     uint32_t groups;
@@ -88,6 +96,8 @@ typedef struct graph_conv {
     /* [output channels]: the weights are integers in [-128, 127] times these, as quantised by the
      * model; NULL: the model did not quantise them. */
     float *weight_scales;
+    moments *moments;       /* of what it reads, to learn rounding from (learn.h); NULL: none */
+    graph_rounding *learnt; /* NULL: nothing */
 } graph_conv;
 
 typedef struct graph_pool {

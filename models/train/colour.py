@@ -245,13 +245,14 @@ def to_onnx(net):
 class Run(training.Run):
     def __init__(self, a):
         torch.manual_seed(a.seed)
-        super().__init__(Net(), np.random.default_rng(a.seed))
+        super().__init__(Net())
 
     def train_step(self, a, pictures):
         rate = a.rate * min(1, self.step / WARM_UP) \
             * (0.5 + 0.5 * np.cos(np.pi * self.step / a.steps)) + 1e-6
-        good = collages(crops(pictures, a.batch, self.rng), self.rng)
-        curves, made = enhanced(self.net, damaged(good, self.rng))
+        rng = np.random.default_rng([a.seed, self.step])
+        good = collages(crops(pictures, a.batch, rng), rng)
+        curves, made = enhanced(self.net, damaged(good, rng))
         error = (made - mixed(TO_YUV, good)).abs() * torch.tensor([1, CHROMA, CHROMA]).view(1, 3, 1, 1)
         rough = (curves[:, :, 2:] - 2 * curves[:, :, 1:-1] + curves[:, :, :-2]).abs()
         self.descend(error.mean() + ROUGH * rough.mean(), rate, 1.0)

@@ -5,7 +5,9 @@ Planes are float in code values, 0..255; stored sets are uint8. Training reads t
 photographs under free licences (its LICENSES.md), shown at several sizes, since they are sharper than most of what
 networks meet. Those named in held_out.txt are for validation only.
 """
+import functools
 import glob
+import multiprocessing
 import os
 
 import numpy as np
@@ -129,18 +131,34 @@ def resized(image, scale):
     return image if scale == 1 else np.clip(imresize(image, scale), 0, 255)
 
 
-def train_images(data, sizes=SIZES):
-    """Yields ("train" or "held_out", kind, RGB float image): photographs in each size, then drawn pictures."""
+def shown(path, sizes):
+    """[(kind, RGB float image)] of a photograph, or of the drawn picture of that number."""
+    if isinstance(path, int):
+        return [("drawn", rendered.picture(np.random.default_rng([5, path])))]
+    rgb = read(path)[..., :3].astype(np.float64)
+    return [(size, resized(rgb, size)) for size in sizes]
+
+
+def shown_as(pair, path, sizes):
+    return [(kind, *pair(rgb)) for kind, rgb in shown(path, sizes)]
+
+
+def in_parallel(work, data):
+    """Yields ("train" or "held_out", what `work` makes) of each photograph, then of each drawn picture."""
     files, kept = sorted(glob.glob(os.path.join(photos(data), "*.webp"))), held_out(data)
     if not set(kept) < set(files):
         raise SystemExit(f"{photos(data)}: expected the pictures that models/CREDITS.md names, "
                          f"found {len(files)} of 348")
-    for f in files:
-        rgb = read(f)[..., :3].astype(np.float64)
-        for size in sizes:
-            yield "held_out" if f in kept else "train", size, resized(rgb, size)
-    for rgb in rendered.pictures():
-        yield "train", "drawn", rgb
+    files += range(rendered.COUNT)
+    with multiprocessing.Pool() as pool:
+        for path, made in zip(files, pool.imap(work, files)):
+            yield "held_out" if path in kept else "train", made
+
+
+def train_images(data, sizes=SIZES):
+    """Yields ("train" or "held_out", kind, RGB float image): photographs in each size, then drawn pictures."""
+    for part, made in in_parallel(functools.partial(shown, sizes=sizes), data):
+        yield from ((part, kind, rgb) for kind, rgb in made)
 
 
 def sr_pair(rgb, scale):
@@ -166,8 +184,9 @@ def pairs(spec, data):
     if spec.video:
         yield from compressed.pairs(spec, data)
         return
-    for part, kind, rgb in train_images(data):
-        yield part, kind, *(sr_pair(rgb, spec.scale) if spec.task == "sr" else clean_planes(rgb))
+    pair = functools.partial(sr_pair, scale=spec.scale) if spec.task == "sr" else clean_planes
+    for part, made in in_parallel(functools.partial(shown_as, pair, sizes=SIZES), data):
+        yield from ((part, *row) for row in made)
 
 
 def load_training(spec, data, cache):
@@ -181,7 +200,7 @@ def load_training(spec, data, cache):
             arrays[f"{part}/{kind}/{n}/in"] = low
             if high is not low:
                 arrays[f"{part}/{kind}/{n}/out"] = high
-        np.savez_compressed(path + ".part.npz", **arrays)
+        np.savez(path + ".part.npz", **arrays)
         os.replace(path + ".part.npz", path)
     out = {"train": [], "held_out": []}
     with np.load(path) as z:

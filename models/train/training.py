@@ -9,8 +9,8 @@ import torch
 class Run:
     """Everything a checkpoint has to hold: a network, its average over the last steps, and how far it is."""
 
-    def __init__(self, net, rng):
-        self.net, self.rng = net, rng
+    def __init__(self, net):
+        self.net = net
         self.average = copy.deepcopy(net)
         self.optimiser = torch.optim.Adam(net.parameters())
         self.step, self.seconds, self.curve = 0, 0.0, []
@@ -18,16 +18,14 @@ class Run:
     def save(self, path):
         torch.save({"net": self.net.state_dict(), "average": self.average.state_dict(),
                     "optimiser": self.optimiser.state_dict(), "step": self.step,
-                    "seconds": self.seconds, "curve": self.curve,
-                    "rng": self.rng.bit_generator.state}, path + ".part")
+                    "seconds": self.seconds, "curve": self.curve}, path + ".part")
         os.replace(path + ".part", path)
 
     def restore(self, path):
-        z = torch.load(path)
+        z = torch.load(path, map_location="cpu")
         self.net.load_state_dict(z["net"])
         self.average.load_state_dict(z["average"])
         self.optimiser.load_state_dict(z["optimiser"])
-        self.rng.bit_generator.state = z["rng"]
         self.step, self.seconds, self.curve = z["step"], z["seconds"], z["curve"]
 
     def descend(self, loss, rate, steepest):
@@ -38,11 +36,15 @@ class Run:
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), steepest)
         self.optimiser.step()
-        self.step += 1
-        keep = min(0.999, self.step / (self.step + 10.0))
         with torch.no_grad():
             for e, q in zip(self.average.parameters(), self.net.parameters()):
-                e.mul_(keep).add_(q, alpha=1 - keep)
+                e.lerp_(q, follows(self.step))
+        self.step += 1
+
+
+def follows(step):
+    """How far the average goes to the weights that this step leaves."""
+    return 1 - min(0.999, (step + 1) / (step + 11.0))
 
 
 def plot(path, draw):

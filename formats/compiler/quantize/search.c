@@ -96,6 +96,17 @@ static bool needs_int8(const search *s, uint32_t source)
     return needs;
 }
 
+/* What a layer saves by itself is modelled; a layer of another precision also costs by being one. For
+ * savings that hardly show, noise decides. */
+static void add_cost_of_switching(search *s)
+{
+    double mean = 0;
+    for (unsigned u = 0; u < s->count; u++)
+        mean += s->units[u].saved / s->count;
+    for (unsigned u = 0; u < s->count; u++)
+        s->units[u].saved += mean / 4;
+}
+
 static bool find_units(search *s, const value_format *formats)
 {
     s->units = calloc(s->l->count ? s->l->count : 1, sizeof *s->units);
@@ -118,6 +129,7 @@ static bool find_units(search *s, const value_format *formats)
         if (gains && !needed)
             s->units[s->count++] = (unit){i, saved, 0};
     }
+    add_cost_of_switching(s);
     return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "formats/half.h"
 #include "formats/compiler/quantize/observation.h"
@@ -115,6 +116,25 @@ static void keep_scales(const graph_node *node, uint32_t o, double in_scale, dou
     q->bias[o] = (int32_t)fmax(-BIAS_MAX, fmin(bias, BIAS_MAX));
 }
 
+void weights_round(const float *w, double scale, size_t filter, size_t area, int8_t *q)
+{
+    for (size_t i = 0; i < filter; i += area)
+        round_plane(w + i, scale, area, q + i);
+}
+
+/* Takes what output o has learnt. False: nothing, or its scale does not suit this ratio of in_scale
+ * and unit. */
+static bool take_learnt(const graph_node *node, uint32_t o, double ratio, int8_weights *q)
+{
+    const graph_rounding *r = node->conv.learnt;
+    const double factor = r ? r->scales[o] * ratio : 0;
+    if (!(factor >= 0x1p-14 && factor <= 65504))
+        return false;
+    q->scales[o] = half_from_double(factor);
+    memcpy(q->weights + o * q->filter, r->weights + o * q->filter, q->filter);
+    return true;
+}
+
 /* For output o, an input of scale in_scale and results in unit. */
 static bool quantize_output(const graph *g, const graph_node *node, uint32_t o, double in_scale,
                             double unit, bool correct, int8_weights *q, format_error *error)
@@ -126,15 +146,17 @@ static bool quantize_output(const graph *g, const graph_node *node, uint32_t o, 
         keep_scales(node, o, in_scale, unit, q);
         return true;
     }
-    q->scales[o] = choose_scale(largest, in_scale / unit);
+    const bool learnt = take_learnt(node, o, in_scale / unit, q);
+    if (!learnt)
+        q->scales[o] = choose_scale(largest, in_scale / unit);
     const double factor = half_value(q->scales[o]), scale = factor * unit / in_scale;
-    if (largest / scale > WEIGHT_MAX + 1)
+    if (!learnt && largest / scale > WEIGHT_MAX + 1)
         return graph_fail(node, error,
                           "has weights up to %g, too large for INT8 between "
                           "scales of %g and %g",
                           largest, in_scale, unit);
-    for (size_t i = 0; i < q->filter; i += area)
-        round_plane(w + i, scale, area, q->weights + o * q->filter + i);
+    if (!learnt)
+        weights_round(w, scale, q->filter, area, q->weights + o * q->filter);
     const double lost = correct ? mean_loss(g, node, o, scale, q) : 0;
     const double bias = nearbyint(((double)node->conv.bias[o] + lost) / (factor * unit));
     q->bias[o] = (int32_t)fmax(-BIAS_MAX, fmin(bias, BIAS_MAX));

@@ -39,6 +39,9 @@ typedef struct int8_weights {
 size_t weights_filter(const graph *g, const graph_node *node);
 double weights_largest(const float *w, size_t count);
 
+/* Rounds the weights w / scale of one output, of which `area` read one channel. */
+void weights_round(const float *w, double scale, size_t filter, size_t area, int8_t *q);
+
 /* How many weights of output o of a CONV are -128, which the engine stores as -127, or 128, where a
  * multiplication changed the sign. */
 size_t weights_clamped(const graph *g, const graph_node *node, uint32_t o);

@@ -51,6 +51,11 @@ if [ -d $t91 ]; then
         at_least "$rule: INT8 is close to fp32, dB" "$(sed -n 's/^  luma_x2: \([0-9.]*\) dB.*/\1/p' "$tmp/said")" 48
         succeeds "says on how many images" grep -q "calibrated on [1-9]" "$tmp/said"
     done
+    fails "learning from too few images" "at least 4, found 3" "$mona" compile $sr -o "$x" --calibrate $t91 --images 3 \
+        --learn-rounding
+    for to in c d; do "$mona" compile $sr -o "$tmp/$to.mona" --calibrate $t91 --images 4 --learn-rounding > "$tmp/said"; done
+    succeeds "learnt rounding is repeatable" cmp "$tmp/c.mona" "$tmp/d.mona"
+    at_least "and close to fp32, dB" "$(sed -n 's/^  luma_x2: \([0-9.]*\) dB.*/\1/p' "$tmp/said")" 48
     "$mona" compile $sr -o "$tmp/c.mona" --calibrate $t91 --images 9 --tolerance 100 > "$tmp/said"
     same "calibration ends when nothing moves" "$(sed -n 's/^  calibrated on \(.*\):.*/\1/p' "$tmp/said")" "4 of 9 images"
 else

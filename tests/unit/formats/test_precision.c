@@ -517,6 +517,71 @@ static void equalised_channels_lose_less(void **state)
     assert_true(noise_of[1] < 0.1 * noise_of[0]);
 }
 
+/* An image whose channels are all the same but for their own part; or every other one is the
+ * opposite. */
+static reference_array channels_alike(uint32_t channels, float own, bool opposite)
+{
+    enum { SIDE = 16 };
+    reference_array a = image(channels, SIDE, SIDE);
+    for (size_t i = 0; i < (size_t)channels * SIDE * SIDE; i++) {
+        const float common = a.data[i % (SIDE * SIDE)];
+        const float all = opposite && i / (SIDE * SIDE) % 2 ? 1 - common : common;
+        a.data[i] = nearbyintf((all * (1 - own) + a.data[i] * own) * 255) / 255;
+    }
+    return a;
+}
+
+/* The noise of a 1x1 convolution in INT8 on an image like the one that was held out when rounding was
+ * learnt from others. */
+static double noise_when_learnt(bool learn, float own, bool opposite)
+{
+    enum { INPUTS = 40, OUTPUTS = 8 };
+    seed = 77;
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", INPUTS, 16, 16);
+    ob_constant(b, "w", "8 40 1 1", noises(b, INPUTS * OUTPUTS, 1));
+    ob_node(b, "Conv", "x w", "y");
+    ob_output(b, "y");
+    compiler *c = open_good(b);
+    compiler_loss loss;
+    format_error error = {0};
+    uint8_t *bytes;
+    size_t size;
+    sample s;
+    open_sample(&s, c);
+    for (int i = 0; i < 4; i++) {
+        reference_array x = channels_alike(INPUTS, own, opposite && i == 3);
+        assert_true(compiler_calibrate(c, &x, &error));
+        if (learn)
+            assert_true(compiler_learn(c, &mixed, &x, i == 3, &error));
+        free(x.data);
+    }
+    assert_true(compiler_learn_rounding(c, &mixed, &error));
+    close_sample(&s);
+    s.in = channels_alike(INPUTS, own, opposite);
+    run_reference(c, &s.in, &s.expected);
+    emit(c, &mixed, &bytes, &size);
+    assert_true(judge_sample(&s, bytes, size, false, &loss, &error));
+    free(bytes);
+    close_sample(&s);
+    compiler_close(c);
+    return loss.noise;
+}
+
+/* Roundings that cancel each other are found, and refused if they do not in images that were held
+ * out. */
+static void rounding_is_learnt(void **state)
+{
+    (void)state;
+    for (int opposite = 0; opposite < 2; opposite++) {
+        const float own = opposite ? 0 : 0.06f;
+        const double before = noise_when_learnt(false, own, opposite);
+        const double after = noise_when_learnt(true, own, opposite);
+        print_message("# noise %g, learnt %g\n", before, after);
+        assert_true(after < (opposite ? 0.3 : 0.02) * before); /* 0.35 if none is refused */
+    }
+}
+
 /* The cycles of every layer on model310, summed over all cores. */
 static void modelled_cycles(compiler *c, const compiler_options *options, const reference_array *in,
                             double *cycles)
@@ -610,6 +675,7 @@ int main(void)
         cmocka_unit_test(what_fp16_does_not_hold_stays_int8),
         cmocka_unit_test(corrected_biases_keep_the_mean),
         cmocka_unit_test(equalised_channels_lose_less),
+        cmocka_unit_test(rounding_is_learnt),
         cmocka_unit_test(costs_follow_the_modelled_chip),
     };
     return cmocka_run_group_tests_name("precision", tests, NULL, NULL);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rounding of weights that is learnt from samples.
+ *
+ * Rounding changes the weights of an output by d, and its sums over x, what the filter reads at one
+ * place, by d x. The mean of (d x)^2 is d' M d, with M the second moments of x, about the mean if
+ * the bias makes up for it. Where neighbours in x are alike, roundings that cancel each other cost
+ * little, however far they are from the weights. So single weights and pairs are moved by one step
+ * as long as that lowers d' M d, and several scales are tried.
+ *
+ * The weights may learn what the samples have in common by chance: some samples are held out, and
+ * an output keeps what it has learnt only if it is better on those, too. */
+#ifndef MONA_COMPILER_LEARN_H
+#define MONA_COMPILER_LEARN_H
+
+#include "formats/compiler/graph.h"
+#include "formats/compiler/reference.h"
+
+/* Adds what a CONV reads in a sample. Weights that the model has quantised, and filters of more than
+ * 512 samples of a channel, learn nothing. False: out of memory. */
+bool learn_from(graph *g, graph_node *node, const reference_array *x, bool held_out,
+                format_error *error);
+
+/* Sets conv.learnt, unless samples of either kind are missing, and forgets the samples. centred: the
+ * biases make up for a change of the mean. False: out of memory. */
+bool learn_rounding(graph *g, graph_node *node, bool centred, format_error *error);
+
+#endif
