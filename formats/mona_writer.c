@@ -13,6 +13,7 @@ void mona_writer_free(mona_writer *w)
     free(w->ops.bytes);
     free(w->strings.bytes);
     free(w->data.bytes);
+    free(w->names);
     *w = (mona_writer){0};
 }
 
@@ -44,21 +45,49 @@ static size_t padding(size_t size)
     return (MONA_FILE_ALIGNMENT - size % MONA_FILE_ALIGNMENT) % MONA_FILE_ALIGNMENT;
 }
 
+/* Where the offset of a text is in the table of names, or where it belongs. */
+static size_t name_slot(const mona_writer *w, const char *text)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (const char *c = text; *c; c++)
+        hash = (hash ^ (uint8_t)*c) * 16777619u;
+    size_t at = hash & (w->name_room - 1);
+    while (w->names[at] && strcmp((const char *)w->strings.bytes + w->names[at], text))
+        at = (at + 1) & (w->name_room - 1);
+    return at;
+}
+
+/* Keeps half of the table of names free. */
+static bool make_name_room(mona_writer *w)
+{
+    if (w->name_count < w->name_room / 2)
+        return true;
+    uint32_t *old = w->names;
+    const size_t old_room = w->name_room;
+    w->name_room = old_room ? 2 * old_room : 64;
+    w->names = calloc(w->name_room, sizeof *w->names);
+    for (size_t i = 0; i < old_room && w->names; i++)
+        if (old[i])
+            w->names[name_slot(w, (const char *)w->strings.bytes + old[i])] = old[i];
+    free(old);
+    return w->names;
+}
+
 uint32_t mona_writer_string(mona_writer *w, const char *text)
 {
     if (!w->strings.size)
         append(w, &w->strings, "", 1); /* offset 0 is "" */
     if (!text[0] || w->failed)
         return 0;
-    const size_t size = strlen(text) + 1;
-    const char *strings = (const char *)w->strings.bytes;
-    for (size_t at = 1, each; at < w->strings.size; at += each) {
-        each = strlen(strings + at) + 1;
-        if (each == size && !memcmp(strings + at, text, size))
-            return (uint32_t)at;
-    }
-    const size_t offset = w->strings.size;
-    append(w, &w->strings, text, size);
+    w->failed = !make_name_room(w);
+    if (w->failed)
+        return 0;
+    const size_t slot = name_slot(w, text), offset = w->strings.size;
+    if (w->names[slot])
+        return w->names[slot];
+    append(w, &w->strings, text, strlen(text) + 1);
+    w->names[slot] = (uint32_t)offset;
+    w->name_count++;
     return (uint32_t)offset;
 }
 

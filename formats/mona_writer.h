@@ -18,6 +18,8 @@ typedef struct mona_writer_section {
 
 typedef struct mona_writer {
     mona_writer_section tensors, ops, strings, data;
+    uint32_t *names; /* hash table of offsets in strings; 0: free */
+    size_t name_room, name_count;
     uint32_t tensor_count, op_count;
     size_t inherited; /* bytes of data taken over by mona_writer_start_from */
     bool zeros;       /* a tensor has a zero other than 0 */

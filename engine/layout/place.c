@@ -13,7 +13,7 @@
  * The memory of a home is either
  *   a ring  if all its tensors are written and read in one group; it is as deep as the most rows
  *           that any of them still needs, or
- *   a map   if not. What a group reads of a map must be there when the group begins
+ *   a map   if not: `map` of the home. What a group reads of a map must be there when it begins
  *           (plan_groups.c), so no part of it may be read in or before the group that writes that
  *           part. */
 #include "engine/layout/layout.h"
@@ -58,12 +58,21 @@ static uint32_t group_of(const mona_plan *plan, uint32_t o)
     return o;
 }
 
-/* Whether operator `writer` writes blocks `read` in the group `group` or later. */
-static bool written_too_late(const mona_plan *plan, uint32_t writer, blocks read, uint32_t group)
+static bool in_one_group(const mona_plan *plan, uint32_t a, uint32_t b)
+{
+    const uint32_t first = a < b ? a : b;
+    for (uint32_t o = a < b ? b : a; o > first; o--)
+        if (plan->ops[o].group.last)
+            return false;
+    return true;
+}
+
+/* Whether operator `writer`, of the group of another or later, writes blocks `read`. */
+static bool writes(const mona_plan *plan, uint32_t writer, blocks read)
 {
     const plan_op *op = &plan->ops[writer];
     blocks b = blocks_of(plan, writer);
-    if (!overlap(b, read) || group_of(plan, writer) < group)
+    if (!overlap(b, read))
         return false;
     if (!mona_plan_copies(op))
         return true;
@@ -88,25 +97,16 @@ static bool reads_in_time(const mona_plan *plan, uint32_t r, uint32_t home)
         if (op->writer[i] == MONA_NONE || (mona_plan_copies(op) && is_placed(op, i)))
             continue;
         const blocks read = blocks_of(plan, op->writer[i]);
-        for (uint32_t w = 0; w < r && read.home == home; w++)
-            if (written_too_late(plan, w, read, group_of(plan, r)))
+        for (uint32_t w = read.home == home ? group_of(plan, r) : r; w < r; w++)
+            if (writes(plan, w, read))
                 return false;
     }
     return true;
 }
 
-static bool needs_map(const mona_plan *plan, uint32_t home)
-{
-    const uint32_t group = group_of(plan, home);
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
-        if (blocks_of(plan, o).home == home && (plan->ops[o].leaves || group_of(plan, o) != group))
-            return true;
-    return false;
-}
-
 static bool is_allowed(const mona_plan *plan, uint32_t home)
 {
-    const bool map = needs_map(plan, home);
+    const bool map = plan->ops[home].map;
     bool allowed = !(map && mona_plan_on_ai_core(plan)); /* what reads maps there copies them */
     for (uint32_t r = 0; r < plan->model.header->op_count && map && allowed; r++)
         allowed = reads_in_time(plan, r, home);
@@ -130,11 +130,21 @@ static void put(mona_plan *plan, uint32_t inner, uint32_t outer, uint32_t block)
 {
     plan->ops[inner].home = outer;
     plan->ops[inner].home_block = block;
+    plan->ops[outer].map |= plan->ops[inner].map || !in_one_group(plan, inner, outer);
 }
 
 static void take_out(mona_plan *plan, uint32_t inner)
 {
-    put(plan, inner, inner, 0);
+    plan->ops[inner].home = inner;
+    plan->ops[inner].home_block = 0;
+}
+
+/* Makes an operator's home one that lies in no other. */
+static void flatten(mona_plan *plan, uint32_t o)
+{
+    const blocks b = blocks_of(plan, o);
+    plan->ops[o].home = b.home;
+    plan->ops[o].home_block = b.begin;
 }
 
 /* The block of concat `o` at which its input i belongs. */
@@ -181,6 +191,7 @@ static bool place_inputs(mona_plan *plan, uint32_t o, uint32_t which)
 {
     plan_op *op = &plan->ops[o];
     const uint32_t before = op->bound.placed;
+    const bool map = op->map;
     uint32_t joined[MONA_OP_MAX_INPUTS], count = 0;
     for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
         if (!(which >> i & 1) || !could_place(op, i))
@@ -201,12 +212,15 @@ static bool place_inputs(mona_plan *plan, uint32_t o, uint32_t which)
         return true;
     for (op->bound.placed = before; count; count--)
         take_out(plan, joined[count - 1]);
+    op->map = map;
     return false;
 }
 
 static void place_concat(mona_plan *plan, uint32_t o)
 {
     const uint32_t count = plan->ops[o].bound.op->input_count;
+    for (uint32_t i = 0; i < count; i++)
+        flatten(plan, plan->ops[o].writer[i]);
     if (place_inputs(plan, o, all_inputs(&plan->ops[o])))
         return;
     for (uint32_t i = 0; i < count; i++)
@@ -219,34 +233,28 @@ static void place_slice(mona_plan *plan, uint32_t o)
     const mona_bound_op *b = &op->bound;
     if (!fills_blocks(b, 0, b->op->channels.first, b->output.channels, b->input[0].channels))
         return;
+    flatten(plan, op->writer[0]);
     const blocks source = blocks_of(plan, op->writer[0]);
+    const bool map = plan->ops[source.home].map;
     put(plan, o, source.home, source.begin + b->op->channels.first / b->output_c0);
     op->bound.placed = 1;
     if (!is_allowed(plan, source.home)) {
         take_out(plan, o);
         op->bound.placed = 0;
+        plan->ops[source.home].map = map;
     }
 }
 
 /* ---- public --------------------------------------------------------------------------------- */
-
-/* Makes every operator's home one that lies in no other. */
-static void flatten(mona_plan *plan)
-{
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
-        const blocks b = blocks_of(plan, o);
-        put(plan, o, b.home, b.begin);
-    }
-}
 
 /* Homes live as long as everything in them. */
 static void settle(mona_plan *plan)
 {
     const uint32_t count = plan->model.header->op_count;
     for (uint32_t o = 0; o < count; o++) {
+        flatten(plan, o);
         const plan_op *op = &plan->ops[o];
         plan_op *home = &plan->ops[op->home];
-        home->map |= op->leaves || group_of(plan, o) != group_of(plan, op->home);
         home->last_reader =
             op->last_reader > home->last_reader ? op->last_reader : home->last_reader;
     }
@@ -256,14 +264,15 @@ static void settle(mona_plan *plan)
 
 void mona_plan_place(mona_plan *plan)
 {
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         take_out(plan, o);
+        plan->ops[o].map = plan->ops[o].leaves;
+    }
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         const mona_file_op *file = plan->ops[o].bound.op;
         if (!mona_plan_copies(&plan->ops[o]) || file->channels.copy || plan->copies)
             continue;
         (file->kind == MONA_OP_CONCAT ? place_concat : place_slice)(plan, o);
-        flatten(plan);
     }
     settle(plan);
 }

@@ -8,10 +8,10 @@
 static mona_status check_l1(const mona_plan *plan)
 {
     for (const plan_group *g = mona_plan_first_group(plan); g; g = mona_plan_next_group(plan, g))
-        if (!mona_plan_may_begin(plan, g->first) || mona_plan_group_l1_bytes(g) +
-                                                            mona_plan_group_constants(plan, g) +
-                                                            align_up(plan->zero_bytes) >
-                                                        plan->target->l1_bytes)
+        if (!plan->ops[g->first].may_begin || mona_plan_group_l1_bytes(g) +
+                                                      mona_plan_group_constants(plan, g) +
+                                                      align_up(plan->zero_bytes) >
+                                                  plan->target->l1_bytes)
             return MONA_ERR_UNSUPPORTED;
     return MONA_OK;
 }

@@ -87,15 +87,16 @@ static bool reads_all_of(const mona_plan *plan, uint32_t o, uint32_t first)
  * read it there (mona_reads_maps), so a group begins where all others read nothing from before.
  * (formats/compiler/program/cut.c puts SLICEs where a model may be cut.) */
 
-bool mona_plan_may_begin(const mona_plan *plan, uint32_t first)
+static void find_beginnings(mona_plan *plan)
 {
-    for (uint32_t o = first; o < plan->model.header->op_count; o++) {
-        const plan_op *op = &plan->ops[o];
+    uint32_t needed = MONA_NONE; /* the first operator that any from `o` on reads in L1 */
+    for (uint32_t o = plan->model.header->op_count; o-- > 0;) {
+        plan_op *op = &plan->ops[o];
         for (uint32_t i = 0; i < op->bound.op->input_count && !mona_reads_maps(op->bound.op); i++)
-            if (op->writer[i] != MONA_NONE && op->writer[i] < first)
-                return false;
+            needed = op->writer[i] < needed ? op->writer[i] : needed;
+        op->may_begin = needed >= o;
+        op->begins = false;
     }
-    return true;
 }
 
 static uint32_t end_of_core_group(const mona_plan *plan, uint32_t first)
@@ -110,7 +111,7 @@ static uint32_t end_of_core_group(const mona_plan *plan, uint32_t first)
         bytes += align_up(plan->ops[o].constants_bytes);
         if (bytes > plan->group_constants && end < count)
             return end;
-        if (mona_plan_may_begin(plan, o + 1))
+        if (o + 1 < count && plan->ops[o + 1].may_begin)
             end = o + 1;
     }
     return count;
@@ -284,7 +285,7 @@ static bool split(mona_plan *plan, const plan_group *g)
 {
     uint32_t before_all = MONA_NONE, middle = MONA_NONE, at = g->first;
     for (uint32_t o = g->first + 1; o < g->last; o++) {
-        at = mona_plan_may_begin(plan, o) ? o : at;
+        at = plan->ops[o].may_begin ? o : at;
         if (reads_all_of(plan, o, g->first) && at > g->first)
             before_all = at;
         if (middle == MONA_NONE || at <= (g->first + g->last) / 2)
@@ -301,8 +302,7 @@ static mona_status plan_core_groups(mona_plan *plan, const mona_config *config,
                                     plan_progress *progress, uint32_t cores)
 {
     const size_t most_constants = plan->target->l1_bytes / 8 * 6;
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
-        plan->ops[o].begins = false;
+    find_beginnings(plan);
     mona_status status = plan_core(plan, config, progress, cores, 0);
     const plan_group *large = status ? NULL : first_too_large(plan);
     while (large && (!plan->group_constants || split(plan, large))) {

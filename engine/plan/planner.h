@@ -14,9 +14,6 @@ mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_pro
 /* Sets plan->parts and plan->reach. */
 void mona_plan_reach(mona_plan *plan, plan_progress *progress);
 
-/* Whether a group may begin with operator `first` on an AI Core. */
-bool mona_plan_may_begin(const mona_plan *plan, uint32_t first);
-
 /* What the rings of a group should take at most: the cache; on an AI Core what its constants leave of
  * L1, less a sixteenth for a row of zeros. */
 size_t mona_plan_room(const mona_plan *plan, const plan_group *g);

@@ -60,7 +60,8 @@ typedef struct plan_op {
     bool leaves;           /* a later group reads its output, which is not an array */
     uint32_t home;         /* operator whose ring or map its output lies in; usually itself */
     uint32_t home_block;   /* first of its channel blocks there */
-    bool begins;           /* on an AI Core: a group begins with it, as rings would not fit L1 */
+    bool may_begin;        /* a group of an AI Core may begin with it */
+    bool begins;           /* one does, as rings would not fit L1 */
     bool map;              /* its home is a map */
     bool array;            /* its output is an array, and not an output of the model */
     int64_t map_x_begin;   /* first column of a map's rows; 0 or less */

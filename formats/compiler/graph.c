@@ -74,6 +74,7 @@ uint32_t graph_add_value(graph *g, const char *name)
                                               .place = g->node_count,
                                               .source = UINT32_MAX,
                                               .joined = g->value_count,
+                                              .alike = UINT32_MAX,
                                               .low = 1,
                                               .high = -1};
     return g->value_count++;

@@ -200,6 +200,7 @@ typedef struct graph_value {
     uint32_t place;         /* near the index of the node that computes it */
     uint32_t joined;        /* an earlier value whose format it shares, or itself (quantize.h) */
     uint32_t root;          /* the value whose format it has, after quantize_join */
+    uint32_t alike;         /* the next value with this root, beginning with it; UINT32_MAX: none */
     uint32_t source;        /* of a map: the model's value with the same numbers, which
                                   calibration sees; UINT32_MAX: none */
     bool channels_last;     /* in the model */

@@ -58,7 +58,7 @@ static inline void fuzz_inputs(const compiler *c, const uint8_t *data, size_t si
     }
 }
 
-/* Calibrates, measures, equalises and writes in every way; with the divergence, whose search takes
+/* Calibrates, learns, measures, equalises and writes in every way; with the divergence, whose search takes
  * most of the time, only if asked. */
 static inline void fuzz_quantise(compiler *c, const reference_array *inputs, bool divergence)
 {
@@ -76,6 +76,11 @@ static inline void fuzz_quantise(compiler *c, const reference_array *inputs, boo
             fuzz_emit(c, &options);
         }
         options.ranges = RANGE_MIN_MAX;
+        if (!compiler_learn(c, &options, inputs, false, &error) ||
+            !compiler_learn(c, &options, inputs, true, &error) ||
+            !compiler_learn_rounding(c, &options, &error))
+            return;
+        fuzz_emit(c, &options);
         if (!compiler_measure_layers(c, &options, inputs, &error) ||
             !compiler_equalise(c, &options, &pairs, &error))
             return;

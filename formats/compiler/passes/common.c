@@ -96,9 +96,12 @@ static const char *merge(graph *g, uint32_t i, uint32_t first)
     return NULL;
 }
 
+/* Begins where what node i reads is computed, as nodes that read it come later. */
 static uint32_t first_like(const graph *g, uint32_t i)
 {
-    for (uint32_t k = 0; k < i; k++)
+    const graph_node *node = &g->nodes[i];
+    const uint32_t p = node->input_count ? graph_producer(g, node->inputs[0]) : UINT32_MAX;
+    for (uint32_t k = p == UINT32_MAX ? 0 : p + 1; k < i; k++)
         if (same_node(g, &g->nodes[k], &g->nodes[i]))
             return k;
     return UINT32_MAX;

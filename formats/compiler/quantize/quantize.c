@@ -110,8 +110,16 @@ void quantize_join(graph *g)
                 g->values[before ? b : a].joined = before ? a : b;
         }
     }
-    for (uint32_t i = 0; i < g->value_count; i++)
-        g->values[i].root = quantize_root(g, i);
+    for (uint32_t i = g->value_count; i-- > 0;)
+        g->values[i].alike = UINT32_MAX;
+    for (uint32_t i = 0; i < g->value_count; i++) {
+        const uint32_t root = quantize_root(g, i);
+        g->values[i].root = root;
+        if (root != i) {
+            g->values[i].alike = g->values[root].alike;
+            g->values[root].alike = i;
+        }
+    }
 }
 
 /* Whether planes share their format with computed values through a concat: no scale of planes suits
@@ -136,9 +144,9 @@ typedef struct range {
 static range seen_range(const graph *g, uint32_t root)
 {
     range r = {1, -1};
-    for (uint32_t i = 0; i < g->value_count; i++) {
+    for (uint32_t i = root; i != UINT32_MAX; i = g->values[i].alike) {
         const graph_value *v = &g->values[i];
-        if (v->data || v->low > v->high || g->values[i].root != root)
+        if (v->data || v->low > v->high)
             continue;
         const bool first = r.low > r.high;
         r.low = first || v->low < r.low ? v->low : r.low;
@@ -229,8 +237,8 @@ static double reach(const graph *g, const compiler_options *o, uint32_t root, un
     histogram all = {0};
     if (o->ranges == RANGE_MIN_MAX)
         return max;
-    for (uint32_t i = 0; i < g->value_count; i++)
-        if (g->values[i].seen && g->values[i].root == root)
+    for (uint32_t i = root; i != UINT32_MAX; i = g->values[i].alike)
+        if (g->values[i].seen)
             histogram_merge(&all, &g->values[i].seen->magnitudes);
     return histogram_threshold(&all, o->ranges, levels, max);
 }
