@@ -68,12 +68,14 @@ static bool parse_colour(double *strength, stage_list *list, const enhance_optio
 /* film: a video, unlike pictures, each of which was stored on its own. */
 static model_choice choose_models(const enhance_options *o, resize_scale scale, bool film)
 {
+    const bool anime = o->content && !strcmp(o->content, "anime");
     return (model_choice){.sr = o->sr,
                           .denoise = o->denoise,
                           .colour = o->colour_model,
                           .tier = o->tier,
                           .scale = scale,
-                          .video = o->content ? !strcmp(o->content, "video") : film};
+                          .video = o->content && !anime ? !strcmp(o->content, "video") : film,
+                          .anime = anime};
 }
 
 /* Options for videos, given for a picture. They are no error, because a folder may have

@@ -64,9 +64,10 @@ typedef struct enhance_options {
          "built-in networks to use, from the fastest to the best; each tier does several times the "\
          "work of the one before; where it has no network, that of the next lower tier is used",  \
      .initial = "fast"},                                                                          \
-    {"--content", NULL, OPTION_CHOICE, SHARED_FIELD(at, content), "clean|video", group,           \
-     .help = "what the input is: clean, or video that was compressed, which needs networks that do "\
-             "not sharpen the damage (default: video for videos, clean for pictures)"},           \
+    {"--content", NULL, OPTION_CHOICE, SHARED_FIELD(at, content), "clean|video|anime", group,     \
+     .help = "what the input is: clean; video that was compressed, which needs networks that do "  \
+             "not sharpen the damage; or anime, which is drawn, compressed or not (default: video "\
+             "for videos, clean for pictures)"},                                                  \
     {"--sr", NULL, OPTION_FILE, SHARED_FIELD(at, sr), "MODEL", group,                             \
      .help = "another network for super-resolution: a .mona file, or the name of a built-in one"},\
     {"--denoise", NULL, OPTION_FILE, SHARED_FIELD(at, denoise), "MODEL", group,                   \

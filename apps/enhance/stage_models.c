@@ -26,12 +26,13 @@ static int tier_of(const char *name)
 static const embedded_model *closest(const char *task, const model_choice *choice,
                                      unsigned *distance)
 {
-    static const char *const variants[] = {"_video", ""};
+    const char *const variants[] = {choice->anime ? "_anime" : NULL,
+                                    choice->video ? "_video" : NULL, ""};
     const embedded_model *found = NULL;
     char name[64];
     *distance = 0;
-    for (unsigned v = !choice->video; v < sizeof variants / sizeof *variants && !found; v++)
-        for (int tier = tier_of(choice->tier); tier >= 0 && !found; tier--) {
+    for (unsigned v = 0; v < sizeof variants / sizeof *variants; v++)
+        for (int tier = tier_of(choice->tier); variants[v] && tier >= 0 && !found; tier--) {
             snprintf(name, sizeof name, "%s_%s%s", task, tiers[tier], variants[v]);
             found = embedded_model_find(name);
             *distance += !found;

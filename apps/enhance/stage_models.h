@@ -7,7 +7,8 @@
 #include "pipeline/enhance.h"
 #include "apps/enhance/stage_list.h"
 
-/* Embedded networks are named TASK_TIER or TASK_TIER_video: sr_x3_best, sr_x2_fast_video. */
+/* Embedded networks are named TASK_TIER, TASK_TIER_video or TASK_TIER_anime: sr_x3_best,
+ * sr_x2_fast_video. */
 #define NETWORK_TIERS "fast|balanced|best"
 
 enum { NETWORK_MAX_SCALE = 4, NETWORKS_TEXT = 256 };
@@ -17,6 +18,7 @@ typedef struct model_choice {
                                           tier */
     const char *tier;                  /* one of NETWORK_TIERS; NULL: the first */
     bool video;                        /* the content was compressed before */
+    bool anime;                        /* it is drawn; compressed or not */
     resize_scale scale;                /* of every sr; x 0: 2, or that of the file */
 } model_choice;
 
@@ -33,8 +35,8 @@ typedef struct stage_models {
  *             the latter twice
  *   others    products of these, the smallest first, so that few networks have large frames
  *   between   the next larger one, then a stage that resizes
- * If a network is missing, the one of the next lower tier is taken that is for the content, or else
- * one for any content. Enlarged frames do not count as film for a denoiser.
+ * If a network is missing, the one of the next lower tier is taken that is for the content (drawn,
+ * or else compressed), or else one for any content. Enlarged frames do not count as film for a denoiser.
  *
  * False: there are no such networks; one line was printed. stage_models_close closes zeroed or
  * opened ones, whether or not all are there. */

@@ -160,13 +160,14 @@ def training(name, folder):
                       text, re.M)[-1]
     planned, made_with = re.findall(r"step \d+ of (\d+), \d+ MAC per pixel, (.*)$", text, re.M)[-1]
     shutil.copy(os.path.join(folder, name + ".png"), os.path.join(MODELS, "curves", name + ".png"))
+    seen = "drawings" if nets.NETS[name].anime else "photographs"
     worker = "a GPU" if "trainer cuda" in made_with else "one thread"
     text = f"`train/train.py {name}` (`train/recipes/{name}.json`; {made_with}): {int(last[0]):,} of " \
         f"{int(planned):,} steps in {float(last[3]):.0f} minutes of {worker} beside other work. Luma of patches of " \
-        f"the held-out photographs at the end: {last[1].strip()} dB in float, {last[2].strip()} dB by the INT8 rule " \
+        f"the held-out {seen} at the end: {last[1].strip()} dB in float, {last[2].strip()} dB by the INT8 rule " \
         "with the ranges of training."
     return textwrap.fill(text, 118, break_on_hyphens=False) + \
-        f"\n\n![Loss, and luma of held-out photographs](curves/{name}.png)\n"
+        f"\n\n![Loss, and luma of held-out {seen}](curves/{name}.png)\n"
 
 
 def written_into(card, facts, sections):

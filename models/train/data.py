@@ -13,6 +13,7 @@ import os
 import numpy as np
 from PIL import Image
 
+import anime
 import compressed
 import rendered
 
@@ -177,6 +178,9 @@ def clean_planes(rgb):
 def pairs(spec, data):
     """Yields (part, kind, input, target). A kind is a size of the photographs, drawn pictures, or film of
     either."""
+    if spec.anime:
+        yield from anime.pairs()
+        return
     if spec.video:
         yield from compressed.pairs(spec, data)
         return
@@ -188,7 +192,7 @@ def pairs(spec, data):
 def load_training(spec, data, cache):
     """{"train": [(kind, (input, target)), ...], "held_out": [...]}, cached as one file."""
     name = f"sr_x{spec.scale}" if spec.task == "sr" else "denoise"
-    name += "_video" if spec.video else ""
+    name += "_video" * spec.video + "_anime" * spec.anime
     path = os.path.join(cache, f"photos-{name}.npz")
     if not os.path.exists(path):
         arrays = {}

@@ -100,6 +100,7 @@ refused "an unknown option" 2 "unknown option '--bogus'" "$out" "$mona" enhance 
 refused "no output" 2 "expected an output: -o" "" "$mona" enhance "$clip"
 ! full || refused "no input" 2 "usage: mona enhance" "$out" "$mona" enhance -o "$out"
 ! full || refused "two inputs" 2 "expected one input or --out-dir" "$out" "$mona" enhance "$clip" "$clip" -o "$out"
+refused "--content drawn" 2 "--content: expected clean|video|anime, found 'drawn'" "$out" "$mona" enhance "$clip" -o "$out" --content drawn
 refused "--crf 99" 2 "--crf: expected a number from 0 to 63" "$out" "$mona" enhance "$clip" -o "$out" --crf 99
 refused "--crf 60 for h264" 1 "--crf: h264 expects a number from 0 to 51, found 60" "$out" "$mona" enhance "$clip" -o "$out" -c h264 --crf 60
 # 0 is no quality at all to libav, and a fraction is dropped.

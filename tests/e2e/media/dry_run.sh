@@ -123,6 +123,12 @@ networks "denoise_balanced $(inside sr_x2 best balanced fast)" --tier best
 networks "denoise_fast_video sr_x2_fast_video" --content video
 networks "denoise_balanced_video sr_x2_balanced_video" --content video --tier best
 networks "denoise_fast_video sr_x3_fast" --content video -s 3
+networks "denoise_fast sr_x2_fast_anime" --content anime
+networks "denoise_balanced $(inside sr_x2 best_anime balanced_anime fast_anime)" --content anime --tier best
+networks "denoise_fast sr_x3_fast" --content anime -s 3
+same "drawn film is denoised as film is, and enlarged by the networks for it" "$("$mona" enhance "$tmp/small.mp4" -o "$tmp/out.mp4" --dry-run --json \
+    --content anime | python3 -c 'import json, sys; print(*[s["model"] for s in json.load(sys.stdin)["stages"]])')" \
+    "denoise_fast_video sr_x2_fast_anime"
 networks "denoise_balanced sr_x3_balanced sr_x4_balanced" -s 12 --tier balanced
 networks "denoise_balanced sr_x2_best" --stages denoise,sr --denoise denoise_balanced --sr sr_x2_best
 if full; then
