@@ -43,14 +43,17 @@ static size_t scratch_bytes(const plan_op *op)
     return class->scratch_bytes ? class->scratch_bytes(&op->bound, columns) : 0;
 }
 
-/* Whether a reader of operator o may read rows outside its output. */
+/* Whether a reader of operator o needs rows outside its output. */
 static bool read_outside(const mona_plan *plan, uint32_t o)
 {
     for (uint32_t r = plan->ops[o].first_reader; r <= plan->ops[o].last_reader; r++) {
-        const mona_file_op *op = plan->ops[r].bound.op;
-        if (op->kind == MONA_OP_CONV && plan->ops[r].writer[0] == o &&
-            (op->conv.pad_top || op->conv.pad_bottom))
-            return true;
+        const mona_bound_op *b = &plan->ops[r].bound;
+        const int64_t height = b->output.height;
+        for (uint32_t i = 0; i < b->op->input_count; i++)
+            if (plan->ops[r].writer[i] == o &&
+                (b->run->rows(b, i, (mona_span){0, 1}).begin < 0 ||
+                 b->run->rows(b, i, (mona_span){height - 1, height}).end > b->input[i].height))
+                return true;
     }
     return false;
 }

@@ -137,23 +137,50 @@ static float result(const sums *s, uint32_t function, uint32_t i, uint64_t count
 
 /* ---- floats: two orders of work ------------------------------------------------------------ */
 
-/* Adds the numbers of one output, which begin at element `at`, to sum `i`. */
-static void take_output(const mona_array_call *call, const mona_array_reduce *r, sums *s,
-                        uint32_t function, uint32_t i, int64_t at)
+/* Outputs that are computed by turns, as every sum waits for its last addition. */
+enum { TOGETHER = 4 };
+
+/* Adds the next numbers of some outputs to sums from `i` on. */
+static inline void take_turns(sums *s, uint32_t function, uint32_t i, uint32_t outputs,
+                              const float *const *x, uint32_t count, int64_t position)
 {
-    float room[ARRAY_BLOCK];
+    for (uint32_t k = 0; k < count; k++)
+        for (uint32_t j = 0; j < outputs; j++)
+            take(s, function, i + j, x[j][k], position + k);
+}
+
+/* The same with the common functions as constants. */
+static void take_numbers(sums *s, uint32_t function, uint32_t i, uint32_t outputs,
+                         const float *const *x, uint32_t count, int64_t position)
+{
+    if (outputs == TOGETHER && function == MONA_REDUCE_SUM)
+        take_turns(s, MONA_REDUCE_SUM, i, TOGETHER, x, count, 0);
+    else if (outputs == TOGETHER && function == MONA_REDUCE_SUM_SQUARE)
+        take_turns(s, MONA_REDUCE_SUM_SQUARE, i, TOGETHER, x, count, 0);
+    else if (outputs == TOGETHER && function == MONA_REDUCE_MAX)
+        take_turns(s, MONA_REDUCE_MAX, i, TOGETHER, x, count, 0);
+    else if (function == MONA_REDUCE_SUM)
+        take_turns(s, MONA_REDUCE_SUM, i, outputs, x, count, 0);
+    else
+        take_turns(s, function, i, outputs, x, count, position);
+}
+
+/* Adds the numbers of at most TOGETHER outputs, of which each begins at an element `at`. */
+static void take_output(const mona_array_call *call, const mona_array_reduce *r, sums *s,
+                        uint32_t function, uint32_t i, uint32_t outputs, const int64_t *at)
+{
+    float room[TOGETHER][ARRAY_BLOCK];
+    const float *x[TOGETHER];
+    array_walk walk[TOGETHER];
     const uint64_t all = mona_array_product(r->extent + r->kept, r->reduced);
-    array_walk walk = reduced_walk(r, at);
     uint32_t count;
+    for (uint32_t j = 0; j < outputs; j++)
+        walk[j] = reduced_walk(r, at[j]);
     for (uint64_t done = 0; done < all; done += count) {
         count = all - done < ARRAY_BLOCK ? (uint32_t)(all - done) : ARRAY_BLOCK;
-        const float *x = mona_array_view(room, source_of(call, 0), &walk, count);
-        if (function == MONA_REDUCE_SUM) /* the common case, with the function as a constant */
-            for (uint32_t k = 0; k < count; k++)
-                take(s, MONA_REDUCE_SUM, i, x[k], 0);
-        else
-            for (uint32_t k = 0; k < count; k++)
-                take(s, function, i, x[k], (int64_t)(done + k));
+        for (uint32_t j = 0; j < outputs; j++)
+            x[j] = mona_array_view(room[j], source_of(call, 0), &walk[j], count);
+        take_numbers(s, function, i, outputs, x, count, (int64_t)done);
     }
 }
 
@@ -210,8 +237,13 @@ static void take_block(const mona_array_call *call, const mona_array_reduce *r, 
         return;
     }
     array_walk outputs = kept_walk(r, first);
-    for (uint32_t i = 0; i < count; i++, walk_pass(&outputs, 1))
-        take_output(call, r, s, function, i, outputs.at);
+    int64_t at[TOGETHER];
+    for (uint32_t i = 0, some; i < count; i += some) {
+        some = count - i < TOGETHER ? count - i : TOGETHER;
+        for (uint32_t j = 0; j < some; j++, walk_pass(&outputs, 1))
+            at[j] = outputs.at;
+        take_output(call, r, s, function, i, some, at);
+    }
 }
 
 static void float_block(const mona_array_call *call, const mona_array_reduce *r, uint64_t first,

@@ -112,8 +112,12 @@ static moments find_moments(const array_maker *m, array x, uint32_t mask)
     moments r;
     r.mean = array_reduce(m, MONA_F32, MONA_REDUCE_MEAN, x, mask);
     r.centred = array_binary(m, MONA_F32, MONA_FN_SUB, x, r.mean);
-    r.variance = array_reduce(m, MONA_F32, MONA_REDUCE_MEAN,
-                              array_binary(m, MONA_F32, MONA_FN_MUL, r.centred, r.centred), mask);
+    int64_t count = 1;
+    for (uint32_t i = 0; i < x.rank; i++)
+        count *= mask >> i & 1 ? x.dims[i] : 1;
+    r.variance = array_binary(m, MONA_F32, MONA_FN_DIV,
+                              array_reduce(m, MONA_F32, MONA_REDUCE_SUM_SQUARE, r.centred, mask),
+                              array_number(m, MONA_F32, (double)count));
     return r;
 }
 
@@ -125,13 +129,14 @@ static array deviation(const array_maker *m, array variance)
                        array_binary(m, MONA_F32, MONA_FN_ADD, variance, epsilon));
 }
 
-/* centred / deviation * scale + bias; bias may be NULL. */
-static array scale_and_shift(const array_maker *m, mona_type type, array centred, array by,
-                             array scale, const array *bias)
+/* centred * factor + bias; bias may be NULL. */
+static array scale_and_shift(const array_maker *m, mona_type type, array centred, array factor,
+                             const array *bias)
 {
-    const array normal = array_binary(m, MONA_F32, MONA_FN_DIV, centred, by);
-    const array scaled = array_binary(m, bias ? MONA_F32 : type, MONA_FN_MUL, normal, scale);
-    return bias ? array_binary(m, type, MONA_FN_ADD, scaled, *bias) : scaled;
+    static const array_function mul_add = {.code = MONA_FN_MUL_ADD, .arithmetic = MONA_FLOAT};
+    const array operands[3] = {centred, factor, bias ? *bias : array_none};
+    return bias ? array_map(m, type, &mul_add, 3, operands)
+                : array_binary(m, type, MONA_FN_MUL, centred, factor);
 }
 
 /* Statistics of groups of channels in a frame; an instance is a group of one channel. */
@@ -154,9 +159,11 @@ bool import_array_group_norm(importer *im, const onnx_node *node)
     scale = array_view(&m, scale, 4, numbers);
     bias = array_view(&m, bias, 4, numbers);
     const moments r = find_moments(&m, array_view(&m, x, 4, dims), 0xc);
-    return array_bind(&m, 0,
-                      scale_and_shift(&m, array_result_type(&m, 0), r.centred,
-                                      deviation(&m, r.variance), scale, &bias));
+    return array_bind(
+        &m, 0,
+        scale_and_shift(&m, array_result_type(&m, 0), r.centred,
+                        array_binary(&m, MONA_F32, MONA_FN_DIV, scale, deviation(&m, r.variance)),
+                        &bias));
 }
 
 bool import_array_layer_norm(importer *im, const onnx_node *node)
@@ -175,9 +182,10 @@ bool import_array_layer_norm(importer *im, const onnx_node *node)
         (array_wants(&m, 2) &&
          !array_bind(&m, 2, array_unary(&m, MONA_F32, MONA_FN_RECIPROCAL, by))))
         return false;
-    return array_bind(
-        &m, 0,
-        scale_and_shift(&m, array_result_type(&m, 0), r.centred, by, scale, shifts ? &bias : NULL));
+    return array_bind(&m, 0,
+                      scale_and_shift(&m, array_result_type(&m, 0),
+                                      array_binary(&m, MONA_F32, MONA_FN_DIV, r.centred, by), scale,
+                                      shifts ? &bias : NULL));
 }
 
 /* before * momentum + now * (1 - momentum) */
@@ -200,17 +208,17 @@ bool import_array_batch_norm(importer *im, const onnx_node *node)
     array parameters[4]; /* scale, bias, mean, variance: one per channel */
     for (uint32_t i = 0; i < 4; i++)
         parameters[i] = array_place(&m, array_in(&m, i + 1), x.rank, 1);
-    if (!onnx_int(node, "training_mode", 0)) {
-        const array centred = array_binary(&m, MONA_F32, MONA_FN_SUB, x, parameters[2]);
-        return array_bind(&m, 0,
-                          scale_and_shift(&m, array_result_type(&m, 0), centred,
-                                          deviation(&m, parameters[3]), parameters[0],
-                                          &parameters[1]));
-    }
-    const moments r = find_moments(&m, x, all_axes(x.rank) & ~2u);
-    return array_bind(&m, 0,
-                      scale_and_shift(&m, array_result_type(&m, 0), r.centred,
-                                      deviation(&m, r.variance), parameters[0], &parameters[1])) &&
-           bind_running(&m, 1, parameters[2], r.mean) &&
-           bind_running(&m, 2, parameters[3], r.variance);
+    const bool trains = onnx_int(node, "training_mode", 0);
+    moments r = {.mean = parameters[2], .variance = parameters[3]};
+    if (trains)
+        r = find_moments(&m, x, all_axes(x.rank) & ~2u);
+    else
+        r.centred = array_binary(&m, MONA_F32, MONA_FN_SUB, x, r.mean);
+    const array factor =
+        array_binary(&m, MONA_F32, MONA_FN_DIV, parameters[0], deviation(&m, r.variance));
+    return array_bind(
+               &m, 0,
+               scale_and_shift(&m, array_result_type(&m, 0), r.centred, factor, &parameters[1])) &&
+           (!trains || (bind_running(&m, 1, parameters[2], r.mean) &&
+                        bind_running(&m, 2, parameters[3], r.variance)));
 }

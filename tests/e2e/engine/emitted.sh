@@ -65,6 +65,16 @@ same_bytes() {
 for target in $targets; do
     same_bytes sr_x2_fast $target 61x47 net
 done
+# Values with zero points.
+if command -v ffmpeg > /dev/null; then
+    ffmpeg -v error -f lavfi -i testsrc2=size=64x48:rate=1 -frames:v 1 "$tmp/picture.png"
+    succeeds "a network with zero points" "$mona" compile tests/precision/zeros.onnx -o "$tmp/zeros.mona" \
+        --calibrate "$tmp/picture.png" --output-type f16
+    same "is of version 2" "$("$mona" inspect "$tmp/zeros.mona" | sed -n 's/.*format version \([0-9]*\).*/\1/p')" 2
+    for target in $targets; do
+        same_bytes "$tmp/zeros.mona" $target 61x47 net
+    done
+fi
 if full && [ -z "${CROSS:-}" ]; then
     for model in sr_x2_balanced sr_x4_fast bicubic_x2 denoise_fast denoise_balanced denoise_balanced_video; do
         same_bytes $model ${targets##* } 96x64 net
