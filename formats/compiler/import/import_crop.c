@@ -48,7 +48,8 @@ static bool filter_of(const taken *t, int64_t size, uint32_t *first, uint32_t *k
         return false;
     int64_t start = t->start < 0 ? t->start + size : t->start;
     start = start < 0 ? 0 : start;
-    int64_t left_out = t->end < 0 ? -t->end : t->end < size ? size - t->end : 0;
+    const int64_t end = t->end < -MAX_FILTER ? -MAX_FILTER : t->end; /* -INT64_MIN is none */
+    const int64_t left_out = end < 0 ? -end : end < size ? size - end : 0;
     if (start >= MAX_FILTER || left_out >= MAX_FILTER || (size && start + left_out >= size))
         return false;
     *first = (uint32_t)start;
