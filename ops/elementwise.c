@@ -19,8 +19,8 @@ static mona_status check(const mona_file_op *op, const mona_shape *inputs, const
 static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_shape *output)
 {
     const bool one = inputs[1].height == 1 && inputs[1].width == 1;
-    same_pixels(op, inputs, output);
-    return one || have_same_pixels(&inputs[0], &inputs[1]) ? MONA_OK : MONA_ERR_SHAPE;
+    const mona_status status = same_pixels(op, inputs, output);
+    return one || have_same_pixels(&inputs[0], &inputs[1]) ? status : MONA_ERR_SHAPE;
 }
 
 /* Whether every row reads the only pixel of the second operand. */
