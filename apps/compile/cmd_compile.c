@@ -230,26 +230,29 @@ static bool open_model(compile_job *job)
     return job->model;
 }
 
-static bool calibrate_on(compile_job *job, size_t index)
+/* Shows sample n to the model: images are sorted by name, and similar images often have similar names.
+ * So they are taken from all over the set, in an order that depends only on their number. Of those
+ * that rounding is learnt from, every fourth is held out. */
+static bool take_sample(compile_job *job, size_t n, bool learn)
 {
     reference_array inputs[MONA_MAX_IO];
     format_error error = {0};
+    const size_t index = calibration_spread(&job->samples, n);
     if (!calibration_sample(&job->samples, index, job->model, inputs))
         return false;
-    const bool ok = compiler_calibrate(job->model, inputs, &error);
+    const bool ok = learn ? compiler_learn(job->model, &job->options, inputs, n % 4 == 3, &error)
+                          : compiler_calibrate(job->model, inputs, &error);
     reference_arrays_free(inputs, compiler_input_count(job->model));
     return ok || !cli_fail(EXIT_FAILED, "%s: with %s: %s", job->input,
                            calibration_name(&job->samples, index), error.text);
 }
 
-/* Images are sorted by name, and similar images often have similar names. So they are taken from
- * all over the set, in an order that depends only on their number. */
 static bool calibrate_all(compile_job *job)
 {
     enum { SETTLED = 4 }; /* images in a row that change no range */
     job->calibrated = 0;
     for (size_t still = 0; job->calibrated < job->samples.count && still < SETTLED;) {
-        if (!calibrate_on(job, calibration_spread(&job->samples, job->calibrated)))
+        if (!take_sample(job, job->calibrated, false))
             return false;
         job->calibrated++;
         const double moved =
@@ -259,25 +262,16 @@ static bool calibrate_all(compile_job *job)
     return true;
 }
 
-/* Every fourth sample is held out. */
 static bool learn_all(compile_job *job)
 {
-    reference_array inputs[MONA_MAX_IO];
     format_error error = {0};
     bool ok = job->samples.count >= 4 ||
               !cli_fail(EXIT_FAILED,
                         "--learn-rounding holds back every fourth image: expected at least 4, "
                         "found %zu",
                         job->samples.count);
-    for (size_t i = 0; ok && i < job->samples.count; i++) {
-        const size_t index = calibration_spread(&job->samples, i);
-        if (!calibration_sample(&job->samples, index, job->model, inputs))
-            return false;
-        ok = compiler_learn(job->model, &job->options, inputs, i % 4 == 3, &error) ||
-             !cli_fail(EXIT_FAILED, "%s: with %s: %s", job->input,
-                       calibration_name(&job->samples, index), error.text);
-        reference_arrays_free(inputs, compiler_input_count(job->model));
-    }
+    for (size_t n = 0; ok && n < job->samples.count; n++)
+        ok = take_sample(job, n, true);
     return ok && (compiler_learn_rounding(job->model, &job->options, &error) ||
                   !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text));
 }

@@ -36,7 +36,8 @@ typedef struct stage_models {
  *   others    products of these, the smallest first, so that few networks have large frames
  *   between   the next larger one, then a stage that resizes
  * If a network is missing, the one of the next lower tier is taken that is for the content (drawn,
- * or else compressed), or else one for any content. Enlarged frames do not count as film for a denoiser.
+ * or else compressed), or else one for any content. Enlarged frames do not count as film for a
+ * denoiser.
  *
  * False: there are no such networks; one line was printed. stage_models_close closes zeroed or
  * opened ones, whether or not all are there. */

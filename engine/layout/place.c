@@ -13,8 +13,8 @@
  * The memory of a home is either
  *   a ring  if all its tensors are written and read in one group; it is as deep as the most rows
  *           that any of them still needs, or
- *   a map   if not: `map` of the home. What a group reads of a map must be there when it begins
- *           (plan_groups.c), so no part of it may be read in or before the group that writes that
+ *   a map   if not, which the home's `map` says. What a group reads of a map must be there when it
+ *           begins (plan_groups.c), so no part of it may be read in or before the group that writes that
  *           part. */
 #include "engine/layout/layout.h"
 
@@ -67,7 +67,7 @@ static bool in_one_group(const mona_plan *plan, uint32_t a, uint32_t b)
     return true;
 }
 
-/* Whether operator `writer`, of the group of another or later, writes blocks `read`. */
+/* Whether operator `writer` writes blocks `read`. */
 static bool writes(const mona_plan *plan, uint32_t writer, blocks read)
 {
     const plan_op *op = &plan->ops[writer];

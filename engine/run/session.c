@@ -185,10 +185,10 @@ static void clear_columns(const worker *w, const plan_op *op, int64_t first, int
 }
 
 /* Columns outside the tensor are padding with its zero, and so are the channels that fill up the
- * last block. Some operators write neither. In a plan of a single group every ring belongs to its tensor and
- * begins as zeros, so that only the padding has to be cleared, which moves from unit to unit. The
- * memory of a map has held other maps; with several groups the memory of a ring has held other
- * rings. */
+ * last block. Some operators write neither. In a plan of a single group every ring belongs to its
+ * tensor and begins as zeros, so that only the padding has to be cleared, which moves from unit to
+ * unit. The memory of a map has held other maps; with several groups the memory of a ring has held
+ * other rings. */
 static void clear_padding(worker *w, const plan_group *g, bool first_tile,
                           const plan_progress *progress)
 {

@@ -86,7 +86,7 @@ typedef struct graph_rounding {
     double *scales;  /* [output channels]; 0: better rounded as usual */
 } graph_rounding;
 
-typedef struct moments moments; /* learn.c */
+typedef struct graph_moments graph_moments; /* learn.c */
 
 typedef struct graph_conv {
     graph_window window;
@@ -96,7 +96,7 @@ typedef struct graph_conv {
     /* [output channels]: the weights are integers in [-128, 127] times these, as quantised by the
      * model; NULL: the model did not quantise them. */
     float *weight_scales;
-    moments *moments;       /* of what it reads, to learn rounding from (learn.h); NULL: none */
+    graph_moments *moments; /* of what it reads, to learn rounding from (learn.h); NULL: none */
     graph_rounding *learnt; /* NULL: nothing */
 } graph_conv;
 

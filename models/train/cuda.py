@@ -73,7 +73,7 @@ def body_of(net, quantised, kind):
                                for part in ("wide", "point", "bias", "base"))
     kernels = torch.bmm(point, wide.flatten(2)).view_as(base) + base
     if quantised:
-        kernels = nets.on_grid(kernels, kernels.abs().amax((2, 3, 4), keepdim=True).clamp(min=1e-8) / 127, -127, 127)
+        kernels = nets.on_grid(kernels, nets.weight_scale(kernels), -127, 127)
     kernels = widened(kernels, (1, INNER), (2, INNER)).permute(0, 1, 3, 4, 2).to(kind).contiguous()
     return kernels.permute(0, 1, 4, 2, 3).unbind(), widened(bias, (1, INNER)).to(kind).unbind()
 

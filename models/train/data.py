@@ -144,7 +144,8 @@ def shown_as(pair, path, sizes):
 
 
 def in_parallel(work, data):
-    """Yields ("train" or "held_out", what `work` makes) of each photograph, then of each drawn picture."""
+    """Yields ("train" or "held_out", *row) for each row that `work` makes of each photograph, then of each drawn
+    picture."""
     files, kept = sorted(glob.glob(os.path.join(photos(data), "*.webp"))), held_out(data)
     if not set(kept) < set(files):
         raise SystemExit(f"{photos(data)}: expected the pictures that models/CREDITS.md names, "
@@ -152,13 +153,12 @@ def in_parallel(work, data):
     files += range(rendered.COUNT)
     with multiprocessing.Pool() as pool:
         for path, made in zip(files, pool.imap(work, files)):
-            yield "held_out" if path in kept else "train", made
+            yield from (("held_out" if path in kept else "train", *row) for row in made)
 
 
 def train_images(data, sizes=SIZES):
-    """Yields ("train" or "held_out", kind, RGB float image): photographs in each size, then drawn pictures."""
-    for part, made in in_parallel(functools.partial(shown, sizes=sizes), data):
-        yield from ((part, kind, rgb) for kind, rgb in made)
+    """("train" or "held_out", kind, RGB float image) of photographs in each size, then of drawn pictures."""
+    return in_parallel(functools.partial(shown, sizes=sizes), data)
 
 
 def sr_pair(rgb, scale):
@@ -185,8 +185,7 @@ def pairs(spec, data):
         yield from compressed.pairs(spec, data)
         return
     pair = functools.partial(sr_pair, scale=spec.scale) if spec.task == "sr" else clean_planes
-    for part, made in in_parallel(functools.partial(shown_as, pair, sizes=SIZES), data):
-        yield from ((part, *row) for row in made)
+    yield from in_parallel(functools.partial(shown_as, pair, sizes=SIZES), data)
 
 
 def load_training(spec, data, cache):

@@ -146,7 +146,7 @@ def on_grid(value, scale, low, high):
 
 def weight_scale(weight):
     """Symmetric s8, one scale per output channel."""
-    return weight.abs().amax((1, 2, 3), keepdim=True).clamp(min=1e-8) / 127
+    return weight.abs().amax((-3, -2, -1), keepdim=True).clamp(min=1e-8) / 127
 
 
 def to_tensor(planes):

@@ -23,7 +23,7 @@ typedef struct block {
 } block;
 
 /* Of a CONV: [held out][group][block]. */
-struct moments {
+struct graph_moments {
     uint32_t blocks; /* of a group */
     double counts[2];
     block *at[2];
@@ -38,7 +38,7 @@ static bool make(graph *g, graph_node *node)
 {
     const size_t filter = weights_filter(g, node), area = area_of(node);
     const size_t most = BLOCK / area * area;
-    moments *m = graph_alloc(g, 1, sizeof *m);
+    graph_moments *m = graph_alloc(g, 1, sizeof *m);
     if (!m)
         return false;
     m->blocks = (uint32_t)((filter + most - 1) / most);
@@ -102,7 +102,7 @@ bool learn_from(graph *g, graph_node *node, const reference_array *x, bool held_
         free(numbers);
         return format_fail(error, "out of memory");
     }
-    moments *m = node->conv.moments;
+    graph_moments *m = node->conv.moments;
     for (uint32_t i = 0; i < m->blocks * node->conv.groups; i++) {
         block *b = &m->at[held_out][i];
         const size_t channel = i / m->blocks * depth + b->first / area;
@@ -303,7 +303,7 @@ static graph_rounding *make_rounding(graph *g, uint32_t outputs, size_t filter)
 
 bool learn_rounding(graph *g, graph_node *node, bool centred, format_error *error)
 {
-    const moments *m = node->conv.moments;
+    const graph_moments *m = node->conv.moments;
     const uint32_t outputs = g->values[node->output].channels;
     const size_t filter = weights_filter(g, node);
     if (!m || !(m->counts[0] > 0) || !(m->counts[1] > 0))

@@ -440,6 +440,19 @@ static void what_fp16_does_not_hold_stays_int8(void **state)
     compiler_close(c);
 }
 
+/* A 1x1 convolution of random weights; side 0: of any size. */
+static compiler *open_pointwise(uint32_t inputs, uint32_t outputs, uint32_t side)
+{
+    char shape[32];
+    snprintf(shape, sizeof shape, "%u %u 1 1", outputs, inputs);
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", inputs, side, side);
+    ob_constant(b, "w", shape, noises(b, inputs * outputs, 1));
+    ob_node(b, "Conv", "x w", "y");
+    ob_output(b, "y");
+    return open_good(b);
+}
+
 /* The mean error of each output of a 1x1 convolution whose weights all round in the same direction,
  * with and without correction. */
 static void corrected_biases_keep_the_mean(void **state)
@@ -447,12 +460,7 @@ static void corrected_biases_keep_the_mean(void **state)
     (void)state;
     enum { INPUTS = 40, OUTPUTS = 4, SIDE = 16 };
     seed = 21;
-    onnx_builder *b = ob_new(13);
-    ob_input(b, "x", INPUTS, 0, 0);
-    ob_constant(b, "w", "4 40 1 1", noises(b, INPUTS * OUTPUTS, 1));
-    ob_node(b, "Conv", "x w", "y");
-    ob_output(b, "y");
-    compiler *c = open_good(b);
+    compiler *c = open_pointwise(INPUTS, OUTPUTS, 0);
     sample s;
     uint8_t *bytes;
     size_t size;
@@ -537,12 +545,7 @@ static double noise_when_learnt(bool learn, float own, bool opposite)
 {
     enum { INPUTS = 40, OUTPUTS = 8 };
     seed = 77;
-    onnx_builder *b = ob_new(13);
-    ob_input(b, "x", INPUTS, 16, 16);
-    ob_constant(b, "w", "8 40 1 1", noises(b, INPUTS * OUTPUTS, 1));
-    ob_node(b, "Conv", "x w", "y");
-    ob_output(b, "y");
-    compiler *c = open_good(b);
+    compiler *c = open_pointwise(INPUTS, OUTPUTS, 16);
     compiler_loss loss;
     format_error error = {0};
     uint8_t *bytes;
