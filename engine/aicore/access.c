@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Ranges of operands, and the bytes that instructions touch. */
+/* Ranges of operands, and the bytes that an instruction accesses. */
 #include "engine/aicore/access.h"
 
 enum {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The AI Core of dav-m100: its instructions, where their operands lie, and who takes them.
+/* The AI Core of dav-m100: its instructions, the place of their operands, and who executes them.
  *
  * An AI Core program is a sequence of instructions. It moves tiles GM -> L1 -> L0A / L0B,
  * multiplies them into L0C, drains L0C into UB, works on fp16 vectors in UB and stores to L1 or GM.
  * There are six pipes: S, V, M, MTE1, MTE2 and MTE3. Each runs its instructions in order; between
- * pipes only flags make an order.
+ * pipes only flags set an order.
  *
- * Programs in ops/ascend emit their instructions on an ac_core, which hands each one to its taker:
- * the reference, which executes it, the model of the 310, which also checks and times it, or a
+ * Programs in ops/ascend emit their instructions on an ac_core, which passes each to its taker: the
+ * reference, which executes it; the model of the 310, which also checks and times it; or a
  * recorder. Operands are addresses, never pointers: only the taker knows what memory lies behind
  * them, if any.
  *

@@ -2,12 +2,12 @@
 /* A recorded AI Core program: constant data that says which instructions a core runs, and in what
  * order. Nothing in it is a pointer, so that it can be stored, proved and sent to a chip.
  *
- * What repeats is stored once. An instruction without its addresses is a *form*, together with the
- * flags and barriers before it; a network has a few hundred of them. A *record* is a form and three
- * offsets, or a loop over the records that follow. In a loop addresses advance by the record's
- * *motion*. An address inside a *ring* (the rows of a tensor that L1 keeps) wraps around at the
- * ring's end, so that the strips of a frame are turns of one loop and a program's size does not
- * depend on the frame's height.
+ * Repeated parts are stored once. A *form* is an instruction without its addresses, together with
+ * the flags and barriers before it; a network has a few hundred forms. A *record* is a form and
+ * three offsets, or a loop over the records that follow. In a loop addresses advance by the
+ * record's *motion*. An address inside a *ring* (the rows of a tensor that L1 keeps) wraps around
+ * at the ring's end, so that the strips of a frame are iterations of one loop and a program's size
+ * does not depend on the frame's height.
  *
  * Operands are packed as the registers of the chip's intrinsics take them. */
 #ifndef AC_PROGRAM_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The replay kernel on the chip, by the first way that the libraries have. */
+/* Launches the replay kernel on the chip in the first way that the libraries support. */
 #ifndef MONA_ASCEND_LAUNCH_H
 #define MONA_ASCEND_LAUNCH_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Loads models that the vendor's compiler made (.om). */
+/* Loads models from the vendor's compiler (.om). */
 #include "engine/ascend/om.h"
 
 #include "engine/libc.h"

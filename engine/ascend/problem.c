@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What failed on the chip, in words. */
+/* Describes what failed on the chip. */
 #include "engine/ascend/acl.h"
 
 #include <stdatomic.h>

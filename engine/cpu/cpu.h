@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Row kernels: what a CPU runs. Each computes one row of a fused operator, and there is one implementation of each
- * for every instruction set, all with the same bits (DESIGN: "Numbers").
+/* Row kernels for CPUs. Each computes one row of a fused operator and has one implementation for
+ * every instruction set, all with the same bits (engine/model_format.h: "Numbers").
  *
  * fp16 values are uint16_t bit patterns in memory. All fp16 results are rounded to nearest even and saturate to
  * +-65504, as in the 310's saturation mode. Infinities saturate, too, and a NaN becomes 0; finite operands give

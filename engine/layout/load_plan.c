@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Plans that a model holds: what the planner decided once, for programs that are linked without it.
+/* Plans stored in a model: the planner's decisions, for programs linked without it.
  *
  * A record says which operators form groups, how these are shared and tiled, and how many rows each
- * ring holds. Every size and offset is computed from that here, by the functions that the planner
- * calls, so a damaged record may yield wrong samples, but points nowhere. */
+ * ring holds. Every size and offset is computed from it here, by the functions that the planner
+ * calls, so a damaged record may yield wrong samples but no address outside a buffer. */
 #include "engine/layout/layout.h"
 
 #include "engine/libc.h"

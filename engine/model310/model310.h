@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The Ascend 310 without the chip: a model of its AI Core that checks every instruction and
- * predicts how long it takes. Results are those of ac_execute(). Everything this file tells
- * is modelled, nothing was measured on a chip.
+ * predicts how long it takes. Results are those of ac_execute(). All figures are modelled; nothing
+ * was measured on a chip.
  *
  * An instruction issued on an ac_core with a model goes through three stages, then is executed:
  *   legality   operands within the limits of dav-m100, aligned, inside one buffer each

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a session on model310 reports besides its results. Every figure is modelled. */
+/* Figures that a session on model310 reports besides its results, all modelled. */
 #ifndef MONA_MODELLED_H
 #define MONA_MODELLED_H
 

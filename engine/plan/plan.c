@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Makes a plan: decides on groups (plan_groups.c), rings and tiles (plan_rings.c), and lays out what
- * follows (engine/layout). */
+/* Makes a plan: decides on groups (plan_groups.c), rings and tiles (plan_rings.c), and computes the
+ * resulting layout (engine/layout). */
 #include "engine/plan/planner.h"
 
 /* On the chip L1 is a hard limit: rings, the constants of a group and a row of zeros. Between

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the engine needs from an operating system: threads, locks and the CPU's features. posix.c is
+/* The engine's needs from an operating system: threads, locks and the CPU's features. posix.c is
  * the port for Unix-like systems. none.c is for bare metal: one thread, and commands run as they
  * are enqueued. No other file of the engine knows which one it is linked with. */
 #ifndef MONA_PORT_H

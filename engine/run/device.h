@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A device as a table of functions. Private to engine/.
  *
- * Functions that a device leaves NULL do nothing, or the device has no such thing. A CPU leaves
+ * A function that a device leaves NULL does nothing, or is a feature that it lacks. A CPU leaves
  * ai_core NULL: session.c itself runs its plans. */
 #ifndef MONA_DEVICE_H
 #define MONA_DEVICE_H

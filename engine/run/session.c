@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A session: a plan placed in the caller's arena, and how its rows are computed.
  *
- * Each core works in its own region of the arena. Cores share constants and the maps between groups.
- * A group begins when all of the one before is computed, and inside a group no core reads what
- * another writes; session_share.c divides the work. */
+ * Each core works in its own region of the arena. Cores share constants and the maps between
+ * groups. A group begins when the previous one is complete, and inside a group no core reads data
+ * that another writes; session_share.c divides the work. */
 #include "engine/run/session.h"
 
 #include "engine/libc.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How cores share the work of a run, group by group.
  *
- * A group is divided into bands of rows, one for each core, and a band into tiles and strips. Strips
- * are numbered over the whole group. A core takes those of its own band one by one; when none are
- * left it takes over a band that nobody has begun, or half of what another core has left, from which
- * it starts as at the start of a band. So a core that comes late, or never, or is interrupted, delays
- * nobody by more than a strip and what is not worth dividing. Where rows of a band cannot be computed
- * on their own, the band counts as one strip.
+ * A group is divided into bands of rows, one for each core, and a band into tiles and strips.
+ * Strips are numbered over the whole group. A core takes those of its own band one by one; when
+ * none are left it takes over a band that nobody has begun, or half of what another core has left,
+ * from which it starts as at the start of a band. So a core that comes late, or never, or is
+ * interrupted, delays the others by at most a strip and a part not worth dividing. If rows of a
+ * band cannot be computed separately, the band counts as one strip.
  *
- * Cores hold a pin while they look for strips or compute them, and the last one to release it begins
- * the next group. None can begin or end while somebody holds one. */
+ * Cores hold a pin while they look for strips or compute them, and the last one to release it
+ * begins the next group. None can begin or end while any core holds one. */
 #include "engine/run/session.h"
 
 #include "engine/libc.h"

@@ -3,7 +3,7 @@
  * this file once, after a vector type and
  *
  *   TILE            pixels whose accumulators go to the epilogue together, through memory
- *   SCATTER_PIXELS  pixels that are computed before they are spread: whole tiles
+ *   SCATTER_PIXELS  pixels computed before they are scattered: whole tiles
  *
  * and then defines add_sums(), begin_tiles() and conv_tile().
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The epilogue of convolutions in registers. Part of avx2_conv.h.
  *
- * Tame epilogues (vector_epilogue.h) are computed as in avx512_epilogue.h, which derives why that
+ * Tame epilogues (vector_epilogue.h) are computed as in avx512_epilogue.h, which proves that this
  * is exact. Small sums start at MAGIC and are scaled by one multiply-add; rounding to fp16 is
  * rounding to 11 bits; and packing saturates. */
 
