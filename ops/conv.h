@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What conv.c and conv_map.c share. Private to ops/. */
+/* Shared by conv.c and conv_map.c. Private to ops/. */
 #ifndef MONA_OPS_CONV_H
 #define MONA_OPS_CONV_H
 

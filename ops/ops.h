@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The operators: what the loader, the planner and a session need to know about each.
+/* The operators, as the loader, the planner and a session see them.
  *
  * An operator computes one output row at a time from a window of rows of each input. That is all
  * the planner needs to run a whole network depth-first. A new operator takes one file in ops/ and

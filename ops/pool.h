@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What MAX_POOL and AVERAGE_POOL share: their windows. Private to ops/. */
+/* Windows, shared by MAX_POOL and AVERAGE_POOL. Private to ops/. */
 #ifndef MONA_POOL_H
 #define MONA_POOL_H
 

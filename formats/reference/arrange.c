@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Operators that keep all elements and change only their places or the shape. */
+/* Operators that keep all elements and change only their order or the shape. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* columns.h explains what these do. */
+/* See columns.h. */
 #include "ops/ascend/columns.h"
 
 #include "engine/arith.h"

@@ -10,7 +10,7 @@
  * rows.
  *
  * Output rows of one input row share its lanes, if UB can hold those of a whole channel block of
- * the output. Else they are made for 16 channels at a time, and again for each row.
+ * the output. Otherwise they are made for 16 channels at a time, again for each row.
  *
  * Flags, event 0:
  *   V -> MTE1    the input may be copied

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the importers of single operators share. Private to import*.c. */
+/* Shared by the importers of single operators. Private to import*.c. */
 #ifndef MONA_COMPILER_IMPORTER_H
 #define MONA_COMPILER_IMPORTER_H
 

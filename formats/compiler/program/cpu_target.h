@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* CPUs that models are prepared for elsewhere. */
+/* CPUs for which this machine prepares models. */
 #ifndef MONA_CPU_TARGET_H
 #define MONA_CPU_TARGET_H
 

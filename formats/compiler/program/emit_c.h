@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Models as C, for programs that are linked with libmona.a alone: a plan, its constants and the
- * records of its operators as constant data, which names the row kernels that it needs. */
+/* Models as C, for programs linked with libmona.a alone: a plan, its constants and the records of
+ * its operators as constant data that names the row kernels needed. */
 #ifndef MONA_EMIT_C_H
 #define MONA_EMIT_C_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What AI Cores are given becomes tokens; forms and patterns are gathered on the way. */
+/* Turns AI Core instructions into tokens and collects forms and patterns on the way. */
 #include "formats/compiler/program/recorder.h"
 
 #include <stdlib.h>

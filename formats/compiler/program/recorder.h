@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records what AI Cores are given into a program (engine/aicore/program.h). */
+/* Records AI Core instructions as a program (engine/aicore/program.h). */
 #ifndef MONA_RECORDER_H
 #define MONA_RECORDER_H
 
