@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Instructions with random operands, sound ones, for programs that try the replay kernel. */
+/* Valid instructions with random operands, for programs that test the replay kernel. */
 #ifndef MONA_ANY_INSTRUCTION_H
 #define MONA_ANY_INSTRUCTION_H
 

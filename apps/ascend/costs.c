@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Constants that model310 guesses, measured with programs of one instruction, many times. */
+/* Measures the constants that model310 estimates, with programs that repeat one instruction. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The first run of the replay kernel on a chip:
  *
- *   first_light instructions   every instruction by itself against the reference
+ *   first_light instructions   every instruction alone against the reference
  *   first_light layers         networks up to their first layer, second, and so on, against the host
  *   first_light costs FILE     how long instructions take, for mona bench --device model310 --costs */
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona compile: ONNX -> .mona, with calibration for INT8 and a measurement of what rounding
- * cost. */
+/* mona compile: ONNX -> .mona, with calibration for INT8 and a measurement of the loss by
+ * rounding. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona devices: what mona can compute on, and its state. */
+/* mona devices: the devices that mona can compute on, and their state. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What npu-smi, a program of the chip's driver, prints, for systems where the driver's library (DCMI)
- * cannot be loaded. The parsers take lines as the program writes them; a line that is not of its form
- * says nothing. */
+/* Parses the output of npu-smi, a program of the chip's driver, for systems where the driver's
+ * library (DCMI) cannot be loaded. The parsers take the program's lines; a line of another form is
+ * ignored. */
 #ifndef NPU_SMI_H
 #define NPU_SMI_H
 

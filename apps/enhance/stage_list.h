@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* --stages: what is done to a frame, in order. */
+/* --stages: the stages that process a frame, in order. */
 #ifndef STAGE_LIST_H
 #define STAGE_LIST_H
 

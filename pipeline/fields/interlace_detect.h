@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds interlaced frames that are not marked as such by what they look like.
+/* Finds, from their samples, interlaced frames that are not marked as such.
  *
  * A frame that mixes two moments shows comb teeth where something moves: a row differs from both
- * neighbours and agrees with the rows two away. libavfilter's idet tells in which order the fields
- * were taken, but it also sees fields in some progressive frames, such as those of test patterns;
+ * neighbours and agrees with the rows two away. libavfilter's idet finds the order in which the
+ * fields were taken, but it also sees fields in some progressive frames, such as test patterns;
  * there the teeth decide. A frame is judged together with the eight frames before it and the eight
  * after it. */
 #ifndef MONA_INTERLACE_DETECT_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a picture says about its colours besides its samples, and whether the output keeps it. */
+/* A picture's colour metadata, and whether the output keeps it. */
 #ifndef MONA_HDR_H
 #define MONA_HDR_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Encodes sound anew, where the user asks for it or the output cannot hold it as it is. */
+/* Re-encodes sound if the user asks for it or the output cannot hold it as it is. */
 #ifndef MONA_SOUND_H
 #define MONA_SOUND_H
 

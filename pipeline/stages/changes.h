@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds the differences between a plane and that of the frame before by comparing them. With a
- * still camera, or in drawn films, most of a plane is unchanged and need not be enlarged again. */
+/* Finds where a plane differs from the previous frame's. With a still camera, or in drawn films,
+ * most of a plane is unchanged and need not be enlarged again. */
 #ifndef MONA_CHANGES_H
 #define MONA_CHANGES_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A network on a chip with memory of its own: while it computes one frame, the next is sent and the
- * one before is fetched. It is a model's session on such a device, or a model of the vendor's
+/* A network on a chip with its own memory: while it computes one frame, the next is sent and the
+ * previous one is fetched. It is a model's session on such a device, or a model from the vendor's
  * compiler (.om). */
 #ifndef MONA_CHIP_H
 #define MONA_CHIP_H

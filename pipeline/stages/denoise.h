@@ -5,7 +5,7 @@
  * A 4:2:0 frame is denoised as a whole. Planes of other formats are denoised one by one, each as
  * the luma of a grey picture, at its own resolution and with its own noise.
  *
- * Results may then be steadied with the frame before (temporal.h). */
+ * Results may then be steadied with the previous frame (temporal.h). */
 #ifndef MONA_DENOISE_H
 #define MONA_DENOISE_H
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Super-resolution: luma is enlarged by a network, which works in studio range (range.h), chroma and
- * alpha by bicubic interpolation; luma then guides subsampled chroma, if settings want that
- * (chroma_guide.h). In a video only what differs from the frame before is enlarged (changes.h). */
+/* Super-resolution: luma is enlarged by a network, which works in studio range (range.h), chroma
+ * and alpha by bicubic interpolation; luma then guides subsampled chroma, if settings want that
+ * (chroma_guide.h). In a video only parts that differ from the previous frame are enlarged
+ * (changes.h). */
 #include <stdlib.h>
 #include <string.h>
 

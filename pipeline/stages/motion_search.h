@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds where blocks of luma were in the frame before, to a quarter of a sample.
+/* Finds where blocks of luma were in the previous frame, to a quarter of a sample.
  *
  * A block of 8x8 samples is compared together with 4 samples around it, 16x16 in all, by the sum of
- * absolute differences. The search starts from the best of the vectors of its neighbours, of the
- * same block in the frame before and of no motion, descends in steps of 8 to 1 samples, and then in
- * halves and quarters with linear interpolation. What is found is fetched with cubic interpolation,
- * which blurs less when it is repeated from frame to frame. */
+ * absolute differences. The search starts from the best of its neighbours' vectors, the same
+ * block's vector in the previous frame, and no motion; it descends in steps of 8 to 1 samples, and
+ * then in halves and quarters with linear interpolation. The block found is fetched with cubic
+ * interpolation, which blurs less when it is repeated from frame to frame. */
 #ifndef MONA_MOTION_SEARCH_H
 #define MONA_MOTION_SEARCH_H
 

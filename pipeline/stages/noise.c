@@ -31,8 +31,8 @@
  * of many noisy means are below the average, which DISTANCES compensates (simulated with
  * independent noise; at the other distances, the choice of blocks hardly depends on their noise).
  *
- * Texture is not noise, and a network that is told it is removes it. Three properties tell them
- * apart: responses to noise are normally distributed, so (mean |r|)^2 = 2/pi * mean r^2, while
+ * A network that is told of noise where there is texture removes the texture. Three properties tell
+ * them apart: responses to noise are normally distributed, so (mean |r|)^2 = 2/pi * mean r^2, while
  * texture has less; noise stops growing at some distance, while texture keeps growing; and the
  * ratios of noise are those of the table. Thresholds were fitted to 23 pictures with six kinds of
  * noise of sigma 2 to 25, and to 470 clean pictures, 12 of which are misjudged as noisy.

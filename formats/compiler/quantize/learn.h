@@ -3,7 +3,7 @@
  *
  * Rounding changes the weights of an output by d, and its sums over x, the filter's input at one
  * place, by d x. The mean of (d x)^2 is d' M d, with M the second moments of x, about the mean if
- * the bias compensates it. If neighbours in x are alike, roundings that cancel each other cost
+ * the bias compensates for it. If neighbours in x are alike, roundings that cancel each other cost
  * little, however far they are from the weights. So single weights and pairs are moved by one step
  * as long as this lowers d' M d, and several scales are tried.
  *
