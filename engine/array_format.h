@@ -35,7 +35,7 @@ enum {
     MONA_ARRAY_MAX_STRIDE = 1 << 30, /* in either direction */
 };
 
-/* What every array operator has, in mona_file_op. */
+/* The part that every array operator has in mona_file_op. */
 typedef struct mona_file_array {
     uint32_t record; /* data: the record of the operator's kind, such as mona_array_map */
     /* Operand k is a constant where inputs[k] is MONA_NONE; else these are 0. */

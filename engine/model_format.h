@@ -104,7 +104,7 @@ typedef struct mona_file_program {
     uint32_t reserved[8];   /* zero */
 } mona_file_program;
 
-/* What the planner has decided for a CPU and frames of one size (engine/layout/load_plan.c), followed by
+/* The planner's decisions for a CPU and frames of one size (engine/layout/load_plan.c), followed by
  * a mona_file_plan_op for each operator. */
 enum { MONA_PLAN_MAGIC = 0x6e6c706d }; /* "mpln" */
 
@@ -215,7 +215,7 @@ typedef enum mona_resize_coordinates {
     MONA_RESIZE_ASYMMETRIC,    /* i / scale */
 } mona_resize_coordinates;
 
-/* What every operator with an epilogue has. f16 values are stored as their bits. */
+/* The part that every operator with an epilogue has. f16 values are stored as their bits. */
 typedef struct mona_file_epilogue {
     uint8_t activation, activation_after_add; /* mona_activation; PRELU only as the first */
     uint16_t clip_min, clip_max;              /* f16, clip_min <= clip_max: bounds of every CLIP */

@@ -74,7 +74,7 @@ static void copy_buffers_out(bool products)
     copy_all(AC_UB_GM, ac_at(AC_GM + 1, 2 * UB), zero, OUT - 2 * UB);
 }
 
-/* What the reference leaves in the output. */
+/* Runs the reference, which fills the output. */
 static void run_reference(ac_core *core, light *l, const uint8_t *program, size_t bytes,
                           uint8_t *out)
 {

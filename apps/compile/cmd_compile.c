@@ -119,7 +119,7 @@ static bool emits_c(const compile_job *job)
     return !strcmp(job->emit, "c");
 }
 
-/* Of a model that is compiled already there can be programs, or C. */
+/* A model that is compiled already can still get programs, or be written as C. */
 static bool check_compiled(const compile_job *job)
 {
     if (!job->target)

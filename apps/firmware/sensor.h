@@ -12,7 +12,7 @@ enum {
     SENSOR_HEIGHT = 120,
     SENSOR_LINES = SENSOR_HEIGHT / 2,
     SENSOR_FRAMES = 3,
-    SENSOR_NOISE = 24, /* what the denoiser is told about the noise, of 255 */
+    SENSOR_NOISE = 24, /* the noise level given to the denoiser, of 255 */
 };
 
 typedef struct sensor_line {

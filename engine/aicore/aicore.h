@@ -152,9 +152,8 @@ typedef struct ac_fill {
     uint32_t count, bytes, step, value;
 } ac_fill;
 
-/* What the scalar unit would take for work that has no program yet, and that the caller does
- * itself: so many bytes written, and so many steps. This is an estimate, not an instruction, and
- * cannot be recorded. */
+/* The scalar unit's cost of work that has no program yet and that the caller does itself: bytes
+ * written, and steps. This is an estimate, not an instruction, and cannot be recorded. */
 typedef struct ac_work {
     size_t bytes;
     uint32_t steps;
@@ -386,7 +385,7 @@ static inline void ac_emit_wait_flag(ac_core *core, ac_pipe src, ac_pipe dst, ui
     ac_emit(core, (ac_instruction){.opcode = AC_OP_WAIT_FLAG, .flag = {src, dst, (ac_event)event}});
 }
 
-/* What follows on pipe dst waits for what precedes on pipe src. */
+/* Later work on pipe dst waits for earlier work on pipe src. */
 static inline void ac_emit_sync(ac_core *core, ac_pipe src, ac_pipe dst, uint32_t event)
 {
     ac_emit_set_flag(core, src, dst, event);

@@ -5,7 +5,7 @@
 
 #include "engine/mona_ascend.h"
 
-/* What the kernel is called with: addresses on the chip. on_chip: where a copy of them lies there. */
+/* Arguments of the kernel: addresses on the chip. on_chip: where a copy of them lies there. */
 typedef struct ascend_task {
     uint64_t words, addresses;
     void *on_chip;

@@ -33,7 +33,7 @@ typedef struct ac_epilogue {
     bool broadcast;                           /* the residual has one channel, added to all */
     float clip_min, clip_max;
     float residual_scale, output_scale;
-    /* What comes after it all, in a row kernel of its own: ac_function_row. */
+    /* Comes last, in a separate row kernel: ac_function_row. */
     uint8_t function;     /* mona_activation; 0: none */
     const uint8_t *table; /* TABLE: [256] */
     float alpha;

@@ -62,7 +62,7 @@ static bool range_ok(const mona_plan *plan, uint32_t first, uint32_t last, bool 
     return true;
 }
 
-/* What computes on whole maps writes one. */
+/* An operator on whole maps writes one. */
 static bool shares_ok(const mona_plan *plan, const plan_group *g)
 {
     const plan_op *op = &plan->ops[g->first];

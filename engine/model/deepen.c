@@ -56,7 +56,7 @@ static bool is_plane(const deepening *d, uint32_t tensor)
     return kind == MONA_OP_LOAD || kind == MONA_OP_RESIZE || kind == MONA_OP_DEPTH_TO_SPACE;
 }
 
-/* What an operator uses input i as, given what its result is used as. */
+/* How an operator uses input i, given how its result is used. */
 static uint8_t use_of(const deepening *d, const mona_file_op *op, uint32_t i, uint8_t result)
 {
     switch ((mona_op_kind)op->kind) {

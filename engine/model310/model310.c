@@ -74,7 +74,7 @@ void ac_model_wait(ac_core *core, double cycles)
     join_all(m);
 }
 
-/* What MTE2 copies is there before the next instruction. */
+/* MTE2's copy is complete before the next instruction. */
 void ac_model_load(ac_core *core, size_t bytes)
 {
     ac_model *m = core->model;

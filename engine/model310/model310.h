@@ -116,7 +116,7 @@ typedef struct ac_model_config {
 
 enum { AC_MODEL_FINDINGS = 16, AC_MODEL_RESIDENT = UINT16_MAX * AC_BLOCK };
 
-/* What a core has done since it was reset. */
+/* A core's activity since it was reset. */
 typedef struct ac_model_report {
     double cycles;                /* until the last pipe was idle */
     double busy[AC_PIPE_ALL];     /* by pipe */

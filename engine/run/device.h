@@ -8,8 +8,8 @@
 
 #include "ops/ops.h"
 
-/* What a device with AI Cores does in place of what a session does on a CPU. It keeps its state in
- * the cores' regions of the arena, at plan->device_offset, and in memory of its own. */
+/* The functions by which a device with AI Cores replaces a session's work on a CPU. It keeps its
+ * state in the cores' regions of the arena, at plan->device_offset, and in its own memory. */
 typedef struct mona_ai_core {
     const mona_op_program *programs; /* by mona_op_kind */
     /* While planning. Sets plan->program if the model has one for these sizes; MONA_ERR_MODEL: it

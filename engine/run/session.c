@@ -8,8 +8,8 @@
 
 #include "engine/libc.h"
 
-/* What lies at the beginning of the arena: the session, its workers, and unless it is linked, a
- * copy of the plan, with shapes and operators. */
+/* The beginning of the arena: the session, its workers, and unless the plan is linked, a copy of it
+ * with shapes and operators. */
 typedef struct state_layout {
     size_t workers, plan, shapes, ops, bytes;
 } state_layout;

@@ -29,7 +29,7 @@ typedef struct part {
     uint64_t changed[WORDS];
 } part;
 
-/* What is the same for all parts of a run. */
+/* State shared by all parts of a run. */
 typedef struct sweep {
     worker *w;
     const plan_group *g;

@@ -35,8 +35,8 @@ static uint32_t strips_of_tile(const mona_plan *plan, const plan_group *g)
     return ceil_div_u32(ceil_div_u32(g->grid_height, g->parts), plan->strip_rows);
 }
 
-/* Sets how a group is divided. Half of what is left is worth it if it has more rows than the other
- * half's start costs: up to all of those that a row depends on. */
+/* Sets how a group is divided. Taking half of the rest is worth it if it has more rows than
+ * starting costs: up to all rows that a row depends on. */
 static void divide(mona_session *s, const plan_group *g)
 {
     const mona_plan *plan = s->plan;
@@ -130,7 +130,7 @@ static bool pin(mona_session *s)
     return pins;
 }
 
-/* The group is open to those who find it; those who wait for it are told. Outside the lock, as they
+/* The group is open to cores that find it; waiting ones are notified. Outside the lock, as they
  * would only block on it. */
 static void tell(mona_session *s, uint32_t turn, bool invites)
 {

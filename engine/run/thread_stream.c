@@ -99,7 +99,7 @@ static mona_status execute(const mona_device *device, const command *c)
     case COMMAND_RECORD:
         return MONA_OK;
     case COMMAND_WAIT:
-        /* What a failed stream should have delivered is missing, so the failure is passed on. */
+        /* A failed stream's results are missing, so the failure is passed on. */
         return mona_event_synchronize(&c->wait);
     }
     return MONA_ERR_STATE;

@@ -79,7 +79,7 @@ typedef struct onnx_value {
     int64_t dequantised_axis;
 } onnx_value;
 
-/* What the model declares about an input; dims: -1 where they are open. */
+/* The model's declaration of an input; dims: -1 where they are open. */
 typedef struct onnx_input {
     uint32_t value;
     element_type type;

@@ -32,7 +32,7 @@ typedef struct panel_reader {
     /* Reads a[row][k .. k + count), and b[k][the tile's columns]. */
     void (*row_of_a)(const panel_tile *tile, uint32_t row, uint32_t k, uint32_t count, void *to);
     void (*row_of_b)(const panel_tile *tile, uint32_t k, void *to);
-    /* What the sums of a row begin with. NULL: 0. */
+    /* The initial value of a row's sums. NULL: 0. */
     array_number (*start)(const panel_tile *tile, uint32_t row);
     /* The element of the output for the tile's first sum in a row. The others follow it. */
     uint64_t (*place)(const panel_tile *tile, uint32_t row);

@@ -115,7 +115,7 @@ static void choose_tile(program *p)
 
 /* ---- operands ------------------------------------------------------------------------------- */
 
-/* What a load3d reads: rows of A, 32 bytes each, `step` columns apart, from byte `skip` on. */
+/* The operand of a load3d: rows of A, 32 bytes each, `step` columns apart, from byte `skip` on. */
 typedef struct operand {
     ac_address at;
     uint32_t bytes; /* bytes from `at` on; what lies beyond reads as zero */

@@ -122,7 +122,7 @@ static uint32_t make_lanes(const program *p, uint32_t first)
 
 /* ---- out ------------------------------------------------------------------------------------ */
 
-/* What is transposed of a channel block: channels c_first, c_first + 1, ..., `there` of them in
+/* The part of a channel block to transpose: channels c_first, c_first + 1, ..., `there` of them in
  * lanes, to row dy of each block. */
 typedef struct part {
     uint32_t c_first, there, dy;

@@ -24,7 +24,7 @@ enum {
     INTERLACE_DETECT_WAITING = INTERLACE_DETECT_REACH + 2
 };
 
-/* What was found in one frame. */
+/* Findings in one frame. */
 typedef struct interlace_detect_sight {
     int8_t order;            /* of fields: 1 top first, -1 bottom first, 0 progressive, 2 unclear */
     uint32_t moving, combed; /* counts of the samples examined */

@@ -18,7 +18,7 @@ enum { CHANGES_ROWS = 16, CHANGES_COLUMNS = 32 };
 typedef struct plane_change {
     frame in, before; /* the frame and the one before */
     unsigned plane;
-    mona_buffer previous; /* the result for the frame before */
+    mona_buffer previous; /* the previous frame's result */
     mona_rect *rects;     /* room for changes_most() of them */
     mona_change change;   /* as changes_find found it */
 } plane_change;

@@ -35,8 +35,8 @@ typedef struct chip {
  * gaps between their rows. */
 bool chip_copies(const session_binding *bound);
 
-/* For the session of a network of one plane on a device with memory of its own. chip_close releases
- * what there is in any case; *c must not move. */
+/* For the session of a network of one plane on a device with its own memory. chip_close releases
+ * everything in any case; *c must not move. */
 bool chip_open(chip *c, const session_binding *bound, pipeline_error *error);
 /* For a model (.om) of one plane of 8 bits; *scale: how many times it enlarges. */
 bool chip_open_om(chip *c, const named_model *model, mona_size size, unsigned *scale,

@@ -31,7 +31,7 @@ typedef struct colour_grading_curves {
     float values[COLOUR_GRADING_CURVES][COLOUR_GRADING_NODES]; /* of samples scaled to 0..1 */
 } colour_grading_curves;
 
-/* What is remembered after a frame. */
+/* The state after a frame. */
 typedef struct colour_grading_state {
     uint32_t frames; /* of the shot so far; 0: none yet */
     colour_grading_curves curves;

@@ -150,8 +150,8 @@ static void leave_studio(void *argument)
     range_to_full(c->to, c->from);
 }
 
-/* Runs a model from `from` to `to`; a chip computes whole frames. made: its result for the frame
- * before, which may be `to`. */
+/* Runs a model from `from` to `to`; a chip computes whole frames. made: its result for the previous
+ * frame, which may be `to`. */
 static mona_status enqueue_model(stage *s, const session_binding *model, const stage_work *w,
                                  unsigned plane, const frame *from, const frame *to,
                                  const frame *made)

@@ -236,8 +236,9 @@ static noise_level fine(const double e[SCALES], const double n[SCALES])
     return level(sigma, sigma);
 }
 
-/* Of coarse noise networks are told this at most: beyond, they blur what it is over. (Noise of 27
- * made at half the size: 23.35 dB when told 35, 23.2 when told 42, 21.9 when told 50.) */
+/* The highest level of coarse noise that networks are given: above it they blur the picture under
+ * the noise. (Noise of 27 made at half the size: 23.35 dB at a given 35, 23.2 at 42, 21.9 at
+ * 50.) */
 #define MAX_COARSE 40.0
 
 /* Networks are trained for noise that is independent from sample to sample. They leave most of

@@ -24,8 +24,8 @@
 #include "pipeline/stages/frame.h"
 #include "pipeline/stages/noise.h"
 
-/* found: noise_measure's estimate for the luma of `now`, whose blocks are in *work. before: the frame
- * before. Returns the estimate to use: `found`, unless the frames say more. */
+/* found: noise_measure's estimate for the luma of `now`, whose blocks are in *work. before: the
+ * previous frame. Returns the estimate to use: `found`, unless the frames say more. */
 noise_level noise_change(const noise_work *work, noise_level found, const frame *now,
                          const frame *before);
 

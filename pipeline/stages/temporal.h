@@ -34,10 +34,10 @@ typedef struct temporal_work {
     motion_vector *vectors;    /* as many; 0 before the first frame */
 } temporal_work;
 
-/* Steadies `made`, the result for `now`; `previous` is the result for the frame before. All are
- * 4:2:0 frames of the same format, or what replaces them (denoise.h): planes after the first
- * `planes` are left alone. sigma: of the noise in `now`, in steps of the samples, which was
- * enlarged this many times. moving: also steady what moves. */
+/* Steadies `made`, the result for `now`; `previous` is the previous frame's result. All are 4:2:0
+ * frames of the same format, or their substitutes (denoise.h): planes after the first `planes` are
+ * left alone. sigma: of the noise in `now`, in steps of the samples, which was enlarged this many
+ * times. moving: also steadies moving parts. */
 void temporal_filter(const frame *made, const frame *now, const frame *previous, unsigned planes,
                      unsigned sigma, unsigned enlarged, bool moving, temporal_work *work);
 

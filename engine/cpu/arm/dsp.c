@@ -108,7 +108,7 @@ static void widen_columns(const tile *t, place *at, uint32_t steps, uint32_t x, 
     "smlad r2, r7, r9, r2\n\t"                                                                     \
     "smlad r3, r7, r11, r3\n\t"
 
-/* What multiply_columns() reads; the offsets are used below. */
+/* Operands of multiply_columns(); the offsets are used below. */
 typedef struct products {
     int32_t *acc, *acc_end; /* of the first pixel; those of the second lie 64 bytes behind */
     const uint32_t *columns, *columns_end, *weights;

@@ -31,7 +31,7 @@ enum {
     SHARED_BYTES = (TILE + 2 + PIXELS) * 16, /* of a run, for a tile */
 };
 
-/* What follows in ac_conv_row.scratch: a part of K, of some pixels and of all outputs. Elements are
+/* The rest of ac_conv_row.scratch: a part of K, of some pixels and of all outputs. Elements are
  * signed bytes. */
 typedef struct flat {
     union {

@@ -214,7 +214,7 @@ static void int8_tiles(const job *j, bool plain)
     }
 }
 
-/* What the accumulators start at. MAGIC: see avx2_epilogue.h. */
+/* Initial values of the accumulators. MAGIC: see avx2_epilogue.h. */
 static void int8_start(job *j, bool plain, int32_t start[AC_FRACTAL])
 {
     for (uint32_t h = 0; h < 2; h++) {

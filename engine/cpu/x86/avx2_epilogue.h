@@ -25,8 +25,8 @@ INLINE __m256i to_bytes(vf a, vf b, bool is_signed)
     return _mm256_permutevar8x32_epi32(bytes, order);
 }
 
-/* What a tame epilogue needs besides sums and residual. Residuals are read as U8. An S8 value s is
- * read as s + 128, and (s + 128) * scale - 128 * scale is one multiply-add; 128 * scale is
+/* Parameters of a tame epilogue besides sums and residual. Residuals are read as U8. An S8 value s
+ * is read as s + 128, and (s + 128) * scale - 128 * scale is one multiply-add; 128 * scale is
  * exact. */
 typedef struct tame {
     const clamps *limits;

@@ -84,7 +84,7 @@ INLINE vf residual_of(const bytes_residual *r, uint32_t i)
     return residual_from(r, load16(r->data + (size_t)i * AC_FRACTAL));
 }
 
-/* What a plain epilogue of one block needs, and where its results go. */
+/* Parameters of a plain epilogue of one block, and where its results go. */
 typedef struct plain {
     vf scale, offset, low;
     bytes_residual residual;

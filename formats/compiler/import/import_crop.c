@@ -7,7 +7,7 @@
 
 enum { MAX_STEP = 63, MAX_FILTER = 64 };
 
-/* What a Slice takes of one axis. */
+/* The part of one axis that a Slice takes. */
 typedef struct taken {
     int64_t start, end, step;
 } taken;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a core waits for before its next instruction. */
+/* Flags that a core waits for before its next instruction. */
 typedef struct flag_list {
     uint16_t at[AC_FORM_FLAGS];
     uint8_t count;

@@ -96,8 +96,8 @@ static bool needs_int8(const search *s, uint32_t source)
     return needs;
 }
 
-/* What a layer saves by itself is modelled; a layer of another precision also costs by being one. For
- * savings that hardly show, noise decides. */
+/* The saving of a single layer is modelled, but each switch of precision between layers costs too.
+ * For savings that hardly show, noise decides. */
 static void add_cost_of_switching(search *s)
 {
     double mean = 0;
