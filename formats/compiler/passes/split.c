@@ -61,8 +61,10 @@ static graph_node part_of(const graph *g, graph_node conv, const graph_node *sli
     conv.output = slice->output;
     conv.conv.weights += first * filter;
     conv.conv.bias += first;
-    conv.conv.weight_scales += conv.conv.weight_scales ? first : 0;
-    conv.activation.slopes += conv.activation.slopes ? first : 0;
+    if (conv.conv.weight_scales)
+        conv.conv.weight_scales += first;
+    if (conv.activation.slopes)
+        conv.activation.slopes += first;
     return conv;
 }
 
