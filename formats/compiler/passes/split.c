@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Slices of a convolution's results become convolutions with some of its outputs, where they would
+/* Turns slices of a convolution's results into convolutions with some of its outputs if they would
  * have to be copied otherwise. */
 #include "formats/compiler/passes/passes.h"
 
