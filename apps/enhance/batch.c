@@ -18,6 +18,7 @@
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
 #include "pipeline/io/mux.h"
+#include "pipeline/io/outfile.h"
 #include "pipeline/io/stop.h"
 #include "pipeline/image/stills.h"
 #include "apps/cli/save.h"
@@ -283,7 +284,7 @@ static bool write_manifest(const batch *b)
     if (snprintf(path, sizeof path, "%s/manifest.json", b->folder) >= (int)sizeof path)
         return false;
     char *text = json_text(b->results, true);
-    bool good = text && save_file(path, NULL, text, strlen(text));
+    bool good = text && save_file(path, text, strlen(text));
     free(text);
     return good;
 }
@@ -293,7 +294,7 @@ static bool is_kept(const batch *b, size_t i)
 {
     struct stat in, out;
     if (b->asked->answer == OVERWRITE_YES || stat(b->outputs[i], &out) || !S_ISREG(out.st_mode) ||
-        stat(b->inputs[i], &in) || (in.st_dev == out.st_dev && in.st_ino == out.st_ino))
+        stat(b->inputs[i], &in) || outfile_is_same(b->inputs[i], b->outputs[i]))
         return false;
     return b->asked->answer == OVERWRITE_NO || in.st_mtim.tv_sec < out.st_mtim.tv_sec ||
            (in.st_mtim.tv_sec == out.st_mtim.tv_sec && in.st_mtim.tv_nsec <= out.st_mtim.tv_nsec);
