@@ -28,7 +28,7 @@ int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 
  * prints again. */
 void cli_keep_failures(pipeline_error *error);
 
-/* What an option takes, and the type of the field it sets. */
+/* The value of an option, and the type of the field it sets. */
 typedef enum option_kind {
     OPTION_FLAG,   /* nothing; bool */
     OPTION_STRING, /* const char *: points into argv; each use replaces the one before */

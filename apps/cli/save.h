@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writing whole files. */
+/* Writes whole files. */
 #ifndef MONA_SAVE_H
 #define MONA_SAVE_H
 

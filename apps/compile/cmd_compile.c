@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona compile: ONNX -> .mona, with calibration for INT8 and a measurement of what rounding
- * cost. */
+/* mona compile: ONNX -> .mona, with calibration for INT8 and a measurement of the loss by
+ * rounding. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +119,7 @@ static bool emits_c(const compile_job *job)
     return !strcmp(job->emit, "c");
 }
 
-/* Of a model that is compiled already there can be programs, or C. */
+/* A model that is compiled already can still get programs, or be written as C. */
 static bool check_compiled(const compile_job *job)
 {
     if (!job->target)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona inspect: what a model is, and what it needs for a frame. The results are collected as JSON,
- * which is printed as it is or as tables. */
+/* mona inspect: describes a model and its needs for a frame. The results are collected as JSON,
+ * which is printed directly or as tables. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -142,7 +142,7 @@ static bool measure(test_run *t, const enhance_settings *s)
 /* ---- the plan as JSON -------------------------------------------------------------------------
  */
 
-/* What happens to a stream. container NULL: the result is a picture. */
+/* The fate of a stream. container NULL: the result is a picture. */
 static const char *fate_of(const input *f, const AVStream *stream, const AVOutputFormat *container,
                            const sound_choice *sound)
 {

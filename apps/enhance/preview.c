@@ -121,7 +121,7 @@ static bool has_stage(const enhance_settings *s, stage_kind kind)
     return false;
 }
 
-/* What the run did, in sentences. */
+/* Describes the run in sentences. */
 static void tell(FILE *f, const enhance_settings *s, const enhance_report *done)
 {
     const bool turned = orientation_swaps(done->turned);

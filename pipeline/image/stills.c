@@ -331,7 +331,7 @@ static AVFrame *frame_of(const still *image)
     return frame;
 }
 
-/* What stb does not write: PNG of 16 bits, and WebP. */
+/* Formats that stb does not write: PNG of 16 bits, and WebP. */
 static bool encode_by_libav(const still *image, writer *w, frame_convert_kind kind)
 {
     pipeline_error unused = {0};

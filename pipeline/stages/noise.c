@@ -31,8 +31,8 @@
  * of many noisy means are below the average, which DISTANCES compensates (simulated with
  * independent noise; at the other distances, the choice of blocks hardly depends on their noise).
  *
- * Texture is not noise, and a network that is told it is removes it. Three properties tell them
- * apart: responses to noise are normally distributed, so (mean |r|)^2 = 2/pi * mean r^2, while
+ * A network that is told of noise where there is texture removes the texture. Three properties tell
+ * them apart: responses to noise are normally distributed, so (mean |r|)^2 = 2/pi * mean r^2, while
  * texture has less; noise stops growing at some distance, while texture keeps growing; and the
  * ratios of noise are those of the table. Thresholds were fitted to 23 pictures with six kinds of
  * noise of sigma 2 to 25, and to 470 clean pictures, 12 of which are misjudged as noisy.
@@ -236,8 +236,9 @@ static noise_level fine(const double e[SCALES], const double n[SCALES])
     return level(sigma, sigma);
 }
 
-/* Of coarse noise networks are told this at most: beyond, they blur what it is over. (Noise of 27
- * made at half the size: 23.35 dB when told 35, 23.2 when told 42, 21.9 when told 50.) */
+/* The highest level of coarse noise that networks are given: above it they blur the picture under
+ * the noise. (Noise of 27 made at half the size: 23.35 dB at a given 35, 23.2 at 42, 21.9 at
+ * 50.) */
 #define MAX_COARSE 40.0
 
 /* Networks are trained for noise that is independent from sample to sample. They leave most of

@@ -25,12 +25,12 @@
 enum { ELSEWHERE = 64, WINDOW = MOTION_WINDOW * MOTION_WINDOW };
 _Static_assert((int)NOISE_BLOCK == (int)MOTION_WINDOW, "blocks are searched for as windows");
 
-/* What the flattest blocks differ by from the best place in the frame before. */
+/* The flattest blocks' differences from the best place in the previous frame. */
 typedef struct change {
     double sigma; /* the lower quartile, as a standard deviation of noise in one frame */
     double all;   /* the median of blocks from all over the frame, likewise */
     bool moved;   /* most of the flattest blocks' places are elsewhere */
-    bool cut;     /* the frame before shows something else */
+    bool cut;     /* the previous frame shows something else */
 } change;
 
 static int compare(const void *a, const void *b)
