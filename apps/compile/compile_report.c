@@ -248,7 +248,7 @@ bool compile_report_save(const compile_report *r, compiler *c, const char *path)
     cJSON *document = describe(r, c);
     text_file t;
     text_file_begin(&t);
-    const bool good = text_file_save(&t, t.f && put(t.f, document, html), path, r->onnx);
+    const bool good = text_file_save(&t, t.f && put(t.f, document, html), path);
     cJSON_Delete(document);
     return good;
 }

@@ -92,8 +92,8 @@ static bool write_sample(const char *path, const enhance_settings *s)
                        min_u32(columns, HALF - x) * pixel);
         }
     if (good)
-        good =
-            part.pixels ? still_write(&part, path, &error) : pipeline_fail(&error, "out of memory");
+        good = part.pixels ? still_write(&part, path, NULL, &error)
+                           : pipeline_fail(&error, "out of memory");
     free(part.pixels);
     still_free(&whole);
     return good || !cli_fail(EXIT_FAILED, "%s", error.text);

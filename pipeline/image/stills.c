@@ -387,10 +387,10 @@ static bool write_part(const still *image, const outfile *out, picture_kind kind
     return encoded || pipeline_fail(error, "%s: out of memory while encoding", out->name);
 }
 
-bool still_write(const still *image, const char *path, pipeline_error *error)
+bool still_write(const still *image, const char *path, const char *input, pipeline_error *error)
 {
     outfile out;
-    if (!still_check(path, image, error) || !outfile_open(&out, path, NULL, NULL, error))
+    if (!still_check(path, image, error) || !outfile_open(&out, path, NULL, input, error))
         return false;
     if (write_part(image, &out, still_kind(path), error))
         return outfile_commit(&out, error);

@@ -32,6 +32,9 @@ bool outfile_open(outfile *file, const char *name, const char *part, const char 
  * frees it. NULL: out of memory. */
 char *outfile_target(const char *name);
 
+/* Whether two names lead to one regular file, or, if there are none yet, would. */
+bool outfile_is_same(const char *a, const char *b);
+
 /* Call it after everything has been written and closed. If it fails, the temporary file is removed
  * too. */
 bool outfile_commit(outfile *file, pipeline_error *error);
