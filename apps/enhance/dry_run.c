@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <cjson/cJSON.h>
 #include <libavutil/pixdesc.h>
@@ -61,44 +64,36 @@ static uint64_t limit_frames(uint64_t frames, const enhance_settings *s)
 }
 
 /* A picture that takes less than a second is measured itself. Of others, SAMPLE_SIDE x SAMPLE_SIDE
- * pixels are. */
-enum { SAMPLE_SIDE = 512 };
+ * pixels are, and MEMORY_SIDE x MEMORY_SIDE for the memory, of which some does not grow with them. */
+enum { SAMPLE_SIDE = 512, MEMORY_SIDE = 2048 };
 
-static bool is_large(const still *image)
+/* How many times larger than a sample of side x side a picture is. */
+static double sample_ratio(uint32_t width, uint32_t height, uint32_t side)
 {
-    return (uint64_t)image->width * image->height > (uint64_t)SAMPLE_SIDE * SAMPLE_SIDE;
-}
-
-/* How many times larger than the sample a picture is. */
-static double sample_ratio(uint32_t width, uint32_t height)
-{
-    return (double)width * height / ((double)SAMPLE_SIDE * SAMPLE_SIDE);
+    return (double)width * height / ((double)side * side);
 }
 
 /* Four parts of the picture, from the middle of its quarters, side by side. */
-static bool write_sample(const char *path, const enhance_settings *s)
+static bool write_sample(const char *path, const enhance_settings *s, uint32_t side)
 {
-    enum { HALF = SAMPLE_SIDE / 2 };
+    const uint32_t half = side / 2;
     pipeline_error error = {0};
     still whole;
     bool good = still_read(&whole, s->input, 0, &(const pipeline_notes){0}, &error);
     const size_t pixel = still_pixel_bytes(&whole);
-    still part = {.width = SAMPLE_SIDE,
-                  .height = SAMPLE_SIDE,
-                  .channels = whole.channels,
-                  .depth = whole.depth};
-    part.pixels = good ? malloc(SAMPLE_SIDE * SAMPLE_SIDE * pixel) : NULL;
-    for (uint32_t y = 0; part.pixels && y < SAMPLE_SIDE; y++)
+    still part = {.width = side, .height = side, .channels = whole.channels, .depth = whole.depth};
+    part.pixels = good ? malloc((size_t)side * side * pixel) : NULL;
+    for (uint32_t y = 0; part.pixels && y < side; y++)
         for (uint32_t right = 0; right < 2; right++) {
             const uint32_t width = whole.width, height = whole.height;
-            const uint32_t column = (width - min_u32(width, HALF)) * (1 + 2 * right) / 4;
-            const uint32_t row = (height - min_u32(height, HALF)) * (1 + 2 * (y / HALF)) / 4;
-            const uint32_t columns = min_u32(width, HALF);
-            uint8_t *to = part.pixels + (SAMPLE_SIDE * y + HALF * right) * pixel;
-            for (uint32_t x = 0; x < HALF; x += columns)
+            const uint32_t column = (width - min_u32(width, half)) * (1 + 2 * right) / 4;
+            const uint32_t row = (height - min_u32(height, half)) * (1 + 2 * (y / half)) / 4;
+            const uint32_t columns = min_u32(width, half);
+            uint8_t *to = part.pixels + ((size_t)side * y + half * right) * pixel;
+            for (uint32_t x = 0; x < half; x += columns)
                 memcpy(to + x * pixel,
-                       whole.pixels + ((size_t)(row + y % HALF % height) * width + column) * pixel,
-                       min_u32(columns, HALF - x) * pixel);
+                       whole.pixels + ((size_t)(row + y % half % height) * width + column) * pixel,
+                       min_u32(columns, half - x) * pixel);
         }
     if (good)
         good = part.pixels ? still_write(&part, path, NULL, &error)
@@ -108,27 +103,56 @@ static bool write_sample(const char *path, const enhance_settings *s)
     return good || !cli_fail(EXIT_FAILED, "%s", error.text);
 }
 
-/* Reads and writes the whole picture with a filter in place of the networks, whose memory, `whole`
- * says, is known. unseen: by how many bytes they take more. */
-static bool measure_memory(double *unseen, const enhance_settings *s, const enhance_report *whole)
+/* The most memory that the process has had; 0: unknown. */
+static double peak_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : 1024.0 * (double)usage.ru_maxrss;
+}
+
+/* From now on the peak is that of what follows, which finds no memory that was freed before. Where
+ * the system cannot do that, it is too high. */
+static void forget_peak(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+    FILE *peak = fopen("/proc/self/clear_refs", "w");
+    if (peak)
+        fputs("5", peak), fclose(peak);
+}
+
+/* The process's memory on the whole picture. A run with a filter in place of the networks finds what
+ * reading and writing take. The networks' memory is known. */
+static bool measure_memory(double *bytes, const enhance_settings *s, const enhance_report *whole,
+                           const char *path)
 {
     test_run t;
+    const double larger = sample_ratio(whole->in_width, whole->in_height, MEMORY_SIDE);
     enhance_settings plain = *s;
     plain.count = 1;
     plain.kinds[0] = STAGE_RESIZE;
     plain.notes = (pipeline_notes){0};
     if (!(plain.stage.resize.x > 0))
         plain.stage.resize.x = plain.stage.resize.y = (double)whole->out_width / whole->in_width;
+    if (larger > 1) {
+        plain.input = path;
+        if (!write_sample(path, s, MEMORY_SIDE))
+            return false;
+    }
+    forget_peak();
+    const double before = peak_bytes();
     const bool good = test_run_make(&t, &plain, suffix_of(s), 1);
-    *unseen = (double)(whole->engine_bytes + whole->frame_bytes) -
-              (double)(t.report.engine_bytes + t.report.frame_bytes);
+    const double taken =
+        peak_bytes() - before - (double)t.report.engine_bytes - (double)t.report.frame_bytes;
+    *bytes =
+        before + taken * fmax(larger, 1) + (double)whole->engine_bytes + (double)whole->frame_bytes;
     test_run_close(&t);
     return good;
 }
 
 /* Sizes and memory are those of the whole picture; only the time is scaled up from the sample. */
-static bool measure_sample(test_run *t, const enhance_settings *s, const still *head,
-                           double *unseen)
+static bool measure_sample(test_run *t, const enhance_settings *s, const still *head, double *bytes)
 {
     pipeline_error error = {0};
     enhance_report whole = {0};
@@ -140,13 +164,15 @@ static bool measure_sample(test_run *t, const enhance_settings *s, const still *
     plan.plan = true;
     if (!enhance_run(&plan, &whole, &error))
         return !cli_fail(EXIT_FAILED, "%s", error.text);
-    if (!measure_memory(unseen, s, &whole) || !temp_folder_open(&folder))
+    if (!temp_folder_open(&folder))
         return false;
     snprintf(path, sizeof path, "%s/sample.png", folder.path);
-    const bool good = write_sample(path, s) && test_run_make(t, &sample, suffix_of(s), 1);
+    const bool good = measure_memory(bytes, s, &whole, path) &&
+                      write_sample(path, s, SAMPLE_SIDE) &&
+                      test_run_make(t, &sample, suffix_of(s), 1);
     temp_folder_close(&folder);
     if (good) {
-        t->seconds *= sample_ratio(head->width, head->height);
+        t->seconds *= sample_ratio(head->width, head->height, SAMPLE_SIDE);
         whole.frames = 1;
         t->report = whole;
     }
@@ -260,25 +286,15 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t
     }
 }
 
-/* What the process has had and what it has not yet seen, with a margin for what differs from run to
- * run and from frame to frame. 0: unknown. */
-static double process_bytes(double unseen)
+static void add_measured(cJSON *plan, const test_run *t, double expected, double process)
 {
-    const double margin = 1.06;
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage)
-               ? 0
-               : margin * (1024.0 * (double)usage.ru_maxrss + fmax(unseen, 0));
-}
-
-static void add_measured(cJSON *plan, const test_run *t, double expected, double unseen)
-{
+    const double margin = 1.06; /* for what differs from run to run and from frame to frame */
     const enhance_report *r = &t->report;
     const double frames = (double)r->frames, rate = frames / t->seconds;
     cJSON *memory = cJSON_AddObjectToObject(plan, "memory");
     cJSON_AddNumberToObject(memory, "engine_bytes", (double)r->engine_bytes);
     cJSON_AddNumberToObject(memory, "frame_bytes", (double)r->frame_bytes);
-    cJSON_AddNumberToObject(memory, "process_bytes", round(process_bytes(unseen)));
+    cJSON_AddNumberToObject(memory, "process_bytes", round(margin * process));
     cJSON *speed = cJSON_AddObjectToObject(plan, "speed");
     cJSON_AddNumberToObject(speed, "measured_frames", frames);
     cJSON_AddNumberToObject(speed, "fps", rate);
@@ -291,7 +307,7 @@ static void add_measured(cJSON *plan, const test_run *t, double expected, double
 }
 
 static cJSON *plan_of(const enhance_settings *s, const test_run *t, input *f, bool sampled,
-                      double unseen)
+                      double process)
 {
     pipeline_error unused = {0}; /* cannot fail: the trial had a container */
     const enhance_report *r = &t->report;
@@ -307,10 +323,10 @@ static cJSON *plan_of(const enhance_settings *s, const test_run *t, input *f, bo
     if (bytes > 0)
         cJSON_AddNumberToObject(
             output, "estimated_bytes",
-            round(bytes * (sampled ? sample_ratio(r->in_width, r->in_height) : 1)));
+            round(bytes * (sampled ? sample_ratio(r->in_width, r->in_height, SAMPLE_SIDE) : 1)));
     enhance_describe(plan, s, r);
     add_stages(plan, s, t);
-    add_measured(plan, t, expected, unseen);
+    add_measured(plan, t, expected, process);
     if (sampled)
         cJSON_AddNumberToObject(json_get(plan, "speed"), "sample_side", SAMPLE_SIDE);
     add_streams(plan, f, image ? NULL : mux_format(s->output, s->format, &unused), &s->sound);
@@ -398,13 +414,14 @@ bool dry_run(const enhance_settings *settings, bool json)
                                .as_decoded = true};
     test_run t = {0};
     still head = {0};
-    double unseen = 0;
-    const bool sampled =
-        settings->stage.still && still_read_head(&head, settings->input) && is_large(&head);
+    double process = 0;
+    const bool sampled = settings->stage.still && still_read_head(&head, settings->input) &&
+                         sample_ratio(head.width, head.height, SAMPLE_SIDE) > 1;
     bool good = input_open(&f, &as, &error) || !cli_fail(EXIT_FAILED, "%s", error.text);
     good = good &&
-           (sampled ? measure_sample(&t, settings, &head, &unseen) : measure(&t, settings, &f));
-    cJSON *plan = good ? plan_of(settings, &t, &f, sampled, unseen) : NULL;
+           (sampled ? measure_sample(&t, settings, &head, &process) : measure(&t, settings, &f));
+    cJSON *plan =
+        good ? plan_of(settings, &t, &f, sampled, sampled ? process : peak_bytes()) : NULL;
     if (json && good)
         good = json_print(plan) == EXIT_SUCCESS;
     else if (plan)
