@@ -54,6 +54,7 @@ static bool allocate(processor *p, const frame_format *in, unsigned result_bits,
     for (unsigned i = 0; i < c->count + 2; i++)
         bytes += frame_bytes(&formats[i]);
     uint8_t *next = p->memory = session_binding_allocate(bytes);
+    p->memory_bytes = bytes;
     if (!p->memory)
         return pipeline_fail(error, "the frames need %zu bytes of memory, more than there is",
                              bytes);
@@ -111,6 +112,16 @@ bool processor_open_result(processor *p, const stage_settings *settings, unsigne
                           settings->chroma_location, &kernels[i], error))
             return false;
     return true;
+}
+
+size_t processor_engine_bytes(const processor *p)
+{
+    return chain_engine_bytes(&p->stages) + chain_engine_bytes(&p->unchanged);
+}
+
+size_t processor_frame_bytes(const processor *p)
+{
+    return p->stages.memory_bytes + p->unchanged.memory_bytes + p->memory_bytes;
 }
 
 void processor_close(processor *p)

@@ -29,6 +29,7 @@ typedef struct processor {
     frame frames[CHAIN_MAX_STAGES + 1]; /* the frame, and the result of each filter */
     frame out;                          /* the result */
     uint8_t *memory;
+    size_t memory_bytes;
     bool full_range; /* of the samples */
 } processor;
 
@@ -67,6 +68,10 @@ mona_status processor_finish(processor *p, const processor_job *job);
 
 /* Where the result of frame n lies: in the output slot or, of all deep frames, in one place. */
 const frame *processor_result(const processor *p, uint64_t n);
+
+/* The memory of the sessions, and of all frames. */
+size_t processor_engine_bytes(const processor *p);
+size_t processor_frame_bytes(const processor *p);
 
 /* A zeroed one is allowed. */
 void processor_close(processor *p);
