@@ -11,6 +11,26 @@ static bool is_moving_webp(const uint8_t *file, size_t size)
     return size > FLAGS && !memcmp(file + 12, "VP8X", 4) && file[FLAGS] & ANIMATION;
 }
 
+static bool is_space(uint8_t c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* After P and a digit come numbers, or comments from # to the end of the line, with any space before
+ * each. 2 and 3: the samples are text, too. */
+static picture_kind netpbm_kind(const uint8_t *file, size_t size)
+{
+    size_t at = 2;
+    if (size < 4 || file[0] != 'P' || !memchr("2356", file[1], 4) ||
+        (!is_space(file[2]) && file[2] != '#'))
+        return PICTURE_NONE;
+    while (at < size && is_space(file[at]))
+        at++;
+    if (at == size || (file[at] != '#' && (file[at] < '0' || file[at] > '9')))
+        return PICTURE_NONE;
+    return file[1] == '2' || file[1] == '5' ? PICTURE_PGM : PICTURE_PPM;
+}
+
 picture_kind picture_kind_of(const uint8_t *file, size_t size)
 {
     static const struct {
@@ -20,9 +40,7 @@ picture_kind picture_kind_of(const uint8_t *file, size_t size)
     } kinds[] = {{PICTURE_PNG, 8, "\x89PNG\r\n\x1a\n"},
                  {PICTURE_JPEG, 3, "\xff\xd8\xff"},
                  {PICTURE_TIFF, 4, "II*\0"},
-                 {PICTURE_TIFF, 4, "MM\0*"},
-                 {PICTURE_PGM, 3, "P5\n"},
-                 {PICTURE_PPM, 3, "P6\n"}};
+                 {PICTURE_TIFF, 4, "MM\0*"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (size >= kinds[i].length && !memcmp(file, kinds[i].begin, kinds[i].length))
             return kinds[i].kind;
@@ -31,5 +49,5 @@ picture_kind picture_kind_of(const uint8_t *file, size_t size)
     /* Two letters, the file's size, and four zeros. */
     if (size >= 10 && !memcmp(file, "BM", 2) && !memcmp(file + 6, "\0\0\0\0", 4))
         return PICTURE_BMP;
-    return PICTURE_NONE;
+    return netpbm_kind(file, size);
 }
