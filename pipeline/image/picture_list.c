@@ -38,7 +38,7 @@ static bool split(parts *p, const char *pattern)
 /* Pictures that are read as a film, besides those that are written. */
 static bool is_read(const char *name)
 {
-    static const char *const suffixes[] = {".tif", ".tiff", ".bmp", ".dpx"};
+    static const char *const suffixes[] = {".tif", ".tiff", ".bmp", ".dpx", ".pgm", ".ppm"};
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++)
         if (!strcasecmp(dot, suffixes[i]))

@@ -144,10 +144,14 @@ static bool open_pictures(output *o, pipeline_error *error)
     const mux_settings *m = &s->container;
     const encoder_choice *choice = &s->encoder.choice;
     const picture_list *list = &o->in->pictures;
-    if (s->segmented || choice->crf >= 0 || choice->preset || choice->option_count ||
-        choice->match_bitrate)
-        return pipeline_fail(error, "%s: numbered pictures take no encoder options and no --resume",
-                             m->path);
+    const char *option = s->segmented            ? "--resume"
+                         : choice->crf >= 0      ? "--crf"
+                         : choice->preset        ? "--preset"
+                         : choice->option_count  ? "--encoder-option"
+                         : choice->match_bitrate ? "--match-bitrate"
+                                                 : NULL;
+    if (option)
+        return pipeline_fail(error, "%s: numbered pictures take no %s", m->path, option);
     if (!container_check(m->format, m->path, o->in->format, o->in->video, &m->sound, m->drop,
                          m->notes, error) ||
         !picture_writer_check(m->path, s->encoder.pix_fmt, error))

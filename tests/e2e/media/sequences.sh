@@ -94,6 +94,11 @@ enhance "$tmp/in/%03d.png" -o "$tmp/out/w%d.webp" --frames 2 $as_it_is
 same "numbered WebP" "$? $(probe "$tmp/out/w99.webp" codec_name,width)" "0 webp,96"
 at_least "with their colours" "$(close_to "$tmp/out/w99.webp" "$tmp/in/099.png")" 48
 
+# Netpbm.
+ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 3 -vf scale=96:54 "$tmp/in/%d.ppm"
+enhance "$tmp/in/%d.ppm" -o "$tmp/ppm.mp4" --stages sr
+same "numbered PPM" "$? $(probe "$tmp/ppm.mp4" width,nb_frames)" "0 192,3"
+
 # ---- gaps and other trouble ---------------------------------------------------------------------
 rm "$tmp/in/101.png" "$tmp/in/102.png"
 enhance "$tmp/in/%03d.png" -o "$tmp/gap.mp4" --fps 10 --stages sr || not_ok "with a gap" "$(cat "$tmp/log")"
@@ -113,7 +118,7 @@ refused "a pattern without pictures" 1 "expected pictures with names like this, 
 refused "pictures over themselves" 2 "the output is the input" "$tmp/in/%03d.png" -o "$tmp/in/%03d.png"
 refused "--fps for a video" 1 "expected numbered pictures" "$tmp/video.mp4" -o "$tmp/none.mp4" --fps 30
 ! full || refused "a rate that is none" 1 "expected a rate such as" "$tmp/in/%03d.png" -o "$tmp/none.mp4" --fps fast
-! full || refused "an encoder's option for pictures" 1 "numbered pictures take no encoder" "$tmp/video.mp4" -o "$tmp/out/x%d.png" --crf 3
+! full || refused "an encoder's option for pictures" 1 "numbered pictures take no --crf" "$tmp/video.mp4" -o "$tmp/out/x%d.png" --crf 3
 ! full || refused "ten bits as JPEG" 1 "JPEG holds 8 bits" "$tmp/deep.mkv" -o "$tmp/out/x%d.jpg"
 ffmpeg -v error -i "$tmp/video.mp4" -f lavfi -i sine=300:duration=0.4 -c:v copy -c:a aac "$tmp/sound.mp4"
 refused "a video with sound to pictures" 1 "a row of pictures cannot hold stream 1 (audio" "$tmp/sound.mp4" -o "$tmp/out/x%d.png"
