@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/enhance/live_log.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { BINS = LIVE_OCTAVES * LIVE_STEPS };
 
@@ -86,6 +88,12 @@ bool live_log_write(const live_log *log, const char *file, const enhance_report 
     if (!f)
         return false;
     put_metrics(f, log, report, sensors);
-    const bool good = !ferror(f);
-    return !fclose(f) && good && !rename(part, file);
+    const bool whole = !fflush(f) && !ferror(f);
+    int reason = errno;
+    if (!fclose(f) && whole && !rename(part, file))
+        return true;
+    reason = whole ? errno : reason;
+    unlink(part);
+    errno = reason;
+    return false;
 }

@@ -279,9 +279,16 @@ bool still_check(const char *path, const still *image, pipeline_error *error)
 
 typedef struct writer {
     FILE *file;
+    int reason;            /* why the first piece could not be written; 0: all could */
     size_t written, place; /* of the metadata */
     metadata_bytes metadata;
 } writer;
+
+static void put(writer *w, const void *bytes, size_t count)
+{
+    if (count && !w->reason && fwrite(bytes, 1, count, w->file) != count)
+        w->reason = errno;
+}
 
 /* stb passes pieces of any size; the metadata is inserted at its place. */
 static void write_bytes(void *context, void *data, int size)
@@ -291,12 +298,11 @@ static void write_bytes(void *context, void *data, int size)
     size_t before = 0, count = (size_t)size;
     if (w->written <= w->place && w->written + count >= w->place) {
         before = w->place - w->written;
-        fwrite(bytes, 1, before, w->file);
-        if (w->metadata.data)
-            fwrite(w->metadata.data, 1, w->metadata.size, w->file);
+        put(w, bytes, before);
+        put(w, w->metadata.data, w->metadata.size);
         w->place = 0;
     }
-    fwrite(bytes + before, 1, count - before, w->file);
+    put(w, bytes + before, count - before);
     w->written += count;
 }
 
@@ -353,37 +359,36 @@ static bool encode_by_libav(const still *image, writer *w, frame_convert_kind ki
     return good;
 }
 
-static bool encode(const still *image, FILE *file, picture_kind kind)
+static bool encode(const still *image, writer *w, picture_kind kind)
 {
     enum { BEHIND_JFIF = 20, BEHIND_IHDR = 33 };
     const bool jpeg = kind == PICTURE_JPEG;
     int width = (int)image->width, height = (int)image->height, channels = (int)image->channels;
-    writer w = {.file = file, .place = jpeg ? BEHIND_JFIF : BEHIND_IHDR};
+    w->place = jpeg ? BEHIND_JFIF : BEHIND_IHDR;
     if (kind == PICTURE_WEBP)
-        return encode_by_libav(image, &w, FRAME_CONVERT_WEBP);
-    if (!metadata_write(&w.metadata, &image->metadata, kind))
+        return encode_by_libav(image, w, FRAME_CONVERT_WEBP);
+    if (!metadata_write(&w->metadata, &image->metadata, kind))
         return false;
-    const int good = image->depth == 16 ? encode_by_libav(image, &w, FRAME_CONVERT_PNG)
-                     : jpeg ? stbi_write_jpg_to_func(write_bytes, &w, width, height, channels,
+    const int good = image->depth == 16 ? encode_by_libav(image, w, FRAME_CONVERT_PNG)
+                     : jpeg ? stbi_write_jpg_to_func(write_bytes, w, width, height, channels,
                                                      image->pixels, JPEG_QUALITY)
-                            : stbi_write_png_to_func(write_bytes, &w, width, height, channels,
+                            : stbi_write_png_to_func(write_bytes, w, width, height, channels,
                                                      image->pixels, width * channels);
-    free(w.metadata.data);
+    free(w->metadata.data);
     return good;
 }
 
 static bool write_part(const still *image, const outfile *out, picture_kind kind,
                        pipeline_error *error)
 {
-    FILE *file = fopen(out->part, "wb");
-    if (!file)
+    writer w = {.file = fopen(out->part, "wb")};
+    if (!w.file)
         return pipeline_fail(error, "%s: cannot be written: %s", out->name, strerror(errno));
-    bool encoded = encode(image, file, kind);
-    errno = 0;
-    bool written = !fflush(file) && !ferror(file);
-    int reason = errno ? errno : EIO;
-    if (fclose(file) || !written)
-        return pipeline_fail(error, "%s: cannot be written: %s", out->name, strerror(reason));
+    const bool encoded = encode(image, &w, kind);
+    if (fclose(w.file) && !w.reason)
+        w.reason = errno;
+    if (w.reason)
+        return pipeline_fail(error, "%s: cannot be written: %s", out->name, strerror(w.reason));
     return encoded || pipeline_fail(error, "%s: out of memory while encoding", out->name);
 }
 
