@@ -33,7 +33,8 @@ typedef struct enhance_report {
     /* Of a live stream, so far: frames that came in, of these left out as they were too late, new
      * connections, and the nanoseconds from the last frame's packet in to its packet out. */
     uint64_t arrived, dropped, reconnects, latency;
-    double time; /* of the last frame, in seconds from the beginning of a live stream */
+    uint64_t undecoded; /* of those that came in; set when done */
+    double time;        /* of the last frame, in seconds from the beginning of a live stream */
 } enhance_report;
 
 typedef struct enhance_settings {

@@ -117,6 +117,7 @@ static void *decode_all(void *argument)
             break;
         frames++;
     }
+    v->ends_early = ends(v, frames);
     if (limit && frames == limit)
         input_copy_until(&v->in, v->in.frame->pts + avframe_duration(v->in.frame),
                          &v->decode_error);
@@ -216,6 +217,15 @@ static void tell_bytes(const video *v)
                       c->crf < 0 ? c->codec->quality_default : c->crf);
 }
 
+/* Frames neither out nor left out were lost by the decoder or in a connection's last moment, or are
+ * still in the decoder when no more are wanted. */
+static uint64_t undecoded(const video *v)
+{
+    const enhance_report *r = v->report;
+    const uint64_t told = r->frames + r->dropped;
+    return v->ends_early ? r->lost_packets : r->arrived > told ? r->arrived - told : 0;
+}
+
 static bool run(video *v, pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
@@ -238,6 +248,7 @@ static bool run(video *v, pipeline_error *error)
         v->report->arrived = v->in.video_packets;
         v->report->dropped = v->in.skipped + v->late + v->out.unsent;
         v->report->reconnects = v->in.live.reconnects + v->out.reconnects;
+        v->report->undecoded = undecoded(v);
     }
     v->report->clock_jumps = v->in.times.jumps;
     v->report->moved_packets = v->out.container.moved;

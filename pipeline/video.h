@@ -32,6 +32,7 @@ typedef struct video {
     char work[RESUME_KEY_TEXT]; /* what must be the same when a run is resumed */
     job jobs[CHAIN_OUTPUTS];
     channel idle, busy; /* jobs waiting for a frame; jobs in the order of their frames */
+    bool ends_early;    /* all frames that are wanted came; the input may have more */
     atomic_bool stop;
     pipeline_error decode_error;
     uint64_t late; /* frames of a live stream that were left out */

@@ -387,16 +387,14 @@ static double resident(void)
     return getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss / 1024;
 }
 
-/* Frames neither out nor left out were lost by the decoder or in a connection's last moment. */
 static void summarise_live(const enhance_report *r)
 {
-    const uint64_t told = r->frames + r->dropped;
     fprintf(stderr,
             "mona: live: %" PRIu64 " frames came in, %" PRIu64 " went out, %" PRIu64
             " were left out (too late, or before a key frame)",
             r->arrived, r->frames, r->dropped);
-    if (r->arrived > told)
-        fprintf(stderr, ", %" PRIu64 " could not be decoded", r->arrived - told);
+    if (r->undecoded)
+        fprintf(stderr, ", %" PRIu64 " could not be decoded", r->undecoded);
     if (r->reconnects)
         fprintf(stderr, "; connected again %" PRIu64 " times", r->reconnects);
     fputc('\n', stderr);

@@ -109,6 +109,11 @@ fails "fragments of a transport stream's AAC: an option is named" "--audio opus 
 live mp4 "$tmp/clip.mkv" -o - -f mp4 > "$tmp/fragments.mp4"
 at_least "mp4 in fragments fits a pipe" "$(ffprobe -v trace "$tmp/fragments.mp4" 2>&1 | grep -c "type:'moof'")" 1
 
+# ---- a part of it -----------------------------------------------------------------------------------
+"$mona" enhance -y --live --frames 3 --stages sr "$tmp/clip.mkv" -o "$tmp/part.mkv" 2> "$tmp/part"
+same "frames after the last wanted one are no loss" \
+    "$? $(grep -c ' 3 went out' "$tmp/part") $(grep -c 'could not be decoded' "$tmp/part")" "0 1 0"
+
 # ---- what is not opened ---------------------------------------------------------------------------
 python3 - "$((port + 6))" > "$tmp/visits" << 'PYTHON' &
 import socket, sys
