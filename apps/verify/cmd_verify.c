@@ -33,7 +33,7 @@ typedef struct case_result {
 
 typedef struct summary {
     unsigned verdicts[3];
-    unsigned engine_passed, engine_failed, engine_constant, engine_frozen;
+    unsigned engine_passed, engine_failed, engine_constant, engine_frozen, engine_unrun;
 } summary;
 
 /* ---- one case ----------------------------------------------------------------------------- */
@@ -98,6 +98,12 @@ static bool run_case(const arguments *a, const char *folder, case_result *r)
 
 static const char *const verdict_names[] = {"pass", "FAIL", "refused"};
 
+/* Whether the engine was not tried, as the reference did not pass. */
+static bool is_unrun(const case_result *r)
+{
+    return r->verdict != PASSED && !r->engine.compiled && !r->engine.reason.text[0];
+}
+
 static void print_case(const char *folder, const case_result *r)
 {
     const engine_result *e = &r->engine;
@@ -132,6 +138,7 @@ static void add_case(cJSON *list, const char *folder, const case_result *r)
     const engine_result *e = &r->engine;
     cJSON_AddStringToObject(entry, "engine",
                             e->constant    ? "constant"
+                            : is_unrun(r)  ? "not run"
                             : !e->compiled ? "refused"
                                            : names[e->passed ? PASSED : FAILED]);
     cJSON_AddNumberToObject(entry, "engine_absolute", e->error);
@@ -147,6 +154,7 @@ static void count(summary *s, const case_result *r)
     s->engine_constant += r->engine.compiled && r->engine.passed && r->engine.constant;
     s->engine_frozen += r->engine.compiled && r->engine.passed && r->engine.frozen;
     s->engine_failed += r->engine.compiled && !r->engine.passed;
+    s->engine_unrun += is_unrun(r);
 }
 
 static void print_summary(const arguments *a, const summary *s)
@@ -155,10 +163,12 @@ static void print_summary(const arguments *a, const summary *s)
     printf("reference: %u of %u cases pass, %u fail, %u refused\n", s->verdicts[PASSED], cases,
            s->verdicts[FAILED], s->verdicts[REFUSED]);
     if (!a->no_engine)
-        printf("engine, fp16: %u of %u cases pass, %u fail, %u do not compile; of those that pass "
-               "%u are constant and %u take some inputs as constants\n",
+        printf("engine, fp16: %u of %u cases pass, %u fail, %u do not compile, %u were not run as "
+               "the reference does not pass them; of those that pass %u are constant and %u take "
+               "some inputs as constants\n",
                s->engine_passed, cases, s->engine_failed,
-               cases - s->engine_passed - s->engine_failed, s->engine_constant, s->engine_frozen);
+               cases - s->engine_passed - s->engine_failed - s->engine_unrun, s->engine_unrun,
+               s->engine_constant, s->engine_frozen);
     if (a->device)
         printf("%s: same bytes as the host in all cases that pass\n", a->device_name);
 }

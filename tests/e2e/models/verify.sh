@@ -38,6 +38,7 @@ cp $own/conv/test_data_set_0/output_0.pb "$tmp/wrong/test_data_set_0/output_0.pb
 size=$(wc -c < "$tmp/wrong/test_data_set_0/output_0.pb")
 printf '\100\100' | dd of="$tmp/wrong/test_data_set_0/output_0.pb" bs=1 seek=$((size - 2)) conv=notrunc 2> /dev/null
 gives "one wrong number fails" 1 "1 of .* numbers differ" verify "$tmp/wrong"
+gives "the engine is then not run, which is told" 1 "0 do not compile, 1 were not run" verify "$tmp/wrong"
 gives "a folder without a model" 1 "No such file" verify "$tmp"
 mkdir "$tmp/bare"
 cp $own/conv/model.onnx "$tmp/bare"
