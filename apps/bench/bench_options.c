@@ -59,6 +59,9 @@ static bool read_rules(const bench_arguments *a, verdict_rules *rules)
 {
     const double percentile = !a->percentile && a->budget ? 99 : a->percentile;
     *rules = (verdict_rules){.percentile = percentile, .old = a->old};
+    if ((a->budget || a->old) && a->iterations && a->iterations < VERDICT_SAMPLES)
+        return cli_fail(0, "--iterations: expected %d or more for %s, found %ld", VERDICT_SAMPLES,
+                        a->budget ? "--budget" : "--compare", a->iterations);
     return (!a->budget || quantity_ms("--budget", a->budget, &rules->budget_ms)) &&
            quantity_share("--max-regression", a->regression, &rules->regression);
 }

@@ -85,6 +85,12 @@ static int run_model(const bench_request *b)
     if (!model_source_open(&source, name))
         return status;
     const mona_model *model = &source.model.model;
+    const mona_tensor_info input = mona_model_input(model, 0);
+    if (!input.array && !input.width && !b->arguments.computing.size) {
+        model_source_close(&source);
+        return cli_fail(EXIT_USAGE, "%s: the model takes frames of any size: expected --size WxH",
+                        name);
+    }
     if (modelled_device(b->config.device)) {
         const modelled_options wanted = {b->arguments.json, b->arguments.trace, &b->costs};
         status = modelled_bench(name, model, &b->config, &wanted) ? EXIT_SUCCESS : EXIT_FAILED;

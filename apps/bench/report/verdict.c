@@ -16,7 +16,7 @@
 #include "apps/bench/statistics.h"
 #include "apps/cli/json_read.h"
 
-enum { RESULT_BYTES_MAX = 64 << 20, MIN_SAMPLES = 8 };
+enum { RESULT_BYTES_MAX = 64 << 20 };
 
 typedef struct series {
     double *ms;
@@ -28,10 +28,10 @@ static series samples_of(const cJSON *result, const char *path)
 {
     const cJSON *list = json_get(result, "samples_ms"), *item;
     const int count = cJSON_GetArraySize(list);
-    series s = {.ms = count >= MIN_SAMPLES ? malloc((size_t)count * sizeof *s.ms) : NULL};
+    series s = {.ms = count >= VERDICT_SAMPLES ? malloc((size_t)count * sizeof *s.ms) : NULL};
     if (!s.ms) {
         cli_fail(0, "%s: expected \"samples_ms\" with %d times or more, found %d", path,
-                 MIN_SAMPLES, count);
+                 VERDICT_SAMPLES, count);
         return s;
     }
     cJSON_ArrayForEach(item, list)

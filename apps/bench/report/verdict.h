@@ -7,6 +7,8 @@
 
 #include <cjson/cJSON.h>
 
+enum { VERDICT_SAMPLES = 8 }; /* times that a verdict needs at least */
+
 typedef struct verdict_rules {
     double budget_ms;  /* 0: none */
     double percentile; /* percentile of the times that must not exceed the budget */

@@ -83,6 +83,12 @@ mkdir "$tmp/disk"
 if mount -t tmpfs -o size=16k tmpfs "$tmp/disk" 2> /dev/null; then
     refused "a full disk" 1 "cannot be written.*No space left" "$tmp/disk/out.mp4" \
         "$mona" enhance "$clip" -o "$tmp/disk/out.mp4" --quiet --crf 0
+    refused "a full disk for a picture" 1 "cannot be written.*No space left" "$tmp/disk/out.png" \
+        "$mona" enhance "$tmp/a.png" -o "$tmp/disk/out.png" --stages sr,sr --quiet
+    head -c 16384 /dev/zero > "$tmp/disk/zeros" 2> /dev/null
+    "$mona" enhance "$clip" -o "$tmp/measured.mkv" --live --metrics "$tmp/disk/m.prom" --quiet 2> "$tmp/log"
+    same "a full disk for metrics: told, and nothing is left" \
+        "$(grep -c 'm.prom: cannot be written: No space left' "$tmp/log") $(ls "$tmp/disk")" "1 zeros"
     umount "$tmp/disk"
 else
     skip "no right to mount a small disk; the size limit above stands for a full one"
@@ -152,6 +158,10 @@ refused "a denoiser for super-resolution" 1 "expected a model for one plane" "$o
 refused "super-resolution for a denoiser" 1 "expected a model for y, u, v" "$out" \
     "$mona" enhance "$clip" -o "$out" --denoise "$model"
 
+refused "no size" 2 "takes frames of any size: expected --size WxH" "" "$mona" bench sr_x2_fast
+refused "too few times for a budget" 2 "--iterations: expected 8 or more for --budget, found 3" "" \
+    "$mona" bench sr_x2_fast --size 64x64 -n 3 --budget 5ms
+
 # ---- pictures ---------------------------------------------------------------------------------
 head -c 60 "$tmp/a.png" > "$tmp/cut.png"
 refused "a picture as a video" 1 "expected a name that ends in .png" "$out" "$mona" enhance "$tmp/a.png" -o "$out"
@@ -159,7 +169,7 @@ refused "a picture as a video" 1 "expected a name that ends in .png" "$out" "$mo
 refused "a picture that ends before its first row" 1 "cut.png" "$tmp/out.png" "$mona" enhance "$tmp/cut.png" -o "$tmp/out.png"
 refused "alpha in a JPEG" 1 "cannot hold the picture's alpha" "$tmp/out.jpg" \
     "$mona" enhance "$tmp/rgba.png" -o "$tmp/out.jpg" --quiet
-refused "a picture on a full disk" 1 "cannot be written" "$tmp/out.png" \
+refused "a picture on a full disk" 1 "cannot be written: File too large" "$tmp/out.png" \
     limited "$mona" enhance "$tmp/a.png" -o "$tmp/out.png" --stages sr,sr --quiet
 
 # ---- interruption -----------------------------------------------------------------------------
