@@ -3,8 +3,8 @@
  *
  * An array is a tensor that is stored whole, densely and in C order; its size is fixed by the file
  * (mona_file_tensor.array). Its channels x height x width say how many elements it has and how LOAD
- * and STORE see it. How an operator walks over them stands in its own record, which lies in the
- * data section at mona_file_array.record. Strides and bases count elements.
+ * and STORE see it. An operator's own record, in the data section at mona_file_array.record, says
+ * how it walks over them. Strides and bases count elements.
  *
  * Arithmetic:
  *   FLOAT  Every operand is converted to fp32 (integers are rounded to nearest even). + - * /
@@ -35,7 +35,7 @@ enum {
     MONA_ARRAY_MAX_STRIDE = 1 << 30, /* in either direction */
 };
 
-/* What every array operator has, in mona_file_op. */
+/* The part that every array operator has in mona_file_op. */
 typedef struct mona_file_array {
     uint32_t record; /* data: the record of the operator's kind, such as mona_array_map */
     /* Operand k is a constant where inputs[k] is MONA_NONE; else these are 0. */

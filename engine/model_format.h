@@ -17,8 +17,8 @@
  * header's; its magic, version and file_bytes are the same. Offsets count from the beginning of the
  * file.
  *
- * A file may also hold programs: what the compiler decided for one target and one size of frames,
- * ready to run. Each header lists its own. A target that finds none plans for itself.
+ * A file may also hold programs: the compiler's decisions for one target and one frame size, ready
+ * to run. Each header lists its own. A target that finds none plans for itself.
  *
  * crc32 is zlib's CRC-32 of the whole file with this field taken as zero. It is 0 in headers after
  * the first.
@@ -47,8 +47,8 @@
  * added to the lower half until one is left. With m = sum(x) * (1 / n) and d = x - m,
  *   v = sum(d * d) * (1 / n) + epsilon,   t = f16((d * r) * gain + shift)
  * and r is 1 / sqrt(v) as engine/cpu/c/normalise.h computes it; t is stored as above.
- * A tensor of U8 may have a zero: the stored value that stands for 0, which padding holds, too. The
- * bias of a CONV makes up for that of its source and gives its results theirs. ADD and MUL take
+ * A tensor of U8 may have a zero: the stored value that stands for 0 and fills padding. The bias of
+ * a CONV compensates the zero of its source and adds that of its result. ADD and MUL take
  * a - zero and b - zero in place of stored values, and store saturate(round_half_even(t + zero));
  * AVERAGE_POOL takes zero n times from the sum of n samples. Operators that move, choose or resample
  * samples keep it. No other operator reads or writes tensors with a zero.
@@ -104,7 +104,7 @@ typedef struct mona_file_program {
     uint32_t reserved[8];   /* zero */
 } mona_file_program;
 
-/* What the planner has decided for a CPU and frames of one size (engine/layout/load_plan.c), followed by
+/* The planner's decisions for a CPU and frames of one size (engine/layout/load_plan.c), followed by
  * a mona_file_plan_op for each operator. */
 enum { MONA_PLAN_MAGIC = 0x6e6c706d }; /* "mpln" */
 
@@ -215,7 +215,7 @@ typedef enum mona_resize_coordinates {
     MONA_RESIZE_ASYMMETRIC,    /* i / scale */
 } mona_resize_coordinates;
 
-/* What every operator with an epilogue has. f16 values are stored as their bits. */
+/* The part that every operator with an epilogue has. f16 values are stored as their bits. */
 typedef struct mona_file_epilogue {
     uint8_t activation, activation_after_add; /* mona_activation; PRELU only as the first */
     uint16_t clip_min, clip_max;              /* f16, clip_min <= clip_max: bounds of every CLIP */

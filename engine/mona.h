@@ -51,7 +51,7 @@ extern "C" {
 
 typedef enum mona_status {
     MONA_OK = 0,
-    MONA_ERR_ARGUMENT = -1,    /* a pointer, count or name the caller passed makes no sense */
+    MONA_ERR_ARGUMENT = -1,    /* the caller passed an invalid pointer, count or name */
     MONA_ERR_TRUNCATED = -2,   /* the model ends before its header says it does */
     MONA_ERR_MAGIC = -3,       /* not a .mona file */
     MONA_ERR_VERSION = -4,     /* a .mona file of a version this engine does not read */
@@ -119,9 +119,8 @@ typedef struct mona_model {
 /* Checks bytes[0, size) and fills *model. The bytes must start at a multiple of MONA_ALIGNMENT,
  * stay unchanged, and outlive the model and everything made from it.
  *
- * Time is proportional to size. Records may share tables and weights, but together may refer to at
- * most 256 times the file's bytes plus 64 MiB; beyond that the model is refused
- * (MONA_ERR_LIMIT). */
+ * Time is proportional to size. Records may share tables and weights. In total they may refer to at
+ * most 256 times the file's bytes plus 64 MiB; a model beyond that is refused (MONA_ERR_LIMIT). */
 mona_status mona_model_open(mona_model *model, const void *bytes, size_t size);
 
 /* An input or output of a model. The planes of its channels are H x W, one after another.
@@ -140,8 +139,8 @@ typedef struct mona_tensor_info {
 } mona_tensor_info;
 
 /* A file may hold its model for several sizes. Fills *next with the model for the size after this
- * one's; returns false if there is none. Only needed to list the sizes, as mona_plan_make finds the
- * one it is given. next may be model. */
+ * one's; returns false if there is none. Needed only to list the sizes, since mona_plan_make finds
+ * the one in its config. next may be model. */
 bool mona_model_next(const mona_model *model, mona_model *next);
 
 unsigned mona_model_input_count(const mona_model *model);
@@ -152,8 +151,8 @@ mona_tensor_info mona_model_output(const mona_model *model, unsigned index);
 
 /* Turns a model for planes of 8 bits into one for planes of `bits` bits, 9 to MONA_MAX_DEPTH. Its
  * inputs and outputs of U8 become U16, with samples in the low bits. The network sees samples
- * rounded to 8 bits. The picture that it corrects, a residual or a resampled plane, keeps all bits,
- * so a network that corrects nothing returns its input unchanged.
+ * rounded to 8 bits. The picture that it corrects, the operand of an addition or a resampled plane,
+ * keeps all bits, so a network that corrects nothing returns its input unchanged.
  *
  * memory: mona_model_deep_bytes() bytes, aligned to MONA_ALIGNMENT. *deep refers to it and to
  * model's bytes, which must outlive it. MONA_ERR_UNSUPPORTED: the model has no picture apart from
@@ -164,9 +163,8 @@ mona_status mona_model_deepen(mona_model *deep, void *memory, size_t bytes, cons
 
 /* ---- devices ------------------------------------------------------------------------------ */
 
-/* A device is what an application links: mona_device_host is part of libmona.a,
- * mona_device_model310, the chip without the chip, with checked instructions and predicted times,
- * of libmona-model310.a. */
+/* An application has the devices it links: mona_device_host is in libmona.a; mona_device_model310,
+ * a model of the chip that checks instructions and predicts times, is in libmona-model310.a. */
 typedef struct mona_device mona_device;
 
 extern const mona_device mona_device_host, mona_device_model310;
@@ -174,37 +172,36 @@ extern const mona_device mona_device_host, mona_device_model310;
 typedef struct mona_device_properties {
     const char *name;        /* "host" */
     const char *description; /* for people */
-    const char *isa;         /* instruction set the kernels use, "" where that means nothing */
+    const char *isa;         /* instruction set the kernels use, "" if none applies */
     unsigned cores;          /* AI Cores, or CPU threads this process may use */
     size_t cache_bytes;      /* size of a core's own memory or largest own cache; 0: unknown */
     bool unified_memory;     /* host and device use one memory: frames need no upload or download */
 } mona_device_properties;
 
-/* The one of these devices, a list that ends with NULL, that has this name; "auto": the first that
- * answers. NULL: there is no such name, or the device does not answer. */
+/* The device of this name in a list that ends with NULL; "auto": the first that answers. NULL:
+ * there is no such name, or the device does not answer. */
 const mona_device *mona_device_find(const mona_device *const *devices, const char *name);
-/* Opens the device unless it is open, as planning for it does too, and describes it.
+/* Opens the device unless it is open (planning for it does so too) and describes it.
  * MONA_ERR_DEVICE: it does not answer. */
 mona_status mona_device_query(const mona_device *device, mona_device_properties *properties);
-/* Releases what a device holds in this process, once its sessions, streams and memory are gone. It
+/* Releases what a device holds in this process; its sessions, streams and memory must be gone. It
  * can be opened again. */
 void mona_device_close(const mona_device *device);
 
-/* What sensors of a device report; what is unknown is negative. */
+/* Readings of a device's sensors; unknown ones are negative. */
 typedef struct mona_telemetry {
     float celsius, watts, clock_mhz;
     float utilisation; /* 0 to 1 */
     int64_t memory_bytes, memory_free_bytes;
 } mona_telemetry;
 
-/* MONA_ERR_UNSUPPORTED: the device has no sensors, or, as the host's, the library cannot read
- * them. */
+/* MONA_ERR_UNSUPPORTED: the device has no sensors, or the library cannot read them (the host's). */
 mona_status mona_device_telemetry(const mona_device *device, mona_telemetry *telemetry);
 
-/* Memory of a device for planes of inputs or outputs, aligned to MONA_ALIGNMENT. *memory is NULL on
- * success if the device uses any of the host's. With unified_memory the host may use it like its
- * own, and planes without gaps between their rows are read and written where they lie; others are
- * copied. MONA_ERR_ARENA: there is not enough. */
+/* Memory of a device for planes of inputs or outputs, aligned to MONA_ALIGNMENT. On success *memory
+ * is NULL if the device can use any host memory. With unified_memory the host may use this memory
+ * like its own, and planes without gaps between their rows are read and written in place; others
+ * are copied. MONA_ERR_ARENA: there is not enough. */
 mona_status mona_device_allocate(const mona_device *device, size_t bytes, void **memory);
 void mona_device_free(const mona_device *device, void *memory); /* NULL is allowed */
 
@@ -226,7 +223,7 @@ typedef struct mona_config {
     size_t cache_bytes; /* host: cache that one thread may expect to keep for its rings, and half
                            as much again for weights; tile_columns overrides it for rings. 0:
                            most of the device's cache_bytes */
-    bool keep_rows;     /* no ring reuses a row's memory within a tile; measures what reuse is
+    bool keep_rows;     /* no ring reuses a row's memory within a tile; shows what reuse is
                            worth */
     /* A session whose packed weights this one reads instead of its own copy. It must have the same
      * model, sizes, device and instruction set, and be closed after this one. NULL: none.
@@ -249,7 +246,7 @@ typedef struct mona_plan mona_plan;
  * MONA_ALIGNMENT. */
 size_t mona_plan_bytes(const mona_model *model);
 
-/* Plans the model for the sizes in config; if it has several sizes, for the first that matches.
+/* Plans the model for the sizes in config; a model with several sizes, for the first that matches.
  * memory: mona_plan_bytes(model) bytes of the caller. *plan points into it and refers to the model,
  * which must outlive it.
  *   MONA_ERR_SHAPE   the sizes do not fit the model
@@ -257,12 +254,11 @@ size_t mona_plan_bytes(const mona_model *model);
 mona_status mona_plan_make(mona_plan **plan, void *memory, const mona_model *model,
                            const mona_config *config);
 
-/* The same, but takes a plan that the model holds for these sizes and this instruction set, as `mona
- * compile --target` writes them: for programs that are linked without the planner,
- * libmona-plan.a. Beside sizes, device, cpu and shared, config sets nothing but threads, which must
- * then be the plan's.
+/* The same, but loads a plan that `mona compile --target` wrote into the model for these sizes and
+ * this instruction set: for programs linked without the planner, libmona-plan.a. config may set
+ * only sizes, device, cpu, shared and threads; threads, if set, must be the plan's.
  *   MONA_ERR_UNSUPPORTED  the model holds no such plan
- *   MONA_ERR_MODEL        it is not sound */
+ *   MONA_ERR_MODEL        the plan is invalid */
 mona_status mona_plan_load(mona_plan **plan, void *memory, const mona_model *model,
                            const mona_config *config);
 
@@ -283,7 +279,7 @@ bool mona_plan_buffer_at(const mona_plan *plan, unsigned index, mona_plan_buffer
 
 /* Bytes of the tensors between operators, with channels padded as they are stored:
  *   all_bytes      all tensors side by side
- *   live_bytes     the most that is needed at a time if operators run one by one on whole tensors
+ *   live_bytes     the most needed at once if operators run one by one on whole tensors
  *   planned_bytes  the plan's maps and the rings of all cores */
 typedef struct mona_plan_tensors {
     uint64_t all_bytes, live_bytes, planned_bytes;
@@ -296,14 +292,14 @@ void mona_plan_tensors_of(const mona_plan *plan, mona_plan_tensors *tensors);
 typedef struct mona_session mona_session;
 
 /* Places a session in arena[0, bytes). The plan is copied; the model's bytes stay in use. All
- * sessions share a pool of threads, one fewer than the session with the most threads has; it ends
- * with the last session. MONA_ERR_ARENA: fewer bytes than mona_plan_arena_bytes(), or
+ * sessions share a pool of threads, with one thread fewer than the session that has the most; it
+ * ends with the last session. MONA_ERR_ARENA: fewer bytes than mona_plan_arena_bytes(), or
  * misaligned. */
 mona_status mona_session_open(mona_session **session, const mona_plan *plan, void *arena,
                               size_t bytes);
 
-/* The planes of one input or output tensor. Any alignment and any stride, also a negative one.
- * Outputs must not overlap inputs or each other. */
+/* The planes of one input or output tensor. Any alignment and any stride are allowed, even a
+ * negative stride. Outputs must not overlap inputs or each other. */
 typedef struct mona_buffer {
     void *data;           /* channel 0, row 0, column 0 */
     ptrdiff_t row_stride; /* bytes from one row to the next */
@@ -312,7 +308,8 @@ typedef struct mona_buffer {
 } mona_buffer;
 
 /* Runs one frame and returns when the outputs are written. inputs and outputs are in the model's
- * order. MONA_ERR_ARGUMENT: a buffer has no data, or that of an array has gaps or is misaligned. */
+ * order. MONA_ERR_ARGUMENT: a buffer has no data, or an array's buffer has gaps or is
+ * misaligned. */
 mona_status mona_session_run(mona_session *session, const mona_buffer *inputs,
                              const mona_buffer *outputs);
 
@@ -332,44 +329,43 @@ typedef struct mona_change {
     size_t count;
 } mona_change;
 
-/* Like mona_session_run, with the same outputs, but computes only those parts of them that depend
- * on the rectangles. Time is proportional to these parts, and hardly above that of mona_session_run
- * when they are nearly everything. Some runs compute everything anew: on model310, for models on
- * arrays, for models whose weights do not stay in the cache, and for frames of fewer rows than a
- * sample depends on.
+/* Like mona_session_run, with the same outputs, but computes only the parts that depend on the
+ * rectangles. Time is proportional to these parts, and hardly above mona_session_run's when they
+ * are nearly everything. Some runs compute everything: on model310, for models on arrays, for
+ * models whose weights do not stay in the cache, and for frames with fewer rows than a sample
+ * depends on.
  *
- * change NULL: everything has changed. MONA_ERR_ARGUMENT: also when a rectangle is not inside its
- * input. */
+ * change NULL: everything has changed. MONA_ERR_ARGUMENT: also if a rectangle exceeds its input. */
 mona_status mona_session_run_changed(mona_session *session, const mona_buffer *inputs,
                                      const mona_buffer *outputs, const mona_change *change);
 
 /* ---- line by line ------------------------------------------------------------------------- */
 
-/* A frame can also pass line by line, so that no frame has to be stored, and so that no call takes
- * longer than the work for a line. A line is the smallest part of a frame that consists of whole
- * rows of every tensor: of one with `height` rows, height / count. A network that doubles luma has
- * lines of 1 row in and 2 rows out; one that takes NV12, of 2 rows of luma and 1 of chroma. */
+/* A frame can also pass line by line, so that no frame has to be stored and no call takes longer
+ * than the work for one line. A line is the smallest part of a frame that has whole rows of every
+ * tensor: height / count rows of a tensor with `height` rows. For a network that doubles luma, a
+ * line is 1 row in and 2 rows out; for one that takes NV12, 2 rows of luma and 1 of chroma. */
 typedef struct mona_lines {
     uint32_t count;   /* lines of a frame */
     uint32_t latency; /* line k can be pulled once line k + latency, or the last, was pushed */
 } mona_lines;
 
-/* MONA_ERR_UNSUPPORTED: the plan has several threads, tiles or groups, a device with AI Cores, or
- * a line takes more rows of the smallest output than its strip_rows. */
+/* MONA_ERR_UNSUPPORTED: the plan has several threads, tiles or groups, or a device with AI Cores,
+ * or a line has more rows of the smallest output than the plan's strip_rows. */
 mona_status mona_plan_lines(const mona_plan *plan, mona_lines *lines);
 
 /* Takes the next line of every input, which may be overwritten afterwards. inputs: as for
  * mona_session_run, but `data` is the line's first row. The first line begins a frame; once all
  * lines were pushed and pulled, the next one begins another.
- *   MONA_ERR_STATE        a line can be pulled, and must be, first; or the frame has no more lines
+ *   MONA_ERR_STATE        a ready line must be pulled first, or the frame has no more lines
  *   MONA_ERR_UNSUPPORTED  the plan does not run line by line */
 mona_status mona_session_push_line(mona_session *session, const mona_buffer *inputs);
 
-/* Computes and writes the next line of every output, and sets *ready, if enough lines were pushed
- * for it. The bytes are those of mona_session_run. outputs: `data` is the line's first row. */
+/* If enough lines were pushed, computes and writes the next line of every output and sets *ready.
+ * The bytes are those of mona_session_run. outputs: `data` is the line's first row. */
 mona_status mona_session_pull_line(mona_session *session, const mona_buffer *outputs, bool *ready);
 
-/* Gives up a frame that was begun, if any, as does mona_session_run. */
+/* Discards a frame that was begun, if any; mona_session_run does so too. */
 void mona_session_drop_lines(mona_session *session);
 
 /* How many buffers a run of this session reads and writes. */
@@ -402,8 +398,8 @@ typedef struct mona_op_event {
     uint64_t begin, end; /* by the observer's clock */
 } mona_op_event;
 
-/* Both functions are called by the threads that compute, by several at a time. done must not call
- * the session. */
+/* The computing threads call both functions, several threads at a time. done must not call the
+ * session. */
 typedef struct mona_op_observer {
     uint64_t (*now)(
         void *context); /* the caller's clock, as the engine has none; in any unit, never going
@@ -414,8 +410,8 @@ typedef struct mona_op_observer {
 
 /* Observes later runs; NULL: stops observing. The observer is copied. Must not be called during a
  * run. A session that is not observed computes its rows with the same code, and a program that
- * never calls this function is linked without any of it. MONA_ERR_UNSUPPORTED: the library was
- * built with -DMONA_NO_OBSERVER. */
+ * never calls this function links none of it. MONA_ERR_UNSUPPORTED: the library was built with
+ * -DMONA_NO_OBSERVER. */
 mona_status mona_session_observe_ops(mona_session *session, const mona_op_observer *observer);
 
 /* Not during a run. NULL is allowed. */
@@ -423,8 +419,8 @@ void mona_session_close(mona_session *session);
 
 /* ---- curves ------------------------------------------------------------------------------- */
 
-/* Changes the tone and colour of a frame by curves over its luma. They apply to luma and chroma
- * directly, in integer arithmetic that is the same on every target.
+/* Changes the tone and colour of a frame by curves over its luma, applied to luma and chroma
+ * directly in integer arithmetic that is the same on every target.
  *
  * A curve for samples of b bits is a straight line in each of 16 segments of luma. Luma y lies in
  * segment s = y >> (b - 4); let f be the lower b - 4 bits of y. The curve's value is
@@ -453,11 +449,10 @@ typedef struct mona_curves {
     mona_curve luma, gain[2], offset[2]; /* gain, offset: of u and v */
 } mona_curves;
 
-/* Applies curves to one plane, grey, or to three planes, of which 1 and 2 have 1 / 2^shift_x of the
- * columns and 1 / 2^shift_y of the rows; shifts are at most 2. size: that of plane 0, a multiple of
- * the luma samples that share a chroma sample. The outputs may be the inputs. device, cpu: as in
- * mona_config. The caller's thread does the work on the device's behalf. MONA_ERR_ARGUMENT,
- * MONA_ERR_SHAPE, MONA_ERR_DEVICE. */
+/* Applies curves to one grey plane or to three planes, of which 1 and 2 have 1 / 2^shift_x of the
+ * columns and 1 / 2^shift_y of the rows; shifts are at most 2. size: of plane 0, a multiple of
+ * 2^shift_x x 2^shift_y. The outputs may be the inputs. device, cpu: as in mona_config. The
+ * caller's thread does the device's work. MONA_ERR_ARGUMENT, MONA_ERR_SHAPE, MONA_ERR_DEVICE. */
 mona_status mona_curves_apply(const mona_curves *curves, const mona_device *device, const char *cpu,
                               const mona_buffer *inputs, const mona_buffer *outputs,
                               unsigned planes, mona_size size, unsigned shift_x, unsigned shift_y);
@@ -481,22 +476,22 @@ mona_status mona_stream_open(mona_stream **stream, const mona_device *device, vo
                              size_t bytes);
 
 /* Each of these enqueues a command and returns; if the queue (64 commands) is full, it waits for a
- * place. What the pointers refer to must stay until the command has run; the mona_buffer arrays are
- * copied. Once a command has failed, later ones are skipped and every call returns that status. A
- * function given to mona_stream_call must not wait for its own stream. */
-/* From and to memory of the host. */
+ * place. Memory that the pointers refer to must stay valid until the command has run; the
+ * mona_buffer arrays are copied. After a command has failed, later ones are skipped and every call
+ * returns its status. A function given to mona_stream_call must not wait for its own stream. */
+/* From and to host memory. */
 mona_status mona_stream_copy(mona_stream *stream, void *dst, ptrdiff_t dst_stride, const void *src,
                              ptrdiff_t src_stride, size_t row_bytes, size_t rows);
-/* Where sessions of a device find the planes of an input or output that the host has at *host:
- * there, or without gaps in `memory` of the device, if that is not NULL. */
+/* Where a device's sessions find the planes of an input or output: at *host, or if `memory` of the
+ * device is not NULL, there without gaps. */
 mona_buffer mona_device_planes(void *memory, const mona_buffer *host, const mona_tensor_info *info);
-/* Copy all planes of an input from the host's memory to that of the stream's device, or of an
- * output back. Planes that need no copy, because `to` is where they are, are left alone. */
+/* Copy all planes of an input from host memory to the memory of the stream's device, or of an
+ * output back. Planes that are at `to` already are not copied. */
 mona_status mona_stream_upload(mona_stream *stream, const mona_buffer *to, const mona_buffer *from,
                                const mona_tensor_info *info);
 mona_status mona_stream_download(mona_stream *stream, const mona_buffer *to,
                                  const mona_buffer *from, const mona_tensor_info *info);
-/* The session's device is the stream's. */
+/* The session's device must be the stream's. */
 mona_status mona_stream_run(mona_stream *stream, mona_session *session, const mona_buffer *inputs,
                             const mona_buffer *outputs);
 /* The same, but does nothing if *wanted is false when the command runs. */
@@ -508,8 +503,8 @@ mona_status mona_stream_run_changed(mona_stream *stream, mona_session *session,
                                     const mona_buffer *inputs, const mona_buffer *outputs,
                                     const mona_change *change);
 mona_status mona_stream_call(mona_stream *stream, void (*function)(void *), void *argument);
-/* The same with a function that may fail, as a command does. MONA_ERR_UNSUPPORTED: a stream of the
- * device itself cannot. */
+/* The same with a function that may fail like a command. MONA_ERR_UNSUPPORTED: the device's own
+ * streams cannot. */
 mona_status mona_stream_try(mona_stream *stream, mona_status (*function)(void *), void *argument);
 /* Marks this point of the stream. An event can be recorded again, on the same stream. */
 mona_status mona_stream_record(mona_stream *stream, mona_event *event);
@@ -521,7 +516,7 @@ mona_status mona_stream_wait(mona_stream *stream, const mona_event *event);
 mona_status mona_event_synchronize(const mona_event *event);
 /* Blocks until the stream is empty. Returns the status of the first command that failed. */
 mona_status mona_stream_synchronize(mona_stream *stream);
-/* Finishes what is queued, then stops. NULL is allowed. Nobody may still wait for the stream's
+/* Runs the queued commands, then stops. NULL is allowed. Nothing may still wait for the stream's
  * events: first synchronize every stream that does, and zero events that outlive their stream. */
 void mona_stream_close(mona_stream *stream);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The Ascend 310 through the vendor's libraries, as libmona-ascend.a offers it. The libraries are
- * looked for at run time; without them the device does not answer. */
+/* The Ascend 310 through the vendor's libraries (libmona-ascend.a). They are looked for at run
+ * time; without them the device does not answer. */
 #ifndef MONA_ASCEND_H
 #define MONA_ASCEND_H
 
@@ -19,24 +19,24 @@ extern const mona_device mona_device_ascend;
 /* The same chip for mona_om alone: plans for it are refused. */
 extern const mona_device mona_device_ascend_om;
 
-/* The replay kernel as the vendor's compiler makes it (make ascend-kernel): an ELF file in memory,
- * which must stay as it is until the device is closed. Programs need it before their sessions are
- * opened. */
+/* Sets the replay kernel, as the vendor's compiler builds it (make ascend-kernel): an ELF file in
+ * memory, which must not change until the device is closed. Set it before opening sessions that run
+ * programs. */
 void mona_ascend_set_kernel(const void *elf, size_t bytes);
 
 /* Why the chip does not answer, or what failed on it last: one sentence without a full stop that
- * says what to do, where that is known. "" if nothing has failed. Valid until the next failure. */
+ * says what to do if that is known. "" if nothing has failed. Valid until the next failure. */
 const char *mona_ascend_problem(void);
-void mona_ascend_forget(void); /* makes it "", unless the chip was lost */
+void mona_ascend_forget(void); /* sets it to "", unless the chip was lost */
 
-/* What is known of the chip and the libraries. The chip must answer. */
+/* Facts about the chip and the libraries. The chip must answer. */
 typedef struct mona_ascend_info {
     const char *soc;     /* "Ascend310" */
     int32_t acl[3];      /* version of the AscendCL interface */
     uint32_t chips;      /* in this machine */
     bool on_chip;        /* this is an Atlas 200: host and chip share their memory */
-    const char *missing; /* an optional function that they lack; NULL: none */
-    const char *since;   /* the first release of the kit that has it */
+    const char *missing; /* an optional function that the libraries lack; NULL: none */
+    const char *since;   /* the first CANN release that has it */
     char driver[64];     /* version; "": unknown */
     /* What the chip's video decoder lacks, a function or the library; NULL: nothing. */
     const char *no_video;
@@ -44,10 +44,10 @@ typedef struct mona_ascend_info {
 
 mona_status mona_ascend_query(mona_ascend_info *info);
 
-/* After how many seconds without an answer the chip is given up (30). */
+/* Seconds after which a chip that does not answer is given up (default 30). */
 void mona_ascend_set_patience(unsigned seconds);
 
-/* Health, the level of power and other figures that mona_telemetry has no place for; -1: unknown. */
+/* Health and power level, for which mona_telemetry has no place; -1: unknown. */
 typedef struct mona_ascend_health {
     int health; /* 0 good, 1 warning, 2 alarm, 3 critical */
     int level;
@@ -56,7 +56,7 @@ typedef struct mona_ascend_health {
 mona_status mona_ascend_health_of(mona_ascend_health *health);
 
 /* A step on the chip, timed by its own clock, in milliseconds since mona_ascend_watch(). Several
- * threads may call the watcher at a time. */
+ * threads may call the watcher at once. */
 typedef enum mona_ascend_step {
     MONA_ASCEND_UPLOAD,
     MONA_ASCEND_RUN,
@@ -64,8 +64,7 @@ typedef enum mona_ascend_step {
 } mona_ascend_step;
 typedef void mona_ascend_watcher(void *context, mona_ascend_step step, double begin, double end);
 
-/* Shows every step to `seen` from now on; NULL: to nobody. The chip is open and no step is under
- * way. */
+/* Reports every later step to `seen`; NULL: to none. The chip must be open and no step running. */
 mona_status mona_ascend_watch(mona_ascend_watcher *seen, void *context);
 
 /* ---- compiled models of the vendor (.om) ---------------------------------------------------- */
@@ -82,15 +81,15 @@ typedef struct mona_om_tensor {
     size_t bytes;
 } mona_om_tensor;
 
-/* A model on the chip, with MONA_OM_SLOTS sets of inputs and outputs in its memory. It is loaded
- * twice where there is memory for that, for the even slots and for the odd ones, so that one frame
- * can be sent while two are computed and a fourth is fetched. */
+/* A model on the chip, with MONA_OM_SLOTS sets of inputs and outputs in its memory. If there is
+ * enough memory it is loaded twice, for even and for odd slots, so that one frame can be sent while
+ * two are computed and a fourth is fetched. */
 typedef struct mona_om mona_om;
 
 size_t mona_om_bytes(void); /* of a mona_om, which the caller provides */
-/* bytes: of the file; needed only during the call on a card. batch, size: where the model leaves
- * them open; 0: its first. MONA_ERR_UNSUPPORTED: it has a tensor of a type that mona does not have,
- * or more than MONA_MAX_IO; MONA_ERR_SHAPE: it is not compiled for this batch or size. */
+/* bytes: of the file; on a card, needed only during the call. batch, frame: used if the model
+ * leaves them open; 0: its first. MONA_ERR_UNSUPPORTED: a tensor has a type that mona lacks, or
+ * there are more than MONA_MAX_IO; MONA_ERR_SHAPE: not compiled for this batch or size. */
 mona_status mona_om_open(mona_om *om, const void *bytes, size_t size, uint32_t batch,
                          mona_size frame);
 void mona_om_close(mona_om *om);
@@ -99,18 +98,18 @@ unsigned mona_om_output_count(const mona_om *om);
 mona_om_tensor mona_om_input(const mona_om *om, unsigned index);
 mona_om_tensor mona_om_output(const mona_om *om, unsigned index);
 
-/* A tensor in the host's memory: rows of row_bytes, which divide its bytes; on the chip there are no
- * gaps between them. */
+/* A tensor in host memory, as rows of row_bytes, a divisor of its bytes; on the chip the rows have
+ * no gaps between them. */
 typedef struct mona_om_rows {
     void *data;
     ptrdiff_t stride;
     size_t row_bytes;
 } mona_om_rows;
 
-/* The three steps of a frame in a slot, for each of the model's inputs or outputs, which stay where
- * they are until the last step: on a module the model itself reads and writes those that lie in the
- * chip's memory without gaps. Each step returns when it is done; threads may work on different slots
- * at a time. */
+/* The three steps of a frame in a slot, for all of the model's inputs or outputs. These must stay
+ * in place until the last step: on a module the model itself reads and writes those that lie in the
+ * chip's memory without gaps. Each step returns when it is done; threads may work on different
+ * slots at once. */
 mona_status mona_om_upload(mona_om *om, unsigned slot, const mona_om_rows *inputs);
 mona_status mona_om_run(mona_om *om, unsigned slot, const mona_om_rows *outputs);
 mona_status mona_om_download(mona_om *om, unsigned slot, const mona_om_rows *outputs);
@@ -124,25 +123,25 @@ typedef enum mona_vdec_stream {
     MONA_VDEC_H264_HIGH
 } mona_vdec_stream;
 
-/* A channel of the decoder, for one stream of 4:2:0 with 8 bits a sample and one size, for one
- * thread at a time. */
+/* A channel of the decoder for one stream, 4:2:0 with 8 bits a sample and of one size. Only one
+ * thread may use it at a time. */
 typedef struct mona_vdec mona_vdec;
 
 typedef struct mona_vdec_picture {
     uint64_t number; /* of the frame that was sent */
-    bool lost;       /* the decoder could make nothing of it: there are no samples */
+    bool lost;       /* the decoder could not decode it: there are no samples */
 } mona_vdec_picture;
 
 typedef enum mona_vdec_result { MONA_VDEC_PICTURE, MONA_VDEC_MORE, MONA_VDEC_END } mona_vdec_result;
 
 /* MONA_ERR_UNSUPPORTED: the libraries or this size do not allow it, or all channels are in use. */
 mona_status mona_vdec_open(mona_vdec **decoder, mona_vdec_stream stream, mona_size size);
-/* Sends one frame, in the form of annex B of H.264 or H.265, in the order of decoding. To be called
- * after mona_vdec_receive() has asked for more; MONA_ERR_LIMIT: it has not. */
+/* Sends one frame, in Annex B format of H.264 or H.265, in decoding order. Call it after
+ * mona_vdec_receive() has returned MONA_VDEC_MORE; MONA_ERR_LIMIT: it has not. */
 mona_status mona_vdec_send(mona_vdec *decoder, const void *coded, size_t bytes, uint64_t number);
 void mona_vdec_end(mona_vdec *decoder); /* no more frames will be sent */
-/* The next picture in the order of showing, one for each frame; with MONA_VDEC_MORE and
- * MONA_VDEC_END there is none. MONA_ERR_DEVICE: the chip gave none within its time, or was lost. */
+/* The next picture in display order, one for each frame; with MONA_VDEC_MORE and MONA_VDEC_END
+ * there is none. MONA_ERR_DEVICE: the chip gave none in time, or was lost. */
 mona_status mona_vdec_receive(mona_vdec *decoder, mona_vdec_picture *picture,
                               mona_vdec_result *result);
 /* Copies the picture received last to planes y, u and v. */

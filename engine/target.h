@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Target descriptors: what a kernel may know about the machine it runs on. Kernels read every size
+/* Target descriptors: the facts that a kernel may know about its machine. Kernels read every size
  * from here, so the same source fits the 310's buffers and a CPU's caches. */
 #ifndef MONA_TARGET_H
 #define MONA_TARGET_H

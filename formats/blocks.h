@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Memory that is released together, such as all of a graph's. Zero-initialise. */
+/* Memory blocks released together, such as all memory of a graph. Zero-initialise. */
 #ifndef MONA_FORMAT_BLOCKS_H
 #define MONA_FORMAT_BLOCKS_H
 

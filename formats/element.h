@@ -55,8 +55,8 @@ bool element_is_float(element_type type);
 int64_t element_lowest(element_type type);
 uint64_t element_highest(element_type type);
 
-/* What infinities and finite numbers beyond the range of a float type become: the largest number;
- * or infinity or, if the type has none, NaN. */
+/* Conversion of infinities and of finite numbers beyond the range of a float type: to the largest
+ * number; or to infinity or, if the type has none, NaN. */
 typedef enum element_overflow { ELEMENT_SATURATES, ELEMENT_OVERFLOWS } element_overflow;
 
 /* A float type of 16 bits or fewer: the number of mantissa bits, exponents from `min_exponent` on

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The container that the vendor's compiler writes for the Ascend 310 (.om): what it holds, by name.
+/* The container that the vendor's compiler writes for the Ascend 310 (.om): its contents by name.
  *
  *   header, 256 bytes   magic "IMOD" at 0, headsize 256 at 4, version at 8, length of what follows
  *                       the header at 76 (u32), encrypted at 80, kind at 82, name at 84 (32 bytes),

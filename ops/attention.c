@@ -23,7 +23,7 @@ static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_
                                                     : MONA_ERR_SHAPE;
 }
 
-/* Of keys and values all rows; rows before the first are only requested to pace a warm-up. */
+/* All rows of keys and values; rows before the first are only requested to pace a warm-up. */
 static mona_span rows(const mona_bound_op *b, uint32_t i, mona_span out)
 {
     return i ? (mona_span){0, out.end > 0 ? b->input[i].height : 0} : out;

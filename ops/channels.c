@@ -2,9 +2,9 @@
 /* CONCAT and SLICE: joining channels of maps, and cutting them out.
  *
  * Usually there is nothing to do: an input that fills whole channel blocks of the output shares its
- * memory (engine/layout/place.c). What is left is copying *parts*, channels that lie side by
- * side in both. A part is cut into *pieces* that lie in one channel block of either, which are
- * neighbouring lanes of every pixel.
+ * memory (engine/layout/place.c). Otherwise *parts* are copied, channels that lie side by side in
+ * both. A part is cut into *pieces* that lie in one channel block of either, which are neighbouring
+ * lanes of every pixel.
  */
 #include "ops/channels.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What channels.c and its AI Core program share. Private to ops/. */
+/* Shared by channels.c and its AI Core program. Private to ops/. */
 #ifndef MONA_OPS_CHANNELS_H
 #define MONA_OPS_CHANNELS_H
 

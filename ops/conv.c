@@ -5,14 +5,14 @@
  * K runs over (c1, kernel row, kernel column, c0) in that order. Under one row of the filter the
  * kernel_w columns of a channel block lie side by side in memory, c0 elements each, so one address,
  * a *run*, stands for all of them. A dilated filter skips columns and has one run for each kernel
- * column. For row programs the same goes for a last channel block that is partly filled: its runs
- * end with its last channel, which saves the steps of the others.
+ * column. For row programs the runs of a partly filled last channel block end with its last
+ * channel, which saves the steps of the others.
  *
  * Row programs read weights cut into steps, which are packed here; conv_packing.c packs fractals
  * for instructions. Elements of the last step that lie beyond the run, and channels that do not
- * exist or belong to another group, get zero weights. What these are multiplied with is finite, so
- * they add nothing. (A bias of -0 is bound as +0. Then no accumulator is ever -0, the one value
- * that adding +0 would change.)
+ * exist or belong to another group, get zero weights. Their factors are finite, so they add
+ * nothing. (A bias of -0 is bound as +0. Then no accumulator is ever -0, the one value that adding
+ * +0 would change.)
  *
  * A block of 16 outputs only runs over the input channels that its groups use: outputs [16n, 16n +
  * 16) belong to groups [16n / per, (16n + 15) / per], where per is the number of outputs in a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What conv.c and conv_map.c share. Private to ops/. */
+/* Shared by conv.c and conv_map.c. Private to ops/. */
 #ifndef MONA_OPS_CONV_H
 #define MONA_OPS_CONV_H
 
@@ -30,8 +30,8 @@ mona_span mona_conv_used_blocks(const mona_bound_op *b, const mona_conv_layout *
 int64_t mona_conv_weight_index(const mona_bound_op *b, uint32_t o, uint32_t channel, uint32_t ky,
                                uint32_t kx);
 
-/* The constants that row kernels and programs share, with which those of either begin: ac_conv and
- * the arrays of its epilogue. */
+/* The constants that row kernels and programs share, at the beginning of either's constants:
+ * ac_conv and the arrays of its epilogue. */
 size_t mona_conv_head_bytes(const mona_bound_op *b);
 ac_conv *mona_conv_bind_head(const mona_bound_op *b);
 

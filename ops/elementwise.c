@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ADD and MUL: two tensors of one size, element by element, then the epilogue. The second may have
- * a single channel, which is combined with all of the first's, or a single pixel, the same. */
+ * a single channel or a single pixel, which is combined with all of the first's. */
 #include "ops/helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The operators: what the loader, the planner and a session need to know about each.
+/* The operators, as the loader, the planner and a session see them.
  *
  * An operator computes one output row at a time from a window of rows of each input. That is all
  * the planner needs to run a whole network depth-first. A new operator takes one file in ops/ and
@@ -121,7 +121,7 @@ typedef struct mona_array_call {
  * the next. */
 enum { MONA_ROWS_AT_ONCE = 8 };
 
-/* What a session needs of an operator to run it on a CPU. */
+/* The functions by which a session runs an operator on a CPU. */
 typedef struct mona_op_run {
     /* The rows of input i that output rows `out` need, and the same for columns. */
     mona_span (*rows)(const mona_bound_op *bound, uint32_t i, mona_span out);
@@ -144,8 +144,7 @@ typedef struct mona_op_program {
     /* Whether one instruction loads all rows of a strip, so that rings should wrap around between
      * strips; NULL: no. */
     bool (*loads_strips)(const mona_bound_op *bound);
-    /* In place of those of mona_op_class, where a program reads other constants than row
-     * kernels. */
+    /* Replace those of mona_op_class if a program reads other constants than row kernels. */
     size_t (*constants_bytes)(const mona_bound_op *bound);
     void (*bind)(const mona_bound_op *bound);
     /* Zeroes the addresses among the constants, which emit() reads but no instruction. NULL: there
@@ -160,7 +159,7 @@ typedef enum mona_zeros {
     MONA_ZEROS_ANY,  /* those that its check allows */
 } mona_zeros;
 
-/* What the loader and the planner need to know about an operator. */
+/* An operator as the loader and the planner see it. */
 typedef struct mona_op_class {
     const char *name;
     const mona_op_run *run;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What MAX_POOL and AVERAGE_POOL share: their windows. Private to ops/. */
+/* Windows, shared by MAX_POOL and AVERAGE_POOL. Private to ops/. */
 #ifndef MONA_POOL_H
 #define MONA_POOL_H
 
@@ -11,7 +11,7 @@ typedef struct pool_span {
     int32_t first, count, divisor;
 } pool_span;
 
-/* What one call of a pool reads. */
+/* The input of one call of a pool. */
 typedef struct pool_window {
     pool_span rows;          /* rows of the window */
     mona_span columns;       /* columns of the source that any output needs */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What resize.c and its AI Core program share. Private to ops/. */
+/* Shared by resize.c and its AI Core program. Private to ops/. */
 #ifndef MONA_OPS_RESIZE_H
 #define MONA_OPS_RESIZE_H
 

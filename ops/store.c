@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* STORE: channels of a tensor -> output planes, with depth-to-space and conversion. A STORE that is
- * the only reader of a convolution runs inside it instead (engine/layout/bind.c, ops/conv.c). Unlike those
- * of any other operator, its rows and columns are counted at its input: row y writes rows y * block
- * to y * block + block - 1 of every plane. */
+ * the only reader of a convolution runs inside it instead (engine/layout/bind.c, ops/conv.c). Its
+ * rows and columns, unlike any other operator's, are counted at its input: row y writes rows y *
+ * block to y * block + block - 1 of every plane. */
 #include "ops/helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How pipeline functions report errors: as one line, written where the error occurred and printed
- * by the command. Notes report what is worth knowing although nothing failed. */
+ * by the command. Notes report facts worth knowing although nothing failed. */
 #ifndef MONA_PIPELINE_ERROR_H
 #define MONA_PIPELINE_ERROR_H
 

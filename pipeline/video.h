@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A run from file to file (enhance.h): what video_open.c sets up and video.c runs. */
+/* A run from file to file (enhance.h), which video_open.c sets up and video.c runs. */
 #ifndef MONA_VIDEO_RUN_H
 #define MONA_VIDEO_RUN_H
 

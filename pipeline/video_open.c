@@ -157,8 +157,8 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
            output_open(&v->out, &v->out_settings, &v->in, error);
 }
 
-/* Continues where earlier runs stopped. A segment begins without a frame before it, whether or not
- * this run made that frame, so it comes out the same whenever it is made. */
+/* Continues where earlier runs stopped. A segment begins without a previous frame, whether or not
+ * this run made that frame, so it is the same whenever it is made. */
 static void go_on(video *v)
 {
     v->processor.stages.fresh = v->settings->resume ? v->out.length : 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Instructions with random operands, sound ones, for programs that try the replay kernel. */
+/* Valid instructions with random operands, for programs that test the replay kernel. */
 #ifndef MONA_ANY_INSTRUCTION_H
 #define MONA_ANY_INSTRUCTION_H
 
 #include "engine/aicore/access.h"
 #include "formats/compiler/program/recorder.h"
 
-/* What they may use: bytes of the core's buffers, of constants, whose last ANY_ZEROS lie apart, and of so many
- * buffers of global memory, of which the first is only read. */
+/* The memory they may use: bytes of the core's buffers, of constants, whose last ANY_ZEROS lie
+ * apart, and of this many buffers of global memory, of which the first is only read. */
 enum {
     ANY_L1 = 240 * 1024,
     ANY_UB = 240 * 1024,

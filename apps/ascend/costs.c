@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Constants that model310 guesses, measured with programs of one instruction, many times. */
+/* Measures the constants that model310 estimates, with programs that repeat one instruction. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -49,8 +49,8 @@ static double clock_mhz(void)
                : (double)t.clock_mhz;
 }
 
-/* The kernel takes `replay` cycles to read and issue an instruction before that can begin; what it
- * takes for a barrier passes while the instruction works. So latencies are no more than these. */
+/* The kernel takes `replay` cycles to read and issue an instruction before that can begin; its time
+ * for a barrier passes while the instruction works. So latencies are at most these. */
 static bool write_costs(const light *l, FILE *f)
 {
     enum { ISSUE = 2, OF_WORK = 4 }; /* issuing, as model310 counts it; moving 32 bytes */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The first run of the replay kernel on a chip:
  *
- *   first_light instructions   every instruction by itself against the reference
+ *   first_light instructions   every instruction alone against the reference
  *   first_light layers         networks up to their first layer, second, and so on, against the host
  *   first_light costs FILE     how long instructions take, for mona bench --device model310 --costs */
 #include <stdio.h>
@@ -74,7 +74,7 @@ static void copy_buffers_out(bool products)
     copy_all(AC_UB_GM, ac_at(AC_GM + 1, 2 * UB), zero, OUT - 2 * UB);
 }
 
-/* What the reference leaves in the output. */
+/* Runs the reference, which fills the output. */
 static void run_reference(ac_core *core, light *l, const uint8_t *program, size_t bytes,
                           uint8_t *out)
 {

@@ -21,7 +21,7 @@ bool light_fail(const char *why)
 
 /* ---- recording ------------------------------------------------------------------------------ */
 
-/* What the recorder is given, and whose core it is. */
+/* The recorder at work, and its core. */
 static recorder *at_work;
 
 void light_take(const ac_instruction *i)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Programs of single instructions for the first run on a chip. They travel in a built-in model whose
- * own program they replace, so that they take the way of every other one. */
+/* Programs of single instructions for the first run on a chip. They replace the program of a
+ * built-in model, so that they take the same path as any other. */
 #ifndef MONA_LIGHT_H
 #define MONA_LIGHT_H
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona bench --ablate: what each of the engine's techniques is worth, measured by leaving it
- * out. */
+/* mona bench --ablate: the gain of each of the engine's techniques, measured by leaving it out. */
 #ifndef BENCH_ABLATE_H
 #define BENCH_ABLATE_H
 

@@ -33,9 +33,8 @@ static bool timed_frame(bench_session *session, const char *name, const mona_op_
 }
 
 /* Runs observed and plain frames alternately, with a changing order. *observed_ticks: the time of
- * all observed frames. *cost: by how much more processor time the cheapest tenth of the observed
- * frames takes than that of the plain ones, since that is hardly affected by anything but
- * observing. */
+ * all observed frames. *cost: the extra processor time of the cheapest tenth of observed frames
+ * over the cheapest tenth of plain ones, since hardly anything but observing affects these. */
 static bool run_pairs(const layer_log *l, bench_session *session, const char *name, unsigned frames,
                       double *observed_ticks, double *cost)
 {

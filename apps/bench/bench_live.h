@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona bench --pipeline --live: how late frames of a camera are, as mona enhance --live sees them. */
+/* mona bench --pipeline --live: the lateness of a camera's frames, as in mona enhance --live. */
 #ifndef BENCH_LIVE_H
 #define BENCH_LIVE_H
 

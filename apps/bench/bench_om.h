@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona bench NET.om: a model of the vendor's compiler on frames of noise. */
+/* mona bench NET.om: a model from the vendor's compiler on frames of noise. */
 #ifndef BENCH_OM_H
 #define BENCH_OM_H
 

@@ -198,24 +198,27 @@ static const option options[] = {
      .help = "how much slower it may be", .initial = "5%"},
     {"--trace", NULL, OPTION_FILE, FIELD(trace), "FILE.json", modelled,
      .help = "write what every pipe did, or every step of --pipeline or on --device ascend, for "
-             "Perfetto or chrome://tracing"},
+             "Perfetto or chrome://tracing",
+     .written = true},
     {"--costs", NULL, OPTION_FILE, FIELD(costs), "FILE.json", modelled,
      .help = "constants of the model, by name, as first_light.sh measures them on a chip; those "
              "that are missing keep their values"},
     {"--report", NULL, OPTION_FILE, FIELD(report), "FILE.json", chip,
      .help = "collect all that a report on this chip needs, and nothing private: what is "
              "installed, whether several networks and the video decoder have the CPU's bytes, and "
-             "how long frames take (--size: default 640x360)"},
+             "how long frames take (--size: default 640x360)",
+     .written = true},
     {"--json", NULL, OPTION_FLAG, FIELD(json), NULL, output,
      .help = "print JSON: the time of every frame, and how and where it was measured"},
     {"--csv", NULL, OPTION_FLAG, FIELD(csv), NULL, output,
      .help = "print a line of names and a line of values"},
     {"--samples", NULL, OPTION_FILE, FIELD(samples), "FILE.csv", output,
-     .help = "write the time of every frame"},
+     .help = "write the time of every frame", .written = true},
     {"--svg", NULL, OPTION_FILE, FIELD(svg), "FOLDER", output,
-     .help = "write the page's charts as pictures: frames.svg, histogram.svg, ..."},
+     .help = "write the page's charts as pictures: frames.svg, histogram.svg, ...",
+     .written = true},
     {"--html", NULL, OPTION_FILE, FIELD(html), "FILE.html", output,
-     .help = "write a page with charts, complete in one file"},
+     .help = "write a page with charts, complete in one file", .written = true},
 };
 
 const command command_bench = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What mona bench is asked to do. */
+/* The options of mona bench. */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 

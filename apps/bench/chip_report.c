@@ -203,8 +203,8 @@ static bool add_networks(cJSON *report, mona_size size, const sampling *how)
 static bool save(const cJSON *report, const char *path)
 {
     char *text = json_text(report, true);
-    const bool saved = text ? save_file(path, NULL, text, strlen(text))
-                            : (bool)cli_fail(0, "%s: out of memory", path);
+    const bool saved =
+        text ? save_file(path, text, strlen(text)) : (bool)cli_fail(0, "%s: out of memory", path);
     free(text);
     if (saved)
         printf("wrote %s; nothing in it names you, your files or this machine\n", path);

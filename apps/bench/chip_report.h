@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona bench --report: what the first run on a chip should be reported with, in one file without
- * anything private. */
+/* mona bench --report: a report on the first run on a chip, in one file without private data. */
 #ifndef CHIP_REPORT_H
 #define CHIP_REPORT_H
 

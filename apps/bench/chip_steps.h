@@ -23,7 +23,7 @@
 bool chip_steps_add(cJSON *result, bench_session *session, const mona_model *model,
                     unsigned frames);
 
-/* What chip_steps_add() added; NULL: nothing. */
+/* The result of chip_steps_add(); NULL: nothing was added. */
 const cJSON *chip_steps_of(const cJSON *result);
 void chip_steps_print(const cJSON *result);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Turns in the order in which they were asked for: the one who has waited longest goes next,
- * whatever the system's scheduler would choose. Without this, streams that share a machine under
- * load drift apart. */
+/* Gives turns in the order of requests: the thread that has waited longest goes next, whatever the
+ * system's scheduler would choose. Without this, streams that share a machine under load drift
+ * apart. */
 #ifndef MONA_FAIR_QUEUE_H
 #define MONA_FAIR_QUEUE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A camera for measuring: sends the packets of a clip over a connection on the loopback, at a steady
- * pace that it disturbs as networks do. Whether anyone keeps up with it or not, it goes on. */
+/* A camera for measuring: sends the packets of a clip over a loopback connection, at a steady pace
+ * disturbed as by a network. It goes on whether or not the receiver keeps up. */
 #ifndef LIVE_SOURCE_H
 #define LIVE_SOURCE_H
 

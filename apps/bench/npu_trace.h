@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the pipes of model310 did and when: recorded from a session, written as a trace. All of it is
- * modelled. */
+/* The activity of model310's pipes over time: recorded from a session, written as a trace. All of
+ * it is modelled. */
 #ifndef MONA_NPU_TRACE_H
 #define MONA_NPU_TRACE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Compiles the network of a model once more from its ONNX file with other options, for comparison.
- * Only its speed is meaningful, as INT8 is calibrated on noise. */
+/* Recompiles a model's network from its ONNX file with other options, for comparison. Only its
+ * speed is meaningful, as INT8 is calibrated on noise. */
 #ifndef RECOMPILE_H
 #define RECOMPILE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Measuring times: frames that warm up, then frames that count. */
+/* Measures times: warm-up frames, then frames that count. */
 #ifndef SAMPLING_H
 #define SAMPLING_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whether one series of times is slower than another, or became slower itself, by tests that noise
- * does not fool easily. Pure functions: the same samples always give the same answer. */
+/* Whether one series of times is slower than another, or slowed down itself, by tests that are
+ * robust to noise. Pure functions: the same samples always give the same answer. */
 #ifndef SIGNIFICANCE_H
 #define SIGNIFICANCE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is generated from the tables of options: --help, the man page, completions. All of it goes
- * to stdout. */
+/* Generates --help, the man page and completions from the tables of options. All of it goes to
+ * stdout. */
 #ifndef MONA_HELP_H
 #define MONA_HELP_H
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/cli/files_apart.h"
 #include "apps/cli/help.h"
 #include "apps/cli/suggest.h"
 #include "apps/compile/programs.h"
@@ -268,7 +269,7 @@ options_result options_parse(const command *line, void *values, int argc, char *
         cli_fail(0, "usage: mona %s %s", line->name, line->usage);
         return OPTIONS_BAD;
     }
-    return OPTIONS_RUN;
+    return files_apart(line, values, operands) ? OPTIONS_RUN : OPTIONS_BAD;
 }
 
 bool options_cut(option_cut *cut)

@@ -28,7 +28,7 @@ int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 
  * prints again. */
 void cli_keep_failures(pipeline_error *error);
 
-/* What an option takes, and the type of the field it sets. */
+/* The value of an option, and the type of the field it sets. */
 typedef enum option_kind {
     OPTION_FLAG,   /* nothing; bool */
     OPTION_STRING, /* const char *: points into argv; each use replaces the one before */
@@ -57,6 +57,7 @@ typedef struct option {
     const char *help;        /* one line, without the default */
     const char *initial;     /* the default as it would be typed; NULL: the field is not changed */
     double minimum, maximum; /* WHOLE, NUMBER */
+    bool written;            /* FILE, FILES: the command writes it; it reads the others */
     const char *values;      /* STRING: values that completion offers, separated by spaces; or
                                 NULL */
     const char *alias;       /* another name, not listed anywhere; or NULL */
@@ -164,7 +165,8 @@ void options_close_devices(void);
 
 /* Sets values from the defaults and then the arguments: `--name value`, `--name=value`, `-o value`,
  * `-j2`, and `--` before operands. values is zeroed, or holds what the command wants in fields
- * without a default. operands has room for operands_max + 1 and ends with NULL. --help always
+ * without a default. operands has room for operands_max + 1 and ends with NULL. Refuses a file to
+ * be written that is also read, or written twice (files_apart.h). --help always
  * exists: it prints on stdout and returns OPTIONS_HELP (exit with 0). OPTIONS_BAD: one line was
  * printed (exit with EXIT_USAGE). */
 options_result options_parse(const command *line, void *values, int argc, char **argv,

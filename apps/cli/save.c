@@ -6,10 +6,10 @@
 #include "apps/cli/options.h"
 #include "pipeline/io/outfile.h"
 
-bool save_file(const char *path, const char *input, const void *bytes, size_t size)
+bool save_file(const char *path, const void *bytes, size_t size)
 {
     pipeline_error error = {0};
-    return outfile_save(path, input, bytes, size, &error) ||
+    return outfile_save(path, NULL, bytes, size, &error) ||
            !cli_fail(EXIT_FAILED, "%s", error.text);
 }
 
@@ -19,10 +19,10 @@ void text_file_begin(text_file *t)
     t->f = open_memstream(&t->text, &t->size);
 }
 
-bool text_file_save(text_file *t, bool complete, const char *path, const char *input)
+bool text_file_save(text_file *t, bool complete, const char *path)
 {
     const bool whole = t->f && !fclose(t->f) && complete;
-    const bool saved = whole ? save_file(path, input, t->text, t->size)
+    const bool saved = whole ? save_file(path, t->text, t->size)
                              : !cli_fail(EXIT_FAILED, "%s: out of memory", path);
     free(t->text);
     return saved;

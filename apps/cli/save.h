@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writing whole files. */
+/* Writes whole files. */
 #ifndef MONA_SAVE_H
 #define MONA_SAVE_H
 
@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Writes bytes under path, where a file appears only when it is complete. Refuses to replace the
- * file `input` (NULL: there is none). False: one line was printed. */
-bool save_file(const char *path, const char *input, const void *bytes, size_t size);
+/* Writes bytes under path, where a file appears only when it is complete. False: one line was
+ * printed. */
+bool save_file(const char *path, const void *bytes, size_t size);
 
 /* A text file that is put together in memory first. */
 typedef struct text_file {
@@ -22,6 +22,6 @@ typedef struct text_file {
 void text_file_begin(text_file *t);
 
 /* Saves it as save_file does, unless something failed. complete: all of it was put. */
-bool text_file_save(text_file *t, bool complete, const char *path, const char *input);
+bool text_file_save(text_file *t, bool complete, const char *path);
 
 #endif

@@ -40,7 +40,7 @@ static bool write_plot(comparison_log *log, const arguments *a)
     text_file_begin(&t);
     if (t.f)
         chart_write(t.f, &c);
-    return text_file_save(&t, true, a->plot, NULL);
+    return text_file_save(&t, true, a->plot);
 }
 
 static bool write_page(comparison_log *log, const arguments *a)
@@ -120,9 +120,9 @@ static const option options[] = {
     {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, results,
      .help = "print JSON, with every frame; the PSNR of identical planes is null"},
     {"--plot", NULL, OPTION_FILE, offsetof(arguments, plot), "FILE.svg", results,
-     .help = "write a chart of the PSNR and SSIM of each frame"},
+     .help = "write a chart of the PSNR and SSIM of each frame", .written = true},
     {"--html", NULL, OPTION_FILE, offsetof(arguments, html), "FILE.html", results,
-     .help = "write a page with a slider between A and B, charts and figures"},
+     .help = "write a page with a slider between A and B, charts and figures", .written = true},
     {"--min-psnr", NULL, OPTION_NUMBER, offsetof(arguments, min_psnr), "DB", results,
      .help = "fail if the PSNR of all planes is lower; inf: if anything differs",
      .maximum = INFINITY},

@@ -211,5 +211,5 @@ bool report_write(const report *r, comparison_log *log, const char *path)
 {
     text_file t;
     text_file_begin(&t);
-    return text_file_save(&t, t.f && put_page(t.f, r, log), path, NULL);
+    return text_file_save(&t, t.f && put_page(t.f, r, log), path);
 }

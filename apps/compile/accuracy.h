@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What rounding costs a compiled model. */
+/* The accuracy that rounding costs a compiled model. */
 #ifndef MONA_ACCURACY_H
 #define MONA_ACCURACY_H
 

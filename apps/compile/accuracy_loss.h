@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What compiled models lose against their network in fp32, on samples made of calibration images.
+/* The accuracy that compiled models lose against their network in fp32, on samples made from
+ * calibration images.
  *
  * In dB: the drop of PSNR. If the network enlarges or denoises, samples are made from pictures that
  * are then the known truth, and PSNR is taken against these, both for the network in fp32 and for
- * the compiled model. Otherwise PSNR is taken for a hypothetical network that is
- * ACCURACY_LOSS_NOMINAL dB from the truth, with independent errors: 10 log10(1 + error / nominal
- * error), in squares. With several outputs the worst one counts.
+ * the compiled model. Otherwise PSNR is that of a hypothetical network ACCURACY_LOSS_NOMINAL dB
+ * from the truth, with independent errors: 10 log10(1 + error / nominal error), in squares. With
+ * several outputs the worst one counts.
  *
- * In per cent: the share of decisions that change: which channel of a pixel is the largest, or which
- * element of an array's last axis. If an output makes one decision, that is the share to be expected
- * on other samples (top1_margin.h). */
+ * In per cent: the share of decisions that change: the largest channel of a pixel, or the largest
+ * element of an array's last axis. If an output makes one decision, this is the share to expect on
+ * other samples (top1_margin.h). */
 #ifndef MONA_ACCURACY_LOSS_H
 #define MONA_ACCURACY_LOSS_H
 

@@ -113,7 +113,7 @@ static bool write_array(const char *path, const npy_array *array)
     uint8_t *bytes = npy_format(array, &size);
     if (!bytes)
         return !cli_fail(EXIT_FAILED, "out of memory");
-    const bool ok = save_file(path, NULL, bytes, size);
+    const bool ok = save_file(path, bytes, size);
     free(bytes);
     return ok;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How pictures are fed to a network: the conversion of their samples. */
+/* Converts pictures' samples to a network's inputs. */
 #ifndef MONA_CALIBRATION_FEED_H
 #define MONA_CALIBRATION_FEED_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona compile: ONNX -> .mona, with calibration for INT8 and a measurement of what rounding
- * cost. */
+/* mona compile: ONNX -> .mona, with calibration for INT8 and a measurement of the loss by
+ * rounding. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +119,7 @@ static bool emits_c(const compile_job *job)
     return !strcmp(job->emit, "c");
 }
 
-/* Of a model that is compiled already there can be programs, or C. */
+/* A model that is compiled already can still get programs, or be written as C. */
 static bool check_compiled(const compile_job *job)
 {
     if (!job->target)
@@ -490,7 +490,7 @@ static bool save(const compile_job *job)
 {
     mona_model model;
     if (!emits_c(job))
-        return save_file(job->output, job->input, job->bytes, job->size);
+        return save_file(job->output, job->bytes, job->size);
     return mona_model_open(&model, job->bytes, job->size) == MONA_OK &&
            emit_source(job->input, &model, job->output, job->target,
                        job->sizes.count ? job->sizes.items[0] : NULL);
@@ -532,7 +532,7 @@ static const char model_group[] = "Model", precision_group[] = "Precision",
 
 static const option options[] = {
     {"--output", "-o", OPTION_FILE, offsetof(compile_job, output), "FILE", model_group,
-     .help = "file for the model"},
+     .help = "file for the model", .written = true},
     {"--name", NULL, OPTION_STRING, offsetof(compile_job, name), "TEXT", model_group,
      .help = "name to store in the model"},
     {"--precision", NULL, OPTION_CHOICE, offsetof(compile_job, request.precision), "int8|fp16|auto",
@@ -569,7 +569,8 @@ static const option options[] = {
              "name all stands for every rule"},
     {"--report", NULL, OPTION_FILE, offsetof(compile_job, report), "FILE", model_group,
      .help = "write what each rule did, the memory and the layers: a page if FILE ends in .html, "
-             "else JSON"},
+             "else JSON",
+     .written = true},
     {"--resize-offset-h", NULL, OPTION_NUMBER, offsetof(compile_job, offset_h), "X", model_group,
      .help = "add X to the input row of every Resize", .initial = "0", .minimum = -1, .maximum = 1},
     {"--resize-offset-w", NULL, OPTION_NUMBER, offsetof(compile_job, offset_w), "X", model_group,

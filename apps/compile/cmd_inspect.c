@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona inspect: what a model is, and what it needs for a frame. The results are collected as JSON,
- * which is printed as it is or as tables. */
+/* mona inspect: describes a model and its needs for a frame. The results are collected as JSON,
+ * which is printed directly or as tables. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,7 +134,7 @@ static bool save_graph(const char *path, const mona_model *model, const Onnx__Gr
     text_file_begin(&t);
     const bool ok =
         t.f && (model ? inspect_graph_mona(t.f, model) : inspect_graph_onnx(t.f, graph));
-    return text_file_save(&t, ok, path, NULL);
+    return text_file_save(&t, ok, path);
 }
 
 static int list_programs(const char *name, bool kernel)
@@ -279,7 +279,7 @@ static const option options[] = {
     {"--kernel", NULL, OPTION_FLAG, offsetof(inspect_job, kernel), NULL, "Other",
      .help = "print the source of a kernel that runs the model's first AI Core program"},
     {"--dot", NULL, OPTION_FILE, offsetof(inspect_job, dot), "FILE", "Other",
-     .help = "write the graph for Graphviz"},
+     .help = "write the graph for Graphviz", .written = true},
     {"--json", NULL, OPTION_FLAG, offsetof(inspect_job, json), NULL, "Other", .help = "print JSON"},
 };
 

@@ -215,7 +215,7 @@ static const option options[] = {
     {"--input", "-i", OPTION_FILES, offsetof(run_job, inputs), "FILE", arrays,
      .help = ".npy file for an input; given once for each input, in the model's order"},
     {"--output", "-o", OPTION_FILES, offsetof(run_job, outputs), "FILE", arrays,
-     .help = ".npy file for an output; given once for each output"},
+     .help = ".npy file for an output; given once for each output", .written = true},
     {"--raw", NULL, OPTION_FLAG, offsetof(run_job, raw), NULL, arrays,
      .help = "write outputs as they are stored, instead of as real values in float32"},
     {"--precision", NULL, OPTION_STRING, offsetof(run_job, precision), "fp16", model_group,

@@ -59,7 +59,7 @@ static cJSON *kept_of(const fusion_log *log)
     return list;
 }
 
-/* What became of the layers of a quantised model. */
+/* The fate of the layers of a quantised model. */
 static cJSON *quantised_of(const fusion_log *log)
 {
     cJSON *list = cJSON_CreateArray();
@@ -93,7 +93,7 @@ static void add_coverage(cJSON *document, const fusion_log *log)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* What a model needs for a frame. */
+/* A model's needs for a frame. */
 typedef struct needs {
     mona_plan_tensors tensors;
     mona_size size;
@@ -101,7 +101,7 @@ typedef struct needs {
     cJSON *arrays; /* operators on arrays, if these are wanted */
 } needs;
 
-/* What an operator on arrays costs: multiply-adds, and bytes from and to memory. */
+/* The cost of an operator on arrays: multiply-adds, and bytes from and to memory. */
 static void add_array(const needs *n, const mona_op_info *info)
 {
     if (!n->arrays || strncmp(info->kind, "array_", 6) != 0)
@@ -248,7 +248,7 @@ bool compile_report_save(const compile_report *r, compiler *c, const char *path)
     cJSON *document = describe(r, c);
     text_file t;
     text_file_begin(&t);
-    const bool good = text_file_save(&t, t.f && put(t.f, document, html), path, r->onnx);
+    const bool good = text_file_save(&t, t.f && put(t.f, document, html), path);
     cJSON_Delete(document);
     return good;
 }

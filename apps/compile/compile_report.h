@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What mona compile did to a model, as JSON or as a page of HTML that loads nothing
+/* A report of mona compile, as JSON or as an HTML page that loads nothing
  * (apps/compile/compile.html):
  *
  *   file, onnx, bytes

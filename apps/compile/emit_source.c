@@ -52,10 +52,10 @@ bool emit_source(const char *model_name, const mona_model *model, const char *ou
     if (ok && !emit_c(model, &request, &header, &source, &error))
         ok = !cli_fail(EXIT_FAILED, "%s at %ux%u: %s", model_name, request.size.width,
                        request.size.height, error.text);
-    ok = ok && save_file(output, model_name, source, strlen(source));
+    ok = ok && save_file(output, source, strlen(source));
     if (ok) {
         path[strlen(path) - 1] = 'h';
-        ok = save_file(path, model_name, header, strlen(header));
+        ok = save_file(path, header, strlen(header));
     }
     free(header);
     free(source);

@@ -16,7 +16,7 @@ typedef struct precision_request {
     const char *name;      /* of the network, for messages */
 } precision_request;
 
-/* What was chosen, and what was measured. */
+/* The choice, and its measurements. */
 typedef struct precision_result {
     compiler_choice choice; /* auto */
     accuracy_loss_unit unit;

@@ -37,7 +37,7 @@ static bool is_chip(const char *target)
     return !strcmp(target, chip);
 }
 
-/* What the file calls this target: "host" is the machine that compiles. */
+/* The file's name for this target: "host" is the machine that compiles. */
 static const char *name_of(const char *target)
 {
     mona_device_properties host;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Programs for the Ascend 310 and plans for CPUs in .mona files: writing them, and showing what they
- * consist of. */
+/* Programs for the Ascend 310 and plans for CPUs in .mona files: writes them and shows their
+ * contents. */
 #ifndef MONA_PROGRAMS_H
 #define MONA_PROGRAMS_H
 

@@ -83,7 +83,7 @@ static bool write_output(const char *path, const mona_om_tensor *t, void *memory
         array.data = floats;
     }
     uint8_t *bytes = array.data ? npy_format(&array, &size) : NULL;
-    const bool ok = bytes ? save_file(path, NULL, bytes, size) : cli_fail(0, "out of memory");
+    const bool ok = bytes ? save_file(path, bytes, size) : cli_fail(0, "out of memory");
     free(bytes);
     free(floats);
     return ok;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Counting decisions that change would need a great many inputs, since few do. But two things that
- * change a decision can be measured on any input: how narrow it is, and how large the errors are.
- * So every decision is also tried with the errors of other decisions for the same class: errors
- * depend on the class, but not on how narrow a decision is. As even then only the narrowest
- * decisions count, errors are also tried enlarged by 2, 4 and 8: as long as margins near 0 are
- * about equally frequent, this changes 2, 4 and 8 times as many.
+/* To count changed decisions would need very many inputs, since few change. But both causes of a
+ * change can be measured on any input: how narrow the decision is, and how large the errors are. So
+ * every decision is also tried with the errors of other decisions for the same class: errors depend
+ * on the class, but not on how narrow a decision is. As even then only the narrowest decisions
+ * count, errors are also enlarged by 2, 4 and 8: if margins near 0 are about equally frequent, this
+ * changes 2, 4 and 8 times as many.
  *
  * The upper bound of each of these shares is mean + 1.645 deviations of the mean over decisions,
  * and the highest bound is used. If margins are not evenly frequent, or inputs are few, the result

@@ -6,8 +6,8 @@
  *
  * A panning ground of fine texture and weave, and moving objects on it: a spoked wheel, a ball with
  * skin-like shading, a striped board, a lattice of thin diagonals, and lines of text in several
- * sizes. It is drawn on a canvas of twice the size and reduced by averaging, which smooths every
- * edge. The same arguments give the same bytes. */
+ * sizes. It is drawn at twice the size and reduced by averaging, which smooths every edge. The same
+ * arguments give the same bytes. */
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>

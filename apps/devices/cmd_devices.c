@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona devices: what mona can compute on, and its state. */
+/* mona devices: the devices that mona can compute on, and their state. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void open_list(list *l)
     }
 }
 
-/* A chip that does not answer is in no list; what it lacks is no result, so it goes to stderr. */
+/* A chip that does not answer is in no list; the reason is not a result, so it goes to stderr. */
 static void tell_missing(const list *l)
 {
     for (unsigned i = 0; i < l->count; i++)

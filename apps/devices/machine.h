@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The machine a benchmark runs on, and what else it did in the meantime. */
+/* The machine that a benchmark runs on, and its other load in the meantime. */
 #ifndef MACHINE_H
 #define MACHINE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What npu-smi, a program of the chip's driver, prints, for systems where the driver's library (DCMI)
- * cannot be loaded. The parsers take lines as the program writes them; a line that is not of its form
- * says nothing. */
+/* Parses the output of npu-smi, a program of the chip's driver, for systems where the driver's
+ * library (DCMI) cannot be loaded. The parsers take the program's lines; a line of another form is
+ * ignored. */
 #ifndef NPU_SMI_H
 #define NPU_SMI_H
 
@@ -17,7 +17,7 @@ typedef struct npu_figures {
 /* Card and chip of the first chip, from `npu-smi info -m`. */
 bool npu_smi_parse_map(const char *text, unsigned *card, unsigned *chip);
 /* Temperature, power and use of a chip, from `npu-smi info -t common -i CARD`. Rated power is not
- * what the chip takes, and that of the whole card is not the chip's: both are left out. */
+ * the chip's draw, and the whole card's power is not the chip's: both are left out. */
 void npu_smi_parse_common(const char *text, unsigned chip, npu_figures *figures);
 /* Health, from `npu-smi info -t health -i CARD -c CHIP`. */
 void npu_smi_parse_health(const char *text, npu_figures *figures);

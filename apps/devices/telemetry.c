@@ -130,7 +130,7 @@ telemetry telemetry_read_host(const char *root, telemetry_counters *counters)
     return t;
 }
 
-/* What the driver's library says, and where it cannot be loaded, the driver's program. */
+/* Readings from the driver's library or, if it cannot be loaded, the driver's program. */
 static void read_chip(telemetry *t)
 {
     static const char *const states[] = {"ok", "warning", "alarm", "critical"};

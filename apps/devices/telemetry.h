@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What sensors report about a device, if the system has them. */
+/* Readings of a device's sensors, if the system has them. */
 #ifndef TELEMETRY_H
 #define TELEMETRY_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What sensors report in the course of a run. */
+/* Readings of sensors in the course of a run. */
 #ifndef TELEMETRY_LOG_H
 #define TELEMETRY_LOG_H
 

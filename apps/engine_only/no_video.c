@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A mona without video has no libraries of FFmpeg. */
+/* A mona without video has no FFmpeg libraries. */
 #include "pipeline/io/av_library.h"
 
 bool av_library_at(unsigned i, av_library *library)

@@ -18,6 +18,7 @@
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
 #include "pipeline/io/mux.h"
+#include "pipeline/io/outfile.h"
 #include "pipeline/io/stop.h"
 #include "pipeline/image/stills.h"
 #include "apps/cli/save.h"
@@ -25,6 +26,7 @@
 typedef struct batch {
     const batch_request *asked;
     const char *folder;
+    char manifest[4096];      /* its path */
     size_t unreadable;        /* files and folders that were reported */
     char **inputs, **outputs; /* owned */
     size_t count;
@@ -279,13 +281,27 @@ static int run_one(const batch *b, size_t i, char *last, size_t size)
 
 static bool write_manifest(const batch *b)
 {
-    char path[4096];
-    if (snprintf(path, sizeof path, "%s/manifest.json", b->folder) >= (int)sizeof path)
-        return false;
     char *text = json_text(b->results, true);
-    bool good = text && save_file(path, NULL, text, strlen(text));
+    bool good = text && save_file(b->manifest, text, strlen(text));
     free(text);
     return good;
+}
+
+/* Whether the manifest's name is free, or an earlier run's manifest has it. That may hold names that
+ * are no UTF-8, which JSON readers refuse; so only its beginning is read, as note_result makes it. */
+static bool may_write_manifest(const batch *b)
+{
+    char end;
+    FILE *file = fopen(b->manifest, "r");
+    if (!file)
+        return errno == ENOENT ||
+               cli_fail(0, "%s: cannot be read: %s", b->manifest, strerror(errno));
+    const bool ours = fscanf(file, " [ { \"input\" : \"%*[^\n] \"output\" :%c", &end) == 1;
+    fclose(file);
+    return ours || cli_fail(0,
+                            "%s: expected no such file or a manifest of mona, which --out-dir "
+                            "replaces, found another file; move it, or choose another folder",
+                            b->manifest);
 }
 
 /* Whether an existing result is kept. If it is the input itself it is not a result. */
@@ -293,7 +309,7 @@ static bool is_kept(const batch *b, size_t i)
 {
     struct stat in, out;
     if (b->asked->answer == OVERWRITE_YES || stat(b->outputs[i], &out) || !S_ISREG(out.st_mode) ||
-        stat(b->inputs[i], &in) || (in.st_dev == out.st_dev && in.st_ino == out.st_ino))
+        stat(b->inputs[i], &in) || outfile_is_same(b->inputs[i], b->outputs[i]))
         return false;
     return b->asked->answer == OVERWRITE_NO || in.st_mtim.tv_sec < out.st_mtim.tv_sec ||
            (in.st_mtim.tv_sec == out.st_mtim.tv_sec && in.st_mtim.tv_nsec <= out.st_mtim.tv_nsec);
@@ -332,20 +348,20 @@ static int run_all(batch *b)
         cli_fail(0, "%zu of %zu results exist already and were kept; -y would replace them", kept,
                  b->count);
     if (stop_signal())
-        return cli_fail(128 + stop_signal(), "interrupted; %s/manifest.json says what was done",
-                        b->folder);
+        return cli_fail(128 + stop_signal(), "interrupted; %s says what was done", b->manifest);
     if (!failed && b->unreadable)
         return EXIT_FAILED;
     if (failed)
-        return cli_fail(EXIT_FAILED, "%zu of %zu files failed; %s/manifest.json says which", failed,
-                        b->count, b->folder);
+        return cli_fail(EXIT_FAILED, "%zu of %zu files failed; %s says which", failed, b->count,
+                        b->manifest);
     return EXIT_SUCCESS;
 }
 
 static int prepare(batch *b)
 {
-    if (mkdir(b->folder, 0777) && errno != EEXIST)
-        return cli_fail(EXIT_FAILED, "%s: cannot be created: %s", b->folder, strerror(errno));
+    if (snprintf(b->manifest, sizeof b->manifest, "%s/manifest.json", b->folder) >=
+        (int)sizeof b->manifest)
+        return cli_fail(EXIT_FAILED, "--out-dir: the name is too long");
     for (const char *const *operand = b->asked->operands; *operand; operand++)
         if (!add_operand(b, *operand))
             return cli_fail(EXIT_FAILED, "%s: cannot be read: %s", *operand, strerror(errno));
@@ -353,8 +369,12 @@ static int prepare(batch *b)
         return EXIT_FAILED;
     if (!b->count)
         return cli_fail(EXIT_FAILED, "expected videos or pictures, found none");
+    if (!check_names(b) || !may_write_manifest(b))
+        return EXIT_FAILED;
+    if (mkdir(b->folder, 0777) && errno != EEXIST)
+        return cli_fail(EXIT_FAILED, "%s: cannot be created: %s", b->folder, strerror(errno));
     b->results = cJSON_CreateArray();
-    return b->results && check_names(b) ? EXIT_SUCCESS : EXIT_FAILED;
+    return b->results ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
 int batch_run(const batch_request *request)

@@ -266,7 +266,8 @@ static const option options[] = {
      .help = "video or picture to enhance, the same as IN; - is standard input, in/%04d.png "
              "numbered pictures"},
     {"--output", "-o", OPTION_FILE, offsetof(arguments, output), "FILE", files,
-     .help = "file for the result; - is standard output, out/%04d.png numbered pictures"},
+     .help = "file for the result; - is standard output, out/%04d.png numbered pictures",
+     .written = true},
     {"--overwrite", "-y", OPTION_FLAG, offsetof(arguments, yes), NULL, files,
      .help =
          "overwrite OUT if it exists; without -y, mona asks on a terminal and refuses elsewhere"},
@@ -311,7 +312,8 @@ static const option options[] = {
      .help = "with --live: a connection without data for so long counts as broken", .initial = "5"},
     {"--metrics", NULL, OPTION_FILE, offsetof(arguments, metrics), "FILE", living,
      .help = "write frames, drops, latency and sensors into FILE every second, as OpenMetrics text "
-             "that Prometheus reads"},
+             "that Prometheus reads",
+     .written = true},
     {"--preview", NULL, OPTION_TIME, offsetof(arguments, preview), "TIME", looking,
      .help = "enhance only the frame at this time of the input; OUT, a .png, shows its left half "
              "before and its right half after"},
@@ -320,7 +322,8 @@ static const option options[] = {
              "--progress json"},
     {"--html", NULL, OPTION_FILE, offsetof(arguments, html), "FILE.html", looking,
      .help =
-         "write a page about the run, with a slider between before and after, charts and figures"},
+         "write a page about the run, with a slider between before and after, charts and figures",
+     .written = true},
     {"--dry-run", NULL, OPTION_FLAG, offsetof(arguments, dry_run), NULL, looking,
      .help =
          "print the plan (stages, sizes, memory, streams), and the speed and the result's bytes as "

@@ -92,8 +92,8 @@ static bool write_sample(const char *path, const enhance_settings *s)
                        min_u32(columns, HALF - x) * pixel);
         }
     if (good)
-        good =
-            part.pixels ? still_write(&part, path, &error) : pipeline_fail(&error, "out of memory");
+        good = part.pixels ? still_write(&part, path, NULL, &error)
+                           : pipeline_fail(&error, "out of memory");
     free(part.pixels);
     still_free(&whole);
     return good || !cli_fail(EXIT_FAILED, "%s", error.text);
@@ -142,7 +142,7 @@ static bool measure(test_run *t, const enhance_settings *s)
 /* ---- the plan as JSON -------------------------------------------------------------------------
  */
 
-/* What happens to a stream. container NULL: the result is a picture. */
+/* The fate of a stream. container NULL: the result is a picture. */
 static const char *fate_of(const input *f, const AVStream *stream, const AVOutputFormat *container,
                            const sound_choice *sound)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* mona enhance --dry-run: what would be done, and how fast, without doing it. */
+/* mona enhance --dry-run: shows what would be done, and how fast, without doing it. */
 #ifndef MONA_DRY_RUN_H
 #define MONA_DRY_RUN_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The options that say what is done to frames and how the result is encoded, and the settings made
- * from them. mona enhance and mona bench --pipeline share them. */
+/* The options for enhancement and encoding, and the settings made from them. mona enhance and mona
+ * bench --pipeline share them. */
 #ifndef ENHANCE_OPTIONS_H
 #define ENHANCE_OPTIONS_H
 

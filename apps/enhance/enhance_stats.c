@@ -21,7 +21,7 @@ static void add_steps(cJSON *stats, const progress *p, const enhance_report *r)
     }
 }
 
-/* From packet in to packet out. */
+/* From the input packet to the output packet. */
 static void add_live_latency(cJSON *to, const live_log *log)
 {
     result_add_number(to, "mean_ms", 1e-6 * log->sum_ns / (double)log->count);

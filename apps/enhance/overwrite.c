@@ -9,6 +9,7 @@
 
 #include "apps/cli/options.h"
 #include "pipeline/image/picture_list.h"
+#include "pipeline/io/outfile.h"
 #include "pipeline/io/segments.h"
 
 /* Whether any of a pattern's numbered pictures exists. */
@@ -25,11 +26,10 @@ static bool has_pictures(const char *pattern)
  * message. */
 static bool would_be_lost(const char *output, const char *input)
 {
-    struct stat out, in;
+    struct stat out;
     if (picture_pattern(output))
         return strcmp(output, input) != 0 && has_pictures(output);
-    return !stat(output, &out) && S_ISREG(out.st_mode) &&
-           (stat(input, &in) || in.st_dev != out.st_dev || in.st_ino != out.st_ino);
+    return !stat(output, &out) && S_ISREG(out.st_mode) && !outfile_is_same(output, input);
 }
 
 static bool ask(const char *output)

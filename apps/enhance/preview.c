@@ -62,7 +62,7 @@ static bool write_halves(const enhance_settings *s, const test_run *t)
     }
     if (!png)
         cli_fail(EXIT_FAILED, "%s", error.text);
-    const bool good = png && save_file(s->output, s->input, png->data, (size_t)png->size);
+    const bool good = png && save_file(s->output, png->data, (size_t)png->size);
     av_packet_free(&png);
     av_frame_free(&before);
     av_frame_free(&after);
@@ -121,7 +121,7 @@ static bool has_stage(const enhance_settings *s, stage_kind kind)
     return false;
 }
 
-/* What the run did, in sentences. */
+/* Describes the run in sentences. */
 static void tell(FILE *f, const enhance_settings *s, const enhance_report *done)
 {
     const bool turned = orientation_swaps(done->turned);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pictures and pages of what mona enhance would do or has done. */
+/* Pictures and pages that show the results of mona enhance, before or after a run. */
 #ifndef MONA_PREVIEW_H
 #define MONA_PREVIEW_H
 

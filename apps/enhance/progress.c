@@ -387,7 +387,7 @@ static double resident(void)
     return getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss / 1024;
 }
 
-/* What is neither out nor left out was lost by the decoder, or is of a connection's last moment. */
+/* Frames neither out nor left out were lost by the decoder or in a connection's last moment. */
 static void summarise_live(const enhance_report *r)
 {
     const uint64_t told = r->frames + r->dropped;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What mona enhance prints on stderr while it works: a bar on a terminal, a line every few seconds
- * elsewhere, or JSON lines. */
+/* Progress of mona enhance on stderr: a bar on a terminal, a line every few seconds elsewhere, or
+ * JSON lines. */
 #ifndef MONA_PROGRESS_H
 #define MONA_PROGRESS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* --height and --size: how many times larger than the input a result of that size is. */
+/* --height and --size: the scale from the input to a result of that size. */
 #ifndef RESULT_SIZE_H
 #define RESULT_SIZE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How many bytes the result of mona enhance will have. */
+/* Estimates the bytes of mona enhance's result. */
 #ifndef SIZE_ESTIMATE_H
 #define SIZE_ESTIMATE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* --stages: what is done to a frame, in order. */
+/* --stages: the stages that process a frame, in order. */
 #ifndef STAGE_LIST_H
 #define STAGE_LIST_H
 
@@ -7,10 +7,10 @@
 
 #include "pipeline/stages/chain.h"
 
-/* What is done by default. Denoising goes first. A network that enlarges takes noise for detail and
- * makes it coarse and sharp, so that a denoiser cannot tell it from the picture; and the smaller
- * frame costs a quarter. Film with noise (sigma 5 to 25, then x264, doubled) comes out up to 11 dB
- * better than in the other order, and at worst 0.3 dB below it, where noise is faint. Clean frames
+/* The default stages. Denoising goes first, since an enlarging network mistakes noise for detail
+ * and makes it coarse and sharp, so that a denoiser cannot tell it from the picture; and the
+ * smaller frame costs a quarter. Film with noise (sigma 5 to 25, then x264, doubled) is up to 11 dB
+ * better than in the other order, and at worst, with faint noise, 0.3 dB below it. Clean frames
  * stay as they are. */
 #define USUAL_STAGES "denoise,sr"
 

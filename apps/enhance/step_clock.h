@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the steps of a run of mona enhance take: a probe that adds up times. */
+/* Times the steps of a run of mona enhance: a probe that adds up times. */
 #ifndef MONA_STEP_CLOCK_H
 #define MONA_STEP_CLOCK_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the examples need of a board; boards/ has one file for each kind. */
+/* The functions that the examples need from a board; boards/ has one file for each kind. */
 #ifndef FIRMWARE_BOARD_H
 #define FIRMWARE_BOARD_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Camera firmware: what a sensor delivers is denoised and enlarged line by line. No frame is ever in
- * memory: two lines of the sensor, of which its DMA fills one while the other is worked on; a line
- * between the networks; a line of the result, which would go to the encoder or the display, and
- * whose CRC goes to the serial port here. */
+/* Camera firmware: denoises and enlarges a sensor's lines one by one. Memory never holds a frame,
+ * only two lines of the sensor, of which its DMA fills one while the other is processed; a line
+ * between the networks; and a line of the result, which would go to the encoder or the display.
+ * Here its CRC goes to the serial port. */
 #include <stdalign.h>
 #include <stdbool.h>
 

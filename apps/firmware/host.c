@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What camera.c must print: the same frames, whole, through the planner and the kernels of this
- * machine. */
+/* Computes the output that camera.c must print, from the same frames, whole, with this machine's
+ * planner and kernels. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

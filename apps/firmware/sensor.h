@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A camera's sensor, rendered: frames with luma at full size and two planes of chroma at half, as in
- * NV12, which arrive in lines of two rows of luma and one of each chroma. They are moving shapes
- * under noise, the same on every machine. */
+/* A camera's sensor, rendered: frames with luma at full size and two planes of chroma at half, as
+ * in NV12, which arrive in lines of two rows of luma and one of each chroma. They show moving
+ * shapes under noise, the same on every machine. */
 #ifndef FIRMWARE_SENSOR_H
 #define FIRMWARE_SENSOR_H
 
@@ -12,7 +12,7 @@ enum {
     SENSOR_HEIGHT = 120,
     SENSOR_LINES = SENSOR_HEIGHT / 2,
     SENSOR_FRAMES = 3,
-    SENSOR_NOISE = 24, /* what the denoiser is told about the noise, of 255 */
+    SENSOR_NOISE = 24, /* the noise level given to the denoiser, of 255 */
 };
 
 typedef struct sensor_line {

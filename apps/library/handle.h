@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a mona_video is. Locks are taken in the order in which they stand here. */
+/* The contents of a mona_video. Locks are taken in the order declared here. */
 #ifndef MONA_VIDEO_HANDLE_H
 #define MONA_VIDEO_HANDLE_H
 

@@ -15,15 +15,14 @@
  *
  * File to file: mona_video_run in place of start, push and pull.
  *
- * Every frame that is pushed comes out once, in order. A frame waits for no later one: it can be
- * pulled as soon as it was pushed, and pulling it waits until it is computed. Up to
- * MONA_VIDEO_FRAMES are on their way at a time.
+ * Every frame that is pushed comes out once, in order. No frame waits for a later one: it can be
+ * pulled as soon as it was pushed; the pull waits until it is computed. Up to MONA_VIDEO_FRAMES are
+ * in flight at a time.
  *
- * Thread safety: any thread may call any function for any handle, several threads at a time, but
- * for mona_video_close, which must be the last call for its handle. One thread may push while
- * another pulls; of several that push, or that pull, one waits for the other. The library prints
- * nothing and ends no process. mona_video_run takes FFmpeg's log over, of which there is one for a
- * process, and prints nothing of it.
+ * Thread safety: any thread may call any function for any handle, several at a time, except
+ * mona_video_close, which must be the last call for its handle. One thread may push while another
+ * pulls; of two that push, or two that pull, one waits. The library never prints or exits.
+ * mona_video_run takes over FFmpeg's log, which is global to the process, and prints none of it.
  *
  * Compatibility: programs compiled with this header run with every library of the same soname. */
 #ifndef MONAVIDEO_H
@@ -44,8 +43,8 @@ extern "C" {
 typedef enum mona_video_status {
     MONA_VIDEO_OK = 0,
     MONA_VIDEO_AGAIN = 1,         /* push: pull a frame first; pull: push one first */
-    MONA_VIDEO_ERR_ARGUMENT = -1, /* a pointer or a stride that makes no sense */
-    MONA_VIDEO_ERR_STATE = -2,    /* a call in the wrong order */
+    MONA_VIDEO_ERR_ARGUMENT = -1, /* an invalid pointer or stride */
+    MONA_VIDEO_ERR_STATE = -2,    /* a call out of order */
     MONA_VIDEO_ERR_OPTION = -3,   /* no such option, or not with this value */
     MONA_VIDEO_ERR_FORMAT = -4,   /* frames of this format cannot be enhanced */
     MONA_VIDEO_ERR_FAILED = -5,   /* mona_video_error says what; no more frames come out */
@@ -57,8 +56,8 @@ const char *mona_video_status_text(mona_video_status status);
 /* The version of the library that runs, such as "0.1.0". */
 const char *mona_video_version(void);
 
-/* The .mona model of a network that is built in, such as "sr_x2_fast", for libmona: *size bytes,
- * which mona_model_open takes as they lie. NULL: there is none of that name. */
+/* The .mona model of a built-in network such as "sr_x2_fast", for libmona: *size bytes, aligned for
+ * mona_model_open. NULL: there is none of that name. */
 const void *mona_video_model(const char *name, size_t *size);
 
 typedef struct mona_video mona_video;
@@ -66,32 +65,33 @@ typedef struct mona_video mona_video;
 /* NULL: out of memory. */
 mona_video *mona_video_open(void);
 
-/* Waits for the frames on their way and releases everything, also the planes of a pulled frame.
+/* Waits for the frames in flight and releases everything, including the planes of a pulled frame.
  * NULL is allowed. */
 void mona_video_close(mona_video *video);
 
-/* What the last failed call for this handle met, as one line; "" if none failed. Cuts it to bytes
- * with the final 0. Returns the length of the whole line. */
+/* Copies one line that says why the last failed call for this handle failed; "" if none failed. The
+ * line is cut to fit bytes with its final 0. Returns the length of the whole line. */
 size_t mona_video_error(mona_video *video, char *text, size_t bytes);
 
 /* Sets an option of `mona enhance` by its name without the dashes, as typed there: "scale" "1.5",
- * "stages" "denoise", "tier" "best"; value NULL for options without one. `mona enhance --help` lists
- * them; those under Enhancement, Encoding and Computation are taken, and format, start, duration,
- * end and frames. Encoders and parts count for mona_video_run alone. Call it before start or run. */
+ * "stages" "denoise", "tier" "best"; value NULL for options without one. `mona enhance --help`
+ * lists them; those under Enhancement, Encoding and Computation are accepted, and format, start,
+ * duration, end and frames. Options for encoding and for a part of a clip affect mona_video_run
+ * alone. Call it before start or run. */
 mona_video_status mona_video_set(mona_video *video, const char *option, const char *value);
 
 /* ---- frames ------------------------------------------------------------------------------- */
 
 enum { MONA_VIDEO_PLANES = 4, MONA_VIDEO_FRAMES = 3 };
 
-/* Where samples of subsampled chroma lie: MPEG-2 to H.265, JPEG and MPEG-1, and UHD. */
+/* Where samples of subsampled chroma lie: as in MPEG-2 to H.265, in JPEG and MPEG-1, and in UHD. */
 typedef enum mona_video_chroma {
     MONA_VIDEO_CHROMA_LEFT,
     MONA_VIDEO_CHROMA_CENTRE,
     MONA_VIDEO_CHROMA_TOP_LEFT,
 } mona_video_chroma;
 
-/* Planes of luma or grey (1), with two of chroma (3), with alpha (4). */
+/* One plane of luma or grey; with two of chroma, three; with alpha, four. */
 typedef struct mona_video_format {
     uint32_t width, height; /* of luma */
     uint32_t planes;
@@ -99,7 +99,7 @@ typedef struct mona_video_format {
                                   is 4:2:0 */
     uint32_t bits;             /* of a sample, 8 to 11; above 8 they lie in the low bits of 16 */
     mona_video_chroma chroma;
-    bool full_range; /* samples go from 0 to the largest number; else studio range */
+    bool full_range; /* samples go from 0 to 2^bits - 1; else studio range */
 } mona_video_format;
 
 typedef struct mona_video_frame {
@@ -113,12 +113,12 @@ typedef struct mona_video_frame {
 mona_video_status mona_video_start(mona_video *video, const mona_video_format *in,
                                    mona_video_format *out);
 
-/* Copies a frame in and starts its work. MONA_VIDEO_AGAIN: as many as possible are on their way or
+/* Copies a frame in and starts its work. MONA_VIDEO_AGAIN: MONA_VIDEO_FRAMES are in flight or
  * pulled. */
 mona_video_status mona_video_push(mona_video *video, const mona_video_frame *frame);
 
-/* Waits for the oldest frame and returns its planes, which belong to the library and stay until the
- * next pull or close. MONA_VIDEO_AGAIN: every frame pushed so far has been pulled. */
+/* Waits for the oldest frame and returns its planes, which belong to the library and stay valid
+ * until the next pull or close. MONA_VIDEO_AGAIN: every frame pushed so far has been pulled. */
 mona_video_status mona_video_pull(mona_video *video, mona_video_frame *frame);
 
 /* ---- files -------------------------------------------------------------------------------- */
@@ -130,10 +130,10 @@ typedef struct mona_video_progress {
 } mona_video_progress;
 
 typedef struct mona_video_callbacks {
-    /* Called in the caller's thread before the first frame and after each one. False ends the run
-     * there: the output is completed with the frames that were read. May be NULL. */
+    /* Called in the caller's thread before the first frame and after each one. Returning false ends
+     * the run: the output is completed with the frames that were read. May be NULL. */
     bool (*progress)(void *context, const mona_video_progress *progress);
-    /* Receives lines about what was changed or left out. Any thread; may be NULL. */
+    /* Receives lines about what was changed or left out, on any thread. May be NULL. */
     void (*note)(void *context, const char *line);
     void *context;
 } mona_video_callbacks;

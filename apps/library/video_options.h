@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The options of a handle, collected as the command line would have them. */
+/* The options of a handle, collected as on a command line. */
 #ifndef MONA_VIDEO_OPTIONS_H
 #define MONA_VIDEO_OPTIONS_H
 

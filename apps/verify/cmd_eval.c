@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* mona eval: the quality of a model's pictures by the protocols of published tables. The results
- * are collected as JSON, which is printed as it is or as tables. */
+ * are collected as JSON, which is printed directly or as tables. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Ranges of operands, and the bytes that instructions touch. */
+/* Ranges of operands, and the bytes that an instruction accesses. */
 #include "engine/aicore/access.h"
 
 enum {
@@ -164,8 +164,8 @@ static void add_load2d(list *l, const ac_instruction *i)
     add(l, "dst", DST, i->dst, bytes, 1 << AC_L0B, FRACTAL_BYTES);
 }
 
-/* What load3d reads of the input row: for each output pixel a run of neighbouring columns, or
- * several columns if the filter is dilated; a single run if those of the pixels meet. */
+/* The part of the input row that load3d reads: for each output pixel a run of neighbouring columns,
+ * or several columns if the filter is dilated; a single run if the pixels' runs meet. */
 static void add_columns(list *l, const ac_instruction *i)
 {
     const ac_load3d *d = &i->load3d;

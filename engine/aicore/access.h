@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What an instruction may be given, and which bytes it reads and writes. The model of the 310 finds
- * races with it, and ac_program_prove bounds. The limits come from the programming interfaces of
- * dav-m100 (TIK and the instructions' register fields). */
+/* Which operands an instruction accepts, and which bytes it reads and writes. The model of the 310
+ * finds races with it, and ac_program_prove proves bounds. The limits come from the programming
+ * interfaces of dav-m100 (TIK and the instructions' register fields). */
 #ifndef AC_ACCESS_H
 #define AC_ACCESS_H
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The AI Core of dav-m100: its instructions, where their operands lie, and who takes them.
+/* The AI Core of dav-m100: its instructions, the place of their operands, and who executes them.
  *
  * An AI Core program is a sequence of instructions. It moves tiles GM -> L1 -> L0A / L0B,
  * multiplies them into L0C, drains L0C into UB, works on fp16 vectors in UB and stores to L1 or GM.
  * There are six pipes: S, V, M, MTE1, MTE2 and MTE3. Each runs its instructions in order; between
- * pipes only flags make an order.
+ * pipes only flags set an order.
  *
- * Programs in ops/ascend emit their instructions on an ac_core, which hands each one to its taker:
- * the reference, which executes it, the model of the 310, which also checks and times it, or a
+ * Programs in ops/ascend emit their instructions on an ac_core, which passes each to its taker: the
+ * reference, which executes it; the model of the 310, which also checks and times it; or a
  * recorder. Operands are addresses, never pointers: only the taker knows what memory lies behind
  * them, if any.
  *
@@ -152,9 +152,8 @@ typedef struct ac_fill {
     uint32_t count, bytes, step, value;
 } ac_fill;
 
-/* What the scalar unit would take for work that has no program yet, and that the caller does
- * itself: so many bytes written, and so many steps. This is an estimate, not an instruction, and
- * cannot be recorded. */
+/* The scalar unit's cost of work that has no program yet and that the caller does itself: bytes
+ * written, and steps. This is an estimate, not an instruction, and cannot be recorded. */
 typedef struct ac_work {
     size_t bytes;
     uint32_t steps;
@@ -386,7 +385,7 @@ static inline void ac_emit_wait_flag(ac_core *core, ac_pipe src, ac_pipe dst, ui
     ac_emit(core, (ac_instruction){.opcode = AC_OP_WAIT_FLAG, .flag = {src, dst, (ac_event)event}});
 }
 
-/* What follows on pipe dst waits for what precedes on pipe src. */
+/* Later work on pipe dst waits for earlier work on pipe src. */
 static inline void ac_emit_sync(ac_core *core, ac_pipe src, ac_pipe dst, uint32_t event)
 {
     ac_emit_set_flag(core, src, dst, event);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the instructions of the AI Core do: the reference that every other way to run them must
- * equal bit for bit.
+/* Executes the instructions of the AI Core: the reference that any other execution must match bit
+ * for bit.
  *
  * Operands live in the layouts of the chip: A fractals are [16 rows][K], B fractals [16
  * columns][K], both with K contiguous; C fractals are [16 rows][16 columns]; a tile of A is

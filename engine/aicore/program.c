@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Recorded programs: forms and instructions, and how records become instructions. */
+/* Recorded programs: how records and forms become instructions. */
 #include "engine/aicore/program.h"
 
 #include "engine/libc.h"

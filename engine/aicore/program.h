@@ -2,12 +2,12 @@
 /* A recorded AI Core program: constant data that says which instructions a core runs, and in what
  * order. Nothing in it is a pointer, so that it can be stored, proved and sent to a chip.
  *
- * What repeats is stored once. An instruction without its addresses is a *form*, together with the
- * flags and barriers before it; a network has a few hundred of them. A *record* is a form and three
- * offsets, or a loop over the records that follow. In a loop addresses advance by the record's
- * *motion*. An address inside a *ring* (the rows of a tensor that L1 keeps) wraps around at the
- * ring's end, so that the strips of a frame are turns of one loop and a program's size does not
- * depend on the frame's height.
+ * Repeated parts are stored once. A *form* is an instruction without its addresses, together with
+ * the flags and barriers before it; a network has a few hundred forms. A *record* is a form and
+ * three offsets, or a loop over the records that follow. In a loop addresses advance by the
+ * record's *motion*. An address inside a *ring* (the rows of a tensor that L1 keeps) wraps around
+ * at the ring's end, so that the strips of a frame are iterations of one loop and a program's size
+ * does not depend on the frame's height.
  *
  * Operands are packed as the registers of the chip's intrinsics take them. */
 #ifndef AC_PROGRAM_H
@@ -136,21 +136,20 @@ uint32_t ac_ring_of(const ac_ring *rings, uint32_t count, uint32_t at);
  * and size do not agree. Whether the rest is sound is for ac_program_prove to say. */
 bool ac_program_open(ac_program *p, const void *bytes, size_t size);
 
-/* What a proof found: how many instructions the program runs, or the record at fault; UINT32_MAX:
- * what precedes them. */
+/* Result of a proof: the number of instructions that the program runs, or the record at fault;
+ * UINT32_MAX: the fault precedes the records. */
 typedef struct ac_proof {
     uint64_t instructions;
     uint32_t record;
 } ac_proof;
 
-/* Whether a program is sound: every index is in range, every instruction is legal, and in every
+/* Whether a program is valid: every index is in range, every instruction is legal, and in every
  * turn of its loops every operand lies inside its buffer. Takes time proportional to the program's
- * size. operators: those of its model. */
+ * size. operators: of its model. */
 bool ac_program_prove(const ac_program *p, const ac_target *target, uint32_t operators,
                       ac_proof *proof);
 
-/* Who is told, besides core->take: that an operator's instructions begin; that a turn of a loop
- * begins. */
+/* Callbacks besides core->take: an operator's instructions begin; a turn of a loop begins. */
 typedef struct ac_program_watch {
     void *context;
     void (*on_operator)(void *context, uint32_t op);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Proves that a program stays in bounds, without running it.
  *
- * An operand begins at its record's offset, plus steps[d] * turn[d] for each loop d around it.
- * Where it lies in a ring, the sum is taken modulo the ring. A bound of that range, and of how far
- * the instruction reaches from there, is compared with the buffer. */
+ * An operand begins at its record's offset, plus steps[d] * turn[d] for each loop d around it. In a
+ * ring, the sum is taken modulo the ring. A bound of this range and of the instruction's reach from
+ * it is compared with the buffer. */
 #include "engine/aicore/access.h"
 #include "engine/aicore/program.h"
 #include "engine/arith.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The vendor's libraries, found at run time: AscendCL (libascendcl.so), its media part
  * (libacl_dvpp.so), the runtime under it (libruntime.so) and the driver's telemetry (libdcmi.so).
- * Nothing of them is needed to build. Names, arguments and values are the vendor's; every function
- * but those of DCMI returns 0 for success. */
+ * None of them is needed to build mona. Names, arguments and values are the vendor's; every
+ * function but those of DCMI returns 0 for success. */
 #ifndef MONA_ASCEND_ACL_H
 #define MONA_ASCEND_ACL_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The device "ascend". Its streams are threads of the host that wait for the chip: three of them, one
- * that sends frames, one that runs and one that fetches, work on three frames at a time. */
+/* The device "ascend". Its streams are host threads that wait for the chip. Three of them, to send,
+ * run and fetch frames, work on three frames at a time. */
 #include "engine/ascend/acl.h"
 #include "engine/ascend/session.h"
 #include "engine/ascend/telemetry.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Three ways to launch a kernel: by the runtime under AscendCL, which all releases have; as an
- * operator of one's own; and, from CANN 8.0 on, as a binary in memory. (aclrtBinaryLoad is refused
- * for this chip.) */
+/* Three ways to launch a kernel: by the runtime under AscendCL, which all releases have; as a
+ * custom operator; and, from CANN 8.0 on, as a binary in memory. (aclrtBinaryLoad is refused for
+ * this chip.) */
 #include "engine/ascend/launch.h"
 
 #include <stdatomic.h>

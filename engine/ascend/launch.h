@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The replay kernel on the chip, by the first way that the libraries have. */
+/* Launches the replay kernel on the chip in the first way that the libraries support. */
 #ifndef MONA_ASCEND_LAUNCH_H
 #define MONA_ASCEND_LAUNCH_H
 
 #include "engine/mona_ascend.h"
 
-/* What the kernel is called with: addresses on the chip. on_chip: where a copy of them lies there. */
+/* Arguments of the kernel: addresses on the chip. on_chip: where a copy of them lies there. */
 typedef struct ascend_task {
     uint64_t words, addresses;
     void *on_chip;

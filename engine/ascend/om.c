@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Loads models that the vendor's compiler made (.om). */
+/* Loads models from the vendor's compiler (.om). */
 #include "engine/ascend/om.h"
 
 #include "engine/libc.h"
@@ -17,7 +17,7 @@ static unsigned buffers_of(const mona_om *om, unsigned side)
     return om->count[side] + (side == 0 && om->hidden < MAX_TENSORS);
 }
 
-/* What AscendCL makes without a code is NULL if the host has no memory left. */
+/* Objects that AscendCL makes without an error code are NULL if the host is out of memory. */
 static mona_status check_made(const void *made)
 {
     return made ? MONA_OK

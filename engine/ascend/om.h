@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A model of the vendor's compiler: its tensors (om_tensors.c), memory (om.c) and frames
+/* A model from the vendor's compiler: its tensors (om_tensors.c), memory (om.c) and frames
  * (om_run.c). */
 #ifndef MONA_ASCEND_OM_H
 #define MONA_ASCEND_OM_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A frame through a model of the vendor's compiler. */
+/* Runs a frame through a model from the vendor's compiler. */
 #include "engine/ascend/om.h"
 
 #include "engine/port/library.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What failed on the chip, in words. */
+/* Describes what failed on the chip. */
 #include "engine/ascend/acl.h"
 
 #include <stdatomic.h>
@@ -131,7 +131,7 @@ mona_status ascend_check(int code, const char *doing)
         return MONA_OK;
     const meaning *m = meaning_of(code);
     const char *details = ascend.aclGetRecentErrMsg ? ascend.aclGetRecentErrMsg() : NULL;
-    /* What follows the loss of the chip says nothing more. */
+    /* Errors after the loss of the chip add nothing. */
     if (!problem.lost)
         ASCEND_REPORT(doing, ": ", m->text, " (code ", ascend_digits(code, digits), ")",
                       details && *details ? ": " : "", details ? details : "");

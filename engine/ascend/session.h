@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sessions on the chip: a model's program in the chip's memory, with planes for frames that the host
- * has, and a stream. Opened in session.c, run in session_run.c. */
+/* Sessions on the chip: a model's program in the chip's memory, planes there for frames that are in
+ * host memory, and a stream. session.c opens them, session_run.c runs them. */
 #ifndef MONA_ASCEND_SESSION_H
 #define MONA_ASCEND_SESSION_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A frame through a session on the chip. */
+/* Runs a frame through a session on the chip. */
 #include "engine/ascend/session.h"
 
 #include "engine/ascend/launch.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Streams of the chip, each for one thread at a time, which begins a step, enqueues it and waits. */
+/* Streams of the chip. One thread at a time uses each: it begins a step, enqueues it and waits. */
 #ifndef MONA_ASCEND_STREAM_H
 #define MONA_ASCEND_STREAM_H
 

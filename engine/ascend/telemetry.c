@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The chip's sensors, which the driver reads (DCMI), and its memory. */
+/* The chip's memory, and its sensors as the driver (DCMI) reads them. */
 #include "engine/ascend/telemetry.h"
 
 #include "engine/ascend/acl.h"

@@ -179,8 +179,8 @@ void mona_vdec_end(mona_vdec *c)
 
 /* ---- closing ---------------------------------------------------------------------------------- */
 
-/* What has not been sent yet is dropped. If the chip does not end in time, its threads stay in the
- * library, and the channel with them; so does what a lost chip has not given back. */
+/* Frames not sent yet are dropped. If the chip does not end in time, its threads stay in the
+ * library, and the channel with them; so does memory that a lost chip has not given back. */
 void mona_vdec_close(mona_vdec *c)
 {
     if (!c)

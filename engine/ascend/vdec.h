@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A channel of the chip's video decoder (VDEC), as the caller's thread (vdec.c, vdec_pictures.c) and the channel's two
- * threads (vdec_channel.c) share it. One of these calls the library, which may block until the chip
- * is done; the other gets the chip's reports. */
+/* A channel of the chip's video decoder (VDEC), shared by the caller's thread (vdec.c,
+ * vdec_pictures.c) and the channel's two threads (vdec_channel.c). One of the two calls the
+ * library, which may block until the chip is done; the other receives the chip's reports. */
 #ifndef MONA_ASCEND_VDEC_H
 #define MONA_ASCEND_VDEC_H
 

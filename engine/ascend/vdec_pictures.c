@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the chip's video decoder gives. */
+/* Pictures from the chip's video decoder. */
 #include "engine/ascend/vdec.h"
 
 #include "engine/libc.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A loop whose body fits a chunk stays in one; other bodies begin and end with a chunk. */
+/* A loop whose body fits in a chunk lies within one; other bodies begin and end at a chunk's
+ * bounds. */
 #include "engine/ascend/words_maker.h"
 
 #include "engine/libc.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Programs as the replay kernel reads them (kernel/words.h). Cores wait for each other between the
- * segments of a program, so each segment is a launch of its own, of two blocks:
+ * segments of a program, so each segment is a separate launch of two blocks:
  *
  *   mona_replay__kernel0(words, addresses)
  *
- * words: the image of the segment in global memory. addresses: there, too, WORDS_BASES of 8 bytes:
- * the addresses of the program's constants (ac_program.constants) and of its buffers, in their order;
- * the rest are not read. The addresses of constants, words and addresses are multiples of 32. */
+ * words: the image of the segment in global memory. addresses: also in global memory, WORDS_BASES
+ * of 8 bytes: the addresses of the program's constants (ac_program.constants) and of its buffers,
+ * in order; the rest are not read. constants, words and addresses lie at multiples of 32. */
 #ifndef MONA_WORDS_H
 #define MONA_WORDS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Makes words from records (words.h): chunks, flags and registers (words_chunks.c), instructions
- * (words_instructions.c), tiles and drains (words_tiles.c), loops and segments (words.c). What is
- * written is measured first, by the same code, which then has nowhere to write. */
+ * (words_instructions.c), tiles and drains (words_tiles.c), loops and segments (words.c). The same
+ * code first measures the output, with no destination, and then writes it. */
 #ifndef MONA_WORDS_MAKER_H
 #define MONA_WORDS_MAKER_H
 

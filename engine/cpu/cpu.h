@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Row kernels: what a CPU runs. Each computes one row of a fused operator, and there is one implementation of each
- * for every instruction set, all with the same bits (DESIGN: "Numbers").
+/* Row kernels for CPUs. Each computes one row of a fused operator and has one implementation for
+ * every instruction set, all with the same bits (engine/model_format.h: "Numbers").
  *
  * fp16 values are uint16_t bit patterns in memory. All fp16 results are rounded to nearest even and saturate to
  * +-65504, as in the 310's saturation mode. Infinities saturate, too, and a NaN becomes 0; finite operands give
@@ -33,7 +33,7 @@ typedef struct ac_epilogue {
     bool broadcast;                           /* the residual has one channel, added to all */
     float clip_min, clip_max;
     float residual_scale, output_scale;
-    /* What comes after it all, in a row kernel of its own: ac_function_row. */
+    /* Comes last, in a separate row kernel: ac_function_row. */
     uint8_t function;     /* mona_activation; 0: none */
     const uint8_t *table; /* TABLE: [256] */
     float alpha;

@@ -18,9 +18,9 @@
  *        m1 + m2 + 4 (m3 +   m4)
  *        m1 - m2 + 8 (m3 -   m4) + m5
  *
- * (Lavin and Gray, "Fast algorithms for convolutional neural networks".) The matrices are linear, so
- * products of all rows and channels are added up first. With integers this is exact: everything is
- * taken modulo 2^32, where only the results times 24 have to fit. Dividing by 24 is a shift by 3 and a
+ * (Lavin and Gray, "Fast algorithms for convolutional neural networks".) The transform is linear,
+ * so products of all rows and channels are summed first. With integers this is exact: arithmetic is
+ * modulo 2^32, where only the results times 24 have to fit. Division by 24 is a shift by 3 and a
  * multiplication by the inverse of 3 modulo 2^32. For bytes, |B d| <= 2040 and |24 G g| <= 3048. */
 #ifndef AC_WINOGRAD_H
 #define AC_WINOGRAD_H

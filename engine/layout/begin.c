@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* First step to a plan: the caller's memory, the model's size, the target. */
+/* First step of planning: takes the caller's memory, the model's size and the target. */
 #include "engine/layout/layout.h"
 
 #include "engine/libc.h"

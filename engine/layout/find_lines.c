@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Whether frames can pass line by line, and with which latency.
  *
- * engine/run/lines.c loads a line when it is pushed, into the rings of the LOADs. Their rings have
- * room for the rows that the next strip needs, and no others: so a line must be all needed by the
- * same strip. This is so unless one LOAD lags behind another. Strips of a line are no larger than
- * the plan's, and rings that suffice for some strips suffice for smaller ones. */
+ * engine/run/lines.c loads a line when it is pushed, into the rings of the LOADs. These rings have
+ * room only for the rows that the next strip needs, so one strip must need all of a line. This
+ * holds unless one LOAD lags behind another. Strips of a line are no larger than the plan's, and
+ * rings that suffice for some strips suffice for smaller ones. */
 #include "engine/layout/layout.h"
 
 /* The most lines for which every tensor has whole rows. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What follows from where a group begins and ends. */
+/* Derives a group's layout from where it begins and ends. */
 #include "engine/layout/layout.h"
 
 /* A group without results, whose outputs no operator reads, gets a grid as well; nothing is

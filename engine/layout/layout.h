@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From what is decided to a plan: shapes, places and every offset of an arena. The planner and
- * load_plan.c, which takes decisions from a model's record, call these in this order. Private to engine/. */
+/* Turns decisions into a plan: shapes, places and every offset of an arena. The planner and
+ * load_plan.c, which reads decisions from a model's record, call these in this order. Private to
+ * engine/. */
 #ifndef MONA_LAYOUT_H
 #define MONA_LAYOUT_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Plans that a model holds: what the planner decided once, for programs that are linked without it.
+/* Plans stored in a model: the planner's decisions, for programs linked without it.
  *
  * A record says which operators form groups, how these are shared and tiled, and how many rows each
- * ring holds. Every size and offset is computed from that here, by the functions that the planner
- * calls, so a damaged record may yield wrong samples, but points nowhere. */
+ * ring holds. Every size and offset is computed from it here, by the functions that the planner
+ * calls, so a damaged record may yield wrong samples but no address outside a buffer. */
 #include "engine/layout/layout.h"
 
 #include "engine/libc.h"
@@ -62,7 +62,7 @@ static bool range_ok(const mona_plan *plan, uint32_t first, uint32_t last, bool 
     return true;
 }
 
-/* What computes on whole maps writes one. */
+/* An operator on whole maps writes one. */
 static bool shares_ok(const mona_plan *plan, const plan_group *g)
 {
     const plan_op *op = &plan->ops[g->first];

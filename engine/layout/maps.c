@@ -4,7 +4,7 @@
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
-/* What readers by rows read of a map beyond its tensor. */
+/* The part of a map beyond its tensor that readers by rows read. */
 typedef struct margins {
     int64_t left, right; /* columns */
     bool rows;           /* rows above or below */
@@ -71,7 +71,7 @@ static size_t array_bytes(const mona_shape *s)
 /* Maps and arrays are placed the largest first, each at the lowest offset where it overlaps none
  * that lives at the same time, so that small ones fill gaps between large ones. Groups run in
  * order, so a map lives from the group that first writes to it to that of its last reader. Those of
- * an AI Core live for ever: nobody clears them, and what no program writes of them stays zero. */
+ * an AI Core live for ever: nothing clears them, and parts that no program writes stay zero. */
 
 #define NOT_PLACED SIZE_MAX
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Planning, once groups are known: which tensors lie in the channel blocks of another.
+/* Once groups are known, decides which tensors lie in the channel blocks of another.
  *
  * An input of a CONCAT that fills whole channel blocks of the output need not be copied: the
  * operator that computes it writes straight into those blocks, in the same ring or map. A SLICE at
- * block bounds reads from the blocks of its source. Either then has nothing to do.
+ * block bounds reads from the blocks of its source. Such a CONCAT or SLICE has nothing to do.
  *
  * Tensors that share memory form a tree. Each lies in another, from channel block `block` of it on,
  * up to the *home*, which lies in none. Placing an input moves its whole home into the home of the
- * concat. DenseNets need this. Their concats begin with each other: the inputs of one all lie in
- * the home of an earlier one, which then becomes the first blocks of the later one.
+ * concat. DenseNets need this, since each of their concats begins with the previous one: its inputs
+ * all lie in the home of an earlier concat, which becomes the first blocks of the later one.
  *
  * The memory of a home is either
  *   a ring  if all its tensors are written and read in one group; it is as deep as the most rows

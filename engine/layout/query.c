@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Queries of a plan: sizes, shapes, and where every byte of an arena goes. */
+/* Queries about a plan: sizes, shapes, and where every byte of an arena goes. */
 #include "engine/layout/layout.h"
 
 /* Largest stack of any function of a run, over all kernels. tests/e2e/engine/library.sh checks it

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Turns a model for planes of 8 bits into one for planes of more.
  *
- * Samples of b bits are samples of 8 bits with b - 8 bits behind the binary point. What the network
- * only looks at stays u8: samples rounded to 8 bits. What it corrects, the picture itself, becomes
- * fp16 in the same scale of 8 bits. With 11 significant bits fp16 holds every sample of up to 11
- * bits exactly, so a correction of zero leaves it unchanged.
+ * Samples of b bits are samples of 8 bits with b - 8 bits after the binary point. Samples that the
+ * network only looks at stay u8, rounded to 8 bits. The picture that it corrects becomes fp16 in
+ * the same scale of 8 bits. With 11 significant bits fp16 holds every sample of up to 11 bits
+ * exactly, so a correction of zero leaves it unchanged.
  *
- * So a tensor of u8 becomes fp16 where it is a picture: what a STORE writes, and, going back from
- * there, the residual of the CONV, the operand of the ADD or the source of the RESIZE,
- * DEPTH_TO_SPACE, CONCAT or SLICE that wrote it, up to the LOAD. Going back ends at feature maps. A
- * LOAD whose result is both looked at and corrected becomes two. In networks of fp16 only the
- * scales change. */
+ * So a u8 tensor becomes fp16 if it is a picture: the source of a STORE and, going backwards up to
+ * the LOAD, the residual of the CONV, the operand of the ADD or the source of the RESIZE,
+ * DEPTH_TO_SPACE, CONCAT or SLICE that wrote it. This ends at feature maps. A LOAD whose result is
+ * both looked at and corrected becomes two. In fp16 networks only the scales change. */
 #include "engine/cpu/c/f16.h"
 #include "engine/arith.h"
 #include "engine/libc.h"
@@ -57,7 +56,7 @@ static bool is_plane(const deepening *d, uint32_t tensor)
     return kind == MONA_OP_LOAD || kind == MONA_OP_RESIZE || kind == MONA_OP_DEPTH_TO_SPACE;
 }
 
-/* What an operator uses input i as, given what its result is used as. */
+/* How an operator uses input i, given how its result is used. */
 static uint8_t use_of(const deepening *d, const mona_file_op *op, uint32_t i, uint8_t result)
 {
     switch ((mona_op_kind)op->kind) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Opens an offline model: a zero-copy view, after a proof that every record stays in bounds.
  *
- * The following is proved once here, so that nothing after it needs to check it:
+ * This proves once, so that no later code needs to check it:
  *   - sections lie inside the file, and offsets do not wrap
  *   - names end inside the strings
  *   - tensors are written once, before they are read

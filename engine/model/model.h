@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What opening a model and deepening one share. Private to engine/. */
+/* Shared by opening a model and deepening one. Private to engine/. */
 #ifndef MONA_MODEL_H
 #define MONA_MODEL_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The 310's model: time, and the table that checks every instruction, times it and lets
- * ac_isa_instructions execute it. On a core without a model it is only executed. A core's state is
- * in model310_core.c.
+/* The model of the 310: time, and the table that checks every instruction, times it and lets
+ * ac_isa_instructions execute it. A core without a model only executes it. model310_core.c has a
+ * core's state.
  *
  * The scalar unit issues all instructions in program order into unbounded queues; each pipe takes
  * its own in order. */
@@ -74,7 +74,7 @@ void ac_model_wait(ac_core *core, double cycles)
     join_all(m);
 }
 
-/* What MTE2 copies is there before the next instruction. */
+/* MTE2's copy is complete before the next instruction. */
 void ac_model_load(ac_core *core, size_t bytes)
 {
     ac_model *m = core->model;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The Ascend 310 without the chip: a model of its AI Core that checks every instruction and
- * predicts how long it takes. Results are those of ac_execute(). Everything this file tells
- * is modelled, nothing was measured on a chip.
+ * predicts how long it takes. Results are those of ac_execute(). All figures are modelled; nothing
+ * was measured on a chip.
  *
  * An instruction issued on an ac_core with a model goes through three stages, then is executed:
  *   legality   operands within the limits of dav-m100, aligned, inside one buffer each
@@ -116,7 +116,7 @@ typedef struct ac_model_config {
 
 enum { AC_MODEL_FINDINGS = 16, AC_MODEL_RESIDENT = UINT16_MAX * AC_BLOCK };
 
-/* What a core has done since it was reset. */
+/* A core's activity since it was reset. */
 typedef struct ac_model_report {
     double cycles;                /* until the last pipe was idle */
     double busy[AC_PIPE_ALL];     /* by pipe */

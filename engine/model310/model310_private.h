@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the files of the model share: model310_core.c (state), model310.c (instructions and time)
- * and model310_check.c (operands and shadow memory).
+/* Shared by the model's files: model310_core.c (state), model310.c (instructions and time) and
+ * model310_check.c (operands and shadow memory).
  *
  * Order is kept in vector clocks whose ticks are indices of instructions. clock[p][q] is the last
- * instruction of pipe q that is certain to end before anything that pipe p does from now on. */
+ * instruction of pipe q that is certain to end before pipe p's next one begins. */
 #ifndef AC_MODEL310_PRIVATE_H
 #define AC_MODEL310_PRIVATE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a session on model310 reports besides its results. Every figure is modelled. */
+/* Figures that a session on model310 reports besides its results, all modelled. */
 #ifndef MONA_MODELLED_H
 #define MONA_MODELLED_H
 
@@ -42,8 +42,8 @@ void mona_session_observe(mona_session *session,
  * ac_costs_310. */
 void mona_session_set_costs(mona_session *session, const ac_costs *costs);
 
-/* What a recorder of programs is told. begin: cores begin a group of operators, whose rings in L1
- * and constants these are; on_operator: what follows on this core belongs to operator op; take: an
+/* Callbacks of a recorder of programs. begin: cores begin a group of operators with these rings in
+ * L1 and constants; on_operator: later instructions on this core belong to operator op; take: an
  * instruction. */
 typedef struct mona_program_recorder {
     void *context;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A session on model310. Its cores run one after another in the caller's thread, and the model is
- * told what no instruction says. */
+/* A session on model310. Its cores run one after another in the caller's thread, which also tells
+ * the model facts that no instruction states. */
 #include "engine/model310/session_modelled.h"
 
 #include "ops/ascend/programs.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What session_modelled.c and session_program.c share: sessions on model310. Private to engine/. */
+/* Sessions on model310, shared by session_modelled.c and session_program.c. Private to engine/. */
 #ifndef MONA_SESSION_MODELLED_H
 #define MONA_SESSION_MODELLED_H
 

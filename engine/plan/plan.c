@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Makes a plan: decides on groups (plan_groups.c), rings and tiles (plan_rings.c), and lays out what
- * follows (engine/layout). */
+/* Makes a plan: decides on groups (plan_groups.c), rings and tiles (plan_rings.c), and computes the
+ * resulting layout (engine/layout). */
 #include "engine/plan/planner.h"
 
 /* On the chip L1 is a hard limit: rings, the constants of a group and a row of zeros. Between
- * groups only what copies channels reads maps. */
+ * groups only operators that copy channels read maps. */
 static mona_status check_l1(const mona_plan *plan)
 {
     for (const plan_group *g = mona_plan_first_group(plan); g; g = mona_plan_next_group(plan, g))

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Second step of planning: which operators run depth-first together, and which on whole maps.
  *
- * Depth-first, an operator's weights are read again for every row. While all weights of a model
- * stay in a core's cache this costs nothing, and the whole model is one group. Otherwise it is
- * better to run an operator on whole maps if its weights are larger than its rows (heavy_rows rows
- * of its input and output together), as the maps are then the smaller thing to move. Such an
- * operator is a group of its own, and the operators between two of them form another group. With 4
- * rows, ResNet-50 on 224 x 224 consists almost only of such operators; on 1920 x 1080 its first
- * half does not.
+ * Depth-first, an operator's weights are read again for every row. If all weights of a model stay
+ * in a core's cache this costs nothing, and the whole model is one group. Otherwise it is better to
+ * run an operator on whole maps if its weights are larger than its rows (heavy_rows rows of its
+ * input and output together), since moving the maps then costs less. Such an operator is a group of
+ * its own, and the operators between two of them form another group. With 4 rows, ResNet-50 on 224
+ * x 224 consists almost only of such operators; on 1920 x 1080 its first half does not.
  *
- * What crosses from a group into a later one is a map. If a group read its own maps, two of its
- * bands would both compute the rows under each other's edge and write them twice. So nothing in a
- * group reads its maps: a group ends right after an operator that both it and a later group would
- * read.
+ * A tensor that a later group reads is a map. If a group read its own maps, two of its bands would
+ * both compute the rows under each other's edge and write them twice. So nothing in a group reads
+ * its maps: a group ends right after an operator that both it and a later group would read.
  *
  * An operator that reads a whole map for one row, or one row for a whole map, begins a group.
  *
@@ -83,9 +81,9 @@ static bool reads_all_of(const mona_plan *plan, uint32_t o, uint32_t first)
 /* ---- groups of an AI Core ------------------------------------------------------------------- */
 
 /* L1 holds the constants and rings of a group while it runs. If those of a model do not fit, it is
- * cut into several groups. What crosses between groups is a map in global memory. Only some operators
- * read it there (mona_reads_maps), so a group begins where all others read nothing from before.
- * (formats/compiler/program/cut.c puts SLICEs where a model may be cut.) */
+ * cut into several groups. A tensor between groups is a map in global memory. Only some operators
+ * read it there (mona_reads_maps), so a group begins where all others read nothing from earlier
+ * groups. (formats/compiler/program/cut.c puts SLICEs where a model may be cut.) */
 
 static void find_beginnings(mona_plan *plan)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Last step of planning: on which samples of the inputs a cell of the results depends. Frames that
+/* Last step of planning: which samples of the inputs a cell of the results depends on. Frames that
  * change only in part need this.
  *
- * A cell has a place in an input: its rows and columns, scaled. What it depends on reaches beyond
- * that. The reach is the largest over all cells. Windows in padding count as the nearest row or
- * column, which is more than necessary. */
+ * A cell has a place in an input: its rows and columns, scaled. It depends on samples beyond this
+ * place; the reach is the largest such distance over all cells. Windows in padding count as the
+ * nearest row or column, which overestimates it. */
 #include "engine/plan/planner.h"
 
 static int64_t max_i64(int64_t a, int64_t b)

@@ -14,8 +14,8 @@ mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_pro
 /* Sets plan->parts and plan->reach. */
 void mona_plan_reach(mona_plan *plan, plan_progress *progress);
 
-/* What the rings of a group should take at most: the cache; on an AI Core what its constants leave of
- * L1, less a sixteenth for a row of zeros. */
+/* The most that the rings of a group should take: the cache; on an AI Core the part of L1 that its
+ * constants leave, less a sixteenth for a row of zeros. */
 size_t mona_plan_room(const mona_plan *plan, const plan_group *g);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Shared libraries, a clock and pauses: what a device behind a vendor's driver needs from an
- * operating system beyond port.h. posix_library.c is linked only with such a device. */
+/* Shared libraries, a clock and sleep: operating system services beyond port.h, for a device behind
+ * a vendor's driver. posix_library.c is linked only with such a device. */
 #ifndef MONA_PORT_LIBRARY_H
 #define MONA_PORT_LIBRARY_H
 

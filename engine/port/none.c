@@ -3,7 +3,7 @@
  * instead of posix.c; streams then run each command as it is enqueued. */
 #include "engine/port/port.h"
 
-/* What the compiler was told of the CPU. */
+/* The CPU features that the compiler targets. */
 uint32_t mona_port_cpu_features(void)
 {
     uint32_t features = 0;

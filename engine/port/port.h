@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the engine needs from an operating system: threads, locks and the CPU's features. posix.c is
+/* The engine's needs from an operating system: threads, locks and the CPU's features. posix.c is
  * the port for Unix-like systems. none.c is for bare metal: one thread, and commands run as they
  * are enqueued. No other file of the engine knows which one it is linked with. */
 #ifndef MONA_PORT_H
@@ -53,9 +53,9 @@ void mona_port_condition_destroy(mona_port_condition *condition);
 void mona_port_wait(mona_port_condition *condition, mona_port_mutex *mutex);
 void mona_port_broadcast(mona_port_condition *condition);
 
-/* What threads of the process's only pool may do, in a place that the caller keeps while it is in
- * the pool. `seats` threads at most, 1 to 64, are in `work` at a time, each with a seat of its own,
- * counted from 0. */
+/* Work for threads of the process's only pool; the caller keeps it in place while it is in the
+ * pool. At most `seats` threads, 1 to 64, are in `work` at a time, each with its own seat, counted
+ * from 0. */
 typedef struct mona_port_job {
     void (*work)(struct mona_port_job *job, unsigned seat);
     unsigned seats;
@@ -67,8 +67,7 @@ typedef struct mona_port_job {
 
 /* Adds a job, and threads until there are as many as it has seats. False: the system refuses one. */
 bool mona_port_pool_add(mona_port_job *job);
-/* Threads that have nothing to do go to work, which each ends by itself; it does not matter if none
- * does. */
+/* Idle threads go to work, and each returns by itself; it does not matter if none comes. */
 void mona_port_pool_invite(mona_port_job *job);
 /* Returns when no thread is at work on the job. Without jobs the pool has no threads. */
 void mona_port_pool_remove(mona_port_job *job);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The pool for Unix-like systems: the threads of a process that compute, whatever they compute for.
+/* The pool for Unix-like systems: the computing threads of a process, which all its jobs share.
  *
- * There are as many as the job with the most seats has. They sleep until a job invites them. A job
- * that has invited one goes to the end of the list, so that all have their turn. */
+ * There are as many threads as the largest job has seats. They sleep until a job invites them. A
+ * job that has invited one goes to the end of the list, so that every job has its turn. */
 #include "engine/port/port.h"
 
 #include <pthread.h>

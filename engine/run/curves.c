@@ -2,9 +2,9 @@
 /* Curves over the luma of a frame, for groups of luma rows with the chroma rows that share them.
  *
  * The luma of a chroma sample is the mean of the 2^(shift_x + shift_y) samples that share it,
- * whatever its location among them: over half a sample a curve changes little. Chroma comes first,
- * in pieces of PIECE samples whose means lie on the stack, so that the frame may be changed in
- * place. */
+ * whatever its location among them, since a curve changes little over half a sample. Chroma comes
+ * first, in pieces of PIECE samples whose means lie on the stack, so that the frame may be changed
+ * in place. */
 #include "engine/run/device.h"
 #include "engine/libc.h"
 

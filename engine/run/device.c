@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The host, and what is common to all devices. */
+/* The host device, and code common to all devices. */
 #include "engine/run/device.h"
 
 #include "engine/run/isas.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A device as a table of functions. Private to engine/.
  *
- * Functions that a device leaves NULL do nothing, or the device has no such thing. A CPU leaves
+ * A function that a device leaves NULL does nothing, or is a feature that it lacks. A CPU leaves
  * ai_core NULL: session.c itself runs its plans. */
 #ifndef MONA_DEVICE_H
 #define MONA_DEVICE_H
 
 #include "ops/ops.h"
 
-/* What a device with AI Cores does in place of what a session does on a CPU. It keeps its state in
- * the cores' regions of the arena, at plan->device_offset, and in memory of its own. */
+/* The functions by which a device with AI Cores replaces a session's work on a CPU. It keeps its
+ * state in the cores' regions of the arena, at plan->device_offset, and in its own memory. */
 typedef struct mona_ai_core {
     const mona_op_program *programs; /* by mona_op_kind */
     /* While planning. Sets plan->program if the model has one for these sizes; MONA_ERR_MODEL: it

@@ -7,8 +7,8 @@
  * rows in order, only as far as the next strip of results needs them, and keeps them in a ring just
  * deep enough for its slowest reader. engine/run/schedule.c derives which rows those are.
  *
- * What a later group reads is kept whole, in a map that all cores share. A convolution whose
- * weights are larger than its rows is a group of its own and works on whole maps;
+ * A tensor that a later group reads is kept whole, in a map that all cores share. A convolution
+ * whose weights are larger than its rows is a group of its own and works on whole maps;
  * engine/plan/plan_groups.c decides that. Most networks that produce pictures are a single group
  * without maps. An operator on arrays is a group of its own as well. Arrays lie among the maps;
  * LOAD and STORE see them as planes. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which rows an operator computes when: the arithmetic of running a group depth-first.
+/* When an operator computes which rows: the arithmetic of running a group depth-first.
  *
- * A group's results are what its STOREs write and the maps it leaves to later groups; nothing in
- * the group reads those maps. Let T be the rows of a result that are needed up to some position. An
- * operator that reads rows [a, b) to compute its rows before r needs its source up to b. Going
- * backwards through the operators, the need of each is the largest such b among its readers. The
- * same backwards walk over ranges gives the rows and columns that a whole unit needs. Windows are
+ * A group's results are its STOREs' outputs and its maps for later groups; nothing in the group
+ * reads these maps. Let T be the rows of a result that are needed up to some position. An operator
+ * that reads rows [a, b) to compute its rows before r needs its source up to b. Going backwards
+ * through the operators, the need of each is the largest such b among its readers. The same
+ * backwards walk over ranges gives the rows and columns that a whole unit needs. Windows are
  * monotonic (later rows never need earlier input), so rings only move forward. The rows that a ring
  * must hold are those from the oldest one that a reader has yet to read to the newest one computed.
  *

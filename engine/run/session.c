@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A session: a plan placed in the caller's arena, and how its rows are computed.
  *
- * Each core works in its own region of the arena. Cores share constants and the maps between groups.
- * A group begins when all of the one before is computed, and inside a group no core reads what
- * another writes; session_share.c divides the work. */
+ * Each core works in its own region of the arena. Cores share constants and the maps between
+ * groups. A group begins when the previous one is complete, and inside a group no core reads data
+ * that another writes; session_share.c divides the work. */
 #include "engine/run/session.h"
 
 #include "engine/libc.h"
 
-/* What lies at the beginning of the arena: the session, its workers, and unless it is linked, a
- * copy of the plan, with shapes and operators. */
+/* The beginning of the arena: the session, its workers, and unless the plan is linked, a copy of it
+ * with shapes and operators. */
 typedef struct state_layout {
     size_t workers, plan, shapes, ops, bytes;
 } state_layout;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What session.c and session_modelled.c share. Private to engine/. */
+/* Shared by session.c and session_modelled.c. Private to engine/. */
 #ifndef MONA_SESSION_H
 #define MONA_SESSION_H
 

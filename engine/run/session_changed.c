@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A run that computes only what has changed since an earlier one.
+/* A run that computes only what changed since an earlier one.
  *
  * The grid of the results is divided into cells. A cell has changed if a rectangle overlaps what it
  * depends on (plan_reach). Changed cells are joined into units, which are computed like whole
- * bands; what lies between units is copied from the earlier outputs. A unit starts from nothing:
- * the rows and columns around it that it depends on are computed for it alone. So a few large units
- * are better than many small ones.
+ * bands; samples between units are copied from the earlier outputs. A unit starts from scratch: the
+ * rows and columns around it that it depends on are computed for it alone. So a few large units are
+ * better than many small ones.
  *
- * Every share goes through all rows of cells, which are the same for all, and takes those that are
- * its part of the work. A unit may lie in another core's band: rings are as deep as any band
- * needs, provided that strips lie where they lie in that band. */
+ * Every share goes through the same rows of cells and takes its part of the work. A unit may lie in
+ * another core's band: rings are as deep as any band needs, provided that strips lie at the same
+ * places as in that band. */
 #include "engine/run/session.h"
 
 #include "engine/libc.h"
@@ -29,7 +29,7 @@ typedef struct part {
     uint64_t changed[WORDS];
 } part;
 
-/* What is the same for all parts of a run. */
+/* State shared by all parts of a run. */
 typedef struct sweep {
     worker *w;
     const plan_group *g;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How cores share the work of a run, group by group.
  *
- * A group is divided into bands of rows, one for each core, and a band into tiles and strips. Strips
- * are numbered over the whole group. A core takes those of its own band one by one; when none are
- * left it takes over a band that nobody has begun, or half of what another core has left, from which
- * it starts as at the start of a band. So a core that comes late, or never, or is interrupted, delays
- * nobody by more than a strip and what is not worth dividing. Where rows of a band cannot be computed
- * on their own, the band counts as one strip.
+ * A group is divided into bands of rows, one for each core, and a band into tiles and strips.
+ * Strips are numbered over the whole group. A core takes those of its own band one by one; when
+ * none are left it takes over a band that nobody has begun, or half of what another core has left,
+ * from which it starts as at the start of a band. So a core that comes late, or never, or is
+ * interrupted, delays the others by at most a strip and a part not worth dividing. If rows of a
+ * band cannot be computed separately, the band counts as one strip.
  *
- * Cores hold a pin while they look for strips or compute them, and the last one to release it begins
- * the next group. None can begin or end while somebody holds one. */
+ * Cores hold a pin while they look for strips or compute them, and the last one to release it
+ * begins the next group. None can begin or end while any core holds one. */
 #include "engine/run/session.h"
 
 #include "engine/libc.h"
@@ -35,8 +35,8 @@ static uint32_t strips_of_tile(const mona_plan *plan, const plan_group *g)
     return ceil_div_u32(ceil_div_u32(g->grid_height, g->parts), plan->strip_rows);
 }
 
-/* Sets how a group is divided. Half of what is left is worth it if it has more rows than the other
- * half's start costs: up to all of those that a row depends on. */
+/* Sets how a group is divided. Taking half of the rest is worth it if it has more rows than
+ * starting costs: up to all rows that a row depends on. */
 static void divide(mona_session *s, const plan_group *g)
 {
     const mona_plan *plan = s->plan;
@@ -130,7 +130,7 @@ static bool pin(mona_session *s)
     return pins;
 }
 
-/* The group is open to those who find it; those who wait for it are told. Outside the lock, as they
+/* The group is open to cores that find it; waiting ones are notified. Outside the lock, as they
  * would only block on it. */
 static void tell(mona_session *s, uint32_t turn, bool invites)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A stream as a thread of the host.
+/* A stream as a host thread.
  *
- * A stream is a ring of commands and one thread that takes them in order. Two counters are its
- * state: `queued` commands were ever enqueued, `done` were ever finished. What an event keeps of a
- * record is its number among the commands: it has been reached once the stream has done that many.
- * If the port has no threads, a command runs inside the call that enqueues it. */
+ * A stream is a ring of commands and one thread that takes them in order. Its state is two
+ * counters: of commands ever enqueued, `queued`, and ever finished, `done`. An event keeps the
+ * number of its record among the commands: it is reached once the stream has done that many. If the
+ * port has no threads, a command runs inside the call that enqueues it. */
 #include "engine/run/device.h"
 
 #include "engine/libc.h"
@@ -99,7 +99,7 @@ static mona_status execute(const mona_device *device, const command *c)
     case COMMAND_RECORD:
         return MONA_OK;
     case COMMAND_WAIT:
-        /* What a failed stream should have delivered is missing, so the failure is passed on. */
+        /* A failed stream's results are missing, so the failure is passed on. */
         return mona_event_synchronize(&c->wait);
     }
     return MONA_ERR_STATE;

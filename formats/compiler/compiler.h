@@ -121,7 +121,7 @@ bool compiler_set_precision(compiler *c, const compiler_options *options, bool i
 bool compiler_measure_layers(compiler *c, const compiler_options *options,
                              const reference_array *inputs, format_error *error);
 
-/* What a compiled model loses compared with the fp32 network, on the caller's samples. */
+/* The loss of a compiled model against the fp32 network, on the caller's samples. */
 typedef struct compiler_loss {
     double drop;  /* in the caller's unit: dB, share of decisions that change, ... */
     double noise; /* noise-to-signal ratio of its outputs: squared error / squared signal */
@@ -158,7 +158,7 @@ graph *compiler_graph(compiler *c, bool fused);
 bool compiler_emit(compiler *c, const compiler_options *options, uint8_t **bytes, size_t *size,
                    format_error *error);
 
-/* What the rules did when the model was last emitted; valid until the next compiler_emit or
+/* The rules' effects when the model was last emitted; valid until the next compiler_emit or
  * compiler_close. */
 const fusion_log *compiler_log(const compiler *c);
 

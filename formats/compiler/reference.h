@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs the model that a graph was imported from, operator by operator as ONNX defines them
- * (formats/reference), on the compiler's samples: the judge of all that import, passes and
- * quantisation make of it. */
+/* Runs the model from which a graph was imported, operator by operator as ONNX defines them
+ * (formats/reference), on the compiler's samples, to judge import, passes and quantisation. */
 #ifndef MONA_COMPILER_REFERENCE_H
 #define MONA_COMPILER_REFERENCE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Files beside a model, which the model names. As the name is untrusted, nothing outside the
+/* Files beside a model that the model names. As the names are untrusted, nothing outside the
  * model's folder is opened, whatever the path or link. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* An ONNX model in memory: values, and the nodes that compute them in execution order.
  *
- * The branches of an If become part of the graph. What is left of the If is an operator with the
- * inputs condition, result of the one branch, result of the other; one for each of its outputs.
+ * The branches of an If become part of the graph. For each of its outputs, the If becomes an
+ * operator with three inputs: the condition, and the results of the two branches.
  *
  * Reading resolves names to values, decodes constants (initialisers and Constant nodes) to tensors,
  * and converts nodes of older operator sets to the current form (onnx_upgrade.c), so that there is
@@ -79,7 +79,7 @@ typedef struct onnx_value {
     int64_t dequantised_axis;
 } onnx_value;
 
-/* What the model declares about an input; dims: -1 where they are open. */
+/* The model's declaration of an input; dims: -1 where they are open. */
 typedef struct onnx_input {
     uint32_t value;
     element_type type;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Operators that keep all elements and change only their places or the shape. */
+/* Operators that keep all elements and change only their order or the shape. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ bool op_identity(op_call *c)
     return reshaped(c, op_in(c, 0)->rank, op_in(c, 0)->dims);
 }
 
-/* Of the results of two branches, that of the one that the condition takes. */
+/* The result of the branch that the condition takes. */
 bool op_if(op_call *c)
 {
     const tensor *taken = op_in(c, 1), *other = op_in(c, 2);

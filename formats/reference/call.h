@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the operators of the reference executor share: the form of a call, access to inputs, and
+/* Shared by the operators of the reference executor: the form of a call, access to inputs, and
  * creation of outputs.
  *
  * Each operator has one function with two purposes. It first determines type and shape of each

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolutions of floats and of integers, as products of the filters and what they see. */
+/* Convolutions of floats and of integers, as products of the filters and their windows. */
 #include <inttypes.h>
 #include <string.h>
 

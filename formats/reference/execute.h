@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The reference executor: runs an ONNX graph node by node, in the types of its tensors, with plain
  * loops that share nothing with the engine. Numbers of all float types are computed as doubles and
- * rounded once to the type of the result; the sums of products of floats are fp32. Everything else is
- * judged by it. */
+ * rounded once to the type of the result; the sums of products of floats are fp32. All other
+ * execution is judged against it. */
 #ifndef MONA_REFERENCE_EXECUTE_H
 #define MONA_REFERENCE_EXECUTE_H
 

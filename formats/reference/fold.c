@@ -47,7 +47,7 @@ static bool remove_unused(onnx_graph *g)
 
 typedef enum known { KNOWN_NOTHING, KNOWN_SHAPES, KNOWN_DATA } known;
 
-/* What is known about all inputs of a node. */
+/* The knowledge about all inputs of a node. */
 static known read_inputs(folding *f, const onnx_node *node)
 {
     known all = KNOWN_DATA;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Constant and shape propagation: computes what does not depend on the contents of inputs before
- * the model is compiled. */
+/* Constant and shape propagation: computes everything that does not depend on the contents of
+ * inputs before the model is compiled. */
 #ifndef MONA_REFERENCE_FOLD_H
 #define MONA_REFERENCE_FOLD_H
 

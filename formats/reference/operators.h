@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The operators of the reference executor: their table, and their functions, which similar ones
- * share. */
+/* The operators of the reference executor: their table and their functions, some shared by similar
+ * operators. */
 #ifndef MONA_REFERENCE_OPERATORS_H
 #define MONA_REFERENCE_OPERATORS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Products of matrices, which convolutions are too. */
+/* Matrix products, also used for convolutions. */
 #ifndef MONA_REFERENCE_PRODUCT_H
 #define MONA_REFERENCE_PRODUCT_H
 

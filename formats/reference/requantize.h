@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What QLinearConv, QLinearMatMul and the ...Integer operators share. */
+/* Shared by QLinearConv, QLinearMatMul and the ...Integer operators. */
 #ifndef MONA_REFERENCE_REQUANTIZE_H
 #define MONA_REFERENCE_REQUANTIZE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* NonMaxSuppression: of boxes that overlap, those with the highest scores. */
+/* NonMaxSuppression: of overlapping boxes, keeps those with the highest scores. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What all operators on arrays share: the amount of their work, bounds, and conversion of elements
- * to numbers. */
+/* Shared by all operators on arrays: the amount of work, bounds, and conversion of elements to
+ * numbers. */
 #include "ops/arrays/arrays.h"
 
 #include "engine/cpu/c/compiler.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ARRAY_MAP's functions of fp32 numbers. Those of a few fp32 operations are inlined into loops of
- * their own, which compilers vectorise; array_float64.c has the others. */
+/* ARRAY_MAP's functions of fp32 numbers. Those of a few fp32 operations are inlined into separate
+ * loops, which compilers vectorise; array_float64.c has the others. */
 #include "ops/arrays/arrays.h"
 
 #include "engine/cpu/c/compiler.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ARRAY_MAP: a function of the elements of up to three arrays, block by block: operands are
- * converted to numbers, and results are stored. First, dimensions that all operands walk as if they
- * were one are joined, so that rows are as long as possible. */
+ * converted to numbers, and results are stored. First, dimensions that all operands traverse like a
+ * single one are joined, so that rows are as long as possible. */
 #include "ops/arrays/arrays.h"
 
 enum { MAP_OPERANDS = 3 };

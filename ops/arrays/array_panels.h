@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Products of matrices in panels, of fp32 or of 64-bit numbers, for ARRAY_MATMUL and ARRAY_WINDOW.
  *
- * A result is divided into tiles of PANEL_ROWS x PANEL_COLUMNS sums, and each tile is an item of
- * its own. The inner dimension is taken in steps of PANEL_DEPTH. In each step that much of a's rows
- * and b's columns is converted to numbers and packed side by side in panels, whatever their types
- * and strides, and the panels are multiplied. A sum adds its products one after another with the
- * inner index ascending, so tiles and steps do not change the result.
+ * A result is divided into tiles of PANEL_ROWS x PANEL_COLUMNS sums, and each tile is an item. The
+ * inner dimension is processed in steps of PANEL_DEPTH. In each step this part of a's rows and b's
+ * columns is converted to numbers and packed side by side in panels, whatever their types and
+ * strides, and the panels are multiplied. A sum adds its products one after another with the inner
+ * index ascending, so tiles and steps do not change the result.
  *
  * Operators define how rows of a and b are read (panel_reader). Private to ops/. */
 #ifndef MONA_OPS_ARRAY_PANELS_H
@@ -32,7 +32,7 @@ typedef struct panel_reader {
     /* Reads a[row][k .. k + count), and b[k][the tile's columns]. */
     void (*row_of_a)(const panel_tile *tile, uint32_t row, uint32_t k, uint32_t count, void *to);
     void (*row_of_b)(const panel_tile *tile, uint32_t k, void *to);
-    /* What the sums of a row begin with. NULL: 0. */
+    /* The initial value of a row's sums. NULL: 0. */
     array_number (*start)(const panel_tile *tile, uint32_t row);
     /* The element of the output for the tile's first sum in a row. The others follow it. */
     uint64_t (*place)(const panel_tile *tile, uint32_t row);

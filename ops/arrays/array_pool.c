@@ -24,7 +24,7 @@ static int64_t counted(const mona_array_axis *a, uint32_t out, bool include_pad)
     return to - from;
 }
 
-/* What a sum is divided by. A window without samples has a sum of 0, which is divided by 1. */
+/* The divisor of a sum. A window without samples has a sum of 0 and a divisor of 1. */
 static float number_of(const mona_array_window *w, uint32_t output)
 {
     uint32_t index[3];

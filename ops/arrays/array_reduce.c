@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ARRAY_REDUCE. The numbers of an output are taken one after another, so the result does not depend
- * on which outputs are computed together. If the elements of one output lie closer together than
- * those of neighbours, outputs are computed one by one; otherwise a block of outputs at a time, in
- * loops that become vector code. */
+/* ARRAY_REDUCE. The numbers of an output are combined one after another, so the result does not
+ * depend on which outputs are computed together. If the elements of one output lie closer together
+ * than those of neighbouring outputs, outputs are computed one by one; otherwise in blocks, by
+ * loops that compilers vectorise. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/real.h"
 

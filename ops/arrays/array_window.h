@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Windows over 1 to 3 axes: what convolutions and pools on arrays share. Private to ops/. */
+/* Windows over 1 to 3 axes, shared by convolutions and pools on arrays. Private to ops/. */
 #ifndef MONA_OPS_ARRAY_WINDOW_H
 #define MONA_OPS_ARRAY_WINDOW_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the operators on arrays share: walks over elements, and conversion of elements to numbers
- * and back, as engine/array_format.h defines it. Private to ops/. */
+/* Shared by the operators on arrays: walks over elements, and conversion of elements to numbers and
+ * back, as engine/array_format.h defines it. Private to ops/. */
 #ifndef MONA_OPS_ARRAYS_H
 #define MONA_OPS_ARRAYS_H
 

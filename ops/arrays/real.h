@@ -2,8 +2,8 @@
 /* Elementary functions in fp64, made only of + - * / and operations on integers. They need no
  * mathematics library and give the same bits on every machine that rounds IEEE binary64 to nearest
  * even. Arguments are fp32 numbers, or results of arithmetic on a few of them (no fp64 subnormals).
- * Relative errors are about 10^-13, so that rounding to fp32 is right except for values closer than
- * that to a tie. Infinities and NaNs give what IEEE 754 defines. */
+ * Relative errors are about 10^-13, so rounding to fp32 is correct except for values closer than
+ * that to a tie. Infinities and NaNs follow IEEE 754. */
 #ifndef MONA_OPS_REAL_H
 #define MONA_OPS_REAL_H
 

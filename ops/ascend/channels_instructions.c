@@ -2,7 +2,7 @@
 /* CONCAT and SLICE on the chip. Parts of whole blocks go through UB, which has two halves, so that
  * one is filled while the other is emptied. The scalar unit copies other parts channel by channel.
  *
- * Flags, event h for either half of UB:
+ * Flags, event h for half h of UB:
  *   MTE1 -> MTE3    the half is full
  *   MTE3 -> MTE1    the half is empty */
 #include "ops/ascend/programs.h"

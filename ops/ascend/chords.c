@@ -18,7 +18,7 @@ static int32_t value_of(const uint8_t *table, mona_type type, uint32_t x)
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-/* What the sum becomes when the chord is added for u. */
+/* The sum after the chord is added for u. */
 static float added(const mona_chord *l, float sum, uint32_t u)
 {
     return half(sum + half(half((float)u + l->shift) * l->slope));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A table of 256 bytes on the vector unit, which cannot look anything up: a sum of chords of
- * its curve. Private to ops/.
+/* A table of 256 bytes on the vector unit, which has no table look-up: a sum of chords of its
+ * curve. Private to ops/.
  *
  * Chord k covers the indices from `begin` on, `length` steps up. At index x it adds
  *
@@ -8,7 +8,7 @@
  *
  * to a sum in fp16. The sum begins at HELD + table[0], and HELD = 1.5 * 2^10 keeps it in [2^10,
  * 2^11), where fp16 holds integers only. So each chord adds an integer: 0 below `begin`, and beyond
- * its end what the table gains over its length. What it adds in between was compared with the table
+ * its end the table's increase over its length. Its values in between were compared with the table
  * when the chords were found, step by step in fp16. */
 #ifndef MONA_OPS_CHORDS_H
 #define MONA_OPS_CHORDS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* columns.h explains what these do. */
+/* See columns.h. */
 #include "ops/ascend/columns.h"
 
 #include "engine/arith.h"
@@ -114,7 +114,7 @@ uint32_t mona_columns_choose(mona_columns *p)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Of small pixels whole groups are read, and no copy may have filled the last one. */
+/* Small pixels are read in whole groups, and no copy may have filled the last one. */
 void mona_columns_clear(const mona_columns *p)
 {
     if (p->in_c0 < AC_FRACTAL)

@@ -3,9 +3,9 @@
  * adds residuals that the cube does not add; conv_store.c rounds the results and stores them.
  *
  * A drain writes whole fractals, so rows of A beyond the last pixel are processed as well. They are
- * zeros times weights, hence finite, and nothing stores them. There may be room between the pieces
- * of t (conv_store.c). It is cleared once, so that one vector instruction can run over all of t.
- * Between vector instructions that depend on each other there is a barrier of V. */
+ * zeros times weights, hence finite, and nothing stores them. There may be gaps between the pieces
+ * of t (conv_store.c). These are cleared once, so that one vector instruction can run over all of
+ * t. A barrier of V separates vector instructions that depend on each other. */
 #include "ops/ascend/conv_instructions.h"
 
 /* ---- UB ------------------------------------------------------------------------------------- */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Output rows of a convolution as an AI Core program: tiles and the cube. conv_packing.h says what
- * rows of A and columns of B are; conv_finish.c has the vector work.
+/* Output rows of a convolution as an AI Core program: tiles and the cube. conv_packing.h defines
+ * rows of A and columns of B; conv_finish.c has the vector work.
  *
  * A tile is 16 * m1 rows of A for one group of parts. m1 is as large as half of L0A, half of L0C
  * and UB allow: issuing a load3d takes the scalar unit longer than MTE1 needs to move 32 fractals,
- * so each load3d should move many. All tiles of an output row have the same size, but for rounding.
- * Of fp16 results with few pixels in a row, a tile takes several rows, each from a fractal on.
+ * so each load3d should move many. All tiles of an output row have the same size, apart from
+ * rounding. If fp16 results have few pixels in a row, a tile holds several rows, each from a
+ * fractal on.
  *
  * K is counted in fractals and cut into chunks that fill half of L0A, so that MTE1 fills one half
  * while the cube works on the other. Every chunk is multiplied by the weights of all parts of the
@@ -114,7 +115,7 @@ static void choose_tile(program *p)
 
 /* ---- operands ------------------------------------------------------------------------------- */
 
-/* What a load3d reads: rows of A, 32 bytes each, `step` columns apart, from byte `skip` on. */
+/* The operand of a load3d: rows of A, 32 bytes each, `step` columns apart, from byte `skip` on. */
 typedef struct operand {
     ac_address at;
     uint32_t bytes; /* bytes from `at` on; what lies beyond reads as zero */

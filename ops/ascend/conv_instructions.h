@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The AI Core program that computes a few output rows of a convolution: what conv_instructions.c,
- * conv_finish.c, conv_residual.c and conv_store.c share. Private to ops/. */
+/* The AI Core program that computes a few output rows of a convolution, shared by
+ * conv_instructions.c, conv_finish.c, conv_residual.c and conv_store.c. Private to ops/. */
 #ifndef MONA_OPS_CONV_INSTRUCTIONS_H
 #define MONA_OPS_CONV_INSTRUCTIONS_H
 

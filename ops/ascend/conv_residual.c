@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A residual that the cube does not add, because it is fp16 or has a form that load3d cannot read.
- * It is copied to UB, brought to fp16 and scaled as [16 channels][pixel][16], and added to t.
+ * It is copied to UB, converted to fp16, scaled as [16 channels][pixel][16] and added to t.
  *
- * Copies are of whole blocks of 32 bytes. A residual of fp16 in blocks of 16 channels then only has
- * to be scaled; any other is spread by the scalar unit. */
+ * Copies are of whole blocks of 32 bytes. An fp16 residual in blocks of 16 channels then only needs
+ * scaling; the scalar unit spreads any other. */
 #include "ops/ascend/conv_instructions.h"
 
 /* Blocks of 16 channels that a part of the results has. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How a tile's results are rounded and leave UB.
+/* Rounds a tile's results and stores them from UB.
  *
- * Rounding puts the results into the order they have at their place. They leave in blocks of 32
- * bytes; the scalar unit copies what is left of a row, since no byte beyond it may be written.
+ * Rounding puts the results into their final order. They are stored in blocks of 32 bytes; the
+ * scalar unit copies the rest of a row, since no byte beyond it may be written.
  *
- * Results of 8 bits. A block of 32 bytes holds 32 lanes, which are two blocks of fp16. How these
- * are found depends on the lane blocks of a part:
+ * Results of 8 bits. A block of 32 bytes holds 32 lanes, which are two blocks of fp16. Their places
+ * depend on the lane blocks of a part:
  *   one       They are in order already, and so are rows of planes.
  *   two       They come from two drains. The blocks of a vector instruction are all the same stride
  *             apart, so it could take no more than one block of each. So the n rows of each lane
@@ -13,8 +13,8 @@
  *             r of either lane block, and its 4 results are columns of the output, n apart.
  *   8 or 16   The 8 blocks of a repeat are those of one row, and its results lie side by side.
  *
- * Results of fp16. A block of t is a block of the output. Those of a lane block lie `width` blocks
- * apart there. */
+ * Results of fp16. A block of t is a block of the output, where the blocks of a lane block lie
+ * `width` blocks apart. */
 #include "ops/ascend/conv_instructions.h"
 
 enum { CUTS = 4, REPEAT_BLOCKS = 8, MAX_GAP = UINT16_MAX };

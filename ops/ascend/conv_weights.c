@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The constants of a packing: what lanes and fractals of B hold. conv_packing.h explains
- * these.
+/* The constants of a packing: the contents of lanes and fractals of B, which conv_packing.h
+ * explains.
  *
  * Bias. For sources of 8 bits it is one more fractal of K. Its row of A is 1, B, B, ... with B =
  * 255 for u8 and 127 for s8: eight bytes again and again, which load3d reads with a step of one
@@ -8,9 +8,9 @@
  * in s32. The vector unit writes the bias to L0C instead where |bias| is too large for that (over
  * 900,000 for u8), and for fp16, whose sums begin with the bias.
  *
- * Residual. One of 8 bits is multiplied by ones and drained with its scale, which gives
- * f16(r * scale): the product of 8 and 11 bits is exact in fp32 and is rounded once. So the result
- * is the same as that of widening and multiplying. */
+ * Residual. An 8-bit residual is multiplied by ones and drained with its scale, which gives f16(r *
+ * scale): the product of 8 and 11 bits is exact in fp32 and is rounded once. So the result is the
+ * same as that of widening and multiplying. */
 #include "ops/ascend/conv_packing.h"
 #include "ops/ascend/programs.h"
 

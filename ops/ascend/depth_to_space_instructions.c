@@ -10,7 +10,7 @@
  * rows.
  *
  * Output rows of one input row share its lanes, if UB can hold those of a whole channel block of
- * the output. Else they are made for 16 channels at a time, and again for each row.
+ * the output. Otherwise they are made for 16 channels at a time, again for each row.
  *
  * Flags, event 0:
  *   V -> MTE1    the input may be copied
@@ -122,7 +122,7 @@ static uint32_t make_lanes(const program *p, uint32_t first)
 
 /* ---- out ------------------------------------------------------------------------------------ */
 
-/* What is transposed of a channel block: channels c_first, c_first + 1, ..., `there` of them in
+/* The part of a channel block to transpose: channels c_first, c_first + 1, ..., `there` of them in
  * lanes, to row dy of each block. */
 typedef struct part {
     uint32_t c_first, there, dy;

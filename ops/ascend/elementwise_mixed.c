@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ADD and MUL as an AI Core program where elementwise_instructions.c cannot let rows agree element
- * by element: other channel blocks, a single channel or a single pixel for all, slopes, or zeros
- * after the last channel that the result would not keep.
+/* ADD and MUL as an AI Core program for the cases where rows do not agree element by element:
+ * different channel blocks, a single channel or a single pixel for all, slopes, or zeros after the
+ * last channel that the result would not keep.
  *
  * Every pixel is widened to whole blocks of 16 fp16 values, *slices* of its channels. An operand
  * with fewer channels is spread (pixels.h), and one with a single channel for all is repeated. The

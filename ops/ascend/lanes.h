@@ -54,7 +54,7 @@ typedef struct mona_side {
 void mona_turn(ac_core *core, uint32_t element, const mona_side *to, const mona_side *from,
                uint32_t repeats);
 
-/* What UB holds at once: for each of calls[0] to calls[rows - 1], `count` columns of its row from
+/* The contents of UB: for each of calls[0] to calls[rows - 1], `count` columns of its row from
  * column x on. The rows lie one after another, each beginning at a multiple of 32 pixels. */
 typedef struct mona_piece {
     const mona_row_call *calls;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* LOAD of one plane of 8 bits into a tensor of one channel and the same type. A row of the tensor
- * equals the row of the plane, and MTE2 copies it. What does not fill a block of 32 bytes goes
- * through UB, where the scalar unit adds zeros: those columns are padding or have not been computed
+ * equals the row of the plane, and MTE2 copies it. A rest that does not fill a block of 32 bytes
+ * goes through UB, where the scalar unit adds zeros: those columns are padding or not computed
  * yet. */
 #include "ops/ascend/lanes.h"
 #include "ops/ascend/programs.h"

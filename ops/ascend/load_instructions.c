@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* LOAD as an AI Core program: planes -> UB -> lanes -> channel blocks -> L1 (lanes.h).
  *
- * A *stream* is what one row of pixels takes from one plane: one row of the plane, or with block 2
- * or 4 one of the 2 or 4 rows. Its samples are `block` channels of the tensor.
+ * A *stream* is one row of pixels' samples from one plane: one row of the plane, or with block 2 or
+ * 4 one of the 2 or 4 rows. Its samples are `block` channels of the tensor.
  *
  * A *piece* is a number of rows, or a number of groups of pixels of one row, as much as UB can
  * hold. Its rows lie one after another, each beginning at a multiple of 32 pixels. So one copy can
@@ -13,15 +13,15 @@
  * and scaled.
  *
  * Copies are of whole blocks of 32 bytes, but no byte beyond a row of a plane may be read. So the
- * columns of a call are first extended to a multiple of 32 pixels: to the right if the plane goes
- * on there, else to the left. Where neither is possible, the scalar unit copies the rest.
+ * columns of a call are first extended to a multiple of 32 pixels: to the right if the plane
+ * continues there, else to the left. If neither is possible, the scalar unit copies the rest.
  *
  * UB holds the samples of all streams, one widened stream, lanes, and channel blocks. Parts of it
  * that belong to no row are turned as well; they hold zeros first and finite values later.
  *
  * The last block of 32 bytes of an output row may have up to three pixels beyond the row. They must
- * be zeros, as these columns are padding or will be computed later. They are: the scalar unit
- * copies what does not fill a block, and fills the rest of the block with zeros.
+ * be zeros, as these columns are padding or will be computed later. So the scalar unit copies
+ * samples that do not fill a block, and fills the rest of the block with zeros.
  *
  * STOREs of the last strip may still be leaving the upper half of UB. Nothing is written there
  * before make_blocks() has waited for MTE3.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Gives pixels of c0 < 16 channels, side by side in fp16, a block of their own and back, by
+/* Spreads pixels of c0 < 16 channels, side by side in fp16, to one block each and back, by
  * transposes. Private to ops/. */
 #ifndef MONA_OPS_PIXELS_H
 #define MONA_OPS_PIXELS_H

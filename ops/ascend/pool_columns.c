@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The taps of a window across, for pool_instructions.c. */
+/* Combines the taps of a window across, for pool_instructions.c. */
 #include "ops/ascend/columns.h"
 
 #include "engine/arith.h"

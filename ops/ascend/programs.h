@@ -23,7 +23,7 @@ void mona_store_program(const mona_row_call *calls, uint32_t count);
 uint32_t mona_store_together(const mona_bound_op *const *stores, uint32_t count);
 void mona_store_by_scalar(const mona_row_call *calls, uint32_t count);
 
-/* CONV, without a function in its epilogue: constants of others are those of row kernels. */
+/* CONV without a function in its epilogue; others have the constants of row kernels. */
 bool mona_conv_has_program(const mona_bound_op *bound);
 void mona_conv_program(const mona_row_call *calls, uint32_t count);
 size_t mona_conv_program_constants(const mona_bound_op *bound);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* RESIZE as an AI Core program, for any scale: column by column. columns.h says what a piece is;
- * here it has all rows of the calls.
+/* RESIZE as an AI Core program, for any scale, column by column. columns.h defines a piece; here it
+ * has all rows of the calls.
  *
  * Steps:
  *   1. Down. The rows of the taps are copied from L1 one by one, widened to fp32, multiplied by the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The AI Core program that computes some output rows of a RESIZE: what resize_instructions.c, which
- * explains it, and resize_sums.c share. Private to ops/. */
+/* The AI Core program that computes some output rows of a RESIZE, shared by resize_instructions.c,
+ * which explains it, and resize_sums.c. Private to ops/. */
 #ifndef MONA_OPS_RESIZE_PROGRAM_H
 #define MONA_OPS_RESIZE_PROGRAM_H
 

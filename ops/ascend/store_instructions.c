@@ -3,18 +3,19 @@
  *
  * STOREs of one tensor run together, so that it is copied to UB and transposed only once.
  *
- * A *stream* is what one row of pixels gives to one plane: one row of the plane, or with block 2 to
+ * A *stream* is one row of pixels' samples for one plane: one row of the plane, or with block 2 to
  * 4 one of that many rows. A stream is stored while the next is computed. MTE3 stores whole blocks
  * of 32 bytes, for all rows in one copy if their planes' rows are whole blocks apart. The scalar
- * unit stores what does not fill a block at either end, since no byte beyond a row may be written.
+ * unit stores samples that do not fill a block at either end, since no byte beyond a row may be
+ * written.
  *
- * Rows are copied from the block of 32 bytes on in which their first pixel lies. UB holds channel
+ * Rows are copied from the block of 32 bytes that holds their first pixel on. UB holds channel
  * blocks, lanes, one stream as fp16 if it must be scaled or clipped, the samples of all streams,
  * and a block of the largest sample. Parts that belong to no row are transposed as well, so they
  * are cleared first.
  *
  * The LOAD of the next strip begins while samples are still being stored (mona_modelled_begin).
- * They are in the upper half of UB, where LOAD writes nothing before MTE3 has finished.
+ * These are in the upper half of UB, where LOAD writes nothing before MTE3 has finished.
  *
  * Flags, event 0:
  *   MTE1 -> V    channel blocks are in UB

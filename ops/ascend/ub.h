@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What AI Core programs do with the unified buffer: they divide it up, fill it and empty it.
- * Private to ops/. */
+/* Divides, fills and empties the unified buffer for AI Core programs. Private to ops/. */
 #ifndef MONA_OPS_UB_H
 #define MONA_OPS_UB_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds interlaced frames that are not marked as such by what they look like.
+/* Finds, from their samples, interlaced frames that are not marked as such.
  *
  * A frame that mixes two moments shows comb teeth where something moves: a row differs from both
- * neighbours and agrees with the rows two away. libavfilter's idet tells in which order the fields
- * were taken, but it also sees fields in some progressive frames, such as those of test patterns;
+ * neighbours and agrees with the rows two away. libavfilter's idet finds the order in which the
+ * fields were taken, but it also sees fields in some progressive frames, such as test patterns;
  * there the teeth decide. A frame is judged together with the eight frames before it and the eight
  * after it. */
 #ifndef MONA_INTERLACE_DETECT_H
@@ -24,7 +24,7 @@ enum {
     INTERLACE_DETECT_WAITING = INTERLACE_DETECT_REACH + 2
 };
 
-/* What was found in one frame. */
+/* Findings in one frame. */
 typedef struct interlace_detect_sight {
     int8_t order;            /* of fields: 1 top first, -1 bottom first, 0 progressive, 2 unclear */
     uint32_t moving, combed; /* counts of the samples examined */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* BT.601 full range. Planes have b bits; of pictures of 8 bits, b - 8 of these are fractions of a
- * step:
+/* BT.601 full range. Planes have b bits; for 8-bit pictures, b - 8 of them are fractions of a step:
  *
  *     Y  =  0.299 R + 0.587 G + 0.114 B        R = Y + 1.402 Cr
  *     Cb = (B - Y) / 1.772 + 128               G = Y - 0.344136 Cb - 0.714136 Cr
@@ -8,7 +7,7 @@
  *
  * Each result is rounded to nearest. Planes are then off by at most half of 2^(8 - b), and a colour
  * by at most 1 + 1.772 times that. With 10 bits or more this is less than half a step, so colours
- * of 8 bits are restored exactly. Those of 16 are off by up to two steps. */
+ * of 8 bits are restored exactly. Colours of 16 bits are off by up to two steps. */
 #include "pipeline/image/colour.h"
 
 #include "pipeline/stages/sample.h"

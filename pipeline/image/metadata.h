@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the file of a still picture contains besides pixels: EXIF, XMP, colour profile, comments. */
+/* The contents of a still picture's file besides pixels: EXIF, XMP, colour profile, comments. */
 #ifndef MONA_METADATA_H
 #define MONA_METADATA_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Turns pictures as players show them: by quarter turns and mirrors, as the display matrix of a
- * QuickTime file or a photograph's EXIF says. */
+/* Turns pictures the way players show them: by quarter turns and mirroring, as a QuickTime file's
+ * display matrix or a photograph's EXIF says. */
 #ifndef MONA_ORIENTATION_H
 #define MONA_ORIENTATION_H
 

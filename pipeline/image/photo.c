@@ -148,7 +148,7 @@ bool photo_write(const photo *p, const AVFrame *whole, const AVFrame *made, pipe
         return pipeline_fail(error, "out of memory");
     colour_join(&image, &planes);
     const bool good = (add_change(&image, p, whole) || pipeline_fail(error, "out of memory")) &&
-                      still_write(&image, p->result, error);
+                      still_write(&image, p->result, p->path, error);
     free(image.pixels);
     return good;
 }

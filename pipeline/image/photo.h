@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A still picture as a film of one frame. Its planes are luma and chroma of full range and full
- * resolution, of so many bits that only the result is rounded. Clean pictures pass the denoiser
+ * resolution, with enough bits that only the result is rounded. Clean pictures pass the denoiser
  * unchanged, so that the result is the same as without it. */
 #ifndef MONA_PHOTO_H
 #define MONA_PHOTO_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Decodes still pictures with libav: kinds that stb_image does not read, and files that are cut off
- * or damaged. */
+/* Decodes still pictures with libav: kinds that stb_image does not read, and truncated or damaged
+ * files. */
 #ifndef MONA_PICTURE_DECODE_H
 #define MONA_PICTURE_DECODE_H
 

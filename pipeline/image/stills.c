@@ -331,7 +331,7 @@ static AVFrame *frame_of(const still *image)
     return frame;
 }
 
-/* What stb does not write: PNG of 16 bits, and WebP. */
+/* Formats that stb does not write: PNG of 16 bits, and WebP. */
 static bool encode_by_libav(const still *image, writer *w, frame_convert_kind kind)
 {
     pipeline_error unused = {0};
@@ -387,10 +387,10 @@ static bool write_part(const still *image, const outfile *out, picture_kind kind
     return encoded || pipeline_fail(error, "%s: out of memory while encoding", out->name);
 }
 
-bool still_write(const still *image, const char *path, pipeline_error *error)
+bool still_write(const still *image, const char *path, const char *input, pipeline_error *error)
 {
     outfile out;
-    if (!still_check(path, image, error) || !outfile_open(&out, path, NULL, NULL, error))
+    if (!still_check(path, image, error) || !outfile_open(&out, path, NULL, input, error))
         return false;
     if (write_part(image, &out, still_kind(path), error))
         return outfile_commit(&out, error);

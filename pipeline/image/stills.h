@@ -59,9 +59,10 @@ bool still_turn_upright(still *image, pipeline_error *error);
 bool still_check(const char *path, const still *image, pipeline_error *error);
 
 /* Writes in the format that path's suffix names, with the metadata. The file appears under its name
- * only when it is complete. WebP is lossless, with 8 bits. JPEG (quality 95, chroma at full
- * resolution, 8 bits) cannot hold alpha, so a picture with alpha is refused. */
-bool still_write(const still *image, const char *path, pipeline_error *error);
+ * only when it is complete; if it is the file input, it is refused (NULL: there is none). WebP is
+ * lossless, with 8 bits. JPEG (quality 95, chroma at full resolution, 8 bits) cannot hold alpha, so
+ * a picture with alpha is refused. */
+bool still_write(const still *image, const char *path, const char *input, pipeline_error *error);
 
 /* Rounds samples of 16 bits, if there are any, to 8. */
 void still_make_shallow(still *image);

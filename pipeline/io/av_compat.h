@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What differs between versions of libav: FFmpeg 5.1 (libavcodec 59), 6.1 (60), 7.x (61) and 8
+/* Hides differences between versions of libav: FFmpeg 5.1 (libavcodec 59), 6.1 (60), 7.x (61) and 8
  * (62). Only this file checks versions. */
 #ifndef MONA_PIPELINE_IO_AV_COMPAT_H
 #define MONA_PIPELINE_IO_AV_COMPAT_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The chip's video decoder in front of libavcodec's. Streams that the chip cannot decode go to
- * libavcodec, and so does one that it cannot begin; a line says so. Once the chip has given a frame,
- * a failure is one of the run. */
+ * libavcodec, as does one that it cannot begin; a line says so. Once the chip has given a frame,
+ * its failure ends the run. */
 #ifndef MONA_CHIP_DECODER_H
 #define MONA_CHIP_DECODER_H
 

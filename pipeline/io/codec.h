@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The video codecs that mona writes, and what mona's options mean for each of them. */
+/* The video codecs that mona writes, and the meaning of mona's options for each. */
 #ifndef MONA_CODEC_H
 #define MONA_CODEC_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The codec and the pixel format of a result where the user names none. */
+/* The codec and the pixel format of a result if the user names none. */
 #ifndef MONA_CODEC_CHOICE_H
 #define MONA_CODEC_CHOICE_H
 

@@ -193,7 +193,7 @@ static void describe(char *text, size_t size, const AVStream *stream, const AVSt
              avcodec_get_name(codec->codec_id));
 }
 
-/* What is checked. */
+/* The subject of a check. */
 typedef struct checking {
     const AVOutputFormat *format;
     const char *path;

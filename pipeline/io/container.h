@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a container can hold. */
+/* Tells what a container can hold. */
 #ifndef MONA_CONTAINER_H
 #define MONA_CONTAINER_H
 

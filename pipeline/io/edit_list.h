@@ -2,10 +2,10 @@
 /* Edit lists, for containers that have none.
  *
  * QuickTime files hold packets from before the start of the presentation, which is at 0. A decoder
- * needs the last of them to warm up; all others were cut away by an edit. When they are copied into
- * a container of the same family, they keep that meaning. Other containers would play them, and may
- * hold nothing before 0. There, packets that were cut away are left out, and everything moves later
- * by the time needed to warm up, unless the container can store that time elsewhere. */
+ * needs the last of them to warm up; all others were cut away by an edit. Copied into a container
+ * of the same family, they keep this meaning. Other containers would play them, and may hold
+ * nothing before 0. For these, packets that were cut away are left out, and everything is delayed
+ * by the warm-up time, unless the container can store that time elsewhere. */
 #ifndef MONA_EDIT_LIST_H
 #define MONA_EDIT_LIST_H
 

@@ -295,7 +295,7 @@ static bool fail(const encoder *e, int code, pipeline_error *error)
                             (unsigned long long)e->frames);
 }
 
-/* Sends the frame, NULL at the end, and passes on what comes out. */
+/* Sends the frame, NULL at the end, and passes on the packets. */
 static bool send(encoder *e, const AVFrame *frame, const packet_sink *sink, pipeline_error *error)
 {
     int code = avcodec_send_frame(e->codec, frame);

@@ -69,9 +69,8 @@ typedef struct packet_sink {
     void *context;
 } packet_sink;
 
-/* Encodes a frame and passes on what comes out; NULL drains the encoder. The frame's pts and
- * duration count in the input stream's time base. The frame's planes may be reused when this
- * returns. */
+/* Encodes a frame and passes on the packets; NULL drains the encoder. The frame's pts and duration
+ * count in the input stream's time base. The frame's planes may be reused when this returns. */
 bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipeline_error *error);
 
 void encoder_close(encoder *e);

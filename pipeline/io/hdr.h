@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a picture says about its colours besides its samples, and whether the output keeps it. */
+/* A picture's colour metadata, and whether the output keeps it. */
 #ifndef MONA_HDR_H
 #define MONA_HDR_H
 
@@ -21,8 +21,8 @@ void hdr_option(char *option, size_t room, const AVStream *video, const codec *c
 
 /* Checks that codec and container hold everything that the stream and its first frame say about
  * their colours, and that no metadata changes from frame to frame, which no encoder of mona's
- * writes. With drop, what does not fit is reported and left out. y4m and raw frames never hold it:
- * a note says so, since the program that reads them has to know. */
+ * writes. With drop, metadata that does not fit is reported and left out. y4m and raw frames never
+ * hold any: a note says so, since the program that reads them has to know. */
 bool hdr_check(const AVOutputFormat *format, const codec *c, AVStream *video, const AVFrame *first,
                bool drop, const pipeline_notes *notes, pipeline_error *error);
 

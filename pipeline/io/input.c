@@ -315,8 +315,8 @@ static bool feed(input *in, pipeline_error *error)
 
 /* ---- frames ------------------------------------------------------------------------------- */
 
-/* Sets the frame's final timestamp: its own or, if it has none, the end of the frame before. False:
- * it lies before start. */
+/* Sets the frame's final timestamp: its own or, if it has none, the end of the previous frame.
+ * False: it lies before start. */
 static bool place_frame(input *in)
 {
     AVFrame *frame = in->frame;

@@ -109,7 +109,7 @@ static const AVInputFormat *wanted_format(const input *in, const input_settings 
     return name ? av_find_input_format(name) : NULL;
 }
 
-/* What to open for standard input: a file there can be searched, which libav's pipes cannot. */
+/* The URL for standard input: a file there is seekable, which libav's pipes are not. */
 static const char *stdin_url(void)
 {
     struct stat status;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What reading a live stream needs beyond reading a file: a clock that says how late a frame is, the
- * moments at which packets came in, and connections that break and are made again.
+/* Reads live streams, which need more than files: a clock for the lateness of frames, the arrival
+ * times of packets, and connections that break and are made again.
  *
- * Streams are described by copies, `described`, which stay when the connection is made anew; packets
- * are read from `connection` and get the times of one timeline. */
+ * Streams are described by copies, `described`, which outlive a connection; packets are read from
+ * `connection` and get times on one timeline. */
 #ifndef MONA_LIVE_H
 #define MONA_LIVE_H
 

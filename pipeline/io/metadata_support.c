@@ -46,7 +46,7 @@ enum {
     MARKS_NONE = AV_DISPOSITION_DEFAULT
 };
 
-/* What a container's writer in libav 59 stores. */
+/* Metadata that a container's writer in libav 59 stores. */
 typedef struct holding {
     const char *format;
     const char *const *file, *const *stream; /* names; NULL: any */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Metadata: the names and marks for which containers have no room.
+/* Metadata names and marks that containers cannot store.
  *
- * QuickTime's containers store names in one of two ways: a fixed set that every player knows, or
- * any names, which leaves no room for a cover. */
+ * QuickTime's containers store either a fixed set of names that every player knows, or any names
+ * but then no cover. */
 #ifndef MONA_METADATA_SUPPORT_H
 #define MONA_METADATA_SUPPORT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The output container: one enhanced video stream, and everything else as it was. */
+/* The output container: one enhanced video stream, and everything else unchanged. */
 #ifndef MONA_MUX_H
 #define MONA_MUX_H
 

@@ -14,25 +14,6 @@
 
 #include "pipeline/io/stop.h"
 
-static bool may_replace(const char *name, const char *input, pipeline_error *error)
-{
-    struct stat out, in;
-    if (stat(name, &out))
-        return errno == ENOENT ||
-               pipeline_fail(error, "%s: cannot be created: %s", name, strerror(errno));
-    if (S_ISDIR(out.st_mode))
-        return pipeline_fail(error, "%s: expected a file name for the output, found a directory",
-                             name);
-    if (!S_ISREG(out.st_mode))
-        return pipeline_fail(error,
-                             "%s: expected a regular file or a new name for the output, "
-                             "found a device or a pipe",
-                             name);
-    if (input && !stat(input, &in) && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-        return pipeline_fail(error, "%s: the output is the input; expected another name", name);
-    return true;
-}
-
 /* The path of a link's target: relative links start from the folder of path. */
 static char *join(const char *path, const char *link)
 {
@@ -60,6 +41,54 @@ char *outfile_target(const char *name)
         path = next;
     }
     return path;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Whether two names that do not exist would become one file. */
+static bool is_same_new(const char *a, const char *b)
+{
+    struct stat in_a, in_b;
+    char *path_a = outfile_target(a), *path_b = outfile_target(b);
+    const bool same = path_a && path_b && !strcmp(base_name(path_a), base_name(path_b)) &&
+                      !stat(dirname(path_a), &in_a) && !stat(dirname(path_b), &in_b) &&
+                      in_a.st_dev == in_b.st_dev && in_a.st_ino == in_b.st_ino;
+    free(path_a);
+    free(path_b);
+    return same;
+}
+
+bool outfile_is_same(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    const bool has_a = !stat(a, &of_a), has_b = !stat(b, &of_b);
+    if (!has_a && !has_b)
+        return is_same_new(a, b);
+    return has_a && has_b && S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev &&
+           of_a.st_ino == of_b.st_ino;
+}
+
+static bool may_replace(const char *name, const char *input, pipeline_error *error)
+{
+    struct stat out;
+    if (stat(name, &out))
+        return errno == ENOENT ||
+               pipeline_fail(error, "%s: cannot be created: %s", name, strerror(errno));
+    if (S_ISDIR(out.st_mode))
+        return pipeline_fail(error, "%s: expected a file name for the output, found a directory",
+                             name);
+    if (!S_ISREG(out.st_mode))
+        return pipeline_fail(error,
+                             "%s: expected a regular file or a new name for the output, "
+                             "found a device or a pipe",
+                             name);
+    if (input && outfile_is_same(name, input))
+        return pipeline_fail(error, "%s: the output is the input; expected another name", name);
+    return true;
 }
 
 /* Whether the file with this name is the open one, and this process holds its lock. */

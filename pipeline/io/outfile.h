@@ -2,11 +2,11 @@
 /* Output files that appear under their name only when they are complete.
  *
  * The bytes go to NAME.mona.part in the same folder, with NAME cut where that would be too long.
- * The file is locked. A run that finds it unlocked knows that the run that made it is dead, and
- * removes it; a run that finds it locked uses NAME.mona2.part. outfile_commit flushes the bytes to
- * disk and renames the file; outfile_discard removes it, and so does a signal (stop.h). Until the
- * rename, an existing NAME stays as it was. If NAME is a symbolic link, it stays one: the file that
- * it leads to is written, in that file's own folder. */
+ * The file is locked. A run that finds it unlocked knows that its owner is dead and removes it; a
+ * run that finds it locked uses NAME.mona2.part. outfile_commit flushes the bytes to disk and
+ * renames the file; outfile_discard removes it, and so does a signal (stop.h). Until the rename, an
+ * existing NAME stays as it was. If NAME is a symbolic link, it stays one: the file that it leads
+ * to is written, in that file's own folder. */
 #ifndef MONA_OUTFILE_H
 #define MONA_OUTFILE_H
 
@@ -31,6 +31,9 @@ bool outfile_open(outfile *file, const char *name, const char *part, const char 
 /* The path to which a name leads through symbolic links, whether the file exists or not. The caller
  * frees it. NULL: out of memory. */
 char *outfile_target(const char *name);
+
+/* Whether two names lead to one regular file, or, if there are none yet, would. */
+bool outfile_is_same(const char *a, const char *b);
 
 /* Call it after everything has been written and closed. If it fails, the temporary file is removed
  * too. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The quantiser's step s, relative to the coefficients of an orthonormal transform of 8-bit
- * samples:
+/* The quantiser's step s, for coefficients of an orthonormal transform of 8-bit samples:
  *
  *     H.264             0.625 * 2^(QP / 6), QP less 6 for each bit beyond 8
  *     MPEG-1, -2, -4    the quantiser as libavutil reports it, in MPEG-2's units
@@ -19,8 +18,8 @@
  *
  * Depending on content, frames have 0.5 to 1.5 times this error. With the same step, VP9 has 0.7
  * times the error, since its frames copy from finer ones that are never shown, and the MPEGs have
- * 1.25 times, since they choose less carefully and have no loop filter (on three clips of film,
- * with three and two quantisers, by libvpx and libavcodec). */
+ * 1.25 times, since their encoders choose less carefully and they have no loop filter (on three
+ * clips of film, with three and two quantisers, by libvpx and libavcodec). */
 #include "pipeline/io/quantiser.h"
 
 #include <math.h>

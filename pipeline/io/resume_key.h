@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Describes what a run does, so that a resumed run can tell whether it is the same work. */
+/* Describes a run's work, so that a resumed run can tell whether it is the same. */
 #ifndef MONA_RESUME_KEY_H
 #define MONA_RESUME_KEY_H
 

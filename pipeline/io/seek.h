@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Going to a place in a file from which all frames after a time can be decoded. */
+/* Seeks to a place in a file from which all frames after a time can be decoded. */
 #ifndef MONA_SEEK_H
 #define MONA_SEEK_H
 

@@ -3,8 +3,8 @@
  *
  * A folder NAME.resume beside the output holds one file for each segment, and a journal that is
  * only ever appended to: one line that describes the work, then one for each segment that is
- * complete and flushed to disk. A segment is what one run of the encoder made of a fixed number of
- * frames, so it comes out the same whenever it is made. */
+ * complete and flushed to disk. A segment is a fixed number of frames from one run of the encoder,
+ * so it is the same whenever it is made. */
 #ifndef MONA_SEGMENTS_H
 #define MONA_SEGMENTS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Encodes sound anew, where the user asks for it or the output cannot hold it as it is. */
+/* Re-encodes sound if the user asks for it or the output cannot hold it as it is. */
 #ifndef MONA_SOUND_H
 #define MONA_SOUND_H
 
@@ -47,7 +47,7 @@ sound *sound_open(AVStream *to, const AVStream *from, enum AVCodecID codec,
                   const AVOutputFormat *format, const char *name, const pipeline_notes *notes,
                   pipeline_error *error);
 
-/* Encodes a packet; NULL: what is left. */
+/* Encodes a packet; NULL: the rest. */
 bool sound_put(sound *s, const AVPacket *packet, sound_sink sink, void *context,
                pipeline_error *error);
 

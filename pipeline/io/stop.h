@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How the process ends on SIGINT, SIGTERM or SIGHUP.
  *
- * A thread of its own receives the signals. It removes unfinished files, prints one line and ends
- * the process with status 128 + the signal's number, whatever the other threads are waiting for: a
- * pipe, a disk, a network, an encoder. Most of these could not be asked to give up: libav's
- * interrupt callback is called between two reads, and never by codecs. As results appear under
- * their names only when they are complete (outfile.h), nothing half-done can stay.
+ * A separate thread receives the signals. It removes unfinished files, prints one line and ends the
+ * process with status 128 + the signal's number, whatever the other threads are waiting for: a
+ * pipe, a disk, a network, an encoder. Most of these cannot be interrupted: libav calls its
+ * interrupt callback between two reads, and codecs never do. As results appear under their names
+ * only when they are complete (outfile.h), no half-written file can remain.
  *
  * Any thread may call these functions. A process that never calls stop_begin handles signals as
  * usual. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Makes one timeline of clocks that jump, as in broadcasts where recordings were joined.
+/* Makes one timeline from clocks that jump, as in broadcasts joined from recordings.
  *
  * In containers whose clock may jump (libav's AVFMT_TS_DISCONT), a new piece begins with a packet
  * that lies more than 0.1 s before the time that its stream had reached, or more than 10 s after
- * it. From there on, every timestamp is moved so that this packet follows the one before. */
+ * it. From there on, every timestamp is shifted so that this packet follows the previous one. */
 #ifndef MONA_TIMESTAMP_JOINS_H
 #define MONA_TIMESTAMP_JOINS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Inputs and outputs that are no files: streams of a network, and cameras. What may be opened stands
- * in a table, by name; a stream opens nothing beyond its row, and a file nothing but files. */
+/* Inputs and outputs that are not files: network streams and cameras. A table lists the protocols
+ * that may be opened; a stream opens only those in its row, and a file only files. */
 #ifndef MONA_URL_H
 #define MONA_URL_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How much a video changes from frame to frame where its reference stands still.
+/* How much a video changes from frame to frame where its reference does not.
  *
  * Planes are examined in whole blocks of 8x8 samples; the remainder at the right and lower edges is
  * ignored. A block stands still from one frame to the next if the mean absolute difference of its

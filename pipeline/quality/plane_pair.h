@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The same plane of two frames that have the same size and format. */
+/* The same plane of two frames of one size and format. */
 #ifndef MONA_PLANE_PAIR_H
 #define MONA_PLANE_PAIR_H
 

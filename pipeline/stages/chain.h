@@ -31,7 +31,7 @@ typedef struct chain_turn {
     uint64_t frame;
 } chain_turn;
 
-/* What the stages remember from one frame to the next. */
+/* The stages' memory from one frame to the next. */
 typedef struct chain_memory {
     stage_memory stages[CHAIN_MAX_STAGES];
 } chain_memory;

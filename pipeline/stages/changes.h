@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds the differences between a plane and that of the frame before by comparing them. With a
- * still camera, or in drawn films, most of a plane is unchanged and need not be enlarged again. */
+/* Finds where a plane differs from the previous frame's. With a still camera, or in drawn films,
+ * most of a plane is unchanged and need not be enlarged again. */
 #ifndef MONA_CHANGES_H
 #define MONA_CHANGES_H
 
@@ -18,7 +18,7 @@ enum { CHANGES_ROWS = 16, CHANGES_COLUMNS = 32 };
 typedef struct plane_change {
     frame in, before; /* the frame and the one before */
     unsigned plane;
-    mona_buffer previous; /* the result for the frame before */
+    mona_buffer previous; /* the previous frame's result */
     mona_rect *rects;     /* room for changes_most() of them */
     mona_change change;   /* as changes_find found it */
 } plane_change;

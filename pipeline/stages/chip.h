@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A network on a chip with memory of its own: while it computes one frame, the next is sent and the
- * one before is fetched. It is a model's session on such a device, or a model of the vendor's
+/* A network on a chip with its own memory: while it computes one frame, the next is sent and the
+ * previous one is fetched. It is a model's session on such a device, or a model from the vendor's
  * compiler (.om). */
 #ifndef MONA_CHIP_H
 #define MONA_CHIP_H
@@ -35,8 +35,8 @@ typedef struct chip {
  * gaps between their rows. */
 bool chip_copies(const session_binding *bound);
 
-/* For the session of a network of one plane on a device with memory of its own. chip_close releases
- * what there is in any case; *c must not move. */
+/* For the session of a network of one plane on a device with its own memory. chip_close releases
+ * everything in any case; *c must not move. */
 bool chip_open(chip *c, const session_binding *bound, pipeline_error *error);
 /* For a model (.om) of one plane of 8 bits; *scale: how many times it enlarges. */
 bool chip_open_om(chip *c, const named_model *model, mona_size size, unsigned *scale,

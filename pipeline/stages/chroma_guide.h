@@ -6,10 +6,10 @@
  *
  *     chroma = interpolated chroma + a (guide - interpolated guide)
  *
- * The guide is luma at chroma's positions: of the enlarged frame, and of the small one, interpolated
- * like chroma. a is the slope of chroma over luma in 3x3 samples of the small frame, times the square
- * of their correlation. The result stays among the chroma of those samples and what interpolation makes
- * of it, so that no colour appears that was not there. */
+ * The guide is luma at chroma's positions: of the enlarged frame, and of the small one,
+ * interpolated like chroma. a is the slope of chroma over luma in 3x3 samples of the small frame,
+ * times the square of their correlation. The result stays within the range of those samples' chroma
+ * and its interpolation, so that no new colour appears. */
 #ifndef MONA_CHROMA_GUIDE_H
 #define MONA_CHROMA_GUIDE_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Colour enhancement by curves over luma, which a network derives from each frame's thumbnail.
  *
- * The network returns what to add to the identity curves: COLOUR_GRADING_NODES values each, at luma
- * 0, 16, ... 256 of 8 bits and full range, for luma, for the gains of u and v, and for their
- * offsets. Curves follow these answers slowly within a shot and at once at a cut. */
+ * The network returns values to add to the identity curves: COLOUR_GRADING_NODES each, at luma 0,
+ * 16, ... 256 of 8 bits and full range, for luma, for the gains of u and v, and for their offsets.
+ * Curves follow these answers slowly within a shot and at once at a cut. */
 #ifndef MONA_COLOUR_GRADING_H
 #define MONA_COLOUR_GRADING_H
 
@@ -31,7 +31,7 @@ typedef struct colour_grading_curves {
     float values[COLOUR_GRADING_CURVES][COLOUR_GRADING_NODES]; /* of samples scaled to 0..1 */
 } colour_grading_curves;
 
-/* What is remembered after a frame. */
+/* The state after a frame. */
 typedef struct colour_grading_state {
     uint32_t frames; /* of the shot so far; 0: none yet */
     colour_grading_curves curves;

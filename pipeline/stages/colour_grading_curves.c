@@ -8,9 +8,9 @@
  * unrelated one: at sqrt(2) / 2 = 0.7 times the mean of both deviations. Flat pictures, which
  * differ only by noise and fades, must also differ by 8 steps.
  *
- * Within a shot, curves move by FOLLOWING of the distance to each answer, so between two frames
- * nothing changes by more than that part of the largest difference between answers; 0.05 covers 63
- * % of the distance within 20 frames.
+ * Within a shot, curves move by FOLLOWING of the distance to each answer, so two successive frames
+ * differ by at most that part of the largest difference between answers; 0.05 covers 63 % of the
+ * distance within 20 frames.
  *
  * Answers are for full range: node k is where 8-bit luma is 16 k. In studio range, 16 k means (16 k
  * - 16) 255 / 219 of full range. That lies between nodes or beyond them, where luma continues with

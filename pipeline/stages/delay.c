@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A stage that takes a given time and changes nothing, to measure what measures pipelines. */
+/* A stage that takes a given time and changes nothing, to test the measurement of pipelines. */
 #include <errno.h>
 #include <time.h>
 

@@ -14,16 +14,17 @@
  * flicker. */
 #define SMOOTHING 0.1f
 
-/* Compression errors below this, that of QP 24 in H.264, are ignored: below, clips lost up to 0.1
- * dB, while at CRF 24 all of them gain. A strength of 1.25 times the error gains another 0.03 to
- * 0.1 dB at CRF 32 (models/train/clips.py). */
+/* Compression errors below this, the error of QP 24 in H.264, are ignored: below it, clips lost up
+ * to 0.1 dB, while at CRF 24 all of them gain. A strength of 1.25 times the error gains another
+ * 0.03 to 0.1 dB at CRF 32 (models/train/clips.py). */
 #define MIN_ERROR 2.5f
 #define ERROR_TOLD 1.25f
 
-/* Of film, a share of what was repaired is undone, from the first at small errors to the second at
- * large ones: a network that is told one error for a whole frame takes texture for damage, and where
- * there is little damage there is more texture. Twelve clips, doubled, gain 0.12, 0.05 and 0.02 dB at
- * CRF 23, 28 and 32 by that (mean errors 3.6, 5 and 6.5), and 0.005 of SSIM (models/train/film.py). */
+/* In film, a share of the repair is undone, from the first at small errors to the second at large
+ * ones: a network that gets one error for a whole frame mistakes texture for damage, and where
+ * there is little damage there is more texture. Twelve clips, doubled, gain 0.12, 0.05 and 0.02 dB
+ * at CRF 23, 28 and 32 by this (mean errors 3.6, 5 and 6.5), and 0.005 of SSIM
+ * (models/train/film.py). */
 #define LITTLE_ERROR 3.0
 #define LITTLE_DETAIL 0.75
 #define LARGE_ERROR 8.0
@@ -184,8 +185,8 @@ static frame seen_by(const denoise_pass *pass, const frame *f, unsigned plane)
                    .stride = {f->stride[plane]}};
 }
 
-/* The strength for a plane, smoothed over frames. What the frame before shows counts at once, and
- * frames that have none, at the beginning of a segment, keep what was known. */
+/* The strength for a plane, smoothed over frames. Findings from the previous frame count at once;
+ * frames without one, at the beginning of a segment, keep the known strength. */
 static float follow_noise(const noise_job *job, unsigned plane, float *strength)
 {
     denoiser *d = job->denoiser;
@@ -197,11 +198,13 @@ static float follow_noise(const noise_job *job, unsigned plane, float *strength)
     const noise_level now =
         compares && job->before ? noise_change(d->work, seen, job->in, job->before) : seen;
     float *follow = &d->strength[plane], *sigma = &d->sigma[plane];
-    const bool begins = *follow < 0 || now.strength < seen.strength ||
-                        (*follow < MIN_NOISE && now.strength > seen.strength);
+    const bool told = compares && job->before;
+    const bool begins =
+        *follow < 0 ||
+        (told && (now.strength < seen.strength / 2 || now.strength > 1.5f * *follow));
     if (begins)
         *follow = now.strength;
-    else if (!compares || job->before)
+    else if (!compares || told)
         *follow += SMOOTHING * (now.strength - *follow);
     *sigma = begins || *sigma < 0 ? now.sigma : *sigma + SMOOTHING * (now.sigma - *sigma);
     *strength = *follow;
@@ -217,14 +220,14 @@ static float follow_chroma(noise_job *job)
     return more < MIN_CHROMA ? 0 : more;
 }
 
-/* Whether the network is told of damage by compression rather than of noise. */
+/* Whether the strength is for compression damage rather than for noise. */
 static bool repairs(const noise_job *job)
 {
     return job->error > 0 && ERROR_TOLD * job->error > job->noise;
 }
 
-/* Where compression is repaired, chroma is left alone: a network that is told what luma needs blurs
- * it. (Two clips by x264 at CRF 28 and 36 lost 0.2 to 0.7 dB in it, and never gained more than 0.05
+/* Repair of compression leaves chroma alone: at the strength that luma needs, the network blurs it.
+ * (Two clips by x264 at CRF 28 and 36 lost 0.2 to 0.7 dB in chroma, and never gained more than 0.05
  * at any strength.) */
 static void measure_noise(noise_job *job)
 {

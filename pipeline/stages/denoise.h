@@ -5,7 +5,7 @@
  * A 4:2:0 frame is denoised as a whole. Planes of other formats are denoised one by one, each as
  * the luma of a grey picture, at its own resolution and with its own noise.
  *
- * Results may then be steadied with the frame before (temporal.h). */
+ * Results may then be steadied with the previous frame (temporal.h). */
 #ifndef MONA_DENOISE_H
 #define MONA_DENOISE_H
 
@@ -41,7 +41,7 @@ typedef struct noise_job {
     struct denoiser *denoiser;
     const denoise_pass *pass;
     const frame *in, *out;
-    const frame *before, *previous; /* the frame before and its result; NULL: there is none */
+    const frame *before, *previous; /* the previous frame and its result; NULL: there is none */
     unsigned plane;
     float error;      /* what compression left, in steps of 8 bits */
     float noise;      /* its strength as given or estimated, in steps of 8 bits */
@@ -77,9 +77,9 @@ uint32_t denoise_multiple(const frame_format *format);
 bool denoise_open(denoiser *d, const stage_settings *settings, frame_format format,
                   unsigned enlarged, pipeline_error *error);
 
-/* Enqueues the work on one frame. before, previous: the frame before and its result, which must stay
- * until the work is done; NULL: there is none. error: RMS of what compression left in luma, in steps of 8
- * bits; 0: unknown. */
+/* Enqueues the work on one frame. before, previous: the previous frame and its result, which must
+ * stay until the work is done; NULL: there is none. error: RMS of the compression error in luma, in
+ * steps of 8 bits; 0: unknown. */
 mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, const frame *out,
                             const frame *before, const frame *previous, float error, unsigned slot);
 

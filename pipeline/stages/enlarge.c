@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Super-resolution: luma is enlarged by a network, which works in studio range (range.h), chroma and
- * alpha by bicubic interpolation; luma then guides subsampled chroma, if settings want that
- * (chroma_guide.h). In a video only what differs from the frame before is enlarged (changes.h). */
+/* Super-resolution: luma is enlarged by a network, which works in studio range (range.h), chroma
+ * and alpha by bicubic interpolation; luma then guides subsampled chroma, if settings want that
+ * (chroma_guide.h). In a video only parts that differ from the previous frame are enlarged
+ * (changes.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,8 +150,8 @@ static void leave_studio(void *argument)
     range_to_full(c->to, c->from);
 }
 
-/* Runs a model from `from` to `to`; a chip computes whole frames. made: its result for the frame
- * before, which may be `to`. */
+/* Runs a model from `from` to `to`; a chip computes whole frames. made: its result for the previous
+ * frame, which may be `to`. */
 static mona_status enqueue_model(stage *s, const session_binding *model, const stage_work *w,
                                  unsigned plane, const frame *from, const frame *to,
                                  const frame *made)

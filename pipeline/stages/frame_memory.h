@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Memory for frames that the CPU and a device both use: the device's own where it shares that with
- * the host, so that frames need no copies. */
+/* Memory for frames that the CPU and a device both use: the device's own if the host can use that
+ * too, so that frames need no copies. */
 #ifndef MONA_FRAME_MEMORY_H
 #define MONA_FRAME_MEMORY_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds what stands still since the frame before.
+/* Finds the parts of a frame that stand still since the previous frame.
  *
- * The differences between a frame's luma and the result for the frame before are summed over 4x4
+ * The differences between a frame's luma and the previous frame's result are summed over 4x4
  * samples. These sums q are compared with those of noise: for independent noise of sigma steps they
  * have a variance of 16 sigma^2, while motion differs in patches. Frames are examined in blocks of
  * 8x8 samples. A block stands still if, over it and the blocks around it, 5x5 blocks or as many as
@@ -9,14 +9,14 @@
  *
  *     mean q^2 <= 40 sigma^2 e^2 + 1024
  *
- * with e = 1. The first term is 2.5 times the variance, as the frame before has some noise left
+ * with e = 1. The first term is 2.5 times the variance, as the previous frame has some noise left
  * too. The second is a difference of 2 steps of 8 bits in every sample, for slow changes of light.
  * The mean of the squares of 100 independent sums spreads by sqrt(2 / 100) = 14 %, so noise alone
  * hardly ever reaches the limit (measured on photographs with a sigma of 10 and 25: 0 and 5 blocks
  * of 10,000). In a pan by 2 pixels across and down, the blocks that count as still differ by a mean
- * square of 9 at a sigma of 25; all blocks by 558. Noise that was enlarged e times is alike over e
- * x e samples, so its sums have e^2 times the variance, up to e = 4, where all samples of a sum are
- * alike. */
+ * square of 9 at a sigma of 25; all blocks by 558. Noise that was enlarged e times is the same over
+ * e x e samples, so its sums have e^2 times the variance, up to e = 4, where all samples of a sum
+ * are equal. */
 #ifndef MONA_MOTION_MASK_H
 #define MONA_MOTION_MASK_H
 

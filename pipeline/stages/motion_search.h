@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds where blocks of luma were in the frame before, to a quarter of a sample.
+/* Finds where blocks of luma were in the previous frame, to a quarter of a sample.
  *
  * A block of 8x8 samples is compared together with 4 samples around it, 16x16 in all, by the sum of
- * absolute differences. The search starts from the best of the vectors of its neighbours, of the
- * same block in the frame before and of no motion, descends in steps of 8 to 1 samples, and then in
- * halves and quarters with linear interpolation. What is found is fetched with cubic interpolation,
- * which blurs less when it is repeated from frame to frame. */
+ * absolute differences. The search starts from the best of its neighbours' vectors, the same
+ * block's vector in the previous frame, and no motion; it descends in steps of 8 to 1 samples, and
+ * then in halves and quarters with linear interpolation. The block found is fetched with cubic
+ * interpolation, which blurs less when it is repeated from frame to frame. */
 #ifndef MONA_MOTION_SEARCH_H
 #define MONA_MOTION_SEARCH_H
 
@@ -25,7 +25,7 @@ typedef struct motion_vector {
     bool trusted; /* the caller's: whether it is one */
 } motion_vector;
 
-/* A window of the frame before, as it would be in this frame. */
+/* A window of the previous frame, as it would be in this frame. */
 typedef struct motion_window {
     uint16_t luma[MOTION_WINDOW][MOTION_WINDOW];
     uint32_t x, y; /* its first sample in this frame's plane */
@@ -37,14 +37,14 @@ typedef struct motion_difference {
 } motion_difference;
 
 /* Finds the vector of block (x, y). vectors: one for each block of 8x8 samples, `across` in a row;
- * those of later blocks are of the frame before, or 0. False: its window would come from outside,
- * or the frame is too small. */
+ * later blocks have their vectors of the previous frame, or 0. False: the window would reach
+ * outside, or the frame is too small. */
 bool motion_search(motion_vector *vectors, uint32_t across, uint32_t x, uint32_t y,
                    const frame *now, const frame *before, motion_difference *difference);
 
 /* The least sum of absolute differences between the window whose first sample is (x, y), which lies
- * inside, and the frame before; UINT32_MAX: it would come from outside. The search starts from no
- * motion and from *at, which becomes what it found. */
+ * inside, and the previous frame; UINT32_MAX: it would reach outside. The search starts from no
+ * motion and from *at, and sets *at to the vector found. */
 uint32_t motion_residual(const frame *now, const frame *before, uint32_t x, uint32_t y,
                          motion_vector *at);
 

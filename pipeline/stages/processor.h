@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A frame's way from its samples to those of the result: through a chain of stages, which see at most
- * PROCESSOR_SEEN_BITS of a sample.
+/* Takes a frame's samples through a chain of stages, which see at most PROCESSOR_SEEN_BITS of a
+ * sample.
  *
- * Of deeper frames they see the rounded samples. What they change is the difference between their
- * result and what they would make if no network changed anything: repeated or interpolated samples.
- * A second chain makes that from the same frames. The difference is added to the frame itself, which
- * the same filters enlarge with all its bits. Where nothing is changed, no bit is. */
+ * In deeper frames they see rounded samples. Their change is the difference between their result
+ * and the result if no network changed anything: repeated or interpolated samples, which a second
+ * chain makes from the same frames. This difference is added to the frame itself, which the same
+ * filters enlarge with all its bits. So unchanged samples keep every bit. */
 #ifndef MONA_PROCESSOR_H
 #define MONA_PROCESSOR_H
 

@@ -4,11 +4,11 @@
  * which corresponds to luma position (n i + p + 1/2) r - 1/2 of the input, and so to chroma position
  * ((n i + p + 1/2) r - 1/2 - p) / n. For luma, n = 1 and p = 0.
  *
- * The first pass filters columns, for RESIZE_LANES rows of output at a time, and keeps 14 bits: with
- * the overshoot of the filter, which is less than half the range, they fit 16. It stores these rows
- * column by column, so that the second pass is the same sum over neighbours in memory. That is for
- * samples of at most 11 bits. For more, the sums of the first pass are kept whole, and only the result
- * is rounded. */
+ * The first pass filters columns, for RESIZE_LANES rows of output at a time, and keeps 14 bits:
+ * with the overshoot of the filter, which is less than half the range, they fit 16. It stores these
+ * rows column by column, so that the second pass is the same sum over neighbours in memory. This
+ * holds for samples of at most 11 bits. For more bits, the sums of the first pass are not rounded,
+ * only the result is. */
 #include "pipeline/stages/resize.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reduces enlarged frames to sizes that are not a whole multiple of the input's: a Lanczos filter
- * with three lobes, stretched by the ratio of the sizes so that nothing aliases, in luma and chroma.
- * It computes with integers and weights of 14 bits, so all machines produce the same bytes. What
- * enlarges frames of more than 11 bits (processor.h) uses it with other kernels. */
+ * with three lobes, stretched by the ratio of the sizes so that nothing aliases, in luma and
+ * chroma. It computes with integers and weights of 14 bits, so all machines produce the same bytes.
+ * The enlargement of frames of more than 11 bits (processor.h) uses it with other kernels. */
 #ifndef MONA_RESIZE_H
 #define MONA_RESIZE_H
 

@@ -9,7 +9,7 @@
 #include "pipeline/error.h"
 #include "mona.h"
 
-/* What a program decides for all that it binds, once, before it binds anything. */
+/* A program's choices for all models that it binds, made once, before the first. */
 typedef struct session_binding_policy {
     /* Makes a model with an AI Core program for frames of this size, 64-byte aligned, for free().
      * False: *why says why there is none. NULL: only programs in files are run. */

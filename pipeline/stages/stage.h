@@ -40,7 +40,7 @@ typedef struct stage {
 /* One frame in work. */
 typedef struct stage_work {
     const frame *in, *out;
-    const frame *before, *previous; /* the frame before and the result for it; both NULL: none */
+    const frame *before, *previous; /* the previous frame and its result; both NULL: none */
     float error;                    /* RMS of what compression left in the frame that entered the
                                        chain, in steps of 8 bits */
     unsigned slot;
@@ -54,12 +54,12 @@ typedef struct stage_model {
 
 enum { STAGE_MAX_MODELS = 3, STAGE_MEMORY = 512 };
 
-/* What a stage remembers from one frame to the next. */
+/* A stage's memory from one frame to the next. */
 typedef struct stage_memory {
     uint8_t bytes[STAGE_MEMORY]; /* row->memory_bytes of them */
 } stage_memory;
 
-/* What a kind of stage does. NULL: nothing. */
+/* The functions of a kind of stage. NULL: does nothing. */
 typedef struct stage_row {
     const char *name;
     size_t state_bytes, memory_bytes;
@@ -75,7 +75,7 @@ typedef struct stage_row {
     void (*close)(void *state);
     size_t (*bytes)(const void *state);
     unsigned (*models)(const void *state, stage_model models[STAGE_MAX_MODELS]);
-    /* What is remembered after the frame of a slot, and going on from it. */
+    /* Saves the state after the frame of a slot, and continues from it. */
     void (*remember)(const void *state, unsigned slot, void *memory);
     void (*recall)(void *state, const void *memory);
     /* The noise found in the latest frames and the compression error in that of a slot, in steps of

@@ -31,7 +31,7 @@ static int make_steps(int16_t *step, unsigned sigma, unsigned one, unsigned tent
     return (int)limit;
 }
 
-/* What a block moves towards: the first sample of the block, and whether samples have 16 bits. */
+/* The target of a block: its first sample, and whether samples have 16 bits. */
 typedef struct target {
     const uint8_t *data;
     ptrdiff_t stride;
@@ -101,7 +101,7 @@ static void filter_still(const steadying *s, uint32_t x, uint32_t y)
 /* ---- what moves ----------------------------------------------------------------------------- */
 
 /* The sum of squares of the sums (motion_mask.h) in which this frame differs from a window of the
- * frame before. */
+ * previous frame. */
 static uint64_t squared_sums(const frame *now, const motion_window *w)
 {
     const bool wide = now->format.bits > 8;

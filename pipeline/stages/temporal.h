@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Steadies the results of a denoiser that treats each frame on its own.
+/* Steadies the results of a denoiser that treats each frame separately.
  *
- * Noise that is left over, or that comes back with every key frame, differs from frame to frame and
- * shows as flicker. Where the frame stands still (motion_mask.h), each sample s moves part of the
- * way to p, the result for it in the frame before:
+ * Noise that remains, or returns with every key frame, differs from frame to frame and shows as
+ * flicker. Where the frame stands still (motion_mask.h), each sample s moves part of the way to p,
+ * its result in the previous frame:
  *
  *     s + g d (1 - d^2 / L^2),   d = p - s, for |d| < L, and s beyond
  *     g = 0.8 (1 - 1 / sigma),   L = sigma + 4 steps of 8 bits
@@ -13,11 +13,11 @@
  * (1 + g) of the variance: a ninth at g = 0.8. Without noise, or with so little that it is easily
  * confused with texture (a sigma of 1), nothing changes.
  *
- * Of noisy film, blocks of 8x8 that move are treated alike with g = 0.6 (1 - 1 / sigma), p being
- * where they came from (motion_search.h), if the 16x16 samples around them differ there from the
- * frame by noise alone: mean q^2 (motion_mask.h) is at most three quarters of what counts as still.
- * So are blocks that seem still but are more alike by a fifth elsewhere. Gained on four clips with
- * noise of 5 and 20, beyond still blocks: 0.3 to 1.3 dB in what moves. */
+ * In noisy film, moving blocks of 8x8 are treated in the same way with g = 0.6 (1 - 1 / sigma) and
+ * p at the place they came from (motion_search.h), if the 16x16 samples around them differ there
+ * only by noise: mean q^2 (motion_mask.h) is at most three quarters of the limit for still blocks.
+ * So are blocks that seem still but match better by a fifth elsewhere. On four clips with noise of
+ * 5 and 20 this gains 0.3 to 1.3 dB in moving parts. */
 #ifndef MONA_TEMPORAL_H
 #define MONA_TEMPORAL_H
 
@@ -34,10 +34,10 @@ typedef struct temporal_work {
     motion_vector *vectors;    /* as many; 0 before the first frame */
 } temporal_work;
 
-/* Steadies `made`, the result for `now`; `previous` is the result for the frame before. All are
- * 4:2:0 frames of the same format, or what replaces them (denoise.h): planes after the first
- * `planes` are left alone. sigma: of the noise in `now`, in steps of the samples, which was
- * enlarged this many times. moving: also steady what moves. */
+/* Steadies `made`, the result for `now`; `previous` is the previous frame's result. All are 4:2:0
+ * frames of the same format, or their substitutes (denoise.h): planes after the first `planes` are
+ * left alone. sigma: of the noise in `now`, in steps of the samples, which was enlarged this many
+ * times. moving: also steadies moving parts. */
 void temporal_filter(const frame *made, const frame *now, const frame *previous, unsigned planes,
                      unsigned sigma, unsigned enlarged, bool moving, temporal_work *work);
 

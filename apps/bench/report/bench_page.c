@@ -29,5 +29,5 @@ bool bench_page_save(const cJSON *result, const char *path)
 {
     text_file t;
     text_file_begin(&t);
-    return text_file_save(&t, t.f && put_page(t.f, result), path, NULL);
+    return text_file_save(&t, t.f && put_page(t.f, result), path);
 }

@@ -166,7 +166,7 @@ static bool save_plot(const bench_plot *plot, const cJSON *result, const char *f
     text_file_begin(&t);
     if (t.f)
         plot->draw(t.f, result);
-    return text_file_save(&t, true, path, NULL);
+    return text_file_save(&t, true, path);
 }
 
 bool bench_plots_save(const cJSON *result, const char *folder)

@@ -255,5 +255,5 @@ bool result_save_samples(const cJSON *result, const char *path)
         fputs("frame,ms\n", t.f);
         cJSON_ArrayForEach(sample, list) fprintf(t.f, "%zu,%.6f\n", frame++, sample->valuedouble);
     }
-    return text_file_save(&t, true, path, NULL);
+    return text_file_save(&t, true, path);
 }

@@ -23,8 +23,8 @@ bool result_add_statistics(cJSON *object, const double *ms, size_t count);
  * that will be asked about; 0: none in particular. */
 bool result_add_samples(cJSON *result, const samples *s, double percentile);
 
-/* What a frame may take: the deadline of a pipeline, or the budget of the verdict. 0: there is
- * neither. */
+/* The time allowed for a frame: the deadline of a pipeline, or the budget of the verdict. 0: there
+ * is neither. */
 double result_deadline_ms(const cJSON *result);
 
 void result_add_crc(cJSON *result, const char *key, unsigned crc);

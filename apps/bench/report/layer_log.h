@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What every operator of a session took: an observer that adds up times, and its figures beside
- * what the machine can do. */
+/* The time of every operator of a session: an observer that adds up times, and its figures beside
+ * the machine's limits. */
 #ifndef LAYER_LOG_H
 #define LAYER_LOG_H
 

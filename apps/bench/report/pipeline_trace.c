@@ -66,5 +66,5 @@ bool pipeline_trace_save(const cJSON *result, const char *path)
     text_file_begin(&t);
     if (t.f)
         put_trace(t.f, result);
-    return text_file_save(&t, true, path, NULL);
+    return text_file_save(&t, true, path);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Where a result comes from: two results must agree in this to be compared. */
+/* The origin of a result: two results must agree in it to be compared. */
 #ifndef PROVENANCE_H
 #define PROVENANCE_H
 

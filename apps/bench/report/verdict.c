@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A run counts as slower than an earlier one if, by more than allowed and with 99 % confidence, it
- * is slower both in the median and in its fastest tenth. Other load slows some frames but hardly
- * affects the fastest ones, while slower code affects all of them. */
+/* A run counts as slower than an earlier one if both its median and its fastest tenth are slower by
+ * more than allowed, with 99 % confidence. Other load slows some frames but hardly affects the
+ * fastest ones, while slower code affects all of them. */
 #include "apps/bench/report/verdict.h"
 
 #include <math.h>

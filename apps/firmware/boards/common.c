@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What all boards share: text, the stack's mark, and the four functions that libmona.a calls of a C
- * library, for programs without one. */
+/* Shared by all boards: text output, the stack's mark, and the four C library functions that
+ * libmona.a calls, for programs without a C library. */
 #include <stdarg.h>
 #include <stddef.h>
 

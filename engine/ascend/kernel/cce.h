@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The intrinsics of dav-m100 that the replay kernel uses, for compilers other than the vendor's, which
+/* The intrinsics of dav-m100 that the replay kernel uses, for all compilers but the vendor's, which
  * has them built in. Names, arguments and their order are the vendor's; the bodies hand each
  * instruction to an emulated core (emulation.h).
  *
- * With clang pointers into a core's buffers lie in address spaces of their own, as with the vendor's
- * compiler: what mixes them does not compile. Other compilers take the kernel as plain C. */
+ * With clang, each of a core's buffers has its own address space, as with the vendor's compiler, so
+ * code that mixes pointers into them does not compile. Other compilers take the kernel as plain
+ * C. */
 #ifndef MONA_CCE_H
 #define MONA_CCE_H
 

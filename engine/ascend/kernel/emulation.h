@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An AI Core that runs the replay kernel on a CPU. The kernel, compiled with cce.h, calls the functions
- * below; they read instructions out of the registers' fields, as the chip does, and hand them to a
- * core (engine/aicore/aicore.h), which executes or models them. */
+/* An AI Core that runs the replay kernel on a CPU. The kernel, compiled with cce.h, calls the
+ * functions below; they decode instructions from the registers' fields, as the chip does, and pass
+ * them to a core (engine/aicore/aicore.h), which executes or models them. */
 #ifndef MONA_EMULATION_H
 #define MONA_EMULATION_H
 

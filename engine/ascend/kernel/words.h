@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the replay kernel reads: a recorded program as words of 64 bits, made when a model is opened
- * (engine/ascend/words.h). Shared with the kernel, so there is nothing here but numbers.
+/* A recorded program as words of 64 bits, as the replay kernel reads it. Made when a model is
+ * opened (engine/ascend/words.h). Shared with the kernel, so it contains only numbers.
  *
  * An image, for one segment of a program, is a header (the first chunk of each core, the segment) and
  * chunks. Each core has its own chunks. The

@@ -3,7 +3,7 @@
  * this file once, after a vector type and
  *
  *   TILE            pixels whose accumulators go to the epilogue together, through memory
- *   SCATTER_PIXELS  pixels that are computed before they are spread: whole tiles
+ *   SCATTER_PIXELS  pixels computed before they are scattered: whole tiles
  *
  * and then defines add_sums(), begin_tiles() and conv_tile().
  *
@@ -21,7 +21,7 @@ enum {
     QUAD = 4,        /* outputs in a register */
 };
 
-/* What ac_conv_row.scratch holds. */
+/* The contents of ac_conv_row.scratch. */
 typedef struct scratch {
     _Alignas(64) int32_t acc[TILE * AC_FRACTAL];
     uint8_t results[AC_MAX_GROUP][SCATTER_PIXELS * AC_FRACTAL * 2]; /* that are to be spread */
@@ -153,7 +153,7 @@ static job job_of(const ac_conv_row *row, const clamps *limits, uint32_t n,
 static void begin_tiles(const job *j);
 
 /* Computes the accumulators of pixels x to x + count - 1, count <= TILE, as [count][16]. It does
- * not write those of outputs that do not exist. */
+ * not write accumulators of outputs that do not exist. */
 static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc);
 
 static void run_pixels(const job *j, uint32_t origin, uint32_t pixels)

@@ -2,11 +2,11 @@
 /* Row programs for Arm controllers with DSP instructions and single-precision floating point
  * (ARMv7E-M: Cortex-M4, M7; ARMv8-M with the extension: M33).
  *
- * INT8: smlad multiplies two pairs of 16 bits and adds both products to an accumulator. Elements and
- * weights are widened first: of the four of a step, 0 and 2 make one word, 1 and 3 another. Two
- * pixels and two outputs share what is loaded: a step takes 2 instructions that load 4 words each
- * and 8 multiplications for 16 products. Weights are widened once for a row, if all of K fits, and
- * elements once for all outputs. */
+ * INT8: smlad multiplies two pairs of 16 bits and adds both products to an accumulator. Elements
+ * and weights are widened first: of the four in a step, 0 and 2 form one word, 1 and 3 another. Two
+ * pixels and two outputs share loads: a step takes 2 instructions that load 4 words each and 8
+ * multiplications for 16 products. Weights are widened once a row if all of K fits, elements once
+ * for all outputs. */
 #include "engine/cpu/cpu.h"
 
 enum {
@@ -108,7 +108,7 @@ static void widen_columns(const tile *t, place *at, uint32_t steps, uint32_t x, 
     "smlad r2, r7, r9, r2\n\t"                                                                     \
     "smlad r3, r7, r11, r3\n\t"
 
-/* What multiply_columns() reads; the offsets are used below. */
+/* Operands of multiply_columns(); the offsets are used below. */
 typedef struct products {
     int32_t *acc, *acc_end; /* of the first pixel; those of the second lie 64 bytes behind */
     const uint32_t *columns, *columns_end, *weights;

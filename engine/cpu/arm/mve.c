@@ -2,13 +2,13 @@
 /* Row programs for ARMv8.1-M with MVE, integer and floating point (Cortex-M55 and later).
  *
  * INT8: vmladava multiplies 16 signed bytes with 16 others and adds all products to a general
- * register. Its operands are 16 elements along K of a pixel and of an output, so both are laid side
- * by side first: weights once for a row if all of K fits, elements once for all outputs. 3 pixels
- * and 2 outputs share what is loaded: 5 loads and 6 multiplications for 96 products. Where filters
- * have 3 columns of 16 channels and move by one, which is nearly everywhere, the pixels also share
- * elements: 11 loads and 18 multiplications for 288 products.
+ * register. Its operands are 16 elements along K of a pixel and of an output, so both are first
+ * laid side by side: weights once a row if all of K fits, elements once for all outputs. 3 pixels
+ * and 2 outputs share loads: 5 loads and 6 multiplications for 96 products. If filters have 3
+ * columns of 16 channels and stride 1, as nearly all do, the pixels also share elements: 11 loads
+ * and 18 multiplications for 288 products.
  *
- * FP16: products of fp16 values are exact in fp32, so vfma rounds what the contract says. */
+ * FP16: products of fp16 values are exact in fp32, so vfma rounds as the contract requires. */
 #include "engine/cpu/arm/mve_vector.h"
 
 enum {
@@ -31,7 +31,7 @@ enum {
     SHARED_BYTES = (TILE + 2 + PIXELS) * 16, /* of a run, for a tile */
 };
 
-/* What follows in ac_conv_row.scratch: a part of K, of some pixels and of all outputs. Elements are
+/* The rest of ac_conv_row.scratch: a part of K, of some pixels and of all outputs. Elements are
  * signed bytes. */
 typedef struct flat {
     union {

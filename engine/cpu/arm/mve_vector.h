@@ -2,7 +2,7 @@
 /* The vector types of 16 bytes, `v16`, and of 16 floats, `vf`, on ARMv8.1-M's vector extension
  * (MVE, "Helium"), with the operations that vector_rows.h lists. Conversions between fp32 and fp16
  * round to nearest even and keep fp16's subnormals. Loads and stores of elements larger than a byte
- * must be aligned to the element, and what a plane holds need not be: it is copied as bytes. */
+ * must be aligned to the element, which planes need not be: these are copied as bytes. */
 #ifndef AC_MVE_VECTOR_H
 #define AC_MVE_VECTOR_H
 

@@ -8,9 +8,9 @@
  * 2^15.
  *
  * A register of weights holds a step of 4 outputs, 4 elements each. It is multiplied with a
- * register that has the pixel's 4 elements in all lanes, two steps at a time. This leaves 2 sums an
- * output, which are added up at the end, so 16 outputs take 8 accumulators. A block is 2 pixels,
- * whose accumulators leave half of the registers for operands and products. Two steps are 32
+ * register that has the pixel's 4 elements in all lanes, two steps at a time. This leaves 2 sums
+ * for each output, which are added at the end, so 16 outputs take 8 accumulators. A block is 2
+ * pixels, so accumulators leave half of the registers for operands and products. Two steps are 32
  * multiplications, 16 additions, 8 loads of weights and 4 copies to all lanes. ARMv7-A has half of
  * the registers, and blocks of 1 pixel. */
 #include "engine/cpu/arm/neon_vector.h"

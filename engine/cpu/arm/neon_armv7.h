@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The instructions of ARMv8-A that the NEON kernels use and ARMv7-A lacks, under the names of
- * arm_neon.h. It needs VFPv4, for conversions of fp16: Cortex-A5, A7, A12, A15 and A17. */
+ * arm_neon.h. VFPv4 is needed to convert fp16: Cortex-A5, A7, A12, A15 and A17. */
 #ifndef AC_NEON_ARMV7_H
 #define AC_NEON_ARMV7_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The vector types of 16 bytes, `v16`, and of 16 floats, `vf`, on Advanced SIMD, with the operations
- * that vector_rows.h lists. Conversions between fp32 and fp16 round to nearest even and keep
- * subnormals, which is the default. On ARMv7-A vectors of fp32 lose theirs, which values of fp16 and
- * their products never are. */
+/* The vector types of 16 bytes, `v16`, and of 16 floats, `vf`, on Advanced SIMD, with the
+ * operations that vector_rows.h lists. Conversions between fp32 and fp16 round to nearest even and
+ * keep subnormals, as is the default. On ARMv7-A fp32 vectors flush subnormals, but fp16 values and
+ * their products never are subnormal in fp32. */
 #ifndef AC_NEON_VECTOR_H
 #define AC_NEON_VECTOR_H
 

@@ -4,7 +4,7 @@
  *
  * INT8: elements and weights are widened to 16 bits and laid side by side along K, [pixel][K] and
  * [output][K]. An accumulator is then a dot product of two arrays, for which compilers use pmaddwd
- * on x86 and smlal on Arm. 2 pixels x 4 outputs share what is loaded. K is taken in parts that fit
+ * on x86 and smlal on Arm. 2 pixels x 4 outputs share loads. K is processed in parts that fit in
  * scratch, while the accumulators of a tile of pixels stay in memory. */
 #include "engine/cpu/cpu.h"
 

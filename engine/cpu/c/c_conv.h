@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The convolution row program of CPUs without vectors, or for which the compiler makes them: tiles,
- * FP16, the epilogue. A file that includes it defines before
+/* The convolution row program of CPUs without vectors, or with code vectorised by the compiler:
+ * tiles, FP16, the epilogue. A file that includes it defines before
  *
  *   TILE          pixels of a tile, even
  *   PART, STAGE   FP16: elements of K, and of a row, that are widened at a time
- *   int8_work     what it needs in scratch for INT8
+ *   int8_work     its needs in scratch for INT8
  *
- * and after it int8_tile(), which computes a tile and calls finish() or does what that does. Results
- * are exact for vectors of any length.
+ * and after it int8_tile(), which computes a tile and calls finish() or does the same. Results are
+ * exact for vectors of any length.
  *
  * FP16: elements are widened to fp32, and the 16 outputs that lie side by side in the weights are
  * the lanes. Products of two fp16 values are exact in fp32, so rounding product and sum separately
- * gives the fused multiply-add that ac_conv defines. The epilogue goes over a tile with one loop for
- * each rounding. */
+ * gives the fused multiply-add that ac_conv defines. The epilogue has one loop over a tile for each
+ * rounding. */
 #ifndef AC_C_CONV_H
 #define AC_C_CONV_H
 

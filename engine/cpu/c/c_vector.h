@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The conversions of f16.h for finite values, without branches, so that compilers vectorise loops
- * over them; and such loops. Private to the portable instructions and row programs. */
+/* The conversions of f16.h for finite values, without branches so that compilers vectorise loops
+ * over them, and these loops. Private to the portable instructions and row programs. */
 #ifndef AC_C_VECTOR_H
 #define AC_C_VECTOR_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What vectorised files need from a compiler. A register block is an array whose indices are
+/* Compiler features for vectorised files. A register block is an array whose indices are
  * constants once loops are fully unrolled; always_inline and UNROLL see to that, so that every
  * accumulator stays in a register. */
 #ifndef AC_COMPILER_H

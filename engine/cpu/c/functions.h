@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The functions of activations after FP16 layers, in fp32. Every operation is rounded by itself, so
- * all instruction sets have the same bits; the result is then rounded to fp16. Before that its
- * relative error is below 2^-18, except next to a zero of the result that lies elsewhere than in 0.
+/* The functions of activations after FP16 layers, in fp32. Every operation is rounded separately,
+ * so all instruction sets give the same bits; the result is then rounded to fp16. Before that its
+ * relative error is below 2^-18, except near a zero of the function other than 0.
  *
  * Included after a type `vf` with vf_set1, vf_add, vf_sub, vf_mul, vf_div, vf_max, vf_min and
  *   vf_power2(v)   2^k for v = 1.5 * 2^23 + k, -126 <= k <= 127 */

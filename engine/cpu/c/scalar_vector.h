@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A vector type of one float, for what is written for vectors (functions.h). */
+/* A vector type of one float, for code written for vectors (functions.h). */
 #ifndef AC_SCALAR_VECTOR_H
 #define AC_SCALAR_VECTOR_H
 

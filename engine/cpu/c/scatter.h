@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Results of a convolution that do not simply go to channel blocks of 16 in a row: rounded results,
- * [block][pixel][16 channels], are spread over planes or over channel blocks of another size.
- * Shared by all row kernels, each of which gives its own unpack_row. */
+/* Stores a convolution's results elsewhere than in channel blocks of 16 of a row: rounded results,
+ * [block][pixel][16 channels], are scattered to planes or to channel blocks of another size. All
+ * row kernels share this; each provides its own unpack_row. */
 #ifndef AC_SCATTER_H
 #define AC_SCATTER_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Attention with heads of whole channel blocks. Included after a vector type, see vector_rows.h and
- * functions.h. Keys are turned first, so that a vector holds the scores of 16 keys. */
+ * functions.h. Keys are transposed first, so that a vector holds the scores of 16 keys. */
 #ifndef AC_VECTOR_ATTENTION_H
 #define AC_VECTOR_ATTENTION_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the epilogues of all vector instruction sets share: the scaled residual. Included after a vector type, see vector_rows.h. */
+/* The scaled residual, which the epilogues of all vector instruction sets share. Included after a
+ * vector type, see vector_rows.h. */
 #ifndef AC_VECTOR_EPILOGUE_H
 #define AC_VECTOR_EPILOGUE_H
 

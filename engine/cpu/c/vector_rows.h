@@ -27,7 +27,7 @@
  *   vf_to_u8(v), vf_to_s8(v)             rounded half to even and saturated, as a v16
  *   vf_to_u16(p, v), vf_to_f16(p, v)     the same, stored at p
  *
- * Shapes that no model inside mona and no plane format leads to are left to the C versions. */
+ * Shapes that no built-in model and no plane format needs are left to the C versions. */
 #ifndef AC_VECTOR_ROWS_H
 #define AC_VECTOR_ROWS_H
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Row programs for AVX2 with FMA and F16C.
  *
- * vpmaddubsw would take bytes as they are, but it saturates: 2 * 255 * 127 does not fit 16 bits.
- * Ways around that are to split the elements into 7 bits and 1, to split the weights in two, or to
- * separate absolute value and sign. Each needs at least two multiplications in place of one, no
- * fewer than vpmaddwd needs with operands of 16 bits, which is exact. (In the networks that mona
- * ships 2 to 4 % of all pairs of weights could saturate, and 27 to 53 % of the steps have one.) So
- * both are widened, elements once for each tile of pixels and weights once for each row. An operand
- * is then 2 elements, half a step. Filters with three columns take half as many multiplications:
- * avx2_winograd.h. */
+ * vpmaddubsw would take bytes directly, but it saturates: 2 * 255 * 127 does not fit in 16 bits.
+ * One could split the elements into 7 bits and 1, split the weights in two, or separate absolute
+ * value and sign. Each needs at least two multiplications in place of one, as many as vpmaddwd,
+ * which is exact with operands of 16 bits. (In the networks that mona ships 2 to 4 % of all pairs
+ * of weights could saturate, and 27 to 53 % of the steps have one.) So elements are widened once
+ * for each tile of pixels, and weights once for each row. An operand is then 2 elements, half a
+ * step. Filters with three columns take half as many multiplications: avx2_winograd.h. */
 #include "engine/cpu/x86/avx2_vector.h"
 #include "engine/cpu/x86/avx2_words.h"
 #include "engine/cpu/c/vector_curves.h"

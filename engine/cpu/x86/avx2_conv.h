@@ -15,7 +15,8 @@
  *
  * Elements that must be converted go through a buffer on the stack: all runs of a tile of pixels at
  * once if they fit, so that each element is converted once and not once for every pixel that reads
- * it. If they do not fit, K is taken in parts, and accumulators stay in memory between parts. */
+ * it. If they do not fit, K is processed in parts, and accumulators stay in memory between
+ * parts. */
 #ifndef AC_AVX2_CONV_H
 #define AC_AVX2_CONV_H
 
@@ -213,7 +214,7 @@ static void int8_tiles(const job *j, bool plain)
     }
 }
 
-/* What the accumulators start at. MAGIC: see avx2_epilogue.h. */
+/* Initial values of the accumulators. MAGIC: see avx2_epilogue.h. */
 static void int8_start(job *j, bool plain, int32_t start[AC_FRACTAL])
 {
     for (uint32_t h = 0; h < 2; h++) {

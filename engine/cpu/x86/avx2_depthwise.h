@@ -2,8 +2,8 @@
 /* Depthwise convolutions. Part of avx2_conv.h.
  *
  * A step is 4 neighbouring columns of 16 channels. Zips put the columns of a channel side by side:
- * all 4 for vpdpbusd, or 2 and 2, widened, for vpmaddwd. FP16 multiplies one column at a time. Pixels
- * are computed one by one and finished from memory, which takes little code. */
+ * all 4 for vpdpbusd, or 2 and 2, widened, for vpmaddwd. FP16 multiplies one column at a time.
+ * Pixels are computed one by one and finished from memory, to keep the code small. */
 
 /* Adds the products of a step. p: 4 columns; w: their weights. */
 INLINE void depthwise_step(__m256i *acc, const uint8_t *p, const uint8_t *w, const bool is_signed)

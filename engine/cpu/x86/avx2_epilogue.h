@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The epilogue of convolutions in registers. Part of avx2_conv.h.
  *
- * Tame epilogues (vector_epilogue.h) are computed as in avx512_epilogue.h, which derives why that
+ * Tame epilogues (vector_epilogue.h) are computed as in avx512_epilogue.h, which proves that this
  * is exact. Small sums start at MAGIC and are scaled by one multiply-add; rounding to fp16 is
  * rounding to 11 bits; and packing saturates. */
 
@@ -25,8 +25,8 @@ INLINE __m256i to_bytes(vf a, vf b, bool is_signed)
     return _mm256_permutevar8x32_epi32(bytes, order);
 }
 
-/* What a tame epilogue needs besides sums and residual. Residuals are read as U8. An S8 value s is
- * read as s + 128, and (s + 128) * scale - 128 * scale is one multiply-add; 128 * scale is
+/* Parameters of a tame epilogue besides sums and residual. Residuals are read as U8. An S8 value s
+ * is read as s + 128, and (s + 128) * scale - 128 * scale is one multiply-add; 128 * scale is
  * exact. */
 typedef struct tame {
     const clamps *limits;

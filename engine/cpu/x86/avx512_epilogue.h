@@ -17,11 +17,11 @@
  *   |c| < 2^(e+13): then t < 2^e (1 + 1 / 8191). Floats around 8191 t lie g / 2 apart, but t is
  *     nearer than g / 4 to 2^e, which is also the nearest multiple of g / 2.
  * Only subnormals of fp16, |t| < 2^-14, are not rounded this way: t keeps too many bits. As a
- * result such a t becomes the integer 0 all the same. Added to a residual r, it makes no difference
- * to fp16(t + r) if r is 0, where the result is 0 again, or if |r| >= 1/4, where half an ulp is at
- * least 2^-14. Tame epilogues have no other r.
+ * result such a t still becomes the integer 0. Added to a residual r, it does not change fp16(t +
+ * r) if r is 0, since the result is again 0, or if |r| >= 1/4, since half an ulp is then at least
+ * 2^-14. Tame epilogues have no other r.
  *
- * Saturation. |t| < 2^15, so packing saturates as any clamp does that ends at the type's limits. */
+ * Saturation. |t| < 2^15, so packing saturates like any clamp at the type's limits. */
 
 enum { MAGIC = 0x4b400000 };
 
@@ -84,7 +84,7 @@ INLINE vf residual_of(const bytes_residual *r, uint32_t i)
     return residual_from(r, load16(r->data + (size_t)i * AC_FRACTAL));
 }
 
-/* What a plain epilogue of one block needs, and where its results go. */
+/* Parameters of a plain epilogue of one block, and where its results go. */
 typedef struct plain {
     vf scale, offset, low;
     bytes_residual residual;

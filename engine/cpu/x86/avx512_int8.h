@@ -290,7 +290,7 @@ static __attribute__((noinline)) void int8_flipped(const job *j, uint32_t blocks
     }
 }
 
-/* What the accumulators start at: see the top, and avx512_epilogue.h for MAGIC. */
+/* Initial values of the accumulators: see the top, and avx512_epilogue.h for MAGIC. */
 static void int8_start(job *j, uint32_t b, int32_t start[AC_FRACTAL])
 {
     const __m512i magic = _mm512_set1_epi32(j->limits->plain ? MAGIC : 0);

@@ -3,15 +3,15 @@
  * of avx512.c.
  *
  * With 16 outputs side by side most lanes would compute nothing. Here a vector holds 4 pixels x 16
- * channels of one tap, as they lie in memory. vpdpbusd multiplies it with 16 weights of this tap, the
- * same for every pixel. This gives 4 partial sums a pixel, one for each 4 channels, which are added
- * up at the end of K. With 3 x 3 taps of 16 channels, 16 pixels take 9 x 4 vpdpbusd for each output,
- * so 144 for 4 outputs. With outputs side by side they take 36 a pixel, so 576, for any number of
- * outputs up to 16.
+ * channels of one tap, as they lie in memory. vpdpbusd multiplies it with 16 weights of this tap,
+ * the same for every pixel. This gives 4 partial sums a pixel, one for each 4 channels, which are
+ * added up at the end of K. With 3 x 3 taps of 16 channels, 16 pixels take 9 x 4 vpdpbusd for each
+ * output, so 144 for 4 outputs. With outputs side by side a pixel takes 36, so 16 take 576, for any
+ * number of outputs up to 16.
  *
- * Of four outputs a vector of sums has one output in each lane of a pixel: vector r has output (q +
- * r) % 4 in lane q, which are channels 4 q to 4 q + 3. Rotated by r lanes, all four have output q in
- * lane q, and are added. Outputs 4 and 5 take two vectors, which have each in two lanes. */
+ * With four outputs a vector of sums has one output in each lane of a pixel: vector r has output (q
+ * + r) % 4 in lane q, for channels 4 q to 4 q + 3. Rotated by r lanes, all four have output q in
+ * lane q and are added. Outputs 4 and 5 take two vectors, with each output in two lanes. */
 
 enum {
     NARROW_TAPS = 32, /* most taps of 16 channels; with more, outputs lie side by side */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* INT8 convolutions on CPUs with more vector ports than can multiply (ac_conv.spare_ports), where
- * shuffles and blends take no time from vpdpbusd. Part of avx512.c.
+/* INT8 convolutions on CPUs that have vector ports besides those that multiply
+ * (ac_conv.spare_ports), where shuffles and blends cost vpdpbusd no time. Part of avx512.c.
  *
- * Taps: 24 pixels x 16 outputs of avx512_int8.h take 25 loads and 24 vpdpbusd a step, and a CPU makes
- * two of each in a cycle. If runs are whole taps of 16 channels, all 16 of every fourth pixel are
- * loaded at once, and spread by shuffles: 19 loads a step.
+ * Taps: 24 pixels x 16 outputs of avx512_int8.h take 25 loads and 24 vpdpbusd a step, and a CPU
+ * executes two of each per cycle. If runs are whole taps of 16 channels, all 16 channels of every
+ * fourth pixel are loaded at once and spread by shuffles: 19 loads a step.
  *
  * Mixed: in a pair of blocks whose last has at most 12 outputs, such as 28, the last block's outputs
  * of 4 pixels, one pixel after another, fill 48 lanes: 3 vectors instead of 4. Their operands are

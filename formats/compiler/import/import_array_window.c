@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolutions and pools of arrays over one to three dimensions, also with computed weights. */
+/* Convolutions and pools of arrays over one to three dimensions, even with computed weights. */
 #include "formats/compiler/import/array.h"
 
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Slices of rows and columns: a convolution of each channel by itself whose filter has a single 1, as
- * far from its beginning as the slice's, and zeros for what the slice leaves out at the end. */
+/* Slices of rows and columns: a depthwise convolution whose filter has a single 1, at the offset
+ * where the slice begins, and zeros for the part that the slice leaves out at the end. */
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
 
 enum { MAX_STEP = 63, MAX_FILTER = 64 };
 
-/* What a Slice takes of one axis. */
+/* The part of one axis that a Slice takes. */
 typedef struct taken {
     int64_t start, end, step;
 } taken;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Matrix products with constants. That of a flattened map is a convolution whose filter covers the
- * whole map: there is one output pixel, and the weights are in the order of the flattened map. That
- * of a tensor whose channels come last is a 1x1 convolution. */
+/* Matrix products with constants. For a flattened map, the product is a convolution whose filter
+ * covers the whole map: there is one output pixel, and the weights are in the order of the
+ * flattened map. For a tensor whose channels come last, it is a 1x1 convolution. */
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>

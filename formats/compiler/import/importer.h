@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the importers of single operators share. Private to import*.c. */
+/* Shared by the importers of single operators. Private to import*.c. */
 #ifndef MONA_COMPILER_IMPORTER_H
 #define MONA_COMPILER_IMPORTER_H
 
@@ -29,7 +29,7 @@ typedef struct import_quantisation {
     element_type type;
 } import_quantisation;
 
-/* What an ONNX value is in the graph: a map or a constant of floats, or an array, or both if it was
+/* An ONNX value's form in the graph: a map or a constant of floats, or an array, or both if it was
  * needed in both forms. */
 typedef struct import_binding {
     uint32_t value; /* UINT32_MAX: not created yet, or not a map */
@@ -62,7 +62,7 @@ uint32_t import_rank(const importer *im, const onnx_node *node, size_t i);
 /* The value that input i is bound to; UINT32_MAX: it is left out. */
 uint32_t import_bound(const importer *im, const onnx_node *node, size_t i);
 
-/* What the integers of input i stand for; scale 0: it is not a map of integers. */
+/* The meaning of the integers of input i; scale 0: it is not a map of integers. */
 import_quantisation import_quantisation_of(const importer *im, const onnx_node *node, size_t i);
 /* Whether a node reads maps of integers as the numbers they stand for. */
 bool import_takes_quantised(const operator_row *row);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Attention as exporters write it, with queries, keys and values as [batch, heads, rows, size]:
  *   Reshape(Transpose(MatMul(Softmax(MatMul(q, transposed k)), v), 0 2 1 3), [batch, rows, channels])
- * with a factor somewhere between the operands of the first product and the softmax. Each of q, k and
- * v is a tensor [batch, rows, channels] of its own, reshaped and transposed, or all are thirds of
+ * with a factor somewhere between the operands of the first product and the softmax. Each of q, k
+ * and v is a separate tensor [batch, rows, channels], reshaped and transposed, or all are thirds of
  * one, reshaped to [batch, rows, 3, heads, size], transposed by 2 0 3 1 4, and gathered. */
 #include "formats/compiler/import/patterns.h"
 

@@ -2,7 +2,7 @@
 /* (x - mean) / sqrt(variance + epsilon) * scale + bias as exporters write it:
  *   centred = x - ReduceMean(x)
  *   centred / Sqrt(ReduceMean(centred^2) + epsilon) * scale + bias
- * over the last axis, or over the channels of an image, which is the same between two Transposes. */
+ * over the last axis, or over the channels of an image: the same between two Transposes. */
 #include "formats/compiler/import/patterns.h"
 
 #include <math.h>

@@ -132,7 +132,7 @@ static bool is_gelu_cubic(const patterns *p, uint32_t value, uint32_t x)
     return false;
 }
 
-/* What constant * x * gate is; NULL: none of the activations. */
+/* The activation that equals constant * x * gate; NULL: none. */
 static const char *activation_of(const patterns *p, double constant, uint32_t x, uint32_t gate)
 {
     const onnx_node *sigmoid = pattern_made_by(p, gate, "Sigmoid"),

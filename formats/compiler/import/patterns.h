@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What exporters write as several operators. */
+/* Recognises functions that exporters write as several operators. */
 #ifndef MONA_COMPILER_PATTERNS_H
 #define MONA_COMPILER_PATTERNS_H
 

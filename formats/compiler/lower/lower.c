@@ -66,8 +66,8 @@ static bool lower_load(lowering *l, const graph_node *node, uint32_t value)
 
 /* ---- planes out --------------------------------------------------------------------------- */
 
-/* What a STORE reads from a tensor. On the way back from an output, depth-to-space may occur once;
- * slices before it select planes, slices after it channels. */
+/* The part of a tensor that a STORE reads. On the way back from an output, depth-to-space may occur
+ * once; slices before it select planes, slices after it channels. */
 typedef struct stored {
     uint32_t value, first, block;
 } stored;

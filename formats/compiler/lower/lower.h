@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lowers a fused graph to a .mona model. What loads and stores took over is added to the graph's
- * log. */
+/* Lowers a fused graph to a .mona model. Work that loads and stores took over is added to the
+ * graph's log. */
 #ifndef MONA_COMPILER_LOWER_H
 #define MONA_COMPILER_LOWER_H
 

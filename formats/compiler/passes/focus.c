@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Every n-th row and column, from each of several on, concatenated and convolved, as in the Focus of
- * YOLO: one convolution of the source, whose filter is n times as large and takes n times as large
- * strides. */
+/* Every n-th row and column from several offsets, concatenated and convolved, as in YOLO's Focus,
+ * becomes one convolution of the source with a filter and strides n times as large. */
 #include "formats/compiler/passes/passes.h"
 
 enum { MAX_KERNEL = 255, MAX_STRIDE = 63, MAX_PAD = 255 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the compiler merges, moves and removes, as a table of rules; which of them are on; and what
- * each of them did. */
+/* The compiler's fusions as a table of rules, which merge, move and remove nodes; which rules are
+ * on; and what each did. */
 #ifndef MONA_COMPILER_FUSION_H
 #define MONA_COMPILER_FUSION_H
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The passes between import and lowering. Each leaves a graph that computes the same function
- * except for rounding. The graph's log records what
- * a pass did, and why it left the rest. Where a rule is off (graph.fusion), operators stay
- * separate. */
+ * except for rounding. The graph's log records what a pass did, and why it left the rest. If a rule
+ * is off (graph.fusion), operators stay separate. */
 #ifndef MONA_COMPILER_PASSES_H
 #define MONA_COMPILER_PASSES_H
 

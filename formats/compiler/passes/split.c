@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Slices of a convolution's results become convolutions with some of its outputs, where they would
+/* Turns slices of a convolution's results into convolutions with some of its outputs if they would
  * have to be copied otherwise. */
 #include "formats/compiler/passes/passes.h"
 
@@ -61,8 +61,10 @@ static graph_node part_of(const graph *g, graph_node conv, const graph_node *sli
     conv.output = slice->output;
     conv.conv.weights += first * filter;
     conv.conv.bias += first;
-    conv.conv.weight_scales += conv.conv.weight_scales ? first : 0;
-    conv.activation.slopes += conv.activation.slopes ? first : 0;
+    if (conv.conv.weight_scales)
+        conv.conv.weight_scales += first;
+    if (conv.activation.slopes)
+        conv.activation.slopes += first;
     return conv;
 }
 

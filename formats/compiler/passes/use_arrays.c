@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rearranges pixels of computed maps on arrays where no operator on maps can. */
+/* Rearranges pixels of computed maps on arrays if no operator on maps can. */
 #include "formats/compiler/passes/passes.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* CPUs that models are prepared for elsewhere. */
+/* CPUs for which this machine prepares models. */
 #ifndef MONA_CPU_TARGET_H
 #define MONA_CPU_TARGET_H
 
@@ -7,7 +7,7 @@
 
 #define CPU_TARGETS "c|x86-avx2|x86-avxvnni|x86-avx512|armv8|armv8-dot|armv7|armv7e-m|armv8.1-m"
 
-/* What the planner must know about a CPU; its row kernels are only named. */
+/* The planner's knowledge of a CPU; its row kernels are only named. */
 typedef struct cpu_target {
     const char *name;
     ac_isa isa;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The plan is made for a CPU that need not be this one: constants depend on nothing but whether it
- * wants weights for Winograd's filter. Offsets are those of a 64-bit machine; with shorter pointers
- * everything takes as much memory or less. */
+/* The plan is made for a CPU that need not be this one: constants depend only on whether it uses
+ * weights for Winograd's filter. Offsets are for a 64-bit machine; with shorter pointers everything
+ * takes the same memory or less. */
 #include "formats/compiler/program/emit_c.h"
 
 #include <ctype.h>

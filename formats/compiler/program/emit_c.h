@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Models as C, for programs that are linked with libmona.a alone: a plan, its constants and the
- * records of its operators as constant data, which names the row kernels that it needs. */
+/* Models as C, for programs linked with libmona.a alone: a plan, its constants and the records of
+ * its operators as constant data that names the row kernels needed. */
 #ifndef MONA_EMIT_C_H
 #define MONA_EMIT_C_H
 
@@ -19,7 +19,7 @@ typedef struct emit_c_request {
 bool emit_c(const mona_model *model, const emit_c_request *request, char **header, char **source,
             format_error *error);
 
-/* What such a network needs of flash beside code, of memory, and for a frame. */
+/* Such a network's needs: flash besides code, memory, and work for a frame. */
 typedef struct emit_c_needs {
     size_t arena_bytes, constant_bytes, table_bytes;
     mona_lines lines; /* count 0: it does not run line by line */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Every entry of a program's words (engine/ascend/kernel/words.h) becomes the statements of the replay
- * kernel that it would reach, and phases become variables. */
+/* Turns every entry of a program's words (engine/ascend/kernel/words.h) into the statements that
+ * the replay kernel would execute for it, and phases into variables. */
 #include "formats/compiler/program/emit_kernel.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A program as the source of a kernel of its own, whose operands are constants. It issues what the
- * replay kernel issues, with fewer scalar instructions, and is launched in the same way. */
+/* Writes a program as the source of its own kernel, whose operands are constants. It issues the
+ * replay kernel's instructions with fewer scalar instructions, and is launched in the same way. */
 #ifndef MONA_EMIT_KERNEL_H
 #define MONA_EMIT_KERNEL_H
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Finds the loops of a recorded program.
  *
- * A loop of T turns and L tokens is a run of T * L tokens in which token i + L has the form of token
- * i, and its offsets are those of token i plus steps that are the same in every turn. Steps in a
- * ring are taken modulo the ring, so strips of a frame are turns although rings wrap around at
+ * A loop of T turns and L tokens is a run of T * L tokens in which token i + L has the form of
+ * token i, and its offsets are token i's plus steps that are the same in every turn. Steps in a
+ * ring are taken modulo the ring, so strips of a frame are turns even though rings wrap around at
  * different strips.
  *
- * The loop that saves the most records comes first; what lies before and behind it is searched in
- * the same way, and so is its body, whose loops are a level deeper. Which lengths are worth trying
- * follows from how far apart the same few forms are seen again. */
+ * The loop that saves the most records is found first; tokens before and after it are searched in
+ * the same way, and so is its body, whose loops are a level deeper. Lengths worth trying are the
+ * distances at which the same few forms recur. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What AI Cores are given becomes tokens; forms and patterns are gathered on the way. */
+/* Turns AI Core instructions into tokens and collects forms and patterns on the way. */
 #include "formats/compiler/program/recorder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What a core waits for before its next instruction. */
+/* Flags that a core waits for before its next instruction. */
 typedef struct flag_list {
     uint16_t at[AC_FORM_FLAGS];
     uint8_t count;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Records what AI Cores are given into a program (engine/aicore/program.h). */
+/* Records AI Core instructions as a program (engine/aicore/program.h). */
 #ifndef MONA_RECORDER_H
 #define MONA_RECORDER_H
 
 #include "engine/aicore/program.h"
 
-/* An instruction or a change of operator, as recorded. Offsets are those of its operands, steps
- * those of the loops around it. */
+/* An instruction or a change of operator, as recorded. Offsets are of its operands, steps of the
+ * loops around it. */
 typedef struct token {
     uint16_t form;               /* or AC_RECORD_OPERATOR, whose operator is at[0] */
     uint16_t rings[AC_OPERANDS]; /* ring that the operand lies in, counted from 1; 0: none */
@@ -27,7 +27,7 @@ void recorder_free(recorder *r);
 
 /* Begins a segment, whose rings and constants these are. */
 void recorder_segment(recorder *r, const ac_segment *places, const ac_ring *rings);
-/* What follows on this core belongs to operator op of the model. */
+/* Later instructions on this core belong to operator op of the model. */
 void recorder_operator(recorder *r, uint32_t core, uint32_t op);
 /* i: not AC_OP_WORK, which is no instruction. */
 void recorder_take(recorder *r, uint32_t core, const ac_instruction *i);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a convolution costs on a target, to choose its precision. The model covers arithmetic only,
+/* The cost of a convolution on a target, to choose its precision. The model covers arithmetic only,
  * since whole networks run depth-first and hardly wait for memory.
  *
  * A step multiplies a number of pixels by 16 outputs over a number of inputs. K, the inputs of an
  * output, is kernel area x channels, with channels padded to the target's blocks. The epilogue
- * passes over its numbers once, whatever it does with them.
+ * passes over its numbers once, whatever its operations.
  *
  * ascend310, cycles of a core: a step takes 16 pixels and 16 inputs of F16 or 32 of 8 bits; an
  * epilogue takes 128 numbers per cycle. Fitted on model310, where operands arrive no faster than

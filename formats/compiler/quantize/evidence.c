@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What INT8 does to the sums of each layer by itself: its source and its weights are rounded as
- * lowering does. */
+/* Measures the effect of INT8 on the sums of each layer alone, with its source and weights rounded
+ * as in lowering. */
 #include <math.h>
 #include <stdlib.h>
 

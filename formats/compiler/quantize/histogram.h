@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Histograms of a value's magnitudes, and which magnitude 8 bits should reach up to.
+/* Histograms of a value's magnitudes, and the largest magnitude that 8 bits should represent.
  *
- * Bins are a power of two wide. When larger magnitudes come, the width doubles and neighbouring
- * bins are added. The counts of floor(|x| / width) therefore do not depend on the order of samples,
- * and memory stays constant. Zeros are counted separately, since every scale represents them
- * exactly. */
+ * Bins are a power of two wide. When larger magnitudes occur, the width doubles and neighbouring
+ * bins are merged. The counts of floor(|x| / width) therefore do not depend on the order of
+ * samples, and memory stays constant. Zeros are counted separately, since every scale represents
+ * them exactly. */
 #ifndef MONA_COMPILER_HISTOGRAM_H
 #define MONA_COMPILER_HISTOGRAM_H
 

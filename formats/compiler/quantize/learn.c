@@ -61,7 +61,7 @@ static bool make(graph *g, graph_node *node)
     return true;
 }
 
-/* What the filter reads of `count` channels for the result at this row and column. */
+/* Reads the filter's input of `count` channels for the result at this row and column. */
 static void read_place(const graph_window *w, const reference_array *x, uint32_t channel,
                        size_t count, uint32_t row, uint32_t column, double *numbers)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rounding of weights that is learnt from samples.
+/* Learns the rounding of weights from samples.
  *
- * Rounding changes the weights of an output by d, and its sums over x, what the filter reads at one
+ * Rounding changes the weights of an output by d, and its sums over x, the filter's input at one
  * place, by d x. The mean of (d x)^2 is d' M d, with M the second moments of x, about the mean if
- * the bias makes up for it. Where neighbours in x are alike, roundings that cancel each other cost
+ * the bias compensates for it. If neighbours in x are alike, roundings that cancel each other cost
  * little, however far they are from the weights. So single weights and pairs are moved by one step
- * as long as that lowers d' M d, and several scales are tried.
+ * as long as this lowers d' M d, and several scales are tried.
  *
- * The weights may learn what the samples have in common by chance: some samples are held out, and
- * an output keeps what it has learnt only if it is better on those, too. */
+ * The weights could fit chance features of the samples. So some samples are held out, and an output
+ * keeps its learnt rounding only if it is better on these too. */
 #ifndef MONA_COMPILER_LEARN_H
 #define MONA_COMPILER_LEARN_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What calibration has seen of a value, in memory that does not grow with the number of samples. */
+/* Calibration's statistics of a value, in memory that does not grow with the number of samples. */
 #ifndef MONA_COMPILER_OBSERVATION_H
 #define MONA_COMPILER_OBSERVATION_H
 

@@ -310,7 +310,7 @@ static bool format_by_range(const graph *g, const compiler_options *o, uint32_t 
                            g->values[root].name);
     const double high = (double)r.high, low = -(double)r.low;
     const double max = high > low ? high : low;
-    /* What rounds to 0 needs no sign. */
+    /* Values that round to 0 need no sign. */
     const bool tiny = !is_signed && low <= max / 255 / 2;
     const double step = tiny ? reach(g, o, root, 255, max) / 255 : 0;
     if (tiny && low <= step / 2)

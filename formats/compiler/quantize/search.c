@@ -5,8 +5,8 @@
  * about all FP16, all INT8, and each value alone in 8 bits. If all INT8 loses too much, values are
  * changed to F16, beginning with those that alone cause the most noise for the time they save.
  * Bisection finds the smallest number that the judge accepts, since more FP16 loses less, apart
- * from chance. Some values may have been changed by chance, or in vain because a later one was the
- * cause. So they are changed back to INT8 one by one, the last first, as long as the judge
+ * from chance. Some values may have been changed by chance, or needlessly because a later one was
+ * the cause. So values are changed back to INT8 one by one, the last first, as long as the judge
  * accepts. */
 #include <math.h>
 #include <stdlib.h>
@@ -96,8 +96,8 @@ static bool needs_int8(const search *s, uint32_t source)
     return needs;
 }
 
-/* What a layer saves by itself is modelled; a layer of another precision also costs by being one. For
- * savings that hardly show, noise decides. */
+/* The saving of a single layer is modelled, but each switch of precision between layers costs too.
+ * For savings that hardly show, noise decides. */
 static void add_cost_of_switching(search *s)
 {
     double mean = 0;

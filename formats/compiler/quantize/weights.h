@@ -4,17 +4,17 @@
  * With the scales a of the input, w[o] of the weights of output o and s of the epilogue's numbers
  * t,
  *   sum (a qa) (w qw) + b = s t   =>   t = (sum qa qw + b / (a w)) * (a w / s)
- * so scale16 = f16(a w / s). Rounding that number would scale the whole channel by up to 2^-11.
- * Instead it is rounded first, and the scale of the weights is then chosen to make it exact, w =
- * scale16 s / a. Weights and bias are quantised with that scale, so only the rounding of each
- * weight is lost. The scale is such that the largest weight of the channel becomes 127, give or
- * take one half. scale16 is at least 2^-14, where fp16 is normal, which is also the part of an
- * output step that one unit of the sum is worth: finer weights would make no difference, and a
+ * so scale16 = f16(a w / s). Rounding that number would change the scale of the whole channel by up
+ * to 2^-11. Instead it is rounded first, and the scale of the weights is then chosen to make it
+ * exact, w = scale16 s / a. Weights and bias are quantised with this scale, so the only error is
+ * the rounding of each weight. With this scale the largest weight of the channel becomes 127, give
+ * or take one half. scale16 is at least 2^-14, where fp16 is normal; it is also the share of an
+ * output step that one unit of the sum is worth, so finer weights would make no difference, and a
  * channel of zeros still has a scale for its bias.
  *
- * Weights that the model has quantised keep their scales: scale16 = f16(a w / s). This is why
- * results differ from the model's, relatively by up to 2^-11. Only if that is not a normal fp16
- * number are the weights rounded again. */
+ * Weights that the model has quantised keep their scales: scale16 = f16(a w / s). So results differ
+ * from the model's, relatively by up to 2^-11. Only if scale16 is not a normal fp16 number are the
+ * weights rounded again. */
 #ifndef MONA_COMPILER_WEIGHTS_H
 #define MONA_COMPILER_WEIGHTS_H
 

@@ -66,7 +66,7 @@ mkdir "$tmp/dir.mp4"
 refused "a device as output" 1 "/dev/full\|expected a video name" "" "$mona" enhance "$clip" -o /dev/full
 [ -c /dev/full ] && ok "the device is still there" || not_ok "the device is still there" "it is gone"
 cp "$clip" "$tmp/self.mp4"
-refused "the input as output" 1 "the output is the input" "" "$mona" enhance "$tmp/self.mp4" -o "$tmp/self.mp4"
+refused "the input as output" 2 "the output is the input" "" "$mona" enhance "$tmp/self.mp4" -o "$tmp/self.mp4"
 succeeds "which keeps its bytes" cmp "$clip" "$tmp/self.mp4"
 
 # A limit on file sizes replaces a full disk; where it is allowed to, the test also makes a small disk.

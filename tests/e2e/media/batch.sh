@@ -63,7 +63,15 @@ same "--recursive without --out-dir is refused" "$? $(grep -c -- '--recursive wo
 
 cp "$tmp/in/a.mp4" "$tmp/bad/a.mp4"
 enhance "$tmp/in" "$tmp/bad" --out-dir "$tmp/two"
-same "two inputs that would become one output are refused" "$? $(grep -c 'would both be written to' "$tmp/log") $(find "$tmp/two" -type f)" "1 1 "
+same "two inputs that would become one output are refused" "$? $(grep -c 'would both be written to' "$tmp/log") $(ls -d "$tmp/two" 2> /dev/null)" "1 1 "
+mkdir "$tmp/others"
+for text in mine '{"name": "mine"}' '[{"name": "mine"}]'; do
+    echo "$text" > "$tmp/others/manifest.json"
+    enhance "$tmp/in/a.mp4" --out-dir "$tmp/others" -y
+    same "a manifest.json that is not mona's is kept: $text" \
+        "$? $(grep -c 'others/manifest.json: expected no such file or a manifest of mona' "$tmp/log") $(cat "$tmp/others/manifest.json") $(ls "$tmp/others")" \
+        "1 1 $text manifest.json"
+done
 enhance "$tmp/in/a.mp4" --out-dir "$tmp/in" --stages sr
 same "an input is never replaced" "$? $(manifest '"the output is the input" in m[0]["error"]' "$tmp/in")" "1 True"
 enhance "$tmp/in" -o "$tmp/x.mp4" --out-dir "$tmp/out"

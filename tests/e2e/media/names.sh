@@ -54,6 +54,8 @@ enhance "$tmp/odd" --out-dir "$tmp/odd_out"
 same "a name that is no UTF-8 in a batch" "$? $(cat "$tmp/log") $(test -s "$tmp/odd_out/$odd.png" && echo there)" "0  there"
 same "stands in the manifest, whole" "$(json "$tmp/odd_out/manifest.json" 'os.fsencode(os.path.basename(d[0]["output"]))')" \
     "b'a\\xff\\xc3b\\xed\\xa0\\x80\\xc3\\xa4.png'"
+enhance "$tmp/odd" --out-dir "$tmp/odd_out"
+same "which a second run replaces" "$? $(cat "$tmp/log") $(json "$tmp/odd_out/manifest.json" 'd[0]["result"]')" "0  done"
 "$mona" enhance "$tmp/odd/$odd.png" -o "$tmp/odd.png" --stages sr --dry-run --json > "$tmp/plan.json" 2> "$tmp/log"
 same "and in the plan" "$? $(json "$tmp/plan.json" 'os.fsencode(d["input"]["file"])[-13:]')" \
     "0 b'a\\xff\\xc3b\\xed\\xa0\\x80\\xc3\\xa4.png'"
