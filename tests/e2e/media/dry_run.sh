@@ -121,7 +121,7 @@ inside() {
 }
 networks "denoise_balanced $(inside sr_x2 best balanced fast)" --tier best
 networks "denoise_fast_video sr_x2_fast_video" --content video
-networks "denoise_balanced_video sr_x2_balanced_video" --content video --tier best
+networks "denoise_balanced_video sr_x2_best_video" --content video --tier best
 networks "denoise_fast_video sr_x3_fast" --content video -s 3
 networks "denoise_fast sr_x2_fast_anime" --content anime
 networks "denoise_balanced $(inside sr_x2 best_anime balanced_anime fast_anime)" --content anime --tier best
