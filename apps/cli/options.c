@@ -206,12 +206,13 @@ static bool set_defaults(const command *line, void *values)
     return true;
 }
 
-/* Reads the option at argv[i]. Returns the number of arguments used; 0 after an error was
- * printed. */
-static int take_option(const command *line, void *values, int argc, char **argv, int i)
+/* Reads the option at argv[i] and notes it in *given. Returns the number of arguments used; 0 after
+ * an error was printed. */
+static int take_option(const command *line, void *values, int argc, char **argv, int i,
+                       const option **given)
 {
     const char *value;
-    const option *o = find_option(line, argv[i], &value);
+    const option *o = *given = find_option(line, argv[i], &value);
     if (!o) {
         tell_unknown(line, argv[i]);
         return 0;
@@ -232,14 +233,26 @@ static int take_option(const command *line, void *values, int argc, char **argv,
     return set_value(o, values, argv[i + 1]) ? 2 : 0;
 }
 
-options_result options_parse(const command *line, void *values, int argc, char **argv,
-                             const char **operands)
+/* given: the options that were used; ends with NULL. */
+static bool has_needs(const option *const *given)
+{
+    for (const option *const *o = given; *o; o++) {
+        const option *const *needed = given;
+        while (*needed && (*o)->needs && strcmp((*needed)->name, (*o)->needs) != 0)
+            needed++;
+        if (!*needed)
+            return cli_fail(0, "%s works only with %s", (*o)->name, (*o)->needs);
+    }
+    return true;
+}
+
+/* given: has room for argc, all NULL. */
+static options_result read_arguments(const command *line, void *values, int argc, char **argv,
+                                     const char **operands, const option **given)
 {
     size_t count = 0;
     bool only_operands = false;
 
-    if (!set_defaults(line, values))
-        return OPTIONS_BAD;
     for (int i = 1; i < argc;) {
         const char *argument = argv[i];
         if (!only_operands && (!strcmp(argument, "--help") || !strcmp(argument, "-h"))) {
@@ -258,7 +271,7 @@ options_result options_parse(const command *line, void *values, int argc, char *
             operands[count++] = argument;
             i++;
         } else {
-            int taken = take_option(line, values, argc, argv, i);
+            int taken = take_option(line, values, argc, argv, i, given++);
             if (!taken)
                 return OPTIONS_BAD;
             i += taken;
@@ -269,7 +282,22 @@ options_result options_parse(const command *line, void *values, int argc, char *
         cli_fail(0, "usage: mona %s %s", line->name, line->usage);
         return OPTIONS_BAD;
     }
-    return files_apart(line, values, operands) ? OPTIONS_RUN : OPTIONS_BAD;
+    return OPTIONS_RUN;
+}
+
+options_result options_parse(const command *line, void *values, int argc, char **argv,
+                             const char **operands)
+{
+    const option **given = calloc((size_t)argc + 1, sizeof *given);
+    options_result result = OPTIONS_BAD;
+    if (!given)
+        cli_fail(0, "out of memory");
+    else if (set_defaults(line, values))
+        result = read_arguments(line, values, argc, argv, operands, given);
+    if (result == OPTIONS_RUN && (!has_needs(given) || !files_apart(line, values, operands)))
+        result = OPTIONS_BAD;
+    free(given);
+    return result;
 }
 
 bool options_cut(option_cut *cut)
