@@ -3,7 +3,9 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,13 @@
 #include "pipeline/stages/session_binding.h"
 
 static _Thread_local pipeline_error *kept;
+
+static atomic_bool misused;
+
+bool cli_misused(void)
+{
+    return misused;
+}
 
 void cli_keep_failures(pipeline_error *error)
 {
@@ -33,11 +42,18 @@ int cli_fail(int status, const char *format, ...)
         va_end(arguments);
         return status;
     }
+    if (status == EXIT_USAGE)
+        misused = true;
     fputs("mona: ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
     return status;
+}
+
+int cli_fail_of(const pipeline_error *error)
+{
+    return cli_fail(error->misused ? EXIT_USAGE : EXIT_FAILED, "%s", error->text);
 }
 
 static bool is_named(const char *name, const char *argument, size_t length)
@@ -88,9 +104,11 @@ static void tell_unknown(const command *line, const char *argument)
 static bool bad_value(const option *o, const char *text)
 {
     const char *what = o->kind == OPTION_WHOLE ? "a whole number" : "a number";
-    cli_fail(0, "%s: expected %s from %.10g to %.10g, found '%s'", o->name, what, o->minimum,
-             o->maximum, text);
-    return false;
+    if (isinf(o->maximum))
+        return cli_fail(0, "%s: expected %s of at least %.16g, found '%s'", o->name, what,
+                        o->minimum, text);
+    return cli_fail(0, "%s: expected %s from %.16g to %.16g, found '%s'", o->name, what, o->minimum,
+                    o->maximum, text);
 }
 
 static bool parse_whole(const option *o, long *to, const char *text)
@@ -319,8 +337,8 @@ bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *h
     if (sscanf(text, "%5ux%5u%c", width, height, &rest) == 2 && *width && *height &&
         *width <= limit && *height <= limit)
         return true;
-    cli_fail(0, "--size: expected WIDTHxHEIGHT of at most %u each, found '%s'", limit, text);
-    return false;
+    return !cli_fail(EXIT_USAGE, "--size: expected WIDTHxHEIGHT, each from 1 to %u, found '%s'",
+                     limit, text);
 }
 
 /* "auto" takes the first that answers. */

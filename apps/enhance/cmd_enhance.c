@@ -80,6 +80,10 @@ static options_result parse(arguments *a, int argc, char **argv)
         cli_fail(0, "expected -y or -n, found both");
         return OPTIONS_BAD;
     }
+    if (a->preview >= 0 && a->dry_run) {
+        cli_fail(0, "expected --preview or --dry-run, found both");
+        return OPTIONS_BAD;
+    }
     if (!enhance_options_check(&a->shared) || !check_preview(a))
         return OPTIONS_BAD;
     if (a->preview >= 0)
@@ -154,8 +158,13 @@ static int check_files(const arguments *a, bool image)
     const bool piped = !strcmp(a->input, "-"), numbered = picture_pattern(a->input);
     if (!piped && !numbered && !check_input(a->input))
         return EXIT_FAILED;
-    if (!image && !piped && !numbered && !a->shared.format && a->preview < 0 &&
-        enhance_makes_picture(a->output))
+    const bool wanted = !a->shared.format && a->preview < 0 && enhance_makes_picture(a->output);
+    if (piped && wanted)
+        return cli_fail(EXIT_USAGE,
+                        "%s: a picture is made of a picture's file, found standard input, from "
+                        "which only videos can be read",
+                        a->output);
+    if (!image && !piped && !numbered && wanted)
         return cli_fail(
             EXIT_FAILED,
             "%s: expected a picture (PNG, JPEG, WebP, BMP, TIFF, PGM, PPM), because the output is "
@@ -193,7 +202,7 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown)
     if (good || (a->live && report.frames))
         progress_summary(shown, strcmp(a->output, "-") ? a->output : "standard output", &report);
     if (!good)
-        return error.text[0] ? cli_fail(EXIT_FAILED, "%s", error.text) : EXIT_FAILED;
+        return error.text[0] ? cli_fail_of(&error) : EXIT_FAILED;
     if (a->html && !preview_page(settings, &report, shown, a->html))
         return EXIT_FAILED;
     return EXIT_SUCCESS;

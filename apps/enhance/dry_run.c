@@ -96,7 +96,7 @@ static bool write_sample(const char *path, const enhance_settings *s)
                            : pipeline_fail(&error, "out of memory");
     free(part.pixels);
     still_free(&whole);
-    return good || !cli_fail(EXIT_FAILED, "%s", error.text);
+    return good || !cli_fail_of(&error);
 }
 
 /* Sizes and memory are those of the whole picture; only the time is scaled up from the sample. */
@@ -111,7 +111,7 @@ static bool measure_sample(test_run *t, const enhance_settings *s, const still *
     enhance_settings plan = *s;
     plan.plan = true;
     if (!enhance_run(&plan, &whole, &error))
-        return !cli_fail(EXIT_FAILED, "%s", error.text);
+        return !cli_fail_of(&error);
     if (!temp_folder_open(&folder))
         return false;
     snprintf(path, sizeof path, "%s/sample.png", folder.path);
@@ -363,7 +363,7 @@ bool dry_run(const enhance_settings *settings, bool json)
     still head = {0};
     const bool sampled =
         settings->stage.still && still_read_head(&head, settings->input) && is_large(&head);
-    bool good = input_open(&f, &as, &error) || !cli_fail(EXIT_FAILED, "%s", error.text);
+    bool good = input_open(&f, &as, &error) || !cli_fail_of(&error);
     good = good && (sampled ? measure_sample(&t, settings, &head) : measure(&t, settings));
     cJSON *plan = good ? plan_of(settings, &t, &f, sampled) : NULL;
     if (json && good)

@@ -127,13 +127,12 @@ static bool read_threads(enhance_settings *s, const char *text)
 {
     unsigned load = 0, proc = 0, save = 0;
     char rest;
-    const bool single = sscanf(text, "%3u%c", &proc, &rest) == 1 && proc;
+    const bool single = sscanf(text, "%3u%c", &proc, &rest) == 1;
     if ((!single && sscanf(text, "%3u:%3u:%3u%c", &load, &proc, &save, &rest) != 3) ||
         load > MONA_MAX_THREADS || proc > MONA_MAX_THREADS || save > MONA_MAX_THREADS)
-        return cli_fail(0,
-                        "--threads: expected a number from 1 to %d, or three from 0 such as 1:2:2, "
-                        "found '%s'",
-                        MONA_MAX_THREADS, text);
+        return cli_fail(
+            0, "--threads: expected a number from 0 to %d, or three such as 1:2:2, found '%s'",
+            MONA_MAX_THREADS, text);
     s->decode_threads = load;
     s->stage.threads = proc;
     s->encoder.threads = save;

@@ -99,9 +99,9 @@ rm "$tmp/in/110.png"
 refused "a pattern without pictures" 1 "expected pictures with names like this, found none" "$tmp/in/none%d.png" -o "$tmp/none.mp4"
 ! full || refused "a folder that is not there" 1 "No such file" "$tmp/none/%d.png" -o "$tmp/none.mp4"
 refused "pictures over themselves" 2 "the output is the input" "$tmp/in/%03d.png" -o "$tmp/in/%03d.png"
-refused "--fps for a video" 1 "expected numbered pictures" "$tmp/video.mp4" -o "$tmp/none.mp4" --fps 30
-! full || refused "a rate that is none" 1 "expected a rate such as" "$tmp/in/%03d.png" -o "$tmp/none.mp4" --fps fast
-! full || refused "an encoder's option for pictures" 1 "numbered pictures take no encoder" "$tmp/video.mp4" -o "$tmp/out/x%d.png" --crf 3
+refused "--fps for a video" 2 "expected numbered pictures" "$tmp/video.mp4" -o "$tmp/none.mp4" --fps 30
+! full || refused "a rate that is none" 2 "expected a rate such as" "$tmp/in/%03d.png" -o "$tmp/none.mp4" --fps fast
+! full || refused "an encoder's option for pictures" 2 "numbered pictures take no encoder" "$tmp/video.mp4" -o "$tmp/out/x%d.png" --crf 3
 ! full || refused "ten bits as JPEG" 1 "JPEG holds 8 bits" "$tmp/deep.mkv" -o "$tmp/out/x%d.jpg"
 ffmpeg -v error -i "$tmp/video.mp4" -f lavfi -i sine=300:duration=0.4 -c:v copy -c:a aac "$tmp/sound.mp4"
 refused "a video with sound to pictures" 1 "a row of pictures cannot hold stream 1 (audio" "$tmp/sound.mp4" -o "$tmp/out/x%d.png"
