@@ -120,10 +120,11 @@ static bool emits_c(const compile_job *job)
 static bool check_compiled(const compile_job *job)
 {
     if (!job->target)
-        return !cli_fail(EXIT_USAGE,
-                         "%s is compiled already: expected an ONNX model, or --target to add plans "
-                         "and programs, or to --emit c",
-                         job->input);
+        return !cli_fail(
+            EXIT_USAGE,
+            "%s is compiled already: expected an ONNX model; or --target, to add plans "
+            "and programs to this one, or to write it as C (--emit c)",
+            job->input);
     if (job->request.precision || job->calibrate.count || job->fusion || job->report || job->name ||
         job->dims.count || job->any_size)
         return !cli_fail(EXIT_USAGE,
@@ -181,9 +182,9 @@ static bool check_options(compile_job *job)
                          "--precision auto needs calibration images: expected --calibrate");
     if (r->max_drop && strcmp(r->precision, "auto"))
         return !cli_fail(EXIT_USAGE, "--max-drop works only with --precision auto");
-    if ((job->equalise || job->learn) && job->sizes.count > 1)
     if (job->learn && !strcmp(r->precision, "fp16"))
         return !cli_fail(EXIT_USAGE, "--learn-rounding works only with --precision int8 or auto");
+    if ((job->equalise || job->learn) && job->sizes.count > 1)
         return !cli_fail(EXIT_USAGE, "%s works for one size only: expected one --size",
                          job->equalise ? "--equalise" : "--learn-rounding");
     r->name = job->input;
