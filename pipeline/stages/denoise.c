@@ -198,11 +198,13 @@ static float follow_noise(const noise_job *job, unsigned plane, float *strength)
     const noise_level now =
         compares && job->before ? noise_change(d->work, seen, job->in, job->before) : seen;
     float *follow = &d->strength[plane], *sigma = &d->sigma[plane];
-    const bool begins = *follow < 0 || now.strength < seen.strength ||
-                        (*follow < MIN_NOISE && now.strength > seen.strength);
+    const bool told = compares && job->before;
+    const bool begins =
+        *follow < 0 ||
+        (told && (now.strength < seen.strength / 2 || now.strength > 1.5f * *follow));
     if (begins)
         *follow = now.strength;
-    else if (!compares || job->before)
+    else if (!compares || told)
         *follow += SMOOTHING * (now.strength - *follow);
     *sigma = begins || *sigma < 0 ? now.sigma : *sigma + SMOOTHING * (now.sigma - *sigma);
     *strength = *follow;

@@ -193,6 +193,18 @@ static void keep_flattest(noise_work *work)
     work->count = kept;
 }
 
+/* The mean of the quartiles of all blocks' responses, which edges hardly affect. */
+static double mean_quartile(const noise_work *work)
+{
+    uint32_t bin = 0, below = 0, sum = 0;
+    for (uint32_t quarter = 1; quarter < 4; quarter++) {
+        while (below + work->bins[bin] <= work->count * quarter / 4)
+            below += work->bins[bin++];
+        sum += bin;
+    }
+    return sum / (3.0 * NOISE_BIN_STEPS);
+}
+
 static response respond_all(const noise_work *work, const view *v, unsigned spacing)
 {
     response all = {0};
@@ -236,6 +248,10 @@ static noise_level fine(const double e[SCALES], const double n[SCALES])
     return level(sigma, sigma);
 }
 
+/* The less independent noise is from sample to sample, the less the flattest blocks say of the average: the
+ * estimate of coarse noise at the coarsest scale is multiplied by this. */
+#define COARSE 1.2
+
 /* The highest level of coarse noise that networks are given: above it they blur the picture under
  * the noise. (Noise of 27 made at half the size: 23.35 dB at a given 35, 23.2 at 42, 21.9 at
  * 50.) */
@@ -253,7 +269,7 @@ static noise_level coarse(const double e[SCALES], double ratio)
     const double less =
         ratio < 0.48 ? between(ratio, 0.25, 7, 0.48, 3) : between(ratio, 0.48, 3, 0.75, 0);
     const double strength = factor * all - less;
-    return level(between(ratio, 0.3, NOISE_COARSE * e[3], 0.42, 1.03 * e[1]),
+    return level(between(ratio, 0.3, COARSE * e[3], 0.42, 1.03 * e[1]),
                  strength < 1.75 ? 0 : fmin(strength, MAX_COARSE));
 }
 
@@ -268,7 +284,7 @@ static noise_level judge(const double e[SCALES], const double n[SCALES])
         return fine(e, n);
     if (second < 0.42)
         return e[3] > 17 && e[2] > 0.48 * e[3]
-                   ? level(NOISE_COARSE * e[3], fmin(2.6 * e[3] - 5, MAX_COARSE))
+                   ? level(COARSE * e[3], fmin(2.6 * e[3] - 5, MAX_COARSE))
                    : (noise_level){0};
     const bool ends =
         e[2] > 0.88 * e[3] && n[2] > 0.61; /* stops growing, and is as normal as noise */
@@ -318,10 +334,11 @@ static noise_level noise_measure_any(noise_work *work, const uint8_t *plane, ptr
     if (!work->count)
         return (noise_level){0};
     const uint32_t looked_at = work->count;
+    const double to_sigma = 1.2533141373155003 / 6; /* sqrt(pi / 2) / 6 */
+    work->everywhere = mean_quartile(work) * to_sigma / DISTANCES[SORTED_BY].bias;
     keep_flattest(work);
     for (int i = 0; i < SCALES; i++) {
         const response r = respond_all(work, &v, DISTANCES[i].spacing * spacing);
-        const double to_sigma = 1.2533141373155003 / 6; /* sqrt(pi / 2) / 6 */
         e[i] = (double)r.sum / (double)r.count * to_sigma / DISTANCES[i].bias / (1 << (bits - 8));
         n[i] = normality(&r);
     }

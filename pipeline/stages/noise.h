@@ -18,10 +18,6 @@ enum {
     NOISE_MAX_FLATTEST = 2 * NOISE_BLOCKS / NOISE_FLATTEST + NOISE_MIN_FLATTEST,
 };
 
-/* The flattest blocks say less of the average the less independent noise is from sample to sample: what
- * the coarsest scale says of coarse noise is times this. */
-#define NOISE_COARSE 1.2
-
 /* In steps of 8 bits. */
 typedef struct noise_level {
     float sigma;    /* standard deviation of all noise, including faint noise */
@@ -38,6 +34,7 @@ typedef struct noise_work {
     noise_block blocks[2 * NOISE_BLOCKS]; /* the flattest first */
     uint32_t count, flattest;
     double scale[NOISE_SCALES], normality[NOISE_SCALES]; /* of the flattest, finest first */
+    double everywhere; /* the third scale of usual blocks: noise and texture */
 } noise_work;
 
 /* Estimates the noise in a plane of samples with this many bits (more than 8: in 16-bit words).

@@ -6,21 +6,25 @@
 
 #include "pipeline/stages/motion_search.h"
 
-#define MIN_CHANGE 1.5
+#define MIN_CHANGE 1.0
 #define MAX_CHANGE 12.0 /* coded noise leaves up to 8; a cut between fine contents more */
 #define CUT 3.0         /* noise of film, and what moves in it, leave up to 2 */
 /* The best of many places is closer than the right one: of independent noise a frame differs by 0.75 of
  * what it has. What moves adds to that. */
 #define ALL_IS 1.15
-/* Strengths that are best, of changes: of noise as fine as a sensor's, and of such coarse noise as
- * strong coding leaves; between them by how much of the second scale the finest has. */
-#define ALL_TOLD 1.4
-#define MOST_TOLD 2.1
-#define COARSE_TOLD 4.0
-#define COARSE 0.55
-#define FINE 0.7
-#define MAX_STRENGTH 30.0
-#define TEXTURE 0.15
+/* What change is multiplied by for the strength that is best, in flat film and in textured film: of noise
+ * as coarse as 0.26 or less (the finest scale beside the third), and as fine as 0.65 or more. Film is
+ * flat where it responds as its noise does, and textured where it responds 2.5 times as much. */
+#define COARSE 0.26
+#define FINE 0.65
+#define COARSE_FLAT 3.2
+#define COARSE_TEXTURED 1.35
+#define FINE_FLAT 2.0
+#define FINE_TEXTURED 1.2
+#define TEXTURED 2.5
+#define MAX_STRENGTH 26.0
+#define SEEN 0.15  /* texture that moves changes by less of its sigma */
+#define LEAST 0.25 /* noise changes by more of its coarsest scale */
 
 enum { ELSEWHERE = 64, WINDOW = MOTION_WINDOW * MOTION_WINDOW };
 _Static_assert((int)NOISE_BLOCK == (int)MOTION_WINDOW, "blocks are searched for as windows");
@@ -66,39 +70,41 @@ static change find_change(const noise_work *work, const frame *now, const frame 
                     sigma > MAX_CHANGE || all > CUT * sigma};
 }
 
-/* Whether it may be noise for which noise.h finds too little: coding and a camera's sensor leave it
- * stronger elsewhere than in the flattest blocks, and coded noise lacks the finest scale, as texture
- * does. It is as even at the coarsest as hardly any texture. */
-static bool may_be_noise(const noise_work *work, noise_level found)
+/* Whether it may be noise, which is as even at the coarse scales as hardly any texture. Coding and a
+ * camera's sensor leave it stronger elsewhere than in the flattest blocks, and coded noise lacks the finest
+ * scale, as texture does: then noise.h finds too little or nothing. */
+static bool may_be_noise(const noise_work *work)
 {
     const double *e = work->scale, *n = work->normality;
-    return e[3] > MIN_CHANGE && n[2] > 0.5 && n[3] > 0.45 &&
-           (e[0] > FINE * e[1] || found.strength < 1.05 * e[2]);
+    return e[3] > MIN_CHANGE && n[2] > 0.5 && n[3] > 0.45;
+}
+
+/* From y0 at x0 to y1 at x1, and the nearer one beyond. */
+static double between(double x, double x0, double y0, double x1, double y1)
+{
+    return y0 + (y1 - y0) * fmin(fmax((x - x0) / (x1 - x0), 0), 1);
 }
 
 static noise_level told(const noise_work *work, const change *c)
 {
-    const double *e = work->scale;
-    const double share = fmin(fmax((e[0] / e[1] - COARSE) / (FINE - COARSE), 0), 1);
-    const double fine = fmin(ALL_TOLD * c->all, MOST_TOLD * c->sigma);
-    const double coarse = fmin(COARSE_TOLD * c->sigma, MAX_STRENGTH);
-    const double coarse_sigma = NOISE_COARSE * e[NOISE_SCALES - 1];
-    return (noise_level){(float)(coarse_sigma + share * (ALL_IS * c->all - coarse_sigma)),
-                         (float)(coarse + share * (fine - coarse))};
+    const double grain = work->scale[0] / fmax(work->scale[2], 0.01);
+    const double flat = between(grain, COARSE, COARSE_FLAT, FINE, FINE_FLAT);
+    const double textured = between(grain, COARSE, COARSE_TEXTURED, FINE, FINE_TEXTURED);
+    const double times = between(work->everywhere / c->all, 1, flat, TEXTURED, textured);
+    return (noise_level){(float)(ALL_IS * c->all), (float)fmin(times * c->all, MAX_STRENGTH)};
 }
 
 noise_level noise_change(const noise_work *work, noise_level found, const frame *now,
                          const frame *before)
 {
-    const double all = work->scale[NOISE_SCALES - 1];
-    const bool unsure = may_be_noise(work, found);
-    if (!work->flattest || (!unsure && found.strength < MIN_CHANGE))
+    const bool possible = may_be_noise(work);
+    if (!work->flattest || (!possible && found.strength < MIN_CHANGE))
         return found;
     const change c = find_change(work, now, before);
-    if (c.moved && c.sigma < TEXTURE * found.sigma)
+    if (c.moved && c.sigma < SEEN * found.sigma)
         return (noise_level){0};
-    if (!unsure || c.cut || c.sigma < MIN_CHANGE || c.sigma < 0.4 * all || c.sigma > 1.2 * all)
+    const double all = work->scale[NOISE_SCALES - 1];
+    if (!possible || c.cut || c.sigma < fmax(MIN_CHANGE, LEAST * all) || c.sigma > 1.2 * all)
         return found;
-    const noise_level by_change = told(work, &c);
-    return by_change.strength > found.strength ? by_change : found;
+    return told(work, &c);
 }
