@@ -267,8 +267,8 @@ static bool learn_all(compile_job *job)
     format_error error = {0};
     bool ok = job->samples.count >= 4 ||
               !cli_fail(EXIT_FAILED,
-                        "--learn-rounding holds back every fourth image: expected at least 4 of "
-                        "--calibrate, found %zu",
+                        "--learn-rounding holds back every fourth image of --calibrate: expected "
+                        "at least 4, found %zu",
                         job->samples.count);
     for (size_t n = 0; ok && n < job->samples.count; n++)
         ok = take_sample(job, n, true);
