@@ -251,7 +251,8 @@ static bool run(video *v, pipeline_error *error)
                              s->start);
     if (!v->report->frames)
         return pipeline_fail(error, "%s: expected a video with frames, found none", s->input);
-    if (!output_finish(&v->out, &v->memory, error))
+    if (!output_finish(&v->out, &v->memory, error) ||
+        !output_fill(&v->out, v->jobs[0].picture, s->fill, error))
         return false;
     tell_bytes(v);
     return (!v->in.broke.text[0] ||

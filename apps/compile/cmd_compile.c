@@ -435,6 +435,16 @@ static void print_tensor(const compile_job *job, const mona_tensor_info *t, bool
         print_clipping(job, t, index);
 }
 
+/* A program or plan is for one size. Where there is none, --target only tells --precision auto which
+ * device to look at. */
+static bool wants_programs(const compile_job *job)
+{
+    mona_model model;
+    return job->target && !emits_c(job) &&
+           (job->sizes.count || job->compiled ||
+            (!mona_model_open(&model, job->bytes, job->size) && mona_model_input(&model, 0).width));
+}
+
 static void print_summary(const compile_job *job)
 {
     mona_model model;
@@ -449,6 +459,9 @@ static void print_summary(const compile_job *job)
     printf("%s: %s, %zu bytes\n", job->output, mixed ? "int8 and fp16" : job->request.precision,
            job->size);
     programs_print(&model);
+    if (job->target && !wants_programs(job))
+        printf("  nothing for %s alone: the model takes frames of any size; --size WxH adds it\n",
+               job->target);
     precision_print_exceptions(&job->request, job->model);
     for (unsigned i = 0; i < mona_model_input_count(&model); i++) {
         const mona_tensor_info t = mona_model_input(&model, i);
@@ -478,12 +491,6 @@ static bool report(const compile_job *job)
                               .bytes = job->bytes,
                               .size = job->size};
     return !job->report || compile_report_save(&r, job->model, job->report);
-}
-
-/* --target alone only tells --precision auto which device to look at. */
-static bool wants_programs(const compile_job *job)
-{
-    return job->target && !emits_c(job) && (job->sizes.count || job->compiled);
 }
 
 static bool save(const compile_job *job)
@@ -545,7 +552,8 @@ static const option options[] = {
              "for classifiers 1%)"},
     {"--target", NULL, OPTION_CHOICE, offsetof(compile_job, target),
      "host|ascend310|ascend310-om|" CPU_TARGETS, model_group,
-     .help = "for every --size, write into the model an AI Core program (ascend310) or a plan for "
+     .help = "for every --size, or the only one of the model, write into the model an AI Core "
+             "program (ascend310) or a plan for "
              "this or another CPU, from which libmona.a alone makes sessions; --precision auto "
              "looks at the speed of ascend310 or of this machine; ascend310-om: let the vendor's "
              "compiler, atc, make an .om"},

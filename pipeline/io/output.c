@@ -339,6 +339,31 @@ bool output_finish(output *o, const chain_memory *after, pipeline_error *error)
     return true;
 }
 
+static bool to_nowhere(void *context, AVPacket *packet, AVRational time_base, pipeline_error *error)
+{
+    (void)context, (void)time_base, (void)error;
+    av_packet_unref(packet);
+    return true;
+}
+
+bool output_fill(output *o, AVFrame *frame, uint64_t most, pipeline_error *error)
+{
+    enum { MOST_REFERENCES = 16 }; /* frames that an encoder keeps after their packets */
+    const packet_sink sink = {to_nowhere, NULL};
+    const AVRational rate = o->settings->encoder.rate, tick = o->in->video->time_base;
+    const int64_t step = FFMAX(av_rescale_q(1, av_inv_q(rate), tick), 1);
+    if (!o->codec.codec)
+        return true;
+    encoder_close(&o->codec);
+    bool good = open_encoder(o, error);
+    frame->pts = 0;
+    for (uint64_t i = 0; good && i < most && o->codec.packets < MOST_REFERENCES; i++) {
+        good = encoder_put(&o->codec, frame, &sink, error);
+        frame->pts += step;
+    }
+    return good;
+}
+
 void output_close(output *o)
 {
     encoder_close(&o->codec);

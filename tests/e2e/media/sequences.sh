@@ -72,6 +72,18 @@ ffmpeg -v error -start_number 98 -i "$tmp/in/%03d.png" -vf "format=rgba,geq=r='r
 enhance "$tmp/alpha/%d.png" -o "$tmp/out/alpha%d.png" $as_it_is || not_ok "pictures with alpha" "$(cat "$tmp/log")"
 same "alpha stays" "$(ffmpeg -v error -i "$tmp/out/alpha2.png" -vf alphaextract -f md5 -)" "$(ffmpeg -v error -i "$tmp/alpha/2.png" -vf alphaextract -f md5 -)"
 
+# PNG files that name their primaries.
+mkdir "$tmp/named"
+for n in 1 2; do
+    ffmpeg -v error -i "$tmp/in/100.png" "$tmp/named/srgb$n.png"
+    cp "$tmp/named/srgb$n.png" "$tmp/named/wide$n.png"
+    python3 tests/e2e/media/stills.py primaries "$tmp/named/srgb$n.png" 0.64
+    python3 tests/e2e/media/stills.py primaries "$tmp/named/wide$n.png" 0.68
+done
+enhance "$tmp/named/srgb%d.png" -o "$tmp/out/srgb%d.png" --stages sr
+same "pictures that say they are sRGB" "$? $(probe "$tmp/out/srgb2.png" width)" "0 192"
+refused "pictures in wider colours" 1 "colours, which are HDR or wider than sRGB; .mkv would" "$tmp/named/wide%d.png" -o "$tmp/out/wide%d.png"
+
 # DPX, as film scanners write them, and WebP.
 ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 3 -vf scale=96:54 -pix_fmt gbrp10le "$tmp/in/%d.dpx"
 enhance "$tmp/in/%d.dpx" -o "$tmp/dpx.mov" -c prores --stages sr
