@@ -64,8 +64,11 @@ typedef struct enhance_settings {
      * settings. False: the run ends, and one line was printed. May be NULL. */
     bool (*sized)(void *context, uint32_t width, uint32_t height);
     void *sized_context;
-    const live_settings *live;   /* of a live stream; NULL: it is none */
-    double max_delay;            /* live: seconds that a frame may be late before it is left out */
+    const live_settings *live; /* of a live stream; NULL: it is none */
+    double max_delay;          /* live: seconds that a frame may be late before it is left out */
+    /* A trial of few frames: the encoder is then given at most so many again, until it holds as many
+     * as it does in a long film, so that it takes the memory that it does there. 0: not a trial. */
+    uint64_t fill;
     bool plan;                   /* of a still picture: only report sizes and memory, or refuse */
     const pipeline_probe *probe; /* NULL: none */
     /* Any thread may set it: a video ends after the frames that were read so far, and is complete.

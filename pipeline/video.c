@@ -230,9 +230,10 @@ static bool run(video *v, pipeline_error *error)
     v->report->moved_frames = v->in.moved_frames;
     if (av_log_errors_count() && !s->stage.still) {
         char text[256];
+        const unsigned long long count = av_log_errors_count();
         av_log_errors_first(text, sizeof text);
-        pipeline_note(&s->notes, "%s: FFmpeg found %llu faults in the input, the first: %s",
-                      v->in.path, (unsigned long long)av_log_errors_count(), text);
+        pipeline_note(&s->notes, "%s: FFmpeg found %llu fault%s in the input%s: %s", v->in.path,
+                      count, count == 1 ? "" : "s", count == 1 ? "" : ", the first", text);
     }
     if (s->live) {
         v->report->arrived = v->in.video_packets;
@@ -250,7 +251,8 @@ static bool run(video *v, pipeline_error *error)
                              s->start);
     if (!v->report->frames)
         return pipeline_fail(error, "%s: expected a video with frames, found none", s->input);
-    if (!output_finish(&v->out, &v->memory, error))
+    if (!output_finish(&v->out, &v->memory, error) ||
+        !output_fill(&v->out, v->jobs[0].picture, s->fill, error))
         return false;
     tell_bytes(v);
     return (!v->in.broke.text[0] ||

@@ -199,6 +199,15 @@ static bool tell_size(const video *v)
            s->sized(s->sized_context, swaps ? in.height : in.width, swaps ? in.width : in.height);
 }
 
+/* Whether noise is removed. */
+static bool denoises(const enhance_settings *s)
+{
+    bool found = false;
+    for (unsigned i = 0; i < s->count; i++)
+        found |= s->kinds[i] == STAGE_DENOISE;
+    return found && s->stage.strength != 0;
+}
+
 static resize_scale resize_of(const video *v)
 {
     const resize_scale scale = v->settings->stage.resize;
@@ -257,7 +266,7 @@ bool video_open(video *v, pipeline_error *error)
                             .on_chip = s->stage.device == &mona_device_ascend ||
                                        s->stage.device == &mona_device_ascend_om,
                             .quantisers = s->stage.compressed,
-                            .no_grain = s->stage.denoise && s->stage.strength != 0,
+                            .no_grain = denoises(s),
                             .low_latency = s->encoder.low_latency,
                             .deinterlace = s->deinterlace,
                             .double_fields = s->double_fields,

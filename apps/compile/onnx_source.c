@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/cli/suggest.h"
 #include "formats/file.h"
 
 enum { MAX_PATH = 4096, MAX_NAME = 128 };
@@ -18,7 +19,7 @@ static bool parse_dim(const char *item, char *text, onnx_dim *dim)
     char *end = NULL;
     const long size = equals ? strtol(equals + 1, &end, 10) : 0;
     if (!length || length >= MAX_NAME || *end || size < 1 || size > TENSOR_MAX_COUNT)
-        return !cli_fail(EXIT_FAILED, "--dim: expected NAME=N with N from 1, found '%s'", item);
+        return !cli_fail(EXIT_USAGE, "--dim: expected NAME=N with N from 1, found '%s'", item);
     memcpy(text, item, length);
     text[length] = 0;
     *dim = (onnx_dim){text, size};
@@ -59,6 +60,35 @@ bool onnx_source_read(onnx_graph *model, const char *path, const option_list *di
     return ok || !cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
 }
 
+static bool has_dim(const onnx_graph *model, const char *name, suggestion *s)
+{
+    for (uint32_t i = 0; i < model->input_count; i++)
+        for (uint32_t d = 0; d < model->inputs[i].rank; d++) {
+            if (!strcmp(model->inputs[i].dim_names[d], name))
+                return true;
+            suggest_name(s, model->inputs[i].dim_names[d]);
+        }
+    return false;
+}
+
+/* Whether the model has the dimensions that --dim sets. */
+static bool check_dims(const onnx_graph *model, const char *path, const option_list *dims)
+{
+    for (size_t i = 0; i < dims->count; i++) {
+        char name[MAX_NAME], text[SUGGEST_TEXT];
+        onnx_dim dim;
+        if (!parse_dim(dims->items[i], name, &dim))
+            return false;
+        suggestion s = suggest_for(name, strlen(name));
+        if (!has_dim(model, name, &s))
+            return !cli_fail(EXIT_FAILED,
+                             "%s: --dim: no dimension of an input is called '%s'; 'mona inspect' "
+                             "shows what they are called%s",
+                             path, name, suggest_text(&s, text, sizeof text));
+    }
+    return true;
+}
+
 /* Sets height and width of every image among the inputs, which is one if the model leaves that open. */
 static bool set_size(onnx_graph *model, const char *path, const char *text)
 {
@@ -91,7 +121,8 @@ compiler *onnx_source_compiler(const char *path, const option_list *dims, const 
     format_error error = {0};
     if (!onnx_source_read(&model, path, dims, NULL))
         return NULL;
-    const bool sized = !size || set_size(&model, path, size);
+    const bool sized =
+        (!dims || check_dims(&model, path, dims)) && (!size || set_size(&model, path, size));
     compiler *c = sized ? compiler_open_graph(&model, fusion, &error) : NULL;
     onnx_graph_free(&model);
     if (!c && sized)

@@ -46,6 +46,15 @@ static const char *suffix_of(const enhance_settings *s)
     return dot && (!slash || dot > slash) ? dot : "";
 }
 
+/* How many frames the result would have; 0: unknown. doubled: each field becomes one. */
+static double expected_frames(const enhance_settings *s, const input *f, bool doubled)
+{
+    const double expected =
+        s->stage.still ? 1 : (double)input_frame_estimate(f) * (doubled ? 2 : 1);
+    return s->frames && (expected <= 0 || expected > (double)s->frames) ? (double)s->frames
+                                                                        : expected;
+}
+
 static uint64_t limit_frames(uint64_t frames, const enhance_settings *s)
 {
     return s->frames && s->frames < frames ? s->frames : frames;
@@ -96,11 +105,30 @@ static bool write_sample(const char *path, const enhance_settings *s)
                            : pipeline_fail(&error, "out of memory");
     free(part.pixels);
     still_free(&whole);
-    return good || !cli_fail(EXIT_FAILED, "%s", error.text);
+    return good || !cli_fail_of(&error);
+}
+
+/* Reads and writes the whole picture with a filter in place of the networks, whose memory, `whole`
+ * says, is known. unseen: by how many bytes they take more. */
+static bool measure_memory(double *unseen, const enhance_settings *s, const enhance_report *whole)
+{
+    test_run t;
+    enhance_settings plain = *s;
+    plain.count = 1;
+    plain.kinds[0] = STAGE_RESIZE;
+    plain.notes = (pipeline_notes){0};
+    if (!(plain.stage.resize.x > 0))
+        plain.stage.resize.x = plain.stage.resize.y = (double)whole->out_width / whole->in_width;
+    const bool good = test_run_make(&t, &plain, suffix_of(s), 1);
+    *unseen = (double)(whole->engine_bytes + whole->frame_bytes) -
+              (double)(t.report.engine_bytes + t.report.frame_bytes);
+    test_run_close(&t);
+    return good;
 }
 
 /* Sizes and memory are those of the whole picture; only the time is scaled up from the sample. */
-static bool measure_sample(test_run *t, const enhance_settings *s, const still *head)
+static bool measure_sample(test_run *t, const enhance_settings *s, const still *head,
+                           double *unseen)
 {
     pipeline_error error = {0};
     enhance_report whole = {0};
@@ -111,8 +139,8 @@ static bool measure_sample(test_run *t, const enhance_settings *s, const still *
     enhance_settings plan = *s;
     plan.plan = true;
     if (!enhance_run(&plan, &whole, &error))
-        return !cli_fail(EXIT_FAILED, "%s", error.text);
-    if (!temp_folder_open(&folder))
+        return !cli_fail_of(&error);
+    if (!measure_memory(unseen, s, &whole) || !temp_folder_open(&folder))
         return false;
     snprintf(path, sizeof path, "%s/sample.png", folder.path);
     const bool good = write_sample(path, s) && test_run_make(t, &sample, suffix_of(s), 1);
@@ -125,7 +153,7 @@ static bool measure_sample(test_run *t, const enhance_settings *s, const still *
     return good;
 }
 
-static bool measure(test_run *t, const enhance_settings *s)
+static bool measure(test_run *t, const enhance_settings *s, const input *f)
 {
     if (!test_run_make(t, s, suffix_of(s), limit_frames(FIRST_FRAMES, s)))
         return false;
@@ -135,6 +163,8 @@ static bool measure(test_run *t, const enhance_settings *s)
         return true;
     enhance_settings quiet = *s; /* the messages have been printed already */
     quiet.notes = (pipeline_notes){0};
+    const double expected = expected_frames(s, f, t->report.doubled);
+    quiet.fill = expected > 0 ? (uint64_t)expected : UINT64_MAX;
     test_run_close(t);
     return test_run_make(t, &quiet, suffix_of(s), limit_frames((uint64_t)wanted, s));
 }
@@ -230,16 +260,25 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t
     }
 }
 
-static void add_measured(cJSON *plan, const test_run *t, double expected)
+/* What the process has had and what it has not yet seen, with a margin for what differs from run to
+ * run and from frame to frame. 0: unknown. */
+static double process_bytes(double unseen)
+{
+    const double margin = 1.06;
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage)
+               ? 0
+               : margin * (1024.0 * (double)usage.ru_maxrss + fmax(unseen, 0));
+}
+
+static void add_measured(cJSON *plan, const test_run *t, double expected, double unseen)
 {
     const enhance_report *r = &t->report;
     const double frames = (double)r->frames, rate = frames / t->seconds;
-    struct rusage usage;
     cJSON *memory = cJSON_AddObjectToObject(plan, "memory");
     cJSON_AddNumberToObject(memory, "engine_bytes", (double)r->engine_bytes);
     cJSON_AddNumberToObject(memory, "frame_bytes", (double)r->frame_bytes);
-    if (!getrusage(RUSAGE_SELF, &usage))
-        cJSON_AddNumberToObject(memory, "process_bytes", 1024.0 * (double)usage.ru_maxrss);
+    cJSON_AddNumberToObject(memory, "process_bytes", round(process_bytes(unseen)));
     cJSON *speed = cJSON_AddObjectToObject(plan, "speed");
     cJSON_AddNumberToObject(speed, "measured_frames", frames);
     cJSON_AddNumberToObject(speed, "fps", rate);
@@ -251,15 +290,14 @@ static void add_measured(cJSON *plan, const test_run *t, double expected)
     }
 }
 
-static cJSON *plan_of(const enhance_settings *s, const test_run *t, input *f, bool sampled)
+static cJSON *plan_of(const enhance_settings *s, const test_run *t, input *f, bool sampled,
+                      double unseen)
 {
     pipeline_error unused = {0}; /* cannot fail: the trial had a container */
     const enhance_report *r = &t->report;
     cJSON *plan = cJSON_CreateObject();
     const bool image = s->stage.still;
-    double expected = image ? 1 : (double)input_frame_estimate(f) * (r->doubled ? 2 : 1);
-    if (s->frames && (expected <= 0 || expected > (double)s->frames))
-        expected = (double)s->frames;
+    const double expected = expected_frames(s, f, r->doubled);
     add_input(plan, s, f, r);
     cJSON *output = cJSON_AddObjectToObject(plan, "output");
     cJSON_AddStringToObject(output, "file", s->output);
@@ -272,7 +310,7 @@ static cJSON *plan_of(const enhance_settings *s, const test_run *t, input *f, bo
             round(bytes * (sampled ? sample_ratio(r->in_width, r->in_height) : 1)));
     enhance_describe(plan, s, r);
     add_stages(plan, s, t);
-    add_measured(plan, t, expected);
+    add_measured(plan, t, expected, unseen);
     if (sampled)
         cJSON_AddNumberToObject(json_get(plan, "speed"), "sample_side", SAMPLE_SIDE);
     add_streams(plan, f, image ? NULL : mux_format(s->output, s->format, &unused), &s->sound);
@@ -339,8 +377,7 @@ static void print_plan(const cJSON *plan)
         printf("encoder: %s\n", table_cell(plan, "encoder", text[0], sizeof text[0]));
     printf("\nstages\n");
     table_print(json_get(plan, "stages"), stage_keys, 5);
-    printf("\nmemory\n  %.1f MiB: engine %.1f, frames %.1f; the process had %.0f MiB, mostly the "
-           "encoder's\n",
+    printf("\nmemory\n  %.1f MiB: engine %.1f, frames %.1f; the whole process up to %.0f MiB\n",
            (json_number(memory, "engine_bytes") + json_number(memory, "frame_bytes")) / MIB,
            json_number(memory, "engine_bytes") / MIB, json_number(memory, "frame_bytes") / MIB,
            json_number(memory, "process_bytes") / MIB);
@@ -361,11 +398,13 @@ bool dry_run(const enhance_settings *settings, bool json)
                                .as_decoded = true};
     test_run t = {0};
     still head = {0};
+    double unseen = 0;
     const bool sampled =
         settings->stage.still && still_read_head(&head, settings->input) && is_large(&head);
-    bool good = input_open(&f, &as, &error) || !cli_fail(EXIT_FAILED, "%s", error.text);
-    good = good && (sampled ? measure_sample(&t, settings, &head) : measure(&t, settings));
-    cJSON *plan = good ? plan_of(settings, &t, &f, sampled) : NULL;
+    bool good = input_open(&f, &as, &error) || !cli_fail_of(&error);
+    good = good &&
+           (sampled ? measure_sample(&t, settings, &head, &unseen) : measure(&t, settings, &f));
+    cJSON *plan = good ? plan_of(settings, &t, &f, sampled, unseen) : NULL;
     if (json && good)
         good = json_print(plan) == EXIT_SUCCESS;
     else if (plan)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/hdr.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,9 +103,22 @@ static bool has_colour(const AVCodecParameters *p)
            p->color_space != AVCOL_SPC_UNSPECIFIED;
 }
 
+/* libav turns the primaries that most PNG files name, those of sRGB, into a display of its own. */
+static bool is_srgb(const AVMasteringDisplayMetadata *m)
+{
+    static const double srgb[3][2] = {{0.64, 0.33}, {0.30, 0.60}, {0.15, 0.06}};
+    const double rounding = 0.002;
+    for (int i = 0; i < 3; i++)
+        for (int axis = 0; axis < 2; axis++)
+            if (!(fabs(av_q2d(m->display_primaries[i][axis]) - srgb[i][axis]) <= rounding))
+                return false;
+    return m->has_primaries && !m->has_luminance;
+}
+
 static bool has_display(const AVStream *video)
 {
-    return avstream_side_data(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, NULL) ||
+    const void *mastering = avstream_side_data(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, NULL);
+    return (mastering && !is_srgb(mastering)) ||
            avstream_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, NULL);
 }
 
@@ -146,7 +160,7 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
     if (is_dynamic(video, first))
         return "HDR metadata of every frame (HDR10+ or Dolby Vision)";
     if (picture_writer_is(format) || c->colours)
-        return is_beyond_srgb(video) ? "colours, which are HDR or BT.2020" : NULL;
+        return is_beyond_srgb(video) ? "colours, which are HDR or wider than sRGB" : NULL;
     if (!says && has_colour(p))
         return "matrix, primaries and transfer of its colours";
     if (!says && has_display(video))

@@ -124,9 +124,9 @@ static bool open_segments(output *o, pipeline_error *error)
     const mux_settings *m = &o->settings->container;
     if (!strcmp(m->path, "-") || m->format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME ||
         !strcmp(o->settings->input.path, "-"))
-        return pipeline_fail(error,
-                             "--resume: expected files for input and output, and a container other "
-                             "than y4m");
+        return pipeline_misuse(
+            error, "--resume: expected files for input and output, and a container other "
+                   "than y4m");
     /* The folder lies beside the file that is finally renamed, not beside a link to it. */
     char *target = outfile_target(m->path);
     const bool opened = target ? segments_open(&o->parts, target, o->settings->work, error)
@@ -146,8 +146,8 @@ static bool open_pictures(output *o, pipeline_error *error)
     const picture_list *list = &o->in->pictures;
     if (s->segmented || choice->crf >= 0 || choice->preset || choice->option_count ||
         choice->match_bitrate)
-        return pipeline_fail(error, "%s: numbered pictures take no encoder options and no --resume",
-                             m->path);
+        return pipeline_misuse(
+            error, "%s: numbered pictures take no encoder options and no --resume", m->path);
     if (!container_check(m->format, m->path, o->in->format, o->in->video, &m->sound, m->drop,
                          m->notes, error) ||
         !picture_writer_check(m->path, s->encoder.pix_fmt, error))
@@ -337,6 +337,31 @@ bool output_finish(output *o, const chain_memory *after, pipeline_error *error)
     stop_says(NULL);
     segments_remove(&o->parts);
     return true;
+}
+
+static bool to_nowhere(void *context, AVPacket *packet, AVRational time_base, pipeline_error *error)
+{
+    (void)context, (void)time_base, (void)error;
+    av_packet_unref(packet);
+    return true;
+}
+
+bool output_fill(output *o, AVFrame *frame, uint64_t most, pipeline_error *error)
+{
+    enum { MOST_REFERENCES = 16 }; /* frames that an encoder keeps after their packets */
+    const packet_sink sink = {to_nowhere, NULL};
+    const AVRational rate = o->settings->encoder.rate, tick = o->in->video->time_base;
+    const int64_t step = FFMAX(av_rescale_q(1, av_inv_q(rate), tick), 1);
+    if (!o->codec.codec)
+        return true;
+    encoder_close(&o->codec);
+    bool good = open_encoder(o, error);
+    frame->pts = 0;
+    for (uint64_t i = 0; good && i < most && o->codec.packets < MOST_REFERENCES; i++) {
+        good = encoder_put(&o->codec, frame, &sink, error);
+        frame->pts += step;
+    }
+    return good;
 }
 
 void output_close(output *o)

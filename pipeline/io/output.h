@@ -63,6 +63,10 @@ bool output_copy(output *o, AVPacket *packet, pipeline_error *error);
 /* Call it when everything has been passed on: completes the output and gives it its name. */
 bool output_finish(output *o, const chain_memory *after, pipeline_error *error);
 
+/* Fills a new encoder with at most so many copies of a frame, until it holds back as many as it
+ * ever does. Changes the frame's time. Call it after output_finish. */
+bool output_fill(output *o, AVFrame *frame, uint64_t most, pipeline_error *error);
+
 void output_close(output *o);
 
 #endif

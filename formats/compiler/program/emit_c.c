@@ -353,6 +353,14 @@ static void put_name(FILE *out, const char *name, int (*letter)(int))
         fputc(isalnum((unsigned char)name[i]) ? letter((unsigned char)name[i]) : '_', out);
 }
 
+/* A name within a comment, which it neither ends nor begins, on one line. */
+static void put_told(FILE *out, const char *name)
+{
+    for (size_t i = 0; name[i]; i++)
+        fputc(isprint((unsigned char)name[i]) && name[i] != '*' && name[i] != '\\' ? name[i] : '_',
+              out);
+}
+
 static int same(int c)
 {
     return c;
@@ -410,12 +418,14 @@ static void put_header(const emitter *e, FILE *out)
     const mona_file_header *h = e->plan->model.header;
     entry entries[ENTRIES];
     find_entries(e, entries);
+    fputs("/* The network '", out);
+    put_told(out, e->session->plan->model.strings + h->name);
     fprintf(out,
-            "/* The network '%s' for frames of %ux%u on %s, written by mona %s. Link %s.c with\n"
+            "' for frames of %ux%u on %s, written by mona %s. Link %s.c with\n"
             " * libmona.a and --gc-sections. */\n"
             "#ifndef ",
-            e->session->plan->model.strings + h->name, e->request->size.width,
-            e->request->size.height, e->request->target, MONA_VERSION, name);
+            e->request->size.width, e->request->size.height, e->request->target, MONA_VERSION,
+            name);
     put_name(out, name, toupper);
     fputs("_H\n#define ", out);
     put_name(out, name, toupper);

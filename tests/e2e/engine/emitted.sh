@@ -134,6 +134,13 @@ if [ -z "$SANITIZE" ] && $CC --version | head -n 1 | grep -qi gcc; then
 fi
 [ -z "${CROSS:-}" ] || exit 0
 
+# ---- its name ------------------------------------------------------------------------------------
+"$mona" compile models/sr_x2_fast.onnx -o "$tmp/named.mona" --name 'x*/ /* \ "y
+#error' > "$tmp/log" && "$mona" compile "$tmp/named.mona" -o "$tmp/named.c" --emit c --target c --size 64x64 > "$tmp/log" ||
+    not_ok "a strange name" "$(cat "$tmp/log")"
+succeeds "a name with all letters stays in its comment" ${CC:-gcc} -Wall -Wextra -Werror -std=c11 -Iengine -I. -c -o "$tmp/named.o" "$tmp/named.c"
+rm -f "$tmp"/named.*
+
 # ---- refusals ------------------------------------------------------------------------------------
 refused() {
     wanted=$1

@@ -49,6 +49,12 @@ if ffmpeg -v quiet -i "$tmp/fine.mkv" -c:v libsvtav1 -preset 8 -crf 23 -svtav1-p
     same "that it is left out is told" "$(grep -c 'film grain that a player would add is left out' "$tmp/log")" 1
     clean grain --strength 0
     same "--strength 0 keeps it" "$(frames_md5 "$tmp/out.mkv")" "$(frames_md5 "$tmp/grain.mkv")"
+    ffmpeg -v error -i "$tmp/grain.mkv" -c:v ffv1 "$tmp/grained.mkv"
+    for name in grain grained; do
+        "$mona" enhance -y "$tmp/$name.mkv" -o "$tmp/out_$name.mkv" -c ffv1 --stages sr 2> "$tmp/log_$name" < /dev/null
+    done
+    same "and so do stages without denoise" "$(frames_md5 "$tmp/out_grain.mkv")" "$(frames_md5 "$tmp/out_grained.mkv")"
+    nothing "which is not worth a word" "$(grep 'film grain' "$tmp/log_grain")"
 else
     skip "no SVT-AV1 here"
 fi

@@ -6,6 +6,7 @@
     marks FILE                          what a JPEG or PNG says: exif, orientation, xmp, profile, other
     corners FILE WIDTH HEIGHT           the colours of its four corners, upper row first, of raw RGB
     cmyk OUT.jpg                        a CMYK JPEG of one colour, with a profile for it
+    primaries FILE.png X                writes into it that its red has this x, and all else is as in sRGB
     head OUT.png WIDTH HEIGHT TYPE      a PNG whose pixels are missing
     rows FILE FILE WIDTH                rows that are alike at the beginning of two files of raw RGB
 """
@@ -136,6 +137,13 @@ def corners(path, width, height):
     names = {(1, 0, 0): 'red', (0, 1, 0): 'green', (0, 0, 1): 'blue', (1, 1, 1): 'white'}
     at = [3 * (y * width + x) for y in (height // 4, 3 * height // 4) for x in (width // 4, 3 * width // 4)]
     print(*[names.get(tuple(v // 128 for v in raw[i:i + 3]), 'other') for i in at])
+
+
+def primaries(path, x):
+    file = open(path, 'rb').read()
+    values = (0.3127, 0.3290, float(x), 0.33, 0.30, 0.60, 0.15, 0.06)
+    told = chunk(b'cHRM', struct.pack('>8I', *(round(100000 * v) for v in values)))
+    open(path, 'wb').write(file[:33] + told + file[33:])
 
 
 class Bits:

@@ -74,6 +74,11 @@ succeeds "operators on arrays are left to AI CPUs" "$mona" compile tests/conform
 succeeds "and named" sh -c '"$0" inspect "$1" --program | grep -q "AI CPUs run operator"' "$mona" "$tmp/x.mona"
 succeeds "without --size a compiled network gets no program" "$mona" compile models/sr_x2_fast.onnx -o "$tmp/x.mona" \
     --target ascend310
+same "which is told" "$(grep -c "nothing for ascend310 alone.*--size WxH adds it" "$tmp/log")" 1
+rm -f "$tmp/x.mona"
+succeeds "a network for one size gets one for that" "$mona" compile ../shared/data/onnx/super_resolution_10/model.onnx \
+    -o "$tmp/x.mona" --target ascend310
+same "which is told" "$(grep -c "program for ascend310 at 224x224" "$tmp/log")" 1
 rm -f "$tmp/x.mona"
 fails "a compiled model is not compiled again" "compiled already" "$mona" compile "$with" -o "$tmp/x.mona"
 fails "nor changed" "expected only --target" "$mona" compile "$with" -o "$tmp/x.mona" --target ascend310 --precision fp16

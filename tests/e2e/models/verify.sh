@@ -54,6 +54,7 @@ gives "to a model of that size" 0 "40x30" inspect "$tmp/chain.mona" --size 40x30
 gives "so it does with --size" 0 "y:" compile $chain -o "$tmp/chain.mona" --size 40x30
 gives "--size without a number" 1 "expected WIDTHxHEIGHT" compile $chain -o "$tmp/chain.mona" --size 40
 gives "--dim without a number" 1 "NAME=N" compile $chain -o "$tmp/x.mona" --dim rows
+gives "--dim of no dimension" 1 "no dimension of an input is called 'row'.*did you mean 'rows'" compile $chain -o "$tmp/x.mona" --dim row=30
 gives "--dim 0" 1 "NAME=N" compile $chain -o "$tmp/x.mona" --dim rows=0
 
 # ---- data in other files: nothing outside of the model's folder
