@@ -16,6 +16,18 @@ bool pipeline_fail(pipeline_error *error, const char *format, ...)
     return false;
 }
 
+bool pipeline_misuse(pipeline_error *error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (!error->text[0]) {
+        vsnprintf(error->text, sizeof error->text, format, arguments);
+        error->misused = true;
+    }
+    va_end(arguments);
+    return false;
+}
+
 const char *pipeline_reason(mona_status status)
 {
     const char *problem = mona_ascend_problem();

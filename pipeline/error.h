@@ -10,11 +10,16 @@
 
 typedef struct pipeline_error {
     char text[768]; /* one line without a newline */
+    bool misused;   /* it says that an option or its value is wrong */
 } pipeline_error;
 
 /* Writes the line. Always returns false, so that callers can write `return pipeline_fail(...)`. A
  * line that is already there stays, since the first cause is the one to report. */
 bool pipeline_fail(pipeline_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same where an option or its value is wrong. */
+bool pipeline_misuse(pipeline_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The same for a libav error code: "<text>: <what libav says>". */

@@ -240,9 +240,10 @@ static bool run(video *v, pipeline_error *error)
     v->report->moved_frames = v->in.moved_frames;
     if (av_log_errors_count() && !s->stage.still) {
         char text[256];
+        const unsigned long long count = av_log_errors_count();
         av_log_errors_first(text, sizeof text);
-        pipeline_note(&s->notes, "%s: FFmpeg found %llu faults in the input, the first: %s",
-                      v->in.path, (unsigned long long)av_log_errors_count(), text);
+        pipeline_note(&s->notes, "%s: FFmpeg found %llu fault%s in the input%s: %s", v->in.path,
+                      count, count == 1 ? "" : "s", count == 1 ? "" : ", the first", text);
     }
     if (s->live) {
         v->report->arrived = v->in.video_packets;

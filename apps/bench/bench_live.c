@@ -62,7 +62,7 @@ static bool play(run *r, enhance_report *report)
     live_source_close(&r->source);
     if (r->source.failure[0])
         return cli_fail(0, "%s", r->source.failure);
-    return (good || cli_fail(0, "%s", error.text)) && !r->fails;
+    return (good || !cli_fail_of(&error)) && !r->fails;
 }
 
 static void describe(cJSON *result, const run *r, const enhance_report *report)

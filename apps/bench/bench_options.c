@@ -152,7 +152,8 @@ static const option options[] = {
      .help = "measure what each of the engine's optimisations is worth, by leaving it out"},
     {"--onnx", NULL, OPTION_FILE, FIELD(onnx), "FILE.onnx", running,
      .help = "the ONNX file that the model was compiled from, for --ablate (default: the one "
-             "beside it)"},
+             "beside it)",
+     .needs = "--ablate"},
     {"--peak", NULL, OPTION_FLAG, FIELD(peak), NULL, running,
      .help = "measure the peak speed of this machine, and stop"},
 #ifndef MONA_NO_VIDEO
@@ -168,15 +169,16 @@ static const option options[] = {
              "loopback to what mona enhance --live does, and time every frame from packet sent to "
              "packet written"},
     {"--jitter", NULL, OPTION_STRING, FIELD(jitter), "TIME|none", living,
-     .help = "each packet comes later by a random time up to this", .initial = "5ms"},
+     .help = "each packet comes later by a random time up to this", .initial = "5ms",
+     .needs = "--live"},
     {"--late", NULL, OPTION_STRING, FIELD(late), "TIME@N|none", living,
      .help = "every Nth packet comes later by this, and those behind it cannot overtake",
-     .initial = "100ms@100"},
+     .initial = "100ms@100", .needs = "--live"},
     {"--burst", NULL, OPTION_STRING, FIELD(burst), "COUNT@N|none", living,
-     .help = "of every N packets, COUNT come at once", .initial = "4@150"},
+     .help = "of every N packets, COUNT come at once", .initial = "4@150", .needs = "--live"},
     {"--max-delay", NULL, OPTION_TIME, FIELD(max_delay), "TIME", living,
      .help = "as for mona enhance: how late a frame may be before it is left out",
-     .initial = "0.05"},
+     .initial = "0.05", .needs = "--live"},
     ENHANCE_WORK_OPTIONS(FIELD(enhance), whole),
     ENHANCE_ENCODER_OPTIONS(FIELD(enhance), whole),
 #endif
@@ -198,7 +200,7 @@ static const option options[] = {
      .help = "earlier result of --json; prints PASS, or FAIL if this one is slower, and sets the "
              "exit status"},
     {"--max-regression", NULL, OPTION_STRING, FIELD(regression), "SHARE", times,
-     .help = "how much slower it may be", .initial = "5%"},
+     .help = "how much slower it may be", .initial = "5%", .needs = "--compare"},
     {"--trace", NULL, OPTION_FILE, FIELD(trace), "FILE.json", modelled,
      .help = "write what every pipe did, or every step of --pipeline or on --device ascend, for "
              "Perfetto or chrome://tracing",

@@ -138,7 +138,7 @@ static bool play(run *r, enhance_report *report)
     telemetry_log_end(&r->sensors);
     r->after = machine_now();
     r->ms_per_tick = 1e-6 * (double)(clock_ns() - start) / (double)(machine_ticks() - ticks);
-    return good || cli_fail(0, "%s", error.text);
+    return good || !cli_fail_of(&error);
 }
 
 void bench_pipeline_describe(cJSON *result, const char *kind, const enhance_settings *s,

@@ -9,7 +9,7 @@ bool bench_session_open(bench_session *s, const char *name, const mona_model *mo
     pipeline_error error = {0};
     s->device = config->device;
     if (!session_binding_open(&s->bound, model, name, config, &error))
-        return cli_fail(0, "%s", error.text);
+        return !cli_fail_of(&error);
     return bench_planes_open(&s->planes, s->device, s->bound.plan, model) ||
            cli_fail(0, "out of memory");
 }

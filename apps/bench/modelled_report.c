@@ -149,7 +149,7 @@ bool modelled_report(const char *name, const modelled_sample *s, bool sampled, b
     else
         print_text(name, s, sampled);
     print_findings(s);
-    return s->findings ? cli_fail(0, "%s: the checks found %llu faults", name,
-                                  (unsigned long long)s->findings)
+    return s->findings ? cli_fail(0, "%s: the checks found %llu fault%s", name,
+                                  (unsigned long long)s->findings, s->findings == 1 ? "" : "s")
                        : done;
 }

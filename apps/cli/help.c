@@ -71,35 +71,41 @@ const char *help_text(const option *row, char *buffer, size_t size)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* Prints words up to column LINE; further lines are indented as far as the first. */
-static void print_wrapped(const char *text, size_t indent)
+/* Prints words up to column LINE; further lines are indented as far as the first. A word may also
+ * break behind '|'. Returns the column behind the last word. */
+static size_t print_wrapped(const char *text, size_t indent)
 {
     size_t column = indent;
+    bool space = false;
     while (*text) {
-        const size_t length = strcspn(text, " ");
-        if (column > indent && column + 1 + length > LINE) {
+        size_t length = strcspn(text, " |");
+        length += text[length] == '|';
+        if (column > indent && column + space + length > LINE) {
             printf("\n%*s", (int)indent, "");
             column = indent;
+            space = false;
         }
-        if (column > indent)
-            putchar(' '), column++;
-        fwrite(text, 1, length, stdout);
-        column += length;
-        text += length + strspn(text + length, " ");
+        printf("%s%.*s", space ? " " : "", (int)length, text);
+        column += space + length;
+        text += length;
+        space = *text == ' ';
+        text += strspn(text, " ");
     }
-    putchar('\n');
+    return column;
 }
 
 static void print_row(const option *row)
 {
-    char left[64], text[512];
-    snprintf(left, sizeof left, "%s%s%s%s%s", row->letter ? row->letter : "    ",
-             row->letter ? ", " : "", row->name, row->argument ? " " : "",
-             row->argument ? row->argument : "");
-    printf("  %-*s", LEFT_COLUMN - 2, left);
-    if (strlen(left) + 3 > LEFT_COLUMN)
-        printf("\n%*s", LEFT_COLUMN, "");
+    char text[512];
+    size_t column = (size_t)printf("  %s%s%s%s", row->letter ? row->letter : "    ",
+                                   row->letter ? ", " : "", row->name, row->argument ? " " : "");
+    if (row->argument)
+        column = print_wrapped(row->argument, column);
+    if (column + 1 > LEFT_COLUMN)
+        putchar('\n'), column = 0;
+    printf("%*s", (int)(LEFT_COLUMN - column), "");
     print_wrapped(help_text(row, text, sizeof text), LEFT_COLUMN);
+    putchar('\n');
 }
 
 static void print_examples(const char *examples)
@@ -116,6 +122,7 @@ void help_print(const command *line)
 {
     printf("usage: mona %s %s\n", line->name, line->usage);
     print_wrapped(line->description, 0);
+    putchar('\n');
     for (const option *row = help_next(line, NULL); row; row = help_next(line, row)) {
         if (help_begins_group(line, row))
             printf("\n%s:\n", row->group);

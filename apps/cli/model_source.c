@@ -20,8 +20,7 @@ static bool open_bytes(model_source *source, const uint8_t *bytes, size_t size)
 {
     mona_status status = mona_model_open(&source->model.model, bytes, size);
     if (status)
-        cli_fail(0, "%s: expected a .mona model, found: %s", source->model.name,
-                 mona_status_text(status));
+        cli_fail(0, "%s: %s", source->model.name, mona_status_text(status));
     return status == MONA_OK;
 }
 

@@ -17,6 +17,8 @@
 static int finish(int status)
 {
     options_close_devices();
+    if (status == EXIT_FAILED && cli_misused())
+        status = EXIT_USAGE;
     if (fflush(stdout) || ferror(stdout))
         return status ? status : cli_fail(EXIT_FAILED, "standard output cannot be written");
     return status;

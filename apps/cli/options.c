@@ -3,7 +3,9 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,13 @@
 #include "pipeline/stages/session_binding.h"
 
 static _Thread_local pipeline_error *kept;
+
+static atomic_bool misused;
+
+bool cli_misused(void)
+{
+    return misused;
+}
 
 void cli_keep_failures(pipeline_error *error)
 {
@@ -33,11 +42,18 @@ int cli_fail(int status, const char *format, ...)
         va_end(arguments);
         return status;
     }
+    if (status == EXIT_USAGE)
+        misused = true;
     fputs("mona: ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
     return status;
+}
+
+int cli_fail_of(const pipeline_error *error)
+{
+    return cli_fail(error->misused ? EXIT_USAGE : EXIT_FAILED, "%s", error->text);
 }
 
 static bool is_named(const char *name, const char *argument, size_t length)
@@ -88,9 +104,11 @@ static void tell_unknown(const command *line, const char *argument)
 static bool bad_value(const option *o, const char *text)
 {
     const char *what = o->kind == OPTION_WHOLE ? "a whole number" : "a number";
-    cli_fail(0, "%s: expected %s from %.10g to %.10g, found '%s'", o->name, what, o->minimum,
-             o->maximum, text);
-    return false;
+    if (isinf(o->maximum))
+        return cli_fail(0, "%s: expected %s of at least %.16g, found '%s'", o->name, what,
+                        o->minimum, text);
+    return cli_fail(0, "%s: expected %s from %.16g to %.16g, found '%s'", o->name, what, o->minimum,
+                    o->maximum, text);
 }
 
 static bool parse_whole(const option *o, long *to, const char *text)
@@ -206,12 +224,13 @@ static bool set_defaults(const command *line, void *values)
     return true;
 }
 
-/* Reads the option at argv[i]. Returns the number of arguments used; 0 after an error was
- * printed. */
-static int take_option(const command *line, void *values, int argc, char **argv, int i)
+/* Reads the option at argv[i] and notes it in *given. Returns the number of arguments used; 0 after
+ * an error was printed. */
+static int take_option(const command *line, void *values, int argc, char **argv, int i,
+                       const option **given)
 {
     const char *value;
-    const option *o = find_option(line, argv[i], &value);
+    const option *o = *given = find_option(line, argv[i], &value);
     if (!o) {
         tell_unknown(line, argv[i]);
         return 0;
@@ -232,14 +251,26 @@ static int take_option(const command *line, void *values, int argc, char **argv,
     return set_value(o, values, argv[i + 1]) ? 2 : 0;
 }
 
-options_result options_parse(const command *line, void *values, int argc, char **argv,
-                             const char **operands)
+/* given: the options that were used; ends with NULL. */
+static bool has_needs(const option *const *given)
+{
+    for (const option *const *o = given; *o; o++) {
+        const option *const *needed = given;
+        while (*needed && (*o)->needs && strcmp((*needed)->name, (*o)->needs) != 0)
+            needed++;
+        if (!*needed)
+            return cli_fail(0, "%s works only with %s", (*o)->name, (*o)->needs);
+    }
+    return true;
+}
+
+/* given: has room for argc, all NULL. */
+static options_result read_arguments(const command *line, void *values, int argc, char **argv,
+                                     const char **operands, const option **given)
 {
     size_t count = 0;
     bool only_operands = false;
 
-    if (!set_defaults(line, values))
-        return OPTIONS_BAD;
     for (int i = 1; i < argc;) {
         const char *argument = argv[i];
         if (!only_operands && (!strcmp(argument, "--help") || !strcmp(argument, "-h"))) {
@@ -258,7 +289,7 @@ options_result options_parse(const command *line, void *values, int argc, char *
             operands[count++] = argument;
             i++;
         } else {
-            int taken = take_option(line, values, argc, argv, i);
+            int taken = take_option(line, values, argc, argv, i, given++);
             if (!taken)
                 return OPTIONS_BAD;
             i += taken;
@@ -269,7 +300,22 @@ options_result options_parse(const command *line, void *values, int argc, char *
         cli_fail(0, "usage: mona %s %s", line->name, line->usage);
         return OPTIONS_BAD;
     }
-    return files_apart(line, values, operands) ? OPTIONS_RUN : OPTIONS_BAD;
+    return OPTIONS_RUN;
+}
+
+options_result options_parse(const command *line, void *values, int argc, char **argv,
+                             const char **operands)
+{
+    const option **given = calloc((size_t)argc + 1, sizeof *given);
+    options_result result = OPTIONS_BAD;
+    if (!given)
+        cli_fail(0, "out of memory");
+    else if (set_defaults(line, values))
+        result = read_arguments(line, values, argc, argv, operands, given);
+    if (result == OPTIONS_RUN && (!has_needs(given) || !files_apart(line, values, operands)))
+        result = OPTIONS_BAD;
+    free(given);
+    return result;
 }
 
 bool options_cut(option_cut *cut)
@@ -291,8 +337,8 @@ bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *h
     if (sscanf(text, "%5ux%5u%c", width, height, &rest) == 2 && *width && *height &&
         *width <= limit && *height <= limit)
         return true;
-    cli_fail(0, "--size: expected WIDTHxHEIGHT of at most %u each, found '%s'", limit, text);
-    return false;
+    return !cli_fail(EXIT_USAGE, "--size: expected WIDTHxHEIGHT, each from 1 to %u, found '%s'",
+                     limit, text);
 }
 
 /* "auto" takes the first that answers. */

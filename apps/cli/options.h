@@ -24,6 +24,13 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 /* Prints "mona: ..." and a newline on stderr; returns status. */
 int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Prints the line of an error; returns EXIT_USAGE where it says that an option is wrong, else
+ * EXIT_FAILED. */
+int cli_fail_of(const pipeline_error *error);
+
+/* Whether a line was printed with the status EXIT_USAGE: that is how mona then ends if it fails. */
+bool cli_misused(void);
+
 /* From now on, cli_fail in this thread writes the first line here instead of printing it; NULL: it
  * prints again. */
 void cli_keep_failures(pipeline_error *error);
@@ -57,6 +64,7 @@ typedef struct option {
     const char *help;        /* one line, without the default */
     const char *initial;     /* the default as it would be typed; NULL: the field is not changed */
     double minimum, maximum; /* WHOLE, NUMBER */
+    const char *needs;       /* an option without which this one has no effect; or NULL */
     bool written;            /* FILE, FILES: the command writes it; it reads the others */
     const char *values;      /* STRING: values that completion offers, separated by spaces; or
                                 NULL */
@@ -165,8 +173,9 @@ void options_close_devices(void);
 
 /* Sets values from the defaults and then the arguments: `--name value`, `--name=value`, `-o value`,
  * `-j2`, and `--` before operands. values is zeroed, or holds what the command wants in fields
- * without a default. operands has room for operands_max + 1 and ends with NULL. Refuses a file to
- * be written that is also read, or written twice (files_apart.h). --help always
+ * without a default. operands has room for operands_max + 1 and ends with NULL. Refuses an
+ * option without the one that it needs, and a file to be written that is also read, or written
+ * twice (files_apart.h). --help always
  * exists: it prints on stdout and returns OPTIONS_HELP (exit with 0). OPTIONS_BAD: one line was
  * printed (exit with EXIT_USAGE). */
 options_result options_parse(const command *line, void *values, int argc, char **argv,

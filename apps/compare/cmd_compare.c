@@ -138,7 +138,8 @@ const command command_compare = {
     .description =
         "Prints the PSNR and SSIM of each plane, over all frames and of the worst frame. The PSNR "
         "of many frames is that of their mean squared error; SSIM uses 8x8 windows, 4 samples "
-        "apart, like FFmpeg's ssim filter. Flicker is how much B changes from frame to frame where "
+        "apart, like FFmpeg's ssim filter; a plane smaller than that is one window. Flicker is how "
+        "much B changes from frame to frame where "
         "A stands still: the mean absolute difference, in 8-bit steps, over the blocks of 8x8 "
         "samples that change by 2 or less on average in A; A's own flicker is printed beside it. "
         "The exit status is 1 if the two cannot be compared or differ more than allowed.",

@@ -101,9 +101,6 @@ static bool read_feed(compile_job *job)
         return false;
     if (!job->feed.normalised)
         return true;
-    if (!job->calibrate.count)
-        return !cli_fail(
-            EXIT_USAGE, "--mean and --deviation apply to calibration images: expected --calibrate");
     if (o->has_input_type && (o->input_type == MONA_U8 || o->input_type == MONA_U16))
         return !cli_fail(EXIT_USAGE,
                          "--input-type %s cannot hold numbers below 0, which --mean and "
@@ -123,10 +120,11 @@ static bool emits_c(const compile_job *job)
 static bool check_compiled(const compile_job *job)
 {
     if (!job->target)
-        return !cli_fail(EXIT_USAGE,
-                         "%s is compiled already: expected an ONNX model, or --target to add plans "
-                         "and programs, or to --emit c",
-                         job->input);
+        return !cli_fail(
+            EXIT_USAGE,
+            "%s is compiled already: expected an ONNX model; or --target, to add plans "
+            "and programs to this one, or to write it as C (--emit c)",
+            job->input);
     if (job->request.precision || job->calibrate.count || job->fusion || job->report || job->name ||
         job->dims.count || job->any_size)
         return !cli_fail(EXIT_USAGE,
@@ -184,6 +182,8 @@ static bool check_options(compile_job *job)
                          "--precision auto needs calibration images: expected --calibrate");
     if (r->max_drop && strcmp(r->precision, "auto"))
         return !cli_fail(EXIT_USAGE, "--max-drop works only with --precision auto");
+    if (job->learn && !strcmp(r->precision, "fp16"))
+        return !cli_fail(EXIT_USAGE, "--learn-rounding works only with --precision int8 or auto");
     if ((job->equalise || job->learn) && job->sizes.count > 1)
         return !cli_fail(EXIT_USAGE, "%s works for one size only: expected one --size",
                          job->equalise ? "--equalise" : "--learn-rounding");
@@ -267,8 +267,8 @@ static bool learn_all(compile_job *job)
     format_error error = {0};
     bool ok = job->samples.count >= 4 ||
               !cli_fail(EXIT_FAILED,
-                        "--learn-rounding holds back every fourth image: expected at least 4, "
-                        "found %zu",
+                        "--learn-rounding holds back every fourth image of --calibrate: expected "
+                        "at least 4, found %zu",
                         job->samples.count);
     for (size_t n = 0; ok && n < job->samples.count; n++)
         ok = take_sample(job, n, true);
@@ -589,28 +589,31 @@ static const option options[] = {
              "which the range of every value is measured; can be given more than once"},
     {"--mean", NULL, OPTION_STRING, offsetof(compile_job, mean), "M[,M,M]", calibrating,
      .help = "the network takes (x - mean) / deviation of samples x from 0 to 255; one mean for "
-             "all channels, or one for each in the network's order (default 0)"},
+             "all channels, or one for each in the network's order (default 0)",
+     .needs = "--calibrate"},
     {"--deviation", NULL, OPTION_STRING, offsetof(compile_job, deviation), "D[,D,D]", calibrating,
-     .help = "the deviation in that formula (default 1)"},
+     .help = "the deviation in that formula (default 1)", .needs = "--calibrate"},
     {"--channel-order", NULL, OPTION_CHOICE, offsetof(compile_job, order), "rgb|bgr", calibrating,
      .help = "order of the colours in inputs with three channels", .initial = "rgb"},
     {"--images", NULL, OPTION_WHOLE, offsetof(compile_job, images), "N", calibrating,
      .help = "use at most N of the calibration images", .initial = "32", .minimum = 1,
-     .maximum = 10000},
+     .maximum = 10000, .needs = "--calibrate"},
     {"--calibration", NULL, OPTION_CHOICE, offsetof(compile_job, ranges),
      "min-max|percentile|kl|mse", calibrating,
      .help = "what the 8-bit range covers: all values seen, all but 1 in 10,000, or as many as "
              "minimise the divergence or the squared error",
-     .initial = "mse"},
+     .initial = "mse", .needs = "--calibrate"},
     {"--tolerance", NULL, OPTION_NUMBER, offsetof(compile_job, tolerance), "P", calibrating,
      .help = "stop calibrating when four images in a row move no range by more than P per cent; 0 "
              "uses all images",
-     .initial = "1", .minimum = 0, .maximum = 100},
+     .initial = "1", .minimum = 0, .maximum = 100, .needs = "--calibrate"},
     {"--equalise", NULL, OPTION_FLAG, offsetof(compile_job, equalise), NULL, calibrating,
-     .help = "first bring the channels between two convolutions to similar ranges"},
+     .help = "first bring the channels between two convolutions to similar ranges",
+     .needs = "--calibrate"},
     {"--learn-rounding", NULL, OPTION_FLAG, offsetof(compile_job, learn), NULL, calibrating,
      .help =
-         "round weights together, such that the results of a layer change least (takes minutes)"},
+         "round weights together, such that the results of a layer change least (takes minutes)",
+     .needs = "--calibrate"},
     {"--plain-bias", NULL, OPTION_FLAG, offsetof(compile_job, plain_bias), NULL, calibrating,
      .help = "do not correct the biases for the average error of rounded weights"},
     {"--input-type", NULL, OPTION_STRING, offsetof(compile_job, input_type), "TYPE", tensors,

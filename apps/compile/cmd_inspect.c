@@ -64,7 +64,9 @@ static bool add_plan(const inspect_job *job, const mona_model *model, cJSON *doc
         return !cli_fail(EXIT_FAILED, "out of memory");
     mona_plan *plan;
     const mona_status status = mona_plan_make(&plan, memory, model, &job->config);
-    if (status)
+    if (status == MONA_ERR_DEVICE && job->config.cpu)
+        cli_fail(EXIT_USAGE, SESSION_BINDING_NO_CPU, job->config.cpu);
+    else if (status)
         cli_fail(EXIT_FAILED, "%s: cannot be planned for %s: %s", job->model, job->computing.size,
                  mona_status_text(status));
     else

@@ -114,7 +114,7 @@ static bool run_engine(run_job *job, const mona_model *model, input_array *input
     const bool opened = session_binding_open_deep(
         &bound, model, job->model, 8, options_or_host(job->computing.device), &job->config, &error);
     if (!opened)
-        cli_fail(EXIT_FAILED, "%s", error.text);
+        cli_fail_of(&error);
     const bool ok = opened && run_bound(job, &bound, inputs);
     session_binding_close(&bound);
     return ok;

@@ -19,7 +19,7 @@ static bool parse_dim(const char *item, char *text, onnx_dim *dim)
     char *end = NULL;
     const long size = equals ? strtol(equals + 1, &end, 10) : 0;
     if (!length || length >= MAX_NAME || *end || size < 1 || size > TENSOR_MAX_COUNT)
-        return !cli_fail(EXIT_FAILED, "--dim: expected NAME=N with N from 1, found '%s'", item);
+        return !cli_fail(EXIT_USAGE, "--dim: expected NAME=N with N from 1, found '%s'", item);
     memcpy(text, item, length);
     text[length] = 0;
     *dim = (onnx_dim){text, size};

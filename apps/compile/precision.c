@@ -80,6 +80,19 @@ static bool judge_and_tell(void *context, const uint8_t *bytes, size_t size, boo
     return accuracy_loss_measure(w->accuracy, bytes, size, quick, loss, error);
 }
 
+/* Both losses are above the largest drop. */
+static bool tell_loss(const precision_request *r, const precision_result *result)
+{
+    const bool decibel = result->unit == ACCURACY_LOSS_DECIBEL;
+    const double factor = decibel ? 1 : 100;
+    const char *unit = decibel ? " dB" : " %";
+    return !cli_fail(EXIT_FAILED,
+                     "%s: no plan stays within --max-drop, %g%s: FP16 alone loses %.3g%s and INT8 "
+                     "%.3g%s",
+                     r->name, factor * result->max_drop, unit, factor * result->choice.fp16.drop,
+                     unit, factor * result->choice.int8.drop, unit);
+}
+
 static bool search(const precision_request *r, compiler *model, compiler_options *options,
                    const calibration *images, accuracy_loss *accuracy, precision_result *result)
 {
@@ -100,6 +113,9 @@ static bool search(const precision_request *r, compiler *model, compiler_options
         compiler_choose(model, options, r->target, result->max_drop, &ask, &result->choice, &error);
     if (watched.terminal)
         fputs("\r\033[K", stderr);
+    if (!ok && result->choice.fp16.drop > result->max_drop &&
+        result->choice.int8.drop > result->max_drop)
+        return tell_loss(r, result);
     return ok || !cli_fail(EXIT_FAILED, "%s: %s", r->name, error.text);
 }
 

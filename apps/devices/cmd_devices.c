@@ -183,8 +183,6 @@ static int run(int argc, char **argv)
     options_result result = options_parse(&command_devices, &a, argc, argv, operands);
     if (result != OPTIONS_RUN)
         return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
-    if (a.times > 1 && a.watch <= 0)
-        return cli_fail(EXIT_USAGE, "--times works only with --watch");
     if (a.check)
         return devices_check_ascend() ? EXIT_SUCCESS : EXIT_FAILED;
     open_list(&l);
@@ -211,7 +209,7 @@ static const option options[] = {
      .help = "print the list again every SECONDS, until interrupted", .minimum = 0.01,
      .maximum = 86400},
     {"--times", "-n", OPTION_WHOLE, offsetof(arguments, times), "N", "Output",
-     .help = "with --watch: stop after N times", .minimum = 1, .maximum = 1e9},
+     .help = "with --watch: stop after N times", .minimum = 1, .maximum = 1e9, .needs = "--watch"},
     {"--peak", NULL, OPTION_FLAG, offsetof(arguments, peak), NULL, "Output",
      .help = "measure the peak speed of each device in every precision, which takes some seconds"},
     {"--check", NULL, OPTION_FLAG, offsetof(arguments, check), NULL, "Output",

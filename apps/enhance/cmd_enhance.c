@@ -80,16 +80,16 @@ static options_result parse(arguments *a, int argc, char **argv)
         cli_fail(0, "expected -y or -n, found both");
         return OPTIONS_BAD;
     }
+    if (a->preview >= 0 && a->dry_run) {
+        cli_fail(0, "expected --preview or --dry-run, found both");
+        return OPTIONS_BAD;
+    }
     if (!enhance_options_check(&a->shared) || !check_preview(a))
         return OPTIONS_BAD;
     if (a->preview >= 0)
         a->shared.cut = (option_cut){.start = a->preview};
     if (a->out_dir)
         return check_batch(a);
-    if (a->recursive) {
-        cli_fail(0, "--recursive works only with --out-dir");
-        return OPTIONS_BAD;
-    }
     const char *const *operands = a->operands;
     if (operands[0] && (a->input || operands[1])) {
         cli_fail(0, "expected one input or --out-dir, found %s and %s%s", operands[0],
@@ -158,8 +158,13 @@ static int check_files(const arguments *a, bool image)
     const bool piped = !strcmp(a->input, "-"), numbered = picture_pattern(a->input);
     if (!piped && !numbered && !check_input(a->input))
         return EXIT_FAILED;
-    if (!image && !piped && !numbered && !a->shared.format && a->preview < 0 &&
-        enhance_makes_picture(a->output))
+    const bool wanted = !a->shared.format && a->preview < 0 && enhance_makes_picture(a->output);
+    if (piped && wanted)
+        return cli_fail(EXIT_USAGE,
+                        "%s: a picture is made of a picture's file, found standard input, from "
+                        "which only videos can be read",
+                        a->output);
+    if (!image && !piped && !numbered && wanted)
         return cli_fail(
             EXIT_FAILED,
             "%s: expected a picture (PNG, JPEG, WebP, BMP, TIFF, PGM, PPM), because the output is "
@@ -197,7 +202,7 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown)
     if (good || (a->live && report.frames))
         progress_summary(shown, strcmp(a->output, "-") ? a->output : "standard output", &report);
     if (!good)
-        return error.text[0] ? cli_fail(EXIT_FAILED, "%s", error.text) : EXIT_FAILED;
+        return error.text[0] ? cli_fail_of(&error) : EXIT_FAILED;
     if (a->html && !preview_page(settings, &report, shown, a->html))
         return EXIT_FAILED;
     return EXIT_SUCCESS;
@@ -277,7 +282,8 @@ static const option options[] = {
      .help = "enhance many files, folders or 'patterns*' into FOLDER; manifest.json there says how "
              "each file went"},
     {"--recursive", NULL, OPTION_FLAG, offsetof(arguments, recursive), NULL, files,
-     .help = "with --out-dir: go into subfolders too, and keep their names in FOLDER"},
+     .help = "with --out-dir: go into subfolders too, and keep their names in FOLDER",
+     .needs = "--out-dir"},
     {"--raw", NULL, OPTION_STRING, offsetof(arguments, raw), "WxH:FORMAT:RATE", files,
      .help = "read frames without a header, for example 1280x720:yuv420p:25"},
     {"--fps", "-r", OPTION_STRING, offsetof(arguments, rate), "RATE", files,
@@ -289,7 +295,7 @@ static const option options[] = {
              "continues from them"},
     {"--segment", NULL, OPTION_WHOLE, offsetof(arguments, segment_frames), "N", files,
      .help = "frames in each segment of --resume (default: a few seconds' worth)", .minimum = 1,
-     .maximum = 1e6},
+     .maximum = 1e6, .needs = "--resume"},
     {"--drop-unsupported", NULL, OPTION_FLAG, offsetof(arguments, drop_unsupported), NULL, files,
      .help = "leave out what the container cannot hold, instead of stopping"},
     ENHANCE_PART_OPTIONS(offsetof(arguments, shared), files),
@@ -305,11 +311,13 @@ static const option options[] = {
     {"--max-delay", NULL, OPTION_TIME, offsetof(arguments, max_delay), "TIME", living,
      .help = "with --live: leave a frame out that would be this late when its work begins, because "
              "the frames before took too long",
-     .initial = "0.05"},
+     .initial = "0.05", .needs = "--live"},
     {"--reconnect", NULL, OPTION_TIME, offsetof(arguments, reconnect), "TIME", living,
-     .help = "with --live: how long to try to connect again; 0: not at all", .initial = "30"},
+     .help = "with --live: how long to try to connect again; 0: not at all", .initial = "30",
+     .needs = "--live"},
     {"--stall", NULL, OPTION_TIME, offsetof(arguments, stall), "TIME", living,
-     .help = "with --live: a connection without data for so long counts as broken", .initial = "5"},
+     .help = "with --live: a connection without data for so long counts as broken", .initial = "5",
+     .needs = "--live"},
     {"--metrics", NULL, OPTION_FILE, offsetof(arguments, metrics), "FILE", living,
      .help = "write frames, drops, latency and sensors into FILE every second, as OpenMetrics text "
              "that Prometheus reads",
@@ -329,7 +337,7 @@ static const option options[] = {
          "print the plan (stages, sizes, memory, streams), and the speed and the result's bytes as "
          "measured on a few seconds of the input; write nothing"},
     {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, looking,
-     .help = "with --dry-run: print JSON"},
+     .help = "with --dry-run: print JSON", .needs = "--dry-run"},
     {"--progress", NULL, OPTION_CHOICE, offsetof(arguments, progress), PROGRESS_STYLES, "Other",
      .help = "on standard error: a bar for terminals, a plain line every 5 s, or JSON lines",
      .initial = "auto"},

@@ -100,7 +100,7 @@ static bool write_sample(const char *path, const enhance_settings *s, uint32_t s
                            : pipeline_fail(&error, "out of memory");
     free(part.pixels);
     still_free(&whole);
-    return good || !cli_fail(EXIT_FAILED, "%s", error.text);
+    return good || !cli_fail_of(&error);
 }
 
 /* The most memory that the process has had; 0: unknown. */
@@ -163,7 +163,7 @@ static bool measure_sample(test_run *t, const enhance_settings *s, const still *
     enhance_settings plan = *s;
     plan.plan = true;
     if (!enhance_run(&plan, &whole, &error))
-        return !cli_fail(EXIT_FAILED, "%s", error.text);
+        return !cli_fail_of(&error);
     if (!temp_folder_open(&folder))
         return false;
     snprintf(path, sizeof path, "%s/sample.png", folder.path);
@@ -417,7 +417,7 @@ bool dry_run(const enhance_settings *settings, bool json)
     double process = 0;
     const bool sampled = settings->stage.still && still_read_head(&head, settings->input) &&
                          sample_ratio(head.width, head.height, SAMPLE_SIDE) > 1;
-    bool good = input_open(&f, &as, &error) || !cli_fail(EXIT_FAILED, "%s", error.text);
+    bool good = input_open(&f, &as, &error) || !cli_fail_of(&error);
     good = good &&
            (sampled ? measure_sample(&t, settings, &head, &process) : measure(&t, settings, &f));
     cJSON *plan =

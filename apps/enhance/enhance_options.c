@@ -49,6 +49,30 @@ static bool has(const stage_list *list, stage_kind kind)
     return false;
 }
 
+/* Whether each option for one stage finds it in the list. */
+static bool check_stages(const enhance_options *o, const stage_list *list)
+{
+    const struct {
+        const char *name;
+        bool given;
+        stage_kind stage;
+    } rows[] = {{"--scale", o->scale > 0, STAGE_SR},
+                {"--height", o->size.height, STAGE_SR},
+                {"--size", o->size.size, STAGE_SR},
+                {"--sr", o->sr, STAGE_SR},
+                {"--denoise", o->denoise, STAGE_DENOISE},
+                {"--strength", strcmp(o->strength, "auto"), STAGE_DENOISE},
+                {"--detail", strcmp(o->detail, "auto"), STAGE_DENOISE},
+                {"--colour", o->colour, STAGE_COLOUR},
+                {"--colour-model", o->colour_model, STAGE_COLOUR}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].given && !has(list, rows[i].stage))
+            return cli_fail(0, "%s: expected %s among --stages, found '%s'", rows[i].name,
+                            stage_row_of(rows[i].stage)->name,
+                            o->stages ? o->stages : USUAL_STAGES);
+    return true;
+}
+
 /* Colours are enhanced if --stages says so, fully unless --colour gives a strength; or as a last
  * stage if only --colour is given. */
 static bool parse_colour(double *strength, stage_list *list, const enhance_options *o)
@@ -57,11 +81,8 @@ static bool parse_colour(double *strength, stage_list *list, const enhance_optio
     *strength = o->colour ? strtod(o->colour, &end) : 1;
     if (o->colour && (end == o->colour || *end || !(*strength >= 0 && *strength <= 1)))
         return cli_fail(0, "--colour: expected a number from 0 to 1, found '%s'", o->colour);
-    if (!o->colour || has(list, STAGE_COLOUR))
-        return true;
-    if (o->stages)
-        return cli_fail(0, "--colour: expected colour among --stages, found '%s'", o->stages);
-    list->kinds[list->count++] = STAGE_COLOUR; /* the default stages leave room for it */
+    if (o->colour && !o->stages)
+        list->kinds[list->count++] = STAGE_COLOUR; /* the default stages leave room for it */
     return true;
 }
 
@@ -106,13 +127,12 @@ static bool read_threads(enhance_settings *s, const char *text)
 {
     unsigned load = 0, proc = 0, save = 0;
     char rest;
-    const bool single = sscanf(text, "%3u%c", &proc, &rest) == 1 && proc;
+    const bool single = sscanf(text, "%3u%c", &proc, &rest) == 1;
     if ((!single && sscanf(text, "%3u:%3u:%3u%c", &load, &proc, &save, &rest) != 3) ||
         load > MONA_MAX_THREADS || proc > MONA_MAX_THREADS || save > MONA_MAX_THREADS)
-        return cli_fail(0,
-                        "--threads: expected a number from 1 to %d, or three from 0 such as 1:2:2, "
-                        "found '%s'",
-                        MONA_MAX_THREADS, text);
+        return cli_fail(
+            0, "--threads: expected a number from 0 to %d, or three such as 1:2:2, found '%s'",
+            MONA_MAX_THREADS, text);
     s->decode_threads = load;
     s->stage.threads = proc;
     s->encoder.threads = save;
@@ -173,12 +193,9 @@ int enhance_options_apply(enhance_options *o, bool image, bool delays, stage_mod
         !parse_share(&settings->stage.strength, "--strength", o->strength) ||
         !parse_share(&settings->stage.detail, "--detail", o->detail) ||
         !stage_list_read(&list, stages, delays) ||
-        !parse_colour(&settings->stage.colour_strength, &list, o) ||
+        !parse_colour(&settings->stage.colour_strength, &list, o) || !check_stages(o, &list) ||
         (o->codec && !parse_codec(&settings->encoder.codec, o->codec, &settings->notes)))
         return EXIT_USAGE;
-    if ((o->size.height || o->size.size) && !has(&list, STAGE_SR))
-        return cli_fail(EXIT_USAGE, "--height and --size: expected sr among --stages, found '%s'",
-                        o->stages);
     if (!sound_choice_read(&settings->sound, o->audio))
         return cli_fail(EXIT_USAGE, "--audio: expected copy, auto, none or one of %s, found '%s'",
                         sound_codecs(), o->audio);

@@ -4,6 +4,7 @@
 #ifndef ENHANCE_OPTIONS_H
 #define ENHANCE_OPTIONS_H
 
+#include <math.h>
 #include <stdbool.h>
 
 #include <cjson/cJSON.h>
@@ -111,7 +112,7 @@ typedef struct enhance_options {
      .values = "h264 hevc av1 vp9 ffv1 prores gif rawvideo"},                                         \
     {"--crf", NULL, OPTION_NUMBER, SHARED_FIELD(at, crf), "N", group,                             \
      .help = "quality, lower is better: for h264 from 0 to 51 (default 18), hevc from 0 to 51 (20), "\
-             "av1 from 1 to 63 (28), vp9 from 0 to 63 (24)", .maximum = 63},                      \
+             "av1 from 1 to 63 (28), vp9 from 0 to 63 (24)", .maximum = INFINITY},                      \
     {"--match-bitrate", NULL, OPTION_FLAG, SHARED_FIELD(at, match_bitrate), NULL, group,          \
      .help = "aim at the input's bit rate instead of a quality"},                                 \
     {"--preset", NULL, OPTION_STRING, SHARED_FIELD(at, preset), "NAME", group,                    \

@@ -61,7 +61,7 @@ static bool write_halves(const enhance_settings *s, const test_run *t)
         png = frame_convert_encode(after, FRAME_CONVERT_PNG, &error);
     }
     if (!png)
-        cli_fail(EXIT_FAILED, "%s", error.text);
+        cli_fail_of(&error);
     const bool good = png && save_file(s->output, png->data, (size_t)png->size);
     av_packet_free(&png);
     av_frame_free(&before);

@@ -359,25 +359,30 @@ void progress_end(progress *p)
     p->drawn = false;
 }
 
+static const char *s_of(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void summarise_damage(const enhance_report *r)
 {
     if (r->lost_packets || r->damaged_frames)
         fprintf(stderr,
                 "mona: damaged input: %" PRIu64
-                " packets could not be decoded (the frame before stays on screen), %" PRIu64
-                " frames have errors (the decoder concealed them)\n",
-                r->lost_packets, r->damaged_frames);
+                " packet%s could not be decoded (the frame before stays on screen), %" PRIu64
+                " frame%s with errors (the decoder concealed them)\n",
+                r->lost_packets, s_of(r->lost_packets), r->damaged_frames, s_of(r->damaged_frames));
     if (r->moved_frames)
-        fprintf(stderr, "mona: %" PRIu64 " frames had timestamps that did not ascend; moved them\n",
-                r->moved_frames);
+        fprintf(stderr, "mona: %" PRIu64 " frame%s had timestamps that did not ascend; moved %s\n",
+                r->moved_frames, s_of(r->moved_frames), r->moved_frames == 1 ? "it" : "them");
     if (r->moved_packets)
         fprintf(stderr,
                 "mona: %" PRIu64
-                " packets of other streams had timestamps that did not ascend; moved them\n",
-                r->moved_packets);
+                " packet%s of other streams had timestamps that did not ascend; moved %s\n",
+                r->moved_packets, s_of(r->moved_packets), r->moved_packets == 1 ? "it" : "them");
     if (r->clock_jumps)
         fprintf(stderr, "mona: the input's clock jumped %" PRIu64 " time%s; joined the pieces\n",
-                r->clock_jumps, r->clock_jumps == 1 ? "" : "s");
+                r->clock_jumps, s_of(r->clock_jumps));
 }
 
 /* The largest resident size of this process so far, in MiB. */

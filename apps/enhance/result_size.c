@@ -52,7 +52,7 @@ static int input_size(mona_size *size, const result_size *asked, const enhance_s
         return EXIT_SUCCESS;
     if (image ? size_of_picture(size, s->input, &error) : size_of_video(size, s, &error))
         return EXIT_SUCCESS;
-    return cli_fail(EXIT_FAILED, "%s", error.text);
+    return cli_fail_of(&error);
 }
 
 bool result_size_is_late(const result_size *asked, const enhance_settings *s)

@@ -55,14 +55,17 @@ NETS = {
     "sr_x2_balanced_video": Spec("sr", 2, 16, 11, True),
     "sr_x2_balanced_anime": Spec("sr", 2, 16, 11, anime=True),
     "sr_x2_best": Spec("sr", 2, 32, 11),  # 102,816
+    "sr_x2_best_video": Spec("sr", 2, 32, 11, True),
     "sr_x3_fast": Spec("sr", 3, 16, 2),  # 6,048
     "sr_x3_balanced": Spec("sr", 3, 16, 11),  # 26,784
     "sr_x3_balanced_video": Spec("sr", 3, 16, 11, True),
     "sr_x3_best": Spec("sr", 3, 32, 11),  # 104,256
+    "sr_x3_best_video": Spec("sr", 3, 32, 11, True),
     "sr_x4_fast": Spec("sr", 4, 16, 2),  # 7,056
     "sr_x4_balanced": Spec("sr", 4, 16, 11),  # 27,792
     "sr_x4_balanced_video": Spec("sr", 4, 16, 11, True),
     "sr_x4_best": Spec("sr", 4, 32, 11),  # 106,272
+    "sr_x4_best_video": Spec("sr", 4, 32, 11, True),
     "denoise_fast": Spec("denoise", 1, 16, 4),  # 2,772
     "denoise_fast_video": Spec("denoise", 1, 16, 4, True),
     "denoise_balanced": Spec("denoise", 1, 32, 12),  # 28,584

@@ -120,8 +120,10 @@ static void tell_gaps(const picture_list *list, const pipeline_notes *notes)
         i++;
     if (picture_name(name, sizeof name, list->pattern, list->numbers[i - 1] + 1))
         pipeline_note(notes,
-                      "%s: of %llu pictures, %llu are missing, the first of them %s; the one "
-                      "before each gap is shown for longer",
+                      missing == 1 ? "%s: of %llu pictures, %llu is missing, %s; the one before it "
+                                     "is shown for longer"
+                                   : "%s: of %llu pictures, %llu are missing, the first of them "
+                                     "%s; the one before each gap is shown for longer",
                       list->pattern, (unsigned long long)picture_list_length(list),
                       (unsigned long long)missing, name);
 }

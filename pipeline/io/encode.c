@@ -22,12 +22,12 @@ static bool check_preset(const codec *c, const char *preset, pipeline_error *err
     if (codec_takes_preset(c, preset))
         return true;
     if (!c->preset)
-        return pipeline_fail(error, "--preset: %s has no presets", c->name);
+        return pipeline_misuse(error, "--preset: %s has no presets", c->name);
     if (c->preset_names)
-        return pipeline_fail(error, "--preset: %s expects one of %s, found '%s'", c->name,
-                             c->preset_names, preset);
-    return pipeline_fail(error, "--preset: %s expects a whole number from 0 to %d, found '%s'",
-                         c->name, c->preset_max, preset);
+        return pipeline_misuse(error, "--preset: %s expects one of %s, found '%s'", c->name,
+                               c->preset_names, preset);
+    return pipeline_misuse(error, "--preset: %s expects a whole number from 0 to %d, found '%s'",
+                           c->name, c->preset_max, preset);
 }
 
 static bool add_quality(AVDictionary **options, const codec *c, const encoder_choice *choice,
@@ -35,14 +35,14 @@ static bool add_quality(AVDictionary **options, const codec *c, const encoder_ch
 {
     char text[32];
     if (choice->crf >= 0 && !c->quality)
-        return pipeline_fail(error, "--crf: %s has no quality setting", c->name);
+        return pipeline_misuse(error, "--crf: %s has no quality setting", c->name);
     if (choice->crf >= 0 && choice->match_bitrate)
-        return pipeline_fail(error, "--crf and --match-bitrate: expected only one of them");
+        return pipeline_misuse(error, "--crf and --match-bitrate: expected only one of them");
     if (choice->crf >= 0 && (choice->crf < c->quality_min || choice->crf > c->quality_max ||
                              (c->quality_whole && choice->crf != floor(choice->crf))))
-        return pipeline_fail(error, "--crf: %s expects a %snumber from %g to %g, found %g", c->name,
-                             c->quality_whole ? "whole " : "", c->quality_min, c->quality_max,
-                             choice->crf);
+        return pipeline_misuse(error, "--crf: %s expects a %snumber from %g to %g, found %g",
+                               c->name, c->quality_whole ? "whole " : "", c->quality_min,
+                               c->quality_max, choice->crf);
     if (!c->quality || choice->match_bitrate)
         return true;
     snprintf(text, sizeof text, "%g", choice->crf >= 0 ? choice->crf : c->quality_default);
@@ -57,7 +57,7 @@ static bool add_option(AVDictionary **options, const char *text, pipeline_error 
     char key[64];
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || (size_t)(equals - text) >= sizeof key)
-        return pipeline_fail(error, "-e: expected KEY=VALUE, found '%s'", text);
+        return pipeline_misuse(error, "-e: expected KEY=VALUE, found '%s'", text);
     snprintf(key, sizeof key, "%.*s", (int)(equals - text), text);
     size_t length = strlen(key);
     bool list =
@@ -175,8 +175,8 @@ static bool start(encoder *e, const codec *c, AVDictionary **options, pipeline_e
     int code = avcodec_open2(e->codec, e->codec->codec, options);
     const AVDictionaryEntry *left = av_dict_get(*options, "", NULL, AV_DICT_IGNORE_SUFFIX);
     if (code >= 0 && left)
-        return pipeline_fail(error, "-e %s=%s: %s has no such option", left->key, left->value,
-                             c->encoder);
+        return pipeline_misuse(error, "-e %s=%s: %s has no such option", left->key, left->value,
+                               c->encoder);
     return code >= 0 ||
            pipeline_fail_av(error, code, "%s does not accept %dx%d %s with these options",
                             c->encoder, e->codec->width, e->codec->height,
@@ -232,9 +232,9 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *
     if (!libav)
         return pipeline_fail(error, "this libavcodec has no %s encoder", name);
     if (settings->choice.match_bitrate && (!settings->bit_rate || !c->quality))
-        return pipeline_fail(error, "--match-bitrate: %s",
-                             c->quality ? "the bit rate of the input's video is unknown"
-                                        : "the codec has no bit rate to set");
+        return pipeline_misuse(error, "--match-bitrate: %s",
+                               c->quality ? "the bit rate of the input's video is unknown"
+                                          : "the codec has no bit rate to set");
     e->codec = avcodec_alloc_context3(libav);
     if (!e->codec || !e->packet || (c->keeps && !e->copy))
         return pipeline_fail(error, "out of memory");

@@ -48,7 +48,7 @@ static bool describe_raw(const char *raw, AVDictionary **options, pipeline_error
     char size[32], format[32], rate[32], rest;
     if (sscanf(raw, "%31[0-9x]:%31[^:]:%31[0-9./]%c", size, format, rate, &rest) != 3 ||
         av_get_pix_fmt(format) == AV_PIX_FMT_NONE)
-        return pipeline_fail(
+        return pipeline_misuse(
             error,
             "--raw: expected WIDTHxHEIGHT:PIXEL_FORMAT:RATE as in 1280x720:yuv420p:25, found '%s'",
             raw);
@@ -65,8 +65,8 @@ static bool open_pictures(input *in, const input_settings *s, AVDictionary **opt
     AVRational rate;
     const char *text = s->rate ? s->rate : "25";
     if (av_parse_video_rate(&rate, text) < 0)
-        return pipeline_fail(error, "--fps: expected a rate such as 25 or 24000/1001, found '%s'",
-                             text);
+        return pipeline_misuse(error, "--fps: expected a rate such as 25 or 24000/1001, found '%s'",
+                               text);
     if (!picture_list_open(&in->pictures, s->path, in->notes, error))
         return false;
     av_dict_set(options, "framerate", text, 0);
@@ -173,7 +173,7 @@ static bool open_container(input *in, const input_settings *s, pipeline_error *e
         return pipeline_fail(error, "%s: the name is too long", in->path);
     const bool numbered = picture_pattern(s->path);
     if (s->rate && !numbered)
-        return pipeline_fail(
+        return pipeline_misuse(
             error, "--fps: expected numbered pictures such as in/%%04d.png, found %s", in->path);
     if ((s->raw && !describe_raw(s->raw, &options, error)) ||
         (numbered && !open_pictures(in, s, &options, error))) {

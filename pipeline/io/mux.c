@@ -62,7 +62,7 @@ const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_er
         codec_for(format, AV_PIX_FMT_NONE))
         return format;
     if (name)
-        pipeline_fail(
+        pipeline_misuse(
             error, "-f: expected a video container such as mp4, matroska or y4m, found '%s'", name);
     else
         pipeline_fail(error,

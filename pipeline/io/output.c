@@ -124,9 +124,9 @@ static bool open_segments(output *o, pipeline_error *error)
     const mux_settings *m = &o->settings->container;
     if (!strcmp(m->path, "-") || m->format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME ||
         !strcmp(o->settings->input.path, "-"))
-        return pipeline_fail(error,
-                             "--resume: expected files for input and output, and a container other "
-                             "than y4m");
+        return pipeline_misuse(
+            error, "--resume: expected files for input and output, and a container other "
+                   "than y4m");
     /* The folder lies beside the file that is finally renamed, not beside a link to it. */
     char *target = outfile_target(m->path);
     const bool opened = target ? segments_open(&o->parts, target, o->settings->work, error)
@@ -151,7 +151,7 @@ static bool open_pictures(output *o, pipeline_error *error)
                          : choice->match_bitrate ? "--match-bitrate"
                                                  : NULL;
     if (option)
-        return pipeline_fail(error, "%s: numbered pictures take no %s", m->path, option);
+        return pipeline_misuse(error, "%s: numbered pictures take no %s", m->path, option);
     if (!container_check(m->format, m->path, o->in->format, o->in->video, &m->sound, m->drop,
                          m->notes, error) ||
         !picture_writer_check(m->path, s->encoder.pix_fmt, error))

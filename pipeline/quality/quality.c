@@ -8,7 +8,7 @@
 
 #include "pipeline/quality/plane_pair.h"
 
-enum { BLOCK = 4 }; /* windows are 2x2 blocks of 4x4 samples */
+enum { BLOCK = 4, WINDOW = 64 }; /* windows are 2x2 blocks of 4x4 samples: 64 */
 
 /* Sums over blocks and windows. */
 typedef struct sums {
@@ -75,11 +75,13 @@ static double mse_of(const plane_pair *p)
     return sum / ((double)p->width * p->height);
 }
 
-static inline sums block_sums(const plane_pair *p, uint32_t bx, uint32_t by, bool wide)
+/* Of width x height samples from x0, y0 on. */
+static inline sums part_sums(const plane_pair *p, uint32_t x0, uint32_t y0, uint32_t width,
+                             uint32_t height, bool wide)
 {
     sums s = {0};
-    for (uint32_t y = by * BLOCK; y < (by + 1) * BLOCK; y++)
-        for (uint32_t x = bx * BLOCK; x < (bx + 1) * BLOCK; x++) {
+    for (uint32_t y = y0; y < y0 + height; y++)
+        for (uint32_t x = x0; x < x0 + width; x++) {
             const uint64_t a = (uint64_t)plane_sample(p->a + y * p->a_stride, x, wide);
             const uint64_t b = (uint64_t)plane_sample(p->b + y * p->b_stride, x, wide);
             s.a += a;
@@ -90,20 +92,25 @@ static inline sums block_sums(const plane_pair *p, uint32_t bx, uint32_t by, boo
     return s;
 }
 
+static inline sums block_sums(const plane_pair *p, uint32_t bx, uint32_t by, bool wide)
+{
+    return part_sums(p, bx * BLOCK, by * BLOCK, BLOCK, BLOCK, wide);
+}
+
 static sums add(sums s, sums t)
 {
     return (sums){s.a + t.a, s.b + t.b, s.squares + t.squares, s.products + t.products};
 }
 
-/* With sums instead of means, 64 * 64 * ma mb = a b and 64 * 63 * cov = 64 * products - a b. The
- * numerator and the denominator of each factor are multiplied by the same number. */
-static double window_ssim(sums s, double peak)
+/* Of n samples. With sums instead of means, n * n * ma mb = a b and n * (n - 1) * cov = n * products
+ * - a b. The numerator and the denominator of each factor are multiplied by the same number. */
+static double window_ssim(sums s, double n, double peak)
 {
-    const double c1 = 0.01 * 0.01 * peak * peak * 64;
-    const double c2 = 0.03 * 0.03 * peak * peak * 64 * 63;
+    const double c1 = 0.01 * 0.01 * peak * peak * n;
+    const double c2 = 0.03 * 0.03 * peak * peak * n * (n > 1 ? n - 1 : 1);
     const double a = (double)s.a, b = (double)s.b;
-    const double variances = 64 * (double)s.squares - a * a - b * b;
-    const double covariance = 64 * (double)s.products - a * b;
+    const double variances = n * (double)s.squares - a * a - b * b;
+    const double covariance = n * (double)s.products - a * b;
     return (2 * a * b + c1) * (2 * covariance + c2) / ((a * a + b * b + c1) * (variances + c2));
 }
 
@@ -111,8 +118,9 @@ static double ssim_of(const plane_pair *p, double peak)
 {
     const uint32_t across = p->width / BLOCK, down = p->height / BLOCK;
     double sum = 0;
-    if (across < 2 || down < 2)
-        return NAN;
+    if (across < 2 || down < 2) /* too small for a window: it is one itself */
+        return window_ssim(part_sums(p, 0, 0, p->width, p->height, p->wide),
+                           (double)p->width * p->height, peak);
     for (uint32_t y = 0; y + 1 < down; y++) {
         sums left = {0};
         for (uint32_t x = 0; x < across; x++) {
@@ -120,7 +128,7 @@ static double ssim_of(const plane_pair *p, double peak)
                 p->wide ? add(block_sums(p, x, y, true), block_sums(p, x, y + 1, true))
                         : add(block_sums(p, x, y, false), block_sums(p, x, y + 1, false));
             if (x)
-                sum += window_ssim(add(left, column), peak);
+                sum += window_ssim(add(left, column), WINDOW, peak);
             left = column;
         }
     }

@@ -26,7 +26,7 @@ enum { QUALITY_MAX_PLANES = 4, QUALITY_ALL = QUALITY_MAX_PLANES, QUALITY_ROWS };
 typedef struct quality {
     unsigned planes;
     double mse[QUALITY_ROWS];  /* in squared steps of the samples; [QUALITY_ALL]: all planes */
-    double ssim[QUALITY_ROWS]; /* NAN: the plane is smaller than a window */
+    double ssim[QUALITY_ROWS]; /* a plane that is smaller than a window counts as one */
 } quality;
 
 /* Whether frames of this pixel format can be measured: it has planes of 8 to 16 bits a sample. */

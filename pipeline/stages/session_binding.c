@@ -81,10 +81,7 @@ bool session_binding_plan(session_binding *bound, const mona_model *model, const
         session_binding_rules.compile)
         status = plan_compiled(bound, model, config, &why);
     if (status == MONA_ERR_DEVICE && config->cpu)
-        return pipeline_fail(error,
-                             "--cpu: expected an instruction set that the device has and "
-                             "mona has code for, found '%s'",
-                             config->cpu);
+        return pipeline_misuse(error, SESSION_BINDING_NO_CPU, config->cpu);
     return !status || pipeline_fail(error, "model %s cannot be used at %ux%u: %s", name,
                                     config->sizes[0].width, config->sizes[0].height,
                                     why.text[0] ? why.text : pipeline_reason(status));

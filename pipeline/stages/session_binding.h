@@ -46,6 +46,10 @@ bool session_binding_open_deep(session_binding *bound, const mona_model *model, 
 bool session_binding_plan(session_binding *bound, const mona_model *model, const char *name,
                           unsigned bits, const mona_config *config, pipeline_error *error);
 
+/* For the name of an instruction set, which made planning fail with MONA_ERR_DEVICE. */
+#define SESSION_BINDING_NO_CPU                                                                     \
+    "--cpu: expected an instruction set that the device has and mona has code for, found '%s'"
+
 /* A zeroed session_binding is allowed. */
 void session_binding_close(session_binding *bound);
 

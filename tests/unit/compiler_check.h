@@ -175,7 +175,7 @@ static inline void run_engine_as(const uint8_t *bytes, size_t size, const mona_c
     for (unsigned i = 0; i < in_count; i++)
         config.sizes[i] = (mona_size){inputs[i].width, inputs[i].height};
     session_binding bound;
-    pipeline_error error = {{0}};
+    pipeline_error error = {0};
     if (!session_binding_open(&bound, &model, "test", &config, &error))
         fail_msg("%s", error.text);
     mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];

@@ -107,11 +107,11 @@ refused "no output" 2 "expected an output: -o" "" "$mona" enhance "$clip"
 ! full || refused "no input" 2 "usage: mona enhance" "$out" "$mona" enhance -o "$out"
 ! full || refused "two inputs" 2 "expected one input or --out-dir" "$out" "$mona" enhance "$clip" "$clip" -o "$out"
 refused "--content drawn" 2 "--content: expected clean|video|anime, found 'drawn'" "$out" "$mona" enhance "$clip" -o "$out" --content drawn
-refused "--crf 99" 2 "--crf: expected a number from 0 to 63" "$out" "$mona" enhance "$clip" -o "$out" --crf 99
-refused "--crf 60 for h264" 1 "--crf: h264 expects a number from 0 to 51, found 60" "$out" "$mona" enhance "$clip" -o "$out" -c h264 --crf 60
+refused "--crf 99" 2 "--crf: h264 expects a number from 0 to 51, found 99" "$out" "$mona" enhance "$clip" -o "$out" --crf 99
+refused "--crf 60 for h264" 2 "--crf: h264 expects a number from 0 to 51, found 60" "$out" "$mona" enhance "$clip" -o "$out" -c h264 --crf 60
 # 0 is no quality at all to libav, and a fraction is dropped.
-refused "--crf 0 for av1" 1 "--crf: av1 expects a whole number from 1 to 63, found 0" "$out" "$mona" enhance "$clip" -o "$out" -c av1 --crf 0
-refused "--crf 20.5 for vp9" 1 "--crf: vp9 expects a whole number from 0 to 63, found 20.5" "$out" "$mona" enhance "$clip" -o "$out" -c vp9 --crf 20.5
+refused "--crf 0 for av1" 2 "--crf: av1 expects a whole number from 1 to 63, found 0" "$out" "$mona" enhance "$clip" -o "$out" -c av1 --crf 0
+refused "--crf 20.5 for vp9" 2 "--crf: vp9 expects a whole number from 0 to 63, found 20.5" "$out" "$mona" enhance "$clip" -o "$out" -c vp9 --crf 20.5
 # $1: what one of the lines must be, rest: options. The run goes on.
 warned() {
     line=$1
@@ -125,13 +125,51 @@ warned "--crf has no effect on a picture" "$tmp/crf.png" -o "$tmp/crf_x2.png" --
 warned "--resume has no effect on a picture" "$tmp/crf.png" -o "$tmp/crf_x2.png" --resume
 refused "--stages magic" 2 "--stages: expected" "$out" "$mona" enhance "$clip" -o "$out" --stages magic
 refused "--device nowhere" 2 "--device: there is no device .nowhere." "$out" "$mona" enhance "$clip" -o "$out" --device nowhere
-refused "--cpu mmx" 1 "--cpu: expected .* found .mmx" "$out" "$mona" enhance "$clip" -o "$out" --cpu mmx
+refused "--cpu mmx" 2 "--cpu: expected .* found .mmx" "$out" "$mona" enhance "$clip" -o "$out" --cpu mmx
+refused "--crf -1" 2 "--crf: expected a number of at least 0, found '-1'" "$out" "$mona" enhance "$clip" -o "$out" --crf -1
+refused "--crf and --match-bitrate" 2 "--crf and --match-bitrate: expected only one" "$out" "$mona" enhance "$clip" -o "$out" --crf 10 --match-bitrate
+refused "-f foo" 2 "-f: expected a video container" "$out" "$mona" enhance "$clip" -o "$out" -f foo
+refused "-e foo" 2 "-e: expected KEY=VALUE" "$out" "$mona" enhance "$clip" -o "$out" -e foo
+refused "-e foo=1" 2 "libx264 has no such option" "$out" "$mona" enhance "$clip" -o "$out" -e foo=1
+refused "--preview and --dry-run" 2 "expected --preview or --dry-run, found both" "$tmp/out.png" "$mona" enhance "$clip" -o "$tmp/out.png" --preview 0 --dry-run
+"$mona" enhance - -o "$tmp/out.png" < "$tmp/a.png" 2> "$tmp/log"
+same "a picture on standard input: 2 and what is read there" "$? $(grep -c 'found standard input, from which only videos can be read' "$tmp/log")" "2 1"
+# What has no effect without something else.
+alone() {
+    words=$1
+    shift
+    refused "$*" 2 "$words" "$out" "$mona" enhance "$clip" -o "$out" "$@"
+}
+alone "--segment works only with --resume" --segment 3
+alone "--json works only with --dry-run" --json
+alone "--max-delay works only with --live" --max-delay 1
+alone "--reconnect works only with --live" --reconnect 1
+alone "--stall works only with --live" --stall 1
+alone "--scale: expected sr among --stages, found 'denoise'" --stages denoise -s 3
+alone "--sr: expected sr among --stages, found 'denoise'" --stages denoise --sr sr_x2_best
+alone "--denoise: expected denoise among --stages, found 'sr'" --stages sr --denoise denoise_balanced
+alone "--strength: expected denoise among --stages, found 'sr'" --stages sr --strength 0.5
+alone "--detail: expected denoise among --stages, found 'sr'" --stages sr --detail 0.5
+alone "--colour-model: expected colour among --stages, found 'denoise,sr'" --colour-model colour
+onnx=models/bicubic_x2.onnx
+refused "--equalise alone" 2 "--equalise works only with --calibrate" "$tmp/out.mona" "$mona" compile $onnx -o "$tmp/out.mona" --equalise
+refused "--learn-rounding alone" 2 "--learn-rounding works only with --calibrate" "$tmp/out.mona" "$mona" compile $onnx -o "$tmp/out.mona" --learn-rounding
+refused "--learn-rounding for FP16" 2 "--learn-rounding works only with --precision int8 or auto" "$tmp/out.mona" \
+    "$mona" compile $onnx -o "$tmp/out.mona" --calibrate "$tmp/a.png" --learn-rounding --precision fp16
+refused "--pin foo" 2 "--pin: expected LAYER=fp16" "$tmp/out.mona" "$mona" compile $onnx -o "$tmp/out.mona" --pin foo
+refused "--dim batch" 2 "--dim: expected NAME=N" "$tmp/out.mona" "$mona" compile $onnx -o "$tmp/out.mona" --dim batch
+refused "--size 0x1" 2 "--size: expected WIDTHxHEIGHT, each from 1 to" "$tmp/out.mona" "$mona" compile $onnx -o "$tmp/out.mona" --size 0x1
+refused "--mean 2e6" 2 "each from -1000000 to 1000000, found '2e6'" "$tmp/out.mona" "$mona" compile $onnx -o "$tmp/out.mona" --calibrate "$tmp/a.png" --mean 2e6
+refused "inspect --cpu mmx" 2 "--cpu: expected .* found .mmx" "" "$mona" inspect sr_x2_fast --size 64x64 --cpu mmx
+refused "text as a model" 1 "text.txt: not a .mona model" "" "$mona" inspect "$tmp/text.txt"
+refused "--frames 0" 2 "--frames: expected a whole number from 1 to 1000000000000000, found '0'" "$out" "$mona" enhance "$clip" -o "$out" --frames 0
+same "-j 0 means one thread per core" "$("$mona" enhance "$clip" -o "$out" -j 0 --stages sr --dry-run > /dev/null 2>&1; echo $?)" 0
+same "compile --help lists every target" "$("$mona" compile --help | grep -c 'x86-avx512|\|armv8|armv8-dot|armv7|armv7e-m|armv8.1-m')" 2
 if full; then
-    refused "--frames 0" 2 "--frames: expected a whole number from 1" "$out" "$mona" enhance "$clip" -o "$out" --frames 0
     refused "--threads x" 2 "--threads: expected" "$out" "$mona" enhance "$clip" -o "$out" --threads x
     refused "--stages with a comma at the end" 2 "--stages: expected" "$out" "$mona" enhance "$clip" -o "$out" --stages sr,
     refused "--strength 2" 2 "--strength: expected" "$out" "$mona" enhance "$clip" -o "$out" --strength 2
-    refused "--preset instantly" 1 "--preset: h264 expects" "$out" "$mona" enhance "$clip" -o "$out" --preset instantly
+    refused "--preset instantly" 2 "--preset: h264 expects" "$out" "$mona" enhance "$clip" -o "$out" --preset instantly
 fi
 ! full || refused "an option at the end without its value" 2 "expected a value (N) after it" "$out" "$mona" enhance "$clip" -o "$out" --crf
 ! full || refused "devices with an operand" 2 "unexpected" "" "$mona" devices x

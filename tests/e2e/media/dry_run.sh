@@ -119,7 +119,7 @@ if full; then
     echo "# threads: $few with -j 1:1:1, $many with -j 8:1:8"
     same "-j sets the threads of decoder and encoder" "$((many >= few + 12))" 1
 fi
-for wrong in $(! full || echo 1:2:3:4 65 -1) 1:2 0 1:x:1; do
+for wrong in $(! full || echo 1:2:3:4 65 -1) 1:2 1:x:1; do
     "$mona" enhance "$tmp/clip.mp4" -o "$tmp/out.mp4" -j $wrong 2> "$tmp/log"
     same "-j $wrong is refused" "$? $(grep -c -- '^mona: --threads: expected' "$tmp/log")" "2 1"
 done
@@ -144,7 +144,7 @@ inside() {
 }
 networks "denoise_balanced $(inside sr_x2 best balanced fast)" --tier best
 networks "denoise_fast_video sr_x2_fast_video" --content video
-networks "denoise_balanced_video sr_x2_balanced_video" --content video --tier best
+networks "denoise_balanced_video sr_x2_best_video" --content video --tier best
 networks "denoise_fast_video sr_x3_fast" --content video -s 3
 networks "denoise_fast sr_x2_fast_anime" --content anime
 networks "denoise_balanced $(inside sr_x2 best_anime balanced_anime fast_anime)" --content anime --tier best

@@ -65,14 +65,14 @@ done
 if [ -z "$SANITIZE" ]; then
     ffmpeg -v error -i "$tmp/in.mp4" -f lavfi -i sine=d=0.4 -c:v copy -c:a aac "$tmp/sound.mp4"
     ends() {
-        what=$1
-        shift
+        what=$1 status=$2
+        shift 2
         timeout -s KILL 30 "$mona" enhance "$@" --quiet 2> "$tmp/log"
-        same "AV1 without a frame: $what is refused in one line" "$? $(wc -l < "$tmp/log") $(find "$tmp" -name 'never*')" "1 1 "
+        same "AV1 without a frame: $what is refused in one line" "$? $(wc -l < "$tmp/log") $(find "$tmp" -name 'never*')" "$status 1 "
     }
-    ends "sound that WebM cannot hold" "$tmp/sound.mp4" -o "$tmp/never.webm"
-    ends "an option it does not know" "$tmp/in.mp4" -o "$tmp/never.mkv" -c av1 -e foo=1
-    ends "a start behind the end" "$tmp/in.mp4" -o "$tmp/never.mkv" -c av1 --start 100
+    ends "sound that WebM cannot hold" 1 "$tmp/sound.mp4" -o "$tmp/never.webm"
+    ends "an option it does not know" 2 "$tmp/in.mp4" -o "$tmp/never.mkv" -c av1 -e foo=1
+    ends "a start behind the end" 1 "$tmp/in.mp4" -o "$tmp/never.mkv" -c av1 --start 100
 fi
 
 # ---- pipes and standard streams ------------------------------------------------------------------

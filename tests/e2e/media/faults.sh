@@ -70,7 +70,7 @@ for n in 1 7 40; do
     rm -f "$tmp/out.mp4"
     enhance decode:$n:$EIO - -o "$tmp/out.mp4"
     same "decode:$n, --on-error skip: the other 39 frames, their times, and a line about it" \
-        "$? $(grep -c '1 packets could not be decoded' "$tmp/log") $(video_times "$tmp/out.mp4" | md5sum)" \
+        "$? $(grep -c '1 packet could not be decoded' "$tmp/log") $(video_times "$tmp/out.mp4" | md5sum)" \
         "0 1 $(video_times "$tmp/in.mp4" | sed "${n}d" | md5sum)"
 done
 # If a decoder fails forever, the run ends with an error.

@@ -59,7 +59,7 @@ same "the output is named" "$(tail -n 1 "$tmp/lines" | grep -c '"event":"end".*o
 job --progress json --quiet 2> "$tmp/lines"
 nothing "--quiet is quiet" "$(cat "$tmp/lines")"
 "$mona" enhance -y "$tmp/clip.mp4" -o "$tmp/out.mkv" --progress json --cpu mmx 2> "$tmp/lines"
-same "errors stay one line" "$? $(grep -c '^mona: --cpu' "$tmp/lines")" "1 1"
+same "errors stay one line" "$? $(grep -c '^mona: --cpu' "$tmp/lines")" "2 1"
 job --stats --strength 0.2 --tier balanced 2> "$tmp/lines" # long enough for two readings of sensors
 same "elsewhere --stats is a table" "$(grep -cE '^  (latency, ms +p50|decode +[0-9.]+ ms|sr +[0-9.]+ ms|denoise +[0-9.]+ ms|encode +[0-9.]+ ms|sensors +busy)' "$tmp/lines")" 6
 

@@ -109,7 +109,7 @@ succeeds "the same as arrays" fed "$tmp/b.mona" "$tmp/swapped"
 succeeds "gives the same bytes" cmp "$tmp/b.mona" "$tmp/c.mona"
 fails "two means" "one number or three" "$mona" compile "$net" -o "$x" --calibrate "$tmp/pictures" --mean 1,2
 fails "a deviation of 0" "--deviation" "$mona" compile "$net" -o "$x" --calibrate "$tmp/pictures" --deviation 0
-fails "a mean of nothing" "expected --calibrate" "$mona" compile "$net" -o "$x" --mean 127
+fails "a mean of nothing" "--mean works only with --calibrate" "$mona" compile "$net" -o "$x" --mean 127
 fails "planes without a sign" "f16 or s8" "$mona" compile "$net" -o "$x" --calibrate "$tmp/pictures" --mean 127 --input-type u8
 fails "three means of one channel" "'luma' has 1" "$mona" compile $sr -o "$x" --calibrate "$tmp/pictures" --mean 1,2,3
 fails "an array of another shape" "takes 1 channels of any size, or Nx that for N inputs; found the shape 3x3x64x64" \

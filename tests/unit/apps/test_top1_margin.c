@@ -148,7 +148,7 @@ static agreement compare_unseen(const compiler *model, const uint8_t *bytes, siz
     reference_array in = {3, SIDE, SIDE, picture}, out;
     agreement found = {0};
     sample_run run;
-    pipeline_error error = {{0}};
+    pipeline_error error = {0};
     assert_true(sample_run_open(&run, bytes, size, "unseen", &error));
     for (size_t i = 0; i < count; i++) {
         float errors[TEXTURES];

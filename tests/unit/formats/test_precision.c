@@ -593,7 +593,7 @@ static void modelled_cycles(compiler *c, const compiler_options *options, const 
     size_t size;
     mona_model model;
     session_binding bound;
-    pipeline_error error = {{0}};
+    pipeline_error error = {0};
     mona_op_info op;
     emit(c, options, &bytes, &size);
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);

@@ -80,7 +80,7 @@ static bool judge(void *context, const uint8_t *bytes, size_t size, bool quick, 
     double errors = 0, squares = 0, changed = 0;
     mona_model model;
     session_binding bound;
-    pipeline_error bound_error = {{0}};
+    pipeline_error bound_error = {0};
     (void)quick, (void)error;
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
     assert_true(session_binding_open(&bound, &model, "textures", &(mona_config){.threads = 1},

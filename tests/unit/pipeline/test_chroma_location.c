@@ -39,7 +39,7 @@ static double ramp(double luma, int n)
 
 static void check(bool across, chroma_position site, unsigned shift, int scale)
 {
-    pipeline_error error = {{0}};
+    pipeline_error error = {0};
     mona_model sited, original = bicubic();
     void *memory;
     session_binding bound;

@@ -31,7 +31,7 @@ static real_plane read_plane(const char *path, void (*convert)(real_plane *, con
 {
     still image = {0};
     real_plane p;
-    pipeline_error error = {""};
+    pipeline_error error = {0};
     if (!still_read(&image, path, 0, NULL, &error))
         fail_msg("%s", error.text);
     assert_true(real_plane_open(&p, image.width, image.height));
@@ -46,7 +46,7 @@ static real_plane run(const char *name, const real_plane *p, uint32_t w, uint32_
     const embedded_model *e = embedded_model_find(name);
     named_model model = {.name = name};
     real_plane made;
-    pipeline_error error = {""};
+    pipeline_error error = {0};
     assert_non_null(e);
     assert_int_equal(mona_model_open(&model.model, e->begin, (size_t)(e->end - e->begin)), MONA_OK);
     assert_true(real_plane_open(&made, w, h));

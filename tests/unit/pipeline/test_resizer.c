@@ -43,7 +43,7 @@ static chroma_location any_location(uint32_t *seed)
 static void run(const frame *in, const frame *out, chroma_location location)
 {
     resizer r;
-    pipeline_error error = {{0}};
+    pipeline_error error = {0};
     const resize_kernels kernels = {RESIZE_LANCZOS, RESIZE_LANCZOS};
     assert_true(resizer_open(&r, &in->format, &out->format, location, &kernels, &error));
     resizer_run(&r, in, out);
