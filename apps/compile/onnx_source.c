@@ -81,7 +81,7 @@ static bool check_dims(const onnx_graph *model, const char *path, const option_l
             return false;
         suggestion s = suggest_for(name, strlen(name));
         if (!has_dim(model, name, &s))
-            return !cli_fail(EXIT_FAILED,
+            return !cli_fail(EXIT_USAGE,
                              "%s: --dim: no dimension of an input is called '%s'; 'mona inspect' "
                              "shows what they are called%s",
                              path, name, suggest_text(&s, text, sizeof text));

@@ -45,7 +45,7 @@ cp $own/conv/model.onnx "$tmp/bare"
 gives "a case without data" 1 "expected test_data_set_0" verify "$tmp/bare"
 gives "the operators are listed" 0 "ConvTranspose" ops
 gives "those of the engine too" 0 "2-D, constant weights" ops --engine
-gives "--dim with a word" 1 "NAME=N" verify "$tmp/bare" --dim rows=x
+gives "--dim with a word" 2 "NAME=N" verify "$tmp/bare" --dim rows=x
 
 # ---- sides that the model leaves open
 chain=$own/shape_chain/model.onnx
@@ -53,10 +53,10 @@ gives "a chain of shapes needs the sizes" 1 "Shape" compile $chain -o "$tmp/chai
 gives "with them it compiles" 0 "y:" compile $chain -o "$tmp/chain.mona" --dim rows=30 --dim columns=40
 gives "to a model of that size" 0 "40x30" inspect "$tmp/chain.mona" --size 40x30
 gives "so it does with --size" 0 "y:" compile $chain -o "$tmp/chain.mona" --size 40x30
-gives "--size without a number" 1 "expected WIDTHxHEIGHT" compile $chain -o "$tmp/chain.mona" --size 40
-gives "--dim without a number" 1 "NAME=N" compile $chain -o "$tmp/x.mona" --dim rows
-gives "--dim of no dimension" 1 "no dimension of an input is called 'row'.*did you mean 'rows'" compile $chain -o "$tmp/x.mona" --dim row=30
-gives "--dim 0" 1 "NAME=N" compile $chain -o "$tmp/x.mona" --dim rows=0
+gives "--size without a number" 2 "expected WIDTHxHEIGHT" compile $chain -o "$tmp/chain.mona" --size 40
+gives "--dim without a number" 2 "NAME=N" compile $chain -o "$tmp/x.mona" --dim rows
+gives "--dim of no dimension" 2 "no dimension of an input is called 'row'.*did you mean 'rows'" compile $chain -o "$tmp/x.mona" --dim row=30
+gives "--dim 0" 2 "NAME=N" compile $chain -o "$tmp/x.mona" --dim rows=0
 
 # ---- data in other files: nothing outside of the model's folder
 # $1: name, $2: what replaces weights.bin (11 letters), $3: what the error must contain
