@@ -16,13 +16,12 @@ static bool is_space(uint8_t c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* After P and a digit come numbers, or comments from # to the end of the line, with any space before
- * each. 2 and 3: the samples are text, too. */
+/* After P and a digit come numbers, or comments from # to the end of the line, with space before
+ * each; libav reads no other. 2 and 3: the samples are text, too. */
 static picture_kind netpbm_kind(const uint8_t *file, size_t size)
 {
     size_t at = 2;
-    if (size < 4 || file[0] != 'P' || !memchr("2356", file[1], 4) ||
-        (!is_space(file[2]) && file[2] != '#'))
+    if (size < 4 || file[0] != 'P' || !memchr("2356", file[1], 4) || !is_space(file[2]))
         return PICTURE_NONE;
     while (at < size && is_space(file[at]))
         at++;

@@ -192,11 +192,11 @@ done
 ffmpeg -v error -y -i "$tmp/four.png" -pix_fmt rgb24 -f rawvideo "$tmp/rgb.raw"
 sides=$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/four.png" | tr , ' ')
 { printf 'P6 %s 255\n' "$sides"; cat "$tmp/rgb.raw"; } > "$tmp/line.ppm"
-{ printf 'P6#by hand\n# twice\n%s\n255 ' "$sides"; cat "$tmp/rgb.raw"; } > "$tmp/comment.ppm"
+{ printf 'P6 # by hand\n# twice\n%s\n255 ' "$sides"; cat "$tmp/rgb.raw"; } > "$tmp/comment.ppm"
 { echo P3; echo "$sides 255"; od -An -v -tu1 "$tmp/rgb.raw"; } > "$tmp/text.ppm"
-for name in line comment text; do
-    succeeds "$name.ppm to PNG" "$mona" enhance -y "$tmp/$name.ppm" -o "$tmp/other.out.png"
-    same "$name.ppm: the same picture as of a PNG" "$(frames_md5 "$tmp/other.out.png")" "$(frames_md5 "$tmp/four.out.png")"
+for header in line comment text; do
+    succeeds "$header.ppm to PNG" "$mona" enhance -y "$tmp/$header.ppm" -o "$tmp/other.out.png"
+    same "$header.ppm: the same picture as of a PNG" "$(frames_md5 "$tmp/other.out.png")" "$(frames_md5 "$tmp/four.out.png")"
 done
 # WebP as output: lossless, with all metadata.
 for picture in "$tmp/four.png" tests/fuzz/corpus/metadata/marked.jpg; do
