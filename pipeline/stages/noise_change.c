@@ -9,12 +9,12 @@
 #define MIN_CHANGE 1.0
 #define MAX_CHANGE 12.0 /* coded noise leaves up to 8; a cut between fine contents more */
 #define CUT 3.0         /* noise of film, and what moves in it, leave up to 2 */
-/* The best of many places is closer than the right one: of independent noise a frame differs by 0.75 of
- * what it has. What moves adds to that. */
+/* The best of many places is closer than the right one: frames with independent noise differ by 0.75
+ * of it. Motion adds to the difference. */
 #define ALL_IS 1.15
-/* What change is multiplied by for the strength that is best, in flat film and in textured film: of noise
- * as coarse as 0.26 or less (the finest scale beside the third), and as fine as 0.65 or more. Film is
- * flat where it responds as its noise does, and textured where it responds 2.5 times as much. */
+/* The best strength is a multiple of the change. The multiple depends on the grain, the finest scale
+ * over the third (at most COARSE, at least FINE), and on texture: how many times the change usual
+ * blocks respond (1: flat, TEXTURED). Fitted, see noise_change.h. */
 #define COARSE 0.26
 #define FINE 0.65
 #define COARSE_FLAT 3.2
