@@ -13,9 +13,9 @@
  *
  * The best strength is a multiple of that: larger for coarse noise, which networks leave unless they are
  * told more, and smaller for textured film, of which strong denoising takes more than it gives. The
- * multiples were fitted to 140 cases: seven clips with white, blurred, enlarged, filmed and sensor noise of
+ * multiples were fitted to 139 cases: six clips with white, blurred, enlarged, filmed and sensor noise of
  * 3 to 12, as they were and through x264 and x265 at CRF 18 to 28, by denoise_fast_video. It falls 0.30 dB
- * short of the best strength of each case in the mean, and of one case of 140 it made less than it got.
+ * short of the best strength of each case in the mean, and in one case it made less than it got.
  *
  * Texture that moves and was taken for noise differs by 0.12 of its sigma or less, noise by a third
  * or more. If nothing moves, the comparison says nothing, since coding may have kept the noise as
