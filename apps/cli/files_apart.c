@@ -25,10 +25,9 @@ static bool is_same(const char *a, const char *b)
     return strcmp(a, "-") && strcmp(b, "-") && outfile_is_same(a, b);
 }
 
-static bool is_input(const option *o, const char *path)
+static bool refuse_input(const option *o, const char *path)
 {
-    cli_fail(0, "%s %s: the output is the input; expected another name", o->name, path);
-    return false;
+    return cli_fail(0, "%s %s: the output is the input; expected another name", o->name, path);
 }
 
 /* Whether the path that option o writes to is none of the other option's. */
@@ -41,7 +40,7 @@ static bool is_apart(const option *o, const char *const *path, const option *oth
         if (&paths[i] != path && is_same(*path, paths[i]))
             return other->written ? cli_fail(0, "%s and %s: expected two files, found %s for both",
                                              o->name, other->name, *path)
-                                  : is_input(o, *path);
+                                  : refuse_input(o, *path);
     return true;
 }
 
@@ -50,7 +49,7 @@ static bool is_apart_from_all(const command *line, const void *values, const cha
 {
     for (; *operands; operands++)
         if (is_same(*path, *operands))
-            return is_input(o, *path);
+            return refuse_input(o, *path);
     for (size_t i = 0; i < line->option_count; i++)
         if (!is_apart(o, path, &line->options[i], values))
             return false;

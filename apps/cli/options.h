@@ -173,11 +173,10 @@ void options_close_devices(void);
 
 /* Sets values from the defaults and then the arguments: `--name value`, `--name=value`, `-o value`,
  * `-j2`, and `--` before operands. values is zeroed, or holds what the command wants in fields
- * without a default. operands has room for operands_max + 1 and ends with NULL. Refuses an
- * option without the one that it needs, and a file to be written that is also read, or written
- * twice (files_apart.h). --help always
- * exists: it prints on stdout and returns OPTIONS_HELP (exit with 0). OPTIONS_BAD: one line was
- * printed (exit with EXIT_USAGE). */
+ * without a default. operands has room for operands_max + 1 and ends with NULL. Refuses an option
+ * without the one that it needs, and a file to be written that is also read, or written twice
+ * (files_apart.h). --help always exists: it prints on stdout and returns OPTIONS_HELP (exit with
+ * 0). OPTIONS_BAD: one line was printed (exit with EXIT_USAGE). */
 options_result options_parse(const command *line, void *values, int argc, char **argv,
                              const char **operands);
 

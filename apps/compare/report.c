@@ -14,6 +14,7 @@
 #include "apps/cli/options.h"
 #include "apps/plot/page.h"
 #include "apps/cli/save.h"
+#include "pipeline/io/outfile.h"
 
 __asm__(".pushsection .rodata\nreport_page:\n.incbin \"apps/compare/report.html\"\n.byte "
         "0\n.popsection\n");
@@ -50,12 +51,6 @@ void report_add_sides(report *r, const comparison_log *log)
 }
 
 /* ---- data ----------------------------------------------------------------------------------- */
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 static void add_pair(cJSON *list, const char *name, const char *value)
 {
@@ -148,7 +143,7 @@ static cJSON *document_of(const report *r, const comparison_log *log)
     char text[512];
     /* The page has its own arrays, which are shorter than an object per frame. */
     cJSON_DeleteItemFromObjectCaseSensitive(document, "per_frame");
-    snprintf(text, sizeof text, "%s and %s", base_name(r->a), base_name(r->b));
+    snprintf(text, sizeof text, "%s and %s", outfile_base_name(r->a), outfile_base_name(r->b));
     cJSON_AddStringToObject(document, "title", text);
     snprintf(text, sizeof text, "%s and %s, frame by frame", r->labels[0], r->labels[1]);
     cJSON_AddStringToObject(document, "subtitle", text);

@@ -9,13 +9,14 @@
 #include "apps/cli/options.h"
 #include "apps/cli/save.h"
 #include "formats/compiler/program/emit_c.h"
+#include "pipeline/io/outfile.h"
 
 enum { MAX_NAME = 64 };
 
 /* NAME of a path that ends in NAME.c. */
 static bool name_of(const char *path, char name[MAX_NAME])
 {
-    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    const char *file = outfile_base_name(path);
     const size_t length = strlen(file);
     if (length < 3 || length - 2 >= MAX_NAME || strcmp(file + length - 2, ".c") ||
         isdigit((unsigned char)*file))

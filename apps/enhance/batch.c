@@ -35,12 +35,6 @@ typedef struct batch {
 
 /* ---- what there is to do -------------------------------------------------------------------- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* FOLDER/NAME, with the suffix .png or .mkv if mona does not write the input's kind. The caller
  * frees it. */
 static char *name_output(const char *folder, const char *input, const char *name)
@@ -78,7 +72,7 @@ static bool add_as(batch *b, const char *input, const char *name)
 
 static bool add(batch *b, const char *input)
 {
-    return add_as(b, input, base_name(input));
+    return add_as(b, input, outfile_base_name(input));
 }
 
 /* Whether the suffix is that of a video or a picture. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/image/picture_kind.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -11,21 +12,16 @@ static bool is_moving_webp(const uint8_t *file, size_t size)
     return size > FLAGS && !memcmp(file + 12, "VP8X", 4) && file[FLAGS] & ANIMATION;
 }
 
-static bool is_space(uint8_t c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* After P and a digit come numbers, or comments from # to the end of the line, with space before
  * each; libav reads no other. 2 and 3: the samples are text, too. */
 static picture_kind netpbm_kind(const uint8_t *file, size_t size)
 {
     size_t at = 2;
-    if (size < 4 || file[0] != 'P' || !memchr("2356", file[1], 4) || !is_space(file[2]))
+    if (size < 4 || file[0] != 'P' || !memchr("2356", file[1], 4) || !isspace(file[2]))
         return PICTURE_NONE;
-    while (at < size && is_space(file[at]))
+    while (at < size && isspace(file[at]))
         at++;
-    if (at == size || (file[at] != '#' && (file[at] < '0' || file[at] > '9')))
+    if (at == size || (file[at] != '#' && !isdigit(file[at])))
         return PICTURE_NONE;
     return file[1] == '2' || file[1] == '5' ? PICTURE_PGM : PICTURE_PPM;
 }

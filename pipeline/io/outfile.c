@@ -43,7 +43,7 @@ char *outfile_target(const char *name)
     return path;
 }
 
-static const char *base_name(const char *path)
+const char *outfile_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -54,7 +54,8 @@ static bool is_same_new(const char *a, const char *b)
 {
     struct stat in_a, in_b;
     char *path_a = outfile_target(a), *path_b = outfile_target(b);
-    const bool same = path_a && path_b && !strcmp(base_name(path_a), base_name(path_b)) &&
+    const bool same = path_a && path_b &&
+                      !strcmp(outfile_base_name(path_a), outfile_base_name(path_b)) &&
                       !stat(dirname(path_a), &in_a) && !stat(dirname(path_b), &in_b) &&
                       in_a.st_dev == in_b.st_dev && in_a.st_ino == in_b.st_ino;
     free(path_a);
@@ -139,8 +140,7 @@ enum { MAX_RUNS = 16 }; /* at a time on one output */
  * would be too long for a file name. */
 static void number_part(char *part, size_t bytes, const char *name, int n)
 {
-    const char *slash = strrchr(name, '/');
-    const size_t folder = slash ? (size_t)(slash + 1 - name) : 0;
+    const size_t folder = (size_t)(outfile_base_name(name) - name);
     char tail[32];
     const size_t room =
         NAME_MAX - (size_t)snprintf(tail, sizeof tail, n > 1 ? ".mona%d.part" : ".mona.part", n);

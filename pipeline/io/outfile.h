@@ -32,6 +32,9 @@ bool outfile_open(outfile *file, const char *name, const char *part, const char 
  * frees it. NULL: out of memory. */
 char *outfile_target(const char *name);
 
+/* What follows the last slash of a path, a part of it. */
+const char *outfile_base_name(const char *path);
+
 /* Whether two names lead to one regular file, or, if there are none yet, would. */
 bool outfile_is_same(const char *a, const char *b);
 

@@ -195,10 +195,9 @@ static float follow_noise(const noise_job *job, unsigned plane, float *strength)
         noise_measure(d->work, job->in->data[plane], job->in->stride[plane], size.width,
                       size.height, d->frame.bits, d->spacing, !plane && (d->still || !job->told));
     const bool compares = !plane && !d->still && d->spacing == 1;
-    const noise_level now =
-        compares && job->before ? noise_change(d->work, seen, job->in, job->before) : seen;
-    float *follow = &d->strength[plane], *sigma = &d->sigma[plane];
     const bool told = compares && job->before;
+    const noise_level now = told ? noise_change(d->work, seen, job->in, job->before) : seen;
+    float *follow = &d->strength[plane], *sigma = &d->sigma[plane];
     const bool begins =
         *follow < 0 ||
         (told && (now.strength < seen.strength / 2 || now.strength > 1.5f * *follow));

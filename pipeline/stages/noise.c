@@ -229,11 +229,6 @@ static double normality(const response *r)
     return r->squares ? mean * mean * (double)r->count / (double)r->squares : 0;
 }
 
-static double between(double x, double x0, double y0, double x1, double y1)
-{
-    return x <= x0 ? y0 : x >= x1 ? y1 : y0 + (y1 - y0) * (x - x0) / (x1 - x0);
-}
-
 static noise_level level(double sigma, double strength)
 {
     return (noise_level){(float)sigma, (float)fmax(strength, 0)};
@@ -263,13 +258,13 @@ static noise_level fine(const double e[SCALES], const double n[SCALES])
  * strengths for the 23 pictures. */
 static noise_level coarse(const double e[SCALES], double ratio)
 {
-    const double all = between(ratio, 0.3, e[2], 0.42, 1.03 * e[1]);
-    const double factor =
-        ratio < 0.48 ? between(ratio, 0.25, 2.45, 0.48, 1.7) : between(ratio, 0.48, 1.7, 0.75, 1);
-    const double less =
-        ratio < 0.48 ? between(ratio, 0.25, 7, 0.48, 3) : between(ratio, 0.48, 3, 0.75, 0);
+    const double all = noise_between(ratio, 0.3, e[2], 0.42, 1.03 * e[1]);
+    const double factor = ratio < 0.48 ? noise_between(ratio, 0.25, 2.45, 0.48, 1.7)
+                                       : noise_between(ratio, 0.48, 1.7, 0.75, 1);
+    const double less = ratio < 0.48 ? noise_between(ratio, 0.25, 7, 0.48, 3)
+                                     : noise_between(ratio, 0.48, 3, 0.75, 0);
     const double strength = factor * all - less;
-    return level(between(ratio, 0.3, COARSE * e[3], 0.42, 1.03 * e[1]),
+    return level(noise_between(ratio, 0.3, COARSE * e[3], 0.42, 1.03 * e[1]),
                  strength < 1.75 ? 0 : fmin(strength, MAX_COARSE));
 }
 
@@ -312,7 +307,7 @@ static noise_level with_blocks(noise_level found, const noise_work *work, const 
     const double across = (double)work->edges[0] / fmax((double)work->middles[0], 1) - 1;
     const double down = (double)work->edges[1] / fmax((double)work->middles[1], 1) - 1;
     const double mean = (across + down) / 2;
-    double strength = mean < 0.5 ? 0 : between(mean, 0.5, 2, 1.7, 5);
+    double strength = mean < 0.5 ? 0 : noise_between(mean, 0.5, 2, 1.7, 5);
     if (mean < 0.12 || across < 0.06 || down < 0.06)
         return found;
     if (e[0] < 0.6 * e[1] && e[1] > 1.75 && n[1] > 0.55)

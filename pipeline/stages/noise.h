@@ -37,6 +37,12 @@ typedef struct noise_work {
     double everywhere; /* the third scale of usual blocks: noise and texture */
 } noise_work;
 
+/* From y0 at x0 to y1 at x1, and the nearer one beyond. */
+static inline double noise_between(double x, double x0, double y0, double x1, double y1)
+{
+    return x <= x0 ? y0 : x >= x1 ? y1 : y0 + (y1 - y0) * (x - x0) / (x1 - x0);
+}
+
 /* Estimates the noise in a plane of samples with this many bits (more than 8: in 16-bit words).
  * stride: in bytes. spacing: between the samples compared; 1 for a plane from a sensor, 2 for one
  * that was doubled, whose noise is smooth at a distance of 1. coded: the plane may have been coded

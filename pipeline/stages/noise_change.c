@@ -79,18 +79,12 @@ static bool may_be_noise(const noise_work *work)
     return e[3] > MIN_CHANGE && n[2] > 0.5 && n[3] > 0.45;
 }
 
-/* From y0 at x0 to y1 at x1, and the nearer one beyond. */
-static double between(double x, double x0, double y0, double x1, double y1)
-{
-    return y0 + (y1 - y0) * fmin(fmax((x - x0) / (x1 - x0), 0), 1);
-}
-
 static noise_level told(const noise_work *work, const change *c)
 {
     const double grain = work->scale[0] / fmax(work->scale[2], 0.01);
-    const double flat = between(grain, COARSE, COARSE_FLAT, FINE, FINE_FLAT);
-    const double textured = between(grain, COARSE, COARSE_TEXTURED, FINE, FINE_TEXTURED);
-    const double times = between(work->everywhere / c->all, 1, flat, TEXTURED, textured);
+    const double flat = noise_between(grain, COARSE, COARSE_FLAT, FINE, FINE_FLAT);
+    const double textured = noise_between(grain, COARSE, COARSE_TEXTURED, FINE, FINE_TEXTURED);
+    const double times = noise_between(work->everywhere / c->all, 1, flat, TEXTURED, textured);
     return (noise_level){(float)(ALL_IS * c->all), (float)fmin(times * c->all, MAX_STRENGTH)};
 }
 
