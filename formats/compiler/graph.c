@@ -143,7 +143,7 @@ void graph_set_input(graph *g, uint32_t i, uint32_t input, uint32_t value)
 {
     uint32_t *place = &g->nodes[i].inputs[input];
     g->values[*place].uses--;
-    g->values[*place = value].uses++;
+    g->values[ *place = value].uses++;
 }
 
 void graph_remove_node(graph *g, uint32_t i)
