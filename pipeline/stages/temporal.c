@@ -168,8 +168,8 @@ static void filter_moving(const steadying *s, uint32_t x, uint32_t y, motion_vec
 /* ---- the whole frame ------------------------------------------------------------------------ */
 
 static void temporal_filter_any(const frame *made, const frame *now, const frame *previous,
-                                unsigned planes, unsigned sigma, unsigned enlarged, temporal_cause cause,
-                                temporal_work *work)
+                                unsigned planes, unsigned sigma, unsigned enlarged,
+                                temporal_cause cause, temporal_work *work)
 {
     const unsigned one = 1u << (made->format.bits - 8);
     if (sigma <= one)

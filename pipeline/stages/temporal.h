@@ -29,8 +29,8 @@ enum { TEMPORAL_MAX_LIMIT = 1024 }; /* L at most, in steps of the samples */
 
 /* What makes frames differ where nothing moves. */
 typedef enum temporal_cause {
-    TEMPORAL_NOISE,    /* moving parts are steadied too */
-    TEMPORAL_CODING,   /* errors of compression, of a known size */
+    TEMPORAL_NOISE,  /* moving parts are steadied too */
+    TEMPORAL_CODING, /* errors of compression, of a known size */
     TEMPORAL_SUPPOSED, /* errors of compression, if any; blocks must be twice as alike to count as still */
 } temporal_cause;
 
