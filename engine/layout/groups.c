@@ -47,12 +47,23 @@ plan_group *mona_plan_add_group(mona_plan *plan, uint32_t first, uint32_t last, 
     return g;
 }
 
-size_t mona_plan_group_constants(const mona_plan *plan, const plan_group *g)
+uint32_t mona_plan_group_of(const mona_plan *plan, uint32_t o)
 {
-    const bool all = !plan->group_constants;
-    const uint32_t last = all ? plan->model.header->op_count : g->last;
+    while (!plan->ops[o].group.last)
+        o--;
+    return o;
+}
+
+size_t mona_plan_constants(const mona_plan *plan, uint32_t first, uint32_t last)
+{
     size_t bytes = 0;
-    for (uint32_t o = all ? 0 : g->first; o < last; o++)
+    for (uint32_t o = first; o < last; o++)
         bytes += align_up(plan->ops[o].constants_bytes);
     return bytes;
+}
+
+size_t mona_plan_group_constants(const mona_plan *plan, const plan_group *g)
+{
+    return plan->group_constants ? mona_plan_constants(plan, g->first, g->last)
+                                 : plan->all_constants;
 }

@@ -30,6 +30,10 @@ void mona_plan_readers(mona_plan *plan);
 /* Makes operators [first, last) a group, without parts and tiles. Separates a fused STORE from its
  * convolution if it runs in a later group. */
 plan_group *mona_plan_add_group(mona_plan *plan, uint32_t first, uint32_t last, bool whole_maps);
+/* Bytes of the constants of operators [first, last), side by side. */
+size_t mona_plan_constants(const mona_plan *plan, uint32_t first, uint32_t last);
+/* The first operator of o's group. */
+uint32_t mona_plan_group_of(const mona_plan *plan, uint32_t o);
 /* With all groups known: what lies in the ring or map of another operator; where maps lie. lives:
  * scratch for every operator. */
 void mona_plan_place(mona_plan *plan);

@@ -78,14 +78,6 @@ static size_t array_bytes(const mona_shape *s)
 /* The operators in whose groups a map lives are [begin, end) of its progress, which planning needs
  * for nothing else yet; without a map they are none. */
 
-static const plan_group *group_of(const mona_plan *plan, uint32_t o)
-{
-    const plan_group *g = mona_plan_first_group(plan);
-    while (g->last <= o)
-        g = mona_plan_next_group(plan, g);
-    return g;
-}
-
 /* Finds the life of every home. A home may be written later than what is in it. */
 static void find_lives(const mona_plan *plan, plan_progress *lives)
 {
@@ -98,8 +90,11 @@ static void find_lives(const mona_plan *plan, plan_progress *lives)
         if ((!op->map && !op->array) || l->end)
             continue;
         const bool for_ever = mona_plan_on_ai_core(plan) && op->map;
-        l->begin = for_ever ? 0 : group_of(plan, o)->first;
-        l->end = for_ever ? count : group_of(plan, plan->ops[op->home].last_reader)->last;
+        l->begin = for_ever ? 0 : mona_plan_group_of(plan, o);
+        l->end =
+            for_ever
+                ? count
+                : plan->ops[mona_plan_group_of(plan, plan->ops[op->home].last_reader)].group.last;
     }
 }
 
@@ -118,26 +113,24 @@ static size_t past(const mona_plan *plan, const plan_progress *lives, uint32_t i
 static void place_map(mona_plan *plan, const plan_progress *lives, uint32_t o)
 {
     plan_op *op = &plan->ops[o];
-    size_t offset = 0;
-    for (uint32_t i = 0; i < plan->model.header->op_count && offset < PLAN_MAX_BYTES;) {
-        const size_t moved = past(plan, lives, i, o, offset);
-        i = moved > offset ? 0 : i + 1;
-        offset = moved;
-    }
+    size_t offset = 0, before;
+    do {
+        before = offset;
+        for (uint32_t i = 0; i < plan->model.header->op_count && offset < PLAN_MAX_BYTES; i++)
+            offset = past(plan, lives, i, o, offset);
+    } while (offset != before);
     op->ring_offset = offset;
     const size_t end = offset + op->map_bytes;
     plan->maps_bytes = end > plan->maps_bytes ? end : plan->maps_bytes;
 }
 
-/* The largest map that has no place yet, or MONA_NONE. */
-static uint32_t next_map(const mona_plan *plan, const plan_progress *lives)
+/* The bytes of the largest map that is smaller than this; 0: there is none. */
+static size_t largest_below(const mona_plan *plan, const plan_progress *lives, size_t bytes)
 {
-    uint32_t largest = MONA_NONE;
+    size_t largest = 0;
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
-        const plan_op *op = &plan->ops[o];
-        if (lives[o].end && op->ring_offset == NOT_PLACED &&
-            (largest == MONA_NONE || op->map_bytes > plan->ops[largest].map_bytes))
-            largest = o;
+        const size_t of = lives[o].end ? plan->ops[o].map_bytes : 0;
+        largest = of < bytes && of > largest ? of : largest;
     }
     return largest;
 }
@@ -154,10 +147,13 @@ mona_status mona_plan_maps(mona_plan *plan, plan_progress *lives)
         if (op->map_bytes >= PLAN_MAX_BYTES)
             return MONA_ERR_LIMIT;
     }
-    for (uint32_t o; (o = next_map(plan, lives)) != MONA_NONE;) {
-        place_map(plan, lives, o);
-        if (plan->maps_bytes >= PLAN_MAX_BYTES)
-            return MONA_ERR_LIMIT;
-    }
+    size_t bytes = PLAN_MAX_BYTES;
+    while ((bytes = largest_below(plan, lives, bytes)) > 0)
+        for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+            if (lives[o].end && plan->ops[o].map_bytes == bytes)
+                place_map(plan, lives, o);
+            if (plan->maps_bytes >= PLAN_MAX_BYTES)
+                return MONA_ERR_LIMIT;
+        }
     return MONA_OK;
 }

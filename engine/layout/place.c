@@ -51,13 +51,6 @@ static bool is_placed(const plan_op *op, uint32_t i)
 
 /* ---- what is allowed ------------------------------------------------------------------------ */
 
-static uint32_t group_of(const mona_plan *plan, uint32_t o)
-{
-    while (!plan->ops[o].group.last)
-        o--;
-    return o;
-}
-
 static bool in_one_group(const mona_plan *plan, uint32_t a, uint32_t b)
 {
     const uint32_t first = a < b ? a : b;
@@ -97,7 +90,7 @@ static bool reads_in_time(const mona_plan *plan, uint32_t r, uint32_t home)
         if (op->writer[i] == MONA_NONE || (mona_plan_copies(op) && is_placed(op, i)))
             continue;
         const blocks read = blocks_of(plan, op->writer[i]);
-        for (uint32_t w = read.home == home ? group_of(plan, r) : r; w < r; w++)
+        for (uint32_t w = read.home == home ? mona_plan_group_of(plan, r) : r; w < r; w++)
             if (writes(plan, w, read))
                 return false;
     }

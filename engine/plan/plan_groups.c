@@ -301,6 +301,7 @@ static mona_status plan_core_groups(mona_plan *plan, const mona_config *config,
 {
     const size_t most_constants = plan->target->l1_bytes / 8 * 6;
     find_beginnings(plan);
+    plan->all_constants = mona_plan_constants(plan, 0, plan->model.header->op_count);
     mona_status status = plan_core(plan, config, progress, cores, 0);
     const plan_group *large = status ? NULL : first_too_large(plan);
     while (large && (!plan->group_constants || split(plan, large))) {

@@ -105,17 +105,50 @@ graph_node *graph_add_node(graph *g)
     return node;
 }
 
-graph_node *graph_insert_node(graph *g, uint32_t i)
+/* Counts what node i reads, or no longer does. */
+static void count_inputs(graph *g, uint32_t i, uint32_t more)
+{
+    for (uint32_t k = 0; k < g->nodes[i].input_count; k++)
+        g->values[g->nodes[i].inputs[k]].uses += more;
+}
+
+void graph_count_uses(graph *g)
+{
+    for (uint32_t i = 0; i < g->value_count; i++)
+        g->values[i].uses = 0;
+    for (uint32_t i = 0; i < g->output_count; i++)
+        g->values[g->outputs[i]].uses++;
+    for (uint32_t i = 0; i < g->node_count; i++)
+        count_inputs(g, i, 1);
+}
+
+bool graph_insert_node(graph *g, uint32_t i, graph_node node)
 {
     if (!graph_add_node(g))
-        return NULL;
+        return false;
     memmove(&g->nodes[i + 1], &g->nodes[i], (g->node_count - 1 - i) * sizeof *g->nodes);
-    memset(&g->nodes[i], 0, sizeof g->nodes[i]);
-    return &g->nodes[i];
+    g->nodes[i] = node;
+    count_inputs(g, i, 1);
+    return true;
+}
+
+void graph_replace_node(graph *g, uint32_t i, graph_node node)
+{
+    count_inputs(g, i, UINT32_MAX);
+    g->nodes[i] = node;
+    count_inputs(g, i, 1);
+}
+
+void graph_set_input(graph *g, uint32_t i, uint32_t input, uint32_t value)
+{
+    uint32_t *place = &g->nodes[i].inputs[input];
+    g->values[*place].uses--;
+    g->values[ *place = value].uses++;
 }
 
 void graph_remove_node(graph *g, uint32_t i)
 {
+    count_inputs(g, i, UINT32_MAX);
     g->node_count--;
     memmove(&g->nodes[i], &g->nodes[i + 1], (g->node_count - i) * sizeof *g->nodes);
 }
@@ -128,7 +161,10 @@ static bool computes(const graph *g, uint32_t node, uint32_t value)
 /* Searches from where the node was last seen, as nodes seldom move far. */
 uint32_t graph_producer(const graph *g, uint32_t value)
 {
+    const graph_value *v = &g->values[value];
     uint32_t *place = &g->values[value].place;
+    if (v->data || v->elements || graph_is_input(g, value))
+        return UINT32_MAX;
     for (uint32_t d = 0; d <= *place || *place + d < g->node_count; d++) {
         if (computes(g, *place + d, value))
             return *place += d;
@@ -180,39 +216,33 @@ bool graph_packs(const graph *g, const graph_node *node)
     return loaded;
 }
 
-uint32_t graph_uses(const graph *g, uint32_t value)
+/* What reads a value comes after what computes it. */
+static uint32_t first_reader(const graph *g, uint32_t value)
 {
-    uint32_t uses = 0;
-    for (uint32_t i = 0; i < g->output_count; i++)
-        uses += g->outputs[i] == value;
-    for (uint32_t i = 0; i < g->node_count; i++)
-        for (uint32_t k = 0; k < g->nodes[i].input_count; k++)
-            uses += g->nodes[i].inputs[k] == value;
-    return uses;
-}
-
-void graph_read_instead(graph *g, uint32_t value, uint32_t other)
-{
-    for (uint32_t i = 0; i < g->node_count; i++)
-        for (uint32_t k = 0; k < g->nodes[i].input_count; k++)
-            if (g->nodes[i].inputs[k] == value)
-                g->nodes[i].inputs[k] = other;
-}
-
-uint32_t graph_only_reader(const graph *g, uint32_t value)
-{
-    if (graph_uses(g, value) != 1 || graph_is_output(g, value))
-        return UINT32_MAX;
-    for (uint32_t i = 0; i < g->node_count; i++)
+    for (uint32_t i = graph_producer(g, value) + 1; i < g->node_count; i++)
         if (contains(g->nodes[i].inputs, g->nodes[i].input_count, value))
             return i;
     return UINT32_MAX;
 }
 
+void graph_read_instead(graph *g, uint32_t value, uint32_t other)
+{
+    for (uint32_t i = first_reader(g, value); g->values[value].uses && i < g->node_count; i++)
+        for (uint32_t k = 0; k < g->nodes[i].input_count; k++)
+            if (g->nodes[i].inputs[k] == value)
+                graph_set_input(g, i, k, other);
+}
+
+uint32_t graph_only_reader(const graph *g, uint32_t value)
+{
+    const bool one = g->values[value].uses == 1 && !graph_is_output(g, value);
+    return one ? first_reader(g, value) : UINT32_MAX;
+}
+
 uint32_t graph_private_producer(const graph *g, uint32_t i, uint32_t input)
 {
     const uint32_t value = g->nodes[i].inputs[input];
-    return graph_uses(g, value) == 1 ? graph_producer(g, value) : UINT32_MAX;
+    return g->values[value].uses == 1 ? graph_producer(g, value) : UINT32_MAX;
 }
 
 int64_t graph_window_extent(const graph_window *w, int axis)

@@ -8,6 +8,9 @@
  * array, only the number of elements and their type are stored here; the operators' own records
  * describe how they are indexed. TO_ARRAY and TO_MAP convert between the two.
  *
+ * Import fills nodes in place. After it has called graph_count_uses, inputs change only through
+ * functions of this file, which keep `uses` right.
+ *
  * All memory belongs to the graph and lives until graph_free. */
 #ifndef MONA_COMPILER_GRAPH_H
 #define MONA_COMPILER_GRAPH_H
@@ -198,6 +201,7 @@ typedef struct graph_value {
     uint32_t channels;    /* of a computed value; an array has channels x height x width = count */
     uint32_t height, width; /* of a computed value; 0: any */
     uint32_t place;         /* near the index of the node that computes it */
+    uint32_t uses;          /* inputs of nodes and outputs of the graph that are it */
     uint32_t joined;        /* an earlier value whose format it shares, or itself (quantize.h) */
     uint32_t root;          /* the value whose format it has, after quantize_join */
     uint32_t alike;         /* the next value with this root, beginning with it; UINT32_MAX: none */
@@ -244,15 +248,17 @@ uint32_t graph_add_value(graph *g, const char *name);
 uint32_t graph_add_array(graph *g, const char *name, mona_type type, size_t count);
 /* Adds a zeroed node at the end. NULL: out of memory or more than GRAPH_MAX_NODES. */
 graph_node *graph_add_node(graph *g);
-/* Inserts a zeroed node before node i. NULL: as above. */
-graph_node *graph_insert_node(graph *g, uint32_t i);
+/* Counts the uses of all values. */
+void graph_count_uses(graph *g);
+/* Inserts a node before node i. False: as above. */
+bool graph_insert_node(graph *g, uint32_t i, graph_node node);
+void graph_replace_node(graph *g, uint32_t i, graph_node node);
 /* Removes node i; later ones move up. */
 void graph_remove_node(graph *g, uint32_t i);
+void graph_set_input(graph *g, uint32_t i, uint32_t input, uint32_t value);
 
 /* Index of the node that computes a value. UINT32_MAX: it is an input or a constant. */
 uint32_t graph_producer(const graph *g, uint32_t value);
-/* How many node inputs and graph outputs are this value. */
-uint32_t graph_uses(const graph *g, uint32_t value);
 bool graph_is_input(const graph *g, uint32_t value);
 bool graph_is_output(const graph *g, uint32_t value);
 /* The model quantises this value to 8 bits, and no option overrides that. */

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "formats/compiler/compiler.h"
+#include "formats/compiler/graph.h"
 #include "formats/half.h"
 #include "engine/model_format.h"
 #include "tests/unit/onnx_builder.h"
@@ -228,11 +229,23 @@ static inline void run_reference(const compiler *c, const reference_array *input
         fail_msg("%s", error.text);
 }
 
+/* The passes have kept count of who reads what. */
+static inline void check_uses(const graph *g)
+{
+    graph copy;
+    assert_true(graph_copy(&copy, g));
+    graph_count_uses(&copy);
+    for (uint32_t i = 0; i < g->value_count; i++)
+        assert_int_equal(g->values[i].uses, copy.values[i].uses);
+    graph_free(&copy);
+}
+
 static inline void emit(compiler *c, const compiler_options *options, uint8_t **bytes, size_t *size)
 {
     format_error error = {0};
     if (!compiler_emit(c, options, bytes, size, &error))
         fail_msg("%s", error.text);
+    check_uses(compiler_graph(c, true));
 }
 
 /* Compiles with the options and returns the largest difference between engine and judge over all

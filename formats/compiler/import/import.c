@@ -266,8 +266,9 @@ static bool add_output(importer *im, uint32_t value, const char *name, bool agai
 {
     graph *g = im->g;
     const onnx_node copy = {.name = name, .op_type = "Identity"};
+    graph_count_uses(g);
     const graph_value v = g->values[value];
-    if (v.is_array && (again || v.elements || graph_is_input(g, value) || graph_uses(g, value))) {
+    if (v.is_array && (again || v.elements || graph_is_input(g, value) || v.uses)) {
         value = array_copy(&(array_maker){im, &copy}, v.type, value).value;
         if (value == UINT32_MAX)
             return false;
@@ -331,10 +332,11 @@ static bool add_outputs(importer *im)
 /* Removes nodes that nothing depends on: parts of what importers recognised as a whole. */
 static void remove_unused(graph *g)
 {
+    graph_count_uses(g);
     for (uint32_t i = g->node_count; i-- > 0;) {
         const graph_node *node = &g->nodes[i];
         const bool part = node->kind == GRAPH_RESHAPE || node->kind == GRAPH_TRANSPOSE;
-        if (graph_uses(g, node->output))
+        if (g->values[node->output].uses)
             continue;
         graph_log(g, part ? FUSION_SHUFFLES : FUSION_DEAD_CODE, node, NULL);
         graph_remove_node(g, i);

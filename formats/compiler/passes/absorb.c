@@ -41,12 +41,10 @@ static uint32_t insert_before(graph *g, uint32_t i, graph_node from, uint32_t x)
 {
     const graph_value like = g->values[x];
     const uint32_t made = graph_add_value(g, like.name);
-    graph_node *node = made == UINT32_MAX ? NULL : graph_insert_node(g, i);
-    if (!node)
+    from.inputs[0] = x;
+    from.output = made;
+    if (made == UINT32_MAX || !graph_insert_node(g, i, from))
         return UINT32_MAX;
-    *node = from;
-    node->inputs[0] = x;
-    node->output = made;
     graph_value *v = &g->values[made];
     v->channels = like.channels;
     v->height = like.height;
@@ -64,7 +62,7 @@ static bool lift(graph *g, uint32_t i, uint32_t p)
         const uint32_t made = insert_before(g, p, quantize, g->nodes[p].inputs[k]);
         if (made == UINT32_MAX)
             return false;
-        g->nodes[p + 1].inputs[k] = made;
+        graph_set_input(g, p + 1, k, made);
     }
     return true;
 }
@@ -239,7 +237,7 @@ static bool widen_inputs(graph *g, uint32_t *i)
         const uint32_t made = copy_before(g, *i, g->nodes[*i].inputs[k], g->nodes[*i].name);
         if (made == UINT32_MAX)
             return false;
-        g->nodes[++*i].inputs[k] = made;
+        graph_set_input(g, ++*i, k, made);
     }
     return true;
 }
@@ -252,7 +250,7 @@ static bool widen_output(graph *g, const compiler_options *o, uint32_t output)
     if (g->values[value].is_array || !is_prequantised(g, value) || !o->has_output_type ||
         o->output_type == g->values[quantize_root(g, value)].prequantised.type)
         return true;
-    for (uint32_t p; (p = graph_producer(g, value)) != UINT32_MAX && graph_uses(g, value) == 1;) {
+    for (uint32_t p; (p = graph_producer(g, value)) != UINT32_MAX && g->values[value].uses == 1;) {
         const graph_kind kind = g->nodes[p].kind;
         if (kind != GRAPH_DEPTH_TO_SPACE && kind != GRAPH_SLICE && kind != GRAPH_MAX_POOL)
             break;
@@ -263,10 +261,11 @@ static bool widen_output(graph *g, const compiler_options *o, uint32_t output)
     const uint32_t made = copy_before(g, at, value, g->values[value].name);
     if (made == UINT32_MAX)
         return false;
-    if (before == UINT32_MAX)
-        g->outputs[output] = made;
-    else
-        g->nodes[before + 1].inputs[0] = made;
+    if (before == UINT32_MAX) {
+        g->values[value].uses--;
+        g->values[g->outputs[output] = made].uses++;
+    } else
+        graph_set_input(g, before + 1, 0, made);
     return true;
 }
 

@@ -62,7 +62,7 @@ static bool join(graph *g, uint32_t i, uint32_t p)
         weights[c * area_of(&w) + one] = 1;
     node->conv.weights = weights;
     node->conv.window = w;
-    node->inputs[0] = g->nodes[p].inputs[0];
+    graph_set_input(g, i, 0, g->nodes[p].inputs[0]);
     return true;
 }
 
@@ -147,7 +147,7 @@ static const char *focus(graph *g, uint32_t i, format_error *error)
         spread(g, conv, concat, k, &w, weights);
     conv->conv.weights = weights;
     conv->conv.window = w;
-    conv->inputs[0] = source;
+    graph_set_input(g, i, 0, source);
     return NULL;
 }
 
@@ -168,7 +168,7 @@ static void remove_unused(graph *g)
     uint32_t first[2];
     for (uint32_t i = g->node_count; i-- > 0;)
         if ((g->nodes[i].kind == GRAPH_CONCAT || picks(g, &g->nodes[i], first)) &&
-            !graph_uses(g, g->nodes[i].output))
+            !g->values[g->nodes[i].output].uses)
             graph_remove_node(g, i);
 }
 

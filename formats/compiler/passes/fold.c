@@ -86,7 +86,7 @@ static const char *fold_pad(graph *g, uint32_t i)
         return "something other than one convolution reads it";
     if (!add_pads(&g->nodes[r].conv.window, &pad->conv.window))
         return "the sum of the paddings is more than the engine supports";
-    g->nodes[r].inputs[0] = pad->inputs[0];
+    graph_set_input(g, r, 0, pad->inputs[0]);
     return NULL;
 }
 
@@ -230,7 +230,7 @@ static const char *fold_into_reader(graph *g, uint32_t i, format_error *error)
     if (scales(affine, inputs))
         node->conv.weight_scales = NULL;
     scale_inputs(&node->conv, affine, inputs / node->conv.groups, channels_of(g, node->output));
-    node->inputs[0] = affine->inputs[0];
+    graph_set_input(g, r, 0, affine->inputs[0]);
     return NULL;
 }
 

@@ -18,7 +18,7 @@ static bool bounds_fit(const graph_activation *a, const graph_activation *b)
 static void replace(graph *g, uint32_t i, graph_node merged, uint32_t p)
 {
     merged.output = g->nodes[i].output;
-    g->nodes[i] = merged;
+    graph_replace_node(g, i, merged);
     graph_remove_node(g, p);
 }
 
@@ -126,7 +126,7 @@ static bool fuse_node(graph *g, uint32_t i)
 static void remove_unused_slices(graph *g)
 {
     for (uint32_t i = g->node_count; i-- > 0;)
-        if (g->nodes[i].kind == GRAPH_SLICE && !graph_uses(g, g->nodes[i].output))
+        if (g->nodes[i].kind == GRAPH_SLICE && !g->values[g->nodes[i].output].uses)
             graph_remove_node(g, i);
 }
 

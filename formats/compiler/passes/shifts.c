@@ -49,18 +49,16 @@ static bool add_shift(graph *g, uint32_t i, uint32_t k, float *scale, float *shi
     const graph_node sum = g->nodes[i];
     const graph_value like = g->values[sum.inputs[k]];
     const uint32_t made = graph_add_value(g, like.name);
-    graph_node *node = made == UINT32_MAX ? NULL : graph_insert_node(g, i);
-    if (!node)
+    const graph_node node = {.kind = GRAPH_AFFINE,
+                             .name = sum.name,
+                             .op_type = sum.op_type,
+                             .input_count = 1,
+                             .inputs = {sum.inputs[k]},
+                             .output = made,
+                             .affine = {scale, shift}};
+    if (made == UINT32_MAX || !graph_insert_node(g, i, node))
         return false;
-    *node = (graph_node){.kind = GRAPH_AFFINE,
-                         .name = sum.name,
-                         .op_type = sum.op_type,
-                         .input_count = 1,
-                         .inputs = {sum.inputs[k]},
-                         .output = made};
-    node->affine.scale = scale;
-    node->affine.shift = shift;
-    g->nodes[i + 1].inputs[k] = made;
+    graph_set_input(g, i + 1, k, made);
     graph_value *v = &g->values[made];
     v->channels = like.channels;
     v->height = like.height;
@@ -93,7 +91,7 @@ static bool gather(graph *g, uint32_t *i)
         const uint32_t p = graph_private_producer(g, *i, k);
         if (!only_shifts(g, p))
             continue;
-        g->nodes[*i].inputs[k] = g->nodes[p].inputs[0];
+        graph_set_input(g, *i, k, g->nodes[p].inputs[0]);
         take_shift(g, p, shift, channels);
         --*i;
     }

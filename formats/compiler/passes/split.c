@@ -18,9 +18,9 @@ static bool is_copied(const graph_node *slice, uint32_t channels)
     return slice->slice.first % BLOCK || (end % BLOCK && end != channels);
 }
 
-/* Who reads a value. */
+/* Which slices read a value. */
 typedef struct readers {
-    uint32_t uses, slices;
+    uint32_t slices;
     bool copied; /* a slice of it would be copied */
 } readers;
 
@@ -30,12 +30,8 @@ static readers *readers_of(graph *g)
     readers *all = graph_alloc(g, g->value_count, sizeof *all);
     if (!all)
         return NULL;
-    for (uint32_t i = 0; i < g->output_count; i++)
-        all[g->outputs[i]].uses++;
     for (uint32_t i = 0; i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
-        for (uint32_t k = 0; k < node->input_count; k++)
-            all[node->inputs[k]].uses++;
         if (node->kind != GRAPH_SLICE || graph_is_output(g, node->output))
             continue;
         readers *source = &all[node->inputs[0]];
@@ -46,10 +42,10 @@ static readers *readers_of(graph *g)
 }
 
 /* Whether the node is a convolution that only slices read, of which one would be copied. */
-static bool splits(const graph_node *node, const readers *r)
+static bool splits(const graph *g, const graph_node *node, const readers *r)
 {
     return node->kind == GRAPH_CONV && node->conv.groups == 1 && node->input_count == 1 &&
-           r->copied && r->slices == r->uses;
+           r->copied && r->slices == g->values[node->output].uses;
 }
 
 /* The convolution with the outputs that the slice keeps. */
@@ -77,7 +73,7 @@ bool pass_split(graph *g, format_error *error)
     for (uint32_t c = 0; c < g->node_count; c++) {
         const graph_node conv = g->nodes[c];
         uint32_t left = all[conv.output].slices;
-        if (!splits(&conv, &all[conv.output]))
+        if (!splits(g, &conv, &all[conv.output]))
             continue;
         if (g->fusion.off[FUSION_SPLIT]) {
             graph_log(g, FUSION_SPLIT, &conv, FUSION_IS_OFF);
@@ -87,7 +83,7 @@ bool pass_split(graph *g, format_error *error)
             if (is_slice_of(g, &g->nodes[i], conv.output)) {
                 left--;
                 g->values[g->nodes[i].output].prequantised = g->values[conv.output].prequantised;
-                g->nodes[i] = part_of(g, conv, &g->nodes[i]);
+                graph_replace_node(g, i, part_of(g, conv, &g->nodes[i]));
             }
         graph_log(g, FUSION_SPLIT, &conv, NULL);
         graph_remove_node(g, c--);

@@ -90,6 +90,7 @@ bool pass_use_arrays(graph *g, format_error *error)
         ok = made || (replaced[i] ? add_arrays(g, &nodes[i], error)
                                   : graph_fail(&nodes[i], error, "is one too many"));
     }
+    graph_count_uses(g);
     free(nodes);
     free(replaced);
     free(needed);

@@ -8,13 +8,14 @@
  *
  * The loop that saves the most records is found first; tokens before and after it are searched in
  * the same way, and so is its body, whose loops are a level deeper. Lengths worth trying are the
- * distances at which the same few forms recur. */
+ * distances at which the same few forms recur. A run whose best loop is a small part of it is
+ * searched in halves, as one of thousands of such loops would be searched thousands of times. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/compiler/program/recorder.h"
 
-enum { GRAM = 6, CANDIDATES = 64, SLOTS = 1 << 16 };
+enum { GRAM = 6, CANDIDATES = 64, SLOTS = 1 << 16, LEAST = 3, SMALL = 512 };
 
 typedef struct finder {
     const ac_ring *rings;
@@ -200,12 +201,15 @@ static void set_steps(finder *f, const loop *l, uint32_t level)
 /* Recurs into the part before a loop and into its body; what lies behind is the next turn. */
 static bool find(finder *f, size_t begin, size_t end, uint32_t level)
 {
-    enum { LEAST = 3 };
     while (begin < end) {
         const loop l =
             level < AC_LOOPS && end - begin >= LEAST ? best_loop(f, begin, end) : (loop){0};
         if (saved_by(&l) < LEAST)
             return add_tokens(f, begin, end);
+        if (saved_by(&l) < (end - begin) / SMALL) {
+            const size_t middle = begin + (end - begin) / 2;
+            return find(f, begin, middle, level) && find(f, middle, end, level);
+        }
         if (!find(f, begin, l.begin, level))
             return false;
         const size_t at = f->records->count;
