@@ -48,8 +48,9 @@ static bool submit(video *v)
         return !atomic_load(&v->stop);
     processor_job work = {.planes = (const uint8_t *const *)decoded->data,
                           .strides = decoded->linesize,
-                          .error = v->in.photo.result ? v->in.photo.image.compression
-                                                      : quantiser_error(decoded)};
+                          .error = v->in.photo.result
+                                       ? v->in.photo.image.compression
+                                       : quantiser_error(decoded, v->in.decoder->codec_id)};
     mona_status status = processor_fill(&v->processor, &work);
     if (status)
         return pipeline_fail(&v->decode_error, "computing failed: %s", pipeline_reason(status));

@@ -23,7 +23,9 @@
 #include "pipeline/io/quantiser.h"
 
 #include <math.h>
+#include <stdbool.h>
 
+#include <libavcodec/codec_desc.h>
 #include <libavutil/pixdesc.h>
 #include <libavutil/video_enc_params.h>
 
@@ -45,12 +47,18 @@ static double error_of(double step)
     return fmin(step / sqrt(12), 0.65 * pow(step, 0.566));
 }
 
-float quantiser_error(const AVFrame *frame)
+static bool predicts_with_loss(enum AVCodecID codec)
+{
+    const AVCodecDescriptor *d = avcodec_descriptor_get(codec);
+    return d && (d->props & AV_CODEC_PROP_LOSSY) && !(d->props & AV_CODEC_PROP_INTRA_ONLY);
+}
+
+float quantiser_error(const AVFrame *frame, enum AVCodecID codec)
 {
     const AVFrameSideData *told = av_frame_get_side_data(frame, AV_FRAME_DATA_VIDEO_ENC_PARAMS);
     const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
     if (!told || !format)
-        return 0;
+        return predicts_with_loss(codec) ? -1 : 0;
     AVVideoEncParams *p = (AVVideoEncParams *)told->data;
     const double q = mean_quantiser(p);
     if (!(q > 0)) /* lossless */

@@ -63,8 +63,9 @@ frame_format chain_format(const chain *c);
 /* Waits until the slot of the next frame to enter is free, and returns it. */
 mona_status chain_input(chain *c, frame **in);
 
-/* Enqueues the frame filled last. error: RMS of what compression left in it, in steps of 8 bits, as
- * far as known. *done is reached when the result lies in its output slot, which must be free. */
+/* Enqueues the frame filled last. error: RMS of what compression left in it, in steps of 8 bits; negative:
+ * unknown, but there may be some. *done is reached when the result lies in its output slot, which must be
+ * free. */
 mona_status chain_enqueue(chain *c, float error, mona_event **done);
 
 /* Waits for what is queued. A zeroed chain is allowed. */

@@ -43,13 +43,15 @@ typedef struct noise_job {
     const frame *in, *out;
     const frame *before, *previous; /* the previous frame and its result; NULL: there is none */
     unsigned plane;
-    float error;      /* what compression left, in steps of 8 bits */
+    float error;      /* what compression left, in steps of 8 bits; 0: too little to be repaired */
+    float steadied;   /* because of compression, as for noise of this sigma; 0: it is not */
     float noise;      /* its strength as given or estimated, in steps of 8 bits */
     bool told;        /* the decoder reports what compression left, even if it is little */
     bool noisy;       /* whether to run the network */
     bool only_chroma; /* and leave luma as it is */
     bool only_luma;   /* and leave chroma as it is */
     float strength;   /* the estimate after this frame; negative: none */
+    float follows;    /* the compression error likewise */
     uint8_t *row;     /* one row of the network's noise input, which all rows share */
 } noise_job;
 
@@ -64,6 +66,7 @@ typedef struct denoiser {
     unsigned spacing;
     float strength[DENOISE_PLANES]; /* estimates so far, negative before the first frame */
     float sigma[DENOISE_PLANES];    /* what they are based on, for display */
+    float error;                    /* of compression in luma, likewise */
     noise_work *work;
     uint8_t *rows;
     noise_job jobs[STAGE_SLOTS][DENOISE_PLANES];
@@ -78,8 +81,7 @@ bool denoise_open(denoiser *d, const stage_settings *settings, frame_format form
                   unsigned enlarged, pipeline_error *error);
 
 /* Enqueues the work on one frame. before, previous: the previous frame and its result, which must
- * stay until the work is done; NULL: there is none. error: RMS of the compression error in luma, in
- * steps of 8 bits; 0: unknown. */
+ * stay until the work is done; NULL: there is none. error: as in chain_enqueue. */
 mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, const frame *out,
                             const frame *before, const frame *previous, float error, unsigned slot);
 

@@ -41,8 +41,7 @@ typedef struct stage {
 typedef struct stage_work {
     const frame *in, *out;
     const frame *before, *previous; /* the previous frame and its result; both NULL: none */
-    float error;                    /* RMS of what compression left in the frame that entered the
-                                       chain, in steps of 8 bits */
+    float error;                    /* as in chain_enqueue, of the frame that entered the chain */
     unsigned slot;
 } stage_work;
 

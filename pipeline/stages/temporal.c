@@ -168,8 +168,8 @@ static void filter_moving(const steadying *s, uint32_t x, uint32_t y, motion_vec
 /* ---- the whole frame ------------------------------------------------------------------------ */
 
 static void temporal_filter_any(const frame *made, const frame *now, const frame *previous,
-                                unsigned planes, unsigned sigma, unsigned enlarged, bool moving,
-                                temporal_work *work)
+                                unsigned planes, unsigned sigma, unsigned enlarged,
+                                temporal_cause cause, temporal_work *work)
 {
     const unsigned one = 1u << (made->format.bits - 8);
     if (sigma <= one)
@@ -179,10 +179,12 @@ static void temporal_filter_any(const frame *made, const frame *now, const frame
                          .previous = previous,
                          .planes = planes,
                          .blocks = motion_mask_measure(work->blocks, now, previous),
-                         .still = motion_mask_limit(&now->format, sigma, enlarged),
+                         .still = motion_mask_limit(&now->format, sigma, enlarged) /
+                                  (cause == TEMPORAL_SUPPOSED ? 2 : 1),
                          .limit = make_steps(work->step, sigma, one, STILL_TENTHS),
                          .work = work};
     make_steps(work->moving, sigma, one, MOVING_TENTHS);
+    const bool moving = cause == TEMPORAL_NOISE;
     if (moving)
         find_motion(&s);
     for (uint32_t y = 0; y < s.blocks.height; y++)
@@ -197,5 +199,5 @@ static void temporal_filter_any(const frame *made, const frame *now, const frame
 
 VECTOR_PROCEDURE(temporal_filter,
                  (const frame *made, const frame *now, const frame *previous, unsigned planes,
-                  unsigned sigma, unsigned enlarged, bool moving, temporal_work *work),
-                 (made, now, previous, planes, sigma, enlarged, moving, work))
+                  unsigned sigma, unsigned enlarged, temporal_cause cause, temporal_work *work),
+                 (made, now, previous, planes, sigma, enlarged, cause, work))

@@ -27,6 +27,13 @@
 
 enum { TEMPORAL_MAX_LIMIT = 1024 }; /* L at most, in steps of the samples */
 
+/* What makes frames differ where nothing moves. */
+typedef enum temporal_cause {
+    TEMPORAL_NOISE,  /* moving parts are steadied too */
+    TEMPORAL_CODING, /* errors of compression, of a known size */
+    TEMPORAL_SUPPOSED, /* errors of compression, if any; blocks must be twice as alike to count as still */
+} temporal_cause;
+
 typedef struct temporal_work {
     int16_t step[2 * TEMPORAL_MAX_LIMIT + 1]; /* indexed by d + TEMPORAL_MAX_LIMIT */
     int16_t moving[2 * TEMPORAL_MAX_LIMIT + 1];
@@ -37,8 +44,8 @@ typedef struct temporal_work {
 /* Steadies `made`, the result for `now`; `previous` is the previous frame's result. All are 4:2:0
  * frames of the same format, or their substitutes (denoise.h): planes after the first `planes` are
  * left alone. sigma: of the noise in `now`, in steps of the samples, which was enlarged this many
- * times. moving: also steadies moving parts. */
+ * times. */
 void temporal_filter(const frame *made, const frame *now, const frame *previous, unsigned planes,
-                     unsigned sigma, unsigned enlarged, bool moving, temporal_work *work);
+                     unsigned sigma, unsigned enlarged, temporal_cause cause, temporal_work *work);
 
 #endif

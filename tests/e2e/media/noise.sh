@@ -60,11 +60,12 @@ else
 fi
 
 # ---- the same bytes by every way ------------------------------------------------------------------
-clean half
+# (Segments begin without a frame before, so only where the estimate is steady.)
+clean blurred
 frames_md5 "$tmp/out.mkv" > "$tmp/wanted"
 for options in "-j 1" "-j 2 --strip-rows 6" "--cpu c" "--resume --segment 2"; do
     # shellcheck disable=SC2086
-    same "the same bytes with $options" "$(clean half $options && frames_md5 "$tmp/out.mkv")" "$(cat "$tmp/wanted")"
+    same "the same bytes with $options" "$(clean blurred $options && frames_md5 "$tmp/out.mkv")" "$(cat "$tmp/wanted")"
 done
 
 # ---- pictures -------------------------------------------------------------------------------------

@@ -244,6 +244,15 @@ static picture *blurred_noise(float radius)
     return p;
 }
 
+static float rms(const picture *p)
+{
+    double squares = 0;
+    for (uint32_t y = 0; y < ROWS; y++)
+        for (uint32_t x = 0; x < COLUMNS; x++)
+            squares += (double)p->samples[y][x] * (double)p->samples[y][x];
+    return sqrtf((float)(squares / (ROWS * COLUMNS)));
+}
+
 static float scene_at(uint32_t x, uint32_t y)
 {
     const float disc = hypotf((float)x - 200, (float)y - 150) < 70 ? 25 : 0;
@@ -256,12 +265,8 @@ static noise_level level_of_noise(picture *made, float sigma, unsigned bits, uns
     const unsigned more = bits - 8;
     uint8_t *plane = malloc((size_t)ROWS * COLUMNS * 2);
     noise_work *work = malloc(sizeof *work);
-    double squares = 0;
+    const float unit = rms(made);
     assert_true(plane && work);
-    for (uint32_t y = 0; y < ROWS; y++)
-        for (uint32_t x = 0; x < COLUMNS; x++)
-            squares += (double)made->samples[y][x] * (double)made->samples[y][x];
-    const float unit = sqrtf((float)(squares / (ROWS * COLUMNS)));
     for (uint32_t y = 0; y < ROWS; y++)
         for (uint32_t x = 0; x < COLUMNS; x++) {
             const float value = scene_at(x, y) + made->samples[y][x] / unit * sigma;
@@ -323,6 +328,23 @@ static picture *texture(bool grass)
             }
     }
     return p;
+}
+
+/* The same noise alone, and over pebbles in all but the left sixth: what they add to the estimate
+ * is not to be removed. */
+static void texture_raises_no_strength(void **unused)
+{
+    (void)unused;
+    picture *noise = blurred_noise(1), *made = texture(false);
+    const float unit = 10 / rms(noise);
+    for (uint32_t y = 0; y < ROWS; y++)
+        for (uint32_t x = 0; x < COLUMNS; x++)
+            made->samples[y][x] =
+                unit * noise->samples[y][x] + (x < COLUMNS / 6 ? 0 : 30 * made->samples[y][x]);
+    const float alone = level_of_noise(noise, 10, 8, 1).strength;
+    const float over = level_of_noise(made, rms(made), 8, 1).strength;
+    if (over < 8 || over > 1.05f * alone)
+        fail_msg("a strength of %.1f, over texture %.1f", (double)alone, (double)over);
 }
 
 static picture *knit(void)
@@ -471,6 +493,7 @@ int main(void)
         cmocka_unit_test(coarse_noise_is_found),
         cmocka_unit_test(enlarged_noise_is_what_it_was),
         cmocka_unit_test(texture_is_no_noise),
+        cmocka_unit_test(texture_raises_no_strength),
         cmocka_unit_test(texture_that_moves_is_no_noise),
         cmocka_unit_test(noise_counts_where_it_is_strongest),
         cmocka_unit_test(a_strength_is_obeyed),

@@ -137,7 +137,7 @@ static void run(pictures *p, int (*now)(uint32_t x, uint32_t y), unsigned planes
     fill(p, &p->previous, before_at, 0);
     fill(p, &p->made, made_at, 0);
     temporal_filter(&p->made, &p->now, &p->previous, planes,
-                    (unsigned)SIGMA << (p->now.format.bits - 8), 1, false, &p->work);
+                    (unsigned)SIGMA << (p->now.format.bits - 8), 1, TEMPORAL_CODING, &p->work);
 }
 
 static void steady_in_noise(void **state)
@@ -191,7 +191,7 @@ static void not_what_differs_by_much(void **state)
     fill(&p, &p.now, before_at, SIGMA);
     fill(&p, &p.previous, far_in_one_sample, 0);
     fill(&p, &p.made, made_at, 0);
-    temporal_filter(&p.made, &p.now, &p.previous, 3, SIGMA, 1, false, &p.work);
+    temporal_filter(&p.made, &p.now, &p.previous, 3, SIGMA, 1, TEMPORAL_CODING, &p.work);
     assert_int_equal(sample(&p.made, 0, 40, 40), MADE);
     assert_int_equal(sample(&p.made, 0, 41, 40), steadied(8));
     close_pictures(&p);
@@ -204,7 +204,7 @@ static void clean_frames_stay(void **state)
     fill(&p, &p.now, before_at, 0);
     fill(&p, &p.previous, before_at, 0);
     fill(&p, &p.made, made_at, 0);
-    temporal_filter(&p.made, &p.now, &p.previous, 3, 0, 1, true, &p.work);
+    temporal_filter(&p.made, &p.now, &p.previous, 3, 0, 1, TEMPORAL_NOISE, &p.work);
     check_columns(&p, 0, 0, WIDTH, MADE);
     close_pictures(&p);
 }
@@ -254,9 +254,9 @@ static void steady_where_it_moves(void **state)
         fill(&p, &p.made, where_it_is, SIGMA / 4);
         const double before = squared_error(&p, &p.made, 0);
         const unsigned sigma = (unsigned)SIGMA << (bits - 8);
-        temporal_filter(&p.made, &p.now, &p.previous, 1, sigma, 1, false, &p.work);
+        temporal_filter(&p.made, &p.now, &p.previous, 1, sigma, 1, TEMPORAL_CODING, &p.work);
         assert_true(squared_error(&p, &p.made, 0) > 0.95 * before);
-        temporal_filter(&p.made, &p.now, &p.previous, 1, sigma, 1, true, &p.work);
+        temporal_filter(&p.made, &p.now, &p.previous, 1, sigma, 1, TEMPORAL_NOISE, &p.work);
         assert_true(squared_error(&p, &p.made, 0) < 0.35 * before);
         close_pictures(&p);
     }
