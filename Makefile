@@ -170,6 +170,8 @@ takes = $(shell $(CC) -Werror $(1) -E -xc /dev/null > /dev/null 2>&1 && echo $(1
 SMALL := -O2 -ftree-vectorize $(call takes,-fvect-cost-model=dynamic)
 $(call obj,$(filter-out engine/cpu/x86/% engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c engine/cpu/arm/mve.c ops/%,$(RUN_SRC)) $(PLAN_SRC)): OPTIMISE = $(SMALL)
 $(BUILD)/engine/cpu/c/c_conv.o: OPTIMISE = $(SMALL) $(call takes,-fpeel-loops)
+# Nothing reads the flags of floating-point exceptions; without them GCC makes vectors of selections.
+$(BUILD)/ops/arrays/real.o: OPTIMISE += $(call takes,-fno-trapping-math)
 $(call obj,engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c): OPTIMISE = -O2 $(call takes,-fpeel-loops)
 $(addprefix $(BUILD)/engine/port/,posix.o posix_pool.o posix_library.o): ENGINE_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -pthread
 

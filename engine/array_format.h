@@ -280,9 +280,9 @@ typedef enum mona_normalisation {
 
 /* ARRAY_NORMALISE, FLOAT: operand and output [outer][extent][inner], normalised along the middle axis,
  * whose elements are called a row. All is computed in fp64 and rounded once, but for e. Element i of
- * a row is added to partial sum i % 8; then those 4 apart are added, those 2 apart, and the last
- * two. Optional for MOMENTS, whose inner is 1: gains, and as many shifts; element i of the operand
- * has number i / run % their number. */
+ * a row is added to partial sum i % 32; then each of the second half of these to its fellow in the
+ * first, and so on. Optional for MOMENTS, whose inner is 1: gains, and as many shifts; element i of
+ * the operand has number i / run % their number. */
 typedef struct mona_array_normalise {
     uint32_t function; /* mona_normalisation */
     uint32_t extent, inner;

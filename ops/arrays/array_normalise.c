@@ -4,7 +4,7 @@
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/real.h"
 
-enum { LANES = 8, TILE = 16 };
+enum { LANES = 32, TILE = 16 };
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
                          mona_data *data)
@@ -72,9 +72,12 @@ static void add_squares(double sum[LANES], const float *x, uint32_t count, doubl
     }
 }
 
-static double total(const double s[LANES])
+static double total(double sum[LANES])
 {
-    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+    for (uint32_t half = LANES / 2; half; half /= 2)
+        for (uint32_t k = 0; k < half; k++)
+            sum[k] += sum[k + half];
+    return sum[0];
 }
 
 /* ---- to a mean of 0 and a variance of 1 ----------------------------------------------------- */
@@ -154,7 +157,7 @@ static void softmax_row(float *y, const float *x, uint32_t count, bool logs)
         mona_real_exp_row(to, x + i, most, some);
         add_numbers(sum, to, some);
     }
-    const double by = 1 / total(sum), less = logs ? mona_real_log(total(sum)) : 0;
+    const double all = total(sum), by = 1 / all, less = logs ? mona_real_log(all) : 0;
     for (uint32_t i = 0; i < count; i++)
         y[i] = (float)(logs ? (double)(x[i] - most) - less : (double)y[i] * by);
 }

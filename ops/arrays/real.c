@@ -50,7 +50,8 @@ static inline power power_of(double x)
 static inline double exp_of(double x)
 {
     const power p = power_of(x);
-    return x < -700 ? 0 : x > 700 ? REAL_INFINITY : p.scale + p.scale * p.more;
+    const double inside = p.scale + p.scale * p.more, most = x > 700 ? REAL_INFINITY : inside;
+    return x < -700 ? 0 : most;
 }
 
 double mona_real_exp(double x)

@@ -971,10 +971,20 @@ static void gathers(void **state)
 /* The sum of f(row element), in the order that the format defines. */
 static double in_lanes(const double *x, uint32_t count)
 {
-    double s[8] = {0};
+    double s[32] = {0};
     for (uint32_t i = 0; i < count; i++)
-        s[i % 8] += x[i];
-    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+        s[i % 32] += x[i];
+    for (uint32_t i = 0; i < 31; i++) /* 0 to 15 get 16 to 31, then 0 to 7 get 8 to 15, ... */
+        s[i < 16   ? i
+          : i < 24 ? i - 16
+          : i < 28 ? i - 24
+          : i < 30 ? i - 28
+                   : 0] += s[i < 16   ? i + 16
+                             : i < 24 ? i - 8
+                             : i < 28 ? i - 20
+                             : i < 30 ? i - 26
+                                      : 1];
+    return s[0];
 }
 
 /* Row number `row`, which `inner` divides into those of the same outer index. */
