@@ -270,6 +270,26 @@ typedef struct mona_array_gather {
     uint32_t outer, extent, inner, count;
 } mona_array_gather;
 
+typedef enum mona_normalisation {
+    /* (x - mean) * (gain / sqrt(variance + epsilon)) + shift; the variance is the mean of (x - mean)^2 */
+    MONA_NORMALISE_MOMENTS = 0,
+    MONA_NORMALISE_SOFTMAX = 1,     /* e / sum of e; e is exp(x - the largest x), rounded to fp32 */
+    MONA_NORMALISE_LOG_SOFTMAX = 2, /* (x - the largest x) - log(sum of e) */
+    MONA_NORMALISE_COUNT = 3,
+} mona_normalisation;
+
+/* ARRAY_NORMALISE, FLOAT: operand and output [outer][extent][inner], normalised along the middle axis,
+ * whose elements are called a row. All is computed in fp64 and rounded once, but for e. Element i of
+ * a row is added to partial sum i % 8; then those 4 apart are added, those 2 apart, and the last
+ * two. Optional for MOMENTS, whose inner is 1: gains, and as many shifts; element i of the operand
+ * has number i / run % their number. */
+typedef struct mona_array_normalise {
+    uint32_t function; /* mona_normalisation */
+    uint32_t extent, inner;
+    uint32_t run; /* divides extent */
+    float epsilon;
+} mona_array_normalise;
+
 _Static_assert(sizeof(mona_file_array) == 76, "array layout");
 _Static_assert(sizeof(mona_array_map) == 160, "map layout");
 _Static_assert(sizeof(mona_array_pick) == 376, "pick layout");
@@ -278,5 +298,6 @@ _Static_assert(sizeof(mona_array_matmul) == 104, "matmul layout");
 _Static_assert(sizeof(mona_array_window) == 104, "window layout");
 _Static_assert(sizeof(mona_array_resample) == 32, "resample layout");
 _Static_assert(sizeof(mona_array_gather) == 16, "gather layout");
+_Static_assert(sizeof(mona_array_normalise) == 20, "normalise layout");
 
 #endif

@@ -174,7 +174,8 @@ typedef enum mona_op_kind {
     MONA_OP_NORMALISE = 18, /* the channels of each pixel to a mean of 0 and a variance of 1 */
     MONA_OP_ATTENTION = 19, /* inputs: queries, keys, values */
     MONA_OP_ARRAY_SORT = 20, /* between arrays: the largest or the smallest elements of an axis */
-    MONA_OP_COUNT = 21,
+    MONA_OP_ARRAY_NORMALISE = 21, /* between arrays: rows to a mean of 0 or a sum of 1 */
+    MONA_OP_COUNT = 22,
 } mona_op_kind;
 
 typedef enum mona_activation {

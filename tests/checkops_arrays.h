@@ -111,6 +111,14 @@ static void check_arrays(void)
         crc = mona_crc32(crc, &one, sizeof one);
     }
     array_result("reduce", crc, 0xf5eeb71f);
+    crc = 0;
+    for (uint32_t f = 0; f < MONA_NORMALISE_COUNT; f++) {
+        const mona_array_normalise n = {
+            .function = f, .extent = 100, .inner = f % 2 ? 32 : 1, .run = 1, .epsilon = 1e-5f};
+        const uint32_t one = crc_of_operator(&mona_op_array_normalise, &n, 16000, x);
+        crc = mona_crc32(crc, &one, sizeof one);
+    }
+    array_result("normalise", crc, 0x7b20cca1);
     for (int i = 0; i < 4; i++)
         free(x[i]);
 }

@@ -100,8 +100,8 @@ static bool read_pace(const bench_arguments *a, live_pace *pace)
     *pace = (live_pace){.fps = a->fps > 0 ? a->fps : 30};
     if (!a->live)
         return true;
-    if (!a->pipeline || a->layers || a->trace)
-        return cli_fail(0, "--live needs --pipeline, and takes no --layers and no --trace");
+    if (a->layers || a->trace)
+        return cli_fail(0, "--live takes no --layers and no --trace");
     if (!read_every("--late", a->late, late, &pace->late_every) ||
         !read_every("--burst", a->burst, burst, &pace->burst_every) ||
         (pace->late_every && !quantity_ms("--late", late, &pace->late_ms)) ||
@@ -163,11 +163,12 @@ static const option options[] = {
     {"--fps", NULL, OPTION_NUMBER, FIELD(fps), "RATE", whole,
      .help = "frame rate of the source, such as a camera's (default: as fast as the pipeline takes "
              "frames)",
-     .maximum = 100000},
+     .maximum = 100000, .needs = "--pipeline"},
     {"--live", NULL, OPTION_FLAG, FIELD(live), NULL, living,
      .help = "send the clip as a camera would, --fps frames a second (default 30), through the "
              "loopback to what mona enhance --live does, and time every frame from packet sent to "
-             "packet written"},
+             "packet written",
+     .needs = "--pipeline"},
     {"--jitter", NULL, OPTION_STRING, FIELD(jitter), "TIME|none", living,
      .help = "each packet comes later by a random time up to this", .initial = "5ms",
      .needs = "--live"},
@@ -179,8 +180,8 @@ static const option options[] = {
     {"--max-delay", NULL, OPTION_TIME, FIELD(max_delay), "TIME", living,
      .help = "as for mona enhance: how late a frame may be before it is left out",
      .initial = "0.05", .needs = "--live"},
-    ENHANCE_WORK_OPTIONS(FIELD(enhance), whole),
-    ENHANCE_ENCODER_OPTIONS(FIELD(enhance), whole),
+    ENHANCE_WORK_OPTIONS(FIELD(enhance), whole, "--pipeline"),
+    ENHANCE_ENCODER_OPTIONS(FIELD(enhance), whole, "--pipeline"),
 #endif
     {"--warmup", NULL, OPTION_STRING, FIELD(warm_up), "N", times,
      .help = "frames before the first one that counts; auto waits until the times settle",

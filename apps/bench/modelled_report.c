@@ -8,6 +8,7 @@
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
 #include "engine/model_format.h"
+#include "ops/ops.h"
 
 static ac_pipe busiest(const mona_modelled_op *op)
 {
@@ -52,7 +53,7 @@ static void print_findings(const modelled_sample *s)
 /* Operators without an AI Core program run on the chip's AI CPUs; their time is an estimate. */
 static bool is_estimate(const mona_file_op *op)
 {
-    return op->kind >= MONA_OP_ARRAY_MAP && op->kind <= MONA_OP_ARRAY_GATHER;
+    return mona_ops[op->kind]->run->array;
 }
 
 static void print_text(const char *name, const modelled_sample *s, bool sampled)

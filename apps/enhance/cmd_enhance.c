@@ -299,9 +299,9 @@ static const option options[] = {
     {"--drop-unsupported", NULL, OPTION_FLAG, offsetof(arguments, drop_unsupported), NULL, files,
      .help = "leave out what the container cannot hold, instead of stopping"},
     ENHANCE_PART_OPTIONS(offsetof(arguments, shared), files),
-    ENHANCE_WORK_OPTIONS(offsetof(arguments, shared), work),
+    ENHANCE_WORK_OPTIONS(offsetof(arguments, shared), work, NULL),
     ENHANCE_SIZE_OPTION(offsetof(arguments, shared), work),
-    ENHANCE_ENCODER_OPTIONS(offsetof(arguments, shared), encoding),
+    ENHANCE_ENCODER_OPTIONS(offsetof(arguments, shared), encoding, NULL),
     ENHANCE_COMPUTING_OPTIONS(offsetof(arguments, shared), computing),
     {"--live", NULL, OPTION_FLAG, offsetof(arguments, live), NULL, living,
      .help =

@@ -42,89 +42,90 @@ typedef struct enhance_options {
 
 #define CODECS "h264, hevc, av1, vp9, ffv1, prores, gif, rawvideo"
 
-/* Their rows in a command's table. at: offset of an enhance_options in the command's values. */
+/* Their rows in a command's table. at: offset of an enhance_options in the command's values. need: the
+ * option without which they have no effect; or NULL. */
 #define SHARED_FIELD(at, name) ((at) + offsetof(enhance_options, name))
 
 /* clang-format off */
-#define ENHANCE_WORK_OPTIONS(at, group)                                                           \
-    {"--stages", NULL, OPTION_STRING, SHARED_FIELD(at, stages), "LIST", group,                    \
+#define ENHANCE_WORK_OPTIONS(at, group, need)                                                     \
+    {"--stages", NULL, OPTION_STRING, SHARED_FIELD(at, stages), "LIST", group, .needs = need,     \
      .help = "what to do, in this order: sr, denoise, colour (default " USUAL_STAGES              \
              "); clean frames and pictures pass denoise as they are",                              \
      .values = "sr denoise colour denoise,sr sr,denoise sr,sr denoise,sr,colour"},                \
-    {"--scale", "-s", OPTION_NUMBER, SHARED_FIELD(at, scale), "N", group,                         \
+    {"--scale", "-s", OPTION_NUMBER, SHARED_FIELD(at, scale), "N", group, .needs = need,          \
      .help = "enlarge this many times (default 2), in one step or in several: 6 is 2 x 3, and 4 is "\
              "2 x 2 in tiers without a network for 4; 1.5 is 2 times, then reduced by a filter; "  \
              "enhance --dry-run shows the steps",                                                 \
      .minimum = RESIZE_MIN, .maximum = RESIZE_MAX},                                               \
-    {"--height", NULL, OPTION_WHOLE, SHARED_FIELD(at, size.height), "ROWS", group,                \
+    {"--height", NULL, OPTION_WHOLE, SHARED_FIELD(at, size.height), "ROWS", group, .needs = need, \
      .help = "make the result this high, instead of --scale: the networks' next larger factor, then "\
              "one filter down; sides are even where chroma is subsampled",                        \
      .minimum = 1, .maximum = MONA_MAX_SIDE},                                                     \
-    {"--tier", NULL, OPTION_CHOICE, SHARED_FIELD(at, tier), NETWORK_TIERS, group,                 \
+    {"--tier", NULL, OPTION_CHOICE, SHARED_FIELD(at, tier), NETWORK_TIERS, group, .needs = need,  \
      .help =                                                                                      \
          "built-in networks to use, from the fastest to the best; each tier does several times the "\
          "work of the one before; where it has no network, that of the next lower tier is used",  \
      .initial = "fast"},                                                                          \
-    {"--content", NULL, OPTION_CHOICE, SHARED_FIELD(at, content), "clean|video|anime", group,     \
+    {"--content", NULL, OPTION_CHOICE, SHARED_FIELD(at, content), "clean|video|anime", group, .needs = need,\
      .help = "what the input is: clean; video that was compressed, which needs networks that do "  \
              "not sharpen the damage; or anime, which is drawn, compressed or not (default: video "\
              "for videos, clean for pictures)"},                                                  \
-    {"--sr", NULL, OPTION_FILE, SHARED_FIELD(at, sr), "MODEL", group,                             \
+    {"--sr", NULL, OPTION_FILE, SHARED_FIELD(at, sr), "MODEL", group, .needs = need,              \
      .help = "another network for super-resolution: a .mona file, or the name of a built-in one"},\
-    {"--denoise", NULL, OPTION_FILE, SHARED_FIELD(at, denoise), "MODEL", group,                   \
+    {"--denoise", NULL, OPTION_FILE, SHARED_FIELD(at, denoise), "MODEL", group, .needs = need,    \
      .help = "another network for denoising: a .mona file, or the name of a built-in one"},       \
-    {"--strength", NULL, OPTION_STRING, SHARED_FIELD(at, strength), "S", group,                   \
+    {"--strength", NULL, OPTION_STRING, SHARED_FIELD(at, strength), "S", group, .needs = need,    \
      .help = "how strongly to denoise: from 0, which changes nothing, to 1, which suits noise with a "\
              "standard deviation of 50 steps of 255; or auto, which measures the noise and, with --content video, the "\
              "damage done by compression",                                                        \
      .initial = "auto", .values = "auto"},                                                        \
-    {"--detail", NULL, OPTION_STRING, SHARED_FIELD(at, detail), "D", group,                       \
+    {"--detail", NULL, OPTION_STRING, SHARED_FIELD(at, detail), "D", group, .needs = need,        \
      .help = "how much of the fine detail to keep where the damage of compression is repaired: 0 is "\
              "the cleanest, 1 keeps all, and some of the damage with it; auto: 0.75 to 0.25 for videos, the more they were compressed the less, 0 for "\
              "pictures",                                                                          \
      .initial = "auto", .values = "auto"},                                                        \
-    {"--colour", NULL, OPTION_STRING, SHARED_FIELD(at, colour), "S", group,                       \
+    {"--colour", NULL, OPTION_STRING, SHARED_FIELD(at, colour), "S", group, .needs = need,        \
      .help = "how much of the colour network's changes to apply, from 0 (none) to 1; without "    \
              "--stages this adds the colour stage at the end (default: no colour stage)"},        \
-    {"--colour-model", NULL, OPTION_FILE, SHARED_FIELD(at, colour_model), "MODEL", group,         \
+    {"--colour-model", NULL, OPTION_FILE, SHARED_FIELD(at, colour_model), "MODEL", group, .needs = need,\
      .help = "another network for colour: a .mona file"},                                         \
-    {"--temporal", NULL, OPTION_CHOICE, SHARED_FIELD(at, temporal), "on|off", group,              \
+    {"--temporal", NULL, OPTION_CHOICE, SHARED_FIELD(at, temporal), "on|off", group, .needs = need,\
      .help = "on: blend the still parts of denoised video with the frame before, so that they do "\
              "not flicker; off: treat each frame on its own",                                     \
      .initial = "on"},                                                                            \
-    {"--deinterlace", NULL, OPTION_CHOICE, SHARED_FIELD(at, deinterlace), "auto|off", group,      \
+    {"--deinterlace", NULL, OPTION_CHOICE, SHARED_FIELD(at, deinterlace), "auto|off", group, .needs = need,\
      .help = "auto: deinterlace interlaced frames, even those not marked as interlaced",          \
      .initial = "auto"},                                                                          \
-    {"--fields", NULL, OPTION_CHOICE, SHARED_FIELD(at, fields), "single|double", group,           \
+    {"--fields", NULL, OPTION_CHOICE, SHARED_FIELD(at, fields), "single|double", group, .needs = need,\
      .help = "double: make a frame of each field of interlaced video, twice as many a second: 50i "\
              "becomes 50p", .initial = "single"},                                                         \
-    {"--rotate", NULL, OPTION_CHOICE, SHARED_FIELD(at, rotate), "auto|none|90|180|270", group,    \
+    {"--rotate", NULL, OPTION_CHOICE, SHARED_FIELD(at, rotate), "auto|none|90|180|270", group, .needs = need,\
      .help = "auto: keep the rotation that a phone's video is marked with, and turn the frames "  \
              "where the output cannot hold it; a number: turn the frames as they are stored "     \
              "clockwise by so many degrees, and drop the mark; none: only drop it",               \
      .initial = "auto"}
 
-#define ENHANCE_ENCODER_OPTIONS(at, group)                                                        \
-    {"--codec", "-c", OPTION_STRING, SHARED_FIELD(at, codec), "CODEC", group,                     \
+#define ENHANCE_ENCODER_OPTIONS(at, group, need)                                                  \
+    {"--codec", "-c", OPTION_STRING, SHARED_FIELD(at, codec), "CODEC", group, .needs = need,      \
      .help = "codec of the result: " CODECS                                                       \
              "; or the name of one of FFmpeg's encoders for these, such as libx264 (default: HEVC, "\
              "AV1 and VP9 stay, HDR becomes hevc, all else what suits the container and the pixels)",\
      .values = "h264 hevc av1 vp9 ffv1 prores gif rawvideo"},                                         \
-    {"--crf", NULL, OPTION_NUMBER, SHARED_FIELD(at, crf), "N", group,                             \
+    {"--crf", NULL, OPTION_NUMBER, SHARED_FIELD(at, crf), "N", group, .needs = need,              \
      .help = "quality, lower is better: for h264 from 0 to 51 (default 18), hevc from 0 to 51 (20), "\
              "av1 from 1 to 63 (28), vp9 from 0 to 63 (24)", .maximum = INFINITY},                      \
-    {"--match-bitrate", NULL, OPTION_FLAG, SHARED_FIELD(at, match_bitrate), NULL, group,          \
+    {"--match-bitrate", NULL, OPTION_FLAG, SHARED_FIELD(at, match_bitrate), NULL, group, .needs = need,\
      .help = "aim at the input's bit rate instead of a quality"},                                 \
-    {"--preset", NULL, OPTION_STRING, SHARED_FIELD(at, preset), "NAME", group,                    \
+    {"--preset", NULL, OPTION_STRING, SHARED_FIELD(at, preset), "NAME", group, .needs = need,     \
      .help = "speed of the encoder (default: medium for h264 and hevc; 8 for av1, from 0 to 13; 3 "\
              "for vp9, from 0 to 8; with --live: superfast, ultrafast, 12 and 8)",                \
      .values = "ultrafast superfast veryfast faster fast medium slow slower veryslow placebo"},   \
-    {"--low-latency", NULL, OPTION_FLAG, SHARED_FIELD(at, low_latency), NULL, group,              \
+    {"--low-latency", NULL, OPTION_FLAG, SHARED_FIELD(at, low_latency), NULL, group, .needs = need,\
      .help = "give each frame out before the next comes in, for live video: no B-frames, no look-"\
              "ahead, no search for interlaced frames that are not marked"},                       \
-    {"--encoder-option", "-e", OPTION_LIST, SHARED_FIELD(at, encoder), "KEY=VALUE", group,        \
+    {"--encoder-option", "-e", OPTION_LIST, SHARED_FIELD(at, encoder), "KEY=VALUE", group, .needs = need,\
      .help = "an option of FFmpeg's encoder; can be given more than once"},                       \
-    {"--audio", NULL, OPTION_STRING, SHARED_FIELD(at, audio), "copy|auto|none|CODEC", group,      \
+    {"--audio", NULL, OPTION_STRING, SHARED_FIELD(at, audio), "copy|auto|none|CODEC", group, .needs = need,\
      .help = "copy: keep the sound as it is, bit by bit, or in a lossless codec where the container "\
              "cannot hold it; auto: where there is none, encode it in the container's usual codec; "\
              "none: leave it out; or a codec: aac, opus, mp3, ac3, flac, alac",                   \

@@ -141,9 +141,9 @@ void graph_replace_node(graph *g, uint32_t i, graph_node node)
 
 void graph_set_input(graph *g, uint32_t i, uint32_t input, uint32_t value)
 {
-    uint32_t *place = &g->nodes[i].inputs[input];
-    g->values[*place].uses--;
-    g->values[ *place = value].uses++;
+    g->values[g->nodes[i].inputs[input]].uses--;
+    g->values[value].uses++;
+    g->nodes[i].inputs[input] = value;
 }
 
 void graph_remove_node(graph *g, uint32_t i)

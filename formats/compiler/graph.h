@@ -141,6 +141,7 @@ typedef struct graph_array {
         mona_array_resample resample;
         mona_array_gather gather;
         mona_array_sort sort;
+        mona_array_normalise normalise;
     };
     graph_table tables[GRAPH_TABLES];
 } graph_array;

@@ -31,7 +31,7 @@ static uint64_t items(const mona_bound_op *b)
 static size_t scratch_bytes(const mona_bound_op *b)
 {
     const mona_array_sort *s = array_record(b);
-    return s->count * sizeof(candidate);
+    return array_scratch(s->count, sizeof(candidate));
 }
 
 static bool is_before(const mona_array_sort *s, array_number a, array_number b)

@@ -142,6 +142,13 @@ void mona_array_apply_float64(uint32_t function, const float *p, float *y, const
                               uint32_t count);
 float mona_array_float64(uint32_t function, float a, float b);
 
+/* Bytes of scratch for so many items. Far too many for the machine become SIZE_MAX, which planning
+ * refuses. */
+static inline size_t array_scratch(uint32_t items, size_t size)
+{
+    return items < SIZE_MAX / 16 / size ? items * size : SIZE_MAX;
+}
+
 /* ---- checks -------------------------------------------------------------------------------- */
 
 /* Whether the operator's record, of so many bytes, lies in the data section. */

@@ -31,7 +31,7 @@ typedef struct power {
     double scale, more; /* exp(x) = scale * (1 + more) */
 } power;
 
-static power power_of(double x)
+static inline power power_of(double x)
 {
     x = x < -700 ? -700 : x;
     x = x > 700 ? 700 : x;
@@ -47,10 +47,21 @@ static power power_of(double x)
     return (power){real_of_bits(exponent << 52), r * p};
 }
 
-double mona_real_exp(double x)
+static inline double exp_of(double x)
 {
     const power p = power_of(x);
     return x < -700 ? 0 : x > 700 ? REAL_INFINITY : p.scale + p.scale * p.more;
+}
+
+double mona_real_exp(double x)
+{
+    return exp_of(x);
+}
+
+void mona_real_exp_row(float *y, const float *x, float less, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        y[i] = (float)exp_of((double)(x[i] - less));
 }
 
 double mona_real_expm1(double x)

@@ -51,7 +51,9 @@ static inline double real_round(double x)
 }
 
 double mona_real_sqrt(double x);
-double mona_real_exp(double x);   /* 0 below -700, infinite above 700 */
+double mona_real_exp(double x); /* 0 below -700, infinite above 700 */
+/* y[i] = exp(x[i] - less), rounded to fp32; y may be x. */
+void mona_real_exp_row(float *y, const float *x, float less, uint32_t count);
 double mona_real_expm1(double x); /* exp(x) - 1; above 700 as for 700 */
 double mona_real_log(double x);
 double mona_real_log1p(double x); /* log(1 + x) */

@@ -104,8 +104,9 @@ array array_narrow(const array_maker *m, element_type to, bool saturate, array x
 /* Reduces over the axes of the mask, whose dimensions become 1. */
 array array_reduce(const array_maker *m, mona_type type, mona_reduction f, array x, uint32_t mask);
 
-/* e^(x - max) over their sum, along the axes of the mask. */
-array array_softmax(const array_maker *m, mona_type type, array x, uint32_t mask);
+/* Softmax or its logarithm along axes [begin, end) of x, which must be sound. */
+array array_softmax(const array_maker *m, mona_type type, mona_normalisation f, array x,
+                    uint32_t begin, uint32_t end);
 
 /* (array_pick.c) Gathers elements of a dense array: element i of the result is element places[i] -
  * 1 of x, or the fill where places[i] is 0. The places must be sums of one number per axis. */

@@ -70,35 +70,31 @@ bool import_array_global_pool(importer *im, const onnx_node *node)
 
 /* ---- softmax ------------------------------------------------------------------------------ */
 
-array array_softmax(const array_maker *m, mona_type type, array x, uint32_t mask)
+array array_softmax(const array_maker *m, mona_type type, mona_normalisation f, array x,
+                    uint32_t begin, uint32_t end)
 {
-    const array max = array_reduce(m, MONA_F32, MONA_REDUCE_MAX, x, mask);
-    const array e =
-        array_unary(m, MONA_F32, MONA_FN_EXP, array_binary(m, MONA_F32, MONA_FN_SUB, x, max));
-    return array_binary(m, type, MONA_FN_DIV, e,
-                        array_reduce(m, MONA_F32, MONA_REDUCE_SUM, e, mask));
+    const graph_array record = {
+        .kind = MONA_OP_ARRAY_NORMALISE,
+        .normalise = {.function = f,
+                      .extent = (uint32_t)array_elements(end - begin, x.dims + begin),
+                      .inner = (uint32_t)array_elements(x.rank - end, x.dims + end),
+                      .run = 1}};
+    x = array_dense(m, x);
+    return array_add(m, type, x.rank, x.dims, &record, &x, 1);
 }
 
-/* In logarithms, x - max - ln(sum). */
 bool import_array_softmax(importer *im, const onnx_node *node)
 {
     const array_maker m = {im, node};
-    const mona_type type = array_result_type(&m, 0);
     const int64_t axis = onnx_int(node, "axis", -1);
     const array x = array_in(&m, 0);
     if (!array_ok(x))
         return false;
     const uint32_t at = (uint32_t)(axis < 0 ? axis + x.rank : axis);
-    const bool flatten = node->flattens; /* see onnx_upgrade.c */
-    const uint32_t mask = flatten ? all_axes(x.rank) & ~all_axes(at) : 1u << at;
-    if (!strcmp(node->op_type, "Softmax"))
-        return array_bind(&m, 0, array_softmax(&m, type, x, mask));
-    const array max = array_reduce(&m, MONA_F32, MONA_REDUCE_MAX, x, mask);
-    const array d = array_binary(&m, MONA_F32, MONA_FN_SUB, x, max);
-    const array e = array_unary(&m, MONA_F32, MONA_FN_EXP, d);
-    const array sum = array_reduce(&m, MONA_F32, MONA_REDUCE_SUM, e, mask);
-    return array_bind(
-        &m, 0, array_binary(&m, type, MONA_FN_SUB, d, array_unary(&m, MONA_F32, MONA_FN_LOG, sum)));
+    const uint32_t end = node->flattens ? x.rank : at + 1; /* see onnx_upgrade.c */
+    const mona_normalisation f =
+        strcmp(node->op_type, "Softmax") ? MONA_NORMALISE_LOG_SOFTMAX : MONA_NORMALISE_SOFTMAX;
+    return array_bind(&m, 0, array_softmax(&m, array_result_type(&m, 0), f, x, at, end));
 }
 
 /* ---- normalisations ----------------------------------------------------------------------- */
@@ -139,53 +135,68 @@ static array scale_and_shift(const array_maker *m, mona_type type, array centred
                 : array_binary(m, type, MONA_FN_MUL, centred, factor);
 }
 
+/* Rows of x, whose next `run` elements have the next of the gains and shifts. */
+static array normalised(const array_maker *m, mona_type type, size_t extent, size_t run,
+                        const array *operands, uint32_t count)
+{
+    const graph_array record = {.kind = MONA_OP_ARRAY_NORMALISE,
+                                .normalise = {.extent = (uint32_t)extent,
+                                              .inner = 1,
+                                              .run = (uint32_t)run,
+                                              .epsilon = onnx_float(m->node, "epsilon", 1e-5f)}};
+    array dense[3];
+    for (uint32_t i = 0; i < count; i++)
+        dense[i] = array_dense(m, operands[i]);
+    return array_add(m, type, operands[0].rank, operands[0].dims, &record, dense, count);
+}
+
 /* Statistics of groups of channels in a frame; an instance is a group of one channel. */
 bool import_array_group_norm(importer *im, const onnx_node *node)
 {
     const array_maker m = {im, node};
-    const array x = array_in(&m, 0);
-    array scale = array_in(&m, 1), bias = array_in(&m, 2);
-    if (!array_ok(x) || !array_ok(scale) || !array_ok(bias))
+    const array operands[3] = {array_in(&m, 0), array_in(&m, 1), array_in(&m, 2)};
+    const array x = operands[0], scale = operands[1];
+    if (!array_ok(x) || !array_ok(scale) || !array_ok(operands[2]))
         return false;
     const int64_t groups = strcmp(node->op_type, "InstanceNormalization")
                                ? onnx_int(node, "num_groups", 1)
                                : x.dims[1];
-    int64_t rest = 1;
-    for (uint32_t i = 2; i < x.rank; i++)
-        rest *= x.dims[i];
-    const int64_t dims[4] = {x.dims[0], groups, x.dims[1] / groups, rest};
-    const bool each = scale.dims[0] != groups || groups == x.dims[1]; /* one number per channel */
-    const int64_t numbers[4] = {1, groups, each ? dims[2] : 1, 1};
-    scale = array_view(&m, scale, 4, numbers);
-    bias = array_view(&m, bias, 4, numbers);
-    const moments r = find_moments(&m, array_view(&m, x, 4, dims), 0xc);
-    return array_bind(
-        &m, 0,
-        scale_and_shift(&m, array_result_type(&m, 0), r.centred,
-                        array_binary(&m, MONA_F32, MONA_FN_DIV, scale, deviation(&m, r.variance)),
-                        &bias));
+    const size_t extent = array_elements(x.rank, x.dims) / (size_t)(x.dims[0] * groups);
+    const bool each = scale.dims[0] != groups; /* one number per channel */
+    return array_bind(&m, 0,
+                      normalised(&m, array_result_type(&m, 0), extent,
+                                 each ? extent / (size_t)(x.dims[1] / groups) : extent, operands,
+                                 3));
 }
 
 bool import_array_layer_norm(importer *im, const onnx_node *node)
 {
     const array_maker m = {im, node};
     const int64_t axis = onnx_int(node, "axis", -1);
-    const array x = array_in(&m, 0), scale = array_in(&m, 1);
     const bool shifts = import_has(node, 2);
-    const array bias = shifts ? array_in(&m, 2) : array_none;
+    const array operands[3] = {array_in(&m, 0), array_in(&m, 1),
+                               shifts ? array_in(&m, 2) : array_none};
+    const array x = operands[0], scale = operands[1], bias = operands[2];
     if (!array_ok(x) || !array_ok(scale) || (shifts && !array_ok(bias)))
         return false;
     const uint32_t at = (uint32_t)(axis < 0 ? axis + x.rank : axis);
-    const moments r = find_moments(&m, x, all_axes(x.rank) & ~all_axes(at));
-    const array by = deviation(&m, r.variance);
-    if ((array_wants(&m, 1) && !array_bind(&m, 1, r.mean)) ||
-        (array_wants(&m, 2) &&
-         !array_bind(&m, 2, array_unary(&m, MONA_F32, MONA_FN_RECIPROCAL, by))))
-        return false;
+    if (array_wants(&m, 1) || array_wants(&m, 2)) {
+        const moments r = find_moments(&m, x, all_axes(x.rank) & ~all_axes(at));
+        if ((array_wants(&m, 1) && !array_bind(&m, 1, r.mean)) ||
+            (array_wants(&m, 2) &&
+             !array_bind(&m, 2,
+                         array_unary(&m, MONA_F32, MONA_FN_RECIPROCAL, deviation(&m, r.variance)))))
+            return false;
+    }
+    const size_t extent = array_elements(x.rank - at, x.dims + at);
+    const mona_type type = array_result_type(&m, 0);
+    const bool each = array_elements(scale.rank, scale.dims) == extent &&
+                      (!shifts || array_elements(bias.rank, bias.dims) == extent);
     return array_bind(&m, 0,
-                      scale_and_shift(&m, array_result_type(&m, 0),
-                                      array_binary(&m, MONA_F32, MONA_FN_DIV, r.centred, by), scale,
-                                      shifts ? &bias : NULL));
+                      each ? normalised(&m, type, extent, 1, operands, shifts ? 3 : 2)
+                           : scale_and_shift(&m, type,
+                                             normalised(&m, MONA_F32, extent, 1, operands, 1),
+                                             scale, shifts ? &bias : NULL));
 }
 
 /* before * momentum + now * (1 - momentum) */

@@ -87,8 +87,9 @@ bool import_array_attention(importer *im, const onnx_node *node)
     const array scale = array_number(&m, MONA_F32, (double)scale_of(node, queries.dims[4]));
     const array products = array_matmul(&m, MONA_F32, queries, array_permute(keys, turned));
     const array scores = array_binary(&m, MONA_F32, MONA_FN_MUL, products, scale);
-    const array found = array_matmul(&m, array_result_type(&m, 0),
-                                     array_softmax(&m, MONA_F32, scores, 1u << 4), values);
+    const array found =
+        array_matmul(&m, array_result_type(&m, 0),
+                     array_softmax(&m, MONA_F32, MONA_NORMALISE_SOFTMAX, scores, 4, 5), values);
     if (!array_ok(found))
         return false;
     return array_bind(&m, 0, q->rank == 4 ? found : array_permute(found, back));

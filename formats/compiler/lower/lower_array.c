@@ -28,6 +28,8 @@ static size_t record_size(mona_op_kind kind)
         return sizeof(mona_array_resample);
     case MONA_OP_ARRAY_SORT:
         return sizeof(mona_array_sort);
+    case MONA_OP_ARRAY_NORMALISE:
+        return sizeof(mona_array_normalise);
     default:
         return sizeof(mona_array_gather);
     }

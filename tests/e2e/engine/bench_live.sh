@@ -38,7 +38,8 @@ same "the pace is told" "$(figure rough 'late_ms, late_every, burst, burst_every
 same "a budget gets its verdict" "$("$mona" bench --pipeline synthetic --size 64x48 --live -n 30 --fps 60 --warmup 2 --late none --burst none --budget 10s |
     grep -c PASS)" 1
 
-fails "--live alone" "--live needs --pipeline" "$mona" bench --live
+fails "--live alone" "--live works only with --pipeline" "$mona" bench --live
+fails "an option of the pipeline without one" "--strength works only with --pipeline" "$mona" bench sr_x2_fast --strength 0.3
 fails "a burst of one" "expected 2@N to N@N" "$mona" bench --pipeline synthetic --live --burst 1@4
 fails "no number of frames" "--late: expected none or" "$mona" bench --pipeline synthetic --live --late 5ms
 fails "no clip" "cannot be read" "$mona" bench --pipeline "$tmp/none.mkv" --live

@@ -272,12 +272,33 @@ static void gathers(void **state)
     spoil_case(&c);
 }
 
+static void normalisations(void **state)
+{
+    (void)state;
+    mona_array_normalise n = {.extent = 6, .inner = 1, .run = 2, .epsilon = 1e-5f};
+    array_case c = {
+        .kind = MONA_OP_ARRAY_NORMALISE,
+        .record = &n,
+        .record_bytes = sizeof n,
+        .operand_count = 3,
+        .operands = {{MONA_F16, x, 30, false}, {MONA_F32, x, 5, false}, {MONA_F32, x, 5, true}},
+        .type = MONA_F32,
+        .elements = 30};
+    spoil_case(&c);
+    c.operand_count = 1;
+    n.extent = 5;
+    n.inner = 3;
+    n.run = 1;
+    for (n.function = MONA_NORMALISE_SOFTMAX; n.function < MONA_NORMALISE_COUNT; n.function++)
+        spoil_case(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(maps),     cmocka_unit_test(picks),   cmocka_unit_test(reductions),
-        cmocka_unit_test(products), cmocka_unit_test(windows), cmocka_unit_test(resamplings),
-        cmocka_unit_test(gathers),
+        cmocka_unit_test(maps),     cmocka_unit_test(picks),          cmocka_unit_test(reductions),
+        cmocka_unit_test(products), cmocka_unit_test(windows),        cmocka_unit_test(resamplings),
+        cmocka_unit_test(gathers),  cmocka_unit_test(normalisations),
     };
     return cmocka_run_group_tests_name("array_records", tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "ops/arrays/real.h"
 #include "tests/unit/array_fixture.h"
 
 enum { MOST = 1 << 13 };
@@ -965,6 +966,82 @@ static void gathers(void **state)
     }
 }
 
+/* ---- NORMALISE ----------------------------------------------------------------------------- */
+
+/* The sum of f(row element), in the order that the format defines. */
+static double in_lanes(const double *x, uint32_t count)
+{
+    double s[8] = {0};
+    for (uint32_t i = 0; i < count; i++)
+        s[i % 8] += x[i];
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+/* Row number `row`, which `inner` divides into those of the same outer index. */
+static void normalise_row(const mona_array_normalise *n, const array_case *c, uint32_t row,
+                          float *to)
+{
+    const uint32_t first = row / n->inner * n->extent * n->inner + row % n->inner;
+    double *x = aligned(n->extent * sizeof *x), *t = aligned(n->extent * sizeof *t);
+    float most = -INFINITY;
+    for (uint32_t i = 0; i < n->extent; i++) {
+        x[i] = (double)real_element(c->operands[0].type, c->operands[0].data, first + i * n->inner);
+        most = (float)fmax((double)most, x[i]);
+    }
+    const double mean = in_lanes(x, n->extent) / n->extent;
+    for (uint32_t i = 0; i < n->extent; i++)
+        t[i] = n->function == MONA_NORMALISE_MOMENTS
+                   ? (x[i] - mean) * (x[i] - mean)
+                   : (double)(float)mona_real_exp((double)((float)x[i] - most));
+    const double sum = in_lanes(t, n->extent);
+    const double by = 1 / mona_real_sqrt(sum / n->extent + (double)n->epsilon);
+    for (uint32_t i = 0; i < n->extent; i++) {
+        const uint32_t at = first + i * n->inner, number = at / n->run;
+        const float gain = c->operand_count > 1 ? real_element(MONA_F32, c->operands[1].data,
+                                                               number % c->operands[1].elements)
+                                                : 1;
+        const float shift = c->operand_count > 2 ? real_element(MONA_F32, c->operands[2].data,
+                                                                number % c->operands[2].elements)
+                                                 : 0;
+        to[at] = (float)(n->function == MONA_NORMALISE_MOMENTS
+                             ? (x[i] - mean) * (by * (double)gain) + (double)shift
+                         : n->function == MONA_NORMALISE_SOFTMAX
+                             ? t[i] * (1 / sum)
+                             : (double)((float)x[i] - most) - mona_real_log(sum));
+    }
+    free(x), free(t);
+}
+
+static void normalisations(void **state)
+{
+    (void)state;
+    uint32_t seed = 9;
+    for (uint32_t round = 0; round < 60; round++) {
+        mona_array_normalise n = {
+            .function = round % MONA_NORMALISE_COUNT, .run = 1 + roll(&seed, 3), .epsilon = 1e-3f};
+        const bool moments = n.function == MONA_NORMALISE_MOMENTS;
+        n.extent = n.run * (1 + roll(&seed, round % 2 ? 300 : 7));
+        n.inner = moments || roll(&seed, 2) ? 1 : 1 + roll(&seed, 40);
+        const uint32_t rows = n.inner * (1 + roll(&seed, 4)), held = rows * n.extent;
+        const uint32_t numbers = 1 + roll(&seed, 20);
+        array_case c = {.kind = MONA_OP_ARRAY_NORMALISE,
+                        .record = &n,
+                        .record_bytes = sizeof n,
+                        .operand_count = moments ? 1 + roll(&seed, 3) : 1,
+                        .operands = {{roll(&seed, 2) ? MONA_F32 : MONA_F16, NULL, held, false},
+                                     {MONA_F32, NULL, numbers, false},
+                                     {MONA_F32, NULL, numbers, true}},
+                        .type = MONA_F32,
+                        .elements = held};
+        for (uint32_t i = 0; i < c.operand_count; i++)
+            c.operands[i].data = elements(c.operands[i].type, c.operands[i].elements, &seed);
+        float *expected = aligned(c.elements * sizeof *expected);
+        for (uint32_t row = 0; row < rows; row++)
+            normalise_row(&n, &c, row, expected);
+        check_case(&c, expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -972,7 +1049,7 @@ int main(void)
         cmocka_unit_test(reductions), cmocka_unit_test(reductions_of_special_numbers),
         cmocka_unit_test(products),   cmocka_unit_test(convolutions),
         cmocka_unit_test(pools),      cmocka_unit_test(resamplings),
-        cmocka_unit_test(gathers),
+        cmocka_unit_test(gathers),    cmocka_unit_test(normalisations),
     };
     return cmocka_run_group_tests_name("arrays", tests, NULL, NULL);
 }
