@@ -97,7 +97,8 @@ noise_level noise_change(const noise_work *work, noise_level found, const frame 
         return found;
     const bool fine = work->scale[0] > 0.75 * work->scale[1]; /* as noise.h has it */
     if (!before)
-        return fine || found.strength < MIN_CHANGE ? found : told(work, work->scale[2]);
+        return fine || !possible || found.strength < MIN_CHANGE ? found
+                                                                : told(work, work->scale[2]);
     const change c = find_change(work, now, before);
     if (c.moved && c.sigma < SEEN * found.sigma)
         return (noise_level){0};
