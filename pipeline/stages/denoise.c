@@ -191,8 +191,9 @@ static frame seen_by(const denoise_pass *pass, const frame *f, unsigned plane)
                    .stride = {f->stride[plane]}};
 }
 
-/* The strength for a plane, smoothed over frames. Findings from the previous frame count at once;
- * frames without one, at the beginning of a segment, keep the known strength. */
+/* The strength for a plane, smoothed over frames. Findings from the previous frame count at once.
+ * Frames without one, at the beginning of a segment, keep the known strength; what the very first one
+ * tells counts for itself alone, unless it is next to nothing. */
 static float follow_noise(const noise_job *job, unsigned plane, float *strength)
 {
     denoiser *d = job->denoiser;
@@ -202,18 +203,18 @@ static float follow_noise(const noise_job *job, unsigned plane, float *strength)
                       size.height, d->frame.bits, d->spacing, !plane && (d->still || !job->told));
     const bool compares = !plane && !d->still && d->spacing == 1;
     const bool told = compares && job->before;
-    const noise_level now = told ? noise_change(d->work, seen, job->in, job->before) : seen;
+    const noise_level now = compares ? noise_change(d->work, seen, job->in, job->before) : seen;
     float *follow = &d->strength[plane], *sigma = &d->sigma[plane];
     const bool begins =
         *follow < 0 ||
         (told && (now.strength < seen.strength / 2 || now.strength > 1.5f * *follow));
-    if (begins)
-        *follow = now.strength;
-    else if (!compares || told)
-        *follow += SMOOTHING * (now.strength - *follow);
     *sigma = begins || *sigma < 0 ? now.sigma : *sigma + SMOOTHING * (now.sigma - *sigma);
+    const float known = begins ? now.strength : *follow + SMOOTHING * (now.strength - *follow);
+    if (!compares || told || known < 1)
+        *follow = known;
     *strength = *follow;
-    return *follow < (d->still ? MIN_STILL_NOISE : MIN_NOISE) ? 0 : *follow;
+    const float used = *follow < 0 ? known : *follow;
+    return used < (d->still ? MIN_STILL_NOISE : MIN_NOISE) ? 0 : used;
 }
 
 /* The chroma of a 4:2:0 frame is considered where luma is clean. */

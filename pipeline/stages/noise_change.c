@@ -79,13 +79,14 @@ static bool may_be_noise(const noise_work *work)
     return e[3] > MIN_CHANGE && n[2] > 0.5 && n[3] > 0.45;
 }
 
-static noise_level told(const noise_work *work, const change *c)
+/* all: as in a change. */
+static noise_level told(const noise_work *work, double all)
 {
     const double grain = work->scale[0] / fmax(work->scale[2], 0.01);
     const double flat = noise_between(grain, COARSE, COARSE_FLAT, FINE, FINE_FLAT);
     const double textured = noise_between(grain, COARSE, COARSE_TEXTURED, FINE, FINE_TEXTURED);
-    const double times = noise_between(work->everywhere / c->all, 1, flat, TEXTURED, textured);
-    return (noise_level){(float)(ALL_IS * c->all), (float)fmin(times * c->all, MAX_STRENGTH)};
+    const double times = noise_between(work->everywhere / all, 1, flat, TEXTURED, textured);
+    return (noise_level){(float)(ALL_IS * all), (float)fmin(times * all, MAX_STRENGTH)};
 }
 
 noise_level noise_change(const noise_work *work, noise_level found, const frame *now,
@@ -94,11 +95,15 @@ noise_level noise_change(const noise_work *work, noise_level found, const frame 
     const bool possible = may_be_noise(work);
     if (!work->flattest || (!possible && found.strength < MIN_CHANGE))
         return found;
+    const bool fine = work->scale[0] > 0.75 * work->scale[1]; /* as noise.h has it */
+    if (!before)
+        return fine || !possible || found.strength < MIN_CHANGE ? found
+                                                                : told(work, work->scale[2]);
     const change c = find_change(work, now, before);
     if (c.moved && c.sigma < SEEN * found.sigma)
         return (noise_level){0};
     const double all = work->scale[NOISE_SCALES - 1];
     if (!possible || c.cut || c.sigma < fmax(MIN_CHANGE, LEAST * all) || c.sigma > 1.2 * all)
         return found;
-    return told(work, &c);
+    return told(work, c.all);
 }

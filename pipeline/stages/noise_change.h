@@ -19,7 +19,11 @@
  *
  * Texture that moves and was taken for noise differs by 0.12 of its sigma or less, noise by a third
  * or more. If nothing moves, the comparison says nothing, since coding may have kept the noise as
- * it was. */
+ * it was.
+ *
+ * The first frame has none before it. If noise.h finds noise that is not fine there, the third scale
+ * stands for the change: in 24 cases that is 0.25 dB short of the best strength for that frame, and
+ * noise.h's own strength, which is meant for pictures, 1.4 dB. */
 #ifndef MONA_NOISE_CHANGE_H
 #define MONA_NOISE_CHANGE_H
 
@@ -27,7 +31,7 @@
 #include "pipeline/stages/noise.h"
 
 /* found: noise_measure's estimate for the luma of `now`, whose blocks are in *work. before: the
- * previous frame. Returns the estimate to use: `found`, unless the frames say more. */
+ * previous frame, NULL: there is none. Returns the estimate to use: `found`, unless the frames say more. */
 noise_level noise_change(const noise_work *work, noise_level found, const frame *now,
                          const frame *before);
 

@@ -381,19 +381,15 @@ static frame new_grey(void)
     return f;
 }
 
-/* A frame of grey with this grain, whose standard deviation is 20; right: how far to the right. */
-static frame grained(const picture *made, uint32_t right)
+/* A frame of grey with this grain, whose standard deviation is sigma; right: how far to the right. */
+static frame grained(const picture *made, float sigma, uint32_t right)
 {
-    double squares = 0;
-    for (uint32_t y = 0; y < ROWS; y++)
-        for (uint32_t x = 0; x < COLUMNS; x++)
-            squares += (double)made->samples[y][x] * (double)made->samples[y][x];
-    const float unit = sqrtf((float)(squares / (ROWS * COLUMNS)));
+    const float unit = rms(made) / sigma;
     const frame f = new_grey();
     for (uint32_t y = 0; y < ROWS; y++)
         for (uint32_t x = 0; x < COLUMNS; x++)
             f.data[0][y * COLUMNS + x] =
-                (uint8_t)(128.5f + 20 * made->samples[y][(x + COLUMNS - right) % COLUMNS] / unit);
+                (uint8_t)(128.5f + made->samples[y][(x + COLUMNS - right) % COLUMNS] / unit);
     return f;
 }
 
@@ -403,7 +399,8 @@ static void texture_that_moves_is_no_noise(void **unused)
     (void)unused;
     noise_work *work = malloc(sizeof *work);
     picture *made = blurred_noise(1.7f), *other = enlarged_noise(4);
-    const frame now = grained(made, 0), moved = grained(made, 5), unlike = grained(other, 0);
+    const frame now = grained(made, 20, 0), moved = grained(made, 20, 5),
+                unlike = grained(other, 20, 0);
     assert_non_null(work);
     for (uint32_t i = 0; i < ROWS * COLUMNS; i++) /* a cut to something darker */
         unlike.data[0][i] -= 40;
@@ -418,6 +415,28 @@ static void texture_that_moves_is_no_noise(void **unused)
     free(unlike.data[0]);
     free(made);
     free(other);
+    free(work);
+}
+
+/* Without a frame before, coarse noise of film counts about as much as with one. */
+static void first_frames_are_told_like_others(void **unused)
+{
+    (void)unused;
+    noise_work *work = malloc(sizeof *work);
+    assert_non_null(work);
+    for (int i = 0; i < 2; i++) {
+        picture *made = i ? enlarged_noise(2) : blurred_noise(0.6f);
+        const frame now = grained(made, 5, 0), before = grained(made, 5, COLUMNS / 2);
+        const noise_level found =
+            noise_measure(work, now.data[0], COLUMNS, COLUMNS, ROWS, 8, 1, false);
+        const float first = noise_change(work, found, &now, NULL).strength;
+        const float other = noise_change(work, found, &now, &before).strength;
+        if (first < 0.9f * other || first > 1.5f * other)
+            fail_msg("a strength of %.1f, of the first frame %.1f", (double)other, (double)first);
+        free(now.data[0]);
+        free(before.data[0]);
+        free(made);
+    }
     free(work);
 }
 
@@ -495,6 +514,7 @@ int main(void)
         cmocka_unit_test(texture_is_no_noise),
         cmocka_unit_test(texture_raises_no_strength),
         cmocka_unit_test(texture_that_moves_is_no_noise),
+        cmocka_unit_test(first_frames_are_told_like_others),
         cmocka_unit_test(noise_counts_where_it_is_strongest),
         cmocka_unit_test(a_strength_is_obeyed),
     };
