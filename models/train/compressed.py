@@ -31,8 +31,9 @@ SPEED = 3  # at most so many pixels of the original a frame and axis
 QUALITIES = {"sr": (0, 18, 21, 23, 25, 27, 29, 31, 33, 35),
              "denoise": (0, 18, 21, 24, 27, 30, 32, 34, 38, 44)}
 BLUR = {"sr": 0.25, "denoise": 0}  # share of clips that have to be sharpened too
-NOISE = {"sr": (0.3, 6), "denoise": (0.3, 15)}  # share of clips to be freed of it, largest sigma
+NOISE = {"sr": (0.2, 4), "denoise": (0.3, 15)}  # share of clips to be freed of it, largest sigma
 GRAIN = {"sr": (0, 0), "denoise": (0.3, 2.5)}  # share of the others whose originals have it too
+GRAINY = 0.15, 6  # share of the pictures to be enlarged that have it, largest sigma: it moves with them
 
 
 def window(rgb, rng, soft=SOFT, seen_size=SIZE):
@@ -65,6 +66,9 @@ def window(rgb, rng, soft=SOFT, seen_size=SIZE):
 
 def moving_clip(rgb, spec, rng):
     """(planes of the frames as they will be compressed, of their originals)"""
+    if spec.task == "sr" and rng.random() < GRAINY[0]:
+        grain = noise.any_grain(rng)
+        rgb = rgb + rng.uniform(0, GRAINY[1]) * noise.plane(rgb.shape[:2], grain, rng)[..., None]
     high = window(rgb, rng, seen_size=LARGER if spec.scale > 2 else SIZE)  # patches fit into both
     low = high
     if rng.random() < BLUR[spec.task]:
