@@ -32,9 +32,9 @@
 
 /* What compression left differs from frame to frame, and enlarging makes that more visible. So frames are
  * steadied as for noise of ERROR_STEADIED times the error, but of at least LEAST_STEADIED steps, even where
- * the error is unknown or too small to be repaired; not where it is below MIN_STEADIED. Twelve clips, by
- * x264 and x265 at CRF 18, 23 and 28, then flicker less than bicubic interpolation of their input; 23 of
- * the 72 did not before. It costs 0.016 dB on average (models/train/film.py). */
+ * the error is unknown or too small to be repaired; not where it is below MIN_STEADIED. Of
+ * twelve clips by x264 and x265 at CRF 18, 23 and 28, 23 flickered more than bicubic interpolation of their
+ * input; with the same networks now none does. It costs 0.016 dB on average (models/train/film.py). */
 #define ERROR_STEADIED 0.7f
 #define LEAST_STEADIED 3.0f
 #define MIN_STEADIED 1.0f
