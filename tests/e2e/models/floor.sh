@@ -42,7 +42,7 @@ bicubic=$(quality "$tmp/bicubic.y4m")
 floor sr_x2_tiny half "$bicubic" 2.3 0.037
 floor sr_x2_fast half "$bicubic" 3.7 0.048
 floor sr_x2_best half "$bicubic" 4.6 0.040
-floor sr_x2_fast_video half "$bicubic" 2.1 0.035
+floor sr_x2_fast_video half "$bicubic" 1.8 0.035
 floor sr_x2_fast_anime half "$bicubic" 3.4 0.042
 noisy=$(quality "$tmp/noisy.y4m")
 floor denoise_fast noisy "$noisy" 5.85 0.265
