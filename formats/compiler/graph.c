@@ -122,14 +122,21 @@ void graph_count_uses(graph *g)
         count_inputs(g, i, 1);
 }
 
-bool graph_insert_node(graph *g, uint32_t i, graph_node node)
+uint32_t graph_insert_node(graph *g, uint32_t i, graph_node node, uint32_t x)
 {
-    if (!graph_add_node(g))
-        return false;
+    const graph_value like = g->values[x];
+    node.inputs[0] = x;
+    node.output = graph_add_value(g, like.name);
+    if (node.output == UINT32_MAX || !graph_add_node(g))
+        return UINT32_MAX;
     memmove(&g->nodes[i + 1], &g->nodes[i], (g->node_count - 1 - i) * sizeof *g->nodes);
     g->nodes[i] = node;
     count_inputs(g, i, 1);
-    return true;
+    graph_value *made = &g->values[node.output];
+    made->channels = like.channels;
+    made->height = like.height;
+    made->width = like.width;
+    return node.output;
 }
 
 void graph_replace_node(graph *g, uint32_t i, graph_node node)
@@ -144,6 +151,13 @@ void graph_set_input(graph *g, uint32_t i, uint32_t input, uint32_t value)
     g->values[g->nodes[i].inputs[input]].uses--;
     g->values[value].uses++;
     g->nodes[i].inputs[input] = value;
+}
+
+void graph_set_output(graph *g, uint32_t output, uint32_t value)
+{
+    g->values[g->outputs[output]].uses--;
+    g->values[value].uses++;
+    g->outputs[output] = value;
 }
 
 void graph_remove_node(graph *g, uint32_t i)
@@ -161,8 +175,8 @@ static bool computes(const graph *g, uint32_t node, uint32_t value)
 /* Searches from where the node was last seen, as nodes seldom move far. */
 uint32_t graph_producer(const graph *g, uint32_t value)
 {
-    const graph_value *v = &g->values[value];
-    uint32_t *place = &g->values[value].place;
+    graph_value *v = &g->values[value];
+    uint32_t *place = &v->place;
     if (v->data || v->elements || graph_is_input(g, value))
         return UINT32_MAX;
     for (uint32_t d = 0; d <= *place || *place + d < g->node_count; d++) {

@@ -8,7 +8,7 @@
  * array, only the number of elements and their type are stored here; the operators' own records
  * describe how they are indexed. TO_ARRAY and TO_MAP convert between the two.
  *
- * Import fills nodes in place. After it has called graph_count_uses, inputs change only through
+ * Import fills nodes in place. After it has called graph_count_uses, inputs and outputs change only through
  * functions of this file, which keep `uses` right.
  *
  * All memory belongs to the graph and lives until graph_free. */
@@ -251,12 +251,14 @@ uint32_t graph_add_array(graph *g, const char *name, mona_type type, size_t coun
 graph_node *graph_add_node(graph *g);
 /* Counts the uses of all values. */
 void graph_count_uses(graph *g);
-/* Inserts a node before node i. False: as above. */
-bool graph_insert_node(graph *g, uint32_t i, graph_node node);
+/* Inserts a copy of a node with input x before node i. Returns its result, which gets x's name and size;
+ * UINT32_MAX: out of memory or too many. */
+uint32_t graph_insert_node(graph *g, uint32_t i, graph_node node, uint32_t x);
 void graph_replace_node(graph *g, uint32_t i, graph_node node);
 /* Removes node i; later ones move up. */
 void graph_remove_node(graph *g, uint32_t i);
 void graph_set_input(graph *g, uint32_t i, uint32_t input, uint32_t value);
+void graph_set_output(graph *g, uint32_t output, uint32_t value);
 
 /* Index of the node that computes a value. UINT32_MAX: it is an input or a constant. */
 uint32_t graph_producer(const graph *g, uint32_t value);

@@ -35,23 +35,6 @@ static bool moves(const graph *g, const graph_node *node)
            (node->kind == GRAPH_CONCAT && !graph_packs(g, node));
 }
 
-/* Inserts a copy of `from` with input x before node i. Its result gets x's name and size.
- * UINT32_MAX: out of memory. */
-static uint32_t insert_before(graph *g, uint32_t i, graph_node from, uint32_t x)
-{
-    const graph_value like = g->values[x];
-    const uint32_t made = graph_add_value(g, like.name);
-    from.inputs[0] = x;
-    from.output = made;
-    if (made == UINT32_MAX || !graph_insert_node(g, i, from))
-        return UINT32_MAX;
-    graph_value *v = &g->values[made];
-    v->channels = like.channels;
-    v->height = like.height;
-    v->width = like.width;
-    return made;
-}
-
 /* Moves QUANTIZE i from the result of node p to its inputs. */
 static bool lift(graph *g, uint32_t i, uint32_t p)
 {
@@ -59,7 +42,7 @@ static bool lift(graph *g, uint32_t i, uint32_t p)
     g->nodes[p].output = quantize.output;
     graph_remove_node(g, i);
     for (uint32_t k = 0; k < g->nodes[p].input_count; k++, p++) {
-        const uint32_t made = insert_before(g, p, quantize, g->nodes[p].inputs[k]);
+        const uint32_t made = graph_insert_node(g, p, quantize, g->nodes[p].inputs[k]);
         if (made == UINT32_MAX)
             return false;
         graph_set_input(g, p + 1, k, made);
@@ -177,7 +160,7 @@ static bool is_prequantised(const graph *g, uint32_t value)
 static uint32_t copy_before(graph *g, uint32_t i, uint32_t x, const char *name)
 {
     const graph_node copy = {.name = name, .op_type = "DequantizeLinear", .input_count = 1};
-    const uint32_t made = insert_before(g, i, copy, x);
+    const uint32_t made = graph_insert_node(g, i, copy, x);
     if (made == UINT32_MAX)
         return UINT32_MAX;
     g->values[made].prequantised = (value_format){MONA_F16, 1, 0};
@@ -261,10 +244,9 @@ static bool widen_output(graph *g, const compiler_options *o, uint32_t output)
     const uint32_t made = copy_before(g, at, value, g->values[value].name);
     if (made == UINT32_MAX)
         return false;
-    if (before == UINT32_MAX) {
-        g->values[value].uses--;
-        g->values[g->outputs[output] = made].uses++;
-    } else
+    if (before == UINT32_MAX)
+        graph_set_output(g, output, made);
+    else
         graph_set_input(g, before + 1, 0, made);
     return true;
 }

@@ -47,23 +47,17 @@ static uint32_t shifted_operand(const graph *g, uint32_t i)
 static bool add_shift(graph *g, uint32_t i, uint32_t k, float *scale, float *shift)
 {
     const graph_node sum = g->nodes[i];
-    const graph_value like = g->values[sum.inputs[k]];
-    const uint32_t made = graph_add_value(g, like.name);
     const graph_node node = {.kind = GRAPH_AFFINE,
                              .name = sum.name,
                              .op_type = sum.op_type,
                              .input_count = 1,
-                             .inputs = {sum.inputs[k]},
-                             .output = made,
                              .affine = {scale, shift}};
-    if (made == UINT32_MAX || !graph_insert_node(g, i, node))
+    const uint32_t made = graph_insert_node(g, i, node, sum.inputs[k]);
+    if (made == UINT32_MAX)
         return false;
     graph_set_input(g, i + 1, k, made);
-    graph_value *v = &g->values[made];
-    v->channels = like.channels;
-    v->height = like.height;
-    v->width = like.width;
-    v->prequantised = (value_format){MONA_F16, 1, 0}; /* an 8-bit format would round once more */
+    g->values[made].prequantised =
+        (value_format){MONA_F16, 1, 0}; /* an 8-bit format would round once more */
     return true;
 }
 
