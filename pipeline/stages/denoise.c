@@ -32,9 +32,9 @@
 
 /* What compression left differs from frame to frame, and enlarging makes that more visible. So frames are
  * steadied as for noise of ERROR_STEADIED times the error, but of at least LEAST_STEADIED steps, even where
- * the error is unknown or too small to be repaired; not where it is below MIN_STEADIED. Of
- * twelve clips by x264 and x265 at CRF 18, 23 and 28, 23 flickered more than bicubic interpolation of their
- * input; with the same networks now none does. It costs 0.016 dB on average (models/train/film.py). */
+ * the error is unknown or too small to be repaired; not where it is below MIN_STEADIED. Of twelve clips by
+ * x264 and x265 at CRF 18, 23 and 28, 23 flickered more than bicubic interpolation of their input; with the
+ * same networks none does now. It costs 0.016 dB on average (models/train/film.py). */
 #define ERROR_STEADIED 0.7f
 #define LEAST_STEADIED 3.0f
 #define MIN_STEADIED 1.0f
@@ -387,11 +387,12 @@ static mona_status run_pass(denoiser *d, mona_stream *stream, noise_job *job)
     return status;
 }
 
-/* Quantisers go up and down from frame to frame; detail that came and went with them would flicker. */
+/* Quantisers go up and down from frame to frame; detail that came and went with them would flicker. What
+ * is unknown stays so. */
 static float follow_error(denoiser *d, float error)
 {
     if (error <= 0)
-        return 0;
+        return error;
     d->error += d->error < 0 ? error - d->error : SMOOTHING * (error - d->error);
     return d->error;
 }
@@ -408,7 +409,6 @@ mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, c
     mona_status status = MONA_OK;
     const float followed = d->compressed ? follow_error(d, error) : 0;
     const float repaired = followed < MIN_ERROR ? 0 : followed;
-    const float steadied = steadied_for(d->compressed && error < 0 ? error : followed);
     for (unsigned p = 0; p < runs(d) && !status; p++) {
         noise_job *job = &d->jobs[slot][p];
         job->pass = p ? &d->chroma : &d->luma;
@@ -418,7 +418,7 @@ mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, c
         job->previous = previous;
         job->told = error > 0;
         job->error = repaired * (p ? CHROMA_ERROR : 1);
-        job->steadied = steadied;
+        job->steadied = steadied_for(followed);
         job->follows = d->error;
         status = run_pass(d, stream, job);
     }
