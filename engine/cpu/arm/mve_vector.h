@@ -188,6 +188,11 @@ INLINE vf vf_round(vf v)
     return EACH(v, rounded);
 }
 
+INLINE vf round_11_bits(vf v)
+{
+    return vf_round(v);
+}
+
 INLINE vf vf_half(vf v)
 {
     return vf_round(vf_clamp(v, -65504, 65504));

@@ -11,16 +11,19 @@
  *   zip8_low(a, b)        the elements of 8 bits of the lower halves of a and b, alternating
  *   zip16_low, zip32_low, zip64_low      the same for elements of 16, 32 and 64 bits
  *   zip8_high ... zip64_high             the same for the upper halves
+ *   add_floats(a, b)      the sums of the 4 floats in each
  *
  * `vf`, 16 floats:
  *   vf_set1(x), vf_load(p), vf_store(p, v), vf_add(a, b), vf_mul(a, b), vf_and(a, b)
  *   vf_sub(a, b), vf_div(a, b), vf_power2(v), see functions.h
  *   vf_max(a, b)          a > b ? a : b
  *   vf_min(a, b)          a < b ? a : b
- *   vf_round(v)           rounded to fp16; v must lie in fp16's range
+ *   vf_round(v)           rounded to fp16; beyond its range an infinity
+ *   round_11_bits(v)      the same, except for subnormals of fp16 and the sign of zeros
  *   vf_half(v)            the same, saturating; v holds no NaN
  *   vf_clean(v)           each NaN replaced by 0
  *   vf_first(v, n)        lanes from n on replaced by 0
+ *   vf_sums(v)            4 floats, of which i is (v[i] + v[i + 8]) + (v[i + 4] + v[i + 12])
  *   vf_from_s32(p)        from 16 s32 at p
  *   vf_u8(v), vf_s8(v)    from the 16 elements of a v16
  *   vf_u16(p), vf_f16(p)  from 16 elements at p

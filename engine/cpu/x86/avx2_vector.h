@@ -94,6 +94,13 @@ INLINE vf vf_and(vf a, vf b)
     return (vf){_mm256_and_ps(a.l, b.l), _mm256_and_ps(a.h, b.h)};
 }
 
+INLINE v16 vf_sums(vf v)
+{
+    const __m256 eight = _mm256_add_ps(v.l, v.h);
+    return add_floats(_mm_castps_si128(_mm256_castps256_ps128(eight)),
+                      _mm_castps_si128(_mm256_extractf128_ps(eight, 1)));
+}
+
 INLINE vf from_s32(__m256i low, __m256i high)
 {
     return (vf){_mm256_cvtepi32_ps(low), _mm256_cvtepi32_ps(high)};
@@ -116,6 +123,13 @@ INLINE vf vf_round(vf v)
 {
     return (vf){_mm256_cvtph_ps(_mm256_cvtps_ph(v.l, ROUND)),
                 _mm256_cvtph_ps(_mm256_cvtps_ph(v.h, ROUND))};
+}
+
+/* As avx512_epilogue.h derives it. */
+INLINE vf round_11_bits(vf t)
+{
+    const vf power = vf_set1(8192);
+    return vf_fmadd(t, power, vf_fnmadd(t, power, t));
 }
 
 INLINE vf vf_half(vf v)

@@ -65,6 +65,13 @@ INLINE vf vf_and(vf a, vf b)
     return _mm512_and_ps(a, b);
 }
 
+INLINE v16 vf_sums(vf v)
+{
+    const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+    return add_floats(_mm_castps_si128(_mm256_castps256_ps128(eight)),
+                      _mm_castps_si128(_mm256_extractf128_ps(eight, 1)));
+}
+
 INLINE vf vf_from_s32(const int32_t *p)
 {
     return _mm512_cvtepi32_ps(_mm512_loadu_si512(p));
@@ -83,6 +90,13 @@ INLINE __m256i to_half(vf v)
 INLINE vf vf_round(vf v)
 {
     return _mm512_cvtph_ps(to_half(v));
+}
+
+/* As avx512_epilogue.h derives it. */
+INLINE vf round_11_bits(vf t)
+{
+    const vf power = vf_set1(8192);
+    return _mm512_fmadd_ps(t, power, _mm512_fnmadd_ps(t, power, t));
 }
 
 INLINE vf vf_half(vf v)
