@@ -202,6 +202,16 @@ static void remember_reached(input *in)
     if (time != AV_NOPTS_VALUE)
         in->reached = FFMAX(in->reached, av_rescale_q(time + FFMAX(packet->duration, 0), time_base,
                                                       AV_TIME_BASE_Q));
+    in->packet_end = packet->pos + packet->size;
+}
+
+/* At the end: libav silently leaves out the last frame of a y4m if it is incomplete. */
+static bool check_last_frame(input *in, pipeline_error *error)
+{
+    const bool counts = !in->live.on && in->packet_end > 0 && in->format->pb &&
+                        !strcmp(in->format->iformat->name, "yuv4mpegpipe");
+    return !counts || avio_tell(in->format->pb) <= in->packet_end ||
+           lose_packet(in, AVERROR_INVALIDDATA, error);
 }
 
 /* Reads the next packet. Damage is skipped and counted; an error of the system is a failure. */
@@ -228,7 +238,8 @@ static input_result read_packet(input *in, pipeline_error *error)
             return INPUT_FAILED;
         }
         if (code == AVERROR_EOF || errors == MAX_READ_ERRORS)
-            return check_length(in, error) ? INPUT_END : INPUT_FAILED;
+            return check_last_frame(in, error) && check_length(in, error) ? INPUT_END
+                                                                          : INPUT_FAILED;
         if (!lose_packet(in, code, error))
             return INPUT_FAILED;
     }

@@ -56,11 +56,12 @@ typedef struct input {
     bool adapted;              /* frames of another size or format were converted */
     bool as_decoded;           /* as in the settings */
     bool stop_on_error;
-    int64_t start;    /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
-    int64_t end;      /* the same unit; INT64_MAX: no end */
-    int64_t next_pts; /* the time of the next frame if it has no timestamp */
-    int64_t last_pts; /* of the latest frame */
-    int64_t reached;  /* where the packets read so far end, in AV_TIME_BASE units */
+    int64_t start;      /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
+    int64_t end;        /* the same unit; INT64_MAX: no end */
+    int64_t next_pts;   /* the time of the next frame if it has no timestamp */
+    int64_t last_pts;   /* of the latest frame */
+    int64_t reached;    /* where the packets read so far end, in AV_TIME_BASE units */
+    int64_t packet_end; /* where the last packet ends in the file, in bytes */
     bool draining;
     uint64_t video_packets;  /* that came in */
     uint64_t video_bytes;    /* of these */

@@ -254,3 +254,9 @@ for name in $(! full || echo long.mkv) long.mp4; do
     enhance "$tmp/cut_$name" -o "$tmp/out.mkv" --on-error stop
     same "$name cut in half, --on-error stop: status 1 and no file" "$? $([ -e "$tmp/out.mkv" ] && echo file)" "1 "
 done
+head -c $(($(wc -c < "$tmp/scene.y4m") - 100)) "$tmp/scene.y4m" > "$tmp/cut.y4m"
+enhance "$tmp/cut.y4m" -o "$tmp/out.mkv"
+same "a y4m that ends in the middle of a frame: it is said" "$? $(grep -c '1 packet could not be decoded' "$tmp/log")" "0 1"
+rm -f "$tmp/out.mkv"
+enhance "$tmp/cut.y4m" -o "$tmp/out.mkv" --on-error stop
+same "the same, --on-error stop: status 1 and no file" "$? $([ -e "$tmp/out.mkv" ] && echo file)" "1 "
