@@ -40,6 +40,31 @@ static job *take_live_job(video *v)
     return j;
 }
 
+static bool enter(video *v, job *j)
+{
+    const mona_status status = processor_enqueue(&v->processor, &j->work);
+    if (status)
+        return pipeline_fail(&v->decode_error, "computing failed: %s", pipeline_reason(status));
+    return channel_push(&v->busy, j);
+}
+
+static bool enter_first(video *v)
+{
+    job *j = v->first;
+    v->first = NULL;
+    return !j || enter(v, j);
+}
+
+/* The first frame has none before it by which to tell noise from texture. It waits for the second one where
+ * frames need not be in time. */
+static bool waits(const video *v)
+{
+    const enhance_settings *s = v->settings;
+    const bool in_time = s->live || s->encoder.low_latency || (s->probe && s->probe->arrive);
+    return v->processor.stages.filled == 1 && video_jobs(v) > 1 && !in_time &&
+           !output_done(&v->out);
+}
+
 static bool submit(video *v)
 {
     const AVFrame *decoded = v->in.frame;
@@ -51,7 +76,7 @@ static bool submit(video *v)
                           .error = v->in.photo.result
                                        ? v->in.photo.image.compression
                                        : quantiser_error(decoded, v->in.decoder->codec_id)};
-    mona_status status = processor_fill(&v->processor, &work);
+    const mona_status status = processor_fill(&v->processor, &work);
     if (status)
         return pipeline_fail(&v->decode_error, "computing failed: %s", pipeline_reason(status));
 
@@ -78,11 +103,12 @@ static bool submit(video *v)
         work.planes = (const uint8_t *const *)j->source->data;
         work.strides = j->source->linesize;
     }
-    status = processor_enqueue(&v->processor, &work);
-    if (status)
-        return pipeline_fail(&v->decode_error, "computing failed: %s", pipeline_reason(status));
     j->work = work;
-    return channel_push(&v->busy, j);
+    if (waits(v)) {
+        v->first = j;
+        return true;
+    }
+    return enter_first(v) && enter(v, j);
 }
 
 /* Decodes the next frame into v->in.frame. False: there are no more, or an error. */
@@ -118,6 +144,7 @@ static void *decode_all(void *argument)
             break;
         frames++;
     }
+    enter_first(v);
     v->ends_early = ends(v, frames);
     if (limit && frames == limit)
         input_copy_until(&v->in, v->in.frame->pts + avframe_duration(v->in.frame),

@@ -31,6 +31,7 @@ typedef struct video {
     chain_memory memory;        /* after the last frame that was encoded */
     char work[RESUME_KEY_TEXT]; /* what must be the same when a run is resumed */
     job jobs[CHAIN_OUTPUTS];
+    job *first;         /* it waits for the second frame; NULL: it does not */
     channel idle, busy; /* jobs waiting for a frame; jobs in the order of their frames */
     bool ends_early;    /* all frames that are wanted came; the input may have more */
     atomic_bool stop;

@@ -273,6 +273,13 @@ static bool check_resize(const ac_isa *isa, char *detail, size_t room)
     return ok;
 }
 
+/* A scale on either side of the limits of tame rows (vector_elementwise.h), and between these. */
+static float usual_scale(mona_type type)
+{
+    const float power = (float)PICK(1, 1 << 2, 1 << 12, 1 << 18, 1 << 24, 1 << 28);
+    return type == MONA_F16 ? 1 : (float)PICK(1024, 1025, 2047, between(1024, 2048)) / power;
+}
+
 static bool check_elementwise(const ac_isa *isa, char *detail, size_t room)
 {
     const ac_target *target = chance(4) ? &ac_target_ascend310 : &ac_target_host;
@@ -307,6 +314,14 @@ static bool check_elementwise(const ac_isa *isa, char *detail, size_t room)
                 .output_scale = ac_f32_from_f16(file.output_scale),
             },
     };
+    if (chance(2)) {
+        e.scale_a = usual_scale(types[0]);
+        e.scale_b = usual_scale(types[1]);
+        e.epilogue.output_scale =
+            (float)PICK(4, 1 << 2, 1 << 7, 1 << 9, 1 << 21, 1 << 24, between(1 << 7, 1 << 20)) /
+            512;
+        e.epilogue.output_scale = ac_f16_round(e.epilogue.output_scale);
+    }
     const uint32_t b_channels = e.broadcast_b ? 1 : channels;
     row_buffer a =
         random_row(types[0], ac_target_c0(target, types[0], channels), channels, pixels, f);

@@ -209,6 +209,8 @@ typedef struct row_call {
     ac_pack_row pack;
     ac_unpack_row unpack;
     ac_resize_row resize;
+    ac_elementwise_row elementwise;
+    ac_normalise_row normalise;
 } row_call;
 
 static void call_pack(void *argument)
@@ -227,6 +229,57 @@ static void call_resize(void *argument)
 {
     const row_call *c = argument;
     c->isa->resize_row(&c->resize);
+}
+
+static void call_elementwise(void *argument)
+{
+    const row_call *c = argument;
+    c->isa->elementwise_row(&c->elementwise);
+}
+
+static void call_normalise(void *argument)
+{
+    const row_call *c = argument;
+    c->isa->normalise_row(&c->normalise);
+}
+
+/* Products of two maps, of a map and one pixel, and normalised channels. */
+static void bench_channels(const ac_isa *isa, mona_type type)
+{
+    enum { N = BENCH_PIXELS, CHANNELS = 32 };
+    static float gain[CHANNELS], shift[CHANNELS];
+    const float zero = type == MONA_U8 ? 100 : 0;
+    const row_buffer a = random_row(type, 16, CHANNELS, N, PLAIN);
+    const row_buffer b = random_row(type, 16, CHANNELS, N, PLAIN);
+    const row_buffer out = new_row(type, 16, CHANNELS, N);
+    row_call c = {
+        .isa = isa,
+        .elementwise = {.multiply = true,
+                        .a = a.row,
+                        .b = b.row,
+                        .output = out.row,
+                        .channels = CHANNELS,
+                        .pixels = N,
+                        .scale_a = type == MONA_F16 ? 1 : 0.25f,
+                        .scale_b = type == MONA_F16 ? 1 : 0.0625f,
+                        .zero_a = zero,
+                        .zero_b = zero,
+                        .zero = zero,
+                        .epilogue = {.output_scale = type == MONA_F16 ? 1 : 8}},
+        .normalise = {a.row, out.row, CHANNELS, N, 0.25f, gain, shift},
+    };
+    char what[64];
+    const double samples = 1e-9 * N * CHANNELS;
+    for (int one = 0; one < 2; one++) {
+        c.elementwise.one_pixel_b = one;
+        snprintf(what, sizeof what, "%s %s", one ? "mul by a pixel" : "mul", mona_type_name(type));
+        bench_line(isa, what, samples / best_time(call_elementwise, &c), "Gsample/s", 0);
+    }
+    snprintf(what, sizeof what, "normalise %s", mona_type_name(type));
+    bench_line(isa, what, samples / best_time(call_normalise, &c), "Gsample/s", 0);
+    free(a.memory);
+    free(b.memory);
+    free(out.memory);
 }
 
 /* Planes of 8 bits: the loads and stores of the shipped networks, and chroma doubled by bicubic. */
@@ -304,5 +357,7 @@ static void bench_isa(const ac_isa *isa)
     };
     for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++)
         bench_conv(isa, &layers[i]);
+    bench_channels(isa, MONA_U8);
+    bench_channels(isa, MONA_F16);
     bench_rows(isa);
 }

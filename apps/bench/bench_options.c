@@ -151,7 +151,7 @@ static const option options[] = {
     {"--ablate", NULL, OPTION_FLAG, FIELD(ablate), NULL, running,
      .help = "measure what each of the engine's optimisations is worth, by leaving it out"},
     {"--onnx", NULL, OPTION_FILE, FIELD(onnx), "FILE.onnx", running,
-     .help = "the ONNX file that the model was compiled from, for --ablate (default: the one "
+     .help = "the ONNX file that the model was compiled from (default: the one "
              "beside it)",
      .needs = "--ablate"},
     {"--peak", NULL, OPTION_FLAG, FIELD(peak), NULL, running,

@@ -64,8 +64,9 @@ bool help_begins_group(const command *line, const option *row)
 
 const char *help_text(const option *row, char *buffer, size_t size)
 {
-    snprintf(buffer, size, "%s%s%s%s", row->help, row->initial ? " (default " : "",
-             row->initial ? row->initial : "", row->initial ? ")" : "");
+    snprintf(buffer, size, "%s%s%s%s%s%s", row->help, row->initial ? " (default " : "",
+             row->initial ? row->initial : "", row->initial ? ")" : "",
+             row->needs ? "; only with " : "", row->needs ? row->needs : "");
     return buffer;
 }
 

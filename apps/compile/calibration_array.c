@@ -53,10 +53,16 @@ static bool is_whole(const array_file *f)
                      expected, (int64_t)found);
 }
 
+/* Whether an input is a list of numbers, which may come in any shape. */
+static bool is_list(const compiler_tensor *t)
+{
+    return t->array || (t->height == 1 && t->width == 1);
+}
+
 static bool unsuitable(const array_file *f, const compiler_tensor *t)
 {
     char wanted[96], found[NPY_MAX_RANK * 21 + 2] = "";
-    if (t->array)
+    if (is_list(t))
         snprintf(wanted, sizeof wanted, "%u numbers", t->channels * t->height * t->width);
     else if (t->height && t->width)
         snprintf(wanted, sizeof wanted, "%ux%ux%u", t->channels, t->height, t->width);
@@ -80,14 +86,14 @@ static void take_sides(array_file *f)
     f->sides = (reference_array){(uint32_t)sides[0], (uint32_t)sides[1], (uint32_t)sides[2], NULL};
 }
 
-/* How the shape is divided into inputs. For maps, the last three sides are those of the input; for
- * arrays, only the number of elements is known. Several inputs follow one another along the first
+/* How the shape is divided into inputs. For maps, the last three sides are those of the input; of
+ * a list, only the number of elements is known. Several inputs follow one another along the first
  * side. */
 static bool divide(array_file *f, const compiler_tensor *t)
 {
     const npy_array *a = &f->array;
     take_sides(f);
-    if (t->array)
+    if (is_list(t))
         f->sides = (reference_array){t->channels, t->height, t->width, NULL};
     const reference_array *s = &f->sides;
     const bool suits = s->channels == t->channels && s->height && s->width &&
@@ -97,7 +103,7 @@ static bool divide(array_file *f, const compiler_tensor *t)
     if (!suits || !a->count || a->count % each)
         return unsuitable(f, t);
     f->count = a->count / each;
-    return f->count == 1 || (a->shape[0] == f->count && (t->array || a->rank == 4)) ||
+    return f->count == 1 || (a->shape[0] == f->count && (is_list(t) || a->rank == 4)) ||
            unsuitable(f, t);
 }
 

@@ -213,11 +213,16 @@ void precision_print(const precision_request *r, const compiler *model,
 {
     if (strcmp(r->precision, "auto"))
         return;
+    if (!compiler_layer_count(model)) {
+        puts("  no layer can be int8, so there was nothing to choose");
+        return;
+    }
     const compiler_choice *c = &result->choice;
     const bool decibel = result->unit == ACCURACY_LOSS_DECIBEL;
     print_layers(model, result);
-    printf("%u plans on %zu samples, at most %g %s, cost on %s:\n", c->trials, result->judged,
-           result->max_drop * (decibel ? 1 : 100), decibel ? "dB" : "%", r->target);
+    printf("%u plans on %zu sample%s, at most %g %s, cost on %s:\n", c->trials, result->judged,
+           result->judged == 1 ? "" : "s", result->max_drop * (decibel ? 1 : 100),
+           decibel ? "dB" : "%", r->target);
     print_plan("fp16", result, c->fp16, c->fp16_cost);
     print_plan("int8", result, c->int8, c->int8_cost);
     print_plan("auto", result, c->chosen, c->chosen_cost);

@@ -209,7 +209,7 @@ static const option options[] = {
      .help = "print the list again every SECONDS, until interrupted", .minimum = 0.01,
      .maximum = 86400},
     {"--times", "-n", OPTION_WHOLE, offsetof(arguments, times), "N", "Output",
-     .help = "with --watch: stop after N times", .minimum = 1, .maximum = 1e9, .needs = "--watch"},
+     .help = "stop after N times", .minimum = 1, .maximum = 1e9, .needs = "--watch"},
     {"--peak", NULL, OPTION_FLAG, offsetof(arguments, peak), NULL, "Output",
      .help = "measure the peak speed of each device in every precision, which takes some seconds"},
     {"--check", NULL, OPTION_FLAG, offsetof(arguments, check), NULL, "Output",

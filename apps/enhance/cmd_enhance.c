@@ -282,8 +282,7 @@ static const option options[] = {
      .help = "enhance many files, folders or 'patterns*' into FOLDER; manifest.json there says how "
              "each file went"},
     {"--recursive", NULL, OPTION_FLAG, offsetof(arguments, recursive), NULL, files,
-     .help = "with --out-dir: go into subfolders too, and keep their names in FOLDER",
-     .needs = "--out-dir"},
+     .help = "go into subfolders too, and keep their names in FOLDER", .needs = "--out-dir"},
     {"--raw", NULL, OPTION_STRING, offsetof(arguments, raw), "WxH:FORMAT:RATE", files,
      .help = "read frames without a header, for example 1280x720:yuv420p:25"},
     {"--fps", "-r", OPTION_STRING, offsetof(arguments, rate), "RATE", files,
@@ -294,8 +293,8 @@ static const option options[] = {
      .help = "save finished segments in OUT.resume; after an interruption, the same command "
              "continues from them"},
     {"--segment", NULL, OPTION_WHOLE, offsetof(arguments, segment_frames), "N", files,
-     .help = "frames in each segment of --resume (default: a few seconds' worth)", .minimum = 1,
-     .maximum = 1e6, .needs = "--resume"},
+     .help = "frames in each segment (default: a few seconds' worth)", .minimum = 1, .maximum = 1e6,
+     .needs = "--resume"},
     {"--drop-unsupported", NULL, OPTION_FLAG, offsetof(arguments, drop_unsupported), NULL, files,
      .help = "leave out what the container cannot hold, instead of stopping"},
     ENHANCE_PART_OPTIONS(offsetof(arguments, shared), files),
@@ -309,14 +308,13 @@ static const option options[] = {
          "connection breaks, give each frame out before the next comes in, and complete OUT when "
          "interrupted"},
     {"--max-delay", NULL, OPTION_TIME, offsetof(arguments, max_delay), "TIME", living,
-     .help = "with --live: leave a frame out that would be this late when its work begins, because "
+     .help = "leave a frame out that would be this late when its work begins, because "
              "the frames before took too long",
      .initial = "0.05", .needs = "--live"},
     {"--reconnect", NULL, OPTION_TIME, offsetof(arguments, reconnect), "TIME", living,
-     .help = "with --live: how long to try to connect again; 0: not at all", .initial = "30",
-     .needs = "--live"},
+     .help = "how long to try to connect again; 0: not at all", .initial = "30", .needs = "--live"},
     {"--stall", NULL, OPTION_TIME, offsetof(arguments, stall), "TIME", living,
-     .help = "with --live: a connection without data for so long counts as broken", .initial = "5",
+     .help = "a connection without data for so long counts as broken", .initial = "5",
      .needs = "--live"},
     {"--metrics", NULL, OPTION_FILE, offsetof(arguments, metrics), "FILE", living,
      .help = "write frames, drops, latency and sensors into FILE every second, as OpenMetrics text "
@@ -336,8 +334,8 @@ static const option options[] = {
      .help =
          "print the plan (stages, sizes, memory, streams), and the speed and the result's bytes as "
          "measured on a few seconds of the input; write nothing"},
-    {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, looking,
-     .help = "with --dry-run: print JSON", .needs = "--dry-run"},
+    {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, looking, .help = "print JSON",
+     .needs = "--dry-run"},
     {"--progress", NULL, OPTION_CHOICE, offsetof(arguments, progress), PROGRESS_STYLES, "Other",
      .help = "on standard error: a bar for terminals, a plain line every 5 s, or JSON lines",
      .initial = "auto"},

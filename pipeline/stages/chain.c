@@ -85,7 +85,7 @@ static uint64_t last_reader(const chain *c, unsigned edge, uint64_t n)
 
 mona_status chain_input(chain *c, frame **in)
 {
-    uint64_t n = c->entered;
+    const uint64_t n = c->filled++;
     *in = &c->edges[0][n % c->slots[0]];
     if (n < c->slots[0])
         return MONA_OK;
@@ -113,6 +113,13 @@ static const frame *frame_before(const chain *c, unsigned edge, uint64_t n)
     return first || slots < 2 ? NULL : &c->edges[edge][(n - 1) % slots];
 }
 
+/* The frame to compare frame n with on an edge: the previous one or, for the very first, the next if it has
+ * been filled; NULL: there is none. */
+static const frame *frame_beside(const chain *c, unsigned edge, uint64_t n)
+{
+    return !n && !edge && c->filled > 1 ? &c->edges[0][1] : frame_before(c, edge, n);
+}
+
 static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, const frame *in,
                                 const frame *out)
 {
@@ -122,6 +129,7 @@ static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, c
     const stage_work work = {.in = in,
                              .out = out,
                              .before = frame_before(c, i, n),
+                             .beside = frame_beside(c, i, n),
                              .previous = frame_before(c, i + 1, n),
                              .error = error,
                              .slot = (unsigned)(n % STAGE_SLOTS)};

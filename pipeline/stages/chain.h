@@ -43,7 +43,7 @@ typedef struct chain {
     unsigned slots[CHAIN_MAX_STAGES + 1]; /* of each edge */
     frame_memory memory;                  /* of all slots */
     size_t memory_bytes;
-    uint64_t entered;            /* the number of frames so far */
+    uint64_t filled, entered;    /* the numbers of frames so far */
     uint64_t fresh;              /* stages forget after this many; 0: never */
     const pipeline_probe *probe; /* NULL: none */
     chain_turn turns[CHAIN_MAX_STAGES][STAGE_SLOTS];
@@ -60,10 +60,11 @@ void chain_watch(chain *c, const pipeline_probe *probe);
 /* The format of the frames that leave the chain. */
 frame_format chain_format(const chain *c);
 
-/* Waits until the slot of the next frame to enter is free, and returns it. */
+/* Waits until the slot of the next frame is free, and returns it to be filled. The first two frames may be
+ * filled before the first one is enqueued. */
 mona_status chain_input(chain *c, frame **in);
 
-/* Enqueues the frame filled last. error: RMS of what compression left in it, in steps of 8 bits; negative:
+/* Enqueues the next of the frames that were filled. error: RMS of what compression left in it, in steps of 8 bits; negative:
  * unknown, but there may be some. *done is reached when the result lies in its output slot, which must be
  * free. */
 mona_status chain_enqueue(chain *c, float error, mona_event **done);

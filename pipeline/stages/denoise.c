@@ -202,8 +202,8 @@ static float follow_noise(const noise_job *job, unsigned plane, float *strength)
         noise_measure(d->work, job->in->data[plane], job->in->stride[plane], size.width,
                       size.height, d->frame.bits, d->spacing, !plane && (d->still || !job->told));
     const bool compares = !plane && !d->still && d->spacing == 1;
-    const bool told = compares && job->before;
-    const noise_level now = compares ? noise_change(d->work, seen, job->in, job->before) : seen;
+    const bool told = compares && job->beside;
+    const noise_level now = compares ? noise_change(d->work, seen, job->in, job->beside) : seen;
     float *follow = &d->strength[plane], *sigma = &d->sigma[plane];
     const bool begins =
         *follow < 0 ||
@@ -404,7 +404,7 @@ static float steadied_for(float error)
 }
 
 mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, const frame *out,
-                            const frame *before, const frame *previous, float error, unsigned slot)
+                            const frame *beside, const frame *previous, float error, unsigned slot)
 {
     mona_status status = MONA_OK;
     const float followed = d->compressed ? follow_error(d, error) : 0;
@@ -414,7 +414,7 @@ mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, c
         job->pass = p ? &d->chroma : &d->luma;
         job->in = in;
         job->out = out;
-        job->before = before;
+        job->beside = beside;
         job->previous = previous;
         job->told = error > 0;
         job->error = repaired * (p ? CHROMA_ERROR : 1);
@@ -473,7 +473,7 @@ static bool open(stage *s, const stage_settings *settings, pipeline_error *error
 
 static mona_status enqueue(stage *s, const stage_work *work)
 {
-    return denoise_enqueue(s->state, s->stream, work->in, work->out, work->before, work->previous,
+    return denoise_enqueue(s->state, s->stream, work->in, work->out, work->beside, work->previous,
                            work->error, work->slot);
 }
 

@@ -41,7 +41,7 @@ typedef struct noise_job {
     struct denoiser *denoiser;
     const denoise_pass *pass;
     const frame *in, *out;
-    const frame *before, *previous; /* the previous frame and its result; NULL: there is none */
+    const frame *beside, *previous; /* as in stage_work */
     unsigned plane;
     float error;      /* what compression left, in steps of 8 bits; 0: too little to be repaired */
     float steadied;   /* because of compression, as for noise of this sigma; 0: it is not */
@@ -80,10 +80,10 @@ uint32_t denoise_multiple(const frame_format *format);
 bool denoise_open(denoiser *d, const stage_settings *settings, frame_format format,
                   unsigned enlarged, pipeline_error *error);
 
-/* Enqueues the work on one frame. before, previous: the previous frame and its result, which must
- * stay until the work is done; NULL: there is none. error: as in chain_enqueue. */
+/* Enqueues the work on one frame. beside, previous: as in stage_work; they must stay until the work is done.
+ * error: as in chain_enqueue. */
 mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, const frame *out,
-                            const frame *before, const frame *previous, float error, unsigned slot);
+                            const frame *beside, const frame *previous, float error, unsigned slot);
 
 /* A zeroed denoiser is allowed. */
 void denoise_close(denoiser *d);

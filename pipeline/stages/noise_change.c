@@ -29,12 +29,12 @@
 enum { ELSEWHERE = 64, WINDOW = MOTION_WINDOW * MOTION_WINDOW };
 _Static_assert((int)NOISE_BLOCK == (int)MOTION_WINDOW, "blocks are searched for as windows");
 
-/* The flattest blocks' differences from the best place in the previous frame. */
+/* The flattest blocks' differences from the best place in the other frame. */
 typedef struct change {
     double sigma; /* the lower quartile, as a standard deviation of noise in one frame */
     double all;   /* the median of blocks from all over the frame, likewise */
     bool moved;   /* most of the flattest blocks' places are elsewhere */
-    bool cut;     /* the previous frame shows something else */
+    bool cut;     /* the other frame shows something else */
 } change;
 
 static int compare(const void *a, const void *b)
@@ -52,19 +52,19 @@ static double quantile(uint32_t *found, uint32_t count, uint32_t share, unsigned
 }
 
 /* Vectors go on from block to block. */
-static change find_change(const noise_work *work, const frame *now, const frame *before)
+static change find_change(const noise_work *work, const frame *now, const frame *beside)
 {
     uint32_t found[NOISE_MAX_FLATTEST], moved = 0;
     motion_vector at = {0};
     for (uint32_t i = 0; i < work->flattest; i++) {
-        found[i] = motion_residual(now, before, work->blocks[i].x, work->blocks[i].y, &at);
+        found[i] = motion_residual(now, beside, work->blocks[i].x, work->blocks[i].y, &at);
         moved += at.x || at.y;
     }
     const double sigma = quantile(found, work->flattest, 4, now->format.bits);
     uint32_t others = 0;
     const uint32_t step = (work->count - work->flattest) / ELSEWHERE + 1;
     for (uint32_t i = work->flattest; i < work->count; i += step)
-        found[others++] = motion_residual(now, before, work->blocks[i].x, work->blocks[i].y, &at);
+        found[others++] = motion_residual(now, beside, work->blocks[i].x, work->blocks[i].y, &at);
     const double all = others ? quantile(found, others, 2, now->format.bits) : sigma;
     return (change){sigma, all, 2 * moved > work->flattest,
                     sigma > MAX_CHANGE || all > CUT * sigma};
@@ -90,16 +90,16 @@ static noise_level told(const noise_work *work, double all)
 }
 
 noise_level noise_change(const noise_work *work, noise_level found, const frame *now,
-                         const frame *before)
+                         const frame *beside)
 {
     const bool possible = may_be_noise(work);
     if (!work->flattest || (!possible && found.strength < MIN_CHANGE))
         return found;
     const bool fine = work->scale[0] > 0.75 * work->scale[1]; /* as noise.h has it */
-    if (!before)
+    if (!beside)
         return fine || !possible || found.strength < MIN_CHANGE ? found
                                                                 : told(work, work->scale[2]);
-    const change c = find_change(work, now, before);
+    const change c = find_change(work, now, beside);
     if (c.moved && c.sigma < SEEN * found.sigma)
         return (noise_level){0};
     const double all = work->scale[NOISE_SCALES - 1];

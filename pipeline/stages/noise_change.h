@@ -21,18 +21,19 @@
  * or more. If nothing moves, the comparison says nothing, since coding may have kept the noise as
  * it was.
  *
- * The first frame has none before it. If noise.h finds noise that is not fine there, the third scale
- * stands for the change: in 24 cases that is 0.25 dB short of the best strength for that frame, and
- * noise.h's own strength, which is meant for pictures, 1.4 dB. */
+ * The first frame is compared with the next one instead. Live, where it cannot wait, it stands alone: if
+ * noise.h finds noise that is not fine there, the third scale stands for the change. In 24 cases that is
+ * 0.25 dB short of the best strength for that frame, and noise.h's own strength, which is meant for
+ * pictures, 1.4 dB. */
 #ifndef MONA_NOISE_CHANGE_H
 #define MONA_NOISE_CHANGE_H
 
 #include "pipeline/stages/frame.h"
 #include "pipeline/stages/noise.h"
 
-/* found: noise_measure's estimate for the luma of `now`, whose blocks are in *work. before: the
- * previous frame, NULL: there is none. Returns the estimate to use: `found`, unless the frames say more. */
+/* found: noise_measure's estimate for the luma of `now`, whose blocks are in *work. beside: the
+ * frame before it or after it, NULL: neither is known. Returns the estimate to use: `found`, unless the frames say more. */
 noise_level noise_change(const noise_work *work, noise_level found, const frame *now,
-                         const frame *before);
+                         const frame *beside);
 
 #endif

@@ -160,13 +160,14 @@ static mona_status fill(processor *p, chain *c, const processor_job *job)
     const mona_status status = chain_input(c, &seen);
     if (status)
         return status;
-    probe_mark(c->probe, c->entered, PROBE_UPLOAD, false);
+    const uint64_t number = c->filled - 1;
+    probe_mark(c->probe, number, PROBE_UPLOAD, false);
     for (unsigned i = 0; i < seen->format.planes; i++)
         if (processor_is_deep(p))
             round_plane(p, seen, i, job->planes[i], job->strides[i]);
         else
             frame_fill_plane(seen, i, job->planes[i], job->strides[i]);
-    probe_mark(c->probe, c->entered, PROBE_UPLOAD, true);
+    probe_mark(c->probe, number, PROBE_UPLOAD, true);
     return MONA_OK;
 }
 

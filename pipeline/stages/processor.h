@@ -60,7 +60,7 @@ bool processor_open_result(processor *p, const stage_settings *settings, unsigne
 /* Waits for a free slot and fills it with the frame's samples. */
 mona_status processor_fill(processor *p, const processor_job *job);
 
-/* Enqueues the frame filled last. Its output slot must be free. */
+/* Enqueues the next of the frames that were filled. Its output slot must be free. */
 mona_status processor_enqueue(processor *p, processor_job *job);
 
 /* Waits until the job's frame is done, and completes its result. */

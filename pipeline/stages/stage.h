@@ -41,6 +41,7 @@ typedef struct stage {
 typedef struct stage_work {
     const frame *in, *out;
     const frame *before, *previous; /* the previous frame and its result; both NULL: none */
+    const frame *beside;            /* before or, if there is none, the next frame; NULL: unknown */
     float error;                    /* as in chain_enqueue, of the frame that entered the chain */
     unsigned slot;
 } stage_work;

@@ -80,6 +80,11 @@ INLINE v16 zip64_high(v16 a, v16 b)
     return vreinterpretq_u8_u64(vzip2q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b)));
 }
 
+INLINE v16 add_floats(v16 a, v16 b)
+{
+    return vreinterpretq_u8_f32(vaddq_f32(vreinterpretq_f32_u8(a), vreinterpretq_f32_u8(b)));
+}
+
 /* ---- 16 floats ------------------------------------------------------------------------------ */
 
 typedef struct vf {
@@ -123,6 +128,11 @@ INLINE vf vf_sub(vf x, vf y)
 INLINE vf vf_div(vf x, vf y)
 {
     return (vf){vdivq_f32(x.a, y.a), vdivq_f32(x.b, y.b), vdivq_f32(x.c, y.c), vdivq_f32(x.d, y.d)};
+}
+
+INLINE v16 vf_sums(vf v)
+{
+    return vreinterpretq_u8_f32(vaddq_f32(vaddq_f32(v.a, v.c), vaddq_f32(v.b, v.d)));
 }
 
 INLINE float32x4_t four_power2(float32x4_t v)
@@ -198,6 +208,23 @@ INLINE vf from_half(float16x8_t low, float16x8_t high)
 INLINE vf vf_round(vf v)
 {
     return from_half(to_half(v.a, v.b), to_half(v.c, v.d));
+}
+
+INLINE vf round_11_bits(vf v)
+{
+    return vf_round(v);
+}
+
+typedef vf factor;
+
+INLINE factor factor_of(float x)
+{
+    return vf_set1(x);
+}
+
+INLINE vf times_11_bits(vf v, factor x)
+{
+    return vf_round(vf_mul(v, x));
 }
 
 INLINE vf vf_half(vf v)

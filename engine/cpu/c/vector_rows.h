@@ -11,20 +11,25 @@
  *   zip8_low(a, b)        the elements of 8 bits of the lower halves of a and b, alternating
  *   zip16_low, zip32_low, zip64_low      the same for elements of 16, 32 and 64 bits
  *   zip8_high ... zip64_high             the same for the upper halves
+ *   add_floats(a, b)      the sums of the 4 floats in each
  *
  * `vf`, 16 floats:
  *   vf_set1(x), vf_load(p), vf_store(p, v), vf_add(a, b), vf_mul(a, b), vf_and(a, b)
  *   vf_sub(a, b), vf_div(a, b), vf_power2(v), see functions.h
  *   vf_max(a, b)          a > b ? a : b
  *   vf_min(a, b)          a < b ? a : b
- *   vf_round(v)           rounded to fp16; v must lie in fp16's range
+ *   vf_round(v)           rounded to fp16; beyond its range an infinity
+ *   round_11_bits(v)      the same, except for subnormals of fp16 and the sign of zeros
+ *   times_11_bits(v, factor_of(x))       round_11_bits(v * x), where x has 11 bits and v * x is exact
  *   vf_half(v)            the same, saturating; v holds no NaN
  *   vf_clean(v)           each NaN replaced by 0
  *   vf_first(v, n)        lanes from n on replaced by 0
+ *   vf_sums(v)            4 floats, of which i is (v[i] + v[i + 8]) + (v[i + 4] + v[i + 12])
  *   vf_from_s32(p)        from 16 s32 at p
  *   vf_u8(v), vf_s8(v)    from the 16 elements of a v16
  *   vf_u16(p), vf_f16(p)  from 16 elements at p
  *   vf_to_u8(v), vf_to_s8(v)             rounded half to even and saturated, as a v16
+ *   vf_to_bytes(v)        either, if v lies in the type's range
  *   vf_to_u16(p, v), vf_to_f16(p, v)     the same, stored at p
  *
  * Shapes that no built-in model and no plane format needs are left to the C versions. */
@@ -62,7 +67,18 @@ INLINE void vf_to(mona_type type, uint8_t *p, vf v)
         vf_to_f16(p, v);
 }
 
-/* The same for the first count elements. Nothing beyond them is read or written. */
+/* Stores f16(v) in fewer steps. The limits of bytes are fp16 values, so v may be clamped first; then
+ * subnormals of fp16 become 0. */
+INLINE void vf_half_to(mona_type type, uint8_t *p, vf v)
+{
+    const bool u8 = type == MONA_U8;
+    if (type == MONA_F16)
+        vf_to_f16(p, v);
+    else
+        store16(p, vf_to_bytes(round_11_bits(vf_clamp(v, u8 ? 0 : -128, u8 ? 255 : 127))));
+}
+
+/* vf_from() and vf_to() for the first count elements. Nothing beyond them is read or written. */
 INLINE vf vf_from_some(mona_type type, const uint8_t *p, uint32_t count)
 {
     uint8_t bytes[2 * LANES] = {0};

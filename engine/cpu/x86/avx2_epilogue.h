@@ -7,13 +7,6 @@
 
 enum { MAGIC = 0x4b400000 };
 
-/* Rounds to the 11 bits of fp16. */
-INLINE vf round_11_bits(vf t)
-{
-    const vf power = vf_set1(8192);
-    return vf_fmadd(t, power, vf_fnmadd(t, power, t));
-}
-
 /* Packs 32 integers to bytes, in the order a.l, a.h, b.l, b.h. */
 INLINE __m256i to_bytes(vf a, vf b, bool is_signed)
 {

@@ -25,13 +25,6 @@
 
 enum { MAGIC = 0x4b400000 };
 
-/* Rounds to the 11 bits of fp16. */
-INLINE vf round_11_bits(vf t)
-{
-    const vf power = vf_set1(8192);
-    return _mm512_fmadd_ps(t, power, _mm512_fnmadd_ps(t, power, t));
-}
-
 /* Packs four pixels to bytes. Packing works within lanes of 128 bits, so the order of the results
  * is dword (lane, pixel). */
 INLINE __m512i packed(const __m512i q[4], bool is_signed)

@@ -30,6 +30,11 @@ INLINE v16 set16(uint8_t byte)
     return _mm_set1_epi8((char)byte);
 }
 
+INLINE v16 add_floats(v16 a, v16 b)
+{
+    return _mm_castps_si128(_mm_add_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b)));
+}
+
 INLINE v16 even16(const uint8_t *p)
 {
     const v16 low = _mm_set1_epi16(0xff);

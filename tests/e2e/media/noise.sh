@@ -102,6 +102,12 @@ if [ -f $photograph ]; then
     picture own.png own.usual.png
     picture own.png own.sr.png --stages sr
     same "a photograph keeps its own grain" "$(md5sum < "$tmp/own.usual.png")" "$(md5sum < "$tmp/own.sr.png")"
+    # In film, the next frame tells it from noise, even of the first frame.
+    ffmpeg -v error -loop 1 -i "$tmp/own.png" -vf "crop=iw-16:ih-16:2*n:n,format=yuv420p" -frames:v 3 -c:v ffv1 "$tmp/moves.mkv"
+    clean moves
+    same "and so does one that moves" "$(frames_md5 "$tmp/out.mkv")" "$(frames_md5 "$tmp/moves.mkv")"
+    clean moves --frames 1
+    same "of which one frame is wanted: the same number" "$(frames_md5 "$tmp/out.mkv" | wc -l)" 1
 else
     skip "the photographs are not here"
 fi

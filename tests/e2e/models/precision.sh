@@ -144,6 +144,16 @@ open("'"$tmp"'/twelve.npy", "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", len
 succeeds "auto of a classifier without a budget" decided tests/conformance/residual/model.onnx \
     --calibrate "$tmp/twelve.npy" --tolerance 0
 same "judges it by decisions, on all samples" "$(sed -n 's/.* plans on \(12 samples, at most 1 %\),.*/\1/p' "$tmp/said")" "12 samples, at most 1 %"
+# Softmax of ten numbers, x, to y; as a map it is 10x1x1.
+echo CAg6PgoPCgF4EgF5IgdTb2Z0bWF4EgFnWhMKAXgSDgoMCAESCAoCCAEKAggKYhMKAXkSDgoMCAESCAoCCAEKAggKQgQKABAN | base64 -d > "$tmp/ten.onnx"
+python3 -c '
+import struct
+head = b"{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: False, \x27shape\x27: (3, 10), }"
+head += b" " * (63 - (10 + len(head)) % 64) + b"\n"
+open("'"$tmp"'/ten.npy", "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + struct.pack("<30f", *range(30)))'
+succeeds "auto of a list of numbers" decided "$tmp/ten.onnx" --calibrate "$tmp/ten.npy"
+same "on all lists of an array" "$(sed -n 's/^  calibrated on //p' "$tmp/said")" "3 of 3 images"
+same "without a layer to choose for" "$(grep -c 'nothing to choose' "$tmp/said") $(grep -c nan "$tmp/said")" "1 0"
 
 # ---- what the nets lose
 if [ -d $t91 ] && [ -z "$SANITIZE" ]; then
