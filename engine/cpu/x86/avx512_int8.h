@@ -180,28 +180,30 @@ static bool int8_few_run(const job *source, uint32_t blocks)
     return true;
 }
 
-/* Computes the row in blocks of `many` pixels, then of `few`. The last block of `few` is moved back
- * to end at the last pixel. j->pixels >= few. */
-INLINE void int8_pixels(const job *j, const uint32_t many, const uint32_t few,
+/* Computes the row in blocks of `many` pixels, then of `few`, then at most one of `last`. The last
+ * block is moved back to end at the last pixel. j->pixels >= few >= last. */
+INLINE void int8_pixels(const job *j, const uint32_t many, const uint32_t few, const uint32_t last,
                         const uint32_t blocks, const bool flip, const uint32_t distance)
 {
     const uint32_t end = j->origin + j->pixels;
     uint32_t x = j->origin;
     for (; end - x >= many; x += many)
         int8_block(j, many, blocks, flip, distance, x);
-    for (; x < end; x += few)
+    for (; x + last < end; x += few)
         int8_block(j, few, blocks, flip, distance, min_u32(x, end - few));
+    if (x < end)
+        int8_block(j, last, blocks, flip, distance, end - last);
 }
 
 static void int8_pair(const job *j)
 {
     const uint32_t distance = j->conv->pixel_bytes;
     if (j->pixels < 7)
-        int8_pixels(j, 1, 1, 2, false, distance);
+        int8_pixels(j, 1, 1, 1, 2, false, distance);
     else if (distance == AC_FRACTAL)
-        int8_pixels(j, 14, 7, 2, false, AC_FRACTAL);
+        int8_pixels(j, 14, 7, 4, 2, false, AC_FRACTAL);
     else
-        int8_pixels(j, 14, 7, 2, false, distance);
+        int8_pixels(j, 14, 7, 4, 2, false, distance);
 }
 
 /* With a third distance clang 14 would keep the sums in memory, in all three. */
@@ -209,11 +211,11 @@ static void int8_one(const job *j)
 {
     const uint32_t distance = j->conv->pixel_bytes;
     if (j->pixels < 8)
-        int8_pixels(j, 1, 1, 1, false, distance);
+        int8_pixels(j, 1, 1, 1, 1, false, distance);
     else if (distance == AC_FRACTAL)
-        int8_pixels(j, 24, 8, 1, false, AC_FRACTAL);
+        int8_pixels(j, 24, 8, 8, 1, false, AC_FRACTAL);
     else
-        int8_pixels(j, 24, 8, 1, false, distance);
+        int8_pixels(j, 24, 8, 8, 1, false, distance);
 }
 
 static void int8_unflipped(const job *j, uint32_t blocks)
@@ -234,9 +236,9 @@ static void int8_flipped_in_registers(const job *source, uint32_t blocks)
     job j = *source;
     for (uint32_t b = 0; b < blocks; b++) {
         if (j.pixels >= 8)
-            int8_pixels(&j, 8, 8, 1, true, j.conv->pixel_bytes);
+            int8_pixels(&j, 8, 8, 8, 1, true, j.conv->pixel_bytes);
         else
-            int8_pixels(&j, 1, 1, 1, true, j.conv->pixel_bytes);
+            int8_pixels(&j, 1, 1, 1, 1, true, j.conv->pixel_bytes);
         next_block(&j);
     }
 }
