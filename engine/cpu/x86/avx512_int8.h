@@ -265,6 +265,33 @@ static void flip_signs(uint8_t *to, const uint8_t *from, uint32_t count)
         _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_loadu_si512(from + i), sign));
 }
 
+/* Flips the signs of all runs of a row, which become those of a convolution of U8: once for all blocks
+ * of outputs. Returns false if int8_flipped() does no more, or if the runs do not fit what scattered
+ * results leave of the scratch memory. */
+static bool flip_row(const ac_conv_row *row, ac_conv_row *flipped, ac_conv *conv,
+                     const uint8_t *runs[FLIPPED_RUNS])
+{
+    const ac_conv *c = row->conv;
+    const uint32_t last = c->blocks - 1, count = c->run_count[last];
+    uint8_t *to = row->scratch;
+    if (c->source_type != MONA_S8 || last < 2 || c->first_run[last] || count > FLIPPED_RUNS ||
+        ac_scatter_needed(row) ||
+        ((size_t)(row->pixels - 1) * c->pixel_bytes + c->run_elements[0]) * count + 64 > WORK_AT)
+        return false;
+    for (uint32_t r = 0; r < count; r++) {
+        const uint32_t bytes = (row->pixels - 1) * c->pixel_bytes + c->run_elements[r];
+        flip_signs(to, row->runs[r], bytes);
+        runs[r] = to;
+        to += bytes;
+    }
+    *conv = *c;
+    *flipped = *row;
+    conv->source_type = MONA_U8;
+    flipped->conv = conv;
+    flipped->runs = runs;
+    return true;
+}
+
 static __attribute__((noinline)) void int8_flipped(const job *j, uint32_t blocks)
 {
     _Alignas(64) uint8_t bytes[FLIPPED_BYTES + 64];
