@@ -90,9 +90,9 @@ static bool check_kit(ascend_findings *all)
 
 static bool check_driver(ascend_findings *all, const mona_ascend_info *info)
 {
-    char version[VERSION] = "";
-    if (!read_version("/usr/local/Ascend/driver/version.info", "Version", version))
-        snprintf(version, sizeof version, "%s", info ? info->driver : "");
+    char installed[VERSION] = "";
+    const bool found = read_version("/usr/local/Ascend/driver/version.info", "Version", installed);
+    const char *version = found ? installed : info ? info->driver : "";
     if (!version[0])
         return line(all, "driver", "missing", "", "install the driver of the card or module");
     return compare(version, "21.0.4") < 0 ? line(all, "driver", "too old", version,

@@ -215,6 +215,18 @@ INLINE vf round_11_bits(vf v)
     return vf_round(v);
 }
 
+typedef vf factor;
+
+INLINE factor factor_of(float x)
+{
+    return vf_set1(x);
+}
+
+INLINE vf times_11_bits(vf v, factor x)
+{
+    return vf_round(vf_mul(v, x));
+}
+
 INLINE vf vf_half(vf v)
 {
     return vf_round(vf_clamp(v, -65504, 65504));

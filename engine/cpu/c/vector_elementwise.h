@@ -49,55 +49,61 @@ static bool is_tame(const ac_elementwise_row *e)
     return tame;
 }
 
-INLINE vf tame_operand(mona_type type, vf v, vf less_zero, vf scale)
+INLINE vf tame_operand(mona_type type, vf v, vf less_zero, factor scale)
 {
-    return type == MONA_F16 ? v : round_11_bits(vf_mul(vf_add(v, less_zero), scale));
+    if (type == MONA_F16)
+        return v;
+    return times_11_bits(type == MONA_U8 ? vf_add(v, less_zero) : v, scale);
 }
 
 /* Computes `count` elements of a tame row, a multiple of 16. pixel: b's, if it has only one. */
 INLINE void tame_elements(const ac_elementwise_row *e, const mona_type ta, const mona_type tb,
                           const mona_type to, const uint8_t *a, const uint8_t *b, uint8_t *out,
-                          size_t count, vf pixel, vf keep)
+                          size_t count, vf pixel)
 {
+    const ac_epilogue *ep = &e->epilogue;
     const size_t sa = mona_type_size(ta), sb = mona_type_size(tb), so = mona_type_size(to);
     const vf zero_a = vf_set1(-e->zero_a), zero_b = vf_set1(-e->zero_b), zero = vf_set1(e->zero);
-    const vf scale_a = vf_set1(e->scale_a), scale_b = vf_set1(e->scale_b);
-    const bool relu = e->epilogue.activation == MONA_ACT_RELU ||
-                      e->epilogue.activation_after_add == MONA_ACT_RELU;
-    const vf low = vf_set1(relu ? 0 : -65504);
-    const vf scale = vf_set1(e->epilogue.output_scale);
-    const bool rescale = e->epilogue.output_scale != 1;
-    const bool multiply = e->multiply, one = e->one_pixel_b;
+    const factor scale_a = factor_of(e->scale_a), scale_b = factor_of(e->scale_b);
+    const factor output_scale = factor_of(ep->output_scale);
+    const bool relu = ep->activation == MONA_ACT_RELU || ep->activation_after_add == MONA_ACT_RELU;
+    const float high = to == MONA_U8 ? 255 : to == MONA_S8 ? 127 : 65504;
+    const float low = relu ? e->zero : to == MONA_U8 ? 0 : to == MONA_S8 ? -128 : -65504;
+    const bool multiply = e->multiply, one = e->one_pixel_b, rescale = ep->output_scale != 1;
     pixel = tame_operand(tb, pixel, zero_b, scale_b);
     for (size_t i = 0; i < count; i += LANES) {
         const vf x = tame_operand(ta, vf_from(ta, a + i * sa), zero_a, scale_a);
         const vf y = one ? pixel : tame_operand(tb, vf_from(tb, b + i * sb), zero_b, scale_b);
         vf t = multiply ? vf_mul(x, y) : vf_add(x, y);
-        t = vf_max(to == MONA_F16 ? t : round_11_bits(t), low);
-        t = rescale ? round_11_bits(vf_mul(t, scale)) : t;
-        vf_to(to, out + i * so, vf_and(to == MONA_F16 ? t : vf_add(t, zero), keep));
+        if (to == MONA_F16) {
+            vf_to_f16(out + i * so, vf_clamp(t, low, high));
+            continue;
+        }
+        t = round_11_bits(t);
+        t = rescale ? times_11_bits(t, output_scale) : t;
+        t = to == MONA_U8 ? vf_add(t, zero) : t;
+        store16(out + i * so, vf_to_bytes(vf_clamp(t, low, high)));
     }
 }
 
-static void elementwise_block(const ac_elementwise_row *e, uint32_t block, const float *mask,
-                              vf slope)
+static void elementwise_block(const ac_elementwise_row *e, uint32_t block, vf slope)
 {
     const uint8_t *a = e->a.data + block * e->a.block_stride;
     const uint8_t *b = e->b.data + block * e->b.block_stride;
     uint8_t *out = e->output.data + block * e->output.block_stride;
     const size_t sa = mona_type_size(e->a.type), sb = mona_type_size(e->b.type);
     const size_t so = mona_type_size(e->output.type), count = (size_t)e->pixels * e->output.c0;
-    const vf keep = vf_load(mask), pixel = e->one_pixel_b ? repeated(&e->b, b) : keep;
+    const vf pixel = e->one_pixel_b ? repeated(&e->b, b) : slope;
     size_t i = is_tame(e) ? count / LANES * LANES : 0;
     const mona_type type = e->a.type == e->b.type ? e->output.type : MONA_U16;
     if (e->a.type != type) /* types that the compiler knows are faster */
-        tame_elements(e, e->a.type, e->b.type, e->output.type, a, b, out, i, pixel, keep);
+        tame_elements(e, e->a.type, e->b.type, e->output.type, a, b, out, i, pixel);
     else if (type == MONA_U8)
-        tame_elements(e, MONA_U8, MONA_U8, MONA_U8, a, b, out, i, pixel, keep);
+        tame_elements(e, MONA_U8, MONA_U8, MONA_U8, a, b, out, i, pixel);
     else if (type == MONA_S8)
-        tame_elements(e, MONA_S8, MONA_S8, MONA_S8, a, b, out, i, pixel, keep);
+        tame_elements(e, MONA_S8, MONA_S8, MONA_S8, a, b, out, i, pixel);
     else
-        tame_elements(e, MONA_F16, MONA_F16, MONA_F16, a, b, out, i, pixel, keep);
+        tame_elements(e, MONA_F16, MONA_F16, MONA_F16, a, b, out, i, pixel);
     for (; i < count; i += LANES) {
         const uint32_t n = count - i < LANES ? (uint32_t)(count - i) : LANES;
         const vf va =
@@ -105,7 +111,7 @@ static void elementwise_block(const ac_elementwise_row *e, uint32_t block, const
         const vf vb = e->one_pixel_b ? pixel
                       : n == LANES   ? vf_from(e->b.type, b + i * sb)
                                      : vf_from_some(e->b.type, b + i * sb, n);
-        const vf t = vf_and(elementwise_lanes(e, va, vb, slope), keep);
+        const vf t = elementwise_lanes(e, va, vb, slope);
         if (n == LANES)
             vf_to(e->output.type, out + i * so, t);
         else
@@ -120,17 +126,15 @@ static void elementwise_row(const ac_elementwise_row *e)
         ac_c_elementwise_row(e);
         return;
     }
-    const uint32_t filled = e->channels / c0; /* blocks, whose masks are the same */
-    float mask[LANES], slope[LANES];
+    float slope[LANES] = {0};
     for (uint32_t block = 0; block * c0 < e->channels; block++) {
-        const bool differs = block == 0 || block == filled || e->epilogue.slope;
-        for (uint32_t i = 0; i < LANES && differs; i++) {
+        for (uint32_t i = 0; i < LANES && e->epilogue.slope; i++) {
             const uint32_t c = block * c0 + i % c0;
-            mask[i] = ac_float(c < e->channels ? UINT32_MAX : 0);
-            slope[i] = e->epilogue.slope && c < e->channels ? e->epilogue.slope[c] : 0;
+            slope[i] = c < e->channels ? e->epilogue.slope[c] : 0;
         }
-        elementwise_block(e, block, mask, vf_load(slope));
+        elementwise_block(e, block, vf_load(slope));
     }
+    ac_fill_up(&e->output, e->channels, e->pixels);
 }
 
 #endif

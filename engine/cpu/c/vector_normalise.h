@@ -67,7 +67,7 @@ INLINE void normalise_pixels(const ac_normalise_row *n, const mona_type type, co
             const vf v = vf_from(type, p->from + b * p->block + i * p->distance);
             const vf normal = vf_mul(vf_sub(v, vf_set1(means[i])), vf_set1(r[i]));
             const vf t = vf_add(vf_mul(normal, gain), shift);
-            vf_to(to, out + i * distance, to == MONA_F16 ? t : vf_round(t));
+            vf_half_to(to, out + i * distance, t);
         }
     }
 }

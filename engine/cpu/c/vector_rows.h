@@ -20,6 +20,7 @@
  *   vf_min(a, b)          a < b ? a : b
  *   vf_round(v)           rounded to fp16; beyond its range an infinity
  *   round_11_bits(v)      the same, except for subnormals of fp16 and the sign of zeros
+ *   times_11_bits(v, factor_of(x))       round_11_bits(v * x), where x has 11 bits and v * x is exact
  *   vf_half(v)            the same, saturating; v holds no NaN
  *   vf_clean(v)           each NaN replaced by 0
  *   vf_first(v, n)        lanes from n on replaced by 0
@@ -28,6 +29,7 @@
  *   vf_u8(v), vf_s8(v)    from the 16 elements of a v16
  *   vf_u16(p), vf_f16(p)  from 16 elements at p
  *   vf_to_u8(v), vf_to_s8(v)             rounded half to even and saturated, as a v16
+ *   vf_to_bytes(v)        either, if v lies in the type's range
  *   vf_to_u16(p, v), vf_to_f16(p, v)     the same, stored at p
  *
  * Shapes that no built-in model and no plane format needs are left to the C versions. */
@@ -65,7 +67,18 @@ INLINE void vf_to(mona_type type, uint8_t *p, vf v)
         vf_to_f16(p, v);
 }
 
-/* The same for the first count elements. Nothing beyond them is read or written. */
+/* Stores f16(v) in fewer steps. The limits of bytes are fp16 values, so v may be clamped first; then
+ * subnormals of fp16 become 0. */
+INLINE void vf_half_to(mona_type type, uint8_t *p, vf v)
+{
+    const bool u8 = type == MONA_U8;
+    if (type == MONA_F16)
+        vf_to_f16(p, v);
+    else
+        store16(p, vf_to_bytes(round_11_bits(vf_clamp(v, u8 ? 0 : -128, u8 ? 255 : 127))));
+}
+
+/* vf_from() and vf_to() for the first count elements. Nothing beyond them is read or written. */
 INLINE vf vf_from_some(mona_type type, const uint8_t *p, uint32_t count)
 {
     uint8_t bytes[2 * LANES] = {0};

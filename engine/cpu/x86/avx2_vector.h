@@ -125,13 +125,6 @@ INLINE vf vf_round(vf v)
                 _mm256_cvtph_ps(_mm256_cvtps_ph(v.h, ROUND))};
 }
 
-/* As avx512_epilogue.h derives it. */
-INLINE vf round_11_bits(vf t)
-{
-    const vf power = vf_set1(8192);
-    return vf_fmadd(t, power, vf_fnmadd(t, power, t));
-}
-
 INLINE vf vf_half(vf v)
 {
     return vf_round(vf_clamp(v, -65504, 65504));
@@ -181,6 +174,12 @@ INLINE __m256i to_s16(vf v)
     return _mm256_permute4x64_epi64(lanes, 0xd8);
 }
 
+INLINE __m128i vf_to_bytes(vf v)
+{
+    const __m256i q = _mm256_and_si256(to_s16(v), _mm256_set1_epi16(0xff));
+    return _mm_packus_epi16(_mm256_castsi256_si128(q), _mm256_extracti128_si256(q, 1));
+}
+
 INLINE __m128i vf_to_u8(vf v)
 {
     const __m256i q = to_s16(vf_clamp(v, 0, 255));
@@ -206,6 +205,8 @@ INLINE void vf_to_f16(uint8_t *p, vf v)
     _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(c.l, ROUND));
     _mm_storeu_si128((__m128i *)(p + 16), _mm256_cvtps_ph(c.h, ROUND));
 }
+
+#include "engine/cpu/x86/rounding.h"
 
 /* vpshufb looks up 16 entries and gives 0 for indices with bit 7 set: adding 0x70 with saturation
  * sets it in all bytes that are not 0 to 15. */

@@ -39,10 +39,13 @@ static const ac_isa scatter_by = {.unpack_row = unpack_row};
 
 static void conv_row(const ac_conv_row *row)
 {
+    const uint8_t *runs[FLIPPED_RUNS];
+    ac_conv_row flipped;
+    ac_conv conv;
     if (narrow_possible(row))
         conv_narrow(row, &scatter_by);
     else
-        conv_any(row, &scatter_by);
+        conv_any(flip_row(row, &flipped, &conv, runs) ? &flipped : row, &scatter_by);
 }
 
 static void depthwise_row(const ac_depthwise_row *row)

@@ -180,28 +180,30 @@ static bool int8_few_run(const job *source, uint32_t blocks)
     return true;
 }
 
-/* Computes the row in blocks of `many` pixels, then of `few`. The last block of `few` is moved back
- * to end at the last pixel. j->pixels >= few. */
-INLINE void int8_pixels(const job *j, const uint32_t many, const uint32_t few,
+/* Computes the row in blocks of `many` pixels, then of `few`, then at most one of `last`. The last
+ * block is moved back to end at the last pixel. j->pixels >= few >= last. */
+INLINE void int8_pixels(const job *j, const uint32_t many, const uint32_t few, const uint32_t last,
                         const uint32_t blocks, const bool flip, const uint32_t distance)
 {
     const uint32_t end = j->origin + j->pixels;
     uint32_t x = j->origin;
     for (; end - x >= many; x += many)
         int8_block(j, many, blocks, flip, distance, x);
-    for (; x < end; x += few)
+    for (; x + last < end; x += few)
         int8_block(j, few, blocks, flip, distance, min_u32(x, end - few));
+    if (x < end)
+        int8_block(j, last, blocks, flip, distance, end - last);
 }
 
 static void int8_pair(const job *j)
 {
     const uint32_t distance = j->conv->pixel_bytes;
     if (j->pixels < 7)
-        int8_pixels(j, 1, 1, 2, false, distance);
+        int8_pixels(j, 1, 1, 1, 2, false, distance);
     else if (distance == AC_FRACTAL)
-        int8_pixels(j, 14, 7, 2, false, AC_FRACTAL);
+        int8_pixels(j, 14, 7, 4, 2, false, AC_FRACTAL);
     else
-        int8_pixels(j, 14, 7, 2, false, distance);
+        int8_pixels(j, 14, 7, 4, 2, false, distance);
 }
 
 /* With a third distance clang 14 would keep the sums in memory, in all three. */
@@ -209,11 +211,11 @@ static void int8_one(const job *j)
 {
     const uint32_t distance = j->conv->pixel_bytes;
     if (j->pixels < 8)
-        int8_pixels(j, 1, 1, 1, false, distance);
+        int8_pixels(j, 1, 1, 1, 1, false, distance);
     else if (distance == AC_FRACTAL)
-        int8_pixels(j, 24, 8, 1, false, AC_FRACTAL);
+        int8_pixels(j, 24, 8, 8, 1, false, AC_FRACTAL);
     else
-        int8_pixels(j, 24, 8, 1, false, distance);
+        int8_pixels(j, 24, 8, 8, 1, false, distance);
 }
 
 static void int8_unflipped(const job *j, uint32_t blocks)
@@ -234,9 +236,9 @@ static void int8_flipped_in_registers(const job *source, uint32_t blocks)
     job j = *source;
     for (uint32_t b = 0; b < blocks; b++) {
         if (j.pixels >= 8)
-            int8_pixels(&j, 8, 8, 1, true, j.conv->pixel_bytes);
+            int8_pixels(&j, 8, 8, 8, 1, true, j.conv->pixel_bytes);
         else
-            int8_pixels(&j, 1, 1, 1, true, j.conv->pixel_bytes);
+            int8_pixels(&j, 1, 1, 1, 1, true, j.conv->pixel_bytes);
         next_block(&j);
     }
 }
@@ -261,6 +263,33 @@ static void flip_signs(uint8_t *to, const uint8_t *from, uint32_t count)
     const __m512i sign = _mm512_set1_epi8(-128);
     for (uint32_t i = 0; i < count; i += 64)
         _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_loadu_si512(from + i), sign));
+}
+
+/* Flips the signs of all runs of a row, which become those of a convolution of U8: once for all blocks
+ * of outputs. Returns false if int8_flipped() does no more, or if the runs do not fit what scattered
+ * results leave of the scratch memory. */
+static bool flip_row(const ac_conv_row *row, ac_conv_row *flipped, ac_conv *conv,
+                     const uint8_t *runs[FLIPPED_RUNS])
+{
+    const ac_conv *c = row->conv;
+    const uint32_t last = c->blocks - 1, count = c->run_count[last];
+    uint8_t *to = row->scratch;
+    if (c->source_type != MONA_S8 || last < 2 || c->first_run[last] || count > FLIPPED_RUNS ||
+        ac_scatter_needed(row) ||
+        ((size_t)(row->pixels - 1) * c->pixel_bytes + c->run_elements[0]) * count + 64 > WORK_AT)
+        return false;
+    for (uint32_t r = 0; r < count; r++) {
+        const uint32_t bytes = (row->pixels - 1) * c->pixel_bytes + c->run_elements[r];
+        flip_signs(to, row->runs[r], bytes);
+        runs[r] = to;
+        to += bytes;
+    }
+    *conv = *c;
+    *flipped = *row;
+    conv->source_type = MONA_U8;
+    flipped->conv = conv;
+    flipped->runs = runs;
+    return true;
 }
 
 static __attribute__((noinline)) void int8_flipped(const job *j, uint32_t blocks)

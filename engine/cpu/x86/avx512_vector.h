@@ -43,6 +43,17 @@ INLINE vf vf_div(vf a, vf b)
     return _mm512_div_ps(a, b);
 }
 
+/* a * b + c and c - a * b, rounded once. */
+INLINE vf vf_fmadd(vf a, vf b, vf c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+INLINE vf vf_fnmadd(vf a, vf b, vf c)
+{
+    return _mm512_fnmadd_ps(a, b, c);
+}
+
 INLINE vf vf_power2(vf v)
 {
     const __m512i exponent = _mm512_add_epi32(_mm512_castps_si512(v), _mm512_set1_epi32(127));
@@ -92,13 +103,6 @@ INLINE vf vf_round(vf v)
     return _mm512_cvtph_ps(to_half(v));
 }
 
-/* As avx512_epilogue.h derives it. */
-INLINE vf round_11_bits(vf t)
-{
-    const vf power = vf_set1(8192);
-    return _mm512_fmadd_ps(t, power, _mm512_fnmadd_ps(t, power, t));
-}
-
 INLINE vf vf_half(vf v)
 {
     return vf_round(vf_clamp(v, -65504, 65504));
@@ -134,14 +138,19 @@ INLINE vf vf_f16(const uint8_t *p)
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
 }
 
+INLINE __m128i vf_to_bytes(vf v)
+{
+    return _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(v));
+}
+
 INLINE __m128i vf_to_u8(vf v)
 {
-    return _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(vf_clamp(v, 0, 255)));
+    return vf_to_bytes(vf_clamp(v, 0, 255));
 }
 
 INLINE __m128i vf_to_s8(vf v)
 {
-    return _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(vf_clamp(v, -128, 127)));
+    return vf_to_bytes(vf_clamp(v, -128, 127));
 }
 
 INLINE void vf_to_u16(uint8_t *p, vf v)
@@ -154,6 +163,8 @@ INLINE void vf_to_f16(uint8_t *p, vf v)
 {
     _mm256_storeu_si256((__m256i *)p, to_half(vf_clamp(v, -65504, 65504)));
 }
+
+#include "engine/cpu/x86/rounding.h"
 
 /* vpshufb looks up 16 entries and gives 0 for indices with bit 7 set: adding 0x70 with saturation
  * sets it in all bytes that are not 0 to 15. */

@@ -15,11 +15,12 @@ struct cost_target {
     double step;        /* cost */
     double pass;        /* of one pass of the epilogue over a step's outputs */
     double passes;      /* number of passes of the shortest epilogue */
+    bool half_functions;
 };
 
 static const cost_target targets[] = {
-    {"host", &ac_target_host, 1, {1, 4}, 1, 1, 12},
-    {"ascend310", &ac_target_ascend310, 16, {16, 32}, 1.4, 16.0 * OUTPUTS / 128, 2.5},
+    {"host", &ac_target_host, 1, {1, 4}, 1, 1, 12, true},
+    {"ascend310", &ac_target_ascend310, 16, {16, 32}, 1.4, 16.0 * OUTPUTS / 128, 2.5, false},
 };
 
 const cost_target *cost_find(const char *name)
@@ -28,6 +29,11 @@ const cost_target *cost_find(const char *name)
         if (!strcmp(targets[i].name, name))
             return &targets[i];
     return NULL;
+}
+
+bool cost_takes_half_functions(const cost_target *t)
+{
+    return t->half_functions;
 }
 
 static double passes_of(const cost_target *t, const graph_node *node)
