@@ -97,10 +97,11 @@ static bool parse_type(npy_array *array, const char *header, format_error *error
             array->type = (npy_type)i;
             return true;
         }
+    const char *found = descr ? descr : "(none)";
     return format_fail(error,
-                       "element type %.8s is not supported; expected '<f4', '<f2', '<f8', '|u1', "
+                       "element type %.*s is not supported; expected '<f4', '<f2', '<f8', '|u1', "
                        "'|i1', '<i2', '<u2', '<i4', '<u4', '<i8' or '<u8'",
-                       descr ? descr : "(none)");
+                       (int)strcspn(found, ",}"), found);
 }
 
 static bool parse_shape(npy_array *array, const char *header, format_error *error)

@@ -173,8 +173,8 @@ static void npy_headers_are_checked(void **state)
         const char *header, *error;
     } cases[] = {
         {"{'descr': '<f4', 'fortran_order': True, 'shape': (1,), }", "fortran_order"},
-        {"{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", "element type"},
-        {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }", "element type"},
+        {"{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", "element type '>f4' is"},
+        {"{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }", "element type '<c16' is"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", "needs 8 bytes, found 4"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", "shape"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }",
