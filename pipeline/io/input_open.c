@@ -132,9 +132,12 @@ static bool fail_large(const char *path, pipeline_error *error)
 
 static bool fail_open(const char *path, int code, pipeline_error *error)
 {
+    char fault[256];
+    av_log_errors_first(fault, sizeof fault);
     if (code == AVERROR_INVALIDDATA)
         return pipeline_fail(
-            error, "%s: expected a video or an image, found data of no known format", path);
+            error, "%s: expected a video or an image, found data of no known format%s%s%s", path,
+            fault[0] ? " (" : "", fault, fault[0] ? ")" : "");
     if (code == LARGE_Y4M)
         return fail_large(path, error);
     return pipeline_fail_av(error, code, "%s: cannot be opened", path);
@@ -190,6 +193,7 @@ static bool open_container(input *in, const input_settings *s, pipeline_error *e
         return opened;
     }
     const AVInputFormat *format = u ? url_input_format(u, error) : wanted_format(in, s);
+    av_log_errors_listen(); /* for fail_open */
     int code = error->text[0] ? AVERROR(ENOSYS)
                               : avformat_open_input(&in->format, address, format, &options);
     av_dict_free(&options);

@@ -254,6 +254,10 @@ for name in $(! full || echo long.mkv) long.mp4; do
     enhance "$tmp/cut_$name" -o "$tmp/out.mkv" --on-error stop
     same "$name cut in half, --on-error stop: status 1 and no file" "$? $([ -e "$tmp/out.mkv" ] && echo file)" "1 "
 done
+make -i "$tmp/long.mp4" -c copy "$tmp/end.mp4"
+head -c $(($(wc -c < "$tmp/end.mp4") / 2)) "$tmp/end.mp4" > "$tmp/cut_end.mp4"
+enhance "$tmp/cut_end.mp4" -o "$tmp/out.mkv"
+same "an mp4 that was cut off before its index: it is said" "$? $(grep -c 'no known format (moov atom not found)' "$tmp/log")" "1 1"
 head -c $(($(wc -c < "$tmp/scene.y4m") - 100)) "$tmp/scene.y4m" > "$tmp/cut.y4m"
 enhance "$tmp/cut.y4m" -o "$tmp/out.mkv"
 same "a y4m that ends in the middle of a frame: it is said" "$? $(grep -c '1 packet could not be decoded' "$tmp/log")" "0 1"
