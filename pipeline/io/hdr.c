@@ -122,12 +122,14 @@ static bool has_display(const AVStream *video)
            avstream_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, NULL);
 }
 
-/* Viewers assume that pictures are sRGB. */
+/* Viewers assume that pictures are sRGB. Of primaries that a PNG names, newer versions of libav make the
+ * stream's, if they are known ones, and older versions a display. */
 static bool is_beyond_srgb(const AVStream *video)
 {
     const AVCodecParameters *p = video->codecpar;
     return p->color_trc == AVCOL_TRC_SMPTE2084 || p->color_trc == AVCOL_TRC_ARIB_STD_B67 ||
-           p->color_primaries == AVCOL_PRI_BT2020 || has_display(video);
+           p->color_primaries == AVCOL_PRI_BT2020 || p->color_primaries == AVCOL_PRI_SMPTE431 ||
+           p->color_primaries == AVCOL_PRI_SMPTE432 || has_display(video);
 }
 
 static bool is_dynamic(const AVStream *video, const AVFrame *first)

@@ -77,8 +77,8 @@ mkdir "$tmp/named"
 for n in 1 2; do
     ffmpeg -v error -i "$tmp/in/100.png" "$tmp/named/srgb$n.png"
     cp "$tmp/named/srgb$n.png" "$tmp/named/wide$n.png"
-    python3 tests/e2e/media/stills.py primaries "$tmp/named/srgb$n.png" 0.64
-    python3 tests/e2e/media/stills.py primaries "$tmp/named/wide$n.png" 0.68
+    python3 tests/e2e/media/stills.py primaries "$tmp/named/srgb$n.png" srgb
+    python3 tests/e2e/media/stills.py primaries "$tmp/named/wide$n.png" p3
 done
 enhance "$tmp/named/srgb%d.png" -o "$tmp/out/srgb%d.png" --stages sr
 same "pictures that say they are sRGB" "$? $(probe "$tmp/out/srgb2.png" width)" "0 192"

@@ -6,7 +6,7 @@
     marks FILE                          what a JPEG or PNG says: exif, orientation, xmp, profile, other
     corners FILE WIDTH HEIGHT           the colours of its four corners, upper row first, of raw RGB
     cmyk OUT.jpg                        a CMYK JPEG of one colour, with a profile for it
-    primaries FILE.png X                writes into it that its red has this x, and all else is as in sRGB
+    primaries FILE.png srgb|p3          writes into it that its primaries are those
     head OUT.png WIDTH HEIGHT TYPE      a PNG whose pixels are missing
     rows FILE FILE WIDTH                rows that are alike at the beginning of two files of raw RGB
 """
@@ -139,9 +139,10 @@ def corners(path, width, height):
     print(*[names.get(tuple(v // 128 for v in raw[i:i + 3]), 'other') for i in at])
 
 
-def primaries(path, x):
+def primaries(path, name):
     file = open(path, 'rb').read()
-    values = (0.3127, 0.3290, float(x), 0.33, 0.30, 0.60, 0.15, 0.06)
+    white, blue = (0.3127, 0.3290), (0.15, 0.06)
+    values = (*white, *{'srgb': (0.64, 0.33, 0.30, 0.60), 'p3': (0.68, 0.32, 0.265, 0.69)}[name], *blue)
     told = chunk(b'cHRM', struct.pack('>8I', *(round(100000 * v) for v in values)))
     open(path, 'wb').write(file[:33] + told + file[33:])
 
