@@ -90,6 +90,9 @@ else
     ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=1200:900,noise=alls=9,format=rgb48be "$tmp/deep.png"
     found=$(memory "$tmp/deep.png" -o "$tmp/size.png")
     same "and of a large picture ($found)" "$(echo "$found" | awk '{ print ($1 >= 1 && $1 <= 1.3) }')" 1
+    ffmpeg -v error -f lavfi -i testsrc2=s=1600x1200 -frames:v 1 "$tmp/drawn.jpg"
+    found=$(memory "$tmp/drawn.jpg" -o "$tmp/size.webp")
+    same "and of a drawn one as WebP ($found)" "$(echo "$found" | awk '{ print ($1 >= 1 && $1 <= 1.3) }')" 1
 fi
 
 # ---- the letters that users of other upscalers know -------------------------------------------------
