@@ -283,13 +283,13 @@ static bool run(video *v, pipeline_error *error)
     v->report->moved_packets = v->out.container.moved;
     chain_estimate(&v->processor.stages, &v->report->noise, &v->report->compression);
     if (!v->report->frames && s->end > 0)
-        return pipeline_fail(error, "%s: expected frames from %g s to %g s, found none", s->input,
+        return pipeline_fail(error, "%s: expected frames from %g s to %g s, found none", v->in.path,
                              s->start, s->end);
     if (!v->report->frames && s->start > 0)
-        return pipeline_fail(error, "%s: expected frames at %g s or later, found none", s->input,
+        return pipeline_fail(error, "%s: expected frames at %g s or later, found none", v->in.path,
                              s->start);
     if (!v->report->frames)
-        return pipeline_fail(error, "%s: expected a video with frames, found none", s->input);
+        return pipeline_fail(error, "%s: expected a video with frames, found none", v->in.path);
     if (!output_finish(&v->out, &v->memory, error) ||
         !output_fill(&v->out, v->jobs[0].picture, s->fill, error))
         return false;

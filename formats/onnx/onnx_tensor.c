@@ -122,8 +122,10 @@ static bool gather_external(const Onnx__TensorProto *t, const tensor *shape, con
             location = value;
         else if ((!strcmp(key, "offset") && !read_number(value, &offset)) ||
                  (!strcmp(key, "length") && !read_number(value, &length)))
-            return format_fail(error, "tensor '%s' has '%.40s' for the %s in another file", name,
-                               key, value);
+            return format_fail(error,
+                               "tensor '%s': expected a whole number as the %s of its data in "
+                               "another file, found '%.40s'",
+                               name, key, value);
     }
     if (length != packed_bytes(shape))
         return format_fail(error,

@@ -114,4 +114,5 @@ done
 fails "nothing at all" "--duration: expected more than 0 s" "$mona" enhance "$tmp/in.mkv" -o "$tmp/no.mkv" -t 0
 ! full || fails "two ends" "found both" "$mona" enhance "$tmp/in.mkv" -o "$tmp/no.mkv" -t 1 -to 2
 fails "a part behind the end" "expected frames from 5 s" "$mona" enhance "$tmp/in.mkv" -o "$tmp/no.mkv" -ss 5 -t 1 --quiet
+fails "which may be standard input" "standard input: expected frames from 5 s" sh -c "'$mona' enhance - -o '$tmp/no.mkv' -ss 5 -t 1 --quiet < '$tmp/in.mkv'"
 nothing "no output of these is left" "$(ls "$tmp" | grep '^no')"

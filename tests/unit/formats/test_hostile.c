@@ -219,6 +219,11 @@ static void other_files_have_a_total_limit(void **state)
     expect(refusal_of(external_model(500, 1 << 26), folder),
            "134217728000 bytes of tensors in other files; at most 2147483648 are supported");
     expect(refusal_of(external_model(3, 1 << 28), folder), "3221225472 bytes");
+    onnx_builder *wrong = external_model(1, 1024);
+    wrong->graph.initializer[0]->external_data[0]->key = ob_text(wrong, "offset");
+    wrong->graph.initializer[0]->external_data[0]->value = ob_text(wrong, "-5");
+    expect(refusal_of(wrong, folder),
+           "expected a whole number as the offset of its data in another file, found '-5'");
     assert_true(seconds_since(begin) < 1);
     unlink(path);
     rmdir(folder);
