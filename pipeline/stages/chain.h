@@ -64,9 +64,9 @@ frame_format chain_format(const chain *c);
  * filled before the first one is enqueued. */
 mona_status chain_input(chain *c, frame **in);
 
-/* Enqueues the next of the frames that were filled. error: RMS of what compression left in it, in steps of 8 bits; negative:
- * unknown, but there may be some. *done is reached when the result lies in its output slot, which must be
- * free. */
+/* Enqueues the next of the frames that were filled. error: RMS of what compression left in it, in steps of
+ * 8 bits; negative: unknown, but there may be some. *done is reached when the result lies in its output
+ * slot, which must be free. */
 mona_status chain_enqueue(chain *c, float error, mona_event **done);
 
 /* Waits for what is queued. A zeroed chain is allowed. */

@@ -31,8 +31,9 @@
 #include "pipeline/stages/frame.h"
 #include "pipeline/stages/noise.h"
 
-/* found: noise_measure's estimate for the luma of `now`, whose blocks are in *work. beside: the
- * frame before it or after it, NULL: neither is known. Returns the estimate to use: `found`, unless the frames say more. */
+/* found: noise_measure's estimate for the luma of `now`, whose blocks are in *work. beside: the frame
+ * before it or after it, NULL: neither is known. Returns the estimate to use: `found`, unless the frames
+ * say more. */
 noise_level noise_change(const noise_work *work, noise_level found, const frame *now,
                          const frame *beside);
 
