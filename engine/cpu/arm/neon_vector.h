@@ -210,22 +210,7 @@ INLINE vf vf_round(vf v)
     return from_half(to_half(v.a, v.b), to_half(v.c, v.d));
 }
 
-INLINE vf round_11_bits(vf v)
-{
-    return vf_round(v);
-}
-
-typedef vf factor;
-
-INLINE factor factor_of(float x)
-{
-    return vf_set1(x);
-}
-
-INLINE vf times_11_bits(vf v, factor x)
-{
-    return vf_round(vf_mul(v, x));
-}
+#include "engine/cpu/arm/rounding.h"
 
 INLINE vf vf_half(vf v)
 {
