@@ -127,12 +127,14 @@ def error_of(quantiser):
     return min(0.18 * 2**(quantiser / 6), 0.5 * 2**(quantiser / 10.6))
 
 
-def pair(spec, compressed, quantiser, original):
-    """(input, target) in the nets' layout."""
+def pair(spec, compressed, quantiser, was, original, rng):
+    """(input, target) in the nets' layout. was: what was compressed."""
     if spec.task == "sr":
         return compressed[0][None], data.space_to_depth(original[0], spec.scale)
     low, high = ([*data.space_to_depth(y), u, v] for y, u, v in (compressed, original))
-    level = min(max(noise.found(compressed[0]), error_of(quantiser)), noise.MOST)
+    level = error_of(quantiser)
+    if not np.array_equal(was[0], original[0]):
+        level = max(level, noise.told(noise.rms(compressed[0] - original[0].astype(float)), False, rng))
     low.append(np.full_like(low[0], round(level)))
     return np.stack(low), np.stack(high)
 
@@ -155,9 +157,9 @@ def clips(spec, images):
 def pairs(spec, folder):
     """Yields (part, kind, input, target)."""
     rng = np.random.default_rng(3)
-    for part, kind, done, _, high in clips(spec, data.train_images(folder, SIZES)):
+    for part, kind, done, low, high in clips(spec, data.train_images(folder, SIZES)):
         for f in rng.choice(FRAMES, KEPT[spec.task], replace=False):
-            yield part, kind, *pair(spec, *done[f], high[f])
+            yield part, kind, *pair(spec, *done[f], low[f], high[f], rng)
 
 
 def main():

@@ -1,19 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Noise that networks learn to remove, and what mona tells them of it.
+"""Noise that networks learn to remove, and what they are told of it.
 
 Noise is seldom independent from sample to sample: a phone interpolates its sensor's mosaic, an editor
-reduces or enlarges, a camera compresses, grain is larger than a pixel. GRAINS has a row for each kind. What
-mona tells a network is not the standard deviation but what pipeline/stages/noise.c finds, so that function
-itself is asked here.
+reduces or enlarges, a camera compresses, grain is larger than a pixel. GRAINS has a row for each kind. The
+level told is the noise's standard deviation, whatever its kind, not quite exactly, as mona's estimates are.
 """
-import ctypes
-import functools
-import os
-import subprocess
-
 import numpy as np
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 MOST = 50  # steps that mona tells of at most
 
 
@@ -95,66 +88,6 @@ def planes(side, grain, rng):
     return plane((side, side), grain, rng), np.stack([plane((side // 2,) * 2, grain, rng) for _ in range(2)])
 
 
-# ---- what mona tells ---------------------------------------------------------------------------
-
-class Level(ctypes.Structure):
-    _fields_ = [("sigma", ctypes.c_float), ("strength", ctypes.c_float)]
-
-
-@functools.cache
-def library():
-    """pipeline/stages/noise.c, compiled."""
-    source = os.path.join(ROOT, "pipeline", "stages", "noise.c")
-    path = os.path.join(ROOT, "build", f"noise-{os.getpid()}.so")
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-std=c11", "-ffp-contract=off", "-I", ROOT,
-                    "-I", os.path.join(ROOT, "engine"), "-shared", "-fPIC", source, "-x", "c", "-", "-o", path, "-lm"],
-                   check=True, text=True, input="#include <stdatomic.h>\natomic_bool vector_unwanted;\n")
-    out = ctypes.CDLL(path)
-    os.remove(path)
-    out.noise_measure.restype = Level
-    out.noise_measure.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_uint32,
-                                  ctypes.c_uint32, ctypes.c_uint, ctypes.c_uint, ctypes.c_bool]
-    return out
-
-
-SCRATCH = ctypes.create_string_buffer(1 << 20)  # more than sizeof(noise_work)
-
-
-def found(luma):
-    """What mona tells a network of the noise in luma, uint8."""
-    luma = np.ascontiguousarray(luma)
-    return library().noise_measure(SCRATCH, luma.ctypes.data, luma.strides[0], luma.shape[1], luma.shape[0], 8, 1,
-                                   False).strength
-
-
-SIGMAS = (2, 4, 8, 16, 32)
-
-
-@functools.cache
-def table(grain):
-    """What mona tells of such noise on a flat grey, for each of SIGMAS."""
-    rng = np.random.default_rng(1)
-    noise = plane((320, 320), grain, rng)
-    known = [found(np.clip(np.rint(128 + s * noise), 0, 255).astype(np.uint8)) for s in SIGMAS]
-    # Enlarged linearly by 4 it is not found, enlarged by bicubic interpolation it is: noise.c's line for that.
-    return known if any(known) else [2.6 * s - 5 for s in SIGMAS]
-
-
-def tables():
-    """All of them, so that processes that begin later share them."""
-    for name, (_, values) in GRAINS.items():
-        for value in values or (None,):
-            table((name, value))
-
-
-def told(grain, sigma):
-    """What mona tells about, at least 2: of less a network is not run."""
-    known = table(grain)
-    beyond = max(sigma - SIGMAS[-1], 0) * known[-1] / SIGMAS[-1]
-    return min(max(np.interp(sigma, SIGMAS, known) + beyond, 2), MOST)
-
-
 # ---- on patches --------------------------------------------------------------------------------
 
 def dct8():
@@ -179,6 +112,11 @@ def block_compress(plane, step, rng):
     return np.roll(b.transpose(0, 2, 1, 3).reshape(h, w), -shift, (0, 1))
 
 
+def told(sigma, white, rng):
+    """What mona would find: the level of coarse or compressed noise less exactly."""
+    return min(sigma * (rng.uniform(0.9, 1.15) if white else np.exp(rng.uniform(-0.35, 0.35))), MOST)
+
+
 def gain(luma, rng):
     """How much noise each sample has beside others: all as much; more where it is bright, as sensors; or more
     in the middle, as grain. Of RMS 1."""
@@ -200,8 +138,7 @@ def spoil(y, chroma, sigma, white, rng):
     chroma = chroma + sigma * less * small * colours
     if sigma == 0:
         return y, chroma, 0
-    level = sigma if grain[0] == "white" else told(grain, sigma)
-    return y, chroma, min(level * rng.uniform(0.9, 1.15), MOST)
+    return y, chroma, told(sigma, grain[0] == "white", rng)
 
 
 def compress(y, chroma, noise_free, rng):

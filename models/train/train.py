@@ -288,8 +288,6 @@ def main():
             losses.check(spec, phase["patch"])
     if trainer == "cuda":
         cuda.prepare()
-        if spec.task == "denoise":
-            noise.tables()
     images, held_out = load(spec, a)
     run = Run(a.name, recipe, trainer)
     calibration = [x.to(run.device()) for x in fixed_inputs(spec, drawn(spec, images, recipe["phases"][-1], 32))]
