@@ -119,6 +119,9 @@ fi
 fails "what no libswscale can read is refused" "found uyyvyy411" "$mona" enhance "$tmp/nv12.raw" --raw 96x54:uyyvyy411:25 -o "$tmp/none.mkv"
 
 # ---- GIF and animated PNG -----------------------------------------------------------------------------
+ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 3 -c:v libwebp_anim "$tmp/moving.webp"
+fails "an animated WebP is refused as what it is" "found an animated one, which FFmpeg" \
+    "$mona" enhance "$tmp/moving.webp" -o "$tmp/webp.mp4" --quiet
 ffmpeg -v error -i "$tmp/scene.y4m" -vf "select='not(mod(n\,4))+eq(mod(n\,7)\,3)'" -fps_mode vfr "$tmp/moving.gif"
 enhance "$tmp/moving.gif" -o "$tmp/moving.mp4" --stages sr || not_ok "a GIF" "$(cat "$tmp/log")"
 same "a GIF keeps its times" "$(video_times "$tmp/moving.mp4" | awk '{ printf "%.2f ", $1 }')" \
