@@ -35,9 +35,9 @@ typedef struct enhance_options {
 } enhance_options;
 
 /* Before the options are parsed. */
-#define ENHANCE_OPTIONS_NONE                                                                      \
-    {                                                                                             \
-        .crf = -1, .cut = OPTION_CUT_NONE                                                         \
+#define ENHANCE_OPTIONS_NONE                                                                       \
+    {                                                                                              \
+        .crf = -1, .cut = OPTION_CUT_NONE                                                          \
     }
 
 #define CODECS "h264, hevc, av1, vp9, ffv1, prores, gif, rawvideo"
