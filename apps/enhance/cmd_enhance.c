@@ -296,7 +296,8 @@ static const option options[] = {
      .help = "frames in each segment (default: a few seconds' worth)", .minimum = 1, .maximum = 1e6,
      .needs = "--resume"},
     {"--drop-unsupported", NULL, OPTION_FLAG, offsetof(arguments, drop_unsupported), NULL, files,
-     .help = "leave out what the container cannot hold, instead of stopping"},
+     .help = "leave out what the container or the codec cannot hold, such as alpha, instead of "
+             "stopping"},
     ENHANCE_PART_OPTIONS(offsetof(arguments, shared), files),
     ENHANCE_WORK_OPTIONS(offsetof(arguments, shared), work, NULL),
     ENHANCE_SIZE_OPTION(offsetof(arguments, shared), work),
