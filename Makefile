@@ -155,7 +155,7 @@ test-full-deps:
 	$(if $(filter x86_64,$(ARCH)),-$(call need,$(CROSS_PACKAGES)))
 
 # ---- engine -----------------------------------------------------------------------------------
-$(BUILD)/engine/cpu/x86/avx2.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c -fno-unswitch-loops
+$(BUILD)/engine/cpu/x86/avx2.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c $(call takes,-fno-unswitch-loops)
 $(BUILD)/engine/cpu/x86/avxvnni.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c -mavxvnni
 $(BUILD)/engine/cpu/x86/avx512.o: ENGINE_CFLAGS += -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c
 ifeq ($(ARCH),aarch64)

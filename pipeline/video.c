@@ -267,11 +267,13 @@ static bool run(video *v, pipeline_error *error)
     v->report->damaged_frames = v->in.damaged_frames;
     v->report->moved_frames = v->in.moved_frames;
     if (av_log_errors_count() && !s->stage.still) {
-        char text[256];
+        char text[256], gaps[64] = "";
         const unsigned long long count = av_log_errors_count();
         av_log_errors_first(text, sizeof text);
-        pipeline_note(&s->notes, "%s: FFmpeg found %llu fault%s in the input%s: %s", v->in.path,
-                      count, count == 1 ? "" : "s", count == 1 ? "" : ", the first", text);
+        if (input_missing(&v->in) > 0)
+            snprintf(gaps, sizeof gaps, "; %.2f s of film are missing", input_missing(&v->in));
+        pipeline_note(&s->notes, "%s: FFmpeg found %llu fault%s in the input%s: %s%s", v->in.path,
+                      count, count == 1 ? "" : "s", count == 1 ? "" : ", the first", text, gaps);
     }
     if (s->live) {
         v->report->arrived = v->in.video_packets;

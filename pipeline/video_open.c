@@ -101,6 +101,29 @@ static AVRational sample_aspect(const video *v)
     return aspect.num > 0 ? av_mul_q(aspect, changed) : changed;
 }
 
+/* Chooses the codec, unless the user did, and the format of its frames. */
+static void choose_codec(const video *v, const AVOutputFormat *format, encoder_settings *e)
+{
+    const enhance_settings *s = v->settings;
+    const bool deep = processor_is_deep(&v->processor);
+    const enum AVPixelFormat whole = e->pix_fmt;
+    e->choice.codec = s->encoder.codec
+                          ? s->encoder.codec
+                          : codec_choice(s, v->in.video->codecpar, deep, format, whole);
+    if (deep)
+        e->pix_fmt = codec_choice_depth(e->choice.codec, format, whole);
+    if (s->drop_unsupported && pixels_without_alpha(whole) != whole &&
+        !codec_takes(e->choice.codec, format, e->pix_fmt)) {
+        pipeline_note(&s->notes, "left out: the video's alpha");
+        av_dict_set(&v->in.video->metadata, "alpha_mode", NULL, 0);
+        e->pix_fmt = pixels_without_alpha(whole);
+        choose_codec(v, format, e);
+    } else if (e->pix_fmt != whole) {
+        pipeline_note(&s->notes, "%s: %s has no %s; the result is %s", s->output,
+                      e->choice.codec->name, pixels_name(whole), pixels_name(e->pix_fmt));
+    }
+}
+
 static bool open_output(video *v, const AVOutputFormat *format, const stage_settings *stage,
                         const input_settings *input, pipeline_error *error)
 {
@@ -110,6 +133,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
                                  .width = (int)size.width,
                                  .height = (int)size.height,
                                  .pix_fmt = pixels_plain(v->in.video->codecpar->format),
+                                 .decoded = v->in.decoder->pix_fmt,
                                  .rate = input_frame_rate(&v->in),
                                  .aspect = sample_aspect(v),
                                  .bit_rate = input_bit_rate(&v->in)};
@@ -124,17 +148,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
                               .live = s->live,
                               .notes = &s->notes};
     settings.choice.live = s->live;
-    if (!settings.choice.codec)
-        settings.choice.codec = codec_choice(
-            s, v->in.video->codecpar, processor_is_deep(&v->processor), format, settings.pix_fmt);
-    if (processor_is_deep(&v->processor)) {
-        const enum AVPixelFormat whole = settings.pix_fmt;
-        settings.pix_fmt = codec_choice_depth(settings.choice.codec, format, whole);
-        if (settings.pix_fmt != whole)
-            pipeline_note(&s->notes, "%s: %s has no %s; the result is %s", s->output,
-                          settings.choice.codec->name, pixels_name(whole),
-                          pixels_name(settings.pix_fmt));
-    }
+    choose_codec(v, format, &settings);
     if (!open_results(v, settings.pix_fmt, pixels_frame_format(settings.pix_fmt, 1, 1).bits, stage,
                       error))
         return false;

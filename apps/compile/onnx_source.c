@@ -37,6 +37,54 @@ static bool folder_of(const char *path, char *folder)
     return true;
 }
 
+static bool has_dim(const onnx_graph *model, const char *name, suggestion *s)
+{
+    for (uint32_t i = 0; i < model->input_count; i++)
+        for (uint32_t d = 0; d < model->inputs[i].rank; d++) {
+            if (!strcmp(model->inputs[i].dim_names[d], name))
+                return true;
+            suggest_name(s, model->inputs[i].dim_names[d]);
+        }
+    return false;
+}
+
+/* Writes the names of the inputs' dimensions, each once, as far as there is room. */
+static void list_dims(const onnx_graph *model, char *text, size_t size)
+{
+    enum { MOST = 8 };
+    const char *names[MOST];
+    size_t count = 0, used = 0;
+    snprintf(text, size, "none has a name");
+    for (uint32_t i = 0; i < model->input_count; i++)
+        for (uint32_t d = 0; d < model->inputs[i].rank; d++) {
+            const char *name = model->inputs[i].dim_names[d];
+            size_t k = 0;
+            while (k < count && strcmp(names[k], name) != 0)
+                k++;
+            if (!*name || k < count || count == MOST || used >= size)
+                continue;
+            names[count++] = name;
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "they are ", name);
+        }
+}
+
+/* Whether the model has the dimensions that --dim sets. */
+static bool check_dims(const onnx_graph *model, const char *path, const onnx_read_options *options)
+{
+    for (size_t i = 0; i < options->dim_count; i++) {
+        char names[256], text[SUGGEST_TEXT];
+        const char *name = options->dims[i].name;
+        suggestion s = suggest_for(name, strlen(name));
+        if (has_dim(model, name, &s))
+            continue;
+        list_dims(model, names, sizeof names);
+        return !cli_fail(EXIT_USAGE, "%s: --dim: no dimension of an input is called '%s'; %s%s",
+                         path, name, names, suggest_text(&s, text, sizeof text));
+    }
+    return true;
+}
+
 bool onnx_source_read(onnx_graph *model, const char *path, const option_list *dims,
                       format_error *refusal)
 {
@@ -57,36 +105,12 @@ bool onnx_source_read(onnx_graph *model, const char *path, const option_list *di
     free(bytes);
     if (!ok && refusal)
         return format_fail(refusal, "%s", error.text);
-    return ok || !cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
-}
-
-static bool has_dim(const onnx_graph *model, const char *name, suggestion *s)
-{
-    for (uint32_t i = 0; i < model->input_count; i++)
-        for (uint32_t d = 0; d < model->inputs[i].rank; d++) {
-            if (!strcmp(model->inputs[i].dim_names[d], name))
-                return true;
-            suggest_name(s, model->inputs[i].dim_names[d]);
-        }
+    if (!ok)
+        return !cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
+    if (check_dims(model, path, &options))
+        return true;
+    onnx_graph_free(model);
     return false;
-}
-
-/* Whether the model has the dimensions that --dim sets. */
-static bool check_dims(const onnx_graph *model, const char *path, const option_list *dims)
-{
-    for (size_t i = 0; i < dims->count; i++) {
-        char name[MAX_NAME], text[SUGGEST_TEXT];
-        onnx_dim dim;
-        if (!parse_dim(dims->items[i], name, &dim))
-            return false;
-        suggestion s = suggest_for(name, strlen(name));
-        if (!has_dim(model, name, &s))
-            return !cli_fail(EXIT_USAGE,
-                             "%s: --dim: no dimension of an input is called '%s'; 'mona inspect' "
-                             "shows what they are called%s",
-                             path, name, suggest_text(&s, text, sizeof text));
-    }
-    return true;
 }
 
 /* Sets height and width of every image among the inputs, which is one if the model leaves that open. */
@@ -121,8 +145,7 @@ compiler *onnx_source_compiler(const char *path, const option_list *dims, const 
     format_error error = {0};
     if (!onnx_source_read(&model, path, dims, NULL))
         return NULL;
-    const bool sized =
-        (!dims || check_dims(&model, path, dims)) && (!size || set_size(&model, path, size));
+    const bool sized = !size || set_size(&model, path, size);
     compiler *c = sized ? compiler_open_graph(&model, fusion, &error) : NULL;
     onnx_graph_free(&model);
     if (!c && sized)

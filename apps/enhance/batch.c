@@ -14,6 +14,7 @@
 
 #include <cjson/cJSON.h>
 #include <libavformat/avformat.h>
+#include <libavutil/avstring.h>
 
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
@@ -216,14 +217,27 @@ static char **arguments_for(const batch *b, size_t i)
     return to;
 }
 
-/* Prints what the process prints, and keeps its last line. */
-static void pass_on(FILE *from, char *last, size_t size)
+/* Whether a line begins with a name and ends at a newline in it. */
+static bool ends_inside(const char *line, const char *name)
+{
+    const size_t length = strlen(line);
+    return !strncmp(line, name, length) && name[length] == '\n';
+}
+
+/* Prints what the process for file i prints, and keeps mona's last message, else the last line. */
+static void pass_on(const batch *b, size_t i, FILE *from, char *last, size_t size)
 {
     char line[1024];
+    bool found = false;
     while (fgets(line, sizeof line, from)) {
         fputs(line, stderr);
         line[strcspn(line, "\n")] = 0;
-        snprintf(last, size, "%s", strncmp(line, "mona: ", 6) ? line : line + 6);
+        const bool text = !strncmp(line, "mona: ", 6), message = text || *line == '{';
+        if (ends_inside(last, b->inputs[i]) || ends_inside(last, b->outputs[i]))
+            av_strlcatf(last, size, "\n%s", line);
+        else if (message || !found)
+            snprintf(last, size, "%s", text ? line + 6 : line);
+        found = found || message;
     }
 }
 
@@ -238,7 +252,7 @@ static pid_t start(void)
     return child;
 }
 
-/* Returns the exit status. last: the last line that was printed. */
+/* Returns the exit status. last: what was said last. */
 static int run_one(const batch *b, size_t i, char *last, size_t size)
 {
     int ends[2], status;
@@ -260,7 +274,7 @@ static int run_one(const batch *b, size_t i, char *last, size_t size)
     close(ends[1]);
     FILE *from = fdopen(ends[0], "r");
     if (from)
-        pass_on(from, last, size);
+        pass_on(b, i, from, last, size);
     if (from)
         fclose(from);
     stop_hold();

@@ -279,8 +279,8 @@ static const option options[] = {
     {"--no-overwrite", "-n", OPTION_FLAG, offsetof(arguments, no), NULL, files,
      .help = "never overwrite OUT, and never ask"},
     {"--out-dir", NULL, OPTION_FILE, offsetof(arguments, out_dir), "FOLDER", files,
-     .help = "enhance many files, folders or 'patterns*' into FOLDER; manifest.json there says how "
-             "each file went"},
+     .help = "enhance many files, folders or 'patterns*' into FOLDER; manifest.json there lists "
+             "the result of each file"},
     {"--recursive", NULL, OPTION_FLAG, offsetof(arguments, recursive), NULL, files,
      .help = "go into subfolders too, and keep their names in FOLDER", .needs = "--out-dir"},
     {"--raw", NULL, OPTION_STRING, offsetof(arguments, raw), "WxH:FORMAT:RATE", files,
@@ -296,7 +296,8 @@ static const option options[] = {
      .help = "frames in each segment (default: a few seconds' worth)", .minimum = 1, .maximum = 1e6,
      .needs = "--resume"},
     {"--drop-unsupported", NULL, OPTION_FLAG, offsetof(arguments, drop_unsupported), NULL, files,
-     .help = "leave out what the container cannot hold, instead of stopping"},
+     .help = "leave out what the container or the codec cannot hold, such as alpha, instead of "
+             "stopping"},
     ENHANCE_PART_OPTIONS(offsetof(arguments, shared), files),
     ENHANCE_WORK_OPTIONS(offsetof(arguments, shared), work, NULL),
     ENHANCE_SIZE_OPTION(offsetof(arguments, shared), work),
@@ -304,15 +305,14 @@ static const option options[] = {
     ENHANCE_COMPUTING_OPTIONS(offsetof(arguments, shared), computing),
     {"--live", NULL, OPTION_FLAG, offsetof(arguments, live), NULL, living,
      .help =
-         "IN is a live stream: leave out frames that come too late, connect again where a "
-         "connection breaks, give each frame out before the next comes in, and complete OUT when "
-         "interrupted"},
+         "IN is a live stream: leave out frames that come too late, reconnect when a connection "
+         "breaks, write each frame before the next one arrives, and complete OUT when interrupted"},
     {"--max-delay", NULL, OPTION_TIME, offsetof(arguments, max_delay), "TIME", living,
-     .help = "leave a frame out that would be this late when its work begins, because "
-             "the frames before took too long",
+     .help = "leave out a frame if work on it would begin this late, because earlier frames took "
+             "too long",
      .initial = "0.05", .needs = "--live"},
     {"--reconnect", NULL, OPTION_TIME, offsetof(arguments, reconnect), "TIME", living,
-     .help = "how long to try to connect again; 0: not at all", .initial = "30", .needs = "--live"},
+     .help = "how long to try to reconnect; 0: not at all", .initial = "30", .needs = "--live"},
     {"--stall", NULL, OPTION_TIME, offsetof(arguments, stall), "TIME", living,
      .help = "a connection without data for so long counts as broken", .initial = "5",
      .needs = "--live"},

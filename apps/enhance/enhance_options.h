@@ -49,17 +49,18 @@ typedef struct enhance_options {
 /* clang-format off */
 #define ENHANCE_WORK_OPTIONS(at, group, need)                                                     \
     {"--stages", NULL, OPTION_STRING, SHARED_FIELD(at, stages), "LIST", group, .needs = need,     \
-     .help = "what to do, in this order: sr, denoise, colour (default " USUAL_STAGES              \
-             "); clean frames and pictures pass denoise as they are",                              \
+     .help = "what to do, one after the other: any of sr, denoise, colour (default " USUAL_STAGES \
+             "); denoise leaves what is clean as it is",                                          \
      .values = "sr denoise colour denoise,sr sr,denoise sr,sr denoise,sr,colour"},                \
     {"--scale", "-s", OPTION_NUMBER, SHARED_FIELD(at, scale), "N", group, .needs = need,          \
-     .help = "enlarge this many times (default 2), in one step or in several: 6 is 2 x 3, and 4 is "\
-             "2 x 2 in tiers without a network for 4; 1.5 is 2 times, then reduced by a filter; "  \
-             "enhance --dry-run shows the steps",                                                 \
+     .help = "enlarge by this factor (default 2), in several steps where no network does it in one: "\
+             "6 is 2 x 3; a fraction takes the next larger factor and then a filter that reduces: "\
+             "1.5 is 2 times, then 3/4; enhance --dry-run shows the steps",                       \
      .minimum = RESIZE_MIN, .maximum = RESIZE_MAX},                                               \
     {"--height", NULL, OPTION_WHOLE, SHARED_FIELD(at, size.height), "ROWS", group, .needs = need, \
-     .help = "make the result this high, instead of --scale: the networks' next larger factor, then "\
-             "one filter down; sides are even where chroma is subsampled",                        \
+     .help = "make the result this high (instead of --scale): enlarged by the next "              \
+             "larger factor, then reduced by one filter; sides are even where chroma "            \
+             "is subsampled",                                                                     \
      .minimum = 1, .maximum = MONA_MAX_SIDE},                                                     \
     {"--tier", NULL, OPTION_CHOICE, SHARED_FIELD(at, tier), NETWORK_TIERS, group, .needs = need,  \
      .help =                                                                                      \
@@ -67,9 +68,9 @@ typedef struct enhance_options {
          "work of the one before; where it has no network, that of the next lower tier is used",  \
      .initial = "fast"},                                                                          \
     {"--content", NULL, OPTION_CHOICE, SHARED_FIELD(at, content), "clean|video|anime", group, .needs = need,\
-     .help = "what the input is: clean; video that was compressed, which needs networks that do "  \
-             "not sharpen the damage; or anime, which is drawn, compressed or not (default: video "\
-             "for videos, clean for pictures)"},                                                  \
+     .help = "kind of input: clean is hardly compressed; video is compressed, so that "           \
+             "networks must not sharpen the damage; anime is drawn, compressed or not "           \
+             "(default: video for videos, clean for pictures)"},                                  \
     {"--sr", NULL, OPTION_FILE, SHARED_FIELD(at, sr), "MODEL", group, .needs = need,              \
      .help = "another network for super-resolution: a .mona file, or the name of a built-in one"},\
     {"--denoise", NULL, OPTION_FILE, SHARED_FIELD(at, denoise), "MODEL", group, .needs = need,    \
@@ -80,9 +81,10 @@ typedef struct enhance_options {
              "damage done by compression",                                                        \
      .initial = "auto", .values = "auto"},                                                        \
     {"--detail", NULL, OPTION_STRING, SHARED_FIELD(at, detail), "D", group, .needs = need,        \
-     .help = "how much of the fine detail to keep where the damage of compression is repaired: 0 is "\
-             "the cleanest, 1 keeps all, and some of the damage with it; auto: 0.75 to 0.25 for videos, the more they were compressed the less, 0 for "\
-             "pictures",                                                                          \
+     .help = "how much fine detail to keep where compression damage is repaired: 0 is "           \
+             "the cleanest, 1 keeps all detail and some of the damage with it; auto: "            \
+             "0 for pictures, and from 0.75 (lightly compressed) to 0.25 (heavily "               \
+             "compressed) for videos",                                                            \
      .initial = "auto", .values = "auto"},                                                        \
     {"--colour", NULL, OPTION_STRING, SHARED_FIELD(at, colour), "S", group, .needs = need,        \
      .help = "how much of the colour network's changes to apply, from 0 (none) to 1; without "    \
@@ -98,7 +100,7 @@ typedef struct enhance_options {
      .initial = "auto"},                                                                          \
     {"--fields", NULL, OPTION_CHOICE, SHARED_FIELD(at, fields), "single|double", group, .needs = need,\
      .help = "double: make a frame of each field of interlaced video, twice as many a second: 50i "\
-             "becomes 50p", .initial = "single"},                                                         \
+             "becomes 50p", .initial = "single"},                                                 \
     {"--rotate", NULL, OPTION_CHOICE, SHARED_FIELD(at, rotate), "auto|none|90|180|270", group, .needs = need,\
      .help = "auto: keep the rotation that a phone's video is marked with, and turn the frames "  \
              "where the output cannot hold it; a number: turn the frames as they are stored "     \
@@ -109,11 +111,11 @@ typedef struct enhance_options {
     {"--codec", "-c", OPTION_STRING, SHARED_FIELD(at, codec), "CODEC", group, .needs = need,      \
      .help = "codec of the result: " CODECS                                                       \
              "; or the name of one of FFmpeg's encoders for these, such as libx264 (default: HEVC, "\
-             "AV1 and VP9 stay, HDR becomes hevc, all else what suits the container and the pixels)",\
-     .values = "h264 hevc av1 vp9 ffv1 prores gif rawvideo"},                                         \
+             "AV1 and VP9 are kept, HDR becomes hevc, anything else gets what suits the container and the pixels)",\
+     .values = "h264 hevc av1 vp9 ffv1 prores gif rawvideo"},                                     \
     {"--crf", NULL, OPTION_NUMBER, SHARED_FIELD(at, crf), "N", group, .needs = need,              \
      .help = "quality, lower is better: for h264 from 0 to 51 (default 18), hevc from 0 to 51 (20), "\
-             "av1 from 1 to 63 (28), vp9 from 0 to 63 (24)", .maximum = INFINITY},                      \
+             "av1 from 1 to 63 (28), vp9 from 0 to 63 (24)", .maximum = INFINITY},                \
     {"--match-bitrate", NULL, OPTION_FLAG, SHARED_FIELD(at, match_bitrate), NULL, group, .needs = need,\
      .help = "aim at the input's bit rate instead of a quality"},                                 \
     {"--preset", NULL, OPTION_STRING, SHARED_FIELD(at, preset), "NAME", group, .needs = need,     \
@@ -121,14 +123,16 @@ typedef struct enhance_options {
              "for vp9, from 0 to 8; with --live: superfast, ultrafast, 12 and 8)",                \
      .values = "ultrafast superfast veryfast faster fast medium slow slower veryslow placebo"},   \
     {"--low-latency", NULL, OPTION_FLAG, SHARED_FIELD(at, low_latency), NULL, group, .needs = need,\
-     .help = "give each frame out before the next comes in, for live video: no B-frames, no look-"\
-             "ahead, no search for interlaced frames that are not marked"},                       \
+     .help = "write each frame before the next one arrives, for live video: no "                  \
+             "B-frames, no look-ahead, no search for interlaced frames that are not "             \
+             "marked"},                                                                           \
     {"--encoder-option", "-e", OPTION_LIST, SHARED_FIELD(at, encoder), "KEY=VALUE", group, .needs = need,\
      .help = "an option of FFmpeg's encoder; can be given more than once"},                       \
     {"--audio", NULL, OPTION_STRING, SHARED_FIELD(at, audio), "copy|auto|none|CODEC", group, .needs = need,\
-     .help = "copy: keep the sound as it is, bit by bit, or in a lossless codec where the container "\
-             "cannot hold it; auto: where there is none, encode it in the container's usual codec; "\
-             "none: leave it out; or a codec: aac, opus, mp3, ac3, flac, alac",                   \
+     .help = "copy: keep the sound as it is, bit by bit, or in a lossless codec where "           \
+             "the container cannot hold it; auto: the same, but where no lossless "               \
+             "codec fits either, encode it in the container's usual codec; none: "                \
+             "leave it out; or a codec: aac, opus, mp3, ac3, flac, alac",                         \
      .initial = "copy", .values = "copy auto none aac opus mp3 ac3 flac alac"}
 /* Rows of mona enhance and of the library. */
 #define ENHANCE_PART_OPTIONS(at, group)                                                           \
@@ -142,8 +146,8 @@ typedef struct enhance_options {
 
 #define ENHANCE_SIZE_OPTION(at, group)                                                            \
     {"--size", NULL, OPTION_STRING, SHARED_FIELD(at, size.size), "WxH", group,                    \
-     .help = "make the result this large; a video of another shape keeps its own by the shape of "\
-             "its pixels (sample aspect ratio)",                                                  \
+     .help = "make the result this large; a video with a different aspect ratio keeps "           \
+             "it by means of pixels that are not square (sample aspect ratio)",                   \
      .values = "1920x1080 3840x2160"}
 
 #define ENHANCE_COMPUTING_OPTIONS(at, group)                                                      \

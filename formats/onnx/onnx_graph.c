@@ -21,6 +21,7 @@ void onnx_graph_free(onnx_graph *g)
     free(g->values);
     free(g->inputs);
     free(g->outputs);
+    free(g->declared);
     blocks_free(&g->memory);
     *g = (onnx_graph){0};
 }
@@ -111,6 +112,16 @@ void onnx_graph_freeze(onnx_graph *g, uint32_t input, tensor *t)
 bool onnx_input_shape(const onnx_input *input, tensor *t)
 {
     return tensor_shape(t, input->type, input->rank, input->dims);
+}
+
+bool onnx_output_contradicts(const onnx_graph *g, uint32_t output)
+{
+    const onnx_value *v = &g->values[g->outputs[output]];
+    const tensor *declared = &g->declared[output];
+    bool same = v->tensor.rank == declared->rank;
+    for (uint32_t i = 0; same && i < declared->rank; i++)
+        same = declared->dims[i] < 0 || declared->dims[i] == v->tensor.dims[i];
+    return v->shaped && declared->type && !same;
 }
 
 void onnx_graph_set_dim(onnx_graph *g, uint32_t input, uint32_t dim, int64_t size)

@@ -98,6 +98,8 @@ typedef struct onnx_graph {
     onnx_input *inputs; /* except those that are constants */
     uint32_t input_count;
     uint32_t *outputs; /* values */
+    tensor *declared;  /* the shapes that the model gives outputs, not only those it computes: sides
+                          are -1 where open, the type is 0 where there is none */
     uint32_t output_count;
     blocks memory;
 } onnx_graph;
@@ -125,6 +127,9 @@ void onnx_graph_freeze(onnx_graph *g, uint32_t input, tensor *t);
 void onnx_graph_set_dim(onnx_graph *g, uint32_t input, uint32_t dim, int64_t size);
 /* The shape of an input. False: some dimensions are open. */
 bool onnx_input_shape(const onnx_input *input, tensor *t);
+
+/* Whether an output's computed shape, as far as it is known, differs from the declared one. */
+bool onnx_output_contradicts(const onnx_graph *g, uint32_t output);
 
 /* Removes the nodes i with !keep[i]. */
 void onnx_graph_keep(onnx_graph *g, const bool *keep);

@@ -419,17 +419,35 @@ static bool read_opset(graph_reader *r, const Onnx__ModelProto *model)
                        ONNX_OPSET_MIN, ONNX_OPSET_MAX, r->g->opset);
 }
 
+static void read_declared(const Onnx__ValueInfoProto *info, tensor *to)
+{
+    const Onnx__TypeProto *type = info->type;
+    if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !type->tensor_type ||
+        !type->tensor_type->shape || type->tensor_type->shape->n_dim > TENSOR_MAX_RANK)
+        return;
+    const Onnx__TensorShapeProto *shape = type->tensor_type->shape;
+    to->type = (element_type)type->tensor_type->elem_type;
+    for (; to->rank < shape->n_dim; to->rank++) {
+        const Onnx__TensorShapeProto__Dimension *d = shape->dim[to->rank];
+        const bool fixed = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE &&
+                           d->dim_value > 0;
+        to->dims[to->rank] = fixed ? d->dim_value : -1;
+    }
+}
+
 static bool add_outputs(graph_reader *r, const Onnx__GraphProto *o)
 {
     onnx_graph *g = r->g;
     g->outputs = calloc(o->n_output + 1, sizeof *g->outputs);
-    if (!g->outputs)
+    g->declared = calloc(o->n_output + 1, sizeof *g->declared);
+    if (!g->outputs || !g->declared)
         return out_of_memory(r);
     for (size_t i = 0; i < o->n_output; i++) {
         const char *name = onnx_text(o->output[i]->name);
         const uint32_t value = onnx_names_find(&r->names, name);
         if (value == ONNX_NONE)
             return format_fail(r->error, "output '%s' is not made by any node", name);
+        read_declared(o->output[i], &g->declared[i]);
         g->outputs[g->output_count++] = value;
     }
     return g->output_count ? true : format_fail(r->error, "the model has no outputs");

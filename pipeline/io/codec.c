@@ -120,12 +120,18 @@ static bool has_raw_tag(const AVOutputFormat *format, enum AVPixelFormat pix_fmt
 
 bool codec_takes(const codec *c, const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
 {
+    const bool alpha = av_pix_fmt_desc_get(pix_fmt)->flags & AV_PIX_FMT_FLAG_ALPHA;
+    if (c->id == AV_CODEC_ID_PNG) /* picture_writer.h converts */
+        return true;
+    /* Alpha of VP9 lies beside the frames, for which others have no place. */
+    if (c->id == AV_CODEC_ID_VP9 && alpha && !is_listed(format->name, "matroska,webm"))
+        return false;
     if (c->id == AV_CODEC_ID_RAWVIDEO && format->video_codec != AV_CODEC_ID_WRAPPED_AVFRAME &&
         !has_raw_tag(format, pix_fmt))
         return false;
     const AVCodec *libav = avcodec_find_encoder_by_name(c->encoder);
     if (c->colours)
-        return !(av_pix_fmt_desc_get(pix_fmt)->flags & AV_PIX_FMT_FLAG_ALPHA);
+        return !alpha;
     const enum AVPixelFormat *known = libav ? avcodec_formats(libav) : NULL;
     while (known && *known != AV_PIX_FMT_NONE && *known != pix_fmt)
         known++;

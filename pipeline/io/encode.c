@@ -14,6 +14,7 @@
 #include "pipeline/io/av_compat.h"
 #include "pipeline/io/hdr.h"
 #include "pipeline/io/pixels.h"
+#include "pipeline/image/picture_planes.h"
 
 /* ---- options ------------------------------------------------------------------------------ */
 
@@ -108,16 +109,33 @@ static void copy_colour(AVCodecContext *to, const AVCodecParameters *from)
     to->chroma_sample_location = from->chroma_location;
 }
 
+/* What -c could say for frames that the codec cannot hold. */
+static const char *other_codec(const AVOutputFormat *format, const encoder_settings *s)
+{
+    const codec *prores = codec_find("prores");
+    const enum AVPixelFormat planes =
+        picture_planes_format(s->decoded, picture_chroma_for(prores->id));
+    if (s->choice.codec->id == AV_CODEC_ID_RAWVIDEO)
+        return "ffv1 in .mkv";
+    if (codec_fits(codec_find("ffv1"), format))
+        return "ffv1";
+    return codec_fits(prores, format) && planes != AV_PIX_FMT_NONE &&
+                   codec_takes(prores, format, planes)
+               ? "prores"
+               : "ffv1 in .mkv";
+}
+
 static bool check_picture(const codec *c, const AVOutputFormat *format, const encoder_settings *s,
                           pipeline_error *error)
 {
     const char *name = av_get_pix_fmt_name(s->pix_fmt);
     if (!codec_takes(c, format, s->pix_fmt)) {
         const bool raw = c->id == AV_CODEC_ID_RAWVIDEO;
-        return pipeline_fail(error, "%s %s%s%s cannot hold %s; -c ffv1%s would", c->name,
+        const bool opaque = pixels_without_alpha(s->pix_fmt) == s->pix_fmt;
+        return pipeline_fail(error, "%s %s%s%s cannot hold %s; -c %s would%s", c->name,
                              raw ? "in " : "(", raw ? format->name : c->encoder, raw ? "" : ")",
-                             name ? name : "this pixel format",
-                             !raw && codec_fits(codec_find("ffv1"), format) ? "" : " in .mkv");
+                             name ? name : "this pixel format", other_codec(format, s),
+                             opaque ? "" : ", and --drop-unsupported leaves the alpha out");
     }
     /* libav's FFV1 loses samples at the edges of chroma that is subsampled by 4 if its size is no
      * integer. */

@@ -49,9 +49,10 @@ typedef struct encoder_settings {
     encoder_choice choice;
     int width, height;
     enum AVPixelFormat pix_fmt;
-    AVRational rate;   /* for rate control */
-    AVRational aspect; /* of a pixel */
-    int64_t bit_rate;  /* of the input's video; 0: unknown */
+    enum AVPixelFormat decoded; /* of the input, which another codec may get as other planes */
+    AVRational rate;            /* for rate control */
+    AVRational aspect;          /* of a pixel */
+    int64_t bit_rate;           /* of the input's video; 0: unknown */
 } encoder_settings;
 
 /* Reports a quality that is allowed, but has an effect that few expect. path: of the result. */

@@ -146,7 +146,6 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
 {
     static const char *const describing[] = {"matroska", "webm", "mp4", "mov", "ipod", NULL};
     static const char *const siting[] = {"matroska", "webm", NULL};
-    static const char *const beside[] = {"matroska", "webm", NULL}; /* alpha in a separate layer */
     const AVCodecParameters *p = video->codecpar;
     const bool h26x = c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
     const bool says = h26x || c->id == AV_CODEC_ID_AV1 || container_is(format, describing);
@@ -156,9 +155,6 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
         at == AVCHROMA_LOC_UNSPECIFIED || at == AVCHROMA_LOC_LEFT || at == AVCHROMA_LOC_CENTER;
     const bool sited = h26x || (c->id == AV_CODEC_ID_AV1 && at == AVCHROMA_LOC_TOPLEFT) ||
                        container_is(format, siting);
-    if (c->id == AV_CODEC_ID_VP9 && !container_is(format, beside) &&
-        av_pix_fmt_desc_get(p->format)->flags & AV_PIX_FMT_FLAG_ALPHA)
-        return "alpha";
     if (is_dynamic(video, first))
         return "HDR metadata of every frame (HDR10+ or Dolby Vision)";
     if (picture_writer_is(format) || c->colours)

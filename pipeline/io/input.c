@@ -326,10 +326,27 @@ static bool feed(input *in, pipeline_error *error)
 
 /* ---- frames ------------------------------------------------------------------------------- */
 
+/* Demuxers skip what they cannot read and say no more than that there was a fault. */
+static void note_gap(input *in, int64_t gap)
+{
+    const uint64_t faults = av_log_errors_count();
+    if (faults > in->gap_faults)
+        in->missing += gap;
+    else
+        in->uneven = true;
+    in->gap_faults = faults;
+}
+
+double input_missing(const input *in)
+{
+    return in->uneven || in->live.on ? 0 : (double)in->missing * av_q2d(in->video->time_base);
+}
+
 /* Sets the frame's final timestamp: its own or, if it has none, the end of the previous frame.
  * False: it lies before start. */
 static bool place_frame(input *in)
 {
+    enum { MAX_GAP = 3 }; /* in frames of the usual length */
     AVFrame *frame = in->frame;
     int64_t start = start_in(in, in->video->time_base);
     int64_t pts = frame->best_effort_timestamp;
@@ -349,6 +366,8 @@ static bool place_frame(input *in)
         in->next_pts = pts + avframe_duration(frame);
         return false;
     }
+    if (in->last_pts != INT64_MIN && pts - in->next_pts > MAX_GAP * usual)
+        note_gap(in, pts - in->next_pts);
     if (pts <= in->last_pts) {
         pts = in->last_pts + 1;
         in->moved_frames++;

@@ -71,6 +71,9 @@ typedef struct input {
     uint64_t lost_packets;   /* could not be read or decoded */
     uint64_t damaged_frames; /* decoded with errors */
     uint64_t moved_frames;   /* whose timestamps did not ascend */
+    uint64_t gap_faults;     /* faults that FFmpeg had found at the last gap between frames */
+    int64_t missing;         /* length of the gaps that followed a new fault */
+    bool uneven;             /* there are other gaps, so the rate is not constant */
 } input;
 
 typedef struct input_settings {
@@ -131,6 +134,9 @@ input_result input_first(input *in, pipeline_error *error);
 /* Decodes the next frame into in->frame and sets its duration and its pts, which ascend and count
  * in the video's time base from 0 at start. Passes packets of other streams to copy meanwhile. */
 input_result input_next(input *in, pipeline_error *error);
+
+/* Seconds of film that damage has taken away, as far as that can be told; 0: none. */
+double input_missing(const input *in);
 
 /* The time of in->frame in seconds from the beginning of the file. */
 double input_time(const input *in);

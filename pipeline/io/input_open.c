@@ -14,6 +14,7 @@
 #include <libavutil/parseutils.h>
 #include <libavutil/pixdesc.h>
 
+#include "pipeline/image/picture_kind.h"
 #include "pipeline/io/av_compat.h"
 #include "pipeline/io/av_log_errors.h"
 #include "pipeline/io/codec.h"
@@ -165,6 +166,17 @@ static bool open_live(input *in, const input_settings *s, const char *address, c
     return true;
 }
 
+/* Whether libav found no size in a WebP because it is animated. */
+static bool is_animated_webp(AVFormatContext *format)
+{
+    uint8_t head[PICTURE_HEAD];
+    if (strcmp(format->iformat->name, "webp_pipe") != 0 || format->streams[0]->codecpar->width ||
+        avio_seek(format->pb, 0, SEEK_SET) < 0)
+        return false;
+    const int got = avio_read(format->pb, head, sizeof head);
+    return got > 0 && picture_kind_of(head, (size_t)got) == PICTURE_NONE;
+}
+
 static bool open_container(input *in, const input_settings *s, pipeline_error *error)
 {
     char address[4096];
@@ -205,6 +217,12 @@ static bool open_container(input *in, const input_settings *s, pipeline_error *e
     code = avformat_find_stream_info(in->format, NULL);
     if (in->format->pb && in->format->pb->error < 0 && in->format->pb->error != AVERROR_EOF)
         code = in->format->pb->error;
+    if (is_animated_webp(in->format))
+        return pipeline_fail(error,
+                             "%s: expected a still WebP, found an animated one, which FFmpeg %s "
+                             "cannot decode; numbered pictures of it (libwebp's anim_dump writes "
+                             "them) can be read",
+                             in->path, av_version_info());
     return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be read", in->path);
 }
 

@@ -68,16 +68,30 @@ bool pixels_check(const char *path, int format, pipeline_error *error)
                                                       path, PIXELS_MAX_BITS, pixels_name(format));
 }
 
-enum AVPixelFormat pixels_with_bits(int format, unsigned bits)
+/* The format with planes like these, but so many and of so many bits. */
+static enum AVPixelFormat find_planes(const AVPixFmtDescriptor *from, int planes, int bits)
 {
-    const AVPixFmtDescriptor *from = av_pix_fmt_desc_get(format), *d = NULL;
+    const AVPixFmtDescriptor *d = NULL;
     while ((d = av_pix_fmt_desc_next(d)))
-        if (has_planes(d) && d->comp[0].depth == (int)bits &&
-            d->nb_components == from->nb_components && d->log2_chroma_w == from->log2_chroma_w &&
-            d->log2_chroma_h == from->log2_chroma_h &&
+        if (has_planes(d) && d->comp[0].depth == bits && d->nb_components == planes &&
+            d->log2_chroma_w == from->log2_chroma_w && d->log2_chroma_h == from->log2_chroma_h &&
             pixels_plain((int)av_pix_fmt_desc_get_id(d)) == av_pix_fmt_desc_get_id(d))
             return av_pix_fmt_desc_get_id(d);
     return AV_PIX_FMT_NONE;
+}
+
+enum AVPixelFormat pixels_with_bits(int format, unsigned bits)
+{
+    const AVPixFmtDescriptor *from = av_pix_fmt_desc_get(format);
+    return find_planes(from, from->nb_components, (int)bits);
+}
+
+enum AVPixelFormat pixels_without_alpha(int format)
+{
+    const AVPixFmtDescriptor *from = av_pix_fmt_desc_get(format);
+    return from->flags & AV_PIX_FMT_FLAG_ALPHA
+               ? find_planes(from, from->nb_components - 1, from->comp[0].depth)
+               : (enum AVPixelFormat)format;
 }
 
 frame_format pixels_frame_format(int format, int width, int height)

@@ -33,6 +33,9 @@ bool pixels_full_range(const AVFrame *f);
 /* The same planes with samples of this many bits; AV_PIX_FMT_NONE: libav has no such format. */
 enum AVPixelFormat pixels_with_bits(int format, unsigned bits);
 
+/* The same planes but that of alpha. For a format that pixels_check accepts. */
+enum AVPixelFormat pixels_without_alpha(int format);
+
 /* Never NULL. */
 const char *pixels_name(int format);
 

@@ -112,6 +112,8 @@ class Model:
     def _read(model, size, options):
         if isinstance(model, (bytes, bytearray, memoryview)):
             bytes_ = np.frombuffer(model, np.uint8)
+        elif not isinstance(model, (str, os.PathLike)):
+            raise TypeError(f'expected a file, a name or bytes of a model, found {type(model).__name__}')
         elif not {'/', '.'} & set(str(model)):
             found = video.ffi.new('size_t *')
             inside = video.lib.mona_video_model(str(model).encode(), found)

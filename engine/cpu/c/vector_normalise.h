@@ -7,10 +7,14 @@
 #include "engine/cpu/c/normalise.h"
 #include "engine/cpu/c/vector_rows.h"
 
-/* What ac_sum_of() makes of the lanes of each of 16 vectors, after vf_sums(). */
-INLINE void sum_lanes(float *to, float sums[LANES][4])
+/* Pixels that are normalised together, so that a CPU has others to go on with while it waits for the
+ * result of one. */
+enum { NORMALISED = 4 * LANES };
+
+/* What ac_sum_of() makes of the lanes of each of count vectors, a multiple of 4, after vf_sums(). */
+INLINE void sum_lanes(float *to, float sums[NORMALISED][4], uint32_t count)
 {
-    for (uint32_t i = 0; i < LANES; i += 4) {
+    for (uint32_t i = 0; i < count; i += 4) {
         const v16 a = load16(sums[i]), b = load16(sums[i + 1]);
         const v16 c = load16(sums[i + 2]), d = load16(sums[i + 3]);
         const v16 ab = add_floats(zip64_low(a, b), zip64_high(a, b));
@@ -20,30 +24,40 @@ INLINE void sum_lanes(float *to, float sums[LANES][4])
     }
 }
 
-/* Pixels of 16 channels a block that are normalised together, the first at `from`. */
+/* Pixels of 16 channels a block, the first at `from`. */
 typedef struct pixels {
     const uint8_t *from;
     size_t block, distance; /* bytes from one block, and from one pixel, to the next */
-    uint32_t count, last;   /* pixels, at most 16; the last block */
+    uint32_t count, fours;  /* pixels, at most NORMALISED; rounded up to a multiple of 4 */
+    uint32_t last;          /* the last block */
     vf keep;                /* a mask of the channels in the last block */
 } pixels;
 
-/* Sums over the channels of each pixel; with means, of the squares of the distances from them. */
+/* Sums over the channels of each pixel, of which the last may be repeated; with means, of the squares
+ * of the distances from them. */
 INLINE void sum_channels(const pixels *p, const mona_type type, const float *means, float *to)
 {
-    float sums[LANES][4] = {{0}};
-    for (uint32_t i = 0; i < p->count; i++) {
+    float sums[NORMALISED][4];
+    for (uint32_t i = 0; i < p->fours; i++) {
+        const uint8_t *from = p->from + min_u32(i, p->count - 1) * p->distance;
         const vf mean = vf_set1(means ? means[i] : 0);
         vf sum = vf_set1(0);
         for (uint32_t b = 0; b <= p->last; b++) {
-            vf v = vf_from(type, p->from + b * p->block + i * p->distance);
+            vf v = vf_from(type, from + b * p->block);
             v = means ? vf_sub(v, mean) : v;
             v = b == p->last ? vf_and(v, p->keep) : v;
             sum = vf_add(sum, means ? vf_mul(v, v) : v);
         }
         store16(sums[i], vf_sums(sum));
     }
-    sum_lanes(to, sums);
+    sum_lanes(to, sums, p->fours);
+}
+
+INLINE vf normal_of(const mona_type type, const uint8_t *from, float mean, float r, vf gain,
+                    vf shift)
+{
+    const vf normal = vf_mul(vf_sub(vf_from(type, from), vf_set1(mean)), vf_set1(r));
+    return vf_add(vf_mul(normal, gain), shift);
 }
 
 /* Pixels p, which begin with pixel x of the row. */
@@ -53,22 +67,29 @@ INLINE void normalise_pixels(const ac_normalise_row *n, const mona_type type, co
     const mona_type to = n->output.type;
     const size_t distance = LANES * mona_type_size(to);
     const float part = 1 / (float)n->channels;
-    float means[LANES], r[LANES];
+    float means[NORMALISED], r[NORMALISED];
     sum_channels(p, type, NULL, means);
-    for (uint32_t i = 0; i < LANES; i++)
+    for (uint32_t i = 0; i < p->fours; i++)
         means[i] *= part;
     sum_channels(p, type, means, r);
-    for (uint32_t i = 0; i < LANES; i++)
+    for (uint32_t i = 0; i < p->fours; i++)
         r[i] = ac_inverse_root(r[i] * part + n->epsilon);
     for (uint32_t b = 0; b <= p->last; b++) {
         const vf gain = vf_load(n->gain + b * LANES), shift = vf_load(n->shift + b * LANES);
         uint8_t *out = n->output.data + b * n->output.block_stride + x * distance;
-        for (uint32_t i = 0; i < p->count; i++) {
-            const vf v = vf_from(type, p->from + b * p->block + i * p->distance);
-            const vf normal = vf_mul(vf_sub(v, vf_set1(means[i])), vf_set1(r[i]));
-            const vf t = vf_add(vf_mul(normal, gain), shift);
-            vf_half_to(to, out + i * distance, t);
+        uint32_t i = 0;
+        for (; i + 4 <= p->count; i += 4) {
+            vf t[4];
+            UNROLL
+            for (uint32_t k = 0; k < 4; k++)
+                t[k] = normal_of(type, p->from + b * p->block + (i + k) * p->distance, means[i + k],
+                                 r[i + k], gain, shift);
+            vf_half_to_four(to, out + i * distance, t);
         }
+        for (; i < p->count; i++)
+            vf_half_to(to, out + i * distance,
+                       normal_of(type, p->from + b * p->block + i * p->distance, means[i], r[i],
+                                 gain, shift));
     }
 }
 
@@ -82,8 +103,9 @@ INLINE void normalise_all(const ac_normalise_row *n, const mona_type type)
                 .distance = LANES * mona_type_size(type),
                 .last = (n->channels - 1) / LANES,
                 .keep = vf_load(mask)};
-    for (uint32_t x = 0; x < n->pixels; x += LANES, p.from += LANES * p.distance) {
-        p.count = min_u32(LANES, n->pixels - x);
+    for (uint32_t x = 0; x < n->pixels; x += NORMALISED, p.from += NORMALISED * p.distance) {
+        p.count = min_u32(NORMALISED, n->pixels - x);
+        p.fours = (p.count + 3) / 4 * 4;
         normalise_pixels(n, type, &p, x);
     }
 }

@@ -78,6 +78,30 @@ INLINE void vf_half_to(mona_type type, uint8_t *p, vf v)
         store16(p, vf_to_bytes(round_11_bits(vf_clamp(v, u8 ? 0 : -128, u8 ? 255 : 127))));
 }
 
+/* Stores four vectors of values in the range of bytes. */
+#ifndef VF_TO_FOUR
+INLINE void vf_to_four(uint8_t *p, const vf v[4], bool is_signed)
+{
+    (void)is_signed;
+    for (uint32_t i = 0; i < 4; i++)
+        store16(p + (size_t)i * LANES, vf_to_bytes(v[i]));
+}
+#endif
+
+/* vf_half_to() for four vectors. */
+INLINE void vf_half_to_four(mona_type type, uint8_t *p, vf v[4])
+{
+    const bool u8 = type == MONA_U8;
+    UNROLL
+    for (uint32_t i = 0; i < 4; i++)
+        if (type == MONA_F16)
+            vf_to_f16(p + (size_t)i * LANES * 2, v[i]);
+        else
+            v[i] = round_11_bits(vf_clamp(v[i], u8 ? 0 : -128, u8 ? 255 : 127));
+    if (type != MONA_F16)
+        vf_to_four(p, v, !u8);
+}
+
 /* vf_from() and vf_to() for the first count elements. Nothing beyond them is read or written. */
 INLINE vf vf_from_some(mona_type type, const uint8_t *p, uint32_t count)
 {

@@ -317,17 +317,16 @@ static void f16_run(const job *j)
 
 static bool winograd_run(const job *j, uint32_t blocks);
 
-static void run_blocks(const job *source, uint32_t blocks)
+static void run_blocks(job *j, uint32_t blocks)
 {
-    job j = *source;
-    if (winograd_run(source, blocks))
+    if (winograd_run(j, blocks))
         return;
     for (uint32_t b = 0; b < blocks; b++) {
-        if (j.conv->source_type == MONA_F16)
-            f16_run(&j);
+        if (j->conv->source_type == MONA_F16)
+            f16_run(j);
         else
-            int8_run(&j);
-        next_block(&j);
+            int8_run(j);
+        next_block(j);
     }
 }
 

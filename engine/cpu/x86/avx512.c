@@ -21,18 +21,19 @@
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-static void run_blocks(const job *source, uint32_t blocks)
+static void run_blocks(job *j, uint32_t blocks)
 {
     _Alignas(64) int32_t start[2][AC_FRACTAL];
-    const bool half = source->conv->source_type == MONA_F16;
+    const bool half = j->conv->source_type == MONA_F16;
     clamps limits;
-    const job j = half ? *source : int8_job(source, blocks, &limits, start);
-    if (planar_run(&j, blocks) || spare_run(&j, blocks))
+    if (!half)
+        int8_prepare(j, blocks, &limits, start);
+    if (planar_run(j, blocks) || spare_run(j, blocks))
         return;
     if (half)
-        f16_run(&j, blocks);
+        f16_run(j, blocks);
     else
-        int8_run(&j, blocks);
+        int8_run(j, blocks);
 }
 
 static const ac_isa scatter_by = {.unpack_row = unpack_row};
@@ -58,7 +59,7 @@ static void depthwise_row(const ac_depthwise_row *row)
         j.out[0] = row->output.data + n * row->output.block_stride;
         j.pixels = row->pixels;
         if (row->conv->source_type != MONA_F16)
-            j = int8_job(&j, 1, &used, start);
+            int8_prepare(&j, 1, &used, start);
         depthwise_run(&j);
     }
 }

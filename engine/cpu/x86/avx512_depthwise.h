@@ -111,6 +111,8 @@ static void depthwise_run(const job *j)
 {
     if (j->pixels < 7)
         depthwise_pixels(j, 1);
+    else if (j->pixels % 16 == 0)
+        depthwise_pixels(j, 16);
     else if (j->pixels < 28 && j->pixels != 14)
         depthwise_pixels(j, 7);
     else

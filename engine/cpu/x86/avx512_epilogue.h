@@ -25,21 +25,6 @@
 
 enum { MAGIC = 0x4b400000 };
 
-/* Packs four pixels to bytes. Packing works within lanes of 128 bits, so the order of the results
- * is dword (lane, pixel). */
-INLINE __m512i packed(const __m512i q[4], bool is_signed)
-{
-    const __m512i a = _mm512_packs_epi32(q[0], q[1]), b = _mm512_packs_epi32(q[2], q[3]);
-    return is_signed ? _mm512_packs_epi16(a, b) : _mm512_packus_epi16(a, b);
-}
-
-/* The same, with one pixel after another. */
-INLINE __m512i four_to_bytes(const __m512i q[4], bool is_signed)
-{
-    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
-    return _mm512_permutexvar_epi32(order, packed(q, is_signed));
-}
-
 /* A residual of bytes, 16 channels a pixel, and its scale. An S8 value s is read as the U8 value
  * s + 128; (s + 128) * scale - 128 * scale is then rounded once. */
 typedef struct bytes_residual {

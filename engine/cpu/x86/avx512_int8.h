@@ -165,13 +165,14 @@ INLINE void int8_few(const job *j, const uint32_t steps, const uint32_t distance
  * faster with operands that both blocks use. */
 static bool int8_few_run(const job *source, uint32_t blocks)
 {
-    job j = *source;
-    const uint32_t steps = (j.conv->run_elements[j.first_run] + 3u) / 4;
-    const bool one = steps == 1 && j.conv->pixel_bytes == 1;
-    const bool three = steps == 3 && j.conv->pixel_bytes == 4 && blocks == 1;
-    if (!(one || three) || j.run_count != 3 || ac_block_steps(j.conv, j.n) != 3 * steps ||
-        j.pixels < 4 || !j.limits->plain || j.limits->add)
+    const ac_conv *c = source->conv;
+    const uint32_t steps = (c->run_elements[source->first_run] + 3u) / 4;
+    const bool one = steps == 1 && c->pixel_bytes == 1;
+    const bool three = steps == 3 && c->pixel_bytes == 4 && blocks == 1;
+    if (!(one || three) || source->run_count != 3 || ac_block_steps(c, source->n) != 3 * steps ||
+        source->pixels < 4 || !source->limits->plain || source->limits->add)
         return false;
+    job j = *source;
     for (uint32_t b = 0; b < blocks; b++, next_block(&j))
         if (one)
             int8_few(&j, 1, 1);
@@ -195,11 +196,15 @@ INLINE void int8_pixels(const job *j, const uint32_t many, const uint32_t few, c
         int8_block(j, last, blocks, flip, distance, end - last);
 }
 
+/* Smaller blocks waste no pixels of rows of whole eights, and a CPU finishes some while it multiplies
+ * others, which pays where there is a residual. */
 static void int8_pair(const job *j)
 {
     const uint32_t distance = j->conv->pixel_bytes;
     if (j->pixels < 7)
         int8_pixels(j, 1, 1, 1, 2, false, distance);
+    else if (distance == AC_FRACTAL && j->pixels % 8 == 0 && (j->limits->add || j->pixels <= 16))
+        int8_pixels(j, 8, 8, 8, 2, false, AC_FRACTAL);
     else if (distance == AC_FRACTAL)
         int8_pixels(j, 14, 7, 4, 2, false, AC_FRACTAL);
     else
@@ -327,16 +332,14 @@ static void int8_start(job *j, uint32_t b, int32_t start[AC_FRACTAL])
     j->start[b] = start;
 }
 
-static job int8_job(const job *source, uint32_t blocks, clamps *limits,
-                    int32_t start[2][AC_FRACTAL])
+/* Prepares a job, which from then on needs limits and start. */
+static void int8_prepare(job *j, uint32_t blocks, clamps *limits, int32_t start[2][AC_FRACTAL])
 {
-    job j = *source;
-    *limits = *j.limits;
-    limits->plain = limits->plain && (!limits->add || residual_in_bytes(j.row));
-    j.limits = limits;
+    *limits = *j->limits;
+    limits->plain = limits->plain && (!limits->add || residual_in_bytes(j->row));
+    j->limits = limits;
     for (uint32_t b = 0; b < blocks; b++)
-        int8_start(&j, b, start[b]);
-    return j;
+        int8_start(j, b, start[b]);
 }
 
 static void int8_run(const job *j, uint32_t blocks)

@@ -17,11 +17,12 @@ enum { TAPS_PIXELS = 24 };
 /* The four operands of the pixel at p. */
 INLINE void taps_operands(__m512i a[4], const uint8_t *p, const bool shuffled)
 {
-    UNROLL
-    for (uint32_t k = 0; k < 4 && !shuffled; k++)
-        a[k] = quad_at(p + (size_t)k * 4);
-    if (!shuffled)
+    if (!shuffled) {
+        UNROLL
+        for (uint32_t k = 0; k < 4; k++)
+            a[k] = quad_at(p + (size_t)k * 4);
         return;
+    }
     __m512i all = _mm512_broadcast_i32x4(load16(p));
     KEEP_IN_PLACE(all);
     a[0] = _mm512_shuffle_epi32(all, 0x00);

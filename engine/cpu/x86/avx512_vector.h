@@ -4,6 +4,8 @@
 #ifndef AC_AVX512_VECTOR_H
 #define AC_AVX512_VECTOR_H
 
+#include <stdbool.h>
+
 #include "engine/cpu/x86/x86.h"
 
 typedef __m512 vf;
@@ -162,6 +164,31 @@ INLINE void vf_to_u16(uint8_t *p, vf v)
 INLINE void vf_to_f16(uint8_t *p, vf v)
 {
     _mm256_storeu_si256((__m256i *)p, to_half(vf_clamp(v, -65504, 65504)));
+}
+
+/* Packs four pixels to bytes. Packing works within lanes of 128 bits, so the order of the results
+ * is dword (lane, pixel). */
+INLINE __m512i packed(const __m512i q[4], bool is_signed)
+{
+    const __m512i a = _mm512_packs_epi32(q[0], q[1]), b = _mm512_packs_epi32(q[2], q[3]);
+    return is_signed ? _mm512_packs_epi16(a, b) : _mm512_packus_epi16(a, b);
+}
+
+/* The same, with one pixel after another. */
+INLINE __m512i four_to_bytes(const __m512i q[4], bool is_signed)
+{
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    return _mm512_permutexvar_epi32(order, packed(q, is_signed));
+}
+
+#define VF_TO_FOUR
+INLINE void vf_to_four(uint8_t *p, const vf v[4], bool is_signed)
+{
+    __m512i q[4];
+    UNROLL
+    for (uint32_t i = 0; i < 4; i++)
+        q[i] = _mm512_cvtps_epi32(v[i]);
+    _mm512_storeu_si512(p, four_to_bytes(q, is_signed));
 }
 
 #include "engine/cpu/x86/rounding.h"

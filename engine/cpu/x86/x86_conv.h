@@ -36,23 +36,30 @@ typedef struct job {
     size_t pixel_size; /* bytes of a result */
 } job;
 
+/* Names every member, since gcc would else clear the whole job first. */
 static job job_of(const ac_conv_row *row, const clamps *limits, uint32_t n)
 {
     const ac_conv *c = row->conv;
-    job j = {.row = row,
-             .conv = c,
-             .limits = limits,
-             .n = n,
-             .runs = row->runs + c->first_run[n],
-             .first_run = c->first_run[n],
-             .run_count = c->run_count[n],
-             .pixel_size = AC_FRACTAL * mona_type_size(row->output.type)};
-    const void *bias = c->unsigned_bias ? c->unsigned_bias : c->bias;
-    for (uint32_t b = 0; b < 2 && n + b < c->blocks; b++) {
-        j.weights[b] = c->weights + c->weights_offset[n + b];
-        j.start[b] = (const uint8_t *)bias + (size_t)(n + b) * AC_FRACTAL * sizeof(int32_t);
-    }
-    return j;
+    const bool two = n + 1 < c->blocks;
+    const int32_t *bias =
+        (c->unsigned_bias ? c->unsigned_bias : (const int32_t *)c->bias) + (size_t)n * AC_FRACTAL;
+    return (job){
+        .row = row,
+        .conv = c,
+        .limits = limits,
+        .n = n,
+        .runs = row->runs + c->first_run[n],
+        .runs_origin = 0,
+        .first_run = c->first_run[n],
+        .run_count = c->run_count[n],
+        .weights = {c->weights + c->weights_offset[n],
+                    two ? c->weights + c->weights_offset[n + 1] : NULL},
+        .start = {bias, two ? bias + AC_FRACTAL : NULL},
+        .out = {NULL, NULL},
+        .origin = 0,
+        .pixels = 0,
+        .pixel_size = AC_FRACTAL * mona_type_size(row->output.type),
+    };
 }
 
 static uint8_t *result_of(const job *j, uint32_t b, uint32_t x)
@@ -127,9 +134,10 @@ static void finish_pixels(const job *j, uint32_t b, uint32_t x, uint32_t count, 
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Computes pixels [j->origin, j->origin + j->pixels) of the job's `blocks` blocks, 1 or 2. noinline
- * keeps its stack frame out of its callers', one of which is large too. */
-static __attribute__((noinline)) void run_blocks(const job *j, uint32_t blocks);
+/* Computes pixels [j->origin, j->origin + j->pixels) of the job's `blocks` blocks, 1 or 2, and may
+ * change the job: where rows are short, copies of it take time. noinline keeps its stack frame out of
+ * its callers', one of which is large too. */
+static __attribute__((noinline)) void run_blocks(job *j, uint32_t blocks);
 
 static void conv_direct(const ac_conv_row *row, const clamps *limits)
 {

@@ -28,6 +28,12 @@ at_least "ONNX_PROTO is read" "$(commands BUILD="$tmp/b" ONNX_PROTO="$tmp/onnx.p
 at_least "WERROR=1 makes warnings errors" "$(commands BUILD="$tmp/b" WERROR=1 "$tmp/b/pipeline/error.o" | grep -c -e -Werror)" 1
 same "and without it they are none" "$(commands BUILD="$tmp/b" WERROR= "$tmp/b/pipeline/error.o" | grep -c -e -Werror)" 0
 
+if command -v clang > /dev/null && [ "$(uname -m)" = x86_64 ]; then # which refuses flags of gcc then
+    succeeds "WERROR=1 builds with clang" $make -s BUILD="$tmp/clang" CC=clang WERROR=1 CFLAGS="-O0 -Wno-pass-failed" \
+        "$tmp/clang/engine/cpu/x86/avx2.o"
+    succeeds "WERROR=1 builds without optimisation" $make -s BUILD="$tmp/plain" WERROR=1 CFLAGS=-O0 "$tmp/plain/engine/cpu/x86/avx512.o"
+fi
+
 # ---- what changed is built again ----------------------------------------------------------------
 # $1: name, $2: a file that counts as changed, $3: what must then be compiled, $4: the target
 rebuilds() {

@@ -42,6 +42,14 @@ same "pictures of a sequence keep their names" "$? $(cd "$tmp/larger" && find . 
     "0 ./frame_001.png ./frame_002.png ./frame_003.png "
 same "and are larger" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/larger/frame_002.png")" 96,56
 
+# A name may hold a newline, and figures follow the summary.
+newline=$(printf 'in\nside')
+mkdir "$tmp/lines"
+cp "$tmp/in/a.mp4" "$tmp/lines/$newline.mp4"
+"$mona" enhance "$tmp/lines" --out-dir "$tmp/lines/out" --stages sr --preset ultrafast --stats 2> "$tmp/log" < /dev/null
+same "a name with a newline: the manifest has the whole summary and nothing else" \
+    "$(manifest '[x["summary"].split(" in ")[0] for x in m]' "$tmp/lines/out" | sed "s|$tmp|TMP|")" "['TMP/lines/out/in\\nside.mp4: 5 frames 192x108']"
+
 # Subfolders: only with --recursive, with the same names, and without the results themselves.
 mkdir -p "$tmp/tree/one/two" "$tmp/tree/.hidden"
 cp "$tmp/in/a.mp4" "$tmp/tree/top.mp4"

@@ -110,9 +110,12 @@ done
 enhance "$tmp/alpha.webm" -o "$tmp/alpha_parts.webm" --resume --segment 5
 same "alpha of VP9 stays in a run of segments" "$? $(alpha_of "$tmp/alpha_parts.webm")" "0  12 half "
 enhance "$tmp/alpha.webm" -o "$tmp/alpha_lost.mp4"
-same "alpha of VP9 that MP4 would lose is refused" "$? $(grep -c 'vp9 as mp4 does not keep the video.s alpha; .mkv would' "$tmp/log") $(find "$tmp" -name 'alpha_lost*')" "1 1 "
+same "alpha of VP9 that MP4 would lose is refused" "$? $(grep -c 'cannot hold yuva420p; -c ffv1 in .mkv would' "$tmp/log") $(find "$tmp" -name 'alpha_lost*')" "1 1 "
 enhance "$tmp/alpha.webm" -o "$tmp/alpha_lost.mp4" -c h264
 same "and so is what has none" "$? $(grep -c 'h264 (libx264) cannot hold yuva420p' "$tmp/log") $(find "$tmp" -name 'alpha_lost*')" "1 1 "
+enhance "$tmp/alpha.webm" -o "$tmp/opaque.mkv" -c h264 --drop-unsupported
+same "alpha that is left out leaves no tag" "$? $(ffprobe -v error -select_streams v:0 -show_entries stream=pix_fmt:stream_tags=alpha_mode \
+    -of csv=p=0 "$tmp/opaque.mkv")" "0 yuv420p"
 
 # ---- options ------------------------------------------------------------------------------------
 enhance "$tmp/in.mp4" -o "$tmp/gop.mkv" -e g=3 -e bf=0

@@ -53,10 +53,17 @@ if full; then
     same "alpha stays in ProRes" "$(probe "$tmp/alpha_out.mov" codec_name)" prores
 fi
 same "alpha stays" "$(alpha_of "$tmp/alpha.mkv")" "$(alpha_of "$tmp/alpha.mov")"
-fails "alpha that MP4 would lose is refused" "does not keep the video's alpha" \
+fails "alpha that MP4 would lose is refused" "cannot hold yuva420p; -c ffv1 in .mkv would, and --drop-unsupported leaves the alpha out" \
     "$mona" enhance "$tmp/alpha.mov" -o "$tmp/alpha.mp4" --quiet
-fails "alpha that nothing in MOV holds is refused with a way that there is" "cannot hold yuva420p; -c ffv1 in .mkv would" \
+fails "alpha that H.264 in MOV cannot hold is refused with a codec that can" "cannot hold yuva420p; -c prores would" \
     "$mona" enhance "$tmp/alpha.mov" -o "$tmp/none.mov" --quiet
+for file in "opaque.mp4 h264,yuv420p" "opaque.gif gif,bgra"; do
+    enhance "$tmp/alpha.mov" -o "$tmp/${file% *}" --drop-unsupported
+    same "--drop-unsupported leaves alpha out of ${file% *} and says so" \
+        "$(grep -c "left out: the video's alpha" "$tmp/log") $(probe "$tmp/${file% *}" codec_name,pix_fmt)" "1 ${file#* }"
+done
+enhance "$tmp/alpha.mov" -o "$tmp/kept.mkv" -c ffv1 --drop-unsupported
+same "but keeps it where it can be held" "$(probe "$tmp/kept.mkv" pix_fmt)" yuva444p
 if full; then # how colours become planes
     # A few colours far from grey, which a palette and three bits hold without loss.
     for kind in "rgb8 nut" "pal8 mov"; do
@@ -112,6 +119,9 @@ fi
 fails "what no libswscale can read is refused" "found uyyvyy411" "$mona" enhance "$tmp/nv12.raw" --raw 96x54:uyyvyy411:25 -o "$tmp/none.mkv"
 
 # ---- GIF and animated PNG -----------------------------------------------------------------------------
+ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 3 -c:v libwebp_anim "$tmp/moving.webp"
+fails "an animated WebP is refused as what it is" "found an animated one, which FFmpeg" \
+    "$mona" enhance "$tmp/moving.webp" -o "$tmp/webp.mp4" --quiet
 ffmpeg -v error -i "$tmp/scene.y4m" -vf "select='not(mod(n\,4))+eq(mod(n\,7)\,3)'" -fps_mode vfr "$tmp/moving.gif"
 enhance "$tmp/moving.gif" -o "$tmp/moving.mp4" --stages sr || not_ok "a GIF" "$(cat "$tmp/log")"
 same "a GIF keeps its times" "$(video_times "$tmp/moving.mp4" | awk '{ printf "%.2f ", $1 }')" \

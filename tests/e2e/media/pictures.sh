@@ -177,8 +177,11 @@ fi
 ffmpeg -v error -y -i "$tmp/small.mkv" -vf scale=160:90 -c:v ffv1 -pix_fmt yuv420p "$tmp/eight.mkv" \
     -vf scale=160:90,format=yuv420p,format=yuv420p10le -c:v ffv1 "$tmp/ten.mkv"
 for stages in $(tiers sr,denoise "sr denoise sr,denoise"); do
+    strength="--strength 0.1"
+    [ $stages != sr ] || strength=
     for depth in eight ten; do
-        succeeds "$depth, $stages" "$mona" enhance -y "$tmp/$depth.mkv" -o "$tmp/$depth.out.mkv" --stages $stages --strength 0.1 -c ffv1
+        # shellcheck disable=SC2086
+        succeeds "$depth, $stages" "$mona" enhance -y "$tmp/$depth.mkv" -o "$tmp/$depth.out.mkv" --stages $stages $strength -c ffv1
     done
     same "10 bits stay 10 bits, $stages" "$(probe "$tmp/ten.out.mkv" pix_fmt)" yuv420p10le
     found=$(psnr_planes "$tmp/ten.out.mkv" "$tmp/eight.out.mkv") # the filter widens the second

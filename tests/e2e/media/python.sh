@@ -54,6 +54,11 @@ for wrong in (lambda: mona.Model('sr_x2_fats'), lambda: mona.Model(folder + '/pl
         print('no error')
     except mona.Error as error:
         assert len(str(error).splitlines()) == 1, error
+try:
+    mona.Model(numpy.float32(0.5))
+    print('no error')
+except TypeError as error:
+    assert str(error) == 'expected a file, a name or bytes of a model, found float32', error
 PYTHON
 succeeds "a run, and a line for what is wrong" python3 "$tmp/same.py" "$tmp"
 "$mona" run sr_x2_fast -i "$tmp/plane.npy" -o "$tmp/command.npy" --raw > /dev/null

@@ -67,3 +67,12 @@ succeeds "with open sizes it is compiled" "$mona" compile "$tmp/open.onnx" -o "$
 succeeds "and so is a sum of that kind" "$mona" compile "$tmp/shift.onnx" -o "$tmp/x.mona"
 floats "$tmp/sized.npy" 2,12,20 "(i % 256) / 255"
 succeeds "and runs" "$mona" run "$tmp/sized.mona" -i "$tmp/sized.npy" -o "$tmp/y.npy"
+
+# ---- outputs that are not as large as the model declares
+cp tests/conformance/conv/model.onnx "$tmp/conv.onnx"
+"$mona" compile "$tmp/conv.onnx" -o "$tmp/x.mona" > "$tmp/said"
+same "an output of the declared shape needs no word" "$(grep -c 'out y' "$tmp/said") $(grep -c declares "$tmp/said")" "1 0"
+printf '\005' | dd of="$tmp/conv.onnx" bs=1 seek=$(($(wc -c < "$tmp/conv.onnx") - 7)) conv=notrunc 2> /dev/null
+"$mona" compile "$tmp/conv.onnx" -o "$tmp/x.mona" > "$tmp/said"
+succeeds "compile says which shape it has instead" grep -q \
+    "the model declares it as float32 \[1, 4, 4, 5\], but computes float32 \[1, 4, 4, 3\]" "$tmp/said"

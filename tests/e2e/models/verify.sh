@@ -46,6 +46,9 @@ gives "a case without data" 1 "expected test_data_set_0" verify "$tmp/bare"
 gives "the operators are listed" 0 "ConvTranspose" ops
 gives "those of the engine too" 0 "2-D, constant weights" ops --engine
 gives "--dim with a word" 2 "NAME=N" verify "$tmp/bare" --dim rows=x
+gives "--dim of no dimension" 2 "no dimension of an input is called 'row'; they are rows, columns; did you mean 'rows'" \
+    verify $own/shape_chain --dim row=30
+gives "or where none has a name" 2 "called 'rows'; none has a name" verify $own/conv --dim rows=30
 
 # ---- sides that the model leaves open
 chain=$own/shape_chain/model.onnx
