@@ -203,7 +203,8 @@ static float follow_noise(const noise_job *job, unsigned plane, float *strength)
                       size.height, d->frame.bits, d->spacing, !plane && (d->still || !job->told));
     const bool compares = !plane && !d->still && d->spacing == 1;
     const bool told = compares && job->beside;
-    const noise_level now = compares ? noise_change(d->work, seen, job->in, job->beside) : seen;
+    const noise_level now =
+        compares ? noise_change(d->work, seen, job->in, job->beside, d->compressed) : seen;
     float *follow = &d->strength[plane], *sigma = &d->sigma[plane];
     const bool begins =
         *follow < 0 ||

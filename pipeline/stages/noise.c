@@ -250,37 +250,20 @@ static noise_level fine(const double e[SCALES], const double n[SCALES])
  * estimate of coarse noise at the coarsest scale is multiplied by this. */
 #define COARSE 1.2
 
-/* Usual blocks' third scale over the flattest blocks': up to 1.44 where there is nothing but noise, 1.4 to 6
- * in photographs with noise. */
-#define FLAT 1.45
+/* Usual blocks' third scale over the flattest blocks': 1.4 to 6 in photographs with noise. */
 #define PHOTOGRAPH 2.0
 #define TEXTURED 4.0
 
-/* The highest level of coarse noise that networks are given: above it they blur the picture under
- * the noise. (Noise of 27 made at half the size: 23.35 dB at a given 35, 23.2 at 42, 21.9 at
- * 50.) */
-#define MAX_COARSE 40.0
-
-/* Networks are trained for noise that is independent from sample to sample. They leave most of
- * other noise unless the strength is raised, the more so the coarser and stronger it is. Removing
- * faint coarse noise costs more of the picture than it gains. These are lines fitted to the best
- * strengths for the 23 pictures.
- *
- * Where there is texture, it adds to the estimate, and strong denoising takes more of it than it
- * gives: the best strength there is seldom above the estimate, and for coarse noise below it. */
+/* Where there is texture, it adds to the estimate, and strong denoising takes more of it than it gives: the
+ * best strength for coarse noise is below the estimate there. Removing faint coarse noise costs more of the
+ * picture than it gains. */
 static noise_level coarse(const double e[SCALES], double ratio, double everywhere)
 {
-    const double all = noise_between(ratio, 0.3, e[2], 0.42, 1.03 * e[1]);
-    const double factor = ratio < 0.48 ? noise_between(ratio, 0.25, 2.45, 0.48, 1.7)
-                                       : noise_between(ratio, 0.48, 1.7, 0.75, 1);
-    const double less = ratio < 0.48 ? noise_between(ratio, 0.25, 7, 0.48, 3)
-                                     : noise_between(ratio, 0.48, 3, 0.75, 0);
-    const double texture = everywhere / e[2], fine = noise_between(ratio, 0.25, 0.75, 0.48, 1);
-    const double most = noise_between(texture, FLAT, factor, PHOTOGRAPH, 1) *
-                        noise_between(texture, PHOTOGRAPH, 1, TEXTURED, fine);
-    const double strength = fmin(fmin(factor * all - less, most * all), MAX_COARSE);
-    return level(noise_between(ratio, 0.3, COARSE * e[3], 0.42, 1.03 * e[1]),
-                 strength < 1.75 ? 0 : strength);
+    const double all = noise_between(ratio, 0.3, e[2], 0.42, 1.1 * e[1]);
+    const double fine = noise_between(ratio, 0.25, 0.75, 0.48, 1);
+    const double strength = all * noise_between(everywhere / e[2], PHOTOGRAPH, 1, TEXTURED, fine);
+    return level(noise_between(ratio, 0.3, COARSE * e[3], 0.42, 1.1 * e[1]),
+                 strength < noise_between(ratio, 0.25, 3.5, 0.75, 1.75) ? 0 : strength);
 }
 
 /* Noise made at a quarter of the size is found by the third scale's share of the fourth. Usual
@@ -294,7 +277,7 @@ static noise_level coarsest(const double e[SCALES], const double n[SCALES], doub
         everywhere > most * e[3])
         return (noise_level){0};
     const double share = noise_between(everywhere / e[3], 1.15, 1, 1.35, 0.5);
-    return level(COARSE * e[3], fmin(share * (2.6 * e[3] - 5), MAX_COARSE));
+    return level(COARSE * e[3], share * COARSE * e[3]);
 }
 
 /* n: the normality of the responses. Coding removes the smallest responses, which leaves the finest

@@ -22,6 +22,9 @@
 #define FINE_FLAT 2.0
 #define FINE_TEXTURED 1.2
 #define TEXTURED 2.5
+/* The multiples for networks that are not for film, of noise of any grain. */
+#define PLAIN_FLAT 1.6
+#define PLAIN_TEXTURED 1.0
 #define MAX_STRENGTH 26.0
 #define SEEN 0.15  /* texture that moves changes by less of its sigma */
 #define LEAST 0.25 /* noise changes by more of its coarsest scale */
@@ -80,17 +83,19 @@ static bool may_be_noise(const noise_work *work)
 }
 
 /* all: as in a change. */
-static noise_level told(const noise_work *work, double all)
+static noise_level told(const noise_work *work, double all, bool film)
 {
     const double grain = work->scale[0] / fmax(work->scale[2], 0.01);
-    const double flat = noise_between(grain, COARSE, COARSE_FLAT, FINE, FINE_FLAT);
-    const double textured = noise_between(grain, COARSE, COARSE_TEXTURED, FINE, FINE_TEXTURED);
+    const double flat =
+        film ? noise_between(grain, COARSE, COARSE_FLAT, FINE, FINE_FLAT) : PLAIN_FLAT;
+    const double textured =
+        film ? noise_between(grain, COARSE, COARSE_TEXTURED, FINE, FINE_TEXTURED) : PLAIN_TEXTURED;
     const double times = noise_between(work->everywhere / all, 1, flat, TEXTURED, textured);
     return (noise_level){(float)(ALL_IS * all), (float)fmin(times * all, MAX_STRENGTH)};
 }
 
 noise_level noise_change(const noise_work *work, noise_level found, const frame *now,
-                         const frame *beside)
+                         const frame *beside, bool film)
 {
     const bool possible = may_be_noise(work);
     if (!work->flattest || (!possible && found.strength < MIN_CHANGE))
@@ -98,12 +103,12 @@ noise_level noise_change(const noise_work *work, noise_level found, const frame 
     const bool fine = work->scale[0] > 0.75 * work->scale[1]; /* as noise.h has it */
     if (!beside)
         return fine || !possible || found.strength < MIN_CHANGE ? found
-                                                                : told(work, work->scale[2]);
+                                                                : told(work, work->scale[2], film);
     const change c = find_change(work, now, beside);
     if (c.moved && c.sigma < SEEN * found.sigma)
         return (noise_level){0};
     const double all = work->scale[NOISE_SCALES - 1];
     if (!possible || c.cut || c.sigma < fmax(MIN_CHANGE, LEAST * all) || c.sigma > 1.2 * all)
         return found;
-    return told(work, c.all);
+    return told(work, c.all, film);
 }
