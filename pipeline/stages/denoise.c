@@ -51,7 +51,7 @@
 #define FILM_MORE 1.5f
 
 /* Chroma with less noise than this is ignored where luma is clean. */
-#define MIN_CHROMA 2.0f
+#define MIN_CHROMA 2.2f
 
 /* The ratio of chroma's compression error to luma's; for 4:2:0 by x264 between QP 20 and 50 it is
  * 0.6 to 0.3. */
