@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/cli/help.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,6 +122,7 @@ static void print_examples(const char *examples)
 
 void help_print(const command *line)
 {
+    signal(SIGPIPE, SIG_DFL); /* a pager or `head` may have seen enough */
     printf("usage: mona %s %s\n", line->name, line->usage);
     print_wrapped(line->description, 0);
     putchar('\n');

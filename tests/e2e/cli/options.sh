@@ -204,3 +204,8 @@ for line in "enhance a.mp4 -i b.mp4 -o c.mp4:expected one input" "help --complet
     "$mona" ${line%%:*} > "$tmp/log" 2>&1
     same "mona ${line%%:*}: refused" "$? $(grep -c -- "${line#*:}" "$tmp/log") $(wc -l < "$tmp/log")" "2 1 1"
 done
+{
+    sleep 0.2
+    "$mona" enhance --help 2> "$tmp/log"
+} | true
+nothing "help ends quietly when its reader does" "$(cat "$tmp/log")"
