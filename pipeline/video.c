@@ -269,9 +269,10 @@ static bool run(video *v, pipeline_error *error)
     if (av_log_errors_count() && !s->stage.still) {
         char text[256], gaps[64] = "";
         const unsigned long long count = av_log_errors_count();
+        const double missing = input_missing(&v->in);
         av_log_errors_first(text, sizeof text);
-        if (input_missing(&v->in) > 0)
-            snprintf(gaps, sizeof gaps, "; %.2f s of film are missing", input_missing(&v->in));
+        if (missing > 0)
+            snprintf(gaps, sizeof gaps, "; %.2f s of film are missing", missing);
         pipeline_note(&s->notes, "%s: FFmpeg found %llu fault%s in the input%s: %s%s", v->in.path,
                       count, count == 1 ? "" : "s", count == 1 ? "" : ", the first", text, gaps);
     }

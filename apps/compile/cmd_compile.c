@@ -420,13 +420,14 @@ static void print_clipping(const compile_job *job, const mona_tensor_info *t, un
 }
 
 /* As in ONNX Runtime, the computed shape counts. */
-static void print_contradiction(const compiler_tensor *output)
+static void print_contradiction(const compile_job *job, unsigned index)
 {
+    const compiler_tensor output = compiler_output(job->model, index);
     char declared[128], computed[128];
-    if (!output->declared)
+    if (!output.declared)
         return;
-    tensor_text(output->declared, declared, sizeof declared);
-    tensor_text(output->computed, computed, sizeof computed);
+    tensor_text(output.declared, declared, sizeof declared);
+    tensor_text(output.computed, computed, sizeof computed);
     printf("      the model declares it as %s, but computes %s\n", declared, computed);
 }
 
@@ -480,9 +481,8 @@ static void print_summary(const compile_job *job)
     }
     for (unsigned i = 0; i < mona_model_output_count(&model); i++) {
         const mona_tensor_info t = mona_model_output(&model, i);
-        const compiler_tensor about = compiler_output(job->model, i);
         print_tensor(job, &t, false, i);
-        print_contradiction(&about);
+        print_contradiction(job, i);
     }
     if (job->calibrated)
         printf("  calibrated on %zu of %zu images%s\n", job->calibrated, job->samples.count,

@@ -127,13 +127,18 @@ def error_of(quantiser):
     return min(0.18 * 2**(quantiser / 6), 0.5 * 2**(quantiser / 10.6))
 
 
+def has_noise(was, original):
+    """Whether noise was added, to be removed, to the planes of a frame before they were compressed."""
+    return not np.array_equal(was[0], original[0])
+
+
 def pair(spec, compressed, quantiser, was, original, rng):
     """(input, target) in the nets' layout. was: what was compressed."""
     if spec.task == "sr":
         return compressed[0][None], data.space_to_depth(original[0], spec.scale)
     low, high = ([*data.space_to_depth(y), u, v] for y, u, v in (compressed, original))
     level = error_of(quantiser)
-    if not np.array_equal(was[0], original[0]):
+    if has_noise(was, original):
         level = max(level, noise.told(noise.rms(compressed[0] - original[0].astype(float)), False, rng))
     low.append(np.full_like(low[0], round(level)))
     return np.stack(low), np.stack(high)
@@ -169,7 +174,7 @@ def main():
     images = [x for n, x in enumerate(data.train_images(folder, SIZES)) if n % 23 == 0]
     rows = []
     for _, _, done, low, high in clips(spec, images):
-        if np.array_equal(low[0][0], high[0][0]):  # no noise was added to be removed
+        if not has_noise(low[0], high[0]):
             rows += [(q, np.mean((c[0] - was[0].astype(float)) ** 2))
                      for (c, q), was in zip(done, low)]
     quantiser, square = np.array(rows).T

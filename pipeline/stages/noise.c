@@ -261,7 +261,7 @@ static noise_level fine(const double e[SCALES], const double n[SCALES])
  * picture than it gains, so faint noise counts less, by lines fitted to 23 pictures, and not at all below 1.75. */
 static noise_level coarse(const double e[SCALES], double ratio, double everywhere)
 {
-    const double all = noise_between(ratio, 0.3, e[2], 0.42, 1.1 * e[1]);
+    const double finer = 1.1 * e[1], all = noise_between(ratio, 0.3, e[2], 0.42, finer);
     const double factor = ratio < 0.48 ? noise_between(ratio, 0.25, 2.45, 0.48, 1.7)
                                        : noise_between(ratio, 0.48, 1.7, 0.75, 1);
     const double less = ratio < 0.48 ? noise_between(ratio, 0.25, 7, 0.48, 3)
@@ -269,7 +269,7 @@ static noise_level coarse(const double e[SCALES], double ratio, double everywher
     const double textured = noise_between(ratio, 0.25, 0.75, 0.48, 1);
     const double most = noise_between(everywhere / e[2], PHOTOGRAPH, 1, TEXTURED, textured);
     const double strength = fmin(factor * all - less, most * all);
-    return level(noise_between(ratio, 0.3, COARSE * e[3], 0.42, 1.1 * e[1]),
+    return level(noise_between(ratio, 0.3, COARSE * e[3], 0.42, finer),
                  strength < 1.75 ? 0 : strength);
 }
 
