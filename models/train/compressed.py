@@ -31,7 +31,7 @@ SPEED = 3  # at most so many pixels of the original a frame and axis
 QUALITIES = {"sr": (0, 18, 21, 23, 25, 27, 29, 31, 33, 35),
              "denoise": (0, 18, 21, 24, 27, 30, 32, 34, 38, 44)}
 BLUR = {"sr": 0.25, "denoise": 0}  # share of clips that have to be sharpened too
-NOISE = {"sr": (0.2, 4), "denoise": (0.3, 15)}  # share of clips to be freed of it, largest sigma
+NOISE = {"sr": (0.2, 4), "denoise": (0.6, 12)}  # share of clips to be freed of it, largest sigma
 GRAIN = {"sr": (0, 0), "denoise": (0.3, 2.5)}  # share of the others whose originals have it too
 GRAINY = 0.15, 6  # share of the pictures to be enlarged that have it, largest sigma: it moves with them
 
@@ -80,7 +80,13 @@ def moving_clip(rgb, spec, rng):
     grain = noise.any_grain(rng)
 
     def noisy(frames, sigma):
-        return [f + sigma * noise.plane(f.shape[:2], grain, rng)[..., None] for f in frames]
+        bright, colour = rng.random(), rng.random() * (rng.random() < 0.5)
+        done = []
+        for f in frames:
+            grey, *rgb = (noise.plane(f.shape[:2], grain, rng) for _ in range(4))
+            much = sigma * noise.gain(data.luma(f), bright)
+            done.append(f + np.stack([much * (grey + colour * own) for own in rgb], 2))
+        return done
 
     if rng.random() < NOISE[spec.task][0]:
         low = noisy(low, rng.uniform(1, NOISE[spec.task][1]))

@@ -117,10 +117,10 @@ def told(sigma, white, rng):
     return min(sigma * (rng.uniform(0.9, 1.15) if white else np.exp(rng.uniform(-0.35, 0.35))), MOST)
 
 
-def gain(luma, rng):
+def gain(luma, kind):
     """How much noise each sample has beside others: all as much; more where it is bright, as sensors; or more
-    in the middle, as grain. Of RMS 1."""
-    kind, bright = rng.random(), luma / 255
+    in the middle, as grain, as `kind`, 0 to 1, chooses. Of RMS 1."""
+    bright = luma / 255
     if kind < 0.6:
         return np.float32(1)
     of = np.sqrt(0.1 + 1.5 * bright) if kind < 0.8 else 0.3 + 3 * bright * (1 - bright)
@@ -131,7 +131,7 @@ def spoil(y, chroma, sigma, white, rng):
     """(luma, chroma, level told) with noise of a kind that chance chooses; not rounded."""
     grain = any_grain(rng, white)
     noise, colours = planes(len(y), grain, rng)
-    much = gain(y, rng)
+    much = gain(y, rng.random())
     less = 1 if rng.random() < 0.4 else rng.random() * (rng.random() < 0.7)
     small = much if much.ndim == 0 else much[::2, ::2]
     y = y + sigma * much * noise

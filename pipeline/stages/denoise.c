@@ -44,12 +44,6 @@
 #define MIN_NOISE 0.5f
 #define MIN_STILL_NOISE 1.5f
 
-/* Networks for film take faint noise for grain to be kept. A higher strength makes them remove it: film
- * with grain of 2 gains 1.1 dB, of 4 0.2 to 0.8 (models/train/film_grain.py). */
-#define FILM_NOISE 1.75f
-#define FILM_TOLD 4.25f
-#define FILM_MORE 1.5f
-
 /* Chroma with less noise than this is ignored where luma is clean. */
 #define MIN_CHROMA 2.2f
 
@@ -203,8 +197,7 @@ static float follow_noise(const noise_job *job, unsigned plane, float *strength)
                       size.height, d->frame.bits, d->spacing, !plane && (d->still || !job->told));
     const bool compares = !plane && !d->still && d->spacing == 1;
     const bool told = compares && job->beside;
-    const noise_level now =
-        compares ? noise_change(d->work, seen, job->in, job->beside, d->compressed) : seen;
+    const noise_level now = compares ? noise_change(d->work, seen, job->in, job->beside) : seen;
     float *follow = &d->strength[plane], *sigma = &d->sigma[plane];
     const bool begins =
         *follow < 0 ||
@@ -265,9 +258,7 @@ static unsigned level_of(const denoiser *d, float noise)
 static unsigned level_told(const noise_job *job)
 {
     const denoiser *d = job->denoiser;
-    const bool film = d->compressed && !d->still && job->noise >= FILM_NOISE;
-    return level_of(d, fmaxf(film ? fmaxf(job->noise + FILM_MORE, FILM_TOLD) : job->noise,
-                             ERROR_TOLD * job->error));
+    return level_of(d, fmaxf(job->noise, ERROR_TOLD * job->error));
 }
 
 /* Both run on the stream, just before the network and after it. */

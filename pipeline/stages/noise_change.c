@@ -12,19 +12,11 @@
 /* The best of many places is closer than the right one: frames with independent noise differ by 0.75
  * of it. Motion adds to the difference. */
 #define ALL_IS 1.15
-/* The best strength is a multiple of the change. The multiple depends on the grain, the finest scale
- * over the third (at most COARSE, at least FINE), and on texture: how many times the change usual
- * blocks respond (1: flat, TEXTURED). Fitted, see noise_change.h. */
-#define COARSE 0.26
-#define FINE 0.65
-#define COARSE_FLAT 3.2
-#define COARSE_TEXTURED 1.35
-#define FINE_FLAT 2.0
-#define FINE_TEXTURED 1.2
-#define TEXTURED 2.5
-/* The multiples for networks that are not for film, of noise of any grain. */
-#define PLAIN_FLAT 1.6
-#define PLAIN_TEXTURED 1.0
+/* The best strength is a multiple of the change, smaller for textured film: where usual blocks respond
+ * TEXTURED times as much as noise alone would make them. Fitted, see noise_change.h. */
+#define FLAT 1.6
+#define TEXTURED 1.0
+#define TEXTURE 2.5
 #define MAX_STRENGTH 26.0
 #define SEEN 0.15  /* texture that moves changes by less of its sigma */
 #define LEAST 0.25 /* noise changes by more of its coarsest scale */
@@ -83,19 +75,14 @@ static bool may_be_noise(const noise_work *work)
 }
 
 /* all: as in a change. */
-static noise_level told(const noise_work *work, double all, bool film)
+static noise_level told(const noise_work *work, double all)
 {
-    const double grain = work->scale[0] / fmax(work->scale[2], 0.01);
-    const double flat =
-        film ? noise_between(grain, COARSE, COARSE_FLAT, FINE, FINE_FLAT) : PLAIN_FLAT;
-    const double textured =
-        film ? noise_between(grain, COARSE, COARSE_TEXTURED, FINE, FINE_TEXTURED) : PLAIN_TEXTURED;
-    const double times = noise_between(work->everywhere / all, 1, flat, TEXTURED, textured);
+    const double times = noise_between(work->everywhere / all, 1, FLAT, TEXTURE, TEXTURED);
     return (noise_level){(float)(ALL_IS * all), (float)fmin(times * all, MAX_STRENGTH)};
 }
 
 noise_level noise_change(const noise_work *work, noise_level found, const frame *now,
-                         const frame *beside, bool film)
+                         const frame *beside)
 {
     const bool possible = may_be_noise(work);
     if (!work->flattest || (!possible && found.strength < MIN_CHANGE))
@@ -103,12 +90,12 @@ noise_level noise_change(const noise_work *work, noise_level found, const frame 
     const bool fine = work->scale[0] > 0.75 * work->scale[1]; /* as noise.h has it */
     if (!beside)
         return fine || !possible || found.strength < MIN_CHANGE ? found
-                                                                : told(work, work->scale[2], film);
+                                                                : told(work, work->scale[2]);
     const change c = find_change(work, now, beside);
     if (c.moved && c.sigma < SEEN * found.sigma)
         return (noise_level){0};
     const double all = work->scale[NOISE_SCALES - 1];
     if (!possible || c.cut || c.sigma < fmax(MIN_CHANGE, LEAST * all) || c.sigma > 1.2 * all)
         return found;
-    return told(work, c.all, film);
+    return told(work, c.all);
 }

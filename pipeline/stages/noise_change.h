@@ -34,9 +34,9 @@
 #include "pipeline/stages/noise.h"
 
 /* found: noise_measure's estimate for the luma of `now`, whose blocks are in *work. beside: the frame
- * before it or after it, NULL: neither is known. film: the network is one for film. Returns the estimate to use: `found`, unless the frames
+ * before it or after it, NULL: neither is known. Returns the estimate to use: `found`, unless the frames
  * say more. */
 noise_level noise_change(const noise_work *work, noise_level found, const frame *now,
-                         const frame *beside, bool film);
+                         const frame *beside);
 
 #endif

@@ -406,10 +406,10 @@ static void texture_that_moves_is_no_noise(void **unused)
         unlike.data[0][i] -= 40;
     const noise_level found = noise_measure(work, now.data[0], COLUMNS, COLUMNS, ROWS, 8, 1, false);
     assert_true(found.strength > 10);
-    assert_true(noise_change(work, found, &now, &moved, true).strength == 0);
-    assert_true(noise_change(work, found, &now, &unlike, true).strength == found.strength);
+    assert_true(noise_change(work, found, &now, &moved).strength == 0);
+    assert_true(noise_change(work, found, &now, &unlike).strength == found.strength);
     /* A frame that is repeated says nothing. */
-    assert_true(noise_change(work, found, &now, &now, true).strength == found.strength);
+    assert_true(noise_change(work, found, &now, &now).strength == found.strength);
     free(now.data[0]);
     free(moved.data[0]);
     free(unlike.data[0]);
@@ -429,8 +429,8 @@ static void first_frames_are_told_like_others(void **unused)
         const frame now = grained(made, 5, 0), before = grained(made, 5, COLUMNS / 2);
         const noise_level found =
             noise_measure(work, now.data[0], COLUMNS, COLUMNS, ROWS, 8, 1, false);
-        const float first = noise_change(work, found, &now, NULL, true).strength;
-        const float other = noise_change(work, found, &now, &before, true).strength;
+        const float first = noise_change(work, found, &now, NULL).strength;
+        const float other = noise_change(work, found, &now, &before).strength;
         if (first < 0.9f * other || first > 1.5f * other)
             fail_msg("a strength of %.1f, of the first frame %.1f", (double)other, (double)first);
         free(now.data[0]);
@@ -459,7 +459,7 @@ static void noise_counts_where_it_is_strongest(void **unused)
     assert_non_null(work);
     const noise_level found = noise_measure(work, now.data[0], COLUMNS, COLUMNS, ROWS, 8, 1, false);
     assert_true(found.strength < 5);
-    const noise_level changed = noise_change(work, found, &now, &before, true);
+    const noise_level changed = noise_change(work, found, &now, &before);
     assert_true(changed.strength > 5.5f && changed.strength < 12);
     assert_true(changed.sigma > 6 && changed.sigma < 8);
     free(now.data[0]);
