@@ -467,6 +467,37 @@ static void noise_counts_where_it_is_strongest(void **unused)
     free(work);
 }
 
+/* As coding leaves noise of 3: not in a third of the blocks. */
+static frame coded(uint32_t seed)
+{
+    const frame f = new_grey();
+    for (uint32_t y = 0; y < ROWS; y++)
+        for (uint32_t x = 0; x < COLUMNS; x++)
+            f.data[0][y * COLUMNS + x] =
+                (uint8_t)(128.5f + (x / NOISE_BLOCK % 3 ? 3 * normal(&seed) : 0));
+    return f;
+}
+
+static void coded_noise_is_found_where_it_was_left(void **unused)
+{
+    (void)unused;
+    noise_work *work = malloc(sizeof *work);
+    const frame now = coded(1), before = coded(2), unlike = coded(3);
+    assert_non_null(work);
+    for (uint32_t i = 0; i < ROWS * COLUMNS; i++)
+        unlike.data[0][i] -= 40;
+    const noise_level found = noise_measure(work, now.data[0], COLUMNS, COLUMNS, ROWS, 8, 1, false);
+    assert_true(found.strength < 1);
+    const float strength = noise_change(work, found, &now, &before).strength;
+    assert_true(strength > 2 && strength < 4);
+    assert_true(noise_change(work, found, &now, &unlike).strength == found.strength); /* a cut */
+    assert_true(noise_change(work, found, &now, &now).strength == found.strength);
+    free(now.data[0]);
+    free(before.data[0]);
+    free(unlike.data[0]);
+    free(work);
+}
+
 static void large_planes_are_sampled(void **unused)
 {
     (void)unused;
@@ -508,6 +539,7 @@ int main(void)
         cmocka_unit_test(clean_frames_need_no_network),
         cmocka_unit_test(clean_planes_need_no_network),
         cmocka_unit_test(chroma_alone_is_denoised),
+        cmocka_unit_test(coded_noise_is_found_where_it_was_left),
         cmocka_unit_test(large_planes_are_sampled),
         cmocka_unit_test(coarse_noise_is_found),
         cmocka_unit_test(enlarged_noise_is_what_it_was),
