@@ -39,9 +39,10 @@
 #define LEAST_STEADIED 3.0f
 #define MIN_STEADIED 1.0f
 
-/* Of coarse noise networks leave much, so frames are steadied as for noise of this multiple of the strength.
- * 108 noisy films gain 0.26 dB by it (models/train/film_grain.py). */
-#define NOISE_STEADIED 2.0f
+/* Of coarse noise networks leave much, and frames differ more by it, so they are steadied as for noise of
+ * twice the strength, but of at most this unless there is more: otherwise one scene would seem to stand still
+ * where another one follows. 108 noisy films gain 0.26 dB by it (models/train/film_grain.py). */
+#define MOST_STEADIED 24.0f
 
 /* Noise below this is ignored. In pictures so little is hardly visible and easily confused with
  * texture. */
@@ -355,8 +356,8 @@ static void finish(void *argument)
     const temporal_cause cause = job->noise > 0   ? TEMPORAL_NOISE
                                  : job->error > 0 ? TEMPORAL_CODING
                                                   : TEMPORAL_SUPPOSED;
-    const unsigned sigma =
-        level_of(job->denoiser, fmaxf(NOISE_STEADIED * job->noise, job->steadied));
+    const float noise = fmaxf(job->noise, fminf(2 * job->noise, MOST_STEADIED));
+    const unsigned sigma = level_of(job->denoiser, fmaxf(noise, job->steadied));
     temporal_filter(&made, &now, &previous, planes, sigma, job->denoiser->spacing, cause,
                     pass->temporal);
 }

@@ -14,15 +14,18 @@
 #define ALL_IS 1.15
 /* The best strength is a multiple of the change, smaller for textured film: where usual blocks respond
  * TEXTURED times as much as noise alone would make them. Fitted, see noise_change.h. */
-#define FLAT 1.6
+#define FLAT 1.8
 #define TEXTURED 1.0
 #define TEXTURE 2.5
 #define MAX_STRENGTH 26.0
-/* Faint noise by the share of what usual blocks respond to that the other frame lacks: texture that was not
- * found, too, leaves up to 0.29; after a cut there is more than UNLIKE. */
-#define MOVING 0.32
-#define NOISY 0.45
-#define UNLIKE 0.9
+/* Faint noise by the share of what usual blocks respond to that the other frame lacks: of clean film, whose
+ * texture is not found everywhere, up to MOVING, and more only where it is so smooth that the change is
+ * below LEAST_FAINT or the finest scale is below FINEST. After a cut the change is more than UNLIKE. */
+#define MOVING 0.36
+#define NOISY 0.48
+#define UNLIKE 4.0
+#define LEAST_FAINT 0.5
+#define FINEST 0.1
 #define FAINT_STRENGTH 3.0
 #define SEEN 0.15  /* texture that moves changes by less of its sigma */
 #define LEAST 0.25 /* noise changes by more of its coarsest scale */
@@ -91,9 +94,10 @@ static noise_level told(const noise_work *work, double all)
  * changes clean film, removes much of it. */
 static noise_level faint(const noise_work *work, double all, noise_level found)
 {
-    const double share = all / work->everywhere;
+    if (all < LEAST_FAINT || all > UNLIKE || work->scale[0] < FINEST)
+        return found;
     const float strength =
-        share > UNLIKE ? 0 : (float)noise_between(share, MOVING, 0, NOISY, FAINT_STRENGTH);
+        (float)noise_between(all / work->everywhere, MOVING, 0, NOISY, FAINT_STRENGTH);
     return strength > found.strength ? (noise_level){(float)(ALL_IS * all), strength} : found;
 }
 

@@ -11,13 +11,12 @@
  * without visible noise they change by 0.65 at most (sigma of one frame, in steps of 8 bits). Blocks from all
  * over the frame are searched for as well, and the median of their changes says how much noise there is.
  *
- * The best strength is a multiple of that: larger for coarse noise, which networks leave unless they are
- * told more, and smaller for textured film, of which strong denoising takes more than it gives. The
- * multiples were fitted to 139 cases: six clips with white, blurred, enlarged, filmed and sensor noise of
- * 3 to 12, as they were and through x264 and x265 at CRF 18 to 28, by denoise_fast_video. It falls 0.30 dB
- * short of the best strength of each case in the mean, and in one case it made less than it got. Networks for
- * pictures (--content clean), which learnt to be told the standard deviation, have multiples of their own, fitted to
- * 36 cases of coarse grain by denoise_fast.
+ * The strength is a multiple of that, smaller for textured film, of which strong denoising takes more than it
+ * gives. The multiples were fitted to 108 cases by denoise_fast_video: six clips with coarse grain, and with a
+ * sensor's noise through x264 and x265 at CRF 18 to 28.
+ *
+ * Where coding left hardly any change in the flattest blocks, a large share of what usual blocks respond to
+ * that is new still says that there is faint noise (faint(), in noise_change.c).
  *
  * Texture that moves and was taken for noise differs by 0.12 of its sigma or less, noise by a third
  * or more. If nothing moves, the comparison says nothing, since coding may have kept the noise as
