@@ -189,7 +189,7 @@ for stages in $(tiers sr,denoise "sr denoise sr,denoise"); do
     at_least "and are the same picture, $stages" "$(plane "$found" y)" 49
 done
 if full; then
-    # The same noise is as hard to remove in 8 bits.
+    # The same noise is as hard to remove in 8 bits, which round errors of less than half a step away.
     ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -c:v ffv1 -pix_fmt yuv420p "$tmp/eight.mkv"
     ffmpeg -v error -y -i "$tmp/eight.mkv" -c:v ffv1 -pix_fmt yuv420p10le "$tmp/ten.mkv"
     ffmpeg -v error -y -i "$tmp/yuv444p.mkv" -vf noise=alls=16:allf=t:all_seed=3 -c:v ffv1 -pix_fmt yuv420p10le "$tmp/noisy.mkv"
@@ -202,7 +202,7 @@ if full; then
     echo "# noisy 10 bits: $before dB, cleaned $after dB, in 8 bits $eight dB"
     for plane in y u v; do
         at_least "noise in plane $plane of 10 bits goes" "$(plane "$after" $plane)" "$(plane "$before" $plane) + 1.5"
-        at_least "as well as in 8" "$(plane "$after" $plane)" "$(plane "$eight" $plane) - 0.1"
+        at_least "as well as in 8" "$(plane "$after" $plane)" "$(plane "$eight" $plane) - 0.35"
     done
 fi
 if full && [ -n "$clips" ]; then
