@@ -41,8 +41,8 @@
 
 /* Of coarse noise networks leave much, and frames differ more by it, so they are steadied as for noise of
  * so many times the strength, but of at most MOST_STEADIED unless there is more: otherwise one scene would seem
- * to stand still where another one follows. What moves in 60 noisy films gains 0.5 dB by steadying so, and one
- * block in 400 loses more than 0.5 dB; 0.2 dB and one in 5,000 with 1, 0.6 dB and one in 80 with 2. */
+ * to stand still where another one follows. What moves in 60 noisy films gains 0.4 dB by steadying so, and one
+ * block in 300 loses more than 0.5 dB; 0.2 dB and one in 5,000 with 1, 0.6 dB and one in 80 with 2. */
 #define NOISE_STEADIED 1.5f
 #define MOST_STEADIED 24.0f
 
