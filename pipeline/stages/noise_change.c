@@ -12,8 +12,8 @@
 /* The best of many places is closer than the right one: frames with independent noise differ by 0.75
  * of it. Motion adds to the difference. */
 #define ALL_IS 1.15
-/* The best strength is a multiple of the change, smaller for textured film: where usual blocks respond
- * TEXTURED times as much as noise alone would make them. Fitted, see noise_change.h. */
+/* The best strength is a multiple of the change, FLAT or, where usual blocks respond TEXTURE times
+ * as much as noise alone would make them, TEXTURED. Fitted, see noise_change.h. */
 #define FLAT 1.8
 #define TEXTURED 1.0
 #define TEXTURE 2.5
@@ -38,7 +38,7 @@ typedef struct change {
     double sigma; /* the lower quartile, as a standard deviation of noise in one frame */
     double all;   /* the median of blocks from all over the frame, likewise */
     bool moved;   /* most of the flattest blocks' places are elsewhere */
-    bool cut;     /* the other frame shows something else */
+    bool cut;     /* the other frame shows something else, or coding left these blocks no noise */
 } change;
 
 static int compare(const void *a, const void *b)

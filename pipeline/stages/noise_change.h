@@ -23,9 +23,9 @@
  * it was.
  *
  * The first frame is compared with the next one instead. Live, where it cannot wait, it stands alone: if
- * noise.h finds noise that is not fine there, the third scale stands for the change. In 24 cases that is
- * 0.25 dB short of the best strength for that frame, and noise.h's own strength, which is meant for
- * pictures, 1.4 dB. */
+ * noise.h finds noise that is not fine there, the third scale stands for the change. In 24 cases, with
+ * the networks before, that was 0.25 dB short of the best strength for that frame, and noise.h's own
+ * strength, which is meant for pictures, 1.4 dB. */
 #ifndef MONA_NOISE_CHANGE_H
 #define MONA_NOISE_CHANGE_H
 

@@ -393,6 +393,13 @@ static frame grained(const picture *made, float sigma, uint32_t right)
     return f;
 }
 
+/* As if there had been a cut. */
+static void darken(const frame *f)
+{
+    for (uint32_t i = 0; i < ROWS * COLUMNS; i++)
+        f->data[0][i] -= 40;
+}
+
 /* What looks like coarse noise is texture if it was in the frame before, elsewhere. */
 static void texture_that_moves_is_no_noise(void **unused)
 {
@@ -402,8 +409,7 @@ static void texture_that_moves_is_no_noise(void **unused)
     const frame now = grained(made, 20, 0), moved = grained(made, 20, 5),
                 unlike = grained(other, 20, 0);
     assert_non_null(work);
-    for (uint32_t i = 0; i < ROWS * COLUMNS; i++) /* a cut to something darker */
-        unlike.data[0][i] -= 40;
+    darken(&unlike);
     const noise_level found = noise_measure(work, now.data[0], COLUMNS, COLUMNS, ROWS, 8, 1, false);
     assert_true(found.strength > 10);
     assert_true(noise_change(work, found, &now, &moved).strength == 0);
@@ -484,8 +490,7 @@ static void coded_noise_is_found_where_it_was_left(void **unused)
     noise_work *work = malloc(sizeof *work);
     const frame now = coded(1), before = coded(2), unlike = coded(3);
     assert_non_null(work);
-    for (uint32_t i = 0; i < ROWS * COLUMNS; i++)
-        unlike.data[0][i] -= 40;
+    darken(&unlike);
     const noise_level found = noise_measure(work, now.data[0], COLUMNS, COLUMNS, ROWS, 8, 1, false);
     assert_true(found.strength < 1);
     const float strength = noise_change(work, found, &now, &before).strength;
