@@ -46,7 +46,7 @@ SONAME := libmona.so.$(firstword $(subst ., ,$(VERSION)))
 WARN := -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
 # The result contains neither the build's folder nor its time: two builds of one commit are the same bytes.
 OPTIMISE = -O3
-BASE = -std=c11 $(OPTIMISE) -g $(WARN) -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. -MMD -MP
+BASE = -std=c11 $(OPTIMISE) -g $(WARN) -ffp-contract=off -ffile-prefix-map="$$PWD"=. -MMD -MP
 ifdef SANITIZE
 SANITIZERS := $(if $(filter thread,$(SANITIZE)),thread,address,undefined)
 BASE += -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all -fno-omit-frame-pointer

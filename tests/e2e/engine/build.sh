@@ -65,16 +65,16 @@ elif [ -z "$commit" ] || [ "$(git rev-parse --show-toplevel)" != "$(pwd -P)" ]; 
 else
     succeeds "make dist" $make -s dist BUILD="$tmp/b"
     # Inside another repository with a different commit.
-    mkdir "$tmp/outer" "$tmp/other" &&
+    mkdir "$tmp/outer" "$tmp/another place" &&
         (cd "$tmp/outer" && git init -q . && git -c user.name=n -c user.email=e commit -q --allow-empty -m other &&
-            tar -xf "$tmp/b/mona-$version.tar.gz") && tar -xf "$tmp/b/mona-$version.tar.gz" -C "$tmp/other"
+            tar -xf "$tmp/b/mona-$version.tar.gz") && tar -xf "$tmp/b/mona-$version.tar.gz" -C "$tmp/another place"
     one=$tmp/outer/mona-$version
-    other=$tmp/other/mona-$version
+    other="$tmp/another place/mona-$version"
     some="build/mona build/libmona.so"
     # shellcheck disable=SC2086
     succeeds "a tarball builds inside of another repository" $make -s -C "$one" BUILD=build CFLAGS=-O0 $some
     # shellcheck disable=SC2086
-    succeeds "and anywhere else" $make -s -C "$other" BUILD=build CFLAGS=-O0 $some
+    succeeds "and anywhere else, also in a folder whose name has a space" $make -s -C "$other" BUILD=build CFLAGS=-O0 $some
     same "it knows its commit" "$(sed -n 's/.*BUILD_COMMIT "\(.*\)"/\1/p' "$one/build/gen/build_info.h")" \
         "$(echo "$commit" | cut -c -12)"
     nothing "two builds of one commit are the same bytes" \
