@@ -24,6 +24,8 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
 Q := $(if $(V),,@)
+# make would take a name with a space for two, and uninstall would remove both.
+$(foreach v,BUILD PREFIX LIBDIR PYTHONDIR GST_DIR DESTDIR,$(if $(word 2,x$($v)x),$(error $v: expected a path without spaces, found $($v))))
 
 PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
             libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev
@@ -120,7 +122,7 @@ help:
 	@echo 'make ascend-kernel   the kernel for AI Cores, by the compiler of the toolkit at CANN='
 	@echo 'make bench-published compare modelled with published speeds of networks on the 310'
 	@echo 'make gstreamer       build/libgstmona.so, the element monaenhance; make install installs it where it can be built'
-	@echo 'make install         into PREFIX ($(PREFIX)), libraries into LIBDIR; DESTDIR is honoured'
+	@echo 'make install         into PREFIX ($(PREFIX)), libraries into LIBDIR; DESTDIR is honoured; make uninstall, with the same variables, removes it'
 	@echo 'make dist            $(BUILD)/mona-$(VERSION).tar.gz, the sources of the last commit'
 	@echo 'make check-acl-headers ACL_INCLUDE=F  compare declarations of the device ascend with a CANN in F'
 	@echo 'make format-check    fail on files that clang-format 14 would change'
@@ -204,7 +206,7 @@ $(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c Makefile
 
 # Code that never runs per pixel is compiled without much optimisation, which is faster.
 $(call obj,$(filter $(addsuffix /%,apps/cli apps/bench apps/devices apps/enhance apps/plot formats/onnx \
-    $(addprefix formats/compiler/,import lower passes)),$(FORMATS_SRC) $(APP_SRC))): OPTIMISE = -O1
+    $(addprefix formats/compiler/,import lower passes)),$(FORMATS_SRC) $(APP_SRC))): private OPTIMISE = -O1
 
 $(call obj,$(FORMATS_SRC) $(APP_SRC)): $(BUILD)/gen/onnx.pb-c.h
 $(BUILD)/formats/%.o: formats/%.c Makefile

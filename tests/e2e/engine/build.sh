@@ -34,6 +34,8 @@ if command -v clang > /dev/null && [ "$(uname -m)" = x86_64 ]; then # which refu
     succeeds "WERROR=1 builds without optimisation" $make -s BUILD="$tmp/plain" WERROR=1 CFLAGS=-O0 "$tmp/plain/engine/cpu/x86/avx512.o"
 fi
 
+at_least "what mona bench says of the build are the flags of kernels" "$(grep -c -e '-std=c11 -O3 ' "$BUILD/gen/build_info.h")" 1
+
 # ---- what changed is built again ----------------------------------------------------------------
 # $1: name, $2: a file that counts as changed, $3: what must then be compiled, $4: the target
 rebuilds() {
@@ -84,6 +86,13 @@ else
     same "without its note it knows none, and not the outer one" \
         "$(sed -n 's/.*BUILD_COMMIT "\(.*\)"/\1/p' "$one/build/gen/build_info.h")" unknown
 fi
+
+# ---- folders that make cannot work in -----------------------------------------------------------
+for variable in BUILD PREFIX LIBDIR DESTDIR PYTHONDIR; do
+    same "$variable with a space is refused, before uninstall removes what the first half names" \
+        "$(commands uninstall "$variable=$tmp/my stage" | sed -n 's/.*\*\*\* //p')" \
+        "$variable: expected a path without spaces, found $tmp/my stage.  Stop."
+done
 
 # ---- what is installed --------------------------------------------------------------------------
 printf '#!/bin/sh\n[ "$1" != -dumpmachine ] || echo elsewhere-linux-gnu\n' > "$tmp/cross-cc"
