@@ -528,7 +528,7 @@ $(BUILD)/gen/mona.1: HELP_OF := --man
 $(BUILD)/gen/mona.bash: HELP_OF := --completion bash
 $(BUILD)/gen/_mona: HELP_OF := --completion zsh
 $(HELP): $(BUILD)/mona
-	$(Q)$(if $(findstring /,$(HELP_MONA)),$(abspath $(HELP_MONA)),$(HELP_MONA)) help $(HELP_OF) > $@
+	$(Q)$(HELP_MONA) help $(HELP_OF) > $@
 $(BUILD)/gen/mona.pc: engine/mona.h Makefile always
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$${prefix}/include' '' 'Name: mona' \
