@@ -7,7 +7,8 @@
 #   HELP_MONA                       in such a build, a mona that runs here and writes the manual page and completions
 #   BUILD                           the output folder (build)
 #   PREFIX LIBDIR DESTDIR           where make install puts files (/usr/local, PREFIX/lib, nothing before them)
-#   PYTHONDIR                       and the Python package (PREFIX/lib/python3/dist-packages)
+#   PYTHONDIR                       and the Python package (where the system's python3 looks below PREFIX/lib, else
+#                                   PREFIX/lib/python3/dist-packages)
 #   WERROR=1                        warnings are errors
 #   SANITIZE=1                      the address and undefined-behaviour sanitisers; SANITIZE=thread: that of threads
 #   TESTS TIER                      which tests make check runs, see tests/run.sh
@@ -22,10 +23,11 @@ ONNX_PROTO ?= /usr/include/onnx/onnx.proto
 BUILD ?= build
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
-PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
+PYTHONDIR ?= $(shell /usr/bin/python3 -c 'import site; print(*[p for p in site.getsitepackages() if p.startswith("$(PREFIX)/lib/")][:1])' \
+    2>/dev/null | grep . || echo $(PREFIX)/lib/python3/dist-packages)
 Q := $(if $(V),,@)
 # make would take a name with a space for two, and uninstall would remove both.
-$(foreach v,BUILD PREFIX LIBDIR PYTHONDIR GST_DIR DESTDIR,$(if $(word 2,x$($v)x),$(error $v: expected a path without spaces, found $($v))))
+$(foreach v,BUILD PREFIX LIBDIR $(if $(filter file,$(origin PYTHONDIR)),,PYTHONDIR) GST_DIR DESTDIR,$(if $(word 2,x$($v)x),$(error $v: expected a path without spaces, found $($v))))
 
 PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
             libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev

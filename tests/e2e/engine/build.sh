@@ -101,6 +101,13 @@ same "an install for another machine does not run what was built for it" \
     "$(commands install BUILD="$tmp/b" CC="$tmp/cross-cc" | grep -c 'mona help')" 0
 same "but the mona that is named" \
     "$(commands install BUILD="$tmp/b" CC="$tmp/cross-cc" HELP_MONA=mona-of-here | grep -c '^mona-of-here help')" 3
+if [ -x /usr/bin/python3 ]; then
+    for prefix in /usr/local /usr; do
+        path=$(commands install BUILD="$tmp/b" PREFIX=$prefix | sed -n 's|^install .* -t \(.*\)/mona apps/python/mona/.*|\1|p')
+        same "the package below $prefix lies where python3 looks" \
+            "$(/usr/bin/python3 -c "import site; print('${path:-none}' in site.getsitepackages())")" True
+    done
+fi
 if [ -n "$SANITIZE" ]; then
     skip "sanitised libraries are not installed"
 else
