@@ -77,11 +77,11 @@ mona_video_status handle_fail(mona_video *video, mona_video_status status,
     return status;
 }
 
-mona_video_status handle_misused(mona_video *video, const char *expected)
+mona_video_status handle_misused(mona_video *video, mona_video_status status, const char *expected)
 {
     pipeline_error error = {0};
     pipeline_fail(&error, "%s", expected);
-    return handle_fail(video, MONA_VIDEO_ERR_STATE, &error);
+    return video ? handle_fail(video, status, &error) : status;
 }
 
 size_t mona_video_error(mona_video *video, char *text, size_t bytes)
@@ -105,12 +105,13 @@ mona_video_status mona_video_set(mona_video *video, const char *option, const ch
 {
     pipeline_error error = {0};
     if (!video || !option)
-        return MONA_VIDEO_ERR_ARGUMENT;
+        return handle_misused(video, MONA_VIDEO_ERR_ARGUMENT,
+                              "set: expected the name of an option, found none");
     pthread_mutex_lock(&video->lock);
     const bool open = video->state == HANDLE_NEW;
     const bool good = open && video_options_add(&video->options, option, value, &error);
     pthread_mutex_unlock(&video->lock);
     if (!open)
-        return handle_misused(video, "set: expected before start and run");
+        return handle_misused(video, MONA_VIDEO_ERR_STATE, "set: expected before start and run");
     return good ? MONA_VIDEO_OK : handle_fail(video, MONA_VIDEO_ERR_OPTION, &error);
 }

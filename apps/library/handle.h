@@ -33,7 +33,7 @@ struct mona_video {
 mona_video_status handle_fail(mona_video *video, mona_video_status status,
                               const pipeline_error *error);
 
-/* The same for a call in the wrong order; `expected` says what was called too early or too late. */
-mona_video_status handle_misused(mona_video *video, const char *expected);
+/* The same for a call in the wrong order or with a bad argument, of which video may be one. */
+mona_video_status handle_misused(mona_video *video, mona_video_status status, const char *expected);
 
 #endif

@@ -76,8 +76,8 @@ size_t mona_video_error(mona_video *video, char *text, size_t bytes);
 /* Sets an option of `mona enhance` by its name without the dashes, as typed there: "scale" "1.5",
  * "stages" "denoise", "tier" "best"; value NULL for options without one. `mona enhance --help`
  * lists them; those under Enhancement, Encoding and Computation are accepted, and format, start,
- * duration, end and frames. Options for encoding and for a part of a clip affect mona_video_run
- * alone. Call it before start or run. */
+ * duration, end and frames. Options for encoding and for a part of a clip, and deinterlace, fields
+ * and rotate, affect mona_video_run alone. Call it before start or run. */
 mona_video_status mona_video_set(mona_video *video, const char *option, const char *value);
 
 /* ---- frames ------------------------------------------------------------------------------- */
