@@ -239,8 +239,8 @@ $(BUILD)/gen/build_info.h: always
 	    commit=$$(git rev-parse --short=12 HEAD); git diff --quiet HEAD 2>/dev/null || commit=$$commit-dirty; \
 	elif grep -qE '^[0-9a-f]{40}' .commit 2>/dev/null; then commit=$$(cut -c -12 .commit); fi; \
 	flags=$$(printf '%s' '$(filter-out $(WARN) -MMD -MP -I% -ffile-prefix-map=%,$(ENGINE_CFLAGS) $(CPPFLAGS) $(CFLAGS))' | sed 's/["\\]/\\&/g'); \
-	printf '#define BUILD_COMMIT "%s"\n#define BUILD_FLAGS "%s"\n' "$$commit" "$$flags" > $@.new; \
-	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	printf '#define BUILD_COMMIT "%s"\n#define BUILD_FLAGS "%s"\n' "$$commit" "$$flags" > $@.$$$$; \
+	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 $(BUILD)/apps/bench/report/provenance.o: $(BUILD)/gen/build_info.h
 
 $(BUILD)/apps/compare/report.o: apps/compare/report.html
@@ -251,8 +251,8 @@ $(BUILD)/apps/bench/report/bench_page.o: apps/bench/report/bench.html
 # A line for every model that is built into the binary: all in models.
 $(BUILD)/gen/models.inc: always
 	@mkdir -p $(@D)
-	@printf 'MODEL(%s)\n' $(notdir $(MODELS:.mona=)) > $@.new; \
-	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	@printf 'MODEL(%s)\n' $(notdir $(MODELS:.mona=)) > $@.$$$$; \
+	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 $(BUILD)/models/embedded.o: models/embedded.c $(MODELS) $(BUILD)/gen/models.inc Makefile
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE_HOST)

@@ -45,6 +45,10 @@ rebuilds "a test after its header" tests/unit/fixture.h "$BUILD/tests/unit/engin
 rebuilds "the firmware after mona.h" engine/mona.h "$BUILD/apps/firmware/main.o" "$BUILD/firmware"
 rebuilds "the models inside after one of them" "$(ls models/*.mona | head -n 1)" "$BUILD/models/embedded.o" "$BUILD/mona"
 rebuilds "a fuzz target after its header" tests/fuzz/fuzz.h "$BUILD/tests/fuzz/fuzz_npy.o" "$BUILD/tests/fuzz_npy"
+nothing "several makes in one folder do not disturb each other" "$(for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    $make -s BUILD="$tmp/b" "$tmp/b/gen/models.inc" "$tmp/b/gen/build_info.h" 2>&1 &
+done
+wait)"
 mkdir -p "$tmp/b/tests"
 printf '#!/bin/sh\necho ok 1\necho 1..1\n' > "$tmp/b/tests/test_that_was_deleted"
 cp "$tmp/b/tests/test_that_was_deleted" "$tmp/b/tests/test_that_stayed"
