@@ -73,7 +73,9 @@ mona_video_status mona_video_start(mona_video *video, const mona_video_format *i
     pthread_mutex_unlock(&video->lock);
     mona_video_status status = MONA_VIDEO_ERR_STATE;
     if (open) {
+        const locale_t before = handle_locale();
         status = open_stages(video, in, out, &error);
+        uselocale(before);
         if (status) {
             chain_close(&video->stages);
             stage_models_close(&video->models);

@@ -84,6 +84,11 @@ mona_video_status handle_misused(mona_video *video, mona_video_status status, co
     return video ? handle_fail(video, status, &error) : status;
 }
 
+locale_t handle_locale(void)
+{
+    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0)); /* a constant, nothing to free */
+}
+
 size_t mona_video_error(mona_video *video, char *text, size_t bytes)
 {
     pipeline_error error = {0};
@@ -109,7 +114,9 @@ mona_video_status mona_video_set(mona_video *video, const char *option, const ch
                               "set: expected the name of an option, found none");
     pthread_mutex_lock(&video->lock);
     const bool open = video->state == HANDLE_NEW;
+    const locale_t before = handle_locale();
     const bool good = open && video_options_add(&video->options, option, value, &error);
+    uselocale(before);
     pthread_mutex_unlock(&video->lock);
     if (!open)
         return handle_misused(video, MONA_VIDEO_ERR_STATE, "set: expected before start and run");

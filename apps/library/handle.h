@@ -3,6 +3,7 @@
 #ifndef MONA_VIDEO_HANDLE_H
 #define MONA_VIDEO_HANDLE_H
 
+#include <locale.h>
 #include <pthread.h>
 
 #include "apps/library/monavideo.h"
@@ -35,5 +36,9 @@ mona_video_status handle_fail(mona_video *video, mona_video_status status,
 
 /* The same for a call in the wrong order or with a bad argument, of which video may be one. */
 mona_video_status handle_misused(mona_video *video, mona_video_status status, const char *expected);
+
+/* Has this thread read and write numbers as the command does, with points. Returns the locale that
+ * it had, for uselocale. */
+locale_t handle_locale(void);
 
 #endif

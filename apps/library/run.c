@@ -72,7 +72,9 @@ mona_video_status mona_video_run(mona_video *video, const char *input, const cha
                                       .progress = tell_progress,
                                       .progress_context = &run,
                                       .ends = &run.ends};
+    const locale_t before = handle_locale();
     const bool good = enhance_file(&run, enhance_takes_picture(input, output, false));
+    uselocale(before);
     stage_models_close(&run.models);
     pthread_mutex_lock(&video->lock);
     video->state = HANDLE_NEW;
