@@ -84,6 +84,10 @@ static options_result parse(arguments *a, int argc, char **argv)
         cli_fail(0, "expected --preview or --dry-run, found both");
         return OPTIONS_BAD;
     }
+    if ((a->preview >= 0 || a->dry_run) && (a->html || a->metrics)) {
+        cli_fail(0, "--preview and --dry-run write no --html and no --metrics");
+        return OPTIONS_BAD;
+    }
     if (!enhance_options_check(&a->shared) || !check_preview(a))
         return OPTIONS_BAD;
     if (a->preview >= 0)
