@@ -7,7 +7,8 @@
 #   HELP_MONA                       in such a build, a mona that runs here and writes the manual page and completions
 #   BUILD                           the output folder (build)
 #   PREFIX LIBDIR DESTDIR           where make install puts files (/usr/local, PREFIX/lib, nothing before them)
-#   PYTHONDIR                       and the Python package (PREFIX/lib/python3/dist-packages)
+#   PYTHONDIR                       and the Python package (where the system's python3 looks below PREFIX/lib, else
+#                                   PREFIX/lib/python3/dist-packages)
 #   WERROR=1                        warnings are errors
 #   SANITIZE=1                      the address and undefined-behaviour sanitisers; SANITIZE=thread: that of threads
 #   TESTS TIER                      which tests make check runs, see tests/run.sh
@@ -22,8 +23,11 @@ ONNX_PROTO ?= /usr/include/onnx/onnx.proto
 BUILD ?= build
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
-PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
+PYTHONDIR ?= $(shell /usr/bin/python3 -c 'import site; print(*[p for p in site.getsitepackages() if p.startswith("$(PREFIX)/lib/")][:1])' \
+    2>/dev/null | grep . || echo $(PREFIX)/lib/python3/dist-packages)
 Q := $(if $(V),,@)
+# make would take a name with a space for two, and uninstall would remove both.
+$(foreach v,BUILD PREFIX LIBDIR $(if $(filter file,$(origin PYTHONDIR)),,PYTHONDIR) GST_DIR DESTDIR,$(if $(word 2,x$($v)x),$(error $v: expected a path without spaces, found $($v))))
 
 PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
             libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev
@@ -46,7 +50,7 @@ SONAME := libmona.so.$(firstword $(subst ., ,$(VERSION)))
 WARN := -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
 # The result contains neither the build's folder nor its time: two builds of one commit are the same bytes.
 OPTIMISE = -O3
-BASE = -std=c11 $(OPTIMISE) -g $(WARN) -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. -MMD -MP
+BASE = -std=c11 $(OPTIMISE) -g $(WARN) -ffp-contract=off -ffile-prefix-map="$$PWD"=. -MMD -MP
 ifdef SANITIZE
 SANITIZERS := $(if $(filter thread,$(SANITIZE)),thread,address,undefined)
 BASE += -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -120,7 +124,7 @@ help:
 	@echo 'make ascend-kernel   the kernel for AI Cores, by the compiler of the toolkit at CANN='
 	@echo 'make bench-published compare modelled with published speeds of networks on the 310'
 	@echo 'make gstreamer       build/libgstmona.so, the element monaenhance; make install installs it where it can be built'
-	@echo 'make install         into PREFIX ($(PREFIX)), libraries into LIBDIR; DESTDIR is honoured'
+	@echo 'make install         into PREFIX ($(PREFIX)), libraries into LIBDIR; DESTDIR is honoured; make uninstall, with the same variables, removes it'
 	@echo 'make dist            $(BUILD)/mona-$(VERSION).tar.gz, the sources of the last commit'
 	@echo 'make check-acl-headers ACL_INCLUDE=F  compare declarations of the device ascend with a CANN in F'
 	@echo 'make format-check    fail on files that clang-format 14 would change'
@@ -204,7 +208,7 @@ $(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c Makefile
 
 # Code that never runs per pixel is compiled without much optimisation, which is faster.
 $(call obj,$(filter $(addsuffix /%,apps/cli apps/bench apps/devices apps/enhance apps/plot formats/onnx \
-    $(addprefix formats/compiler/,import lower passes)),$(FORMATS_SRC) $(APP_SRC))): OPTIMISE = -O1
+    $(addprefix formats/compiler/,import lower passes)),$(FORMATS_SRC) $(APP_SRC))): private OPTIMISE = -O1
 
 $(call obj,$(FORMATS_SRC) $(APP_SRC)): $(BUILD)/gen/onnx.pb-c.h
 $(BUILD)/formats/%.o: formats/%.c Makefile
@@ -235,8 +239,8 @@ $(BUILD)/gen/build_info.h: always
 	    commit=$$(git rev-parse --short=12 HEAD); git diff --quiet HEAD 2>/dev/null || commit=$$commit-dirty; \
 	elif grep -qE '^[0-9a-f]{40}' .commit 2>/dev/null; then commit=$$(cut -c -12 .commit); fi; \
 	flags=$$(printf '%s' '$(filter-out $(WARN) -MMD -MP -I% -ffile-prefix-map=%,$(ENGINE_CFLAGS) $(CPPFLAGS) $(CFLAGS))' | sed 's/["\\]/\\&/g'); \
-	printf '#define BUILD_COMMIT "%s"\n#define BUILD_FLAGS "%s"\n' "$$commit" "$$flags" > $@.new; \
-	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	printf '#define BUILD_COMMIT "%s"\n#define BUILD_FLAGS "%s"\n' "$$commit" "$$flags" > $@.$$$$; \
+	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 $(BUILD)/apps/bench/report/provenance.o: $(BUILD)/gen/build_info.h
 
 $(BUILD)/apps/compare/report.o: apps/compare/report.html
@@ -247,8 +251,8 @@ $(BUILD)/apps/bench/report/bench_page.o: apps/bench/report/bench.html
 # A line for every model that is built into the binary: all in models.
 $(BUILD)/gen/models.inc: always
 	@mkdir -p $(@D)
-	@printf 'MODEL(%s)\n' $(notdir $(MODELS:.mona=)) > $@.new; \
-	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+	@printf 'MODEL(%s)\n' $(notdir $(MODELS:.mona=)) > $@.$$$$; \
+	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 $(BUILD)/models/embedded.o: models/embedded.c $(MODELS) $(BUILD)/gen/models.inc Makefile
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE_HOST)
@@ -526,7 +530,7 @@ $(BUILD)/gen/mona.1: HELP_OF := --man
 $(BUILD)/gen/mona.bash: HELP_OF := --completion bash
 $(BUILD)/gen/_mona: HELP_OF := --completion zsh
 $(HELP): $(BUILD)/mona
-	$(Q)$(if $(findstring /,$(HELP_MONA)),$(abspath $(HELP_MONA)),$(HELP_MONA)) help $(HELP_OF) > $@
+	$(Q)$(HELP_MONA) help $(HELP_OF) > $@
 $(BUILD)/gen/mona.pc: engine/mona.h Makefile always
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$${prefix}/include' '' 'Name: mona' \

@@ -97,7 +97,8 @@ static gboolean fail(MonaEnhance *self)
 static gboolean set_options(MonaEnhance *self)
 {
     gchar scale[16], **items = g_strsplit_set(self->options ? self->options : "", " ", -1);
-    gboolean good = TRUE;
+    g_snprintf(scale, sizeof scale, "%u", self->scale);
+    gboolean good = !mona_video_set(self->video, "scale", scale);
     for (gchar **item = items; good && *item; item++) {
         gchar **parts = g_strsplit(*item, "=", 2);
         if (parts[0] && *parts[0])
@@ -105,8 +106,7 @@ static gboolean set_options(MonaEnhance *self)
         g_strfreev(parts);
     }
     g_strfreev(items);
-    g_snprintf(scale, sizeof scale, "%u", self->scale);
-    return good && !mona_video_set(self->video, "scale", scale);
+    return good;
 }
 
 static mona_video_format describe(const GstVideoInfo *info)

@@ -60,7 +60,9 @@ mona_video_status mona_video_start(mona_video *video, const mona_video_format *i
 {
     pipeline_error error = {0};
     if (!video || !in || !out)
-        return MONA_VIDEO_ERR_ARGUMENT;
+        return handle_misused(
+            video, MONA_VIDEO_ERR_ARGUMENT,
+            "start: expected a format for frames and one for results, found none");
     if (!check_format(in, &error))
         return handle_fail(video, MONA_VIDEO_ERR_FORMAT, &error);
     pthread_mutex_lock(&video->pushing);
@@ -71,7 +73,9 @@ mona_video_status mona_video_start(mona_video *video, const mona_video_format *i
     pthread_mutex_unlock(&video->lock);
     mona_video_status status = MONA_VIDEO_ERR_STATE;
     if (open) {
+        const locale_t before = handle_locale();
         status = open_stages(video, in, out, &error);
+        uselocale(before);
         if (status) {
             chain_close(&video->stages);
             stage_models_close(&video->models);
@@ -83,7 +87,8 @@ mona_video_status mona_video_start(mona_video *video, const mona_video_format *i
     }
     pthread_mutex_unlock(&video->pushing);
     if (!open)
-        return handle_misused(video, "start: expected once, and not after or during run");
+        return handle_misused(video, MONA_VIDEO_ERR_STATE,
+                              "start: expected once, and not after or during run");
     return status ? handle_fail(video, status, &error) : MONA_VIDEO_OK;
 }
 
@@ -119,10 +124,11 @@ static mona_video_status look(mona_video *video, bool push)
     const uint64_t pushed = video->pushed;
     const bool ready = push ? pushed - video->returned < MONA_VIDEO_FRAMES : pushed > video->pulled;
     pthread_mutex_unlock(&video->lock);
-    return state == HANDLE_FAILED   ? MONA_VIDEO_ERR_FAILED
-           : state != HANDLE_FRAMES ? handle_misused(video, "push and pull: expected after start")
-           : ready                  ? MONA_VIDEO_OK
-                                    : MONA_VIDEO_AGAIN;
+    return state == HANDLE_FAILED ? MONA_VIDEO_ERR_FAILED
+           : state != HANDLE_FRAMES
+               ? handle_misused(video, MONA_VIDEO_ERR_STATE, "push and pull: expected after start")
+           : ready ? MONA_VIDEO_OK
+                   : MONA_VIDEO_AGAIN;
 }
 
 static mona_status put(mona_video *video, const mona_video_frame *frame)
@@ -146,11 +152,13 @@ static mona_status put(mona_video *video, const mona_video_frame *frame)
 mona_video_status mona_video_push(mona_video *video, const mona_video_frame *frame)
 {
     if (!video || !frame)
-        return MONA_VIDEO_ERR_ARGUMENT;
+        return handle_misused(video, MONA_VIDEO_ERR_ARGUMENT, "push: expected a frame, found none");
     pthread_mutex_lock(&video->pushing);
     mona_video_status status = look(video, true);
     if (!status && !check_planes(&video->stages.stages[0].in, frame))
-        status = MONA_VIDEO_ERR_ARGUMENT;
+        status =
+            handle_misused(video, MONA_VIDEO_ERR_ARGUMENT,
+                           "push: expected samples in each plane, and a stride of a row or more");
     const mona_status computed = status ? MONA_OK : put(video, frame);
     pthread_mutex_unlock(&video->pushing);
     return computed ? fail_computing(video, computed) : status;
@@ -188,7 +196,7 @@ static void give_back(mona_video *video)
 mona_video_status mona_video_pull(mona_video *video, mona_video_frame *frame)
 {
     if (!video || !frame)
-        return MONA_VIDEO_ERR_ARGUMENT;
+        return handle_misused(video, MONA_VIDEO_ERR_ARGUMENT, "pull: expected a frame, found none");
     pthread_mutex_lock(&video->pulling);
     give_back(video);
     const mona_video_status status = look(video, false);

@@ -77,11 +77,16 @@ mona_video_status handle_fail(mona_video *video, mona_video_status status,
     return status;
 }
 
-mona_video_status handle_misused(mona_video *video, const char *expected)
+mona_video_status handle_misused(mona_video *video, mona_video_status status, const char *expected)
 {
     pipeline_error error = {0};
     pipeline_fail(&error, "%s", expected);
-    return handle_fail(video, MONA_VIDEO_ERR_STATE, &error);
+    return video ? handle_fail(video, status, &error) : status;
+}
+
+locale_t handle_locale(void)
+{
+    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0)); /* a constant, nothing to free */
 }
 
 size_t mona_video_error(mona_video *video, char *text, size_t bytes)
@@ -105,12 +110,15 @@ mona_video_status mona_video_set(mona_video *video, const char *option, const ch
 {
     pipeline_error error = {0};
     if (!video || !option)
-        return MONA_VIDEO_ERR_ARGUMENT;
+        return handle_misused(video, MONA_VIDEO_ERR_ARGUMENT,
+                              "set: expected the name of an option, found none");
     pthread_mutex_lock(&video->lock);
     const bool open = video->state == HANDLE_NEW;
+    const locale_t before = handle_locale();
     const bool good = open && video_options_add(&video->options, option, value, &error);
+    uselocale(before);
     pthread_mutex_unlock(&video->lock);
     if (!open)
-        return handle_misused(video, "set: expected before start and run");
+        return handle_misused(video, MONA_VIDEO_ERR_STATE, "set: expected before start and run");
     return good ? MONA_VIDEO_OK : handle_fail(video, MONA_VIDEO_ERR_OPTION, &error);
 }

@@ -3,6 +3,7 @@
 #ifndef MONA_VIDEO_HANDLE_H
 #define MONA_VIDEO_HANDLE_H
 
+#include <locale.h>
 #include <pthread.h>
 
 #include "apps/library/monavideo.h"
@@ -33,7 +34,11 @@ struct mona_video {
 mona_video_status handle_fail(mona_video *video, mona_video_status status,
                               const pipeline_error *error);
 
-/* The same for a call in the wrong order; `expected` says what was called too early or too late. */
-mona_video_status handle_misused(mona_video *video, const char *expected);
+/* The same for a call in the wrong order or with a bad argument, of which video may be one. */
+mona_video_status handle_misused(mona_video *video, mona_video_status status, const char *expected);
+
+/* Has this thread read and write numbers as the command does, with points. Returns the locale that
+ * it had, for uselocale. */
+locale_t handle_locale(void);
 
 #endif

@@ -23,6 +23,7 @@
  * mona_video_close, which must be the last call for its handle. One thread may push while another
  * pulls; of two that push, or two that pull, one waits. The library never prints or exits.
  * mona_video_run takes over FFmpeg's log, which is global to the process, and prints none of it.
+ * Numbers in options and lines have points, whatever the program's locale.
  *
  * Compatibility: programs compiled with this header run with every library of the same soname. */
 #ifndef MONAVIDEO_H
@@ -76,8 +77,8 @@ size_t mona_video_error(mona_video *video, char *text, size_t bytes);
 /* Sets an option of `mona enhance` by its name without the dashes, as typed there: "scale" "1.5",
  * "stages" "denoise", "tier" "best"; value NULL for options without one. `mona enhance --help`
  * lists them; those under Enhancement, Encoding and Computation are accepted, and format, start,
- * duration, end and frames. Options for encoding and for a part of a clip affect mona_video_run
- * alone. Call it before start or run. */
+ * duration, end and frames. Options for encoding and for a part of a clip, and deinterlace, fields
+ * and rotate, affect mona_video_run alone. Call it before start or run. */
 mona_video_status mona_video_set(mona_video *video, const char *option, const char *value);
 
 /* ---- frames ------------------------------------------------------------------------------- */

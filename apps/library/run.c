@@ -60,9 +60,11 @@ mona_video_status mona_video_run(mona_video *video, const char *input, const cha
     pipeline_error error = {0};
     file_run run = {.video = video, .callbacks = callbacks ? callbacks : &none, .error = &error};
     if (!video || !input || !output)
-        return MONA_VIDEO_ERR_ARGUMENT;
+        return handle_misused(video, MONA_VIDEO_ERR_ARGUMENT,
+                              "run: expected the names of an input and an output, found none");
     if (!begin(video))
-        return handle_misused(video, "run: expected without start, and one at a time");
+        return handle_misused(video, MONA_VIDEO_ERR_STATE,
+                              "run: expected without start, and one at a time");
     av_log_errors_silence();
     run.settings = (enhance_settings){.input = input,
                                       .output = output,
@@ -70,7 +72,9 @@ mona_video_status mona_video_run(mona_video *video, const char *input, const cha
                                       .progress = tell_progress,
                                       .progress_context = &run,
                                       .ends = &run.ends};
+    const locale_t before = handle_locale();
     const bool good = enhance_file(&run, enhance_takes_picture(input, output, false));
+    uselocale(before);
     stage_models_close(&run.models);
     pthread_mutex_lock(&video->lock);
     video->state = HANDLE_NEW;

@@ -110,6 +110,8 @@ class Model:
 
     @staticmethod
     def _read(model, size, options):
+        if options and (not isinstance(model, (str, os.PathLike)) or not str(model).endswith('.onnx')):
+            raise TypeError(f'{", ".join(options)}: expected only with an .onnx file')
         if isinstance(model, (bytes, bytearray, memoryview)):
             bytes_ = np.frombuffer(model, np.uint8)
         elif not isinstance(model, (str, os.PathLike)):
@@ -150,8 +152,8 @@ class Model:
         return config
 
     def __call__(self, *arrays, out=None):
-        """Runs the network. out: an array, or a list of them, to write to; else new ones. Returns the output, or a
-        list where there are several."""
+        """Runs the network. out: an array, or a list of them, to write to, which must not overlap the inputs; else new
+        ones. Returns the output, or a list where there are several."""
         if out is None:
             results = [np.empty(t.shape, t.dtype) for t in self.outputs]
         else:

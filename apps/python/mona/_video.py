@@ -24,7 +24,7 @@ class _Handle:
             text = video.ffi.new('char[1024]')
             video.lib.mona_video_error(self.pointer, text, 1024)
             line = video.ffi.string(text) or video.ffi.string(video.lib.mona_video_status_text(status))
-            raise Error(line.decode())
+            raise Error(os.fsdecode(line))
         return status
 
 
@@ -56,7 +56,7 @@ def enhance(input, output, progress=None, note=None, **options):
 
     @ffi.callback('void(void *, const char *)')
     def say(_, line):
-        note(ffi.string(line).decode())
+        note(os.fsdecode(ffi.string(line)))
 
     callbacks = ffi.new('mona_video_callbacks *')
     callbacks.progress = tell if progress else ffi.NULL
@@ -85,6 +85,8 @@ class Video:
         f = self.format
         f.height, f.width = shape
         f.planes, f.bits, f.full_range = planes, bits, full_range
+        if not set(subsampling) <= {1, 2, 4}:
+            raise ValueError(f'subsampling: expected 1, 2 or 4 rows and columns, found {subsampling}')
         f.shift_y, f.shift_x = (n.bit_length() - 1 for n in subsampling)
         self._handle.check(video.lib.mona_video_start(self._handle.pointer, f, self.result))
         self._dtype = np.dtype(np.uint8 if bits == 8 else np.uint16)

@@ -34,6 +34,8 @@ if command -v clang > /dev/null && [ "$(uname -m)" = x86_64 ]; then # which refu
     succeeds "WERROR=1 builds without optimisation" $make -s BUILD="$tmp/plain" WERROR=1 CFLAGS=-O0 "$tmp/plain/engine/cpu/x86/avx512.o"
 fi
 
+at_least "what mona bench says of the build are the flags of kernels" "$(grep -c -e '-std=c11 -O3 ' "$BUILD/gen/build_info.h")" 1
+
 # ---- what changed is built again ----------------------------------------------------------------
 # $1: name, $2: a file that counts as changed, $3: what must then be compiled, $4: the target
 rebuilds() {
@@ -43,6 +45,10 @@ rebuilds "a test after its header" tests/unit/fixture.h "$BUILD/tests/unit/engin
 rebuilds "the firmware after mona.h" engine/mona.h "$BUILD/apps/firmware/main.o" "$BUILD/firmware"
 rebuilds "the models inside after one of them" "$(ls models/*.mona | head -n 1)" "$BUILD/models/embedded.o" "$BUILD/mona"
 rebuilds "a fuzz target after its header" tests/fuzz/fuzz.h "$BUILD/tests/fuzz/fuzz_npy.o" "$BUILD/tests/fuzz_npy"
+nothing "several makes in one folder do not disturb each other" "$(for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    $make -s BUILD="$tmp/b" "$tmp/b/gen/models.inc" "$tmp/b/gen/build_info.h" 2>&1 &
+done
+wait)"
 mkdir -p "$tmp/b/tests"
 printf '#!/bin/sh\necho ok 1\necho 1..1\n' > "$tmp/b/tests/test_that_was_deleted"
 cp "$tmp/b/tests/test_that_was_deleted" "$tmp/b/tests/test_that_stayed"
@@ -65,16 +71,16 @@ elif [ -z "$commit" ] || [ "$(git rev-parse --show-toplevel)" != "$(pwd -P)" ]; 
 else
     succeeds "make dist" $make -s dist BUILD="$tmp/b"
     # Inside another repository with a different commit.
-    mkdir "$tmp/outer" "$tmp/other" &&
+    mkdir "$tmp/outer" "$tmp/another place" &&
         (cd "$tmp/outer" && git init -q . && git -c user.name=n -c user.email=e commit -q --allow-empty -m other &&
-            tar -xf "$tmp/b/mona-$version.tar.gz") && tar -xf "$tmp/b/mona-$version.tar.gz" -C "$tmp/other"
+            tar -xf "$tmp/b/mona-$version.tar.gz") && tar -xf "$tmp/b/mona-$version.tar.gz" -C "$tmp/another place"
     one=$tmp/outer/mona-$version
-    other=$tmp/other/mona-$version
+    other="$tmp/another place/mona-$version"
     some="build/mona build/libmona.so"
     # shellcheck disable=SC2086
     succeeds "a tarball builds inside of another repository" $make -s -C "$one" BUILD=build CFLAGS=-O0 $some
     # shellcheck disable=SC2086
-    succeeds "and anywhere else" $make -s -C "$other" BUILD=build CFLAGS=-O0 $some
+    succeeds "and anywhere else, also in a folder whose name has a space" $make -s -C "$other" BUILD=build CFLAGS=-O0 $some
     same "it knows its commit" "$(sed -n 's/.*BUILD_COMMIT "\(.*\)"/\1/p' "$one/build/gen/build_info.h")" \
         "$(echo "$commit" | cut -c -12)"
     nothing "two builds of one commit are the same bytes" \
@@ -85,6 +91,13 @@ else
         "$(sed -n 's/.*BUILD_COMMIT "\(.*\)"/\1/p' "$one/build/gen/build_info.h")" unknown
 fi
 
+# ---- folders that make cannot work in -----------------------------------------------------------
+for variable in BUILD PREFIX LIBDIR DESTDIR PYTHONDIR; do
+    same "$variable with a space is refused, before uninstall removes what the first half names" \
+        "$(commands uninstall "$variable=$tmp/my stage" | sed -n 's/.*\*\*\* //p')" \
+        "$variable: expected a path without spaces, found $tmp/my stage.  Stop."
+done
+
 # ---- what is installed --------------------------------------------------------------------------
 printf '#!/bin/sh\n[ "$1" != -dumpmachine ] || echo elsewhere-linux-gnu\n' > "$tmp/cross-cc"
 chmod +x "$tmp/cross-cc"
@@ -92,6 +105,13 @@ same "an install for another machine does not run what was built for it" \
     "$(commands install BUILD="$tmp/b" CC="$tmp/cross-cc" | grep -c 'mona help')" 0
 same "but the mona that is named" \
     "$(commands install BUILD="$tmp/b" CC="$tmp/cross-cc" HELP_MONA=mona-of-here | grep -c '^mona-of-here help')" 3
+if [ -x /usr/bin/python3 ]; then
+    for prefix in /usr/local /usr; do
+        path=$(commands install BUILD="$tmp/b" PREFIX=$prefix | sed -n 's|^install .* -t \(.*\)/mona apps/python/mona/.*|\1|p')
+        same "the package below $prefix lies where python3 looks" \
+            "$(/usr/bin/python3 -c "import site; print('${path:-none}' in site.getsitepackages())")" True
+    done
+fi
 if [ -n "$SANITIZE" ]; then
     skip "sanitised libraries are not installed"
 else

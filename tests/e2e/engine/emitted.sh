@@ -14,7 +14,9 @@ armv7) run="qemu-arm-static -cpu cortex-a7" prefix=arm-linux-gnueabihf- targets=
     ;;
 esac
 root=$PWD
-helper="python3 $root/tests/e2e/engine/emitted.py"
+helper() {
+    python3 "$root/tests/e2e/engine/emitted.py" "$@"
+}
 
 # Compiles $1 for target $2 and frames of $3 into $tmp/$4.c, and runs it on noise.
 emitted() {
@@ -27,7 +29,7 @@ emitted() {
     fi
     (
         cd "$folder" || exit
-        $helper main "$4.h" > main.c && $helper inputs "$4.h" &&
+        helper main "$4.h" > main.c && helper inputs "$4.h" &&
             $CC -O1 ${SANITIZE:+-fsanitize=address,undefined} -Wall -Wextra -Werror -I"$root" -I"$root/engine" \
                 ${CROSS:+-static} -o net main.c "$4.c" "$library" -Wl,--gc-sections -pthread && $run ./net
     ) > "$tmp/log" 2>&1 || { not_ok "$1 as C for $2 runs" "$? $(cat "$tmp/log")"; return; }
@@ -56,7 +58,7 @@ same_bytes() {
         return
     fi
     for out in "$folder"/out.*.raw; do
-        $helper raw "${out%.raw}.npy" > "$tmp/wanted"
+        helper raw "${out%.raw}.npy" > "$tmp/wanted"
         succeeds "$1 as C for $2, $3: ${out##*/} is that of mona run" cmp "$out" "$tmp/wanted"
     done
 }
@@ -113,9 +115,9 @@ fits() {
 stacks() {
     # Only of the objects that are in it: others have functions of the same name.
     frames=$("${prefix}objdump" -t "$tmp/size.$1/net" | awk '/ df / { print $NF }' | sed 's/\.c$//' | while read -r object; do
-        find "${library%/*}/engine" "${library%/*}/ops" "$tmp/size.$1" -name "$object.su"
+        find "$BUILD/${CROSS:-.}/engine" "$BUILD/${CROSS:-.}/ops" "$tmp/size.$1" -name "$object.su"
     done)
-    $helper stack "$tmp/size.$1/net" "${prefix}objdump" entry $frames > "$tmp/stack" 2>&1
+    helper stack "$tmp/size.$1/net" "${prefix}objdump" entry $frames > "$tmp/stack" 2>&1
     sed -n '2,$p' "$tmp/stack"
     at_most_bytes=$(head -n 1 "$tmp/stack")
     same "$1: the call graph's deepest stack takes at most $2 bytes ($at_most_bytes)" \

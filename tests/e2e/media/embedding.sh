@@ -29,3 +29,31 @@ same "it runs with the installed library" "$(ldd "$tmp/frames" | grep -c "$tmp/u
 same "frames through the library are those of the command" "$(frames_md5 "$tmp/made.y4m")" "$(frames_md5 "$tmp/command.y4m")"
 at_least "12 frames" "$(frames_md5 "$tmp/made.y4m" | wc -l)" 12
 fails "an odd size is refused" "even sides" "$tmp/frames" 95x54 12
+
+# ---- a program of a country that writes 0,5 -----------------------------------------------------
+cat > "$tmp/comma.c" << 'END'
+#include <locale.h>
+#include <monavideo.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    char text[256];
+    mona_video *video = mona_video_open();
+    const struct lconv *here = setlocale(LC_ALL, "de_DE.UTF-8") ? localeconv() : NULL;
+    int bad = argc != 3 || mona_video_set(video, "strength", "0.5") || mona_video_set(video, "crf", "20.5") ||
+              mona_video_set(video, "scale", "1.5") || mona_video_run(video, argv[1], argv[2], NULL);
+    mona_video_error(video, text, sizeof text);
+    mona_video_close(video);
+    return printf("%d %s%s\n", bad, text, here ? here->decimal_point : "no locale") < 0;
+}
+END
+export LOCPATH="$tmp/locale"
+mkdir "$LOCPATH"
+if localedef -i de_DE -f UTF-8 "$LOCPATH/de_DE.UTF-8" > "$tmp/log" 2>&1; then
+    succeeds "it compiles" sh -c "$CC -o $tmp/comma $tmp/comma.c \$(pkg-config --cflags --libs monavideo)"
+    same "numbers have points there too, and the program's locale stays" "$("$tmp/comma" "$tmp/source.y4m" "$tmp/comma.mkv")" "0 ,"
+    "$mona" enhance --quiet "$tmp/source.y4m" -o "$tmp/point.mkv" --strength 0.5 --crf 20.5 -s 1.5
+    same "its film has the command's frames" "$(frames_md5 "$tmp/comma.mkv")" "$(frames_md5 "$tmp/point.mkv")"
+else
+    skip "no locale with a comma"
+fi

@@ -42,6 +42,8 @@ equal gray gray8 GRAY8
 
 same "an option that does not exist is told" "$(timeout 10 gst-launch-1.0 -q videotestsrc num-buffers=1 ! monaenhance options=tier=bset ! \
     fakesink 2>&1 | grep -m 1 -o "did you mean 'best'")" "did you mean 'best'"
+same "a scale among the options that is not the element's is refused" "$(timeout 10 gst-launch-1.0 -q videotestsrc num-buffers=1 ! \
+    monaenhance options=scale=3 ! fakesink 2>&1 | grep -m 1 -o '2 times as large, found 960x720')" "2 times as large, found 960x720"
 timeout 60 gst-launch-1.0 -q videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=64,height=48 ! monaenhance scale=3 ! \
     filesink location="$tmp/three.raw" > "$tmp/log" 2>&1
 same "scale=3" "$(wc -c < "$tmp/three.raw")" $((3 * 192 * 144 * 3 / 2))

@@ -59,6 +59,16 @@ try:
     print('no error')
 except TypeError as error:
     assert str(error) == 'expected a file, a name or bytes of a model, found float32', error
+for kind, wrong, line in (
+        (mona.Error, lambda: mona.enhance(b'\xe9.mkv', folder + '/x.mkv'), '\udce9.mkv: cannot be read'),
+        (mona.Error, lambda: mona.enhance('\xe9' * 600, folder + '/x.mkv'), '\xe9\xe9'),
+        (TypeError, lambda: mona.Model('sr_x2_fast', size=(8, 8), thread=1), 'thread: expected only with an .onnx file'),
+        (ValueError, lambda: mona.Video((54, 96), subsampling=(3, 3)), 'subsampling: expected 1, 2 or 4')):
+    try:
+        wrong()
+        print('no error')
+    except kind as error:
+        assert str(error).startswith(line), error
 PYTHON
 succeeds "a run, and a line for what is wrong" python3 "$tmp/same.py" "$tmp"
 "$mona" run sr_x2_fast -i "$tmp/plane.npy" -o "$tmp/command.npy" --raw > /dev/null

@@ -12,6 +12,7 @@ if command -v systemd-analyze > /dev/null; then
 else
     skip "no systemd-analyze"
 fi
+same "systemd looks for mona itself, in /usr/local/bin and /usr/bin" "$(sed -n 's/^ExecStart=\([^ ]*\).*/\1/p' 'apps/service/mona@.service')" mona
 # No container is built here; what its Debian needs is what the Makefile says.
 packages=$(printf 'include Makefile\npackages:\n\t@echo $(PACKAGES)\n' | make -s --no-print-directory -f - packages)
 nothing "the container installs all packages of the build" "$(for package in ${packages:-none}; do

@@ -79,9 +79,13 @@ succeeds "without --size a compiled network gets no program" "$mona" compile mod
     --target ascend310
 same "which is told" "$(grep -c "nothing for ascend310 alone.*--size WxH adds it" "$tmp/log")" 1
 rm -f "$tmp/x.mona"
-succeeds "a network for one size gets one for that" "$mona" compile ../shared/data/onnx/super_resolution_10/model.onnx \
-    -o "$tmp/x.mona" --target ascend310
-same "which is told" "$(grep -c "program for ascend310 at 224x224" "$tmp/log")" 1
+espcn=../shared/data/onnx/super_resolution_10/model.onnx
+if [ -e $espcn ]; then
+    succeeds "a network for one size gets one for that" "$mona" compile $espcn -o "$tmp/x.mona" --target ascend310
+    same "which is told" "$(grep -c "program for ascend310 at 224x224" "$tmp/log")" 1
+else
+    skip "a network for one size: no $espcn"
+fi
 rm -f "$tmp/x.mona"
 fails "a compiled model is not compiled again" "compiled already" "$mona" compile "$with" -o "$tmp/x.mona"
 fails "nor changed" "expected only --target" "$mona" compile "$with" -o "$tmp/x.mona" --target ascend310 --precision fp16

@@ -161,7 +161,16 @@ static void wrong_orders_get_a_status(void **state)
     expect("uls", MONA_VIDEO_OK);
 }
 
-static void bad_arguments_get_a_status(void **state)
+/* A call with a bad argument is told as such, whatever failed before. */
+static void expect_bad_argument(mona_video *video, mona_video_status status, const char *line)
+{
+    char text[256];
+    assert_int_equal(status, MONA_VIDEO_ERR_ARGUMENT);
+    mona_video_error(video, text, sizeof text);
+    assert_string_equal(text, line);
+}
+
+static void bad_arguments_get_a_status_and_a_line(void **state)
 {
     picture p;
     char text[8] = "xxxxxxx";
@@ -170,7 +179,8 @@ static void bad_arguments_get_a_status(void **state)
     mona_video *video = open_with("sr");
     (void)state;
     assert_int_equal(mona_video_set(NULL, "scale", "2"), MONA_VIDEO_ERR_ARGUMENT);
-    assert_int_equal(mona_video_set(video, NULL, "2"), MONA_VIDEO_ERR_ARGUMENT);
+    expect_bad_argument(video, mona_video_set(video, NULL, "2"),
+                        "set: expected the name of an option, found none");
     assert_int_equal(mona_video_set(video, "scale", "many"), MONA_VIDEO_ERR_OPTION);
     assert_int_equal(mona_video_set(video, "scale", NULL), MONA_VIDEO_ERR_OPTION);
     assert_int_equal(mona_video_set(video, "help", NULL), MONA_VIDEO_ERR_OPTION);
@@ -178,7 +188,10 @@ static void bad_arguments_get_a_status(void **state)
     assert_int_equal(mona_video_set(video, "dry-run", NULL), MONA_VIDEO_ERR_OPTION);
     assert_true(mona_video_error(video, text, sizeof text) > sizeof text);
     assert_string_equal(text, "expecte");
-    assert_int_equal(mona_video_start(video, NULL, &out), MONA_VIDEO_ERR_ARGUMENT);
+    expect_bad_argument(video, mona_video_start(video, NULL, &out),
+                        "start: expected a format for frames and one for results, found none");
+    expect_bad_argument(video, mona_video_run(video, NULL, "out.mkv", NULL),
+                        "run: expected the names of an input and an output, found none");
     bad.planes = 2;
     assert_int_equal(mona_video_start(video, &bad, &out), MONA_VIDEO_ERR_FORMAT);
     bad = format;
@@ -190,13 +203,15 @@ static void bad_arguments_get_a_status(void **state)
     bad.width = 40000;
     assert_int_equal(mona_video_start(video, &bad, &out), MONA_VIDEO_ERR_FORMAT);
     assert_int_equal(mona_video_start(video, &format, &out), MONA_VIDEO_OK);
-    assert_int_equal(mona_video_push(video, NULL), MONA_VIDEO_ERR_ARGUMENT);
-    assert_int_equal(mona_video_pull(video, NULL), MONA_VIDEO_ERR_ARGUMENT);
+    expect_bad_argument(video, mona_video_push(video, NULL), "push: expected a frame, found none");
+    expect_bad_argument(video, mona_video_pull(video, NULL), "pull: expected a frame, found none");
+    static const char planes[] =
+        "push: expected samples in each plane, and a stride of a row or more";
     frame.stride[0] = WIDTH - 1;
-    assert_int_equal(mona_video_push(video, &frame), MONA_VIDEO_ERR_ARGUMENT);
+    expect_bad_argument(video, mona_video_push(video, &frame), planes);
     frame.stride[0] = WIDTH;
     frame.data[2] = NULL;
-    assert_int_equal(mona_video_push(video, &frame), MONA_VIDEO_ERR_ARGUMENT);
+    expect_bad_argument(video, mona_video_push(video, &frame), planes);
     assert_int_equal(mona_video_pull(video, &made), MONA_VIDEO_AGAIN);
     mona_video_close(video);
     mona_video_close(NULL);
@@ -319,7 +334,7 @@ int main(void)
         cmocka_unit_test(a_pulled_frame_stays),
         cmocka_unit_test(rows_may_lie_upside_down),
         cmocka_unit_test(wrong_orders_get_a_status),
-        cmocka_unit_test(bad_arguments_get_a_status),
+        cmocka_unit_test(bad_arguments_get_a_status_and_a_line),
         cmocka_unit_test(options_are_checked_together),
         cmocka_unit_test(thousands_of_handles),
         cmocka_unit_test(threads_share_a_handle),
