@@ -201,6 +201,9 @@ static void unpack_units(uint8_t *to, const uint8_t *from, size_t stride, size_t
     case 2:
         copy_units_by_stride(to, from, stride, 2, pixels);
         break;
+    case 3:
+        copy_units_by_stride(to, from, stride, 3, pixels);
+        break;
     case 4:
         copy_units_by_stride(to, from, stride, 4, pixels);
         break;
@@ -250,7 +253,8 @@ static void unpack_row(const ac_unpack_row *u)
     const ac_planes *planes = &u->planes;
     const uint32_t block = planes->block, c0 = u->source.c0;
     /* A pixel's samples in one row of a plane must not straddle two channel blocks. */
-    if (c0 > MAX_C0 || u->first % block || c0 % block) {
+    const bool aligned = u->first % block == 0 && c0 % block == 0;
+    if (c0 > MAX_C0 || (!aligned && u->first % c0 + u->channels > c0)) {
         ac_c_unpack_row(u);
         return;
     }

@@ -63,18 +63,23 @@ INLINE void int8_steps(__m512i *acc, const uint32_t pixels, const uint32_t block
     }
 }
 
+INLINE void int8_store_block(const job *j, const __m512i *acc, const uint32_t pixels,
+                             const uint32_t blocks, const uint32_t b, uint32_t x)
+{
+    if (!j->limits->plain)
+        slow_store(j, acc, pixels, blocks, b, x);
+    else if (j->limits->add)
+        plain_store(j, true, acc, pixels, blocks, b, x);
+    else
+        plain_store(j, false, acc, pixels, blocks, b, x);
+}
+
 INLINE void int8_store(const job *j, const __m512i *acc, const uint32_t pixels,
                        const uint32_t blocks, uint32_t x)
 {
-    UNROLL
-    for (uint32_t b = 0; b < blocks; b++) {
-        if (!j->limits->plain)
-            slow_store(j, acc, pixels, blocks, b, x);
-        else if (j->limits->add)
-            plain_store(j, true, acc, pixels, blocks, b, x);
-        else
-            plain_store(j, false, acc, pixels, blocks, b, x);
-    }
+    int8_store_block(j, acc, pixels, blocks, 0, x);
+    if (blocks == 2)
+        int8_store_block(j, acc, pixels, blocks, 1, x);
 }
 
 /* One pixel of `blocks` blocks, for which int8_steps() would wait for each product: a run's steps go

@@ -4,7 +4,7 @@
  *
  * With outputs side by side, the lanes of outputs that do not exist would multiply zeros. Here a
  * vector holds 16 pixels of one step of K and is multiplied with the weights of one output.
- * Register blocks are 8 or 4 outputs x 32 pixels, so at most 3 outputs too many are computed.
+ * Register blocks are 4, 8, 10 or 12 outputs x 32 pixels, so at most 3 outputs too many are computed.
  * Sources are first transposed to the stack, step by step: a tile of 32 pixels and the columns
  * beyond it that the filter reads, converted to fp32 or with flipped signs where needed. A kernel
  * column is then an offset of one lane. Sums are transposed back in registers, 16 outputs of 16
@@ -18,6 +18,7 @@ enum {
     PLANAR_TAPS = 5,    /* most kernel columns; with fewer than 3, transposing does not pay */
     PLANAR_STEPS = 84,
     PLANAR_SOURCES = 16,
+    PLANAR_OUTPUTS = 12, /* most outputs */
 };
 
 /* Neighbouring runs of a row of the source: `taps` kernel columns of `steps` steps each. */
@@ -66,7 +67,7 @@ static uint32_t outputs_of(const job *j, uint32_t b)
 static bool planar_possible(const job *j, uint32_t blocks)
 {
     return j->conv->c0 == AC_FRACTAL && j->conv->stride == 1 && j->pixels >= PLANAR_PIXELS &&
-           outputs_of(j, blocks - 1) <= AC_FRACTAL - 4 &&
+           outputs_of(j, blocks - 1) <= PLANAR_OUTPUTS &&
            (blocks == 1 || j->conv->source_type == MONA_F16);
 }
 
@@ -183,13 +184,13 @@ INLINE vf planar_multiply(const bool half, vf sum, vf a, const int32_t *w)
         _mm512_dpbusd_epi32(_mm512_castps_si512(sum), _mm512_castps_si512(a), b));
 }
 
-/* Computes the sums of `outputs` outputs as [output][pixel]. w, start: those of the first
- * output. */
-INLINE void planar_sums(const planar *p, const bool half, const uint32_t outputs, const int32_t *w,
-                        const int32_t *start, int32_t *sums)
+/* Computes the sums of `outputs` outputs, which it returns, as [output][pixel]. w, start: those of
+ * the first output. */
+INLINE uint32_t planar_sums(const planar *p, const bool half, const uint32_t outputs,
+                            const int32_t *w, const int32_t *start, int32_t *sums)
 {
     const int32_t *rows = p->tile;
-    vf acc[16];
+    vf acc[PLANAR_OUTPUTS * 2];
     UNROLL
     for (uint32_t i = 0; i < outputs * 2; i++)
         acc[i] = _mm512_castsi512_ps(_mm512_set1_epi32(start[i / 2]));
@@ -213,6 +214,7 @@ INLINE void planar_sums(const planar *p, const bool half, const uint32_t outputs
     UNROLL
     for (uint32_t i = 0; i < outputs * 2; i++)
         _mm512_storeu_ps(sums + i * 16, acc[i]);
+    return outputs;
 }
 
 /* Finishes the job's first block for the 16 pixels from x on. sums: those of the first pixel. */
@@ -240,10 +242,18 @@ INLINE void planar_block(planar *p, const bool half, const job *j, uint32_t x)
     const int32_t *w = (const int32_t *)(const void *)j->weights[0], *start = j->start[0];
     const uint32_t outputs = outputs_of(j, 0);
     uint32_t o = 0;
-    for (; outputs > o + 4; o += 8)
-        planar_sums(p, half, 8, w + o, start + o, sums + (size_t)o * PLANAR_PIXELS);
-    for (; outputs > o; o += 4)
-        planar_sums(p, half, 4, w + o, start + o, sums + (size_t)o * PLANAR_PIXELS);
+    if (outputs > PLANAR_OUTPUTS) {
+        planar_sums(p, half, 8, w, start, sums);
+        o = 8;
+    }
+    if (outputs > o + 10)
+        o += planar_sums(p, half, 12, w + o, start + o, sums + (size_t)o * PLANAR_PIXELS);
+    else if (outputs > o + 8)
+        o += planar_sums(p, half, 10, w + o, start + o, sums + (size_t)o * PLANAR_PIXELS);
+    else if (outputs > o + 4)
+        o += planar_sums(p, half, 8, w + o, start + o, sums + (size_t)o * PLANAR_PIXELS);
+    else
+        o += planar_sums(p, half, 4, w + o, start + o, sums + (size_t)o * PLANAR_PIXELS);
     for (; o < AC_FRACTAL; o++) /* what weights of zero would give */
         for (uint32_t k = 0; k < PLANAR_PIXELS; k += 16)
             _mm512_storeu_si512(sums + (size_t)o * PLANAR_PIXELS + k, _mm512_set1_epi32(start[o]));

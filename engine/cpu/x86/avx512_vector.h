@@ -193,24 +193,32 @@ INLINE void vf_to_four(uint8_t *p, const vf v[4], bool is_signed)
 
 #include "engine/cpu/x86/rounding.h"
 
-/* vpshufb looks up 16 entries and gives 0 for indices with bit 7 set: adding 0x70 with saturation
- * sets it in all bytes that are not 0 to 15. */
-INLINE __m512i looked_up(__m512i index, const __m512i table[16])
+/* Pairs of entries 2 i and 2 i + 1 for 32 i's, of which vpermi2w reads six bits. upper: those of i
+ * >= 64. */
+INLINE __m512i pairs_at(__m512i i, __mmask32 upper, const __m512i table[4])
 {
-    const __m512i sixteen = _mm512_set1_epi8(16), high = _mm512_set1_epi8(0x70);
-    __m512i found = _mm512_setzero_si512();
-    UNROLL
-    for (int i = 0; i < 16; i++, index = _mm512_sub_epi8(index, sixteen))
-        found =
-            _mm512_or_si512(found, _mm512_shuffle_epi8(table[i], _mm512_adds_epu8(index, high)));
-    return found;
+    return _mm512_mask_blend_epi16(upper, _mm512_permutex2var_epi16(table[0], i, table[1]),
+                                   _mm512_permutex2var_epi16(table[2], i, table[3]));
+}
+
+/* Looks up even bytes and odd ones apart: a pair, from which a shift by 0 or 8 bits selects. */
+INLINE __m512i looked_up(__m512i bytes, const __m512i table[4])
+{
+    const __m512i eight = _mm512_set1_epi16(8);
+    const __mmask32 upper = _mm512_test_epi16_mask(bytes, _mm512_set1_epi16(0x80));
+    const __m512i even = pairs_at(_mm512_srli_epi16(bytes, 1), upper, table);
+    const __m512i odd = pairs_at(_mm512_srli_epi16(bytes, 9), _mm512_movepi16_mask(bytes), table);
+    const __m512i down = _mm512_and_si512(_mm512_slli_epi16(bytes, 3), eight);
+    const __m512i up = _mm512_andnot_si512(_mm512_srli_epi16(bytes, 5), eight);
+    return _mm512_mask_blend_epi8(0xaaaaaaaaaaaaaaaa, _mm512_srlv_epi16(even, down),
+                                  _mm512_sllv_epi16(odd, up));
 }
 
 static void apply_table(uint8_t *p, size_t count, const uint8_t *table)
 {
-    __m512i parts[16];
-    for (int i = 0; i < 16; i++)
-        parts[i] = _mm512_broadcast_i32x4(load16(table + (size_t)i * 16));
+    __m512i parts[4];
+    for (int i = 0; i < 4; i++)
+        parts[i] = _mm512_loadu_si512(table + (size_t)i * 64);
     for (; count >= 64; count -= 64, p += 64)
         _mm512_storeu_si512(p, looked_up(_mm512_loadu_si512(p), parts));
     const __mmask64 rest = ((__mmask64)1 << count) - 1;
