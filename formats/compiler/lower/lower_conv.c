@@ -80,6 +80,13 @@ static void lower_epilogue(lowering *l, const graph_node *node, double unit, dou
     if (clip->kind == MONA_ACT_CLIP) {
         e->clip_min = half_from_double((double)clip->low / unit);
         e->clip_max = half_from_double((double)clip->high / unit);
+        /* What U8 saturates anyway needs no clip, with which a layer that adds takes longer. */
+        const value_format out = l->formats[node->output];
+        const bool last = clip == &node->after_add || node->input_count == 1;
+        if (last && output_scale == 1 && out.type == MONA_U8 && !out.zero && e->clip_min == 0 &&
+            e->clip_max >= half_from_double(255))
+            *(clip == &node->activation ? &e->activation : &e->activation_after_add) =
+                MONA_ACT_RELU;
     }
     if (node->activation.kind == MONA_ACT_PRELU)
         e->slopes = add_halves(l, node->activation.slopes, l->g->values[node->output].channels);

@@ -117,6 +117,43 @@ static void activations_and_sums_keep_their_order(void **state)
     compiler_close(c);
 }
 
+/* The 8 bits of a result that is cut at its largest value saturate there: with a Clip, layers that add
+ * would take longer. */
+static void u8_saturates_without_a_clip(void **state)
+{
+    (void)state;
+    onnx_builder *b = ob_new(13);
+    const float bounds[2] = {0, 0.25f};
+    ob_input(b, "x", 1, 0, 0);
+    ob_constant(b, "low", "", &bounds[0]);
+    ob_constant(b, "high", "", &bounds[1]);
+    add_conv(b, "x", "a", 1, 6);
+    ob_node(b, "Relu", "a", "ar");
+    add_conv(b, "ar", "c", 6, 6);
+    ob_node(b, "Add", "c ar", "s");
+    ob_node(b, "Clip", "s low high", "sc");
+    add_conv(b, "sc", "y", 6, 2);
+    ob_output(b, "y");
+    compiler *c = open_good(b);
+    const compiler_options options = {
+        .int8 = true, .has_output_type = true, .output_type = MONA_S8};
+    uint8_t *bytes;
+    size_t size;
+    mona_model model;
+    assert_true(difference(c, &options, 20, 21) < 0.06);
+    emit(c, &options, &bytes, &size);
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    uint32_t sums = 0;
+    for (uint32_t i = 0; i < model.header->op_count; i++)
+        if (model.ops[i].kind == MONA_OP_CONV && model.ops[i].input_count == 2) {
+            assert_int_equal(model.ops[i].epilogue.activation_after_add, MONA_ACT_RELU);
+            sums++;
+        }
+    assert_int_equal(sums, 1);
+    free(bytes);
+    compiler_close(c);
+}
+
 static void affine_folds_both_ways(void **state)
 {
     (void)state;
@@ -278,6 +315,7 @@ int main(void)
         cmocka_unit_test(pads_go_into_the_convolution),
         cmocka_unit_test(everything_is_fused),
         cmocka_unit_test(activations_and_sums_keep_their_order),
+        cmocka_unit_test(u8_saturates_without_a_clip),
         cmocka_unit_test(affine_folds_both_ways),
         cmocka_unit_test(depth_to_space_in_every_form),
         cmocka_unit_test(planes_are_packed_and_taken_apart),
