@@ -46,6 +46,7 @@ class Layer(torch.autograd.Function):
         else:
             peaks, places = out.permute(0, 2, 3, 1).flatten(1).max(1)
         if step is not None:
+            relu = relu * (out < 255.5 * step)  # what is cut gives no gradient
             out = (out / step).round_().clamp_(max=255).mul_(step)
         ctx.save_for_backward(x, weight, relu, places)
         ctx.adds, ctx.cost = first is not None, (peak_cost or 0) / len(x)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Write a trained net as plain ONNX: Conv, Relu, Add, Concat, Slice, SpaceToDepth, DepthToSpace.
+"""Write a trained net as plain ONNX: Conv, Relu or Clip, Add, Concat, Slice, SpaceToDepth, DepthToSpace.
 
   export.py sr_x2_fast weights.npz ../sr_x2_fast.onnx
 
@@ -40,6 +40,14 @@ class Graph:
         return self.node("Conv", inputs, output, kernel_shape=[3, 3], pads=[1, 1, 1, 1],
                          strides=[1, 1], dilations=[1, 1], group=1)
 
+    def relu(self, x, output, i):
+        """What is stored of feature map i."""
+        if "ceilings" not in self.weights:
+            return self.node("Relu", [x], output)
+        limits = [self.constant(f"{output}.{part}", np.array(value, np.float32))
+                  for part, value in (("least", 0), ("most", self.weights["ceilings"][i]))]
+        return self.node("Clip", [x, *limits], output)
+
     def channels(self, x, first, last, output):
         """Slice of channels [first, last)."""
         inputs = [x] + [self.constant(f"{output}.{part}", np.array([value], np.int64))
@@ -49,10 +57,15 @@ class Graph:
     def trunk(self, x, base):
         """Head, body with the feature residual, tail, and the image added to the correction."""
         body = sum(k.startswith("body.") and k.endswith(".weight") for k in self.weights)
-        first = t = self.node("Relu", [self.conv(x, "head", "head")], "features")
-        for i in range(body):
-            t = self.node("Relu", [self.conv(t, f"body.{i}", f"body.{i}")], f"relu.{i}")
-        t = self.conv(self.node("Add", [t, first], "sum"), "tail", "correction")
+        first = t = self.relu(self.conv(x, "head", "head"), "features", 0)
+        for i in range(body - 1):
+            t = self.relu(self.conv(t, f"body.{i}", f"body.{i}"), f"relu.{i}", i + 1)
+        last = body - 1
+        t = self.node("Relu", [self.conv(t, f"body.{last}", f"body.{last}")], f"relu.{last}")
+        t = self.node("Add", [t, first], "sum")
+        if "ceilings" in self.weights:
+            t = self.relu(t, "cut", body)
+        t = self.conv(t, "tail", "correction")
         return self.node("Add", [t, base], "corrected")
 
     def depth_to_space(self, x, block, output):

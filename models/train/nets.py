@@ -176,7 +176,14 @@ class Net(nn.Module):
         self.tail = Collapsible(channels, outputs, gain=0.1)
         # largest value seen of each stored feature map: the head, then each body convolution
         self.register_buffer("ranges", torch.zeros(spec.body + 1))
+        self.ceilings = None
         self.outputs = outputs
+
+    def cut_at(self, ceilings):
+        """From now on, each map is cut at its ceiling, which is its range, whatever comes; None: not cut."""
+        self.ceilings = ceilings
+        if ceilings is not None:
+            self.ranges.copy_(torch.tensor(ceilings))
 
     def convolutions(self):
         """(name, module) in the order of the graph; the names are those of the weight files."""
@@ -187,7 +194,7 @@ class Net(nn.Module):
 
     def plain_weights(self):
         """The collapsed net: {"head.weight": array, "head.bias": array, ...}."""
-        out = {}
+        out = {} if self.ceilings is None else {"ceilings": np.float32(self.ceilings)}
         with torch.no_grad():
             for name, m in self.convolutions():
                 kernel, bias = m.plain()
@@ -225,10 +232,18 @@ class Net(nn.Module):
     @torch.no_grad()
     def widen(self, maps, peaks):
         """Ranges of maps as far as the peaks, forgetting slowly: min-max calibration."""
-        self.ranges[maps] = torch.maximum(self.ranges[maps] * 0.9995, peaks)
+        if self.ceilings is None:
+            self.ranges[maps] = torch.maximum(self.ranges[maps] * 0.9995, peaks)
 
-    def store(self, i, x, quantised):
-        """A feature map as it is stored: u8, zero point 0, one scale, if `quantised`."""
+    def store(self, i, x, quantised, first=0):
+        """A feature map as it is stored, x + first: u8, zero point 0, one scale, if `quantised`. What is cut
+        gives x no gradient."""
+        if self.ceilings is not None:
+            most = self.ceilings[i]
+            x = torch.where(x + first > most, x.detach(), x) + first
+            x = x - F.relu(x.detach() - most)
+        else:
+            x = x + first
         if self.training:
             self.track(i, x)
         if not quantised:
@@ -243,14 +258,15 @@ class Net(nn.Module):
         self.peaks = []
         first = features = self.store(0, F.relu(conv(self.head, x)), quantised)
         for i, m in enumerate(self.body):
-            features = F.relu(conv(m, features))
-            if i + 1 == len(self.body):
-                features = features + first  # one rounding: mona adds before it stores
-            features = self.store(i + 1, features, quantised)
+            last = i + 1 == len(self.body)  # one rounding: mona adds before it stores
+            features = self.store(i + 1, F.relu(conv(m, features)), quantised, first if last else 0)
         return conv(self.tail, features) + self.skip(x)
 
     def calibrate(self, samples):
         """Set the ranges to the largest values over `samples`, as a min-max calibration does."""
+        if self.ceilings is not None:
+            self.eval()
+            return
         self.train()
         largest = torch.zeros_like(self.ranges)
         with torch.no_grad():
@@ -300,6 +316,8 @@ def read_weights(path):
     notes = {p.key: p.value for p in model.metadata_props}
     if "ranges" in notes:
         weights["ranges"] = np.array(notes["ranges"].split(), np.float32)
+        if any(node.op_type == "Clip" for node in model.graph.node):
+            weights["ceilings"] = weights["ranges"]
     return weights
 
 
@@ -310,4 +328,6 @@ def load(name, path):
     net.start_from(weights)
     if "ranges" in weights:
         net.ranges.copy_(torch.from_numpy(weights["ranges"]))
+    if "ceilings" in weights:
+        net.cut_at(weights["ceilings"].tolist())
     return net.eval()

@@ -60,9 +60,10 @@ struct work {
     struct products products;
     struct convolution *all; /* body + 2 */
     struct map input, *maps; /* the maps between */
-    struct map *alive; /* what ReLU let through, not 0: the map itself, but before it is rounded to
-                          whole codes, or before the head's map is added to the last */
-    int *peak_lines;   /* of each map: the line that holds its largest value */
+    /* What ReLU let through and the largest code did not cut, not 0: the map itself, but before it is
+     * rounded to whole codes, or before the head's map is added to the last. */
+    struct map *alive;
+    int *peak_lines;        /* of each map: the line that holds its largest value */
     struct map gradient[3]; /* with respect to a convolution's sums, times its grid; [2]: tail's */
     struct map skipped;     /* with respect to the sum of the last and the first map */
     float *sums;            /* one row */
@@ -121,8 +122,13 @@ static float store(struct work *w, int i, int y)
             if (end)
                 x = _mm512_fmadd_ps(load_bf16(first + k), first_step, x);
             peak = _mm512_max_ps(peak, x);
-            if (w->c.steps[i] > 0)
-                x = _mm512_min_ps(_mm512_roundscale_ps(_mm512_mul_ps(x, codes), 0), most);
+            if (w->c.steps[i] > 0) {
+                x = _mm512_roundscale_ps(_mm512_mul_ps(x, codes), 0);
+                const __mmask16 kept = _mm512_cmp_ps_mask(x, most, _CMP_LE_OQ);
+                if (kept != 0xffff)
+                    store_bf16(alive + k, _mm512_maskz_mov_ps(kept, load_bf16(alive + k)));
+                x = _mm512_min_ps(x, most);
+            }
             store_bf16(to + k, x);
         }
     }

@@ -208,6 +208,17 @@ static void quantised_layers_add_up(void **state)
     free(n);
 }
 
+/* Where the head's map is cut everywhere, no change of the head changes what is stored. */
+static void what_is_cut_learns_nothing(void **state)
+{
+    net *n = make(state, 1, 16, 2, 4, 1, 1);
+    n->steps[0] = 1e-9f;
+    learn(&n->chain);
+    for (int k = 0; k < 9 * 16; k++)
+        assert_true(n->d_kernels[k] == 0);
+    free(n);
+}
+
 /* The cost of a peak acts on what caused it: a step down the gradient of that cost alone lowers the
  * peaks. */
 static void peaks_are_lowered(void **state)
@@ -264,13 +275,10 @@ int main(void)
 {
     static int ways[] = {0, 1}; /* by pairs, by tiles */
     const struct CMUnitTest tests[] = {
-        EITHER_WAY(gradient_of_an_enlarger),
-        EITHER_WAY(gradient_of_a_wide_enlarger_by_three),
-        EITHER_WAY(gradient_of_a_denoiser),
-        EITHER_WAY(quantised_layers_add_up),
-        EITHER_WAY(peaks_are_lowered),
-        EITHER_WAY(one_of_many_pays),
-        EITHER_WAY(what_rounds_to_nothing_learns),
+        EITHER_WAY(gradient_of_an_enlarger),    EITHER_WAY(gradient_of_a_wide_enlarger_by_three),
+        EITHER_WAY(gradient_of_a_denoiser),     EITHER_WAY(quantised_layers_add_up),
+        EITHER_WAY(what_is_cut_learns_nothing), EITHER_WAY(peaks_are_lowered),
+        EITHER_WAY(one_of_many_pays),           EITHER_WAY(what_rounds_to_nothing_learns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
