@@ -530,7 +530,7 @@ input_result input_first(input *in, pipeline_error *error)
 {
     in->holding = in->ahead = true;
     in->first = next_frame(in, error);
-    if (in->fields.each && in->fields.whole.graph) {
+    if (in->fields.each && in->fields.whole.filters.graph) {
         const AVRational average = in->video->avg_frame_rate;
         const AVRational rate = average.num > 0 ? average : input_frame_rate(in);
         in->video->r_frame_rate = in->video->avg_frame_rate = av_mul_q(rate, (AVRational){2, 1});
