@@ -103,7 +103,7 @@ static void mark(void *context, uint64_t frame, unsigned step, bool end)
 
 bool bench_pipeline_synthetic(const bench_pipeline_job *job)
 {
-    return !strcmp(job->enhance->input, "synthetic");
+    return !strcmp(job->enhance->input.path, "synthetic");
 }
 
 /* ---- running ----------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ static bool play(run *r, enhance_report *report)
     pipeline_error error = {0};
     enhance_settings settings = *job->enhance;
     if (bench_pipeline_synthetic(job))
-        settings.input = r->clip.input;
+        settings.input.path = r->clip.input;
     settings.output = r->clip.output;
     settings.frames = r->marks.capacity;
     settings.probe = &probe;
@@ -147,7 +147,7 @@ void bench_pipeline_describe(cJSON *result, const char *kind, const enhance_sett
     mona_device_properties device = {.name = "host", .isa = ""};
     mona_device_query(s->stage.device, &device);
     cJSON_AddStringToObject(result, "kind", kind);
-    cJSON_AddStringToObject(result, "clip", s->input);
+    cJSON_AddStringToObject(result, "clip", s->input.path);
     enhance_describe(result, s, report);
     cJSON_AddNumberToObject(result, "width", report->in_width);
     cJSON_AddNumberToObject(result, "height", report->in_height);
@@ -200,7 +200,7 @@ static cJSON *conclude(run *r, const enhance_report *report)
     m->first = job->warm_up < 0 ? automatic : (size_t)job->warm_up;
     if (m->first + 2 > m->count) {
         cli_fail(0, "%s: expected two frames or more after %zu of warm-up, found %zu",
-                 job->enhance->input, m->first, m->count);
+                 job->enhance->input.path, m->first, m->count);
         return NULL;
     }
     samples s = {.warm_up = m->first,

@@ -144,7 +144,7 @@ static int run_pipeline(const bench_request *b)
     const bench_arguments *a = &b->arguments;
     const bool synthetic = !strcmp(a->pipeline, "synthetic");
     enhance_options options = a->enhance;
-    enhance_settings settings = {.input = a->pipeline,
+    enhance_settings settings = {.input = {.path = a->pipeline},
                                  .max_delay = a->max_delay,
                                  .stage = {.device = b->config.device,
                                            .or_host = options_or_host(a->computing.device),

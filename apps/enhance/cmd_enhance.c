@@ -235,11 +235,11 @@ static int enhance(int argc, char **argv)
     shown.metrics = a.metrics;
     shown.keep_latency = a.html || a.stats;
     enhance_settings settings = {
-        .input = a.input,
+        .input = {.path = a.input,
+                  .raw = a.raw,
+                  .rate = a.rate,
+                  .stop_on_error = !strcmp(a.on_error, "stop")},
         .output = a.output,
-        .raw = a.raw,
-        .rate = a.rate,
-        .stop_on_error = !strcmp(a.on_error, "stop"),
         .drop_unsupported = a.drop_unsupported,
         .resume = a.resume,
         .segment_frames = (uint64_t)a.segment_frames,
@@ -249,7 +249,7 @@ static int enhance(int argc, char **argv)
     atomic_bool interrupted = false;
     const live_settings live = {.stall = a.stall, .patience = a.reconnect, .ends = &interrupted};
     if (a.live) {
-        settings.live = &live;
+        settings.input.live = &live;
         settings.max_delay = a.max_delay;
         settings.ends = &interrupted;
         a.shared.low_latency = true;

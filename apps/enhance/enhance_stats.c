@@ -34,7 +34,7 @@ static void add_live_latency(cJSON *to, const live_log *log)
 cJSON *enhance_stats(const progress *p, const enhance_report *r)
 {
     cJSON *stats = cJSON_CreateObject();
-    if (p->settings->live && p->frames.count)
+    if (p->settings->input.live && p->frames.count)
         add_live_latency(cJSON_AddObjectToObject(stats, "latency"), &p->frames);
     const size_t before = r->resumed < p->latency_count ? r->resumed : p->latency_count;
     if (p->latency_count > before)
@@ -49,7 +49,7 @@ void enhance_stats_print(FILE *f, const progress *p, const enhance_report *r)
 {
     cJSON *stats = enhance_stats(p, r);
     const cJSON *latency = json_get(stats, "latency"), *o;
-    if (latency && p->settings->live)
+    if (latency && p->settings->input.live)
         fprintf(
             f,
             "  latency, ms  p50 %.1f, p90 %.1f, p99 %.1f, max %.1f, from packet in to packet out\n",

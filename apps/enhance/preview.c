@@ -47,11 +47,11 @@ static bool write_halves(const enhance_settings *s, const test_run *t)
 {
     pipeline_error error = {0};
     const input_settings result = {.path = t->result, .as_decoded = true},
-                         source = {.path = s->input,
-                                   .raw = s->raw,
-                                   .rate = s->rate,
-                                   .start = s->start,
-                                   .rotate = s->rotate,
+                         source = {.path = s->input.path,
+                                   .raw = s->input.raw,
+                                   .rate = s->input.rate,
+                                   .start = s->input.start,
+                                   .rotate = s->input.rotate,
                                    .as_decoded = true};
     AVFrame *after = first_frame(&result, NULL, &error);
     AVFrame *before = after ? first_frame(&source, after, &error) : NULL;
@@ -110,7 +110,7 @@ static void add_run(report *r, const enhance_settings *s, const enhance_report *
                    1e-6 * (double)spent[i] / (double)done->frames);
     report_add(r, "damage",
                "%" PRIu64 " packets lost, %" PRIu64 " frames damaged, %" PRIu64 " moved",
-               done->lost_packets, done->damaged_frames, done->moved_frames);
+               done->faults.lost_packets, done->faults.damaged_frames, done->faults.moved_frames);
 }
 
 static bool has_stage(const enhance_settings *s, stage_kind kind)
@@ -157,14 +157,14 @@ bool preview_page(const enhance_settings *settings, const enhance_report *done,
     if (f)
         tell(f, settings, done);
     bool good = (f && !fclose(f)) || !cli_fail(EXIT_FAILED, "out of memory");
-    good = good && comparison_run(&log, (compare_settings){.a = settings->input,
+    good = good && comparison_run(&log, (compare_settings){.a = settings->input.path,
                                                            .b = settings->output,
-                                                           .start = settings->start,
+                                                           .start = settings->input.start,
                                                            .frames = done->frames,
                                                            .turn = done->turned,
                                                            .scale = true});
     if (good) {
-        report r = {.a = settings->input,
+        report r = {.a = settings->input.path,
                     .b = settings->output,
                     .labels = {"before", "after"},
                     .extreme = "most changed",

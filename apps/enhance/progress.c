@@ -115,9 +115,9 @@ static void put_event(cJSON *event)
 
 static void add_counts(cJSON *event, const enhance_report *r)
 {
-    cJSON_AddNumberToObject(event, "lost_packets", (double)r->lost_packets);
-    cJSON_AddNumberToObject(event, "damaged_frames", (double)r->damaged_frames);
-    cJSON_AddNumberToObject(event, "moved_frames", (double)r->moved_frames);
+    cJSON_AddNumberToObject(event, "lost_packets", (double)r->faults.lost_packets);
+    cJSON_AddNumberToObject(event, "damaged_frames", (double)r->faults.damaged_frames);
+    cJSON_AddNumberToObject(event, "moved_frames", (double)r->faults.moved_frames);
 }
 
 static void put_json(const progress *p, const enhance_report *r)
@@ -205,12 +205,12 @@ static void append_steps(char line[LINE], const progress *p, const enhance_repor
 
 static void append_damage(char line[LINE], const enhance_report *r)
 {
-    if (r->lost_packets)
-        append(line, "  %" PRIu64 " packets lost", r->lost_packets);
-    if (r->damaged_frames)
-        append(line, "  %" PRIu64 " damaged", r->damaged_frames);
-    if (r->moved_frames)
-        append(line, "  %" PRIu64 " moved", r->moved_frames);
+    if (r->faults.lost_packets)
+        append(line, "  %" PRIu64 " packets lost", r->faults.lost_packets);
+    if (r->faults.damaged_frames)
+        append(line, "  %" PRIu64 " damaged", r->faults.damaged_frames);
+    if (r->faults.moved_frames)
+        append(line, "  %" PRIu64 " moved", r->faults.moved_frames);
 }
 
 static int terminal_columns(void)
@@ -292,9 +292,9 @@ static void write_metrics(progress *p, const enhance_report *report)
 
 static void count_frame(progress *p, const enhance_report *report, double time)
 {
-    if (p->keep_latency && !p->settings->live)
+    if (p->keep_latency && !p->settings->input.live)
         keep_latency(p, report);
-    if (p->settings->live || p->metrics)
+    if (p->settings->input.live || p->metrics)
         live_log_add(&p->frames, report->latency ? report->latency : p->clock.latency);
     if (p->stats || p->metrics)
         telemetry_log_look(&p->sensors);
@@ -366,15 +366,17 @@ static const char *s_of(uint64_t count)
 
 static void summarise_damage(const enhance_report *r)
 {
-    if (r->lost_packets || r->damaged_frames)
+    if (r->faults.lost_packets || r->faults.damaged_frames)
         fprintf(stderr,
                 "mona: damaged input: %" PRIu64
                 " packet%s could not be decoded (the frame before stays on screen), %" PRIu64
                 " frame%s with errors (the decoder concealed them)\n",
-                r->lost_packets, s_of(r->lost_packets), r->damaged_frames, s_of(r->damaged_frames));
-    if (r->moved_frames)
+                r->faults.lost_packets, s_of(r->faults.lost_packets), r->faults.damaged_frames,
+                s_of(r->faults.damaged_frames));
+    if (r->faults.moved_frames)
         fprintf(stderr, "mona: %" PRIu64 " frame%s had timestamps that did not ascend; moved %s\n",
-                r->moved_frames, s_of(r->moved_frames), r->moved_frames == 1 ? "it" : "them");
+                r->faults.moved_frames, s_of(r->faults.moved_frames),
+                r->faults.moved_frames == 1 ? "it" : "them");
     if (r->moved_packets)
         fprintf(stderr,
                 "mona: %" PRIu64
@@ -397,19 +399,19 @@ static void summarise_live(const enhance_report *r)
     fprintf(stderr,
             "mona: live: %" PRIu64 " frames came in, %" PRIu64 " went out, %" PRIu64
             " were left out (too late, or before a key frame)",
-            r->arrived, r->frames, r->dropped);
+            r->live.arrived, r->frames, r->live.dropped);
     if (r->undecoded)
         fprintf(stderr, ", %" PRIu64 " could not be decoded", r->undecoded);
-    if (r->reconnects)
-        fprintf(stderr, "; connected again %" PRIu64 " times", r->reconnects);
+    if (r->live.reconnects)
+        fprintf(stderr, "; connected again %" PRIu64 " times", r->live.reconnects);
     fputc('\n', stderr);
 }
 
 static void add_live(cJSON *event, const enhance_report *r)
 {
-    cJSON_AddNumberToObject(event, "arrived", (double)r->arrived);
-    cJSON_AddNumberToObject(event, "dropped", (double)r->dropped);
-    cJSON_AddNumberToObject(event, "reconnects", (double)r->reconnects);
+    cJSON_AddNumberToObject(event, "arrived", (double)r->live.arrived);
+    cJSON_AddNumberToObject(event, "dropped", (double)r->live.dropped);
+    cJSON_AddNumberToObject(event, "reconnects", (double)r->live.reconnects);
 }
 
 static void summarise_json(const progress *p, const char *output, const enhance_report *r)
@@ -426,7 +428,7 @@ static void summarise_json(const progress *p, const char *output, const enhance_
     if (r->compression > 0)
         cJSON_AddNumberToObject(event, "compression", (double)r->compression);
     add_counts(event, r);
-    if (p->settings->live)
+    if (p->settings->input.live)
         add_live(event, r);
     if (p->stats)
         cJSON_AddItemToObject(event, "stats", enhance_stats(p, r));
@@ -447,7 +449,7 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
     summarise_damage(r);
     if (p->quiet)
         return;
-    if (p->settings->live)
+    if (p->settings->input.live)
         summarise_live(r);
     if (r->noise >= 0)
         snprintf(noise, sizeof noise, "; noise %.1f steps", (double)r->noise);
