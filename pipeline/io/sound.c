@@ -11,46 +11,29 @@
 
 enum { CHANNEL_RATE = 96000 }; /* bits per second of each channel, where there is a loss */
 
-/* In order of preference for SOUND_AUTO. formats: of samples of up to 16 and up to 24 bits. rates: 0:
- * all, else in order; others become the first. */
+/* In order of preference for SOUND_AUTO. */
 typedef struct target {
     enum AVCodecID id;
     const char *name, *encoder;
-    enum AVSampleFormat format, deep;
+    enum AVSampleFormat format, deep; /* lossless: of samples of up to 16 and up to 24 bits */
     bool lossless;
     int channels; /* at most */
-    int rates[4];
+    int rates[4]; /* 0: all, else in order; others become the first */
 } target;
 
+/* clang-format off */
 static const target targets[] = {
-    {AV_CODEC_ID_FLAC, "flac", "flac", AV_SAMPLE_FMT_S16, AV_SAMPLE_FMT_S32, true, 8, {0}},
-    {AV_CODEC_ID_ALAC, "alac", "alac", AV_SAMPLE_FMT_S16P, AV_SAMPLE_FMT_S32P, true, 8, {0}},
-    {AV_CODEC_ID_AAC,
-     "aac",
-     "aac",
-     AV_SAMPLE_FMT_FLTP,
-     AV_SAMPLE_FMT_FLTP,
-     false,
-     8,
-     {48000, 44100, 32000}},
-    {AV_CODEC_ID_OPUS, "opus", "libopus", AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLT, false, 8, {48000}},
-    {AV_CODEC_ID_MP3,
-     "mp3",
-     "libmp3lame",
-     AV_SAMPLE_FMT_FLTP,
-     AV_SAMPLE_FMT_FLTP,
-     false,
-     2,
-     {48000, 44100, 32000}},
-    {AV_CODEC_ID_AC3,
-     "ac3",
-     "ac3",
-     AV_SAMPLE_FMT_FLTP,
-     AV_SAMPLE_FMT_FLTP,
-     false,
-     6,
-     {48000, 44100, 32000}},
+    {AV_CODEC_ID_FLAC, "flac", "flac", AV_SAMPLE_FMT_S16, AV_SAMPLE_FMT_S32, true, .channels = 8},
+    {AV_CODEC_ID_ALAC, "alac", "alac", AV_SAMPLE_FMT_S16P, AV_SAMPLE_FMT_S32P, true, .channels = 8},
+    {AV_CODEC_ID_AAC, "aac", "aac", AV_SAMPLE_FMT_FLTP, .channels = 8,
+     .rates = {48000, 44100, 32000}},
+    {AV_CODEC_ID_OPUS, "opus", "libopus", AV_SAMPLE_FMT_FLT, .channels = 8, .rates = {48000}},
+    {AV_CODEC_ID_MP3, "mp3", "libmp3lame", AV_SAMPLE_FMT_FLTP, .channels = 2,
+     .rates = {48000, 44100, 32000}},
+    {AV_CODEC_ID_AC3, "ac3", "ac3", AV_SAMPLE_FMT_FLTP, .channels = 6,
+     .rates = {48000, 44100, 32000}},
 };
+/* clang-format on */
 
 enum { TARGETS = sizeof targets / sizeof *targets };
 
