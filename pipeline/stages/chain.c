@@ -135,7 +135,7 @@ static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, c
                              .slot = (unsigned)(n % STAGE_SLOTS)};
     mona_status status = mona_stream_call(s->stream, begin_turn, turn);
     if (!status)
-        status = stage_enqueue(s, &work);
+        status = s->row->enqueue(s, &work);
     if (!status)
         status = mona_stream_call(s->stream, end_turn, turn);
     return status;
