@@ -124,7 +124,7 @@ void chroma_guide_close(chroma_guide *g)
 static const uint8_t *row_of(const frame *f, unsigned plane, int64_t y)
 {
     const int64_t last = (int64_t)frame_plane_size(&f->format, plane).height - 1;
-    return f->data[plane] + (ptrdiff_t)(y < 0 ? 0 : y > last ? last : y) * f->stride[plane];
+    return frame_row(f, plane, y < 0 ? 0 : y > last ? last : y);
 }
 
 /* Luma of f around row y of its chroma, at the positions of that row's samples. */
@@ -154,7 +154,7 @@ static void chroma_guide_take_any(const chroma_guide *g, const frame *in)
 {
     const bool wide = in->format.bits > 8;
     for (uint32_t y = 0; y < g->low.format.height; y++) {
-        uint8_t *to = g->low.data[0] + (ptrdiff_t)y * g->low.stride[0];
+        uint8_t *to = frame_row(&g->low, 0, y);
         if (wide)
             guide_row(g, to, in, y, true, true);
         else
@@ -349,7 +349,7 @@ static inline void join(const chroma_guide *g, const frame *out, unsigned plane,
     const int16_t *slope = r->slope;
     const uint8_t *smooth = row_of(&g->high, 0, y), *chroma = row_of(&g->high, plane, y);
     const uint32_t width = g->high.format.width;
-    uint8_t *restrict to = out->data[plane] + (ptrdiff_t)y * out->stride[plane];
+    uint8_t *restrict to = frame_row(out, plane, y);
     for (uint32_t x = 0; x < width; x++) {
         const int16_t detail = (int16_t)(guide[x] - plane_sample(smooth, x, wide));
         const int whole = slope[x] * detail + (1 << POINT >> 1);

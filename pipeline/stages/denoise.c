@@ -344,8 +344,7 @@ static void leave(const noise_job *job, unsigned first, unsigned end)
     for (unsigned p = job->plane + first; p < job->plane + end; p++) {
         const mona_size size = frame_plane_size(&job->in->format, p);
         for (uint32_t y = 0; y < size.height; y++)
-            memcpy(job->out->data[p] + (ptrdiff_t)y * job->out->stride[p],
-                   job->in->data[p] + (ptrdiff_t)y * job->in->stride[p],
+            memcpy(frame_row(job->out, p, y), frame_row(job->in, p, y),
                    size.width * frame_sample_bytes(&job->in->format));
     }
 }
@@ -381,8 +380,8 @@ static void keep_detail(const noise_job *job, unsigned planes)
     for (unsigned p = job->plane; p < job->plane + planes; p++) {
         const mona_size size = frame_plane_size(&job->in->format, p);
         for (uint32_t y = 0; y < size.height; y++) {
-            const uint8_t *in = job->in->data[p] + (ptrdiff_t)y * job->in->stride[p];
-            uint8_t *out = job->out->data[p] + (ptrdiff_t)y * job->out->stride[p];
+            const uint8_t *in = frame_row(job->in, p, y);
+            uint8_t *out = frame_row(job->out, p, y);
             if (job->in->format.bits > 8)
                 mix_row(out, in, size.width, share, true);
             else

@@ -45,8 +45,8 @@ static mona_size motion_mask_measure_any(motion_mask_block *blocks, const frame 
     memset(blocks, 0, (size_t)count.width * count.height * sizeof *blocks);
     for (uint32_t y = 0; y + MOTION_MASK_SUM <= size.height; y += MOTION_MASK_SUM) {
         motion_mask_block *row = blocks + (size_t)(y / MOTION_MASK_BLOCK) * count.width;
-        const uint8_t *n = now->data[0] + (ptrdiff_t)y * now->stride[0];
-        const uint8_t *p = previous->data[0] + (ptrdiff_t)y * previous->stride[0];
+        const uint8_t *n = frame_row(now, 0, y);
+        const uint8_t *p = frame_row(previous, 0, y);
         if (now->format.bits > 8)
             add_sums(row, n, now->stride[0], p, previous->stride[0], size.width, true);
         else

@@ -207,7 +207,7 @@ static inline void filter_across(const resizer *r, const frame *out, unsigned pl
     const resize_axis *axis = &r->across[axis_of(plane)];
     const unsigned shift = WEIGHT_BITS + BETWEEN_BITS - out->format.bits;
     const int32_t max = (1 << out->format.bits) - 1;
-    uint8_t *to = out->data[plane] + (ptrdiff_t)y * out->stride[plane];
+    uint8_t *to = frame_row(out, plane, y);
     for (uint32_t x = 0; x < axis->outputs; x++) {
         int32_t sums[RESIZE_LANES];
         const int16_t *from = r->turned + (size_t)axis->first[x] * RESIZE_LANES;
@@ -231,10 +231,10 @@ static void filter_deep_row(const resizer *r, const frame *in, const frame *out,
     const uint32_t width = frame_shown_size(&in->format, plane).width;
     const unsigned shift = 2 * WEIGHT_BITS + in->format.bits - out->format.bits;
     const int64_t max = (1 << out->format.bits) - 1, half = (int64_t)1 << (shift - 1);
-    uint8_t *to = out->data[plane] + (ptrdiff_t)y * out->stride[plane];
+    uint8_t *to = frame_row(out, plane, y);
     memset(r->sums, 0, width * sizeof *r->sums);
     for (uint32_t k = 0; k < down->taps; k++) {
-        const uint8_t *row = in->data[plane] + (ptrdiff_t)(down->first[y] + k) * in->stride[plane];
+        const uint8_t *row = frame_row(in, plane, down->first[y] + k);
         const int32_t weight = down->weight[(size_t)y * down->taps + k];
         for (uint32_t x = 0; x < width; x++)
             r->sums[x] += plane_sample(row, x, true) * weight;

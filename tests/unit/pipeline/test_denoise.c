@@ -88,7 +88,7 @@ static void fill(fixture *f, unsigned plane, int noise)
     uint32_t random = 1;
     for (uint32_t y = 0; y < size.height; y++)
         for (uint32_t x = 0; x < size.width; x++) {
-            uint8_t *row = f->in.data[plane] + (ptrdiff_t)y * f->in.stride[plane];
+            uint8_t *row = frame_row(&f->in, plane, y);
             random = random * 1664525 + 1013904223;
             const int grain = noise ? (int)(random >> 16) % (2 * noise + 1) - noise : 0;
             const uint16_t sample = (uint16_t)((60 + (int)x + (int)y + grain) << more);
@@ -111,8 +111,7 @@ static bool is_unchanged(const fixture *f, unsigned plane)
 {
     const mona_size size = frame_plane_size(&f->format, plane);
     for (uint32_t y = 0; y < size.height; y++)
-        if (memcmp(f->in.data[plane] + (ptrdiff_t)y * f->in.stride[plane],
-                   f->out.data[plane] + (ptrdiff_t)y * f->out.stride[plane],
+        if (memcmp(frame_row(&f->in, plane, y), frame_row(&f->out, plane, y),
                    size.width * frame_sample_bytes(&f->format)))
             return false;
     return true;
