@@ -220,15 +220,8 @@ static bool add_variant_row(cJSON *list, const variant *v, const variant *all)
 
 static bool fill(cJSON *result, ablation *a, samples *base)
 {
-    const mona_plan *plan = a->variants[0].session.bound.plan;
-    const mona_tensor_info in = mona_plan_input(plan, 0);
-    cJSON_AddStringToObject(result, "kind", "ablation");
-    cJSON_AddStringToObject(result, "model", a->job->name);
-    cJSON_AddNumberToObject(result, "width", in.width);
-    cJSON_AddNumberToObject(result, "height", in.height);
-    cJSON_AddStringToObject(result, "device", "host");
-    cJSON_AddStringToObject(result, "isa", mona_plan_isa(plan));
-    cJSON_AddNumberToObject(result, "threads", mona_plan_threads(plan));
+    result_describe(result, "ablation", a->job->name, a->job->config->device,
+                    a->variants[0].session.bound.plan);
     if (!result_add_samples(result, base, a->job->percentile))
         return false;
     cJSON *list = cJSON_AddArrayToObject(result, "ablations");
@@ -276,10 +269,7 @@ cJSON *bench_ablate(const bench_model_job *job)
         telemetry_log_end(&sensors);
         base.sensors = sensors;
         result = cJSON_CreateObject();
-        if (!fill(result, a, &base)) {
-            cJSON_Delete(result);
-            result = NULL;
-        }
+        result = result_if(fill(result, a, &base), result);
     }
     close_variants(a);
     cJSON_Delete(a->cannot);

@@ -96,10 +96,7 @@ static cJSON *conclude(run *r, const enhance_report *report)
                        r->job->enhance->input.path, (unsigned long long)r->first, r->latency.count)
             : result_add_samples(result, &r->latency, r->job->percentile);
     cJSON_AddItemToObject(result, "provenance", provenance());
-    if (done)
-        return result;
-    cJSON_Delete(result);
-    return NULL;
+    return result_if(done, result);
 }
 
 cJSON *bench_live(const bench_pipeline_job *job, const live_pace *pace)

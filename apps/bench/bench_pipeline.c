@@ -109,16 +109,6 @@ bool bench_pipeline_synthetic(const bench_pipeline_job *job)
 /* ---- running ----------------------------------------------------------------------------------
  */
 
-static void name_steps(run *r)
-{
-    pipeline_marks *m = &r->marks;
-    m->names[PROBE_DECODE] = "decode";
-    m->names[PROBE_UPLOAD] = "upload";
-    for (unsigned i = 0; i < r->job->enhance->count; i++)
-        m->names[PROBE_STAGE + i] = stage_row_of(r->job->enhance->kinds[i])->name;
-    m->names[m->steps - 1] = "encode";
-}
-
 static bool play(run *r, enhance_report *report)
 {
     const bench_pipeline_job *job = r->job;
@@ -223,10 +213,7 @@ static cJSON *conclude(run *r, const enhance_report *report)
         (!job->layers || add_layers(result, r));
     cJSON_AddItemToObject(result, "provenance", provenance());
     samples_free(&s);
-    if (done)
-        return result;
-    cJSON_Delete(result);
-    return NULL;
+    return result_if(done, result);
 }
 
 /* The room for marks: as many frames as requested, or more than the time allows. */
@@ -253,13 +240,10 @@ cJSON *bench_pipeline(const bench_pipeline_job *job)
     run r = {.job = job, .period_ns = job->fps > 0 ? 1e9 / job->fps : 0};
     enhance_report report = {0};
     cJSON *result = NULL;
-    if (!pipeline_marks_open(&r.marks, max_frames(job), PROBE_STAGE + job->enhance->count + 1)) {
+    if (!pipeline_marks_open(&r.marks, max_frames(job), job->enhance->kinds, job->enhance->count))
         cli_fail(0, "out of memory");
-    } else {
-        name_steps(&r);
-        if (make_clip(&r) && play(&r, &report))
-            result = conclude(&r, &report);
-    }
+    else if (make_clip(&r) && play(&r, &report))
+        result = conclude(&r, &report);
     bench_clip_close(&r.clip);
     for (unsigned i = 0; i < r.watched_count; i++)
         layer_log_close(&r.watched[i].log);

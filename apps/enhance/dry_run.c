@@ -259,7 +259,7 @@ static cJSON *add_input(cJSON *plan, const enhance_settings *s, const input *f,
 /* The time of a step per frame, in ms. */
 static double step_ms(const test_run *t, unsigned step)
 {
-    uint64_t spent[STEP_CLOCK_STEPS];
+    uint64_t spent[CHAIN_MAX_STEPS];
     step_clock_read(&t->clock, spent);
     return 1e-6 * (double)spent[step] / (double)t->report.frames;
 }

@@ -6,7 +6,7 @@
 
 static void add_steps(cJSON *stats, const progress *p, const enhance_report *r)
 {
-    uint64_t spent[STEP_CLOCK_STEPS];
+    uint64_t spent[CHAIN_MAX_STEPS];
     const double frames = (double)(r->frames - r->resumed), seconds = p->ended - p->began;
     cJSON *list = cJSON_AddArrayToObject(stats, "steps");
     step_clock_read(&p->clock, spent);
@@ -36,10 +36,9 @@ cJSON *enhance_stats(const progress *p, const enhance_report *r)
     cJSON *stats = cJSON_CreateObject();
     if (p->settings->input.live && p->frames.count)
         add_live_latency(cJSON_AddObjectToObject(stats, "latency"), &p->frames);
-    const size_t before = r->resumed < p->latency_count ? r->resumed : p->latency_count;
-    if (p->latency_count > before)
-        result_add_statistics(cJSON_AddObjectToObject(stats, "latency"), p->latency_ms + before,
-                              p->latency_count - before);
+    if (p->latency.count > r->resumed)
+        result_add_statistics(cJSON_AddObjectToObject(stats, "latency"), p->latency.ms + r->resumed,
+                              p->latency.count - r->resumed);
     add_steps(stats, p, r);
     cJSON_AddItemToObject(stats, "telemetry", telemetry_log_json(&p->sensors));
     return stats;

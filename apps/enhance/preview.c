@@ -103,7 +103,7 @@ static void add_run(report *r, const enhance_settings *s, const enhance_report *
     report_add(r, "first frame after", "%.0f ms", 1e3 * (shown->first - shown->started));
     report_add(r, "memory", "engine %.1f MiB, frames %.1f MiB", (double)done->engine_bytes / MIB,
                (double)done->frame_bytes / MIB);
-    uint64_t spent[STEP_CLOCK_STEPS];
+    uint64_t spent[CHAIN_MAX_STEPS];
     step_clock_read(&shown->clock, spent);
     for (unsigned i = 0; i < shown->clock.steps; i++)
         report_add(r, shown->clock.names[i], "%.1f ms a frame",
@@ -173,8 +173,8 @@ bool preview_page(const enhance_settings *settings, const enhance_report *done,
                     .note = "How much was changed: the result against the input, enlarged by "
                             "bicubic interpolation. Latency is from a frame's decoding until the "
                             "encoder takes it.",
-                    .latency_ms = shown->latency_ms,
-                    .latency_count = shown->latency_count};
+                    .latency_ms = shown->latency.ms,
+                    .latency_count = shown->latency.count};
         report_add_sides(&r, &log);
         add_run(&r, settings, done, shown);
         report_add(&r, "written by", "mona %s", MONA_VERSION);

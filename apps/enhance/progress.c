@@ -81,9 +81,9 @@ typedef struct step {
 } step;
 
 /* All steps except the upload, which takes no time on a CPU. */
-static unsigned list_steps(const progress *p, const enhance_report *r, step steps[STEP_CLOCK_STEPS])
+static unsigned list_steps(const progress *p, const enhance_report *r, step steps[CHAIN_MAX_STEPS])
 {
-    uint64_t spent[STEP_CLOCK_STEPS];
+    uint64_t spent[CHAIN_MAX_STEPS];
     const double frames = (double)(r->frames - p->last_frames);
     unsigned count = 0;
     step_clock_read(&p->clock, spent);
@@ -123,7 +123,7 @@ static void add_counts(cJSON *event, const enhance_report *r)
 static void put_json(const progress *p, const enhance_report *r)
 {
     cJSON *event = event_of("progress");
-    step steps[STEP_CLOCK_STEPS];
+    step steps[CHAIN_MAX_STEPS];
     const unsigned count = list_steps(p, r, steps);
     cJSON_AddNumberToObject(event, "frame", (double)r->frames);
     if (r->expected)
@@ -196,7 +196,7 @@ static void append_place(char line[LINE], const progress *p, const enhance_repor
 /* Appends "  decode 1.0  sr 12.2  encode 30.1 ms". */
 static void append_steps(char line[LINE], const progress *p, const enhance_report *r)
 {
-    step steps[STEP_CLOCK_STEPS];
+    step steps[CHAIN_MAX_STEPS];
     const unsigned count = list_steps(p, r, steps);
     for (unsigned i = 0; i < count; i++)
         append(line, "  %s %.1f", steps[i].name, steps[i].ms);
@@ -255,27 +255,13 @@ static void put_line(const progress *p, const enhance_report *r)
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-static bool keep_one_latency(progress *p, double ms)
-{
-    if (p->latency_count == p->latency_capacity) {
-        const size_t more = p->latency_capacity ? 2 * p->latency_capacity : 256;
-        double *values = realloc(p->latency_ms, more * sizeof *values);
-        if (!values)
-            return false;
-        p->latency_ms = values;
-        p->latency_capacity = more;
-    }
-    p->latency_ms[p->latency_count++] = ms;
-    return true;
-}
-
 /* Frames of an earlier run have no latency. */
 static void keep_latency(progress *p, const enhance_report *r)
 {
-    while (p->latency_count < r->resumed)
-        if (!keep_one_latency(p, NAN))
+    while (p->latency.count < r->resumed)
+        if (!samples_add(&p->latency, NAN))
             return;
-    keep_one_latency(p, 1e-6 * (double)p->clock.latency);
+    samples_add(&p->latency, 1e-6 * (double)p->clock.latency);
 }
 
 /* Once a second, and at the end. A disk that is full for a while stops no stream. */
@@ -469,6 +455,5 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
 
 void progress_close(progress *p)
 {
-    free(p->latency_ms);
-    p->latency_ms = NULL;
+    samples_free(&p->latency);
 }

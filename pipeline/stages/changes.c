@@ -7,8 +7,8 @@
 
 size_t changes_most(mona_size size)
 {
-    const size_t rows = (size.height + CHANGES_ROWS - 1) / CHANGES_ROWS;
-    return rows * ((size.width + CHANGES_COLUMNS - 1) / CHANGES_COLUMNS);
+    return (size_t)ceil_div_u32(size.height, CHANGES_ROWS) *
+           ceil_div_u32(size.width, CHANGES_COLUMNS);
 }
 
 /* Address of byte x of row y of a plane. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/arith.h"
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/session_binding.h"
 #include "pipeline/stages/vector.h"
@@ -62,7 +63,7 @@ static void set_phases(guide_rows *r, int scale, chroma_position position)
 static void *take_row(uint8_t **next, size_t count, size_t bytes)
 {
     uint8_t *row = *next + MONA_ALIGNMENT;
-    *next = row + ((count + 1) * bytes + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT;
+    *next = row + align_up((count + 1) * bytes);
     return row;
 }
 
@@ -95,7 +96,7 @@ bool chroma_guide_open(chroma_guide *g, const frame_format *in, unsigned scale,
                               .multiple = 1};
     const frame_format high = {scale * size.width, scale * size.height, .planes = 3,
                                .bits = in->bits, .multiple = 1};
-    const size_t head = (sizeof *g->rows + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT;
+    const size_t head = align_up(sizeof *g->rows);
     const size_t rows = LOW_ROWS * (4 * (size_t)low.width + 3 * MONA_ALIGNMENT) +
                         HIGH_ROWS * (2 * (size_t)high.width + 3 * MONA_ALIGNMENT);
     g->scale = scale;

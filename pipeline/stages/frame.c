@@ -3,10 +3,7 @@
 
 #include <string.h>
 
-static size_t align(size_t bytes)
-{
-    return (bytes + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT;
-}
+#include "engine/arith.h"
 
 static unsigned shift_across(const frame_format *format, unsigned plane)
 {
@@ -40,7 +37,7 @@ mona_size frame_plane_size(const frame_format *format, unsigned plane)
 /* Distance in bytes between rows of a plane. */
 static size_t plane_stride(const frame_format *format, unsigned plane)
 {
-    return align(frame_plane_size(format, plane).width * frame_sample_bytes(format));
+    return align_up(frame_plane_size(format, plane).width * frame_sample_bytes(format));
 }
 
 size_t frame_bytes(const frame_format *format)

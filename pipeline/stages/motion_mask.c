@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/stages/motion_mask.h"
 
+#include "engine/arith.h"
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/vector.h"
-
-static uint32_t blocks_in(uint32_t size)
-{
-    return (size + MOTION_MASK_BLOCK - 1) / MOTION_MASK_BLOCK;
-}
 
 static mona_size blocks_of(const frame_format *format)
 {
     const mona_size size = frame_plane_size(format, 0);
-    return (mona_size){blocks_in(size.width), blocks_in(size.height)};
+    return (mona_size){ceil_div_u32(size.width, MOTION_MASK_BLOCK),
+                       ceil_div_u32(size.height, MOTION_MASK_BLOCK)};
 }
 
 size_t motion_mask_blocks(const frame_format *format)
