@@ -206,7 +206,7 @@ int bench_run(int argc, char **argv)
     const char *operands[2];
     const options_result parsed = options_parse(&command_bench, a, argc, argv, operands);
     if (parsed != OPTIONS_RUN)
-        return parsed == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return parsed;
     a->model = operands[0];
     if (!bench_options_read(&b))
         return EXIT_USAGE;

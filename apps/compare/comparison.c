@@ -97,8 +97,7 @@ bool comparison_run(comparison_log *log, compare_settings settings)
     log->spacing = 1;
     settings.pair = take_pair;
     settings.context = log;
-    return compare_files(&settings, &log->result, &error) ||
-           !cli_fail(EXIT_FAILED, "%s", error.text);
+    return compare_files(&settings, &log->result, &error) || cli_fail(0, "%s", error.text);
 }
 
 void comparison_close(comparison_log *log)
@@ -133,7 +132,7 @@ bool comparison_chart(comparison_log *log, chart *c)
     free(log->columns);
     double *next = log->columns = malloc(2 * (size_t)rows * log->count * sizeof *next);
     if (!next)
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     for (unsigned i = 0; i < rows; i++)
         for (unsigned panel = 0; panel < 2; panel++) {
             for (size_t k = 0; k < log->count; k++)

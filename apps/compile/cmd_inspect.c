@@ -61,7 +61,7 @@ static bool add_plan(const inspect_job *job, const mona_model *model, cJSON *doc
 {
     void *memory = session_binding_allocate(mona_plan_bytes(model));
     if (!memory)
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     mona_plan *plan;
     const mona_status status = mona_plan_make(&plan, memory, model, &job->config);
     if (status == MONA_ERR_DEVICE && job->config.cpu)
@@ -238,7 +238,7 @@ static int run(int argc, char **argv)
     inspect_job job = {0};
     const options_result result = read_options(&job, argc, argv);
     if (result != OPTIONS_RUN)
-        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return result;
     const bool onnx = ends_in(job.model, ".onnx"), om = ends_in(job.model, ".om");
     if (job.firmware && !job.computing.size)
         return cli_fail(EXIT_USAGE, "--firmware: expected --size WxH too");

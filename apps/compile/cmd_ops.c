@@ -79,7 +79,7 @@ static int run(int argc, char **argv)
     const char *operands[1];
     const options_result result = options_parse(&command_ops, &a, argc, argv, operands);
     if (result != OPTIONS_RUN)
-        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return result;
     cJSON *list = a.fusion ? fusion_rules() : operators(a.engine);
     int status = EXIT_SUCCESS;
     if (a.json)

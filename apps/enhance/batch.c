@@ -168,11 +168,9 @@ static bool check_names(const batch *b)
 {
     for (size_t i = 0; i < b->count; i++)
         for (size_t j = 0; j < i; j++)
-            if (!strcmp(b->outputs[i], b->outputs[j])) {
-                cli_fail(0, "%s and %s would both be written to %s", b->inputs[j], b->inputs[i],
-                         b->outputs[i]);
-                return false;
-            }
+            if (!strcmp(b->outputs[i], b->outputs[j]))
+                return cli_fail(0, "%s and %s would both be written to %s", b->inputs[j],
+                                b->inputs[i], b->outputs[i]);
     return true;
 }
 

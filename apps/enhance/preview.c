@@ -75,8 +75,7 @@ bool preview_write(const enhance_settings *settings)
     enhance_settings s = *settings;
     test_run t;
     if (length < 4 || strcmp(settings->output + length - 4, ".png"))
-        return !cli_fail(EXIT_FAILED, "%s: expected a name that ends in .png for a preview",
-                         settings->output);
+        return cli_fail(0, "%s: expected a name that ends in .png for a preview", settings->output);
     /* The trial's container, .mkv, can hold the picture whatever the output's container is. */
     s.format = NULL;
     s.drop_unsupported = true;
@@ -156,7 +155,7 @@ bool preview_page(const enhance_settings *settings, const enhance_report *done,
     FILE *f = open_memstream(&words, &size);
     if (f)
         tell(f, settings, done);
-    bool good = (f && !fclose(f)) || !cli_fail(EXIT_FAILED, "out of memory");
+    bool good = (f && !fclose(f)) || cli_fail(0, "out of memory");
     good = good && comparison_run(&log, (compare_settings){.a = settings->input.path,
                                                            .b = settings->output,
                                                            .start = settings->input.start,

@@ -99,7 +99,7 @@ bool result_add_statistics(cJSON *object, const double *ms, size_t count)
 {
     double *sorted = statistics_sort(ms, count);
     if (!sorted)
-        return cli_fail(0, "out of memory"), false;
+        return cli_fail(0, "out of memory");
     const statistics s = statistics_of(sorted, count);
     add_statistics(object, &s);
     free(sorted);
@@ -147,7 +147,7 @@ bool result_add_samples(cJSON *result, const samples *s, double percentile)
 {
     double *sorted = statistics_sort(s->ms, s->count);
     if (!sorted)
-        return cli_fail(0, "out of memory"), false;
+        return cli_fail(0, "out of memory");
     const statistics t = statistics_of(sorted, s->count);
     add_statistics(result, &t);
     cJSON_AddNumberToObject(result, "warm_up", (double)s->warm_up);
