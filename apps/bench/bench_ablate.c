@@ -13,6 +13,7 @@
 #include "apps/bench/recompile.h"
 #include "apps/bench/statistics.h"
 #include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 enum { VARIANTS_MAX = 10, TURNS = 20, TURNS_MAX = 10000, WARM_UP = 2, FRAMES_IN_TRANSFER = 4 };
 
@@ -205,7 +206,7 @@ static bool add_variant_row(cJSON *list, const variant *v, const variant *all)
         return cli_fail(0, "out of memory");
     for (size_t i = 0; i < v->times.count; i++)
         ratios[i] = v->times.ms[i] / base->times.ms[i];
-    cJSON *o = cJSON_CreateObject();
+    cJSON *o = json_add_object(list);
     cJSON_AddStringToObject(o, "without", v->name);
     cJSON_AddStringToObject(o, "how", v->how);
     cJSON_AddStringToObject(o, "against", base->name);
@@ -213,7 +214,6 @@ static bool add_variant_row(cJSON *list, const variant *v, const variant *all)
     cJSON_AddNumberToObject(o, "operators", v->model.header->op_count);
     cJSON_AddStringToObject(o, "precision", model_mostly_int8(&v->model) ? "int8" : "fp16");
     cJSON_AddNumberToObject(o, "arena_bytes", (double)mona_plan_arena_bytes(v->session.bound.plan));
-    cJSON_AddItemToArray(list, o);
     free(ratios);
     return result_add_statistics(o, v->times.ms, v->times.count);
 }

@@ -14,6 +14,7 @@
 #include "apps/bench/report/provenance.h"
 #include "apps/bench/fair_queue.h"
 #include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 enum { WARM_UP = 5, SECONDS = 5 };
 
@@ -162,8 +163,7 @@ static bool run_streams(group *g, samples *all)
 
 static bool add_stream(cJSON *list, const stream *s, double seconds)
 {
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddItemToArray(list, o);
+    cJSON *o = json_add_object(list);
     if (!result_add_statistics(o, s->times.ms, s->times.count) ||
         !result_add_statistics(cJSON_AddObjectToObject(o, "wait"), s->waits.ms, s->waits.count))
         return false;

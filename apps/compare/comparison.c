@@ -9,6 +9,7 @@
 #include <libavutil/pixdesc.h>
 
 #include "apps/cli/options.h"
+#include "apps/cli/json_output.h"
 #include "pipeline/image/frame_convert.h"
 
 /* ---- taking down ---------------------------------------------------------------------------- */
@@ -177,7 +178,7 @@ cJSON *comparison_json(const comparison_log *log, const char *a, const char *b)
     cJSON *planes = cJSON_AddArrayToObject(document, "planes");
     for (unsigned i = 0; i < row_count(r); i++) {
         const compare_row *row = &r->rows[row_at(r, i)];
-        cJSON *o = cJSON_CreateObject();
+        cJSON *o = json_add_object(planes);
         cJSON_AddStringToObject(o, "plane", quality_plane_name(r->pix_fmt, row_at(r, i)));
         cJSON_AddNumberToObject(o, "mse", row->mse);
         cJSON_AddNumberToObject(o, "psnr",
@@ -188,7 +189,6 @@ cJSON *comparison_json(const comparison_log *log, const char *a, const char *b)
         cJSON_AddNumberToObject(o, "ssim_worst", row->worst_ssim);
         cJSON_AddNumberToObject(o, "ssim_worst_frame", (double)row->worst_ssim_frame);
         add_flicker(o, r, row_at(r, i));
-        cJSON_AddItemToArray(planes, o);
     }
     cJSON *frames = cJSON_AddArrayToObject(document, "per_frame");
     for (size_t k = 0; k < log->count; k++) {

@@ -189,14 +189,13 @@ static cJSON *describe_onnx(const char *path, const Onnx__ModelProto *model)
     cJSON *nodes = cJSON_AddArrayToObject(document, "nodes");
     for (size_t i = 0; i < g->n_node; i++) {
         const Onnx__NodeProto *n = g->node[i];
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = json_add_object(nodes);
         cJSON_AddStringToObject(row, "op", onnx_text(n->op_type));
         cJSON_AddStringToObject(row, "name", onnx_text(n->name));
         join(n->input, n->n_input, text, sizeof text);
         cJSON_AddStringToObject(row, "inputs", text);
         join(n->output, n->n_output, text, sizeof text);
         cJSON_AddStringToObject(row, "outputs", text);
-        cJSON_AddItemToArray(nodes, row);
     }
     return document;
 }

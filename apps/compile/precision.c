@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "apps/cli/table.h"
+#include "apps/cli/json_output.h"
 
 enum {
     MAX_MEASURED = 4, /* samples on which layers are measured */
@@ -185,7 +186,7 @@ static void print_layers(const compiler *model, const precision_result *result)
     cJSON *rows = cJSON_CreateArray();
     for (unsigned i = 0; i < compiler_layer_count(model); i++) {
         const compiler_layer l = compiler_layer_at(model, i);
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = json_add_object(rows);
         cJSON_AddStringToObject(row, keys[0], l.name);
         cJSON_AddStringToObject(row, keys[1], l.made_int8 ? "int8" : "fp16");
         add_figure(row, keys[2], l.cosine, "%.6f", 1);
@@ -193,7 +194,6 @@ static void print_layers(const compiler *model, const precision_result *result)
         add_figure(row, keys[4], l.saturated, "%.4f %%", 100);
         add_figure(row, keys[5], l.drop, decibel ? "%.4f dB" : "%.2f %%", decibel ? 1 : 100);
         add_figure(row, keys[6], l.fp16_cost / l.int8_cost, "%.2f", 1);
-        cJSON_AddItemToArray(rows, row);
     }
     table_print(rows, keys, sizeof keys / sizeof *keys);
     cJSON_Delete(rows);

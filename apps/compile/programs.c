@@ -15,6 +15,7 @@
 #include "formats/file.h"
 #include "formats/mona_writer.h"
 #include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 static const char chip[] = "ascend310";
 
@@ -249,13 +250,12 @@ static cJSON *describe_all(const mona_model *model, bool programs)
         for (uint32_t i = 0; i < count; i++) {
             if (is_chip(p[i].target) != programs)
                 continue;
-            cJSON *row = cJSON_CreateObject();
+            cJSON *row = json_add_object(rows);
             cJSON_AddStringToObject(row, "target", p[i].target);
             if (programs)
                 describe_program(&m, i, row);
             else
                 describe_plan(&m, &p[i], row);
-            cJSON_AddItemToArray(rows, row);
         }
     } while (mona_model_next(&m, &m));
     return rows;

@@ -324,13 +324,12 @@ static bool is_kept(const batch *b, size_t i)
 /* word: done, kept or failed. */
 static bool note_result(batch *b, size_t i, const char *word, int status, const char *last)
 {
-    cJSON *result = cJSON_CreateObject();
+    cJSON *result = json_add_object(b->results);
     cJSON_AddStringToObject(result, "input", b->inputs[i]);
     cJSON_AddStringToObject(result, "output", b->outputs[i]);
     cJSON_AddStringToObject(result, "result", word);
     cJSON_AddNumberToObject(result, "status", status);
     cJSON_AddStringToObject(result, status ? "error" : "summary", last);
-    cJSON_AddItemToArray(b->results, result);
     return write_manifest(b);
 }
 

@@ -227,13 +227,12 @@ static void add_streams(cJSON *plan, const input *f, const AVOutputFormat *conta
         const AVStream *stream = f->format->streams[i];
         const char *kind = av_get_media_type_string(stream->codecpar->codec_type);
         const AVDictionaryEntry *language = av_dict_get(stream->metadata, "language", NULL, 0);
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = json_add_object(streams);
         cJSON_AddNumberToObject(row, "stream", i);
         cJSON_AddStringToObject(row, "kind", kind ? kind : "unknown");
         cJSON_AddStringToObject(row, "codec", avcodec_get_name(stream->codecpar->codec_id));
         cJSON_AddStringToObject(row, "language", language ? language->value : "");
         cJSON_AddStringToObject(row, "what", fate_of(f, stream, container, sound));
-        cJSON_AddItemToArray(streams, row);
     }
 }
 
@@ -275,7 +274,7 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t
     for (unsigned i = 0; i < s->count; i++) {
         const bool sr = s->kinds[i] == STAGE_SR;
         const unsigned scale = sr ? model_scale(s->stage.sr[i], &config, &unused) : 1;
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = json_add_object(stages);
         cJSON_AddStringToObject(row, "stage", stage_row_of(s->kinds[i])->name);
         cJSON_AddStringToObject(row, "model", enhance_network(s, i));
         if (s->kinds[i] == STAGE_DENOISE && !s->stage.still)
@@ -288,7 +287,6 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t
         cJSON_AddStringToObject(row, "to", size);
         if (!s->stage.still)
             cJSON_AddNumberToObject(row, "ms", round(100 * step_ms(t, PROBE_STAGE + i)) / 100);
-        cJSON_AddItemToArray(stages, row);
     }
 }
 

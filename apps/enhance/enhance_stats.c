@@ -3,6 +3,7 @@
 
 #include "apps/bench/report/bench_result.h"
 #include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 static void add_steps(cJSON *stats, const progress *p, const enhance_report *r)
 {
@@ -13,8 +14,7 @@ static void add_steps(cJSON *stats, const progress *p, const enhance_report *r)
     for (unsigned i = 0; i < p->clock.steps; i++) {
         if (!spent[i]) /* not measured, as for pictures */
             continue;
-        cJSON *o = cJSON_CreateObject();
-        cJSON_AddItemToArray(list, o);
+        cJSON *o = json_add_object(list);
         cJSON_AddStringToObject(o, "name", p->clock.names[i]);
         result_add_number(o, "ms", frames > 0 ? 1e-6 * (double)spent[i] / frames : 0);
         result_add_number(o, "share", seconds > 0 ? 1e-9 * (double)spent[i] / seconds : 0);

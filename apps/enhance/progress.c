@@ -134,10 +134,9 @@ static void put_json(const progress *p, const enhance_report *r)
     cJSON_AddNumberToObject(event, "latency_ms", 1e-6 * (double)p->clock.latency);
     cJSON *list = cJSON_AddArrayToObject(event, "steps");
     for (unsigned i = 0; i < count; i++) {
-        cJSON *o = cJSON_CreateObject();
+        cJSON *o = json_add_object(list);
         cJSON_AddStringToObject(o, "name", steps[i].name);
         cJSON_AddNumberToObject(o, "ms", steps[i].ms);
-        cJSON_AddItemToArray(list, o);
     }
     add_counts(event, r);
     put_event(event);

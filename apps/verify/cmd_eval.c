@@ -189,7 +189,7 @@ static void add_row(const eval_job *job, cJSON *rows, const char *image, unsigne
 {
     const char *base = job->denoise ? "noisy" : "bicubic";
     char psnr[32], ssim[32];
-    cJSON *row = cJSON_CreateObject();
+    cJSON *row = json_add_object(rows);
     snprintf(psnr, sizeof psnr, "%s_psnr", base);
     snprintf(ssim, sizeof ssim, "%s_ssim", base);
     cJSON_AddStringToObject(row, "image", image);
@@ -199,7 +199,6 @@ static void add_row(const eval_job *job, cJSON *rows, const char *image, unsigne
     cJSON_AddNumberToObject(row, "ssim", rounded(f->ssim, 0.0001));
     cJSON_AddNumberToObject(row, psnr, rounded(f->base_psnr, 0.001));
     cJSON_AddNumberToObject(row, ssim, rounded(f->base_ssim, 0.0001));
-    cJSON_AddItemToArray(rows, row);
 }
 
 static bool measure_image(eval_job *job, figures *f, const char *path, unsigned sigma,

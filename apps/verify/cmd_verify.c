@@ -129,7 +129,7 @@ static void print_case(const char *folder, const case_result *r)
 static void add_case(cJSON *list, const char *folder, const case_result *r)
 {
     static const char *const names[] = {"pass", "fail", "refused"};
-    cJSON *entry = cJSON_CreateObject();
+    cJSON *entry = json_add_object(list);
     cJSON_AddStringToObject(entry, "case", folder);
     cJSON_AddStringToObject(entry, "reference", names[r->verdict]);
     cJSON_AddNumberToObject(entry, "absolute", r->difference.absolute);
@@ -144,7 +144,6 @@ static void add_case(cJSON *list, const char *folder, const case_result *r)
     cJSON_AddNumberToObject(entry, "engine_absolute", e->error);
     cJSON_AddNumberToObject(entry, "engine_bound", e->bound);
     cJSON_AddStringToObject(entry, "engine_reason", e->reason.text);
-    cJSON_AddItemToArray(list, entry);
 }
 
 static void count(summary *s, const case_result *r)

@@ -6,6 +6,7 @@
 
 #include "apps/bench/report/bench_result.h"
 #include "apps/cli/options.h"
+#include "apps/cli/json_output.h"
 
 bool pipeline_marks_open(pipeline_marks *m, size_t capacity, const stage_kind *kinds,
                          unsigned count)
@@ -88,8 +89,7 @@ static bool add_step(cJSON *list, const pipeline_marks *m, unsigned step, double
 {
     const size_t frames = m->count - m->first;
     double queues = 0, longest = 0;
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddItemToArray(list, o);
+    cJSON *o = json_add_object(list);
     cJSON_AddStringToObject(o, "name", m->names[step]);
     for (size_t i = 0; i < frames; i++) {
         const unsigned queue = pipeline_queue(m, m->first + i, step);
