@@ -34,20 +34,6 @@ static size_t resident_bytes(void)
     return getrusage(RUSAGE_SELF, &usage) ? 0 : (size_t)usage.ru_maxrss * 1024;
 }
 
-static void describe(cJSON *result, const bench_model_job *job, const mona_plan *plan)
-{
-    mona_device_properties device = {.name = "host"};
-    const mona_tensor_info in = mona_plan_input(plan, 0);
-    mona_device_query(job->config->device, &device);
-    cJSON_AddStringToObject(result, "kind", "model");
-    cJSON_AddStringToObject(result, "model", job->name);
-    cJSON_AddNumberToObject(result, "width", in.width);
-    cJSON_AddNumberToObject(result, "height", in.height);
-    cJSON_AddStringToObject(result, "device", device.name);
-    cJSON_AddStringToObject(result, "isa", mona_plan_isa(plan));
-    cJSON_AddNumberToObject(result, "threads", mona_plan_threads(plan));
-}
-
 static void add_work(cJSON *result, const bench_model_job *job, const mona_plan *plan,
                      const peak *limit)
 {
@@ -80,7 +66,7 @@ static bool fill(cJSON *result, const bench_model_job *job, run *r, const sample
 {
     enum { CHIP_FRAMES = 50 };
     const size_t resident = resident_bytes(); /* before the peak's copies add to it */
-    describe(result, job, r->session.bound.plan);
+    result_describe(result, "model", job->name, job->config->device, r->session.bound.plan);
     if (!result_add_samples(result, s, job->percentile))
         return false;
     peak limit = {0};
@@ -110,10 +96,7 @@ cJSON *bench_model(const bench_model_job *job)
     if (bench_session_open(&r.session, job->name, job->model, job->config) &&
         samples_take(&s, &job->how, run_frame, &r)) {
         result = cJSON_CreateObject();
-        if (!fill(result, job, &r, &s)) {
-            cJSON_Delete(result);
-            result = NULL;
-        }
+        result = result_if(fill(result, job, &r, &s), result);
     }
     samples_free(&s);
     bench_session_close(&r.session);

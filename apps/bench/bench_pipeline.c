@@ -103,21 +103,11 @@ static void mark(void *context, uint64_t frame, unsigned step, bool end)
 
 bool bench_pipeline_synthetic(const bench_pipeline_job *job)
 {
-    return !strcmp(job->enhance->input, "synthetic");
+    return !strcmp(job->enhance->input.path, "synthetic");
 }
 
 /* ---- running ----------------------------------------------------------------------------------
  */
-
-static void name_steps(run *r)
-{
-    pipeline_marks *m = &r->marks;
-    m->names[PROBE_DECODE] = "decode";
-    m->names[PROBE_UPLOAD] = "upload";
-    for (unsigned i = 0; i < r->job->enhance->count; i++)
-        m->names[PROBE_STAGE + i] = stage_row_of(r->job->enhance->kinds[i])->name;
-    m->names[m->steps - 1] = "encode";
-}
 
 static bool play(run *r, enhance_report *report)
 {
@@ -126,7 +116,7 @@ static bool play(run *r, enhance_report *report)
     pipeline_error error = {0};
     enhance_settings settings = *job->enhance;
     if (bench_pipeline_synthetic(job))
-        settings.input = r->clip.input;
+        settings.input.path = r->clip.input;
     settings.output = r->clip.output;
     settings.frames = r->marks.capacity;
     settings.probe = &probe;
@@ -147,7 +137,7 @@ void bench_pipeline_describe(cJSON *result, const char *kind, const enhance_sett
     mona_device_properties device = {.name = "host", .isa = ""};
     mona_device_query(s->stage.device, &device);
     cJSON_AddStringToObject(result, "kind", kind);
-    cJSON_AddStringToObject(result, "clip", s->input);
+    cJSON_AddStringToObject(result, "clip", s->input.path);
     enhance_describe(result, s, report);
     cJSON_AddNumberToObject(result, "width", report->in_width);
     cJSON_AddNumberToObject(result, "height", report->in_height);
@@ -200,7 +190,7 @@ static cJSON *conclude(run *r, const enhance_report *report)
     m->first = job->warm_up < 0 ? automatic : (size_t)job->warm_up;
     if (m->first + 2 > m->count) {
         cli_fail(0, "%s: expected two frames or more after %zu of warm-up, found %zu",
-                 job->enhance->input, m->first, m->count);
+                 job->enhance->input.path, m->first, m->count);
         return NULL;
     }
     samples s = {.warm_up = m->first,
@@ -223,10 +213,7 @@ static cJSON *conclude(run *r, const enhance_report *report)
         (!job->layers || add_layers(result, r));
     cJSON_AddItemToObject(result, "provenance", provenance());
     samples_free(&s);
-    if (done)
-        return result;
-    cJSON_Delete(result);
-    return NULL;
+    return result_if(done, result);
 }
 
 /* The room for marks: as many frames as requested, or more than the time allows. */
@@ -253,13 +240,10 @@ cJSON *bench_pipeline(const bench_pipeline_job *job)
     run r = {.job = job, .period_ns = job->fps > 0 ? 1e9 / job->fps : 0};
     enhance_report report = {0};
     cJSON *result = NULL;
-    if (!pipeline_marks_open(&r.marks, max_frames(job), PROBE_STAGE + job->enhance->count + 1)) {
+    if (!pipeline_marks_open(&r.marks, max_frames(job), job->enhance->kinds, job->enhance->count))
         cli_fail(0, "out of memory");
-    } else {
-        name_steps(&r);
-        if (make_clip(&r) && play(&r, &report))
-            result = conclude(&r, &report);
-    }
+    else if (make_clip(&r) && play(&r, &report))
+        result = conclude(&r, &report);
     bench_clip_close(&r.clip);
     for (unsigned i = 0; i < r.watched_count; i++)
         layer_log_close(&r.watched[i].log);

@@ -66,8 +66,7 @@ static bool add_checks(cJSON *report)
     const bool ok = ascend_find(&all);
     cJSON *list = cJSON_AddArrayToObject(report, "checks");
     for (const ascend_finding *f = all.lines; f < all.lines + all.count; f++) {
-        cJSON *o = cJSON_CreateObject();
-        cJSON_AddItemToArray(list, o);
+        cJSON *o = json_add_object(list);
         cJSON_AddStringToObject(o, "what", f->what);
         cJSON_AddStringToObject(o, "state", f->state);
         cJSON_AddStringToObject(o, "found", f->found);
@@ -162,8 +161,7 @@ static bool add_chip_run(cJSON *o, network *n, const sampling *how)
 static bool add_network(cJSON *list, const char *name, mona_size size, const sampling *how)
 {
     model_source source = {0};
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddItemToArray(list, o);
+    cJSON *o = json_add_object(list);
     cJSON_AddStringToObject(o, "model", name);
     cJSON_AddNumberToObject(o, "width", size.width);
     cJSON_AddNumberToObject(o, "height", size.height);

@@ -151,11 +151,9 @@ static bool parse_time(const option *o, double *to, const char *text)
         if (last)
             break;
     }
-    if (!good) {
-        cli_fail(0, "%s: expected a time such as 12.5, 1:30 or 01:02:03.250, found '%s'", o->name,
-                 text);
-        return false;
-    }
+    if (!good)
+        return cli_fail(0, "%s: expected a time such as 12.5, 1:30 or 01:02:03.250, found '%s'",
+                        o->name, text);
     *to = seconds;
     return true;
 }
@@ -173,17 +171,14 @@ static bool parse_choice(const option *o, const char **to, const char *text)
     char hint[SUGGEST_TEXT];
     suggestion s = suggest_for(text, length);
     suggest_names(&s, o->argument, "|");
-    cli_fail(0, "%s: expected %s, found '%s'%s", o->name, o->argument, text,
-             suggest_text(&s, hint, sizeof hint));
-    return false;
+    return cli_fail(0, "%s: expected %s, found '%s'%s", o->name, o->argument, text,
+                    suggest_text(&s, hint, sizeof hint));
 }
 
 static bool add_to_list(const option *o, option_list *list, const char *text)
 {
-    if (list->count == OPTION_LIST_MAX) {
-        cli_fail(0, "%s: given more than %d times", o->name, OPTION_LIST_MAX);
-        return false;
-    }
+    if (list->count == OPTION_LIST_MAX)
+        return cli_fail(0, "%s: given more than %d times", o->name, OPTION_LIST_MAX);
     list->items[list->count++] = text;
     return true;
 }
@@ -281,11 +276,9 @@ static options_result read_arguments(const command *line, void *values, int argc
             only_operands = true;
             i++;
         } else if (only_operands || argument[0] != '-' || !argument[1]) {
-            if (count == line->operands_max) {
-                cli_fail(0, "unexpected '%s'; usage: mona %s %s", argument, line->name,
-                         line->usage);
-                return OPTIONS_BAD;
-            }
+            if (count == line->operands_max)
+                return cli_fail(OPTIONS_BAD, "unexpected '%s'; usage: mona %s %s", argument,
+                                line->name, line->usage);
             operands[count++] = argument;
             i++;
         } else {
@@ -296,10 +289,8 @@ static options_result read_arguments(const command *line, void *values, int argc
         }
     }
     operands[count] = NULL;
-    if (count < line->operands_min) {
-        cli_fail(0, "usage: mona %s %s", line->name, line->usage);
-        return OPTIONS_BAD;
-    }
+    if (count < line->operands_min)
+        return cli_fail(OPTIONS_BAD, "usage: mona %s %s", line->name, line->usage);
     return OPTIONS_RUN;
 }
 

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "mona.h"
 #include "pipeline/error.h"
@@ -85,7 +86,12 @@ typedef struct command {
     bool takes_model;                  /* operands may also be names of embedded models */
 } command;
 
-typedef enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD } options_result;
+/* Whether a command goes on; else the status that it ends with. */
+typedef enum options_result {
+    OPTIONS_RUN = -1,
+    OPTIONS_HELP = EXIT_SUCCESS,
+    OPTIONS_BAD = EXIT_USAGE
+} options_result;
 
 /* Rows that several commands have. */
 #define OPTION_DEVICE(field, group)                                                                \
@@ -175,8 +181,8 @@ void options_close_devices(void);
  * `-j2`, and `--` before operands. values is zeroed, or holds what the command wants in fields
  * without a default. operands has room for operands_max + 1 and ends with NULL. Refuses an option
  * without the one that it needs, and a file to be written that is also read, or written twice
- * (files_apart.h). --help always exists: it prints on stdout and returns OPTIONS_HELP (exit with
- * 0). OPTIONS_BAD: one line was printed (exit with EXIT_USAGE). */
+ * (files_apart.h). --help always exists: it prints on stdout and returns OPTIONS_HELP.
+ * OPTIONS_BAD: one line was printed. */
 options_result options_parse(const command *line, void *values, int argc, char **argv,
                              const char **operands);
 

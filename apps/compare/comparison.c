@@ -9,6 +9,7 @@
 #include <libavutil/pixdesc.h>
 
 #include "apps/cli/options.h"
+#include "apps/cli/json_output.h"
 #include "pipeline/image/frame_convert.h"
 
 /* ---- taking down ---------------------------------------------------------------------------- */
@@ -97,8 +98,7 @@ bool comparison_run(comparison_log *log, compare_settings settings)
     log->spacing = 1;
     settings.pair = take_pair;
     settings.context = log;
-    return compare_files(&settings, &log->result, &error) ||
-           !cli_fail(EXIT_FAILED, "%s", error.text);
+    return compare_files(&settings, &log->result, &error) || cli_fail(0, "%s", error.text);
 }
 
 void comparison_close(comparison_log *log)
@@ -133,7 +133,7 @@ bool comparison_chart(comparison_log *log, chart *c)
     free(log->columns);
     double *next = log->columns = malloc(2 * (size_t)rows * log->count * sizeof *next);
     if (!next)
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     for (unsigned i = 0; i < rows; i++)
         for (unsigned panel = 0; panel < 2; panel++) {
             for (size_t k = 0; k < log->count; k++)
@@ -178,7 +178,7 @@ cJSON *comparison_json(const comparison_log *log, const char *a, const char *b)
     cJSON *planes = cJSON_AddArrayToObject(document, "planes");
     for (unsigned i = 0; i < row_count(r); i++) {
         const compare_row *row = &r->rows[row_at(r, i)];
-        cJSON *o = cJSON_CreateObject();
+        cJSON *o = json_add_object(planes);
         cJSON_AddStringToObject(o, "plane", quality_plane_name(r->pix_fmt, row_at(r, i)));
         cJSON_AddNumberToObject(o, "mse", row->mse);
         cJSON_AddNumberToObject(o, "psnr",
@@ -189,7 +189,6 @@ cJSON *comparison_json(const comparison_log *log, const char *a, const char *b)
         cJSON_AddNumberToObject(o, "ssim_worst", row->worst_ssim);
         cJSON_AddNumberToObject(o, "ssim_worst_frame", (double)row->worst_ssim_frame);
         add_flicker(o, r, row_at(r, i));
-        cJSON_AddItemToArray(planes, o);
     }
     cJSON *frames = cJSON_AddArrayToObject(document, "per_frame");
     for (size_t k = 0; k < log->count; k++) {

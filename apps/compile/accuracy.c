@@ -62,9 +62,9 @@ void accuracy_print(const compiler *model, const uint8_t *bytes, size_t size, co
     accuracy results[MONA_MAX_IO] = {0};
     pipeline_error error = {0};
     sample_run run;
-    const bool ok = (sample_run_open(&run, bytes, size, name, &error) ||
-                     !cli_fail(EXIT_FAILED, "%s", error.text)) &&
-                    measure_samples(model, &run, samples, results);
+    const bool ok =
+        (sample_run_open(&run, bytes, size, name, &error) || cli_fail(0, "%s", error.text)) &&
+        measure_samples(model, &run, samples, results);
     for (unsigned i = 0; ok && i < compiler_output_count(model) && samples->count; i++) {
         const accuracy *a = &results[i];
         const double mean = a->squares / (double)a->count;

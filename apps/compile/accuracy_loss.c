@@ -82,8 +82,7 @@ static bool make_sample(const calibration *images, size_t index, const compiler 
     if (!calibration_pair(images, index, model, scale, s->inputs, s->truth))
         return false;
     return compiler_reference(model, s->inputs, s->expected, &error) ||
-           !cli_fail(EXIT_FAILED, "%s: with %s: %s", name, calibration_name(images, index),
-                     error.text);
+           cli_fail(0, "%s: with %s: %s", name, calibration_name(images, index), error.text);
 }
 
 /* Sample i of count, which are spread evenly over the images. */
@@ -104,7 +103,7 @@ bool accuracy_loss_open(accuracy_loss *j, const calibration *images, const compi
                          .outputs = compiler_output_count(model),
                          .samples = calloc(images->count + 1, sizeof *j->samples)};
     if (!j->samples)
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     if (!images->count)
         return true;
     if (!open_sample(j, images, 0, 1, 1))

@@ -50,10 +50,10 @@ bool calibration_feed_suits(const calibration_feed *f, const compiler *model, co
     for (unsigned i = 0; !alike && i < compiler_input_count(model); i++) {
         const compiler_tensor t = compiler_input(model, i);
         if (t.channels != 3)
-            return !cli_fail(EXIT_FAILED,
-                             "%s: --mean and --deviation have a number for each of 3 channels, "
-                             "input '%s' has %u",
-                             name, t.name, t.channels);
+            return cli_fail(0,
+                            "%s: --mean and --deviation have a number for each of 3 channels, "
+                            "input '%s' has %u",
+                            name, t.name, t.channels);
     }
     return true;
 }

@@ -68,10 +68,10 @@ static bool read_fusion(compile_job *job)
     if (!job->fusion)
         return true;
     if (!file_read(job->fusion, "a file of fusion rules", MAX_RULES_BYTES, &text, &size, &error))
-        return !cli_fail(EXIT_FAILED, "%s", error.text);
+        return cli_fail(0, "%s", error.text);
     const bool ok = fusion_read(&job->options.fusion, (const char *)text, size, &error);
     free(text);
-    return ok || !cli_fail(EXIT_FAILED, "%s: %s", job->fusion, error.text);
+    return ok || cli_fail(0, "%s: %s", job->fusion, error.text);
 }
 
 static range_rule range_rule_of(const char *name)
@@ -190,7 +190,6 @@ static bool check_options(compile_job *job)
     r->name = job->input;
     o->ranges = range_rule_of(job->ranges);
     o->correct_bias = !job->plain_bias;
-    o->zeros = !job->target || strcmp(job->target, "ascend310") != 0;
     o->range = (float)job->range;
     o->bits = (unsigned)job->bits;
     o->any_size = job->any_size;
@@ -243,8 +242,8 @@ static bool take_sample(compile_job *job, size_t n, bool learn)
     const bool ok = learn ? compiler_learn(job->model, &job->options, inputs, n % 4 == 3, &error)
                           : compiler_calibrate(job->model, inputs, &error);
     reference_arrays_free(inputs, compiler_input_count(job->model));
-    return ok || !cli_fail(EXIT_FAILED, "%s: with %s: %s", job->input,
-                           calibration_name(&job->samples, index), error.text);
+    return ok || cli_fail(0, "%s: with %s: %s", job->input, calibration_name(&job->samples, index),
+                          error.text);
 }
 
 static bool calibrate_all(compile_job *job)
@@ -266,14 +265,14 @@ static bool learn_all(compile_job *job)
 {
     format_error error = {0};
     bool ok = job->samples.count >= 4 ||
-              !cli_fail(EXIT_FAILED,
-                        "--learn-rounding holds back every fourth image of --calibrate: expected "
-                        "at least 4, found %zu",
-                        job->samples.count);
+              cli_fail(0,
+                       "--learn-rounding holds back every fourth image of --calibrate: expected "
+                       "at least 4, found %zu",
+                       job->samples.count);
     for (size_t n = 0; ok && n < job->samples.count; n++)
         ok = take_sample(job, n, true);
     return ok && (compiler_learn_rounding(job->model, &job->options, &error) ||
-                  !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text));
+                  cli_fail(0, "%s: %s", job->input, error.text));
 }
 
 static bool calibrate(compile_job *job)
@@ -288,7 +287,7 @@ static bool calibrate(compile_job *job)
     if (!calibrate_all(job))
         return false;
     if (job->equalise && !compiler_equalise(job->model, &job->options, &job->equalised, &error))
-        return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
+        return cli_fail(0, "%s: %s", job->input, error.text);
     return (!job->equalise || calibrate_all(job)) && (!job->learn || learn_all(job));
 }
 
@@ -302,11 +301,11 @@ static bool emit_one(const compile_job *job, compiler *model, uint8_t **bytes, s
     format_error error = {0};
     mona_model opened;
     if (!compiler_emit(model, &job->options, bytes, size, &error))
-        return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
+        return cli_fail(0, "%s: %s", job->input, error.text);
     const mona_status status = mona_model_open(&opened, *bytes, *size);
     if (status)
-        return !cli_fail(EXIT_FAILED, "%s: the engine refuses the compiled model: %s", job->input,
-                         mona_status_text(status));
+        return cli_fail(0, "%s: the engine refuses the compiled model: %s", job->input,
+                        mona_status_text(status));
     return sanity_check(model, *bytes, *size, job->input, &job->samples);
 }
 
@@ -332,10 +331,10 @@ static bool join(compile_job *job, uint8_t *const *files, size_t count)
     mona_model opened;
     job->bytes = NULL; /* files[0] has it now */
     if (!mona_writer_join(files, count, &job->bytes, &job->size, &error))
-        return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
+        return cli_fail(0, "%s: %s", job->input, error.text);
     const mona_status status = mona_model_open(&opened, job->bytes, job->size);
-    return !status || !cli_fail(EXIT_FAILED, "%s: the sizes do not fit into one file: %s",
-                                job->input, mona_status_text(status));
+    return !status || cli_fail(0, "%s: the sizes do not fit into one file: %s", job->input,
+                               mona_status_text(status));
 }
 
 static bool emit(compile_job *job)
@@ -371,7 +370,7 @@ static bool take_compiled(compile_job *job)
             memcpy(job->bytes, source.model.model.file, job->size);
     }
     model_source_close(&source);
-    return ok && (job->bytes || !cli_fail(EXIT_FAILED, "out of memory"));
+    return ok && (job->bytes || cli_fail(0, "out of memory"));
 }
 
 /* ---- what became of it --------------------------------------------------------------------- */
@@ -529,7 +528,7 @@ static int run(int argc, char **argv)
     compile_job job = {0};
     const options_result result = read_options(&job, argc, argv);
     if (result != OPTIONS_RUN)
-        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return result;
     if (job.target && !strcmp(job.target, om_target))
         return compile_om(&job);
     bool ok =

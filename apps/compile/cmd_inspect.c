@@ -61,7 +61,7 @@ static bool add_plan(const inspect_job *job, const mona_model *model, cJSON *doc
 {
     void *memory = session_binding_allocate(mona_plan_bytes(model));
     if (!memory)
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     mona_plan *plan;
     const mona_status status = mona_plan_make(&plan, memory, model, &job->config);
     if (status == MONA_ERR_DEVICE && job->config.cpu)
@@ -189,14 +189,13 @@ static cJSON *describe_onnx(const char *path, const Onnx__ModelProto *model)
     cJSON *nodes = cJSON_AddArrayToObject(document, "nodes");
     for (size_t i = 0; i < g->n_node; i++) {
         const Onnx__NodeProto *n = g->node[i];
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = json_add_object(nodes);
         cJSON_AddStringToObject(row, "op", onnx_text(n->op_type));
         cJSON_AddStringToObject(row, "name", onnx_text(n->name));
         join(n->input, n->n_input, text, sizeof text);
         cJSON_AddStringToObject(row, "inputs", text);
         join(n->output, n->n_output, text, sizeof text);
         cJSON_AddStringToObject(row, "outputs", text);
-        cJSON_AddItemToArray(nodes, row);
     }
     return document;
 }
@@ -238,7 +237,7 @@ static int run(int argc, char **argv)
     inspect_job job = {0};
     const options_result result = read_options(&job, argc, argv);
     if (result != OPTIONS_RUN)
-        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return result;
     const bool onnx = ends_in(job.model, ".onnx"), om = ends_in(job.model, ".om");
     if (job.firmware && !job.computing.size)
         return cli_fail(EXIT_USAGE, "--firmware: expected --size WxH too");

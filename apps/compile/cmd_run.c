@@ -69,18 +69,18 @@ static bool run_planes(const run_job *job, const session_binding *bound, const i
     mona_buffer in_buffers[MONA_MAX_IO], out_buffers[MONA_MAX_IO];
     for (unsigned i = 0; i < job->inputs.count; i++) {
         if (!planes_open(&in[i], mona_plan_input(bound->plan, i)))
-            return !cli_fail(EXIT_FAILED, "out of memory");
+            return cli_fail(0, "out of memory");
         if (!array_to_planes(&in[i], &inputs[i], job->inputs.items[i]))
             return false;
         in_buffers[i] = in[i].buffer;
     }
     for (unsigned i = 0; i < job->outputs.count; i++) {
         if (!planes_open(&out[i], mona_plan_output(bound->plan, i)))
-            return !cli_fail(EXIT_FAILED, "out of memory");
+            return cli_fail(0, "out of memory");
         out_buffers[i] = out[i].buffer;
     }
     const mona_status status = mona_session_run(bound->session, in_buffers, out_buffers);
-    return !status || !cli_fail(EXIT_FAILED, "%s: %s", job->model, pipeline_reason(status));
+    return !status || cli_fail(0, "%s: %s", job->model, pipeline_reason(status));
 }
 
 static bool run_bound(const run_job *job, const session_binding *bound, const input_array *inputs)
@@ -138,12 +138,12 @@ static bool run_reference(const run_job *job, const compiler *model, input_array
         const npy_array *a = &inputs[i].array;
         in[i] = (reference_array){inputs[i].channels, inputs[i].height, inputs[i].width,
                                   malloc(a->count * sizeof(float))};
-        ok = in[i].data || !cli_fail(EXIT_FAILED, "out of memory");
+        ok = in[i].data || cli_fail(0, "out of memory");
         for (uint64_t k = 0; ok && k < a->count; k++)
             in[i].data[k] = (float)npy_value(a, k);
     }
     if (ok && !compiler_reference(model, in, out, &error))
-        ok = !cli_fail(EXIT_FAILED, "%s: %s", job->model, error.text);
+        ok = cli_fail(0, "%s: %s", job->model, error.text);
     for (unsigned i = 0; ok && i < job->outputs.count; i++)
         ok = array_write_floats(job->outputs.items[i], out[i].channels, out[i].height, out[i].width,
                                 out[i].data);
@@ -164,10 +164,10 @@ static bool run_compiled(run_job *job, compiler *model, input_array *inputs)
     uint8_t *bytes;
     size_t size;
     if (!compiler_emit(model, &options, &bytes, &size, &error))
-        return !cli_fail(EXIT_FAILED, "%s: %s", job->model, error.text);
+        return cli_fail(0, "%s: %s", job->model, error.text);
     const mona_status status = mona_model_open(&opened, bytes, size);
-    const bool ok = status ? !cli_fail(EXIT_FAILED, "%s: the engine refuses the compiled model: %s",
-                                       job->model, pipeline_reason(status))
+    const bool ok = status ? cli_fail(0, "%s: the engine refuses the compiled model: %s",
+                                      job->model, pipeline_reason(status))
                            : run_engine(job, &opened, inputs);
     free(bytes);
     return ok;
@@ -198,7 +198,7 @@ static int run(int argc, char **argv)
     run_job job = {0};
     const options_result result = read_options(&job, argc, argv);
     if (result != OPTIONS_RUN)
-        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return result;
     input_array inputs[MONA_MAX_IO] = {0};
     const bool ok = ends_in(job.model, ".onnx") ? run_onnx(&job, inputs)
                     : ends_in(job.model, ".om")

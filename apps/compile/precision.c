@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "apps/cli/table.h"
+#include "apps/cli/json_output.h"
 
 enum {
     MAX_MEASURED = 4, /* samples on which layers are measured */
@@ -47,7 +48,7 @@ static bool pin(const precision_request *r, compiler *model, const compiler_opti
         memcpy(name, text, (size_t)(sign - text));
         name[sign - text] = 0;
         if (!compiler_pin(model, options, name, int8, &error))
-            return !cli_fail(EXIT_FAILED, "%s: --pin: %s", r->name, error.text);
+            return cli_fail(0, "%s: --pin: %s", r->name, error.text);
     }
     return true;
 }
@@ -61,7 +62,7 @@ static bool measure_layers(const precision_request *r, compiler *model,
     bool ok = true;
     for (size_t i = 0; ok && i < accuracy->count && i < MAX_MEASURED; i++)
         ok = compiler_measure_layers(model, options, accuracy->samples[i].inputs, &error);
-    return ok || !cli_fail(EXIT_FAILED, "%s: %s", r->name, error.text);
+    return ok || cli_fail(0, "%s: %s", r->name, error.text);
 }
 
 typedef struct watched {
@@ -86,11 +87,11 @@ static bool tell_loss(const precision_request *r, const precision_result *result
     const bool decibel = result->unit == ACCURACY_LOSS_DECIBEL;
     const double factor = decibel ? 1 : 100;
     const char *unit = decibel ? " dB" : " %";
-    return !cli_fail(EXIT_FAILED,
-                     "%s: no plan stays within --max-drop, %g%s: FP16 alone loses %.3g%s and INT8 "
-                     "%.3g%s",
-                     r->name, factor * result->max_drop, unit, factor * result->choice.fp16.drop,
-                     unit, factor * result->choice.int8.drop, unit);
+    return cli_fail(0,
+                    "%s: no plan stays within --max-drop, %g%s: FP16 alone loses %.3g%s and INT8 "
+                    "%.3g%s",
+                    r->name, factor * result->max_drop, unit, factor * result->choice.fp16.drop,
+                    unit, factor * result->choice.int8.drop, unit);
 }
 
 static bool search(const precision_request *r, compiler *model, compiler_options *options,
@@ -116,7 +117,7 @@ static bool search(const precision_request *r, compiler *model, compiler_options
     if (!ok && result->choice.fp16.drop > result->max_drop &&
         result->choice.int8.drop > result->max_drop)
         return tell_loss(r, result);
-    return ok || !cli_fail(EXIT_FAILED, "%s: %s", r->name, error.text);
+    return ok || cli_fail(0, "%s: %s", r->name, error.text);
 }
 
 static bool choose(const precision_request *r, compiler *model, compiler_options *options,
@@ -135,7 +136,7 @@ bool precision_set(const precision_request *r, compiler *model, compiler_options
     *result = (precision_result){0};
     options->int8 = strcmp(r->precision, "fp16") != 0 || r->pins.count;
     if (!compiler_set_precision(model, options, strcmp(r->precision, "fp16") != 0, &error))
-        return !cli_fail(EXIT_FAILED, "%s: %s", r->name, error.text);
+        return cli_fail(0, "%s: %s", r->name, error.text);
     if (!pin(r, model, options))
         return false;
     return strcmp(r->precision, "auto") || choose(r, model, options, images, result);
@@ -185,7 +186,7 @@ static void print_layers(const compiler *model, const precision_result *result)
     cJSON *rows = cJSON_CreateArray();
     for (unsigned i = 0; i < compiler_layer_count(model); i++) {
         const compiler_layer l = compiler_layer_at(model, i);
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = json_add_object(rows);
         cJSON_AddStringToObject(row, keys[0], l.name);
         cJSON_AddStringToObject(row, keys[1], l.made_int8 ? "int8" : "fp16");
         add_figure(row, keys[2], l.cosine, "%.6f", 1);
@@ -193,7 +194,6 @@ static void print_layers(const compiler *model, const precision_result *result)
         add_figure(row, keys[4], l.saturated, "%.4f %%", 100);
         add_figure(row, keys[5], l.drop, decibel ? "%.4f dB" : "%.2f %%", decibel ? 1 : 100);
         add_figure(row, keys[6], l.fp16_cost / l.int8_cost, "%.2f", 1);
-        cJSON_AddItemToArray(rows, row);
     }
     table_print(rows, keys, sizeof keys / sizeof *keys);
     cJSON_Delete(rows);

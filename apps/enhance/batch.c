@@ -168,11 +168,9 @@ static bool check_names(const batch *b)
 {
     for (size_t i = 0; i < b->count; i++)
         for (size_t j = 0; j < i; j++)
-            if (!strcmp(b->outputs[i], b->outputs[j])) {
-                cli_fail(0, "%s and %s would both be written to %s", b->inputs[j], b->inputs[i],
-                         b->outputs[i]);
-                return false;
-            }
+            if (!strcmp(b->outputs[i], b->outputs[j]))
+                return cli_fail(0, "%s and %s would both be written to %s", b->inputs[j],
+                                b->inputs[i], b->outputs[i]);
     return true;
 }
 
@@ -326,13 +324,12 @@ static bool is_kept(const batch *b, size_t i)
 /* word: done, kept or failed. */
 static bool note_result(batch *b, size_t i, const char *word, int status, const char *last)
 {
-    cJSON *result = cJSON_CreateObject();
+    cJSON *result = json_add_object(b->results);
     cJSON_AddStringToObject(result, "input", b->inputs[i]);
     cJSON_AddStringToObject(result, "output", b->outputs[i]);
     cJSON_AddStringToObject(result, "result", word);
     cJSON_AddNumberToObject(result, "status", status);
     cJSON_AddStringToObject(result, status ? "error" : "summary", last);
-    cJSON_AddItemToArray(b->results, result);
     return write_manifest(b);
 }
 

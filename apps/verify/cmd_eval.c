@@ -189,7 +189,7 @@ static void add_row(const eval_job *job, cJSON *rows, const char *image, unsigne
 {
     const char *base = job->denoise ? "noisy" : "bicubic";
     char psnr[32], ssim[32];
-    cJSON *row = cJSON_CreateObject();
+    cJSON *row = json_add_object(rows);
     snprintf(psnr, sizeof psnr, "%s_psnr", base);
     snprintf(ssim, sizeof ssim, "%s_ssim", base);
     cJSON_AddStringToObject(row, "image", image);
@@ -199,7 +199,6 @@ static void add_row(const eval_job *job, cJSON *rows, const char *image, unsigne
     cJSON_AddNumberToObject(row, "ssim", rounded(f->ssim, 0.0001));
     cJSON_AddNumberToObject(row, psnr, rounded(f->base_psnr, 0.001));
     cJSON_AddNumberToObject(row, ssim, rounded(f->base_ssim, 0.0001));
-    cJSON_AddItemToArray(rows, row);
 }
 
 static bool measure_image(eval_job *job, figures *f, const char *path, unsigned sigma,
@@ -229,7 +228,7 @@ static bool measure_set(eval_job *job, const image_set *set, unsigned sigma, cJS
         if (terminal)
             fputs("\r\033[K", stderr);
         if (!done)
-            return !cli_fail(EXIT_FAILED, "%s", job->error.text);
+            return cli_fail(0, "%s", job->error.text);
         add_row(job, rows, set->names[i], sigma, &f);
         sum.psnr += f.psnr / (double)set->count, sum.ssim += f.ssim / (double)set->count;
         sum.base_psnr += f.base_psnr / (double)set->count;
@@ -278,7 +277,7 @@ static bool check_model(eval_job *job)
         job->scale = (long)model_scale(job->named, &job->config, &job->error);
     const bool fits =
         job->denoise ? plane_roles_check_denoiser(job->named, &job->error) : job->scale != 0;
-    return fits || !cli_fail(EXIT_FAILED, "%s", job->error.text);
+    return fits || cli_fail(0, "%s", job->error.text);
 }
 
 static int evaluate(eval_job *job)
@@ -305,7 +304,7 @@ static int run(int argc, char **argv)
     eval_job job = {0};
     const options_result result = read_options(&job, argc, argv);
     if (result != OPTIONS_RUN)
-        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return result;
     if (!strcmp(job.model, "bicubic"))
         return evaluate(&job);
     model_source source;

@@ -97,7 +97,7 @@ static bool holds_codec(const AVOutputFormat *format, const AVStream *stream)
     return holds_id(format, codec->codec_id);
 }
 
-bool container_holds_matrix(const AVOutputFormat *format)
+bool container_is_quicktime(const AVOutputFormat *format)
 {
     static const char *const names[] = {"mov", "mp4", "ipod", "3gp", "3g2", "f4v", "ismv", NULL};
     return container_is(format, names);
@@ -108,7 +108,7 @@ static bool holds_rotation(const AVOutputFormat *format, const AVStream *stream)
     const uint8_t *matrix = avstream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
     int32_t upright[9];
     av_display_rotation_set(upright, 0);
-    return !matrix || !memcmp(matrix, upright, sizeof upright) || container_holds_matrix(format);
+    return !matrix || !memcmp(matrix, upright, sizeof upright) || container_is_quicktime(format);
 }
 
 /* Whether it holds nothing but one video. */

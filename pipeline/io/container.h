@@ -27,8 +27,9 @@ bool container_is_cover(const AVStream *stream);
 /* Whether the container keeps pictures as attached files, like Matroska. */
 bool container_attaches_covers(const AVOutputFormat *format);
 
-/* Whether the container can hold the rotation of a video. Only QuickTime's family does. */
-bool container_holds_matrix(const AVOutputFormat *format);
+/* Whether the container is of QuickTime's family. Only these hold the rotation of a video and have
+ * edit lists. */
+bool container_is_quicktime(const AVOutputFormat *format);
 
 /* Whether the container can hold a copy of the stream, which is not the enhanced one. */
 bool container_holds(const AVOutputFormat *format, const AVStream *stream);
