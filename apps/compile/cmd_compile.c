@@ -190,7 +190,6 @@ static bool check_options(compile_job *job)
     r->name = job->input;
     o->ranges = range_rule_of(job->ranges);
     o->correct_bias = !job->plain_bias;
-    o->zeros = !job->target || strcmp(job->target, "ascend310") != 0;
     o->range = (float)job->range;
     o->bits = (unsigned)job->bits;
     o->any_size = job->any_size;

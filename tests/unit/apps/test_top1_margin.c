@@ -193,7 +193,8 @@ static void check_network(const char *name, size_t calibrated, size_t unseen)
                   result.judged, 100 * result.choice.chosen.drop, 100 * result.choice.int8.drop,
                   100 * result.choice.fp16.drop, a.same, unseen, a.right);
     assert_true(result.choice.chosen.drop <= 0.01);
-    assert_true((double)a.same >= 0.99 * (double)unseen);
+    /* If 1 % change, more than 5 of 200 do so once in sixty times. */
+    assert_true((double)a.same >= 0.975 * (double)unseen);
     assert_true(int8 >= least_int8(name) * layers);
     free(bytes);
     calibration_close(&pictures);
