@@ -35,7 +35,7 @@ static bool take_view(comparison_view *v, const compare_side *b, const compare_p
                       pipeline_error *error)
 {
     free_view(v);
-    *v = (comparison_view){.frame = pair->index, .time = pair->time};
+    *v = (comparison_view){.frame = pair->index};
     v->a = picture_of(pair->a, b, error);
     v->b = v->a ? picture_of(pair->b, b, error) : NULL;
     return v->b;

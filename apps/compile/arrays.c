@@ -45,15 +45,18 @@ static bool take_sides(input_array *in, const char *path, const array_sides *sid
                     in->array.count);
 }
 
-bool array_read(input_array *in, const char *path, const array_sides *sides)
+bool array_open(input_array *in, const char *path)
 {
     format_error error = {0};
     size_t size;
     if (!file_read(path, "a .npy array", NPY_LIMIT, &in->file, &size, &error))
         return cli_fail(0, "%s", error.text);
-    if (!npy_parse(&in->array, in->file, size, &error))
-        return cli_fail(0, "%s: %s", path, error.text);
-    return sides ? take_sides(in, path, sides) : read_shape(in, path);
+    return npy_parse(&in->array, in->file, size, &error) || cli_fail(0, "%s: %s", path, error.text);
+}
+
+bool array_read(input_array *in, const char *path, const array_sides *sides)
+{
+    return array_open(in, path) && (sides ? take_sides(in, path, sides) : read_shape(in, path));
 }
 
 /* The .npy type that holds a tensor's stored elements. */
@@ -78,6 +81,21 @@ static void tell_clipped(const planes *p, const char *path, size_t clipped)
         path, 100.0 * (double)clipped / (double)p->count, planes_low(t), planes_high(t), t->name);
 }
 
+size_t array_fill(planes *p, const npy_array *array)
+{
+    size_t clipped = 0;
+    if (array->type == stored_type(p->info.type)) {
+        memcpy(p->buffer.data, array->data, p->count * npy_type_size(array->type));
+        return 0;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        const double value = npy_value(array, i);
+        clipped += !planes_hold(p, value);
+        planes_set(p, i, value);
+    }
+    return clipped;
+}
+
 bool array_to_planes(planes *p, const input_array *in, const char *path)
 {
     const npy_type stored = stored_type(p->info.type), found = in->array.type;
@@ -85,19 +103,10 @@ bool array_to_planes(planes *p, const input_array *in, const char *path)
     if (in->channels != p->info.channels)
         return cli_fail(0, "%s: input '%s' has %u channels, found %u", path, p->info.name,
                         p->info.channels, in->channels);
-    if (found == stored) {
-        memcpy(p->buffer.data, in->array.data, p->count * npy_type_size(found));
-        return true;
-    }
-    if (!real && p->info.type != MONA_F16 && p->info.type != MONA_F32)
+    if (found != stored && !real && p->info.type != MONA_F16 && p->info.type != MONA_F32)
         return cli_fail(0, "%s: input '%s' takes %s or floats, found %s", path, p->info.name,
                         npy_type_name(stored), npy_type_name(found));
-    size_t clipped = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        const double value = npy_value(&in->array, i);
-        clipped += !planes_hold(p, value);
-        planes_set(p, i, value);
-    }
+    const size_t clipped = array_fill(p, &in->array);
     if (clipped)
         tell_clipped(p, path, clipped);
     return true;
@@ -124,15 +133,12 @@ bool array_write_floats(const char *path, uint32_t channels, uint32_t height, ui
     return write_array(path, &array);
 }
 
-bool array_write_planes(const planes *p, const char *path, bool raw)
+bool array_write_shaped(const planes *p, npy_array array, const char *path, bool raw)
 {
-    const mona_tensor_info *t = &p->info;
+    array.count = p->count;
     if (raw) {
-        const npy_array array = {stored_type(t->type),
-                                 4,
-                                 {1, t->channels, t->height, t->width},
-                                 p->count,
-                                 p->buffer.data};
+        array.type = stored_type(p->info.type);
+        array.data = p->buffer.data;
         return write_array(path, &array);
     }
     float *data = malloc(p->count * sizeof *data);
@@ -140,7 +146,16 @@ bool array_write_planes(const planes *p, const char *path, bool raw)
         return cli_fail(0, "out of memory");
     for (size_t i = 0; i < p->count; i++)
         data[i] = (float)planes_get(p, i);
-    const bool ok = array_write_floats(path, t->channels, t->height, t->width, data);
+    array.type = NPY_F4;
+    array.data = data;
+    const bool ok = write_array(path, &array);
     free(data);
     return ok;
+}
+
+bool array_write_planes(const planes *p, const char *path, bool raw)
+{
+    const mona_tensor_info *t = &p->info;
+    const npy_array frame = {.rank = 4, .shape = {1, t->channels, t->height, t->width}};
+    return array_write_shaped(p, frame, path, raw);
 }

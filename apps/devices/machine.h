@@ -23,7 +23,6 @@ typedef struct machine_moment {
     double busy;      /* time of all CPUs, including stolen time; negative: unknown */
     double own;       /* CPU time of this process */
     double clock_mhz; /* additions of a dependent chain per microsecond, now */
-    unsigned cpus;    /* the number of CPUs that busy is summed over */
 } machine_moment;
 
 machine_moment machine_now(void);
