@@ -47,8 +47,8 @@ static bool check_unit(const accuracy_loss *j)
 {
     for (unsigned i = 0; i < j->outputs && j->count && j->unit == ACCURACY_LOSS_TOP1; i++)
         if (choices_of(j->model, i, &j->samples[0].expected[i]).classes < 2)
-            return !cli_fail(
-                EXIT_FAILED,
+            return cli_fail(
+                0,
                 "%s: --max-drop: output '%s' makes no decisions, as it has one channel; "
                 "expected a loss in dB, such as 0.1dB",
                 j->name, compiler_output(j->model, i).name);
