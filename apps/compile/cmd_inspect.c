@@ -47,16 +47,6 @@ static options_result read_options(inspect_job *job, int argc, char **argv)
 
 /* ---- .mona -------------------------------------------------------------------------------- */
 
-static void print_section(const cJSON *document, const char *name, const char *const *keys,
-                          size_t key_count)
-{
-    const cJSON *rows = json_get(document, name);
-    if (!rows)
-        return;
-    printf("\n%s\n", name);
-    table_print(rows, keys, key_count);
-}
-
 static bool add_plan(const inspect_job *job, const mona_model *model, cJSON *document)
 {
     void *memory = session_binding_allocate(mona_plan_bytes(model));
@@ -99,8 +89,8 @@ static void print_plan(const cJSON *document)
     const cJSON *item;
     cJSON_ArrayForEach(item, plan)
         printf("  %-12s %s\n", item->string, table_cell(plan, item->string, text, sizeof text));
-    print_section(document, "frames", frame_keys, 5);
-    print_section(document, "buffers", buffer_keys, 5);
+    table_print_member(document, "frames", frame_keys, 5);
+    table_print_member(document, "buffers", buffer_keys, 5);
 }
 
 static void print_model(const cJSON *document)
@@ -118,13 +108,11 @@ static void print_model(const cJSON *document)
            table_cell(document, "version", text[2], sizeof text[2]),
            table_cell(document, "producer", text[3], sizeof text[3]),
            table_cell(document, "bytes", text[4], sizeof text[4]));
-    print_section(document, "inputs", tensor_keys, 5);
-    print_section(document, "outputs", tensor_keys, 5);
-    print_section(document, "operators", op_keys, 7);
-    if (cJSON_GetArraySize(json_get(document, "programs")))
-        print_section(document, "programs", program_keys, 5);
-    if (cJSON_GetArraySize(json_get(document, "plans")))
-        print_section(document, "plans", plan_keys, 5);
+    table_print_member(document, "inputs", tensor_keys, 5);
+    table_print_member(document, "outputs", tensor_keys, 5);
+    table_print_member(document, "operators", op_keys, 7);
+    table_print_member(document, "programs", program_keys, 5);
+    table_print_member(document, "plans", plan_keys, 5);
     print_plan(document);
     print_object(document, "firmware");
 }
@@ -227,7 +215,7 @@ static void print_onnx(const cJSON *document)
            table_cell(document, "file", text[0], sizeof text[0]),
            table_cell(document, "model", text[1], sizeof text[1]),
            table_cell(document, "producer", text[2], sizeof text[2]));
-    print_section(document, "nodes", keys, 4);
+    table_print_member(document, "nodes", keys, 4);
 }
 
 /* ------------------------------------------------------------------------------------------- */
