@@ -107,7 +107,7 @@ static bool compare(eval_job *job, figures *f, const real_plane *original, const
 static void round_to_8_bit(real_plane *p)
 {
     for (size_t i = 0; i < (size_t)p->width * p->height; i++)
-        p->values[i] = fmin(fmax(nearbyint(p->values[i]), 0), 255);
+        p->values[i] = measure_to_8_bit(p->values[i]);
 }
 
 /* The size of original must be a multiple of the scale. */
