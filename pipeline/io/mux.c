@@ -247,9 +247,11 @@ static int open_target(mux *m, AVDictionary **options)
 {
     const url *u = m->file.name ? NULL : url_find(m->name);
     const bool itself = opens_itself(m->format->oformat);
+    /* Segments are named by what follows the last slash of their playlist's address. */
+    const char *const here = strchr(m->name, '/') ? "" : "./";
     char *address = m->file.part               ? av_asprintf("file:%s", m->file.part)
                     : u                        ? av_strdup(m->name)
-                    : url_is_playlist(m->name) ? av_asprintf("file:%s", m->name)
+                    : url_is_playlist(m->name) ? av_asprintf("file:%s%s", here, m->name)
                                                : av_strdup("pipe:1");
     m->format->url = address; /* QuickTime's writer reads the file again */
     if (!address)
