@@ -30,19 +30,24 @@ typedef struct inspect_job {
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-static bool check_options(inspect_job *job)
+static bool check_options(const inspect_job *job, bool onnx, bool om)
 {
-    return options_config(&job->computing, &job->config);
-}
-
-static options_result read_options(inspect_job *job, int argc, char **argv)
-{
-    const char *operands[2];
-    const options_result result = options_parse(&command_inspect, job, argc, argv, operands);
-    if (result != OPTIONS_RUN)
-        return result;
-    job->model = operands[0];
-    return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
+    if (job->firmware && !job->computing.size)
+        return !cli_fail(EXIT_USAGE, "--firmware: expected --size WxH too");
+    if ((onnx || om) && job->firmware)
+        return !cli_fail(EXIT_USAGE,
+                         "--firmware is for .mona models; found %s: mona compile makes one of it",
+                         job->model);
+    if ((onnx || om) && job->computing.size)
+        return !cli_fail(EXIT_USAGE, "--size is for .mona models; found %s", job->model);
+    if (om && job->dot)
+        return !cli_fail(EXIT_USAGE, "--dot is for .mona and .onnx models; found %s", job->model);
+    if ((job->program || job->kernel) &&
+        (onnx || om || job->json || job->dot || job->computing.size))
+        return !cli_fail(EXIT_USAGE,
+                         "--program and --kernel print the programs of a .mona model, and nothing "
+                         "else: expected no other option");
+    return true;
 }
 
 /* ---- .mona -------------------------------------------------------------------------------- */
@@ -223,24 +228,14 @@ static void print_onnx(const cJSON *document)
 static int run(int argc, char **argv)
 {
     inspect_job job = {0};
-    const options_result result = read_options(&job, argc, argv);
+    const char *operands[2];
+    const options_result result = options_parse(&command_inspect, &job, argc, argv, operands);
     if (result != OPTIONS_RUN)
         return result;
+    job.model = operands[0];
     const bool onnx = ends_in(job.model, ".onnx"), om = ends_in(job.model, ".om");
-    if (job.firmware && !job.computing.size)
-        return cli_fail(EXIT_USAGE, "--firmware: expected --size WxH too");
-    if ((onnx || om) && job.firmware)
-        return cli_fail(EXIT_USAGE,
-                        "--firmware is for .mona models; found %s: mona compile makes one of it",
-                        job.model);
-    if ((onnx || om) && job.computing.size)
-        return cli_fail(EXIT_USAGE, "--size is for .mona models; found %s", job.model);
-    if (om && job.dot)
-        return cli_fail(EXIT_USAGE, "--dot is for .mona and .onnx models; found %s", job.model);
-    if ((job.program || job.kernel) && (onnx || om || job.json || job.dot || job.computing.size))
-        return cli_fail(EXIT_USAGE,
-                        "--program and --kernel print the programs of a .mona model, and nothing "
-                        "else: expected no other option");
+    if (!options_config(&job.computing, &job.config) || !check_options(&job, onnx, om))
+        return EXIT_USAGE;
     if (job.program || job.kernel)
         return list_programs(job.model, job.kernel);
     cJSON *document = onnx ? inspect_onnx(&job) : om ? inspect_om(job.model) : inspect_mona(&job);

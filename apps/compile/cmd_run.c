@@ -37,16 +37,6 @@ static bool check_options(run_job *job)
     return options_config(&job->computing, &job->config);
 }
 
-static options_result read_options(run_job *job, int argc, char **argv)
-{
-    const char *operands[2];
-    const options_result result = options_parse(&command_run, job, argc, argv, operands);
-    if (result != OPTIONS_RUN)
-        return result;
-    job->model = operands[0];
-    return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
-}
-
 /* sides: of inputs that are arrays; channels 0: a map. */
 static bool read_inputs(const run_job *job, unsigned wanted_in, unsigned wanted_out,
                         const array_sides *sides, input_array *inputs)
@@ -180,9 +170,13 @@ static bool run_mona(run_job *job, input_array *inputs)
 static int run(int argc, char **argv)
 {
     run_job job = {0};
-    const options_result result = read_options(&job, argc, argv);
+    const char *operands[2];
+    const options_result result = options_parse(&command_run, &job, argc, argv, operands);
     if (result != OPTIONS_RUN)
         return result;
+    job.model = operands[0];
+    if (!check_options(&job))
+        return EXIT_USAGE;
     input_array inputs[MONA_MAX_IO] = {0};
     const bool ok = ends_in(job.model, ".onnx") ? run_onnx(&job, inputs)
                     : ends_in(job.model, ".om")

@@ -133,6 +133,7 @@ static int wheel_at(const object *o, double dx, double dy, colour *c)
 /* A sphere lit from the upper left, in skin tones, with a few soft features. */
 static int ball_at(const object *o, double dx, double dy, colour *c)
 {
+    (void)o;
     double r2 = dx * dx + dy * dy;
     if (r2 > 1)
         return 0;
