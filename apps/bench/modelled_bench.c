@@ -46,7 +46,7 @@ static bool make_room(modelled_sample *s, const mona_plan *plan)
     s->model = *mona_plan_model(plan);
     s->op_count = s->model.header->op_count;
     s->ops = calloc(s->op_count, sizeof *s->ops);
-    return s->ops || !cli_fail(0, "out of memory");
+    return s->ops || cli_fail(0, "out of memory");
 }
 
 /* rows: of the first input; 0: as configured. */

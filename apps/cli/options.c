@@ -231,18 +231,14 @@ static int take_option(const command *line, void *values, int argc, char **argv,
         return 0;
     }
     if (o->kind == OPTION_FLAG) {
-        if (value) {
-            cli_fail(0, "%s takes no value, found '%s'", o->name, value);
-            return 0;
-        }
+        if (value)
+            return cli_fail(0, "%s takes no value, found '%s'", o->name, value);
         return set_value(o, values, NULL) ? 1 : 0;
     }
     if (value)
         return set_value(o, values, value) ? 1 : 0;
-    if (i + 1 >= argc) {
-        cli_fail(0, "%s: expected a value (%s) after it, found none", o->name, o->argument);
-        return 0;
-    }
+    if (i + 1 >= argc)
+        return cli_fail(0, "%s: expected a value (%s) after it, found none", o->name, o->argument);
     return set_value(o, values, argv[i + 1]) ? 2 : 0;
 }
 

@@ -34,7 +34,7 @@ static bool measure_sample(const compiler *model, sample_run *run, const referen
     const bool ok = compiler_reference(model, inputs, expected, &reference_error) &&
                     sample_run_next(run, inputs, &error);
     for (unsigned i = 0; ok && i < compiler_output_count(model); i++)
-        compare(&run->out[i], &expected[i], &results[i]);
+        compare(&run->planes.out[i], &expected[i], &results[i]);
     reference_arrays_free(expected, MONA_MAX_IO);
     if (!ok)
         cli_fail(EXIT_FAILED, "%s: the accuracy could not be measured: %s%s", run->name, error.text,

@@ -166,13 +166,16 @@ static bool check_om(const compile_job *job)
 static bool check_options(compile_job *job)
 {
     compiler_options *o = &job->options;
+    precision_request *r = &job->request;
+    job->compiled = embedded_model_find(job->input) || ends_in(job->input, ".mona");
+    r->target =
+        job->target && !strcmp(job->target, "ascend310") ? job->target : mona_device_host.name;
     if (!job->output)
         return !cli_fail(EXIT_USAGE, "expected an output: -o OUT.mona");
     if (!check_emit(job))
         return false;
     if (job->target && !strcmp(job->target, om_target))
         return check_om(job);
-    precision_request *r = &job->request;
     if (job->compiled)
         return check_compiled(job);
     if (!r->precision)
@@ -199,19 +202,6 @@ static bool check_options(compile_job *job)
     return parse_type("--input-type", job->input_type, &o->has_input_type, &o->input_type) &&
            parse_type("--output-type", job->output_type, &o->has_output_type, &o->output_type) &&
            read_feed(job) && read_fusion(job);
-}
-
-static options_result read_options(compile_job *job, int argc, char **argv)
-{
-    const char *operands[2];
-    const options_result result = options_parse(&command_compile, job, argc, argv, operands);
-    if (result != OPTIONS_RUN)
-        return result;
-    job->input = operands[0];
-    job->compiled = embedded_model_find(job->input) || ends_in(job->input, ".mona");
-    job->request.target =
-        job->target && !strcmp(job->target, "ascend310") ? job->target : mona_device_host.name;
-    return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
 }
 
 /* ---- steps -------------------------------------------------------------------------------- */
@@ -526,9 +516,13 @@ static int compile_om(const compile_job *job)
 static int run(int argc, char **argv)
 {
     compile_job job = {0};
-    const options_result result = read_options(&job, argc, argv);
+    const char *operands[2];
+    const options_result result = options_parse(&command_compile, &job, argc, argv, operands);
     if (result != OPTIONS_RUN)
         return result;
+    job.input = operands[0];
+    if (!check_options(&job))
+        return EXIT_USAGE;
     if (job.target && !strcmp(job.target, om_target))
         return compile_om(&job);
     bool ok =

@@ -37,16 +37,6 @@ static bool check_options(run_job *job)
     return options_config(&job->computing, &job->config);
 }
 
-static options_result read_options(run_job *job, int argc, char **argv)
-{
-    const char *operands[2];
-    const options_result result = options_parse(&command_run, job, argc, argv, operands);
-    if (result != OPTIONS_RUN)
-        return result;
-    job->model = operands[0];
-    return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
-}
-
 /* sides: of inputs that are arrays; channels 0: a map. */
 static bool read_inputs(const run_job *job, unsigned wanted_in, unsigned wanted_out,
                         const array_sides *sides, input_array *inputs)
@@ -63,36 +53,20 @@ static bool read_inputs(const run_job *job, unsigned wanted_in, unsigned wanted_
 
 /* ---- the engine --------------------------------------------------------------------------- */
 
-static bool run_planes(const run_job *job, const session_binding *bound, const input_array *inputs,
-                       planes *in, planes *out)
+static bool run_bound(const run_job *job, const mona_model *model, const session_binding *bound,
+                      const input_array *inputs)
 {
-    mona_buffer in_buffers[MONA_MAX_IO], out_buffers[MONA_MAX_IO];
-    for (unsigned i = 0; i < job->inputs.count; i++) {
-        if (!planes_open(&in[i], mona_plan_input(bound->plan, i)))
-            return cli_fail(0, "out of memory");
-        if (!array_to_planes(&in[i], &inputs[i], job->inputs.items[i]))
-            return false;
-        in_buffers[i] = in[i].buffer;
+    plan_planes p = {0};
+    bool ok = plan_planes_open(&p, model, bound->plan) || cli_fail(0, "out of memory");
+    for (unsigned i = 0; ok && i < job->inputs.count; i++)
+        ok = array_to_planes(&p.in[i], &inputs[i], job->inputs.items[i]);
+    if (ok) {
+        const mona_status status = plan_planes_run(&p, bound->session);
+        ok = !status || cli_fail(0, "%s: %s", job->model, pipeline_reason(status));
     }
-    for (unsigned i = 0; i < job->outputs.count; i++) {
-        if (!planes_open(&out[i], mona_plan_output(bound->plan, i)))
-            return cli_fail(0, "out of memory");
-        out_buffers[i] = out[i].buffer;
-    }
-    const mona_status status = mona_session_run(bound->session, in_buffers, out_buffers);
-    return !status || cli_fail(0, "%s: %s", job->model, pipeline_reason(status));
-}
-
-static bool run_bound(const run_job *job, const session_binding *bound, const input_array *inputs)
-{
-    planes in[MONA_MAX_IO] = {0}, out[MONA_MAX_IO] = {0};
-    bool ok = run_planes(job, bound, inputs, in, out);
     for (unsigned i = 0; ok && i < job->outputs.count; i++)
-        ok = array_write_planes(&out[i], job->outputs.items[i], job->raw);
-    for (unsigned i = 0; i < MONA_MAX_IO; i++) {
-        planes_close(&in[i]);
-        planes_close(&out[i]);
-    }
+        ok = array_write_planes(&p.out[i], job->outputs.items[i], job->raw);
+    plan_planes_close(&p);
     return ok;
 }
 
@@ -115,7 +89,7 @@ static bool run_engine(run_job *job, const mona_model *model, input_array *input
         &bound, model, job->model, 8, options_or_host(job->computing.device), &job->config, &error);
     if (!opened)
         cli_fail_of(&error);
-    const bool ok = opened && run_bound(job, &bound, inputs);
+    const bool ok = opened && run_bound(job, model, &bound, inputs);
     session_binding_close(&bound);
     return ok;
 }
@@ -196,9 +170,13 @@ static bool run_mona(run_job *job, input_array *inputs)
 static int run(int argc, char **argv)
 {
     run_job job = {0};
-    const options_result result = read_options(&job, argc, argv);
+    const char *operands[2];
+    const options_result result = options_parse(&command_run, &job, argc, argv, operands);
     if (result != OPTIONS_RUN)
         return result;
+    job.model = operands[0];
+    if (!check_options(&job))
+        return EXIT_USAGE;
     input_array inputs[MONA_MAX_IO] = {0};
     const bool ok = ends_in(job.model, ".onnx") ? run_onnx(&job, inputs)
                     : ends_in(job.model, ".om")

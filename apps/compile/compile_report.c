@@ -7,8 +7,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "apps/cli/commands.h"
 #include "apps/cli/json_output.h"
-#include "apps/cli/options.h"
 #include "apps/compile/precision.h"
 #include "apps/plot/page.h"
 #include "pipeline/stages/session_binding.h"
@@ -238,12 +238,10 @@ static bool put(FILE *f, const cJSON *document, bool html)
 
 bool compile_report_save(const compile_report *r, compiler *c, const char *path)
 {
-    const size_t length = strlen(path);
-    const bool html = length >= 5 && !strcmp(path + length - 5, ".html");
     cJSON *document = describe(r, c);
     text_file t;
     text_file_begin(&t);
-    const bool good = text_file_save(&t, t.f && put(t.f, document, html), path);
+    const bool good = text_file_save(&t, t.f && put(t.f, document, ends_in(path, ".html")), path);
     cJSON_Delete(document);
     return good;
 }

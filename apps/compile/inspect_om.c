@@ -115,16 +115,6 @@ cJSON *inspect_om(const char *path)
     return document;
 }
 
-static void print_list(const cJSON *document, const char *name, const char *const *keys,
-                       size_t count)
-{
-    const cJSON *list = json_get(document, name);
-    if (!cJSON_GetArraySize(list))
-        return;
-    printf("\n%s\n", name);
-    table_print(list, keys, count);
-}
-
 void inspect_om_print(const cJSON *document)
 {
     static const char *const partition_keys[] = {"partition", "type", "offset", "bytes"};
@@ -139,9 +129,9 @@ void inspect_om_print(const cJSON *document)
            table_cell(document, "soc_version", text[3], sizeof text[3])[0] ? text[3]
                                                                            : "an unnamed chip",
            table_cell(document, "bytes", text[4], sizeof text[4]), encrypted ? ", encrypted" : "");
-    print_list(document, "partitions", partition_keys, 4);
-    print_list(document, "attributes", attribute_keys, 2);
-    print_list(document, "kernels", kernel_keys, 3);
+    table_print_member(document, "partitions", partition_keys, 4);
+    table_print_member(document, "attributes", attribute_keys, 2);
+    table_print_member(document, "kernels", kernel_keys, 3);
     if (json_get(document, "command_line"))
         printf("\nwarning: the file contains the command line it was compiled with, which may "
                "reveal folders and names from its author's machine: see atc_cmdline\n");

@@ -14,22 +14,26 @@ enum {
     MAX_MEASURED = 4, /* samples on which layers are measured */
 };
 
+/* How losses are given and printed. */
+static const struct {
+    const char *name;
+    double factor; /* from the loss to what is printed */
+    int digits;
+} units[] = {[ACCURACY_LOSS_DECIBEL] = {"dB", 1, 4}, [ACCURACY_LOSS_TOP1] = {"%", 100, 2}};
+
 /* ---- the command line --------------------------------------------------------------------- */
 
 static bool read_max_drop(const char *text, accuracy_loss_unit *unit, double *max)
 {
     char *end;
     const double value = strtod(text, &end);
-    if (end != text && isfinite(value) && value >= 0) {
-        *max = value;
-        *unit = ACCURACY_LOSS_DECIBEL;
-        if (!strcmp(end, "dB"))
+    const bool sound = end != text && isfinite(value) && value >= 0;
+    for (size_t u = 0; sound && u < sizeof units / sizeof *units; u++)
+        if (!strcmp(end, units[u].name)) {
+            *max = value / units[u].factor;
+            *unit = (accuracy_loss_unit)u;
             return true;
-        *max = value / 100;
-        *unit = ACCURACY_LOSS_TOP1;
-        if (!strcmp(end, "%"))
-            return true;
-    }
+        }
     return !cli_fail(EXIT_USAGE, "--max-drop: expected a loss such as 0.1dB or 1%%, found '%s'",
                      text);
 }
@@ -84,12 +88,11 @@ static bool judge_and_tell(void *context, const uint8_t *bytes, size_t size, boo
 /* Both losses are above the largest drop. */
 static bool tell_loss(const precision_request *r, const precision_result *result)
 {
-    const bool decibel = result->unit == ACCURACY_LOSS_DECIBEL;
-    const double factor = decibel ? 1 : 100;
-    const char *unit = decibel ? " dB" : " %";
+    const double factor = units[result->unit].factor;
+    const char *unit = units[result->unit].name;
     return cli_fail(0,
-                    "%s: no plan stays within --max-drop, %g%s: FP16 alone loses %.3g%s and INT8 "
-                    "%.3g%s",
+                    "%s: no plan stays within --max-drop, %g %s: FP16 alone loses %.3g %s and INT8 "
+                    "%.3g %s",
                     r->name, factor * result->max_drop, unit, factor * result->choice.fp16.drop,
                     unit, factor * result->choice.int8.drop, unit);
 }
@@ -171,10 +174,10 @@ void precision_print_exceptions(const precision_request *r, const compiler *mode
 
 /* ---- the evidence ------------------------------------------------------------------------- */
 
-static void add_figure(cJSON *row, const char *key, double value, const char *format, double unit)
+static void add_figure(cJSON *row, const char *key, double value, int digits, const char *unit)
 {
     char text[32];
-    snprintf(text, sizeof text, format, value * unit);
+    snprintf(text, sizeof text, "%.*f%s%s", digits, value, *unit ? " " : "", unit);
     cJSON_AddStringToObject(row, key, isnan(value) ? "" : text);
 }
 
@@ -182,18 +185,18 @@ static void print_layers(const compiler *model, const precision_result *result)
 {
     static const char *const keys[] = {"layer",     "precision",  "cosine",   "SQNR dB",
                                        "saturated", "drop alone", "fp16/int8"};
-    const bool decibel = result->unit == ACCURACY_LOSS_DECIBEL;
+    const accuracy_loss_unit u = result->unit;
     cJSON *rows = cJSON_CreateArray();
     for (unsigned i = 0; i < compiler_layer_count(model); i++) {
         const compiler_layer l = compiler_layer_at(model, i);
         cJSON *row = json_add_object(rows);
         cJSON_AddStringToObject(row, keys[0], l.name);
         cJSON_AddStringToObject(row, keys[1], l.made_int8 ? "int8" : "fp16");
-        add_figure(row, keys[2], l.cosine, "%.6f", 1);
-        add_figure(row, keys[3], l.sqnr, "%.1f", 1);
-        add_figure(row, keys[4], l.saturated, "%.4f %%", 100);
-        add_figure(row, keys[5], l.drop, decibel ? "%.4f dB" : "%.2f %%", decibel ? 1 : 100);
-        add_figure(row, keys[6], l.fp16_cost / l.int8_cost, "%.2f", 1);
+        add_figure(row, keys[2], l.cosine, 6, "");
+        add_figure(row, keys[3], l.sqnr, 1, "");
+        add_figure(row, keys[4], 100 * l.saturated, 4, "%");
+        add_figure(row, keys[5], l.drop * units[u].factor, units[u].digits, units[u].name);
+        add_figure(row, keys[6], l.fp16_cost / l.int8_cost, 2, "");
     }
     table_print(rows, keys, sizeof keys / sizeof *keys);
     cJSON_Delete(rows);
@@ -202,9 +205,9 @@ static void print_layers(const compiler *model, const precision_result *result)
 static void print_plan(const char *name, const precision_result *result, compiler_loss loss,
                        double cost)
 {
-    const bool decibel = result->unit == ACCURACY_LOSS_DECIBEL;
+    const accuracy_loss_unit u = result->unit;
     printf("  %-5s loses %.*f %s, signal to noise %.1f dB, cost %.2f of fp16's\n", name,
-           decibel ? 4 : 2, loss.drop * (decibel ? 1 : 100), decibel ? "dB" : "%",
+           units[u].digits, loss.drop * units[u].factor, units[u].name,
            loss.noise > 0 ? -10 * log10(loss.noise) : INFINITY, cost / result->choice.fp16_cost);
 }
 
@@ -218,11 +221,11 @@ void precision_print(const precision_request *r, const compiler *model,
         return;
     }
     const compiler_choice *c = &result->choice;
-    const bool decibel = result->unit == ACCURACY_LOSS_DECIBEL;
+    const accuracy_loss_unit u = result->unit;
     print_layers(model, result);
     printf("%u plans on %zu sample%s, at most %g %s, cost on %s:\n", c->trials, result->judged,
-           result->judged == 1 ? "" : "s", result->max_drop * (decibel ? 1 : 100),
-           decibel ? "dB" : "%", r->target);
+           result->judged == 1 ? "" : "s", result->max_drop * units[u].factor, units[u].name,
+           r->target);
     print_plan("fp16", result, c->fp16, c->fp16_cost);
     print_plan("int8", result, c->int8, c->int8_cost);
     print_plan("auto", result, c->chosen, c->chosen_cost);

@@ -59,11 +59,10 @@ static bool add_for_header(const char *name, const char *target, uint64_t at,
     format_error error = {0};
     size_t done = 0;
     if (!sizes.count)
-        return !cli_fail(
-            EXIT_FAILED,
-            "%s: the model takes frames of any size, and a program or plan is for one: "
-            "expected --size WxH",
-            name);
+        return cli_fail(0,
+                        "%s: the model takes frames of any size, and a program or plan is for one: "
+                        "expected --size WxH",
+                        name);
     for (; done < sizes.count; done++) {
         mona_writer_program *p = &programs[done];
         const mona_size at_size = sizes.at[done];

@@ -9,12 +9,14 @@
 #include "engine/mona_ascend.h"
 #include "formats/file.h"
 
-/* A tensor as a row of numbers without a scale. */
-static bool open_tensor(planes *p, const mona_om_tensor *t)
+/* A tensor as one row of numbers without a scale. */
+static bool open_tensor(planes *p, const mona_om_tensor *t, mona_om_rows *rows)
 {
     const uint32_t count = (uint32_t)(t->bytes / mona_type_size(t->type));
     const mona_tensor_info row = {t->name, t->type, 1, 1, count, 1, false};
-    return planes_open(p, row) || cli_fail(0, "out of memory");
+    const bool ok = planes_open(p, row) || cli_fail(0, "out of memory");
+    *rows = (mona_om_rows){p->buffer.data, (ptrdiff_t)t->bytes, t->bytes};
+    return ok;
 }
 
 static bool read_input(const char *path, planes *p)
@@ -42,17 +44,9 @@ static bool write_output(const char *path, const mona_om_tensor *t, const planes
 
 typedef struct om_run {
     mona_om *om;
-    planes tensors[2][MONA_MAX_IO]; /* inputs, outputs */
-    mona_om_rows rows[2][MONA_MAX_IO];
+    plan_planes tensors;
+    mona_om_rows in[MONA_MAX_IO], out[MONA_MAX_IO];
 } om_run;
-
-static bool make_rows(om_run *r, unsigned side, unsigned i, const mona_om_tensor *t)
-{
-    planes *p = &r->tensors[side][i];
-    const bool ok = open_tensor(p, t);
-    r->rows[side][i] = (mona_om_rows){p->buffer.data, (ptrdiff_t)t->bytes, t->bytes};
-    return ok;
-}
 
 static bool run_opened(om_run *r, const char *path, const option_list *inputs,
                        const option_list *outputs, bool raw)
@@ -63,22 +57,23 @@ static bool run_opened(om_run *r, const char *path, const option_list *inputs,
                        in, out, inputs->count, outputs->count);
     for (unsigned i = 0; i < in && ok; i++) {
         const mona_om_tensor t = mona_om_input(r->om, i);
-        ok = make_rows(r, 0, i, &t) && read_input(inputs->items[i], &r->tensors[0][i]);
+        ok = open_tensor(&r->tensors.in[i], &t, &r->in[i]) &&
+             read_input(inputs->items[i], &r->tensors.in[i]);
     }
     for (unsigned i = 0; i < out && ok; i++) {
         const mona_om_tensor t = mona_om_output(r->om, i);
-        ok = make_rows(r, 1, i, &t);
+        ok = open_tensor(&r->tensors.out[i], &t, &r->out[i]);
     }
     if (!ok)
         return false;
-    mona_status status = mona_om_upload(r->om, 0, r->rows[0]);
-    status = status ? status : mona_om_run(r->om, 0, r->rows[1]);
-    status = status ? status : mona_om_download(r->om, 0, r->rows[1]);
+    mona_status status = mona_om_upload(r->om, 0, r->in);
+    status = status ? status : mona_om_run(r->om, 0, r->out);
+    status = status ? status : mona_om_download(r->om, 0, r->out);
     if (status)
         return cli_fail(0, "%s: %s", path, pipeline_reason(status));
     for (unsigned i = 0; i < out && ok; i++) {
         const mona_om_tensor t = mona_om_output(r->om, i);
-        ok = write_output(outputs->items[i], &t, &r->tensors[1][i], raw);
+        ok = write_output(outputs->items[i], &t, &r->tensors.out[i], raw);
     }
     return ok;
 }
@@ -119,10 +114,7 @@ bool run_om(const char *path, const mona_device *device, const option_list *inpu
         if (!status)
             mona_om_close(r.om);
     }
-    for (unsigned i = 0; i < MONA_MAX_IO; i++) {
-        planes_close(&r.tensors[0][i]);
-        planes_close(&r.tensors[1][i]);
-    }
+    plan_planes_close(&r.tensors);
     free(r.om);
     model_source_close(&source);
     return ok;

@@ -76,18 +76,19 @@ static bool check_outputs(const compiler *model, const sample_run *run,
     format_error error = {0};
     bool flat = false;
     for (unsigned i = 0; i < compiler_output_count(model); i++)
-        flat = flat || is_flat(&run->out[i]);
+        flat = flat || is_flat(&run->planes.out[i]);
     if (!flat)
         return true;
     bool ok = compiler_reference(model, inputs, expected, &error) ||
               cli_fail(0, "%s: %s", run->name, error.text);
     for (unsigned i = 0; ok && i < compiler_output_count(model); i++)
-        if (is_flat(&run->out[i]) && says_nothing(&run->out[i], &expected[i]))
+        if (is_flat(&run->planes.out[i]) && says_nothing(&run->planes.out[i], &expected[i]))
             ok = cli_fail(0,
                           "%s: output '%s' of the compiled model is flat (%g), unlike in fp32: "
                           "values on the way overflow fp16 (65504) or vanish in it; --precision "
                           "auto can make those layers INT8",
-                          run->name, compiler_output(model, i).name, planes_get(&run->out[i], 0));
+                          run->name, compiler_output(model, i).name,
+                          planes_get(&run->planes.out[i], 0));
     reference_arrays_free(expected, MONA_MAX_IO);
     return ok;
 }

@@ -112,7 +112,7 @@ static bool check_input(const char *path)
     if (url_find(path))
         return true;
     if (!url_check(path, &error))
-        return !cli_fail(1, "%s", error.text);
+        return cli_fail(0, "%s", error.text);
     struct stat status;
     FILE *file = fopen(path, "rb");
     if (!file)

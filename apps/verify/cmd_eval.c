@@ -77,16 +77,6 @@ static bool check_options(eval_job *job)
     return options_config(&job->computing, &job->config) && read_sigmas(job);
 }
 
-static options_result read_options(eval_job *job, int argc, char **argv)
-{
-    const char *operands[2];
-    const options_result result = options_parse(&command_eval, job, argc, argv, operands);
-    if (result != OPTIONS_RUN)
-        return result;
-    job->model = operands[0];
-    return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
-}
-
 /* ---- one image ---------------------------------------------------------------------------- */
 
 static bool out_of_memory(eval_job *job)
@@ -107,7 +97,7 @@ static bool compare(eval_job *job, figures *f, const real_plane *original, const
 static void round_to_8_bit(real_plane *p)
 {
     for (size_t i = 0; i < (size_t)p->width * p->height; i++)
-        p->values[i] = fmin(fmax(nearbyint(p->values[i]), 0), 255);
+        p->values[i] = measure_to_8_bit(p->values[i]);
 }
 
 /* The size of original must be a multiple of the scale. */
@@ -302,9 +292,13 @@ static int evaluate(eval_job *job)
 static int run(int argc, char **argv)
 {
     eval_job job = {0};
-    const options_result result = read_options(&job, argc, argv);
+    const char *operands[2];
+    const options_result result = options_parse(&command_eval, &job, argc, argv, operands);
     if (result != OPTIONS_RUN)
         return result;
+    job.model = operands[0];
+    if (!check_options(&job))
+        return EXIT_USAGE;
     if (!strcmp(job.model, "bicubic"))
         return evaluate(&job);
     model_source source;
