@@ -58,7 +58,7 @@ static bool write_halves(const enhance_settings *s, const test_run *t)
     AVPacket *png = NULL;
     if (before) {
         frame_convert_halves(before, after);
-        png = frame_convert_encode(after, FRAME_CONVERT_PNG, &error);
+        png = frame_convert_encode(after, PICTURE_PNG, &error);
     }
     if (!png)
         cli_fail_of(&error);
