@@ -82,6 +82,9 @@ static bool holds_id(const AVOutputFormat *format, enum AVCodecID codec)
 {
     if (container_is(format, (const char *const[]){"mpegts", "rtp_mpegts", "hls", "rtsp", NULL}))
         return holds_in_transport(codec);
+    /* QuickTime's writer reports these as supported, but refuses them. */
+    if (!strcmp(format->name, "mov") && (codec == AV_CODEC_ID_FLAC || codec == AV_CODEC_ID_OPUS))
+        return false;
     return avformat_query_codec(format, codec, FF_COMPLIANCE_EXPERIMENTAL) == 1;
 }
 
