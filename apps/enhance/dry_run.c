@@ -352,8 +352,6 @@ static void print_speed(const cJSON *speed)
                expected == 1 ? "" : "s", s / 3600, s / 60 % 60, s % 60);
 }
 
-enum { MANY_TIMES = 4 }; /* a result so much larger than its input surprises */
-
 /* bytes 0: unknown */
 static void print_size(const cJSON *plan, double bytes)
 {
@@ -367,7 +365,7 @@ static void print_size(const cJSON *plan, double bytes)
         printf("size: about %s, scaled up from %.0f encoded frames; may be off by a third\n", text,
                measured);
     const double in = json_number(json_get(plan, "input"), "bytes");
-    if (in > 0 && bytes >= MANY_TIMES * in)
+    if (in > 0 && bytes >= ENHANCE_MANY_TIMES * in)
         printf("      %.0f times the input\n", bytes / in);
 }
 
