@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "apps/bench/bench_layers.h"
 #include "apps/bench/chip_steps.h"
@@ -12,17 +11,11 @@
 #include "engine/model_format.h"
 #include "engine/mona_ascend.h"
 #include "apps/cli/options.h"
+#include "apps/devices/machine.h"
 #include "apps/devices/peak.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/bench/recompile.h"
 #include "apps/cli/json_read.h"
-
-/* The largest resident size of this process so far. */
-static size_t resident_bytes(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) ? 0 : (size_t)usage.ru_maxrss * 1024;
-}
 
 static void add_work(cJSON *result, const bench_model_job *job, const mona_plan *plan,
                      const peak *limit)
@@ -46,7 +39,7 @@ static bool fill(cJSON *result, const bench_model_job *job, bench_session *sessi
                  const samples *s)
 {
     enum { CHIP_FRAMES = 50 };
-    const size_t resident = resident_bytes(); /* before the peak's copies add to it */
+    const double resident = machine_peak_bytes(); /* before the peak's copies add to it */
     result_describe(result, "model", job->name, job->config->device, session->bound.plan);
     if (!result_add_samples(result, s, job->percentile))
         return false;
@@ -62,7 +55,7 @@ static bool fill(cJSON *result, const bench_model_job *job, bench_session *sessi
         return false;
     cJSON_AddNumberToObject(result, "arena_bytes",
                             (double)mona_plan_arena_bytes(session->bound.plan));
-    cJSON_AddNumberToObject(result, "rss_bytes", (double)resident);
+    cJSON_AddNumberToObject(result, "rss_bytes", resident);
     result_add_crc(result, "model_crc32", job->model->header->crc32);
     result_add_crc(result, "input_crc32", bench_planes_input_crc(&session->planes));
     result_add_crc(result, "output_crc32", bench_planes_output_crc(&session->planes));
