@@ -85,6 +85,9 @@ static inline const char *enhance_network(const enhance_settings *s, unsigned st
     return row->network ? row->network(&s->stage, stage) : row->name;
 }
 
+/* A result so many times larger than its input surprises people, so it is mentioned. */
+enum { ENHANCE_MANY_TIMES = 4 };
+
 /* File to file; stage.still: a still picture to a PNG, JPEG or WebP. The output appears under its name
  * only when it is complete. */
 bool enhance_run(const enhance_settings *settings, enhance_report *report, pipeline_error *error);

@@ -248,11 +248,11 @@ static bool run_threads(video *v, pipeline_error *error)
 /* That a video has several times the bytes it had surprises. */
 static void tell_bytes(const video *v)
 {
-    enum { MANY_BYTES = 1000000, MANY_TIMES = 4 };
+    enum { MANY_BYTES = 1000000 };
     const encoder_choice *c = &v->out_settings.encoder.choice;
     const double in = (double)v->in.video_bytes, out = (double)v->out.bytes;
     if (c->codec && c->codec->quality && !c->match_bitrate && !v->settings->input.live &&
-        !v->report->resumed && out >= MANY_BYTES && out >= MANY_TIMES * in)
+        !v->report->resumed && out >= MANY_BYTES && out >= ENHANCE_MANY_TIMES * in)
         pipeline_note(&v->settings->notes,
                       "%s: the video has %.0f times as many bytes as in %s; a --crf above %g makes "
                       "it smaller, --match-bitrate keeps the bit rate",

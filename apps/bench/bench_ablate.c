@@ -158,12 +158,11 @@ static bool open_variants(ablation *a)
     return true;
 }
 
-static bool run_variant(const ablation *a, variant *v, bool counts)
+static bool run_variant(variant *v, bool counts)
 {
     const unsigned frames = v->slots ? FRAMES_IN_TRANSFER : 1;
     const uint64_t start = clock_ns();
-    if (!(v->slots ? bench_transfer_run(&v->transfer, frames)
-                   : bench_session_run(&v->session, a->job->name)))
+    if (!(v->slots ? bench_transfer_run(&v->transfer, frames) : bench_session_run(&v->session)))
         return false;
     return !counts || samples_add(&v->times, 1e-6 * (double)(clock_ns() - start) / frames);
 }
@@ -187,7 +186,7 @@ static bool run_turns(ablation *a, telemetry_log *sensors)
     const uint64_t start = clock_ns();
     for (long turn = -WARM_UP; turn < max; turn++) {
         for (unsigned i = 0; i < a->count; i++)
-            if (!run_variant(a, &a->variants[i], turn >= 0))
+            if (!run_variant(&a->variants[i], turn >= 0))
                 return false;
         telemetry_log_look(sensors);
         if (turn == -WARM_UP && !same_output(a))

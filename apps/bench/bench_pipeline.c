@@ -3,11 +3,9 @@
  * and is removed. */
 #include "apps/bench/bench_pipeline.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <libavutil/log.h>
 
@@ -42,19 +40,11 @@ typedef struct run {
     watched_model watched[WATCHED_MAX];
     unsigned watched_count;
     double ms_per_tick;
-    machine_moment before, after;
-    telemetry_log sensors; /* read in the encoder's thread */
+    samples times; /* of frames; the sensors are read in the encoder's thread */
 } run;
 
 /* ---- the probe --------------------------------------------------------------------------------
  */
-
-static void sleep_until(uint64_t ns)
-{
-    const struct timespec until = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-        ;
-}
 
 /* A source with a given pace has frame n after n periods, whether the pipeline is ready for it or
  * not. */
@@ -72,7 +62,7 @@ static bool arrive(void *context, uint64_t frame)
         r->start = at;
     if (r->period_ns > 0) {
         at = r->start + (uint64_t)((double)frame * r->period_ns);
-        sleep_until(at);
+        clock_sleep_until(at);
     }
     r->marks.arrival[frame] = at;
     return true;
@@ -98,7 +88,7 @@ static void mark(void *context, uint64_t frame, unsigned step, bool end)
     step_mark *m = pipeline_mark(&r->marks, frame, step);
     *(end ? &m->end : &m->begin) = clock_ns();
     if (end && step == r->marks.steps - 1)
-        telemetry_log_look(&r->sensors);
+        telemetry_log_look(&r->times.sensors);
 }
 
 bool bench_pipeline_synthetic(const bench_pipeline_job *job)
@@ -122,11 +112,11 @@ static bool play(run *r, enhance_report *report)
     settings.probe = &probe;
     av_log_set_level(AV_LOG_QUIET);
     const uint64_t ticks = machine_ticks(), start = clock_ns();
-    r->before = machine_now();
-    telemetry_log_open(&r->sensors, settings.stage.device);
+    r->times.before = machine_now();
+    telemetry_log_open(&r->times.sensors, settings.stage.device);
     const bool good = enhance_run(&settings, report, &error);
-    telemetry_log_end(&r->sensors);
-    r->after = machine_now();
+    telemetry_log_end(&r->times.sensors);
+    r->times.after = machine_now();
     r->ms_per_tick = 1e-6 * (double)(clock_ns() - start) / (double)(machine_ticks() - ticks);
     return good || !cli_fail_of(&error);
 }
@@ -193,26 +183,22 @@ static cJSON *conclude(run *r, const enhance_report *report)
                  job->enhance->input.path, m->first, m->count);
         return NULL;
     }
-    samples s = {.warm_up = m->first,
-                 .settled = true,
-                 .before = r->before,
-                 .after = r->after,
-                 .sensors = r->sensors};
+    r->times.warm_up = m->first;
+    r->times.settled = true;
     const double period_ms = 1e-6 * r->period_ns;
     cJSON *result = cJSON_CreateObject();
     bool done = true;
     for (size_t f = m->first; f < m->count && done; f++)
-        done = samples_add(&s, pipeline_frame_ms(m, f));
+        done = samples_add(&r->times, pipeline_frame_ms(m, f));
     bench_pipeline_describe(result, "pipeline", job->enhance, report);
     result_add_number(result, "source_fps", job->fps);
     cJSON_AddNumberToObject(result, "engine_bytes", (double)report->engine_bytes);
     cJSON_AddNumberToObject(result, "frame_bytes", (double)report->frame_bytes);
     done =
-        done && result_add_samples(result, &s, job->percentile) &&
+        done && result_add_samples(result, &r->times, job->percentile) &&
         pipeline_marks_add(result, m, period_ms, job->budget_ms > 0 ? job->budget_ms : period_ms) &&
         (!job->layers || add_layers(result, r));
     cJSON_AddItemToObject(result, "provenance", provenance());
-    samples_free(&s);
     return result_if(done, result);
 }
 
@@ -247,6 +233,7 @@ cJSON *bench_pipeline(const bench_pipeline_job *job)
     bench_clip_close(&r.clip);
     for (unsigned i = 0; i < r.watched_count; i++)
         layer_log_close(&r.watched[i].log);
+    samples_free(&r.times);
     pipeline_marks_close(&r.marks);
     return result;
 }

@@ -29,8 +29,7 @@ bool bench_planes_open(bench_planes *p, const mona_device *device, const mona_pl
                        const mona_model *model)
 {
     bool ok = true;
-    *p = (bench_planes){.plan = plan,
-                        .input_count = mona_model_input_count(model),
+    *p = (bench_planes){.input_count = mona_model_input_count(model),
                         .output_count = mona_model_output_count(model)};
     for (unsigned i = 0; ok && i < p->input_count; i++)
         ok = make(p, i, device, mona_plan_input(plan, i), &p->inputs[i]);

@@ -10,7 +10,6 @@
 #include "pipeline/stages/frame_memory.h"
 
 typedef struct bench_planes {
-    const mona_plan *plan;
     unsigned input_count, output_count;
     mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
     frame_memory memory[2 * MONA_MAX_IO]; /* for inputs; from MONA_MAX_IO on, for outputs */

@@ -53,7 +53,7 @@ static bool keep_going(const group *g, const stream *s)
 static bool run_frame(stream *s, uint64_t begin)
 {
     const uint64_t turn = clock_ns();
-    return bench_session_run(&s->session, s->group->job->name) &&
+    return bench_session_run(&s->session) &&
            samples_add(&s->times, 1e-6 * (double)(clock_ns() - begin)) &&
            samples_add(&s->waits, 1e-6 * (double)(turn - begin));
 }
@@ -65,7 +65,7 @@ static void *run_stream(void *argument)
     stream *s = argument;
     group *g = s->group;
     for (int i = 0; i < WARM_UP && !s->failed; i++)
-        s->failed = !bench_session_run(&s->session, g->job->name);
+        s->failed = !bench_session_run(&s->session);
     uint64_t ticket = fair_queue_draw(&g->turns), begin = 0;
     atomic_fetch_add(&g->ready, 1);
     for (bool more = true; more;) {
@@ -116,7 +116,7 @@ static bool open_streams(group *g)
         stream *s = &g->streams[i];
         s->group = g;
         if (!bench_session_open(&s->session, g->job->name, g->job->model, &config) ||
-            !bench_session_run(&s->session, g->job->name))
+            !bench_session_run(&s->session))
             return false;
         config.shared = g->streams[0].session.bound.session;
         before = i ? before : resident_now();

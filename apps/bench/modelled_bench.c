@@ -61,7 +61,7 @@ static bool take_sample(modelled_sample *s, const char *name, const mona_model *
         mona_session_observe(run.bound.session, npu_trace_record, t);
     if (done)
         mona_session_set_costs(run.bound.session, &s->costs);
-    done = done && bench_session_run(&run, name);
+    done = done && bench_session_run(&run);
     if (done) {
         collect(s, &run);
         s->crc = bench_planes_output_crc(&run.planes);

@@ -32,23 +32,36 @@ void cli_keep_failures(pipeline_error *error)
     kept = error;
 }
 
-int cli_fail(int status, const char *format, ...)
+static void tell(bool misuse, const char *format, va_list arguments)
 {
-    va_list arguments;
-    va_start(arguments, format);
     if (kept) {
         if (!kept->text[0])
             vsnprintf(kept->text, sizeof kept->text, format, arguments);
-        va_end(arguments);
-        return status;
+        return;
     }
-    if (status == EXIT_USAGE)
+    if (misuse)
         misused = true;
     fputs("mona: ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
+}
+
+int cli_fail(int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tell(status == EXIT_USAGE, format, arguments);
     va_end(arguments);
     return status;
+}
+
+bool cli_misuse(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tell(true, format, arguments);
+    va_end(arguments);
+    return false;
 }
 
 int cli_fail_of(const pipeline_error *error)
@@ -324,8 +337,7 @@ bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *h
     if (sscanf(text, "%5ux%5u%c", width, height, &rest) == 2 && *width && *height &&
         *width <= limit && *height <= limit)
         return true;
-    return !cli_fail(EXIT_USAGE, "--size: expected WIDTHxHEIGHT, each from 1 to %u, found '%s'",
-                     limit, text);
+    return cli_misuse("--size: expected WIDTHxHEIGHT, each from 1 to %u, found '%s'", limit, text);
 }
 
 /* "auto" takes the first that answers. */

@@ -25,11 +25,15 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 /* Prints "mona: ..." and a newline on stderr; returns status. */
 int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same for a command line that is wrong; returns false. */
+bool cli_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Prints the line of an error; returns EXIT_USAGE where it says that an option is wrong, else
  * EXIT_FAILED. */
 int cli_fail_of(const pipeline_error *error);
 
-/* Whether a line was printed with the status EXIT_USAGE: that is how mona then ends if it fails. */
+/* Whether a line was printed with the status EXIT_USAGE or by cli_misuse: that is how mona then ends
+ * if it fails. */
 bool cli_misused(void);
 
 /* From now on, cli_fail in this thread writes the first line here instead of printing it; NULL: it

@@ -25,7 +25,7 @@ static AVPacket *picture_of(const AVFrame *frame, const compare_side *b, pipelin
 {
     AVFrame *rgb = frame_convert(frame, b->width, b->height, AV_PIX_FMT_RGB24, error);
     AVPacket *packet = rgb && orientation_turn(rgb, b->turn, error)
-                           ? frame_convert_encode(rgb, FRAME_CONVERT_JPEG, error)
+                           ? frame_convert_encode(rgb, PICTURE_JPEG, error)
                            : NULL;
     av_frame_free(&rgb);
     return packet;

@@ -20,10 +20,10 @@ static bool parse_channels(const char *option, const char *text, double min, flo
         at = end + 1;
     }
     if (!good || more || count == 2)
-        return !cli_fail(EXIT_USAGE,
-                         "%s: expected one number or three with commas between, each from %.16g to "
-                         "1000000, found '%s'",
-                         option, min, text);
+        return cli_misuse(
+            "%s: expected one number or three with commas between, each from %.16g to "
+            "1000000, found '%s'",
+            option, min, text);
     for (int i = count; i < 3; i++)
         numbers[i] = numbers[0];
     return true;

@@ -55,8 +55,7 @@ static bool parse_type(const char *option, const char *text, bool *has, mona_typ
             *type = (mona_type)t;
             return true;
         }
-    return !text ||
-           !cli_fail(EXIT_USAGE, "%s: expected u8, s8, f16 or u16, found '%s'", option, text);
+    return !text || cli_misuse("%s: expected u8, s8, f16 or u16, found '%s'", option, text);
 }
 
 static bool read_fusion(compile_job *job)
@@ -102,10 +101,9 @@ static bool read_feed(compile_job *job)
     if (!job->feed.normalised)
         return true;
     if (o->has_input_type && (o->input_type == MONA_U8 || o->input_type == MONA_U16))
-        return !cli_fail(EXIT_USAGE,
-                         "--input-type %s cannot hold numbers below 0, which --mean and "
-                         "--deviation produce: expected f16 or s8",
-                         job->input_type);
+        return cli_misuse("--input-type %s cannot hold numbers below 0, which --mean and "
+                          "--deviation produce: expected f16 or s8",
+                          job->input_type);
     if (!o->has_input_type)
         take_floats(job);
     return true;
@@ -120,17 +118,15 @@ static bool emits_c(const compile_job *job)
 static bool check_compiled(const compile_job *job)
 {
     if (!job->target)
-        return !cli_fail(
-            EXIT_USAGE,
+        return cli_misuse(
             "%s is compiled already: expected an ONNX model; or --target, to add plans "
             "and programs to this one, or to write it as C (--emit c)",
             job->input);
     if (job->request.precision || job->calibrate.count || job->fusion || job->report || job->name ||
         job->dims.count || job->any_size)
-        return !cli_fail(EXIT_USAGE,
-                         "%s is compiled already: expected only --target, --size, --emit and "
-                         "--output",
-                         job->input);
+        return cli_misuse("%s is compiled already: expected only --target, --size, --emit and "
+                          "--output",
+                          job->input);
     return true;
 }
 
@@ -139,27 +135,24 @@ static bool check_emit(const compile_job *job)
     if (!emits_c(job))
         return true;
     if (job->sizes.count > 1)
-        return !cli_fail(EXIT_USAGE, "--emit c works for one size: expected one --size");
+        return cli_misuse("--emit c works for one size: expected one --size");
     if (!job->target || !cpu_target_find(job->target))
-        return !cli_fail(EXIT_USAGE, "--emit c: expected --target %s, found %s", CPU_TARGETS,
-                         job->target ? job->target : "none");
+        return cli_misuse("--emit c: expected --target %s, found %s", CPU_TARGETS,
+                          job->target ? job->target : "none");
     return emit_source_check(job->output);
 }
 
 static bool check_om(const compile_job *job)
 {
     if (job->compiled || !ends_in(job->input, ".onnx"))
-        return !cli_fail(EXIT_USAGE, "--target %s: expected an ONNX model, found %s", om_target,
-                         job->input);
+        return cli_misuse("--target %s: expected an ONNX model, found %s", om_target, job->input);
     if (!ends_in(job->output, ".om"))
-        return !cli_fail(EXIT_USAGE, "--target %s: expected -o OUT.om, found %s", om_target,
-                         job->output);
+        return cli_misuse("--target %s: expected -o OUT.om, found %s", om_target, job->output);
     if (job->request.precision || job->calibrate.count || job->fusion || job->report || job->name ||
         job->input_type || job->output_type)
-        return !cli_fail(EXIT_USAGE,
-                         "--target %s: atc compiles the model: expected only --size, --dim, "
-                         "--input-range and --output",
-                         om_target);
+        return cli_misuse("--target %s: atc compiles the model: expected only --size, --dim, "
+                          "--input-range and --output",
+                          om_target);
     return true;
 }
 
@@ -171,7 +164,7 @@ static bool check_options(compile_job *job)
     r->target =
         job->target && !strcmp(job->target, "ascend310") ? job->target : mona_device_host.name;
     if (!job->output)
-        return !cli_fail(EXIT_USAGE, "expected an output: -o OUT.mona");
+        return cli_misuse("expected an output: -o OUT.mona");
     if (!check_emit(job))
         return false;
     if (job->target && !strcmp(job->target, om_target))
@@ -181,15 +174,14 @@ static bool check_options(compile_job *job)
     if (!r->precision)
         r->precision = job->calibrate.count ? "int8" : "fp16";
     if (!job->calibrate.count && !strcmp(r->precision, "auto"))
-        return !cli_fail(EXIT_USAGE,
-                         "--precision auto needs calibration images: expected --calibrate");
+        return cli_misuse("--precision auto needs calibration images: expected --calibrate");
     if (r->max_drop && strcmp(r->precision, "auto"))
-        return !cli_fail(EXIT_USAGE, "--max-drop works only with --precision auto");
+        return cli_misuse("--max-drop works only with --precision auto");
     if (job->learn && !strcmp(r->precision, "fp16"))
-        return !cli_fail(EXIT_USAGE, "--learn-rounding works only with --precision int8 or auto");
+        return cli_misuse("--learn-rounding works only with --precision int8 or auto");
     if ((job->equalise || job->learn) && job->sizes.count > 1)
-        return !cli_fail(EXIT_USAGE, "%s works for one size only: expected one --size",
-                         job->equalise ? "--equalise" : "--learn-rounding");
+        return cli_misuse("%s works for one size only: expected one --size",
+                          job->equalise ? "--equalise" : "--learn-rounding");
     r->name = job->input;
     o->ranges = range_rule_of(job->ranges);
     o->correct_bias = !job->plain_bias;

@@ -33,20 +33,18 @@ typedef struct inspect_job {
 static bool check_options(const inspect_job *job, bool onnx, bool om)
 {
     if (job->firmware && !job->computing.size)
-        return !cli_fail(EXIT_USAGE, "--firmware: expected --size WxH too");
+        return cli_misuse("--firmware: expected --size WxH too");
     if ((onnx || om) && job->firmware)
-        return !cli_fail(EXIT_USAGE,
-                         "--firmware is for .mona models; found %s: mona compile makes one of it",
-                         job->model);
+        return cli_misuse("--firmware is for .mona models; found %s: mona compile makes one of it",
+                          job->model);
     if ((onnx || om) && job->computing.size)
-        return !cli_fail(EXIT_USAGE, "--size is for .mona models; found %s", job->model);
+        return cli_misuse("--size is for .mona models; found %s", job->model);
     if (om && job->dot)
-        return !cli_fail(EXIT_USAGE, "--dot is for .mona and .onnx models; found %s", job->model);
+        return cli_misuse("--dot is for .mona and .onnx models; found %s", job->model);
     if ((job->program || job->kernel) &&
         (onnx || om || job->json || job->dot || job->computing.size))
-        return !cli_fail(EXIT_USAGE,
-                         "--program and --kernel print the programs of a .mona model, and nothing "
-                         "else: expected no other option");
+        return cli_misuse("--program and --kernel print the programs of a .mona model, and nothing "
+                          "else: expected no other option");
     return true;
 }
 

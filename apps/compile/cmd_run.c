@@ -25,15 +25,14 @@ static bool check_options(run_job *job)
 {
     const bool onnx = ends_in(job->model, ".onnx");
     if (job->precision && strcmp(job->precision, "fp16"))
-        return !cli_fail(EXIT_USAGE,
-                         "--precision: expected fp16, found '%s'; int8 needs "
-                         "calibration: mona compile",
-                         job->precision);
+        return cli_misuse("--precision: expected fp16, found '%s'; int8 needs "
+                          "calibration: mona compile",
+                          job->precision);
     if ((job->precision || job->reference) && !onnx)
-        return !cli_fail(EXIT_USAGE, "%s is for .onnx models; found %s",
-                         job->reference ? "--reference" : "--precision", job->model);
+        return cli_misuse("%s is for .onnx models; found %s",
+                          job->reference ? "--reference" : "--precision", job->model);
     if (!job->inputs.count || !job->outputs.count)
-        return !cli_fail(EXIT_USAGE, "expected arrays: -i IN.npy and -o OUT.npy");
+        return cli_misuse("expected arrays: -i IN.npy and -o OUT.npy");
     return options_config(&job->computing, &job->config);
 }
 
@@ -42,9 +41,8 @@ static bool read_inputs(const run_job *job, unsigned wanted_in, unsigned wanted_
                         const array_sides *sides, input_array *inputs)
 {
     if (job->inputs.count != wanted_in || job->outputs.count != wanted_out)
-        return !cli_fail(EXIT_USAGE,
-                         "%s takes %u inputs and gives %u outputs; found %zu -i and %zu -o",
-                         job->model, wanted_in, wanted_out, job->inputs.count, job->outputs.count);
+        return cli_misuse("%s takes %u inputs and gives %u outputs; found %zu -i and %zu -o",
+                          job->model, wanted_in, wanted_out, job->inputs.count, job->outputs.count);
     for (unsigned i = 0; i < wanted_in; i++)
         if (!array_read(&inputs[i], job->inputs.items[i], sides[i].channels ? &sides[i] : NULL))
             return false;

@@ -29,10 +29,9 @@ bool emit_source_check(const char *output)
 {
     char name[MAX_NAME];
     return name_of(output, name) ||
-           !cli_fail(EXIT_USAGE,
-                     "--emit c: expected -o NAME.c, with a name of lower-case letters, digits and "
-                     "underscores that begins with no digit, found %s",
-                     output);
+           cli_misuse("--emit c: expected -o NAME.c, with a name of lower-case letters, digits and "
+                      "underscores that begins with no digit, found %s",
+                      output);
 }
 
 bool emit_source(const char *model_name, const mona_model *model, const char *output,

@@ -43,7 +43,7 @@ bool firmware_budget(cJSON *document, const char *name, const mona_model *model,
     while (i < CPUS && strcmp(cpus[i].cpu, cpu))
         i++;
     if (i == CPUS)
-        return !cli_fail(EXIT_USAGE, "--firmware: expected %s, found %s", FIRMWARE_CPUS, cpu);
+        return cli_misuse("--firmware: expected %s, found %s", FIRMWARE_CPUS, cpu);
     const emit_c_request request = {.target = cpus[i].target, .name = "net", .size = size};
     format_error error = {0};
     emit_c_needs n;

@@ -19,7 +19,7 @@ static bool parse_dim(const char *item, char *text, onnx_dim *dim)
     char *end = NULL;
     const long size = equals ? strtol(equals + 1, &end, 10) : 0;
     if (!length || length >= MAX_NAME || *end || size < 1 || size > TENSOR_MAX_COUNT)
-        return !cli_fail(EXIT_USAGE, "--dim: expected NAME=N with N from 1, found '%s'", item);
+        return cli_misuse("--dim: expected NAME=N with N from 1, found '%s'", item);
     memcpy(text, item, length);
     text[length] = 0;
     *dim = (onnx_dim){text, size};
@@ -79,8 +79,8 @@ static bool check_dims(const onnx_graph *model, const char *path, const onnx_rea
         if (has_dim(model, name, &s))
             continue;
         list_dims(model, names, sizeof names);
-        return !cli_fail(EXIT_USAGE, "%s: --dim: no dimension of an input is called '%s'; %s%s",
-                         path, name, names, suggest_text(&s, text, sizeof text));
+        return cli_misuse("%s: --dim: no dimension of an input is called '%s'; %s%s", path, name,
+                          names, suggest_text(&s, text, sizeof text));
     }
     return true;
 }

@@ -34,8 +34,7 @@ static bool read_max_drop(const char *text, accuracy_loss_unit *unit, double *ma
             *unit = (accuracy_loss_unit)u;
             return true;
         }
-    return !cli_fail(EXIT_USAGE, "--max-drop: expected a loss such as 0.1dB or 1%%, found '%s'",
-                     text);
+    return cli_misuse("--max-drop: expected a loss such as 0.1dB or 1%%, found '%s'", text);
 }
 
 static bool pin(const precision_request *r, compiler *model, const compiler_options *options)
@@ -47,8 +46,7 @@ static bool pin(const precision_request *r, compiler *model, const compiler_opti
         const bool int8 = sign && !strcmp(sign, "=int8");
         if (!sign || (!int8 && strcmp(sign, "=fp16")) || sign == text ||
             (size_t)(sign - text) >= sizeof name)
-            return !cli_fail(EXIT_USAGE, "--pin: expected LAYER=fp16 or LAYER=int8, found '%s'",
-                             text);
+            return cli_misuse("--pin: expected LAYER=fp16 or LAYER=int8, found '%s'", text);
         memcpy(name, text, (size_t)(sign - text));
         name[sign - text] = 0;
         if (!compiler_pin(model, options, name, int8, &error))

@@ -60,6 +60,12 @@ void machine_describe(machine *m)
         m->load = -1;
 }
 
+double machine_peak_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : 1024.0 * (double)usage.ru_maxrss;
+}
+
 /* ---- what else it does ------------------------------------------------------------------------
  */
 

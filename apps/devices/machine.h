@@ -17,6 +17,9 @@ typedef struct machine {
 
 void machine_describe(machine *m);
 
+/* The most memory that this process has had resident, in bytes; 0: unknown. */
+double machine_peak_bytes(void);
+
 /* Counters at a moment, in seconds. The difference of two moments says what happened in between. */
 typedef struct machine_moment {
     double wall;

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -16,6 +15,7 @@
 
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
+#include "apps/devices/machine.h"
 #include "engine/arith.h"
 #include "pipeline/io/container.h"
 #include "pipeline/io/input.h"
@@ -103,13 +103,6 @@ static bool write_sample(const char *path, const enhance_settings *s, uint32_t s
     return good || !cli_fail_of(&error);
 }
 
-/* The most memory that the process has had; 0: unknown. */
-static double peak_bytes(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) ? 0 : 1024.0 * (double)usage.ru_maxrss;
-}
-
 /* From now on the peak is that of what follows, which finds no memory that was freed before. Where
  * the system cannot do that, it is too high. */
 static void forget_peak(void)
@@ -145,10 +138,10 @@ static bool measure_memory(double *bytes, const enhance_settings *s, const enhan
             return false;
     }
     forget_peak();
-    const double before = peak_bytes();
+    const double before = machine_peak_bytes();
     const bool good = test_run_make(&t, &plain, suffix_of(s), 1);
-    const double taken =
-        peak_bytes() - before - (double)t.report.engine_bytes - (double)t.report.frame_bytes;
+    const double taken = machine_peak_bytes() - before - (double)t.report.engine_bytes -
+                         (double)t.report.frame_bytes;
     *bytes =
         before + taken * fmax(larger, 1) + (double)whole->engine_bytes + (double)whole->frame_bytes;
     if (still_kind(s->output) == PICTURE_WEBP)
@@ -359,8 +352,6 @@ static void print_speed(const cJSON *speed)
                expected == 1 ? "" : "s", s / 3600, s / 60 % 60, s % 60);
 }
 
-enum { MANY_TIMES = 4 }; /* a result so much larger than its input surprises */
-
 /* bytes 0: unknown */
 static void print_size(const cJSON *plan, double bytes)
 {
@@ -374,7 +365,7 @@ static void print_size(const cJSON *plan, double bytes)
         printf("size: about %s, scaled up from %.0f encoded frames; may be off by a third\n", text,
                measured);
     const double in = json_number(json_get(plan, "input"), "bytes");
-    if (in > 0 && bytes >= MANY_TIMES * in)
+    if (in > 0 && bytes >= ENHANCE_MANY_TIMES * in)
         printf("      %.0f times the input\n", bytes / in);
 }
 
@@ -425,7 +416,7 @@ bool dry_run(const enhance_settings *settings, bool json)
     good = good &&
            (sampled ? measure_sample(&t, settings, &head, &process) : measure(&t, settings, &f));
     cJSON *plan =
-        good ? plan_of(settings, &t, &f, sampled, sampled ? process : peak_bytes()) : NULL;
+        good ? plan_of(settings, &t, &f, sampled, sampled ? process : machine_peak_bytes()) : NULL;
     if (json && good)
         good = json_print(plan) == EXIT_SUCCESS;
     else if (plan)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "mona.h"
-#include "apps/cli/options.h"
+#include "apps/cli/commands.h"
 #include "pipeline/image/frame_convert.h"
 #include "apps/compare/report.h"
 #include "apps/enhance/stage_models.h"
@@ -58,7 +58,7 @@ static bool write_halves(const enhance_settings *s, const test_run *t)
     AVPacket *png = NULL;
     if (before) {
         frame_convert_halves(before, after);
-        png = frame_convert_encode(after, FRAME_CONVERT_PNG, &error);
+        png = frame_convert_encode(after, PICTURE_PNG, &error);
     }
     if (!png)
         cli_fail_of(&error);
@@ -71,10 +71,9 @@ static bool write_halves(const enhance_settings *s, const test_run *t)
 
 bool preview_write(const enhance_settings *settings)
 {
-    const size_t length = strlen(settings->output);
     enhance_settings s = *settings;
     test_run t;
-    if (length < 4 || strcmp(settings->output + length - 4, ".png"))
+    if (!ends_in(settings->output, ".png"))
         return cli_fail(0, "%s: expected a name that ends in .png for a preview", settings->output);
     /* The trial's container, .mkv, can hold the picture whatever the output's container is. */
     s.format = NULL;

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
 
 #include "apps/cli/json_output.h"
+#include "apps/devices/machine.h"
 #include "apps/enhance/enhance_options.h"
 #include "apps/enhance/enhance_stats.h"
 #include "pipeline/clock.h"
@@ -372,13 +372,6 @@ static void summarise_damage(const enhance_report *r)
                 r->clock_jumps, s_of(r->clock_jumps));
 }
 
-/* The largest resident size of this process so far, in MiB. */
-static double resident(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss / 1024;
-}
-
 static void summarise_live(const enhance_report *r)
 {
     fprintf(stderr,
@@ -407,7 +400,7 @@ static void summarise_json(const progress *p, const char *output, const enhance_
     cJSON_AddNumberToObject(event, "seconds", now() - p->began);
     cJSON_AddNumberToObject(event, "fps", frames_per_second(p, r));
     cJSON_AddNumberToObject(event, "first_frame_ms", 1e3 * (p->first - p->started));
-    cJSON_AddNumberToObject(event, "resident_mib", resident());
+    cJSON_AddNumberToObject(event, "resident_mib", machine_peak_bytes() / MIB);
     if (r->noise >= 0)
         cJSON_AddNumberToObject(event, "noise", (double)r->noise);
     if (r->compression > 0)
@@ -447,7 +440,8 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
             "MiB, whole process %.0f MiB%s\n",
             output, r->frames, r->frames == 1 ? "frame" : "frames", r->out_width, r->out_height,
             seconds, frames_per_second(p, r), 1e3 * (p->first - p->started),
-            (double)r->engine_bytes / MIB, (double)r->frame_bytes / MIB, resident(), noise);
+            (double)r->engine_bytes / MIB, (double)r->frame_bytes / MIB, machine_peak_bytes() / MIB,
+            noise);
     if (p->stats)
         enhance_stats_print(stderr, p, r);
 }

@@ -52,10 +52,9 @@ static bool read_sigmas(eval_job *job)
         char *end;
         const long sigma = i < MAX_SIGMAS ? strtol(job->sigma_list.items[i], &end, 10) : -1;
         if (sigma < 0 || sigma > MAX_SIGMA || end == job->sigma_list.items[i] || *end)
-            return !cli_fail(EXIT_USAGE,
-                             "--sigma: expected whole numbers from 0 to %d, at most %d of them, "
-                             "found '%s'",
-                             MAX_SIGMA, MAX_SIGMAS, job->sigma_list.items[i]);
+            return cli_misuse("--sigma: expected whole numbers from 0 to %d, at most %d of them, "
+                              "found '%s'",
+                              MAX_SIGMA, MAX_SIGMAS, job->sigma_list.items[i]);
         job->sigmas[i] = (unsigned)sigma;
     }
     return true;
@@ -65,15 +64,14 @@ static bool check_options(eval_job *job)
 {
     const bool bicubic = !strcmp(job->model, "bicubic");
     if (!job->folder)
-        return !cli_fail(EXIT_USAGE, "expected a folder of images: --set DIR");
+        return cli_misuse("expected a folder of images: --set DIR");
     if (!job->protocol)
-        return !cli_fail(EXIT_USAGE, "expected --protocol sr or --protocol denoise");
+        return cli_misuse("expected --protocol sr or --protocol denoise");
     job->denoise = !strcmp(job->protocol, "denoise");
     if ((job->scale != 0) != (bicubic && !job->denoise))
-        return !cli_fail(EXIT_USAGE,
-                         "bicubic with --protocol sr needs --scale, and nothing else takes it");
+        return cli_misuse("bicubic with --protocol sr needs --scale, and nothing else takes it");
     if (bicubic && job->denoise)
-        return !cli_fail(EXIT_USAGE, "bicubic does not denoise; name a model");
+        return cli_misuse("bicubic does not denoise; name a model");
     return options_config(&job->computing, &job->config) && read_sigmas(job);
 }
 

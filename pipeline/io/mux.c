@@ -349,11 +349,16 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
                .name = is_stdout(s->path) ? "standard output" : s->path};
     pthread_mutex_init(&m->lock, NULL);
     /* A pipe of y4m is for the frames alone. */
-    const bool drop =
-        s->drop || (is_stdout(s->path) && s->format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME);
-    if (!container_check(s->format, m->name, input, video, &s->sound, drop, s->notes, error) ||
-        (!s->shift &&
-         !container_check_starts(s->format, m->name, input, s->drop, s->notes, error)) ||
+    const bool frames = is_stdout(s->path) && s->format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME;
+    const container_contents contents = {.format = s->format,
+                                         .path = m->name,
+                                         .input = input,
+                                         .video = video,
+                                         .sound = &s->sound,
+                                         .drop = s->drop || frames,
+                                         .notes = s->notes};
+    if (!container_check(&contents, error) ||
+        (!s->shift && !container_check_starts(&contents, error)) ||
         (is_file(s->path) && !outfile_open(&m->file, s->path, s->part, s->input_path, error)))
         return false;
     avformat_alloc_output_context2(&m->format, s->format, NULL, NULL);
@@ -368,7 +373,7 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
     if (!add_chapters(m->format, input, s->shift - m->format->output_ts_offset, s->end))
         return pipeline_fail(error, "out of memory");
     metadata_support_tell_lost(m->format, m->name, s->notes);
-    container_tell_aspect(s->format, m->name, m->video->codecpar, s->notes);
+    container_tell_aspect(&contents, m->video->codecpar);
     for (unsigned i = 0; i < m->stream_count; i++)
         if (m->streams[i].encoded && m->cuts)
             m->format->avoid_negative_ts = 0;

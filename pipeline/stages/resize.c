@@ -120,7 +120,9 @@ static void weigh_around(double *weight, uint32_t *first, double position, doubl
     }
 }
 
-bool resize_axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shift,
+/* Makes `in` luma samples `out`, or the chroma samples that belong to them, of which each covers
+ * 1 << shift luma samples and lies at `site`. False: out of memory. */
+static bool axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shift,
                       chroma_position site, resize_kernel kernel)
 {
     const double n = 1u << shift, ratio = (double)in / out, place = (n - 1) * (1 + site) / 2;
@@ -141,7 +143,7 @@ bool resize_axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shi
     return complete;
 }
 
-void resize_axis_close(resize_axis *axis)
+static void axis_close(resize_axis *axis)
 {
     free(axis->first);
     free(axis->weight);
@@ -301,8 +303,8 @@ bool resizer_open(resizer *r, const frame_format *in, const frame_format *out,
         if (p == 2)
             continue;
         complete = complete &&
-                   resize_axis_open(&r->across[i], in->width, out->width, x, location.x, kernel) &&
-                   resize_axis_open(&r->down[i], in->height, out->height, y, location.y, kernel);
+                   axis_open(&r->across[i], in->width, out->width, x, location.x, kernel) &&
+                   axis_open(&r->down[i], in->height, out->height, y, location.y, kernel);
         r->bytes += axis_bytes(&r->across[i]) + axis_bytes(&r->down[i]);
     }
     return complete || pipeline_fail(error, "out of memory");
@@ -311,8 +313,8 @@ bool resizer_open(resizer *r, const frame_format *in, const frame_format *out,
 void resizer_close(resizer *r)
 {
     for (unsigned i = 0; i < RESIZE_AXES; i++) {
-        resize_axis_close(&r->across[i]);
-        resize_axis_close(&r->down[i]);
+        axis_close(&r->across[i]);
+        axis_close(&r->down[i]);
     }
     free(r->turned);
     free(r->sums);

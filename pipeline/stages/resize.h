@@ -43,14 +43,6 @@ typedef struct resize_axis {
     int16_t *weight;
 } resize_axis;
 
-/* Makes `in` luma samples `out`, or the chroma samples that belong to them, of which each
- * covers 1 << shift luma samples and lies at `site`. False: out of memory. Whether it succeeds or
- * not, resize_axis_close releases what there is. */
-bool resize_axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shift,
-                      chroma_position site, resize_kernel kernel);
-
-void resize_axis_close(resize_axis *axis);
-
 enum {
     RESIZE_LANES = 32, /* rows or columns that are filtered at a time */
     RESIZE_AXES = 3    /* of luma, of chroma, of alpha */
