@@ -156,7 +156,7 @@ static agreement compare_unseen(const compiler *model, const uint8_t *bytes, siz
         run_reference(model, &in, &out);
         assert_true(sample_run_next(&run, &in, &error));
         for (size_t c = 0; c < TEXTURES; c++)
-            errors[c] = (float)(planes_get(&run.out[0], c) - (double)out.data[c]);
+            errors[c] = (float)(planes_get(&run.planes.out[0], c) - (double)out.data[c]);
         const size_t wanted = highest_sum(out.data, NULL);
         found.right += wanted == i % TEXTURES;
         found.same += wanted == highest_sum(out.data, errors);
