@@ -286,7 +286,7 @@ check-static: all $(BUILD)/scene
 # ---- mona without video -----------------------------------------------------------------------
 # For boards that only infer: no FFmpeg, neither to build nor to run. The objects have a folder of their own, for
 # they are compiled with MONA_NO_VIDEO.
-ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_live.c %/live_source.c %/bench_clip.c %/chip_report_video.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
+ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_live.c %/live_source.c %/bench_clip.c %/pipeline_marks.c %/chip_report_video.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
     $(wildcard apps/cli/*.c $(addprefix apps/,bench/*.c bench/report/*.c compile/*.c devices/*.c plot/*.c verify/*.c))) \
     $(wildcard apps/engine_only/*.c) $(addprefix pipeline/,error.c io/disk_space.c io/outfile.c io/stop.c quality/measure.c \
     stages/frame.c stages/frame_memory.c stages/plane_roles.c stages/session_binding.c)

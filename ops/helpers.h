@@ -9,7 +9,8 @@
 
 /* In a partly filled channel block, channels beyond the last one are zero in every tensor that is
  * read several elements at a time. Operators that write element by element leave the zeros that a
- * ring holds from the beginning. */
+ * ring holds from the beginning. But they are any finite numbers in tensors with a zero other than 0
+ * (model_format.h), and in means of these. */
 
 static inline bool f16_finite(uint16_t bits)
 {

@@ -3,6 +3,7 @@
 #ifndef MONA_CLOCK_H
 #define MONA_CLOCK_H
 
+#include <errno.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -12,6 +13,14 @@ static inline uint64_t clock_ns(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Sleeps until clock_ns() has reached ns. */
+static inline void clock_sleep_until(uint64_t ns)
+{
+    const struct timespec until = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        ;
 }
 
 #endif

@@ -11,11 +11,17 @@
 #include "pipeline/image/orientation.h"
 #include "pipeline/stages/chain.h"
 #include "pipeline/io/encode.h"
-#include "pipeline/io/live.h"
+#include "pipeline/io/input.h"
 #include "pipeline/io/sound.h"
 #include "pipeline/error.h"
 #include "pipeline/stages/probe.h"
 #include "pipeline/stages/stage.h"
+
+typedef struct live_counts {
+    uint64_t arrived;    /* frames that came in */
+    uint64_t dropped;    /* of these, left out as they were too late */
+    uint64_t reconnects; /* new connections */
+} live_counts;
 
 /* The progress of a run, and what it takes. */
 typedef struct enhance_report {
@@ -28,33 +34,29 @@ typedef struct enhance_report {
     float noise; /* in the last frame, standard deviation in 8-bit steps; negative: not measured */
     float compression;          /* the last frame's, as far as it counted as noise; 0: none */
     char encoder[ENCODER_TEXT]; /* libav's encoder and its options; "": none, for pictures */
-    uint64_t lost_packets, damaged_frames, moved_frames; /* of the input so far */
-    uint64_t clock_jumps, moved_packets;                 /* joined; did not ascend; set when done */
-    /* Of a live stream, so far: frames that came in, of these left out as they were too late, new
-     * connections, and the nanoseconds from the last frame's packet in to its packet out. */
-    uint64_t arrived, dropped, reconnects, latency;
-    uint64_t undecoded; /* of those that came in; set when done */
-    double time;        /* of the last frame, in seconds from the beginning of a live stream */
+    input_faults faults;        /* of the input so far */
+    uint64_t clock_jumps, moved_packets; /* joined; did not ascend; set when done */
+    /* Of a live stream: */
+    live_counts live;   /* so far */
+    uint64_t latency;   /* nanoseconds from the last frame's packet in to its packet out */
+    uint64_t undecoded; /* of the frames that came in; set when done */
+    double time;        /* of the last frame, in seconds from the beginning */
 } enhance_report;
 
 typedef struct enhance_settings {
-    const char *input, *output; /* "-": standard input, output */
-    const char *raw, *rate;     /* of input_settings */
+    /* The input's name, its part, and how it is read. What follows from the rest of these settings
+     * is set by the run: on_chip, quantisers, no_grain, low_latency, no_audio, keeps_matrix,
+     * ends_early, chroma, photo and notes. */
+    input_settings input;
+    const char *output; /* "-": standard output */
     stage_kind kinds[CHAIN_MAX_STAGES];
     unsigned count;
     stage_settings stage;
-    unsigned decode_threads; /* 0: the decoder's own choice */
-    double start;            /* seconds to skip at the beginning */
-    double end;              /* seconds after which everything is left out; 0: no end */
-    uint64_t frames;         /* at most this many; 0: all */
-    const char *format;      /* container of the output; NULL: from its name */
-    bool resume; /* keep finished segments on disk, and continue from those found there */
+    uint64_t frames;    /* at most this many; 0: all */
+    const char *format; /* container of the output; NULL: from its name */
+    bool resume;        /* keep finished segments on disk, and continue from those found there */
     uint64_t segment_frames; /* in each; 0: a few seconds' worth */
-    bool deinterlace;        /* deinterlace interlaced frames */
-    bool double_fields;      /* into a frame for each field */
     sound_choice sound;
-    rotation rotate;       /* of the frames; AUTO: only where OUT cannot hold it */
-    bool stop_on_error;    /* fail at the first damage in the input */
     bool drop_unsupported; /* leave out what the container cannot hold, rather than fail */
     encoder_choice encoder;
     pipeline_notes notes;
@@ -65,8 +67,7 @@ typedef struct enhance_settings {
      * settings. False: the run ends, and one line was printed. May be NULL. */
     bool (*sized)(void *context, uint32_t width, uint32_t height);
     void *sized_context;
-    const live_settings *live; /* of a live stream; NULL: it is none */
-    double max_delay;          /* live: seconds that a frame may be late before it is left out */
+    double max_delay; /* of a live stream: seconds that a frame may be late before it is left out */
     /* A trial of few frames: the encoder is then given at most so many again, until it holds as many
      * as it does in a long film, so that it takes the memory that it does there. 0: not a trial. */
     uint64_t fill;
@@ -83,6 +84,9 @@ static inline const char *enhance_network(const enhance_settings *s, unsigned st
     const stage_row *row = stage_row_of(s->kinds[stage]);
     return row->network ? row->network(&s->stage, stage) : row->name;
 }
+
+/* A result so many times larger than its input surprises people, so it is mentioned. */
+enum { ENHANCE_MANY_TIMES = 4 };
 
 /* File to file; stage.still: a still picture to a PNG, JPEG or WebP. The output appears under its name
  * only when it is complete. */

@@ -40,12 +40,15 @@ static job *take_live_job(video *v)
     return j;
 }
 
+static bool succeeds(mona_status status, pipeline_error *error)
+{
+    return !status || pipeline_fail(error, "computing failed: %s", pipeline_reason(status));
+}
+
 static bool enter(video *v, job *j)
 {
-    const mona_status status = processor_enqueue(&v->processor, &j->work);
-    if (status)
-        return pipeline_fail(&v->decode_error, "computing failed: %s", pipeline_reason(status));
-    return channel_push(&v->busy, j);
+    return succeeds(processor_enqueue(&v->processor, &j->work), &v->decode_error) &&
+           channel_push(&v->busy, j);
 }
 
 static bool enter_first(video *v)
@@ -60,50 +63,59 @@ static bool enter_first(video *v)
 static bool waits(const video *v)
 {
     const enhance_settings *s = v->settings;
-    const bool in_time = s->live || s->encoder.low_latency || (s->probe && s->probe->arrive);
+    const bool in_time = s->input.live || s->encoder.low_latency || (s->probe && s->probe->arrive);
     return v->processor.stages.filled == 1 && video_jobs(v) > 1 && !in_time &&
            !output_done(&v->out);
+}
+
+/* Frames of a live stream, as far as the input knows. */
+static live_counts count_live(const video *v)
+{
+    return (live_counts){.arrived = v->in.video_packets,
+                         .dropped = v->in.skipped + v->late,
+                         .reconnects = v->in.live.reconnects};
+}
+
+/* Gives a job the decoded frame: what lies beside its samples and, of a deep one, the samples, which
+ * are needed until its result is complete. */
+static bool load(video *v, job *j, const processor_job *work)
+{
+    const AVFrame *decoded = v->in.frame;
+    const bool deep = processor_is_deep(&v->processor);
+    av_frame_unref(j->source);
+    if (!copy_properties(j->picture, decoded) || (deep && av_frame_ref(j->source, decoded) < 0))
+        return pipeline_fail(&v->decode_error, "out of memory");
+    if (!video_keeps_shape(v))
+        j->picture->sample_aspect_ratio = v->out_settings.encoder.aspect;
+    j->faults = v->in.faults;
+    j->live = count_live(v);
+    j->packet_came = v->settings->input.live ? input_arrival(&v->in) : 0;
+    j->work = *work;
+    if (deep) {
+        j->work.planes = (const uint8_t *const *)j->source->data;
+        j->work.strides = j->source->linesize;
+    }
+    return true;
 }
 
 static bool submit(video *v)
 {
     const AVFrame *decoded = v->in.frame;
-    job *j = v->settings->live ? take_live_job(v) : NULL;
-    if (v->settings->live && !j)
+    const bool live = v->settings->input.live;
+    job *j = live ? take_live_job(v) : NULL;
+    if (live && !j)
         return !atomic_load(&v->stop);
-    processor_job work = {.planes = (const uint8_t *const *)decoded->data,
-                          .strides = decoded->linesize,
-                          .error = v->in.photo.result
-                                       ? v->in.photo.image.compression
-                                       : quantiser_error(decoded, v->in.decoder->codec_id)};
-    const mona_status status = processor_fill(&v->processor, &work);
-    if (status)
-        return pipeline_fail(&v->decode_error, "computing failed: %s", pipeline_reason(status));
-
-    /* Jobs come back in the order of their frames, so this is the job of the next output slot. */
-    if (!j)
-        j = channel_pop(&v->idle);
-    if (!j)
+    const processor_job work = {.planes = (const uint8_t *const *)decoded->data,
+                                .strides = decoded->linesize,
+                                .error = v->in.photo.result
+                                             ? v->in.photo.image.compression
+                                             : quantiser_error(decoded, v->in.decoder->codec_id)};
+    if (!succeeds(processor_fill(&v->processor, &work), &v->decode_error))
         return false;
-    if (!copy_properties(j->picture, decoded))
-        return pipeline_fail(&v->decode_error, "out of memory");
-    if (!video_keeps_shape(v))
-        j->picture->sample_aspect_ratio = v->out_settings.encoder.aspect;
-    j->lost_packets = v->in.lost_packets;
-    j->damaged_frames = v->in.damaged_frames;
-    j->moved_frames = v->in.moved_frames;
-    j->packet_came = v->settings->live ? input_arrival(&v->in) : 0;
-    j->arrived = v->in.video_packets;
-    j->dropped = v->in.skipped + v->late;
-    j->reconnects = v->in.live.reconnects;
-    if (processor_is_deep(&v->processor)) {
-        av_frame_unref(j->source);
-        if (av_frame_ref(j->source, decoded) < 0)
-            return pipeline_fail(&v->decode_error, "out of memory");
-        work.planes = (const uint8_t *const *)j->source->data;
-        work.strides = j->source->linesize;
-    }
-    j->work = work;
+    /* Jobs come back in the order of their frames, so this is the job of the next output slot. */
+    j = live ? j : channel_pop(&v->idle);
+    if (!j || !load(v, j, &work))
+        return false;
     if (waits(v)) {
         v->first = j;
         return true;
@@ -172,21 +184,24 @@ static bool encode(video *v, const job *j, pipeline_error *error)
     return true;
 }
 
+/* input: as count_live said. */
+static void report_live(video *v, live_counts input)
+{
+    v->report->live = input;
+    v->report->live.dropped += v->out.unsent;
+    v->report->live.reconnects += v->out.reconnects;
+}
+
 static bool finish_job(video *v, job *j, pipeline_error *error)
 {
-    const mona_status status = processor_finish(&v->processor, &j->work);
-    if (status)
-        return pipeline_fail(error, "computing failed: %s", pipeline_reason(status));
-    v->report->lost_packets = j->lost_packets;
-    v->report->damaged_frames = j->damaged_frames;
-    v->report->moved_frames = j->moved_frames;
     const uint64_t unsent = v->out.unsent;
+    if (!succeeds(processor_finish(&v->processor, &j->work), error))
+        return false;
+    v->report->faults = j->faults;
     if (!encode(v, j, error))
         return false;
     if (j->packet_came) {
-        v->report->arrived = j->arrived;
-        v->report->dropped = j->dropped + v->out.unsent;
-        v->report->reconnects = j->reconnects + v->out.reconnects;
+        report_live(v, j->live);
         v->report->latency = clock_ns() - j->packet_came;
         v->report->time = (double)j->picture->pts * av_q2d(v->in.video->time_base);
     }
@@ -233,11 +248,11 @@ static bool run_threads(video *v, pipeline_error *error)
 /* That a video has several times the bytes it had surprises. */
 static void tell_bytes(const video *v)
 {
-    enum { MANY_BYTES = 1000000, MANY_TIMES = 4 };
+    enum { MANY_BYTES = 1000000 };
     const encoder_choice *c = &v->out_settings.encoder.choice;
     const double in = (double)v->in.video_bytes, out = (double)v->out.bytes;
-    if (c->codec && c->codec->quality && !c->match_bitrate && !v->settings->live &&
-        !v->report->resumed && out >= MANY_BYTES && out >= MANY_TIMES * in)
+    if (c->codec && c->codec->quality && !c->match_bitrate && !v->settings->input.live &&
+        !v->report->resumed && out >= MANY_BYTES && out >= ENHANCE_MANY_TIMES * in)
         pipeline_note(&v->settings->notes,
                       "%s: the video has %.0f times as many bytes as in %s; a --crf above %g makes "
                       "it smaller, --match-bitrate keeps the bit rate",
@@ -250,8 +265,51 @@ static void tell_bytes(const video *v)
 static uint64_t undecoded(const video *v)
 {
     const enhance_report *r = v->report;
-    const uint64_t told = r->frames + r->dropped;
-    return v->ends_early ? r->lost_packets : r->arrived > told ? r->arrived - told : 0;
+    const uint64_t told = r->frames + r->live.dropped;
+    return v->ends_early            ? r->faults.lost_packets
+           : r->live.arrived > told ? r->live.arrived - told
+                                    : 0;
+}
+
+static void tell_faults(const video *v)
+{
+    char text[256], gaps[64] = "";
+    const unsigned long long count = av_log_errors_count();
+    const double missing = input_missing(&v->in);
+    if (!count || v->settings->stage.still)
+        return;
+    av_log_errors_first(text, sizeof text);
+    if (missing > 0)
+        snprintf(gaps, sizeof gaps, "; %.2f s of film are missing", missing);
+    pipeline_note(&v->settings->notes, "%s: FFmpeg found %llu fault%s in the input%s: %s%s",
+                  v->in.path, count, count == 1 ? "" : "s", count == 1 ? "" : ", the first", text,
+                  gaps);
+}
+
+/* Once no frame is in the stages. */
+static void complete_report(video *v)
+{
+    enhance_report *r = v->report;
+    r->faults = v->in.faults;
+    if (v->settings->input.live) {
+        report_live(v, count_live(v));
+        r->undecoded = undecoded(v);
+    }
+    r->clock_jumps = v->in.times.jumps;
+    r->moved_packets = v->out.container.moved;
+    chain_estimate(&v->processor.stages, &r->noise, &r->compression);
+}
+
+static bool fail_empty(const video *v, pipeline_error *error)
+{
+    const input_settings *in = &v->settings->input;
+    if (in->end > 0)
+        return pipeline_fail(error, "%s: expected frames from %g s to %g s, found none", v->in.path,
+                             in->start, in->end);
+    if (in->start > 0)
+        return pipeline_fail(error, "%s: expected frames at %g s or later, found none", v->in.path,
+                             in->start);
+    return pipeline_fail(error, "%s: expected a video with frames, found none", v->in.path);
 }
 
 static bool run(video *v, pipeline_error *error)
@@ -263,42 +321,16 @@ static bool run(video *v, pipeline_error *error)
         return true;
     if (!run_threads(v, error))
         return false;
-    v->report->lost_packets = v->in.lost_packets;
-    v->report->damaged_frames = v->in.damaged_frames;
-    v->report->moved_frames = v->in.moved_frames;
-    if (av_log_errors_count() && !s->stage.still) {
-        char text[256], gaps[64] = "";
-        const unsigned long long count = av_log_errors_count();
-        const double missing = input_missing(&v->in);
-        av_log_errors_first(text, sizeof text);
-        if (missing > 0)
-            snprintf(gaps, sizeof gaps, "; %.2f s of film are missing", missing);
-        pipeline_note(&s->notes, "%s: FFmpeg found %llu fault%s in the input%s: %s%s", v->in.path,
-                      count, count == 1 ? "" : "s", count == 1 ? "" : ", the first", text, gaps);
-    }
-    if (s->live) {
-        v->report->arrived = v->in.video_packets;
-        v->report->dropped = v->in.skipped + v->late + v->out.unsent;
-        v->report->reconnects = v->in.live.reconnects + v->out.reconnects;
-        v->report->undecoded = undecoded(v);
-    }
-    v->report->clock_jumps = v->in.times.jumps;
-    v->report->moved_packets = v->out.container.moved;
-    chain_estimate(&v->processor.stages, &v->report->noise, &v->report->compression);
-    if (!v->report->frames && s->end > 0)
-        return pipeline_fail(error, "%s: expected frames from %g s to %g s, found none", v->in.path,
-                             s->start, s->end);
-    if (!v->report->frames && s->start > 0)
-        return pipeline_fail(error, "%s: expected frames at %g s or later, found none", v->in.path,
-                             s->start);
+    tell_faults(v);
+    complete_report(v);
     if (!v->report->frames)
-        return pipeline_fail(error, "%s: expected a video with frames, found none", v->in.path);
+        return fail_empty(v, error);
     if (!output_finish(&v->out, &v->memory, error) ||
         !output_fill(&v->out, v->jobs[0].picture, s->fill, error))
         return false;
     tell_bytes(v);
-    return (!v->in.broke.text[0] ||
-            pipeline_fail(error, "%s; what came before is in %s", v->in.broke.text, s->output));
+    return !v->in.broke.text[0] ||
+           pipeline_fail(error, "%s; what came before is in %s", v->in.broke.text, s->output);
 }
 
 bool enhance_run(const enhance_settings *settings, enhance_report *report, pipeline_error *error)

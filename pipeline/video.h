@@ -16,9 +16,10 @@
 typedef struct job {
     AVFrame *picture; /* the output slot's planes as a frame of libav; made once */
     processor_job work;
-    AVFrame *source; /* a deep frame itself; it is kept until it is through */
-    uint64_t lost_packets, damaged_frames, moved_frames; /* of the input so far */
-    uint64_t packet_came, arrived, dropped, reconnects;  /* of a live stream */
+    AVFrame *source;      /* a deep frame itself; it is kept until it is through */
+    input_faults faults;  /* of the input so far */
+    live_counts live;     /* as far as the input knows */
+    uint64_t packet_came; /* of a live stream; 0: it is none */
 } job;
 
 typedef struct video {

@@ -139,15 +139,15 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
                                  .bit_rate = input_bit_rate(&v->in)};
     mux_settings container = {.path = s->output,
                               .format = format,
-                              .input_path = s->input,
+                              .input_path = s->input.path,
                               .shift = v->in.start == AV_NOPTS_VALUE ? 0 : v->in.start,
                               .end = v->in.end,
                               .drop = s->drop_unsupported,
                               .sound = s->sound,
                               .flush = s->encoder.low_latency,
-                              .live = s->live,
+                              .live = s->input.live,
                               .notes = &s->notes};
-    settings.choice.live = s->live;
+    settings.choice.live = s->input.live;
     choose_codec(v, format, &settings);
     if (!open_results(v, settings.pix_fmt, pixels_frame_format(settings.pix_fmt, 1, 1).bits, stage,
                       error))
@@ -266,35 +266,32 @@ static bool open_photo(video *v, const stage_settings *stage, const input_settin
            output_open(&v->out, &v->out_settings, &v->in, error);
 }
 
+/* What is read, and how, for this output. format NULL: a picture. */
+static input_settings input_of(const enhance_settings *s, const AVOutputFormat *format)
+{
+    input_settings input = s->input;
+    input.on_chip =
+        s->stage.device == &mona_device_ascend || s->stage.device == &mona_device_ascend_om;
+    input.quantisers = s->stage.compressed;
+    input.no_grain = denoises(s);
+    input.low_latency = s->encoder.low_latency;
+    input.no_audio = s->sound.mode == SOUND_NONE;
+    input.keeps_matrix = format && container_is_quicktime(format);
+    input.ends_early = s->frames;
+    input.photo = s->stage.still ? s->output : NULL;
+    input.notes = &s->notes;
+    if (format)
+        input.chroma = picture_chroma_for(
+            (s->encoder.codec ? s->encoder.codec : codec_for(format, AV_PIX_FMT_NONE))->id);
+    return input;
+}
+
 bool video_open(video *v, pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
     const bool still = s->stage.still;
     const AVOutputFormat *format = still ? NULL : mux_format(s->output, s->format, error);
-    input_settings input = {.path = s->input,
-                            .raw = s->raw,
-                            .rate = s->rate,
-                            .start = s->start,
-                            .end = s->end,
-                            .threads = s->decode_threads,
-                            .on_chip = s->stage.device == &mona_device_ascend ||
-                                       s->stage.device == &mona_device_ascend_om,
-                            .quantisers = s->stage.compressed,
-                            .no_grain = denoises(s),
-                            .low_latency = s->encoder.low_latency,
-                            .deinterlace = s->deinterlace,
-                            .double_fields = s->double_fields,
-                            .no_audio = s->sound.mode == SOUND_NONE,
-                            .rotate = s->rotate,
-                            .keeps_matrix = format && container_holds_matrix(format),
-                            .ends_early = s->frames,
-                            .stop_on_error = s->stop_on_error,
-                            .photo = still ? s->output : NULL,
-                            .live = s->live,
-                            .notes = &s->notes};
-    if (format)
-        input.chroma = picture_chroma_for(
-            (s->encoder.codec ? s->encoder.codec : codec_for(format, AV_PIX_FMT_NONE))->id);
+    const input_settings input = input_of(s, format);
     if ((!format && !still) || !input_open(&v->in, &input, error) ||
         (still && !check_photo(v, error)) ||
         (!s->plan && input_first(&v->in, error) == INPUT_FAILED) ||

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "apps/devices/ascend_setup.h"
 #include "formats/compiler/program/record.h"
@@ -12,6 +10,7 @@
 #include "formats/file.h"
 #include "formats/mona_writer.h"
 #include "models/embedded.h"
+#include "pipeline/clock.h"
 
 bool light_fail(const char *why)
 {
@@ -89,25 +88,15 @@ bool light_run(const light *l, const uint8_t *program, size_t bytes, int runs, d
     }
     *seconds = 1e9;
     for (int k = 0; k < runs && !status; k++) {
-        struct timespec a, b;
-        clock_gettime(CLOCK_MONOTONIC, &a);
+        const uint64_t began = clock_ns();
         status = mona_session_run(session, &in, &out);
-        clock_gettime(CLOCK_MONOTONIC, &b);
-        const double t = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
+        const double t = 1e-9 * (double)(clock_ns() - began);
         *seconds = t < *seconds ? t : *seconds;
     }
     if (session)
         mona_session_close(session);
     free(arena), free(memory), free(file);
     return !status || light_fail(mona_status_text(status));
-}
-
-static const embedded_model *doubler(void)
-{
-    for (size_t i = 0; i < embedded_model_count; i++)
-        if (!strcmp(embedded_models[i].name, "bicubic_x2"))
-            return &embedded_models[i];
-    return NULL;
 }
 
 /* Bytes that are finite, as halves and as floats. */
@@ -122,7 +111,7 @@ static void make_noise(light *l)
 
 bool light_open(light *l)
 {
-    const embedded_model *e = doubler();
+    const embedded_model *e = embedded_model_find("bicubic_x2");
     uint8_t *program;
     size_t bytes;
     format_error error = {0};

@@ -13,6 +13,7 @@
 #include "apps/bench/recompile.h"
 #include "apps/bench/statistics.h"
 #include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 enum { VARIANTS_MAX = 10, TURNS = 20, TURNS_MAX = 10000, WARM_UP = 2, FRAMES_IN_TRANSFER = 4 };
 
@@ -157,12 +158,11 @@ static bool open_variants(ablation *a)
     return true;
 }
 
-static bool run_variant(const ablation *a, variant *v, bool counts)
+static bool run_variant(variant *v, bool counts)
 {
     const unsigned frames = v->slots ? FRAMES_IN_TRANSFER : 1;
     const uint64_t start = clock_ns();
-    if (!(v->slots ? bench_transfer_run(&v->transfer, frames)
-                   : bench_session_run(&v->session, a->job->name)))
+    if (!(v->slots ? bench_transfer_run(&v->transfer, frames) : bench_session_run(&v->session)))
         return false;
     return !counts || samples_add(&v->times, 1e-6 * (double)(clock_ns() - start) / frames);
 }
@@ -186,7 +186,7 @@ static bool run_turns(ablation *a, telemetry_log *sensors)
     const uint64_t start = clock_ns();
     for (long turn = -WARM_UP; turn < max; turn++) {
         for (unsigned i = 0; i < a->count; i++)
-            if (!run_variant(a, &a->variants[i], turn >= 0))
+            if (!run_variant(&a->variants[i], turn >= 0))
                 return false;
         telemetry_log_look(sensors);
         if (turn == -WARM_UP && !same_output(a))
@@ -205,7 +205,7 @@ static bool add_variant_row(cJSON *list, const variant *v, const variant *all)
         return cli_fail(0, "out of memory");
     for (size_t i = 0; i < v->times.count; i++)
         ratios[i] = v->times.ms[i] / base->times.ms[i];
-    cJSON *o = cJSON_CreateObject();
+    cJSON *o = json_add_object(list);
     cJSON_AddStringToObject(o, "without", v->name);
     cJSON_AddStringToObject(o, "how", v->how);
     cJSON_AddStringToObject(o, "against", base->name);
@@ -213,22 +213,14 @@ static bool add_variant_row(cJSON *list, const variant *v, const variant *all)
     cJSON_AddNumberToObject(o, "operators", v->model.header->op_count);
     cJSON_AddStringToObject(o, "precision", model_mostly_int8(&v->model) ? "int8" : "fp16");
     cJSON_AddNumberToObject(o, "arena_bytes", (double)mona_plan_arena_bytes(v->session.bound.plan));
-    cJSON_AddItemToArray(list, o);
     free(ratios);
     return result_add_statistics(o, v->times.ms, v->times.count);
 }
 
 static bool fill(cJSON *result, ablation *a, samples *base)
 {
-    const mona_plan *plan = a->variants[0].session.bound.plan;
-    const mona_tensor_info in = mona_plan_input(plan, 0);
-    cJSON_AddStringToObject(result, "kind", "ablation");
-    cJSON_AddStringToObject(result, "model", a->job->name);
-    cJSON_AddNumberToObject(result, "width", in.width);
-    cJSON_AddNumberToObject(result, "height", in.height);
-    cJSON_AddStringToObject(result, "device", "host");
-    cJSON_AddStringToObject(result, "isa", mona_plan_isa(plan));
-    cJSON_AddNumberToObject(result, "threads", mona_plan_threads(plan));
+    result_describe(result, "ablation", a->job->name, a->job->config->device,
+                    a->variants[0].session.bound.plan);
     if (!result_add_samples(result, base, a->job->percentile))
         return false;
     cJSON *list = cJSON_AddArrayToObject(result, "ablations");
@@ -276,10 +268,7 @@ cJSON *bench_ablate(const bench_model_job *job)
         telemetry_log_end(&sensors);
         base.sensors = sensors;
         result = cJSON_CreateObject();
-        if (!fill(result, a, &base)) {
-            cJSON_Delete(result);
-            result = NULL;
-        }
+        result = result_if(fill(result, a, &base), result);
     }
     close_variants(a);
     cJSON_Delete(a->cannot);

@@ -21,12 +21,12 @@ static uint64_t worked_ns(void)
 }
 
 /* Runs a frame. *ticks: its time; *worked: processor time. */
-static bool timed_frame(bench_session *session, const char *name, const mona_op_observer *observer,
-                        double *ticks, double *worked)
+static bool timed_frame(bench_session *session, const mona_op_observer *observer, double *ticks,
+                        double *worked)
 {
     mona_session_observe_ops(session->bound.session, observer);
     const uint64_t start = machine_ticks(), work = worked_ns();
-    const bool done = bench_session_run(session, name);
+    const bool done = bench_session_run(session);
     *worked = (double)(worked_ns() - work);
     *ticks = (double)(machine_ticks() - start);
     return done;
@@ -35,7 +35,7 @@ static bool timed_frame(bench_session *session, const char *name, const mona_op_
 /* Runs observed and plain frames alternately, with a changing order. *observed_ticks: the time of
  * all observed frames. *cost: the extra processor time of the cheapest tenth of observed frames
  * over the cheapest tenth of plain ones, since hardly anything but observing affects these. */
-static bool run_pairs(const layer_log *l, bench_session *session, const char *name, unsigned frames,
+static bool run_pairs(const layer_log *l, bench_session *session, unsigned frames,
                       double *observed_ticks, double *cost)
 {
     double *plain = malloc(2 * (size_t)frames * sizeof *plain);
@@ -47,7 +47,7 @@ static bool run_pairs(const layer_log *l, bench_session *session, const char *na
     for (unsigned i = 0; i < 2 * frames && done; i++) {
         const bool watched = (i & 1) == (i >> 1 & 1);
         double ticks;
-        done = timed_frame(session, name, watched ? &l->observer : NULL, &ticks,
+        done = timed_frame(session, watched ? &l->observer : NULL, &ticks,
                            &(watched ? observed : plain)[i / 2]);
         *observed_ticks += watched ? ticks : 0;
     }
@@ -58,15 +58,14 @@ static bool run_pairs(const layer_log *l, bench_session *session, const char *na
     return done;
 }
 
-bool bench_layers(cJSON *result, bench_session *session, const char *name, const peak *limit,
-                  unsigned frames)
+bool bench_layers(cJSON *result, bench_session *session, const peak *limit, unsigned frames)
 {
     layer_log l;
     double observed = 0, cost = 0;
     const uint64_t ticks = machine_ticks();
     const double start = machine_clock_ms();
-    const bool done = layer_log_open(&l, session->bound.plan) &&
-                      run_pairs(&l, session, name, frames, &observed, &cost);
+    const bool done =
+        layer_log_open(&l, session->bound.plan) && run_pairs(&l, session, frames, &observed, &cost);
     if (done) {
         const double rate = (machine_clock_ms() - start) / (double)(machine_ticks() - ticks);
         const double frame_ms = observed * rate / frames;

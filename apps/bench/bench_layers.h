@@ -19,8 +19,7 @@
  *                of observed frames takes than that of the others
  *
  * False, with a message. */
-bool bench_layers(cJSON *result, bench_session *session, const char *name, const peak *limit,
-                  unsigned frames);
+bool bench_layers(cJSON *result, bench_session *session, const peak *limit, unsigned frames);
 
 /* Prints nothing if the result has no layers. */
 void bench_layers_print(const cJSON *result);

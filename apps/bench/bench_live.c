@@ -47,9 +47,9 @@ static bool play(run *r, enhance_report *report)
     const live_settings live = {.stall = 5};
     pipeline_error error = {0};
     enhance_settings settings = *r->job->enhance;
-    settings.input = r->source.address;
+    settings.input.path = r->source.address;
     settings.output = r->clip.output;
-    settings.live = &live;
+    settings.input.live = &live;
     settings.encoder.low_latency = true;
     settings.progress = note;
     settings.progress_context = r;
@@ -77,9 +77,9 @@ static void describe(cJSON *result, const run *r, const enhance_report *report)
     cJSON_AddNumberToObject(result, "burst", p->burst);
     cJSON_AddNumberToObject(result, "burst_every", p->burst_every);
     result_add_number(result, "max_delay_ms", 1e3 * s->max_delay);
-    cJSON_AddNumberToObject(result, "arrived", (double)report->arrived);
+    cJSON_AddNumberToObject(result, "arrived", (double)report->live.arrived);
     cJSON_AddNumberToObject(result, "frames", (double)report->frames);
-    cJSON_AddNumberToObject(result, "dropped", (double)report->dropped);
+    cJSON_AddNumberToObject(result, "dropped", (double)report->live.dropped);
 }
 
 static cJSON *conclude(run *r, const enhance_report *report)
@@ -93,13 +93,10 @@ static cJSON *conclude(run *r, const enhance_report *report)
             ? cli_fail(0,
                        "%s: expected two frames or more after %llu of warm-up, "
                        "found %zu",
-                       r->job->enhance->input, (unsigned long long)r->first, r->latency.count)
+                       r->job->enhance->input.path, (unsigned long long)r->first, r->latency.count)
             : result_add_samples(result, &r->latency, r->job->percentile);
     cJSON_AddItemToObject(result, "provenance", provenance());
-    if (done)
-        return result;
-    cJSON_Delete(result);
-    return NULL;
+    return result_if(done, result);
 }
 
 cJSON *bench_live(const bench_pipeline_job *job, const live_pace *pace)
@@ -114,7 +111,8 @@ cJSON *bench_live(const bench_pipeline_job *job, const live_pace *pace)
     const bool synthetic = bench_pipeline_synthetic(job);
     if (bench_clip_open(&r.clip) &&
         (!synthetic || bench_clip_make(&r.clip, job->size, LOOP, LOOP, pace->fps)) &&
-        live_source_open(&r.source, synthetic ? r.clip.input : job->enhance->input, pace, count) &&
+        live_source_open(&r.source, synthetic ? r.clip.input : job->enhance->input.path, pace,
+                         count) &&
         play(&r, &report))
         result = conclude(&r, &report);
     live_source_close(&r.source);

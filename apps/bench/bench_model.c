@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/bench/bench_model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "apps/bench/bench_layers.h"
 #include "apps/bench/chip_steps.h"
@@ -11,42 +11,11 @@
 #include "engine/model_format.h"
 #include "engine/mona_ascend.h"
 #include "apps/cli/options.h"
+#include "apps/devices/machine.h"
 #include "apps/devices/peak.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/bench/recompile.h"
 #include "apps/cli/json_read.h"
-
-typedef struct run {
-    bench_session session;
-    const char *name;
-} run;
-
-static bool run_frame(void *run_)
-{
-    run *r = run_;
-    return bench_session_run(&r->session, r->name);
-}
-
-/* The largest resident size of this process so far. */
-static size_t resident_bytes(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) ? 0 : (size_t)usage.ru_maxrss * 1024;
-}
-
-static void describe(cJSON *result, const bench_model_job *job, const mona_plan *plan)
-{
-    mona_device_properties device = {.name = "host"};
-    const mona_tensor_info in = mona_plan_input(plan, 0);
-    mona_device_query(job->config->device, &device);
-    cJSON_AddStringToObject(result, "kind", "model");
-    cJSON_AddStringToObject(result, "model", job->name);
-    cJSON_AddNumberToObject(result, "width", in.width);
-    cJSON_AddNumberToObject(result, "height", in.height);
-    cJSON_AddStringToObject(result, "device", device.name);
-    cJSON_AddStringToObject(result, "isa", mona_plan_isa(plan));
-    cJSON_AddNumberToObject(result, "threads", mona_plan_threads(plan));
-}
 
 static void add_work(cJSON *result, const bench_model_job *job, const mona_plan *plan,
                      const peak *limit)
@@ -66,57 +35,46 @@ static void add_work(cJSON *result, const bench_model_job *job, const mona_plan 
     result_add_number(result, "cache_gb_per_s", 2 * limit->cache_copy_gb_per_s);
 }
 
-/* Runs enough frames to show where the time goes, within a few seconds. */
-static bool add_layers(cJSON *result, const bench_model_job *job, run *r, const peak *limit)
-{
-    const double frames = 2000 / json_number(result, "p50_ms");
-    return bench_layers(result, &r->session, job->name, limit,
-                        frames > 200 ? 200
-                        : frames < 2 ? 2
-                                     : (unsigned)frames);
-}
-
-static bool fill(cJSON *result, const bench_model_job *job, run *r, const samples *s)
+static bool fill(cJSON *result, const bench_model_job *job, bench_session *session,
+                 const samples *s)
 {
     enum { CHIP_FRAMES = 50 };
-    const size_t resident = resident_bytes(); /* before the peak's copies add to it */
-    describe(result, job, r->session.bound.plan);
+    const double resident = machine_peak_bytes(); /* before the peak's copies add to it */
+    result_describe(result, "model", job->name, job->config->device, session->bound.plan);
     if (!result_add_samples(result, s, job->percentile))
         return false;
     peak limit = {0};
-    if (!peak_measure(mona_plan_threads(r->session.bound.plan), &limit) && job->layers)
+    if (!peak_measure(mona_plan_threads(session->bound.plan), &limit) && job->layers)
         return cli_fail(0, "the peak cannot be measured: no threads or memory left");
-    add_work(result, job, r->session.bound.plan, &limit);
-    if (job->layers && !add_layers(result, job, r, &limit))
+    add_work(result, job, session->bound.plan, &limit);
+    const double frames = 2000 / json_number(result, "p50_ms"); /* of a few seconds */
+    if (job->layers && !bench_layers(result, session, &limit, (unsigned)fmax(2, fmin(frames, 200))))
         return false;
     if (job->config->device == &mona_device_ascend &&
-        !chip_steps_add(result, &r->session, job->model, CHIP_FRAMES))
+        !chip_steps_add(result, session, job->model, CHIP_FRAMES))
         return false;
     cJSON_AddNumberToObject(result, "arena_bytes",
-                            (double)mona_plan_arena_bytes(r->session.bound.plan));
-    cJSON_AddNumberToObject(result, "rss_bytes", (double)resident);
+                            (double)mona_plan_arena_bytes(session->bound.plan));
+    cJSON_AddNumberToObject(result, "rss_bytes", resident);
     result_add_crc(result, "model_crc32", job->model->header->crc32);
-    result_add_crc(result, "input_crc32", bench_planes_input_crc(&r->session.planes));
-    result_add_crc(result, "output_crc32", bench_planes_output_crc(&r->session.planes));
+    result_add_crc(result, "input_crc32", bench_planes_input_crc(&session->planes));
+    result_add_crc(result, "output_crc32", bench_planes_output_crc(&session->planes));
     cJSON_AddItemToObject(result, "provenance", provenance());
     return true;
 }
 
 cJSON *bench_model(const bench_model_job *job)
 {
-    run r = {.name = job->name};
+    bench_session session = {0};
     samples s = {0};
     cJSON *result = NULL;
-    if (bench_session_open(&r.session, job->name, job->model, job->config) &&
-        samples_take(&s, &job->how, run_frame, &r)) {
+    if (bench_session_open(&session, job->name, job->model, job->config) &&
+        bench_session_sample(&session, &job->how, &s)) {
         result = cJSON_CreateObject();
-        if (!fill(result, job, &r, &s)) {
-            cJSON_Delete(result);
-            result = NULL;
-        }
+        result = result_if(fill(result, job, &session, &s), result);
     }
     samples_free(&s);
-    bench_session_close(&r.session);
+    bench_session_close(&session);
     return result;
 }
 

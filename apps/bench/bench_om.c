@@ -192,10 +192,7 @@ static cJSON *measure(const bench_om_job *job, om_bench *b)
     cJSON *result = NULL;
     if (open_tensors(b) && samples_take(&s, &job->how, run_frame, b)) {
         result = cJSON_CreateObject();
-        if (!fill(result, job, b, &s)) {
-            cJSON_Delete(result);
-            result = NULL;
-        }
+        result = result_if(fill(result, job, b, &s), result);
     }
     samples_free(&s);
     return result;

@@ -20,9 +20,8 @@ static bool read_warm_up(const char *text, long *frames)
     *frames = strtol(text, &end, 10);
     if (end != text && !*end && *frames >= 0 && *frames <= SAMPLING_MAX)
         return true;
-    cli_fail(0, "--warmup: expected auto or a whole number from 0 to %d, found '%s'", SAMPLING_MAX,
-             text);
-    return false;
+    return cli_fail(0, "--warmup: expected auto or a whole number from 0 to %d, found '%s'",
+                    SAMPLING_MAX, text);
 }
 
 /* Reads "4" or "1..4". */

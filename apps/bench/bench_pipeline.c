@@ -3,11 +3,9 @@
  * and is removed. */
 #include "apps/bench/bench_pipeline.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <libavutil/log.h>
 
@@ -42,19 +40,11 @@ typedef struct run {
     watched_model watched[WATCHED_MAX];
     unsigned watched_count;
     double ms_per_tick;
-    machine_moment before, after;
-    telemetry_log sensors; /* read in the encoder's thread */
+    samples times; /* of frames; the sensors are read in the encoder's thread */
 } run;
 
 /* ---- the probe --------------------------------------------------------------------------------
  */
-
-static void sleep_until(uint64_t ns)
-{
-    const struct timespec until = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-        ;
-}
 
 /* A source with a given pace has frame n after n periods, whether the pipeline is ready for it or
  * not. */
@@ -72,7 +62,7 @@ static bool arrive(void *context, uint64_t frame)
         r->start = at;
     if (r->period_ns > 0) {
         at = r->start + (uint64_t)((double)frame * r->period_ns);
-        sleep_until(at);
+        clock_sleep_until(at);
     }
     r->marks.arrival[frame] = at;
     return true;
@@ -98,26 +88,16 @@ static void mark(void *context, uint64_t frame, unsigned step, bool end)
     step_mark *m = pipeline_mark(&r->marks, frame, step);
     *(end ? &m->end : &m->begin) = clock_ns();
     if (end && step == r->marks.steps - 1)
-        telemetry_log_look(&r->sensors);
+        telemetry_log_look(&r->times.sensors);
 }
 
 bool bench_pipeline_synthetic(const bench_pipeline_job *job)
 {
-    return !strcmp(job->enhance->input, "synthetic");
+    return !strcmp(job->enhance->input.path, "synthetic");
 }
 
 /* ---- running ----------------------------------------------------------------------------------
  */
-
-static void name_steps(run *r)
-{
-    pipeline_marks *m = &r->marks;
-    m->names[PROBE_DECODE] = "decode";
-    m->names[PROBE_UPLOAD] = "upload";
-    for (unsigned i = 0; i < r->job->enhance->count; i++)
-        m->names[PROBE_STAGE + i] = stage_row_of(r->job->enhance->kinds[i])->name;
-    m->names[m->steps - 1] = "encode";
-}
 
 static bool play(run *r, enhance_report *report)
 {
@@ -126,17 +106,17 @@ static bool play(run *r, enhance_report *report)
     pipeline_error error = {0};
     enhance_settings settings = *job->enhance;
     if (bench_pipeline_synthetic(job))
-        settings.input = r->clip.input;
+        settings.input.path = r->clip.input;
     settings.output = r->clip.output;
     settings.frames = r->marks.capacity;
     settings.probe = &probe;
     av_log_set_level(AV_LOG_QUIET);
     const uint64_t ticks = machine_ticks(), start = clock_ns();
-    r->before = machine_now();
-    telemetry_log_open(&r->sensors, settings.stage.device);
+    r->times.before = machine_now();
+    telemetry_log_open(&r->times.sensors, settings.stage.device);
     const bool good = enhance_run(&settings, report, &error);
-    telemetry_log_end(&r->sensors);
-    r->after = machine_now();
+    telemetry_log_end(&r->times.sensors);
+    r->times.after = machine_now();
     r->ms_per_tick = 1e-6 * (double)(clock_ns() - start) / (double)(machine_ticks() - ticks);
     return good || !cli_fail_of(&error);
 }
@@ -147,7 +127,7 @@ void bench_pipeline_describe(cJSON *result, const char *kind, const enhance_sett
     mona_device_properties device = {.name = "host", .isa = ""};
     mona_device_query(s->stage.device, &device);
     cJSON_AddStringToObject(result, "kind", kind);
-    cJSON_AddStringToObject(result, "clip", s->input);
+    cJSON_AddStringToObject(result, "clip", s->input.path);
     enhance_describe(result, s, report);
     cJSON_AddNumberToObject(result, "width", report->in_width);
     cJSON_AddNumberToObject(result, "height", report->in_height);
@@ -200,33 +180,26 @@ static cJSON *conclude(run *r, const enhance_report *report)
     m->first = job->warm_up < 0 ? automatic : (size_t)job->warm_up;
     if (m->first + 2 > m->count) {
         cli_fail(0, "%s: expected two frames or more after %zu of warm-up, found %zu",
-                 job->enhance->input, m->first, m->count);
+                 job->enhance->input.path, m->first, m->count);
         return NULL;
     }
-    samples s = {.warm_up = m->first,
-                 .settled = true,
-                 .before = r->before,
-                 .after = r->after,
-                 .sensors = r->sensors};
+    r->times.warm_up = m->first;
+    r->times.settled = true;
     const double period_ms = 1e-6 * r->period_ns;
     cJSON *result = cJSON_CreateObject();
     bool done = true;
     for (size_t f = m->first; f < m->count && done; f++)
-        done = samples_add(&s, pipeline_frame_ms(m, f));
+        done = samples_add(&r->times, pipeline_frame_ms(m, f));
     bench_pipeline_describe(result, "pipeline", job->enhance, report);
     result_add_number(result, "source_fps", job->fps);
     cJSON_AddNumberToObject(result, "engine_bytes", (double)report->engine_bytes);
     cJSON_AddNumberToObject(result, "frame_bytes", (double)report->frame_bytes);
     done =
-        done && result_add_samples(result, &s, job->percentile) &&
+        done && result_add_samples(result, &r->times, job->percentile) &&
         pipeline_marks_add(result, m, period_ms, job->budget_ms > 0 ? job->budget_ms : period_ms) &&
         (!job->layers || add_layers(result, r));
     cJSON_AddItemToObject(result, "provenance", provenance());
-    samples_free(&s);
-    if (done)
-        return result;
-    cJSON_Delete(result);
-    return NULL;
+    return result_if(done, result);
 }
 
 /* The room for marks: as many frames as requested, or more than the time allows. */
@@ -253,16 +226,14 @@ cJSON *bench_pipeline(const bench_pipeline_job *job)
     run r = {.job = job, .period_ns = job->fps > 0 ? 1e9 / job->fps : 0};
     enhance_report report = {0};
     cJSON *result = NULL;
-    if (!pipeline_marks_open(&r.marks, max_frames(job), PROBE_STAGE + job->enhance->count + 1)) {
+    if (!pipeline_marks_open(&r.marks, max_frames(job), job->enhance->kinds, job->enhance->count))
         cli_fail(0, "out of memory");
-    } else {
-        name_steps(&r);
-        if (make_clip(&r) && play(&r, &report))
-            result = conclude(&r, &report);
-    }
+    else if (make_clip(&r) && play(&r, &report))
+        result = conclude(&r, &report);
     bench_clip_close(&r.clip);
     for (unsigned i = 0; i < r.watched_count; i++)
         layer_log_close(&r.watched[i].log);
+    samples_free(&r.times);
     pipeline_marks_close(&r.marks);
     return result;
 }

@@ -3,14 +3,13 @@
 
 #include "engine/model_format.h"
 
-/* mona_plan_input or mona_plan_output. */
-typedef mona_tensor_info tensor_of(const mona_plan *plan, unsigned index);
-
-static bool make(frame_memory *memory, const mona_device *device, mona_buffer *buffer,
-                 const mona_tensor_info *info)
+/* Memory `place` for a tensor. */
+static bool make(bench_planes *p, unsigned place, const mona_device *device, mona_tensor_info info,
+                 mona_buffer *buffer)
 {
-    const size_t row = (size_t)info->width * mona_type_size(info->type);
-    const size_t plane = row * info->height, bytes = plane * info->channels;
+    frame_memory *memory = &p->memory[place];
+    const size_t row = (size_t)info.width * mona_type_size(info.type);
+    const size_t plane = row * info.height, bytes = plane * info.channels;
     if (!frame_memory_open(memory, device, bytes))
         return false;
     uint32_t state = 1;
@@ -19,32 +18,24 @@ static bool make(frame_memory *memory, const mona_device *device, mona_buffer *b
         memory->bytes[i] = (uint8_t)(state >> 24);
     }
     /* The upper byte of an fp16 number determines its size: 0x2c to 0x3b are 1/16 up to 1. */
-    for (size_t i = 1; info->type == MONA_F16 && i < bytes; i += 2)
+    for (size_t i = 1; info.type == MONA_F16 && i < bytes; i += 2)
         memory->bytes[i] = (uint8_t)(0x2c + memory->bytes[i] % 16);
     *buffer = (mona_buffer){memory->bytes, (ptrdiff_t)row, (ptrdiff_t)plane};
-    return true;
-}
-
-static bool make_all(frame_memory *memory, const mona_device *device, mona_buffer *buffers,
-                     unsigned count, const mona_plan *plan, tensor_of *tensor)
-{
-    for (unsigned i = 0; i < count; i++) {
-        const mona_tensor_info info = tensor(plan, i);
-        if (!make(&memory[i], device, &buffers[i], &info))
-            return false;
-    }
+    p->bytes[place] = bytes;
     return true;
 }
 
 bool bench_planes_open(bench_planes *p, const mona_device *device, const mona_plan *plan,
                        const mona_model *model)
 {
-    *p = (bench_planes){.plan = plan,
-                        .input_count = mona_model_input_count(model),
+    bool ok = true;
+    *p = (bench_planes){.input_count = mona_model_input_count(model),
                         .output_count = mona_model_output_count(model)};
-    return make_all(p->memory, device, p->inputs, p->input_count, plan, mona_plan_input) &&
-           make_all(p->memory + MONA_MAX_IO, device, p->outputs, p->output_count, plan,
-                    mona_plan_output);
+    for (unsigned i = 0; ok && i < p->input_count; i++)
+        ok = make(p, i, device, mona_plan_input(plan, i), &p->inputs[i]);
+    for (unsigned i = 0; ok && i < p->output_count; i++)
+        ok = make(p, MONA_MAX_IO + i, device, mona_plan_output(plan, i), &p->outputs[i]);
+    return ok;
 }
 
 void bench_planes_close(bench_planes *p)
@@ -54,45 +45,28 @@ void bench_planes_close(bench_planes *p)
     *p = (bench_planes){0};
 }
 
-static size_t bytes_of(const mona_buffer *buffer, const mona_tensor_info *info)
-{
-    return (size_t)buffer->channel_stride * info->channels;
-}
-
-static uint32_t crc_of(const mona_buffer *buffers, unsigned count, const mona_plan *plan,
-                       tensor_of *tensor)
+static uint32_t crc_of(const bench_planes *p, unsigned first, unsigned count)
 {
     uint32_t crc = 0;
-    for (unsigned i = 0; i < count; i++) {
-        const mona_tensor_info info = tensor(plan, i);
-        crc = mona_crc32(crc, buffers[i].data, bytes_of(&buffers[i], &info));
-    }
+    for (unsigned i = first; i < first + count; i++)
+        crc = mona_crc32(crc, p->memory[i].bytes, p->bytes[i]);
     return crc;
 }
 
 uint32_t bench_planes_input_crc(const bench_planes *p)
 {
-    return crc_of(p->inputs, p->input_count, p->plan, mona_plan_input);
+    return crc_of(p, 0, p->input_count);
 }
 
 uint32_t bench_planes_output_crc(const bench_planes *p)
 {
-    return crc_of(p->outputs, p->output_count, p->plan, mona_plan_output);
-}
-
-static size_t bytes_of_all(const mona_buffer *buffers, unsigned count, const mona_plan *plan,
-                           tensor_of *tensor)
-{
-    size_t bytes = 0;
-    for (unsigned i = 0; i < count; i++) {
-        const mona_tensor_info info = tensor(plan, i);
-        bytes += bytes_of(&buffers[i], &info);
-    }
-    return bytes;
+    return crc_of(p, MONA_MAX_IO, p->output_count);
 }
 
 size_t bench_planes_bytes(const bench_planes *p)
 {
-    return bytes_of_all(p->inputs, p->input_count, p->plan, mona_plan_input) +
-           bytes_of_all(p->outputs, p->output_count, p->plan, mona_plan_output);
+    size_t bytes = 0;
+    for (unsigned i = 0; i < 2 * MONA_MAX_IO; i++)
+        bytes += p->bytes[i];
+    return bytes;
 }

@@ -10,10 +10,10 @@
 #include "pipeline/stages/frame_memory.h"
 
 typedef struct bench_planes {
-    const mona_plan *plan;
     unsigned input_count, output_count;
-    frame_memory memory[2 * MONA_MAX_IO]; /* for inputs; from MONA_MAX_IO on, for outputs */
     mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
+    frame_memory memory[2 * MONA_MAX_IO]; /* for inputs; from MONA_MAX_IO on, for outputs */
+    size_t bytes[2 * MONA_MAX_IO];        /* of these */
 } bench_planes;
 
 /* device: whose memory they are in, if the host shares it; NULL: the host's. False: out of memory.

@@ -14,6 +14,7 @@
 #include "apps/bench/report/provenance.h"
 #include "apps/bench/fair_queue.h"
 #include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 enum { WARM_UP = 5, SECONDS = 5 };
 
@@ -52,7 +53,7 @@ static bool keep_going(const group *g, const stream *s)
 static bool run_frame(stream *s, uint64_t begin)
 {
     const uint64_t turn = clock_ns();
-    return bench_session_run(&s->session, s->group->job->name) &&
+    return bench_session_run(&s->session) &&
            samples_add(&s->times, 1e-6 * (double)(clock_ns() - begin)) &&
            samples_add(&s->waits, 1e-6 * (double)(turn - begin));
 }
@@ -64,7 +65,7 @@ static void *run_stream(void *argument)
     stream *s = argument;
     group *g = s->group;
     for (int i = 0; i < WARM_UP && !s->failed; i++)
-        s->failed = !bench_session_run(&s->session, g->job->name);
+        s->failed = !bench_session_run(&s->session);
     uint64_t ticket = fair_queue_draw(&g->turns), begin = 0;
     atomic_fetch_add(&g->ready, 1);
     for (bool more = true; more;) {
@@ -115,7 +116,7 @@ static bool open_streams(group *g)
         stream *s = &g->streams[i];
         s->group = g;
         if (!bench_session_open(&s->session, g->job->name, g->job->model, &config) ||
-            !bench_session_run(&s->session, g->job->name))
+            !bench_session_run(&s->session))
             return false;
         config.shared = g->streams[0].session.bound.session;
         before = i ? before : resident_now();
@@ -162,8 +163,7 @@ static bool run_streams(group *g, samples *all)
 
 static bool add_stream(cJSON *list, const stream *s, double seconds)
 {
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddItemToArray(list, o);
+    cJSON *o = json_add_object(list);
     if (!result_add_statistics(o, s->times.ms, s->times.count) ||
         !result_add_statistics(cJSON_AddObjectToObject(o, "wait"), s->waits.ms, s->waits.count))
         return false;
@@ -207,16 +207,7 @@ static void describe(cJSON *result, const group *g)
 {
     const mona_plan *first = g->streams[0].session.bound.plan;
     const mona_plan *last = g->streams[g->count - 1].session.bound.plan;
-    const mona_tensor_info in = mona_plan_input(first, 0);
-    mona_device_properties device = {.name = "host"};
-    mona_device_query(g->job->config->device, &device);
-    cJSON_AddStringToObject(result, "kind", "streams");
-    cJSON_AddStringToObject(result, "model", g->job->name);
-    cJSON_AddNumberToObject(result, "width", in.width);
-    cJSON_AddNumberToObject(result, "height", in.height);
-    cJSON_AddStringToObject(result, "device", device.name);
-    cJSON_AddStringToObject(result, "isa", mona_plan_isa(first));
-    cJSON_AddNumberToObject(result, "threads", mona_plan_threads(first));
+    result_describe(result, "streams", g->job->name, g->job->config->device, first);
     cJSON_AddNumberToObject(result, "streams", g->count);
     cJSON_AddNumberToObject(result, "at_once", g->turns.places);
     cJSON_AddNumberToObject(result, "arena_bytes", (double)mona_plan_arena_bytes(first));
@@ -261,10 +252,7 @@ static cJSON *run_so_many(const bench_model_job *job, unsigned streams)
         cli_fail(0, "out of memory");
     else if (open_streams(&g) && run_streams(&g, &all)) {
         result = cJSON_CreateObject();
-        if (!fill(result, &g, &all)) {
-            cJSON_Delete(result);
-            result = NULL;
-        }
+        result = result_if(fill(result, &g, &all), result);
     }
     samples_free(&all);
     close_streams(&g);

@@ -13,8 +13,8 @@ static bool open_streams(bench_transfer *t)
         t->memory[i] = file_alloc(mona_stream_bytes());
         if (!t->memory[i])
             return cli_fail(0, "out of memory");
-        const mona_status status =
-            mona_stream_open(streams[i], t->session->device, t->memory[i], mona_stream_bytes());
+        const mona_status status = mona_stream_open(streams[i], t->session->bound.device,
+                                                    t->memory[i], mona_stream_bytes());
         if (status)
             return cli_fail(0, "a stream cannot start: %s", pipeline_reason(status));
     }
@@ -25,14 +25,16 @@ static bool open_streams(bench_transfer *t)
 static bool place_on_device(const bench_transfer *t, transfer_slot *s)
 {
     bench_planes *p = &s->planes;
-    for (unsigned i = 0; t->session->device && i < p->input_count + p->output_count; i++) {
+    for (unsigned i = 0; t->session->bound.device && i < p->input_count + p->output_count; i++) {
         const bool input = i < p->input_count;
         mona_buffer *b = input ? &p->inputs[i] : &p->outputs[i - p->input_count];
         const mona_tensor_info info =
-            input ? mona_plan_input(p->plan, i) : mona_plan_output(p->plan, i - p->input_count);
+            input ? mona_plan_input(t->session->bound.plan, i)
+                  : mona_plan_output(t->session->bound.plan, i - p->input_count);
         const size_t bytes =
             (size_t)info.channels * info.height * info.width * mona_type_size(info.type);
-        const mona_status status = mona_device_allocate(t->session->device, bytes, &s->chip[i]);
+        const mona_status status =
+            mona_device_allocate(t->session->bound.device, bytes, &s->chip[i]);
         if (status)
             return cli_fail(0, "memory of the device cannot be reserved: %s",
                             pipeline_reason(status));
@@ -59,7 +61,7 @@ static mona_status upload(bench_transfer *t, transfer_slot *s)
     const bench_planes *frames = &t->session->planes;
     mona_status status = mona_stream_wait(t->upload, &s->computed);
     for (unsigned i = 0; i < frames->input_count && !status; i++) {
-        const mona_tensor_info info = mona_plan_input(frames->plan, i);
+        const mona_tensor_info info = mona_plan_input(t->session->bound.plan, i);
         status = mona_stream_upload(t->upload, &s->planes.inputs[i], &frames->inputs[i], &info);
     }
     return status ? status : mona_stream_record(t->upload, &s->uploaded);
@@ -81,7 +83,7 @@ static mona_status download(bench_transfer *t, transfer_slot *s)
     const bench_planes *frames = &t->session->planes;
     mona_status status = mona_stream_wait(t->download, &s->computed);
     for (unsigned i = 0; i < frames->output_count && !status; i++) {
-        const mona_tensor_info info = mona_plan_output(frames->plan, i);
+        const mona_tensor_info info = mona_plan_output(t->session->bound.plan, i);
         status =
             mona_stream_download(t->download, &frames->outputs[i], &s->planes.outputs[i], &info);
     }
@@ -116,7 +118,7 @@ void bench_transfer_close(bench_transfer *t)
     mona_stream_close(t->download);
     for (unsigned i = 0; i < TRANSFER_SLOTS; i++) {
         for (unsigned k = 0; t->session && k < 2 * MONA_MAX_IO; k++)
-            mona_device_free(t->session->device, t->slot[i].chip[k]);
+            mona_device_free(t->session->bound.device, t->slot[i].chip[k]);
         bench_planes_close(&t->slot[i].planes);
     }
     for (int i = 0; i < 3; i++)

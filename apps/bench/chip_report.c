@@ -66,8 +66,7 @@ static bool add_checks(cJSON *report)
     const bool ok = ascend_find(&all);
     cJSON *list = cJSON_AddArrayToObject(report, "checks");
     for (const ascend_finding *f = all.lines; f < all.lines + all.count; f++) {
-        cJSON *o = cJSON_CreateObject();
-        cJSON_AddItemToArray(list, o);
+        cJSON *o = json_add_object(list);
         cJSON_AddStringToObject(o, "what", f->what);
         cJSON_AddStringToObject(o, "state", f->state);
         cJSON_AddStringToObject(o, "found", f->found);
@@ -117,12 +116,6 @@ typedef struct network {
     bench_session session;
 } network;
 
-static bool run_frame(void *context)
-{
-    network *n = context;
-    return bench_session_run(&n->session, n->name);
-}
-
 static bool open_network(network *n, const mona_device *device)
 {
     const mona_config config = {.device = device, .sizes = {n->size}};
@@ -131,7 +124,7 @@ static bool open_network(network *n, const mona_device *device)
 
 static bool add_host(cJSON *o, network *n)
 {
-    const bool ran = open_network(n, &mona_device_host) && run_frame(n);
+    const bool ran = open_network(n, &mona_device_host) && bench_session_run(&n->session);
     if (ran)
         result_add_crc(o, "host_crc32", bench_planes_output_crc(&n->session.planes));
     bench_session_close(&n->session);
@@ -141,7 +134,7 @@ static bool add_host(cJSON *o, network *n)
 static bool time_frames(cJSON *o, network *n, const sampling *how)
 {
     samples s = {0};
-    const bool good = samples_take(&s, how, run_frame, n) && result_add_samples(o, &s, 0) &&
+    const bool good = bench_session_sample(&n->session, how, &s) && result_add_samples(o, &s, 0) &&
                       chip_steps_add(o, &n->session, n->model, CHIP_FRAMES);
     samples_free(&s);
     return good;
@@ -149,7 +142,8 @@ static bool time_frames(cJSON *o, network *n, const sampling *how)
 
 static bool add_chip_run(cJSON *o, network *n, const sampling *how)
 {
-    const bool opened = open_network(n, &mona_device_ascend), ran = opened && run_frame(n);
+    const bool opened = open_network(n, &mona_device_ascend),
+               ran = opened && bench_session_run(&n->session);
     if (ran)
         result_add_crc(o, "chip_crc32", bench_planes_output_crc(&n->session.planes));
     const bool timed = ran && time_frames(o, n, how);
@@ -162,8 +156,7 @@ static bool add_chip_run(cJSON *o, network *n, const sampling *how)
 static bool add_network(cJSON *list, const char *name, mona_size size, const sampling *how)
 {
     model_source source = {0};
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddItemToArray(list, o);
+    cJSON *o = json_add_object(list);
     cJSON_AddStringToObject(o, "model", name);
     cJSON_AddNumberToObject(o, "width", size.width);
     cJSON_AddNumberToObject(o, "height", size.height);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/bench/chip_report_video.h"
+#include "apps/cli/json_output.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -182,8 +183,7 @@ bool chip_report_video(cJSON *report)
     if (mona_ascend_query(&info) || info.no_video)
         return true;
     for (size_t i = 0; i < sizeof films / sizeof *films; i++) {
-        cJSON *o = cJSON_CreateObject();
-        cJSON_AddItemToArray(list, o);
+        cJSON *o = json_add_object(list);
         cJSON_AddStringToObject(o, "codec", films[i].codec);
         const bool equal = compare(o, films[i].encoder, films[i].profile);
         printf("%s decoded on the chip: %s\n", films[i].codec,

@@ -12,6 +12,7 @@
 #include "apps/cli/options.h"
 #include "engine/mona_ascend.h"
 #include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 enum { STEPS = 3, WARM_UP = 8 };
 
@@ -100,9 +101,8 @@ static void add_timeline(cJSON *chip, const watched *w, unsigned frames)
     cJSON *steps = cJSON_AddArrayToObject(chip, "steps");
     cJSON *list = cJSON_AddArrayToObject(chip, "timeline");
     for (unsigned step = 0; step < STEPS; step++) {
-        cJSON *o = cJSON_CreateObject();
+        cJSON *o = json_add_object(steps);
         cJSON_AddStringToObject(o, "name", names[step]);
-        cJSON_AddItemToArray(steps, o);
     }
     for (unsigned i = 0; i < frames; i++) {
         double row[1 + 2 * STEPS] = {w->begin[0].ms[i]};

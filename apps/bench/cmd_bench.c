@@ -144,7 +144,7 @@ static int run_pipeline(const bench_request *b)
     const bench_arguments *a = &b->arguments;
     const bool synthetic = !strcmp(a->pipeline, "synthetic");
     enhance_options options = a->enhance;
-    enhance_settings settings = {.input = a->pipeline,
+    enhance_settings settings = {.input = {.path = a->pipeline},
                                  .max_delay = a->max_delay,
                                  .stage = {.device = b->config.device,
                                            .or_host = options_or_host(a->computing.device),
@@ -206,7 +206,7 @@ int bench_run(int argc, char **argv)
     const char *operands[2];
     const options_result parsed = options_parse(&command_bench, a, argc, argv, operands);
     if (parsed != OPTIONS_RUN)
-        return parsed == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return parsed;
     a->model = operands[0];
     if (!bench_options_read(&b))
         return EXIT_USAGE;

@@ -46,7 +46,7 @@ static bool make_room(modelled_sample *s, const mona_plan *plan)
     s->model = *mona_plan_model(plan);
     s->op_count = s->model.header->op_count;
     s->ops = calloc(s->op_count, sizeof *s->ops);
-    return s->ops || !cli_fail(0, "out of memory");
+    return s->ops || cli_fail(0, "out of memory");
 }
 
 /* rows: of the first input; 0: as configured. */
@@ -61,7 +61,7 @@ static bool take_sample(modelled_sample *s, const char *name, const mona_model *
         mona_session_observe(run.bound.session, npu_trace_record, t);
     if (done)
         mona_session_set_costs(run.bound.session, &s->costs);
-    done = done && bench_session_run(&run, name);
+    done = done && bench_session_run(&run);
     if (done) {
         collect(s, &run);
         s->crc = bench_planes_output_crc(&run.planes);

@@ -16,7 +16,7 @@ bool samples_add(samples *s, double ms)
         const size_t capacity = s->capacity ? 2 * s->capacity : 1024;
         double *grown = realloc(s->ms, capacity * sizeof *grown);
         if (!grown)
-            return cli_fail(0, "out of memory"), false;
+            return cli_fail(0, "out of memory");
         s->ms = grown;
         s->capacity = capacity;
     }

@@ -85,12 +85,6 @@ static double resample(const double *samples, size_t count, double percent, doub
     return statistics_select(work, count, percent);
 }
 
-static int compare_ratios(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 bool significance_ratio(const double *before, size_t before_count, const double *after,
                         size_t after_count, double percent, ratio_interval *result)
 {
@@ -103,9 +97,8 @@ bool significance_ratio(const double *before, size_t before_count, const double 
         const double old = resample(before, before_count, percent, work, &state);
         ratios[i] = resample(after, after_count, percent, work, &state) / old;
     }
-    qsort(ratios, RESAMPLES, sizeof *ratios, compare_ratios);
-    result->low = statistics_percentile(ratios, RESAMPLES, 0.5);
-    result->high = statistics_percentile(ratios, RESAMPLES, 99.5);
+    result->low = statistics_select(ratios, RESAMPLES, 0.5);
+    result->high = statistics_select(ratios, RESAMPLES, 99.5);
     memcpy(work, before, before_count * sizeof *work);
     const double old = statistics_select(work, before_count, percent);
     memcpy(work, after, after_count * sizeof *work);

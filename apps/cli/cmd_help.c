@@ -18,7 +18,7 @@ static int run(int argc, char **argv)
     const char *operands[2];
     const options_result result = options_parse(&command_help, &a, argc, argv, operands);
     if (result != OPTIONS_RUN)
-        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return result;
     const command *about = operands[0] ? command_find(operands[0]) : NULL;
     if (operands[0] && !about)
         return EXIT_USAGE;

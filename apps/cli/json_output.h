@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* JSON as text.
+/* JSON as text, and as it is put together.
  *
  * File names are bytes, which need not be UTF-8, but JSON must be. A byte NN that is not part of a
  * UTF-8 character is written as \udcNN, half of a surrogate pair that stands for no character, so
@@ -10,6 +10,14 @@
 #include <stdbool.h>
 
 #include <cjson/cJSON.h>
+
+/* Appends an empty object to an array, to be filled. */
+static inline cJSON *json_add_object(cJSON *array)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddItemToArray(array, object);
+    return object;
+}
 
 /* The text of a document, which may be NULL: indented, or one line. The caller frees it. NULL: out
  * of memory. */

@@ -32,23 +32,36 @@ void cli_keep_failures(pipeline_error *error)
     kept = error;
 }
 
-int cli_fail(int status, const char *format, ...)
+static void tell(bool misuse, const char *format, va_list arguments)
 {
-    va_list arguments;
-    va_start(arguments, format);
     if (kept) {
         if (!kept->text[0])
             vsnprintf(kept->text, sizeof kept->text, format, arguments);
-        va_end(arguments);
-        return status;
+        return;
     }
-    if (status == EXIT_USAGE)
+    if (misuse)
         misused = true;
     fputs("mona: ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
+}
+
+int cli_fail(int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tell(status == EXIT_USAGE, format, arguments);
     va_end(arguments);
     return status;
+}
+
+bool cli_misuse(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tell(true, format, arguments);
+    va_end(arguments);
+    return false;
 }
 
 int cli_fail_of(const pipeline_error *error)
@@ -151,11 +164,9 @@ static bool parse_time(const option *o, double *to, const char *text)
         if (last)
             break;
     }
-    if (!good) {
-        cli_fail(0, "%s: expected a time such as 12.5, 1:30 or 01:02:03.250, found '%s'", o->name,
-                 text);
-        return false;
-    }
+    if (!good)
+        return cli_fail(0, "%s: expected a time such as 12.5, 1:30 or 01:02:03.250, found '%s'",
+                        o->name, text);
     *to = seconds;
     return true;
 }
@@ -173,17 +184,14 @@ static bool parse_choice(const option *o, const char **to, const char *text)
     char hint[SUGGEST_TEXT];
     suggestion s = suggest_for(text, length);
     suggest_names(&s, o->argument, "|");
-    cli_fail(0, "%s: expected %s, found '%s'%s", o->name, o->argument, text,
-             suggest_text(&s, hint, sizeof hint));
-    return false;
+    return cli_fail(0, "%s: expected %s, found '%s'%s", o->name, o->argument, text,
+                    suggest_text(&s, hint, sizeof hint));
 }
 
 static bool add_to_list(const option *o, option_list *list, const char *text)
 {
-    if (list->count == OPTION_LIST_MAX) {
-        cli_fail(0, "%s: given more than %d times", o->name, OPTION_LIST_MAX);
-        return false;
-    }
+    if (list->count == OPTION_LIST_MAX)
+        return cli_fail(0, "%s: given more than %d times", o->name, OPTION_LIST_MAX);
     list->items[list->count++] = text;
     return true;
 }
@@ -236,18 +244,14 @@ static int take_option(const command *line, void *values, int argc, char **argv,
         return 0;
     }
     if (o->kind == OPTION_FLAG) {
-        if (value) {
-            cli_fail(0, "%s takes no value, found '%s'", o->name, value);
-            return 0;
-        }
+        if (value)
+            return cli_fail(0, "%s takes no value, found '%s'", o->name, value);
         return set_value(o, values, NULL) ? 1 : 0;
     }
     if (value)
         return set_value(o, values, value) ? 1 : 0;
-    if (i + 1 >= argc) {
-        cli_fail(0, "%s: expected a value (%s) after it, found none", o->name, o->argument);
-        return 0;
-    }
+    if (i + 1 >= argc)
+        return cli_fail(0, "%s: expected a value (%s) after it, found none", o->name, o->argument);
     return set_value(o, values, argv[i + 1]) ? 2 : 0;
 }
 
@@ -281,11 +285,9 @@ static options_result read_arguments(const command *line, void *values, int argc
             only_operands = true;
             i++;
         } else if (only_operands || argument[0] != '-' || !argument[1]) {
-            if (count == line->operands_max) {
-                cli_fail(0, "unexpected '%s'; usage: mona %s %s", argument, line->name,
-                         line->usage);
-                return OPTIONS_BAD;
-            }
+            if (count == line->operands_max)
+                return cli_fail(OPTIONS_BAD, "unexpected '%s'; usage: mona %s %s", argument,
+                                line->name, line->usage);
             operands[count++] = argument;
             i++;
         } else {
@@ -296,10 +298,8 @@ static options_result read_arguments(const command *line, void *values, int argc
         }
     }
     operands[count] = NULL;
-    if (count < line->operands_min) {
-        cli_fail(0, "usage: mona %s %s", line->name, line->usage);
-        return OPTIONS_BAD;
-    }
+    if (count < line->operands_min)
+        return cli_fail(OPTIONS_BAD, "usage: mona %s %s", line->name, line->usage);
     return OPTIONS_RUN;
 }
 
@@ -337,8 +337,7 @@ bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *h
     if (sscanf(text, "%5ux%5u%c", width, height, &rest) == 2 && *width && *height &&
         *width <= limit && *height <= limit)
         return true;
-    return !cli_fail(EXIT_USAGE, "--size: expected WIDTHxHEIGHT, each from 1 to %u, found '%s'",
-                     limit, text);
+    return cli_misuse("--size: expected WIDTHxHEIGHT, each from 1 to %u, found '%s'", limit, text);
 }
 
 /* "auto" takes the first that answers. */

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "mona.h"
 #include "pipeline/error.h"
@@ -24,11 +25,15 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 /* Prints "mona: ..." and a newline on stderr; returns status. */
 int cli_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same for a command line that is wrong; returns false. */
+bool cli_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Prints the line of an error; returns EXIT_USAGE where it says that an option is wrong, else
  * EXIT_FAILED. */
 int cli_fail_of(const pipeline_error *error);
 
-/* Whether a line was printed with the status EXIT_USAGE: that is how mona then ends if it fails. */
+/* Whether a line was printed with the status EXIT_USAGE or by cli_misuse: that is how mona then ends
+ * if it fails. */
 bool cli_misused(void);
 
 /* From now on, cli_fail in this thread writes the first line here instead of printing it; NULL: it
@@ -85,7 +90,12 @@ typedef struct command {
     bool takes_model;                  /* operands may also be names of embedded models */
 } command;
 
-typedef enum options_result { OPTIONS_RUN, OPTIONS_HELP, OPTIONS_BAD } options_result;
+/* Whether a command goes on; else the status that it ends with. */
+typedef enum options_result {
+    OPTIONS_RUN = -1,
+    OPTIONS_HELP = EXIT_SUCCESS,
+    OPTIONS_BAD = EXIT_USAGE
+} options_result;
 
 /* Rows that several commands have. */
 #define OPTION_DEVICE(field, group)                                                                \
@@ -175,8 +185,8 @@ void options_close_devices(void);
  * `-j2`, and `--` before operands. values is zeroed, or holds what the command wants in fields
  * without a default. operands has room for operands_max + 1 and ends with NULL. Refuses an option
  * without the one that it needs, and a file to be written that is also read, or written twice
- * (files_apart.h). --help always exists: it prints on stdout and returns OPTIONS_HELP (exit with
- * 0). OPTIONS_BAD: one line was printed (exit with EXIT_USAGE). */
+ * (files_apart.h). --help always exists: it prints on stdout and returns OPTIONS_HELP.
+ * OPTIONS_BAD: one line was printed. */
 options_result options_parse(const command *line, void *values, int argc, char **argv,
                              const char **operands);
 

@@ -20,9 +20,8 @@ bool quantity_ms(const char *option, const char *text, double *ms)
             *ms = value * units[i].factor;
             return true;
         }
-    cli_fail(0, "%s: expected a time above 0 such as 33.3ms, 800us or 2s, found '%s'", option,
-             text);
-    return false;
+    return cli_fail(0, "%s: expected a time above 0 such as 33.3ms, 800us or 2s, found '%s'",
+                    option, text);
 }
 
 bool quantity_share(const char *option, const char *text, double *share)
@@ -33,6 +32,5 @@ bool quantity_share(const char *option, const char *text, double *share)
         *share = value / 100;
         return true;
     }
-    cli_fail(0, "%s: expected a percentage such as 5%%, found '%s'", option, text);
-    return false;
+    return cli_fail(0, "%s: expected a percentage such as 5%%, found '%s'", option, text);
 }

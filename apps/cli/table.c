@@ -56,3 +56,13 @@ void table_print(const cJSON *rows, const char *const *keys, size_t key_count)
         printf("\n");
     }
 }
+
+void table_print_member(const cJSON *document, const char *name, const char *const *keys,
+                        size_t key_count)
+{
+    const cJSON *rows = json_get(document, name);
+    if (!cJSON_GetArraySize(rows))
+        return;
+    printf("\n%s\n", name);
+    table_print(rows, keys, key_count);
+}

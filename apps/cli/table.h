@@ -18,4 +18,8 @@ void table_append(char *text, size_t size, const char *more);
 /* Prints the rows, a column for each key, as wide as its widest entry. */
 void table_print(const cJSON *rows, const char *const *keys, size_t key_count);
 
+/* The same for a member of a document, under its name; nothing if it has no rows. */
+void table_print_member(const cJSON *document, const char *name, const char *const *keys,
+                        size_t key_count);
+
 #endif

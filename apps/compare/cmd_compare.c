@@ -65,11 +65,10 @@ static bool check_limits(const comparison_log *log, const arguments *a)
     const compare_row *all = &log->result.rows[QUALITY_ALL];
     const double psnr = quality_psnr(log->result.pix_fmt, all->mse);
     if (psnr < a->min_psnr)
-        return !cli_fail(EXIT_FAILED, "%s: expected at least %g dB, found %.4f", a->b, a->min_psnr,
-                         psnr);
+        return cli_fail(0, "%s: expected at least %g dB, found %.4f", a->b, a->min_psnr, psnr);
     if (a->min_ssim > 0 && all->ssim < a->min_ssim)
-        return !cli_fail(EXIT_FAILED, "%s: expected an SSIM of at least %g, found %.6f", a->b,
-                         a->min_ssim, all->ssim);
+        return cli_fail(0, "%s: expected an SSIM of at least %g, found %.6f", a->b, a->min_ssim,
+                        all->ssim);
     return true;
 }
 
@@ -89,7 +88,7 @@ static int run(int argc, char **argv)
     const char *operands[3];
     const options_result result = options_parse(&command_compare, &a, argc, argv, operands);
     if (result != OPTIONS_RUN)
-        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return result;
     if (!options_cut(&a.cut))
         return EXIT_USAGE;
     a.a = operands[0];

@@ -9,6 +9,7 @@
 #include <libavutil/pixdesc.h>
 
 #include "apps/cli/options.h"
+#include "apps/cli/json_output.h"
 #include "pipeline/image/frame_convert.h"
 
 /* ---- taking down ---------------------------------------------------------------------------- */
@@ -24,7 +25,7 @@ static AVPacket *picture_of(const AVFrame *frame, const compare_side *b, pipelin
 {
     AVFrame *rgb = frame_convert(frame, b->width, b->height, AV_PIX_FMT_RGB24, error);
     AVPacket *packet = rgb && orientation_turn(rgb, b->turn, error)
-                           ? frame_convert_encode(rgb, FRAME_CONVERT_JPEG, error)
+                           ? frame_convert_encode(rgb, PICTURE_JPEG, error)
                            : NULL;
     av_frame_free(&rgb);
     return packet;
@@ -34,7 +35,7 @@ static bool take_view(comparison_view *v, const compare_side *b, const compare_p
                       pipeline_error *error)
 {
     free_view(v);
-    *v = (comparison_view){.frame = pair->index, .time = pair->time};
+    *v = (comparison_view){.frame = pair->index};
     v->a = picture_of(pair->a, b, error);
     v->b = v->a ? picture_of(pair->b, b, error) : NULL;
     return v->b;
@@ -97,8 +98,7 @@ bool comparison_run(comparison_log *log, compare_settings settings)
     log->spacing = 1;
     settings.pair = take_pair;
     settings.context = log;
-    return compare_files(&settings, &log->result, &error) ||
-           !cli_fail(EXIT_FAILED, "%s", error.text);
+    return compare_files(&settings, &log->result, &error) || cli_fail(0, "%s", error.text);
 }
 
 void comparison_close(comparison_log *log)
@@ -133,7 +133,7 @@ bool comparison_chart(comparison_log *log, chart *c)
     free(log->columns);
     double *next = log->columns = malloc(2 * (size_t)rows * log->count * sizeof *next);
     if (!next)
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     for (unsigned i = 0; i < rows; i++)
         for (unsigned panel = 0; panel < 2; panel++) {
             for (size_t k = 0; k < log->count; k++)
@@ -178,7 +178,7 @@ cJSON *comparison_json(const comparison_log *log, const char *a, const char *b)
     cJSON *planes = cJSON_AddArrayToObject(document, "planes");
     for (unsigned i = 0; i < row_count(r); i++) {
         const compare_row *row = &r->rows[row_at(r, i)];
-        cJSON *o = cJSON_CreateObject();
+        cJSON *o = json_add_object(planes);
         cJSON_AddStringToObject(o, "plane", quality_plane_name(r->pix_fmt, row_at(r, i)));
         cJSON_AddNumberToObject(o, "mse", row->mse);
         cJSON_AddNumberToObject(o, "psnr",
@@ -189,7 +189,6 @@ cJSON *comparison_json(const comparison_log *log, const char *a, const char *b)
         cJSON_AddNumberToObject(o, "ssim_worst", row->worst_ssim);
         cJSON_AddNumberToObject(o, "ssim_worst_frame", (double)row->worst_ssim_frame);
         add_flicker(o, r, row_at(r, i));
-        cJSON_AddItemToArray(planes, o);
     }
     cJSON *frames = cJSON_AddArrayToObject(document, "per_frame");
     for (size_t k = 0; k < log->count; k++) {

@@ -20,7 +20,6 @@ typedef struct comparison_frame {
 /* One frame as two JPEG pictures. */
 typedef struct comparison_view {
     uint64_t frame;
-    double time;
     AVPacket *a, *b;
 } comparison_view;
 

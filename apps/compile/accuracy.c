@@ -34,7 +34,7 @@ static bool measure_sample(const compiler *model, sample_run *run, const referen
     const bool ok = compiler_reference(model, inputs, expected, &reference_error) &&
                     sample_run_next(run, inputs, &error);
     for (unsigned i = 0; ok && i < compiler_output_count(model); i++)
-        compare(&run->out[i], &expected[i], &results[i]);
+        compare(&run->planes.out[i], &expected[i], &results[i]);
     reference_arrays_free(expected, MONA_MAX_IO);
     if (!ok)
         cli_fail(EXIT_FAILED, "%s: the accuracy could not be measured: %s%s", run->name, error.text,
@@ -62,9 +62,9 @@ void accuracy_print(const compiler *model, const uint8_t *bytes, size_t size, co
     accuracy results[MONA_MAX_IO] = {0};
     pipeline_error error = {0};
     sample_run run;
-    const bool ok = (sample_run_open(&run, bytes, size, name, &error) ||
-                     !cli_fail(EXIT_FAILED, "%s", error.text)) &&
-                    measure_samples(model, &run, samples, results);
+    const bool ok =
+        (sample_run_open(&run, bytes, size, name, &error) || cli_fail(0, "%s", error.text)) &&
+        measure_samples(model, &run, samples, results);
     for (unsigned i = 0; ok && i < compiler_output_count(model) && samples->count; i++) {
         const accuracy *a = &results[i];
         const double mean = a->squares / (double)a->count;

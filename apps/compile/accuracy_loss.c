@@ -47,8 +47,8 @@ static bool check_unit(const accuracy_loss *j)
 {
     for (unsigned i = 0; i < j->outputs && j->count && j->unit == ACCURACY_LOSS_TOP1; i++)
         if (choices_of(j->model, i, &j->samples[0].expected[i]).classes < 2)
-            return !cli_fail(
-                EXIT_FAILED,
+            return cli_fail(
+                0,
                 "%s: --max-drop: output '%s' makes no decisions, as it has one channel; "
                 "expected a loss in dB, such as 0.1dB",
                 j->name, compiler_output(j->model, i).name);
@@ -82,8 +82,7 @@ static bool make_sample(const calibration *images, size_t index, const compiler 
     if (!calibration_pair(images, index, model, scale, s->inputs, s->truth))
         return false;
     return compiler_reference(model, s->inputs, s->expected, &error) ||
-           !cli_fail(EXIT_FAILED, "%s: with %s: %s", name, calibration_name(images, index),
-                     error.text);
+           cli_fail(0, "%s: with %s: %s", name, calibration_name(images, index), error.text);
 }
 
 /* Sample i of count, which are spread evenly over the images. */
@@ -104,7 +103,7 @@ bool accuracy_loss_open(accuracy_loss *j, const calibration *images, const compi
                          .outputs = compiler_output_count(model),
                          .samples = calloc(images->count + 1, sizeof *j->samples)};
     if (!j->samples)
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     if (!images->count)
         return true;
     if (!open_sample(j, images, 0, 1, 1))
@@ -284,11 +283,11 @@ bool accuracy_loss_measure(void *context, const uint8_t *bytes, size_t size, boo
     for (size_t s = 0; ok && s < count; s++) {
         ok = sample_run_next(&run, j->samples[s].inputs, &run_error);
         for (unsigned i = 0; ok && i < j->outputs; i++) {
-            add_errors(&totals[i], &run.out[i], &j->samples[s], i);
+            add_errors(&totals[i], &run.planes.out[i], &j->samples[s], i);
             if (totals[i].scores)
-                add_decision(&totals[i], s, &run.out[i], &j->samples[s].expected[i]);
+                add_decision(&totals[i], s, &run.planes.out[i], &j->samples[s].expected[i]);
             else if (j->unit == ACCURACY_LOSS_TOP1)
-                add_decisions(&totals[i], j, i, &run.out[i], &j->samples[s].expected[i]);
+                add_decisions(&totals[i], j, i, &run.planes.out[i], &j->samples[s].expected[i]);
         }
     }
     sample_run_close(&run);

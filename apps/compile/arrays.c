@@ -19,16 +19,14 @@ static bool read_shape(input_array *in, const char *path)
     const uint64_t *shape = in->array.shape;
     const bool batch = rank == 4 && shape[0] == 1;
     if (rank < 2 || rank > 4 || (rank == 4 && !batch))
-        return !cli_fail(EXIT_FAILED,
-                         "%s: expected the shape HxW, CxHxW or 1xCxHxW, found %u dimensions%s",
-                         path, rank, rank == 4 ? " and a batch" : "");
+        return cli_fail(0, "%s: expected the shape HxW, CxHxW or 1xCxHxW, found %u dimensions%s",
+                        path, rank, rank == 4 ? " and a batch" : "");
     const uint64_t channels = rank == 2 ? 1 : shape[rank - 3];
     const uint64_t height = shape[rank - 2], width = shape[rank - 1];
     if (!channels || channels > MONA_MAX_CHANNELS || !height || height > MONA_MAX_SIDE || !width ||
         width > MONA_MAX_SIDE)
-        return !cli_fail(EXIT_FAILED,
-                         "%s: %" PRIu64 " channels of %" PRIu64 "x%" PRIu64 " are not a frame",
-                         path, channels, width, height);
+        return cli_fail(0, "%s: %" PRIu64 " channels of %" PRIu64 "x%" PRIu64 " are not a frame",
+                        path, channels, width, height);
     in->channels = (uint32_t)channels;
     in->height = (uint32_t)height;
     in->width = (uint32_t)width;
@@ -43,19 +41,22 @@ static bool take_sides(input_array *in, const char *path, const array_sides *sid
     in->height = sides->height;
     in->width = sides->width;
     return in->array.count == count ||
-           !cli_fail(EXIT_FAILED, "%s: expected %" PRIu64 " numbers, found %" PRIu64, path, count,
-                     in->array.count);
+           cli_fail(0, "%s: expected %" PRIu64 " numbers, found %" PRIu64, path, count,
+                    in->array.count);
 }
 
-bool array_read(input_array *in, const char *path, const array_sides *sides)
+bool array_open(input_array *in, const char *path)
 {
     format_error error = {0};
     size_t size;
     if (!file_read(path, "a .npy array", NPY_LIMIT, &in->file, &size, &error))
-        return !cli_fail(EXIT_FAILED, "%s", error.text);
-    if (!npy_parse(&in->array, in->file, size, &error))
-        return !cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
-    return sides ? take_sides(in, path, sides) : read_shape(in, path);
+        return cli_fail(0, "%s", error.text);
+    return npy_parse(&in->array, in->file, size, &error) || cli_fail(0, "%s: %s", path, error.text);
+}
+
+bool array_read(input_array *in, const char *path, const array_sides *sides)
+{
+    return array_open(in, path) && (sides ? take_sides(in, path, sides) : read_shape(in, path));
 }
 
 /* The .npy type that holds a tensor's stored elements. */
@@ -80,26 +81,32 @@ static void tell_clipped(const planes *p, const char *path, size_t clipped)
         path, 100.0 * (double)clipped / (double)p->count, planes_low(t), planes_high(t), t->name);
 }
 
+size_t array_fill(planes *p, const npy_array *array)
+{
+    size_t clipped = 0;
+    if (array->type == stored_type(p->info.type)) {
+        memcpy(p->buffer.data, array->data, p->count * npy_type_size(array->type));
+        return 0;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        const double value = npy_value(array, i);
+        clipped += !planes_hold(p, value);
+        planes_set(p, i, value);
+    }
+    return clipped;
+}
+
 bool array_to_planes(planes *p, const input_array *in, const char *path)
 {
     const npy_type stored = stored_type(p->info.type), found = in->array.type;
     const bool real = found == NPY_F4 || found == NPY_F8 || found == NPY_F2;
     if (in->channels != p->info.channels)
-        return !cli_fail(EXIT_FAILED, "%s: input '%s' has %u channels, found %u", path,
-                         p->info.name, p->info.channels, in->channels);
-    if (found == stored) {
-        memcpy(p->buffer.data, in->array.data, p->count * npy_type_size(found));
-        return true;
-    }
-    if (!real && p->info.type != MONA_F16 && p->info.type != MONA_F32)
-        return !cli_fail(EXIT_FAILED, "%s: input '%s' takes %s or floats, found %s", path,
-                         p->info.name, npy_type_name(stored), npy_type_name(found));
-    size_t clipped = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        const double value = npy_value(&in->array, i);
-        clipped += !planes_hold(p, value);
-        planes_set(p, i, value);
-    }
+        return cli_fail(0, "%s: input '%s' has %u channels, found %u", path, p->info.name,
+                        p->info.channels, in->channels);
+    if (found != stored && !real && p->info.type != MONA_F16 && p->info.type != MONA_F32)
+        return cli_fail(0, "%s: input '%s' takes %s or floats, found %s", path, p->info.name,
+                        npy_type_name(stored), npy_type_name(found));
+    const size_t clipped = array_fill(p, &in->array);
     if (clipped)
         tell_clipped(p, path, clipped);
     return true;
@@ -112,7 +119,7 @@ static bool write_array(const char *path, const npy_array *array)
     size_t size;
     uint8_t *bytes = npy_format(array, &size);
     if (!bytes)
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     const bool ok = save_file(path, bytes, size);
     free(bytes);
     return ok;
@@ -126,23 +133,29 @@ bool array_write_floats(const char *path, uint32_t channels, uint32_t height, ui
     return write_array(path, &array);
 }
 
-bool array_write_planes(const planes *p, const char *path, bool raw)
+bool array_write_shaped(const planes *p, npy_array array, const char *path, bool raw)
 {
-    const mona_tensor_info *t = &p->info;
+    array.count = p->count;
     if (raw) {
-        const npy_array array = {stored_type(t->type),
-                                 4,
-                                 {1, t->channels, t->height, t->width},
-                                 p->count,
-                                 p->buffer.data};
+        array.type = stored_type(p->info.type);
+        array.data = p->buffer.data;
         return write_array(path, &array);
     }
     float *data = malloc(p->count * sizeof *data);
     if (!data)
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     for (size_t i = 0; i < p->count; i++)
         data[i] = (float)planes_get(p, i);
-    const bool ok = array_write_floats(path, t->channels, t->height, t->width, data);
+    array.type = NPY_F4;
+    array.data = data;
+    const bool ok = write_array(path, &array);
     free(data);
     return ok;
+}
+
+bool array_write_planes(const planes *p, const char *path, bool raw)
+{
+    const mona_tensor_info *t = &p->info;
+    const npy_array frame = {.rank = 4, .shape = {1, t->channels, t->height, t->width}};
+    return array_write_shaped(p, frame, path, raw);
 }

@@ -17,6 +17,9 @@ typedef struct input_array {
     uint32_t channels, height, width;
 } input_array;
 
+/* Reads a file of any shape. in must be zero; in->file is to be released even on failure. */
+bool array_open(input_array *in, const char *path);
+
 /* Reads a file of shape HxW, CxHxW or 1xCxHxW. For an input that is an array (mona_tensor_info) the
  * file may have any shape and gets the dims of that input. sides: those of such an input, or
  * NULL. */
@@ -26,8 +29,14 @@ bool array_read(input_array *in, const char *path, const array_sides *sides);
  * planes' range are clipped, and a line on stderr says how many. path is for messages. */
 bool array_to_planes(planes *p, const input_array *in, const char *path);
 
-/* Writes real values as float32, or, if raw, what is stored. */
+/* The same for an array of any type with as many numbers, without a line: returns how many were
+ * clipped. */
+size_t array_fill(planes *p, const npy_array *array);
+
+/* Writes real values as float32, or, if raw, what is stored, as 1xCxHxW or in the shape (rank and
+ * shape only) given. */
 bool array_write_planes(const planes *p, const char *path, bool raw);
+bool array_write_shaped(const planes *p, npy_array shape, const char *path, bool raw);
 bool array_write_floats(const char *path, uint32_t channels, uint32_t height, uint32_t width,
                         float *data);
 

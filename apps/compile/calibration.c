@@ -20,20 +20,11 @@ typedef struct picture {
     const calibration_feed *feed;
 } picture;
 
-/* SplitMix64: uniformly distributed 64-bit numbers. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
 /* Box and Muller's normally distributed numbers, one of each pair. */
 static double gaussian(uint64_t *state)
 {
-    const double u = ((double)(next_random(state) >> 11) + 1) * 0x1p-53;
-    const double v = (double)(next_random(state) >> 11) * 0x1p-53;
+    const double u = ((double)(measure_random(state) >> 11) + 1) * 0x1p-53;
+    const double v = (double)(measure_random(state) >> 11) * 0x1p-53;
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }
 
@@ -73,7 +64,7 @@ static bool fill_input(picture *p, const compiler_tensor *t, reference_array *a)
     const size_t plane = (size_t)a->height * a->width;
     a->data = malloc(t->channels * plane * sizeof *a->data);
     if (!a->data)
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     for (size_t i = 0; i < t->channels * plane; i++) {
         const uint32_t x = (uint32_t)(i % a->width), y = (uint32_t)(i % plane / a->width);
         double value = p->noise;
@@ -83,7 +74,7 @@ static bool fill_input(picture *p, const compiler_tensor *t, reference_array *a)
         else if (role != PLANE_ROLE_NOISE)
             value = sample_at(p, role, x, y) + p->noise * gaussian(&p->random);
         /* Planes hold 8-bit samples. */
-        value = nearbyint(fmax(0, fmin(value, 255)));
+        value = measure_to_8_bit(value);
         a->data[i] = calibration_fed(p->feed, t->channels == 3 ? channel : 0, value);
     }
     return true;
@@ -112,9 +103,9 @@ static bool open_picture(const calibration *c, size_t index, const compiler *mod
     if (image->kind == CALIBRATION_FRAME)
         p->image = image->frame;
     else if (!still_read(&p->image, image->name, 3, NULL, &error))
-        return !cli_fail(EXIT_FAILED, "%s", error.text);
+        return cli_fail(0, "%s", error.text);
     if (has_role(model, PLANE_ROLE_NOISE))
-        p->noise = (uint32_t)(next_random(&p->random) % (MAX_NOISE + 1));
+        p->noise = (uint32_t)(measure_random(&p->random) % (MAX_NOISE + 1));
     return true;
 }
 
@@ -143,7 +134,7 @@ static bool resize_channel(const still *from, uint32_t channel, still *to)
         large.values[i] = from->pixels[i * 3 + channel];
     ok = ok && measure_resize(&small, &large);
     for (size_t i = 0; ok && i < (size_t)to->width * to->height; i++)
-        to->pixels[i * 3 + channel] = (uint8_t)nearbyint(fmax(0, fmin(small.values[i], 255)));
+        to->pixels[i * 3 + channel] = (uint8_t)measure_to_8_bit(small.values[i]);
     real_plane_close(&large);
     real_plane_close(&small);
     return ok;
@@ -160,7 +151,7 @@ static bool fill_whole(const picture *p, const compiler_tensor *t, reference_arr
     bool ok = resized.image.pixels;
     for (uint32_t c = 0; ok && c < 3; c++)
         ok = resize_channel(&p->image, c, &resized.image);
-    ok = ok ? fill_input(&resized, t, a) : !cli_fail(EXIT_FAILED, "out of memory");
+    ok = ok ? fill_input(&resized, t, a) : cli_fail(0, "out of memory");
     still_free(&resized.image);
     return ok;
 }
@@ -174,8 +165,7 @@ static bool fill_inputs(picture *p, const compiler *model, reference_array *inpu
     for (unsigned i = 0; ok && i < count; i++) {
         const compiler_tensor t = compiler_input(model, i);
         if (t.array)
-            ok = !cli_fail(EXIT_FAILED, "input '%s' is an array, not an image: expected .npy files",
-                           t.name);
+            ok = cli_fail(0, "input '%s' is an array, not an image: expected .npy files", t.name);
         inputs[i] = sized(&t, p, 1);
         const bool whole = t.channels == 3 && t.height && t.width;
         ok = ok && (whole ? fill_whole(p, &t, &inputs[i]) : fill_input(p, &t, &inputs[i]));
@@ -211,10 +201,9 @@ static bool reduce(const reference_array *large, uint32_t channel, float range,
               real_plane_open(&to, small->width, small->height);
     for (size_t i = 0; ok && i < from_count; i++)
         from.values[i] = (double)(large->data[channel * from_count + i] / range) * 255;
-    ok = (ok && measure_resize(&to, &from)) || !cli_fail(EXIT_FAILED, "out of memory");
+    ok = (ok && measure_resize(&to, &from)) || cli_fail(0, "out of memory");
     for (size_t i = 0; ok && i < to_count; i++) {
-        const double q = nearbyint(fmax(0, fmin(to.values[i], 255)));
-        small->data[channel * to_count + i] = (float)(q / 255) * range;
+        small->data[channel * to_count + i] = (float)(measure_to_8_bit(to.values[i]) / 255) * range;
     }
     real_plane_close(&from);
     real_plane_close(&to);
@@ -232,7 +221,7 @@ static bool fill_reduced(picture *p, const compiler *model, uint32_t scale, refe
         return false;
     input->data =
         malloc((size_t)input->channels * input->height * input->width * sizeof *input->data);
-    bool ok = input->data || !cli_fail(EXIT_FAILED, "out of memory");
+    bool ok = input->data || cli_fail(0, "out of memory");
     for (uint32_t c = 0; ok && c < t.channels; c++)
         ok = reduce(truth, c, p->feed->range, input);
     return ok;

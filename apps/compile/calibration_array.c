@@ -35,10 +35,10 @@ static bool read_header(array_file *f)
     format_error error = {0};
     uint8_t *start = malloc(NPY_MAX_HEADER);
     if (!start)
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     const size_t size = fread(start, 1, NPY_MAX_HEADER, f->stream);
     const bool ok = npy_parse_header(&f->array, start, size, &f->begin, &error) ||
-                    !cli_fail(EXIT_FAILED, "%s: %s", f->path, error.text);
+                    cli_fail(0, "%s: %s", f->path, error.text);
     free(start);
     return ok;
 }
@@ -49,8 +49,8 @@ static bool is_whole(const array_file *f)
     const bool sought = !fseeko(f->stream, 0, SEEK_END);
     const off_t found = sought ? ftello(f->stream) : -1;
     return (found >= 0 && (uint64_t)found == expected) ||
-           !cli_fail(EXIT_FAILED, "%s: its shape needs %" PRIu64 " bytes, found %" PRId64, f->path,
-                     expected, (int64_t)found);
+           cli_fail(0, "%s: its shape needs %" PRIu64 " bytes, found %" PRId64, f->path, expected,
+                    (int64_t)found);
 }
 
 /* Whether an input is a list of numbers, which may come in any shape. */
@@ -71,9 +71,8 @@ static bool unsuitable(const array_file *f, const compiler_tensor *t)
     for (unsigned i = 0, n = 0; i < f->array.rank; i++)
         n += (unsigned)snprintf(found + n, sizeof found - n, "%s%" PRIu64, i ? "x" : "",
                                 f->array.shape[i]);
-    return !cli_fail(EXIT_FAILED,
-                     "%s: input '%s' takes %s, or Nx that for N inputs; found the shape %s",
-                     f->path, t->name, wanted, f->array.rank ? found : "of one number");
+    return cli_fail(0, "%s: input '%s' takes %s, or Nx that for N inputs; found the shape %s",
+                    f->path, t->name, wanted, f->array.rank ? found : "of one number");
 }
 
 /* The sides of an input are the last three of the shape; missing ones are 1. */
@@ -112,12 +111,11 @@ static bool open_array(array_file *f, const char *path, const compiler *model)
     const compiler_tensor t = compiler_input(model, 0);
     *f = (array_file){.path = path};
     if (compiler_input_count(model) != 1)
-        return !cli_fail(EXIT_FAILED,
-                         "%s: the model takes %u inputs; .npy files calibrate models of one", path,
-                         compiler_input_count(model));
+        return cli_fail(0, "%s: the model takes %u inputs; .npy files calibrate models of one",
+                        path, compiler_input_count(model));
     f->stream = fopen(path, "rb");
     if (!f->stream)
-        return !cli_fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
+        return cli_fail(0, "%s: %s", path, strerror(errno));
     return read_header(f) && divide(f, &t) && is_whole(f);
 }
 
@@ -144,11 +142,11 @@ static bool read_elements(array_file *f, uint64_t place, npy_array *part)
     *part = (npy_array){.type = f->array.type, .count = f->array.count / f->count};
     part->data = malloc(part->count * size);
     if (!part->data)
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     const off_t at = (off_t)(f->begin + place * part->count * size);
     return (place < f->count && !fseeko(f->stream, at, SEEK_SET) &&
             fread(part->data, size, part->count, f->stream) == part->count) ||
-           !cli_fail(EXIT_FAILED, "%s: cannot be read any more", f->path);
+           cli_fail(0, "%s: cannot be read any more", f->path);
 }
 
 static bool to_input(const calibration *c, const npy_array *part, const compiler_tensor *t,
@@ -159,14 +157,13 @@ static bool to_input(const calibration *c, const npy_array *part, const compiler
     *input = *sides;
     input->data = malloc(part->count * sizeof *input->data);
     if (!input->data)
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     for (size_t i = 0; i < part->count; i++) {
         const double value = npy_value(part, i);
         const uint32_t channel = t->channels == 3 ? (uint32_t)(i / plane) : 0;
         input->data[i] = samples ? calibration_fed(&c->feed, channel, value) : (float)value;
         if (!isfinite(input->data[i]))
-            return !cli_fail(EXIT_FAILED, "%s: expected numbers that float32 can hold, found %g",
-                             name, value);
+            return cli_fail(0, "%s: expected numbers that float32 can hold, found %g", name, value);
     }
     return true;
 }

@@ -64,10 +64,10 @@ bool calibration_add_clip(calibration *c, const char *path)
     pipeline_error error = {0};
     if (!input_open(&clip, &(input_settings){.path = path, .as_decoded = true}, &error)) {
         input_close(&clip);
-        return !cli_fail(EXIT_FAILED,
-                         "%s: expected a PNG or JPEG image, a .npy array, a folder of them or a "
-                         "clip",
-                         path);
+        return cli_fail(0,
+                        "%s: expected a PNG or JPEG image, a .npy array, a folder of them or a "
+                        "clip",
+                        path);
     }
     const bool ok = add_frames(c, &clip, &error);
     input_close(&clip);

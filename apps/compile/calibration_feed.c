@@ -20,10 +20,10 @@ static bool parse_channels(const char *option, const char *text, double min, flo
         at = end + 1;
     }
     if (!good || more || count == 2)
-        return !cli_fail(EXIT_USAGE,
-                         "%s: expected one number or three with commas between, each from %.16g to "
-                         "1000000, found '%s'",
-                         option, min, text);
+        return cli_misuse(
+            "%s: expected one number or three with commas between, each from %.16g to "
+            "1000000, found '%s'",
+            option, min, text);
     for (int i = count; i < 3; i++)
         numbers[i] = numbers[0];
     return true;
@@ -50,10 +50,10 @@ bool calibration_feed_suits(const calibration_feed *f, const compiler *model, co
     for (unsigned i = 0; !alike && i < compiler_input_count(model); i++) {
         const compiler_tensor t = compiler_input(model, i);
         if (t.channels != 3)
-            return !cli_fail(EXIT_FAILED,
-                             "%s: --mean and --deviation have a number for each of 3 channels, "
-                             "input '%s' has %u",
-                             name, t.name, t.channels);
+            return cli_fail(0,
+                            "%s: --mean and --deviation have a number for each of 3 channels, "
+                            "input '%s' has %u",
+                            name, t.name, t.channels);
     }
     return true;
 }

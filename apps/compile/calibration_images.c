@@ -29,7 +29,7 @@ bool calibration_add(calibration *c, calibration_image image)
         calibration_image *images = realloc(c->images, room * sizeof *images);
         if (!images) {
             still_free(&image.frame);
-            return !cli_fail(EXIT_FAILED, "out of memory");
+            return cli_fail(0, "out of memory");
         }
         c->images = images;
         c->room = room;
@@ -37,7 +37,7 @@ bool calibration_add(calibration *c, calibration_image image)
     image.name = strdup(image.name);
     if (!image.name) {
         still_free(&image.frame);
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     }
     c->images[c->count++] = image;
     return true;
@@ -69,7 +69,7 @@ static bool add_folder(calibration *c, const char *path, const compiler *model, 
 {
     DIR *folder = opendir(path);
     if (!folder)
-        return !cli_fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
+        return cli_fail(0, "%s: %s", path, strerror(errno));
     bool ok = true;
     for (struct dirent *e; ok && (e = readdir(folder));) {
         char name[4096];
@@ -87,7 +87,7 @@ static bool add_path(calibration *c, const char *path, const compiler *model, in
 {
     struct stat about;
     if (stat(path, &about))
-        return !cli_fail(EXIT_FAILED, "%s: %s", path, strerror(errno));
+        return cli_fail(0, "%s: %s", path, strerror(errno));
     if (S_ISDIR(about.st_mode))
         return add_folder(c, path, model, depth);
     const bool image = S_ISREG(about.st_mode) && still_is_image(path);
@@ -115,9 +115,8 @@ bool calibration_open(calibration *c, const option_list *paths, size_t max,
         if (!add_path(c, paths->items[i], model, 0))
             return false;
         if (c->count == before)
-            return !cli_fail(EXIT_FAILED,
-                             "%s: expected PNG or JPEG images, .npy arrays or frames, found none",
-                             paths->items[i]);
+            return cli_fail(0, "%s: expected PNG or JPEG images, .npy arrays or frames, found none",
+                            paths->items[i]);
     }
     if (c->count)
         qsort(c->images, c->count, sizeof *c->images, by_name);

@@ -55,8 +55,7 @@ static bool parse_type(const char *option, const char *text, bool *has, mona_typ
             *type = (mona_type)t;
             return true;
         }
-    return !text ||
-           !cli_fail(EXIT_USAGE, "%s: expected u8, s8, f16 or u16, found '%s'", option, text);
+    return !text || cli_misuse("%s: expected u8, s8, f16 or u16, found '%s'", option, text);
 }
 
 static bool read_fusion(compile_job *job)
@@ -68,10 +67,10 @@ static bool read_fusion(compile_job *job)
     if (!job->fusion)
         return true;
     if (!file_read(job->fusion, "a file of fusion rules", MAX_RULES_BYTES, &text, &size, &error))
-        return !cli_fail(EXIT_FAILED, "%s", error.text);
+        return cli_fail(0, "%s", error.text);
     const bool ok = fusion_read(&job->options.fusion, (const char *)text, size, &error);
     free(text);
-    return ok || !cli_fail(EXIT_FAILED, "%s: %s", job->fusion, error.text);
+    return ok || cli_fail(0, "%s: %s", job->fusion, error.text);
 }
 
 static range_rule range_rule_of(const char *name)
@@ -102,10 +101,9 @@ static bool read_feed(compile_job *job)
     if (!job->feed.normalised)
         return true;
     if (o->has_input_type && (o->input_type == MONA_U8 || o->input_type == MONA_U16))
-        return !cli_fail(EXIT_USAGE,
-                         "--input-type %s cannot hold numbers below 0, which --mean and "
-                         "--deviation produce: expected f16 or s8",
-                         job->input_type);
+        return cli_misuse("--input-type %s cannot hold numbers below 0, which --mean and "
+                          "--deviation produce: expected f16 or s8",
+                          job->input_type);
     if (!o->has_input_type)
         take_floats(job);
     return true;
@@ -120,17 +118,15 @@ static bool emits_c(const compile_job *job)
 static bool check_compiled(const compile_job *job)
 {
     if (!job->target)
-        return !cli_fail(
-            EXIT_USAGE,
+        return cli_misuse(
             "%s is compiled already: expected an ONNX model; or --target, to add plans "
             "and programs to this one, or to write it as C (--emit c)",
             job->input);
     if (job->request.precision || job->calibrate.count || job->fusion || job->report || job->name ||
         job->dims.count || job->any_size)
-        return !cli_fail(EXIT_USAGE,
-                         "%s is compiled already: expected only --target, --size, --emit and "
-                         "--output",
-                         job->input);
+        return cli_misuse("%s is compiled already: expected only --target, --size, --emit and "
+                          "--output",
+                          job->input);
     return true;
 }
 
@@ -139,58 +135,56 @@ static bool check_emit(const compile_job *job)
     if (!emits_c(job))
         return true;
     if (job->sizes.count > 1)
-        return !cli_fail(EXIT_USAGE, "--emit c works for one size: expected one --size");
+        return cli_misuse("--emit c works for one size: expected one --size");
     if (!job->target || !cpu_target_find(job->target))
-        return !cli_fail(EXIT_USAGE, "--emit c: expected --target %s, found %s", CPU_TARGETS,
-                         job->target ? job->target : "none");
+        return cli_misuse("--emit c: expected --target %s, found %s", CPU_TARGETS,
+                          job->target ? job->target : "none");
     return emit_source_check(job->output);
 }
 
 static bool check_om(const compile_job *job)
 {
     if (job->compiled || !ends_in(job->input, ".onnx"))
-        return !cli_fail(EXIT_USAGE, "--target %s: expected an ONNX model, found %s", om_target,
-                         job->input);
+        return cli_misuse("--target %s: expected an ONNX model, found %s", om_target, job->input);
     if (!ends_in(job->output, ".om"))
-        return !cli_fail(EXIT_USAGE, "--target %s: expected -o OUT.om, found %s", om_target,
-                         job->output);
+        return cli_misuse("--target %s: expected -o OUT.om, found %s", om_target, job->output);
     if (job->request.precision || job->calibrate.count || job->fusion || job->report || job->name ||
         job->input_type || job->output_type)
-        return !cli_fail(EXIT_USAGE,
-                         "--target %s: atc compiles the model: expected only --size, --dim, "
-                         "--input-range and --output",
-                         om_target);
+        return cli_misuse("--target %s: atc compiles the model: expected only --size, --dim, "
+                          "--input-range and --output",
+                          om_target);
     return true;
 }
 
 static bool check_options(compile_job *job)
 {
     compiler_options *o = &job->options;
+    precision_request *r = &job->request;
+    job->compiled = embedded_model_find(job->input) || ends_in(job->input, ".mona");
+    r->target =
+        job->target && !strcmp(job->target, "ascend310") ? job->target : mona_device_host.name;
     if (!job->output)
-        return !cli_fail(EXIT_USAGE, "expected an output: -o OUT.mona");
+        return cli_misuse("expected an output: -o OUT.mona");
     if (!check_emit(job))
         return false;
     if (job->target && !strcmp(job->target, om_target))
         return check_om(job);
-    precision_request *r = &job->request;
     if (job->compiled)
         return check_compiled(job);
     if (!r->precision)
         r->precision = job->calibrate.count ? "int8" : "fp16";
     if (!job->calibrate.count && !strcmp(r->precision, "auto"))
-        return !cli_fail(EXIT_USAGE,
-                         "--precision auto needs calibration images: expected --calibrate");
+        return cli_misuse("--precision auto needs calibration images: expected --calibrate");
     if (r->max_drop && strcmp(r->precision, "auto"))
-        return !cli_fail(EXIT_USAGE, "--max-drop works only with --precision auto");
+        return cli_misuse("--max-drop works only with --precision auto");
     if (job->learn && !strcmp(r->precision, "fp16"))
-        return !cli_fail(EXIT_USAGE, "--learn-rounding works only with --precision int8 or auto");
+        return cli_misuse("--learn-rounding works only with --precision int8 or auto");
     if ((job->equalise || job->learn) && job->sizes.count > 1)
-        return !cli_fail(EXIT_USAGE, "%s works for one size only: expected one --size",
-                         job->equalise ? "--equalise" : "--learn-rounding");
+        return cli_misuse("%s works for one size only: expected one --size",
+                          job->equalise ? "--equalise" : "--learn-rounding");
     r->name = job->input;
     o->ranges = range_rule_of(job->ranges);
     o->correct_bias = !job->plain_bias;
-    o->zeros = !job->target || strcmp(job->target, "ascend310") != 0;
     o->range = (float)job->range;
     o->bits = (unsigned)job->bits;
     o->any_size = job->any_size;
@@ -200,19 +194,6 @@ static bool check_options(compile_job *job)
     return parse_type("--input-type", job->input_type, &o->has_input_type, &o->input_type) &&
            parse_type("--output-type", job->output_type, &o->has_output_type, &o->output_type) &&
            read_feed(job) && read_fusion(job);
-}
-
-static options_result read_options(compile_job *job, int argc, char **argv)
-{
-    const char *operands[2];
-    const options_result result = options_parse(&command_compile, job, argc, argv, operands);
-    if (result != OPTIONS_RUN)
-        return result;
-    job->input = operands[0];
-    job->compiled = embedded_model_find(job->input) || ends_in(job->input, ".mona");
-    job->request.target =
-        job->target && !strcmp(job->target, "ascend310") ? job->target : mona_device_host.name;
-    return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
 }
 
 /* ---- steps -------------------------------------------------------------------------------- */
@@ -243,8 +224,8 @@ static bool take_sample(compile_job *job, size_t n, bool learn)
     const bool ok = learn ? compiler_learn(job->model, &job->options, inputs, n % 4 == 3, &error)
                           : compiler_calibrate(job->model, inputs, &error);
     reference_arrays_free(inputs, compiler_input_count(job->model));
-    return ok || !cli_fail(EXIT_FAILED, "%s: with %s: %s", job->input,
-                           calibration_name(&job->samples, index), error.text);
+    return ok || cli_fail(0, "%s: with %s: %s", job->input, calibration_name(&job->samples, index),
+                          error.text);
 }
 
 static bool calibrate_all(compile_job *job)
@@ -266,14 +247,14 @@ static bool learn_all(compile_job *job)
 {
     format_error error = {0};
     bool ok = job->samples.count >= 4 ||
-              !cli_fail(EXIT_FAILED,
-                        "--learn-rounding holds back every fourth image of --calibrate: expected "
-                        "at least 4, found %zu",
-                        job->samples.count);
+              cli_fail(0,
+                       "--learn-rounding holds back every fourth image of --calibrate: expected "
+                       "at least 4, found %zu",
+                       job->samples.count);
     for (size_t n = 0; ok && n < job->samples.count; n++)
         ok = take_sample(job, n, true);
     return ok && (compiler_learn_rounding(job->model, &job->options, &error) ||
-                  !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text));
+                  cli_fail(0, "%s: %s", job->input, error.text));
 }
 
 static bool calibrate(compile_job *job)
@@ -288,7 +269,7 @@ static bool calibrate(compile_job *job)
     if (!calibrate_all(job))
         return false;
     if (job->equalise && !compiler_equalise(job->model, &job->options, &job->equalised, &error))
-        return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
+        return cli_fail(0, "%s: %s", job->input, error.text);
     return (!job->equalise || calibrate_all(job)) && (!job->learn || learn_all(job));
 }
 
@@ -302,11 +283,11 @@ static bool emit_one(const compile_job *job, compiler *model, uint8_t **bytes, s
     format_error error = {0};
     mona_model opened;
     if (!compiler_emit(model, &job->options, bytes, size, &error))
-        return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
+        return cli_fail(0, "%s: %s", job->input, error.text);
     const mona_status status = mona_model_open(&opened, *bytes, *size);
     if (status)
-        return !cli_fail(EXIT_FAILED, "%s: the engine refuses the compiled model: %s", job->input,
-                         mona_status_text(status));
+        return cli_fail(0, "%s: the engine refuses the compiled model: %s", job->input,
+                        mona_status_text(status));
     return sanity_check(model, *bytes, *size, job->input, &job->samples);
 }
 
@@ -332,10 +313,10 @@ static bool join(compile_job *job, uint8_t *const *files, size_t count)
     mona_model opened;
     job->bytes = NULL; /* files[0] has it now */
     if (!mona_writer_join(files, count, &job->bytes, &job->size, &error))
-        return !cli_fail(EXIT_FAILED, "%s: %s", job->input, error.text);
+        return cli_fail(0, "%s: %s", job->input, error.text);
     const mona_status status = mona_model_open(&opened, job->bytes, job->size);
-    return !status || !cli_fail(EXIT_FAILED, "%s: the sizes do not fit into one file: %s",
-                                job->input, mona_status_text(status));
+    return !status || cli_fail(0, "%s: the sizes do not fit into one file: %s", job->input,
+                               mona_status_text(status));
 }
 
 static bool emit(compile_job *job)
@@ -371,7 +352,7 @@ static bool take_compiled(compile_job *job)
             memcpy(job->bytes, source.model.model.file, job->size);
     }
     model_source_close(&source);
-    return ok && (job->bytes || !cli_fail(EXIT_FAILED, "out of memory"));
+    return ok && (job->bytes || cli_fail(0, "out of memory"));
 }
 
 /* ---- what became of it --------------------------------------------------------------------- */
@@ -527,9 +508,13 @@ static int compile_om(const compile_job *job)
 static int run(int argc, char **argv)
 {
     compile_job job = {0};
-    const options_result result = read_options(&job, argc, argv);
+    const char *operands[2];
+    const options_result result = options_parse(&command_compile, &job, argc, argv, operands);
     if (result != OPTIONS_RUN)
-        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return result;
+    job.input = operands[0];
+    if (!check_options(&job))
+        return EXIT_USAGE;
     if (job.target && !strcmp(job.target, om_target))
         return compile_om(&job);
     bool ok =

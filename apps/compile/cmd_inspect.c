@@ -30,38 +30,31 @@ typedef struct inspect_job {
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-static bool check_options(inspect_job *job)
+static bool check_options(const inspect_job *job, bool onnx, bool om)
 {
-    return options_config(&job->computing, &job->config);
-}
-
-static options_result read_options(inspect_job *job, int argc, char **argv)
-{
-    const char *operands[2];
-    const options_result result = options_parse(&command_inspect, job, argc, argv, operands);
-    if (result != OPTIONS_RUN)
-        return result;
-    job->model = operands[0];
-    return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
+    if (job->firmware && !job->computing.size)
+        return cli_misuse("--firmware: expected --size WxH too");
+    if ((onnx || om) && job->firmware)
+        return cli_misuse("--firmware is for .mona models; found %s: mona compile makes one of it",
+                          job->model);
+    if ((onnx || om) && job->computing.size)
+        return cli_misuse("--size is for .mona models; found %s", job->model);
+    if (om && job->dot)
+        return cli_misuse("--dot is for .mona and .onnx models; found %s", job->model);
+    if ((job->program || job->kernel) &&
+        (onnx || om || job->json || job->dot || job->computing.size))
+        return cli_misuse("--program and --kernel print the programs of a .mona model, and nothing "
+                          "else: expected no other option");
+    return true;
 }
 
 /* ---- .mona -------------------------------------------------------------------------------- */
-
-static void print_section(const cJSON *document, const char *name, const char *const *keys,
-                          size_t key_count)
-{
-    const cJSON *rows = json_get(document, name);
-    if (!rows)
-        return;
-    printf("\n%s\n", name);
-    table_print(rows, keys, key_count);
-}
 
 static bool add_plan(const inspect_job *job, const mona_model *model, cJSON *document)
 {
     void *memory = session_binding_allocate(mona_plan_bytes(model));
     if (!memory)
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     mona_plan *plan;
     const mona_status status = mona_plan_make(&plan, memory, model, &job->config);
     if (status == MONA_ERR_DEVICE && job->config.cpu)
@@ -99,8 +92,8 @@ static void print_plan(const cJSON *document)
     const cJSON *item;
     cJSON_ArrayForEach(item, plan)
         printf("  %-12s %s\n", item->string, table_cell(plan, item->string, text, sizeof text));
-    print_section(document, "frames", frame_keys, 5);
-    print_section(document, "buffers", buffer_keys, 5);
+    table_print_member(document, "frames", frame_keys, 5);
+    table_print_member(document, "buffers", buffer_keys, 5);
 }
 
 static void print_model(const cJSON *document)
@@ -118,13 +111,11 @@ static void print_model(const cJSON *document)
            table_cell(document, "version", text[2], sizeof text[2]),
            table_cell(document, "producer", text[3], sizeof text[3]),
            table_cell(document, "bytes", text[4], sizeof text[4]));
-    print_section(document, "inputs", tensor_keys, 5);
-    print_section(document, "outputs", tensor_keys, 5);
-    print_section(document, "operators", op_keys, 7);
-    if (cJSON_GetArraySize(json_get(document, "programs")))
-        print_section(document, "programs", program_keys, 5);
-    if (cJSON_GetArraySize(json_get(document, "plans")))
-        print_section(document, "plans", plan_keys, 5);
+    table_print_member(document, "inputs", tensor_keys, 5);
+    table_print_member(document, "outputs", tensor_keys, 5);
+    table_print_member(document, "operators", op_keys, 7);
+    table_print_member(document, "programs", program_keys, 5);
+    table_print_member(document, "plans", plan_keys, 5);
     print_plan(document);
     print_object(document, "firmware");
 }
@@ -189,14 +180,13 @@ static cJSON *describe_onnx(const char *path, const Onnx__ModelProto *model)
     cJSON *nodes = cJSON_AddArrayToObject(document, "nodes");
     for (size_t i = 0; i < g->n_node; i++) {
         const Onnx__NodeProto *n = g->node[i];
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = json_add_object(nodes);
         cJSON_AddStringToObject(row, "op", onnx_text(n->op_type));
         cJSON_AddStringToObject(row, "name", onnx_text(n->name));
         join(n->input, n->n_input, text, sizeof text);
         cJSON_AddStringToObject(row, "inputs", text);
         join(n->output, n->n_output, text, sizeof text);
         cJSON_AddStringToObject(row, "outputs", text);
-        cJSON_AddItemToArray(nodes, row);
     }
     return document;
 }
@@ -228,7 +218,7 @@ static void print_onnx(const cJSON *document)
            table_cell(document, "file", text[0], sizeof text[0]),
            table_cell(document, "model", text[1], sizeof text[1]),
            table_cell(document, "producer", text[2], sizeof text[2]));
-    print_section(document, "nodes", keys, 4);
+    table_print_member(document, "nodes", keys, 4);
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -236,24 +226,14 @@ static void print_onnx(const cJSON *document)
 static int run(int argc, char **argv)
 {
     inspect_job job = {0};
-    const options_result result = read_options(&job, argc, argv);
+    const char *operands[2];
+    const options_result result = options_parse(&command_inspect, &job, argc, argv, operands);
     if (result != OPTIONS_RUN)
-        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return result;
+    job.model = operands[0];
     const bool onnx = ends_in(job.model, ".onnx"), om = ends_in(job.model, ".om");
-    if (job.firmware && !job.computing.size)
-        return cli_fail(EXIT_USAGE, "--firmware: expected --size WxH too");
-    if ((onnx || om) && job.firmware)
-        return cli_fail(EXIT_USAGE,
-                        "--firmware is for .mona models; found %s: mona compile makes one of it",
-                        job.model);
-    if ((onnx || om) && job.computing.size)
-        return cli_fail(EXIT_USAGE, "--size is for .mona models; found %s", job.model);
-    if (om && job.dot)
-        return cli_fail(EXIT_USAGE, "--dot is for .mona and .onnx models; found %s", job.model);
-    if ((job.program || job.kernel) && (onnx || om || job.json || job.dot || job.computing.size))
-        return cli_fail(EXIT_USAGE,
-                        "--program and --kernel print the programs of a .mona model, and nothing "
-                        "else: expected no other option");
+    if (!options_config(&job.computing, &job.config) || !check_options(&job, onnx, om))
+        return EXIT_USAGE;
     if (job.program || job.kernel)
         return list_programs(job.model, job.kernel);
     cJSON *document = onnx ? inspect_onnx(&job) : om ? inspect_om(job.model) : inspect_mona(&job);

@@ -60,12 +60,11 @@ static cJSON *fusion_rules(void)
     cJSON *list = cJSON_CreateArray();
     for (int r = 0; r < FUSION_RULES; r++) {
         const fusion_row *row = fusion_rule_row((fusion_rule)r);
-        cJSON *entry = cJSON_CreateObject();
+        cJSON *entry = json_add_object(list);
         cJSON_AddStringToObject(entry, "rule", row->name);
         cJSON_AddStringToObject(entry, "may be off", row->mandatory ? "no" : "yes");
         cJSON_AddStringToObject(entry, "pass", row->pass);
         cJSON_AddStringToObject(entry, "does", row->does);
-        cJSON_AddItemToArray(list, entry);
     }
     return list;
 }
@@ -79,7 +78,7 @@ static int run(int argc, char **argv)
     const char *operands[1];
     const options_result result = options_parse(&command_ops, &a, argc, argv, operands);
     if (result != OPTIONS_RUN)
-        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return result;
     cJSON *list = a.fusion ? fusion_rules() : operators(a.engine);
     int status = EXIT_SUCCESS;
     if (a.json)

@@ -25,26 +25,15 @@ static bool check_options(run_job *job)
 {
     const bool onnx = ends_in(job->model, ".onnx");
     if (job->precision && strcmp(job->precision, "fp16"))
-        return !cli_fail(EXIT_USAGE,
-                         "--precision: expected fp16, found '%s'; int8 needs "
-                         "calibration: mona compile",
-                         job->precision);
+        return cli_misuse("--precision: expected fp16, found '%s'; int8 needs "
+                          "calibration: mona compile",
+                          job->precision);
     if ((job->precision || job->reference) && !onnx)
-        return !cli_fail(EXIT_USAGE, "%s is for .onnx models; found %s",
-                         job->reference ? "--reference" : "--precision", job->model);
+        return cli_misuse("%s is for .onnx models; found %s",
+                          job->reference ? "--reference" : "--precision", job->model);
     if (!job->inputs.count || !job->outputs.count)
-        return !cli_fail(EXIT_USAGE, "expected arrays: -i IN.npy and -o OUT.npy");
+        return cli_misuse("expected arrays: -i IN.npy and -o OUT.npy");
     return options_config(&job->computing, &job->config);
-}
-
-static options_result read_options(run_job *job, int argc, char **argv)
-{
-    const char *operands[2];
-    const options_result result = options_parse(&command_run, job, argc, argv, operands);
-    if (result != OPTIONS_RUN)
-        return result;
-    job->model = operands[0];
-    return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
 }
 
 /* sides: of inputs that are arrays; channels 0: a map. */
@@ -52,9 +41,8 @@ static bool read_inputs(const run_job *job, unsigned wanted_in, unsigned wanted_
                         const array_sides *sides, input_array *inputs)
 {
     if (job->inputs.count != wanted_in || job->outputs.count != wanted_out)
-        return !cli_fail(EXIT_USAGE,
-                         "%s takes %u inputs and gives %u outputs; found %zu -i and %zu -o",
-                         job->model, wanted_in, wanted_out, job->inputs.count, job->outputs.count);
+        return cli_misuse("%s takes %u inputs and gives %u outputs; found %zu -i and %zu -o",
+                          job->model, wanted_in, wanted_out, job->inputs.count, job->outputs.count);
     for (unsigned i = 0; i < wanted_in; i++)
         if (!array_read(&inputs[i], job->inputs.items[i], sides[i].channels ? &sides[i] : NULL))
             return false;
@@ -63,36 +51,20 @@ static bool read_inputs(const run_job *job, unsigned wanted_in, unsigned wanted_
 
 /* ---- the engine --------------------------------------------------------------------------- */
 
-static bool run_planes(const run_job *job, const session_binding *bound, const input_array *inputs,
-                       planes *in, planes *out)
+static bool run_bound(const run_job *job, const mona_model *model, const session_binding *bound,
+                      const input_array *inputs)
 {
-    mona_buffer in_buffers[MONA_MAX_IO], out_buffers[MONA_MAX_IO];
-    for (unsigned i = 0; i < job->inputs.count; i++) {
-        if (!planes_open(&in[i], mona_plan_input(bound->plan, i)))
-            return !cli_fail(EXIT_FAILED, "out of memory");
-        if (!array_to_planes(&in[i], &inputs[i], job->inputs.items[i]))
-            return false;
-        in_buffers[i] = in[i].buffer;
+    plan_planes p = {0};
+    bool ok = plan_planes_open(&p, model, bound->plan) || cli_fail(0, "out of memory");
+    for (unsigned i = 0; ok && i < job->inputs.count; i++)
+        ok = array_to_planes(&p.in[i], &inputs[i], job->inputs.items[i]);
+    if (ok) {
+        const mona_status status = plan_planes_run(&p, bound->session);
+        ok = !status || cli_fail(0, "%s: %s", job->model, pipeline_reason(status));
     }
-    for (unsigned i = 0; i < job->outputs.count; i++) {
-        if (!planes_open(&out[i], mona_plan_output(bound->plan, i)))
-            return !cli_fail(EXIT_FAILED, "out of memory");
-        out_buffers[i] = out[i].buffer;
-    }
-    const mona_status status = mona_session_run(bound->session, in_buffers, out_buffers);
-    return !status || !cli_fail(EXIT_FAILED, "%s: %s", job->model, pipeline_reason(status));
-}
-
-static bool run_bound(const run_job *job, const session_binding *bound, const input_array *inputs)
-{
-    planes in[MONA_MAX_IO] = {0}, out[MONA_MAX_IO] = {0};
-    bool ok = run_planes(job, bound, inputs, in, out);
     for (unsigned i = 0; ok && i < job->outputs.count; i++)
-        ok = array_write_planes(&out[i], job->outputs.items[i], job->raw);
-    for (unsigned i = 0; i < MONA_MAX_IO; i++) {
-        planes_close(&in[i]);
-        planes_close(&out[i]);
-    }
+        ok = array_write_planes(&p.out[i], job->outputs.items[i], job->raw);
+    plan_planes_close(&p);
     return ok;
 }
 
@@ -115,7 +87,7 @@ static bool run_engine(run_job *job, const mona_model *model, input_array *input
         &bound, model, job->model, 8, options_or_host(job->computing.device), &job->config, &error);
     if (!opened)
         cli_fail_of(&error);
-    const bool ok = opened && run_bound(job, &bound, inputs);
+    const bool ok = opened && run_bound(job, model, &bound, inputs);
     session_binding_close(&bound);
     return ok;
 }
@@ -138,12 +110,12 @@ static bool run_reference(const run_job *job, const compiler *model, input_array
         const npy_array *a = &inputs[i].array;
         in[i] = (reference_array){inputs[i].channels, inputs[i].height, inputs[i].width,
                                   malloc(a->count * sizeof(float))};
-        ok = in[i].data || !cli_fail(EXIT_FAILED, "out of memory");
+        ok = in[i].data || cli_fail(0, "out of memory");
         for (uint64_t k = 0; ok && k < a->count; k++)
             in[i].data[k] = (float)npy_value(a, k);
     }
     if (ok && !compiler_reference(model, in, out, &error))
-        ok = !cli_fail(EXIT_FAILED, "%s: %s", job->model, error.text);
+        ok = cli_fail(0, "%s: %s", job->model, error.text);
     for (unsigned i = 0; ok && i < job->outputs.count; i++)
         ok = array_write_floats(job->outputs.items[i], out[i].channels, out[i].height, out[i].width,
                                 out[i].data);
@@ -164,10 +136,10 @@ static bool run_compiled(run_job *job, compiler *model, input_array *inputs)
     uint8_t *bytes;
     size_t size;
     if (!compiler_emit(model, &options, &bytes, &size, &error))
-        return !cli_fail(EXIT_FAILED, "%s: %s", job->model, error.text);
+        return cli_fail(0, "%s: %s", job->model, error.text);
     const mona_status status = mona_model_open(&opened, bytes, size);
-    const bool ok = status ? !cli_fail(EXIT_FAILED, "%s: the engine refuses the compiled model: %s",
-                                       job->model, pipeline_reason(status))
+    const bool ok = status ? cli_fail(0, "%s: the engine refuses the compiled model: %s",
+                                      job->model, pipeline_reason(status))
                            : run_engine(job, &opened, inputs);
     free(bytes);
     return ok;
@@ -196,9 +168,13 @@ static bool run_mona(run_job *job, input_array *inputs)
 static int run(int argc, char **argv)
 {
     run_job job = {0};
-    const options_result result = read_options(&job, argc, argv);
+    const char *operands[2];
+    const options_result result = options_parse(&command_run, &job, argc, argv, operands);
     if (result != OPTIONS_RUN)
-        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return result;
+    job.model = operands[0];
+    if (!check_options(&job))
+        return EXIT_USAGE;
     input_array inputs[MONA_MAX_IO] = {0};
     const bool ok = ends_in(job.model, ".onnx") ? run_onnx(&job, inputs)
                     : ends_in(job.model, ".om")

@@ -7,8 +7,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "apps/cli/commands.h"
 #include "apps/cli/json_output.h"
-#include "apps/cli/options.h"
 #include "apps/compile/precision.h"
 #include "apps/plot/page.h"
 #include "pipeline/stages/session_binding.h"
@@ -29,7 +29,7 @@ static cJSON *rules_of(const fusion_log *log, const fusion_switches *switches)
     for (int r = 0; r < FUSION_RULES; r++) {
         const fusion_row *row = fusion_rule_row((fusion_rule)r);
         const fusion_count n = fusion_log_count(log, (fusion_rule)r);
-        cJSON *entry = cJSON_CreateObject();
+        cJSON *entry = json_add_object(list);
         cJSON_AddStringToObject(entry, "rule", row->name);
         cJSON_AddStringToObject(entry, "does", row->does);
         cJSON_AddStringToObject(entry, "pass", row->pass);
@@ -37,7 +37,6 @@ static cJSON *rules_of(const fusion_log *log, const fusion_switches *switches)
         cJSON_AddBoolToObject(entry, "on", !switches->off[r]);
         cJSON_AddNumberToObject(entry, "matched", (double)n.matched);
         cJSON_AddNumberToObject(entry, "applied", (double)n.applied);
-        cJSON_AddItemToArray(list, entry);
     }
     return list;
 }
@@ -49,12 +48,11 @@ static cJSON *kept_of(const fusion_log *log)
         const fusion_event *e = &log->events[i];
         if (!e->why_not)
             continue;
-        cJSON *entry = cJSON_CreateObject();
+        cJSON *entry = json_add_object(list);
         cJSON_AddStringToObject(entry, "rule", fusion_rule_row(e->rule)->name);
         cJSON_AddStringToObject(entry, "operator", e->node);
         cJSON_AddStringToObject(entry, "type", e->op_type);
         cJSON_AddStringToObject(entry, "why", e->why_not);
-        cJSON_AddItemToArray(list, entry);
     }
     return list;
 }
@@ -67,11 +65,10 @@ static cJSON *quantised_of(const fusion_log *log)
         const fusion_event *e = &log->events[i];
         if (!e->outcome)
             continue;
-        cJSON *entry = cJSON_CreateObject();
+        cJSON *entry = json_add_object(list);
         cJSON_AddStringToObject(entry, "operator", e->node);
         cJSON_AddStringToObject(entry, "type", e->op_type);
         cJSON_AddStringToObject(entry, "outcome", e->outcome);
-        cJSON_AddItemToArray(list, entry);
     }
     return list;
 }
@@ -106,12 +103,11 @@ static void add_array(const needs *n, const mona_op_info *info)
 {
     if (!n->arrays || strncmp(info->kind, "array_", 6) != 0)
         return;
-    cJSON *entry = cJSON_CreateObject();
+    cJSON *entry = json_add_object(n->arrays);
     cJSON_AddStringToObject(entry, "operator", info->name);
     cJSON_AddStringToObject(entry, "kind", info->kind + 6);
     cJSON_AddNumberToObject(entry, "macs", (double)info->macs);
     cJSON_AddNumberToObject(entry, "bytes", (double)info->plane_bytes);
-    cJSON_AddItemToArray(n->arrays, entry);
 }
 
 static bool find_needs(needs *n, const uint8_t *bytes, size_t size)
@@ -189,7 +185,7 @@ static cJSON *layers_of(const compiler *c)
         } measured[] = {{"cosine", l.cosine},       {"sqnr_db", l.sqnr},
                         {"saturated", l.saturated}, {"drop", l.drop},
                         {"fp16_cost", l.fp16_cost}, {"int8_cost", l.int8_cost}};
-        cJSON *entry = cJSON_CreateObject();
+        cJSON *entry = json_add_object(list);
         cJSON_AddStringToObject(entry, "layer", l.name);
         cJSON_AddStringToObject(entry, "precision", l.made_int8 ? "int8" : "fp16");
         cJSON_AddBoolToObject(entry, "pinned", l.pinned);
@@ -197,7 +193,6 @@ static cJSON *layers_of(const compiler *c)
         for (size_t k = 0; k < sizeof measured / sizeof *measured; k++)
             if (isfinite(measured[k].value))
                 cJSON_AddNumberToObject(entry, measured[k].name, measured[k].value);
-        cJSON_AddItemToArray(list, entry);
     }
     return list;
 }
@@ -243,12 +238,10 @@ static bool put(FILE *f, const cJSON *document, bool html)
 
 bool compile_report_save(const compile_report *r, compiler *c, const char *path)
 {
-    const size_t length = strlen(path);
-    const bool html = length >= 5 && !strcmp(path + length - 5, ".html");
     cJSON *document = describe(r, c);
     text_file t;
     text_file_begin(&t);
-    const bool good = text_file_save(&t, t.f && put(t.f, document, html), path);
+    const bool good = text_file_save(&t, t.f && put(t.f, document, ends_in(path, ".html")), path);
     cJSON_Delete(document);
     return good;
 }

@@ -9,13 +9,14 @@
 #include "apps/cli/table.h"
 #include "apps/compile/programs.h"
 #include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 static cJSON *tensor_rows(const mona_tensor_info *tensors, unsigned count)
 {
     cJSON *rows = cJSON_CreateArray();
     for (unsigned i = 0; i < count; i++) {
         const mona_tensor_info *t = &tensors[i];
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = json_add_object(rows);
         char size[32] = "any";
         if (t->height)
             snprintf(size, sizeof size, "%ux%u", t->width, t->height);
@@ -24,7 +25,6 @@ static cJSON *tensor_rows(const mona_tensor_info *tensors, unsigned count)
         cJSON_AddNumberToObject(row, "channels", t->channels);
         cJSON_AddStringToObject(row, "size", size);
         cJSON_AddNumberToObject(row, "scale", (double)t->scale);
-        cJSON_AddItemToArray(rows, row);
     }
     return rows;
 }
@@ -255,12 +255,11 @@ void describe_plan(cJSON *document, const mona_plan *plan)
     cJSON *buffers = cJSON_AddArrayToObject(document, "buffers");
     mona_plan_buffer b;
     for (unsigned i = 0; mona_plan_buffer_at(plan, i, &b); i++) {
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = json_add_object(buffers);
         cJSON_AddStringToObject(row, "name", b.name);
         cJSON_AddStringToObject(row, "kind", b.kind);
         cJSON_AddNumberToObject(row, "offset", (double)b.offset);
         cJSON_AddNumberToObject(row, "bytes", (double)b.bytes);
         cJSON_AddNumberToObject(row, "rows", b.rows);
-        cJSON_AddItemToArray(buffers, row);
     }
 }

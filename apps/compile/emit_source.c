@@ -29,10 +29,9 @@ bool emit_source_check(const char *output)
 {
     char name[MAX_NAME];
     return name_of(output, name) ||
-           !cli_fail(EXIT_USAGE,
-                     "--emit c: expected -o NAME.c, with a name of lower-case letters, digits and "
-                     "underscores that begins with no digit, found %s",
-                     output);
+           cli_misuse("--emit c: expected -o NAME.c, with a name of lower-case letters, digits and "
+                      "underscores that begins with no digit, found %s",
+                      output);
 }
 
 bool emit_source(const char *model_name, const mona_model *model, const char *output,
@@ -46,13 +45,13 @@ bool emit_source(const char *model_name, const mona_model *model, const char *ou
     if (ok && size)
         ok = options_size(size, MONA_MAX_SIDE, &request.size.width, &request.size.height);
     else if (ok && !request.size.width)
-        ok = !cli_fail(EXIT_FAILED,
-                       "%s: the model takes frames of any size, and C is written for one: expected "
-                       "--size WxH",
-                       model_name);
+        ok = cli_fail(0,
+                      "%s: the model takes frames of any size, and C is written for one: expected "
+                      "--size WxH",
+                      model_name);
     if (ok && !emit_c(model, &request, &header, &source, &error))
-        ok = !cli_fail(EXIT_FAILED, "%s at %ux%u: %s", model_name, request.size.width,
-                       request.size.height, error.text);
+        ok = cli_fail(0, "%s at %ux%u: %s", model_name, request.size.width, request.size.height,
+                      error.text);
     ok = ok && save_file(output, source, strlen(source));
     if (ok) {
         path[strlen(path) - 1] = 'h';

@@ -28,10 +28,10 @@ static bool is_known(const char *name, const mona_model *model)
     for (uint32_t o = 0; o < model->header->op_count; o++) {
         const uint32_t kind = model->ops[o].kind;
         if (kind != MONA_OP_LOAD && kind != MONA_OP_CONV && kind != MONA_OP_STORE)
-            return !cli_fail(EXIT_FAILED,
-                             "%s: the size of the code is known of networks that consist of "
-                             "convolutions; link this one to learn it",
-                             name);
+            return cli_fail(0,
+                            "%s: the size of the code is known of networks that consist of "
+                            "convolutions; link this one to learn it",
+                            name);
     }
     return true;
 }
@@ -43,14 +43,14 @@ bool firmware_budget(cJSON *document, const char *name, const mona_model *model,
     while (i < CPUS && strcmp(cpus[i].cpu, cpu))
         i++;
     if (i == CPUS)
-        return !cli_fail(EXIT_USAGE, "--firmware: expected %s, found %s", FIRMWARE_CPUS, cpu);
+        return cli_misuse("--firmware: expected %s, found %s", FIRMWARE_CPUS, cpu);
     const emit_c_request request = {.target = cpus[i].target, .name = "net", .size = size};
     format_error error = {0};
     emit_c_needs n;
     if (!is_known(name, model))
         return false;
     if (!emit_c_measure(model, &request, &n, &error))
-        return !cli_fail(EXIT_FAILED, "%s at %ux%u: %s", name, size.width, size.height, error.text);
+        return cli_fail(0, "%s at %ux%u: %s", name, size.width, size.height, error.text);
     const double instructions =
         (double)n.macs * cpus[i].per_mac + (double)n.samples * cpus[i].per_sample;
     const struct {

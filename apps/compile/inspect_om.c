@@ -10,6 +10,7 @@
 #include "apps/cli/options.h"
 #include "apps/cli/table.h"
 #include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 enum { MAX_BYTES = 1 << 30, MAX_ROWS = 4096, MAX_TEXT = 4096 };
 
@@ -29,12 +30,11 @@ static cJSON *partitions_of(const om_file *om)
     cJSON *list = cJSON_CreateArray();
     for (uint32_t i = 0; i < om->partition_count; i++) {
         const om_partition *p = &om->partitions[i];
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = json_add_object(list);
         cJSON_AddStringToObject(row, "partition", om_partition_name(p->type));
         cJSON_AddNumberToObject(row, "type", p->type);
         cJSON_AddNumberToObject(row, "offset", (double)(p->data - om->bytes));
         cJSON_AddNumberToObject(row, "bytes", (double)p->size);
-        cJSON_AddItemToArray(list, row);
     }
     return list;
 }
@@ -50,12 +50,11 @@ static void add_attributes(cJSON *document, const om_file *om)
     om_attribute a;
     size_t at = 0;
     for (int i = 0; i < MAX_ROWS && om_next_attribute(om, &at, &a); i++) {
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = json_add_object(list);
         cJSON_AddItemToObject(row, "attribute", text_of(a.name, a.name_length));
         cJSON_AddItemToObject(row, "value",
                               a.text ? text_of(a.text, a.text_length)
                                      : cJSON_CreateNumber((double)a.number));
-        cJSON_AddItemToArray(list, row);
         if (a.text && is_called(&a, "soc_version"))
             cJSON_AddItemToObject(document, "soc_version", text_of(a.text, a.text_length));
         if (a.text && is_called(&a, "atc_cmdline"))
@@ -70,13 +69,12 @@ static void add_kernels(cJSON *document, const om_file *om)
     size_t at = 0;
     for (int i = 0; i < MAX_ROWS && om_next_kernel(om, &at, &k); i++) {
         char machine[16] = "not ELF";
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = json_add_object(list);
         if (k.machine)
             snprintf(machine, sizeof machine, "0x%04x", k.machine);
         cJSON_AddItemToObject(row, "kernel", text_of(k.name, k.name_length));
         cJSON_AddNumberToObject(row, "bytes", (double)k.bytes);
         cJSON_AddStringToObject(row, "machine", machine);
-        cJSON_AddItemToArray(list, row);
     }
 }
 
@@ -117,16 +115,6 @@ cJSON *inspect_om(const char *path)
     return document;
 }
 
-static void print_list(const cJSON *document, const char *name, const char *const *keys,
-                       size_t count)
-{
-    const cJSON *list = json_get(document, name);
-    if (!cJSON_GetArraySize(list))
-        return;
-    printf("\n%s\n", name);
-    table_print(list, keys, count);
-}
-
 void inspect_om_print(const cJSON *document)
 {
     static const char *const partition_keys[] = {"partition", "type", "offset", "bytes"};
@@ -141,9 +129,9 @@ void inspect_om_print(const cJSON *document)
            table_cell(document, "soc_version", text[3], sizeof text[3])[0] ? text[3]
                                                                            : "an unnamed chip",
            table_cell(document, "bytes", text[4], sizeof text[4]), encrypted ? ", encrypted" : "");
-    print_list(document, "partitions", partition_keys, 4);
-    print_list(document, "attributes", attribute_keys, 2);
-    print_list(document, "kernels", kernel_keys, 3);
+    table_print_member(document, "partitions", partition_keys, 4);
+    table_print_member(document, "attributes", attribute_keys, 2);
+    table_print_member(document, "kernels", kernel_keys, 3);
     if (json_get(document, "command_line"))
         printf("\nwarning: the file contains the command line it was compiled with, which may "
                "reveal folders and names from its author's machine: see atc_cmdline\n");

@@ -19,7 +19,7 @@ static bool parse_dim(const char *item, char *text, onnx_dim *dim)
     char *end = NULL;
     const long size = equals ? strtol(equals + 1, &end, 10) : 0;
     if (!length || length >= MAX_NAME || *end || size < 1 || size > TENSOR_MAX_COUNT)
-        return !cli_fail(EXIT_USAGE, "--dim: expected NAME=N with N from 1, found '%s'", item);
+        return cli_misuse("--dim: expected NAME=N with N from 1, found '%s'", item);
     memcpy(text, item, length);
     text[length] = 0;
     *dim = (onnx_dim){text, size};
@@ -32,7 +32,7 @@ static bool folder_of(const char *path, char *folder)
     const char *slash = strrchr(path, '/');
     const size_t length = slash ? (size_t)(slash - path) : 0;
     if (length >= MAX_PATH)
-        return !cli_fail(EXIT_FAILED, "%.60s...: the path is too long", path);
+        return cli_fail(0, "%.60s...: the path is too long", path);
     snprintf(folder, MAX_PATH, "%.*s", slash ? (int)(length ? length : 1) : 1, slash ? path : ".");
     return true;
 }
@@ -79,8 +79,8 @@ static bool check_dims(const onnx_graph *model, const char *path, const onnx_rea
         if (has_dim(model, name, &s))
             continue;
         list_dims(model, names, sizeof names);
-        return !cli_fail(EXIT_USAGE, "%s: --dim: no dimension of an input is called '%s'; %s%s",
-                         path, name, names, suggest_text(&s, text, sizeof text));
+        return cli_misuse("%s: --dim: no dimension of an input is called '%s'; %s%s", path, name,
+                          names, suggest_text(&s, text, sizeof text));
     }
     return true;
 }
@@ -100,13 +100,13 @@ bool onnx_source_read(onnx_graph *model, const char *path, const option_list *di
     if (!folder_of(path, folder))
         return false;
     if (!file_read(path, "an ONNX model", ONNX_MAX_BYTES, &bytes, &size, &error))
-        return !cli_fail(EXIT_FAILED, "%s", error.text);
+        return cli_fail(0, "%s", error.text);
     const bool ok = onnx_graph_read(model, bytes, size, &options, &error);
     free(bytes);
     if (!ok && refusal)
         return format_fail(refusal, "%s", error.text);
     if (!ok)
-        return !cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
+        return cli_fail(0, "%s: %s", path, error.text);
     if (check_dims(model, path, &options))
         return true;
     onnx_graph_free(model);
@@ -126,10 +126,9 @@ static bool set_size(onnx_graph *model, const char *path, const char *text)
             continue;
         const int64_t rows = input->dims[ROWS], columns = input->dims[COLUMNS];
         if ((rows > 0 && rows != height) || (columns > 0 && columns != width))
-            return !cli_fail(EXIT_FAILED,
-                             "%s: input '%s' is %" PRId64 "x%" PRId64
-                             " in the model, --size asks for %ux%u",
-                             path, model->values[input->value].name, columns, rows, width, height);
+            return cli_fail(
+                0, "%s: input '%s' is %" PRId64 "x%" PRId64 " in the model, --size asks for %ux%u",
+                path, model->values[input->value].name, columns, rows, width, height);
         if (input->dims[IMAGES] < 0)
             onnx_graph_set_dim(model, i, IMAGES, 1);
         onnx_graph_set_dim(model, i, ROWS, height);

@@ -130,3 +130,33 @@ void planes_set(planes *p, size_t i, double value)
         break;
     }
 }
+
+/* ---- all of a plan ---------------------------------------------------------------------------- */
+
+bool plan_planes_open(plan_planes *p, const mona_model *model, const mona_plan *plan)
+{
+    bool ok = true;
+    for (unsigned i = 0; ok && i < mona_model_input_count(model); i++)
+        ok = planes_open(&p->in[i], mona_plan_input(plan, i));
+    for (unsigned i = 0; ok && i < mona_model_output_count(model); i++)
+        ok = planes_open(&p->out[i], mona_plan_output(plan, i));
+    return ok;
+}
+
+void plan_planes_close(plan_planes *p)
+{
+    for (unsigned i = 0; i < MONA_MAX_IO; i++) {
+        planes_close(&p->in[i]);
+        planes_close(&p->out[i]);
+    }
+}
+
+mona_status plan_planes_run(plan_planes *p, mona_session *session)
+{
+    mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
+    for (unsigned i = 0; i < MONA_MAX_IO; i++) {
+        in[i] = p->in[i].buffer;
+        out[i] = p->out[i].buffer;
+    }
+    return mona_session_run(session, in, out);
+}

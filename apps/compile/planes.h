@@ -30,4 +30,16 @@ bool planes_hold(const planes *p, double value);
 double planes_low(const mona_tensor_info *info);
 double planes_high(const mona_tensor_info *info);
 
+/* The planes of all inputs and outputs of a plan. */
+typedef struct plan_planes {
+    planes in[MONA_MAX_IO], out[MONA_MAX_IO];
+} plan_planes;
+
+/* model: the plan's. False: out of memory. Close them in any case; zeroed ones are allowed. */
+bool plan_planes_open(plan_planes *p, const mona_model *model, const mona_plan *plan);
+void plan_planes_close(plan_planes *p);
+
+/* Runs a session of the plan on them. */
+mona_status plan_planes_run(plan_planes *p, mona_session *session);
+
 #endif

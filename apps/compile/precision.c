@@ -8,10 +8,18 @@
 #include <unistd.h>
 
 #include "apps/cli/table.h"
+#include "apps/cli/json_output.h"
 
 enum {
     MAX_MEASURED = 4, /* samples on which layers are measured */
 };
+
+/* How losses are given and printed. */
+static const struct {
+    const char *name;
+    double factor; /* from the loss to what is printed */
+    int digits;
+} units[] = {[ACCURACY_LOSS_DECIBEL] = {"dB", 1, 4}, [ACCURACY_LOSS_TOP1] = {"%", 100, 2}};
 
 /* ---- the command line --------------------------------------------------------------------- */
 
@@ -19,18 +27,14 @@ static bool read_max_drop(const char *text, accuracy_loss_unit *unit, double *ma
 {
     char *end;
     const double value = strtod(text, &end);
-    if (end != text && isfinite(value) && value >= 0) {
-        *max = value;
-        *unit = ACCURACY_LOSS_DECIBEL;
-        if (!strcmp(end, "dB"))
+    const bool sound = end != text && isfinite(value) && value >= 0;
+    for (size_t u = 0; sound && u < sizeof units / sizeof *units; u++)
+        if (!strcmp(end, units[u].name)) {
+            *max = value / units[u].factor;
+            *unit = (accuracy_loss_unit)u;
             return true;
-        *max = value / 100;
-        *unit = ACCURACY_LOSS_TOP1;
-        if (!strcmp(end, "%"))
-            return true;
-    }
-    return !cli_fail(EXIT_USAGE, "--max-drop: expected a loss such as 0.1dB or 1%%, found '%s'",
-                     text);
+        }
+    return cli_misuse("--max-drop: expected a loss such as 0.1dB or 1%%, found '%s'", text);
 }
 
 static bool pin(const precision_request *r, compiler *model, const compiler_options *options)
@@ -42,12 +46,11 @@ static bool pin(const precision_request *r, compiler *model, const compiler_opti
         const bool int8 = sign && !strcmp(sign, "=int8");
         if (!sign || (!int8 && strcmp(sign, "=fp16")) || sign == text ||
             (size_t)(sign - text) >= sizeof name)
-            return !cli_fail(EXIT_USAGE, "--pin: expected LAYER=fp16 or LAYER=int8, found '%s'",
-                             text);
+            return cli_misuse("--pin: expected LAYER=fp16 or LAYER=int8, found '%s'", text);
         memcpy(name, text, (size_t)(sign - text));
         name[sign - text] = 0;
         if (!compiler_pin(model, options, name, int8, &error))
-            return !cli_fail(EXIT_FAILED, "%s: --pin: %s", r->name, error.text);
+            return cli_fail(0, "%s: --pin: %s", r->name, error.text);
     }
     return true;
 }
@@ -61,7 +64,7 @@ static bool measure_layers(const precision_request *r, compiler *model,
     bool ok = true;
     for (size_t i = 0; ok && i < accuracy->count && i < MAX_MEASURED; i++)
         ok = compiler_measure_layers(model, options, accuracy->samples[i].inputs, &error);
-    return ok || !cli_fail(EXIT_FAILED, "%s: %s", r->name, error.text);
+    return ok || cli_fail(0, "%s: %s", r->name, error.text);
 }
 
 typedef struct watched {
@@ -83,14 +86,13 @@ static bool judge_and_tell(void *context, const uint8_t *bytes, size_t size, boo
 /* Both losses are above the largest drop. */
 static bool tell_loss(const precision_request *r, const precision_result *result)
 {
-    const bool decibel = result->unit == ACCURACY_LOSS_DECIBEL;
-    const double factor = decibel ? 1 : 100;
-    const char *unit = decibel ? " dB" : " %";
-    return !cli_fail(EXIT_FAILED,
-                     "%s: no plan stays within --max-drop, %g%s: FP16 alone loses %.3g%s and INT8 "
-                     "%.3g%s",
-                     r->name, factor * result->max_drop, unit, factor * result->choice.fp16.drop,
-                     unit, factor * result->choice.int8.drop, unit);
+    const double factor = units[result->unit].factor;
+    const char *unit = units[result->unit].name;
+    return cli_fail(0,
+                    "%s: no plan stays within --max-drop, %g %s: FP16 alone loses %.3g %s and INT8 "
+                    "%.3g %s",
+                    r->name, factor * result->max_drop, unit, factor * result->choice.fp16.drop,
+                    unit, factor * result->choice.int8.drop, unit);
 }
 
 static bool search(const precision_request *r, compiler *model, compiler_options *options,
@@ -116,7 +118,7 @@ static bool search(const precision_request *r, compiler *model, compiler_options
     if (!ok && result->choice.fp16.drop > result->max_drop &&
         result->choice.int8.drop > result->max_drop)
         return tell_loss(r, result);
-    return ok || !cli_fail(EXIT_FAILED, "%s: %s", r->name, error.text);
+    return ok || cli_fail(0, "%s: %s", r->name, error.text);
 }
 
 static bool choose(const precision_request *r, compiler *model, compiler_options *options,
@@ -135,7 +137,7 @@ bool precision_set(const precision_request *r, compiler *model, compiler_options
     *result = (precision_result){0};
     options->int8 = strcmp(r->precision, "fp16") != 0 || r->pins.count;
     if (!compiler_set_precision(model, options, strcmp(r->precision, "fp16") != 0, &error))
-        return !cli_fail(EXIT_FAILED, "%s: %s", r->name, error.text);
+        return cli_fail(0, "%s: %s", r->name, error.text);
     if (!pin(r, model, options))
         return false;
     return strcmp(r->precision, "auto") || choose(r, model, options, images, result);
@@ -170,10 +172,10 @@ void precision_print_exceptions(const precision_request *r, const compiler *mode
 
 /* ---- the evidence ------------------------------------------------------------------------- */
 
-static void add_figure(cJSON *row, const char *key, double value, const char *format, double unit)
+static void add_figure(cJSON *row, const char *key, double value, int digits, const char *unit)
 {
     char text[32];
-    snprintf(text, sizeof text, format, value * unit);
+    snprintf(text, sizeof text, "%.*f%s%s", digits, value, *unit ? " " : "", unit);
     cJSON_AddStringToObject(row, key, isnan(value) ? "" : text);
 }
 
@@ -181,19 +183,18 @@ static void print_layers(const compiler *model, const precision_result *result)
 {
     static const char *const keys[] = {"layer",     "precision",  "cosine",   "SQNR dB",
                                        "saturated", "drop alone", "fp16/int8"};
-    const bool decibel = result->unit == ACCURACY_LOSS_DECIBEL;
+    const accuracy_loss_unit u = result->unit;
     cJSON *rows = cJSON_CreateArray();
     for (unsigned i = 0; i < compiler_layer_count(model); i++) {
         const compiler_layer l = compiler_layer_at(model, i);
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = json_add_object(rows);
         cJSON_AddStringToObject(row, keys[0], l.name);
         cJSON_AddStringToObject(row, keys[1], l.made_int8 ? "int8" : "fp16");
-        add_figure(row, keys[2], l.cosine, "%.6f", 1);
-        add_figure(row, keys[3], l.sqnr, "%.1f", 1);
-        add_figure(row, keys[4], l.saturated, "%.4f %%", 100);
-        add_figure(row, keys[5], l.drop, decibel ? "%.4f dB" : "%.2f %%", decibel ? 1 : 100);
-        add_figure(row, keys[6], l.fp16_cost / l.int8_cost, "%.2f", 1);
-        cJSON_AddItemToArray(rows, row);
+        add_figure(row, keys[2], l.cosine, 6, "");
+        add_figure(row, keys[3], l.sqnr, 1, "");
+        add_figure(row, keys[4], 100 * l.saturated, 4, "%");
+        add_figure(row, keys[5], l.drop * units[u].factor, units[u].digits, units[u].name);
+        add_figure(row, keys[6], l.fp16_cost / l.int8_cost, 2, "");
     }
     table_print(rows, keys, sizeof keys / sizeof *keys);
     cJSON_Delete(rows);
@@ -202,9 +203,9 @@ static void print_layers(const compiler *model, const precision_result *result)
 static void print_plan(const char *name, const precision_result *result, compiler_loss loss,
                        double cost)
 {
-    const bool decibel = result->unit == ACCURACY_LOSS_DECIBEL;
+    const accuracy_loss_unit u = result->unit;
     printf("  %-5s loses %.*f %s, signal to noise %.1f dB, cost %.2f of fp16's\n", name,
-           decibel ? 4 : 2, loss.drop * (decibel ? 1 : 100), decibel ? "dB" : "%",
+           units[u].digits, loss.drop * units[u].factor, units[u].name,
            loss.noise > 0 ? -10 * log10(loss.noise) : INFINITY, cost / result->choice.fp16_cost);
 }
 
@@ -218,11 +219,11 @@ void precision_print(const precision_request *r, const compiler *model,
         return;
     }
     const compiler_choice *c = &result->choice;
-    const bool decibel = result->unit == ACCURACY_LOSS_DECIBEL;
+    const accuracy_loss_unit u = result->unit;
     print_layers(model, result);
     printf("%u plans on %zu sample%s, at most %g %s, cost on %s:\n", c->trials, result->judged,
-           result->judged == 1 ? "" : "s", result->max_drop * (decibel ? 1 : 100),
-           decibel ? "dB" : "%", r->target);
+           result->judged == 1 ? "" : "s", result->max_drop * units[u].factor, units[u].name,
+           r->target);
     print_plan("fp16", result, c->fp16, c->fp16_cost);
     print_plan("int8", result, c->int8, c->int8_cost);
     print_plan("auto", result, c->chosen, c->chosen_cost);

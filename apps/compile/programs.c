@@ -15,6 +15,7 @@
 #include "formats/file.h"
 #include "formats/mona_writer.h"
 #include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 static const char chip[] = "ascend310";
 
@@ -58,11 +59,10 @@ static bool add_for_header(const char *name, const char *target, uint64_t at,
     format_error error = {0};
     size_t done = 0;
     if (!sizes.count)
-        return !cli_fail(
-            EXIT_FAILED,
-            "%s: the model takes frames of any size, and a program or plan is for one: "
-            "expected --size WxH",
-            name);
+        return cli_fail(0,
+                        "%s: the model takes frames of any size, and a program or plan is for one: "
+                        "expected --size WxH",
+                        name);
     for (; done < sizes.count; done++) {
         mona_writer_program *p = &programs[done];
         const mona_size at_size = sizes.at[done];
@@ -79,7 +79,7 @@ static bool add_for_header(const char *name, const char *target, uint64_t at,
     }
     bool ok = done == sizes.count;
     if (ok && !mona_writer_add_programs(*bytes, at, programs, sizes.count, &made, size, &error))
-        ok = !cli_fail(EXIT_FAILED, "%s: %s", name, error.text);
+        ok = cli_fail(0, "%s: %s", name, error.text);
     while (done)
         free(recorded[--done]);
     if (ok) {
@@ -97,15 +97,15 @@ static bool cut_if_needed(const char *name, uint8_t **bytes, size_t *size, const
     uint8_t *made;
     bool needed = false;
     if (mona_model_open(&model, *bytes, *size))
-        return !cli_fail(EXIT_FAILED, "%s: the engine refuses the compiled model", name);
+        return cli_fail(0, "%s: the engine refuses the compiled model", name);
     const size_list sizes = sizes_of(&model, asked);
     for (size_t i = 0; i < sizes.count; i++)
         needed = needed || model_needs_cut(&model, sizes.at[i]);
     if (!needed)
         return true;
     if (!model_cut(&model, &made, size, &error))
-        return !cli_fail(EXIT_FAILED, "%s does not fit %s as a whole, and cannot be cut: %s", name,
-                         chip, error.text);
+        return cli_fail(0, "%s does not fit %s as a whole, and cannot be cut: %s", name, chip,
+                        error.text);
     free(*bytes);
     *bytes = made;
     return true;
@@ -138,7 +138,7 @@ bool programs_add(const char *name, const char *target, uint8_t **bytes, size_t 
     do {
         mona_model model, next;
         if (!open_at(&model, *bytes, *size, at))
-            return !cli_fail(EXIT_FAILED, "%s: the engine refuses the compiled model", name);
+            return cli_fail(0, "%s: the engine refuses the compiled model", name);
         const uint64_t following = mona_model_next(&model, &next) ? model.header->next : 0;
         if (!add_for_header(name, target, at, &model, &asked, bytes, size))
             return false;
@@ -249,13 +249,12 @@ static cJSON *describe_all(const mona_model *model, bool programs)
         for (uint32_t i = 0; i < count; i++) {
             if (is_chip(p[i].target) != programs)
                 continue;
-            cJSON *row = cJSON_CreateObject();
+            cJSON *row = json_add_object(rows);
             cJSON_AddStringToObject(row, "target", p[i].target);
             if (programs)
                 describe_program(&m, i, row);
             else
                 describe_plan(&m, &p[i], row);
-            cJSON_AddItemToArray(rows, row);
         }
     } while (mona_model_next(&m, &m));
     return rows;
@@ -287,10 +286,10 @@ void programs_print(const mona_model *model)
 
 static bool no_programs(const char *name)
 {
-    return !cli_fail(EXIT_FAILED,
-                     "%s: expected a model with programs, found none; 'mona compile %s "
-                     "--target ascend310 --size WxH -o OUT.mona' adds one",
-                     name, name);
+    return cli_fail(0,
+                    "%s: expected a model with programs, found none; 'mona compile %s "
+                    "--target ascend310 --size WxH -o OUT.mona' adds one",
+                    name, name);
 }
 
 bool programs_disassemble(const char *name, const mona_model *model)
@@ -307,7 +306,7 @@ bool programs_disassemble(const char *name, const mona_model *model)
                 continue;
             if (!open_program(&m, i, &program) ||
                 !ac_program_prove(&program, &ac_target_ascend310, m.header->op_count, &proof))
-                return !cli_fail(EXIT_FAILED, "%s: program %u is damaged", name, shown + 1);
+                return cli_fail(0, "%s: program %u is damaged", name, shown + 1);
             disassemble(&m, &program, proof.instructions);
             shown++;
         }
@@ -328,9 +327,9 @@ bool programs_print_kernel(const char *name, const mona_model *model)
     if (i == count)
         return no_programs(name);
     if (!ac_program_prove(&program, &ac_target_ascend310, model->header->op_count, &proof))
-        return !cli_fail(EXIT_FAILED, "%s: the program is damaged", name);
+        return cli_fail(0, "%s: the program is damaged", name);
     if (!emit_kernel(&program, &source, &error))
-        return !cli_fail(EXIT_FAILED, "%s: no kernel for it: %s", name, error.text);
+        return cli_fail(0, "%s: no kernel for it: %s", name, error.text);
     fputs(source, stdout);
     free(source);
     return true;

@@ -12,37 +12,24 @@ bool sample_run_open(sample_run *r, const uint8_t *bytes, size_t size, const cha
            pipeline_fail(error, "model %s cannot be used: %s", name, mona_status_text(status));
 }
 
-static void unbind(sample_run *r)
-{
-    for (unsigned i = 0; i < MONA_MAX_IO; i++) {
-        planes_close(&r->in[i]);
-        planes_close(&r->out[i]);
-    }
-    session_binding_close(&r->bound);
-}
-
 void sample_run_close(sample_run *r)
 {
-    unbind(r);
+    plan_planes_close(&r->planes);
+    session_binding_close(&r->bound);
 }
 
 static bool bind(sample_run *r, pipeline_error *error)
 {
-    bool ok = session_binding_open(&r->bound, &r->model, r->name, &r->config, error);
-    for (unsigned i = 0; ok && i < mona_model_input_count(&r->model); i++)
-        ok = planes_open(&r->in[i], mona_plan_input(r->bound.plan, i)) ||
-             pipeline_fail(error, "out of memory");
-    for (unsigned i = 0; ok && i < mona_model_output_count(&r->model); i++)
-        ok = planes_open(&r->out[i], mona_plan_output(r->bound.plan, i)) ||
-             pipeline_fail(error, "out of memory");
+    const bool ok = session_binding_open(&r->bound, &r->model, r->name, &r->config, error) &&
+                    (plan_planes_open(&r->planes, &r->model, r->bound.plan) ||
+                     pipeline_fail(error, "out of memory"));
     if (!ok)
-        unbind(r);
+        sample_run_close(r);
     return ok;
 }
 
 bool sample_run_next(sample_run *r, const reference_array *inputs, pipeline_error *error)
 {
-    mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
     bool same = r->bound.session;
     for (unsigned i = 0; i < mona_model_input_count(&r->model); i++) {
         mona_size *size = &r->config.sizes[i];
@@ -50,22 +37,20 @@ bool sample_run_next(sample_run *r, const reference_array *inputs, pipeline_erro
         *size = (mona_size){inputs[i].width, inputs[i].height};
     }
     if (!same) {
-        unbind(r);
+        sample_run_close(r);
         if (!bind(r, error))
             return false;
     }
     for (unsigned i = 0; i < mona_model_input_count(&r->model); i++) {
         const size_t count = (size_t)inputs[i].channels * inputs[i].height * inputs[i].width;
-        if (r->in[i].count != count)
+        planes *in = &r->planes.in[i];
+        if (in->count != count)
             return pipeline_fail(error, "model %s takes %zu numbers as input %u; found %zu",
-                                 r->name, r->in[i].count, i, count);
+                                 r->name, in->count, i, count);
         for (size_t k = 0; k < count; k++)
-            planes_set(&r->in[i], k, (double)inputs[i].data[k]);
-        in[i] = r->in[i].buffer;
+            planes_set(in, k, (double)inputs[i].data[k]);
     }
-    for (unsigned i = 0; i < mona_model_output_count(&r->model); i++)
-        out[i] = r->out[i].buffer;
-    const mona_status status = mona_session_run(r->bound.session, in, out);
+    const mona_status status = plan_planes_run(&r->planes, r->bound.session);
     return !status ||
            pipeline_fail(error, "model %s did not run: %s", r->name, mona_status_text(status));
 }
@@ -77,12 +62,7 @@ bool sample_run_is_int(const planes *p)
 
 double sample_run_held(const planes *p, double value)
 {
-    static const struct {
-        double low, high;
-    } bounds[MONA_TYPE_COUNT] = {
-        [MONA_U8] = {0, 255}, [MONA_S8] = {-128, 127}, [MONA_U16] = {0, 65535}};
     if (!sample_run_is_int(p))
         return value;
-    const double scale = (double)p->info.scale;
-    return fmax(bounds[p->info.type].low * scale, fmin(value, bounds[p->info.type].high * scale));
+    return fmax(planes_low(&p->info), fmin(value, planes_high(&p->info)));
 }

@@ -12,7 +12,7 @@ typedef struct sample_run {
     const char *name; /* for messages */
     mona_config config;
     session_binding bound; /* for the sizes in config */
-    planes in[MONA_MAX_IO], out[MONA_MAX_IO];
+    plan_planes planes;
 } sample_run;
 
 /* bytes must start at a multiple of MONA_ALIGNMENT and outlive the run. sample_run_close releases
@@ -21,7 +21,7 @@ bool sample_run_open(sample_run *r, const uint8_t *bytes, size_t size, const cha
                      pipeline_error *error);
 void sample_run_close(sample_run *r);
 
-/* Leaves the outputs in r->out. The model is bound again when sizes change. */
+/* Leaves the outputs in r->planes.out. The model is bound again when sizes change. */
 bool sample_run_next(sample_run *r, const reference_array *inputs, pipeline_error *error);
 
 /* Whether the planes hold integers times a scale. */

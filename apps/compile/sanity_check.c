@@ -27,7 +27,7 @@ static bool make_noise(const compiler *model, uint32_t open_side, float range,
         const size_t count = (size_t)a->channels * a->height * a->width;
         a->data = malloc(count * sizeof *a->data);
         if (!a->data)
-            return !cli_fail(EXIT_FAILED, "out of memory");
+            return cli_fail(0, "out of memory");
         for (size_t k = 0; k < count; k++) {
             random = random * 1664525 + 1013904223;
             a->data[k] = (float)(random >> 24) / 255 * range;
@@ -76,18 +76,19 @@ static bool check_outputs(const compiler *model, const sample_run *run,
     format_error error = {0};
     bool flat = false;
     for (unsigned i = 0; i < compiler_output_count(model); i++)
-        flat = flat || is_flat(&run->out[i]);
+        flat = flat || is_flat(&run->planes.out[i]);
     if (!flat)
         return true;
     bool ok = compiler_reference(model, inputs, expected, &error) ||
-              !cli_fail(EXIT_FAILED, "%s: %s", run->name, error.text);
+              cli_fail(0, "%s: %s", run->name, error.text);
     for (unsigned i = 0; ok && i < compiler_output_count(model); i++)
-        if (is_flat(&run->out[i]) && says_nothing(&run->out[i], &expected[i]))
-            ok = !cli_fail(EXIT_FAILED,
-                           "%s: output '%s' of the compiled model is flat (%g), unlike in fp32: "
-                           "values on the way overflow fp16 (65504) or vanish in it; --precision "
-                           "auto can make those layers INT8",
-                           run->name, compiler_output(model, i).name, planes_get(&run->out[i], 0));
+        if (is_flat(&run->planes.out[i]) && says_nothing(&run->planes.out[i], &expected[i]))
+            ok = cli_fail(0,
+                          "%s: output '%s' of the compiled model is flat (%g), unlike in fp32: "
+                          "values on the way overflow fp16 (65504) or vanish in it; --precision "
+                          "auto can make those layers INT8",
+                          run->name, compiler_output(model, i).name,
+                          planes_get(&run->planes.out[i], 0));
     reference_arrays_free(expected, MONA_MAX_IO);
     return ok;
 }
@@ -100,8 +101,7 @@ static bool run_once(const compiler *model, sample_run *run, const calibration *
     pipeline_error error = {0};
     if (images->count) {
         *done = calibration_sample(images, 0, model, inputs);
-        return *done &&
-               (sample_run_next(run, inputs, &error) || !cli_fail(EXIT_FAILED, "%s", error.text));
+        return *done && (sample_run_next(run, inputs, &error) || cli_fail(0, "%s", error.text));
     }
     *done = false;
     for (uint32_t side = MIN_SIDE; side <= MAX_SIDE && !*done; side *= 2) {
@@ -122,8 +122,7 @@ bool sanity_check(const compiler *model, const uint8_t *bytes, size_t size, cons
     bool done = false;
     if (compiler_has_arrays(model))
         return true;
-    bool ok = sample_run_open(&run, bytes, size, name, &error) ||
-              !cli_fail(EXIT_FAILED, "%s", error.text);
+    bool ok = sample_run_open(&run, bytes, size, name, &error) || cli_fail(0, "%s", error.text);
     ok = ok && run_once(model, &run, images, inputs, &done) &&
          (!done || check_outputs(model, &run, inputs));
     sample_run_close(&run);

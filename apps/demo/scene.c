@@ -133,13 +133,14 @@ static int wheel_at(const object *o, double dx, double dy, colour *c)
 /* A sphere lit from the upper left, in skin tones, with a few soft features. */
 static int ball_at(const object *o, double dx, double dy, colour *c)
 {
+    (void)o;
     double r2 = dx * dx + dy * dy;
     if (r2 > 1)
         return 0;
     double dz = sqrt(1 - r2);
     double light = fmax(0, -0.45 * dx - 0.5 * dy + 0.74 * dz);
     double glow = pow(fmax(0, 2 * light * dz - 0.74), 12) * 22;
-    double pores = 1.6 * field(dx * 60 + 7, dy * 60 + o->phase * 0);
+    double pores = 1.6 * field(dx * 60 + 7, dy * 60);
     double blush = exp(-9 * ((dx - 0.35) * (dx - 0.35) + (dy - 0.2) * (dy - 0.2)));
     *c = (colour){clip(62 + 132 * light + glow + pores), clip(114 - 4 * light),
                   clip(146 + 6 * light + 10 * blush)};

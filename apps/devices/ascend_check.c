@@ -7,6 +7,7 @@
 
 #include "apps/devices/ascend_setup.h"
 #include "apps/devices/npu_smi.h"
+#include "apps/devices/telemetry.h"
 #include "engine/mona_ascend.h"
 
 enum { VERSION = 64 };
@@ -122,13 +123,13 @@ static bool check_functions(ascend_findings *all, const mona_ascend_info *info)
 
 static bool check_health(ascend_findings *all)
 {
-    static const char *const states[] = {"ok", "warning", "alarm", "critical"};
     mona_ascend_health health;
     char text[64];
     const bool library = !mona_ascend_health_of(&health);
     if (library && health.health < 0)
         return true;
-    snprintf(text, sizeof text, "%s", library ? states[health.health] : npu_smi_read().health);
+    snprintf(text, sizeof text, "%s",
+             library ? telemetry_chip_health(health.health) : npu_smi_read().health);
     const bool good = !strcmp(text, "ok");
     if (!good && !strcmp(text, "unknown"))
         return line(all, "health", "unknown", "",

@@ -182,7 +182,7 @@ static int run(int argc, char **argv)
     const char *operands[1];
     options_result result = options_parse(&command_devices, &a, argc, argv, operands);
     if (result != OPTIONS_RUN)
-        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return result;
     if (a.check)
         return devices_check_ascend() ? EXIT_SUCCESS : EXIT_FAILED;
     open_list(&l);

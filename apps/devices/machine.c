@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "apps/devices/telemetry.h"
 #include "mona.h"
 
 /* The first line of a system file, without its end; fallback if there is none. */
@@ -60,6 +60,12 @@ void machine_describe(machine *m)
         m->load = -1;
 }
 
+double machine_peak_bytes(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : 1024.0 * (double)usage.ru_maxrss;
+}
+
 /* ---- what else it does ------------------------------------------------------------------------
  */
 
@@ -90,26 +96,14 @@ static double measure_clock(void)
     return best ? 1e3 * PASSES * A_PASS / (double)best : 0;
 }
 
-/* Ticks of all CPUs except idle and waiting; those of guests are included in user time. */
-static double read_busy(void)
-{
-    unsigned long long user, nice, system, idle, waiting, irq, soft_irq, stolen;
-    char line[256];
-    read_line("/proc/stat", "", line, sizeof line);
-    if (sscanf(line, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle,
-               &waiting, &irq, &soft_irq, &stolen) != 8)
-        return -1;
-    return (double)(user + nice + system + irq + soft_irq + stolen) / (double)sysconf(_SC_CLK_TCK);
-}
-
 machine_moment machine_now(void)
 {
     struct rusage usage;
-    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    machine_moment now = {.clock_mhz = measure_clock(), .cpus = cpus > 0 ? (unsigned)cpus : 1};
+    unsigned cpus;
+    machine_moment now = {.clock_mhz = measure_clock()};
     getrusage(RUSAGE_SELF, &usage);
     now.wall = 1e-3 * machine_clock_ms();
-    now.busy = read_busy();
+    now.busy = telemetry_busy_s("", &cpus);
     now.own = of_timeval(usage.ru_utime) + of_timeval(usage.ru_stime);
     return now;
 }

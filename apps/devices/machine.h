@@ -17,13 +17,15 @@ typedef struct machine {
 
 void machine_describe(machine *m);
 
+/* The most memory that this process has had resident, in bytes; 0: unknown. */
+double machine_peak_bytes(void);
+
 /* Counters at a moment, in seconds. The difference of two moments says what happened in between. */
 typedef struct machine_moment {
     double wall;
     double busy;      /* time of all CPUs, including stolen time; negative: unknown */
     double own;       /* CPU time of this process */
     double clock_mhz; /* additions of a dependent chain per microsecond, now */
-    unsigned cpus;    /* the number of CPUs that busy is summed over */
 } machine_moment;
 
 machine_moment machine_now(void);

@@ -8,13 +8,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif defined(__aarch64__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
 #endif
+
+#include "pipeline/clock.h"
 
 /* CACHE_BYTES read and as many written fit the second-level cache of every CPU that mona knows, but
  * not the first. */
@@ -164,26 +165,19 @@ static void *perform(void *argument)
     return NULL;
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Runs one task per thread. Returns the time until all are done; 0: a thread could not be
  * started. */
 static double time_tasks(task *tasks, unsigned threads)
 {
     pthread_t ids[MAX_THREADS];
-    const double start = seconds();
+    const uint64_t start = clock_ns();
     unsigned started = 1;
     while (started < threads && !pthread_create(&ids[started], NULL, perform, &tasks[started]))
         started++;
     perform(&tasks[0]);
     for (unsigned i = 1; i < started; i++)
         pthread_join(ids[i], NULL);
-    return started == threads ? seconds() - start : 0;
+    return started == threads ? 1e-9 * (double)(clock_ns() - start) : 0;
 }
 
 /* Passes per second in the fastest of RUNS runs of about 30 ms; 0: a thread could not be

@@ -52,8 +52,7 @@ static double read_temperature(const char *root)
     return hottest < 0 ? -1 : hottest / 1000;
 }
 
-/* How many seconds all CPUs have worked, and how many there are. */
-static double read_busy(const char *root, unsigned *cpus)
+double telemetry_busy_s(const char *root, unsigned *cpus)
 {
     char path[512], line[512];
     unsigned long long t[8] = {0};
@@ -116,7 +115,7 @@ telemetry telemetry_read_host(const char *root, telemetry_counters *counters)
     const double khz =
         read_all(root, "/sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq", FOLD_MAX);
     const telemetry_counters now = {.ns = clock_ns(),
-                                    .busy_s = read_busy(root, &cpus),
+                                    .busy_s = telemetry_busy_s(root, &cpus),
                                     .energy_j = energy < 0 ? -1 : 1e-6 * energy,
                                     .throttled = throttled > 0 ? (unsigned long)throttled : 0};
     t.temperature_c = read_temperature(root);
@@ -130,13 +129,18 @@ telemetry telemetry_read_host(const char *root, telemetry_counters *counters)
     return t;
 }
 
+const char *telemetry_chip_health(int health)
+{
+    static const char *const names[] = {"ok", "warning", "alarm", "critical"};
+    return health < 0 ? "unknown" : names[health];
+}
+
 /* Readings from the driver's library or, if it cannot be loaded, the driver's program. */
 static void read_chip(telemetry *t)
 {
-    static const char *const states[] = {"ok", "warning", "alarm", "critical"};
     mona_ascend_health health;
     if (!mona_ascend_health_of(&health)) {
-        t->health = health.health < 0 ? t->health : states[health.health];
+        t->health = telemetry_chip_health(health.health);
         return;
     }
     const npu_figures f = npu_smi_read();

@@ -28,6 +28,10 @@ typedef struct telemetry_counters {
     unsigned long throttled;
 } telemetry_counters;
 
+/* How many seconds all CPUs have worked since the system started, stolen time included; negative:
+ * unknown. *cpus: how many there are. */
+double telemetry_busy_s(const char *root, unsigned *cpus);
+
 /* Reads the host's sensors under root, "" for this machine. counters: those of the previous
  * reading, replaced by those of this one. In the first reading power, utilisation and health are
  * unknown. */
@@ -35,5 +39,8 @@ telemetry telemetry_read_host(const char *root, telemetry_counters *counters);
 
 /* Reads a device: the host's sensors, or what the device reports. */
 telemetry telemetry_read(const mona_device *device, telemetry_counters *counters);
+
+/* What a chip's health (mona_ascend_health) is called here. */
+const char *telemetry_chip_health(int health);
 
 #endif

@@ -26,8 +26,8 @@ void still_free(still *image)
 bool calibration_add_clip(calibration *c, const char *path)
 {
     (void)c;
-    return !cli_fail(EXIT_FAILED,
-                     "%s: expected a .npy array or a folder of them; this mona was built without "
-                     "pictures and video",
-                     path);
+    return cli_fail(0,
+                    "%s: expected a .npy array or a folder of them; this mona was built without "
+                    "pictures and video",
+                    path);
 }

@@ -24,12 +24,16 @@
 #include "pipeline/image/stills.h"
 #include "apps/cli/save.h"
 
+typedef struct batch_file {
+    char *input, *output; /* owned */
+} batch_file;
+
 typedef struct batch {
     const batch_request *asked;
     const char *folder;
-    char manifest[4096];      /* its path */
-    size_t unreadable;        /* files and folders that were reported */
-    char **inputs, **outputs; /* owned */
+    char manifest[4096]; /* its path */
+    size_t unreadable;   /* files and folders that were reported */
+    batch_file *files;
     size_t count;
     cJSON *results;
 } batch;
@@ -58,17 +62,13 @@ static char *name_output(const char *folder, const char *input, const char *name
 /* name: relative to the folder of results. */
 static bool add_as(batch *b, const char *input, const char *name)
 {
-    char **inputs = realloc(b->inputs, (b->count + 1) * sizeof *inputs);
-    if (inputs)
-        b->inputs = inputs;
-    char **outputs = realloc(b->outputs, (b->count + 1) * sizeof *outputs);
-    if (outputs)
-        b->outputs = outputs;
-    if (!inputs || !outputs)
+    batch_file *files = realloc(b->files, (b->count + 1) * sizeof *files);
+    if (!files)
         return false;
-    inputs[b->count] = strdup(input);
-    outputs[b->count] = name_output(b->folder, input, name);
-    return inputs[b->count] && outputs[b->count++];
+    b->files = files;
+    batch_file *f = &files[b->count++];
+    *f = (batch_file){strdup(input), name_output(b->folder, input, name)};
+    return f->input && f->output;
 }
 
 static bool add(batch *b, const char *input)
@@ -168,11 +168,9 @@ static bool check_names(const batch *b)
 {
     for (size_t i = 0; i < b->count; i++)
         for (size_t j = 0; j < i; j++)
-            if (!strcmp(b->outputs[i], b->outputs[j])) {
-                cli_fail(0, "%s and %s would both be written to %s", b->inputs[j], b->inputs[i],
-                         b->outputs[i]);
-                return false;
-            }
+            if (!strcmp(b->files[i].output, b->files[j].output))
+                return cli_fail(0, "%s and %s would both be written to %s", b->files[j].input,
+                                b->files[i].input, b->files[i].output);
     return true;
 }
 
@@ -191,8 +189,8 @@ static bool make_folders(const batch *b, char *output)
     return true;
 }
 
-/* The arguments for file i. The caller frees the NULL-terminated array, but not the strings. */
-static char **arguments_for(const batch *b, size_t i)
+/* The arguments for a file. The caller frees the NULL-terminated array, but not the strings. */
+static char **arguments_for(const batch *b, const batch_file *f)
 {
     char **to = malloc(((size_t)b->asked->argc + 6) * sizeof *to);
     int n = 0;
@@ -210,9 +208,9 @@ static char **arguments_for(const batch *b, size_t i)
             to[n++] = b->asked->argv[k];
     }
     to[n++] = "-i";
-    to[n++] = b->inputs[i];
+    to[n++] = f->input;
     to[n++] = "-o";
-    to[n++] = b->outputs[i];
+    to[n++] = f->output;
     to[n] = NULL;
     return to;
 }
@@ -224,8 +222,8 @@ static bool ends_inside(const char *line, const char *name)
     return !strncmp(line, name, length) && name[length] == '\n';
 }
 
-/* Prints what the process for file i prints, and keeps mona's last message, else the last line. */
-static void pass_on(const batch *b, size_t i, FILE *from, char *last, size_t size)
+/* Prints what the process for a file prints, and keeps mona's last message, else the last line. */
+static void pass_on(const batch_file *f, FILE *from, char *last, size_t size)
 {
     char line[1024];
     bool found = false;
@@ -233,7 +231,7 @@ static void pass_on(const batch *b, size_t i, FILE *from, char *last, size_t siz
         fputs(line, stderr);
         line[strcspn(line, "\n")] = 0;
         const bool text = !strncmp(line, "mona: ", 6), message = text || *line == '{';
-        if (ends_inside(last, b->inputs[i]) || ends_inside(last, b->outputs[i]))
+        if (ends_inside(last, f->input) || ends_inside(last, f->output))
             av_strlcatf(last, size, "\n%s", line);
         else if (message || !found)
             snprintf(last, size, "%s", text ? line + 6 : line);
@@ -253,11 +251,11 @@ static pid_t start(void)
 }
 
 /* Returns the exit status. last: what was said last. */
-static int run_one(const batch *b, size_t i, char *last, size_t size)
+static int run_one(const batch *b, const batch_file *f, char *last, size_t size)
 {
     int ends[2], status;
-    char **arguments = arguments_for(b, i);
-    if (!arguments || !make_folders(b, b->outputs[i]) || pipe(ends)) {
+    char **arguments = arguments_for(b, f);
+    if (!arguments || !make_folders(b, f->output) || pipe(ends)) {
         free(arguments);
         snprintf(last, size, "no process could be started");
         return EXIT_FAILED;
@@ -274,7 +272,7 @@ static int run_one(const batch *b, size_t i, char *last, size_t size)
     close(ends[1]);
     FILE *from = fdopen(ends[0], "r");
     if (from)
-        pass_on(b, i, from, last, size);
+        pass_on(f, from, last, size);
     if (from)
         fclose(from);
     stop_hold();
@@ -313,26 +311,26 @@ static bool may_write_manifest(const batch *b)
 }
 
 /* Whether an existing result is kept. If it is the input itself it is not a result. */
-static bool is_kept(const batch *b, size_t i)
+static bool is_kept(const batch *b, const batch_file *f)
 {
     struct stat in, out;
-    if (b->asked->answer == OVERWRITE_YES || stat(b->outputs[i], &out) || !S_ISREG(out.st_mode) ||
-        stat(b->inputs[i], &in) || outfile_is_same(b->inputs[i], b->outputs[i]))
+    if (b->asked->answer == OVERWRITE_YES || stat(f->output, &out) || !S_ISREG(out.st_mode) ||
+        stat(f->input, &in) || outfile_is_same(f->input, f->output))
         return false;
     return b->asked->answer == OVERWRITE_NO || in.st_mtim.tv_sec < out.st_mtim.tv_sec ||
            (in.st_mtim.tv_sec == out.st_mtim.tv_sec && in.st_mtim.tv_nsec <= out.st_mtim.tv_nsec);
 }
 
 /* word: done, kept or failed. */
-static bool note_result(batch *b, size_t i, const char *word, int status, const char *last)
+static bool note_result(batch *b, const batch_file *f, const char *word, int status,
+                        const char *last)
 {
-    cJSON *result = cJSON_CreateObject();
-    cJSON_AddStringToObject(result, "input", b->inputs[i]);
-    cJSON_AddStringToObject(result, "output", b->outputs[i]);
+    cJSON *result = json_add_object(b->results);
+    cJSON_AddStringToObject(result, "input", f->input);
+    cJSON_AddStringToObject(result, "output", f->output);
     cJSON_AddStringToObject(result, "result", word);
     cJSON_AddNumberToObject(result, "status", status);
     cJSON_AddStringToObject(result, status ? "error" : "summary", last);
-    cJSON_AddItemToArray(b->results, result);
     return write_manifest(b);
 }
 
@@ -340,16 +338,17 @@ static int run_all(batch *b)
 {
     size_t failed = 0, kept = 0;
     for (size_t i = 0; i < b->count && !stop_signal(); i++) {
+        const batch_file *f = &b->files[i];
         char last[1024] = "";
-        if (is_kept(b, i)) {
+        if (is_kept(b, f)) {
             kept++;
-            if (!note_result(b, i, "kept", 0, "exists already"))
+            if (!note_result(b, f, "kept", 0, "exists already"))
                 return EXIT_FAILED;
             continue;
         }
-        const int status = run_one(b, i, last, sizeof last);
+        const int status = run_one(b, f, last, sizeof last);
         failed += status != 0;
-        if (!note_result(b, i, status ? "failed" : "done", status, last))
+        if (!note_result(b, f, status ? "failed" : "done", status, last))
             return EXIT_FAILED;
     }
     if (kept && !b->asked->quiet)
@@ -392,11 +391,10 @@ int batch_run(const batch_request *request)
     if (!status)
         status = run_all(&b);
     for (size_t i = 0; i < b.count; i++) {
-        free(b.inputs[i]);
-        free(b.outputs[i]);
+        free(b.files[i].input);
+        free(b.files[i].output);
     }
-    free(b.inputs);
-    free(b.outputs);
+    free(b.files);
     cJSON_Delete(b.results);
     return status;
 }

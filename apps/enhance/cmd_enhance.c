@@ -47,15 +47,12 @@ static overwrite overwriting(const arguments *a)
 
 static options_result check_batch(const arguments *a)
 {
-    if (a->output || a->input || a->html || a->preview >= 0 || a->dry_run) {
-        cli_fail(0, "--out-dir takes files, folders and patterns as arguments, and no -i, -o, "
-                    "--html, --preview or --dry-run");
-        return OPTIONS_BAD;
-    }
-    if (!a->operands[0]) {
-        cli_fail(0, "--out-dir: expected files, folders or patterns, found none");
-        return OPTIONS_BAD;
-    }
+    if (a->output || a->input || a->html || a->preview >= 0 || a->dry_run)
+        return cli_fail(OPTIONS_BAD,
+                        "--out-dir takes files, folders and patterns as arguments, and no -i, -o, "
+                        "--html, --preview or --dry-run");
+    if (!a->operands[0])
+        return cli_fail(OPTIONS_BAD, "--out-dir: expected files, folders or patterns, found none");
     return OPTIONS_RUN;
 }
 
@@ -76,18 +73,12 @@ static options_result parse(arguments *a, int argc, char **argv)
     options_result result = options_parse(&command_enhance, a, argc, argv, a->operands);
     if (result != OPTIONS_RUN)
         return result;
-    if (a->yes && a->no) {
-        cli_fail(0, "expected -y or -n, found both");
-        return OPTIONS_BAD;
-    }
-    if (a->preview >= 0 && a->dry_run) {
-        cli_fail(0, "expected --preview or --dry-run, found both");
-        return OPTIONS_BAD;
-    }
-    if ((a->preview >= 0 || a->dry_run) && (a->html || a->metrics)) {
-        cli_fail(0, "--preview and --dry-run write no --html and no --metrics");
-        return OPTIONS_BAD;
-    }
+    if (a->yes && a->no)
+        return cli_fail(OPTIONS_BAD, "expected -y or -n, found both");
+    if (a->preview >= 0 && a->dry_run)
+        return cli_fail(OPTIONS_BAD, "expected --preview or --dry-run, found both");
+    if ((a->preview >= 0 || a->dry_run) && (a->html || a->metrics))
+        return cli_fail(OPTIONS_BAD, "--preview and --dry-run write no --html and no --metrics");
     if (!enhance_options_check(&a->shared) || !check_preview(a))
         return OPTIONS_BAD;
     if (a->preview >= 0)
@@ -95,27 +86,22 @@ static options_result parse(arguments *a, int argc, char **argv)
     if (a->out_dir)
         return check_batch(a);
     const char *const *operands = a->operands;
-    if (operands[0] && (a->input || operands[1])) {
-        cli_fail(0, "expected one input or --out-dir, found %s and %s%s", operands[0],
-                 a->input ? "-i " : "", a->input ? a->input : operands[1]);
-        return OPTIONS_BAD;
-    }
+    if (operands[0] && (a->input || operands[1]))
+        return cli_fail(OPTIONS_BAD, "expected one input or --out-dir, found %s and %s%s",
+                        operands[0], a->input ? "-i " : "", a->input ? a->input : operands[1]);
     if (operands[0])
         a->input = operands[0];
-    if (!a->input) {
-        cli_fail(0, "expected an input; usage: mona enhance %s", command_enhance.usage);
-        return OPTIONS_BAD;
-    }
-    if (!a->output) {
-        cli_fail(0, "expected an output: -o OUT");
-        return OPTIONS_BAD;
-    }
+    if (!a->input)
+        return cli_fail(OPTIONS_BAD, "expected an input; usage: mona enhance %s",
+                        command_enhance.usage);
+    if (!a->output)
+        return cli_fail(OPTIONS_BAD, "expected an output: -o OUT");
     if (a->live && (a->resume || a->dry_run || a->preview >= 0 || a->html ||
-                    picture_pattern(a->input) || picture_pattern(a->output))) {
-        cli_fail(0, "--live takes a stream into a stream or a film, and no --resume, --dry-run, "
-                    "--preview or --html");
-        return OPTIONS_BAD;
-    }
+                    picture_pattern(a->input) || picture_pattern(a->output)))
+        return cli_fail(
+            OPTIONS_BAD,
+            "--live takes a stream into a stream or a film, and no --resume, --dry-run, "
+            "--preview or --html");
     return result;
 }
 
@@ -126,7 +112,7 @@ static bool check_input(const char *path)
     if (url_find(path))
         return true;
     if (!url_check(path, &error))
-        return !cli_fail(1, "%s", error.text);
+        return cli_fail(0, "%s", error.text);
     struct stat status;
     FILE *file = fopen(path, "rb");
     if (!file)
@@ -147,10 +133,8 @@ static bool take_pipe(const char **path)
     if (stat(*path, &status) || !S_ISFIFO(status.st_mode))
         return true;
     const int fd = open(*path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || dup2(fd, STDIN_FILENO) < 0) {
-        cli_fail(0, "%s: cannot be read: %s", *path, strerror(errno));
-        return false;
-    }
+    if (fd < 0 || dup2(fd, STDIN_FILENO) < 0)
+        return cli_fail(0, "%s: cannot be read: %s", *path, strerror(errno));
     close(fd);
     *path = "-";
     return true;
@@ -218,7 +202,7 @@ static int enhance(int argc, char **argv)
     stage_models models = {0};
     options_result result = parse(&a, argc, argv);
     if (result != OPTIONS_RUN)
-        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return result;
     if (a.out_dir)
         return batch_run(&(batch_request){.argc = argc,
                                           .argv = argv,
@@ -235,11 +219,11 @@ static int enhance(int argc, char **argv)
     shown.metrics = a.metrics;
     shown.keep_latency = a.html || a.stats;
     enhance_settings settings = {
-        .input = a.input,
+        .input = {.path = a.input,
+                  .raw = a.raw,
+                  .rate = a.rate,
+                  .stop_on_error = !strcmp(a.on_error, "stop")},
         .output = a.output,
-        .raw = a.raw,
-        .rate = a.rate,
-        .stop_on_error = !strcmp(a.on_error, "stop"),
         .drop_unsupported = a.drop_unsupported,
         .resume = a.resume,
         .segment_frames = (uint64_t)a.segment_frames,
@@ -249,7 +233,7 @@ static int enhance(int argc, char **argv)
     atomic_bool interrupted = false;
     const live_settings live = {.stall = a.stall, .patience = a.reconnect, .ends = &interrupted};
     if (a.live) {
-        settings.live = &live;
+        settings.input.live = &live;
         settings.max_delay = a.max_delay;
         settings.ends = &interrupted;
         a.shared.low_latency = true;

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -16,6 +15,7 @@
 
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
+#include "apps/devices/machine.h"
 #include "engine/arith.h"
 #include "pipeline/io/container.h"
 #include "pipeline/io/input.h"
@@ -79,7 +79,7 @@ static bool write_sample(const char *path, const enhance_settings *s, uint32_t s
     const uint32_t half = side / 2;
     pipeline_error error = {0};
     still whole;
-    bool good = still_read(&whole, s->input, 0, &(const pipeline_notes){0}, &error);
+    bool good = still_read(&whole, s->input.path, 0, &(const pipeline_notes){0}, &error);
     const size_t pixel = still_pixel_bytes(&whole);
     still part = {.width = side, .height = side, .channels = whole.channels, .depth = whole.depth};
     part.pixels = good ? malloc((size_t)side * side * pixel) : NULL;
@@ -101,13 +101,6 @@ static bool write_sample(const char *path, const enhance_settings *s, uint32_t s
     free(part.pixels);
     still_free(&whole);
     return good || !cli_fail_of(&error);
-}
-
-/* The most memory that the process has had; 0: unknown. */
-static double peak_bytes(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) ? 0 : 1024.0 * (double)usage.ru_maxrss;
 }
 
 /* From now on the peak is that of what follows, which finds no memory that was freed before. Where
@@ -140,15 +133,15 @@ static bool measure_memory(double *bytes, const enhance_settings *s, const enhan
     if (!(plain.stage.resize.x > 0))
         plain.stage.resize.x = plain.stage.resize.y = (double)whole->out_width / whole->in_width;
     if (larger > 1) {
-        plain.input = path;
+        plain.input.path = path;
         if (!write_sample(path, s, MEMORY_SIDE))
             return false;
     }
     forget_peak();
-    const double before = peak_bytes();
+    const double before = machine_peak_bytes();
     const bool good = test_run_make(&t, &plain, suffix_of(s), 1);
-    const double taken =
-        peak_bytes() - before - (double)t.report.engine_bytes - (double)t.report.frame_bytes;
+    const double taken = machine_peak_bytes() - before - (double)t.report.engine_bytes -
+                         (double)t.report.frame_bytes;
     *bytes =
         before + taken * fmax(larger, 1) + (double)whole->engine_bytes + (double)whole->frame_bytes;
     if (still_kind(s->output) == PICTURE_WEBP)
@@ -165,7 +158,7 @@ static bool measure_sample(test_run *t, const enhance_settings *s, const still *
     temp_folder folder = {0};
     char path[TEMP_FOLDER_PATH];
     enhance_settings sample = *s;
-    sample.input = path;
+    sample.input.path = path;
     enhance_settings plan = *s;
     plan.plan = true;
     if (!enhance_run(&plan, &whole, &error))
@@ -227,13 +220,12 @@ static void add_streams(cJSON *plan, const input *f, const AVOutputFormat *conta
         const AVStream *stream = f->format->streams[i];
         const char *kind = av_get_media_type_string(stream->codecpar->codec_type);
         const AVDictionaryEntry *language = av_dict_get(stream->metadata, "language", NULL, 0);
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = json_add_object(streams);
         cJSON_AddNumberToObject(row, "stream", i);
         cJSON_AddStringToObject(row, "kind", kind ? kind : "unknown");
         cJSON_AddStringToObject(row, "codec", avcodec_get_name(stream->codecpar->codec_id));
         cJSON_AddStringToObject(row, "language", language ? language->value : "");
         cJSON_AddStringToObject(row, "what", fate_of(f, stream, container, sound));
-        cJSON_AddItemToArray(streams, row);
     }
 }
 
@@ -243,7 +235,7 @@ static cJSON *add_input(cJSON *plan, const enhance_settings *s, const input *f,
     const AVRational rate = av_guess_frame_rate(f->format, f->video, NULL);
     const char *format = av_get_pix_fmt_name(f->video->codecpar->format);
     cJSON *input = cJSON_AddObjectToObject(plan, "input");
-    cJSON_AddStringToObject(input, "file", s->input);
+    cJSON_AddStringToObject(input, "file", s->input.path);
     cJSON_AddNumberToObject(input, "width", r->in_width);
     cJSON_AddNumberToObject(input, "height", r->in_height);
     cJSON_AddStringToObject(input, "pixel_format", format ? format : "unknown");
@@ -251,7 +243,7 @@ static cJSON *add_input(cJSON *plan, const enhance_settings *s, const input *f,
     if (rate.num > 0 && rate.den > 0)
         cJSON_AddNumberToObject(input, "fps", av_q2d(rate));
     const int64_t bytes = f->format->pb && !f->pictures.count ? avio_size(f->format->pb) : 0;
-    if (bytes > 0 && s->start <= 0 && s->end <= 0 && !s->frames)
+    if (bytes > 0 && s->input.start <= 0 && s->input.end <= 0 && !s->frames)
         cJSON_AddNumberToObject(input, "bytes", (double)bytes);
     return input;
 }
@@ -259,7 +251,7 @@ static cJSON *add_input(cJSON *plan, const enhance_settings *s, const input *f,
 /* The time of a step per frame, in ms. */
 static double step_ms(const test_run *t, unsigned step)
 {
-    uint64_t spent[STEP_CLOCK_STEPS];
+    uint64_t spent[CHAIN_MAX_STEPS];
     step_clock_read(&t->clock, spent);
     return 1e-6 * (double)spent[step] / (double)t->report.frames;
 }
@@ -275,7 +267,7 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t
     for (unsigned i = 0; i < s->count; i++) {
         const bool sr = s->kinds[i] == STAGE_SR;
         const unsigned scale = sr ? model_scale(s->stage.sr[i], &config, &unused) : 1;
-        cJSON *row = cJSON_CreateObject();
+        cJSON *row = json_add_object(stages);
         cJSON_AddStringToObject(row, "stage", stage_row_of(s->kinds[i])->name);
         cJSON_AddStringToObject(row, "model", enhance_network(s, i));
         if (s->kinds[i] == STAGE_DENOISE && !s->stage.still)
@@ -288,7 +280,6 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t
         cJSON_AddStringToObject(row, "to", size);
         if (!s->stage.still)
             cJSON_AddNumberToObject(row, "ms", round(100 * step_ms(t, PROBE_STAGE + i)) / 100);
-        cJSON_AddItemToArray(stages, row);
     }
 }
 
@@ -361,8 +352,6 @@ static void print_speed(const cJSON *speed)
                expected == 1 ? "" : "s", s / 3600, s / 60 % 60, s % 60);
 }
 
-enum { MANY_TIMES = 4 }; /* a result so much larger than its input surprises */
-
 /* bytes 0: unknown */
 static void print_size(const cJSON *plan, double bytes)
 {
@@ -376,7 +365,7 @@ static void print_size(const cJSON *plan, double bytes)
         printf("size: about %s, scaled up from %.0f encoded frames; may be off by a third\n", text,
                measured);
     const double in = json_number(json_get(plan, "input"), "bytes");
-    if (in > 0 && bytes >= MANY_TIMES * in)
+    if (in > 0 && bytes >= ENHANCE_MANY_TIMES * in)
         printf("      %.0f times the input\n", bytes / in);
 }
 
@@ -412,22 +401,22 @@ bool dry_run(const enhance_settings *settings, bool json)
 {
     pipeline_error error = {0};
     input f;
-    const input_settings as = {.path = settings->input,
-                               .raw = settings->raw,
-                               .rate = settings->rate,
-                               .start = settings->start,
-                               .end = settings->end,
+    const input_settings as = {.path = settings->input.path,
+                               .raw = settings->input.raw,
+                               .rate = settings->input.rate,
+                               .start = settings->input.start,
+                               .end = settings->input.end,
                                .as_decoded = true};
     test_run t = {0};
     still head = {0};
     double process = 0;
-    const bool sampled = settings->stage.still && still_read_head(&head, settings->input) &&
+    const bool sampled = settings->stage.still && still_read_head(&head, settings->input.path) &&
                          sample_ratio(head.width, head.height, SAMPLE_SIDE) > 1;
     bool good = input_open(&f, &as, &error) || !cli_fail_of(&error);
     good = good &&
            (sampled ? measure_sample(&t, settings, &head, &process) : measure(&t, settings, &f));
     cJSON *plan =
-        good ? plan_of(settings, &t, &f, sampled, sampled ? process : peak_bytes()) : NULL;
+        good ? plan_of(settings, &t, &f, sampled, sampled ? process : machine_peak_bytes()) : NULL;
     if (json && good)
         good = json_print(plan) == EXIT_SUCCESS;
     else if (plan)

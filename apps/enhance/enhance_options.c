@@ -133,7 +133,7 @@ static bool read_threads(enhance_settings *s, const char *text)
         return cli_fail(
             0, "--threads: expected a number from 0 to %d, or three such as 1:2:2, found '%s'",
             MONA_MAX_THREADS, text);
-    s->decode_threads = load;
+    s->input.threads = load;
     s->stage.threads = proc;
     s->encoder.threads = save;
     return true;
@@ -154,8 +154,8 @@ static bool apply_run(const enhance_options *o, enhance_settings *s)
 {
     if (!o->device)
         return true;
-    s->start = o->cut.start;
-    s->end = o->cut.end;
+    s->input.start = o->cut.start;
+    s->input.end = o->cut.end;
     s->frames = (uint64_t)o->frames;
     s->format = o->format;
     s->stage.cpu = o->cpu;
@@ -184,7 +184,7 @@ static bool choose_late(void *context, uint32_t width, uint32_t height)
 int enhance_options_apply(enhance_options *o, bool image, bool delays, stage_models *models,
                           enhance_settings *settings)
 {
-    const bool film = !image && !picture_pattern(settings->input);
+    const bool film = !image && !picture_pattern(settings->input.path);
     const char *stages = o->stages ? o->stages : USUAL_STAGES;
     resize_scale scale = {o->scale, o->scale};
     stage_list list;
@@ -199,9 +199,9 @@ int enhance_options_apply(enhance_options *o, bool image, bool delays, stage_mod
     if (!sound_choice_read(&settings->sound, o->audio))
         return cli_fail(EXIT_USAGE, "--audio: expected copy, auto, none or one of %s, found '%s'",
                         sound_codecs(), o->audio);
-    settings->rotate = !strcmp(o->rotate, "auto")
-                           ? ROTATION_AUTO
-                           : (rotation)(ROTATION_NONE + strtoul(o->rotate, NULL, 10) / 90);
+    settings->input.rotate = !strcmp(o->rotate, "auto")
+                                 ? ROTATION_AUTO
+                                 : (rotation)(ROTATION_NONE + strtoul(o->rotate, NULL, 10) / 90);
     const bool late = result_size_is_late(&o->size, settings);
     const int status = late ? EXIT_SUCCESS : result_size_scale(&o->size, settings, image, &scale);
     if (status)
@@ -214,9 +214,9 @@ int enhance_options_apply(enhance_options *o, bool image, bool delays, stage_mod
     }
     const model_choice choice = choose_models(o, scale, film);
     settings->stage.temporal = !strcmp(o->temporal, "on");
-    settings->deinterlace = !strcmp(o->deinterlace, "auto");
-    settings->double_fields = !strcmp(o->fields, "double");
-    if (settings->double_fields && !settings->deinterlace)
+    settings->input.deinterlace = !strcmp(o->deinterlace, "auto");
+    settings->input.double_fields = !strcmp(o->fields, "double");
+    if (settings->input.double_fields && !settings->input.deinterlace)
         return cli_fail(EXIT_USAGE, "--fields double: expected --deinterlace auto, found off");
     if (image)
         tell_unused(o, settings);
@@ -239,7 +239,7 @@ void enhance_describe(cJSON *to, const enhance_settings *s, const enhance_report
     else
         cJSON_AddNumberToObject(to, "strength", s->stage.strength);
     cJSON_AddBoolToObject(to, "temporal", s->stage.temporal);
-    cJSON_AddBoolToObject(to, "deinterlace", s->deinterlace);
+    cJSON_AddBoolToObject(to, "deinterlace", s->input.deinterlace);
     if (*report->encoder)
         cJSON_AddStringToObject(to, "encoder", report->encoder);
 }

@@ -3,18 +3,18 @@
 
 #include "apps/bench/report/bench_result.h"
 #include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 static void add_steps(cJSON *stats, const progress *p, const enhance_report *r)
 {
-    uint64_t spent[STEP_CLOCK_STEPS];
+    uint64_t spent[CHAIN_MAX_STEPS];
     const double frames = (double)(r->frames - r->resumed), seconds = p->ended - p->began;
     cJSON *list = cJSON_AddArrayToObject(stats, "steps");
     step_clock_read(&p->clock, spent);
     for (unsigned i = 0; i < p->clock.steps; i++) {
         if (!spent[i]) /* not measured, as for pictures */
             continue;
-        cJSON *o = cJSON_CreateObject();
-        cJSON_AddItemToArray(list, o);
+        cJSON *o = json_add_object(list);
         cJSON_AddStringToObject(o, "name", p->clock.names[i]);
         result_add_number(o, "ms", frames > 0 ? 1e-6 * (double)spent[i] / frames : 0);
         result_add_number(o, "share", seconds > 0 ? 1e-9 * (double)spent[i] / seconds : 0);
@@ -34,12 +34,11 @@ static void add_live_latency(cJSON *to, const live_log *log)
 cJSON *enhance_stats(const progress *p, const enhance_report *r)
 {
     cJSON *stats = cJSON_CreateObject();
-    if (p->settings->live && p->frames.count)
+    if (p->settings->input.live && p->frames.count)
         add_live_latency(cJSON_AddObjectToObject(stats, "latency"), &p->frames);
-    const size_t before = r->resumed < p->latency_count ? r->resumed : p->latency_count;
-    if (p->latency_count > before)
-        result_add_statistics(cJSON_AddObjectToObject(stats, "latency"), p->latency_ms + before,
-                              p->latency_count - before);
+    if (p->latency.count > r->resumed)
+        result_add_statistics(cJSON_AddObjectToObject(stats, "latency"), p->latency.ms + r->resumed,
+                              p->latency.count - r->resumed);
     add_steps(stats, p, r);
     cJSON_AddItemToObject(stats, "telemetry", telemetry_log_json(&p->sensors));
     return stats;
@@ -49,7 +48,7 @@ void enhance_stats_print(FILE *f, const progress *p, const enhance_report *r)
 {
     cJSON *stats = enhance_stats(p, r);
     const cJSON *latency = json_get(stats, "latency"), *o;
-    if (latency && p->settings->live)
+    if (latency && p->settings->input.live)
         fprintf(
             f,
             "  latency, ms  p50 %.1f, p90 %.1f, p99 %.1f, max %.1f, from packet in to packet out\n",

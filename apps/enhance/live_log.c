@@ -61,12 +61,13 @@ static void put_latency(FILE *f, const live_log *log)
 
 static void put_metrics(FILE *f, const live_log *log, const enhance_report *r, const telemetry *t)
 {
-    put_counter(f, "mona_frames_in", "Frames that came in.", r->arrived ? r->arrived : r->frames);
+    put_counter(f, "mona_frames_in", "Frames that came in.",
+                r->live.arrived ? r->live.arrived : r->frames);
     put_counter(f, "mona_frames_out", "Frames that were written.", r->frames);
     put_counter(f, "mona_frames_dropped", "Frames left out because they came too late.",
-                r->dropped);
-    put_counter(f, "mona_frames_damaged", "Frames decoded with errors.", r->damaged_frames);
-    put_counter(f, "mona_reconnects", "Connections made again.", r->reconnects);
+                r->live.dropped);
+    put_counter(f, "mona_frames_damaged", "Frames decoded with errors.", r->faults.damaged_frames);
+    put_counter(f, "mona_reconnects", "Connections made again.", r->live.reconnects);
     put_latency(f, log);
     put_gauge(f, "mona_device_temperature_celsius", "The hottest sensor.", t->temperature_c);
     put_gauge(f, "mona_device_power_watts", "Power of the processors.", t->power_w);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "mona.h"
-#include "apps/cli/options.h"
+#include "apps/cli/commands.h"
 #include "pipeline/image/frame_convert.h"
 #include "apps/compare/report.h"
 #include "apps/enhance/stage_models.h"
@@ -47,18 +47,18 @@ static bool write_halves(const enhance_settings *s, const test_run *t)
 {
     pipeline_error error = {0};
     const input_settings result = {.path = t->result, .as_decoded = true},
-                         source = {.path = s->input,
-                                   .raw = s->raw,
-                                   .rate = s->rate,
-                                   .start = s->start,
-                                   .rotate = s->rotate,
+                         source = {.path = s->input.path,
+                                   .raw = s->input.raw,
+                                   .rate = s->input.rate,
+                                   .start = s->input.start,
+                                   .rotate = s->input.rotate,
                                    .as_decoded = true};
     AVFrame *after = first_frame(&result, NULL, &error);
     AVFrame *before = after ? first_frame(&source, after, &error) : NULL;
     AVPacket *png = NULL;
     if (before) {
         frame_convert_halves(before, after);
-        png = frame_convert_encode(after, FRAME_CONVERT_PNG, &error);
+        png = frame_convert_encode(after, PICTURE_PNG, &error);
     }
     if (!png)
         cli_fail_of(&error);
@@ -71,12 +71,10 @@ static bool write_halves(const enhance_settings *s, const test_run *t)
 
 bool preview_write(const enhance_settings *settings)
 {
-    const size_t length = strlen(settings->output);
     enhance_settings s = *settings;
     test_run t;
-    if (length < 4 || strcmp(settings->output + length - 4, ".png"))
-        return !cli_fail(EXIT_FAILED, "%s: expected a name that ends in .png for a preview",
-                         settings->output);
+    if (!ends_in(settings->output, ".png"))
+        return cli_fail(0, "%s: expected a name that ends in .png for a preview", settings->output);
     /* The trial's container, .mkv, can hold the picture whatever the output's container is. */
     s.format = NULL;
     s.drop_unsupported = true;
@@ -103,14 +101,14 @@ static void add_run(report *r, const enhance_settings *s, const enhance_report *
     report_add(r, "first frame after", "%.0f ms", 1e3 * (shown->first - shown->started));
     report_add(r, "memory", "engine %.1f MiB, frames %.1f MiB", (double)done->engine_bytes / MIB,
                (double)done->frame_bytes / MIB);
-    uint64_t spent[STEP_CLOCK_STEPS];
+    uint64_t spent[CHAIN_MAX_STEPS];
     step_clock_read(&shown->clock, spent);
     for (unsigned i = 0; i < shown->clock.steps; i++)
         report_add(r, shown->clock.names[i], "%.1f ms a frame",
                    1e-6 * (double)spent[i] / (double)done->frames);
     report_add(r, "damage",
                "%" PRIu64 " packets lost, %" PRIu64 " frames damaged, %" PRIu64 " moved",
-               done->lost_packets, done->damaged_frames, done->moved_frames);
+               done->faults.lost_packets, done->faults.damaged_frames, done->faults.moved_frames);
 }
 
 static bool has_stage(const enhance_settings *s, stage_kind kind)
@@ -156,15 +154,15 @@ bool preview_page(const enhance_settings *settings, const enhance_report *done,
     FILE *f = open_memstream(&words, &size);
     if (f)
         tell(f, settings, done);
-    bool good = (f && !fclose(f)) || !cli_fail(EXIT_FAILED, "out of memory");
-    good = good && comparison_run(&log, (compare_settings){.a = settings->input,
+    bool good = (f && !fclose(f)) || cli_fail(0, "out of memory");
+    good = good && comparison_run(&log, (compare_settings){.a = settings->input.path,
                                                            .b = settings->output,
-                                                           .start = settings->start,
+                                                           .start = settings->input.start,
                                                            .frames = done->frames,
                                                            .turn = done->turned,
                                                            .scale = true});
     if (good) {
-        report r = {.a = settings->input,
+        report r = {.a = settings->input.path,
                     .b = settings->output,
                     .labels = {"before", "after"},
                     .extreme = "most changed",
@@ -173,8 +171,8 @@ bool preview_page(const enhance_settings *settings, const enhance_report *done,
                     .note = "How much was changed: the result against the input, enlarged by "
                             "bicubic interpolation. Latency is from a frame's decoding until the "
                             "encoder takes it.",
-                    .latency_ms = shown->latency_ms,
-                    .latency_count = shown->latency_count};
+                    .latency_ms = shown->latency.ms,
+                    .latency_count = shown->latency.count};
         report_add_sides(&r, &log);
         add_run(&r, settings, done, shown);
         report_add(&r, "written by", "mona %s", MONA_VERSION);

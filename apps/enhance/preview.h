@@ -8,7 +8,7 @@
 #include "pipeline/enhance.h"
 #include "apps/enhance/progress.h"
 
-/* Enhances the frame at settings->start as the whole run would, including encoding. Writes the PNG
+/* Enhances the frame at settings->input.start as the whole run would, including encoding. Writes the PNG
  * settings->output: its left half is the input, enlarged by bicubic interpolation, its right half
  * the result. False: one line was printed. */
 bool preview_write(const enhance_settings *settings);

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
 
 #include "apps/cli/json_output.h"
+#include "apps/devices/machine.h"
 #include "apps/enhance/enhance_options.h"
 #include "apps/enhance/enhance_stats.h"
 #include "pipeline/clock.h"
@@ -81,9 +81,9 @@ typedef struct step {
 } step;
 
 /* All steps except the upload, which takes no time on a CPU. */
-static unsigned list_steps(const progress *p, const enhance_report *r, step steps[STEP_CLOCK_STEPS])
+static unsigned list_steps(const progress *p, const enhance_report *r, step steps[CHAIN_MAX_STEPS])
 {
-    uint64_t spent[STEP_CLOCK_STEPS];
+    uint64_t spent[CHAIN_MAX_STEPS];
     const double frames = (double)(r->frames - p->last_frames);
     unsigned count = 0;
     step_clock_read(&p->clock, spent);
@@ -115,15 +115,15 @@ static void put_event(cJSON *event)
 
 static void add_counts(cJSON *event, const enhance_report *r)
 {
-    cJSON_AddNumberToObject(event, "lost_packets", (double)r->lost_packets);
-    cJSON_AddNumberToObject(event, "damaged_frames", (double)r->damaged_frames);
-    cJSON_AddNumberToObject(event, "moved_frames", (double)r->moved_frames);
+    cJSON_AddNumberToObject(event, "lost_packets", (double)r->faults.lost_packets);
+    cJSON_AddNumberToObject(event, "damaged_frames", (double)r->faults.damaged_frames);
+    cJSON_AddNumberToObject(event, "moved_frames", (double)r->faults.moved_frames);
 }
 
 static void put_json(const progress *p, const enhance_report *r)
 {
     cJSON *event = event_of("progress");
-    step steps[STEP_CLOCK_STEPS];
+    step steps[CHAIN_MAX_STEPS];
     const unsigned count = list_steps(p, r, steps);
     cJSON_AddNumberToObject(event, "frame", (double)r->frames);
     if (r->expected)
@@ -134,10 +134,9 @@ static void put_json(const progress *p, const enhance_report *r)
     cJSON_AddNumberToObject(event, "latency_ms", 1e-6 * (double)p->clock.latency);
     cJSON *list = cJSON_AddArrayToObject(event, "steps");
     for (unsigned i = 0; i < count; i++) {
-        cJSON *o = cJSON_CreateObject();
+        cJSON *o = json_add_object(list);
         cJSON_AddStringToObject(o, "name", steps[i].name);
         cJSON_AddNumberToObject(o, "ms", steps[i].ms);
-        cJSON_AddItemToArray(list, o);
     }
     add_counts(event, r);
     put_event(event);
@@ -196,7 +195,7 @@ static void append_place(char line[LINE], const progress *p, const enhance_repor
 /* Appends "  decode 1.0  sr 12.2  encode 30.1 ms". */
 static void append_steps(char line[LINE], const progress *p, const enhance_report *r)
 {
-    step steps[STEP_CLOCK_STEPS];
+    step steps[CHAIN_MAX_STEPS];
     const unsigned count = list_steps(p, r, steps);
     for (unsigned i = 0; i < count; i++)
         append(line, "  %s %.1f", steps[i].name, steps[i].ms);
@@ -205,12 +204,12 @@ static void append_steps(char line[LINE], const progress *p, const enhance_repor
 
 static void append_damage(char line[LINE], const enhance_report *r)
 {
-    if (r->lost_packets)
-        append(line, "  %" PRIu64 " packets lost", r->lost_packets);
-    if (r->damaged_frames)
-        append(line, "  %" PRIu64 " damaged", r->damaged_frames);
-    if (r->moved_frames)
-        append(line, "  %" PRIu64 " moved", r->moved_frames);
+    if (r->faults.lost_packets)
+        append(line, "  %" PRIu64 " packets lost", r->faults.lost_packets);
+    if (r->faults.damaged_frames)
+        append(line, "  %" PRIu64 " damaged", r->faults.damaged_frames);
+    if (r->faults.moved_frames)
+        append(line, "  %" PRIu64 " moved", r->faults.moved_frames);
 }
 
 static int terminal_columns(void)
@@ -255,27 +254,13 @@ static void put_line(const progress *p, const enhance_report *r)
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-static bool keep_one_latency(progress *p, double ms)
-{
-    if (p->latency_count == p->latency_capacity) {
-        const size_t more = p->latency_capacity ? 2 * p->latency_capacity : 256;
-        double *values = realloc(p->latency_ms, more * sizeof *values);
-        if (!values)
-            return false;
-        p->latency_ms = values;
-        p->latency_capacity = more;
-    }
-    p->latency_ms[p->latency_count++] = ms;
-    return true;
-}
-
 /* Frames of an earlier run have no latency. */
 static void keep_latency(progress *p, const enhance_report *r)
 {
-    while (p->latency_count < r->resumed)
-        if (!keep_one_latency(p, NAN))
+    while (p->latency.count < r->resumed)
+        if (!samples_add(&p->latency, NAN))
             return;
-    keep_one_latency(p, 1e-6 * (double)p->clock.latency);
+    samples_add(&p->latency, 1e-6 * (double)p->clock.latency);
 }
 
 /* Once a second, and at the end. A disk that is full for a while stops no stream. */
@@ -292,9 +277,9 @@ static void write_metrics(progress *p, const enhance_report *report)
 
 static void count_frame(progress *p, const enhance_report *report, double time)
 {
-    if (p->keep_latency && !p->settings->live)
+    if (p->keep_latency && !p->settings->input.live)
         keep_latency(p, report);
-    if (p->settings->live || p->metrics)
+    if (p->settings->input.live || p->metrics)
         live_log_add(&p->frames, report->latency ? report->latency : p->clock.latency);
     if (p->stats || p->metrics)
         telemetry_log_look(&p->sensors);
@@ -366,15 +351,17 @@ static const char *s_of(uint64_t count)
 
 static void summarise_damage(const enhance_report *r)
 {
-    if (r->lost_packets || r->damaged_frames)
+    if (r->faults.lost_packets || r->faults.damaged_frames)
         fprintf(stderr,
                 "mona: damaged input: %" PRIu64
                 " packet%s could not be decoded (the frame before stays on screen), %" PRIu64
                 " frame%s with errors (the decoder concealed them)\n",
-                r->lost_packets, s_of(r->lost_packets), r->damaged_frames, s_of(r->damaged_frames));
-    if (r->moved_frames)
+                r->faults.lost_packets, s_of(r->faults.lost_packets), r->faults.damaged_frames,
+                s_of(r->faults.damaged_frames));
+    if (r->faults.moved_frames)
         fprintf(stderr, "mona: %" PRIu64 " frame%s had timestamps that did not ascend; moved %s\n",
-                r->moved_frames, s_of(r->moved_frames), r->moved_frames == 1 ? "it" : "them");
+                r->faults.moved_frames, s_of(r->faults.moved_frames),
+                r->faults.moved_frames == 1 ? "it" : "them");
     if (r->moved_packets)
         fprintf(stderr,
                 "mona: %" PRIu64
@@ -385,31 +372,24 @@ static void summarise_damage(const enhance_report *r)
                 r->clock_jumps, s_of(r->clock_jumps));
 }
 
-/* The largest resident size of this process so far, in MiB. */
-static double resident(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss / 1024;
-}
-
 static void summarise_live(const enhance_report *r)
 {
     fprintf(stderr,
             "mona: live: %" PRIu64 " frames came in, %" PRIu64 " went out, %" PRIu64
             " were left out (too late, or before a key frame)",
-            r->arrived, r->frames, r->dropped);
+            r->live.arrived, r->frames, r->live.dropped);
     if (r->undecoded)
         fprintf(stderr, ", %" PRIu64 " could not be decoded", r->undecoded);
-    if (r->reconnects)
-        fprintf(stderr, "; connected again %" PRIu64 " times", r->reconnects);
+    if (r->live.reconnects)
+        fprintf(stderr, "; connected again %" PRIu64 " times", r->live.reconnects);
     fputc('\n', stderr);
 }
 
 static void add_live(cJSON *event, const enhance_report *r)
 {
-    cJSON_AddNumberToObject(event, "arrived", (double)r->arrived);
-    cJSON_AddNumberToObject(event, "dropped", (double)r->dropped);
-    cJSON_AddNumberToObject(event, "reconnects", (double)r->reconnects);
+    cJSON_AddNumberToObject(event, "arrived", (double)r->live.arrived);
+    cJSON_AddNumberToObject(event, "dropped", (double)r->live.dropped);
+    cJSON_AddNumberToObject(event, "reconnects", (double)r->live.reconnects);
 }
 
 static void summarise_json(const progress *p, const char *output, const enhance_report *r)
@@ -420,13 +400,13 @@ static void summarise_json(const progress *p, const char *output, const enhance_
     cJSON_AddNumberToObject(event, "seconds", now() - p->began);
     cJSON_AddNumberToObject(event, "fps", frames_per_second(p, r));
     cJSON_AddNumberToObject(event, "first_frame_ms", 1e3 * (p->first - p->started));
-    cJSON_AddNumberToObject(event, "resident_mib", resident());
+    cJSON_AddNumberToObject(event, "resident_mib", machine_peak_bytes() / MIB);
     if (r->noise >= 0)
         cJSON_AddNumberToObject(event, "noise", (double)r->noise);
     if (r->compression > 0)
         cJSON_AddNumberToObject(event, "compression", (double)r->compression);
     add_counts(event, r);
-    if (p->settings->live)
+    if (p->settings->input.live)
         add_live(event, r);
     if (p->stats)
         cJSON_AddItemToObject(event, "stats", enhance_stats(p, r));
@@ -447,7 +427,7 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
     summarise_damage(r);
     if (p->quiet)
         return;
-    if (p->settings->live)
+    if (p->settings->input.live)
         summarise_live(r);
     if (r->noise >= 0)
         snprintf(noise, sizeof noise, "; noise %.1f steps", (double)r->noise);
@@ -460,13 +440,13 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
             "MiB, whole process %.0f MiB%s\n",
             output, r->frames, r->frames == 1 ? "frame" : "frames", r->out_width, r->out_height,
             seconds, frames_per_second(p, r), 1e3 * (p->first - p->started),
-            (double)r->engine_bytes / MIB, (double)r->frame_bytes / MIB, resident(), noise);
+            (double)r->engine_bytes / MIB, (double)r->frame_bytes / MIB, machine_peak_bytes() / MIB,
+            noise);
     if (p->stats)
         enhance_stats_print(stderr, p, r);
 }
 
 void progress_close(progress *p)
 {
-    free(p->latency_ms);
-    p->latency_ms = NULL;
+    samples_free(&p->latency);
 }

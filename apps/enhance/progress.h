@@ -11,7 +11,7 @@
 #include "pipeline/enhance.h"
 #include "apps/enhance/live_log.h"
 #include "apps/enhance/step_clock.h"
-#include "apps/devices/telemetry_log.h"
+#include "apps/bench/sampling.h"
 
 typedef enum progress_style { PROGRESS_BAR, PROGRESS_PLAIN, PROGRESS_JSON } progress_style;
 
@@ -26,10 +26,9 @@ typedef struct progress {
     step_clock clock;
     /* An earlier moment: the steps' current times are counted from there. */
     double lasted;
-    uint64_t last_frames, last_spent[STEP_CLOCK_STEPS];
-    bool drawn;         /* the bar is on the terminal */
-    double *latency_ms; /* of each frame; NULL: not kept */
-    size_t latency_count, latency_capacity;
+    uint64_t last_frames, last_spent[CHAIN_MAX_STEPS];
+    bool drawn;               /* the bar is on the terminal */
+    samples latency;          /* of each frame, if it is kept */
     bool keep_latency, stats; /* set by the caller; stats: figures are printed at the end */
     const char *metrics;      /* the same: a file for live_log_write; NULL: none */
     telemetry_log sensors;    /* with stats or metrics */

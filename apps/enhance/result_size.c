@@ -30,10 +30,11 @@ static bool size_of_video(mona_size *size, const enhance_settings *s, pipeline_e
 {
     input f;
     const bool good = input_open(
-        &f, &(input_settings){.path = s->input, .rate = s->rate, .as_decoded = true}, error);
+        &f, &(input_settings){.path = s->input.path, .rate = s->input.rate, .as_decoded = true},
+        error);
     if (good)
         *size = turned((uint32_t)f.video->codecpar->width, (uint32_t)f.video->codecpar->height,
-                       orientation_wanted(s->rotate, f.video));
+                       orientation_wanted(s->input.rotate, f.video));
     input_close(&f);
     return good;
 }
@@ -47,18 +48,18 @@ static int input_size(mona_size *size, const result_size *asked, const enhance_s
         *size = asked->input;
         return EXIT_SUCCESS;
     }
-    if (s->raw && sscanf(s->raw, "%5ux%5u", &size->width, &size->height) == 2 && size->width &&
-        size->height)
+    if (s->input.raw && sscanf(s->input.raw, "%5ux%5u", &size->width, &size->height) == 2 &&
+        size->width && size->height)
         return EXIT_SUCCESS;
-    if (image ? size_of_picture(size, s->input, &error) : size_of_video(size, s, &error))
+    if (image ? size_of_picture(size, s->input.path, &error) : size_of_video(size, s, &error))
         return EXIT_SUCCESS;
     return cli_fail_of(&error);
 }
 
 bool result_size_is_late(const result_size *asked, const enhance_settings *s)
 {
-    return (asked->height || asked->size) && !asked->input.width && !s->raw &&
-           !strcmp(s->input, "-");
+    return (asked->height || asked->size) && !asked->input.width && !s->input.raw &&
+           !strcmp(s->input.path, "-");
 }
 
 int result_size_scale(const result_size *asked, const enhance_settings *settings, bool image,

@@ -23,17 +23,12 @@ static void mark(void *context, uint64_t frame, unsigned step, bool end)
 
 void step_clock_open(step_clock *c, const stage_kind *kinds, unsigned count)
 {
-    *c = (step_clock){.steps = PROBE_STAGE + count + 1};
-    c->probe = (pipeline_probe){.mark = mark, .context = c};
-    c->names[PROBE_DECODE] = "decode";
-    c->names[PROBE_UPLOAD] = "upload";
-    for (unsigned i = 0; i < count; i++)
-        c->names[PROBE_STAGE + i] = stage_row_of(kinds[i])->name;
-    c->names[c->steps - 1] = "encode";
+    *c = (step_clock){.probe = {.mark = mark, .context = c}};
+    c->steps = chain_name_steps(c->names, kinds, count);
 }
 
-void step_clock_read(const step_clock *c, uint64_t spent[STEP_CLOCK_STEPS])
+void step_clock_read(const step_clock *c, uint64_t spent[CHAIN_MAX_STEPS])
 {
-    for (unsigned i = 0; i < STEP_CLOCK_STEPS; i++)
+    for (unsigned i = 0; i < CHAIN_MAX_STEPS; i++)
         spent[i] = atomic_load_explicit(&c->spent[i], memory_order_relaxed);
 }

@@ -8,15 +8,15 @@
 
 #include "pipeline/stages/chain.h"
 
-enum { STEP_CLOCK_STEPS = PROBE_STAGE + CHAIN_MAX_STAGES + 1, STEP_CLOCK_FRAMES = 16 };
+enum { STEP_CLOCK_FRAMES = 16 };
 
 typedef struct step_clock {
     pipeline_probe probe; /* for enhance_settings */
     unsigned steps;       /* the last is encoding */
-    const char *names[STEP_CLOCK_STEPS];
-    uint64_t begun[STEP_CLOCK_STEPS];              /* each written by its own thread */
-    atomic_uint_least64_t spent[STEP_CLOCK_STEPS]; /* nanoseconds on all frames so far */
-    uint64_t decoded[STEP_CLOCK_FRAMES];           /* when each frame in the pipeline was decoded */
+    const char *names[CHAIN_MAX_STEPS];
+    uint64_t begun[CHAIN_MAX_STEPS];              /* each written by its own thread */
+    atomic_uint_least64_t spent[CHAIN_MAX_STEPS]; /* nanoseconds on all frames so far */
+    uint64_t decoded[STEP_CLOCK_FRAMES];          /* when each frame in the pipeline was decoded */
     uint64_t latency; /* of the last frame: from its decoding until the encoder takes it; read it
                          in the thread that encodes */
 } step_clock;
@@ -25,6 +25,6 @@ typedef struct step_clock {
 void step_clock_open(step_clock *c, const stage_kind *kinds, unsigned count);
 
 /* Nanoseconds of all steps so far. */
-void step_clock_read(const step_clock *c, uint64_t spent[STEP_CLOCK_STEPS]);
+void step_clock_read(const step_clock *c, uint64_t spent[CHAIN_MAX_STEPS]);
 
 #endif

@@ -65,8 +65,7 @@ bool test_run_make(test_run *t, const enhance_settings *settings, const char *su
         return true;
     char text[sizeof error.text];
     rename_result(&names, error.text, text, sizeof text);
-    cli_fail(EXIT_FAILED, "%s", text);
-    return false;
+    return cli_fail(0, "%s", text);
 }
 
 void test_run_close(test_run *t)

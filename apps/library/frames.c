@@ -35,7 +35,7 @@ static mona_video_status open_stages(mona_video *video, const mona_video_format 
                                      mona_video_format *out, pipeline_error *error)
 {
     enhance_options options = {.size.input = {in->width, in->height}};
-    enhance_settings settings = {.input = "-", .output = "-"};
+    enhance_settings settings = {.input = {.path = "-"}, .output = "-"};
     const frame_format format = {.width = in->width,
                                  .height = in->height,
                                  .planes = in->planes,

@@ -66,7 +66,7 @@ mona_video_status mona_video_run(mona_video *video, const char *input, const cha
         return handle_misused(video, MONA_VIDEO_ERR_STATE,
                               "run: expected without start, and one at a time");
     av_log_errors_silence();
-    run.settings = (enhance_settings){.input = input,
+    run.settings = (enhance_settings){.input = {.path = input},
                                       .output = output,
                                       .notes = {run.callbacks->note, run.callbacks->context},
                                       .progress = tell_progress,

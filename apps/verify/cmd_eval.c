@@ -52,10 +52,9 @@ static bool read_sigmas(eval_job *job)
         char *end;
         const long sigma = i < MAX_SIGMAS ? strtol(job->sigma_list.items[i], &end, 10) : -1;
         if (sigma < 0 || sigma > MAX_SIGMA || end == job->sigma_list.items[i] || *end)
-            return !cli_fail(EXIT_USAGE,
-                             "--sigma: expected whole numbers from 0 to %d, at most %d of them, "
-                             "found '%s'",
-                             MAX_SIGMA, MAX_SIGMAS, job->sigma_list.items[i]);
+            return cli_misuse("--sigma: expected whole numbers from 0 to %d, at most %d of them, "
+                              "found '%s'",
+                              MAX_SIGMA, MAX_SIGMAS, job->sigma_list.items[i]);
         job->sigmas[i] = (unsigned)sigma;
     }
     return true;
@@ -65,26 +64,15 @@ static bool check_options(eval_job *job)
 {
     const bool bicubic = !strcmp(job->model, "bicubic");
     if (!job->folder)
-        return !cli_fail(EXIT_USAGE, "expected a folder of images: --set DIR");
+        return cli_misuse("expected a folder of images: --set DIR");
     if (!job->protocol)
-        return !cli_fail(EXIT_USAGE, "expected --protocol sr or --protocol denoise");
+        return cli_misuse("expected --protocol sr or --protocol denoise");
     job->denoise = !strcmp(job->protocol, "denoise");
     if ((job->scale != 0) != (bicubic && !job->denoise))
-        return !cli_fail(EXIT_USAGE,
-                         "bicubic with --protocol sr needs --scale, and nothing else takes it");
+        return cli_misuse("bicubic with --protocol sr needs --scale, and nothing else takes it");
     if (bicubic && job->denoise)
-        return !cli_fail(EXIT_USAGE, "bicubic does not denoise; name a model");
+        return cli_misuse("bicubic does not denoise; name a model");
     return options_config(&job->computing, &job->config) && read_sigmas(job);
-}
-
-static options_result read_options(eval_job *job, int argc, char **argv)
-{
-    const char *operands[2];
-    const options_result result = options_parse(&command_eval, job, argc, argv, operands);
-    if (result != OPTIONS_RUN)
-        return result;
-    job->model = operands[0];
-    return check_options(job) ? OPTIONS_RUN : OPTIONS_BAD;
 }
 
 /* ---- one image ---------------------------------------------------------------------------- */
@@ -107,7 +95,7 @@ static bool compare(eval_job *job, figures *f, const real_plane *original, const
 static void round_to_8_bit(real_plane *p)
 {
     for (size_t i = 0; i < (size_t)p->width * p->height; i++)
-        p->values[i] = fmin(fmax(nearbyint(p->values[i]), 0), 255);
+        p->values[i] = measure_to_8_bit(p->values[i]);
 }
 
 /* The size of original must be a multiple of the scale. */
@@ -189,7 +177,7 @@ static void add_row(const eval_job *job, cJSON *rows, const char *image, unsigne
 {
     const char *base = job->denoise ? "noisy" : "bicubic";
     char psnr[32], ssim[32];
-    cJSON *row = cJSON_CreateObject();
+    cJSON *row = json_add_object(rows);
     snprintf(psnr, sizeof psnr, "%s_psnr", base);
     snprintf(ssim, sizeof ssim, "%s_ssim", base);
     cJSON_AddStringToObject(row, "image", image);
@@ -199,7 +187,6 @@ static void add_row(const eval_job *job, cJSON *rows, const char *image, unsigne
     cJSON_AddNumberToObject(row, "ssim", rounded(f->ssim, 0.0001));
     cJSON_AddNumberToObject(row, psnr, rounded(f->base_psnr, 0.001));
     cJSON_AddNumberToObject(row, ssim, rounded(f->base_ssim, 0.0001));
-    cJSON_AddItemToArray(rows, row);
 }
 
 static bool measure_image(eval_job *job, figures *f, const char *path, unsigned sigma,
@@ -229,7 +216,7 @@ static bool measure_set(eval_job *job, const image_set *set, unsigned sigma, cJS
         if (terminal)
             fputs("\r\033[K", stderr);
         if (!done)
-            return !cli_fail(EXIT_FAILED, "%s", job->error.text);
+            return cli_fail(0, "%s", job->error.text);
         add_row(job, rows, set->names[i], sigma, &f);
         sum.psnr += f.psnr / (double)set->count, sum.ssim += f.ssim / (double)set->count;
         sum.base_psnr += f.base_psnr / (double)set->count;
@@ -278,7 +265,7 @@ static bool check_model(eval_job *job)
         job->scale = (long)model_scale(job->named, &job->config, &job->error);
     const bool fits =
         job->denoise ? plane_roles_check_denoiser(job->named, &job->error) : job->scale != 0;
-    return fits || !cli_fail(EXIT_FAILED, "%s", job->error.text);
+    return fits || cli_fail(0, "%s", job->error.text);
 }
 
 static int evaluate(eval_job *job)
@@ -303,9 +290,13 @@ static int evaluate(eval_job *job)
 static int run(int argc, char **argv)
 {
     eval_job job = {0};
-    const options_result result = read_options(&job, argc, argv);
+    const char *operands[2];
+    const options_result result = options_parse(&command_eval, &job, argc, argv, operands);
     if (result != OPTIONS_RUN)
-        return result == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return result;
+    job.model = operands[0];
+    if (!check_options(&job))
+        return EXIT_USAGE;
     if (!strcmp(job.model, "bicubic"))
         return evaluate(&job);
     model_source source;

@@ -76,7 +76,7 @@ static bool run_case(const arguments *a, const char *folder, case_result *r)
     char path[4096];
     *r = (case_result){.engine.passed = true};
     if ((size_t)snprintf(path, sizeof path, "%s/model.onnx", folder) >= sizeof path)
-        return !cli_fail(EXIT_FAILED, "%.60s...: the path is too long", folder);
+        return cli_fail(0, "%.60s...: the path is too long", folder);
     if (!onnx_source_read(&graph, path, &a->dims, &r->reason)) {
         r->verdict = REFUSED;
         return r->reason.text[0];
@@ -91,7 +91,7 @@ static bool run_case(const arguments *a, const char *folder, case_result *r)
     if (r->verdict == PASSED && r->reason.text[0])
         r->verdict = REFUSED;
     return sets || r->verdict != PASSED ||
-           !cli_fail(EXIT_FAILED, "%s: expected test_data_set_0 with output_0.pb in it", folder);
+           cli_fail(0, "%s: expected test_data_set_0 with output_0.pb in it", folder);
 }
 
 /* ---- results ------------------------------------------------------------------------------ */
@@ -129,7 +129,7 @@ static void print_case(const char *folder, const case_result *r)
 static void add_case(cJSON *list, const char *folder, const case_result *r)
 {
     static const char *const names[] = {"pass", "fail", "refused"};
-    cJSON *entry = cJSON_CreateObject();
+    cJSON *entry = json_add_object(list);
     cJSON_AddStringToObject(entry, "case", folder);
     cJSON_AddStringToObject(entry, "reference", names[r->verdict]);
     cJSON_AddNumberToObject(entry, "absolute", r->difference.absolute);
@@ -144,7 +144,6 @@ static void add_case(cJSON *list, const char *folder, const case_result *r)
     cJSON_AddNumberToObject(entry, "engine_absolute", e->error);
     cJSON_AddNumberToObject(entry, "engine_bound", e->bound);
     cJSON_AddStringToObject(entry, "engine_reason", e->reason.text);
-    cJSON_AddItemToArray(list, entry);
 }
 
 static void count(summary *s, const case_result *r)
@@ -209,7 +208,7 @@ static int run(int argc, char **argv)
     cJSON_Delete(list);
     free(folders);
     if (parsed != OPTIONS_RUN)
-        return parsed == OPTIONS_HELP ? EXIT_SUCCESS : EXIT_USAGE;
+        return parsed;
     return ok && !s.verdicts[FAILED] && !s.verdicts[REFUSED] && !s.engine_failed ? EXIT_SUCCESS
                                                                                  : EXIT_FAILED;
 }

@@ -26,7 +26,7 @@ static bool add(image_set *set, const char *name)
         set->names = names;
     char *copy = names ? strdup(name) : NULL;
     if (!copy)
-        return !cli_fail(EXIT_FAILED, "out of memory");
+        return cli_fail(0, "out of memory");
     names[set->count++] = copy;
     return true;
 }
@@ -34,8 +34,8 @@ static bool add(image_set *set, const char *name)
 static bool add_folder(image_set *set)
 {
     DIR *folder = opendir(set->folder);
-    bool good = folder || !cli_fail(EXIT_FAILED, "%s: expected a folder of images: %s", set->folder,
-                                    strerror(errno));
+    bool good =
+        folder || cli_fail(0, "%s: expected a folder of images: %s", set->folder, strerror(errno));
     const struct dirent *entry;
     while (good && (entry = readdir(folder)))
         if (still_can_write(entry->d_name)) /* it has the suffix of an image */
@@ -49,17 +49,16 @@ static bool add_listed(image_set *set, const char *list)
 {
     FILE *file = fopen(list, "r");
     if (!file)
-        return !cli_fail(EXIT_FAILED, "%s: cannot be read: %s", list, strerror(errno));
+        return cli_fail(0, "%s: cannot be read: %s", list, strerror(errno));
     char line[512], path[4096];
     bool good = true;
     while (good && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\r\n")] = 0;
         snprintf(path, sizeof path, "%s/%s", set->folder, line);
         if (line[0])
-            good = access(path, R_OK)
-                       ? !cli_fail(EXIT_FAILED, "%s: expected the image that %s names: %s", path,
-                                   list, strerror(errno))
-                       : add(set, line);
+            good = access(path, R_OK) ? cli_fail(0, "%s: expected the image that %s names: %s",
+                                                 path, list, strerror(errno))
+                                      : add(set, line);
     }
     fclose(file);
     return good;
@@ -99,8 +98,8 @@ bool image_set_open(image_set *set, const char *folder, const char *list)
     if (has_pairs(set))
         keep_high(set);
     if (!set->count)
-        return !cli_fail(EXIT_FAILED, "%s: expected images (.png, .jpg, .jpeg), found none",
-                         list ? list : folder);
+        return cli_fail(0, "%s: expected images (.png, .jpg, .jpeg), found none",
+                        list ? list : folder);
     qsort(set->names, set->count, sizeof *set->names, by_name);
     return true;
 }

@@ -13,7 +13,7 @@ typedef struct engine_run {
     const conformance_set *set;
     mona_model model;
     session_binding bound;
-    planes in[MONA_MAX_IO], out[MONA_MAX_IO];
+    plan_planes planes;
     engine_result *result;
 } engine_run;
 
@@ -23,16 +23,6 @@ static bool fail(engine_run *r, const char *reason)
 }
 
 /* ---- opening ------------------------------------------------------------------------------ */
-
-static bool open_planes(engine_run *r)
-{
-    bool ok = true;
-    for (unsigned i = 0; ok && i < mona_model_input_count(&r->model); i++)
-        ok = planes_open(&r->in[i], mona_plan_input(r->bound.plan, i));
-    for (unsigned i = 0; ok && i < mona_model_output_count(&r->model); i++)
-        ok = planes_open(&r->out[i], mona_plan_output(r->bound.plan, i));
-    return ok || fail(r, "out of memory");
-}
 
 static bool open_run(engine_run *r, const mona_device *device)
 {
@@ -46,16 +36,13 @@ static bool open_run(engine_run *r, const mona_device *device)
     for (uint32_t i = 0; i < r->m->live_count; i++)
         config.sizes[i] = r->m->sizes[i];
     return session_binding_open(&r->bound, &r->model, "model.onnx", &config, &error)
-               ? open_planes(r)
+               ? plan_planes_open(&r->planes, &r->model, r->bound.plan) || fail(r, "out of memory")
                : fail(r, error.text);
 }
 
 static void close_run(engine_run *r)
 {
-    for (unsigned i = 0; i < MONA_MAX_IO; i++) {
-        planes_close(&r->in[i]);
-        planes_close(&r->out[i]);
-    }
+    plan_planes_close(&r->planes);
     session_binding_close(&r->bound);
 }
 
@@ -123,26 +110,24 @@ static void set_input(planes *p, const tensor *t, size_t first)
 
 static bool run_frame(engine_run *r, size_t frame)
 {
-    mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
     for (uint32_t i = 0; i < r->m->live_count; i++) {
         const tensor *t = &r->set->inputs[r->m->live[i]];
-        if (r->in[i].count * r->m->frames != t->count)
+        planes *in = &r->planes.in[i];
+        if (in->count * r->m->frames != t->count)
             return fail(r, "the engine's input does not have the data set's size");
-        set_input(&r->in[i], t, frame * r->in[i].count);
-        in[i] = r->in[i].buffer;
+        set_input(in, t, frame * in->count);
     }
-    for (uint32_t i = 0; i < r->set->output_count; i++)
-        out[i] = r->out[i].buffer;
-    const mona_status status = mona_session_run(r->bound.session, in, out);
+    const mona_status status = plan_planes_run(&r->planes, r->bound.session);
     return !status || fail(r, pipeline_reason(status));
 }
 
 static bool compare_frame(engine_run *r, size_t frame)
 {
     for (uint32_t i = 0; i < r->set->output_count; i++) {
-        if (r->out[i].count * r->m->frames != r->set->outputs[i].count)
+        const planes *out = &r->planes.out[i];
+        if (out->count * r->m->frames != r->set->outputs[i].count)
             return fail(r, "the engine's output does not have the data set's size");
-        compare(r, &r->out[i], &r->set->outputs[i], frame * r->out[i].count);
+        compare(r, out, &r->set->outputs[i], frame * out->count);
     }
     return true;
 }
@@ -151,7 +136,7 @@ static bool compare_frame(engine_run *r, size_t frame)
 static bool same_bytes(engine_run *host, const engine_run *other)
 {
     for (uint32_t i = 0; i < host->set->output_count; i++) {
-        const planes *a = &host->out[i], *b = &other->out[i];
+        const planes *a = &host->planes.out[i], *b = &other->planes.out[i];
         if (a->count != b->count ||
             memcmp(a->buffer.data, b->buffer.data, a->count * mona_type_size(a->info.type)) != 0)
             return fail(host, "the other device's bytes differ from the host's");

@@ -43,29 +43,15 @@ static size_t scratch_bytes(const plan_op *op)
     return class->scratch_bytes ? class->scratch_bytes(&op->bound, columns) : 0;
 }
 
-/* Whether a reader of operator o needs rows outside its output. */
-static bool read_outside(const mona_plan *plan, uint32_t o)
-{
-    for (uint32_t r = plan->ops[o].first_reader; r <= plan->ops[o].last_reader; r++) {
-        const mona_bound_op *b = &plan->ops[r].bound;
-        const int64_t height = b->output.height;
-        for (uint32_t i = 0; i < b->op->input_count; i++)
-            if (plan->ops[r].writer[i] == o &&
-                (b->run->rows(b, i, (mona_span){0, 1}).begin < 0 ||
-                 b->run->rows(b, i, (mona_span){height - 1, height}).end > b->input[i].height))
-                return true;
-    }
-    return false;
-}
-
 static void place_zeros(mona_plan *plan, size_t *end)
 {
     plan->zero_offset = place(end, plan->zero_bytes);
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         plan_op *op = &plan->ops[o];
-        op->zero_offset = op->bound.output.zero && read_outside(plan, o)
-                              ? place(end, op->row_bytes + AC_ROW_SLACK)
-                              : plan->zero_offset;
+        op->zero_offset =
+            op->bound.output.zero && !op->row_outside && mona_plan_is_read_outside(plan, o)
+                ? place(end, op->row_bytes + AC_ROW_SLACK)
+                : plan->zero_offset;
     }
 }
 
@@ -81,9 +67,10 @@ mona_status mona_plan_lay_out(mona_plan *plan)
         op->constants_offset = place(&end, mona_plan_packs(plan) ? op->constants_bytes : 0);
         const size_t bytes = scratch_bytes(op);
         scratch = bytes > scratch ? bytes : scratch;
-        /* On an AI Core no operator reads rows outside a map. */
+        /* On an AI Core no operator reads rows outside a map, and tensors with a zero other than 0
+         * have rows of their own. */
         if (op->row_bytes + AC_ROW_SLACK > plan->zero_bytes &&
-            !(op->map && mona_plan_on_ai_core(plan)))
+            !((op->map || op->bound.output.zero) && mona_plan_on_ai_core(plan)))
             plan->zero_bytes = op->row_bytes + AC_ROW_SLACK;
         if (end >= PLAN_MAX_BYTES || scratch >= PLAN_MAX_BYTES)
             return MONA_ERR_LIMIT;

@@ -152,12 +152,6 @@ static void bind_ops(mona_plan *plan)
     }
 }
 
-/* Programs of an AI Core know no zero other than 0. */
-static bool may_run(const mona_plan *plan)
-{
-    return plan->model.header->version != MONA_FILE_VERSION_ZEROS || !mona_plan_on_ai_core(plan);
-}
-
 /* Readers come after their writer. */
 static void find_readers(mona_plan *plan)
 {
@@ -238,8 +232,8 @@ static mona_status size_constants(mona_plan *plan)
 mona_status mona_plan_bind(mona_plan *plan, const mona_config *config)
 {
     const mona_status status = bind_shapes(plan, config);
-    if (status || !may_run(plan))
-        return status ? status : MONA_ERR_UNSUPPORTED;
+    if (status)
+        return status;
     bind_ops(plan);
     mona_plan_readers(plan);
     return size_constants(plan);

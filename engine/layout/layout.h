@@ -40,6 +40,8 @@ void mona_plan_place(mona_plan *plan);
 mona_status mona_plan_maps(mona_plan *plan, plan_progress *lives);
 /* Whether operator `o` has a ring of its own, whose depth is then to be decided. */
 bool mona_plan_needs_ring(const mona_plan *plan, uint32_t o);
+/* Whether a reader of operator `o` needs rows outside its output. */
+bool mona_plan_is_read_outside(const mona_plan *plan, uint32_t o);
 /* Widths and offsets of a group's rings, for its number of tiles. Returns their bytes;
  * PLAN_MAX_BYTES or more: too large. */
 size_t mona_plan_size_rings(mona_plan *plan, const plan_group *g, plan_progress *progress);

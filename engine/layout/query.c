@@ -214,8 +214,9 @@ static bool core_buffer_at(const mona_plan *plan, size_t base, unsigned index, m
     for (uint32_t o = 0; o < plan->model.header->op_count && apart; o++) {
         const plan_op *op = &plan->ops[o];
         if (mona_plan_has_ring(plan, o) && index-- == 0) {
+            const uint32_t rows = op->depth + op->row_outside;
             *b = (mona_plan_buffer){output_name(plan, o), "ring", base + op->ring_offset,
-                                    op->row_bytes * op->depth, op->depth};
+                                    op->row_bytes * rows, rows};
             return true;
         }
     }

@@ -9,6 +9,37 @@ bool mona_plan_needs_ring(const mona_plan *plan, uint32_t o)
            op->home == o;
 }
 
+bool mona_plan_is_read_outside(const mona_plan *plan, uint32_t o)
+{
+    for (uint32_t r = plan->ops[o].first_reader; r <= plan->ops[o].last_reader; r++) {
+        const mona_bound_op *b = &plan->ops[r].bound;
+        const int64_t height = b->output.height;
+        for (uint32_t i = 0; i < b->op->input_count; i++)
+            if (plan->ops[r].writer[i] == o &&
+                (b->run->rows(b, i, (mona_span){0, 1}).begin < 0 ||
+                 b->run->rows(b, i, (mona_span){height - 1, height}).end > b->input[i].height))
+                return true;
+    }
+    return false;
+}
+
+/* L1 has room for other rows than that of zeros only while their tensors' group runs, so that they
+ * belong to the rings. Readers may need no other row of a tensor. For when columns are known. */
+static void find_rows_outside(mona_plan *plan, const plan_group *g)
+{
+    for (uint32_t o = g->first; o < g->last; o++)
+        plan->ops[o].row_outside = false;
+    for (uint32_t o = g->first; o < g->last; o++) {
+        const plan_op *op = &plan->ops[o];
+        plan_op *home = &plan->ops[op->home];
+        if (!op->bound.output.zero || op->map || !home->columns || !mona_plan_on_ai_core(plan) ||
+            !mona_plan_is_read_outside(plan, o))
+            continue;
+        home->row_outside = true;
+        home->depth = home->depth ? home->depth : 1;
+    }
+}
+
 /* Groups run one after another, so the rings of each begin at the start of a core's region. */
 size_t mona_plan_size_rings(mona_plan *plan, const plan_group *g, plan_progress *progress)
 {
@@ -24,6 +55,7 @@ size_t mona_plan_size_rings(mona_plan *plan, const plan_group *g, plan_progress 
                 plan->ops[o].columns = (uint32_t)columns;
         }
     }
+    find_rows_outside(plan, g);
     uint64_t total = 0;
     for (uint32_t o = g->first; o < g->last; o++) {
         plan_op *op = &plan->ops[o];
@@ -33,13 +65,13 @@ size_t mona_plan_size_rings(mona_plan *plan, const plan_group *g, plan_progress 
         /* At most 2^16 columns (a width and its padding) x 2^14 channels x 2 bytes, x 2^15 rows. */
         const uint64_t block =
             align_up((size_t)op->columns * op->bound.output_c0 * mona_type_size(s->type));
-        const uint64_t row = mona_plan_blocks(op) * block;
-        if (row >= PLAN_MAX_BYTES || row * op->depth >= PLAN_MAX_BYTES - total)
+        const uint64_t row = mona_plan_blocks(op) * block, rows = op->depth + op->row_outside;
+        if (row >= PLAN_MAX_BYTES || row * rows >= PLAN_MAX_BYTES - total)
             return PLAN_MAX_BYTES;
         op->block_stride = (size_t)block;
         op->row_bytes = (size_t)row;
         op->ring_offset = (size_t)total;
-        total += row * op->depth;
+        total += row * rows;
     }
     return (size_t)total;
 }
@@ -60,6 +92,7 @@ void mona_plan_share_homes(mona_plan *plan)
             continue;
         op->map_x_begin = home->map_x_begin;
         op->depth = home->depth;
+        op->row_outside = home->row_outside;
         op->columns = home->columns;
         op->block_stride = home->block_stride;
         op->row_bytes = home->row_bytes;

@@ -266,26 +266,36 @@ static void record_group(const mona_session *s, const plan_group *g)
 
 /* ---- padding --------------------------------------------------------------------------------- */
 
-enum { ZERO_BLOCKS = 1024 }; /* of UB that hold zeros while padding is written */
+enum { PAD_BLOCKS = 1024 }; /* of UB that hold a zero while padding is written */
 
-/* Writes zeros to `rows` pieces of L1, `row_bytes` apart. The scalar unit writes what is left of
- * blocks of 32 bytes. */
-static void zero_rows(ac_core *core, ac_address at, size_t bytes, uint32_t rows, size_t row_bytes)
+static void fill_ub(ac_core *core, uint8_t zero)
 {
+    dup_all(core, ac_at(AC_UB, 0), (uint16_t)(zero * 0x0101), PAD_BLOCKS * AC_BLOCK / 2,
+            side_by_side);
+    ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE3, 0);
+}
+
+/* Writes padding to the same piece of `rows` rows of a ring. The scalar unit writes what is left of
+ * blocks of 32 bytes. */
+static void pad_rows(ac_core *core, const plan_op *op, ac_address at, size_t bytes, uint32_t rows)
+{
+    const size_t row_bytes = op->row_bytes;
     const size_t head = bytes ? -at % AC_BLOCK : 0, left = head < bytes ? head : bytes;
     const uint32_t blocks = (uint32_t)((bytes - left) / AC_BLOCK);
     const size_t tail = (bytes - left) % AC_BLOCK;
     for (uint32_t y = 0; y < rows; y++) {
         const ac_address row = at + y * row_bytes;
+        ac_fill fill = {.bytes = 1, .step = 1, .value = op->bound.output.zero};
+        fill.count = (uint32_t)left;
         if (left)
-            ac_emit_fill(core, row, (ac_fill){.count = (uint32_t)left, .bytes = 1, .step = 1});
+            ac_emit_fill(core, row, fill);
+        fill.count = (uint32_t)tail;
         if (tail)
-            ac_emit_fill(core, row + bytes - tail,
-                         (ac_fill){.count = (uint32_t)tail, .bytes = 1, .step = 1});
+            ac_emit_fill(core, row + bytes - tail, fill);
     }
     for (uint32_t done = 0, count; done < blocks; done += count) {
-        count = min_u32(blocks - done, ZERO_BLOCKS);
-        const uint32_t at_once = ZERO_BLOCKS / count;
+        count = min_u32(blocks - done, PAD_BLOCKS);
+        const uint32_t at_once = PAD_BLOCKS / count;
         for (uint32_t y = 0; y < rows; y += at_once)
             ac_emit_copy(core, AC_UB_L1, at + left + (size_t)done * AC_BLOCK + y * row_bytes,
                          ac_at(AC_UB, 0),
@@ -295,7 +305,7 @@ static void zero_rows(ac_core *core, ac_address at, size_t bytes, uint32_t rows,
     }
 }
 
-static void zero_padding(worker *w, const plan_op *op, const plan_progress *p, int64_t first)
+static void pad_columns(worker *w, const plan_op *op, const plan_progress *p, int64_t first)
 {
     const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
     const mona_span inside = mona_plan_columns(op, p);
@@ -304,24 +314,36 @@ static void zero_padding(worker *w, const plan_op *op, const plan_progress *p, i
     for (uint32_t n = 0; n < mona_plan_blocks(op); n++) {
         const uint8_t *row = mona_session_row(w, op, 0) + n * op->block_stride;
         const ac_address at = ac_address_of(&w->core, row, true);
-        zero_rows(&w->core, at, left, op->depth, op->row_bytes);
-        zero_rows(&w->core, at + end, op->block_stride - end, op->depth, op->row_bytes);
+        pad_rows(&w->core, op, at, left, op->depth);
+        pad_rows(&w->core, op, at + end, op->block_stride - end, op->depth);
     }
 }
 
-/* Columns of a ring that are padding hold zeros from the start of the unit on. So do columns beyond
- * the tile, which copies of whole blocks may read. The time counts as the first operator's. */
+/* Columns of a ring that are padding hold its zero from the start of the unit on. So do columns
+ * beyond the tile, which copies of whole blocks may read, and the row for rows outside. The time
+ * counts as the first operator's. */
 static void clear_padding(worker *w, const plan_group *g, const plan_progress *progress)
 {
     ac_core *core = &w->core;
+    const mona_plan *plan = w->session->plan;
     const mona_modelled_op before = begin_op(w, g->first);
     ac_emit_barrier(core, AC_PIPE_ALL);
-    dup_all(core, ac_at(AC_UB, 0), 0, ZERO_BLOCKS * AC_BLOCK / 2, side_by_side);
-    ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE3, 0);
+    uint8_t zero = 0;
+    fill_ub(core, zero);
     for (uint32_t o = g->first; o < g->last; o++) {
-        const plan_op *op = &w->session->plan->ops[o];
-        if (op->depth && !op->map && progress[o].begin < progress[o].end)
-            zero_padding(w, op, &progress[o], mona_session_column(op, progress));
+        const plan_op *op = &plan->ops[o];
+        if (!op->depth || op->map)
+            continue;
+        if (op->bound.output.zero != zero) {
+            zero = op->bound.output.zero;
+            ac_emit_sync(core, AC_PIPE_MTE3, AC_PIPE_V, 0);
+            fill_ub(core, zero);
+        }
+        if (op->row_outside && op->home == o)
+            pad_rows(core, op, ac_address_of(core, mona_session_row_outside(w, op), true),
+                     op->row_bytes, 1);
+        if (progress[o].begin < progress[o].end)
+            pad_columns(w, op, &progress[o], mona_session_column(op, progress));
     }
     ac_emit_barrier(core, AC_PIPE_ALL);
     end_op(w, g->first, &before);

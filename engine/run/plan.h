@@ -66,12 +66,13 @@ typedef struct plan_op {
     bool array;            /* its output is an array, and not an output of the model */
     int64_t map_x_begin;   /* first column of a map's rows; 0 or less */
     uint32_t depth;        /* rows that the ring or map holds; 0: there is neither */
+    bool row_outside;      /* one more follows them, for rows outside its output; on AI Cores */
     uint32_t columns;      /* columns of such a row, over all tiles */
     size_t block_stride;   /* bytes between channel blocks */
     size_t row_bytes;      /* bytes between rows */
     size_t ring_offset;    /* in a core's region; of a map or an array, in the region of the maps */
     size_t map_bytes;      /* of a map or an array */
-    size_t zero_offset;    /* in the arena: the row for rows outside its output, see mona_plan */
+    size_t zero_offset;    /* in the arena: that row if it is not there, see mona_plan */
     size_t constants_offset; /* in the arena; unused if constants are shared */
     size_t constants_bytes;
 } plan_op;
@@ -103,8 +104,8 @@ struct mona_plan {
     bool linked; /* it is part of a program, and so are its constants; the arena holds neither */
     size_t cache_bytes; /* cache that a core may expect to have */
     size_t state_bytes; /* session, this plan, worker threads */
-    /* A row of zeros, for rows outside a tensor; others follow for tensors with a zero other than 0
-     * (plan_op.zero_offset). */
+    /* A row of zeros, for rows outside a tensor; on a CPU others follow for tensors with a zero other
+     * than 0 (plan_op.zero_offset). */
     size_t zero_offset, zero_bytes;
     size_t maps_offset, maps_bytes;     /* shared by all cores */
     size_t planes_offset, planes_bytes; /* inputs and outputs of a program */

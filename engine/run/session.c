@@ -51,7 +51,13 @@ int64_t mona_session_column(const plan_op *op, const plan_progress *progress)
     return op->map ? op->map_x_begin : progress[op->home].ring_begin;
 }
 
-/* Points input i of a call at the rows of its window. Rows outside the tensor hold its zero. */
+uint8_t *mona_session_row_outside(const worker *w, const plan_op *op)
+{
+    return op->row_outside ? w->region + op->ring_offset + op->depth * op->row_bytes
+                           : w->session->arena + op->zero_offset;
+}
+
+/* Points input i of a call at the rows of its window. */
 static size_t point_at_window(const worker *w, const plan_op *op, uint32_t i,
                               const plan_progress *progress, mona_row_call *call, uint8_t **rows)
 {
@@ -60,7 +66,7 @@ static size_t point_at_window(const worker *w, const plan_op *op, uint32_t i,
     const mona_span window = op->bound.run->rows(&op->bound, i, (mona_span){call->y, call->y + 1});
     const int64_t height = op->bound.input[i].height;
     for (int64_t y = window.begin; y < window.end; y++)
-        rows[y - window.begin] = y < 0 || y >= height ? w->session->arena + source->zero_offset
+        rows[y - window.begin] = y < 0 || y >= height ? mona_session_row_outside(w, source)
                                                       : mona_session_row(w, source, y);
     call->input[i] = (mona_rows){rows, source->block_stride, mona_session_column(source, progress)};
     return (size_t)(window.end - window.begin);

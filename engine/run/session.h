@@ -49,8 +49,10 @@ struct mona_session {
 #endif
 };
 
-/* Where a row of a ring or map lies, at the column it begins with. */
+/* Where a row of a ring or map lies, at the column it begins with; and the row for rows outside the
+ * output, which holds its zero. */
 uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row);
+uint8_t *mona_session_row_outside(const worker *w, const plan_op *op);
 int64_t mona_session_column(const plan_op *op, const plan_progress *progress);
 /* The rows [p->next, p->need) of an operator, as a call without rows, which mona_session_point_at()
  * adds. planes: room for those that a LOAD reads, or that a STORE or the convolution it is fused

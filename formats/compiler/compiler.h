@@ -31,7 +31,6 @@ typedef struct compiler_options {
     fusion_switches fusion; /* which rules are off */
     const uint8_t *like;    /* a finished model, such as this one at another size, whose data is
                                not written again (for mona_writer_join); NULL: none */
-    bool zeros;             /* U8 may have a zero other than 0, which AI Cores do not take */
     range_rule ranges;      /* how the range of 8 bits follows from the values seen */
     bool correct_bias;      /* compensate in each bias for the average error of rounded weights */
 } compiler_options;

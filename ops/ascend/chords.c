@@ -4,8 +4,6 @@
 
 #include "engine/arith.h"
 
-enum { HELD = 1536 };
-
 static float half(float x)
 {
     return ac_f32_from_f16(ac_f16_from_f32(x));

@@ -6,10 +6,9 @@
  *
  *   slope * (u + shift)  with  u = min(max(x - begin, 0), length)
  *
- * to a sum in fp16. The sum begins at HELD + table[0], and HELD = 1.5 * 2^10 keeps it in [2^10,
- * 2^11), where fp16 holds integers only. So each chord adds an integer: 0 below `begin`, and beyond
- * its end the table's increase over its length. Its values in between were compared with the table
- * when the chords were found, step by step in fp16. */
+ * to a sum in fp16. The sum begins at HELD + table[0] (vectors.h), so that each chord adds an
+ * integer: 0 below `begin`, and beyond its end the table's increase over its length. Its values in
+ * between were compared with the table when the chords were found, step by step in fp16. */
 #ifndef MONA_OPS_CHORDS_H
 #define MONA_OPS_CHORDS_H
 

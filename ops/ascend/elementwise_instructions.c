@@ -4,8 +4,9 @@
  * rest: broadcasts, single pixels, slopes and other channel blocks.
  *
  * A piece is a part of a row of one channel block, as long as UB can hold. Elements beyond the last
- * channel are zeros in both operands and must come out as +0. So CLIP must not change 0, and a
- * result of fp16, where a zero has a sign, must have whole channel blocks only.
+ * channel are zeros in both operands and must come out as +0. So CLIP must not change 0, a result of
+ * fp16, where a zero has a sign, must have whole channel blocks only, and so must operands with a
+ * zero other than 0.
  *
  * UB holds, in this order:
  *   blocks of 16 equal values: zero and the bounds of CLIP
@@ -46,10 +47,11 @@ static bool agrees(const mona_bound_op *b)
     const ac_epilogue *e = b->constants;
     const uint32_t c0 = b->output_c0;
     const bool whole = b->output.channels % c0 == 0;
+    const bool zeros = b->input[0].zero || b->input[1].zero;
     return b->input_c0[0] == c0 && b->input_c0[1] == c0 &&
            b->input[1].channels == b->output.channels && !mona_elementwise_one_pixel(b) &&
            e->activation != MONA_ACT_PRELU &&
-           (whole || (b->output.type != MONA_F16 && keeps_zero(e)));
+           (whole || (b->output.type != MONA_F16 && keeps_zero(e) && !zeros));
 }
 
 bool mona_elementwise_has_program(const mona_bound_op *b)
@@ -74,6 +76,7 @@ static ac_address widen(const program *p, uint32_t i, uint32_t count)
         vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, p->t[i], p->stored[i], count);
         ac_emit_barrier(p->core, AC_PIPE_V);
         from = p->t[i];
+        take_zero(p->core, from, p->bound->input[i].zero, count);
     }
     if (scale == 1)
         return from;
@@ -115,6 +118,7 @@ static void combine(const program *p, uint32_t count)
     if (e->output_scale != 1)
         muls_all(p->core, p->t[0], p->t[0], e->output_scale, count, side_by_side);
     ac_emit_barrier(p->core, AC_PIPE_V);
+    add_zero(p->core, p->t[0], p->bound->output.zero, count);
     vconv_all(p->core, type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, p->result, p->t[0], count);
 }
 

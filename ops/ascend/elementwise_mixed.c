@@ -189,6 +189,7 @@ static void widen(const program *p, uint32_t i)
         vconv_all(p->core, s->type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, s->packed, s->stored,
                   pixels * s->c0);
     ac_emit_barrier(p->core, AC_PIPE_V);
+    take_zero(p->core, s->packed, p->bound->input[i].zero, pixels * s->c0);
     if (s->c0 < AC_FRACTAL)
         mona_pixels_spread(&(mona_pixels){p->core, s->c0, s->count, p->turned}, s->slices,
                            s->packed, repeats(p, i));
@@ -299,6 +300,7 @@ static void combine(const program *p, uint32_t first, uint32_t pixels)
         muls_all(p->core, p->out.slices, p->out.slices, e->output_scale,
                  (uint32_t)slices_bytes(p) / 2, side_by_side);
     ac_emit_barrier(p->core, AC_PIPE_V);
+    add_zero(p->core, p->out.slices, p->bound->output.zero, (uint32_t)slices_bytes(p) / 2);
     clear_others(p, first);
     narrow(p);
 }

@@ -52,6 +52,12 @@ static uint32_t reach(const mona_columns *p)
     return (uint32_t)(all < width ? all : width);
 }
 
+/* What a window without samples gives: 0, or as a maximum the zero of the tensor. */
+static uint16_t nothing(const mona_columns *p)
+{
+    return ac_f16_from_f32(p->bound->output.zero);
+}
+
 /* ---- down ----------------------------------------------------------------------------------- */
 
 static void combine(const mona_columns *p, ac_address row)
@@ -62,6 +68,7 @@ static void combine(const mona_columns *p, ac_address row)
         ac_emit_barrier(p->core, AC_PIPE_V);
         return;
     }
+    take_zero(p->core, row, p->bound->input[0].zero, count);
     vconv_all(p->core, AC_F16_F32, p->wide, row, count);
     ac_emit_barrier(p->core, AC_PIPE_V);
     vec2_all(p->core, AC_VADD_F32, p->best, p->best, p->wide, count, side_by_side);
@@ -74,7 +81,8 @@ static void down(const mona_columns *p, const mona_row_call *call, const pool_wi
     const uint32_t halves = p->in_blocks * p->in_columns * p->in_units * AC_FRACTAL;
     const int64_t column = p->in_c0 * (int64_t)mona_type_size(p->bound->input[0].type);
     const uint64_t skip = (uint64_t)((p->first - w->columns.begin) * column);
-    dup_all(p->core, p->best, w->rows.count && !p->floats ? LOWEST : 0, halves, side_by_side);
+    dup_all(p->core, p->best, w->rows.count && !p->floats ? LOWEST : nothing(p), halves,
+            side_by_side);
     ac_emit_barrier(p->core, AC_PIPE_V);
     for (int32_t k = 0; k < w->rows.count; k++) {
         const uint32_t e = (uint32_t)k % 2;
@@ -113,12 +121,12 @@ static void scale_run(const mona_columns *p, uint32_t i, uint32_t end, float fac
     }
 }
 
-/* Makes zeros of the maxima of outputs i to end - 1. */
+/* Clears the maxima of outputs i to end - 1. */
 static void clear_run(const mona_columns *p, uint32_t i, uint32_t end)
 {
     for (uint32_t n = 0; n < p->out_blocks; n++)
-        dup_all(p->core, p->result + ((size_t)n * p->out_columns + i) * p->out_units * AC_BLOCK, 0,
-                (end - i) * p->out_units * AC_FRACTAL, side_by_side);
+        dup_all(p->core, p->result + ((size_t)n * p->out_columns + i) * p->out_units * AC_BLOCK,
+                nothing(p), (end - i) * p->out_units * AC_FRACTAL, side_by_side);
 }
 
 /* Finishes runs of outputs that divide by the same number. */

@@ -8,7 +8,9 @@
 
 #include "engine/aicore/aicore.h"
 
-enum { HALF_LANES = AC_REPEAT / 2, FLOAT_LANES = AC_REPEAT / 4 };
+/* HELD = 1.5 * 2^10 added to a number in [-2^9, 2^9) makes one in [2^10, 2^11), where fp16 holds
+ * integers only. */
+enum { HALF_LANES = AC_REPEAT / 2, FLOAT_LANES = AC_REPEAT / 4, HELD = 1536 };
 
 /* Strides for fp16.
  *   side_by_side       all operands lie side by side
@@ -80,6 +82,29 @@ static inline void muls_all(ac_core *core, ac_address dst, ac_address a, float s
                             ac_vector strides)
 {
     vecs_all(core, AC_VMULS, dst, a, s, count, strides);
+}
+
+static inline void adds_all(ac_core *core, ac_address at, float s, uint32_t count)
+{
+    vecs_all(core, AC_VADDS, at, at, s, count, side_by_side);
+    ac_emit_barrier(core, AC_PIPE_V);
+}
+
+/* Takes the zero of a tensor (model_format.h) from its stored values as fp16, exactly. */
+static inline void take_zero(ac_core *core, ac_address at, uint8_t zero, uint32_t count)
+{
+    if (zero)
+        adds_all(core, at, -(float)zero, count);
+}
+
+/* Rounds results that are ready to be stored with a zero, after adding it: as HELD is even, halves
+ * go to even numbers of the sum. What is out of range of HELD stays out of that of U8. */
+static inline void add_zero(ac_core *core, ac_address at, uint8_t zero, uint32_t count)
+{
+    if (zero) {
+        adds_all(core, at, (float)(HELD + zero), count);
+        adds_all(core, at, -HELD, count);
+    }
 }
 
 /* Converts side by side. A repeat of the narrower type is 4 blocks. */

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/fields/deinterlace.h"
 
-#include <stdio.h>
-
-#include <libavfilter/buffersink.h>
-#include <libavfilter/buffersrc.h>
 #include <libavutil/pixdesc.h>
 
 #include "pipeline/io/av_compat.h"
@@ -12,39 +8,20 @@
 bool deinterlace_open(deinterlacer *d, const char *path, const AVFrame *like, AVRational time_base,
                       bool each, pipeline_error *error)
 {
-    const char *mode = each ? "mode=send_field:parity=auto:deint=interlaced"
-                            : "mode=send_frame:parity=auto:deint=interlaced";
-    char shape[192];
-    AVFilterContext *bwdif = NULL;
-    *d = (deinterlacer){
-        .graph = avfilter_graph_alloc(), .time_base = time_base, .last_pts = INT64_MIN};
+    *d = (deinterlacer){.time_base = time_base, .last_pts = INT64_MIN};
     if (each && avframe_duration(like) < 2)
         return pipeline_fail(
             error,
             "%s: --fields double: expected times finer than frames, found steps of "
             "%d/%d s; ffmpeg -i IN -c copy OUT.mkv makes finer ones",
             path, time_base.num, time_base.den);
-    if (!d->graph)
-        return pipeline_fail(error, "out of memory");
-    /* Frames must come out in the format in which they went in. */
-    avfilter_graph_set_auto_convert(d->graph, AVFILTER_AUTO_CONVERT_NONE);
-    snprintf(shape, sizeof shape, "video_size=%dx%d:pix_fmt=%d:time_base=%d/%d:pixel_aspect=%d/%d",
-             like->width, like->height, like->format, time_base.num, time_base.den,
-             like->sample_aspect_ratio.num, FFMAX(like->sample_aspect_ratio.den, 1));
-    int code = avfilter_graph_create_filter(&d->source, avfilter_get_by_name("buffer"), "in", shape,
-                                            NULL, d->graph);
-    if (code >= 0)
-        code = avfilter_graph_create_filter(&bwdif, avfilter_get_by_name("bwdif"), "bwdif", mode,
-                                            NULL, d->graph);
-    if (code >= 0)
-        code = avfilter_graph_create_filter(&d->sink, avfilter_get_by_name("buffersink"), "out",
-                                            NULL, NULL, d->graph);
-    if (code >= 0)
-        code = avfilter_link(d->source, 0, bwdif, 0);
-    if (code >= 0)
-        code = avfilter_link(bwdif, 0, d->sink, 0);
-    if (code >= 0)
-        code = avfilter_graph_config(d->graph, NULL);
+    const int code =
+        filter_graph_open(&d->filters, false,
+                          "buffer=video_size=%dx%d:pix_fmt=%d:time_base=%d/%d:pixel_aspect=%d/%d,"
+                          "bwdif=mode=%s:parity=auto:deint=interlaced,buffersink",
+                          like->width, like->height, like->format, time_base.num, time_base.den,
+                          like->sample_aspect_ratio.num, FFMAX(like->sample_aspect_ratio.den, 1),
+                          each ? "send_field" : "send_frame");
     return code >= 0 ||
            pipeline_fail_av(
                error, code,
@@ -54,18 +31,19 @@ bool deinterlace_open(deinterlacer *d, const char *path, const AVFrame *like, AV
 
 bool deinterlace_put(deinterlacer *d, AVFrame *frame, pipeline_error *error)
 {
-    int code = av_buffersrc_add_frame(d->source, frame);
+    int code = av_buffersrc_add_frame(d->filters.source, frame);
     return code >= 0 || pipeline_fail_av(error, code, "deinterlacing failed");
 }
 
 int deinterlace_get(deinterlacer *d, AVFrame *frame)
 {
-    int code = av_buffersink_get_frame(d->sink, frame);
+    int code = av_buffersink_get_frame(d->filters.sink, frame);
     if (code < 0)
         return code;
     /* The filter counts in half ticks. */
     if (frame->pts != AV_NOPTS_VALUE)
-        frame->pts = av_rescale_q(frame->pts, av_buffersink_get_time_base(d->sink), d->time_base);
+        frame->pts =
+            av_rescale_q(frame->pts, av_buffersink_get_time_base(d->filters.sink), d->time_base);
     /* The second field of a film with one frame has the first one's time, or none. */
     if (frame->pts <= d->last_pts)
         frame->pts = d->last_pts + FFMAX(avframe_duration(frame), 1);
@@ -76,5 +54,5 @@ int deinterlace_get(deinterlacer *d, AVFrame *frame)
 
 void deinterlace_close(deinterlacer *d)
 {
-    avfilter_graph_free(&d->graph);
+    filter_graph_close(&d->filters);
 }

@@ -6,14 +6,13 @@
 
 #include <stdbool.h>
 
-#include <libavfilter/avfilter.h>
 #include <libavutil/frame.h>
 
 #include "pipeline/error.h"
+#include "pipeline/io/filter_graph.h"
 
 typedef struct deinterlacer {
-    AVFilterGraph *graph; /* NULL: not open */
-    AVFilterContext *source, *sink;
+    filter_graph filters;
     AVRational time_base;
     int64_t last_pts;
 } deinterlacer;

@@ -20,7 +20,7 @@ static void tell(fields *f, bool found)
                                 : "it is enhanced without deinterlacing");
     f->told = true;
     if (!f->wanted)
-        combing_stop(&f->sight);
+        interlace_detect_stop(&f->sight);
 }
 
 /* Whether the frame must go through the deinterlacer. If so, it is opened. */
@@ -29,8 +29,8 @@ static bool is_wanted(fields *f, const AVFrame *frame, bool found, bool *wanted,
 {
     if (avframe_is_interlaced(frame))
         tell(f, found);
-    *wanted = f->whole.graph || (avframe_is_interlaced(frame) && f->wanted);
-    return !*wanted || f->whole.graph ||
+    *wanted = f->whole.filters.graph || (avframe_is_interlaced(frame) && f->wanted);
+    return !*wanted || f->whole.filters.graph ||
            deinterlace_open(&f->whole, f->path, frame, f->time_base, f->each, error);
 }
 
@@ -39,13 +39,13 @@ int fields_get(fields *f, AVFrame *frame, pipeline_error *error)
     av_frame_unref(frame);
     for (;;) {
         bool found, wanted = true;
-        int code = f->whole.graph ? deinterlace_get(&f->whole, frame) : AVERROR(EAGAIN);
+        int code = f->whole.filters.graph ? deinterlace_get(&f->whole, frame) : AVERROR(EAGAIN);
         if (code < 0 && code != AVERROR(EAGAIN) && code != AVERROR_EOF)
             pipeline_fail_av(error, code, "%s: deinterlacing failed", f->path);
         if (code != AVERROR(EAGAIN))
             return code;
         code = interlace_detect_get(&f->sight, frame, &found);
-        if (code == AVERROR(EAGAIN) || (code == AVERROR_EOF && !f->whole.graph))
+        if (code == AVERROR(EAGAIN) || (code == AVERROR_EOF && !f->whole.filters.graph))
             return code;
         if (code >= 0 && !is_wanted(f, frame, found, &wanted, error))
             return AVERROR_EXTERNAL;

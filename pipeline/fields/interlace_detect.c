@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/fields/interlace_detect.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <libavfilter/buffersink.h>
-#include <libavfilter/buffersrc.h>
 #include <libavutil/pixdesc.h>
 
 #include "pipeline/io/av_compat.h"
@@ -38,31 +35,6 @@ static enum AVPixelFormat luma_format(const AVFrame *frame)
     return depth_of(frame) > 8 ? AV_PIX_FMT_GRAY16 : AV_PIX_FMT_GRAY8;
 }
 
-/* Luma alone shows fields, and idet accepts it whatever the chroma format is. */
-static int open_idet(interlace_detect *c, const AVFrame *like)
-{
-    char shape[128];
-    AVFilterContext *idet = NULL;
-    c->graph = avfilter_graph_alloc();
-    if (!c->graph)
-        return AVERROR(ENOMEM);
-    snprintf(shape, sizeof shape, "video_size=%dx%d:pix_fmt=%d:time_base=1/25", like->width,
-             like->height, luma_format(like));
-    int code = avfilter_graph_create_filter(&c->source, avfilter_get_by_name("buffer"), "in", shape,
-                                            NULL, c->graph);
-    if (code >= 0)
-        code = avfilter_graph_create_filter(&idet, avfilter_get_by_name("idet"), "idet", NULL, NULL,
-                                            c->graph);
-    if (code >= 0)
-        code = avfilter_graph_create_filter(&c->sink, avfilter_get_by_name("buffersink"), "out",
-                                            NULL, NULL, c->graph);
-    if (code >= 0)
-        code = avfilter_link(c->source, 0, idet, 0);
-    if (code >= 0)
-        code = avfilter_link(idet, 0, c->sink, 0);
-    return code >= 0 ? avfilter_graph_config(c->graph, NULL) : code;
-}
-
 bool interlace_detect_open(interlace_detect *c, const AVFrame *like, bool possible,
                            pipeline_error *error)
 {
@@ -75,7 +47,10 @@ bool interlace_detect_open(interlace_detect *c, const AVFrame *like, bool possib
         return pipeline_fail(error, "out of memory");
     if (!possible || like->width > LARGEST_WIDTH || like->height > LARGEST_HEIGHT)
         return true;
-    const int code = open_idet(c, like);
+    /* Luma alone shows fields, and idet accepts it whatever the chroma format is. */
+    const int code = filter_graph_open(
+        &c->idet, false, "buffer=video_size=%dx%d:pix_fmt=%d:time_base=1/25,idet,buffersink",
+        like->width, like->height, luma_format(like));
     return code >= 0 ||
            pipeline_fail_av(error, code, "libavfilter cannot check these frames for interlacing");
 }
@@ -129,7 +104,7 @@ static int8_t order_of(const AVFrame *seen)
 static int hear(interlace_detect *c)
 {
     int code = 0;
-    while (c->graph && (code = av_buffersink_get_frame(c->sink, c->seen)) >= 0) {
+    while (c->idet.graph && (code = av_buffersink_get_frame(c->idet.sink, c->seen)) >= 0) {
         /* After a rest, the frame before the rest comes first; it is no longer needed. */
         if ((uint64_t)c->seen->pts >= c->judged) {
             c->sights[c->seen->pts % INTERLACE_DETECT_SIGHTS].order = order_of(c->seen);
@@ -175,8 +150,9 @@ static int see(interlace_detect *c, const AVFrame *frame)
         return code;
     }
     if (code >= 0)
-        code = refer_to_luma(c->luma, frame, c->put) ? av_buffersrc_add_frame(c->source, c->luma)
-                                                     : AVERROR(ENOMEM);
+        code = refer_to_luma(c->luma, frame, c->put)
+                   ? av_buffersrc_add_frame(c->idet.source, c->luma)
+                   : AVERROR(ENOMEM);
     av_frame_unref(c->luma);
     return code;
 }
@@ -184,8 +160,8 @@ static int see(interlace_detect *c, const AVFrame *frame)
 bool interlace_detect_put(interlace_detect *c, AVFrame *frame, pipeline_error *error)
 {
     int code = 0;
-    if (c->graph && !c->ended)
-        code = frame ? see(c, frame) : av_buffersrc_add_frame(c->source, NULL);
+    if (c->idet.graph && !c->ended)
+        code = frame ? see(c, frame) : av_buffersrc_add_frame(c->idet.source, NULL);
     c->ended = c->ended || !frame;
     if (frame)
         av_frame_move_ref(c->waiting[c->put++ % INTERLACE_DETECT_WAITING], frame);
@@ -226,11 +202,11 @@ static bool moves(const interlace_detect_sight *sight, const AVFrame *frame)
 int interlace_detect_get(interlace_detect *c, AVFrame *frame, bool *found)
 {
     *found = false;
-    if (c->graph && !c->ended && c->judged < c->taken + INTERLACE_DETECT_REACH + 1)
+    if (c->idet.graph && !c->ended && c->judged < c->taken + INTERLACE_DETECT_REACH + 1)
         return AVERROR(EAGAIN);
     if (c->taken == c->put)
         return c->ended ? AVERROR_EOF : AVERROR(EAGAIN);
-    const int order = c->graph ? fields_around(c) : 0;
+    const int order = c->idet.graph ? fields_around(c) : 0;
     const interlace_detect_sight *sight = &c->sights[c->taken % INTERLACE_DETECT_SIGHTS];
     av_frame_move_ref(frame, c->waiting[c->taken++ % INTERLACE_DETECT_WAITING]);
     c->found = c->found || order;
@@ -242,16 +218,16 @@ int interlace_detect_get(interlace_detect *c, AVFrame *frame, bool *found)
     return 0;
 }
 
-void combing_stop(interlace_detect *c)
+void interlace_detect_stop(interlace_detect *c)
 {
-    avfilter_graph_free(&c->graph);
+    filter_graph_close(&c->idet);
 }
 
 void interlace_detect_close(interlace_detect *c)
 {
     for (unsigned i = 0; i < INTERLACE_DETECT_WAITING; i++)
         av_frame_free(&c->waiting[i]);
-    avfilter_graph_free(&c->graph);
+    filter_graph_close(&c->idet);
     av_frame_free(&c->seen);
     av_frame_free(&c->luma);
     av_frame_free(&c->before);

@@ -12,10 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <libavfilter/avfilter.h>
 #include <libavutil/frame.h>
 
 #include "pipeline/error.h"
+#include "pipeline/io/filter_graph.h"
 
 enum {
     INTERLACE_DETECT_REACH = 8, /* frames looked at before and after the one judged */
@@ -31,8 +31,7 @@ typedef struct interlace_detect_sight {
 } interlace_detect_sight;
 
 typedef struct interlace_detect {
-    AVFilterGraph *graph; /* idet alone; NULL: frames are not examined */
-    AVFilterContext *source, *sink;
+    filter_graph idet; /* not open: frames are not examined */
     /* All frames are allocated once, so that nothing is allocated in steady state. */
     AVFrame *seen, *luma;
     AVFrame *before;                            /* the latest frame put; without data: none yet */
@@ -57,7 +56,7 @@ bool interlace_detect_put(interlace_detect *c, AVFrame *frame, pipeline_error *e
 int interlace_detect_get(interlace_detect *c, AVFrame *frame, bool *found);
 
 /* Stops examining frames. */
-void combing_stop(interlace_detect *c);
+void interlace_detect_stop(interlace_detect *c);
 
 void interlace_detect_close(interlace_detect *c);
 

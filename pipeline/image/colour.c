@@ -23,13 +23,12 @@ static unsigned depth_of(const still *image)
 static void put(const frame *to, unsigned plane, uint32_t x, uint32_t y, int value)
 {
     const int max = (1 << to->format.bits) - 1;
-    put_plane_sample(to->data[plane] + (ptrdiff_t)y * to->stride[plane], x,
-                     value < max ? value : max, true);
+    put_plane_sample(frame_row(to, plane, y), x, value < max ? value : max, true);
 }
 
 static int get(const frame *from, unsigned plane, uint32_t x, uint32_t y)
 {
-    return plane_sample(from->data[plane] + (ptrdiff_t)y * from->stride[plane], x, true);
+    return plane_sample(frame_row(from, plane, y), x, true);
 }
 
 static int rounded(int64_t value, unsigned shift)
@@ -80,8 +79,8 @@ static void set_grey(frame *to, unsigned plane)
 {
     const mona_size size = frame_plane_size(&to->format, plane);
     for (uint32_t y = 0; y < size.height; y++)
-        frame_set_samples(to->data[plane] + (ptrdiff_t)y * to->stride[plane], &to->format,
-                          1u << (to->format.bits - 1), size.width);
+        frame_set_samples(frame_row(to, plane, y), &to->format, 1u << (to->format.bits - 1),
+                          size.width);
 }
 
 void colour_split(frame *to, const still *from)

@@ -151,16 +151,16 @@ static AVPacket *encode(const AVFrame *frame, enum AVCodecID id)
     return packet;
 }
 
-AVPacket *frame_convert_encode(const AVFrame *rgb, frame_convert_kind kind, pipeline_error *error)
+AVPacket *frame_convert_encode(const AVFrame *rgb, picture_kind kind, pipeline_error *error)
 {
     AVFrame *made = NULL;
     AVPacket *packet = NULL;
-    if (kind == FRAME_CONVERT_PNG)
+    if (kind == PICTURE_PNG)
         packet = encode(rgb, AV_CODEC_ID_PNG);
-    else if ((made = frame_convert(
-                  rgb, rgb->width, rgb->height,
-                  kind == FRAME_CONVERT_JPEG ? AV_PIX_FMT_YUVJ444P : AV_PIX_FMT_BGRA, error)))
-        packet = encode(made, kind == FRAME_CONVERT_JPEG ? AV_CODEC_ID_MJPEG : AV_CODEC_ID_WEBP);
+    else if ((made = frame_convert(rgb, rgb->width, rgb->height,
+                                   kind == PICTURE_JPEG ? AV_PIX_FMT_YUVJ444P : AV_PIX_FMT_BGRA,
+                                   error)))
+        packet = encode(made, kind == PICTURE_JPEG ? AV_CODEC_ID_MJPEG : AV_CODEC_ID_WEBP);
     av_frame_free(&made);
     if (!packet)
         pipeline_fail(error, "a picture of %dx%d cannot be encoded", rgb->width, rgb->height);

@@ -9,6 +9,7 @@
 #include <libavutil/frame.h>
 
 #include "pipeline/error.h"
+#include "pipeline/image/picture_kind.h"
 
 /* The matrix that a frame names; if it names none, the one that players assume: BT.709 from 720
  * rows on, BT.601 below. */
@@ -20,29 +21,24 @@ enum AVColorSpace frame_convert_matrix(const AVFrame *frame);
 AVFrame *frame_convert(const AVFrame *from, int width, int height, enum AVPixelFormat format,
                        pipeline_error *error);
 
-/* The same with the result's matrix and range. AVCOL_SPC_UNSPECIFIED: the frame's matrix. */
 typedef struct frame_convert_shape {
     int width, height;
     enum AVPixelFormat format;
     enum AVColorRange range;
-    enum AVColorSpace matrix;
+    enum AVColorSpace matrix; /* AVCOL_SPC_UNSPECIFIED: the frame's */
 } frame_convert_shape;
 
+/* The same with the result's matrix and range. */
 AVFrame *frame_convert_to(const AVFrame *from, const frame_convert_shape *shape,
                           pipeline_error *error);
 
 /* Replaces the frame by a converted one with its other properties. */
 bool frame_convert_replace(AVFrame *frame, const frame_convert_shape *shape, pipeline_error *error);
 
-typedef enum frame_convert_kind {
-    FRAME_CONVERT_PNG,
-    FRAME_CONVERT_JPEG,
-    FRAME_CONVERT_WEBP
-} frame_convert_kind;
-
-/* Encodes a frame of AV_PIX_FMT_RGB24 or, as PNG, of another format that PNG supports. JPEG has
- * chroma at full resolution and the best quality; WebP is lossless, with 8 bits. NULL: failed. The caller frees the packet. */
-AVPacket *frame_convert_encode(const AVFrame *rgb, frame_convert_kind kind, pipeline_error *error);
+/* Encodes a frame of AV_PIX_FMT_RGB24 as PNG, JPEG or WebP or, as PNG, of another format that PNG
+ * supports. JPEG has chroma at full resolution and the best quality; WebP is lossless, with 8 bits.
+ * NULL: failed. The caller frees the packet. */
+AVPacket *frame_convert_encode(const AVFrame *rgb, picture_kind kind, pipeline_error *error);
 
 /* Joins the left half of `before` and the right half of `after`, with a line between them. Both are
  * RGB24 and have the same size; the result replaces `after`. */

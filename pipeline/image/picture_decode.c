@@ -207,19 +207,13 @@ static bool convert(decoding *d, unsigned channels, pipeline_error *error)
     return d->picture;
 }
 
-static unsigned channels_of(int format)
-{
-    return format == AV_PIX_FMT_GRAY8 || format == AV_PIX_FMT_GRAY16BE  ? 1
-           : format == AV_PIX_FMT_RGB24 || format == AV_PIX_FMT_RGB48BE ? 3
-                                                                        : 4;
-}
-
 static bool copy_pixels(still *image, const AVFrame *picture, pipeline_error *error)
 {
+    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(picture->format);
     image->width = (uint32_t)picture->width;
     image->height = (uint32_t)picture->height;
-    image->channels = channels_of(picture->format);
-    image->depth = av_pix_fmt_desc_get(picture->format)->comp[0].depth > 8 ? 16 : 8;
+    image->channels = format->nb_components;
+    image->depth = format->comp[0].depth > 8 ? 16 : 8;
     const size_t row = (size_t)picture->width * still_pixel_bytes(image);
     image->pixels = malloc(row * (size_t)picture->height);
     if (!image->pixels)

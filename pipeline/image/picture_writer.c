@@ -44,11 +44,8 @@ bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error 
         return pipeline_fail(error, "%s: the name is too long", w->pattern);
     const bool guarded = w->input && picture_name(input, sizeof input, w->input, number);
     AVFrame *picture = picture_of_planes(frame, error);
-    const picture_kind kind = still_kind(w->pattern);
-    const frame_convert_kind as = kind == PICTURE_JPEG   ? FRAME_CONVERT_JPEG
-                                  : kind == PICTURE_WEBP ? FRAME_CONVERT_WEBP
-                                                         : FRAME_CONVERT_PNG;
-    AVPacket *packet = picture ? frame_convert_encode(picture, as, error) : NULL;
+    AVPacket *packet =
+        picture ? frame_convert_encode(picture, still_kind(w->pattern), error) : NULL;
     const bool good = packet && outfile_save(name, guarded ? input : NULL, packet->data,
                                              (size_t)packet->size, error);
     av_packet_free(&packet);

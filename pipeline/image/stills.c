@@ -338,14 +338,14 @@ static AVFrame *frame_of(const still *image)
 }
 
 /* Formats that stb does not write: PNG of 16 bits, and WebP. */
-static bool encode_by_libav(const still *image, writer *w, frame_convert_kind kind)
+static bool encode_by_libav(const still *image, writer *w, picture_kind kind)
 {
     pipeline_error unused = {0};
     AVFrame *frame = frame_of(image);
     AVPacket *packet = frame ? frame_convert_encode(frame, kind, &unused) : NULL;
     metadata_bytes whole = {0};
     bool good = packet;
-    if (good && kind == FRAME_CONVERT_WEBP) {
+    if (good && kind == PICTURE_WEBP) {
         good = metadata_write_webp(&whole, &image->metadata, packet->data, (size_t)packet->size,
                                    (mona_size){image->width, image->height});
         if (good)
@@ -366,10 +366,10 @@ static bool encode(const still *image, writer *w, picture_kind kind)
     int width = (int)image->width, height = (int)image->height, channels = (int)image->channels;
     w->place = jpeg ? BEHIND_JFIF : BEHIND_IHDR;
     if (kind == PICTURE_WEBP)
-        return encode_by_libav(image, w, FRAME_CONVERT_WEBP);
+        return encode_by_libav(image, w, PICTURE_WEBP);
     if (!metadata_write(&w->metadata, &image->metadata, kind))
         return false;
-    const int good = image->depth == 16 ? encode_by_libav(image, w, FRAME_CONVERT_PNG)
+    const int good = image->depth == 16 ? encode_by_libav(image, w, PICTURE_PNG)
                      : jpeg ? stbi_write_jpg_to_func(write_bytes, w, width, height, channels,
                                                      image->pixels, JPEG_QUALITY)
                             : stbi_write_png_to_func(write_bytes, w, width, height, channels,

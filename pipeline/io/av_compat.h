@@ -134,6 +134,22 @@ static inline const void *avstream_side_data(const AVStream *stream, enum AVPack
     return NULL;
 }
 
+/* Copies all side data but that of one type. False: out of memory. */
+static inline bool avstream_copy_side_data(AVStream *to, const AVStream *from,
+                                           enum AVPacketSideDataType except)
+{
+    for (int i = 0; i < avstream_side_data_count(from); i++) {
+        const AVPacketSideData *side = avstream_side_data_at(from, i);
+        uint8_t *data =
+            side->type == except ? NULL : avstream_new_side_data(to, side->type, side->size);
+        if (data)
+            memcpy(data, side->data, side->size);
+        else if (side->type != except)
+            return false;
+    }
+    return true;
+}
+
 /* ---- containers --------------------------------------------------------------------------- */
 
 /* Bytes that a writer is given. */

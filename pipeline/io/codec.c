@@ -16,27 +16,28 @@ static const char x26x_presets[] =
 /* The default quality is nearly transparent, at a speed between the networks' and a tenth of it.
  * Lossless codecs make every frame independent, so that damage shows and does not spread.
  * libav takes 0 for SVT-AV1 as no quality at all, and the encoder then chooses a coarse one. */
+/* clang-format off */
 static const codec codecs[] = {
-    {"h264", "libx264", AV_CODEC_ID_H264, "crf", 18, 0, 51, false, "preset", "medium", "superfast",
-     x26x_presets, 0, NULL, "tune=zerolatency", true, false, false, false},
-    {"hevc", "libx265", AV_CODEC_ID_HEVC, "crf", 20, 0, 51, false, "preset", "medium", "ultrafast",
-     x26x_presets, 0, "x265-params=log-level=none", "tune=zerolatency", true, false, false, false},
-    {"av1", "libsvtav1", AV_CODEC_ID_AV1, "crf", 28, 1, 63, true, "preset", "8", "12", NULL, 13,
-     NULL, "svtav1-params=pred-struct=1", true, false, true, false},
-    {"vp9", "libvpx-vp9", AV_CODEC_ID_VP9, "crf", 24, 0, 63, true, "cpu-used", "3", "8", NULL, 8,
-     "deadline=good:row-mt=1", "deadline=realtime:lag-in-frames=0", false, false, false, false},
-    {"ffv1", "ffv1", AV_CODEC_ID_FFV1, NULL, 0, 0, 0, false, NULL, NULL, NULL, NULL, 0,
-     "level=3:slicecrc=1:g=1", NULL, false, true, false, false},
-    {"prores", "prores_ks", AV_CODEC_ID_PRORES, NULL, 0, 0, 0, false, NULL, NULL, NULL, NULL, 0,
-     "vendor=apl0", NULL, false, false, false, false},
-    {"rawvideo", "rawvideo", AV_CODEC_ID_RAWVIDEO, NULL, 0, 0, 0, false, NULL, NULL, NULL, NULL, 0,
-     NULL, NULL, false, false, false, false},
-    {"gif", "gif", AV_CODEC_ID_GIF, NULL, 0, 0, 0, false, NULL, NULL, NULL, NULL, 0, NULL, NULL,
-     false, true, false, true},
+    {"h264", "libx264", AV_CODEC_ID_H264, .quality = "crf", 18, 0, 51,
+     .preset = "preset", "medium", "superfast", x26x_presets, .low_latency = "tune=zerolatency",
+     .even = true},
+    {"hevc", "libx265", AV_CODEC_ID_HEVC, .quality = "crf", 20, 0, 51,
+     .preset = "preset", "medium", "ultrafast", x26x_presets,
+     .options = "x265-params=log-level=none", .low_latency = "tune=zerolatency", .even = true},
+    {"av1", "libsvtav1", AV_CODEC_ID_AV1, .quality = "crf", 28, 1, 63, .quality_whole = true,
+     .preset = "preset", "8", "12", .preset_max = 13,
+     .low_latency = "svtav1-params=pred-struct=1", .even = true, .waits = true},
+    {"vp9", "libvpx-vp9", AV_CODEC_ID_VP9, .quality = "crf", 24, 0, 63, .quality_whole = true,
+     .preset = "cpu-used", "3", "8", .preset_max = 8, .options = "deadline=good:row-mt=1",
+     .low_latency = "deadline=realtime:lag-in-frames=0"},
+    {"ffv1", "ffv1", AV_CODEC_ID_FFV1, .options = "level=3:slicecrc=1:g=1", .keeps = true},
+    {"prores", "prores_ks", AV_CODEC_ID_PRORES, .options = "vendor=apl0"},
+    {"rawvideo", "rawvideo", .id = AV_CODEC_ID_RAWVIDEO},
+    {"gif", "gif", AV_CODEC_ID_GIF, .keeps = true, .colours = true},
     /* For numbered pictures, which picture_writer.h writes. */
-    {"png", "png", AV_CODEC_ID_PNG, NULL, 0, 0, 0, false, NULL, NULL, NULL, NULL, 0, NULL, NULL,
-     false, false, false, false},
+    {"png", "png", .id = AV_CODEC_ID_PNG},
 };
+/* clang-format on */
 
 enum { CODEC_COUNT = sizeof codecs / sizeof *codecs };
 

@@ -27,7 +27,7 @@ typedef struct codec {
     bool even;               /* 4:2:0 only in even sizes */
     bool keeps;              /* the encoder holds on to a frame until it gets the next one */
     bool waits;              /* draining or closing it never returns before it has had a frame */
-    bool colours;            /* frames get 256 colours (palette.h) */
+    bool colours;            /* frames get 256 colours */
 } codec;
 
 /* Finds a codec by its name or by the name of one of its encoders in libav. NULL: none has it. */

@@ -82,6 +82,9 @@ static bool holds_id(const AVOutputFormat *format, enum AVCodecID codec)
 {
     if (container_is(format, (const char *const[]){"mpegts", "rtp_mpegts", "hls", "rtsp", NULL}))
         return holds_in_transport(codec);
+    /* QuickTime's writer reports these as supported, but refuses them. */
+    if (!strcmp(format->name, "mov") && (codec == AV_CODEC_ID_FLAC || codec == AV_CODEC_ID_OPUS))
+        return false;
     return avformat_query_codec(format, codec, FF_COMPLIANCE_EXPERIMENTAL) == 1;
 }
 
@@ -97,7 +100,7 @@ static bool holds_codec(const AVOutputFormat *format, const AVStream *stream)
     return holds_id(format, codec->codec_id);
 }
 
-bool container_holds_matrix(const AVOutputFormat *format)
+bool container_is_quicktime(const AVOutputFormat *format)
 {
     static const char *const names[] = {"mov", "mp4", "ipod", "3gp", "3g2", "f4v", "ismv", NULL};
     return container_is(format, names);
@@ -108,7 +111,7 @@ static bool holds_rotation(const AVOutputFormat *format, const AVStream *stream)
     const uint8_t *matrix = avstream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
     int32_t upright[9];
     av_display_rotation_set(upright, 0);
-    return !matrix || !memcmp(matrix, upright, sizeof upright) || container_holds_matrix(format);
+    return !matrix || !memcmp(matrix, upright, sizeof upright) || container_is_quicktime(format);
 }
 
 /* Whether it holds nothing but one video. */
@@ -143,21 +146,19 @@ enum AVCodecID container_converts(const AVOutputFormat *format, const AVStream *
 }
 
 /* Whether something of stream i would be lost. */
-static bool misfits(const AVOutputFormat *format, const AVFormatContext *input, unsigned i,
-                    const AVStream *video, const sound_choice *choice)
+static bool misfits(const container_contents *c, unsigned i)
 {
-    const AVStream *stream = input->streams[i];
-    if (stream == video)
-        return !holds_rotation(format, stream);
-    return !container_leaves_out(stream) && !container_regenerates(input, stream) &&
-           !container_holds(format, stream) && !container_converts(format, stream, choice);
+    const AVStream *stream = c->input->streams[i];
+    if (stream == c->video)
+        return !holds_rotation(c->format, stream);
+    return !container_leaves_out(stream) && !container_regenerates(c->input, stream) &&
+           !container_holds(c->format, stream) && !container_converts(c->format, stream, c->sound);
 }
 
-static bool holds_all(const AVOutputFormat *format, const AVFormatContext *input,
-                      const AVStream *video, const sound_choice *choice)
+static bool holds_all(const container_contents *c)
 {
-    for (unsigned i = 0; i < input->nb_streams; i++)
-        if (misfits(format, input, i, video, choice) && !is_navigation(input->streams[i]))
+    for (unsigned i = 0; i < c->input->nb_streams; i++)
+        if (misfits(c, i) && !is_navigation(c->input->streams[i]))
             return false;
     return true;
 }
@@ -169,12 +170,12 @@ static bool holds_chapters(const AVOutputFormat *format, const AVFormatContext *
     return !input->nb_chapters || container_is(format, names);
 }
 
-static const char *find_alternative(const AVFormatContext *input, const AVStream *video,
-                                    const sound_choice *choice)
+static const char *find_alternative(const container_contents *c)
 {
+    container_contents other = *c;
     for (size_t i = 0; i < sizeof alternatives / sizeof *alternatives; i++) {
-        const AVOutputFormat *other = av_guess_format(alternatives[i].format, NULL, NULL);
-        if (other && holds_all(other, input, video, choice) && holds_chapters(other, input))
+        other.format = av_guess_format(alternatives[i].format, NULL, NULL);
+        if (other.format && holds_all(&other) && holds_chapters(other.format, c->input))
             return alternatives[i].suffix;
     }
     return NULL;
@@ -193,16 +194,6 @@ static void describe(char *text, size_t size, const AVStream *stream, const AVSt
              avcodec_get_name(codec->codec_id));
 }
 
-/* The subject of a check. */
-typedef struct checking {
-    const AVOutputFormat *format;
-    const char *path;
-    const AVFormatContext *input;
-    const AVStream *video;
-    const sound_choice *choice;
-    const pipeline_notes *notes;
-} checking;
-
 /* As users call it. */
 static const char *container_name(const AVOutputFormat *format)
 {
@@ -211,7 +202,7 @@ static const char *container_name(const AVOutputFormat *format)
 
 /* Reports one thing that will be lost: as a note with drop, else as the error. remedy: another one
  * than a container. */
-static bool lose(const checking *c, const char *what, const char *remedy, bool drop,
+static bool lose(const container_contents *c, const char *what, const char *remedy, bool drop,
                  pipeline_error *error)
 {
     if (drop) {
@@ -219,7 +210,7 @@ static bool lose(const checking *c, const char *what, const char *remedy, bool d
                       container_name(c->format), what);
         return true;
     }
-    const char *suffix = find_alternative(c->input, c->video, c->choice);
+    const char *suffix = find_alternative(c);
     return pipeline_fail(
         error, "%s: %s cannot hold %s; %s%s%s %s--drop-unsupported to leave it out", c->path,
         container_name(c->format), what,
@@ -228,7 +219,7 @@ static bool lose(const checking *c, const char *what, const char *remedy, bool d
 }
 
 /* Whether sound that would lose something could be encoded. */
-static const char *remedy_for(const checking *c, const AVStream *stream)
+static const char *remedy_for(const container_contents *c, const AVStream *stream)
 {
     const sound_choice automatic = {.mode = SOUND_AUTO};
     return stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO &&
@@ -237,33 +228,30 @@ static const char *remedy_for(const checking *c, const AVStream *stream)
                : "";
 }
 
-static bool check_stream(const checking *c, unsigned i, bool drop, pipeline_error *error)
+static bool check_stream(const container_contents *c, unsigned i, pipeline_error *error)
 {
     const AVStream *stream = c->input->streams[i];
-    const bool wanted = c->choice->mode == SOUND_CODEC && !is_single(c->format) &&
+    const bool wanted = c->sound->mode == SOUND_CODEC && !is_single(c->format) &&
                         stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
     char what[128];
-    if (wanted && stream->codecpar->codec_id != c->choice->codec &&
-        !container_converts(c->format, stream, c->choice))
+    if (wanted && stream->codecpar->codec_id != c->sound->codec &&
+        !container_converts(c->format, stream, c->sound))
         return pipeline_fail(error,
                              "%s: %s cannot hold %s, as --audio says, or FFmpeg has no "
                              "encoder for it; --audio auto chooses another codec",
-                             c->path, c->format->name, avcodec_get_name(c->choice->codec));
-    if (!misfits(c->format, c->input, i, c->video, c->choice))
+                             c->path, c->format->name, avcodec_get_name(c->sound->codec));
+    if (!misfits(c, i))
         return true;
     describe(what, sizeof what, stream, c->video);
-    return lose(c, what, remedy_for(c, stream), drop || is_navigation(stream), error);
+    return lose(c, what, remedy_for(c, stream), c->drop || is_navigation(stream), error);
 }
 
-bool container_check(const AVOutputFormat *format, const char *path, const AVFormatContext *input,
-                     const AVStream *video, const sound_choice *choice, bool drop,
-                     const pipeline_notes *notes, pipeline_error *error)
+bool container_check(const container_contents *c, pipeline_error *error)
 {
-    const checking c = {format, path, input, video, choice, notes};
-    for (unsigned i = 0; i < input->nb_streams; i++)
-        if (!check_stream(&c, i, drop, error))
+    for (unsigned i = 0; i < c->input->nb_streams; i++)
+        if (!check_stream(c, i, error))
             return false;
-    return holds_chapters(format, input) || lose(&c, "the chapters", "", drop, error);
+    return holds_chapters(c->format, c->input) || lose(c, "the chapters", "", c->drop, error);
 }
 
 /* ---- what is held, but not exactly ---------------------------------------------------------- */
@@ -280,48 +268,46 @@ static double start_of(const AVStream *stream)
 }
 
 /* AVI counts frames, so all streams begin at the same time; small differences are not noticed. */
-bool container_check_starts(const AVOutputFormat *format, const char *path,
-                            const AVFormatContext *input, bool drop, const pipeline_notes *notes,
-                            pipeline_error *error)
+bool container_check_starts(const container_contents *c, pipeline_error *error)
 {
     const double forgiven = 0.04;
     double first = -1;
-    if (strcmp(format->name, "avi"))
+    if (strcmp(c->format->name, "avi"))
         return true;
-    for (unsigned i = 0; i < input->nb_streams; i++) {
-        const double start = start_of(input->streams[i]);
+    for (unsigned i = 0; i < c->input->nb_streams; i++) {
+        const double start = start_of(c->input->streams[i]);
         if (start >= 0 && (first < 0 || start < first))
             first = start;
     }
-    for (unsigned i = 0; i < input->nb_streams; i++) {
-        const double late = start_of(input->streams[i]) - first;
+    for (unsigned i = 0; i < c->input->nb_streams; i++) {
+        const double late = start_of(c->input->streams[i]) - first;
         if (late <= forgiven)
             continue;
-        if (!drop)
+        if (!c->drop)
             return pipeline_fail(error,
                                  "%s: avi cannot store that stream %u begins %.3f s after the "
                                  "others; use .mkv, which can, or --drop-unsupported to go on",
-                                 path, i, late);
-        pipeline_note(notes, "%s: avi cannot store that stream %u begins %.3f s after the others",
-                      path, i, late);
+                                 c->path, i, late);
+        pipeline_note(c->notes,
+                      "%s: avi cannot store that stream %u begins %.3f s after the others", c->path,
+                      i, late);
     }
     return true;
 }
 
 /* Matroska stores the display size of a video in whole pixels. H.264 and others also store the
  * pixel aspect themselves; VP9 and AV1 do not. */
-void container_tell_aspect(const AVOutputFormat *format, const char *path,
-                           const AVCodecParameters *video, const pipeline_notes *notes)
+void container_tell_aspect(const container_contents *c, const AVCodecParameters *video)
 {
     const AVRational aspect = video->sample_aspect_ratio;
     const bool coded = video->codec_id != AV_CODEC_ID_VP9 && video->codec_id != AV_CODEC_ID_AV1;
-    if (!container_is(format, (const char *const[]){"matroska", "webm", NULL}) || coded ||
+    if (!container_is(c->format, (const char *const[]){"matroska", "webm", NULL}) || coded ||
         aspect.num <= 0 || aspect.den <= 0)
         return;
     const int64_t shown = av_rescale(video->width, aspect.num, aspect.den);
     if (shown * aspect.den != (int64_t)video->width * aspect.num)
-        pipeline_note(notes,
+        pipeline_note(c->notes,
                       "%s: %s stores sizes in whole pixels: the aspect ratio %d:%d becomes %" PRId64
                       " / %d",
-                      path, format->name, aspect.num, aspect.den, shown, video->width);
+                      c->path, c->format->name, aspect.num, aspect.den, shown, video->width);
 }

@@ -27,8 +27,9 @@ bool container_is_cover(const AVStream *stream);
 /* Whether the container keeps pictures as attached files, like Matroska. */
 bool container_attaches_covers(const AVOutputFormat *format);
 
-/* Whether the container can hold the rotation of a video. Only QuickTime's family does. */
-bool container_holds_matrix(const AVOutputFormat *format);
+/* Whether the container is of QuickTime's family. Only these hold the rotation of a video and have
+ * edit lists. */
+bool container_is_quicktime(const AVOutputFormat *format);
 
 /* Whether the container can hold a copy of the stream, which is not the enhanced one. */
 bool container_holds(const AVOutputFormat *format, const AVStream *stream);
@@ -38,22 +39,28 @@ bool container_holds(const AVOutputFormat *format, const AVStream *stream);
 enum AVCodecID container_converts(const AVOutputFormat *format, const AVStream *stream,
                                   const sound_choice *choice);
 
-/* Checks that everything fits: all streams to be copied or converted, and the rotation of the video
- * that is replaced. The error names what does not fit and a container that would hold everything.
- * With drop, a note names each thing that is left out instead. The navigation data of DVDs is
- * always left out with a note. */
-bool container_check(const AVOutputFormat *format, const char *path, const AVFormatContext *input,
-                     const AVStream *video, const sound_choice *choice, bool drop,
-                     const pipeline_notes *notes, pipeline_error *error);
+/* What is to be written into a container. */
+typedef struct container_contents {
+    const AVOutputFormat *format;
+    const char *path; /* of the result, for messages */
+    const AVFormatContext *input;
+    const AVStream *video; /* of the input, which is replaced */
+    const sound_choice *sound;
+    bool drop; /* leave out what the container cannot hold: a note replaces the error */
+    const pipeline_notes *notes;
+} container_contents;
+
+/* Checks that everything fits: all streams to be copied or converted, and the rotation of the
+ * video. The error names what does not fit and a container that would hold everything. The
+ * navigation data of DVDs is always left out with a note. */
+bool container_check(const container_contents *c, pipeline_error *error);
 
 /* Checks that all streams can begin at the same times relative to each other, as far as the
- * container stores this. With drop, a note replaces the error. */
-bool container_check_starts(const AVOutputFormat *format, const char *path,
-                            const AVFormatContext *input, bool drop, const pipeline_notes *notes,
-                            pipeline_error *error);
+ * container stores this. */
+bool container_check_starts(const container_contents *c, pipeline_error *error);
 
-/* Reports it if the container rounds the pixel aspect ratio of a video with this codec. */
-void container_tell_aspect(const AVOutputFormat *format, const char *path,
-                           const AVCodecParameters *video, const pipeline_notes *notes);
+/* Reports it if the container rounds the pixel aspect ratio of the video that replaces the
+ * input's. */
+void container_tell_aspect(const container_contents *c, const AVCodecParameters *video);
 
 #endif

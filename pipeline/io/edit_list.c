@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/edit_list.h"
 
-#include <string.h>
-
 #include "pipeline/io/av_compat.h"
 #include "pipeline/io/container.h"
-
-bool edit_list_supported(const AVOutputFormat *format)
-{
-    static const char *const names[] = {"mov", "mp4", "ipod", "3gp", "3g2", "f4v", "ismv"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(format->name, names[i]))
-            return true;
-    return false;
-}
 
 /* Of the sound packets before 0 the last one is kept, which ends at 0 or later. */
 static bool is_cut(int64_t time, int64_t duration)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Edit lists, for containers that have none.
+/* Edit lists, for containers that have none: all but QuickTime's.
  *
  * QuickTime files hold packets from before the start of the presentation, which is at 0. A decoder
  * needs the last of them to warm up; all others were cut away by an edit. Copied into a container
@@ -13,9 +13,6 @@
 #include <stdint.h>
 
 #include <libavformat/avformat.h>
-
-/* Whether the container has edit lists itself. */
-bool edit_list_supported(const AVOutputFormat *format);
 
 /* Whether an edit cut the packet away. Its times are the input's own. */
 bool edit_list_cuts(const AVPacket *packet, const AVStream *stream);

@@ -178,6 +178,20 @@ static void describe(AVCodecContext *codec, const encoder_settings *settings, co
         codec->thread_type = FF_THREAD_SLICE;
 }
 
+/* Frames get 256 colours, which are chosen for each, with dither. */
+static bool choose_colours(encoder *e, pipeline_error *error)
+{
+    AVCodecContext *c = e->codec;
+    const int code =
+        filter_graph_open(&e->colours, true,
+                          "buffer=video_size=%dx%d:pix_fmt=%d:time_base=%d/%d,split[a][b];"
+                          "[a]palettegen=stats_mode=single:reserve_transparent=0[p];"
+                          "[b][p]paletteuse=new=1,buffersink",
+                          c->width, c->height, (int)c->pix_fmt, c->time_base.num, c->time_base.den);
+    c->pix_fmt = AV_PIX_FMT_PAL8;
+    return code >= 0 || pipeline_fail_av(error, code, "no palette can be made");
+}
+
 /* Writes the encoder's name and as many options as fit. */
 static void tell(char text[ENCODER_TEXT], const char *name, const AVDictionary *options)
 {
@@ -259,10 +273,8 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *
     if (!check_picture(c, format, settings, error))
         return false;
     describe(e->codec, settings, video, format);
-    if (c->colours && !palette_open(&e->colours, e->codec, settings->pix_fmt, error))
+    if (c->colours && !choose_colours(e, error))
         return false;
-    if (c->colours)
-        e->codec->pix_fmt = AV_PIX_FMT_PAL8;
 
     AVDictionary *options = NULL;
     bool good = collect_options(&options, c, &settings->choice, settings->width, video, error);
@@ -332,8 +344,8 @@ static bool send_coloured(encoder *e, AVFrame *frame, const packet_sink *sink,
 {
     AVFrame *coloured = av_frame_alloc();
     bool good = coloured || pipeline_fail(error, "out of memory");
-    int code = palette_put(&e->colours, frame);
-    while (good && code >= 0 && (code = palette_get(&e->colours, coloured)) >= 0) {
+    int code = av_buffersrc_add_frame_flags(e->colours.source, frame, AV_BUFFERSRC_FLAG_KEEP_REF);
+    while (good && code >= 0 && (code = av_buffersink_get_frame(e->colours.sink, coloured)) >= 0) {
         good = send(e, coloured, sink, error);
         av_frame_unref(coloured);
     }
@@ -390,5 +402,5 @@ void encoder_close(encoder *e)
     avcodec_free_context(&e->codec);
     av_packet_free(&e->packet);
     av_frame_free(&e->copy);
-    palette_close(&e->colours);
+    filter_graph_close(&e->colours);
 }

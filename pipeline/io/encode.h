@@ -12,7 +12,7 @@
 #include <libavformat/avformat.h>
 
 #include "pipeline/io/codec.h"
-#include "pipeline/io/palette.h"
+#include "pipeline/io/filter_graph.h"
 #include "pipeline/error.h"
 
 enum { ENCODER_DURATIONS = 1024 }; /* more frames than any encoder holds back */
@@ -28,8 +28,8 @@ typedef struct encoder {
         int64_t pts, duration;
     } durations[ENCODER_DURATIONS]; /* of the latest frames; they come out in another order */
     uint64_t frames, packets;
-    palette colours; /* for an encoder of few colours; graph NULL: it is not */
-    bool waits;      /* as in codec */
+    filter_graph colours; /* for an encoder of few colours; else not open */
+    bool waits;           /* as in codec */
 } encoder;
 
 /* The user's options. */

@@ -160,7 +160,7 @@ static double seconds_reached(const input *in)
 /* Counts a loss. False: the input ends or fails here. */
 static bool lose_packet(input *in, int code, pipeline_error *error)
 {
-    in->lost_packets++;
+    in->faults.lost_packets++;
     return !in->stop_on_error ||
            pipeline_fail_av(error, code, "%s: damaged near %.2f s (--on-error skip goes on)",
                             in->path, seconds_reached(in));
@@ -370,7 +370,7 @@ static bool place_frame(input *in)
         note_gap(in, pts - in->next_pts);
     if (pts <= in->last_pts) {
         pts = in->last_pts + 1;
-        in->moved_frames++;
+        in->faults.moved_frames++;
     }
     frame->pts = in->last_pts = pts;
     in->next_pts = pts + avframe_duration(frame);
@@ -453,7 +453,7 @@ static bool count_damage(input *in, pipeline_error *error)
 {
     if (!in->frame->decode_error_flags && !(in->frame->flags & AV_FRAME_FLAG_CORRUPT))
         return true;
-    in->damaged_frames++;
+    in->faults.damaged_frames++;
     return !in->stop_on_error ||
            pipeline_fail(error, "%s: a damaged frame near %.2f s (--on-error skip goes on)",
                          in->path, seconds_reached(in));
@@ -530,7 +530,7 @@ input_result input_first(input *in, pipeline_error *error)
 {
     in->holding = in->ahead = true;
     in->first = next_frame(in, error);
-    if (in->fields.each && in->fields.whole.graph) {
+    if (in->fields.each && in->fields.whole.filters.graph) {
         const AVRational average = in->video->avg_frame_rate;
         const AVRational rate = average.num > 0 ? average : input_frame_rate(in);
         in->video->r_frame_rate = in->video->avg_frame_rate = av_mul_q(rate, (AVRational){2, 1});

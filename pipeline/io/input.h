@@ -28,6 +28,12 @@ typedef bool (*input_copy)(void *context, AVPacket *packet, pipeline_error *erro
 
 typedef enum input_result { INPUT_FRAME, INPUT_END, INPUT_FAILED } input_result;
 
+typedef struct input_faults {
+    uint64_t lost_packets;   /* could not be read or decoded */
+    uint64_t damaged_frames; /* decoded with errors */
+    uint64_t moved_frames;   /* whose timestamps did not ascend */
+} input_faults;
+
 typedef struct input {
     const char *path; /* for messages */
     const pipeline_notes *notes;
@@ -63,17 +69,15 @@ typedef struct input {
     int64_t reached;    /* where the packets read so far end, in AV_TIME_BASE units */
     int64_t packet_end; /* where the last packet ends in the file, in bytes */
     bool draining;
-    uint64_t video_packets;  /* that came in */
-    uint64_t video_bytes;    /* of these */
-    uint64_t skipped;        /* of these, not decoded: a live stream that was too late or anew */
-    bool skipping;           /* up to the next key frame */
-    pipeline_error broke;    /* why a live stream ended before its end; empty: it did not */
-    uint64_t lost_packets;   /* could not be read or decoded */
-    uint64_t damaged_frames; /* decoded with errors */
-    uint64_t moved_frames;   /* whose timestamps did not ascend */
-    uint64_t gap_faults;     /* faults that FFmpeg had found at the last gap between frames */
-    int64_t missing;         /* length of the gaps that followed a new fault */
-    bool uneven;             /* there are other gaps, so the rate is not constant */
+    uint64_t video_packets; /* that came in */
+    uint64_t video_bytes;   /* of these */
+    uint64_t skipped;       /* of these, not decoded: a live stream that was too late or anew */
+    bool skipping;          /* up to the next key frame */
+    pipeline_error broke;   /* why a live stream ended before its end; empty: it did not */
+    input_faults faults;    /* so far */
+    uint64_t gap_faults;    /* faults that FFmpeg had found at the last gap between frames */
+    int64_t missing;        /* length of the gaps that followed a new fault */
+    bool uneven;            /* there are other gaps, so the rate is not constant */
 } input;
 
 typedef struct input_settings {

@@ -69,15 +69,9 @@ static bool copy_stream(AVFormatContext *to, const AVStream *from)
 {
     AVStream *stream = avformat_new_stream(to, NULL);
     if (!stream || avcodec_parameters_copy(stream->codecpar, from->codecpar) < 0 ||
-        av_dict_copy(&stream->metadata, from->metadata, 0) < 0)
+        av_dict_copy(&stream->metadata, from->metadata, 0) < 0 ||
+        !avstream_copy_side_data(stream, from, AV_PKT_DATA_NB))
         return false;
-    for (int i = 0; i < avstream_side_data_count(from); i++) {
-        const AVPacketSideData *side = avstream_side_data_at(from, i);
-        uint8_t *data = avstream_new_side_data(stream, side->type, side->size);
-        if (!data)
-            return false;
-        memcpy(data, side->data, side->size);
-    }
     stream->id = from->id;
     stream->disposition = from->disposition;
     stream->time_base = from->time_base;

@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "pipeline/io/container.h"
-#include "pipeline/io/edit_list.h"
 
 /* Tags that writers add about the file itself, and statistics of the old file; they are not
  * kept. */
@@ -63,7 +62,7 @@ static const holding mov_holding = {NULL, mov_file, language, MARKS_MOV};
 /* NULL: it stores everything, or nothing, like raw frames; nobody expects metadata in those. */
 static const holding *holding_of(const AVOutputFormat *format)
 {
-    if (edit_list_supported(format))
+    if (container_is_quicktime(format))
         return &mov_holding;
     for (size_t i = 0; i < sizeof holdings / sizeof *holdings; i++)
         if (!strcmp(holdings[i].format, format->name))
@@ -102,7 +101,7 @@ static bool has_cover(const AVFormatContext *output)
 
 bool metadata_support_any_name(const AVFormatContext *output)
 {
-    return edit_list_supported(output->oformat) && !has_cover(output) &&
+    return container_is_quicktime(output->oformat) && !has_cover(output) &&
            first_lost(output->metadata, mov_file);
 }
 

@@ -71,21 +71,6 @@ const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_er
     return NULL;
 }
 
-/* Copies everything except what describes the compression of the old video. */
-static bool copy_side_data(AVStream *to, const AVStream *from, bool encoded_anew)
-{
-    for (int i = 0; i < avstream_side_data_count(from); i++) {
-        const AVPacketSideData *side = avstream_side_data_at(from, i);
-        if (encoded_anew && side->type == AV_PKT_DATA_CPB_PROPERTIES)
-            continue;
-        uint8_t *data = avstream_new_side_data(to, side->type, side->size);
-        if (!data)
-            return false;
-        memcpy(data, side->data, side->size);
-    }
-    return true;
-}
-
 /* Track statistics of Matroska writers do not apply to the new track. */
 static void drop_old_statistics(AVDictionary **metadata)
 {
@@ -108,7 +93,7 @@ static bool describe_video(AVStream *to, const AVStream *from, const AVCodecCont
     if (encoder->codec_id == AV_CODEC_ID_WRAPPED_AVFRAME)
         to->time_base = av_inv_q(encoder->framerate);
     /* The parameter sets are in the header, as hvc1 promises; Apple's players refuse hev1. */
-    if (encoder->codec_id == AV_CODEC_ID_HEVC && edit_list_supported(format))
+    if (encoder->codec_id == AV_CODEC_ID_HEVC && container_is_quicktime(format))
         to->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
     drop_old_statistics(&to->metadata);
     return true;
@@ -167,42 +152,35 @@ static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
         return false;
     if (container_is_cover(from) && container_attaches_covers(format))
         return describe_attached_cover(to, from);
-    m->stream_of[from->index] = to->index;
+    mux_stream *s = &m->streams[from->index];
+    s->to = to;
     if (from == video)
         m->video = to;
     const enum AVCodecID codec =
         from == video ? AV_CODEC_ID_NONE : container_converts(format, from, &m->sound);
-    if (codec && from->codecpar->codec_type == AVMEDIA_TYPE_AUDIO) {
-        m->encoded[from->index] = sound_open(to, from, codec, format, m->name, m->notes, error);
-        return m->encoded[from->index];
-    }
-    if (codec) {
-        m->converted[from->index] = subtitles_open(to, from, codec, m->name, m->notes, error);
-        return m->converted[from->index];
-    }
-    /* Side data may be part of the parameters, which describe_video replaces. */
-    return (from == video ? describe_video(to, from, encoder, format)
-                          : describe_copy(to, from, format)) &&
-           copy_side_data(to, from, from == video);
+    if (codec && from->codecpar->codec_type == AVMEDIA_TYPE_AUDIO)
+        return (s->encoded = sound_open(to, from, codec, format, m->name, m->notes, error));
+    if (codec)
+        return (s->converted = subtitles_open(to, from, codec, m->name, m->notes, error));
+    /* Side data may be part of the parameters, which describe_video replaces. That of the old video's
+     * compression is left out. */
+    return from == video ? describe_video(to, from, encoder, format) &&
+                               avstream_copy_side_data(to, from, AV_PKT_DATA_CPB_PROPERTIES)
+                         : describe_copy(to, from, format) &&
+                               avstream_copy_side_data(to, from, AV_PKT_DATA_NB);
 }
 
 static bool add_streams(mux *m, const AVFormatContext *input, const AVStream *video,
                         const AVCodecContext *encoder, pipeline_error *error)
 {
     const AVOutputFormat *format = m->format->oformat;
-    m->input_streams = input->nb_streams;
-    m->stream_of = calloc(input->nb_streams, sizeof *m->stream_of);
-    m->time_base_of = calloc(input->nb_streams, sizeof *m->time_base_of);
-    m->last_dts = calloc(input->nb_streams, sizeof *m->last_dts);
-    m->converted = calloc(input->nb_streams, sizeof *m->converted);
-    m->encoded = calloc(input->nb_streams, sizeof *m->encoded);
-    if (!m->converted || !m->encoded || !m->stream_of || !m->time_base_of || !m->last_dts)
+    m->stream_count = input->nb_streams;
+    m->streams = calloc(m->stream_count, sizeof *m->streams);
+    if (!m->streams)
         return false;
-    for (unsigned i = 0; i < input->nb_streams; i++) {
+    for (unsigned i = 0; i < m->stream_count; i++) {
         const AVStream *from = input->streams[i];
-        m->stream_of[i] = -1;
-        m->last_dts[i] = AV_NOPTS_VALUE;
-        m->time_base_of[i] = from->time_base;
+        m->streams[i].last_dts = AV_NOPTS_VALUE;
         bool copied =
             !container_leaves_out(from) && !container_regenerates(input, from) &&
             (container_holds(format, from) || container_converts(format, from, &m->sound));
@@ -269,9 +247,11 @@ static int open_target(mux *m, AVDictionary **options)
 {
     const url *u = m->file.name ? NULL : url_find(m->name);
     const bool itself = opens_itself(m->format->oformat);
+    /* Segments are named by what follows the last slash of their playlist's address. */
+    const char *const here = strchr(m->name, '/') ? "" : "./";
     char *address = m->file.part               ? av_asprintf("file:%s", m->file.part)
                     : u                        ? av_strdup(m->name)
-                    : url_is_playlist(m->name) ? av_asprintf("file:%s", m->name)
+                    : url_is_playlist(m->name) ? av_asprintf("file:%s%s", here, m->name)
                                                : av_strdup("pipe:1");
     m->format->url = address; /* QuickTime's writer reads the file again */
     if (!address)
@@ -307,13 +287,13 @@ static bool write_header(mux *m, pipeline_error *error)
     m->deadline = clock_ns() + (uint64_t)(1e9 * WRITE_SECONDS);
     int code = open_target(m, &options);
     int64_t clock = common_clock(m->format);
-    if (edit_list_supported(m->format->oformat) && clock)
+    if (container_is_quicktime(m->format->oformat) && clock)
         av_dict_set_int(&options, "movie_timescale", clock, 0);
     if (metadata_support_any_name(m->format))
         av_dict_set(&options, "movflags", "+use_metadata_tags", 0);
     /* The index is moved to the front, so that players can begin before they have the end of the
      * file. For that the whole file is read and written a second time. */
-    if (edit_list_supported(m->format->oformat))
+    if (container_is_quicktime(m->format->oformat))
         av_dict_set(&options, "movflags",
                     m->live ? "+frag_keyframe+delay_moov+default_base_moof" : "+faststart",
                     AV_DICT_APPEND);
@@ -345,10 +325,10 @@ static void move_later(mux *m, int64_t lead, const mux_settings *s)
 /* libav writes AAC as transport streams have it into whole mp4 files, but not into fragments. */
 static bool check_sound(const mux *m, pipeline_error *error)
 {
-    for (unsigned i = 0; m->live && edit_list_supported(m->format->oformat) && i < m->input_streams;
-         i++) {
+    for (unsigned i = 0;
+         m->live && container_is_quicktime(m->format->oformat) && i < m->stream_count; i++) {
         const AVCodecParameters *p = m->input->streams[i]->codecpar;
-        if (m->stream_of[i] >= 0 && !m->encoded[i] && p->codec_id == AV_CODEC_ID_AAC &&
+        if (m->streams[i].to && !m->streams[i].encoded && p->codec_id == AV_CODEC_ID_AAC &&
             !p->extradata_size)
             return pipeline_fail(error,
                                  "%s: expected sound that %s can hold in fragments, found AAC of a "
@@ -369,11 +349,16 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
                .name = is_stdout(s->path) ? "standard output" : s->path};
     pthread_mutex_init(&m->lock, NULL);
     /* A pipe of y4m is for the frames alone. */
-    const bool drop =
-        s->drop || (is_stdout(s->path) && s->format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME);
-    if (!container_check(s->format, m->name, input, video, &s->sound, drop, s->notes, error) ||
-        (!s->shift &&
-         !container_check_starts(s->format, m->name, input, s->drop, s->notes, error)) ||
+    const bool frames = is_stdout(s->path) && s->format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME;
+    const container_contents contents = {.format = s->format,
+                                         .path = m->name,
+                                         .input = input,
+                                         .video = video,
+                                         .sound = &s->sound,
+                                         .drop = s->drop || frames,
+                                         .notes = s->notes};
+    if (!container_check(&contents, error) ||
+        (!s->shift && !container_check_starts(&contents, error)) ||
         (is_file(s->path) && !outfile_open(&m->file, s->path, s->part, s->input_path, error)))
         return false;
     avformat_alloc_output_context2(&m->format, s->format, NULL, NULL);
@@ -382,15 +367,15 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
     if (s->flush)
         m->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
     m->cuts =
-        !edit_list_supported(s->format) && !s->shift && !(s->format->flags & AVFMT_TS_NEGATIVE);
+        !container_is_quicktime(s->format) && !s->shift && !(s->format->flags & AVFMT_TS_NEGATIVE);
     if (m->cuts)
         move_later(m, edit_list_lead(input, video, s->format), s);
     if (!add_chapters(m->format, input, s->shift - m->format->output_ts_offset, s->end))
         return pipeline_fail(error, "out of memory");
     metadata_support_tell_lost(m->format, m->name, s->notes);
-    container_tell_aspect(s->format, m->name, m->video->codecpar, s->notes);
-    for (unsigned i = 0; i < m->input_streams; i++)
-        if (m->encoded[i] && m->cuts)
+    container_tell_aspect(&contents, m->video->codecpar);
+    for (unsigned i = 0; i < m->stream_count; i++)
+        if (m->streams[i].encoded && m->cuts)
             m->format->avoid_negative_ts = 0;
     /* Accept what the input stores in a way that is still experimental in its container. */
     m->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
@@ -413,9 +398,9 @@ static bool write_packet(mux *m, AVPacket *packet, pipeline_error *error)
 
 /* Containers take packets only in decoding order. A packet that is too late is moved to the first
  * possible time. */
-static void make_ascend(mux *m, AVPacket *packet)
+static void make_ascend(mux *m, mux_stream *s, AVPacket *packet)
 {
-    int64_t *last = &m->last_dts[packet->stream_index];
+    int64_t *last = &s->last_dts;
     const int64_t step = m->format->oformat->flags & AVFMT_TS_NONSTRICT ? 0 : 1;
     if (packet->dts == AV_NOPTS_VALUE)
         packet->dts = packet->pts;
@@ -433,7 +418,7 @@ static void make_ascend(mux *m, AVPacket *packet)
 /* A sink for encoded sound. */
 typedef struct sound_stream {
     mux *mux;
-    int stream; /* of the output */
+    mux_stream *stream;
 } sound_stream;
 
 /* Encoders begin with up to 30 ms that come before the sound. Where there are no edit lists, libav
@@ -443,41 +428,43 @@ static bool write_sound(void *context, AVPacket *packet, AVRational time_base,
 {
     const sound_stream *s = context;
     mux *m = s->mux;
-    const bool opus = m->format->streams[s->stream]->codecpar->codec_id == AV_CODEC_ID_OPUS;
+    const AVStream *to = s->stream->to;
+    const bool opus = to->codecpar->codec_id == AV_CODEC_ID_OPUS;
     if (packet->pts < 0 && m->cuts && !opus) {
         if (packet->pts + packet->duration / 2 < 0)
             return true;
         packet->pts = packet->dts = 0;
     }
-    packet->stream_index = s->stream;
-    av_packet_rescale_ts(packet, time_base, m->format->streams[s->stream]->time_base);
-    make_ascend(m, packet);
+    packet->stream_index = to->index;
+    av_packet_rescale_ts(packet, time_base, to->time_base);
+    make_ascend(m, s->stream, packet);
     return write_packet(m, packet, error);
 }
 
-static bool encode_sound(mux *m, unsigned from, const AVPacket *packet, pipeline_error *error)
+static bool encode_sound(mux *m, mux_stream *s, const AVPacket *packet, pipeline_error *error)
 {
-    sound_stream to = {m, m->stream_of[from]};
-    return sound_put(m->encoded[from], packet, write_sound, &to, error);
+    sound_stream to = {m, s};
+    return sound_put(s->encoded, packet, write_sound, &to, error);
 }
 
 bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
 {
-    unsigned from = (unsigned)packet->stream_index;
-    if (from >= m->input_streams || m->stream_of[from] < 0)
+    const unsigned index = (unsigned)packet->stream_index;
+    if (index >= m->stream_count || !m->streams[index].to)
         return true;
-    if (m->cuts && edit_list_cuts(packet, m->input->streams[from]))
+    mux_stream *s = &m->streams[index];
+    const AVStream *from = m->input->streams[index];
+    if (m->cuts && edit_list_cuts(packet, from))
         return true;
-    if (m->encoded[from])
-        return encode_sound(m, from, packet, error);
-    if (m->converted[from] && !subtitles_convert(m->converted[from], packet, error))
+    if (s->encoded)
+        return encode_sound(m, s, packet, error);
+    if (s->converted && !subtitles_convert(s->converted, packet, error))
         return false;
-    if (m->converted[from] && !packet->size)
+    if (s->converted && !packet->size)
         return true;
-    packet->stream_index = m->stream_of[from];
-    av_packet_rescale_ts(packet, m->time_base_of[from],
-                         m->format->streams[packet->stream_index]->time_base);
-    make_ascend(m, packet);
+    packet->stream_index = s->to->index;
+    av_packet_rescale_ts(packet, from->time_base, s->to->time_base);
+    make_ascend(m, s, packet);
     return write_packet(m, packet, error);
 }
 
@@ -509,8 +496,8 @@ bool mux_finish(mux *m, pipeline_error *error)
                       "before; .mov would keep them apart",
                       m->name, m->format->oformat->name, m->video->time_base.num,
                       m->video->time_base.den, (unsigned long long)m->merged);
-    for (unsigned i = 0; i < m->input_streams; i++)
-        if (m->encoded[i] && !encode_sound(m, i, NULL, error))
+    for (unsigned i = 0; i < m->stream_count; i++)
+        if (m->streams[i].encoded && !encode_sound(m, &m->streams[i], NULL, error))
             return false;
     m->deadline = clock_ns() + (uint64_t)(1e9 * WRITE_SECONDS);
     int code = file_error(m, av_write_trailer(m->format));
@@ -529,15 +516,11 @@ void mux_close(mux *m)
         avformat_free_context(m->format);
     }
     outfile_discard(&m->file);
-    for (unsigned i = 0; m->converted && i < m->input_streams; i++)
-        subtitles_close(m->converted[i]);
-    for (unsigned i = 0; m->encoded && i < m->input_streams; i++)
-        sound_close(m->encoded[i]);
-    free(m->encoded);
-    free(m->converted);
-    free(m->stream_of);
-    free(m->time_base_of);
-    free(m->last_dts);
+    for (unsigned i = 0; m->streams && i < m->stream_count; i++) {
+        subtitles_close(m->streams[i].converted);
+        sound_close(m->streams[i].encoded);
+    }
+    free(m->streams);
     pthread_mutex_destroy(&m->lock);
     *m = (mux){0};
 }

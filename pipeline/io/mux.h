@@ -15,23 +15,27 @@
 #include "pipeline/io/sound.h"
 #include "pipeline/io/subtitles.h"
 
+/* A stream of the input. */
+typedef struct mux_stream {
+    AVStream *to;         /* in the output; NULL: it is not copied */
+    subtitles *converted; /* NULL, as below: its packets are copied */
+    sound *encoded;
+    int64_t last_dts; /* of the copies, in the time base of `to` */
+} mux_stream;
+
 typedef struct mux {
     const char *name; /* of the output, for messages */
     outfile file;     /* a file without a part is standard output */
     const AVFormatContext *input;
     AVFormatContext *format;
     AVStream *video;
-    int *stream_of;           /* output stream of each input stream, -1: not copied */
-    AVRational *time_base_of; /* time base of each input stream */
-    subtitles **converted;    /* for each input stream; NULL: its packets are copied */
-    sound **encoded;          /* the same */
+    mux_stream *streams; /* as many as the input had when this was opened */
+    unsigned stream_count;
     sound_choice sound;
-    int64_t *last_dts; /* of each output stream's copies, in its time base */
     uint64_t moved;    /* copies whose timestamps did not ascend */
     int64_t video_dts; /* of the latest frame written, in its stream's time base */
     uint64_t merged;   /* frames that a coarse clock gives the time of the one before */
     const pipeline_notes *notes;
-    unsigned input_streams;
     uint64_t deadline;    /* clock_ns() after which a network is given up */
     bool live;            /* packets are written as they come */
     bool cuts;            /* leave out what an edit cut away: there are no edit lists */

@@ -152,8 +152,14 @@ static bool open_pictures(output *o, pipeline_error *error)
                                                  : NULL;
     if (option)
         return pipeline_misuse(error, "%s: numbered pictures take no %s", m->path, option);
-    if (!container_check(m->format, m->path, o->in->format, o->in->video, &m->sound, m->drop,
-                         m->notes, error) ||
+    const container_contents contents = {.format = m->format,
+                                         .path = m->path,
+                                         .input = o->in->format,
+                                         .video = o->in->video,
+                                         .sound = &m->sound,
+                                         .drop = m->drop,
+                                         .notes = m->notes};
+    if (!container_check(&contents, error) ||
         !picture_writer_check(m->path, s->encoder.pix_fmt, error))
         return false;
     o->pictures = (picture_writer){.pattern = m->path, .next = 1, .by_time = list->count};

@@ -49,7 +49,7 @@ void resume_key_write(char text[RESUME_KEY_TEXT], const enhance_settings *s,
     char stages[CHAIN_MAX_STAGES + 1] = "", models[9 * CHAIN_MAX_STAGES + 1] = "";
     uint64_t options = hash_text(0xcbf29ce484222325u, c->preset ? c->preset : "");
     struct stat file = {0};
-    stat(s->input, &file);
+    stat(s->input.path, &file);
     dl_iterate_phdr(hash_library, &options);
     for (unsigned i = 0; i < s->count; i++)
         stages[i] = (char)('0' + s->kinds[i]);
@@ -68,10 +68,10 @@ void resume_key_write(char text[RESUME_KEY_TEXT], const enhance_settings *s,
         "codec %s %dx%d crf %a bitrate %d latency %d options %016llx",
         av_version_info(), avcodec_version(), c->codec->encoder, (long long)file.st_size,
         (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec, (unsigned long long)s->segment_frames,
-        s->start, s->end, (unsigned long long)s->frames, s->deinterlace, s->double_fields,
-        s->rotate, stages, models, s->stage.denoise->model.header->crc32,
-        s->stage.colour->model.header->crc32, s->stage.resize.x, s->stage.resize.y,
-        s->stage.strength, s->stage.detail, s->stage.compressed, s->stage.temporal,
-        s->stage.colour_strength, c->codec->name, e->width, e->height, c->crf, c->match_bitrate,
-        c->low_latency, (unsigned long long)options);
+        s->input.start, s->input.end, (unsigned long long)s->frames, s->input.deinterlace,
+        s->input.double_fields, s->input.rotate, stages, models,
+        s->stage.denoise->model.header->crc32, s->stage.colour->model.header->crc32,
+        s->stage.resize.x, s->stage.resize.y, s->stage.strength, s->stage.detail,
+        s->stage.compressed, s->stage.temporal, s->stage.colour_strength, c->codec->name, e->width,
+        e->height, c->crf, c->match_bitrate, c->low_latency, (unsigned long long)options);
 }

@@ -5,65 +5,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libavfilter/avfilter.h>
-#include <libavfilter/buffersink.h>
-#include <libavfilter/buffersrc.h>
 #include <libavutil/channel_layout.h>
+
+#include "pipeline/io/filter_graph.h"
 
 enum { CHANNEL_RATE = 96000 }; /* bits per second of each channel, where there is a loss */
 
-/* In order of preference for SOUND_AUTO. formats: of samples of up to 16 and up to 24 bits. rates: 0:
- * all, else in order; others become the first. */
+/* In order of preference for SOUND_AUTO. */
 typedef struct target {
     enum AVCodecID id;
     const char *name, *encoder;
-    enum AVSampleFormat format, deep;
+    enum AVSampleFormat format, deep; /* lossless: of samples of up to 16 and up to 24 bits */
     bool lossless;
     int channels; /* at most */
-    int rates[4];
+    int rates[4]; /* 0: all, else in order; others become the first */
 } target;
 
+/* clang-format off */
 static const target targets[] = {
-    {AV_CODEC_ID_FLAC, "flac", "flac", AV_SAMPLE_FMT_S16, AV_SAMPLE_FMT_S32, true, 8, {0}},
-    {AV_CODEC_ID_ALAC, "alac", "alac", AV_SAMPLE_FMT_S16P, AV_SAMPLE_FMT_S32P, true, 8, {0}},
-    {AV_CODEC_ID_AAC,
-     "aac",
-     "aac",
-     AV_SAMPLE_FMT_FLTP,
-     AV_SAMPLE_FMT_FLTP,
-     false,
-     8,
-     {48000, 44100, 32000}},
-    {AV_CODEC_ID_OPUS, "opus", "libopus", AV_SAMPLE_FMT_FLT, AV_SAMPLE_FMT_FLT, false, 8, {48000}},
-    {AV_CODEC_ID_MP3,
-     "mp3",
-     "libmp3lame",
-     AV_SAMPLE_FMT_FLTP,
-     AV_SAMPLE_FMT_FLTP,
-     false,
-     2,
-     {48000, 44100, 32000}},
-    {AV_CODEC_ID_AC3,
-     "ac3",
-     "ac3",
-     AV_SAMPLE_FMT_FLTP,
-     AV_SAMPLE_FMT_FLTP,
-     false,
-     6,
-     {48000, 44100, 32000}},
+    {AV_CODEC_ID_FLAC, "flac", "flac", AV_SAMPLE_FMT_S16, AV_SAMPLE_FMT_S32, true, .channels = 8},
+    {AV_CODEC_ID_ALAC, "alac", "alac", AV_SAMPLE_FMT_S16P, AV_SAMPLE_FMT_S32P, true, .channels = 8},
+    {AV_CODEC_ID_AAC, "aac", "aac", AV_SAMPLE_FMT_FLTP, .channels = 8,
+     .rates = {48000, 44100, 32000}},
+    {AV_CODEC_ID_OPUS, "opus", "libopus", AV_SAMPLE_FMT_FLT, .channels = 8, .rates = {48000}},
+    {AV_CODEC_ID_MP3, "mp3", "libmp3lame", AV_SAMPLE_FMT_FLTP, .channels = 2,
+     .rates = {48000, 44100, 32000}},
+    {AV_CODEC_ID_AC3, "ac3", "ac3", AV_SAMPLE_FMT_FLTP, .channels = 6,
+     .rates = {48000, 44100, 32000}},
 };
+/* clang-format on */
 
 enum { TARGETS = sizeof targets / sizeof *targets };
 
 struct sound {
     const target *target;
     AVCodecContext *decoder, *encoder;
-    AVFilterGraph *graph;
-    AVFilterContext *source, *sink;
+    filter_graph filters;
     AVFrame *frame;
     AVPacket *packet;
     AVRational time_base;       /* of the input */
-    int format, rate, channels; /* that the graph is for */
+    int format, rate, channels; /* that the filters are for */
     const pipeline_notes *notes;
     const char *name;
     int stream;
@@ -211,49 +192,28 @@ sound *sound_open(AVStream *to, const AVStream *from, enum AVCodecID codec,
     return s;
 }
 
-/* A graph that makes frames for the encoder from those like this one, and fills gaps with silence so
+/* Filters that make frames for the encoder from those like this one, and fill gaps with silence so
  * that sound stays in sync. */
-static int open_graph(sound *s, const AVFrame *like)
+static int open_filters(sound *s, const AVFrame *like)
 {
-    char from[64], to[64], source[256], filters[256];
-    AVFilterContext *middle = NULL, *form = NULL;
+    char from[64], to[64];
     AVChannelLayout layout = like->ch_layout;
     if (layout.order == AV_CHANNEL_ORDER_UNSPEC)
         av_channel_layout_default(&layout, layout.nb_channels);
     av_channel_layout_describe(&layout, from, sizeof from);
     av_channel_layout_describe(&s->encoder->ch_layout, to, sizeof to);
-    snprintf(source, sizeof source,
-             "time_base=%d/%d:sample_rate=%d:sample_fmt=%s:channel_layout=%s", s->time_base.num,
-             s->time_base.den, like->sample_rate, av_get_sample_fmt_name(like->format), from);
-    snprintf(filters, sizeof filters, "sample_fmts=%s:sample_rates=%d:channel_layouts=%s",
-             av_get_sample_fmt_name(s->encoder->sample_fmt), s->encoder->sample_rate, to);
     s->format = like->format;
     s->rate = like->sample_rate;
     s->channels = like->ch_layout.nb_channels;
-    s->graph = avfilter_graph_alloc();
-    if (!s->graph)
-        return AVERROR(ENOMEM);
-    int code = avfilter_graph_create_filter(&s->source, avfilter_get_by_name("abuffer"), "in",
-                                            source, NULL, s->graph);
-    if (code >= 0)
-        code = avfilter_graph_create_filter(&middle, avfilter_get_by_name("aresample"), "resample",
-                                            "async=1:min_hard_comp=0.1", NULL, s->graph);
-    if (code >= 0)
-        code = avfilter_graph_create_filter(&form, avfilter_get_by_name("aformat"), "format",
-                                            filters, NULL, s->graph);
-    if (code >= 0)
-        code = avfilter_graph_create_filter(&s->sink, avfilter_get_by_name("abuffersink"), "out",
-                                            NULL, NULL, s->graph);
-    if (code >= 0)
-        code = avfilter_link(s->source, 0, middle, 0);
-    if (code >= 0)
-        code = avfilter_link(middle, 0, form, 0);
-    if (code >= 0)
-        code = avfilter_link(form, 0, s->sink, 0);
-    if (code >= 0)
-        code = avfilter_graph_config(s->graph, NULL);
+    const int code = filter_graph_open(
+        &s->filters, true,
+        "abuffer=time_base=%d/%d:sample_rate=%d:sample_fmt=%s:channel_layout=%s,"
+        "aresample=async=1:min_hard_comp=0.1,"
+        "aformat=sample_fmts=%s:sample_rates=%d:channel_layouts=%s,abuffersink",
+        s->time_base.num, s->time_base.den, like->sample_rate, av_get_sample_fmt_name(like->format),
+        from, av_get_sample_fmt_name(s->encoder->sample_fmt), s->encoder->sample_rate, to);
     if (code >= 0 && s->encoder->frame_size)
-        av_buffersink_set_frame_size(s->sink, (unsigned)s->encoder->frame_size);
+        av_buffersink_set_frame_size(s->filters.sink, (unsigned)s->encoder->frame_size);
     return code;
 }
 
@@ -263,7 +223,7 @@ void sound_close(sound *s)
         return;
     avcodec_free_context(&s->decoder);
     avcodec_free_context(&s->encoder);
-    avfilter_graph_free(&s->graph);
+    filter_graph_close(&s->filters);
     av_frame_free(&s->frame);
     av_packet_free(&s->packet);
     free(s);
@@ -294,15 +254,15 @@ static bool encode(const passage *p, const AVFrame *frame)
     return code == AVERROR(EAGAIN) || code == AVERROR_EOF || fail(p, code);
 }
 
-/* Passes a frame, or NULL at the end, through the graph to the encoder. */
+/* Passes a frame, or NULL at the end, through the filters to the encoder. */
 static bool convert(const passage *p, AVFrame *frame)
 {
     sound *s = p->sound;
-    if (!s->graph)
+    if (!s->filters.graph)
         return true;
-    int code = av_buffersrc_add_frame(s->source, frame);
-    while (code >= 0 && (code = av_buffersink_get_frame(s->sink, s->frame)) >= 0) {
-        s->frame->pts = av_rescale_q(s->frame->pts, av_buffersink_get_time_base(s->sink),
+    int code = av_buffersrc_add_frame(s->filters.source, frame);
+    while (code >= 0 && (code = av_buffersink_get_frame(s->filters.sink, s->frame)) >= 0) {
+        s->frame->pts = av_rescale_q(s->frame->pts, av_buffersink_get_time_base(s->filters.sink),
                                      s->encoder->time_base);
         const bool good = encode(p, s->frame);
         av_frame_unref(s->frame);
@@ -318,16 +278,16 @@ static bool is_like(const sound *s, const AVFrame *frame)
            s->channels == frame->ch_layout.nb_channels;
 }
 
-/* Frames of another kind get a graph of their own. */
+/* Frames of another kind get filters of their own. */
 static bool take(const passage *p, AVFrame *frame)
 {
     sound *s = p->sound;
-    if (s->graph && !is_like(s, frame)) {
+    if (s->filters.graph && !is_like(s, frame)) {
         if (!convert(p, NULL))
             return false;
-        avfilter_graph_free(&s->graph);
+        filter_graph_close(&s->filters);
     }
-    const int code = s->graph ? 0 : open_graph(s, frame);
+    const int code = s->filters.graph ? 0 : open_filters(s, frame);
     return code >= 0 ? convert(p, frame) : fail(p, code);
 }
 

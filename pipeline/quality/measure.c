@@ -47,7 +47,7 @@ void measure_grey(real_plane *p, const still *image)
     mix(p, image, 0, (const double[]){0.2989, 0.5870, 0.1140});
 }
 
-static double to_8_bit(double value)
+double measure_to_8_bit(double value)
 {
     return fmin(fmax(nearbyint(value), 0), 255);
 }
@@ -55,7 +55,7 @@ static double to_8_bit(double value)
 void measure_to_bytes(uint8_t *bytes, const real_plane *from)
 {
     for (size_t i = 0; i < (size_t)from->width * from->height; i++)
-        bytes[i] = (uint8_t)to_8_bit(from->values[i]);
+        bytes[i] = (uint8_t)measure_to_8_bit(from->values[i]);
 }
 
 void measure_from_bytes(real_plane *to, const uint8_t *bytes)
@@ -258,13 +258,18 @@ bool measure_ssim(const real_plane *a, const real_plane *b, uint32_t border, dou
 /* ---- noise ------------------------------------------------------------------------------------
  */
 
-/* SplitMix64 (Steele, Lea, Flood 2014), the upper 53 bits as a number in (0, 1). */
-static double uniform(uint64_t *state)
+uint64_t measure_random(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
+    return z ^ z >> 31;
+}
+
+/* The upper 53 bits as a number in (0, 1). */
+static double uniform(uint64_t *state)
+{
+    return ((double)(measure_random(state) >> 11) + 0.5) / 9007199254740992.0;
 }
 
 void measure_add_noise(real_plane *p, double sigma, uint64_t *state)
@@ -272,6 +277,6 @@ void measure_add_noise(real_plane *p, double sigma, uint64_t *state)
     for (size_t i = 0; i < (size_t)p->width * p->height; i++) {
         const double radius = sqrt(-2 * log(uniform(state)));
         const double gauss = radius * cos(2 * PI * uniform(state));
-        p->values[i] = to_8_bit(p->values[i] + sigma * gauss);
+        p->values[i] = measure_to_8_bit(p->values[i] + sigma * gauss);
     }
 }

@@ -34,6 +34,9 @@ bool measure_resize(real_plane *to, const real_plane *from);
 void measure_to_bytes(uint8_t *bytes, const real_plane *from);
 void measure_from_bytes(real_plane *to, const uint8_t *bytes);
 
+/* The nearest 8-bit sample. */
+double measure_to_8_bit(double value);
+
 /* PSNR in dB, with a peak of 255, of planes of the same size without `border` samples at each side;
  * infinite if they are equal. */
 double measure_psnr(const real_plane *a, const real_plane *b, uint32_t border);
@@ -41,6 +44,10 @@ double measure_psnr(const real_plane *a, const real_plane *b, uint32_t border);
 /* Mean SSIM (Wang et al. 2004) over the same area, which must be at least 11x11: Gaussian window of
  * 11x11, sigma 1.5, K 0.01 and 0.03, only windows inside the area. False: out of memory. */
 bool measure_ssim(const real_plane *a, const real_plane *b, uint32_t border, double *ssim);
+
+/* Uniformly distributed 64-bit numbers: SplitMix64 (Steele, Lea, Flood 2014). state: any seed at
+ * first. */
+uint64_t measure_random(uint64_t *state);
 
 /* Adds Gaussian noise, then clips and rounds to 8 bits, as cameras deliver it. state: any seed at
  * first; carries on from plane to plane. */

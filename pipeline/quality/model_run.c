@@ -46,8 +46,7 @@ static void take_luma(real_plane *to, const frame *from)
 {
     for (uint32_t y = 0; y < to->height; y++) {
         real_plane row = {to->width, 1, to->values + (size_t)y * to->width};
-        measure_from_bytes(&row, from->data[PLANE_ROLE_LUMA] +
-                                     (ptrdiff_t)y * from->stride[PLANE_ROLE_LUMA]);
+        measure_from_bytes(&row, frame_row(from, PLANE_ROLE_LUMA, y));
     }
 }
 

@@ -71,6 +71,17 @@ void chain_watch(chain *c, const pipeline_probe *probe)
         stage_tell_models(&c->stages[i], probe);
 }
 
+unsigned chain_name_steps(const char *names[CHAIN_MAX_STEPS], const stage_kind *kinds,
+                          unsigned count)
+{
+    names[PROBE_DECODE] = "decode";
+    names[PROBE_UPLOAD] = "upload";
+    for (unsigned i = 0; i < count; i++)
+        names[PROBE_STAGE + i] = stage_row_of(kinds[i])->name;
+    names[PROBE_STAGE + count] = "encode";
+    return PROBE_STAGE + count + 1;
+}
+
 frame_format chain_format(const chain *c)
 {
     return c->stages[c->count - 1].out;
@@ -135,7 +146,7 @@ static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, c
                              .slot = (unsigned)(n % STAGE_SLOTS)};
     mona_status status = mona_stream_call(s->stream, begin_turn, turn);
     if (!status)
-        status = stage_enqueue(s, &work);
+        status = s->row->enqueue(s, &work);
     if (!status)
         status = mona_stream_call(s->stream, end_turn, turn);
     return status;

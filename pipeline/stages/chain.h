@@ -23,6 +23,7 @@
 #include "pipeline/stages/stage.h"
 
 enum { CHAIN_INPUTS = 4, CHAIN_BETWEEN = 3, CHAIN_OUTPUTS = 3 };
+enum { CHAIN_MAX_STEPS = PROBE_STAGE + CHAIN_MAX_STAGES + 1 }; /* of a frame, for a probe */
 
 /* A frame's turn at a stage, for measuring. */
 typedef struct chain_turn {
@@ -56,6 +57,10 @@ bool chain_open(chain *c, const stage_kind *kinds, unsigned count, const stage_s
 
 /* Reports the stages' models to the probe, and every frame from now on. NULL: stops that. */
 void chain_watch(chain *c, const pipeline_probe *probe);
+
+/* Names the steps that a probe is told of, from "decode" to "encode". Returns how many there are. */
+unsigned chain_name_steps(const char *names[CHAIN_MAX_STEPS], const stage_kind *kinds,
+                          unsigned count);
 
 /* The format of the frames that leave the chain. */
 frame_format chain_format(const chain *c);

@@ -7,14 +7,14 @@
 
 size_t changes_most(mona_size size)
 {
-    const size_t rows = (size.height + CHANGES_ROWS - 1) / CHANGES_ROWS;
-    return rows * ((size.width + CHANGES_COLUMNS - 1) / CHANGES_COLUMNS);
+    return (size_t)ceil_div_u32(size.height, CHANGES_ROWS) *
+           ceil_div_u32(size.width, CHANGES_COLUMNS);
 }
 
 /* Address of byte x of row y of a plane. */
 static const uint8_t *at(const frame *f, unsigned plane, size_t x, uint32_t y)
 {
-    return f->data[plane] + (ptrdiff_t)y * f->stride[plane] + x;
+    return frame_row(f, plane, y) + x;
 }
 
 static bool row_differs(const plane_change *c, const mona_rect *r, uint32_t y)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/arith.h"
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/session_binding.h"
 #include "pipeline/stages/vector.h"
@@ -62,7 +63,7 @@ static void set_phases(guide_rows *r, int scale, chroma_position position)
 static void *take_row(uint8_t **next, size_t count, size_t bytes)
 {
     uint8_t *row = *next + MONA_ALIGNMENT;
-    *next = row + ((count + 1) * bytes + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT;
+    *next = row + align_up((count + 1) * bytes);
     return row;
 }
 
@@ -95,7 +96,7 @@ bool chroma_guide_open(chroma_guide *g, const frame_format *in, unsigned scale,
                               .multiple = 1};
     const frame_format high = {scale * size.width, scale * size.height, .planes = 3,
                                .bits = in->bits, .multiple = 1};
-    const size_t head = (sizeof *g->rows + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT;
+    const size_t head = align_up(sizeof *g->rows);
     const size_t rows = LOW_ROWS * (4 * (size_t)low.width + 3 * MONA_ALIGNMENT) +
                         HIGH_ROWS * (2 * (size_t)high.width + 3 * MONA_ALIGNMENT);
     g->scale = scale;
@@ -124,7 +125,7 @@ void chroma_guide_close(chroma_guide *g)
 static const uint8_t *row_of(const frame *f, unsigned plane, int64_t y)
 {
     const int64_t last = (int64_t)frame_plane_size(&f->format, plane).height - 1;
-    return f->data[plane] + (ptrdiff_t)(y < 0 ? 0 : y > last ? last : y) * f->stride[plane];
+    return frame_row(f, plane, y < 0 ? 0 : y > last ? last : y);
 }
 
 /* Luma of f around row y of its chroma, at the positions of that row's samples. */
@@ -154,7 +155,7 @@ static void chroma_guide_take_any(const chroma_guide *g, const frame *in)
 {
     const bool wide = in->format.bits > 8;
     for (uint32_t y = 0; y < g->low.format.height; y++) {
-        uint8_t *to = g->low.data[0] + (ptrdiff_t)y * g->low.stride[0];
+        uint8_t *to = frame_row(&g->low, 0, y);
         if (wide)
             guide_row(g, to, in, y, true, true);
         else
@@ -349,7 +350,7 @@ static inline void join(const chroma_guide *g, const frame *out, unsigned plane,
     const int16_t *slope = r->slope;
     const uint8_t *smooth = row_of(&g->high, 0, y), *chroma = row_of(&g->high, plane, y);
     const uint32_t width = g->high.format.width;
-    uint8_t *restrict to = out->data[plane] + (ptrdiff_t)y * out->stride[plane];
+    uint8_t *restrict to = frame_row(out, plane, y);
     for (uint32_t x = 0; x < width; x++) {
         const int16_t detail = (int16_t)(guide[x] - plane_sample(smooth, x, wide));
         const int whole = slope[x] * detail + (1 << POINT >> 1);

@@ -9,6 +9,29 @@
 
 enum { ANSWERS = COLOUR_GRADING_CURVES * COLOUR_GRADING_NODES };
 
+struct colour_grading;
+
+/* The work on one frame. */
+typedef struct colour_grading_job {
+    struct colour_grading *grading;
+    const frame *in, *out;
+    colour_grading_state after;
+} colour_grading_job;
+
+typedef struct colour_grading {
+    const named_model *model;
+    frame_format format;
+    bool full_range;
+    double strength;
+    const mona_device *device;
+    const char *cpu;
+    session_binding bound;
+    thumbnail *seen;
+    uint16_t *answer; /* fp16 */
+    colour_grading_state state;
+    colour_grading_job jobs[STAGE_SLOTS];
+} colour_grading;
+
 /* ---- opening -------------------------------------------------------------------------------- */
 
 /* The inputs must be y, u and v, in any order. */
@@ -37,9 +60,9 @@ static bool check_output(const colour_grading *g, const named_model *model, pipe
                          out.height, out.channels, mona_type_name(out.type));
 }
 
-bool colour_grading_open(colour_grading *g, const stage_settings *settings, frame_format format,
-                         pipeline_error *error)
+static bool open(stage *s, const stage_settings *settings, pipeline_error *error)
 {
+    colour_grading *g = s->state;
     const named_model *model = settings->colour;
     mona_config config = stage_config(settings);
     const bool chip = config.device == &mona_device_ascend;
@@ -48,7 +71,7 @@ bool colour_grading_open(colour_grading *g, const stage_settings *settings, fram
     for (unsigned i = 0; i < 3; i++)
         config.sizes[i] = (mona_size){THUMBNAIL_SIDE, THUMBNAIL_SIDE};
     *g = (colour_grading){.model = model,
-                          .format = format,
+                          .format = s->in,
                           .full_range = settings->full_range,
                           .strength = settings->colour_strength,
                           .device = chip ? &mona_device_host : config.device,
@@ -93,63 +116,42 @@ static void apply(void *argument)
                       planes == 3 ? g->format.shift_x : 0, planes == 3 ? g->format.shift_y : 0);
 }
 
-mona_status colour_grading_enqueue(colour_grading *g, mona_stream *stream, const frame *in,
-                                   const frame *out, unsigned slot)
+static mona_status enqueue(stage *s, const stage_work *work)
 {
-    colour_grading_job *job = &g->jobs[slot];
+    colour_grading *g = s->state;
+    colour_grading_job *job = &g->jobs[work->slot];
     mona_buffer inputs[3];
     const mona_buffer output = {g->answer, sizeof *g->answer, sizeof *g->answer};
     job->grading = g;
-    job->in = in;
-    job->out = out;
+    job->in = work->in;
+    job->out = work->out;
     for (unsigned i = 0; i < 3; i++) {
         const int role = plane_role_of(mona_model_input(&g->model->model, i).name);
         inputs[i] = (mona_buffer){.data = g->seen->planes[role], .row_stride = THUMBNAIL_SIDE};
     }
-    mona_status status = mona_stream_call(stream, look, job);
-    status = status ? status : mona_stream_run(stream, g->bound.session, inputs, &output);
-    status = status ? status : mona_stream_call(stream, apply, job);
-    if (!status && in->format.planes == 4)
-        status = frame_copy_plane(stream, in, out, 3);
+    mona_status status = mona_stream_call(s->stream, look, job);
+    status = status ? status : mona_stream_run(s->stream, g->bound.session, inputs, &output);
+    status = status ? status : mona_stream_call(s->stream, apply, job);
+    if (!status && work->in->format.planes == 4)
+        status = frame_copy_plane(s->stream, work->in, work->out, 3);
     return status;
 }
 
 /* ---- the rest ------------------------------------------------------------------------------- */
 
-void colour_grading_close(colour_grading *g)
+static void close_grading(void *state)
 {
+    colour_grading *g = state;
     session_binding_close(&g->bound);
     free(g->seen);
     free(g->answer);
-    *g = (colour_grading){0};
-}
-
-size_t colour_grading_bytes(const colour_grading *g)
-{
-    return session_binding_bytes(&g->bound) + (g->seen ? sizeof *g->seen : 0) +
-           (g->answer ? ANSWERS * sizeof *g->answer : 0);
-}
-
-/* ---- the stage ------------------------------------------------------------------------------ */
-
-static bool open(stage *s, const stage_settings *settings, pipeline_error *error)
-{
-    return colour_grading_open(s->state, settings, s->in, error);
-}
-
-static mona_status enqueue(stage *s, const stage_work *work)
-{
-    return colour_grading_enqueue(s->state, s->stream, work->in, work->out, work->slot);
-}
-
-static void close_grading(void *state)
-{
-    colour_grading_close(state);
 }
 
 static size_t bytes(const void *state)
 {
-    return colour_grading_bytes(state);
+    const colour_grading *g = state;
+    return session_binding_bytes(&g->bound) + (g->seen ? sizeof *g->seen : 0) +
+           (g->answer ? ANSWERS * sizeof *g->answer : 0);
 }
 
 static unsigned models(const void *state, stage_model list[STAGE_MAX_MODELS])

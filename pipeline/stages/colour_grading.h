@@ -11,11 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pipeline/stages/session_binding.h"
-#include "pipeline/error.h"
-#include "pipeline/stages/frame.h"
 #include "mona.h"
-#include "pipeline/stages/stage_settings.h"
 #include "pipeline/stages/thumbnail.h"
 
 enum {
@@ -37,44 +33,6 @@ typedef struct colour_grading_state {
     colour_grading_curves curves;
     uint8_t grid[COLOUR_GRADING_GRID * COLOUR_GRADING_GRID]; /* the last frame's luma */
 } colour_grading_state;
-
-struct colour_grading;
-
-/* The work on one frame. */
-typedef struct colour_grading_job {
-    struct colour_grading *grading;
-    const frame *in, *out;
-    colour_grading_state after;
-} colour_grading_job;
-
-typedef struct colour_grading {
-    const named_model *model;
-    frame_format format;
-    bool full_range;
-    double strength;
-    const mona_device *device;
-    const char *cpu;
-    session_binding bound;
-    thumbnail *seen;
-    uint16_t *answer; /* fp16 */
-    colour_grading_state state;
-    colour_grading_job jobs[STAGE_SLOTS];
-} colour_grading;
-
-/* Whether it succeeds or not, colour_grading_close releases what there is. g must not move. */
-bool colour_grading_open(colour_grading *g, const stage_settings *settings, frame_format format,
-                         pipeline_error *error);
-
-/* Enqueues the work on one frame. */
-mona_status colour_grading_enqueue(colour_grading *g, mona_stream *stream, const frame *in,
-                                   const frame *out, unsigned slot);
-
-/* A zeroed one is allowed. */
-void colour_grading_close(colour_grading *g);
-
-size_t colour_grading_bytes(const colour_grading *g);
-
-/* ---- the parts ------------------------------------------------------------------------------ */
 
 /* Converts an answer to curves: luma never falls, gains lie from 0 to below 4, and everything is
  * finite. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A stage that takes a given time and changes nothing, to test the measurement of pipelines. */
-#include <errno.h>
-#include <time.h>
-
+#include "pipeline/clock.h"
 #include "pipeline/stages/stage.h"
 
 typedef struct delay {
@@ -17,13 +15,7 @@ static void wait_for_frame(void *argument)
     delay *d = argument;
     const delay_settings *s = &d->settings;
     const double ms = s->every && ++d->frames % s->every == 0 ? s->slow_ms : s->ms;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    const int64_t ns = until.tv_nsec + (int64_t)(1e6 * ms);
-    until.tv_sec += ns / 1000000000;
-    until.tv_nsec = ns % 1000000000;
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-        ;
+    clock_sleep_until(clock_ns() + (uint64_t)(1e6 * ms));
 }
 
 static bool open(stage *s, const stage_settings *settings, pipeline_error *error)

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/stages/denoise.h"
-
+/* Denoising of frames by a network for 4:2:0. Its input includes the strength of the noise: the
+ * estimated noise or the error that compression left, whichever is larger.
+ *
+ * A 4:2:0 frame is denoised as a whole. Planes of other formats are denoised one by one, each as
+ * the luma of a grey picture, at its own resolution and with its own noise.
+ *
+ * Results may then be steadied with the previous frame (temporal.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +14,7 @@
 #include "pipeline/stages/plane_roles.h"
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/stage.h"
+#include "pipeline/stages/temporal.h"
 
 /* The estimate follows changes of the noise within about a second of video, and does not
  * flicker. */
@@ -58,8 +64,60 @@
  * 0.6 to 0.3. */
 #define CHROMA_ERROR 0.5f
 
+enum { DENOISE_PLANES = 3 }; /* examined for noise, at most */
+
+#define DENOISE_MAX_SIGMA 50.0 /* standard deviation in 8-bit steps at strength 1 */
+
+/* The network bound to one size. */
+typedef struct denoise_pass {
+    session_binding bound;
+    frame_format format;     /* the 4:2:0 frame that the network sees */
+    void *grey;              /* one row of its chroma if the frame has none of its own; else NULL */
+    frame unused;            /* receives that chroma: planes 0 and 1 */
+    uint8_t *memory;         /* of grey and unused */
+    temporal_work *temporal; /* NULL: frames are not steadied */
+} denoise_pass;
+
+struct denoiser;
+
+/* The work before the network's run on one plane, or on all of a 4:2:0 frame. */
+typedef struct noise_job {
+    struct denoiser *denoiser;
+    const denoise_pass *pass;
+    const frame *in, *out;
+    const frame *beside, *previous; /* as in stage_work */
+    unsigned plane;
+    float error;      /* what compression left, in steps of 8 bits; 0: too little to be repaired */
+    float steadied;   /* because of compression, as for noise of this sigma; 0: it is not */
+    float noise;      /* its strength as given or estimated, in steps of 8 bits */
+    bool told;        /* the decoder reports what compression left, even if it is little */
+    bool noisy;       /* whether to run the network */
+    bool only_chroma; /* and leave luma as it is */
+    bool only_luma;   /* and leave chroma as it is */
+    float strength;   /* the estimate after this frame; negative: none */
+    float follows;    /* the compression error likewise */
+    uint8_t *row;     /* one row of the network's noise input, which all rows share */
+} noise_job;
+
+typedef struct denoiser {
+    const named_model *model;
+    frame_format frame;
+    denoise_pass luma, chroma; /* whole 4:2:0 frames use luma alone */
+    double fixed;              /* strength, 0..1 of DENOISE_MAX_SIGMA; negative: estimated */
+    bool still;                /* a picture */
+    bool compressed;           /* compression's error is a lower bound of the estimate */
+    double detail;             /* share of its repair that is undone; negative: the usual one */
+    unsigned spacing;
+    float strength[DENOISE_PLANES]; /* estimates so far, negative before the first frame */
+    float sigma[DENOISE_PLANES];    /* what they are based on, for display */
+    float error;                    /* of compression in luma, likewise */
+    noise_work *work;
+    uint8_t *rows;
+    noise_job jobs[STAGE_SLOTS][DENOISE_PLANES];
+} denoiser;
+
 /* The network halves a plane, and a frame's planes that are denoised one by one are chroma too. */
-uint32_t denoise_multiple(const frame_format *format)
+static uint32_t multiple(const frame_format *format)
 {
     if (frame_is_420(format))
         return 2;
@@ -159,24 +217,24 @@ static bool make_jobs(denoiser *d, pipeline_error *error)
     return true;
 }
 
-bool denoise_open(denoiser *d, const stage_settings *settings, frame_format format,
-                  unsigned enlarged, pipeline_error *error)
+static bool open(stage *s, const stage_settings *settings, pipeline_error *error)
 {
-    const bool whole = frame_is_420(&format);
+    denoiser *d = s->state;
+    const bool whole = frame_is_420(&s->in);
     *d = (denoiser){.model = settings->denoise,
-                    .frame = format,
+                    .frame = s->in,
                     .fixed = settings->strength,
                     .still = settings->still,
-                    .compressed = settings->compressed && enlarged == 1,
+                    .compressed = settings->compressed && s->enlarged == 1,
                     .detail = settings->detail,
-                    .spacing = enlarged,
+                    .spacing = s->enlarged,
                     .strength = {-1, -1, -1},
                     .sigma = {-1, -1, -1},
                     .error = -1};
     return plane_roles_check_denoiser(d->model, error) &&
-           open_pass(&d->luma, d, settings, frame_plane_size(&format, 0), !whole, error) &&
+           open_pass(&d->luma, d, settings, frame_plane_size(&s->in, 0), !whole, error) &&
            (runs(d) == 1 ||
-            open_pass(&d->chroma, d, settings, frame_plane_size(&format, 1), true, error)) &&
+            open_pass(&d->chroma, d, settings, frame_plane_size(&s->in, 1), true, error)) &&
            make_jobs(d, error);
 }
 
@@ -286,8 +344,7 @@ static void leave(const noise_job *job, unsigned first, unsigned end)
     for (unsigned p = job->plane + first; p < job->plane + end; p++) {
         const mona_size size = frame_plane_size(&job->in->format, p);
         for (uint32_t y = 0; y < size.height; y++)
-            memcpy(job->out->data[p] + (ptrdiff_t)y * job->out->stride[p],
-                   job->in->data[p] + (ptrdiff_t)y * job->in->stride[p],
+            memcpy(frame_row(job->out, p, y), frame_row(job->in, p, y),
                    size.width * frame_sample_bytes(&job->in->format));
     }
 }
@@ -323,8 +380,8 @@ static void keep_detail(const noise_job *job, unsigned planes)
     for (unsigned p = job->plane; p < job->plane + planes; p++) {
         const mona_size size = frame_plane_size(&job->in->format, p);
         for (uint32_t y = 0; y < size.height; y++) {
-            const uint8_t *in = job->in->data[p] + (ptrdiff_t)y * job->in->stride[p];
-            uint8_t *out = job->out->data[p] + (ptrdiff_t)y * job->out->stride[p];
+            const uint8_t *in = frame_row(job->in, p, y);
+            uint8_t *out = frame_row(job->out, p, y);
             if (job->in->format.bits > 8)
                 mix_row(out, in, size.width, share, true);
             else
@@ -404,27 +461,27 @@ static float steadied_for(float error)
     return error < 0 || error >= MIN_STEADIED ? fmaxf(ERROR_STEADIED * error, LEAST_STEADIED) : 0;
 }
 
-mona_status denoise_enqueue(denoiser *d, mona_stream *stream, const frame *in, const frame *out,
-                            const frame *beside, const frame *previous, float error, unsigned slot)
+static mona_status enqueue(stage *s, const stage_work *work)
 {
+    denoiser *d = s->state;
     mona_status status = MONA_OK;
-    const float followed = d->compressed ? follow_error(d, error) : 0;
+    const float followed = d->compressed ? follow_error(d, work->error) : 0;
     const float repaired = followed < MIN_ERROR ? 0 : followed;
     for (unsigned p = 0; p < runs(d) && !status; p++) {
-        noise_job *job = &d->jobs[slot][p];
+        noise_job *job = &d->jobs[work->slot][p];
         job->pass = p ? &d->chroma : &d->luma;
-        job->in = in;
-        job->out = out;
-        job->beside = beside;
-        job->previous = previous;
-        job->told = error > 0;
+        job->in = work->in;
+        job->out = work->out;
+        job->beside = work->beside;
+        job->previous = work->previous;
+        job->told = work->error > 0;
         job->error = repaired * (p ? CHROMA_ERROR : 1);
         job->steadied = steadied_for(followed);
         job->follows = d->error;
-        status = run_pass(d, stream, job);
+        status = run_pass(d, s->stream, job);
     }
-    if (!status && in->format.planes == 4)
-        status = frame_copy_plane(stream, in, out, 3);
+    if (!status && work->in->format.planes == 4)
+        status = frame_copy_plane(s->stream, work->in, work->out, 3);
     return status;
 }
 
@@ -441,13 +498,13 @@ static void close_pass(denoise_pass *pass)
     free(pass->temporal);
 }
 
-void denoise_close(denoiser *d)
+static void close_denoiser(void *state)
 {
+    denoiser *d = state;
     close_pass(&d->luma);
     close_pass(&d->chroma);
     free(d->rows);
     free(d->work);
-    *d = (denoiser){0};
 }
 
 static size_t pass_bytes(const denoise_pass *pass)
@@ -460,32 +517,11 @@ static size_t pass_bytes(const denoise_pass *pass)
     return bytes;
 }
 
-size_t denoise_bytes(const denoiser *d)
-{
-    return pass_bytes(&d->luma) + pass_bytes(&d->chroma);
-}
-
-/* ---- the stage ------------------------------------------------------------------------------ */
-
-static bool open(stage *s, const stage_settings *settings, pipeline_error *error)
-{
-    return denoise_open(s->state, settings, s->in, s->enlarged, error);
-}
-
-static mona_status enqueue(stage *s, const stage_work *work)
-{
-    return denoise_enqueue(s->state, s->stream, work->in, work->out, work->beside, work->previous,
-                           work->error, work->slot);
-}
-
-static void close_denoiser(void *state)
-{
-    denoise_close(state);
-}
-
+/* Of its sessions and of temporal filtering. */
 static size_t bytes(const void *state)
 {
-    return denoise_bytes(state);
+    const denoiser *d = state;
+    return pass_bytes(&d->luma) + pass_bytes(&d->chroma);
 }
 
 static unsigned models(const void *state, stage_model list[STAGE_MAX_MODELS])
@@ -536,7 +572,7 @@ static bool estimate(const void *state, unsigned slot, float *noise, float *comp
 const stage_row denoise_stage = {.name = "denoise",
                                  .state_bytes = sizeof(denoiser),
                                  .memory_bytes = sizeof(denoiser_memory),
-                                 .multiple = denoise_multiple,
+                                 .multiple = multiple,
                                  .network = network,
                                  .open = open,
                                  .enqueue = enqueue,

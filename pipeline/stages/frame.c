@@ -3,10 +3,7 @@
 
 #include <string.h>
 
-static size_t align(size_t bytes)
-{
-    return (bytes + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT;
-}
+#include "engine/arith.h"
 
 static unsigned shift_across(const frame_format *format, unsigned plane)
 {
@@ -40,7 +37,7 @@ mona_size frame_plane_size(const frame_format *format, unsigned plane)
 /* Distance in bytes between rows of a plane. */
 static size_t plane_stride(const frame_format *format, unsigned plane)
 {
-    return align(frame_plane_size(format, plane).width * frame_sample_bytes(format));
+    return align_up(frame_plane_size(format, plane).width * frame_sample_bytes(format));
 }
 
 size_t frame_bytes(const frame_format *format)
@@ -73,8 +70,8 @@ void frame_fill_plane(frame *f, unsigned plane, const uint8_t *source, ptrdiff_t
 {
     const mona_size shown = frame_shown_size(&f->format, plane);
     for (uint32_t y = 0; y < shown.height; y++)
-        memcpy(f->data[plane] + (ptrdiff_t)y * f->stride[plane],
-               source + (ptrdiff_t)y * source_stride, shown.width * frame_sample_bytes(&f->format));
+        memcpy(frame_row(f, plane, y), source + (ptrdiff_t)y * source_stride,
+               shown.width * frame_sample_bytes(&f->format));
     frame_pad_plane(f, plane);
 }
 
@@ -84,7 +81,7 @@ void frame_pad_plane(const frame *f, unsigned plane)
     const mona_size shown = frame_shown_size(&f->format, plane);
     const size_t sample = frame_sample_bytes(&f->format);
     for (uint32_t y = 0; y < size.height; y++) {
-        uint8_t *row = f->data[plane] + (ptrdiff_t)y * f->stride[plane];
+        uint8_t *row = frame_row(f, plane, y);
         if (y < shown.height)
             repeat_sample(row + shown.width * sample, sample, size.width - shown.width);
         else

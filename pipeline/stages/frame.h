@@ -40,6 +40,12 @@ static inline size_t frame_sample_bytes(const frame_format *format)
     return format->bits > 8 ? 2 : 1;
 }
 
+/* The first sample of a row of a plane. */
+static inline uint8_t *frame_row(const frame *f, unsigned plane, size_t y)
+{
+    return f->data[plane] + (ptrdiff_t)y * f->stride[plane];
+}
+
 /* The size of a plane without padding. Sizes of chroma planes are rounded up. */
 mona_size frame_shown_size(const frame_format *format, unsigned plane);
 

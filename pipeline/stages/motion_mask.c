@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/stages/motion_mask.h"
 
+#include "engine/arith.h"
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/vector.h"
-
-static uint32_t blocks_in(uint32_t size)
-{
-    return (size + MOTION_MASK_BLOCK - 1) / MOTION_MASK_BLOCK;
-}
 
 static mona_size blocks_of(const frame_format *format)
 {
     const mona_size size = frame_plane_size(format, 0);
-    return (mona_size){blocks_in(size.width), blocks_in(size.height)};
+    return (mona_size){ceil_div_u32(size.width, MOTION_MASK_BLOCK),
+                       ceil_div_u32(size.height, MOTION_MASK_BLOCK)};
 }
 
 size_t motion_mask_blocks(const frame_format *format)
@@ -45,8 +42,8 @@ static mona_size motion_mask_measure_any(motion_mask_block *blocks, const frame 
     memset(blocks, 0, (size_t)count.width * count.height * sizeof *blocks);
     for (uint32_t y = 0; y + MOTION_MASK_SUM <= size.height; y += MOTION_MASK_SUM) {
         motion_mask_block *row = blocks + (size_t)(y / MOTION_MASK_BLOCK) * count.width;
-        const uint8_t *n = now->data[0] + (ptrdiff_t)y * now->stride[0];
-        const uint8_t *p = previous->data[0] + (ptrdiff_t)y * previous->stride[0];
+        const uint8_t *n = frame_row(now, 0, y);
+        const uint8_t *p = frame_row(previous, 0, y);
         if (now->format.bits > 8)
             add_sums(row, n, now->stride[0], p, previous->stride[0], size.width, true);
         else

@@ -147,7 +147,7 @@ static void round_plane(const processor *p, frame *seen, unsigned plane, const u
     const int max = (1 << PROCESSOR_SEEN_BITS) - 1;
     for (uint32_t y = 0; y < shown.height; y++) {
         const uint8_t *from = source + (ptrdiff_t)y * source_stride;
-        uint8_t *to = seen->data[plane] + (ptrdiff_t)y * seen->stride[plane];
+        uint8_t *to = frame_row(seen, plane, y);
         for (uint32_t x = 0; x < shown.width; x++)
             put_plane_sample(to, x, rounded(plane_sample(from, x, true), more, max), true);
     }
@@ -205,11 +205,10 @@ static void add_changes(const processor *p, const frame *whole, const frame *mad
     const int max = (1 << p->in.bits) - 1, max_seen = (1 << PROCESSOR_SEEN_BITS) - 1;
     const bool full = p->full_range || plane == 3;
     for (uint32_t y = 0; y < size.height; y++) {
-        const uint8_t *w = whole->data[plane] + (ptrdiff_t)y * whole->stride[plane];
-        const uint8_t *m = made->data[plane] + (ptrdiff_t)y * made->stride[plane];
-        const uint8_t *u =
-            unchanged ? unchanged->data[plane] + (ptrdiff_t)y * unchanged->stride[plane] : NULL;
-        uint8_t *to = p->out.data[plane] + (ptrdiff_t)y * p->out.stride[plane];
+        const uint8_t *w = frame_row(whole, plane, y);
+        const uint8_t *m = frame_row(made, plane, y);
+        const uint8_t *u = unchanged ? frame_row(unchanged, plane, y) : NULL;
+        uint8_t *to = frame_row(&p->out, plane, y);
         for (uint32_t x = 0; x < size.width; x++) {
             const int sample = plane_sample(w, x, true);
             const int before = u ? plane_sample(u, x, true) : rounded(sample, more, max_seen);

@@ -33,8 +33,8 @@ static void convert(const frame *to, const frame *from, double (*rule)(double))
     uint16_t table[VALUES];
     fill_table(table, to, from, rule);
     for (uint32_t y = 0; y < size.height; y++) {
-        const uint8_t *in = from->data[0] + (ptrdiff_t)y * from->stride[0];
-        uint8_t *out = to->data[0] + (ptrdiff_t)y * to->stride[0];
+        const uint8_t *in = frame_row(from, 0, y);
+        uint8_t *out = frame_row(to, 0, y);
         for (uint32_t x = 0; x < size.width; x++)
             put_plane_sample(out, x, table[plane_sample(in, x, from_wide) & mask], to_wide);
     }

@@ -120,7 +120,9 @@ static void weigh_around(double *weight, uint32_t *first, double position, doubl
     }
 }
 
-bool resize_axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shift,
+/* Makes `in` luma samples `out`, or the chroma samples that belong to them, of which each covers
+ * 1 << shift luma samples and lies at `site`. False: out of memory. */
+static bool axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shift,
                       chroma_position site, resize_kernel kernel)
 {
     const double n = 1u << shift, ratio = (double)in / out, place = (n - 1) * (1 + site) / 2;
@@ -141,7 +143,7 @@ bool resize_axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shi
     return complete;
 }
 
-void resize_axis_close(resize_axis *axis)
+static void axis_close(resize_axis *axis)
 {
     free(axis->first);
     free(axis->weight);
@@ -207,7 +209,7 @@ static inline void filter_across(const resizer *r, const frame *out, unsigned pl
     const resize_axis *axis = &r->across[axis_of(plane)];
     const unsigned shift = WEIGHT_BITS + BETWEEN_BITS - out->format.bits;
     const int32_t max = (1 << out->format.bits) - 1;
-    uint8_t *to = out->data[plane] + (ptrdiff_t)y * out->stride[plane];
+    uint8_t *to = frame_row(out, plane, y);
     for (uint32_t x = 0; x < axis->outputs; x++) {
         int32_t sums[RESIZE_LANES];
         const int16_t *from = r->turned + (size_t)axis->first[x] * RESIZE_LANES;
@@ -231,10 +233,10 @@ static void filter_deep_row(const resizer *r, const frame *in, const frame *out,
     const uint32_t width = frame_shown_size(&in->format, plane).width;
     const unsigned shift = 2 * WEIGHT_BITS + in->format.bits - out->format.bits;
     const int64_t max = (1 << out->format.bits) - 1, half = (int64_t)1 << (shift - 1);
-    uint8_t *to = out->data[plane] + (ptrdiff_t)y * out->stride[plane];
+    uint8_t *to = frame_row(out, plane, y);
     memset(r->sums, 0, width * sizeof *r->sums);
     for (uint32_t k = 0; k < down->taps; k++) {
-        const uint8_t *row = in->data[plane] + (ptrdiff_t)(down->first[y] + k) * in->stride[plane];
+        const uint8_t *row = frame_row(in, plane, down->first[y] + k);
         const int32_t weight = down->weight[(size_t)y * down->taps + k];
         for (uint32_t x = 0; x < width; x++)
             r->sums[x] += plane_sample(row, x, true) * weight;
@@ -278,19 +280,6 @@ static void resizer_run_any(const resizer *r, const frame *in, const frame *out)
 
 VECTOR_PROCEDURE(resizer_run, (const resizer *r, const frame *in, const frame *out), (r, in, out))
 
-static void run_job(void *argument)
-{
-    const resizer_job *job = argument;
-    resizer_run(job->resizer, job->in, job->out);
-}
-
-mona_status resizer_enqueue(resizer *r, mona_stream *stream, const frame *in, const frame *out,
-                            unsigned slot)
-{
-    r->jobs[slot] = (resizer_job){r, in, out};
-    return mona_stream_call(stream, run_job, &r->jobs[slot]);
-}
-
 /* ---- opening -------------------------------------------------------------------------------- */
 
 static size_t axis_bytes(const resize_axis *axis)
@@ -314,8 +303,8 @@ bool resizer_open(resizer *r, const frame_format *in, const frame_format *out,
         if (p == 2)
             continue;
         complete = complete &&
-                   resize_axis_open(&r->across[i], in->width, out->width, x, location.x, kernel) &&
-                   resize_axis_open(&r->down[i], in->height, out->height, y, location.y, kernel);
+                   axis_open(&r->across[i], in->width, out->width, x, location.x, kernel) &&
+                   axis_open(&r->down[i], in->height, out->height, y, location.y, kernel);
         r->bytes += axis_bytes(&r->across[i]) + axis_bytes(&r->down[i]);
     }
     return complete || pipeline_fail(error, "out of memory");
@@ -324,8 +313,8 @@ bool resizer_open(resizer *r, const frame_format *in, const frame_format *out,
 void resizer_close(resizer *r)
 {
     for (unsigned i = 0; i < RESIZE_AXES; i++) {
-        resize_axis_close(&r->across[i]);
-        resize_axis_close(&r->down[i]);
+        axis_close(&r->across[i]);
+        axis_close(&r->down[i]);
     }
     free(r->turned);
     free(r->sums);
@@ -333,6 +322,17 @@ void resizer_close(resizer *r)
 }
 
 /* ---- the stage ------------------------------------------------------------------------------ */
+
+/* One frame in work. */
+typedef struct resize_job {
+    const resizer *resizer;
+    const frame *in, *out;
+} resize_job;
+
+typedef struct resize {
+    resizer resizer;
+    resize_job jobs[STAGE_SLOTS];
+} resize;
 
 static bool open(stage *s, const stage_settings *settings, pipeline_error *error)
 {
@@ -344,22 +344,32 @@ static bool open(stage *s, const stage_settings *settings, pipeline_error *error
     s->out.height = size.height;
     s->out.multiple /= s->enlarged;
     const resize_kernels kernels = {RESIZE_LANCZOS, RESIZE_LANCZOS};
-    return resizer_open(s->state, &s->in, &s->out, settings->chroma_location, &kernels, error);
+    return resizer_open(&((resize *)s->state)->resizer, &s->in, &s->out, settings->chroma_location,
+                        &kernels, error);
+}
+
+static void run_job(void *argument)
+{
+    const resize_job *job = argument;
+    resizer_run(job->resizer, job->in, job->out);
 }
 
 static mona_status enqueue(stage *s, const stage_work *work)
 {
-    return resizer_enqueue(s->state, s->stream, work->in, work->out, work->slot);
+    resize *r = s->state;
+    resize_job *job = &r->jobs[work->slot];
+    *job = (resize_job){&r->resizer, work->in, work->out};
+    return mona_stream_call(s->stream, run_job, job);
 }
 
 static void close_resizer(void *state)
 {
-    resizer_close(state);
+    resizer_close(&((resize *)state)->resizer);
 }
 
 static size_t bytes(const void *state)
 {
-    return ((const resizer *)state)->bytes;
+    return ((const resize *)state)->resizer.bytes;
 }
 
 static const char *network(const stage_settings *settings, unsigned number)
@@ -369,7 +379,7 @@ static const char *network(const stage_settings *settings, unsigned number)
 }
 
 const stage_row resize_stage = {.name = "resize",
-                                .state_bytes = sizeof(resizer),
+                                .state_bytes = sizeof(resize),
                                 .network = network,
                                 .open = open,
                                 .enqueue = enqueue,

@@ -43,31 +43,16 @@ typedef struct resize_axis {
     int16_t *weight;
 } resize_axis;
 
-/* Makes `in` luma samples `out`, or the chroma samples that belong to them, of which each
- * covers 1 << shift luma samples and lies at `site`. False: out of memory. Whether it succeeds or
- * not, resize_axis_close releases what there is. */
-bool resize_axis_open(resize_axis *axis, uint32_t in, uint32_t out, unsigned shift,
-                      chroma_position site, resize_kernel kernel);
-
-void resize_axis_close(resize_axis *axis);
-
 enum {
     RESIZE_LANES = 32, /* rows or columns that are filtered at a time */
     RESIZE_AXES = 3    /* of luma, of chroma, of alpha */
 };
-
-/* One frame in work. */
-typedef struct resizer_job {
-    struct resizer *resizer;
-    const frame *in, *out;
-} resizer_job;
 
 typedef struct resizer {
     resize_axis across[RESIZE_AXES], down[RESIZE_AXES];
     int16_t *turned; /* RESIZE_LANES rows between the passes, column by column */
     int32_t *sums;   /* a row between the passes, where samples have more than 11 bits */
     size_t bytes;
-    resizer_job jobs[4];
 } resizer;
 
 /* Prepares to make frames of format out from those of format in. Whether it succeeds or not,
@@ -77,9 +62,6 @@ bool resizer_open(resizer *r, const frame_format *in, const frame_format *out,
 
 /* Fills out, including its padding. */
 void resizer_run(const resizer *r, const frame *in, const frame *out);
-
-mona_status resizer_enqueue(resizer *r, mona_stream *stream, const frame *in, const frame *out,
-                            unsigned slot);
 
 /* A zeroed one is allowed. */
 void resizer_close(resizer *r);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "engine/arith.h"
 #include "engine/mona_ascend.h"
 
 enum { HUGE_PAGE = 2 << 20 };
@@ -17,7 +18,7 @@ void *session_binding_allocate(size_t bytes)
     const size_t alignment = bytes >= HUGE_PAGE ? HUGE_PAGE : MONA_ALIGNMENT;
     if (bytes > SIZE_MAX - alignment)
         return NULL;
-    const size_t whole = (bytes + !bytes + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT;
+    const size_t whole = align_up(bytes + !bytes);
     void *memory;
     if (posix_memalign(&memory, alignment, whole))
         return NULL;

@@ -44,11 +44,6 @@ void stage_tell_models(const stage *s, const pipeline_probe *probe)
             probe->bound(probe->context, s->number, models[i].bound, models[i].runs);
 }
 
-mona_status stage_enqueue(stage *s, const stage_work *work)
-{
-    return s->row->enqueue(s, work);
-}
-
 mona_stream *stage_entry(const stage *s)
 {
     mona_stream *entry = s->row->entry ? s->row->entry(s->state) : NULL;

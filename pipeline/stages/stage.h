@@ -69,6 +69,8 @@ typedef struct stage_row {
     const char *(*network)(const stage_settings *settings, unsigned number);
     /* Fills in the zeroed state, s->out and s->scale, which are those of the input so far. */
     bool (*open)(stage *s, const stage_settings *settings, pipeline_error *error);
+    /* Enqueues the work on one frame. All frames must stay until it is done; only then may a slot be
+     * reused. */
     mona_status (*enqueue)(stage *s, const stage_work *work);
     /* The stream that first reads a frame; NULL, as without this function: the stage's own. */
     mona_stream *(*entry)(const void *state);
@@ -95,10 +97,6 @@ bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings
 
 /* Reports every model that the stage has bound to a probe that wants to know. */
 void stage_tell_models(const stage *s, const pipeline_probe *probe);
-
-/* Enqueues the work on one frame. All frames must stay until it is done; only then may a slot be
- * reused. */
-mona_status stage_enqueue(stage *s, const stage_work *work);
 
 /* The stream that first reads a frame: what the stage waits for before it reads is enqueued here. */
 mona_stream *stage_entry(const stage *s);

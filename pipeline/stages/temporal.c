@@ -74,8 +74,7 @@ static void filter_block(const steadying *s, unsigned plane, uint32_t x, uint32_
     const uint32_t count = min_u32(from + side, size.width) - from;
     const bool wide = s->made->format.bits > 8;
     for (uint32_t row = y * side; row < min_u32((y + 1) * side, size.height); row++) {
-        uint8_t *m = s->made->data[plane] + (ptrdiff_t)row * s->made->stride[plane] +
-                     (ptrdiff_t)from * (wide ? 2 : 1);
+        uint8_t *m = frame_row(s->made, plane, row) + (ptrdiff_t)from * (wide ? 2 : 1);
         if (wide)
             filter_row(m, to.data, count, step, s->limit, true, true);
         else if (to.wide)
@@ -91,8 +90,7 @@ static void filter_still(const steadying *s, uint32_t x, uint32_t y)
     for (unsigned p = 0; p < s->planes; p++) {
         const bool wide = s->previous->format.bits > 8;
         const ptrdiff_t column = (ptrdiff_t)(x * block_side(p)) * (wide ? 2 : 1);
-        const uint8_t *row =
-            s->previous->data[p] + (ptrdiff_t)(y * block_side(p)) * s->previous->stride[p];
+        const uint8_t *row = frame_row(s->previous, p, y * block_side(p));
         filter_block(s, p, x, y, s->work->step,
                      (target){row + column, s->previous->stride[p], wide});
     }
@@ -107,7 +105,7 @@ static uint64_t squared_sums(const frame *now, const motion_window *w)
     const bool wide = now->format.bits > 8;
     int64_t sums[WINDOW_SUMS][WINDOW_SUMS] = {{0}};
     for (uint32_t y = 0; y < MOTION_WINDOW; y++) {
-        const uint8_t *row = now->data[0] + (ptrdiff_t)(w->y + y) * now->stride[0];
+        const uint8_t *row = frame_row(now, 0, w->y + y);
         for (uint32_t x = 0; x < MOTION_WINDOW; x++)
             sums[y / MOTION_MASK_SUM][x / MOTION_MASK_SUM] +=
                 plane_sample(row, w->x + x, wide) - w->luma[y][x];

@@ -42,7 +42,7 @@ typedef struct temporal_work {
 } temporal_work;
 
 /* Steadies `made`, the result for `now`; `previous` is the previous frame's result. All are 4:2:0
- * frames of the same format, or their substitutes (denoise.h): planes after the first `planes` are
+ * frames of the same format, or their substitutes (denoise.c): planes after the first `planes` are
  * left alone. sigma: of the noise in `now`, in steps of the samples, which was enlarged this many
  * times. */
 void temporal_filter(const frame *made, const frame *now, const frame *previous, unsigned planes,

@@ -36,7 +36,7 @@ static void average_row(uint8_t *to, const frame *f, unsigned plane, uint32_t i)
     const uint32_t begin = cell_begin(i, size.height), end = cell_end(i, size.height);
     uint32_t sums[SIDE] = {0};
     for (uint32_t y = begin; y < end; y++) {
-        const uint8_t *row = f->data[plane] + (ptrdiff_t)y * f->stride[plane];
+        const uint8_t *row = frame_row(f, plane, y);
         for (uint32_t x = 0; x < SIDE; x++)
             sums[x] += sum_of(row, cell_begin(x, size.width), cell_end(x, size.width),
                               frame_sample_bytes(&f->format) == 2);

@@ -13,6 +13,7 @@ enum { MAX_MAPS = 32, MAX_STORES = 4, MAX_OUT_CHANNELS = 256, MAX_WEIGHTS = 1 <<
 typedef struct map {
     uint32_t tensor, channels;
     int h, w;
+    uint8_t zero; /* of its tensor */
 } map;
 
 /* A graph while it grows. Outputs are numbered before any map exists, so their number is fixed
@@ -20,6 +21,7 @@ typedef struct map {
 typedef struct graph {
     model_builder *b;
     mona_type type; /* of maps */
+    bool zeros;     /* of 8 bits may have a zero other than 0 */
     uint32_t seed, input, outputs[MAX_STORES];
     int h, w, map_count;
     map maps[MAX_MAPS];
@@ -42,12 +44,23 @@ static inline void begin_as(graph *g, mona_type type, uint32_t seed, int outputs
         builder_tensor(g->b, "map", type, channels, type == MONA_F16 ? 1 : 1 / 255.f);
     mona_file_op *load = builder_op(g->b, MONA_OP_LOAD, loaded, 1, &g->input);
     load->load.block[0] = 1, load->load.scale[0] = type == MONA_F16 ? 0x1c04 : 0x3c00;
-    g->maps[g->map_count++] = (map){loaded, channels, h, w};
+    g->maps[g->map_count++] = (map){loaded, channels, h, w, 0};
 }
 
 static inline void begin(graph *g, uint32_t seed, int outputs, uint32_t channels, int h, int w)
 {
     begin_as(g, MONA_U8, seed, outputs, channels, h, w);
+}
+
+/* What a new map has: those that move, choose or resample samples that of what they read. */
+static inline uint8_t zero_of(graph *g, mona_op_kind kind, uint32_t read)
+{
+    static const uint8_t zeros[] = {0, 31, 255}; /* few, as parts of a CONCAT have the same */
+    const bool makes = kind == MONA_OP_CONV || kind == MONA_OP_ADD || kind == MONA_OP_MUL;
+    return kind == MONA_OP_AVERAGE_POOL ? 0
+           : !makes                     ? g->b->tensors[read].zero
+           : g->zeros                   ? zeros[below(g, 3)]
+                                        : 0;
 }
 
 static inline map *add_map(graph *g, mona_op_kind kind, uint32_t channels, int h, int w,
@@ -56,7 +69,8 @@ static inline map *add_map(graph *g, mona_op_kind kind, uint32_t channels, int h
     const uint32_t made =
         builder_tensor(g->b, "map", g->type, channels, g->type == MONA_F16 ? 1 : 1 / 255.f);
     *op = builder_op(g->b, kind, made, inputs, tensors);
-    g->maps[g->map_count] = (map){made, channels, h, w};
+    g->b->tensors[made].zero = zero_of(g, kind, tensors[0]);
+    g->maps[g->map_count] = (map){made, channels, h, w, g->b->tensors[made].zero};
     return &g->maps[g->map_count++];
 }
 
@@ -95,7 +109,7 @@ static inline bool add_conv(graph *g, const map *from, uint32_t channels, mona_f
     const int w = out_side(from->w, c.kernel_w, c.stride_w, c.dilation_w, c.pad_left, c.pad_right);
     if (h < 1 || w < 1 || h * w > 60000)
         return false;
-    if (residual && (residual->h != h || residual->w != w ||
+    if (residual && (residual->zero || residual->h != h || residual->w != w ||
                      (residual->channels > 1 && residual->channels < channels)))
         residual = NULL;
     static union {
@@ -137,6 +151,7 @@ static inline void add_resize(graph *g, const map *from, mona_file_resize r)
 
 static inline void add_store(graph *g, int index, const map *from)
 {
+    assert_int_equal(from->zero, 0);
     mona_file_op *op = builder_op(g->b, MONA_OP_STORE, g->outputs[index], 1, &from->tensor);
     g->b->tensors[g->outputs[index]].channels = from->channels;
     const uint16_t scale = g->type == MONA_F16 ? 0x5bf8 : 0x3c00;
@@ -145,6 +160,17 @@ static inline void add_store(graph *g, int index, const map *from)
 
 static const mona_file_conv plain = {
     .kernel_h = 1, .kernel_w = 1, .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1};
+
+/* A map without a zero, which planes do not have. */
+static inline const map *as_planes(graph *g, const map *from)
+{
+    const bool zeros = g->zeros;
+    g->zeros = false;
+    if (from->zero && add_conv(g, from, from->channels, plain, NULL))
+        from = &g->maps[g->map_count - 1];
+    g->zeros = zeros;
+    return from;
+}
 
 /* ---- running --------------------------------------------------------------------------------- */
 

@@ -97,6 +97,14 @@ static inline void builder_seal(uint8_t *bytes)
     h->crc32 = mona_crc32(0, bytes, h->file_bytes);
 }
 
+static inline uint32_t builder_version(const model_builder *b)
+{
+    bool zeros = false;
+    for (uint32_t t = 0; t < b->tensor_count; t++)
+        zeros |= b->tensors[t].zero != 0;
+    return zeros ? MONA_FILE_VERSION_ZEROS : MONA_FILE_VERSION;
+}
+
 /* 64-byte aligned; the caller frees it. Frees the builder. */
 static inline uint8_t *builder_finish(model_builder *b, size_t *size)
 {
@@ -109,7 +117,7 @@ static inline uint8_t *builder_finish(model_builder *b, size_t *size)
     memset(bytes, 0, *size);
     mona_file_header *h = (mona_file_header *)bytes;
     *h = (mona_file_header){
-        .version = MONA_FILE_VERSION,
+        .version = builder_version(b),
         .file_bytes = *size,
         .input_count = b->inputs,
         .output_count = b->outputs,

@@ -28,6 +28,29 @@ void result_add_number(cJSON *object, const char *key, double value)
     cJSON_AddNumberToObject(object, key, strtod(text, NULL));
 }
 
+cJSON *result_if(bool complete, cJSON *result)
+{
+    if (complete)
+        return result;
+    cJSON_Delete(result);
+    return NULL;
+}
+
+void result_describe(cJSON *result, const char *kind, const char *model, const mona_device *device,
+                     const mona_plan *plan)
+{
+    mona_device_properties properties = {.name = "host"};
+    const mona_tensor_info in = mona_plan_input(plan, 0);
+    mona_device_query(device, &properties);
+    cJSON_AddStringToObject(result, "kind", kind);
+    cJSON_AddStringToObject(result, "model", model);
+    cJSON_AddNumberToObject(result, "width", in.width);
+    cJSON_AddNumberToObject(result, "height", in.height);
+    cJSON_AddStringToObject(result, "device", properties.name);
+    cJSON_AddStringToObject(result, "isa", mona_plan_isa(plan));
+    cJSON_AddNumberToObject(result, "threads", mona_plan_threads(plan));
+}
+
 double result_deadline_ms(const cJSON *result)
 {
     const double ms = json_number(json_get(result, "deadline"), "deadline_ms");
@@ -76,7 +99,7 @@ bool result_add_statistics(cJSON *object, const double *ms, size_t count)
 {
     double *sorted = statistics_sort(ms, count);
     if (!sorted)
-        return cli_fail(0, "out of memory"), false;
+        return cli_fail(0, "out of memory");
     const statistics s = statistics_of(sorted, count);
     add_statistics(object, &s);
     free(sorted);
@@ -124,7 +147,7 @@ bool result_add_samples(cJSON *result, const samples *s, double percentile)
 {
     double *sorted = statistics_sort(s->ms, s->count);
     if (!sorted)
-        return cli_fail(0, "out of memory"), false;
+        return cli_fail(0, "out of memory");
     const statistics t = statistics_of(sorted, s->count);
     add_statistics(result, &t);
     cJSON_AddNumberToObject(result, "warm_up", (double)s->warm_up);

@@ -10,6 +10,7 @@
 #include <cjson/cJSON.h>
 
 #include "apps/bench/sampling.h"
+#include "mona.h"
 
 /* Rounded to nine significant digits, which keeps the nanoseconds of a time in seconds. */
 void result_add_number(cJSON *object, const char *key, double value);
@@ -26,6 +27,13 @@ bool result_add_samples(cJSON *result, const samples *s, double percentile);
 /* The time allowed for a frame: the deadline of a pipeline, or the budget of the verdict. 0: there
  * is neither. */
 double result_deadline_ms(const cJSON *result);
+
+/* The result if it is complete; else deletes it and returns NULL. */
+cJSON *result_if(bool complete, cJSON *result);
+
+/* Adds "kind", "model", and of the session's plan "width", "height", "device", "isa", "threads". */
+void result_describe(cJSON *result, const char *kind, const char *model, const mona_device *device,
+                     const mona_plan *plan);
 
 void result_add_crc(cJSON *result, const char *key, unsigned crc);
 void result_warn(cJSON *result, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -66,7 +66,7 @@ bool layer_log_open(layer_log *l, const mona_plan *plan)
         l->infos[op].name = strdup(l->infos[op].name);
         named = named && l->infos[op].name;
     }
-    return named || !cli_fail(0, "out of memory");
+    return named || cli_fail(0, "out of memory");
 }
 
 void layer_log_close(layer_log *l)

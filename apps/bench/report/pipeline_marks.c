@@ -6,12 +6,15 @@
 
 #include "apps/bench/report/bench_result.h"
 #include "apps/cli/options.h"
+#include "apps/cli/json_output.h"
 
-bool pipeline_marks_open(pipeline_marks *m, size_t capacity, unsigned steps)
+bool pipeline_marks_open(pipeline_marks *m, size_t capacity, const stage_kind *kinds,
+                         unsigned count)
 {
-    *m = (pipeline_marks){.capacity = capacity, .steps = steps};
+    *m = (pipeline_marks){.capacity = capacity};
+    m->steps = chain_name_steps(m->names, kinds, count);
     m->arrival = calloc(capacity, sizeof *m->arrival);
-    m->marks = calloc(capacity * MARK_STEPS_MAX, sizeof *m->marks);
+    m->marks = calloc(capacity * CHAIN_MAX_STEPS, sizeof *m->marks);
     return m->arrival && m->marks;
 }
 
@@ -86,8 +89,7 @@ static bool add_step(cJSON *list, const pipeline_marks *m, unsigned step, double
 {
     const size_t frames = m->count - m->first;
     double queues = 0, longest = 0;
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddItemToArray(list, o);
+    cJSON *o = json_add_object(list);
     cJSON_AddStringToObject(o, "name", m->names[step]);
     for (size_t i = 0; i < frames; i++) {
         const unsigned queue = pipeline_queue(m, m->first + i, step);
@@ -140,7 +142,7 @@ static void add_timeline(cJSON *result, const pipeline_marks *m)
     cJSON *list = cJSON_AddArrayToObject(result, "timeline");
     const uint64_t start = m->arrival[m->first];
     for (size_t f = m->first; f < m->count; f++) {
-        double row[2 * MARK_STEPS_MAX + 1];
+        double row[2 * CHAIN_MAX_STEPS + 1];
         row[0] = ms_between(start, m->arrival[f]);
         for (unsigned s = 0; s < m->steps; s++) {
             row[1 + 2 * s] = ms_between(start, pipeline_mark(m, f, s)->begin);

@@ -12,10 +12,8 @@
 
 #include "pipeline/stages/chain.h"
 
-enum { MARK_STEPS_MAX = PROBE_STAGE + CHAIN_MAX_STAGES + 1 };
-
 /* Nanoseconds of one clock. arrival: when the source had the frame. Steps are marks[frame *
- * MARK_STEPS_MAX + step]. */
+ * CHAIN_MAX_STEPS + step]. */
 typedef struct step_mark {
     uint64_t begin, end;
 } step_mark;
@@ -25,16 +23,17 @@ typedef struct pipeline_marks {
     step_mark *marks;
     size_t first, count, capacity; /* frames [first, count) are evaluated */
     unsigned steps;
-    const char *names[MARK_STEPS_MAX];
+    const char *names[CHAIN_MAX_STEPS];
 } pipeline_marks;
 
-/* False: out of memory. */
-bool pipeline_marks_open(pipeline_marks *m, size_t capacity, unsigned steps);
+/* For frames that go through these stages. False: out of memory. */
+bool pipeline_marks_open(pipeline_marks *m, size_t capacity, const stage_kind *kinds,
+                         unsigned count);
 void pipeline_marks_close(pipeline_marks *m);
 
 static inline step_mark *pipeline_mark(const pipeline_marks *m, size_t frame, unsigned step)
 {
-    return &m->marks[frame * MARK_STEPS_MAX + step];
+    return &m->marks[frame * CHAIN_MAX_STEPS + step];
 }
 
 /* The time of a frame, of a step's work on it, and of the wait before that work, in ms. Over all

@@ -93,10 +93,8 @@ static bool comparable(cJSON *now, const cJSON *old, const char *path)
     char a[256], b[256];
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         if (strcmp(text_of(find(old, same[i]), a, sizeof a),
-                   text_of(find(now, same[i]), b, sizeof b))) {
-            cli_fail(0, "%s: expected a result with %s %s, found %s", path, same[i], b, a);
-            return false;
-        }
+                   text_of(find(now, same[i]), b, sizeof b)))
+            return cli_fail(0, "%s: expected a result with %s %s, found %s", path, same[i], b, a);
     for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
         if (strcmp(text_of(find(old, alike[i]), a, sizeof a),
                    text_of(find(now, alike[i]), b, sizeof b)))

@@ -14,8 +14,8 @@ bool model_needs_cut(const mona_model *model, mona_size size)
     const mona_config config = {.device = &mona_device_model310, .sizes = {size}};
     void *memory = file_alloc(mona_plan_bytes(model));
     mona_plan *plan;
-    const bool needs = memory && model->header->version == MONA_FILE_VERSION &&
-                       mona_plan_make(&plan, memory, model, &config) == MONA_ERR_UNSUPPORTED;
+    const bool needs =
+        memory && mona_plan_make(&plan, memory, model, &config) == MONA_ERR_UNSUPPORTED;
     free(memory);
     return needs;
 }

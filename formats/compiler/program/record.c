@@ -73,9 +73,6 @@ static bool open_session(job *j, const mona_model *model, mona_size size, format
     if (!j->recorder || !j->memory || !j->rings)
         return format_fail(error, "out of memory");
     mona_status status = mona_plan_make(&j->plan, j->memory, &fresh, &config);
-    if (fresh.header->version == MONA_FILE_VERSION_ZEROS)
-        return format_fail(error, "its 8-bit values have zeros other than 0; expected a model that "
-                                  "is compiled with --target ascend310");
     if (status == MONA_ERR_UNSUPPORTED)
         return format_fail(error, "a group of its operators needs more than the chip's L1");
     if (status)

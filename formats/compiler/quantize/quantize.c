@@ -287,7 +287,7 @@ static bool may_have_zero(const graph *g, uint32_t root)
 static bool format_with_zero(const graph *g, const compiler_options *o, uint32_t root, double low,
                              double high, value_format *format)
 {
-    if (!o->zeros || !(low > 0) || !may_have_zero(g, root))
+    if (!(low > 0) || !may_have_zero(g, root))
         return false;
     const double max = fmax(low, high), span = low + fmax(high, 0);
     const double end = reach(g, o, root, (unsigned)(255 * max / span), max);

@@ -130,7 +130,10 @@ for from in pcm.avi $(! full || [ "$held" ] || echo six.mkv); do
     same "$from to .mp4: sound becomes FLAC, and that is told" "$? $(codec_of "$tmp/sound.mp4") $(grep -c 'the sound of stream 1 becomes flac, without loss' "$tmp/log")" "0 flac 1"
     same "$from to .mp4: every sample stays" "$(samples "$tmp/sound.mp4")" "$(samples "$tmp/$from")"
 done
-for way in pcm.avi:webm:opus $(! full || echo float.mkv:mp4:aac pcm.avi:ts:aac); do
+ffmpeg -v error -i "$tmp/six.mkv" -c:v copy -ac 2 -c:a libopus "$tmp/opus.mkv" -c:v copy -c:a flac "$tmp/flac.mkv"
+sound flac.mkv sound.mov --preset ultrafast
+same "FLAC, which .mov does not hold, becomes ALAC" "$? $(codec_of "$tmp/sound.mov") $(samples "$tmp/sound.mov")" "0 alac $(samples "$tmp/flac.mkv")"
+for way in pcm.avi:webm:opus opus.mkv:mov:aac $(! full || echo float.mkv:mp4:aac pcm.avi:ts:aac); do
     from=${way%%:*} rest=${way#*:}
     fails "$from to .${rest%:*} would lose something" "or --audio auto to encode it, or --drop-unsupported" "$mona" enhance "$tmp/$from" -o "$tmp/no.${rest%:*}" --quiet
     sound "$from" "sound.${rest%:*}" --audio auto

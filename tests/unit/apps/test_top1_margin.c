@@ -156,7 +156,7 @@ static agreement compare_unseen(const compiler *model, const uint8_t *bytes, siz
         run_reference(model, &in, &out);
         assert_true(sample_run_next(&run, &in, &error));
         for (size_t c = 0; c < TEXTURES; c++)
-            errors[c] = (float)(planes_get(&run.out[0], c) - (double)out.data[c]);
+            errors[c] = (float)(planes_get(&run.planes.out[0], c) - (double)out.data[c]);
         const size_t wanted = highest_sum(out.data, NULL);
         found.right += wanted == i % TEXTURES;
         found.same += wanted == highest_sum(out.data, errors);
@@ -193,7 +193,8 @@ static void check_network(const char *name, size_t calibrated, size_t unseen)
                   result.judged, 100 * result.choice.chosen.drop, 100 * result.choice.int8.drop,
                   100 * result.choice.fp16.drop, a.same, unseen, a.right);
     assert_true(result.choice.chosen.drop <= 0.01);
-    assert_true((double)a.same >= 0.99 * (double)unseen);
+    /* If 1 % change, more than 5 of 200 do so once in sixty times. */
+    assert_true((double)a.same >= 0.975 * (double)unseen);
     assert_true(int8 >= least_int8(name) * layers);
     free(bytes);
     calibration_close(&pictures);

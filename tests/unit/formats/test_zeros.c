@@ -2,12 +2,10 @@
 /* 8-bit values with a zero other than 0: what functions make, wherever it is read. */
 #include "tests/unit/compiler_check.h"
 
-#include "formats/compiler/program/record.h"
 #include "tests/unit/model_builder.h"
+#include "tests/unit/recorded.h"
 
-static const compiler_options with = {
-    .int8 = true, .zeros = true, .has_output_type = true, .output_type = MONA_F16};
-static const compiler_options without = {
+static const compiler_options int8 = {
     .int8 = true, .has_output_type = true, .output_type = MONA_F16};
 
 static void silu(onnx_builder *b, const char *x, const char *y)
@@ -89,8 +87,28 @@ static onnx_builder *heavy_net(void)
     return b;
 }
 
-static onnx_builder *(*const nets[])(void) = {excited_net, joined_net, heavy_net};
-enum { NETS = 3 };
+/* Layers that all pad. */
+static onnx_builder *deep_net(void)
+{
+    enum { LAYERS = 6 };
+    char names[2][8] = {"a", "c0"};
+    onnx_builder *b = ob_new(14);
+    ob_input(b, "x", 3, 0, 0);
+    add_filter(b, "x", "c", "18 3 1 1", 18, 3, 6);
+    silu(b, "c", names[0]);
+    for (int i = 0; i < LAYERS; i++) {
+        snprintf(names[1], sizeof names[1], "c%d", i);
+        add_conv(b, names[0], names[1], 18, 18);
+        snprintf(names[0], sizeof names[0], "a%d", i);
+        silu(b, names[1], names[0]);
+    }
+    add_conv(b, names[0], "y", 18, 4);
+    ob_output(b, "y");
+    return b;
+}
+
+static onnx_builder *(*const nets[])(void) = {excited_net, joined_net, heavy_net, deep_net};
+enum { NETS = 3 /* that the first two tests take */ };
 
 /* Tensors with a zero. */
 static unsigned zeros_of(const uint8_t *bytes, size_t size)
@@ -128,6 +146,7 @@ static void zeros_lower_the_noise(void **state)
 {
     (void)state;
     static const unsigned zeros[NETS] = {3, 6, 2};
+    static const double symmetric[NETS] = {4.75, 1.87, 0.498}; /* with S8 in their place */
     for (int n = 0; n < NETS; n++) {
         seed = 41;
         compiler *c = open_good(nets[n]());
@@ -136,17 +155,15 @@ static void zeros_lower_the_noise(void **state)
         make_inputs(c, n < 2 ? 24 : 7, n < 2 ? 20 : 6, &in);
         run_reference(c, &in, &expected);
         assert_true(compiler_calibrate(c, &in, &error));
-        const double before = squared_error(c, &without, &in, &expected, 0);
-        const double after = squared_error(c, &with, &in, &expected, zeros[n]);
-        if (after > 0.7 * before)
-            fail_msg("net %d: noise %g, without zeros %g", n, after, before);
+        const double noise = squared_error(c, &int8, &in, &expected, zeros[n]);
+        if (noise > 0.7 * symmetric[n])
+            fail_msg("net %d: noise %g, without zeros %g", n, noise, symmetric[n]);
         free(in.data);
         free(expected.data);
         compiler_close(c);
     }
 }
 
-/* However maps are cut into strips, tiles and groups, and whoever computes them. */
 /* Whether this CPU has the instruction set that a configuration names. */
 static bool runs_here(const uint8_t *bytes, size_t size, mona_config how, const reference_array *in)
 {
@@ -160,6 +177,7 @@ static bool runs_here(const uint8_t *bytes, size_t size, mona_config how, const 
     return status != MONA_ERR_DEVICE;
 }
 
+/* However maps are cut into strips, tiles and groups, and whoever computes them. */
 static void zeros_are_the_same_everywhere(void **state)
 {
     (void)state;
@@ -172,6 +190,8 @@ static void zeros_are_the_same_everywhere(void **state)
         {.cpu = "avx2"},
         {.cpu = "avxvnni"},
         {.cpu = "neon"},
+        {.device = &mona_device_model310, .threads = 1, .strip_rows = 1},
+        {.device = &mona_device_model310, .tile_columns = 7},
     };
     for (int n = 0; n < NETS; n++) {
         seed = 43;
@@ -182,7 +202,7 @@ static void zeros_are_the_same_everywhere(void **state)
         size_t size;
         make_inputs(c, n < 2 ? 27 : 7, n < 2 ? 22 : 6, &in);
         assert_true(compiler_calibrate(c, &in, &error));
-        emit(c, &with, &bytes, &size);
+        emit(c, &int8, &bytes, &size);
         run_engine(bytes, size, &in, &found[0]);
         for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
             if (!runs_here(bytes, size, configs[i], &in))
@@ -199,6 +219,43 @@ static void zeros_are_the_same_everywhere(void **state)
     }
 }
 
+static void check_program(int n, uint32_t height, uint32_t width)
+{
+    const mona_config on_chip = {.device = &mona_device_model310};
+    compiler *c = open_good(nets[n]());
+    format_error error = {0};
+    reference_array in, found[2];
+    mona_model model;
+    size_t size;
+    uint8_t *bytes;
+    make_inputs(c, height, width, &in);
+    assert_true(compiler_calibrate(c, &in, &error));
+    emit(c, &int8, &bytes, &size);
+    run_engine(bytes, size, &in, &found[0]);
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    uint8_t *file = recorded_file(&model, (mona_size){width, height}, &size);
+    run_engine_as(file, size, &on_chip, &in, &found[1]);
+    if (largest_difference(&found[0], &found[1]) > 0)
+        fail_msg("net %d, %ux%u: its program differs", n, width, height);
+    for (int i = 0; i < 2; i++)
+        free(found[i].data);
+    free(in.data);
+    free(bytes);
+    free(file);
+    compiler_close(c);
+}
+
+/* Programs of AI Cores make the same bytes. Rows of wide pictures fill L1, with one of padding beside
+ * those of each tensor. */
+static void programs_have_zeros(void **state)
+{
+    (void)state;
+    seed = 44;
+    for (int n = 0; n < NETS; n++)
+        check_program(n, n < 2 ? 41 : 7, n < 2 ? 35 : 6);
+    check_program(NETS, 4, 1500);
+}
+
 static uint8_t *excited(size_t *size)
 {
     uint8_t *bytes;
@@ -208,28 +265,10 @@ static uint8_t *excited(size_t *size)
     compiler *c = open_good(excited_net());
     make_inputs(c, 16, 16, &in);
     assert_true(compiler_calibrate(c, &in, &error));
-    emit(c, &with, &bytes, size);
+    emit(c, &int8, &bytes, size);
     free(in.data);
     compiler_close(c);
     return bytes;
-}
-
-static void an_ai_core_refuses_zeros(void **state)
-{
-    (void)state;
-    const mona_config config = {.device = &mona_device_model310, .sizes = {{16, 16}}};
-    mona_model m;
-    mona_plan *plan;
-    size_t size, program_size;
-    uint8_t *bytes = excited(&size), *program;
-    format_error error = {0};
-    assert_int_equal(mona_model_open(&m, bytes, size), MONA_OK);
-    void *memory = aligned_alloc(MONA_ALIGNMENT, mona_plan_bytes(&m));
-    assert_int_equal(mona_plan_make(&plan, memory, &m, &config), MONA_ERR_UNSUPPORTED);
-    assert_false(program_record(&m, (mona_size){16, 16}, &program, &program_size, &error));
-    assert_non_null(strstr(error.text, "--target ascend310"));
-    free(memory);
-    free(bytes);
 }
 
 /* A zero where none may be. */
@@ -266,7 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zeros_lower_the_noise),
         cmocka_unit_test(zeros_are_the_same_everywhere),
-        cmocka_unit_test(an_ai_core_refuses_zeros),
+        cmocka_unit_test(programs_have_zeros),
         cmocka_unit_test(wrong_zeros_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ static void random_concat(graph *g)
     for (int i = below(g, 3) ? 0 : g->map_count - 1; i >= 0 && i < g->map_count && count < most;
          i += 1) {
         const map *m = &g->maps[i];
-        if (m->h != first->h || m->w != first->w || below(g, 3) == 0 ||
+        if (m->h != first->h || m->w != first->w || m->zero != first->zero || below(g, 3) == 0 ||
             channels + m->channels > 200)
             continue;
         parts[count++] = m;
@@ -104,20 +104,23 @@ static void random_op(graph *g)
         random_conv(g);
 }
 
-static void random_graphs_as(mona_type type, uint32_t seeds)
+static void random_graphs_as(mona_type type, uint32_t seeds, bool zeros)
 {
     for (uint32_t seed = 200; seed < 200 + CASES(seeds); seed++) {
         graph g;
         const int outputs = 1 + (int)(seed % MAX_STORES);
         begin_as(&g, type, seed, outputs, 1 + seed % 6, 1 + (int)(seed * 7 % 33),
                  1 + (int)(seed * 13 % 61));
+        g.zeros = zeros;
         mona_file_conv wide = plain;
         add_conv(&g, &g.maps[0], 16 * (1 + seed % 4), wide, NULL);
         for (int i = 0; i < 14; i++)
             random_op(&g);
         for (int i = 0; i < outputs; i++)
-            add_store(&g, i,
-                      &g.maps[i ? below(&g, (uint32_t)g.map_count) : (uint32_t)g.map_count - 1]);
+            add_store(
+                &g, i,
+                as_planes(
+                    &g, &g.maps[i ? below(&g, (uint32_t)g.map_count) : (uint32_t)g.map_count - 1]));
         check(&g);
     }
 }
@@ -125,13 +128,19 @@ static void random_graphs_as(mona_type type, uint32_t seeds)
 static void random_graphs_of_8_bits(void **state)
 {
     (void)state;
-    random_graphs_as(MONA_U8, 24);
+    random_graphs_as(MONA_U8, 24, false);
+}
+
+static void random_graphs_with_zeros(void **state)
+{
+    (void)state;
+    random_graphs_as(MONA_U8, 24, true);
 }
 
 static void random_graphs_of_halves(void **state)
 {
     (void)state;
-    random_graphs_as(MONA_F16, 16);
+    random_graphs_as(MONA_F16, 16, false);
 }
 
 /* ---- networks ------------------------------------------------------------------------------- */
@@ -392,6 +401,7 @@ int main(void)
         cmocka_unit_test(copies_where_placement_takes_more_tiles),
         cmocka_unit_test(networks),
         cmocka_unit_test(random_graphs_of_8_bits),
+        cmocka_unit_test(random_graphs_with_zeros),
         cmocka_unit_test(random_graphs_of_halves),
     };
     return cmocka_run_group_tests_name("channels", tests, NULL, NULL);

@@ -189,15 +189,18 @@ static void random_op(graph *g)
     }
 }
 
-static void random_graph(uint32_t seed, int operators, int h, int w)
+static void random_graph(uint32_t seed, int operators, int h, int w, bool zeros)
 {
     graph g;
     const int outputs = 1 + (int)(seed % MAX_STORES);
     begin(&g, seed, outputs, 1 + seed % 6, h, w);
+    g.zeros = zeros;
     for (int i = 0; i < operators; i++)
         random_op(&g);
-    for (int i = 0; i < outputs; i++)
-        add_store(&g, i, &g.maps[i ? below(&g, (uint32_t)g.map_count) : (uint32_t)g.map_count - 1]);
+    for (int i = 0; i < outputs; i++) {
+        const map *from = &g.maps[i ? below(&g, (uint32_t)g.map_count) : (uint32_t)g.map_count - 1];
+        add_store(&g, i, as_planes(&g, from));
+    }
     check(&g);
 }
 
@@ -205,7 +208,15 @@ static void random_graphs(void **state)
 {
     (void)state;
     for (uint32_t seed = 100; seed < 100 + CASES(80); seed++)
-        random_graph(seed, 9, 1 + (int)(seed * 7 % 33), 1 + (int)(seed * 13 % 61));
+        random_graph(seed, 9, 1 + (int)(seed * 7 % 33), 1 + (int)(seed * 13 % 61), false);
+}
+
+/* Padding, sums and means around what stands for 0. */
+static void random_graphs_with_zeros(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 300; seed < 300 + CASES(80); seed++)
+        random_graph(seed, 9, 1 + (int)(seed * 7 % 33), 1 + (int)(seed * 13 % 61), true);
 }
 
 /* Higher than what a result depends on, so that parts of them can be made alone. */
@@ -213,7 +224,7 @@ static void random_graphs_of_tall_pictures(void **state)
 {
     (void)state;
     for (uint32_t seed = 100; seed < 100 + CASES(12); seed++)
-        random_graph(seed, 3, 90 + (int)(seed * 7 % 64), 40 + (int)(seed * 13 % 61));
+        random_graph(seed, 3, 90 + (int)(seed * 7 % 64), 40 + (int)(seed * 13 % 61), seed & 1);
 }
 
 /* Whether the graph has an AI Core program, all of it. */
@@ -271,6 +282,7 @@ int main(void)
         cmocka_unit_test(large_filters_stay_in_rows),
         cmocka_unit_test(single_pixels_for_all),
         cmocka_unit_test(random_graphs),
+        cmocka_unit_test(random_graphs_with_zeros),
         cmocka_unit_test(random_graphs_of_tall_pictures),
     };
     return cmocka_run_group_tests_name("graphs", tests, NULL, NULL);

@@ -43,8 +43,8 @@ static pair open_pair(unsigned bits)
     for (unsigned plane = 0; plane < 3; plane++)
         for (uint32_t y = 0; y < frame_plane_size(&p.format, plane).height; y++)
             for (int i = 0; i < 2; i++)
-                frame_set_samples(frames[i]->data[plane] + (ptrdiff_t)y * frames[i]->stride[plane],
-                                  &p.format, 100, frame_plane_size(&p.format, plane).width);
+                frame_set_samples(frame_row(frames[i], plane, y), &p.format, 100,
+                                  frame_plane_size(&p.format, plane).width);
     p.change.rects = malloc(changes_most(frame_plane_size(&p.format, 0)) * sizeof *p.change.rects);
     return p;
 }

@@ -25,7 +25,7 @@ typedef struct scene {
 
 static uint8_t *at(const frame *f, unsigned plane, uint32_t y)
 {
-    return f->data[plane] + (ptrdiff_t)y * f->stride[plane];
+    return frame_row(f, plane, y);
 }
 
 static int get(const frame *f, unsigned plane, uint32_t x, uint32_t y)

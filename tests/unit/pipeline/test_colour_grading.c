@@ -35,7 +35,7 @@ static held random_frame(uint32_t width, uint32_t height, unsigned shift, unsign
         for (uint32_t y = 0; y < size.height; y++)
             for (uint32_t x = 0; x < size.width; x++) {
                 const uint16_t sample = (uint16_t)((next() & 255) << (bits - 8));
-                uint8_t *row = h.frame.data[p] + (ptrdiff_t)y * h.frame.stride[p];
+                uint8_t *row = frame_row(&h.frame, p, y);
                 if (bits == 8)
                     row[x] = (uint8_t)sample;
                 else
@@ -136,8 +136,7 @@ static void no_strength_changes_nothing(void **unused)
         for (unsigned p = 0; p < 3; p++) {
             const mona_size size = frame_plane_size(&in.frame.format, p);
             for (uint32_t y = 0; y < size.height; y++)
-                assert_memory_equal(in.frame.data[p] + (ptrdiff_t)y * in.frame.stride[p],
-                                    out.frame.data[p] + (ptrdiff_t)y * out.frame.stride[p],
+                assert_memory_equal(frame_row(&in.frame, p, y), frame_row(&out.frame, p, y),
                                     size.width * frame_sample_bytes(&in.frame.format));
         }
         free(in.memory);
@@ -191,10 +190,9 @@ static void ten_bits_agree_with_eight(void **unused)
             const mona_size size = frame_plane_size(&in.frame.format, p);
             for (uint32_t i = 0; i < size.width * size.height; i++) {
                 const uint32_t y = i / size.width, x = i % size.width;
-                const uint8_t *a = out.frame.data[p] + (ptrdiff_t)y * out.frame.stride[p] + x;
+                const uint8_t *a = frame_row(&out.frame, p, y) + x;
                 uint16_t b;
-                memcpy(&b, deep_out.frame.data[p] + (ptrdiff_t)y * deep_out.frame.stride[p] + 2 * x,
-                       sizeof b);
+                memcpy(&b, frame_row(&deep_out.frame, p, y) + 2 * x, sizeof b);
                 /* the mean luma of chroma is rounded later with 10 bits, which the slope
                  * multiplies */
                 assert_true(abs(b - 4 * *a) <= (p ? 8 : 3));

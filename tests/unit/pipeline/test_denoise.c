@@ -12,17 +12,16 @@
 #include <cmocka.h>
 
 #include "models/embedded.h"
-#include "pipeline/stages/denoise.h"
 #include "pipeline/stages/noise_change.h"
+#include "pipeline/stages/stage.h"
 
 enum { WIDTH = 128, HEIGHT = 96 };
 
 typedef struct fixture {
     named_model model;
     frame_format format;
-    denoiser denoiser;
-    void *stream_memory, *frames_memory;
-    mona_stream *stream;
+    stage stage;
+    void *frames_memory;
     frame in, out;
     atomic_ulong events; /* of operators that ran */
 } fixture;
@@ -39,11 +38,15 @@ static void count(void *context, const mona_op_event *event)
     atomic_fetch_add((atomic_ulong *)context, 1);
 }
 
-static void observe(fixture *f, session_binding *bound)
+static void observe(fixture *f)
 {
     const mona_op_observer observer = {no_time, count, &f->events};
-    if (bound->session)
-        assert_int_equal(mona_session_observe_ops(bound->session, &observer), MONA_OK);
+    stage_model models[STAGE_MAX_MODELS];
+    const unsigned models_bound = denoise_stage.models(f->stage.state, models);
+    for (unsigned i = 0; i < models_bound; i++)
+        if (models[i].bound->session)
+            assert_int_equal(mona_session_observe_ops(models[i].bound->session, &observer),
+                             MONA_OK);
 }
 
 static void open_fixture(fixture *f, unsigned shift, unsigned bits, double strength)
@@ -61,25 +64,19 @@ static void open_fixture(fixture *f, unsigned shift, unsigned bits, double stren
     assert_non_null(e);
     assert_int_equal(mona_model_open(&f->model.model, e->begin, (size_t)(e->end - e->begin)),
                      MONA_OK);
-    f->format.multiple = denoise_multiple(&f->format);
-    f->stream_memory = session_binding_allocate(mona_stream_bytes());
+    f->format.multiple = denoise_stage.multiple(&f->format);
     f->frames_memory = session_binding_allocate(2 * frame_bytes(&f->format));
-    assert_true(f->stream_memory && f->frames_memory);
+    assert_non_null(f->frames_memory);
     frame_place(&f->in, &f->format, f->frames_memory);
     frame_place(&f->out, &f->format, (uint8_t *)f->frames_memory + frame_bytes(&f->format));
-    assert_int_equal(mona_stream_open(&f->stream, NULL, f->stream_memory, mona_stream_bytes()),
-                     MONA_OK);
-    if (!denoise_open(&f->denoiser, &settings, f->format, 1, &error))
+    if (!stage_open(&f->stage, STAGE_DENOISE, 0, &settings, f->format, 1, &error))
         fail_msg("%s", error.text);
-    observe(f, &f->denoiser.luma.bound);
-    observe(f, &f->denoiser.chroma.bound);
+    observe(f);
 }
 
 static void close_fixture(fixture *f)
 {
-    mona_stream_close(f->stream);
-    denoise_close(&f->denoiser);
-    free(f->stream_memory);
+    stage_close(&f->stage);
     free(f->frames_memory);
 }
 
@@ -91,7 +88,7 @@ static void fill(fixture *f, unsigned plane, int noise)
     uint32_t random = 1;
     for (uint32_t y = 0; y < size.height; y++)
         for (uint32_t x = 0; x < size.width; x++) {
-            uint8_t *row = f->in.data[plane] + (ptrdiff_t)y * f->in.stride[plane];
+            uint8_t *row = frame_row(&f->in, plane, y);
             random = random * 1664525 + 1013904223;
             const int grain = noise ? (int)(random >> 16) % (2 * noise + 1) - noise : 0;
             const uint16_t sample = (uint16_t)((60 + (int)x + (int)y + grain) << more);
@@ -104,9 +101,9 @@ static unsigned long runs_of(fixture *f)
     atomic_store(&f->events, 0);
     memset(f->out.data[0], 0, frame_bytes(&f->format));
     /* That the frame before was the same says nothing. */
-    assert_int_equal(denoise_enqueue(&f->denoiser, f->stream, &f->in, &f->out, &f->in, NULL, 0, 0),
-                     MONA_OK);
-    assert_int_equal(mona_stream_synchronize(f->stream), MONA_OK);
+    const stage_work work = {.in = &f->in, .out = &f->out, .beside = &f->in};
+    assert_int_equal(denoise_stage.enqueue(&f->stage, &work), MONA_OK);
+    assert_int_equal(mona_stream_synchronize(f->stage.stream), MONA_OK);
     return atomic_load(&f->events);
 }
 
@@ -114,8 +111,7 @@ static bool is_unchanged(const fixture *f, unsigned plane)
 {
     const mona_size size = frame_plane_size(&f->format, plane);
     for (uint32_t y = 0; y < size.height; y++)
-        if (memcmp(f->in.data[plane] + (ptrdiff_t)y * f->in.stride[plane],
-                   f->out.data[plane] + (ptrdiff_t)y * f->out.stride[plane],
+        if (memcmp(frame_row(&f->in, plane, y), frame_row(&f->out, plane, y),
                    size.width * frame_sample_bytes(&f->format)))
             return false;
     return true;

@@ -25,7 +25,7 @@ static held spoilt_frame(const frame_format *format)
 
 static int sample_at(const frame *f, unsigned plane, uint32_t x, uint32_t y)
 {
-    return plane_sample(f->data[plane] + (ptrdiff_t)y * f->stride[plane], x, f->format.bits > 8);
+    return plane_sample(frame_row(f, plane, y), x, f->format.bits > 8);
 }
 
 static uint32_t roll(uint32_t *seed, uint32_t below)
@@ -81,7 +81,7 @@ static void a_constant_stays(void **unused)
         const unsigned max = (1u << a.bits) - 1, value = n % 3 == 0 ? max : roll(&seed, max + 1);
         for (unsigned p = 0; p < a.planes; p++)
             for (uint32_t y = 0; y < frame_shown_size(&a, p).height; y++)
-                frame_set_samples(in.frame.data[p] + (ptrdiff_t)y * in.frame.stride[p], &a, value,
+                frame_set_samples(frame_row(&in.frame, p, y), &a, value,
                                   frame_shown_size(&a, p).width);
         run(&in.frame, &out.frame, any_location(&seed));
         for (unsigned p = 0; p < b.planes; p++)
@@ -157,8 +157,8 @@ static void it_is_the_filter_in_doubles(void **unused)
         for (unsigned p = 0; p < a.planes; p++)
             for (uint32_t y = 0; y < frame_shown_size(&a, p).height; y++)
                 for (uint32_t x = 0; x < frame_shown_size(&a, p).width; x++)
-                    put_plane_sample(in.frame.data[p] + (ptrdiff_t)y * in.frame.stride[p], x,
-                                     (int)roll(&seed, 1u << a.bits), a.bits > 8);
+                    put_plane_sample(frame_row(&in.frame, p, y), x, (int)roll(&seed, 1u << a.bits),
+                                     a.bits > 8);
         run(&in.frame, &out.frame, location);
         for (unsigned p = 0; p < b.planes; p++)
             for (uint32_t y = 0; y < frame_shown_size(&b, p).height; y++)

@@ -75,9 +75,8 @@ static int noise(pictures *p, int sigma)
 
 static void set(const frame *f, unsigned plane, uint32_t x, uint32_t y, int value)
 {
-    frame_set_samples(f->data[plane] + (ptrdiff_t)y * f->stride[plane] +
-                          x * frame_sample_bytes(&f->format),
-                      &f->format, (unsigned)value, 1);
+    frame_set_samples(frame_row(f, plane, y) + x * frame_sample_bytes(&f->format), &f->format,
+                      (unsigned)value, 1);
 }
 
 /* Fills all planes with the same values; chroma gets those at the same columns and rows. */
@@ -105,7 +104,7 @@ static int steadied(unsigned bits)
 
 static int sample(const frame *f, unsigned plane, uint32_t x, uint32_t y)
 {
-    const uint8_t *row = f->data[plane] + (ptrdiff_t)y * f->stride[plane];
+    const uint8_t *row = frame_row(f, plane, y);
     return f->format.bits > 8 ? row[2 * x] | row[2 * x + 1] << 8 : row[x];
 }
 
