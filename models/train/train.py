@@ -22,8 +22,8 @@ patch, a patch's side in packed pixels, for avx512 a multiple of 24; l2_from, fr
 the loss is the logarithm of each patch's L2 and no longer L1; quant_from, from which part on weights
 and features are quantised as the INT8 engine does, with straight-through gradients (1: never); least,
 the L2 (1 is what is to be expected) that is added to each before its logarithm is taken, so that
-easier patches count no more; peak_cost, what stray peaks cost; ceilings, at which feature maps are cut (not, if it
-does not say; avx512 cuts only what is quantised); chroma, what its errors count beside
+easier patches count no more; peak_cost, what stray peaks cost; ceilings, at which feature maps are cut
+(not, if it does not say; torch cuts in float, too, the others need quant_from 0); chroma, what its errors count beside
 those of luma; compressed, of a denoiser for video, the share of film in a batch; white, of a denoiser,
 the share of noise that is independent from sample to sample (noise.WHITE, if it does not say).
 """
@@ -289,6 +289,9 @@ def main():
     if trainer == "avx512":
         for phase in recipe["phases"]:
             losses.check(spec, phase["patch"])
+    for phase in recipe["phases"]:
+        if trainer != "torch" and "ceilings" in phase and phase["quant_from"]:
+            raise SystemExit(f"{trainer}: expected quant_from 0 in a phase with ceilings; torch cuts in float, too")
     if trainer == "cuda":
         cuda.prepare()
     images, held_out = load(spec, a)
