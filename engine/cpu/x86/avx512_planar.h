@@ -242,10 +242,8 @@ INLINE void planar_block(planar *p, const bool half, const job *j, uint32_t x)
     const int32_t *w = (const int32_t *)(const void *)j->weights[0], *start = j->start[0];
     const uint32_t outputs = outputs_of(j, 0);
     uint32_t o = 0;
-    if (outputs > PLANAR_OUTPUTS) {
-        planar_sums(p, half, 8, w, start, sums);
-        o = 8;
-    }
+    if (outputs > PLANAR_OUTPUTS)
+        o += planar_sums(p, half, 8, w, start, sums);
     if (outputs > o + 10)
         o += planar_sums(p, half, 12, w + o, start + o, sums + (size_t)o * PLANAR_PIXELS);
     else if (outputs > o + 8)

@@ -86,19 +86,25 @@ static void everything_is_fused(void **state)
     compiler_close(c);
 }
 
+/* Convolutions a and c, with ar, the Relu of a, between them; and limits for a Clip. */
+static onnx_builder *two_layers(float low, float high)
+{
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 1, 0, 0);
+    ob_constant(b, "low", "", &low);
+    ob_constant(b, "high", "", &high);
+    add_conv(b, "x", "a", 1, 6);
+    ob_node(b, "Relu", "a", "ar");
+    add_conv(b, "ar", "c", 6, 6);
+    return b;
+}
+
 static void activations_and_sums_keep_their_order(void **state)
 {
     (void)state;
     /* Relu before the sum, Clip after it; LeakyRelu of a value that others read; x + x; 1 channel.
      */
-    onnx_builder *b = ob_new(13);
-    const float bounds[2] = {-0.25f, 0.75f};
-    ob_input(b, "x", 1, 0, 0);
-    ob_constant(b, "low", "", &bounds[0]);
-    ob_constant(b, "high", "", &bounds[1]);
-    add_conv(b, "x", "a", 1, 6);
-    ob_node(b, "Relu", "a", "ar");
-    add_conv(b, "ar", "c", 6, 6);
+    onnx_builder *b = two_layers(-0.25f, 0.75f);
     ob_node(b, "Relu", "c", "cr");
     ob_node(b, "Add", "ar cr", "s");
     ob_node(b, "Clip", "s low high", "sc");
@@ -122,14 +128,7 @@ static void activations_and_sums_keep_their_order(void **state)
 static void u8_saturates_without_a_clip(void **state)
 {
     (void)state;
-    onnx_builder *b = ob_new(13);
-    const float bounds[2] = {0, 0.25f};
-    ob_input(b, "x", 1, 0, 0);
-    ob_constant(b, "low", "", &bounds[0]);
-    ob_constant(b, "high", "", &bounds[1]);
-    add_conv(b, "x", "a", 1, 6);
-    ob_node(b, "Relu", "a", "ar");
-    add_conv(b, "ar", "c", 6, 6);
+    onnx_builder *b = two_layers(0, 0.25f);
     ob_node(b, "Add", "c ar", "s");
     ob_node(b, "Clip", "s low high", "sc");
     add_conv(b, "sc", "y", 6, 2);
