@@ -374,7 +374,8 @@ static void keep_detail(const noise_job *job, unsigned planes)
     if (!repairs(job))
         return;
     const double detail = d->detail < 0 ? usual_detail(d, job->error) : d->detail;
-    const int share = (int)lrint(detail * (1 - job->noise / error_told(job)) * MIX_ONE);
+    const double noisy = fmin(2 * job->noise / error_told(job), 1);
+    const int share = (int)lrint(detail * (1 - noisy) * MIX_ONE);
     if (!share)
         return;
     for (unsigned p = job->plane; p < job->plane + planes; p++) {

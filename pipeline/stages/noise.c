@@ -58,6 +58,8 @@
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/vector.h"
 
+#define TO_SIGMA (1.2533141373155003 / 6) /* sqrt(pi / 2) / 6 */
+
 enum { AREA = NOISE_BLOCK * NOISE_BLOCK, SCALES = NOISE_SCALES, SORTED_BY = 2 };
 
 static const struct {
@@ -356,12 +358,11 @@ static noise_level noise_measure_any(noise_work *work, const uint8_t *plane, ptr
     if (!work->count)
         return (noise_level){0};
     const uint32_t looked_at = work->count;
-    const double to_sigma = 1.2533141373155003 / 6; /* sqrt(pi / 2) / 6 */
-    work->everywhere = mean_quartile(work) * to_sigma / DISTANCES[SORTED_BY].bias;
+    work->everywhere = mean_quartile(work) * TO_SIGMA / DISTANCES[SORTED_BY].bias;
     keep_flattest(work);
     for (int i = 0; i < SCALES; i++) {
         const response r = respond_all(work, &v, DISTANCES[i].spacing * spacing);
-        e[i] = (double)r.sum / (double)r.count * to_sigma / DISTANCES[i].bias / (1 << (bits - 8));
+        e[i] = (double)r.sum / (double)r.count * TO_SIGMA / DISTANCES[i].bias / (1 << (bits - 8));
         n[i] = normality(&r);
     }
     work->flattest = work->count;
@@ -374,3 +375,19 @@ VECTOR_FUNCTION(noise_level, noise_measure,
                 (noise_work * work, const uint8_t *plane, ptrdiff_t stride, uint32_t width,
                  uint32_t height, unsigned bits, unsigned spacing, bool coded),
                 (work, plane, stride, width, height, bits, spacing, coded))
+
+double noise_block_finest(const noise_block *block, const uint8_t *plane, ptrdiff_t stride,
+                          unsigned bits)
+{
+    const view v = {.plane = plane, .stride = stride, .bits = bits};
+    const uint8_t *first = block_at(&v, block->x, block->y);
+    uint32_t unused = 0;
+    const uint64_t sum = bits > 8 ? respond(first, stride, 1, true, false, &unused).sum
+                                  : respond(first, stride, 1, false, false, &unused).sum;
+    return (double)sum / AREA * TO_SIGMA / (1 << (bits - 8));
+}
+
+double noise_block_third(const noise_block *block)
+{
+    return (double)block->bin / NOISE_BIN_STEPS * TO_SIGMA;
+}

@@ -43,6 +43,12 @@ static inline double noise_between(double x, double x0, double y0, double x1, do
     return x <= x0 ? y0 : x >= x1 ? y1 : y0 + (y1 - y0) * (x - x0) / (x1 - x0);
 }
 
+/* One block's response at the finest scale and, from when the blocks were listed, at the third one, as
+ * standard deviations. Bits as below. */
+double noise_block_finest(const noise_block *block, const uint8_t *plane, ptrdiff_t stride,
+                          unsigned bits);
+double noise_block_third(const noise_block *block);
+
 /* Estimates the noise in a plane of samples with this many bits (more than 8: in 16-bit words).
  * stride: in bytes. spacing: between the samples compared; 1 for a plane from a sensor, 2 for one
  * that was doubled, whose noise is smooth at a distance of 1. coded: the plane may have been coded

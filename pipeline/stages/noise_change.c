@@ -18,60 +18,107 @@
 #define TEXTURED 1.0
 #define TEXTURE 2.5
 #define MAX_STRENGTH 26.0
-/* Faint noise by the share of what usual blocks respond to that the other frame lacks: of clean film, whose
- * texture is not found everywhere, up to MOVING, and more only where it is so smooth that the change is
- * below LEAST_FAINT or the finest scale is below FINEST. After a cut the change is more than UNLIKE. */
-#define MOVING 0.36
-#define NOISY 0.48
-#define UNLIKE 4.0
-#define LEAST_FAINT 0.5
-#define FINEST 0.1
-#define FAINT_STRENGTH 3.0
+/* Noise that is nearly as strong at the finest scale as at the third, and new, in so many of the blocks that
+ * are not the roughest: of clean film up to FEW of them have that. */
+#define FINE_SHARE 0.33
+#define LEAST_FINE 0.3
+#define FEW 0.24
+#define MANY 0.4
+#define ROUGHEST 5 /* one in so many blocks does not count */
+#define FINE_TIMES 3.0
 #define SEEN 0.15  /* texture that moves changes by less of its sigma */
 #define LEAST 0.25 /* noise changes by more of its coarsest scale */
 
-enum { ELSEWHERE = 64, WINDOW = MOTION_WINDOW * MOTION_WINDOW };
+enum { SAMPLED = 128, WINDOW = MOTION_WINDOW * MOTION_WINDOW };
 _Static_assert((int)NOISE_BLOCK == (int)MOTION_WINDOW, "blocks are searched for as windows");
 
-/* The flattest blocks' differences from the best place in the other frame. */
+/* One block, as standard deviations of noise in one frame. */
+typedef struct sampled {
+    double changed;       /* its difference from the best place in the other frame */
+    double finest, third; /* its responses at these scales */
+} sampled;
+
+/* The blocks' differences from the best place in the other frame. */
 typedef struct change {
-    double sigma; /* the lower quartile, as a standard deviation of noise in one frame */
-    double all;   /* the median of blocks from all over the frame, likewise */
-    bool moved;   /* most of the flattest blocks' places are elsewhere */
-    bool cut;     /* the other frame shows something else, or coding left these blocks no noise */
+    double sigma;           /* the lower quartile of the flattest blocks */
+    double all;             /* the median of blocks from all over the frame */
+    double finest_strength; /* what the finest scale of these tells; 0: no noise */
+    bool moved;             /* most of the flattest blocks' places are elsewhere */
+    bool cut;               /* the other frame is another scene, or coding left the flattest none */
 } change;
 
 static int compare(const void *a, const void *b)
 {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* The standard deviation of noise that a share of the blocks is below. mean |a - b| of normal noise is
- * 2 / sqrt(pi) times its sigma. */
-static double quantile(uint32_t *found, uint32_t count, uint32_t share, unsigned bits)
+/* What a share of the numbers, which it sorts, is below. */
+static double quantile(double *numbers, uint32_t count, uint32_t numerator, uint32_t denominator)
 {
-    qsort(found, count, sizeof *found, compare);
-    return found[count / share] / (1.1283791670955126 * WINDOW) / (1 << (bits - 8));
+    qsort(numbers, count, sizeof *numbers, compare);
+    return numbers[count * numerator / denominator];
+}
+
+/* mean |a - b| of normal noise is 2 / sqrt(pi) times its sigma. */
+static double changed_by(uint32_t residual, unsigned bits)
+{
+    return residual / (1.1283791670955126 * WINDOW) / (1 << (bits - 8));
+}
+
+/* The strength goes as changed^(3/4) / usual^(1/4), by square roots, which are the same on every target. */
+static double told_by_finest(const sampled *blocks, uint32_t count)
+{
+    double numbers[SAMPLED];
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = blocks[i].third;
+    const double rough = quantile(numbers, count, ROUGHEST - 1, ROUGHEST);
+    const double usual = fmax(numbers[count / 2], LEAST_FINE);
+    uint32_t noisy = 0, examined = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const sampled *b = &blocks[i];
+        const double least = fmin(b->changed, b->finest);
+        if (b->third > rough)
+            continue;
+        examined++;
+        if (least > LEAST_FINE && least > FINE_SHARE * b->third)
+            numbers[noisy++] = b->changed;
+    }
+    const double certain = noise_between((double)noisy / examined, FEW, 0, MANY, 1);
+    if (certain == 0)
+        return 0;
+    const double changed = quantile(numbers, noisy, 1, 2);
+    return certain * FINE_TIMES * sqrt(changed * sqrt(changed / usual));
 }
 
 /* Vectors go on from block to block. */
 static change find_change(const noise_work *work, const frame *now, const frame *beside)
 {
-    uint32_t found[NOISE_MAX_FLATTEST], moved = 0;
+    const unsigned bits = now->format.bits;
+    double numbers[NOISE_MAX_FLATTEST];
+    sampled blocks[SAMPLED];
     motion_vector at = {0};
+    uint32_t moved = 0, count = 0;
     for (uint32_t i = 0; i < work->flattest; i++) {
-        found[i] = motion_residual(now, beside, work->blocks[i].x, work->blocks[i].y, &at);
+        numbers[i] = changed_by(
+            motion_residual(now, beside, work->blocks[i].x, work->blocks[i].y, &at), bits);
         moved += at.x || at.y;
     }
-    const double sigma = quantile(found, work->flattest, 4, now->format.bits);
-    uint32_t others = 0;
-    const uint32_t step = (work->count - work->flattest) / ELSEWHERE + 1;
-    for (uint32_t i = work->flattest; i < work->count; i += step)
-        found[others++] = motion_residual(now, beside, work->blocks[i].x, work->blocks[i].y, &at);
-    const double all = others ? quantile(found, others, 2, now->format.bits) : sigma;
-    return (change){sigma, all, 2 * moved > work->flattest,
-                    sigma > MAX_CHANGE || all > CUT * sigma};
+    const double sigma = quantile(numbers, work->flattest, 1, 4);
+    for (uint32_t i = work->flattest; i < work->count;
+         i += (work->count - work->flattest) / SAMPLED + 1) {
+        const noise_block *b = &work->blocks[i];
+        const uint32_t residual = motion_residual(now, beside, b->x, b->y, &at);
+        if (residual != UINT32_MAX)
+            blocks[count++] = (sampled){changed_by(residual, bits),
+                                        noise_block_finest(b, now->data[0], now->stride[0], bits),
+                                        noise_block_third(b)};
+    }
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = blocks[i].changed;
+    const double all = count ? quantile(numbers, count, 1, 2) : sigma;
+    return (change){sigma, all, count ? told_by_finest(blocks, count) : 0,
+                    2 * moved > work->flattest, sigma > MAX_CHANGE || all > CUT * sigma};
 }
 
 /* Whether it may be noise, which is as even at the coarse scales as hardly any texture. Coding and a
@@ -90,17 +137,6 @@ static noise_level told(const noise_work *work, double all)
     return (noise_level){(float)(ALL_IS * all), (float)fmin(times * all, MAX_STRENGTH)};
 }
 
-/* Coding takes noise out of the flattest blocks first, but leaves it elsewhere. A low strength, which hardly
- * changes clean film, removes much of it. */
-static noise_level faint(const noise_work *work, double all, noise_level found)
-{
-    if (all < LEAST_FAINT || all > UNLIKE || work->scale[0] < FINEST)
-        return found;
-    const float strength =
-        (float)noise_between(all / work->everywhere, MOVING, 0, NOISY, FAINT_STRENGTH);
-    return strength > found.strength ? (noise_level){(float)(ALL_IS * all), strength} : found;
-}
-
 noise_level noise_change(const noise_work *work, noise_level found, const frame *now,
                          const frame *beside)
 {
@@ -114,8 +150,11 @@ noise_level noise_change(const noise_work *work, noise_level found, const frame 
     const change c = find_change(work, now, beside);
     if (c.moved && c.sigma < SEEN * found.sigma)
         return (noise_level){0};
-    const double all = work->scale[NOISE_SCALES - 1];
-    if (!possible || c.cut || c.sigma < fmax(MIN_CHANGE, LEAST * all) || c.sigma > 1.2 * all)
-        return faint(work, c.all, found);
-    return told(work, c.all);
+    const double coarsest = work->scale[NOISE_SCALES - 1];
+    if (possible && !c.cut && c.sigma >= fmax(MIN_CHANGE, LEAST * coarsest) &&
+        c.sigma <= 1.2 * coarsest)
+        found = told(work, c.all);
+    if (c.all < MAX_CHANGE && c.finest_strength > found.strength)
+        found = (noise_level){(float)(ALL_IS * c.all), (float)c.finest_strength};
+    return found;
 }

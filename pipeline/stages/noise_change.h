@@ -15,8 +15,12 @@
  * gives. The multiples were fitted to 108 cases by denoise_fast_video: six clips with coarse grain, and with a
  * sensor's noise through x264 and x265 at CRF 18 to 28.
  *
- * Where coding left hardly any change in the flattest blocks, a large share of what usual blocks respond to
- * that is new still says that there is faint noise (faint(), in noise_change.c).
+ * Coding takes noise out of the flattest blocks first. So of the blocks all over the frame, those are counted
+ * in which both the response at the finest scale and the change are a third or more of the response at the
+ * third scale, as in noise, and in hardly any texture. (They are a fifth or less of 198 of 204 coded clips
+ * without noise, a quarter of the other six.) If there are more, they say how much noise there is: its strength
+ * was fitted to 192 clips made of photographs, with a sensor's noise of 4 to 12 through x264 and x265 at CRF 18 to
+ * 28, and is 0.1 dB short of the best one for each of the 72 cases of models/train/film_grain.py.
  *
  * Texture that moves and was taken for noise differs by 0.12 of its sigma or less, noise by a third
  * or more. If nothing moves, the comparison says nothing, since coding may have kept the noise as
