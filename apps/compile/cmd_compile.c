@@ -387,15 +387,16 @@ static bool is_assumed(const compile_job *job, const mona_tensor_info *t, bool i
            t->scale == (float)(job->range / 255);
 }
 
-/* Values of an output that its planes cannot hold are lost; calibration may have seen some. */
+/* Values of an output that its planes cannot hold are lost, unless calibration saw none. */
 static void print_clipping(const compile_job *job, const mona_tensor_info *t, unsigned output)
 {
     const compiler_tensor about = compiler_output(job->model, output);
     const double half = (double)t->scale / 2, low = planes_low(t), high = planes_high(t);
-    if ((double)about.low >= low - half && (double)about.high <= high + half)
+    const bool seen = about.low <= about.high;
+    if (seen && (double)about.low >= low - half && (double)about.high <= high + half)
         return;
     printf("      values outside %g to %g are clipped", low, high);
-    if (about.low <= about.high)
+    if (seen)
         printf("; calibration saw %g to %g", (double)about.low, (double)about.high);
     printf("; --output-type f16 keeps them\n");
 }

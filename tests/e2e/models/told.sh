@@ -44,6 +44,10 @@ floats "$tmp/low.npy" 1,16,16 "(i % 256) / 300"
 "$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u8 --calibrate "$tmp/low.npy" > "$tmp/said"
 same "but not where none was" "$(grep -c 'out y: 1 x u8' "$tmp/said") $(grep -c clipped "$tmp/said")" "1 0"
 
+"$mona" compile models/bicubic_x2.onnx -o "$tmp/x.mona" > "$tmp/said"
+succeeds "without calibration it says which values are" grep -q \
+    "values outside 0 to 1 are clipped; --output-type f16 keeps them" "$tmp/said"
+
 # ---- layers that stay FP16
 "$nets" exp 16 "$tmp/squeeze.onnx"
 floats "$tmp/two.npy" 2,16,16 "(i % 256) / 255"
