@@ -453,7 +453,7 @@ static void print_summary(const compile_job *job)
     printf("%s: %s, %zu bytes\n", job->output, mixed ? "int8 and fp16" : job->request.precision,
            job->size);
     programs_print(&model);
-    if (job->target && !wants_programs(job))
+    if (job->target && !emits_c(job) && !wants_programs(job))
         printf("  nothing for %s alone: the model takes frames of any size; --size WxH adds it\n",
                job->target);
     precision_print_exceptions(&job->request, job->model);

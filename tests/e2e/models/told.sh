@@ -35,6 +35,16 @@ same "and nothing where all of them fit" "$? $(cat "$tmp/err")" "0 "
 "$mona" run "$tmp/wide.onnx" -i "$tmp/normal.npy" -o "$tmp/y.npy" 2> "$tmp/err"
 same "or where the input takes floats" "$? $(cat "$tmp/err")" "0 "
 
+# ---- a size that the model does not take
+floats "$tmp/small.npy" 1,12,20 "0"
+fails "run names the size that a model takes" "input 'x' takes frames of 16x16, found 20x12" \
+    "$mona" run "$tmp/wide.mona" -i "$tmp/small.npy" -o "$tmp/y.npy"
+"$mona" compile models/sr_x2_fast.onnx -o "$tmp/sizes.mona" --size 20x16 --size 32x24 > "$tmp/log"
+fails "and the sizes of one that takes several" "takes frames of 20x16 or 32x24, found 20x12" \
+    "$mona" run "$tmp/sizes.mona" -i "$tmp/small.npy" -o "$tmp/y.npy"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/wide.c" --emit c --target c > "$tmp/said"
+same "as C, it is not said to take any size" "$? $(grep -c 'any size' "$tmp/said")" "0 0"
+
 # ---- outputs that are clipped to the range of planes
 "$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u8 --calibrate "$tmp/inside.npy" > "$tmp/said"
 succeeds "the output is taken for an image" grep -q "out y: 1 x u8" "$tmp/said"
