@@ -39,9 +39,6 @@ same "or where the input takes floats" "$? $(cat "$tmp/err")" "0 "
 floats "$tmp/small.npy" 1,12,20 "0"
 fails "run names the size that a model takes" "input 'x' takes frames of 16x16, found 20x12" \
     "$mona" run "$tmp/wide.mona" -i "$tmp/small.npy" -o "$tmp/y.npy"
-"$mona" compile models/sr_x2_fast.onnx -o "$tmp/sizes.mona" --size 20x16 --size 32x24 > "$tmp/log"
-fails "and the sizes of one that takes several" "takes frames of 20x16 or 32x24, found 20x12" \
-    "$mona" run "$tmp/sizes.mona" -i "$tmp/small.npy" -o "$tmp/y.npy"
 "$mona" compile "$tmp/wide.onnx" -o "$tmp/wide.c" --emit c --target c > "$tmp/said"
 same "as C, it is not said to take any size" "$? $(grep -c 'any size' "$tmp/said")" "0 0"
 
