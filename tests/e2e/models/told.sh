@@ -35,6 +35,13 @@ same "and nothing where all of them fit" "$? $(cat "$tmp/err")" "0 "
 "$mona" run "$tmp/wide.onnx" -i "$tmp/normal.npy" -o "$tmp/y.npy" 2> "$tmp/err"
 same "or where the input takes floats" "$? $(cat "$tmp/err")" "0 "
 
+# ---- a size that the model does not take
+floats "$tmp/small.npy" 1,12,20 "0"
+fails "run names the size that a model takes" "input 'x' takes frames of 16x16, found 20x12" \
+    "$mona" run "$tmp/wide.mona" -i "$tmp/small.npy" -o "$tmp/y.npy"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/wide.c" --emit c --target c > "$tmp/said"
+same "as C, it is not said to take any size" "$? $(grep -c 'any size' "$tmp/said")" "0 0"
+
 # ---- outputs that are clipped to the range of planes
 "$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u8 --calibrate "$tmp/inside.npy" > "$tmp/said"
 succeeds "the output is taken for an image" grep -q "out y: 1 x u8" "$tmp/said"
@@ -43,6 +50,10 @@ succeeds "compile says that its values are clipped" grep -q \
 floats "$tmp/low.npy" 1,16,16 "(i % 256) / 300"
 "$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u8 --calibrate "$tmp/low.npy" > "$tmp/said"
 same "but not where none was" "$(grep -c 'out y: 1 x u8' "$tmp/said") $(grep -c clipped "$tmp/said")" "1 0"
+
+"$mona" compile models/bicubic_x2.onnx -o "$tmp/x.mona" > "$tmp/said"
+succeeds "without calibration it says which values are" grep -q \
+    "values outside 0 to 1 are clipped; --output-type f16 keeps them" "$tmp/said"
 
 # ---- layers that stay FP16
 "$nets" exp 16 "$tmp/squeeze.onnx"
