@@ -54,9 +54,24 @@ bool array_open(input_array *in, const char *path)
     return npy_parse(&in->array, in->file, size, &error) || cli_fail(0, "%s: %s", path, error.text);
 }
 
-bool array_read(input_array *in, const char *path, const array_sides *sides)
+bool array_ends_in(const npy_array *array, const array_sides *sides)
 {
-    return array_open(in, path) && (sides ? take_sides(in, path, sides) : read_shape(in, path));
+    const uint32_t wanted[] = {sides->channels, sides->height, sides->width};
+    unsigned rank = array->rank;
+    for (unsigned i = 3; i-- > 0;) {
+        while (wanted[i] != 1 && rank && array->shape[rank - 1] == 1)
+            rank--;
+        if (wanted[i] != 1 && (!wanted[i] || !rank || array->shape[--rank] != wanted[i]))
+            return false;
+    }
+    return true;
+}
+
+bool array_take(input_array *in, const char *path, const array_sides *sides)
+{
+    const uint64_t count = (uint64_t)sides->channels * sides->height * sides->width;
+    const bool same = in->array.count == count && array_ends_in(&in->array, sides);
+    return sides->array || same ? take_sides(in, path, sides) : read_shape(in, path);
 }
 
 /* The .npy type that holds a tensor's stored elements. */

@@ -7,8 +7,10 @@
 #include "formats/npy.h"
 #include "apps/compile/planes.h"
 
+/* What an input takes. */
 typedef struct array_sides {
-    uint32_t channels, height, width;
+    uint32_t channels, height, width; /* 0: any */
+    bool array;                       /* as mona_tensor_info */
 } array_sides;
 
 typedef struct input_array {
@@ -20,10 +22,13 @@ typedef struct input_array {
 /* Reads a file of any shape. in must be zero; in->file is to be released even on failure. */
 bool array_open(input_array *in, const char *path);
 
-/* Reads a file of shape HxW, CxHxW or 1xCxHxW. For an input that is an array (mona_tensor_info) the
- * file may have any shape and gets the dims of that input. sides: those of such an input, or
- * NULL. */
-bool array_read(input_array *in, const char *path, const array_sides *sides);
+/* Sets the sides of a file of shape HxW, CxHxW or 1xCxHxW. An input that is an array takes as many
+ * numbers in any shape, and one of fixed size also its own shape with other sides of 1. */
+bool array_take(input_array *in, const char *path, const array_sides *sides);
+
+/* Whether a shape ends in channels, height and width, where sides of 1 do not count: 1x3x50 ends in
+ * 3x1x50. */
+bool array_ends_in(const npy_array *array, const array_sides *sides);
 
 /* Floats are real values; integers of the planes' own type are stored unchanged. Values outside the
  * planes' range are clipped, and a line on stderr says how many. path is for messages. */

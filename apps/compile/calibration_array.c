@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/npy.h"
+#include "apps/compile/arrays.h"
 
 /* A file whose header has been read. */
 typedef struct array_file {
@@ -85,14 +85,16 @@ static void take_sides(array_file *f)
     f->sides = (reference_array){(uint32_t)sides[0], (uint32_t)sides[1], (uint32_t)sides[2], NULL};
 }
 
-/* How the shape is divided into inputs. For maps, the last three sides are those of the input; of
+/* How the shape is divided into inputs. For maps, the last sides are those of the input; of
  * a list, only the number of elements is known. Several inputs follow one another along the first
  * side. */
 static bool divide(array_file *f, const compiler_tensor *t)
 {
     const npy_array *a = &f->array;
     take_sides(f);
-    if (is_list(t))
+    const array_sides own = {.channels = t->channels, .height = t->height, .width = t->width};
+    const bool shaped = array_ends_in(a, &own);
+    if (is_list(t) || shaped)
         f->sides = (reference_array){t->channels, t->height, t->width, NULL};
     const reference_array *s = &f->sides;
     const bool suits = s->channels == t->channels && s->height && s->width &&
@@ -102,7 +104,7 @@ static bool divide(array_file *f, const compiler_tensor *t)
     if (!suits || !a->count || a->count % each)
         return unsuitable(f, t);
     f->count = a->count / each;
-    return f->count == 1 || (a->shape[0] == f->count && (is_list(t) || a->rank == 4)) ||
+    return f->count == 1 || (a->shape[0] == f->count && (is_list(t) || shaped || a->rank == 4)) ||
            unsuitable(f, t);
 }
 

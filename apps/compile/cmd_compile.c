@@ -387,15 +387,16 @@ static bool is_assumed(const compile_job *job, const mona_tensor_info *t, bool i
            t->scale == (float)(job->range / 255);
 }
 
-/* Values of an output that its planes cannot hold are lost; calibration may have seen some. */
+/* Values of an output that its planes cannot hold are lost, unless calibration saw none. */
 static void print_clipping(const compile_job *job, const mona_tensor_info *t, unsigned output)
 {
     const compiler_tensor about = compiler_output(job->model, output);
     const double half = (double)t->scale / 2, low = planes_low(t), high = planes_high(t);
-    if ((double)about.low >= low - half && (double)about.high <= high + half)
+    const bool seen = about.low <= about.high;
+    if (seen && (double)about.low >= low - half && (double)about.high <= high + half)
         return;
     printf("      values outside %g to %g are clipped", low, high);
-    if (about.low <= about.high)
+    if (seen)
         printf("; calibration saw %g to %g", (double)about.low, (double)about.high);
     printf("; --output-type f16 keeps them\n");
 }
@@ -452,7 +453,7 @@ static void print_summary(const compile_job *job)
     printf("%s: %s, %zu bytes\n", job->output, mixed ? "int8 and fp16" : job->request.precision,
            job->size);
     programs_print(&model);
-    if (job->target && !wants_programs(job))
+    if (job->target && !emits_c(job) && !wants_programs(job))
         printf("  nothing for %s alone: the model takes frames of any size; --size WxH adds it\n",
                job->target);
     precision_print_exceptions(&job->request, job->model);

@@ -36,7 +36,6 @@ static bool check_options(run_job *job)
     return options_config(&job->computing, &job->config);
 }
 
-/* sides: of inputs that are arrays; channels 0: a map. */
 static bool read_inputs(const run_job *job, unsigned wanted_in, unsigned wanted_out,
                         const array_sides *sides, input_array *inputs)
 {
@@ -44,7 +43,8 @@ static bool read_inputs(const run_job *job, unsigned wanted_in, unsigned wanted_
         return cli_misuse("%s takes %u inputs and gives %u outputs; found %zu -i and %zu -o",
                           job->model, wanted_in, wanted_out, job->inputs.count, job->outputs.count);
     for (unsigned i = 0; i < wanted_in; i++)
-        if (!array_read(&inputs[i], job->inputs.items[i], sides[i].channels ? &sides[i] : NULL))
+        if ((!inputs[i].file && !array_open(&inputs[i], job->inputs.items[i])) ||
+            !array_take(&inputs[i], job->inputs.items[i], &sides[i]))
             return false;
     return true;
 }
@@ -73,8 +73,7 @@ static bool run_engine(run_job *job, const mona_model *model, input_array *input
     array_sides sides[MONA_MAX_IO] = {{0}};
     for (unsigned i = 0; i < mona_model_input_count(model); i++) {
         const mona_tensor_info t = mona_model_input(model, i);
-        if (t.array)
-            sides[i] = (array_sides){t.channels, t.height, t.width};
+        sides[i] = (array_sides){t.channels, t.height, t.width, t.array};
     }
     if (!read_inputs(job, mona_model_input_count(model), mona_model_output_count(model), sides,
                      inputs))
@@ -101,8 +100,7 @@ static bool run_reference(const run_job *job, const compiler *model, input_array
     array_sides sides[MONA_MAX_IO] = {{0}};
     for (unsigned i = 0; i < compiler_input_count(model); i++) {
         const compiler_tensor t = compiler_input(model, i);
-        if (t.array)
-            sides[i] = (array_sides){t.channels, t.height, t.width};
+        sides[i] = (array_sides){t.channels, t.height, t.width, t.array};
     }
     bool ok =
         read_inputs(job, compiler_input_count(model), compiler_output_count(model), sides, inputs);
@@ -147,7 +145,11 @@ static bool run_compiled(run_job *job, compiler *model, input_array *inputs)
 
 static bool run_onnx(run_job *job, input_array *inputs)
 {
-    compiler *model = onnx_source_compiler(job->model, NULL, NULL, NULL);
+    const size_t count = job->inputs.count < MONA_MAX_IO ? job->inputs.count : MONA_MAX_IO;
+    for (size_t i = 0; i < count; i++)
+        if (!array_open(&inputs[i], job->inputs.items[i]))
+            return false;
+    compiler *model = onnx_source_for(job->model, inputs, count);
     if (!model)
         return false;
     const bool ok =
@@ -211,7 +213,8 @@ const command command_run = {
         "arrays. Float arrays hold "
         "real values and are rounded to the input's steps; a warning says how many "
         "values lie outside the input's range and are clipped. Arrays of the input's "
-        "own integer type are taken as they are. Shapes are HxW, CxHxW or 1xCxHxW.",
+        "own integer type are taken as they are. Shapes are HxW, CxHxW or 1xCxHxW, or those of the "
+        "inputs of an .onnx model, whose open dimensions become those of the arrays.",
     .examples = "mona run sr_x2_fast -i luma.npy -o luma_x2.npy\n"
                 "mona run net.onnx -i x.npy -o y.npy --reference  # in fp32, with plain loops\n",
     .options = options,

@@ -137,17 +137,48 @@ static bool set_size(onnx_graph *model, const char *path, const char *text)
     return true;
 }
 
+/* Gives open dims of inputs the sizes that the arrays have; sides that an array lacks are 1. */
+static void take_shapes(onnx_graph *model, const input_array *arrays, size_t count)
+{
+    for (uint32_t i = 0; i < model->input_count && i < count; i++) {
+        const onnx_input *input = &model->inputs[i];
+        const npy_array *a = &arrays[i].array;
+        for (uint32_t k = 0; k < input->rank; k++) {
+            const uint32_t missing = input->rank > a->rank ? input->rank - a->rank : 0;
+            if (input->dims[k] < 0 && a->rank <= input->rank)
+                onnx_graph_set_dim(model, i, k, k < missing ? 1 : (int64_t)a->shape[k - missing]);
+        }
+    }
+}
+
+/* Takes the model over. */
+static compiler *open_graph(onnx_graph *model, const char *path, const fusion_switches *fusion)
+{
+    format_error error = {0};
+    compiler *c = compiler_open_graph(model, fusion, &error);
+    onnx_graph_free(model);
+    if (!c)
+        cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
+    return c;
+}
+
 compiler *onnx_source_compiler(const char *path, const option_list *dims, const char *size,
                                const fusion_switches *fusion)
 {
     onnx_graph model;
-    format_error error = {0};
     if (!onnx_source_read(&model, path, dims, NULL))
         return NULL;
-    const bool sized = !size || set_size(&model, path, size);
-    compiler *c = sized ? compiler_open_graph(&model, fusion, &error) : NULL;
+    if (!size || set_size(&model, path, size))
+        return open_graph(&model, path, fusion);
     onnx_graph_free(&model);
-    if (!c && sized)
-        cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
-    return c;
+    return NULL;
+}
+
+compiler *onnx_source_for(const char *path, const input_array *arrays, size_t count)
+{
+    onnx_graph model;
+    if (!onnx_source_read(&model, path, NULL, NULL))
+        return NULL;
+    take_shapes(&model, arrays, count);
+    return open_graph(&model, path, NULL);
 }

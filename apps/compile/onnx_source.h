@@ -5,6 +5,7 @@
 
 #include "formats/compiler/compiler.h"
 #include "apps/cli/options.h"
+#include "apps/compile/arrays.h"
 
 /* Reads the file at path. dims: items NAME=N, which set open dims of that name; may be NULL. False:
  * one line was printed; or, if the file exists but its model cannot be used, `refusal` says why
@@ -16,5 +17,8 @@ bool onnx_source_read(onnx_graph *model, const char *path, const option_list *di
  * was printed. */
 compiler *onnx_source_compiler(const char *path, const option_list *dims, const char *size,
                                const fusion_switches *fusion);
+
+/* The same, with open dims as arrays for its first inputs have them. */
+compiler *onnx_source_for(const char *path, const input_array *arrays, size_t count);
 
 #endif

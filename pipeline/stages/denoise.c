@@ -367,7 +367,8 @@ static double usual_detail(const denoiser *d, double error)
     return d->still ? 0 : LITTLE_DETAIL + (LARGE_DETAIL - LITTLE_DETAIL) * fmin(fmax(large, 0), 1);
 }
 
-/* Undoes a share of the repair, less of it the more noise there is, which is not to come back. */
+/* Undoes a share of the repair, less of it the more noise there is, which is not to come back: none from half
+ * the strength that the repair needs. (Up to the whole strength, 264 clips with noise lose 0.02 dB.) */
 static void keep_detail(const noise_job *job, unsigned planes)
 {
     const denoiser *d = job->denoiser;

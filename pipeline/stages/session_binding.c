@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/stages/session_binding.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -63,6 +64,28 @@ static mona_status plan_compiled(session_binding *bound, const mona_model *model
     return status;
 }
 
+/* Names the first input whose size is not the one in config, if there is one. */
+static void tell_size(const mona_model *model, const char *name, const mona_config *config,
+                      pipeline_error *error)
+{
+    for (unsigned i = 0; i < mona_model_input_count(model); i++) {
+        const mona_tensor_info t = mona_model_input(model, i);
+        const mona_size found = config->sizes[i];
+        char sizes[256];
+        size_t used = 0;
+        if (!t.width || !found.width || (t.width == found.width && t.height == found.height))
+            continue;
+        mona_model m = *model;
+        do {
+            const mona_tensor_info one = mona_model_input(&m, i);
+            used += (size_t)snprintf(sizes + used, sizeof sizes - used, "%s%ux%u",
+                                     used ? " or " : "", one.width, one.height);
+        } while (used < sizeof sizes && mona_model_next(&m, &m));
+        pipeline_fail(error, "model %s: input '%s' takes frames of %s, found %ux%u", name, t.name,
+                      sizes, found.width, found.height);
+    }
+}
+
 bool session_binding_plan(session_binding *bound, const mona_model *model, const char *name,
                           unsigned bits, const mona_config *config, pipeline_error *error)
 {
@@ -83,6 +106,8 @@ bool session_binding_plan(session_binding *bound, const mona_model *model, const
         status = plan_compiled(bound, model, config, &why);
     if (status == MONA_ERR_DEVICE && config->cpu)
         return pipeline_misuse(error, SESSION_BINDING_NO_CPU, config->cpu);
+    if (status == MONA_ERR_SHAPE)
+        tell_size(model, name, config, error);
     return !status || pipeline_fail(error, "model %s cannot be used at %ux%u: %s", name,
                                     config->sizes[0].width, config->sizes[0].height,
                                     why.text[0] ? why.text : pipeline_reason(status));

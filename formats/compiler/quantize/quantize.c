@@ -172,6 +172,9 @@ static bool follows_planes(const graph *g, uint32_t root)
  * a maximum alone is no evidence of that. */
 static bool makes_pixels(const graph *g, uint32_t value)
 {
+    enum { MOST_CHANNELS = 4 }; /* with more, it is scores or features of pixels */
+    if (g->values[value].channels > MOST_CHANNELS)
+        return false;
     for (uint32_t p; (p = rearranged_by(g, value)) != UINT32_MAX; value = g->nodes[p].inputs[0])
         if (g->nodes[p].kind != GRAPH_MAX_POOL)
             return true;

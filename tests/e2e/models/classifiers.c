@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Writes a classifier of a published shape, or a small network, as ONNX with random weights.
  *
- *   classifiers resnet18|resnet50|mobilenet_v2|symmetric|asymmetric|qlinear|squeeze|exp|shift|wide SIDE
- *     OUT.onnx
+ *   classifiers resnet18|resnet50|mobilenet_v2|symmetric|asymmetric|qlinear|squeeze|exp|shift|wide|line
+ *     SIDE OUT.onnx
  *
  * squeeze: squeeze-and-excitation between two convolutions; its input x has 2 channels. SIDE 0: any
  * size. exp: the same with a gate on arrays. shift: the same with a sum in place of the product.
  * wide: y = 1.1 x with one channel, which
- * slightly exceeds the range of planes. */
+ * slightly exceeds the range of planes. line: y = Relu(x) of the shape [1, 3, SIDE]. */
 #include <stdio.h>
 #include <string.h>
 
@@ -51,12 +51,23 @@ static onnx_builder *wide(int side)
     return b;
 }
 
+static onnx_builder *line(int side)
+{
+    const int64_t dims[] = {1, 3, side};
+    onnx_builder *b = ob_new(13);
+    b->inputs[b->graph.n_input++] = ob_value(b, "x", dims, 3);
+    ob_node(b, "Relu", "x", "y");
+    ob_output(b, "y");
+    return b;
+}
+
 static onnx_builder *small_net(const char *name, int side)
 {
     return !strcmp(name, "squeeze") ? squeeze(side, "Relu", "Mul")
            : !strcmp(name, "exp")   ? squeeze(side, "Exp", "Mul")
            : !strcmp(name, "shift") ? squeeze(side, "Relu", "Add")
            : !strcmp(name, "wide")  ? wide(side)
+           : !strcmp(name, "line")  ? line(side)
                                     : quantised_net(name, side);
 }
 

@@ -67,7 +67,7 @@ if [ "$both" -lt "$apart" ]; then ok "weights of two sizes are there once ($both
     not_ok "weights of two sizes are there once" "$both bytes, apart $apart"
 fi
 succeeds "inspect lists the sizes" sh -c "'$mona' inspect '$tmp/both.mona' | grep -q '36x28, 64x40'"
-fails "a size the file has not" "does not fit" "$mona" bench "$tmp/both.mona" --size 50x50 --iterations 1
+fails "a size the file has not" "takes frames of 36x28 or 64x40, found 50x50" "$mona" bench "$tmp/both.mona" --size 50x50 --iterations 1
 fails "no size at all" "--size" "$mona" compile $scores -o "$tmp/x.mona"
 ! full || fails "a size that is none" "--size" "$mona" compile $scores -o "$tmp/x.mona" --size 36
 

@@ -35,6 +35,30 @@ same "and nothing where all of them fit" "$? $(cat "$tmp/err")" "0 "
 "$mona" run "$tmp/wide.onnx" -i "$tmp/normal.npy" -o "$tmp/y.npy" 2> "$tmp/err"
 same "or where the input takes floats" "$? $(cat "$tmp/err")" "0 "
 
+# ---- arrays in the shapes of the model
+"$nets" line 20 "$tmp/line.onnx"
+floats "$tmp/line.npy" 1,3,20 "(i % 7) / 7"
+floats "$tmp/lines.npy" 2,3,20 "(i % 7) / 7"
+succeeds "a network of a line is calibrated on one" "$mona" compile "$tmp/line.onnx" -o "$tmp/line.mona" \
+    --calibrate "$tmp/line.npy"
+succeeds "and on two" "$mona" compile "$tmp/line.onnx" -o "$tmp/x.mona" --calibrate "$tmp/lines.npy"
+succeeds "run takes it" "$mona" run "$tmp/line.mona" -i "$tmp/line.npy" -o "$tmp/y.npy"
+succeeds "and as ONNX" "$mona" run "$tmp/line.onnx" -i "$tmp/line.npy" -o "$tmp/y.npy"
+succeeds "and so does the reference" "$mona" run "$tmp/line.onnx" -i "$tmp/line.npy" -o "$tmp/y.npy" --reference
+floats "$tmp/across.npy" 1,20,3 "0"
+fails "but not one that lies across" "takes frames of 20x1, found 3x20" "$mona" run "$tmp/line.mona" -i "$tmp/across.npy" -o "$tmp/y.npy"
+open=tests/conformance/array_scores/model.onnx # which needs to know its size
+floats "$tmp/open.npy" 3,12,20 "(i % 7) / 7"
+succeeds "an array gives the size that ONNX leaves open" "$mona" run $open -i "$tmp/open.npy" -o "$tmp/y.npy"
+succeeds "and to the reference" "$mona" run $open -i "$tmp/open.npy" -o "$tmp/y.npy" --reference
+
+# ---- a size that the model does not take
+floats "$tmp/small.npy" 1,12,20 "0"
+fails "run names the size that a model takes" "input 'x' takes frames of 16x16, found 20x12" \
+    "$mona" run "$tmp/wide.mona" -i "$tmp/small.npy" -o "$tmp/y.npy"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/wide.c" --emit c --target c > "$tmp/said"
+same "as C, it is not said to take any size" "$? $(grep -c 'any size' "$tmp/said")" "0 0"
+
 # ---- outputs that are clipped to the range of planes
 "$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u8 --calibrate "$tmp/inside.npy" > "$tmp/said"
 succeeds "the output is taken for an image" grep -q "out y: 1 x u8" "$tmp/said"
@@ -43,6 +67,10 @@ succeeds "compile says that its values are clipped" grep -q \
 floats "$tmp/low.npy" 1,16,16 "(i % 256) / 300"
 "$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u8 --calibrate "$tmp/low.npy" > "$tmp/said"
 same "but not where none was" "$(grep -c 'out y: 1 x u8' "$tmp/said") $(grep -c clipped "$tmp/said")" "1 0"
+
+"$mona" compile models/bicubic_x2.onnx -o "$tmp/x.mona" > "$tmp/said"
+succeeds "without calibration it says which values are" grep -q \
+    "values outside 0 to 1 are clipped; --output-type f16 keeps them" "$tmp/said"
 
 # ---- layers that stay FP16
 "$nets" exp 16 "$tmp/squeeze.onnx"

@@ -73,6 +73,32 @@ static void tiny_negatives_need_no_sign(void **state)
     }
 }
 
+/* Without calibration, enlarged results are taken for a picture, but not those of more channels than
+ * pictures have, such as the scores of a segmentation, which planes would clip. */
+static void scores_of_pixels_are_no_picture(void **state)
+{
+    (void)state;
+    const float weights[5] = {1, 2, 3, 4, 5}, scales[] = {1, 1, 2, 2};
+    for (int channels = 4; channels <= 5; channels++) {
+        onnx_builder *b = ob_new(10);
+        ob_input(b, "x", 1, 0, 0);
+        ob_constant(b, "w", channels == 4 ? "4 1 1 1" : "5 1 1 1", weights);
+        ob_constant(b, "scales", "4", scales);
+        ob_node(b, "Conv", "x w", "scores");
+        ob_node(b, "Resize", "scores scales", "y");
+        ob_output(b, "y");
+        compiler *c = open_good(b);
+        uint8_t *bytes;
+        size_t size;
+        emit(c, &(compiler_options){0}, &bytes, &size);
+        mona_model model;
+        assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+        assert_int_equal(mona_model_output(&model, 0).type, channels == 4 ? MONA_U8 : MONA_F16);
+        free(bytes);
+        compiler_close(c);
+    }
+}
+
 /* U16 planes of 10 bits in an FP16 model. */
 static void wide_samples_pass_unchanged(void **state)
 {
@@ -332,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_pass_unchanged),
         cmocka_unit_test(tiny_negatives_need_no_sign),
+        cmocka_unit_test(scores_of_pixels_are_no_picture),
         cmocka_unit_test(wide_samples_pass_unchanged),
         cmocka_unit_test(weights_are_kept),
         cmocka_unit_test(a_dead_channel_keeps_its_bias),
