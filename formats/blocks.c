@@ -37,3 +37,16 @@ void blocks_free(blocks *b)
     }
     b->first = NULL;
 }
+
+bool list_grow(void **items, size_t *room, size_t count, size_t item_bytes)
+{
+    if (count < *room)
+        return true;
+    const size_t more = *room ? *room * 2 : 64;
+    void *grown = more < SIZE_MAX / item_bytes ? realloc(*items, more * item_bytes) : NULL;
+    if (!grown)
+        return false;
+    *items = grown;
+    *room = more;
+    return true;
+}

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Memory blocks released together, such as all memory of a graph. Zero-initialise. */
+/* Memory blocks released together, such as all memory of a graph, and lists that grow. */
 #ifndef MONA_FORMAT_BLOCKS_H
 #define MONA_FORMAT_BLOCKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+/* Zero-initialise. */
 typedef struct blocks {
     struct block *first;
 } blocks;
@@ -13,5 +15,8 @@ typedef struct blocks {
 void *blocks_alloc(blocks *b, size_t count, size_t size);
 const char *blocks_strdup(blocks *b, const char *text);
 void blocks_free(blocks *b);
+
+/* Makes room for one item more; free() releases *items. False: out of memory. */
+bool list_grow(void **items, size_t *room, size_t count, size_t item_bytes);
 
 #endif

@@ -40,9 +40,10 @@ static void append(mona_writer *w, mona_writer_section *s, const void *bytes, si
     s->size += size;
 }
 
-static size_t padding(size_t size)
+/* The size with padding after it. */
+static size_t padded(size_t size)
 {
-    return (MONA_FILE_ALIGNMENT - size % MONA_FILE_ALIGNMENT) % MONA_FILE_ALIGNMENT;
+    return (size + MONA_FILE_ALIGNMENT - 1) / MONA_FILE_ALIGNMENT * MONA_FILE_ALIGNMENT;
 }
 
 /* Where the offset of a text is in the table of names, or where it belongs. */
@@ -118,7 +119,7 @@ uint32_t mona_writer_data(mona_writer *w, const void *bytes, size_t size)
     const size_t found = w->failed ? w->inherited : find_inherited(w, bytes, size);
     if (found < w->inherited)
         return (uint32_t)found;
-    append(w, &w->data, NULL, padding(w->data.size));
+    append(w, &w->data, NULL, padded(w->data.size) - w->data.size);
     const size_t offset = w->data.size;
     append(w, &w->data, bytes, size);
     return (uint32_t)offset;
@@ -143,7 +144,7 @@ static uint64_t place(uint8_t *base, size_t *at, const mona_writer_section *s)
     const size_t begin = *at;
     if (s->size)
         memcpy(base + begin, s->bytes, s->size);
-    *at += s->size + padding(s->size);
+    *at += padded(s->size);
     return begin;
 }
 
@@ -169,10 +170,8 @@ bool mona_writer_finish(mona_writer *w, const char *name, uint32_t input_count,
                            "the model needs %u tensors and %u operators; at most %d and %d "
                            "fit",
                            w->tensor_count, w->op_count, MONA_MAX_TENSORS, MONA_MAX_OPS);
-    const mona_writer_section *sections[] = {&w->tensors, &w->ops, &w->strings, &w->data};
-    size_t total = sizeof h;
-    for (int i = 0; i < 4; i++)
-        total += sections[i]->size + padding(sections[i]->size);
+    const size_t total = sizeof h + padded(w->tensors.size) + padded(w->ops.size) +
+                         padded(w->strings.size) + padded(w->data.size);
     uint8_t *base = w->failed ? NULL : file_alloc(total);
     if (!base)
         return format_fail(error, "the model is too large, or memory ran out");
@@ -190,6 +189,11 @@ bool mona_writer_finish(mona_writer *w, const char *name, uint32_t input_count,
     return true;
 }
 
+static mona_file_header *header_at(uint8_t *base, uint64_t at)
+{
+    return (mona_file_header *)(void *)(base + at);
+}
+
 /* The size of a file without its data, which the last file holds for all. */
 static size_t bytes_before_data(const uint8_t *file)
 {
@@ -197,15 +201,15 @@ static size_t bytes_before_data(const uint8_t *file)
 }
 
 /* Moves a header with its sections from the beginning of its own file to `at` in this one. */
-static void move_header(uint8_t *base, size_t at, const uint8_t *file, const mona_file_header *last)
+static mona_file_header *move_header(uint8_t *base, size_t at, const uint8_t *file)
 {
     memcpy(base + at, file, bytes_before_data(file));
-    mona_file_header *h = (mona_file_header *)(void *)(base + at);
+    mona_file_header *h = header_at(base, at);
     h->tensors_offset += at;
     h->ops_offset += at;
     h->strings_offset += at;
-    h->data_bytes = last->data_bytes;
     h->crc32 = 0;
+    return h;
 }
 
 bool mona_writer_join(uint8_t *const *files, size_t count, uint8_t **bytes, size_t *size,
@@ -215,37 +219,26 @@ bool mona_writer_join(uint8_t *const *files, size_t count, uint8_t **bytes, size
     size_t heads = 0;
     for (size_t i = 0; i < count; i++)
         heads += bytes_before_data(files[i]);
-    const size_t data_bytes = (size_t)last->data_bytes,
-                 total = heads + data_bytes + padding(data_bytes);
+    const size_t data_bytes = (size_t)last->data_bytes, total = heads + padded(data_bytes);
     uint8_t *base = total < UINT32_MAX ? file_alloc(total) : NULL;
     if (!base)
         return format_fail(error, "the model is too large, or memory ran out");
     for (size_t i = 0, at = 0; i < count; i++) {
-        move_header(base, at, files[i], last);
-        mona_file_header *h = (mona_file_header *)(void *)(base + at);
+        mona_file_header *h = move_header(base, at, files[i]);
         h->file_bytes = total;
         h->data_offset = heads;
+        h->data_bytes = data_bytes;
         at += bytes_before_data(files[i]);
         h->next = i + 1 < count ? at : 0;
     }
     memcpy(base + heads, files[count - 1] + last->data_offset, data_bytes);
-    ((mona_file_header *)(void *)base)->crc32 = mona_crc32(0, base, total);
+    header_at(base, 0)->crc32 = mona_crc32(0, base, total);
     *bytes = base;
     *size = total;
     return true;
 }
 
 /* ---- programs ------------------------------------------------------------------------------- */
-
-static size_t padded(size_t size)
-{
-    return size + padding(size);
-}
-
-static mona_file_header *header_at(uint8_t *base, uint64_t at)
-{
-    return (mona_file_header *)(void *)(base + at);
-}
 
 /* Writes the file size of every header. */
 static void set_file_bytes(uint8_t *base, uint64_t size)

@@ -36,11 +36,9 @@ static bool log_folded(graph *g, const onnx_graph *model, const onnx_node *befor
         }
         const uint32_t out = node->output_count ? node->outputs[0] : ONNX_NONE;
         const bool constant = out != ONNX_NONE && model->values[out].tensor.data;
-        const graph_node gone = {.name = graph_strdup(g, node->name),
-                                 .op_type = graph_strdup(g, node->op_type)};
-        if (!gone.name || !gone.op_type)
+        if (!graph_log_named(g, constant ? FUSION_CONSTANTS : FUSION_DEAD_CODE, node->name,
+                             node->op_type, NULL))
             return false;
-        graph_log(g, constant ? FUSION_CONSTANTS : FUSION_DEAD_CODE, &gone, NULL);
     }
     return true;
 }
@@ -235,14 +233,10 @@ double compiler_movement(compiler *c, range_rule rule)
 bool compiler_equalise(compiler *c, const compiler_options *options, unsigned *pairs,
                        format_error *error)
 {
-    if (!prepare(c, options, error))
+    if (!prepare(c, options, error) || !equalise_graph(&c->fused, pairs, error))
         return false;
-    const int found = equalise_graph(&c->fused);
-    if (found < 0)
-        return format_fail(error, "out of memory");
     observation_clear(&c->fused);
     c->equalised = true;
-    *pairs = (unsigned)found;
     return true;
 }
 

@@ -38,9 +38,26 @@ void graph_log(graph *g, fusion_rule rule, const graph_node *node, const char *w
     fusion_log_add(&g->log, &(fusion_event){rule, node->name, node->op_type, why_not, NULL, 0});
 }
 
+bool graph_log_named(graph *g, fusion_rule rule, const char *name, const char *op_type,
+                     const char *why_not)
+{
+    const graph_node node = {.name = graph_strdup(g, name), .op_type = graph_strdup(g, op_type)};
+    if (node.name && node.op_type)
+        graph_log(g, rule, &node, why_not);
+    return node.name && node.op_type;
+}
+
 void *graph_alloc(graph *g, size_t count, size_t size)
 {
     return blocks_alloc(&g->memory, count, size);
+}
+
+float *graph_fill(graph *g, size_t count, float value)
+{
+    float *numbers = graph_alloc(g, count, sizeof *numbers);
+    for (size_t i = 0; numbers && i < count; i++)
+        numbers[i] = value;
+    return numbers;
 }
 
 const char *graph_strdup(graph *g, const char *text)
@@ -48,28 +65,12 @@ const char *graph_strdup(graph *g, const char *text)
     return blocks_strdup(&g->memory, text);
 }
 
-/* Makes room for one more item of a growing array. */
-static bool grow(void **items, uint32_t count, uint32_t *room, uint32_t max, size_t size)
-{
-    if (count < *room)
-        return true;
-    const uint32_t larger = *room ? *room * 2 : 64;
-    void *moved = count < max ? realloc(*items, larger * size) : NULL;
-    if (!moved)
-        return false;
-    *items = moved;
-    *room = larger;
-    return true;
-}
-
 uint32_t graph_add_value(graph *g, const char *name)
 {
     const char *copy = graph_strdup(g, name);
-    void *values = g->values;
-    if (!copy ||
-        !grow(&values, g->value_count, &g->value_room, 16 * GRAPH_MAX_NODES, sizeof *g->values))
+    if (!copy || g->value_count >= 16 * GRAPH_MAX_NODES ||
+        !list_grow((void **)&g->values, &g->value_room, g->value_count, sizeof *g->values))
         return UINT32_MAX;
-    g->values = values;
     g->values[g->value_count] = (graph_value){.name = copy,
                                               .place = g->node_count,
                                               .source = UINT32_MAX,
@@ -78,6 +79,14 @@ uint32_t graph_add_value(graph *g, const char *name)
                                               .low = 1,
                                               .high = -1};
     return g->value_count++;
+}
+
+void graph_set_dims(graph *g, uint32_t value, uint32_t channels, uint32_t height, uint32_t width)
+{
+    graph_value *v = &g->values[value];
+    v->channels = channels;
+    v->height = height;
+    v->width = width;
 }
 
 uint32_t graph_add_array(graph *g, const char *name, mona_type type, size_t count)
@@ -89,17 +98,15 @@ uint32_t graph_add_array(graph *g, const char *name, mona_type type, size_t coun
     v->is_array = true;
     v->type = type;
     v->count = count;
-    v->channels = v->height = 1;
-    v->width = (uint32_t)count;
+    graph_set_dims(g, value, 1, 1, (uint32_t)count);
     return value;
 }
 
 graph_node *graph_add_node(graph *g)
 {
-    void *nodes = g->nodes;
-    if (!grow(&nodes, g->node_count, &g->node_room, GRAPH_MAX_NODES, sizeof *g->nodes))
+    if (g->node_count >= GRAPH_MAX_NODES ||
+        !list_grow((void **)&g->nodes, &g->node_room, g->node_count, sizeof *g->nodes))
         return NULL;
-    g->nodes = nodes;
     graph_node *node = &g->nodes[g->node_count++];
     memset(node, 0, sizeof *node);
     return node;
@@ -132,10 +139,7 @@ uint32_t graph_insert_node(graph *g, uint32_t i, graph_node node, uint32_t x)
     memmove(&g->nodes[i + 1], &g->nodes[i], (g->node_count - 1 - i) * sizeof *g->nodes);
     g->nodes[i] = node;
     count_inputs(g, i, 1);
-    graph_value *made = &g->values[node.output];
-    made->channels = like.channels;
-    made->height = like.height;
-    made->width = like.width;
+    graph_set_dims(g, node.output, like.channels, like.height, like.width);
     return node.output;
 }
 
@@ -259,6 +263,17 @@ uint32_t graph_private_producer(const graph *g, uint32_t i, uint32_t input)
     return g->values[value].uses == 1 ? graph_producer(g, value) : UINT32_MAX;
 }
 
+bool graph_is_plain_conv(const graph_node *node)
+{
+    return node->kind == GRAPH_CONV && node->input_count == 1 && !node->activation.kind &&
+           !node->after_add.kind;
+}
+
+size_t graph_window_area(const graph_window *w)
+{
+    return (size_t)w->kernel[0] * w->kernel[1];
+}
+
 int64_t graph_window_extent(const graph_window *w, int axis)
 {
     return (int64_t)(w->kernel[axis] - 1) * w->dilation[axis] + 1;
@@ -323,14 +338,9 @@ void graph_become_channel_conv(graph_node *node, uint32_t channels, float *weigh
 bool graph_become_copy(graph *g, graph_node *node)
 {
     const uint32_t channels = g->values[node->output].channels;
-    float *weights = graph_alloc(g, channels, sizeof *weights);
-    float *bias = graph_alloc(g, channels, sizeof *bias);
-    if (!weights || !bias)
-        return false;
-    for (uint32_t c = 0; c < channels; c++)
-        weights[c] = 1;
+    float *weights = graph_fill(g, channels, 1), *bias = graph_fill(g, channels, 0);
     graph_become_channel_conv(node, channels, weights, bias);
-    return true;
+    return weights && bias;
 }
 
 bool graph_fail(const graph_node *node, format_error *error, const char *format, ...)

@@ -28,6 +28,9 @@ enum {
     GRAPH_MAX_NODES = 65536,
     GRAPH_MAX_RANK = 8,
     GRAPH_MAX_INPUTS = MONA_OP_MAX_INPUTS,
+    GRAPH_MAX_KERNEL = 255, /* of a window, and so on */
+    GRAPH_MAX_STRIDE = 63,
+    GRAPH_MAX_PAD = 255,
     GRAPH_MAX_BLOCK = 4, /* the largest block that LOAD, STORE and DEPTH_TO_SPACE rearrange */
 };
 
@@ -220,9 +223,10 @@ typedef struct graph_value {
 typedef struct graph {
     const char *name;
     graph_node *nodes;
-    uint32_t node_count, node_room;
+    uint32_t node_count;
     graph_value *values;
-    uint32_t value_count, value_room;
+    uint32_t value_count;
+    size_t node_room, value_room;
     uint32_t inputs[MONA_MAX_IO], outputs[MONA_MAX_IO]; /* values */
     uint32_t input_count, output_count;
     bool has_arrays;        /* import has created operators on arrays, perhaps only as an attempt */
@@ -238,13 +242,19 @@ void graph_free(graph *g);
 bool graph_copy(graph *copy, const graph *g);
 /* Logs what a rule found at this node. why_not NULL: the rule was applied. */
 void graph_log(graph *g, fusion_rule rule, const graph_node *node, const char *why_not);
+/* The same for a node of the model, whose names are copied. False: out of memory. */
+bool graph_log_named(graph *g, fusion_rule rule, const char *name, const char *op_type,
+                     const char *why_not);
 
 /* Zeroed memory that lives as long as the graph; NULL: out of memory. */
 void *graph_alloc(graph *g, size_t count, size_t size);
+/* Numbers that all have this value. */
+float *graph_fill(graph *g, size_t count, float value);
 const char *graph_strdup(graph *g, const char *text);
 
 /* Adds a value. UINT32_MAX: out of memory or too many. */
 uint32_t graph_add_value(graph *g, const char *name);
+void graph_set_dims(graph *g, uint32_t value, uint32_t channels, uint32_t height, uint32_t width);
 /* Adds an array in the form of one row. */
 uint32_t graph_add_array(graph *g, const char *name, mona_type type, size_t count);
 /* Adds a zeroed node at the end. NULL: out of memory or more than GRAPH_MAX_NODES. */
@@ -277,6 +287,10 @@ uint32_t graph_only_reader(const graph *g, uint32_t value);
 /* The producer of node i's input `input` if nothing else uses that value, else UINT32_MAX. */
 uint32_t graph_private_producer(const graph *g, uint32_t i, uint32_t input);
 
+/* Whether the node is a convolution without anything merged into it. */
+bool graph_is_plain_conv(const graph_node *node);
+
+size_t graph_window_area(const graph_window *w);
 /* Rows or columns that the filter spans with its dilation. */
 int64_t graph_window_extent(const graph_window *w, int axis);
 /* Number of outputs along one axis with `in` samples; 0: the filter does not fit. With round_up, a

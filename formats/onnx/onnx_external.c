@@ -47,8 +47,6 @@ static bool read_part(FILE *file, const char *location, uint64_t offset, uint64_
     if (fstat(fileno(file), &about))
         return format_fail(error, "'%.100s': %s", location, strerror(errno));
     const uint64_t whole = (uint64_t)about.st_size;
-    if (length == UINT64_MAX && offset <= whole)
-        length = whole - offset;
     if (offset > whole || length > whole - offset)
         return format_fail(error,
                            "'%.100s' has %" PRIu64 " bytes; expected %" PRIu64 " from %" PRIu64,

@@ -80,15 +80,9 @@ uint32_t onnx_graph_arguments(const onnx_graph *g)
 
 uint32_t onnx_graph_add_value(onnx_graph *g, const char *name)
 {
-    if (g->value_count == g->value_room) {
-        const uint32_t room = g->value_room ? g->value_room * 2 : 256;
-        onnx_value *values =
-            room <= ONNX_MAX_VALUES ? realloc(g->values, room * sizeof *values) : NULL;
-        if (!values)
-            return ONNX_NONE;
-        g->values = values;
-        g->value_room = room;
-    }
+    if (g->value_count >= ONNX_MAX_VALUES ||
+        !list_grow((void **)&g->values, &g->value_room, g->value_count, sizeof *g->values))
+        return ONNX_NONE;
     g->values[g->value_count] = (onnx_value){.name = name};
     return g->value_count++;
 }
@@ -156,6 +150,15 @@ const char *onnx_string(const onnx_node *node, const char *name, const char *oth
 {
     const onnx_attribute *a = onnx_find_attribute(node, name);
     return a && a->text ? a->text : otherwise;
+}
+
+bool onnx_numbers(const onnx_attribute *a, bool list, tensor *t)
+{
+    const int64_t dim = (int64_t)a->count;
+    if (!tensor_make(t, a->ints ? ELEMENT_INT64 : ELEMENT_FLOAT32, list, &dim))
+        return false;
+    memcpy(t->data, a->ints ? (const void *)a->ints : a->floats, tensor_bytes(t));
+    return true;
 }
 
 bool onnx_node_fail(const onnx_node *node, format_error *error, const char *format, ...)

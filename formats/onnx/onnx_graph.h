@@ -94,7 +94,8 @@ typedef struct onnx_graph {
     onnx_node *nodes;
     uint32_t node_count, removed_count; /* those removed come after the others */
     onnx_value *values;
-    uint32_t value_count, value_room;
+    uint32_t value_count;
+    size_t value_room;
     onnx_input *inputs; /* except those that are constants */
     uint32_t input_count;
     uint32_t *outputs; /* values */
@@ -152,6 +153,9 @@ const onnx_attribute *onnx_find_attribute(const onnx_node *node, const char *nam
 int64_t onnx_int(const onnx_node *node, const char *name, int64_t otherwise);
 float onnx_float(const onnx_node *node, const char *name, float otherwise);
 const char *onnx_string(const onnx_node *node, const char *name, const char *otherwise);
+
+/* Makes a tensor of an attribute's numbers: a list, or the only one. False: out of memory. */
+bool onnx_numbers(const onnx_attribute *a, bool list, tensor *t);
 
 /* Writes "node 'NAME' (OP) " and the text as an error. Always returns false. */
 bool onnx_node_fail(const onnx_node *node, format_error *error, const char *format, ...)

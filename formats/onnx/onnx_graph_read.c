@@ -225,15 +225,11 @@ static bool add_constant_node(graph_reader *r, onnx_node *node)
         return onnx_node_fail(node, r->error, "has no output, or more than one");
     if (!a || a->kind == ONNX_TEXT || a->kind == ONNX_OTHER)
         return onnx_node_fail(node, r->error, "has a value that is neither a tensor nor numbers");
-    if (a->kind == ONNX_TENSOR) {
+    const bool list = !strcmp(a->name, "value_ints") || !strcmp(a->name, "value_floats");
+    if (a->kind == ONNX_TENSOR)
         t = *a->tensor;
-    } else {
-        const int64_t dim = (int64_t)a->count;
-        const bool list = !strcmp(a->name, "value_ints") || !strcmp(a->name, "value_floats");
-        if (!tensor_make(&t, a->ints ? ELEMENT_INT64 : ELEMENT_FLOAT32, list, &dim))
-            return out_of_memory(r);
-        memcpy(t.data, a->ints ? (const void *)a->ints : a->floats, tensor_bytes(&t));
-    }
+    else if (!onnx_numbers(a, list, &t))
+        return out_of_memory(r);
     node->attribute_count = 0; /* the data has moved */
     onnx_value_set(r->g, node->outputs[0], &t);
     return true;
@@ -308,6 +304,8 @@ static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
 
 enum { MAX_NESTED = 8 };
 
+static const char *const branch_names[] = {"then_branch", "else_branch"};
+
 static const Onnx__GraphProto *branch_of(const Onnx__NodeProto *n, const char *name)
 {
     for (size_t i = 0; i < n->n_attribute; i++)
@@ -319,14 +317,13 @@ static const Onnx__GraphProto *branch_of(const Onnx__NodeProto *n, const char *n
 /* How many nodes a graph becomes; more than ONNX_MAX_NODES: too many. */
 static size_t count_nodes(const Onnx__GraphProto *o, int depth)
 {
-    static const char *const branches[] = {"then_branch", "else_branch"};
     size_t count = o->n_node;
     for (size_t i = 0; i < o->n_node && count <= ONNX_MAX_NODES; i++) {
         const Onnx__NodeProto *n = o->node[i];
         const bool choice = !strcmp(onnx_text(n->op_type), "If");
         count += choice ? n->n_output : 0;
         for (int k = 0; choice && k < 2 && count <= ONNX_MAX_NODES; k++) {
-            const Onnx__GraphProto *inner = branch_of(n, branches[k]);
+            const Onnx__GraphProto *inner = branch_of(n, branch_names[k]);
             count += !inner ? 0 : depth ? count_nodes(inner, depth - 1) : ONNX_MAX_NODES;
         }
     }
@@ -377,7 +374,6 @@ static bool add_choice(graph_reader *r, const Onnx__NodeProto *n, size_t i, uint
 
 static bool add_if(graph_reader *r, const Onnx__NodeProto *n)
 {
-    static const char *const names[] = {"then_branch", "else_branch"};
     const onnx_node named = {.name = onnx_text(n->name), .op_type = "If"};
     const uint32_t condition = n->n_input == 1 ? find_value(r, onnx_text(n->input[0])) : ONNX_NONE;
     onnx_branch *branches = blocks_alloc(&r->g->memory, 2, sizeof *branches);
@@ -385,12 +381,12 @@ static bool add_if(graph_reader *r, const Onnx__NodeProto *n)
     if (condition == ONNX_NONE || n->n_output > ONNX_MAX_ARGUMENTS)
         return onnx_node_fail(&named, r->error, "has no condition, or too many outputs");
     for (int k = 0; k < 2; k++) {
-        const Onnx__GraphProto *o = branch_of(n, names[k]);
+        const Onnx__GraphProto *o = branch_of(n, branch_names[k]);
         results[k] = blocks_alloc(&r->g->memory, n->n_output + 1, sizeof **results);
         if (!branches || !results[k])
             return out_of_memory(r);
         if (!o || o->n_output != n->n_output)
-            return onnx_node_fail(&named, r->error, "has no %s with %zu results", names[k],
+            return onnx_node_fail(&named, r->error, "has no %s with %zu results", branch_names[k],
                                   n->n_output);
         branches[k] = (onnx_branch){condition, !k, r->branch};
         if (!add_branch(r, o, &branches[k], results[k]))

@@ -69,6 +69,16 @@ static void budget_free(void *budget, void *memory)
     free(memory);
 }
 
+/* NULL: not such a message, or a damaged one. */
+static void *unpack(const ProtobufCMessageDescriptor *schema, const void *bytes, size_t size)
+{
+    size_t budget = size * MEMORY_PER_BYTE + MEMORY_BASE;
+    ProtobufCAllocator allocator = {budget_alloc, budget_free, &budget};
+    return nesting_ok(schema, bytes, size, MAX_NESTING)
+               ? protobuf_c_message_unpack(schema, &allocator, size, bytes)
+               : NULL;
+}
+
 Onnx__ModelProto *onnx_parse(const void *bytes, size_t size, format_error *error)
 {
     if (size > ONNX_MAX_BYTES) {
@@ -76,12 +86,7 @@ Onnx__ModelProto *onnx_parse(const void *bytes, size_t size, format_error *error
                     ONNX_MAX_BYTES);
         return NULL;
     }
-    Onnx__ModelProto *model = NULL;
-    if (nesting_ok(&onnx__model_proto__descriptor, bytes, size, MAX_NESTING)) {
-        size_t budget = size * MEMORY_PER_BYTE + MEMORY_BASE;
-        ProtobufCAllocator allocator = {budget_alloc, budget_free, &budget};
-        model = onnx__model_proto__unpack(&allocator, size, bytes);
-    }
+    Onnx__ModelProto *model = unpack(&onnx__model_proto__descriptor, bytes, size);
     if (model && !model->graph) {
         onnx_release(model);
         model = NULL;
@@ -93,13 +98,8 @@ Onnx__ModelProto *onnx_parse(const void *bytes, size_t size, format_error *error
 
 Onnx__TensorProto *onnx_parse_tensor(const void *bytes, size_t size, format_error *error)
 {
-    Onnx__TensorProto *tensor = NULL;
-    if (size <= ONNX_MAX_BYTES &&
-        nesting_ok(&onnx__tensor_proto__descriptor, bytes, size, MAX_NESTING)) {
-        size_t budget = size * MEMORY_PER_BYTE + MEMORY_BASE;
-        ProtobufCAllocator allocator = {budget_alloc, budget_free, &budget};
-        tensor = onnx__tensor_proto__unpack(&allocator, size, bytes);
-    }
+    Onnx__TensorProto *tensor =
+        size <= ONNX_MAX_BYTES ? unpack(&onnx__tensor_proto__descriptor, bytes, size) : NULL;
     if (!tensor)
         format_fail(error, "not an ONNX tensor, or a damaged one");
     return tensor;
@@ -107,14 +107,12 @@ Onnx__TensorProto *onnx_parse_tensor(const void *bytes, size_t size, format_erro
 
 void onnx_release_tensor(Onnx__TensorProto *tensor)
 {
-    if (tensor)
-        onnx__tensor_proto__free_unpacked(tensor, NULL);
+    onnx__tensor_proto__free_unpacked(tensor, NULL);
 }
 
 void onnx_release(Onnx__ModelProto *model)
 {
-    if (model)
-        onnx__model_proto__free_unpacked(model, NULL);
+    onnx__model_proto__free_unpacked(model, NULL);
 }
 
 const char *onnx_text(const char *text)

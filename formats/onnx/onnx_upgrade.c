@@ -39,13 +39,9 @@ static bool attribute_to_input(const upgrade *u, const char *name, uint32_t i, b
     tensor t;
     if (!a || (!a->ints && !a->floats) || u->node->input_count > i)
         return true;
-    const int64_t dim = (int64_t)a->count;
     if (!list && !a->count)
         return true;
-    if (!tensor_make(&t, a->ints ? ELEMENT_INT64 : ELEMENT_FLOAT32, list, &dim))
-        return out_of_memory(u);
-    memcpy(t.data, a->ints ? (const void *)a->ints : a->floats, tensor_bytes(&t));
-    return set_input(u, i, &t);
+    return onnx_numbers(a, list, &t) ? set_input(u, i, &t) : out_of_memory(u);
 }
 
 /* Replaces the attribute with this name. */

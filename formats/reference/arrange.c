@@ -252,8 +252,10 @@ bool op_concat(op_call *c)
 
 /* Splits the deep tensor's dimensions by the block: frames, then channels and block in one of two
  * orders, then rows and columns. Copies to or from the wide one. */
-static bool move_depth(op_call *c, bool to_wide, bool depth_first)
+bool op_move_depth(op_call *c)
 {
+    const bool to_wide = !strcmp(c->node->op_type, "DepthToSpace");
+    const bool depth_first = strcmp(onnx_string(c->node, "mode", "DCR"), "CRD");
     const tensor *x = op_in(c, 0);
     const int64_t b = onnx_int(c->node, "blocksize", 0);
     if (x->rank != 4 || b < 1 || b > 1 << 14)
@@ -289,14 +291,4 @@ static bool move_depth(op_call *c, bool to_wide, bool depth_first)
                     memcpy(tensor_at(c->out, (size_t)at), tensor_at(x, i), size);
             }
     return true;
-}
-
-bool op_depth_to_space(op_call *c)
-{
-    return move_depth(c, true, strcmp(onnx_string(c->node, "mode", "DCR"), "CRD"));
-}
-
-bool op_space_to_depth(op_call *c)
-{
-    return move_depth(c, false, strcmp(onnx_string(c->node, "mode", "DCR"), "CRD"));
 }

@@ -32,9 +32,10 @@ static void cast_number(const cast_rule *rule, tensor *out, size_t i, double val
         tensor_set_number(out, i, value);
 }
 
-static bool cast_to(op_call *c, int64_t type)
+bool op_cast(op_call *c)
 {
-    const tensor *x = op_in(c, 0);
+    const tensor *x = op_in(c, 0), *like = op_in(c, 1); /* of CastLike */
+    const int64_t type = like ? like->type : onnx_int(c->node, "to", 0);
     const cast_rule rule = {
         onnx_int(c->node, "saturate", 1) ? ELEMENT_SATURATES : ELEMENT_OVERFLOWS,
         onnx_string(c->node, "round_mode", "up"),
@@ -52,14 +53,4 @@ static bool cast_to(op_call *c, int64_t type)
         else
             tensor_set_int(c->out, i, tensor_int(x, i));
     return true;
-}
-
-bool op_cast(op_call *c)
-{
-    return cast_to(c, onnx_int(c->node, "to", 0));
-}
-
-bool op_cast_like(op_call *c)
-{
-    return cast_to(c, op_in(c, 1)->type);
 }

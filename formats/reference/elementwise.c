@@ -23,23 +23,22 @@ FLOAT_FUNCTION(min, isnan(a) || isnan(b) ? NAN : a < b ? a : b)
 FLOAT_FUNCTION(max, isnan(a) || isnan(b) ? NAN : a > b ? a : b)
 FLOAT_FUNCTION(fmod, fmod(a, b))
 
-static int64_t int_add(int64_t a, int64_t b, bool is_unsigned)
+static bool below(int64_t a, int64_t b, bool is_unsigned)
 {
-    (void)is_unsigned;
-    return (int64_t)((uint64_t)a + (uint64_t)b);
+    return is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
 }
 
-static int64_t int_sub(int64_t a, int64_t b, bool is_unsigned)
-{
-    (void)is_unsigned;
-    return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-
-static int64_t int_mul(int64_t a, int64_t b, bool is_unsigned)
-{
-    (void)is_unsigned;
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
+#define INT_FUNCTION(name, value)                                                                  \
+    static int64_t int_##name(int64_t a, int64_t b, bool is_unsigned)                              \
+    {                                                                                              \
+        (void)is_unsigned;                                                                         \
+        return value;                                                                              \
+    }
+INT_FUNCTION(add, (int64_t)((uint64_t)a + (uint64_t)b))
+INT_FUNCTION(sub, (int64_t)((uint64_t)a - (uint64_t)b))
+INT_FUNCTION(mul, (int64_t)((uint64_t)a *(uint64_t)b))
+INT_FUNCTION(min, below(a, b, is_unsigned) ? a : b)
+INT_FUNCTION(max, below(a, b, is_unsigned) ? b : a)
 
 /* Rounded towards zero. Division by zero gives zero, as ONNX does not define it. */
 static int64_t int_div(int64_t a, int64_t b, bool is_unsigned)
@@ -73,21 +72,6 @@ static int64_t int_pow(int64_t a, int64_t b, bool is_unsigned)
     for (uint64_t e = (uint64_t)b; e; e >>= 1, base *= base)
         power *= e & 1 ? base : 1;
     return (int64_t)power;
-}
-
-static bool below(int64_t a, int64_t b, bool is_unsigned)
-{
-    return is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
-}
-
-static int64_t int_min(int64_t a, int64_t b, bool is_unsigned)
-{
-    return below(a, b, is_unsigned) ? a : b;
-}
-
-static int64_t int_max(int64_t a, int64_t b, bool is_unsigned)
-{
-    return below(a, b, is_unsigned) ? b : a;
 }
 
 static const struct binary_row {
@@ -213,35 +197,36 @@ bool op_prelu(op_call *c)
 
 /* ---- comparisons and logic ---------------------------------------------------------------- */
 
-static bool compare(const char *op_type, int order, bool unordered)
-{
-    if (!strcmp(op_type, "Equal"))
-        return !unordered && !order;
-    if (!strcmp(op_type, "Less"))
-        return !unordered && order < 0;
-    if (!strcmp(op_type, "LessOrEqual"))
-        return !unordered && order <= 0;
-    if (!strcmp(op_type, "Greater"))
-        return !unordered && order > 0;
-    return !unordered && order >= 0;
-}
+/* The orders of two numbers for which a comparison is true. */
+enum { BELOW = 1, SAME = 2, ABOVE = 4 };
 
-static bool combine_logic(const char *op_type, bool a, bool b)
+static const struct comparison {
+    const char *op_type;
+    int orders;
+} comparisons[] = {{"Equal", SAME},
+                   {"Less", BELOW},
+                   {"LessOrEqual", BELOW | SAME},
+                   {"Greater", ABOVE},
+                   {"GreaterOrEqual", ABOVE | SAME}};
+
+/* 0: a or b is not a number. */
+static int order_of(const tensor *a, size_t i, const tensor *b, size_t k)
 {
-    return !strcmp(op_type, "And") ? a && b : !strcmp(op_type, "Or") ? a || b : a != b;
+    if (element_is_float(a->type)) {
+        const double x = tensor_number(a, i), y = tensor_number(b, k);
+        return x < y ? BELOW : x > y ? ABOVE : x == y ? SAME : 0;
+    }
+    const int64_t x = tensor_int(a, i), y = tensor_int(b, k);
+    return x == y ? SAME : below(x, y, a->type == ELEMENT_UINT64) ? BELOW : ABOVE;
 }
 
 static bool compare_at(const char *op_type, const tensor *a, size_t i, const tensor *b, size_t k)
 {
-    if (!strcmp(op_type, "And") || !strcmp(op_type, "Or") || !strcmp(op_type, "Xor"))
-        return combine_logic(op_type, tensor_int(a, i), tensor_int(b, k));
-    if (element_is_float(a->type)) {
-        const double x = tensor_number(a, i), y = tensor_number(b, k);
-        return compare(op_type, x < y ? -1 : x > y, isnan(x) || isnan(y));
-    }
-    const int64_t x = tensor_int(a, i), y = tensor_int(b, k);
-    const bool is_unsigned = a->type == ELEMENT_UINT64;
-    return compare(op_type, below(x, y, is_unsigned) ? -1 : x != y, false);
+    for (size_t c = 0; c < sizeof comparisons / sizeof *comparisons; c++)
+        if (!strcmp(op_type, comparisons[c].op_type))
+            return order_of(a, i, b, k) & comparisons[c].orders;
+    const bool x = tensor_int(a, i), y = tensor_int(b, k);
+    return !strcmp(op_type, "And") ? x && y : !strcmp(op_type, "Or") ? x || y : x != y;
 }
 
 bool op_compare(op_call *c)

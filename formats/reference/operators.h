@@ -27,21 +27,21 @@ op_function op_unary;
 /* elementwise.c */
 op_function op_binary, op_variadic, op_prelu, op_compare, op_where, op_clip;
 /* cast.c */
-op_function op_cast, op_cast_like;
+op_function op_cast;
 /* conv.c, deconv.c */
 op_function op_conv, op_conv_integer, op_qlinear_conv, op_conv_transpose;
 /* pool.c */
-op_function op_max_pool, op_average_pool, op_global_max_pool, op_global_average_pool;
+op_function op_pool, op_global_pool;
 /* matmul.c */
 op_function op_matmul, op_gemm, op_matmul_integer, op_qlinear_matmul;
 /* arrange.c, pick.c */
 op_function op_identity, op_if, op_dropout, op_reshape, op_flatten, op_squeeze, op_unsqueeze,
-    op_transpose, op_concat, op_expand, op_tile, op_depth_to_space, op_space_to_depth, op_slice,
-    op_split, op_pad, op_gather;
+    op_transpose, op_concat, op_expand, op_tile, op_move_depth, op_slice, op_split, op_pad,
+    op_gather;
 /* make.c */
 op_function op_shape, op_size, op_constant_of_shape, op_range;
 /* reduce.c */
-op_function op_reduce, op_arg, op_softmax, op_log_softmax;
+op_function op_reduce, op_arg, op_softmax;
 /* attention.c */
 op_function op_attention;
 /* normalize.c */

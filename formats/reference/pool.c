@@ -2,6 +2,7 @@
 /* Maximum and mean over windows, or over whole maps. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "formats/reference/operators.h"
 #include "formats/reference/window.h"
@@ -84,21 +85,6 @@ static void maximum(op_call *c, const pool_window *p, size_t plane, size_t resul
         tensor_set_int(&c->out[1], result, best == SIZE_MAX ? -1 : place(c, p->w, plane, best));
 }
 
-bool op_max_pool(op_call *c)
-{
-    const tensor *x = op_in(c, 0);
-    op_window w;
-    int64_t dims[TENSOR_MAX_RANK];
-    if (!op_window_read(c, x, NULL, onnx_int(c->node, "ceil_mode", 0), &w))
-        return false;
-    op_window_shape(&w, x->dims[0], x->dims[1], dims);
-    if (!op_result(c, 0, x->type, x->rank, dims) || !op_result(c, 1, ELEMENT_INT64, x->rank, dims))
-        return false;
-    if (!op_only_shapes(c))
-        each_window(c, &w, (size_t)(x->dims[0] * x->dims[1]), maximum);
-    return true;
-}
-
 /* ---- mean --------------------------------------------------------------------------------- */
 
 /* The number of kernel positions along an axis that lie on samples or padding. */
@@ -128,25 +114,28 @@ static void mean(op_call *c, const pool_window *p, size_t plane, size_t result)
     tensor_set_number(c->out, result, sum / count);
 }
 
-bool op_average_pool(op_call *c)
+bool op_pool(op_call *c)
 {
     const tensor *x = op_in(c, 0);
+    const bool largest = !strcmp(c->node->op_type, "MaxPool");
     op_window w;
     int64_t dims[TENSOR_MAX_RANK];
     if (!op_window_read(c, x, NULL, onnx_int(c->node, "ceil_mode", 0), &w))
         return false;
     op_window_shape(&w, x->dims[0], x->dims[1], dims);
-    if (!op_result(c, 0, x->type, x->rank, dims))
+    if (!op_result(c, 0, x->type, x->rank, dims) ||
+        (largest && !op_result(c, 1, ELEMENT_INT64, x->rank, dims)))
         return false;
     if (!op_only_shapes(c))
-        each_window(c, &w, (size_t)(x->dims[0] * x->dims[1]), mean);
+        each_window(c, &w, (size_t)(x->dims[0] * x->dims[1]), largest ? maximum : mean);
     return true;
 }
 
 /* ---- whole maps --------------------------------------------------------------------------- */
 
-static bool global_pool(op_call *c, bool largest)
+bool op_global_pool(op_call *c)
 {
+    const bool largest = !strcmp(c->node->op_type, "GlobalMaxPool");
     const tensor *x = op_in(c, 0);
     int64_t dims[TENSOR_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     if (x->rank < 3)
@@ -168,14 +157,4 @@ static bool global_pool(op_call *c, bool largest)
         tensor_set_number(c->out, i, largest ? max : sum / (double)plane);
     }
     return true;
-}
-
-bool op_global_max_pool(op_call *c)
-{
-    return global_pool(c, true);
-}
-
-bool op_global_average_pool(op_call *c)
-{
-    return global_pool(c, false);
 }

@@ -155,8 +155,9 @@ static void softmax_line(const tensor *x, tensor *out, size_t first, size_t coun
     }
 }
 
-static bool softmax(op_call *c, bool in_logs)
+bool op_softmax(op_call *c)
 {
+    const bool in_logs = !strcmp(c->node->op_type, "LogSoftmax");
     const tensor *x = op_in(c, 0);
     uint32_t axis;
     if (!op_axis(c, onnx_int(c->node, "axis", -1), x->rank, &axis) || !op_result_like(c, 0, x))
@@ -172,14 +173,4 @@ static bool softmax(op_call *c, bool in_logs)
         for (size_t i = 0; i < s.after; i++)
             softmax_line(x, c->out, n * s.along * s.after + i, s.along, s.after, in_logs);
     return true;
-}
-
-bool op_softmax(op_call *c)
-{
-    return softmax(c, false);
-}
-
-bool op_log_softmax(op_call *c)
-{
-    return softmax(c, true);
 }

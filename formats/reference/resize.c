@@ -230,9 +230,8 @@ static bool resize_axis(op_call *c, const op_resize_axis *s, size_t before, size
             }
         }
     }
-    c->scratch_count -= 2;
-    free(places);
-    free(weights);
+    op_scratch_free(c, places);
+    op_scratch_free(c, weights);
     return true;
 }
 

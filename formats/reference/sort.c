@@ -58,9 +58,7 @@ bool op_top_k(op_call *c)
     element *sorted = op_only_shapes(c) ? NULL : op_scratch(c, extent, sizeof *sorted);
     if (op_only_shapes(c) || !sorted)
         return op_only_shapes(c);
-    size_t inner = 1;
-    for (uint32_t i = axis + 1; i < x->rank; i++)
-        inner *= (size_t)x->dims[i];
+    const size_t inner = tensor_split(x, axis).after;
     for (size_t i = 0; i < x->count / extent; i++) {
         const size_t first = i / inner * extent * inner + i % inner;
         for (size_t k = 0; k < extent; k++)

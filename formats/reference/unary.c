@@ -50,41 +50,17 @@ FUNCTION(swish, x / (1 + exp(-p[0] * x)))
 FUNCTION(gelu, 0.5 * x * (1 + erf(x * 0.70710678118654752440)))
 FUNCTION(gelu_tanh, 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))))
 
+#define ROW(op_type, function, array, on_ints, first, second, x, y)                                \
+    {op_type, f_##function, on_ints, {first, second}, {x, y}},
+
 static const struct unary_row {
     const char *op_type;
     unary_function *function;
+    bool on_ints;
     const char *attributes[2];
-    double otherwise[2];
+    float otherwise[2];
 } rows[] = {
-    {"Abs", f_abs, {NULL}, {0}},
-    {"Ceil", f_ceil, {NULL}, {0}},
-    {"Celu", f_celu, {"alpha"}, {1}},
-    {"Cos", f_cos, {NULL}, {0}},
-    {"Elu", f_elu, {"alpha"}, {1}},
-    {"Erf", f_erf, {NULL}, {0}},
-    {"Exp", f_exp, {NULL}, {0}},
-    {"Floor", f_floor, {NULL}, {0}},
-    {"Gelu", f_gelu, {NULL}, {0}},
-    {"HardSigmoid", f_hard_sigmoid, {"alpha", "beta"}, {(double)0.2f, 0.5}},
-    {"HardSwish", f_hard_swish, {NULL}, {0}},
-    {"LeakyRelu", f_leaky_relu, {"alpha"}, {(double)0.01f}},
-    {"Log", f_log, {NULL}, {0}},
-    {"Mish", f_mish, {NULL}, {0}},
-    {"Neg", f_neg, {NULL}, {0}},
-    {"Not", f_not, {NULL}, {0}},
-    {"Reciprocal", f_reciprocal, {NULL}, {0}},
-    {"Relu", f_relu, {NULL}, {0}},
-    {"Round", f_round, {NULL}, {0}},
-    {"Selu", f_selu, {"alpha", "gamma"}, {(double)1.67326319f, (double)1.05070102f}},
-    {"Sigmoid", f_sigmoid, {NULL}, {0}},
-    {"Sign", f_sign, {NULL}, {0}},
-    {"Sin", f_sin, {NULL}, {0}},
-    {"Softplus", f_softplus, {NULL}, {0}},
-    {"Softsign", f_softsign, {NULL}, {0}},
-    {"Sqrt", f_sqrt, {NULL}, {0}},
-    {"Swish", f_swish, {"alpha"}, {1}},
-    {"Tanh", f_tanh, {NULL}, {0}},
-    {"ThresholdedRelu", f_thresholded_relu, {"alpha"}, {1}},
+#include "formats/functions.inc"
 };
 
 static const struct unary_row *find_row(const char *op_type)
@@ -106,6 +82,8 @@ static int64_t of_int(unary_function *f, int64_t x, bool is_unsigned)
         return negative ? opposite : x;
     if (f == f_sign)
         return negative ? -1 : x != 0;
+    if (f == f_not)
+        return !x;
     return negative ? 0 : x; /* Relu */
 }
 
@@ -118,13 +96,12 @@ bool op_unary(op_call *c)
         return false;
     unary_function *f = row->function;
     for (int i = 0; i < 2 && row->attributes[i]; i++)
-        p[i] = (double)onnx_float(c->node, row->attributes[i], (float)row->otherwise[i]);
+        p[i] = (double)onnx_float(c->node, row->attributes[i], row->otherwise[i]);
     if (f == f_gelu && !strcmp(onnx_string(c->node, "approximate", "none"), "tanh"))
         f = f_gelu_tanh;
     if (op_only_shapes(c))
         return true;
-    const bool on_ints = f == f_neg || f == f_abs || f == f_sign || f == f_relu;
-    if (on_ints && !element_is_float(x->type))
+    if (row->on_ints && !element_is_float(x->type))
         for (size_t i = 0; i < x->count; i++)
             tensor_set_int(c->out, i, of_int(f, tensor_int(x, i), x->type == ELEMENT_UINT64));
     else

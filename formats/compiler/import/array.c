@@ -6,11 +6,11 @@
 
 #include "formats/half.h"
 
-array array_fail(const array_maker *m, const char *format, ...)
+array array_fail(importer *im, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    format_fail_node(m->im->error, m->node->name, m->node->op_type, format, arguments);
+    format_fail_node(im->error, im->node->name, im->node->op_type, format, arguments);
     va_end(arguments);
     return array_none;
 }
@@ -71,110 +71,114 @@ array array_of_value(const graph *g, uint32_t value, uint32_t rank, const int64_
 
 /* ---- inputs and outputs ------------------------------------------------------------------- */
 
-const tensor *array_in_tensor(const array_maker *m, uint32_t i)
+const tensor *array_in_tensor(importer *im, uint32_t i)
 {
-    if (!import_has(m->node, i)) {
-        array_fail(m, "leaves out input %u", i);
+    if (!import_has(im, i)) {
+        array_fail(im, "leaves out input %u", i);
         return NULL;
     }
-    const onnx_value *v = &m->im->model->values[m->node->inputs[i]];
+    const onnx_value *v = &im->model->values[im->node->inputs[i]];
     if (!v->shaped && !v->tensor.data)
-        array_fail(m,
+        array_fail(im,
                    "needs the size of '%.60s', which is open; give the model one (--size WxH, "
                    "--dim NAME=N)",
                    v->name);
     return v->shaped || v->tensor.data ? &v->tensor : NULL;
 }
 
-array array_in(const array_maker *m, uint32_t i)
+array array_in(importer *im, uint32_t i)
 {
-    const tensor *t = array_in_tensor(m, i);
-    const uint32_t value = t ? array_value(m->im, m->node, m->node->inputs[i]) : UINT32_MAX;
+    const tensor *t = array_in_tensor(im, i);
+    const uint32_t value = t ? array_value(im, im->node->inputs[i]) : UINT32_MAX;
     if (value == UINT32_MAX)
         return array_none;
-    if (m->im->g->values[value].count != t->count)
-        return array_fail(m, "reads '%.60s', which has %zu elements; expected %zu",
-                          m->im->g->values[value].name, m->im->g->values[value].count, t->count);
-    return array_of_value(m->im->g, value, t->rank, t->dims);
+    if (im->g->values[value].count != t->count)
+        return array_fail(im, "reads '%.60s', which has %zu elements; expected %zu",
+                          im->g->values[value].name, im->g->values[value].count, t->count);
+    return array_of_value(im->g, value, t->rank, t->dims);
 }
 
-static bool inputs_sized(const array_maker *m)
+static bool inputs_sized(importer *im)
 {
     bool sized = true;
-    for (uint32_t i = 0; i < m->node->input_count; i++)
-        sized =
-            sized && (!import_has(m->node, i) || m->im->model->values[m->node->inputs[i]].shaped ||
-                      m->im->model->values[m->node->inputs[i]].tensor.data);
+    for (uint32_t i = 0; i < im->node->input_count; i++)
+        sized = sized && (!import_has(im, i) || im->model->values[im->node->inputs[i]].shaped ||
+                          im->model->values[im->node->inputs[i]].tensor.data);
     return sized;
 }
 
-const tensor *array_result(const array_maker *m, uint32_t i)
+const tensor *array_result(importer *im, uint32_t i)
 {
-    const onnx_value *v = i < m->node->output_count && m->node->outputs[i] != ONNX_NONE
-                              ? &m->im->model->values[m->node->outputs[i]]
-                              : NULL;
+    const onnx_value *v = array_wants(im, i) ? &im->model->values[im->node->outputs[i]] : NULL;
     if (!v)
-        array_fail(m, "has no output %u", i);
-    else if (!v->shaped && inputs_sized(m))
-        array_fail(m, "makes a tensor whose size depends on a computed input; expected a constant");
+        array_fail(im, "has no output %u", i);
+    else if (!v->shaped && inputs_sized(im))
+        array_fail(im,
+                   "makes a tensor whose size depends on a computed input; expected a constant");
     else if (!v->shaped)
         array_fail(
-            m, "makes a tensor whose size is open; give the model one (--size WxH, --dim NAME=N)");
+            im, "makes a tensor whose size is open; give the model one (--size WxH, --dim NAME=N)");
     return v && v->shaped ? &v->tensor : NULL;
 }
 
-mona_type array_result_type(const array_maker *m, uint32_t i)
+mona_type array_result_type(importer *im, uint32_t i)
 {
-    const tensor *t = array_result(m, i);
+    const tensor *t = array_result(im, i);
     return t ? array_type_of(t->type) : MONA_F32;
 }
 
-bool array_open_call(const array_maker *m, array_call *c)
+bool array_open_call(importer *im, array_call *c)
 {
-    const uint32_t max = sizeof c->in / sizeof *c->in, count = m->node->input_count;
-    *c = (array_call){.call = {.node = m->node,
+    const uint32_t max = sizeof c->in / sizeof *c->in, count = im->node->input_count;
+    *c = (array_call){.call = {.node = im->node,
                                .in_count = count < max ? count : max,
-                               .out_count = m->node->output_count,
-                               .opset = m->im->model->opset,
+                               .out_count = im->node->output_count,
+                               .opset = im->model->opset,
                                .shapes_only = true,
-                               .error = m->im->error}};
+                               .error = im->error}};
     c->call.in = c->in;
     for (uint32_t i = 0; i < c->call.in_count; i++) {
-        c->in[i] = import_has(m->node, i) ? array_in_tensor(m, i) : NULL;
-        if (import_has(m->node, i) && !c->in[i])
+        c->in[i] = import_has(im, i) ? array_in_tensor(im, i) : NULL;
+        if (import_has(im, i) && !c->in[i])
             return false;
     }
     return true;
 }
 
-bool array_wants(const array_maker *m, uint32_t i)
+uint32_t array_axis(const importer *im, uint32_t rank, int64_t otherwise)
 {
-    return i < m->node->output_count && m->node->outputs[i] != ONNX_NONE;
+    const int64_t axis = onnx_int(im->node, "axis", otherwise);
+    return (uint32_t)(axis < 0 ? axis + rank : axis);
 }
 
-bool array_bind(const array_maker *m, uint32_t i, array a)
+bool array_wants(importer *im, uint32_t i)
 {
-    const tensor *t = array_result(m, i);
-    a = array_dense(m, a);
+    return i < im->node->output_count && im->node->outputs[i] != ONNX_NONE;
+}
+
+bool array_bind(importer *im, uint32_t i, array a)
+{
+    const tensor *t = array_result(im, i);
+    a = array_dense(im, a);
     if (!t || !array_ok(a))
         return false;
     if (t->count != array_elements(a.rank, a.dims))
-        return array_ok(array_fail(m, "makes %zu elements; expected %zu",
+        return array_ok(array_fail(im, "makes %zu elements; expected %zu",
                                    array_elements(a.rank, a.dims), t->count));
-    m->im->bindings[m->node->outputs[i]] =
+    im->bindings[im->node->outputs[i]] =
         (import_binding){.value = UINT32_MAX, .view = VIEW_OTHER, .array = a.value};
     return true;
 }
 
 /* ---- constants and views ------------------------------------------------------------------ */
 
-array array_number(const array_maker *m, mona_type type, double number)
+array array_number(importer *im, mona_type type, double number)
 {
-    graph *g = m->im->g;
+    graph *g = im->g;
     void *elements = graph_alloc(g, 1, sizeof(int64_t));
     const uint32_t value = elements ? graph_add_array(g, "", type, 1) : UINT32_MAX;
     if (value == UINT32_MAX)
-        return array_fail(m, "needs more memory than there is");
+        return array_fail(im, "needs more memory than there is");
     const float single = (float)number;
     const uint16_t half = half_from_double(number);
     const int64_t integer =
@@ -187,15 +191,15 @@ array array_number(const array_maker *m, mona_type type, double number)
     return array_of_value(g, value, 0, NULL);
 }
 
-array array_view(const array_maker *m, array a, uint32_t rank, const int64_t *dims)
+array array_view(importer *im, array a, uint32_t rank, const int64_t *dims)
 {
-    a = array_dense(m, a);
+    a = array_dense(im, a);
     if (!array_ok(a))
         return a;
     if (array_elements(rank, dims) != array_elements(a.rank, a.dims))
-        return array_fail(m, "reshapes %zu elements to %zu", array_elements(a.rank, a.dims),
+        return array_fail(im, "reshapes %zu elements to %zu", array_elements(a.rank, a.dims),
                           array_elements(rank, dims));
-    return array_of_value(m->im->g, a.value, rank, dims);
+    return array_of_value(im->g, a.value, rank, dims);
 }
 
 array array_permute(array a, const uint32_t *order)
@@ -208,13 +212,13 @@ array array_permute(array a, const uint32_t *order)
     return a;
 }
 
-array array_place(const array_maker *m, array a, uint32_t rank, uint32_t first)
+array array_place(importer *im, array a, uint32_t rank, uint32_t first)
 {
     const array from = a;
     if (!array_ok(a))
         return a;
     if (rank > TENSOR_MAX_RANK || first + from.rank > rank)
-        return array_fail(m, "places %u dimensions among %u", from.rank, rank);
+        return array_fail(im, "places %u dimensions among %u", from.rank, rank);
     a.rank = rank;
     for (uint32_t i = 0; i < rank; i++) {
         const bool own = i >= first && i - first < from.rank;
@@ -224,56 +228,40 @@ array array_place(const array_maker *m, array a, uint32_t rank, uint32_t first)
     return a;
 }
 
-array array_dense(const array_maker *m, array a)
+array array_dense(importer *im, array a)
 {
     array plain = a;
     if (!array_ok(a))
         return a;
     set_strides(&plain);
-    bool same = array_elements(a.rank, a.dims) == m->im->g->values[a.value].count;
+    bool same = array_elements(a.rank, a.dims) == im->g->values[a.value].count;
     for (uint32_t i = 0; i < a.rank; i++)
         same = same && (a.dims[i] == 1 || a.strides[i] == plain.strides[i]);
-    return same ? plain : array_unary(m, a.type, MONA_FN_COPY, a);
+    return same ? plain : array_unary(im, a.type, MONA_FN_COPY, a);
 }
 
-array array_copy(const array_maker *m, mona_type type, uint32_t value)
+array array_copy(importer *im, mona_type type, uint32_t value)
 {
-    const int64_t count = (int64_t)m->im->g->values[value].count;
-    return array_unary(m, type, MONA_FN_COPY, array_of_value(m->im->g, value, 1, &count));
+    const int64_t count = (int64_t)im->g->values[value].count;
+    return array_unary(im, type, MONA_FN_COPY, array_of_value(im->g, value, 1, &count));
 }
 
 /* ---- operators ---------------------------------------------------------------------------- */
 
-graph_node *array_add_node(importer *im, const onnx_node *node, graph_kind kind, uint32_t output)
-{
-    const char *name = graph_strdup(im->g, node->name);
-    const char *op_type = graph_strdup(im->g, node->op_type);
-    graph_node *made = output != UINT32_MAX && name && op_type ? graph_add_node(im->g) : NULL;
-    if (!made) {
-        import_fail(im, node, "is one too many: at most %d nodes are supported", GRAPH_MAX_NODES);
-        return NULL;
-    }
-    made->kind = kind;
-    made->name = name;
-    made->op_type = op_type;
-    made->output = output;
-    return made;
-}
-
-array array_add(const array_maker *m, mona_type type, uint32_t rank, const int64_t *dims,
+array array_add(importer *im, mona_type type, uint32_t rank, const int64_t *dims,
                 const graph_array *record, const array *operands, uint32_t count)
 {
-    graph *g = m->im->g;
+    graph *g = im->g;
     const size_t elements = array_elements(rank, dims);
     for (uint32_t i = 0; i < count; i++)
         if (!array_ok(operands[i]))
             return array_none;
     if (!elements || elements > TENSOR_MAX_COUNT)
-        return array_fail(m, "makes a tensor of %zu elements; supported: 1 to %d", elements,
+        return array_fail(im, "makes a tensor of %zu elements; supported: 1 to %d", elements,
                           TENSOR_MAX_COUNT);
     graph_array *kept = graph_alloc(g, 1, sizeof *kept);
-    const uint32_t value = kept ? graph_add_array(g, m->node->name, type, elements) : UINT32_MAX;
-    graph_node *node = array_add_node(m->im, m->node, GRAPH_ARRAY, value);
+    const uint32_t value = kept ? graph_add_array(g, im->node->name, type, elements) : UINT32_MAX;
+    graph_node *node = import_add_node(im, GRAPH_ARRAY, operands[0].value, value);
     if (!node)
         return array_none;
     *kept = *record;

@@ -26,15 +26,8 @@ static inline bool array_ok(array a)
     return a.value != UINT32_MAX;
 }
 
-/* The ONNX node for which operators are made; the new nodes get its name. */
-typedef struct array_maker {
-    importer *im;
-    const onnx_node *node;
-} array_maker;
-
 /* Writes "node NAME (OP) " and the text as an error. Always returns array_none. */
-array array_fail(const array_maker *m, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+array array_fail(importer *im, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- inputs and outputs ------------------------------------------------------------------- */
 /* The type that stores elements of this type; MONA_TYPE_COUNT: none can. */
@@ -44,18 +37,20 @@ size_t array_elements(uint32_t rank, const int64_t *dims);
 /* The whole of a value in this shape. */
 array array_of_value(const graph *g, uint32_t value, uint32_t rank, const int64_t *dims);
 /* Input i as an array, whether it is computed or constant. */
-array array_in(const array_maker *m, uint32_t i);
+array array_in(importer *im, uint32_t i);
 /* The ONNX tensor of input i, with data if it is constant; NULL: failed or left out. */
-const tensor *array_in_tensor(const array_maker *m, uint32_t i);
+const tensor *array_in_tensor(importer *im, uint32_t i);
 /* Type and shape of output i, as found by folding. NULL: failed. */
-const tensor *array_result(const array_maker *m, uint32_t i);
+const tensor *array_result(importer *im, uint32_t i);
 /* The type that stores output i. */
-mona_type array_result_type(const array_maker *m, uint32_t i);
+mona_type array_result_type(importer *im, uint32_t i);
+/* The node's attribute axis, which may count from the end of `rank` dimensions. */
+uint32_t array_axis(const importer *im, uint32_t rank, int64_t otherwise);
 /* Whether output i is wanted. */
-bool array_wants(const array_maker *m, uint32_t i);
+bool array_wants(importer *im, uint32_t i);
 /* Makes these numbers output i, in the shape that folding found. False: failed; a may be
  * array_none. */
-bool array_bind(const array_maker *m, uint32_t i, array a);
+bool array_bind(importer *im, uint32_t i, array a);
 
 /* Lets the reference's functions read attributes and constant inputs. */
 typedef struct array_call {
@@ -63,19 +58,19 @@ typedef struct array_call {
     const tensor *in[MONA_OP_MAX_INPUTS + 1];
 } array_call;
 /* False: failed, because the shape of an input is unknown. */
-bool array_open_call(const array_maker *m, array_call *c);
+bool array_open_call(importer *im, array_call *c);
 
 /* ---- constants and views ------------------------------------------------------------------ */
 /* A single number of rank 0. */
-array array_number(const array_maker *m, mona_type type, double number);
+array array_number(importer *im, mona_type type, double number);
 /* A dense array in another shape with the same number of elements. */
-array array_view(const array_maker *m, array a, uint32_t rank, const int64_t *dims);
+array array_view(importer *im, array a, uint32_t rank, const int64_t *dims);
 /* Reorders the axes: axis i of the result is a's axis order[i]. */
 array array_permute(array a, const uint32_t *order);
 /* A view with `rank` dimensions: a's dimensions begin at `first`; the others are 1. */
-array array_place(const array_maker *m, array a, uint32_t rank, uint32_t first);
+array array_place(importer *im, array a, uint32_t rank, uint32_t first);
 /* The same numbers in C order without gaps. */
-array array_dense(const array_maker *m, array a);
+array array_dense(importer *im, array a);
 
 /* ---- operators ---------------------------------------------------------------------------- */
 typedef struct array_function {
@@ -86,42 +81,45 @@ typedef struct array_function {
 } array_function;
 
 /* Applies a function to the elements of up to three operands, which broadcast together. */
-array array_map(const array_maker *m, mona_type type, const array_function *f, uint32_t count,
+array array_map(importer *im, mona_type type, const array_function *f, uint32_t count,
                 const array *operands);
 /* The same for a function without parameters. It works on integers if all operands and the result
  * are integers. */
-array array_unary(const array_maker *m, mona_type type, mona_array_function f, array x);
-array array_binary(const array_maker *m, mona_type type, mona_array_function f, array x, array y);
+array array_unary(importer *im, mona_type type, mona_array_function f, array x);
+array array_binary(importer *im, mona_type type, mona_array_function f, array x, array y);
 /* Converts with truncation and wrapping. Returns x itself if it has the type already. */
-array array_cast(const array_maker *m, mona_type type, array x);
+array array_cast(importer *im, mona_type type, array x);
 
 /* Converts like ONNX's Cast. saturate: numbers beyond the largest of a narrow float become that
  * one. */
-array array_to_element(const array_maker *m, element_type to, bool saturate, array x);
+array array_to_element(importer *im, element_type to, bool saturate, array x);
 /* Rounds to the nearest number of a float type of 16 bits or fewer, stored as F32. */
-array array_narrow(const array_maker *m, element_type to, bool saturate, array x);
+array array_narrow(importer *im, element_type to, bool saturate, array x);
+
+/* round(x / scale) + zero point, saturated; operands: x, scale and zero point. */
+array array_quantize(importer *im, mona_type type, const array operands[3]);
 
 /* Reduces over the axes of the mask, whose dimensions become 1. */
-array array_reduce(const array_maker *m, mona_type type, mona_reduction f, array x, uint32_t mask);
+array array_reduce(importer *im, mona_type type, mona_reduction f, array x, uint32_t mask);
 
 /* Softmax or its logarithm along axes [begin, end) of x, which must be sound. */
-array array_softmax(const array_maker *m, mona_type type, mona_normalisation f, array x,
-                    uint32_t begin, uint32_t end);
+array array_softmax(importer *im, mona_type type, mona_normalisation f, array x, uint32_t begin,
+                    uint32_t end);
 
 /* (array_pick.c) Gathers elements of a dense array: element i of the result is element places[i] -
  * 1 of x, or the fill where places[i] is 0. The places must be sums of one number per axis. */
-array array_pick(const array_maker *m, array x, uint32_t rank, const int64_t *dims,
-                 const uint32_t *places, uint64_t fill);
+array array_pick(importer *im, array x, uint32_t rank, const int64_t *dims, const uint32_t *places,
+                 uint64_t fill);
 /* False, with an error: the model would have to compute the sources of too many elements. */
-bool array_may_move(const array_maker *m, size_t count);
+bool array_may_move(importer *im, size_t count);
 /* Joins arrays of the same type along an axis. */
-array array_concat(const array_maker *m, uint32_t axis, uint32_t count, const array *parts);
+array array_concat(importer *im, uint32_t axis, uint32_t count, const array *parts);
 
 /* [batch..., M, K] x [batch..., K, N] with broadcast batches; both have the same rank. */
-array array_matmul(const array_maker *m, mona_type type, array a, array b);
+array array_matmul(importer *im, mona_type type, array a, array b);
 
 /* Operands are dense: [batch, channels, dims...], then weights and bias. */
-array array_window(const array_maker *m, mona_type type, const mona_array_window *window,
+array array_window(importer *im, mona_type type, const mona_array_window *window,
                    const array *operands, uint32_t count);
 /* Resampling along one axis: a table with weights of some elements of x for each element of the
  * result. */
@@ -131,36 +129,32 @@ typedef struct array_taps {
     const float *weight;
     float fill;
 } array_taps;
-array array_resample(const array_maker *m, mona_type type, array x, uint32_t axis,
-                     const array_taps *taps);
+array array_resample(importer *im, mona_type type, array x, uint32_t axis, const array_taps *taps);
 /* Gathers elements along an axis by computed indices, whose dimensions replace the axis. */
-array array_gather(const array_maker *m, array x, uint32_t axis, array indices);
+array array_gather(importer *im, array x, uint32_t axis, array indices);
 
 /* Adds a node with this record: the last step of all functions above. */
-array array_add(const array_maker *m, mona_type type, uint32_t rank, const int64_t *dims,
+array array_add(importer *im, mona_type type, uint32_t rank, const int64_t *dims,
                 const graph_array *record, const array *operands, uint32_t count);
 
 /* For products and convolutions of quantised operands: input i minus its zero point, which is input
  * `zero` if there is one; and conversion of sums to the result's scale and zero point, with one
  * scale for all or one for each index of the axis. */
-array array_centred(const array_maker *m, uint32_t i, uint32_t zero);
-array array_requantize(const array_maker *m, array sum, uint32_t axis);
-
-/* Adds a graph node that computes this value, without inputs yet; NULL: failed. */
-graph_node *array_add_node(importer *im, const onnx_node *node, graph_kind kind, uint32_t output);
+array array_centred(importer *im, uint32_t i, uint32_t zero);
+array array_requantize(importer *im, array sum, uint32_t axis);
 
 /* ---- forms of a value (array_forms.c) ------------------------------------------------------- */
 /* A value of the model as an array: computed, converted from a map, or constant. UINT32_MAX:
  * failed. */
-uint32_t array_value(importer *im, const onnx_node *node, uint32_t onnx_value);
+uint32_t array_value(importer *im, uint32_t onnx_value);
 /* Makes a value of the model, which is an array, available as a map too. False: that is impossible
  * (no error) or failed. */
-bool array_to_map(importer *im, const onnx_node *node, uint32_t onnx_value);
+bool array_to_map(importer *im, uint32_t onnx_value);
 /* Views a map of fixed size as an array [channels, height, width]; and makes an array of F16 with
  * known dimensions available as a map. */
-array array_of_map(const array_maker *m, uint32_t map);
-bool array_become_map(const array_maker *m, array a, uint32_t map);
+array array_of_map(importer *im, uint32_t map);
+bool array_become_map(importer *im, array a, uint32_t map);
 /* Copies the numbers to another value with this type. */
-array array_copy(const array_maker *m, mona_type type, uint32_t value);
+array array_copy(importer *im, mona_type type, uint32_t value);
 
 #endif

@@ -21,18 +21,17 @@ static void *keep_elements(importer *im, const tensor *t, mona_type type)
     return bytes;
 }
 
-static uint32_t add_constant(importer *im, const onnx_node *node, const char *name, const tensor *t)
+static uint32_t add_constant(importer *im, const char *name, const tensor *t)
 {
     const mona_type type = array_type_of(t->type);
     if (!t->count || type == MONA_TYPE_COUNT) {
-        import_fail(im, node, "reads '%.60s', which is empty or of type %s", name,
-                    element_name(t->type));
+        import_fail(im, "reads '%.60s', which is empty or of type %s", name, element_name(t->type));
         return UINT32_MAX;
     }
     const void *elements = keep_elements(im, t, type);
     const uint32_t value = elements ? graph_add_array(im->g, name, type, t->count) : UINT32_MAX;
     if (value == UINT32_MAX)
-        import_fail(im, node, "needs more memory than there is");
+        import_fail(im, "needs more memory than there is");
     else
         im->g->values[value].elements = elements;
     return value;
@@ -40,74 +39,63 @@ static uint32_t add_constant(importer *im, const onnx_node *node, const char *na
 
 /* ---- maps and arrays ------------------------------------------------------------------------ */
 
-/* Copies the dimensions of a map. */
-static void set_dims(graph_value *to, const graph_value *from)
-{
-    to->channels = from->channels;
-    to->height = from->height;
-    to->width = from->width;
-}
-
-static uint32_t from_map(importer *im, const onnx_node *node, uint32_t map)
+static uint32_t from_map(importer *im, uint32_t map)
 {
     const graph_value v = im->g->values[map];
     const size_t count = (size_t)v.channels * v.height * v.width;
     if (!count) {
-        import_fail(im, node,
+        import_fail(im,
                     "works on an array made of '%.60s', whose size is open; give the model one "
                     "(--size WxH, --dim NAME=N)",
                     v.name);
         return UINT32_MAX;
     }
     const uint32_t value = graph_add_array(im->g, v.name, MONA_F16, count);
-    graph_node *made = array_add_node(im, node, GRAPH_TO_ARRAY, value);
-    if (!made)
+    if (!import_add_node(im, GRAPH_TO_ARRAY, map, value))
         return UINT32_MAX;
-    made->input_count = 1;
-    made->inputs[0] = map;
-    set_dims(&im->g->values[value], &v);
+    graph_set_dims(im->g, value, v.channels, v.height, v.width);
     return value;
 }
 
 /* The map as an array in the order of the view. */
-static array in_order(const array_maker *m, const import_binding *b)
+static array in_order(importer *im, const import_binding *b)
 {
     static const uint32_t turned[2] = {1, 0};
-    const graph_value *v = &m->im->g->values[b->value];
+    const graph_value *v = &im->g->values[b->value];
     const int64_t dims[2] = {v->channels, (int64_t)v->height * v->width};
-    const array a = array_of_map(m, b->value);
+    const array a = array_of_map(im, b->value);
     if (b->view != VIEW_LAST)
         return a;
-    m->im->g->has_arrays = true;
-    return array_dense(m, array_permute(array_view(m, a, 2, dims), turned));
+    im->g->has_arrays = true;
+    return array_dense(im, array_permute(array_view(im, a, 2, dims), turned));
 }
 
 /* Converts a map to the integers that ONNX has in its place. */
-static uint32_t quantise_map(importer *im, const onnx_node *node, const import_binding *b)
+static uint32_t quantise_map(importer *im, const import_binding *b)
 {
-    static const array_function quantize = {
-        .code = MONA_FN_QUANTIZE, .arithmetic = MONA_FLOAT, .conversion = MONA_SATURATE};
-    const array_maker m = {im, node};
-    const array operands[3] = {in_order(&m, b),
-                               array_number(&m, MONA_F32, (double)b->quantisation.scale),
-                               array_number(&m, MONA_F32, b->quantisation.zero)};
-    return array_ok(operands[0])
-               ? array_map(&m, array_type_of(b->quantisation.type), &quantize, 3, operands).value
-               : UINT32_MAX;
+    const array operands[3] = {in_order(im, b),
+                               array_number(im, MONA_F32, (double)b->quantisation.scale),
+                               array_number(im, MONA_F32, b->quantisation.zero)};
+    return array_quantize(im, array_type_of(b->quantisation.type), operands).value;
 }
 
 /* Imports a node again that was taken for a part of depth-to-space and is not. */
 static bool import_part_as_array(importer *im, uint32_t onnx_value)
 {
+    const onnx_node *node = im->node;
     for (uint32_t i = 0; i < im->model->node_count; i++) {
         const onnx_node *part = &im->model->nodes[i];
-        if (part->output_count == 1 && part->outputs[0] == onnx_value)
-            return operator_find(part->op_type)->array(im, part);
+        if (part->output_count != 1 || part->outputs[0] != onnx_value)
+            continue;
+        im->node = part;
+        const bool ok = operator_find(part->op_type)->array(im);
+        im->node = node;
+        return ok;
     }
     return true;
 }
 
-uint32_t array_value(importer *im, const onnx_node *node, uint32_t onnx_value)
+uint32_t array_value(importer *im, uint32_t onnx_value)
 {
     import_binding *b = &im->bindings[onnx_value];
     const tensor *t = &im->model->values[onnx_value].tensor;
@@ -119,12 +107,11 @@ uint32_t array_value(importer *im, const onnx_node *node, uint32_t onnx_value)
     if (b->array != UINT32_MAX)
         return b->array;
     if (t->data)
-        b->array = add_constant(im, node, im->model->values[onnx_value].name, t);
+        b->array = add_constant(im, im->model->values[onnx_value].name, t);
     else if (b->value != UINT32_MAX)
-        b->array = b->quantisation.scale > 0 ? quantise_map(im, node, b)
-                                             : in_order(&(array_maker){im, node}, b).value;
+        b->array = b->quantisation.scale > 0 ? quantise_map(im, b) : in_order(im, b).value;
     else
-        import_fail(im, node, "reads '%.60s', which nothing computes",
+        import_fail(im, "reads '%.60s', which nothing computes",
                     im->model->values[onnx_value].name);
     return b->array;
 }
@@ -143,71 +130,58 @@ static import_view map_view(const tensor *t, int64_t dims[3])
                : VIEW_OTHER;
 }
 
-bool array_become_map(const array_maker *m, array a, uint32_t map)
+bool array_become_map(importer *im, array a, uint32_t map)
 {
-    graph_node *made = array_ok(a) ? array_add_node(m->im, m->node, GRAPH_TO_MAP, map) : NULL;
-    if (!made)
+    if (!array_ok(a) || !import_add_node(im, GRAPH_TO_MAP, a.value, map))
         return false;
-    set_dims(&m->im->g->values[a.value], &m->im->g->values[map]);
-    made->input_count = 1;
-    made->inputs[0] = a.value;
+    const graph_value *v = &im->g->values[map];
+    graph_set_dims(im->g, a.value, v->channels, v->height, v->width);
     return true;
 }
 
-/* Makes an F16 copy, which has the dimensions of the map. */
-bool array_to_map(importer *im, const onnx_node *node, uint32_t value)
+/* Makes an F16 array of these dimensions available as the map of a value of the model. */
+static bool bind_map(importer *im, uint32_t value, array a, import_view view, const int64_t dims[3])
 {
     import_binding *b = &im->bindings[value];
-    const tensor *t = &im->model->values[value].tensor;
-    int64_t dims[3];
-    const import_view view = im->model->values[value].shaped ? map_view(t, dims) : VIEW_OTHER;
-    const array_maker m = {im, node};
-    if (b->array == UINT32_MAX || view == VIEW_OTHER || !element_is_float(t->type))
+    const uint32_t map = graph_add_value(im->g, im->model->values[value].name);
+    if (map == UINT32_MAX)
+        return import_fail(im, "needs more memory than there is");
+    graph_set_dims(im->g, map, (uint32_t)dims[0], (uint32_t)dims[1], (uint32_t)dims[2]);
+    if (!array_become_map(im, a, map))
         return false;
-    const array copy = array_copy(&m, MONA_F16, b->array);
-    const uint32_t made = graph_add_value(im->g, im->model->values[value].name);
-    if (made == UINT32_MAX)
-        return import_fail(im, node, "needs more memory than there is");
-    graph_value *map = &im->g->values[made];
-    map->channels = (uint32_t)dims[0];
-    map->height = (uint32_t)dims[1];
-    map->width = (uint32_t)dims[2];
-    if (!array_become_map(&m, copy, made))
-        return false;
-    b->value = made;
+    b->value = map;
     b->view = view;
     return true;
 }
 
-/* The rows of [..., channels] become pixels. */
-bool import_rows_as_map(importer *im, const onnx_node *node, size_t i)
+bool array_to_map(importer *im, uint32_t value)
 {
-    static const uint32_t turned[2] = {1, 0};
-    import_binding *b = &im->bindings[node->inputs[i]];
-    const tensor *t = &im->model->values[node->inputs[i]].tensor;
-    const array_maker m = {im, node};
-    const int64_t channels = t->dims[t->rank - 1];
-    const int64_t dims[2] = {(int64_t)t->count / channels, channels};
-    const array turn = array_permute(array_of_value(im->g, b->array, 2, dims), turned);
-    const array copy = array_unary(&m, MONA_F16, MONA_FN_COPY, turn);
-    const uint32_t made = graph_add_value(im->g, im->model->values[node->inputs[i]].name);
-    if (made == UINT32_MAX)
-        return import_fail(im, node, "needs more memory than there is");
-    graph_value *map = &im->g->values[made];
-    map->channels = (uint32_t)channels;
-    map->height = 1;
-    map->width = (uint32_t)dims[0];
-    if (!array_become_map(&m, copy, made))
+    const uint32_t from = im->bindings[value].array;
+    const tensor *t = &im->model->values[value].tensor;
+    int64_t dims[3];
+    const import_view view = im->model->values[value].shaped ? map_view(t, dims) : VIEW_OTHER;
+    if (from == UINT32_MAX || view == VIEW_OTHER || !element_is_float(t->type))
         return false;
-    b->value = made;
-    b->view = VIEW_LAST;
-    return true;
+    return bind_map(im, value, array_copy(im, MONA_F16, from), view, dims);
 }
 
-array array_of_map(const array_maker *m, uint32_t map)
+/* The rows of [..., channels] become pixels. */
+bool import_rows_as_map(importer *im, size_t i)
 {
-    const uint32_t value = from_map(m->im, m->node, map);
-    const graph_value *v = &m->im->g->values[map];
+    static const uint32_t turned[2] = {1, 0};
+    const uint32_t value = im->node->inputs[i];
+    const tensor *t = &im->model->values[value].tensor;
+    const int64_t channels = t->dims[t->rank - 1], rows = (int64_t)t->count / channels;
+    const int64_t dims[2] = {rows, channels}, map[3] = {channels, 1, rows};
+    const array turn =
+        array_permute(array_of_value(im->g, im->bindings[value].array, 2, dims), turned);
+    return bind_map(im, value, array_unary(im, MONA_F16, MONA_FN_COPY, turn), VIEW_LAST, map);
+}
+
+array array_of_map(importer *im, uint32_t map)
+{
+    const uint32_t value = from_map(im, map);
+    const graph_value *v = &im->g->values[map];
     const int64_t dims[3] = {v->channels, v->height, v->width};
-    return value == UINT32_MAX ? array_none : array_of_value(m->im->g, value, 3, dims);
+    return value == UINT32_MAX ? array_none : array_of_value(im->g, value, 3, dims);
 }

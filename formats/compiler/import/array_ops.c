@@ -27,7 +27,7 @@ static uint32_t join_dims(uint32_t rank, int64_t *dims, uint32_t operands,
 /* ---- element by element ------------------------------------------------------------------- */
 
 /* The shape to which all operands broadcast. */
-static bool broadcast(const array_maker *m, uint32_t count, const array *operands, uint32_t *rank,
+static bool broadcast(importer *im, uint32_t count, const array *operands, uint32_t *rank,
                       int64_t *dims)
 {
     *rank = 0;
@@ -39,7 +39,7 @@ static bool broadcast(const array_maker *m, uint32_t count, const array *operand
             const uint32_t missing = *rank - operands[k].rank;
             const int64_t dim = i < missing ? 1 : operands[k].dims[i - missing];
             if (dim != 1 && dims[i] != 1 && dim != dims[i])
-                return array_ok(array_fail(m, "combines dimensions of %lld and %lld",
+                return array_ok(array_fail(im, "combines dimensions of %lld and %lld",
                                            (long long)dims[i], (long long)dim));
             dims[i] = dim == 1 ? dims[i] : dim;
         }
@@ -47,7 +47,7 @@ static bool broadcast(const array_maker *m, uint32_t count, const array *operand
     return true;
 }
 
-array array_map(const array_maker *m, mona_type type, const array_function *f, uint32_t count,
+array array_map(importer *im, mona_type type, const array_function *f, uint32_t count,
                 const array *operands)
 {
     int64_t dims[TENSOR_MAX_RANK] = {0}, extent[TENSOR_MAX_RANK], strides[3][TENSOR_MAX_RANK];
@@ -55,7 +55,7 @@ array array_map(const array_maker *m, mona_type type, const array_function *f, u
     for (uint32_t k = 0; k < count; k++)
         if (!array_ok(operands[k]))
             return array_none;
-    if (!broadcast(m, count, operands, &rank, dims))
+    if (!broadcast(im, count, operands, &rank, dims))
         return array_none;
     memcpy(extent, dims, sizeof extent);
     for (uint32_t k = 0; k < count; k++)
@@ -77,7 +77,7 @@ array array_map(const array_maker *m, mona_type type, const array_function *f, u
         for (uint32_t k = 0; k < count; k++)
             record.map.stride[k][i] = (int32_t)strides[k][i];
     }
-    return array_add(m, type, rank, dims, &record, operands, count);
+    return array_add(im, type, rank, dims, &record, operands, count);
 }
 
 static mona_arithmetic arithmetic_of(uint32_t count, const array *operands, mona_type type)
@@ -88,27 +88,34 @@ static mona_arithmetic arithmetic_of(uint32_t count, const array *operands, mona
     return on_floats ? MONA_FLOAT : MONA_INT;
 }
 
-array array_unary(const array_maker *m, mona_type type, mona_array_function f, array x)
+array array_unary(importer *im, mona_type type, mona_array_function f, array x)
 {
     const array_function function = {.code = f, .arithmetic = arithmetic_of(1, &x, type)};
-    return array_map(m, type, &function, 1, &x);
+    return array_map(im, type, &function, 1, &x);
 }
 
-array array_binary(const array_maker *m, mona_type type, mona_array_function f, array x, array y)
+array array_binary(importer *im, mona_type type, mona_array_function f, array x, array y)
 {
     const array operands[2] = {x, y};
     const array_function function = {.code = f, .arithmetic = arithmetic_of(2, operands, type)};
-    return array_map(m, type, &function, 2, operands);
+    return array_map(im, type, &function, 2, operands);
 }
 
-array array_cast(const array_maker *m, mona_type type, array x)
+array array_cast(importer *im, mona_type type, array x)
 {
-    return !array_ok(x) || x.type == type ? x : array_unary(m, type, MONA_FN_COPY, x);
+    return !array_ok(x) || x.type == type ? x : array_unary(im, type, MONA_FN_COPY, x);
+}
+
+array array_quantize(importer *im, mona_type type, const array operands[3])
+{
+    static const array_function quantize = {
+        .code = MONA_FN_QUANTIZE, .arithmetic = MONA_FLOAT, .conversion = MONA_SATURATE};
+    return array_map(im, type, &quantize, 3, operands);
 }
 
 /* ---- reductions --------------------------------------------------------------------------- */
 
-array array_reduce(const array_maker *m, mona_type type, mona_reduction f, array x, uint32_t mask)
+array array_reduce(importer *im, mona_type type, mona_reduction f, array x, uint32_t mask)
 {
     int64_t extent[TENSOR_MAX_RANK], strides[1][TENSOR_MAX_RANK], dims[TENSOR_MAX_RANK];
     graph_array record = {.kind = MONA_OP_ARRAY_REDUCE, .reduce = {.function = (uint8_t)f}};
@@ -137,12 +144,12 @@ array array_reduce(const array_maker *m, mona_type type, mona_reduction f, array
                            f == MONA_REDUCE_LOG_SUM || f == MONA_REDUCE_LOG_SUM_EXP ||
                            array_is_float(x.type);
     r->arithmetic = (uint8_t)(on_floats ? MONA_FLOAT : MONA_INT);
-    return array_add(m, type, x.rank, dims, &record, &x, 1);
+    return array_add(im, type, x.rank, dims, &record, &x, 1);
 }
 
 /* ---- products and windows ----------------------------------------------------------------- */
 
-array array_matmul(const array_maker *m, mona_type type, array a, array b)
+array array_matmul(importer *im, mona_type type, array a, array b)
 {
     const array operands[2] = {a, b};
     int64_t dims[TENSOR_MAX_RANK], batch[TENSOR_MAX_RANK], strides[2][TENSOR_MAX_RANK];
@@ -153,8 +160,8 @@ array array_matmul(const array_maker *m, mona_type type, array a, array b)
     array outer[2] = {a, b};
     outer[0].rank = outer[1].rank = before;
     if (a.dims[last] != b.dims[before])
-        return array_fail(m, "multiplies matrices whose dimensions do not match");
-    if (!broadcast(m, 2, outer, &rank, dims))
+        return array_fail(im, "multiplies matrices whose dimensions do not match");
+    if (!broadcast(im, 2, outer, &rank, dims))
         return array_none;
     for (uint32_t i = 0; i < before; i++) {
         batch[i] = dims[i];
@@ -178,26 +185,25 @@ array array_matmul(const array_maker *m, mona_type type, array a, array b)
     }
     dims[before] = a.dims[before];
     dims[last] = b.dims[last];
-    return array_add(m, type, a.rank, dims, &record, operands, 2);
+    return array_add(im, type, a.rank, dims, &record, operands, 2);
 }
 
-array array_window(const array_maker *m, mona_type type, const mona_array_window *window,
+array array_window(importer *im, mona_type type, const mona_array_window *window,
                    const array *operands, uint32_t count)
 {
     const graph_array record = {.kind = MONA_OP_ARRAY_WINDOW, .window = *window};
     int64_t dims[TENSOR_MAX_RANK] = {window->batch, window->outputs};
     array dense[3];
     for (uint32_t k = 0; k < count; k++)
-        dense[k] = array_dense(m, operands[k]);
+        dense[k] = array_dense(im, operands[k]);
     for (uint32_t i = 0; i < window->axes; i++)
         dims[2 + i] = window->axis[i].out;
-    return array_add(m, type, 2 + window->axes, dims, &record, dense, count);
+    return array_add(im, type, 2 + window->axes, dims, &record, dense, count);
 }
 
-array array_resample(const array_maker *m, mona_type type, array x, uint32_t axis,
-                     const array_taps *taps)
+array array_resample(importer *im, mona_type type, array x, uint32_t axis, const array_taps *taps)
 {
-    x = array_dense(m, x);
+    x = array_dense(im, x);
     if (!array_ok(x))
         return x;
     const size_t entries = taps->first[taps->out];
@@ -213,18 +219,18 @@ array array_resample(const array_maker *m, mona_type type, array x, uint32_t axi
                    {taps->weight, entries * sizeof *taps->weight}},
     };
     x.dims[axis] = taps->out;
-    return array_add(m, type, x.rank, x.dims, &record, &x, 1);
+    return array_add(im, type, x.rank, x.dims, &record, &x, 1);
 }
 
-array array_gather(const array_maker *m, array x, uint32_t axis, array indices)
+array array_gather(importer *im, array x, uint32_t axis, array indices)
 {
-    array operands[2] = {array_dense(m, x), array_dense(m, indices)};
+    array operands[2] = {array_dense(im, x), array_dense(im, indices)};
     int64_t dims[2 * TENSOR_MAX_RANK];
     uint32_t rank = 0;
     if (!array_ok(operands[0]) || !array_ok(operands[1]))
         return array_none;
     if (x.rank + indices.rank - 1 > TENSOR_MAX_RANK)
-        return array_fail(m, "makes more than %d dimensions", TENSOR_MAX_RANK);
+        return array_fail(im, "makes more than %d dimensions", TENSOR_MAX_RANK);
     const graph_array record = {
         .kind = MONA_OP_ARRAY_GATHER,
         .gather = {.outer = (uint32_t)array_elements(axis, x.dims),
@@ -237,5 +243,5 @@ array array_gather(const array_maker *m, array x, uint32_t axis, array indices)
         for (uint32_t k = 0; i == axis && k < indices.rank; k++)
             dims[rank++] = indices.dims[k];
     }
-    return array_add(m, x.type, rank, dims, &record, operands, 2);
+    return array_add(im, x.type, rank, dims, &record, operands, 2);
 }

@@ -5,12 +5,12 @@
 enum { MAX_MOVED = 1 << 25 };
 
 /* The cost of a model must stay in proportion to its file. */
-bool array_may_move(const array_maker *m, size_t count)
+bool array_may_move(importer *im, size_t count)
 {
-    size_t *moved = &m->im->g->moved;
+    size_t *moved = &im->g->moved;
     *moved += count < MAX_MOVED ? count : MAX_MOVED;
     return *moved <= MAX_MOVED ||
-           array_ok(array_fail(m, "moves more elements than are supported: %d in all", MAX_MOVED));
+           array_ok(array_fail(im, "moves more elements than are supported: %d in all", MAX_MOVED));
 }
 
 /* Place i of the result along one axis; the other indices are those of `pivot`. */
@@ -23,13 +23,13 @@ static size_t along(const int64_t *dims, uint32_t rank, uint32_t axis, size_t pi
 
 /* Finds what each index of an axis adds to the place, or MONA_NONE: as a step if possible, else as
  * a table. Subtracts from *base what the pivot's indices add. */
-static bool read_axis(const array_maker *m, const int64_t *dims, uint32_t rank, uint32_t axis,
+static bool read_axis(importer *im, const int64_t *dims, uint32_t rank, uint32_t axis,
                       const uint32_t *places, size_t pivot, graph_array *record, int64_t *base)
 {
     const size_t dim = (size_t)dims[axis];
-    uint32_t *numbers = graph_alloc(m->im->g, dim, sizeof *numbers), min = UINT32_MAX;
+    uint32_t *numbers = graph_alloc(im->g, dim, sizeof *numbers), min = UINT32_MAX;
     if (!numbers)
-        return array_ok(array_fail(m, "needs more memory than there is"));
+        return array_ok(array_fail(im, "needs more memory than there is"));
     for (size_t i = 0; i < dim; i++) {
         numbers[i] = places[along(dims, rank, axis, pivot, (int64_t)i)];
         min = numbers[i] && numbers[i] < min ? numbers[i] : min;
@@ -77,8 +77,8 @@ static bool is_same(size_t count, const uint32_t *places)
     return true;
 }
 
-array array_pick(const array_maker *m, array x, uint32_t rank, const int64_t *dims,
-                 const uint32_t *places, uint64_t fill)
+array array_pick(importer *im, array x, uint32_t rank, const int64_t *dims, const uint32_t *places,
+                 uint64_t fill)
 {
     const int64_t one = 1, *extents = rank ? dims : &one;
     const size_t count = array_elements(rank, dims);
@@ -88,46 +88,46 @@ array array_pick(const array_maker *m, array x, uint32_t rank, const int64_t *di
                                    .source_table = MONA_NONE,
                                    .fill = fill}};
     size_t pivot = 0;
-    x = array_dense(m, x);
-    if (!array_ok(x) || !array_may_move(m, count))
+    x = array_dense(im, x);
+    if (!array_ok(x) || !array_may_move(im, count))
         return array_none;
     if (!count)
-        return array_fail(m, "makes an empty tensor");
+        return array_fail(im, "makes an empty tensor");
     if (count == array_elements(x.rank, x.dims) && is_same(count, places))
-        return array_view(m, x, rank, dims);
+        return array_view(im, x, rank, dims);
     while (pivot + 1 < count && !places[pivot])
         pivot++;
     int64_t base = places[pivot] ? (int64_t)places[pivot] - 1 : 0;
     for (uint32_t axis = 0; axis < record.pick.dims; axis++)
-        if (!read_axis(m, extents, record.pick.dims, axis, places, pivot, &record, &base))
+        if (!read_axis(im, extents, record.pick.dims, axis, places, pivot, &record, &base))
             return array_none;
     record.pick.base[0] = (uint32_t)base;
     for (uint32_t axis = record.pick.dims; axis < MONA_ARRAY_DIMS; axis++)
         record.pick.table[axis] = MONA_NONE;
     if (!is_sum(&record, extents, places))
-        return array_fail(m, "moves elements in a way that is not supported");
-    return array_add(m, x.type, rank, dims, &record, &x, 1);
+        return array_fail(im, "moves elements in a way that is not supported");
+    return array_add(im, x.type, rank, dims, &record, &x, 1);
 }
 
 /* Joins 1 to 8 parts. */
-static array concat_some(const array_maker *m, uint32_t axis, uint32_t count, const array *parts)
+static array concat_some(importer *im, uint32_t axis, uint32_t count, const array *parts)
 {
     array dense[MONA_OP_MAX_INPUTS], out = parts[0];
     graph_array record = {.kind = MONA_OP_ARRAY_PICK,
                           .pick = {.dims = out.rank, .source_axis = axis}};
     out.dims[axis] = 0;
     for (uint32_t k = 0; k < count; k++) {
-        dense[k] = array_dense(m, parts[k]);
+        dense[k] = array_dense(im, parts[k]);
         if (!array_ok(dense[k]))
             return array_none;
         out.dims[axis] += dense[k].dims[axis];
         for (uint32_t i = 0; i < out.rank; i++)
             record.pick.stride[k][i] = (int32_t)dense[k].strides[i];
     }
-    uint32_t *places = graph_alloc(m->im->g, (size_t)out.dims[axis], sizeof *places);
-    uint8_t *sources = graph_alloc(m->im->g, (size_t)out.dims[axis], sizeof *sources);
+    uint32_t *places = graph_alloc(im->g, (size_t)out.dims[axis], sizeof *places);
+    uint8_t *sources = graph_alloc(im->g, (size_t)out.dims[axis], sizeof *sources);
     if (!places || !sources)
-        return array_fail(m, "needs more memory than there is");
+        return array_fail(im, "needs more memory than there is");
     for (uint32_t k = 0, at = 0; k < count; k++)
         for (uint32_t i = 0; i < dense[k].dims[axis]; i++, at++) {
             places[at] = i;
@@ -139,10 +139,10 @@ static array concat_some(const array_maker *m, uint32_t axis, uint32_t count, co
     }
     record.tables[axis] = (graph_table){places, (size_t)out.dims[axis] * sizeof *places};
     record.tables[MONA_ARRAY_DIMS] = (graph_table){sources, (size_t)out.dims[axis]};
-    return array_add(m, out.type, out.rank, out.dims, &record, dense, count);
+    return array_add(im, out.type, out.rank, out.dims, &record, dense, count);
 }
 
-array array_concat(const array_maker *m, uint32_t axis, uint32_t count, const array *parts)
+array array_concat(importer *im, uint32_t axis, uint32_t count, const array *parts)
 {
     array joined = parts[0];
     for (uint32_t done = 1; done < count;) {
@@ -150,7 +150,7 @@ array array_concat(const array_maker *m, uint32_t axis, uint32_t count, const ar
         uint32_t n = 1;
         while (n < MONA_OP_MAX_INPUTS && done < count)
             some[n++] = parts[done++];
-        joined = concat_some(m, axis, n, some);
+        joined = concat_some(im, axis, n, some);
     }
     return joined;
 }

@@ -98,12 +98,10 @@ static bool bind_input(importer *im, const onnx_input *input)
                                : graph_add_array(g, name, array_type_of(shape.type), shape.count);
     if (value == UINT32_MAX)
         return format_fail(im->error, "out of memory");
-    graph_value *v = &g->values[value];
-    if (map) {
-        v->channels = (uint32_t)dims[0];
-        v->height = dims[1] && dims[2] ? (uint32_t)dims[1] : 0;
-        v->width = dims[1] && dims[2] ? (uint32_t)dims[2] : 0;
-    }
+    const bool sized = dims[1] && dims[2];
+    if (map)
+        graph_set_dims(g, value, (uint32_t)dims[0], sized ? (uint32_t)dims[1] : 0,
+                       sized ? (uint32_t)dims[2] : 0);
     g->inputs[g->input_count++] = value;
     im->bindings[input->value] = (import_binding){
         .value = map ? value : UINT32_MAX, .view = view, .array = map ? UINT32_MAX : value};
@@ -113,26 +111,22 @@ static bool bind_input(importer *im, const onnx_input *input)
 /* ---- nodes and outputs -------------------------------------------------------------------- */
 
 /* An operator that became no node only renames its input. */
-static bool log_view(importer *im, const onnx_node *node)
+static bool log_view(importer *im)
 {
-    const graph_node view = {.name = graph_strdup(im->g, node->name),
-                             .op_type = graph_strdup(im->g, node->op_type)};
-    if (!view.name || !view.op_type)
-        return format_fail(im->error, "out of memory");
-    graph_log(im->g, FUSION_VIEWS, &view, NULL);
-    return true;
+    return graph_log_named(im->g, FUSION_VIEWS, im->node->name, im->node->op_type, NULL) ||
+           format_fail(im->error, "out of memory");
 }
 
 /* Whether a node is better done on maps: either its computed inputs are maps, or it costs so much
  * more than one pass over them that converting them pays. */
-static bool prefers_map(const importer *im, const onnx_node *node, const operator_row *row)
+static bool prefers_map(const importer *im, const operator_row *row)
 {
     bool maps = true, computed = false, quantised = false;
-    for (uint32_t i = 0; i < node->input_count; i++) {
-        if (!import_has(node, i) || im->model->values[node->inputs[i]].tensor.data)
+    for (uint32_t i = 0; i < im->node->input_count; i++) {
+        if (!import_has(im, i) || im->model->values[im->node->inputs[i]].tensor.data)
             continue;
-        maps = maps && import_bound(im, node, i) != UINT32_MAX;
-        quantised = quantised || import_quantisation_of(im, node, i).scale > 0;
+        maps = maps && import_bound(im, i) != UINT32_MAX;
+        quantised = quantised || import_quantisation_of(im, i).scale > 0;
         computed = true;
     }
     return row->import && computed && (!quantised || import_takes_quantised(row)) &&
@@ -153,8 +147,7 @@ bool import_takes_quantised(const operator_row *row)
 
 /* Logs why an operator of a quantised model did not become the format of a map. reason starts with
  * the node's name; "": maps were not tried. */
-static bool log_array(importer *im, const onnx_node *node, const operator_row *row,
-                      const char *reason)
+static bool log_array(importer *im, const operator_row *row, const char *reason)
 {
     static operator_import *const quantised[] = {
         import_array_quantize,       import_array_dequantize,   import_array_qlinear_conv,
@@ -171,13 +164,10 @@ static bool log_array(importer *im, const onnx_node *node, const operator_row *r
         reason = rest          ? rest + 2
                  : row->import ? "reads a value that is not a map"
                                : "has no form on maps";
-    const graph_node gone = {.name = graph_strdup(im->g, node->name),
-                             .op_type = graph_strdup(im->g, node->op_type)};
     const char *why = graph_strdup(im->g, reason);
-    if (!gone.name || !gone.op_type || !why)
-        return format_fail(im->error, "out of memory");
-    graph_log(im->g, FUSION_QUANTISED, &gone, why);
-    return true;
+    return (why &&
+            graph_log_named(im->g, FUSION_QUANTISED, im->node->name, im->node->op_type, why)) ||
+           format_fail(im->error, "out of memory");
 }
 
 /* The state before a node is imported, to undo that. */
@@ -197,13 +187,14 @@ static void forget(import_binding *b, uint32_t values)
 }
 
 /* Removes what a failed importer added, and the bindings to it. */
-static void take_back(importer *im, const onnx_node *node, const attempt *a)
+static void take_back(importer *im, const attempt *a)
 {
+    const onnx_node *node = im->node;
     im->g->node_count = a->nodes;
     im->g->value_count = a->values;
     im->g->log.count = a->events;
     for (uint32_t i = 0; i < node->input_count; i++)
-        if (import_has(node, i))
+        if (import_has(im, i))
             forget(&im->bindings[node->inputs[i]], a->values);
     for (uint32_t i = 0; i < node->output_count; i++)
         if (node->outputs[i] != ONNX_NONE)
@@ -212,21 +203,20 @@ static void take_back(importer *im, const onnx_node *node, const attempt *a)
 
 /* If sizes are known, folding has found those of the results, and so checked attributes and
  * inputs. */
-static bool is_sized(const array_maker *m)
+static bool is_sized(importer *im)
 {
-    for (uint32_t i = 0; i < m->node->output_count; i++)
-        if (array_wants(m, i) && !array_result(m, i))
+    for (uint32_t i = 0; i < im->node->output_count; i++)
+        if (array_wants(im, i) && !array_result(im, i))
             return false;
     return true;
 }
 
 /* Imports a node on arrays. If sizes are open, the error from maps is the better one. */
-static bool add_array(importer *im, const onnx_node *node, const operator_row *row,
-                      const format_error *reason)
+static bool add_array(importer *im, const operator_row *row, const format_error *reason)
 {
     *im->error = (format_error){0};
     im->g->has_arrays = true;
-    if (is_sized(&(array_maker){im, node}) && row->array(im, node))
+    if (is_sized(im) && row->array(im))
         return true;
     const format_error second = *im->error;
     const char *rest = strstr(second.text, ") "); /* the part after the node's name */
@@ -236,27 +226,25 @@ static bool add_array(importer *im, const onnx_node *node, const operator_row *r
     return format_fail(im->error, "%s; as an array it %s", reason->text, rest + 2);
 }
 
-static bool add_node(importer *im, const onnx_node *node)
+static bool add_node(importer *im)
 {
-    const operator_row *row = operator_find(node->op_type);
+    const operator_row *row = operator_find(im->node->op_type);
     const attempt a = begin(im);
     if (!row)
-        return import_fail(im, node,
-                           "is not supported by the engine; mona ops --engine lists what is");
+        return import_fail(im, "is not supported by the engine; mona ops --engine lists what is");
     if (!row->import && !row->array)
         return import_fail(
-            im, node,
-            "is run by the engine only where constants and sizes determine its result: "
-            "give open sizes a number (--size WxH, --dim NAME=N), or end the model "
-            "before it");
-    const bool map = prefers_map(im, node, row) || !row->array;
-    bool ok = map && row->import(im, node);
+            im, "is run by the engine only where constants and sizes determine its result: "
+                "give open sizes a number (--size WxH, --dim NAME=N), or end the model "
+                "before it");
+    const bool map = prefers_map(im, row) || !row->array;
+    bool ok = map && row->import(im);
     if (!ok && row->array) {
         const format_error reason = *im->error;
-        take_back(im, node, &a);
-        ok = add_array(im, node, row, &reason) && log_array(im, node, row, reason.text);
+        take_back(im, &a);
+        ok = add_array(im, row, &reason) && log_array(im, row, reason.text);
     }
-    return ok && (im->g->node_count > a.nodes || log_view(im, node));
+    return ok && (im->g->node_count > a.nodes || log_view(im));
 }
 
 /* Adds an output, as a copy of the value if necessary: a map that is an input or another output, or
@@ -265,15 +253,15 @@ static bool add_node(importer *im, const onnx_node *node)
 static bool add_output(importer *im, uint32_t value, const char *name, bool again)
 {
     graph *g = im->g;
-    const onnx_node copy = {.name = name, .op_type = "Identity"};
+    im->node = &(onnx_node){.name = name, .op_type = "Identity"};
     graph_count_uses(g);
     const graph_value v = g->values[value];
     if (v.is_array && (again || v.elements || graph_is_input(g, value) || v.uses)) {
-        value = array_copy(&(array_maker){im, &copy}, v.type, value).value;
+        value = array_copy(im, v.type, value).value;
         if (value == UINT32_MAX)
             return false;
     } else if (!v.is_array && (graph_is_input(g, value) || graph_is_output(g, value))) {
-        if (!import_inner_affine(im, &copy, value, 1, 0, &value))
+        if (!import_inner_affine(im, value, 1, 0, &value))
             return false;
     }
     /* After nodes that only pass it on, a value still has its earlier name. */
@@ -317,9 +305,9 @@ static bool add_outputs(importer *im)
         uint32_t value = v->tensor.data || b->quantisation.scale > 0 || b->view == VIEW_LAST
                              ? UINT32_MAX
                              : b->value;
+        im->node = &(onnx_node){.name = v->name, .op_type = "output"};
         if (value == UINT32_MAX || !im->g->values[value].channels)
-            value =
-                array_value(im, &(onnx_node){.name = v->name, .op_type = "output"}, o->outputs[i]);
+            value = array_value(im, o->outputs[i]);
         if (value == UINT32_MAX)
             return false;
         if (!add_output(im, value, v->name, is_twice(im, i)))
@@ -408,9 +396,11 @@ static bool import_all(importer *im)
     for (uint32_t i = 0; i < o->input_count; i++)
         if (!bind_input(im, &o->inputs[i]))
             return false;
-    for (uint32_t i = 0; i < o->node_count; i++)
-        if (!add_node(im, &o->nodes[i]))
+    for (uint32_t i = 0; i < o->node_count; i++) {
+        im->node = &o->nodes[i];
+        if (!add_node(im))
             return false;
+    }
     if (!add_outputs(im))
         return false;
     note_sources(im);

@@ -5,50 +5,19 @@
 #include <math.h>
 #include <string.h>
 
-static array_maker maker(importer *im, const onnx_node *node)
-{
-    return (array_maker){im, node};
-}
-
 /* ---- of one ------------------------------------------------------------------------------- */
 
-/* parameter[k] is the name of an attribute, or a number. */
+#define ROW(op_type, function, array, on_ints, first, second, x, y)                                \
+    {op_type, MONA_FN_##array, on_ints, {first, second}, {x, y}},
+
 static const struct unary_row {
     const char *op_type;
     mona_array_function function;
-    bool on_ints; /* integers are used without conversion */
+    bool on_ints;
     const char *attributes[2];
     float otherwise[2];
 } unary_rows[] = {
-    {"Abs", MONA_FN_ABS, true, {NULL}, {0}},
-    {"Ceil", MONA_FN_CEIL, false, {NULL}, {0}},
-    {"Celu", MONA_FN_ELU, false, {"alpha"}, {1, 1}},
-    {"Cos", MONA_FN_COS, false, {NULL}, {0}},
-    {"Elu", MONA_FN_ELU, false, {"alpha"}, {1, 1}},
-    {"Erf", MONA_FN_ERF, false, {NULL}, {0}},
-    {"Exp", MONA_FN_EXP, false, {NULL}, {0}},
-    {"Floor", MONA_FN_FLOOR, false, {NULL}, {0}},
-    {"Gelu", MONA_FN_GELU, false, {NULL}, {0}},
-    {"HardSigmoid", MONA_FN_HARD_SIGMOID, false, {"alpha", "beta"}, {0.2f, 0.5f}},
-    {"HardSwish", MONA_FN_HARD_SWISH, false, {NULL}, {0}},
-    {"LeakyRelu", MONA_FN_LEAKY_RELU, false, {"alpha"}, {0.01f}},
-    {"Log", MONA_FN_LOG, false, {NULL}, {0}},
-    {"Mish", MONA_FN_MISH, false, {NULL}, {0}},
-    {"Neg", MONA_FN_NEG, true, {NULL}, {0}},
-    {"Not", MONA_FN_NOT, true, {NULL}, {0}},
-    {"Reciprocal", MONA_FN_RECIPROCAL, false, {NULL}, {0}},
-    {"Relu", MONA_FN_RELU, true, {NULL}, {0}},
-    {"Round", MONA_FN_ROUND, false, {NULL}, {0}},
-    {"Selu", MONA_FN_ELU, false, {"alpha", "gamma"}, {1.67326319f, 1.05070102f}},
-    {"Sigmoid", MONA_FN_SIGMOID, false, {NULL}, {0}},
-    {"Sign", MONA_FN_SIGN, true, {NULL}, {0}},
-    {"Sin", MONA_FN_SIN, false, {NULL}, {0}},
-    {"Softplus", MONA_FN_SOFTPLUS, false, {NULL}, {0}},
-    {"Softsign", MONA_FN_SOFTSIGN, false, {NULL}, {0}},
-    {"Sqrt", MONA_FN_SQRT, false, {NULL}, {0}},
-    {"Swish", MONA_FN_SWISH, false, {"alpha"}, {1}},
-    {"Tanh", MONA_FN_TANH, false, {NULL}, {0}},
-    {"ThresholdedRelu", MONA_FN_THRESHOLD, false, {"alpha"}, {1}},
+#include "formats/functions.inc"
 };
 
 static const struct unary_row *find_unary(const char *op_type)
@@ -59,22 +28,21 @@ static const struct unary_row *find_unary(const char *op_type)
     return row;
 }
 
-bool import_array_unary(importer *im, const onnx_node *node)
+bool import_array_unary(importer *im)
 {
-    const array_maker m = maker(im, node);
-    const struct unary_row *row = find_unary(node->op_type);
-    const array x = array_in(&m, 0);
+    const struct unary_row *row = find_unary(im->node->op_type);
+    const array x = array_in(im, 0);
     const bool on_ints = row->on_ints && array_ok(x) && !array_is_float(x.type);
     array_function f = {.code = row->function, .arithmetic = on_ints ? MONA_INT : MONA_FLOAT};
     for (int i = 0; i < 2; i++)
         f.parameter[i] = row->attributes[i]
-                             ? onnx_float(node, row->attributes[i], row->otherwise[i])
+                             ? onnx_float(im->node, row->attributes[i], row->otherwise[i])
                              : row->otherwise[i];
     if (f.code == MONA_FN_ELU)
-        f.parameter[2] = strcmp(node->op_type, "Celu") ? 1 : 1 / f.parameter[0];
-    if (f.code == MONA_FN_GELU && import_text_is(node, "approximate", "tanh", "none"))
+        f.parameter[2] = strcmp(im->node->op_type, "Celu") ? 1 : 1 / f.parameter[0];
+    if (f.code == MONA_FN_GELU && import_text_is(im, "approximate", "tanh", "none"))
         f.code = MONA_FN_GELU_TANH;
-    return array_bind(&m, 0, array_map(&m, array_result_type(&m, 0), &f, 1, &x));
+    return array_bind(im, 0, array_map(im, array_result_type(im, 0), &f, 1, &x));
 }
 
 /* ---- of two ------------------------------------------------------------------------------- */
@@ -96,102 +64,92 @@ static const struct binary_row {
     {"Xor", MONA_FN_XOR, false},
 };
 
-static struct binary_row find_binary(const onnx_node *node)
+static struct binary_row find_binary(const importer *im)
 {
     const struct binary_row *row = binary_rows;
-    while (strcmp(row->op_type, node->op_type)) /* as above */
+    while (strcmp(row->op_type, im->node->op_type)) /* as above */
         row++;
     struct binary_row found = *row;
-    if (found.function == MONA_FN_MOD && onnx_int(node, "fmod", 0))
+    if (found.function == MONA_FN_MOD && onnx_int(im->node, "fmod", 0))
         found.function = MONA_FN_FMOD;
     return found;
 }
 
 /* Up to operator set 6, the second operand could be aligned with an axis of the first. */
-static array place_second(const array_maker *m, array first, array second)
+static array place_second(importer *im, array first, array second)
 {
-    const int64_t axis = m->node->broadcast_axis;
-    if (!m->node->broadcasts || axis < 0 || !array_ok(first) || !array_ok(second) ||
-        m->im->g->values[second.value].count == 1)
+    const int64_t axis = im->node->broadcast_axis;
+    if (!im->node->broadcasts || axis < 0 || !array_ok(first) || !array_ok(second) ||
+        im->g->values[second.value].count == 1)
         return second;
     return axis > first.rank || axis + second.rank > first.rank
-               ? array_fail(m, "places %u dimensions from axis %d of %u on", second.rank, (int)axis,
-                            first.rank)
-               : array_place(m, second, first.rank, (uint32_t)axis);
+               ? array_fail(im, "places %u dimensions from axis %d of %u on", second.rank,
+                            (int)axis, first.rank)
+               : array_place(im, second, first.rank, (uint32_t)axis);
 }
 
 /* Operands that are floats are compared as floats, although the result is an integer. */
-static array combine(const array_maker *m, mona_type type, const struct binary_row *row, array x,
-                     array y)
+static array combine(importer *im, mona_type type, const struct binary_row *row, array x, array y)
 {
     const array operands[2] = {row->swapped ? y : x, row->swapped ? x : y};
     const bool on_floats =
         (array_ok(x) && array_is_float(x.type)) || (array_ok(y) && array_is_float(y.type));
     const array_function f = {.code = row->function,
                               .arithmetic = on_floats ? MONA_FLOAT : MONA_INT};
-    return array_map(m, type, &f, 2, operands);
+    return array_map(im, type, &f, 2, operands);
 }
 
-bool import_array_binary(importer *im, const onnx_node *node)
+bool import_array_binary(importer *im)
 {
-    const array_maker m = maker(im, node);
-    const struct binary_row row = find_binary(node);
-    const array x = array_in(&m, 0), y = place_second(&m, x, array_in(&m, 1));
-    return array_bind(&m, 0, combine(&m, array_result_type(&m, 0), &row, x, y));
-}
-
-bool import_array_prelu(importer *im, const onnx_node *node)
-{
-    return import_array_binary(im, node);
+    const struct binary_row row = find_binary(im);
+    const array x = array_in(im, 0), y = place_second(im, x, array_in(im, 1));
+    return array_bind(im, 0, combine(im, array_result_type(im, 0), &row, x, y));
 }
 
 /* Combines any number of arrays, two at a time. */
-bool import_array_variadic(importer *im, const onnx_node *node)
+bool import_array_variadic(importer *im)
 {
-    const array_maker m = maker(im, node);
-    const struct binary_row row = find_binary(node);
-    const mona_type type = array_result_type(&m, 0), inner = type == MONA_F16 ? MONA_F32 : type;
-    array joined = array_in(&m, 0);
-    for (uint32_t i = 1; i < node->input_count; i++)
-        joined = combine(&m, inner, &row, joined, array_in(&m, i));
-    if (!strcmp(node->op_type, "Mean"))
-        joined = array_binary(&m, type, MONA_FN_DIV, joined,
-                              array_number(&m, MONA_F32, node->input_count));
-    return array_bind(&m, 0, array_cast(&m, type, joined));
+    const struct binary_row row = find_binary(im);
+    const mona_type type = array_result_type(im, 0), inner = type == MONA_F16 ? MONA_F32 : type;
+    array joined = array_in(im, 0);
+    for (uint32_t i = 1; i < im->node->input_count; i++)
+        joined = combine(im, inner, &row, joined, array_in(im, i));
+    if (!strcmp(im->node->op_type, "Mean"))
+        joined = array_binary(im, type, MONA_FN_DIV, joined,
+                              array_number(im, MONA_F32, im->node->input_count));
+    return array_bind(im, 0, array_cast(im, type, joined));
 }
 
 /* ---- of three ----------------------------------------------------------------------------- */
 
-bool import_array_where(importer *im, const onnx_node *node)
+bool import_array_where(importer *im)
 {
-    const array_maker m = maker(im, node);
-    const array operands[3] = {array_in(&m, 0), array_in(&m, 1), array_in(&m, 2)};
+    const array operands[3] = {array_in(im, 0), array_in(im, 1), array_in(im, 2)};
     const bool on_floats = (array_ok(operands[1]) && array_is_float(operands[1].type)) ||
                            (array_ok(operands[2]) && array_is_float(operands[2].type));
     const array_function f = {.code = MONA_FN_WHERE,
                               .arithmetic = on_floats ? MONA_FLOAT : MONA_INT};
-    return array_bind(&m, 0, array_map(&m, array_result_type(&m, 0), &f, 3, operands));
+    return array_bind(im, 0, array_map(im, array_result_type(im, 0), &f, 3, operands));
 }
 
 /* If the lower bound is above the upper one, the upper one counts. */
-bool import_array_clip(importer *im, const onnx_node *node)
+bool import_array_clip(importer *im)
 {
-    const array_maker m = maker(im, node);
-    const mona_type type = array_result_type(&m, 0);
-    array x = array_in(&m, 0);
-    if (import_has(node, 1))
-        x = array_binary(&m, type, MONA_FN_MAX, x, array_in(&m, 1));
-    if (import_has(node, 2))
-        x = array_binary(&m, type, MONA_FN_MIN, x, array_in(&m, 2));
-    return array_bind(&m, 0, x);
+    const mona_type type = array_result_type(im, 0);
+    array x = array_in(im, 0);
+    if (import_has(im, 1))
+        x = array_binary(im, type, MONA_FN_MAX, x, array_in(im, 1));
+    if (import_has(im, 2))
+        x = array_binary(im, type, MONA_FN_MIN, x, array_in(im, 2));
+    return array_bind(im, 0, x);
 }
 
 /* ---- conversions -------------------------------------------------------------------------- */
 
-array array_narrow(const array_maker *m, element_type to, bool saturate, array x)
+array array_narrow(importer *im, element_type to, bool saturate, array x)
 {
     const element_format f = element_format_of(to);
-    const char *mode = onnx_string(m->node, "round_mode", "up");
+    const char *mode = onnx_string(im->node, "round_mode", "up");
     const bool power = to == ELEMENT_FLOAT8E8M0;
     const array_function function = {
         .code = !power || !strcmp(mode, "nearest") ? MONA_FN_NARROW
@@ -201,48 +159,47 @@ array array_narrow(const array_maker *m, element_type to, bool saturate, array x
                       (float)(saturate ? f.max : f.beyond)},
     };
     if (to == ELEMENT_FLOAT4E2M1) { /* it has no NaN */
-        const array same = array_binary(m, MONA_U8, MONA_FN_EQUAL, x, x);
+        const array same = array_binary(im, MONA_U8, MONA_FN_EQUAL, x, x);
         const array_function where = {.code = MONA_FN_WHERE, .arithmetic = MONA_FLOAT};
-        x = array_map(m, MONA_F32, &where, 3,
-                      (const array[3]){same, x, array_number(m, MONA_F32, 0)});
+        x = array_map(im, MONA_F32, &where, 3,
+                      (const array[3]){same, x, array_number(im, MONA_F32, 0)});
     }
     if (power) /* it has neither sign nor zero */
-        x = array_unary(m, MONA_F32, MONA_FN_ABS, array_cast(m, MONA_F32, x));
-    x = array_map(m, MONA_F32, &function, 1, &x);
-    return power ? array_binary(m, MONA_F32, MONA_FN_MAX, x, array_number(m, MONA_F32, 0x1p-127))
+        x = array_unary(im, MONA_F32, MONA_FN_ABS, array_cast(im, MONA_F32, x));
+    x = array_map(im, MONA_F32, &function, 1, &x);
+    return power ? array_binary(im, MONA_F32, MONA_FN_MAX, x, array_number(im, MONA_F32, 0x1p-127))
                  : x;
 }
 
 /* Keeps the low 2 or 4 bits, in a byte. */
-static array few_bits(const array_maker *m, element_type to, array x)
+static array few_bits(importer *im, element_type to, array x)
 {
     const mona_type type = array_type_of(to);
-    const array above = array_number(m, MONA_S64, 64 - element_bits(to));
-    x = array_binary(m, MONA_S64, MONA_FN_SHIFT_LEFT, array_cast(m, MONA_S64, x), above);
+    const array above = array_number(im, MONA_S64, 64 - element_bits(to));
+    x = array_binary(im, MONA_S64, MONA_FN_SHIFT_LEFT, array_cast(im, MONA_S64, x), above);
     if (type == MONA_U8)
-        x = array_cast(m, MONA_U64, x);
-    return array_binary(m, type, MONA_FN_SHIFT_RIGHT, x, above);
+        x = array_cast(im, MONA_U64, x);
+    return array_binary(im, type, MONA_FN_SHIFT_RIGHT, x, above);
 }
 
-array array_to_element(const array_maker *m, element_type to, bool saturate, array x)
+array array_to_element(importer *im, element_type to, bool saturate, array x)
 {
     const mona_type type = array_type_of(to);
     if (type == MONA_TYPE_COUNT)
-        return array_fail(m, "makes %s, which the engine does not have", element_name(to));
+        return array_fail(im, "makes %s, which the engine does not have", element_name(to));
     if (to == ELEMENT_BOOL)
-        return array_unary(m, MONA_U8, MONA_FN_NOT, array_unary(m, MONA_U8, MONA_FN_NOT, x));
+        return array_unary(im, MONA_U8, MONA_FN_NOT, array_unary(im, MONA_U8, MONA_FN_NOT, x));
     if (element_bits(to) < 8 && !element_is_float(to))
-        return few_bits(m, to, x);
+        return few_bits(im, to, x);
     if (element_is_float(to) && element_bits(to) <= 16 && to != ELEMENT_FLOAT16)
-        return array_narrow(m, to, saturate && to != ELEMENT_BFLOAT16, x);
-    return array_cast(m, type, x);
+        return array_narrow(im, to, saturate && to != ELEMENT_BFLOAT16, x);
+    return array_cast(im, type, x);
 }
 
-bool import_array_cast(importer *im, const onnx_node *node)
+bool import_array_cast(importer *im)
 {
-    const array_maker m = maker(im, node);
-    const tensor *t = array_result(&m, 0);
-    return t && array_bind(
-                    &m, 0,
-                    array_to_element(&m, t->type, onnx_int(node, "saturate", 1), array_in(&m, 0)));
+    const tensor *t = array_result(im, 0);
+    return t && array_bind(im, 0,
+                           array_to_element(im, t->type, onnx_int(im->node, "saturate", 1),
+                                            array_in(im, 0)));
 }

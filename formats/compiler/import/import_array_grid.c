@@ -7,35 +7,35 @@
 #include <string.h>
 
 typedef struct grid {
-    const array_maker *m;
+    importer *im;
     bool nearest, corners, zeros, reflects;
 } grid;
 
 static array number(const grid *g, double n)
 {
-    return array_number(g->m, MONA_F32, n);
+    return array_number(g->im, MONA_F32, n);
 }
 
 static array binary(const grid *g, mona_array_function f, array a, array b)
 {
-    return array_binary(g->m, MONA_F32, f, a, b);
+    return array_binary(g->im, MONA_F32, f, a, b);
 }
 
 /* Coordinate k of the grid: [batch, rows, columns]. */
 static array coordinate(const grid *g, uint32_t k)
 {
-    const array all = array_dense(g->m, array_in(g->m, 1));
+    const array all = array_dense(g->im, array_in(g->im, 1));
     if (!array_ok(all))
         return all;
     const size_t count = array_elements(3, all.dims);
     uint32_t *places = malloc(count * sizeof *places);
     if (!places)
-        return array_fail(g->m, "needs more memory than there is");
+        return array_fail(g->im, "needs more memory than there is");
     for (size_t i = 0; i < count; i++)
         places[i] = (uint32_t)(2 * i + k + 1);
-    const array found = array_pick(g->m, all, 3, all.dims, places, 0);
+    const array found = array_pick(g->im, all, 3, all.dims, places, 0);
     free(places);
-    return array_cast(g->m, MONA_F32, found);
+    return array_cast(g->im, MONA_F32, found);
 }
 
 /* Between the edges, after as many reflections as that takes. */
@@ -45,7 +45,7 @@ static array reflected(const grid *g, array x, double size)
     if (range <= 0)
         return binary(g, MONA_FN_MUL, x, number(g, 0));
     const array far =
-        array_unary(g->m, MONA_F32, MONA_FN_ABS, binary(g, MONA_FN_SUB, x, number(g, low)));
+        array_unary(g->im, MONA_F32, MONA_FN_ABS, binary(g, MONA_FN_SUB, x, number(g, low)));
     const array turn = binary(g, MONA_FN_FMOD, far, number(g, 2 * range));
     const array back = binary(g, MONA_FN_SUB, number(g, 2 * range), turn);
     return binary(g, MONA_FN_ADD, binary(g, MONA_FN_MIN, turn, back), number(g, low));
@@ -59,7 +59,7 @@ static array place_of(const grid *g, array at, double size)
     array x =
         binary(g, MONA_FN_ADD, binary(g, MONA_FN_MUL, at, number(g, scale)), number(g, shift));
     if (g->nearest)
-        x = array_unary(g->m, MONA_F32, MONA_FN_ROUND, x);
+        x = array_unary(g->im, MONA_F32, MONA_FN_ROUND, x);
     if (g->reflects)
         return reflected(g, x, size);
     return g->zeros ? x
@@ -75,7 +75,7 @@ typedef struct tap {
 /* The first or the second of two samples around x. */
 static tap tap_of(const grid *g, array x, double size, bool second)
 {
-    const array first = array_unary(g->m, MONA_F32, g->nearest ? MONA_FN_ROUND : MONA_FN_FLOOR, x);
+    const array first = array_unary(g->im, MONA_F32, g->nearest ? MONA_FN_ROUND : MONA_FN_FLOOR, x);
     const array d = binary(g, MONA_FN_SUB, x, first);
     tap t = {.weight = second ? d : binary(g, MONA_FN_SUB, number(g, 1), d)};
     const array at = second ? binary(g, MONA_FN_ADD, first, number(g, 1)) : first;
@@ -84,7 +84,7 @@ static tap tap_of(const grid *g, array x, double size, bool second)
         t.weight = number(g, 1);
     if (g->zeros)
         t.weight = binary(g, MONA_FN_MUL, t.weight,
-                          array_binary(g->m, MONA_F32, MONA_FN_EQUAL, at, t.index));
+                          array_binary(g->im, MONA_F32, MONA_FN_EQUAL, at, t.index));
     return t;
 }
 
@@ -92,32 +92,33 @@ static tap tap_of(const grid *g, array x, double size, bool second)
 static array frames(const grid *g, int64_t batch, int64_t samples)
 {
     const int64_t dims[3] = {batch, 1, 1};
-    int64_t *numbers = graph_alloc(g->m->im->g, (size_t)batch, sizeof *numbers);
+    int64_t *numbers = graph_alloc(g->im->g, (size_t)batch, sizeof *numbers);
     const uint32_t value =
-        numbers ? graph_add_array(g->m->im->g, "", MONA_S64, (size_t)batch) : UINT32_MAX;
+        numbers ? graph_add_array(g->im->g, "", MONA_S64, (size_t)batch) : UINT32_MAX;
     if (value == UINT32_MAX)
-        return array_fail(g->m, "needs more memory than there is");
+        return array_fail(g->im, "needs more memory than there is");
     for (int64_t i = 0; i < batch; i++)
         numbers[i] = i * samples;
-    g->m->im->g->values[value].elements = numbers;
-    return array_of_value(g->m->im->g, value, 3, dims);
+    g->im->g->values[value].elements = numbers;
+    return array_of_value(g->im->g, value, 3, dims);
 }
 
 /* Samples [channels, batch, rows, columns] at a pair of taps, times their weights. */
 static array weighted(const grid *g, array flat, array first, tap y, tap x, int64_t width)
 {
-    const array row = array_binary(g->m, MONA_S64, MONA_FN_MUL, array_cast(g->m, MONA_S64, y.index),
-                                   array_number(g->m, MONA_S64, (double)width));
-    const array index = array_binary(g->m, MONA_S64, MONA_FN_ADD,
-                                     array_binary(g->m, MONA_S64, MONA_FN_ADD, row, first),
-                                     array_cast(g->m, MONA_S64, x.index));
-    return binary(g, MONA_FN_MUL, array_gather(g->m, flat, 1, index),
+    const array row =
+        array_binary(g->im, MONA_S64, MONA_FN_MUL, array_cast(g->im, MONA_S64, y.index),
+                     array_number(g->im, MONA_S64, (double)width));
+    const array index = array_binary(g->im, MONA_S64, MONA_FN_ADD,
+                                     array_binary(g->im, MONA_S64, MONA_FN_ADD, row, first),
+                                     array_cast(g->im, MONA_S64, x.index));
+    return binary(g, MONA_FN_MUL, array_gather(g->im, flat, 1, index),
                   binary(g, MONA_FN_MUL, y.weight, x.weight));
 }
 
 static bool read_modes(grid *g)
 {
-    const onnx_node *node = g->m->node;
+    const onnx_node *node = g->im->node;
     const char *mode = onnx_string(node, "mode", "linear");
     const char *padding = onnx_string(node, "padding_mode", "zeros");
     g->nearest = !strcmp(mode, "nearest");
@@ -125,20 +126,19 @@ static bool read_modes(grid *g)
     g->zeros = !strcmp(padding, "zeros");
     g->reflects = !strcmp(padding, "reflection");
     return g->nearest || !strcmp(mode, "linear") || !strcmp(mode, "bilinear") ||
-           array_ok(array_fail(g->m, "has mode '%.30s'; supported: linear and nearest", mode));
+           array_ok(array_fail(g->im, "has mode '%.30s'; supported: linear and nearest", mode));
 }
 
-bool import_array_grid_sample(importer *im, const onnx_node *node)
+bool import_array_grid_sample(importer *im)
 {
     static const uint32_t turned[4] = {1, 0, 2, 3};
-    const array_maker m = {im, node};
-    grid g = {.m = &m};
-    const array x = array_in(&m, 0);
+    grid g = {.im = im};
+    const array x = array_in(im, 0);
     if (!array_ok(x) || !read_modes(&g))
         return false;
     const int64_t batch = x.dims[0], height = x.dims[2], width = x.dims[3];
     const int64_t dims[2] = {x.dims[1], batch * height * width};
-    const array flat = array_view(&m, array_permute(x, turned), 2, dims);
+    const array flat = array_view(im, array_permute(x, turned), 2, dims);
     const array across = place_of(&g, coordinate(&g, 0), (double)width);
     const array down = place_of(&g, coordinate(&g, 1), (double)height);
     const array first = frames(&g, batch, height * width);
@@ -150,5 +150,5 @@ bool import_array_grid_sample(importer *im, const onnx_node *node)
     }
     if (!array_ok(sum))
         return false;
-    return array_bind(&m, 0, array_permute(array_cast(&m, array_result_type(&m, 0), sum), turned));
+    return array_bind(im, 0, array_permute(array_cast(im, array_result_type(im, 0), sum), turned));
 }

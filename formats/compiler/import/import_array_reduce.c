@@ -23,55 +23,50 @@ static uint32_t all_axes(uint32_t rank)
     return (1u << rank) - 1;
 }
 
-bool import_array_reduce(importer *im, const onnx_node *node)
+bool import_array_reduce(importer *im)
 {
-    const array_maker m = {im, node};
     const struct reduce_row *row = reduce_rows;
     array_call c;
     uint32_t mask;
-    while (strcmp(row->op_type, node->op_type)) /* operators.inc names only those that exist */
+    while (strcmp(row->op_type, im->node->op_type)) /* operators.inc names only those that exist */
         row++;
-    const array x = array_in(&m, 0);
-    if (!array_ok(x) || !array_open_call(&m, &c))
+    const array x = array_in(im, 0);
+    if (!array_ok(x) || !array_open_call(im, &c))
         return false;
     if (!op_axes(&c.call, 1, x.rank, &mask))
         return im->error->text[0] ? false
-                                  : import_fail(im, node, "has computed axes; expected constants");
-    if (!mask && !onnx_int(node, "noop_with_empty_axes", 0))
+                                  : import_fail(im, "has computed axes; expected constants");
+    if (!mask && !onnx_int(im->node, "noop_with_empty_axes", 0))
         mask = all_axes(x.rank);
-    return array_bind(&m, 0, array_reduce(&m, array_result_type(&m, 0), row->function, x, mask));
+    return array_bind(im, 0, array_reduce(im, array_result_type(im, 0), row->function, x, mask));
 }
 
-bool import_array_arg(importer *im, const onnx_node *node)
+bool import_array_arg(importer *im)
 {
-    const array_maker m = {im, node};
-    const bool largest = !strcmp(node->op_type, "ArgMax");
-    const bool last = onnx_int(node, "select_last_index", 0);
-    const int64_t axis = onnx_int(node, "axis", 0);
-    const array x = array_in(&m, 0);
+    const bool largest = !strcmp(im->node->op_type, "ArgMax");
+    const bool last = onnx_int(im->node, "select_last_index", 0);
+    const array x = array_in(im, 0);
     const mona_reduction f = largest ? last ? MONA_REDUCE_ARG_MAX_LAST : MONA_REDUCE_ARG_MAX
                              : last  ? MONA_REDUCE_ARG_MIN_LAST
                                      : MONA_REDUCE_ARG_MIN;
     return array_ok(x) &&
-           array_bind(&m, 0,
-                      array_reduce(&m, MONA_S64, f, x, 1u << (axis < 0 ? axis + x.rank : axis)));
+           array_bind(im, 0, array_reduce(im, MONA_S64, f, x, 1u << array_axis(im, x.rank, 0)));
 }
 
-bool import_array_global_pool(importer *im, const onnx_node *node)
+bool import_array_global_pool(importer *im)
 {
-    const array_maker m = {im, node};
-    const bool largest = !strcmp(node->op_type, "GlobalMaxPool");
-    const array x = array_in(&m, 0);
-    return array_bind(&m, 0,
-                      array_reduce(&m, array_result_type(&m, 0),
+    const bool largest = !strcmp(im->node->op_type, "GlobalMaxPool");
+    const array x = array_in(im, 0);
+    return array_bind(im, 0,
+                      array_reduce(im, array_result_type(im, 0),
                                    largest ? MONA_REDUCE_MAX : MONA_REDUCE_MEAN, x,
                                    all_axes(x.rank) & ~3u));
 }
 
 /* ---- softmax ------------------------------------------------------------------------------ */
 
-array array_softmax(const array_maker *m, mona_type type, mona_normalisation f, array x,
-                    uint32_t begin, uint32_t end)
+array array_softmax(importer *im, mona_type type, mona_normalisation f, array x, uint32_t begin,
+                    uint32_t end)
 {
     const graph_array record = {
         .kind = MONA_OP_ARRAY_NORMALISE,
@@ -79,22 +74,20 @@ array array_softmax(const array_maker *m, mona_type type, mona_normalisation f, 
                       .extent = (uint32_t)array_elements(end - begin, x.dims + begin),
                       .inner = (uint32_t)array_elements(x.rank - end, x.dims + end),
                       .run = 1}};
-    x = array_dense(m, x);
-    return array_add(m, type, x.rank, x.dims, &record, &x, 1);
+    x = array_dense(im, x);
+    return array_add(im, type, x.rank, x.dims, &record, &x, 1);
 }
 
-bool import_array_softmax(importer *im, const onnx_node *node)
+bool import_array_softmax(importer *im)
 {
-    const array_maker m = {im, node};
-    const int64_t axis = onnx_int(node, "axis", -1);
-    const array x = array_in(&m, 0);
+    const array x = array_in(im, 0);
     if (!array_ok(x))
         return false;
-    const uint32_t at = (uint32_t)(axis < 0 ? axis + x.rank : axis);
-    const uint32_t end = node->flattens ? x.rank : at + 1; /* see onnx_upgrade.c */
+    const uint32_t at = array_axis(im, x.rank, -1);
+    const uint32_t end = im->node->flattens ? x.rank : at + 1; /* see onnx_upgrade.c */
     const mona_normalisation f =
-        strcmp(node->op_type, "Softmax") ? MONA_NORMALISE_LOG_SOFTMAX : MONA_NORMALISE_SOFTMAX;
-    return array_bind(&m, 0, array_softmax(&m, array_result_type(&m, 0), f, x, at, end));
+        strcmp(im->node->op_type, "Softmax") ? MONA_NORMALISE_LOG_SOFTMAX : MONA_NORMALISE_SOFTMAX;
+    return array_bind(im, 0, array_softmax(im, array_result_type(im, 0), f, x, at, end));
 }
 
 /* ---- normalisations ----------------------------------------------------------------------- */
@@ -103,133 +96,130 @@ typedef struct moments {
     array mean, centred, variance;
 } moments;
 
-static moments find_moments(const array_maker *m, array x, uint32_t mask)
+static moments find_moments(importer *im, array x, uint32_t mask)
 {
     moments r;
-    r.mean = array_reduce(m, MONA_F32, MONA_REDUCE_MEAN, x, mask);
-    r.centred = array_binary(m, MONA_F32, MONA_FN_SUB, x, r.mean);
+    r.mean = array_reduce(im, MONA_F32, MONA_REDUCE_MEAN, x, mask);
+    r.centred = array_binary(im, MONA_F32, MONA_FN_SUB, x, r.mean);
     int64_t count = 1;
     for (uint32_t i = 0; i < x.rank; i++)
         count *= mask >> i & 1 ? x.dims[i] : 1;
-    r.variance = array_binary(m, MONA_F32, MONA_FN_DIV,
-                              array_reduce(m, MONA_F32, MONA_REDUCE_SUM_SQUARE, r.centred, mask),
-                              array_number(m, MONA_F32, (double)count));
+    r.variance = array_binary(im, MONA_F32, MONA_FN_DIV,
+                              array_reduce(im, MONA_F32, MONA_REDUCE_SUM_SQUARE, r.centred, mask),
+                              array_number(im, MONA_F32, (double)count));
     return r;
 }
 
 /* sqrt(variance + epsilon) */
-static array deviation(const array_maker *m, array variance)
+static array deviation(importer *im, array variance)
 {
-    const array epsilon = array_number(m, MONA_F32, (double)onnx_float(m->node, "epsilon", 1e-5f));
-    return array_unary(m, MONA_F32, MONA_FN_SQRT,
-                       array_binary(m, MONA_F32, MONA_FN_ADD, variance, epsilon));
+    const array epsilon =
+        array_number(im, MONA_F32, (double)onnx_float(im->node, "epsilon", 1e-5f));
+    return array_unary(im, MONA_F32, MONA_FN_SQRT,
+                       array_binary(im, MONA_F32, MONA_FN_ADD, variance, epsilon));
 }
 
 /* centred * factor + bias; bias may be NULL. */
-static array scale_and_shift(const array_maker *m, mona_type type, array centred, array factor,
+static array scale_and_shift(importer *im, mona_type type, array centred, array factor,
                              const array *bias)
 {
     static const array_function mul_add = {.code = MONA_FN_MUL_ADD, .arithmetic = MONA_FLOAT};
     const array operands[3] = {centred, factor, bias ? *bias : array_none};
-    return bias ? array_map(m, type, &mul_add, 3, operands)
-                : array_binary(m, type, MONA_FN_MUL, centred, factor);
+    return bias ? array_map(im, type, &mul_add, 3, operands)
+                : array_binary(im, type, MONA_FN_MUL, centred, factor);
 }
 
 /* Rows of x, whose next `run` elements have the next of the gains and shifts. */
-static array normalised(const array_maker *m, mona_type type, size_t extent, size_t run,
+static array normalised(importer *im, mona_type type, size_t extent, size_t run,
                         const array *operands, uint32_t count)
 {
     const graph_array record = {.kind = MONA_OP_ARRAY_NORMALISE,
                                 .normalise = {.extent = (uint32_t)extent,
                                               .inner = 1,
                                               .run = (uint32_t)run,
-                                              .epsilon = onnx_float(m->node, "epsilon", 1e-5f)}};
+                                              .epsilon = onnx_float(im->node, "epsilon", 1e-5f)}};
     array dense[3];
     for (uint32_t i = 0; i < count; i++)
-        dense[i] = array_dense(m, operands[i]);
-    return array_add(m, type, operands[0].rank, operands[0].dims, &record, dense, count);
+        dense[i] = array_dense(im, operands[i]);
+    return array_add(im, type, operands[0].rank, operands[0].dims, &record, dense, count);
 }
 
 /* Statistics of groups of channels in a frame; an instance is a group of one channel. */
-bool import_array_group_norm(importer *im, const onnx_node *node)
+bool import_array_group_norm(importer *im)
 {
-    const array_maker m = {im, node};
-    const array operands[3] = {array_in(&m, 0), array_in(&m, 1), array_in(&m, 2)};
+    const array operands[3] = {array_in(im, 0), array_in(im, 1), array_in(im, 2)};
     const array x = operands[0], scale = operands[1];
     if (!array_ok(x) || !array_ok(scale) || !array_ok(operands[2]))
         return false;
-    const int64_t groups = strcmp(node->op_type, "InstanceNormalization")
-                               ? onnx_int(node, "num_groups", 1)
+    const int64_t groups = strcmp(im->node->op_type, "InstanceNormalization")
+                               ? onnx_int(im->node, "num_groups", 1)
                                : x.dims[1];
     const size_t extent = array_elements(x.rank, x.dims) / (size_t)(x.dims[0] * groups);
     const bool each = scale.dims[0] != groups; /* one number per channel */
-    return array_bind(&m, 0,
-                      normalised(&m, array_result_type(&m, 0), extent,
+    return array_bind(im, 0,
+                      normalised(im, array_result_type(im, 0), extent,
                                  each ? extent / (size_t)(x.dims[1] / groups) : extent, operands,
                                  3));
 }
 
-bool import_array_layer_norm(importer *im, const onnx_node *node)
+bool import_array_layer_norm(importer *im)
 {
-    const array_maker m = {im, node};
-    const int64_t axis = onnx_int(node, "axis", -1);
-    const bool shifts = import_has(node, 2);
-    const array operands[3] = {array_in(&m, 0), array_in(&m, 1),
-                               shifts ? array_in(&m, 2) : array_none};
+    const bool shifts = import_has(im, 2);
+    const array operands[3] = {array_in(im, 0), array_in(im, 1),
+                               shifts ? array_in(im, 2) : array_none};
     const array x = operands[0], scale = operands[1], bias = operands[2];
     if (!array_ok(x) || !array_ok(scale) || (shifts && !array_ok(bias)))
         return false;
-    const uint32_t at = (uint32_t)(axis < 0 ? axis + x.rank : axis);
-    if (array_wants(&m, 1) || array_wants(&m, 2)) {
-        const moments r = find_moments(&m, x, all_axes(x.rank) & ~all_axes(at));
-        if ((array_wants(&m, 1) && !array_bind(&m, 1, r.mean)) ||
-            (array_wants(&m, 2) &&
-             !array_bind(&m, 2,
-                         array_unary(&m, MONA_F32, MONA_FN_RECIPROCAL, deviation(&m, r.variance)))))
+    const uint32_t at = array_axis(im, x.rank, -1);
+    if (array_wants(im, 1) || array_wants(im, 2)) {
+        const moments r = find_moments(im, x, all_axes(x.rank) & ~all_axes(at));
+        if ((array_wants(im, 1) && !array_bind(im, 1, r.mean)) ||
+            (array_wants(im, 2) &&
+             !array_bind(im, 2,
+                         array_unary(im, MONA_F32, MONA_FN_RECIPROCAL, deviation(im, r.variance)))))
             return false;
     }
     const size_t extent = array_elements(x.rank - at, x.dims + at);
-    const mona_type type = array_result_type(&m, 0);
+    const mona_type type = array_result_type(im, 0);
     const bool each = array_elements(scale.rank, scale.dims) == extent &&
                       (!shifts || array_elements(bias.rank, bias.dims) == extent);
-    return array_bind(&m, 0,
-                      each ? normalised(&m, type, extent, 1, operands, shifts ? 3 : 2)
-                           : scale_and_shift(&m, type,
-                                             normalised(&m, MONA_F32, extent, 1, operands, 1),
+    return array_bind(im, 0,
+                      each ? normalised(im, type, extent, 1, operands, shifts ? 3 : 2)
+                           : scale_and_shift(im, type,
+                                             normalised(im, MONA_F32, extent, 1, operands, 1),
                                              scale, shifts ? &bias : NULL));
 }
 
 /* before * momentum + now * (1 - momentum) */
-static bool bind_running(const array_maker *m, uint32_t i, array before, array now)
+static bool bind_running(importer *im, uint32_t i, array before, array now)
 {
-    const double momentum = (double)onnx_float(m->node, "momentum", 0.9f);
+    const double momentum = (double)onnx_float(im->node, "momentum", 0.9f);
     const array kept =
-        array_binary(m, MONA_F32, MONA_FN_MUL, before, array_number(m, MONA_F32, momentum));
+        array_binary(im, MONA_F32, MONA_FN_MUL, before, array_number(im, MONA_F32, momentum));
     const array moved =
-        array_binary(m, MONA_F32, MONA_FN_MUL, now, array_number(m, MONA_F32, 1 - momentum));
-    return !array_wants(m, i) ||
-           array_bind(m, i, array_binary(m, array_result_type(m, i), MONA_FN_ADD, kept, moved));
+        array_binary(im, MONA_F32, MONA_FN_MUL, now, array_number(im, MONA_F32, 1 - momentum));
+    return !array_wants(im, i) ||
+           array_bind(im, i, array_binary(im, array_result_type(im, i), MONA_FN_ADD, kept, moved));
 }
 
 /* The statistics are given, except in training, where they are computed from the batch. */
-bool import_array_batch_norm(importer *im, const onnx_node *node)
+bool import_array_batch_norm(importer *im)
 {
-    const array_maker m = {im, node};
-    const array x = array_in(&m, 0);
+    const array x = array_in(im, 0);
     array parameters[4]; /* scale, bias, mean, variance: one per channel */
     for (uint32_t i = 0; i < 4; i++)
-        parameters[i] = array_place(&m, array_in(&m, i + 1), x.rank, 1);
-    const bool trains = onnx_int(node, "training_mode", 0);
+        parameters[i] = array_place(im, array_in(im, i + 1), x.rank, 1);
+    const bool trains = onnx_int(im->node, "training_mode", 0);
     moments r = {.mean = parameters[2], .variance = parameters[3]};
     if (trains)
-        r = find_moments(&m, x, all_axes(x.rank) & ~2u);
+        r = find_moments(im, x, all_axes(x.rank) & ~2u);
     else
-        r.centred = array_binary(&m, MONA_F32, MONA_FN_SUB, x, r.mean);
+        r.centred = array_binary(im, MONA_F32, MONA_FN_SUB, x, r.mean);
     const array factor =
-        array_binary(&m, MONA_F32, MONA_FN_DIV, parameters[0], deviation(&m, r.variance));
+        array_binary(im, MONA_F32, MONA_FN_DIV, parameters[0], deviation(im, r.variance));
     return array_bind(
-               &m, 0,
-               scale_and_shift(&m, array_result_type(&m, 0), r.centred, factor, &parameters[1])) &&
-           (!trains || (bind_running(&m, 1, parameters[2], r.mean) &&
-                        bind_running(&m, 2, parameters[3], r.variance)));
+               im, 0,
+               scale_and_shift(im, array_result_type(im, 0), r.centred, factor, &parameters[1])) &&
+           (!trains || (bind_running(im, 1, parameters[2], r.mean) &&
+                        bind_running(im, 2, parameters[3], r.variance)));
 }

@@ -22,17 +22,17 @@ static void add_taps(const op_resize_axis *s, int64_t i, int64_t *places, double
         }
 }
 
-static array resize_axis(const array_maker *m, const op_resizing *r, array x, uint32_t axis)
+static array resize_axis(importer *im, const op_resizing *r, array x, uint32_t axis)
 {
     tensor shape = {.rank = x.rank};
     memcpy(shape.dims, x.dims, sizeof shape.dims);
     const op_resize_axis s = op_resize_along(r, &shape, axis);
     if (s.taps > RESIZE_MAX_TAPS || s.taps * (uint64_t)s.out > MAX_ENTRIES)
-        return array_fail(m, "takes %zu samples for each of %lld", s.taps, (long long)s.out);
+        return array_fail(im, "takes %zu samples for each of %lld", s.taps, (long long)s.out);
     const size_t entries = s.taps * (size_t)s.out;
-    uint32_t *first = graph_alloc(m->im->g, (size_t)s.out + 1, sizeof *first);
-    uint32_t *index = graph_alloc(m->im->g, entries + 1, sizeof *index), count = 0;
-    float *weight = graph_alloc(m->im->g, entries + 1, sizeof *weight);
+    uint32_t *first = graph_alloc(im->g, (size_t)s.out + 1, sizeof *first);
+    uint32_t *index = graph_alloc(im->g, entries + 1, sizeof *index), count = 0;
+    float *weight = graph_alloc(im->g, entries + 1, sizeof *weight);
     int64_t *places = calloc(s.taps + 1, sizeof *places);
     double *weights = calloc(s.taps + 1, sizeof *weights);
     const bool ok = first && index && weight && places && weights;
@@ -43,29 +43,28 @@ static array resize_axis(const array_maker *m, const op_resizing *r, array x, ui
     free(places);
     free(weights);
     const array_taps taps = {(uint32_t)s.out, first, index, weight, (float)r->extrapolation};
-    return ok ? array_resample(m, MONA_F32, x, axis, &taps)
-              : array_fail(m, "needs more memory than there is");
+    return ok ? array_resample(im, MONA_F32, x, axis, &taps)
+              : array_fail(im, "needs more memory than there is");
 }
 
-bool import_array_resize(importer *im, const onnx_node *node)
+bool import_array_resize(importer *im)
 {
-    const array_maker m = {im, node};
-    const mona_type type = array_result_type(&m, 0);
-    array x = array_in(&m, 0);
+    const mona_type type = array_result_type(im, 0);
+    array x = array_in(im, 0);
     array_call c;
     op_resizing r;
-    if (!array_ok(x) || !array_open_call(&m, &c))
+    if (!array_ok(x) || !array_open_call(im, &c))
         return false;
     if (!op_resize_read(&c.call, &r))
-        return !im->error->text[0] && import_fail(im, node, "has computed scales or sizes");
+        return !im->error->text[0] && import_fail(im, "has computed scales or sizes");
     if (!r.linear && !r.cubic && !r.crop)
-        return import_array_move(im, node);
+        return import_array_move(im);
     for (uint32_t axis = 0; axis < x.rank; axis++)
         if (!op_resize_keeps(&r, c.in[0], axis))
-            x = resize_axis(&m, &r, x, axis);
+            x = resize_axis(im, &r, x, axis);
     const array_function rounded = {
         .code = MONA_FN_COPY, .arithmetic = MONA_FLOAT, .conversion = MONA_SATURATE};
-    return array_bind(&m, 0,
-                      array_is_float(type) ? array_cast(&m, type, x)
-                                           : array_map(&m, type, &rounded, 1, &x));
+    return array_bind(im, 0,
+                      array_is_float(type) ? array_cast(im, type, x)
+                                           : array_map(im, type, &rounded, 1, &x));
 }

@@ -9,7 +9,7 @@
 
 /* The axes of the window, of which the last `spatial_dims` are used. The outputs of pools are their
  * channels. */
-static bool fill_window(const array_maker *m, const op_window *w, mona_array_window *out)
+static bool fill_window(importer *im, const op_window *w, mona_array_window *out)
 {
     out->axes = (uint8_t)w->spatial_dims;
     for (uint32_t i = 0; i < w->spatial_dims; i++) {
@@ -17,7 +17,7 @@ static bool fill_window(const array_maker *m, const op_window *w, mona_array_win
         const int64_t max = 1 << 20;
         if (w->kernel[k] > max || w->stride[k] > max || w->dilation[k] > max || w->begin[k] > max ||
             w->begin[k] < -max || w->end[k] > max || w->end[k] < -max)
-            return array_ok(array_fail(m, "has a window with a number above %d", (int)max));
+            return array_ok(array_fail(im, "has a window with a number above %d", (int)max));
         out->axis[i] = (mona_array_axis){
             .in = (uint32_t)w->in[k],
             .out = (uint32_t)w->out[k],
@@ -34,14 +34,14 @@ static bool fill_window(const array_maker *m, const op_window *w, mona_array_win
 /* ---- convolutions ------------------------------------------------------------------------- */
 
 /* Convolves x with weights w and an optional bias, with the node's attributes. */
-static array convolve(const array_maker *m, mona_type type, array x, array w, const array *bias)
+static array convolve(importer *im, mona_type type, array x, array w, const array *bias)
 {
     array_call c;
     op_window window;
     tensor shape = {.rank = x.rank};
     const array operands[3] = {x, w, bias ? *bias : array_none};
-    const int64_t groups = onnx_int(m->node, "group", 1);
-    if (!array_ok(x) || !array_ok(w) || (bias && !array_ok(*bias)) || !array_open_call(m, &c))
+    const int64_t groups = onnx_int(im->node, "group", 1);
+    if (!array_ok(x) || !array_ok(w) || (bias && !array_ok(*bias)) || !array_open_call(im, &c))
         return array_none;
     memcpy(shape.dims, x.dims, sizeof shape.dims);
     if (!op_window_read(&c.call, &shape, w.dims + 2, false, &window))
@@ -55,39 +55,37 @@ static array convolve(const array_maker *m, mona_type type, array x, array w, co
         .outputs = (uint32_t)w.dims[0],
         .groups = (uint32_t)groups,
     };
-    return fill_window(m, &window, &record) ? array_window(m, type, &record, operands, bias ? 3 : 2)
-                                            : array_none;
+    return fill_window(im, &window, &record)
+               ? array_window(im, type, &record, operands, bias ? 3 : 2)
+               : array_none;
 }
 
-bool import_array_conv(importer *im, const onnx_node *node)
+bool import_array_conv(importer *im)
 {
-    const array_maker m = {im, node};
-    const array x = array_in(&m, 0), w = array_in(&m, 1);
-    const array bias = import_has(node, 2) ? array_in(&m, 2) : array_none;
+    const array x = array_in(im, 0), w = array_in(im, 1);
+    const array bias = import_has(im, 2) ? array_in(im, 2) : array_none;
     return array_bind(
-        &m, 0, convolve(&m, array_result_type(&m, 0), x, w, import_has(node, 2) ? &bias : NULL));
+        im, 0, convolve(im, array_result_type(im, 0), x, w, import_has(im, 2) ? &bias : NULL));
 }
 
-bool import_array_conv_integer(importer *im, const onnx_node *node)
+bool import_array_conv_integer(importer *im)
 {
-    const array_maker m = {im, node};
     return array_bind(
-        &m, 0, convolve(&m, MONA_S32, array_centred(&m, 0, 2), array_centred(&m, 1, 3), NULL));
+        im, 0, convolve(im, MONA_S32, array_centred(im, 0, 2), array_centred(im, 1, 3), NULL));
 }
 
-bool import_array_qlinear_conv(importer *im, const onnx_node *node)
+bool import_array_qlinear_conv(importer *im)
 {
-    const array_maker m = {im, node};
-    const array bias = import_has(node, 8) ? array_in(&m, 8) : array_none;
-    const array sum = convolve(&m, MONA_S64, array_centred(&m, 0, 2), array_centred(&m, 3, 5),
-                               import_has(node, 8) ? &bias : NULL);
-    return array_bind(&m, 0, array_requantize(&m, sum, 1));
+    const array bias = import_has(im, 8) ? array_in(im, 8) : array_none;
+    const array sum = convolve(im, MONA_S64, array_centred(im, 0, 2), array_centred(im, 3, 5),
+                               import_has(im, 8) ? &bias : NULL);
+    return array_bind(im, 0, array_requantize(im, sum, 1));
 }
 
 /* ---- transposed convolutions -------------------------------------------------------------- */
 
 /* Inserts stride - 1 zeros between neighbouring elements of x along each axis from the third on. */
-static array spread(const array_maker *m, array x, const uint32_t *stride)
+static array spread(importer *im, array x, const uint32_t *stride)
 {
     int64_t dims[TENSOR_MAX_RANK];
     size_t count = 1;
@@ -98,7 +96,7 @@ static array spread(const array_maker *m, array x, const uint32_t *stride)
         count = count <= TENSOR_MAX_COUNT ? count * (size_t)dims[i] : count;
     uint32_t *places = count <= TENSOR_MAX_COUNT ? malloc(count * sizeof *places) : NULL;
     if (!places)
-        return array_fail(m, "spreads its input over too many elements, %zu", count);
+        return array_fail(im, "spreads its input over too many elements, %zu", count);
     for (size_t i = 0; i < count; i++) {
         size_t rest = i, place = 1, step = 1;
         for (uint32_t k = x.rank; k-- > 0; step *= (size_t)x.dims[k]) {
@@ -108,14 +106,14 @@ static array spread(const array_maker *m, array x, const uint32_t *stride)
         }
         places[i] = (uint32_t)place;
     }
-    const array out = array_pick(m, x, x.rank, dims, places, 0);
+    const array out = array_pick(im, x, x.rank, dims, places, 0);
     free(places);
     return out;
 }
 
 /* [inputs][each][kernel...] -> [groups * each][inputs / groups][kernel...], with the kernel
  * reversed. */
-static array turn(const array_maker *m, array w, int64_t groups)
+static array turn(importer *im, array w, int64_t groups)
 {
     int64_t dims[TENSOR_MAX_RANK] = {groups * w.dims[1], w.dims[0] / groups};
     int64_t area = 1;
@@ -123,35 +121,34 @@ static array turn(const array_maker *m, array w, int64_t groups)
         area *= dims[i] = w.dims[i];
     const int64_t grouped[4] = {groups, dims[1], w.dims[1], area};
     const uint32_t order[4] = {0, 2, 1, 3};
-    const array swapped = array_dense(m, array_permute(array_view(m, w, 4, grouped), order));
+    const array swapped = array_dense(im, array_permute(array_view(im, w, 4, grouped), order));
     if (!array_ok(swapped))
         return array_none;
     uint32_t *places = malloc((size_t)(area * dims[0] * dims[1]) * sizeof *places);
     if (!places)
-        return array_fail(m, "needs more memory than there is");
+        return array_fail(im, "needs more memory than there is");
     for (int64_t i = 0; i < area * dims[0] * dims[1]; i++)
         places[i] = (uint32_t)(i - i % area + (area - 1 - i % area) + 1);
     const int64_t flat[2] = {dims[0] * dims[1], area};
-    const array turned = array_pick(m, swapped, 2, flat, places, 0);
+    const array turned = array_pick(im, swapped, 2, flat, places, 0);
     free(places);
-    return array_view(m, turned, w.rank, dims);
+    return array_view(im, turned, w.rank, dims);
 }
 
 /* A convolution without strides: zeros are inserted between the elements of the input, the filter
  * is reversed, and the padding is the filter's extent minus the transposed padding. */
-bool import_array_conv_transpose(importer *im, const onnx_node *node)
+bool import_array_conv_transpose(importer *im)
 {
-    const array_maker m = {im, node};
-    const array x = array_in(&m, 0), w = array_in(&m, 1);
-    const array bias = import_has(node, 2) ? array_in(&m, 2) : array_none;
-    const int64_t groups = onnx_int(node, "group", 1);
+    const array x = array_in(im, 0), w = array_in(im, 1);
+    const array bias = import_has(im, 2) ? array_in(im, 2) : array_none;
+    const int64_t groups = onnx_int(im->node, "group", 1);
     array_call c;
     op_window window;
     mona_array_window record = {.function = MONA_WINDOW_CONV, .arithmetic = MONA_FLOAT};
     uint32_t strides[WINDOW_DIMS];
-    if (!array_ok(x) || !array_ok(w) || (import_has(node, 2) && !array_ok(bias)) ||
-        !array_open_call(&m, &c) || !op_window_read_transposed(&c.call, &window) ||
-        !fill_window(&m, &window, &record))
+    if (!array_ok(x) || !array_ok(w) || (import_has(im, 2) && !array_ok(bias)) ||
+        !array_open_call(im, &c) || !op_window_read_transposed(&c.call, &window) ||
+        !fill_window(im, &window, &record))
         return false;
     for (uint32_t i = 0; i < record.axes; i++) {
         mona_array_axis *a = &record.axis[i];
@@ -165,55 +162,54 @@ bool import_array_conv_transpose(importer *im, const onnx_node *node)
     record.channels = (uint32_t)x.dims[1];
     record.outputs = (uint32_t)(w.dims[1] * groups);
     record.groups = (uint32_t)groups;
-    const array operands[3] = {spread(&m, x, strides), turn(&m, w, groups), bias};
+    const array operands[3] = {spread(im, x, strides), turn(im, w, groups), bias};
     return array_bind(
-        &m, 0,
-        array_window(&m, array_result_type(&m, 0), &record, operands, import_has(node, 2) ? 3 : 2));
+        im, 0,
+        array_window(im, array_result_type(im, 0), &record, operands, import_has(im, 2) ? 3 : 2));
 }
 
 /* ---- pools -------------------------------------------------------------------------------- */
 
 /* With storage_order 1, positions are counted column by column; this converts the index. */
-static array column_order(const array_maker *m, array index, const op_window *w)
+static array column_order(importer *im, array index, const op_window *w)
 {
-    const array rows = array_number(m, MONA_S64, (double)w->in[1]);
-    const array columns = array_number(m, MONA_S64, (double)w->in[2]);
-    const array plane = array_number(m, MONA_S64, (double)(w->in[1] * w->in[2]));
-    const array in_map = array_binary(m, MONA_S64, MONA_FN_FMOD, index, plane);
-    const array maps = array_binary(m, MONA_S64, MONA_FN_SUB, index, in_map);
-    const array column = array_binary(m, MONA_S64, MONA_FN_FMOD, in_map, columns);
-    const array row = array_binary(m, MONA_S64, MONA_FN_DIV, in_map, columns);
-    const array at = array_binary(m, MONA_S64, MONA_FN_ADD,
-                                  array_binary(m, MONA_S64, MONA_FN_MUL, column, rows), row);
-    return array_binary(m, MONA_S64, MONA_FN_ADD, maps, at);
+    const array rows = array_number(im, MONA_S64, (double)w->in[1]);
+    const array columns = array_number(im, MONA_S64, (double)w->in[2]);
+    const array plane = array_number(im, MONA_S64, (double)(w->in[1] * w->in[2]));
+    const array in_map = array_binary(im, MONA_S64, MONA_FN_FMOD, index, plane);
+    const array maps = array_binary(im, MONA_S64, MONA_FN_SUB, index, in_map);
+    const array column = array_binary(im, MONA_S64, MONA_FN_FMOD, in_map, columns);
+    const array row = array_binary(im, MONA_S64, MONA_FN_DIV, in_map, columns);
+    const array at = array_binary(im, MONA_S64, MONA_FN_ADD,
+                                  array_binary(im, MONA_S64, MONA_FN_MUL, column, rows), row);
+    return array_binary(im, MONA_S64, MONA_FN_ADD, maps, at);
 }
 
-bool import_array_pool(importer *im, const onnx_node *node)
+bool import_array_pool(importer *im)
 {
-    const array_maker m = {im, node};
-    const bool largest = !strcmp(node->op_type, "MaxPool");
-    const array x = array_in(&m, 0);
+    const bool largest = !strcmp(im->node->op_type, "MaxPool");
+    const array x = array_in(im, 0);
     array_call c;
     op_window window;
-    if (!array_ok(x) || !array_open_call(&m, &c) ||
-        !op_window_read(&c.call, c.in[0], NULL, onnx_int(node, "ceil_mode", 0), &window))
+    if (!array_ok(x) || !array_open_call(im, &c) ||
+        !op_window_read(&c.call, c.in[0], NULL, onnx_int(im->node, "ceil_mode", 0), &window))
         return false;
     mona_array_window record = {
         .function = largest ? MONA_WINDOW_MAX : MONA_WINDOW_AVERAGE,
         .arithmetic = array_is_float(x.type) ? MONA_FLOAT : MONA_INT,
-        .count_include_pad = !largest && onnx_int(node, "count_include_pad", 0),
+        .count_include_pad = !largest && onnx_int(im->node, "count_include_pad", 0),
         .batch = (uint32_t)x.dims[0],
         .channels = (uint32_t)x.dims[1],
         .outputs = (uint32_t)x.dims[1],
         .groups = 1,
     };
-    if (!fill_window(&m, &window, &record) ||
-        !array_bind(&m, 0, array_window(&m, array_result_type(&m, 0), &record, &x, 1)))
+    if (!fill_window(im, &window, &record) ||
+        !array_bind(im, 0, array_window(im, array_result_type(im, 0), &record, &x, 1)))
         return false;
-    if (!largest || !array_wants(&m, 1))
+    if (!largest || !array_wants(im, 1))
         return true;
     record.function = MONA_WINDOW_MAX_INDEX;
-    const array index = array_window(&m, MONA_S64, &record, &x, 1);
+    const array index = array_window(im, MONA_S64, &record, &x, 1);
     return array_bind(
-        &m, 1, onnx_int(node, "storage_order", 0) ? column_order(&m, index, &window) : index);
+        im, 1, onnx_int(im->node, "storage_order", 0) ? column_order(im, index, &window) : index);
 }

@@ -6,182 +6,173 @@
 #include <math.h>
 #include <string.h>
 
-static bool read_weights(importer *im, const onnx_node *node, size_t wi, size_t bi,
-                         uint32_t channels, graph_conv *conv, uint32_t *outputs)
+static bool read_weights(importer *im, size_t wi, size_t bi, uint32_t channels, graph_conv *conv,
+                         uint32_t *outputs)
 {
-    const graph_value *w = import_constant(im, node, wi);
-    const graph_value *b = import_constant(im, node, bi);
-    if (!w || (import_has(node, bi) && !b))
-        return import_fail(im, node, "has computed weights; expected constants");
-    const int64_t groups = onnx_int(node, "group", 1);
-    const uint32_t spatial_dims = import_view_of(im, node, 0) == VIEW_LINE ? 1 : 2;
+    const graph_value *w = import_constant(im, wi);
+    const graph_value *b = import_constant(im, bi);
+    if (!w || (import_has(im, bi) && !b))
+        return import_fail(im, "has computed weights; expected constants");
+    const int64_t groups = onnx_int(im->node, "group", 1);
+    const uint32_t spatial_dims = import_view_of(im, 0) == VIEW_LINE ? 1 : 2;
     if (w->rank != 2 + spatial_dims || !w->count)
-        return import_fail(im, node,
+        return import_fail(im,
                            "has weights with %u dimensions; expected [outputs, inputs, %scolumns]",
                            w->rank, spatial_dims == 2 ? "rows, " : "");
     if (groups < 1 || groups > channels || w->dims[1] * (uint64_t)groups != channels ||
         w->dims[0] % (uint64_t)groups || w->dims[0] > MONA_MAX_CHANNELS)
-        return import_fail(im, node,
+        return import_fail(im,
                            "has %" PRId64 " groups and weights for %" PRIu64 " inputs and %" PRIu64
                            " outputs; its input has %u channels",
                            groups, w->dims[1], w->dims[0], channels);
     if (b && b->count != w->dims[0])
-        return import_fail(im, node, "has %zu biases for %" PRIu64 " outputs", b->count,
-                           w->dims[0]);
+        return import_fail(im, "has %zu biases for %" PRIu64 " outputs", b->count, w->dims[0]);
     for (size_t i = 0; i < w->count; i++)
         if (!isfinite(w->data[i]) || (b && i < b->count && !isfinite(b->data[i])))
-            return import_fail(im, node, "has a weight that is infinite or not a number");
+            return import_fail(im, "has a weight that is infinite or not a number");
     *outputs = (uint32_t)w->dims[0];
     conv->groups = (uint32_t)groups;
     conv->weights = w->data;
     conv->bias = b ? b->data : graph_alloc(im->g, *outputs, sizeof(float));
     for (uint32_t i = 0; i < 2; i++) {
         const uint64_t size = i + spatial_dims < 2 ? 1 : w->dims[i + spatial_dims];
-        conv->window.kernel[i] = size <= IMPORT_MAX_KERNEL ? (uint32_t)size : 0;
+        conv->window.kernel[i] = size <= GRAPH_MAX_KERNEL ? (uint32_t)size : 0;
     }
     if (!conv->window.kernel[0] || !conv->window.kernel[1])
-        return import_fail(im, node, "has a filter of more than %d rows or columns",
-                           IMPORT_MAX_KERNEL);
+        return import_fail(im, "has a filter of more than %d rows or columns", GRAPH_MAX_KERNEL);
     return conv->bias ? true : format_fail(im->error, "out of memory");
 }
 
-bool import_add_conv(importer *im, const onnx_node *node, const graph_conv *conv, uint32_t x,
-                     uint32_t outputs)
+bool import_add_conv(importer *im, const graph_conv *conv, uint32_t x, uint32_t outputs)
 {
     uint32_t size[2];
-    if (!import_window_size(im, node, &conv->window, &im->g->values[x], false, size))
+    if (!import_window_size(im, &conv->window, &im->g->values[x], false, size))
         return false;
-    graph_node *made = import_node(im, node, 0, GRAPH_CONV, outputs, size[0], size[1]);
-    if (!made)
-        return false;
-    made->input_count = 1;
-    made->inputs[0] = x;
-    made->conv = *conv;
-    return true;
+    graph_node *made = import_node(im, 0, GRAPH_CONV, x, outputs, size[0], size[1]);
+    if (made)
+        made->conv = *conv;
+    return made;
 }
 
-bool import_read_conv(importer *im, const onnx_node *node, uint32_t x, size_t w, size_t b,
-                      graph_conv *conv, uint32_t *outputs)
+bool import_read_conv(importer *im, uint32_t x, size_t w, size_t b, graph_conv *conv,
+                      uint32_t *outputs)
 {
     const graph_value source = im->g->values[x];
     const uint32_t *kernel = conv->window.kernel;
     uint32_t shape[2];
-    if (!read_weights(im, node, w, b, source.channels, conv, outputs) ||
-        !import_pair(im, node, "kernel_shape", 0, 1, IMPORT_MAX_KERNEL, shape) ||
-        !import_window(im, node, &source, &conv->window))
+    if (!read_weights(im, w, b, source.channels, conv, outputs) ||
+        !import_pair(im, "kernel_shape", 0, 1, GRAPH_MAX_KERNEL, shape) ||
+        !import_window(im, &source, &conv->window))
         return false;
     return !shape[0] || (shape[0] == kernel[0] && shape[1] == kernel[1]) ||
-           import_fail(im, node, "has kernel_shape %ux%u and weights of %ux%u", shape[0], shape[1],
+           import_fail(im, "has kernel_shape %ux%u and weights of %ux%u", shape[0], shape[1],
                        kernel[0], kernel[1]);
 }
 
-bool import_conv(importer *im, const onnx_node *node)
+bool import_conv(importer *im)
 {
     uint32_t x, outputs = 0;
     graph_conv conv = {0};
-    if (!import_channels(im, node, 0, &x) || !import_read_conv(im, node, x, 1, 2, &conv, &outputs))
+    if (!import_channels(im, 0, &x) || !import_read_conv(im, x, 1, 2, &conv, &outputs))
         return false;
-    conv.weight_scales = import_weight_scales(im, node, 1, 0, outputs);
-    return import_add_conv(im, node, &conv, x, outputs);
+    conv.weight_scales = import_weight_scales(im, 1, 0, outputs);
+    return import_add_conv(im, &conv, x, outputs);
 }
 
 /* y = scale * (x - mean) / sqrt(variance + epsilon) + bias as one multiply-add per channel. */
-bool import_batch_norm(importer *im, const onnx_node *node)
+bool import_batch_norm(importer *im)
 {
     uint32_t x;
-    if (!import_elements(im, node, 0, &x))
+    if (!import_elements(im, 0, &x))
         return false;
     const uint32_t channels = im->g->values[x].channels;
     const float *parts[4]; /* scale, bias, mean, variance */
     for (size_t i = 0; i < 4; i++) {
-        const graph_value *v = import_constant(im, node, i + 1);
+        const graph_value *v = import_constant(im, i + 1);
         if (!v || v->count != channels)
-            return import_fail(im, node,
+            return import_fail(im,
                                "needs constants of %u elements for scale, bias, mean and "
                                "variance",
                                channels);
         parts[i] = v->data;
     }
-    if (onnx_int(node, "training_mode", 0))
-        return import_fail(im, node, "is in training mode; export the model for inference");
+    if (onnx_int(im->node, "training_mode", 0))
+        return import_fail(im, "is in training mode; export the model for inference");
     float *scale = graph_alloc(im->g, channels, sizeof *scale);
     float *shift = graph_alloc(im->g, channels, sizeof *shift);
-    graph_node *made = scale && shift ? import_node_like(im, node, GRAPH_AFFINE, x) : NULL;
+    graph_node *made = scale && shift ? import_node_like(im, GRAPH_AFFINE, x) : NULL;
     if (!made)
         return format_fail(im->error, "out of memory");
-    const double epsilon = onnx_float(node, "epsilon", 1e-5f);
+    const double epsilon = onnx_float(im->node, "epsilon", 1e-5f);
     for (uint32_t c = 0; c < channels; c++) {
         const double factor = parts[0][c] / sqrt(parts[3][c] + epsilon);
         scale[c] = (float)factor;
         shift[c] = (float)(parts[1][c] - factor * parts[2][c]);
         if (!isfinite(scale[c]) || !isfinite(shift[c]))
-            return import_fail(im, node, "gives a factor that is infinite or not a number");
+            return import_fail(im, "gives a factor that is infinite or not a number");
     }
     made->affine.scale = scale;
     made->affine.shift = shift;
     return true;
 }
 
-static bool add_activation(importer *im, const onnx_node *node, graph_activation activation)
+static bool add_activation(importer *im, graph_activation activation)
 {
     uint32_t x;
-    if (!import_elements(im, node, 0, &x))
+    if (!import_elements(im, 0, &x))
         return false;
-    graph_node *made = import_node_like(im, node, GRAPH_ACTIVATION, x);
+    graph_node *made = import_node_like(im, GRAPH_ACTIVATION, x);
     if (made)
         made->activation = activation;
     return made;
 }
 
-bool import_relu(importer *im, const onnx_node *node)
+bool import_relu(importer *im)
 {
-    return add_activation(im, node, (graph_activation){.kind = MONA_ACT_RELU});
+    return add_activation(im, (graph_activation){.kind = MONA_ACT_RELU});
 }
 
-bool import_leaky_relu(importer *im, const onnx_node *node)
+bool import_leaky_relu(importer *im)
 {
     uint32_t x;
-    if (!import_elements(im, node, 0, &x))
+    if (!import_elements(im, 0, &x))
         return false;
-    const uint32_t channels = im->g->values[x].channels;
-    const float alpha = onnx_float(node, "alpha", 0.01f);
-    float *slopes = graph_alloc(im->g, channels, sizeof *slopes);
+    const float alpha = onnx_float(im->node, "alpha", 0.01f);
+    const float *slopes = graph_fill(im->g, im->g->values[x].channels, alpha);
     if (!slopes || !isfinite(alpha))
-        return import_fail(im, node, "has a slope that is infinite or not a number");
-    for (uint32_t c = 0; c < channels; c++)
-        slopes[c] = alpha;
-    return add_activation(im, node, (graph_activation){.kind = MONA_ACT_PRELU, .slopes = slopes});
+        return import_fail(im, "has a slope that is infinite or not a number");
+    return add_activation(im, (graph_activation){.kind = MONA_ACT_PRELU, .slopes = slopes});
 }
 
-bool import_prelu(importer *im, const onnx_node *node)
+bool import_prelu(importer *im)
 {
     uint32_t x;
-    const graph_value *slope = import_constant(im, node, 1);
-    if (!import_elements(im, node, 0, &x))
+    const graph_value *slope = import_constant(im, 1);
+    if (!import_elements(im, 0, &x))
         return false;
     if (!slope)
-        return import_fail(im, node, "has a computed slope; expected a constant");
-    const float *slopes = import_per_channel(im, node, slope, im->g->values[x].channels);
+        return import_fail(im, "has a computed slope; expected a constant");
+    const float *slopes = import_per_channel(im, slope, im->g->values[x].channels);
     return slopes &&
-           add_activation(im, node, (graph_activation){.kind = MONA_ACT_PRELU, .slopes = slopes});
+           add_activation(im, (graph_activation){.kind = MONA_ACT_PRELU, .slopes = slopes});
 }
 
-bool import_clip(importer *im, const onnx_node *node)
+bool import_clip(importer *im)
 {
     const float max = 65504; /* fp16's largest number means no bound */
     float bounds[2] = {-max, max};
     for (size_t i = 0; i < 2; i++) {
-        const graph_value *v = import_constant(im, node, i + 1);
-        if (import_has(node, i + 1) && (!v || v->count != 1))
-            return import_fail(im, node, "has a bound that is not one constant number");
+        const graph_value *v = import_constant(im, i + 1);
+        if (import_has(im, i + 1) && (!v || v->count != 1))
+            return import_fail(im, "has a bound that is not one constant number");
         bounds[i] = v ? v->data[0] : bounds[i];
         if (isnan(bounds[i]))
-            return import_fail(im, node, "has a bound that is not a number");
+            return import_fail(im, "has a bound that is not a number");
         bounds[i] = fmaxf(-max, fminf(bounds[i], max));
     }
     if (bounds[0] > bounds[1])
-        return import_fail(im, node, "has bounds %g to %g; the lower is above the upper",
+        return import_fail(im, "has bounds %g to %g; the lower is above the upper",
                            (double)bounds[0], (double)bounds[1]);
     return add_activation(
-        im, node, (graph_activation){.kind = MONA_ACT_CLIP, .low = bounds[0], .high = bounds[1]});
+        im, (graph_activation){.kind = MONA_ACT_CLIP, .low = bounds[0], .high = bounds[1]});
 }

@@ -13,21 +13,21 @@ typedef struct taken {
 } taken;
 
 /* Reads what is taken of each of four axes. */
-static bool read_slices(importer *im, const onnx_node *node, taken all[4])
+static bool read_slices(importer *im, taken all[4])
 {
     int64_t starts[4], ends[4], axes[4] = {0, 1, 2, 3}, steps[4] = {1, 1, 1, 1};
     uint32_t count, end_count, axis_count, step_count;
     for (int i = 0; i < 4; i++)
         all[i] = (taken){0, INT64_MAX, 1};
-    if (!import_numbers(im, node, "starts", 1, starts, 4, &count) ||
-        !import_numbers(im, node, "ends", 2, ends, 4, &end_count) ||
-        !import_numbers(im, node, "axes", 3, axes, 4, &axis_count) ||
-        !import_numbers(im, node, "steps", 4, steps, 4, &step_count))
+    if (!import_numbers(im, "starts", 1, starts, 4, &count) ||
+        !import_numbers(im, "ends", 2, ends, 4, &end_count) ||
+        !import_numbers(im, "axes", 3, axes, 4, &axis_count) ||
+        !import_numbers(im, "steps", 4, steps, 4, &step_count))
         return false;
     for (uint32_t i = 0; i < count; i++) {
         const int64_t axis = axes[i] < 0 ? axes[i] + 4 : axes[i];
         if (axis < 0 || axis > 3 || end_count != count)
-            return import_fail(im, node, "slices axis %" PRId64 " of four", axes[i]);
+            return import_fail(im, "slices axis %" PRId64 " of four", axes[i]);
         all[axis] = (taken){starts[i], ends[i], steps[i]};
     }
     return true;
@@ -57,12 +57,12 @@ static bool filter_of(const taken *t, int64_t size, uint32_t *first, uint32_t *k
     return true;
 }
 
-bool import_spatial_slice(importer *im, const onnx_node *node)
+bool import_spatial_slice(importer *im)
 {
     graph_window w = {.dilation = {1, 1}};
     uint32_t x, first[2], size[2];
     taken t[4];
-    if (!import_tensor(im, node, 0, &x) || !read_slices(im, node, t))
+    if (!import_tensor(im, 0, &x) || !read_slices(im, t))
         return false;
     const graph_value v = im->g->values[x];
     bool fits = takes_all(&t[0], 1) && takes_all(&t[1], v.channels) &&
@@ -70,7 +70,7 @@ bool import_spatial_slice(importer *im, const onnx_node *node)
                 filter_of(&t[3], v.width, &first[1], &w.kernel[1]) &&
                 w.kernel[0] * w.kernel[1] <= MAX_FILTER;
     if (!fits)
-        return import_fail(im, node,
+        return import_fail(im,
                            "slices a map otherwise than its channels in steps of 1, or a few rows "
                            "and columns off its edges in steps up to %d",
                            MAX_STEP);
@@ -83,13 +83,11 @@ bool import_spatial_slice(importer *im, const onnx_node *node)
         return format_fail(im->error, "out of memory");
     for (uint32_t c = 0; c < v.channels; c++)
         weights[c * area + first[0] * w.kernel[1] + first[1]] = 1;
-    if (!import_window_size(im, node, &w, &v, false, size))
+    if (!import_window_size(im, &w, &v, false, size))
         return false;
-    graph_node *made = import_node(im, node, 0, GRAPH_CONV, v.channels, size[0], size[1]);
+    graph_node *made = import_node(im, 0, GRAPH_CONV, x, v.channels, size[0], size[1]);
     if (!made)
         return false;
-    made->input_count = 1;
-    made->inputs[0] = x;
     graph_become_channel_conv(made, v.channels, weights, bias);
     made->conv.window = w;
     return true;

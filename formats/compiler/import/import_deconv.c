@@ -32,26 +32,25 @@ static float *turn_weights(importer *im, const graph_value *w, uint32_t groups)
     return turned;
 }
 
-static bool read_weights(importer *im, const onnx_node *node, uint32_t channels, graph_conv *conv,
-                         uint32_t *outputs)
+static bool read_weights(importer *im, uint32_t channels, graph_conv *conv, uint32_t *outputs)
 {
-    const graph_value *w = import_constant(im, node, 1), *b = import_constant(im, node, 2);
-    const int64_t groups = onnx_int(node, "group", 1);
-    if (!w || (import_has(node, 2) && !b))
-        return import_fail(im, node, "has computed weights; expected constants");
+    const graph_value *w = import_constant(im, 1), *b = import_constant(im, 2);
+    const int64_t groups = onnx_int(im->node, "group", 1);
+    if (!w || (import_has(im, 2) && !b))
+        return import_fail(im, "has computed weights; expected constants");
     if (w->rank != 4 || !w->count || w->dims[0] != channels || groups < 1 || channels % groups ||
-        w->dims[1] * (uint64_t)groups > MONA_MAX_CHANNELS || w->dims[2] > IMPORT_MAX_KERNEL ||
-        w->dims[3] > IMPORT_MAX_KERNEL)
-        return import_fail(im, node,
+        w->dims[1] * (uint64_t)groups > MONA_MAX_CHANNELS || w->dims[2] > GRAPH_MAX_KERNEL ||
+        w->dims[3] > GRAPH_MAX_KERNEL)
+        return import_fail(im,
                            "has weights of %u dimensions for %" PRId64 " groups of %u channels; "
                            "expected [inputs, outputs, rows, columns]",
                            w->rank, groups, channels);
     *outputs = (uint32_t)w->dims[1] * (uint32_t)groups;
     if (b && b->count != *outputs)
-        return import_fail(im, node, "has %zu biases for %u outputs", b->count, *outputs);
+        return import_fail(im, "has %zu biases for %u outputs", b->count, *outputs);
     for (size_t i = 0; i < w->count; i++)
         if (!isfinite(w->data[i]) || (b && i < b->count && !isfinite(b->data[i])))
-            return import_fail(im, node, "has a weight that is infinite or not a number");
+            return import_fail(im, "has a weight that is infinite or not a number");
     conv->groups = (uint32_t)groups;
     conv->window.kernel[0] = (uint32_t)w->dims[2];
     conv->window.kernel[1] = (uint32_t)w->dims[3];
@@ -60,15 +59,15 @@ static bool read_weights(importer *im, const onnx_node *node, uint32_t channels,
     return conv->bias && conv->weights ? true : format_fail(im->error, "out of memory");
 }
 
-static bool turn_pads(importer *im, const onnx_node *node, graph_window *w)
+static bool turn_pads(importer *im, graph_window *w)
 {
     uint32_t more[2];
-    if (!import_pair(im, node, "output_padding", 0, 0, 0, more))
+    if (!import_pair(im, "output_padding", 0, 0, 0, more))
         return false;
     for (int i = 0; i < 2; i++) {
         const int64_t max = graph_window_extent(w, i) - 1;
         if (w->pad_begin[i] > max || w->pad_end[i] > max)
-            return import_fail(im, node, "has pads of %u and %u; supported: up to %" PRId64,
+            return import_fail(im, "has pads of %u and %u; supported: up to %" PRId64,
                                w->pad_begin[i], w->pad_end[i], max);
         w->pad_begin[i] = (uint32_t)max - w->pad_begin[i];
         w->pad_end[i] = (uint32_t)max - w->pad_end[i];
@@ -96,11 +95,10 @@ static int64_t tap_of(const strided *v, int64_t r, int64_t at)
     return k >= 0 && k < v->kernel ? k : -1;
 }
 
-static bool read_strided(importer *im, const onnx_node *node, const graph_window *w, strided v[2],
-                         graph_window *conv)
+static bool read_strided(importer *im, const graph_window *w, strided v[2], graph_window *conv)
 {
     uint32_t more[2];
-    if (!import_pair(im, node, "output_padding", 0, 0, IMPORT_MAX_KERNEL, more))
+    if (!import_pair(im, "output_padding", 0, 0, GRAPH_MAX_KERNEL, more))
         return false;
     for (int i = 0; i < 2; i++) {
         const int64_t s = w->stride[i], kernel = w->kernel[i], begin = w->pad_begin[i];
@@ -112,7 +110,7 @@ static bool read_strided(importer *im, const onnx_node *node, const graph_window
         const int64_t before = -v[i].low, after = floor_div(grown, s) - before + extent - 1;
         if (w->stride[0] != w->stride[1] || s > 4 || w->dilation[i] != 1 || grown % s ||
             before < 0 || after < 0)
-            return import_fail(im, node,
+            return import_fail(im,
                                "has strides %ux%u, pads %u and %u and output_padding %u; "
                                "supported: strides of 1, and of 2 to 4 that divide the size "
                                "of the result",
@@ -158,54 +156,48 @@ static bool spread_weights(importer *im, const strided v[2], uint32_t channels, 
     return true;
 }
 
-static bool add_strided(importer *im, const onnx_node *node, uint32_t x, graph_conv *conv,
-                        uint32_t outputs)
+static bool add_strided(importer *im, uint32_t x, graph_conv *conv, uint32_t outputs)
 {
     strided v[2];
     graph_window window = {.kernel = {1, 1}};
     uint32_t size[2];
     const uint32_t channels = im->g->values[x].channels, s = conv->window.stride[0];
-    if (!read_strided(im, node, &conv->window, v, &window))
+    if (!read_strided(im, &conv->window, v, &window))
         return false;
     if ((uint64_t)outputs * s * s > MONA_MAX_CHANNELS)
-        return import_fail(im, node, "makes too many channels, %u, by strides of %u", outputs, s);
+        return import_fail(im, "makes too many channels, %u, by strides of %u", outputs, s);
     if (!spread_weights(im, v, channels, outputs, &window, conv) ||
-        !import_window_size(im, node, &window, &im->g->values[x], false, size))
+        !import_window_size(im, &window, &im->g->values[x], false, size))
         return false;
-    graph_node *made = import_inner_like(im, node, GRAPH_CONV, x);
+    graph_node *made = import_inner_like(im, GRAPH_CONV, x);
     if (!made)
         return false;
     made->conv = *conv;
     const uint32_t inner = made->output;
-    im->g->values[inner].channels = outputs * s * s;
-    im->g->values[inner].height = size[0];
-    im->g->values[inner].width = size[1];
+    graph_set_dims(im->g, inner, outputs * s * s, size[0], size[1]);
     graph_node *depth =
-        import_node(im, node, 0, GRAPH_DEPTH_TO_SPACE, outputs, size[0] * s, size[1] * s);
-    if (!depth)
-        return false;
-    depth->input_count = 1;
-    depth->inputs[0] = inner;
-    depth->depth.block = s;
-    return true;
+        import_node(im, 0, GRAPH_DEPTH_TO_SPACE, inner, outputs, size[0] * s, size[1] * s);
+    if (depth)
+        depth->depth.block = s;
+    return depth;
 }
 
-bool import_conv_transpose(importer *im, const onnx_node *node)
+bool import_conv_transpose(importer *im)
 {
     uint32_t x, outputs = 0;
-    if (!import_tensor(im, node, 0, &x))
+    if (!import_tensor(im, 0, &x))
         return false;
     const graph_value source = im->g->values[x];
     graph_conv conv = {0};
-    if (onnx_find_attribute(node, "output_shape") ||
-        !import_text_is(node, "auto_pad", "NOTSET", "NOTSET"))
-        return import_fail(im, node, "asks for output_shape or auto_pad; supported: pads");
-    if (!read_weights(im, node, source.channels, &conv, &outputs) ||
-        !import_window(im, node, &source, &conv.window))
+    if (onnx_find_attribute(im->node, "output_shape") ||
+        !import_text_is(im, "auto_pad", "NOTSET", "NOTSET"))
+        return import_fail(im, "asks for output_shape or auto_pad; supported: pads");
+    if (!read_weights(im, source.channels, &conv, &outputs) ||
+        !import_window(im, &source, &conv.window))
         return false;
     if (conv.window.stride[0] != 1 || conv.window.stride[1] != 1)
-        return add_strided(im, node, x, &conv, outputs);
-    if (!turn_pads(im, node, &conv.window))
+        return add_strided(im, x, &conv, outputs);
+    if (!turn_pads(im, &conv.window))
         return false;
-    return import_add_conv(im, node, &conv, x, outputs);
+    return import_add_conv(im, &conv, x, outputs);
 }

@@ -16,17 +16,17 @@ static uint64_t elements_of(const importer *im, uint32_t x)
 
 /* ---- matrix products ---------------------------------------------------------------------- */
 
-float *import_matrix(importer *im, const onnx_node *node, size_t i, bool transposed, float alpha,
-                     uint64_t inputs, uint32_t *outputs)
+float *import_matrix(importer *im, size_t i, bool transposed, float alpha, uint64_t inputs,
+                     uint32_t *outputs)
 {
-    const graph_value *m = import_constant(im, node, i);
+    const graph_value *m = import_constant(im, i);
     if (!m || m->rank != 2) {
-        import_fail(im, node, "needs a constant matrix of two dimensions as its second operand");
+        import_fail(im, "needs a constant matrix of two dimensions as its second operand");
         return NULL;
     }
     const uint64_t rows = m->dims[transposed ? 1 : 0], columns = m->dims[transposed ? 0 : 1];
     if (rows != inputs || !columns || columns > MONA_MAX_CHANNELS) {
-        import_fail(im, node, "multiplies %" PRIu64 " numbers by a matrix of %" PRIu64 "x%" PRIu64,
+        import_fail(im, "multiplies %" PRIu64 " numbers by a matrix of %" PRIu64 "x%" PRIu64,
                     inputs, rows, columns);
         return NULL;
     }
@@ -36,7 +36,7 @@ float *import_matrix(importer *im, const onnx_node *node, size_t i, bool transpo
         for (uint64_t k = 0; k < rows; k++) {
             to[o * rows + k] = alpha * from[transposed ? o * rows + k : k * columns + o];
             if (!isfinite(to[o * rows + k])) {
-                import_fail(im, node, "has a weight that is infinite or not a number");
+                import_fail(im, "has a weight that is infinite or not a number");
                 return NULL;
             }
         }
@@ -47,13 +47,13 @@ float *import_matrix(importer *im, const onnx_node *node, size_t i, bool transpo
 }
 
 /* One number per output, times beta; zeros if the node has none. */
-static float *read_bias(importer *im, const onnx_node *node, float beta, uint32_t outputs)
+static float *read_bias(importer *im, float beta, uint32_t outputs)
 {
-    const graph_value *b = import_constant(im, node, 2);
-    if (import_has(node, 2) &&
+    const graph_value *b = import_constant(im, 2);
+    if (import_has(im, 2) &&
         (!b || b->rank > 2 ||
          (b->count != 1 && (b->count != outputs || b->dims[b->rank - 1] != outputs)))) {
-        import_fail(im, node, "has a bias that is not a constant of 1 or %u elements", outputs);
+        import_fail(im, "has a bias that is not a constant of 1 or %u elements", outputs);
         return NULL;
     }
     const float *from = b ? b->data : NULL;
@@ -62,7 +62,7 @@ static float *read_bias(importer *im, const onnx_node *node, float beta, uint32_
     for (uint32_t o = 0; bias && from && o < outputs; o++) {
         bias[o] = beta * from[one ? 0 : o];
         if (!isfinite(bias[o])) {
-            import_fail(im, node, "has a bias that is infinite or not a number");
+            import_fail(im, "has a bias that is infinite or not a number");
             return NULL;
         }
     }
@@ -71,108 +71,104 @@ static float *read_bias(importer *im, const onnx_node *node, float beta, uint32_
     return bias;
 }
 
-bool import_whole_window(importer *im, const onnx_node *node, uint32_t x, graph_window *w)
+bool import_whole_window(importer *im, uint32_t x, graph_window *w)
 {
     const graph_value *source = &im->g->values[x];
     *w = (graph_window){
         .kernel = {source->height, source->width}, .stride = {1, 1}, .dilation = {1, 1}};
-    return (source->height && source->height <= IMPORT_MAX_KERNEL &&
-            source->width <= IMPORT_MAX_KERNEL) ||
-           import_fail(im, node,
+    return (source->height && source->height <= GRAPH_MAX_KERNEL &&
+            source->width <= GRAPH_MAX_KERNEL) ||
+           import_fail(im,
                        "multiplies a flattened map of %ux%u (0: any size); supported: fixed "
                        "sizes up to %dx%d",
-                       source->width, source->height, IMPORT_MAX_KERNEL, IMPORT_MAX_KERNEL);
+                       source->width, source->height, GRAPH_MAX_KERNEL, GRAPH_MAX_KERNEL);
 }
 
 enum { ROWS_PAY = 1 << 18 }; /* multiply-adds from which converting arrays to maps pays */
 
 /* Whether input 0 is an array of rows, on which an operator with this work for each element is worth
  * a conversion. */
-static bool rows_pay(const importer *im, const onnx_node *node, uint64_t work)
+static bool rows_pay(const importer *im, uint64_t work)
 {
-    const onnx_value *v = &im->model->values[node->inputs[0]];
+    const onnx_value *v = &im->model->values[im->node->inputs[0]];
     const uint32_t rank = v->shaped ? v->tensor.rank : 0;
     const int64_t channels = rank > 1 ? v->tensor.dims[rank - 1] : 0;
     const int64_t rows = channels ? (int64_t)v->tensor.count / channels : 0;
-    return import_bound(im, node, 0) == UINT32_MAX && rows > 1 && rows <= MONA_MAX_SIDE &&
-           channels <= MONA_MAX_CHANNELS && im->bindings[node->inputs[0]].array != UINT32_MAX &&
+    return import_bound(im, 0) == UINT32_MAX && rows > 1 && rows <= MONA_MAX_SIDE &&
+           channels <= MONA_MAX_CHANNELS && im->bindings[im->node->inputs[0]].array != UINT32_MAX &&
            element_is_float(v->tensor.type) && v->tensor.count * work >= ROWS_PAY;
 }
 
 /* The channels of x, if they come last, and else all of it are multiplied by the matrix. */
-static bool multiplied(importer *im, const onnx_node *node, bool transposed, uint32_t *x,
-                       graph_window *w, uint64_t *count)
+static bool multiplied(importer *im, bool transposed, uint32_t *x, graph_window *w, uint64_t *count)
 {
-    const graph_value *matrix = import_constant(im, node, 1);
+    const graph_value *matrix = import_constant(im, 1);
     const uint64_t outputs = matrix && matrix->rank == 2 ? matrix->dims[transposed ? 0 : 1] : 0;
-    if (rows_pay(im, node, outputs) && !import_rows_as_map(im, node, 0))
+    if (rows_pay(im, outputs) && !import_rows_as_map(im, 0))
         return false;
-    if (import_view_of(im, node, 0) != VIEW_LAST) {
-        if (!import_flat(im, node, 0, x) || !import_whole_window(im, node, *x, w))
+    if (import_view_of(im, 0) != VIEW_LAST) {
+        if (!import_flat(im, 0, x) || !import_whole_window(im, *x, w))
             return false;
         *count = elements_of(im, *x);
         return true;
     }
     *w = (graph_window){.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
-    if (!import_elements(im, node, 0, x))
+    if (!import_elements(im, 0, x))
         return false;
     *count = im->g->values[*x].channels;
     return true;
 }
 
-static bool add_product(importer *im, const onnx_node *node, bool transposed, float alpha,
-                        float beta)
+static bool add_product(importer *im, bool transposed, float alpha, float beta)
 {
     uint32_t x, outputs = 0;
     uint64_t count = 0;
     graph_conv conv = {.groups = 1};
-    if (!multiplied(im, node, transposed, &x, &conv.window, &count))
+    if (!multiplied(im, transposed, &x, &conv.window, &count))
         return false;
-    conv.weights = import_matrix(im, node, 1, transposed, alpha, count, &outputs);
-    conv.bias = conv.weights ? read_bias(im, node, beta, outputs) : NULL;
+    conv.weights = import_matrix(im, 1, transposed, alpha, count, &outputs);
+    conv.bias = conv.weights ? read_bias(im, beta, outputs) : NULL;
     if (!conv.bias)
         return false;
     if (alpha == 1)
-        conv.weight_scales = import_weight_scales(im, node, 1, transposed ? 0 : 1, outputs);
-    return import_add_conv(im, node, &conv, x, outputs);
+        conv.weight_scales = import_weight_scales(im, 1, transposed ? 0 : 1, outputs);
+    return import_add_conv(im, &conv, x, outputs);
 }
 
-bool import_gemm(importer *im, const onnx_node *node)
+bool import_gemm(importer *im)
 {
-    if (onnx_int(node, "transA", 0))
-        return import_fail(im, node, "transposes its first operand");
-    return add_product(im, node, onnx_int(node, "transB", 0), onnx_float(node, "alpha", 1),
-                       onnx_float(node, "beta", 1));
+    if (onnx_int(im->node, "transA", 0))
+        return import_fail(im, "transposes its first operand");
+    return add_product(im, onnx_int(im->node, "transB", 0), onnx_float(im->node, "alpha", 1),
+                       onnx_float(im->node, "beta", 1));
 }
 
-bool import_mat_mul(importer *im, const onnx_node *node)
+bool import_mat_mul(importer *im)
 {
-    return add_product(im, node, false, 1, 0);
+    return add_product(im, false, 1, 0);
 }
 
 /* Of the last dimension, where that is the channels. */
-bool import_layer_norm(importer *im, const onnx_node *node)
+bool import_layer_norm(importer *im)
 {
     enum { WORK = 16 };
-    const float epsilon = onnx_float(node, "epsilon", 1e-5f);
+    const float epsilon = onnx_float(im->node, "epsilon", 1e-5f);
     uint32_t x = UINT32_MAX;
-    if (rows_pay(im, node, WORK) ? !import_rows_as_map(im, node, 0)
-                                 : import_bound(im, node, 0) == UINT32_MAX)
-        return im->error->text[0] ? false : import_fail(im, node, "reads an array");
-    if (!import_elements(im, node, 0, &x))
+    if (rows_pay(im, WORK) ? !import_rows_as_map(im, 0) : import_bound(im, 0) == UINT32_MAX)
+        return im->error->text[0] ? false : import_fail(im, "reads an array");
+    if (!import_elements(im, 0, &x))
         return false;
-    const graph_value *scale = import_constant(im, node, 1), *bias = import_constant(im, node, 2);
+    const graph_value *scale = import_constant(im, 1), *bias = import_constant(im, 2);
     const uint32_t channels = im->g->values[x].channels;
-    const bool results = node->output_count > 1 && node->outputs[1] != ONNX_NONE;
-    if (import_view_of(im, node, 0) != VIEW_LAST || results ||
-        !import_is_channel_axis(im, node, 0, onnx_int(node, "axis", -1)) || !scale ||
-        (import_has(node, 2) && !bias) || !(epsilon >= 1e-20f && epsilon <= 1e20f))
-        return import_fail(im, node,
-                           "does not normalise the channels, which come last, by constants");
-    float *gain = import_per_channel(im, node, scale, channels);
-    float *shift = bias ? import_per_channel(im, node, import_constant(im, node, 2), channels)
+    const bool results = im->node->output_count > 1 && im->node->outputs[1] != ONNX_NONE;
+    if (import_view_of(im, 0) != VIEW_LAST || results ||
+        !import_is_channel_axis(im, 0, onnx_int(im->node, "axis", -1)) || !scale ||
+        (import_has(im, 2) && !bias) || !(epsilon >= 1e-20f && epsilon <= 1e20f))
+        return import_fail(im, "does not normalise the channels, which come last, by constants");
+    float *gain = import_per_channel(im, scale, channels);
+    float *shift = bias ? import_per_channel(im, import_constant(im, 2), channels)
                         : graph_alloc(im->g, channels, sizeof *shift);
-    graph_node *made = gain && shift ? import_node_like(im, node, GRAPH_NORMALISE, x) : NULL;
+    graph_node *made = gain && shift ? import_node_like(im, GRAPH_NORMALISE, x) : NULL;
     if (!made)
         return im->error->text[0] ? false : format_fail(im->error, "out of memory");
     made->normalise.gain = gain;

@@ -8,44 +8,41 @@
 
 enum { MAX_SHUFFLED = 2048 }; /* channels; a matrix of their square is made */
 
-static bool add_depth(importer *im, const onnx_node *node, graph_kind kind, uint32_t x,
-                      int64_t block, bool depth_first)
+static bool add_depth(importer *im, graph_kind kind, uint32_t x, int64_t block, bool depth_first)
 {
     const graph_value v = im->g->values[x];
     const bool up = kind == GRAPH_DEPTH_TO_SPACE;
     if (block < 1 || block > 64)
-        return import_fail(im, node, "has a block of %" PRId64 "; supported: 1 to 4", block);
+        return import_fail(im, "has a block of %" PRId64 "; supported: 1 to 4", block);
     const uint32_t b = (uint32_t)block, area = b * b;
     if (up ? v.channels % area : v.height % b || v.width % b)
-        return import_fail(im, node, "cannot rearrange %u channels of %ux%u by blocks of %u",
-                           v.channels, v.width, v.height, b);
+        return import_fail(im, "cannot rearrange %u channels of %ux%u by blocks of %u", v.channels,
+                           v.width, v.height, b);
     graph_node *made =
-        up ? import_node(im, node, 0, kind, v.channels / area, v.height * b, v.width * b)
-           : import_node(im, node, 0, kind, v.channels * area, v.height / b, v.width / b);
+        up ? import_node(im, 0, kind, x, v.channels / area, v.height * b, v.width * b)
+           : import_node(im, 0, kind, x, v.channels * area, v.height / b, v.width / b);
     if (!made)
         return false;
     /* With one channel, both orders are the same. */
     const uint32_t planes = up ? v.channels / area : v.channels;
-    made->input_count = 1;
-    made->inputs[0] = x;
     made->depth.block = b;
     made->depth.depth_first = depth_first && planes > 1;
     return true;
 }
 
-bool import_depth_to_space(importer *im, const onnx_node *node)
+bool import_depth_to_space(importer *im)
 {
     uint32_t x;
-    return import_tensor(im, node, 0, &x) &&
-           add_depth(im, node, GRAPH_DEPTH_TO_SPACE, x, onnx_int(node, "blocksize", 0),
-                     import_text_is(node, "mode", "DCR", "DCR"));
+    return import_tensor(im, 0, &x) &&
+           add_depth(im, GRAPH_DEPTH_TO_SPACE, x, onnx_int(im->node, "blocksize", 0),
+                     import_text_is(im, "mode", "DCR", "DCR"));
 }
 
-bool import_space_to_depth(importer *im, const onnx_node *node)
+bool import_space_to_depth(importer *im)
 {
     uint32_t x;
-    return import_tensor(im, node, 0, &x) &&
-           add_depth(im, node, GRAPH_SPACE_TO_DEPTH, x, onnx_int(node, "blocksize", 0), true);
+    return import_tensor(im, 0, &x) &&
+           add_depth(im, GRAPH_SPACE_TO_DEPTH, x, onnx_int(im->node, "blocksize", 0), true);
 }
 
 /* ---- Reshape, Transpose, Reshape ---------------------------------------------------------- */
@@ -99,14 +96,14 @@ static const shuffle *find_shuffle(const graph_node *reshape, const graph_node *
 }
 
 /* Input 0 of the node if a node of this kind computes it. */
-static const graph_node *made_by(importer *im, const onnx_node *node, graph_kind kind)
+static const graph_node *made_by(importer *im, graph_kind kind)
 {
-    const uint32_t p = graph_producer(im->g, import_bound(im, node, 0));
+    const uint32_t p = graph_producer(im->g, import_bound(im, 0));
     return p != UINT32_MAX && im->g->nodes[p].kind == kind ? &im->g->nodes[p] : NULL;
 }
 
-static bool recognise_shuffle(importer *im, const onnx_node *node, const graph_node *transpose,
-                              const int64_t *shape, uint32_t rank)
+static bool recognise_shuffle(importer *im, const graph_node *transpose, const int64_t *shape,
+                              uint32_t rank)
 {
     const uint32_t p = graph_producer(im->g, transpose->inputs[0]);
     const graph_node *reshape = p == UINT32_MAX ? NULL : &im->g->nodes[p];
@@ -121,48 +118,45 @@ static bool recognise_shuffle(importer *im, const onnx_node *node, const graph_n
         !side_fits(shape[1], s->up ? v->channels / (b * b) : v->channels * b * b) ||
         !side_fits(shape[2], s->up ? v->height * b : v->height / b) ||
         !side_fits(shape[3], s->up ? v->width * b : v->width / b))
-        return import_fail(im, node,
-                           "ends a Reshape - Transpose - Reshape that is neither "
-                           "depth-to-space nor space-to-depth");
-    return add_depth(im, node, s->up ? GRAPH_DEPTH_TO_SPACE : GRAPH_SPACE_TO_DEPTH, x, block,
+        return import_fail(im, "ends a Reshape - Transpose - Reshape that is neither "
+                               "depth-to-space nor space-to-depth");
+    return add_depth(im, s->up ? GRAPH_DEPTH_TO_SPACE : GRAPH_SPACE_TO_DEPTH, x, block,
                      s->depth_first);
 }
 
-static bool add_part(importer *im, const onnx_node *node, graph_kind kind, uint32_t x,
-                     const int64_t *numbers, uint32_t rank)
+static bool add_part(importer *im, graph_kind kind, uint32_t x, const int64_t *numbers,
+                     uint32_t rank)
 {
-    graph_node *made = import_node(im, node, 0, kind, 0, 0, 0);
+    graph_node *made = import_node(im, 0, kind, x, 0, 0, 0);
     if (!made)
         return false;
-    made->input_count = 1;
-    made->inputs[0] = x;
     made->shape.rank = rank;
     memcpy(made->shape.numbers, numbers, rank * sizeof *numbers);
     return true;
 }
 
-bool import_reshape(importer *im, const onnx_node *node)
+bool import_reshape(importer *im)
 {
     int64_t shape[GRAPH_MAX_RANK];
     uint32_t rank, x;
-    if (!import_has(node, 0) || !import_numbers(im, node, "shape", 1, shape, GRAPH_MAX_RANK, &rank))
-        return import_fail(im, node, "has no input");
-    const graph_node *transpose = made_by(im, node, GRAPH_TRANSPOSE);
+    if (!import_has(im, 0) || !import_numbers(im, "shape", 1, shape, GRAPH_MAX_RANK, &rank))
+        return import_fail(im, "has no input");
+    const graph_node *transpose = made_by(im, GRAPH_TRANSPOSE);
     if (transpose)
-        return recognise_shuffle(im, node, transpose, shape, rank);
+        return recognise_shuffle(im, transpose, shape, rank);
     if (rank != 6)
-        return import_reshape_view(im, node, shape, rank);
-    return import_tensor(im, node, 0, &x) && add_part(im, node, GRAPH_RESHAPE, x, shape, rank);
+        return import_reshape_view(im, shape, rank);
+    return import_tensor(im, 0, &x) && add_part(im, GRAPH_RESHAPE, x, shape, rank);
 }
 
 /* ---- channel shuffle ---------------------------------------------------------------------- */
 
 /* Whether the node exchanges axes 1 and 2 of [1, a, b, height, width], a view of map v. */
-static bool is_channel_shuffle(const importer *im, const onnx_node *node, const graph_value *v,
-                               const int64_t *permutation, uint32_t rank)
+static bool is_channel_shuffle(const importer *im, const graph_value *v, const int64_t *permutation,
+                               uint32_t rank)
 {
     static const int64_t exchange[5] = {0, 2, 1, 3, 4};
-    const onnx_value *from = &im->model->values[node->inputs[0]];
+    const onnx_value *from = &im->model->values[im->node->inputs[0]];
     const int64_t *dims = from->tensor.dims;
     return rank == 5 && !memcmp(permutation, exchange, sizeof exchange) && from->shaped &&
            from->tensor.rank == 5 && v->height && dims[0] == 1 && dims[3] == v->height &&
@@ -170,22 +164,21 @@ static bool is_channel_shuffle(const importer *im, const onnx_node *node, const 
 }
 
 /* A convolution that copies channel i * b + k of a x b to channel k * a + i. */
-static bool add_channel_shuffle(importer *im, const onnx_node *node, uint32_t x)
+static bool add_channel_shuffle(importer *im, uint32_t x)
 {
-    const int64_t *dims = im->model->values[node->inputs[0]].tensor.dims;
+    const int64_t *dims = im->model->values[im->node->inputs[0]].tensor.dims;
     const uint32_t channels = im->g->values[x].channels, a = (uint32_t)dims[1];
     graph_conv conv = {.window = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}},
                        .groups = 1};
     if (channels > MAX_SHUFFLED)
-        return import_fail(im, node, "shuffles %u channels; supported: up to %d", channels,
-                           MAX_SHUFFLED);
+        return import_fail(im, "shuffles %u channels; supported: up to %d", channels, MAX_SHUFFLED);
     conv.weights = graph_alloc(im->g, (size_t)channels * channels, sizeof(float));
     conv.bias = graph_alloc(im->g, channels, sizeof(float));
     if (!conv.weights || !conv.bias)
         return format_fail(im->error, "out of memory");
     for (uint32_t o = 0; o < channels; o++)
         conv.weights[(size_t)o * channels + o % a * (channels / a) + o / a] = 1;
-    return import_add_conv(im, node, &conv, x, channels);
+    return import_add_conv(im, &conv, x, channels);
 }
 
 /* ---- channels last ------------------------------------------------------------------------ */
@@ -199,11 +192,11 @@ static bool permutes(const int64_t *permutation, uint32_t rank, const char *as)
 }
 
 /* The view of map v that a Transpose makes of one of a view; VIEW_NONE: it is none of the map. */
-static import_view transposed_view(const importer *im, const onnx_node *node, const graph_value *v,
+static import_view transposed_view(const importer *im, const graph_value *v,
                                    const int64_t *permutation, uint32_t rank)
 {
-    const import_view view = import_view_of(im, node, 0);
-    const onnx_value *from = &im->model->values[node->inputs[0]];
+    const import_view view = import_view_of(im, 0);
+    const onnx_value *from = &im->model->values[im->node->inputs[0]];
     const int64_t *dims = from->tensor.dims;
     const bool known = from->shaped && from->tensor.rank == rank && v->height;
     if (view == VIEW_MAP && permutes(permutation, rank, "0231"))
@@ -220,34 +213,33 @@ static import_view transposed_view(const importer *im, const onnx_node *node, co
     return VIEW_NONE;
 }
 
-static bool become_view(importer *im, const onnx_node *node, uint32_t x, import_view view)
+static bool become_view(importer *im, uint32_t x, import_view view)
 {
-    if (!import_bind(im, node, 0, x))
+    if (!import_bind(im, 0, x))
         return false;
-    import_set_view(im, node, view);
+    import_set_view(im, view);
     return true;
 }
 
-bool import_transpose(importer *im, const onnx_node *node)
+bool import_transpose(importer *im)
 {
     int64_t permutation[GRAPH_MAX_RANK];
     uint32_t rank, x;
-    if (!import_has(node, 0) ||
-        !import_numbers(im, node, "perm", SIZE_MAX, permutation, GRAPH_MAX_RANK, &rank))
-        return import_fail(im, node, "has no input");
-    const graph_node *reshape = made_by(im, node, GRAPH_RESHAPE);
+    if (!import_has(im, 0) ||
+        !import_numbers(im, "perm", SIZE_MAX, permutation, GRAPH_MAX_RANK, &rank))
+        return import_fail(im, "has no input");
+    const graph_node *reshape = made_by(im, GRAPH_RESHAPE);
     if (!reshape) {
-        if (!import_elements(im, node, 0, &x))
+        if (!import_elements(im, 0, &x))
             return false;
-        const import_view view = transposed_view(im, node, &im->g->values[x], permutation, rank);
+        const import_view view = transposed_view(im, &im->g->values[x], permutation, rank);
         if (view != VIEW_NONE)
-            return become_view(im, node, x, view);
-        if (is_channel_shuffle(im, node, &im->g->values[x], permutation, rank))
-            return add_channel_shuffle(im, node, x);
-        return import_fail(im, node,
-                           "is supported to move channels to the end and back and, after a "
-                           "Reshape, as a part of depth-to-space, space-to-depth or a "
-                           "channel shuffle");
+            return become_view(im, x, view);
+        if (is_channel_shuffle(im, &im->g->values[x], permutation, rank))
+            return add_channel_shuffle(im, x);
+        return import_fail(im, "is supported to move channels to the end and back and, after a "
+                               "Reshape, as a part of depth-to-space, space-to-depth or a "
+                               "channel shuffle");
     }
-    return add_part(im, node, GRAPH_TRANSPOSE, reshape->output, permutation, rank);
+    return add_part(im, GRAPH_TRANSPOSE, reshape->output, permutation, rank);
 }

@@ -5,17 +5,12 @@
 #include <math.h>
 
 /* x * scale + shift; NULL stands for 1 or 0. */
-static bool add_affine(importer *im, const onnx_node *node, uint32_t x, float *scale, float *shift)
+static bool add_affine(importer *im, uint32_t x, float *scale, float *shift)
 {
     const uint32_t channels = im->g->values[x].channels;
-    if (!scale) {
-        scale = graph_alloc(im->g, channels, sizeof *scale);
-        for (uint32_t c = 0; scale && c < channels; c++)
-            scale[c] = 1;
-    }
-    if (!shift)
-        shift = graph_alloc(im->g, channels, sizeof *shift);
-    graph_node *made = scale && shift ? import_node_like(im, node, GRAPH_AFFINE, x) : NULL;
+    scale = scale ? scale : graph_fill(im->g, channels, 1);
+    shift = shift ? shift : graph_fill(im->g, channels, 0);
+    graph_node *made = scale && shift ? import_node_like(im, GRAPH_AFFINE, x) : NULL;
     if (!made)
         return format_fail(im->error, "out of memory");
     made->affine.scale = scale;
@@ -24,30 +19,28 @@ static bool add_affine(importer *im, const onnx_node *node, uint32_t x, float *s
 }
 
 /* With a single number, the old rule is the same as the current one. */
-static bool old_broadcast(const importer *im, const onnx_node *node)
+static bool old_broadcast(const importer *im)
 {
-    const graph_value *second = import_constant(im, node, 1);
-    return node->broadcasts && !(second && second->count == 1);
+    const graph_value *second = import_constant(im, 1);
+    return im->node->broadcasts && !(second && second->count == 1);
 }
 
 /* Splits the operands into a computed one and, if the other is constant, its numbers per channel.
  * *constant_index: 0 or 1; 2: both are computed. */
-static bool read_operands(importer *im, const onnx_node *node, uint32_t *x, float **numbers,
-                          int *constant_index)
+static bool read_operands(importer *im, uint32_t *x, float **numbers, int *constant_index)
 {
-    if (node->input_count != 2 || old_broadcast(im, node))
-        return import_fail(im, node,
+    if (im->node->input_count != 2 || old_broadcast(im))
+        return import_fail(im,
                            "has %u operands or broadcasts by an axis; expected two that "
                            "broadcast as from operator set 7 on",
-                           node->input_count);
-    const graph_value *first = import_constant(im, node, 0), *second = import_constant(im, node, 1);
+                           im->node->input_count);
+    const graph_value *first = import_constant(im, 0), *second = import_constant(im, 1);
     *constant_index = second ? 1 : first ? 0 : 2;
     *numbers = NULL;
-    if (!import_elements(im, node, *constant_index == 0 ? 1 : 0, x))
+    if (!import_elements(im, *constant_index == 0 ? 1 : 0, x))
         return false;
     if (*constant_index < 2)
-        *numbers =
-            import_per_channel(im, node, second ? second : first, im->g->values[*x].channels);
+        *numbers = import_per_channel(im, second ? second : first, im->g->values[*x].channels);
     return *constant_index == 2 || *numbers;
 }
 
@@ -66,7 +59,7 @@ static bool spreads(const graph_value *a, const graph_value *b)
 }
 
 /* Adds a node of two computed tensors; the one with a single channel or pixel becomes the second. */
-static bool add_binary(importer *im, const onnx_node *node, graph_kind kind, uint32_t a, uint32_t b)
+static bool add_binary(importer *im, graph_kind kind, uint32_t a, uint32_t b)
 {
     const graph_value *va = &im->g->values[a], *vb = &im->g->values[b];
     if (spreads(vb, va) && (va->channels == 1 || !spreads(va, vb))) {
@@ -74,16 +67,16 @@ static bool add_binary(importer *im, const onnx_node *node, graph_kind kind, uin
         a = b;
         b = swap;
     }
-    if (import_view_of(im, node, 0) != import_view_of(im, node, 1))
-        return import_fail(im, node, "combines a flattened tensor and one of four dimensions");
+    if (import_view_of(im, 0) != import_view_of(im, 1))
+        return import_fail(im, "combines a flattened tensor and one of four dimensions");
     va = &im->g->values[a], vb = &im->g->values[b];
     if (!spreads(va, vb))
-        return import_fail(im, node,
+        return import_fail(im,
                            "combines %u channels of %ux%u and %u of %ux%u; expected the same "
                            "shape, or one channel or pixel for all",
                            va->channels, va->width, va->height, vb->channels, vb->width,
                            vb->height);
-    graph_node *made = import_node_like(im, node, kind, a);
+    graph_node *made = import_node_like(im, kind, a);
     if (!made)
         return false;
     made->input_count = 2;
@@ -91,62 +84,59 @@ static bool add_binary(importer *im, const onnx_node *node, graph_kind kind, uin
     return true;
 }
 
-bool import_add(importer *im, const onnx_node *node)
+static bool combine(importer *im, graph_kind kind)
 {
     uint32_t x = 0, y = 0;
     float *numbers = NULL;
     int constant = 0;
-    if (!read_operands(im, node, &x, &numbers, &constant))
+    if (!read_operands(im, &x, &numbers, &constant))
         return false;
-    return constant == 2 ? import_elements(im, node, 1, &y) && add_binary(im, node, GRAPH_ADD, x, y)
-                         : add_affine(im, node, x, NULL, numbers);
+    if (constant == 2)
+        return import_elements(im, 1, &y) && add_binary(im, kind, x, y);
+    return kind == GRAPH_ADD ? add_affine(im, x, NULL, numbers) : add_affine(im, x, numbers, NULL);
 }
 
-bool import_mul(importer *im, const onnx_node *node)
+bool import_add(importer *im)
 {
-    uint32_t x = 0, y = 0;
-    float *numbers = NULL;
-    int constant = 0;
-    if (!read_operands(im, node, &x, &numbers, &constant))
-        return false;
-    return constant == 2 ? import_elements(im, node, 1, &y) && add_binary(im, node, GRAPH_MUL, x, y)
-                         : add_affine(im, node, x, numbers, NULL);
+    return combine(im, GRAPH_ADD);
+}
+
+bool import_mul(importer *im)
+{
+    return combine(im, GRAPH_MUL);
 }
 
 /* x - c = x + (-c); c - x = -x + c. */
-bool import_sub(importer *im, const onnx_node *node)
+bool import_sub(importer *im)
 {
     uint32_t x = 0, y = 0;
     float *numbers = NULL;
     int constant = 0;
-    if (!read_operands(im, node, &x, &numbers, &constant))
+    if (!read_operands(im, &x, &numbers, &constant))
         return false;
     if (constant == 2) /* x - y = x + (-y) */
-        return import_elements(im, node, 1, &y) && import_inner_affine(im, node, y, -1, 0, &y) &&
-               add_binary(im, node, GRAPH_ADD, x, y);
+        return import_elements(im, 1, &y) && import_inner_affine(im, y, -1, 0, &y) &&
+               add_binary(im, GRAPH_ADD, x, y);
     const uint32_t channels = im->g->values[x].channels;
-    float *signs = graph_alloc(im->g, channels, sizeof *signs);
-    for (uint32_t c = 0; signs && c < channels; c++) {
-        signs[c] = constant == 1 ? 1 : -1;
-        numbers[c] *= -signs[c];
-    }
-    return signs ? add_affine(im, node, x, signs, numbers)
-                 : format_fail(im->error, "out of memory");
+    float *signs = graph_fill(im->g, channels, constant == 1 ? 1 : -1);
+    for (uint32_t c = 0; constant == 1 && c < channels; c++)
+        numbers[c] = -numbers[c];
+    return signs ? add_affine(im, x, signs, numbers) : format_fail(im->error, "out of memory");
 }
 
-bool import_div(importer *im, const onnx_node *node)
+bool import_div(importer *im)
 {
     uint32_t x;
     float *numbers = NULL;
     int constant = 0;
-    if (!read_operands(im, node, &x, &numbers, &constant))
+    if (!read_operands(im, &x, &numbers, &constant))
         return false;
     if (constant != 1)
-        return import_fail(im, node, "divides by a computed tensor; supported: a constant");
+        return import_fail(im, "divides by a computed tensor; supported: a constant");
     for (uint32_t c = 0; c < im->g->values[x].channels; c++) {
         numbers[c] = 1 / numbers[c];
         if (!isfinite(numbers[c]))
-            return import_fail(im, node, "divides by zero");
+            return import_fail(im, "divides by zero");
     }
-    return add_affine(im, node, x, numbers, NULL);
+    return add_affine(im, x, numbers, NULL);
 }

@@ -6,20 +6,12 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { MAX_PAD = 255 };
-
-static bool add_pad(importer *im, const onnx_node *node, uint32_t x, const int64_t *pads,
-                    uint32_t *made)
+static bool add_pad(importer *im, uint32_t x, const int64_t *pads, uint32_t *made)
 {
     const graph_value v = im->g->values[x];
-    float *weights = graph_alloc(im->g, v.channels, sizeof *weights);
-    float *bias = graph_alloc(im->g, v.channels, sizeof *bias);
-    graph_node *pad = weights && bias ? import_inner_like(im, node, GRAPH_CONV, x) : NULL;
-    if (!pad)
+    graph_node *pad = import_inner_like(im, GRAPH_CONV, x);
+    if (!pad || !graph_become_copy(im->g, pad))
         return format_fail(im->error, "out of memory");
-    for (uint32_t c = 0; c < v.channels; c++)
-        weights[c] = 1;
-    graph_become_channel_conv(pad, v.channels, weights, bias);
     for (int i = 0; i < 2; i++) {
         pad->conv.window.pad_begin[i] = (uint32_t)pads[i];
         pad->conv.window.pad_end[i] = (uint32_t)pads[i + 2];
@@ -30,52 +22,52 @@ static bool add_pad(importer *im, const onnx_node *node, uint32_t x, const int64
     out->width += v.width ? (uint32_t)(pads[1] + pads[3]) : 0;
     return out->height <= MONA_MAX_SIDE && out->width <= MONA_MAX_SIDE
                ? true
-               : import_fail(im, node, "makes a map of %ux%u", out->width, out->height);
+               : import_fail(im, "makes a map of %ux%u", out->width, out->height);
 }
 
 /* Pads of rows and columns: those before, then those after. */
-static bool read_pads(importer *im, const onnx_node *node, int64_t *pads)
+static bool read_pads(importer *im, int64_t *pads)
 {
     int64_t numbers[8], axes[4] = {0, 1, 2, 3};
     uint32_t count, axis_count;
-    if (!import_numbers(im, node, "pads", 1, numbers, 8, &count) ||
-        !import_numbers(im, node, "axes", 3, axes, 4, &axis_count))
+    if (!import_numbers(im, "pads", 1, numbers, 8, &count) ||
+        !import_numbers(im, "axes", 3, axes, 4, &axis_count))
         return false;
-    axis_count = import_has(node, 3) ? axis_count : 4;
+    axis_count = import_has(im, 3) ? axis_count : 4;
     if (count != 2 * axis_count)
-        return import_fail(im, node, "has %u pads for %u dimensions", count, axis_count);
+        return import_fail(im, "has %u pads for %u dimensions", count, axis_count);
     for (uint32_t i = 0; i < count; i++) {
         const int64_t axis =
             axes[i % axis_count] < 0 ? axes[i % axis_count] + 4 : axes[i % axis_count];
         const bool spatial = axis == 2 || axis == 3;
-        if (numbers[i] < 0 || numbers[i] > MAX_PAD || (numbers[i] && !spatial))
-            return import_fail(im, node,
+        if (numbers[i] < 0 || numbers[i] > GRAPH_MAX_PAD || (numbers[i] && !spatial))
+            return import_fail(im,
                                "pads axis %" PRId64 " by %" PRId64 "; supported: 0 to %d of "
                                "height and width (axes 2 and 3)",
-                               axis, numbers[i], MAX_PAD);
+                               axis, numbers[i], GRAPH_MAX_PAD);
         if (spatial)
             pads[(axis - 2) + (i < axis_count ? 0 : 2)] = numbers[i];
     }
     return true;
 }
 
-bool import_pad(importer *im, const onnx_node *node)
+bool import_pad(importer *im)
 {
-    const graph_value *constant = import_constant(im, node, 2);
+    const graph_value *constant = import_constant(im, 2);
     const float value = constant && constant->count ? constant->data[0] : 0;
     int64_t pads[4] = {0};
     uint32_t x, made = 0;
-    if (!import_text_is(node, "mode", "constant", "constant"))
-        return import_fail(im, node, "pads by mode '%.30s'; supported: constant",
-                           onnx_string(node, "mode", ""));
-    if (!import_tensor(im, node, 0, &x) || !read_pads(im, node, pads))
+    if (!import_text_is(im, "mode", "constant", "constant"))
+        return import_fail(im, "pads by mode '%.30s'; supported: constant",
+                           onnx_string(im->node, "mode", ""));
+    if (!import_tensor(im, 0, &x) || !read_pads(im, pads))
         return false;
-    if ((import_has(node, 2) && !constant) || !isfinite(value))
-        return import_fail(im, node, "has a pad value that is computed or not finite");
-    if (value != 0 && !import_inner_affine(im, node, x, 1, -value, &x))
+    if ((import_has(im, 2) && !constant) || !isfinite(value))
+        return import_fail(im, "has a pad value that is computed or not finite");
+    if (value != 0 && !import_inner_affine(im, x, 1, -value, &x))
         return false;
-    if (!add_pad(im, node, x, pads, &made) ||
-        (value != 0 && !import_inner_affine(im, node, made, 1, value, &made)))
+    if (!add_pad(im, x, pads, &made) ||
+        (value != 0 && !import_inner_affine(im, made, 1, value, &made)))
         return false;
-    return import_bind(im, node, 0, made);
+    return import_bind(im, 0, made);
 }

@@ -5,119 +5,118 @@
 #include <inttypes.h>
 
 /* Output 0 is input 0 in another view. */
-static bool bind_view(importer *im, const onnx_node *node, uint32_t x, import_view view)
+static bool bind_view(importer *im, uint32_t x, import_view view)
 {
-    if (!import_bind(im, node, 0, x))
+    if (!import_bind(im, 0, x))
         return false;
-    import_set_view(im, node, view);
+    import_set_view(im, view);
     return true;
 }
 
 /* The shape that folding found for output 0; NULL: unknown. */
-static const tensor *known_shape(const importer *im, const onnx_node *node)
+static const tensor *known_shape(const importer *im)
 {
-    const onnx_value *v = &im->model->values[node->outputs[0]];
+    const onnx_value *v = &im->model->values[im->node->outputs[0]];
     return v->shaped ? &v->tensor : NULL;
 }
 
 /* Binds output 0 by its shape. *done: that was all there is to do. */
-static bool bind_shape(importer *im, const onnx_node *node, uint32_t *x, bool *done)
+static bool bind_shape(importer *im, uint32_t *x, bool *done)
 {
-    const tensor *shape = known_shape(im, node);
+    const tensor *shape = known_shape(im);
     *done = false;
-    if (!import_elements(im, node, 0, x))
+    if (!import_elements(im, 0, x))
         return false;
-    const import_view from = import_view_of(im, node, 0);
+    const import_view from = import_view_of(im, 0);
     const import_view to = shape ? import_find_view(&im->g->values[*x], from, shape) : VIEW_NONE;
     if (to == VIEW_NONE && (shape || from == VIEW_LAST))
-        return import_fail(im, node, "reshapes a tensor whose channels come last");
-    *done = shape && bind_view(im, node, *x, to);
+        return import_fail(im, "reshapes a tensor whose channels come last");
+    *done = shape && bind_view(im, *x, to);
     return *done || !shape;
 }
 
-bool import_flatten(importer *im, const onnx_node *node)
+bool import_flatten(importer *im)
 {
     uint32_t x;
     bool done;
-    const int64_t axis = onnx_int(node, "axis", 1);
-    if (!bind_shape(im, node, &x, &done) || done)
+    const int64_t axis = onnx_int(im->node, "axis", 1);
+    if (!bind_shape(im, &x, &done) || done)
         return done;
     /* As the batch is one frame, everything before axis 1 is 1, and so is everything before axis
      * 0. */
-    const int64_t rank = import_view_of(im, node, 0) == VIEW_FLAT ? 2 : 4;
+    const int64_t rank = import_view_of(im, 0) == VIEW_FLAT ? 2 : 4;
     const int64_t from = axis < 0 ? axis + rank : axis;
     if (from != 0 && from != 1)
-        return import_fail(im, node, "keeps more dimensions than the batch (axis %" PRId64 ")",
-                           axis);
-    return bind_view(im, node, x, VIEW_FLAT);
+        return import_fail(im, "keeps more dimensions than the batch (axis %" PRId64 ")", axis);
+    return bind_view(im, x, VIEW_FLAT);
 }
 
-bool import_reshape_view(importer *im, const onnx_node *node, const int64_t *shape, uint32_t rank)
+bool import_reshape_view(importer *im, const int64_t *shape, uint32_t rank)
 {
     uint32_t x;
     bool done;
-    if (!bind_shape(im, node, &x, &done) || done)
+    if (!bind_shape(im, &x, &done) || done)
         return done;
     const graph_value *v = &im->g->values[x];
     const uint64_t all = (uint64_t)v->channels * v->height * v->width; /* 0: unknown */
     if (rank != 2)
-        return import_fail(im, node,
+        return import_fail(im,
                            "makes %u dimensions of a map of any size; supported: 2, or 6 "
                            "as a part of depth-to-space",
                            rank);
     /* 0 copies a dimension: that of the batch, or the second one. */
-    const uint64_t second = import_view_of(im, node, 0) == VIEW_FLAT ? all : v->channels;
+    const uint64_t second = import_view_of(im, 0) == VIEW_FLAT ? all : v->channels;
     const bool batch = shape[0] == 1 || shape[0] == 0 || (shape[0] == -1 && shape[1] != -1);
     const bool rest =
         shape[1] == -1 || (shape[1] == 0 ? second == all : !all || (uint64_t)shape[1] == all);
     if (!batch || !rest)
-        return import_fail(im, node,
+        return import_fail(im,
                            "makes [%" PRId64 ", %" PRId64 "] of %u channels of %ux%u; with "
                            "two dimensions, only [1, n] is supported",
                            shape[0], shape[1], v->channels, v->width, v->height);
-    return bind_view(im, node, x, VIEW_FLAT);
+    return bind_view(im, x, VIEW_FLAT);
 }
 
-bool import_squeeze(importer *im, const onnx_node *node)
+bool import_squeeze(importer *im)
 {
     int64_t axes[4];
     uint32_t x, count;
     bool done;
-    if (!bind_shape(im, node, &x, &done) || done)
+    if (!bind_shape(im, &x, &done) || done)
         return done;
-    if (!import_tensor(im, node, 0, &x) || !import_numbers(im, node, "axes", 1, axes, 4, &count))
+    if (!import_tensor(im, 0, &x) || !import_numbers(im, "axes", 1, axes, 4, &count))
         return false;
     const graph_value *v = &im->g->values[x];
     if (!import_spatial_axes(axes, count) || v->height != 1 || v->width != 1)
-        return import_fail(im, node,
+        return import_fail(im,
                            "is supported for height and width (axes 2 and 3) of a 1x1 map alone");
-    return bind_view(im, node, x, VIEW_FLAT);
+    return bind_view(im, x, VIEW_FLAT);
 }
 
-bool import_unsqueeze(importer *im, const onnx_node *node)
+bool import_unsqueeze(importer *im)
 {
     uint32_t x;
     bool done;
-    if (!bind_shape(im, node, &x, &done) || done)
+    if (!bind_shape(im, &x, &done) || done)
         return done;
-    return import_fail(im, node,
+    return import_fail(im,
                        "adds a dimension to a tensor of open size; give the model a size (--size "
                        "WxH, --dim NAME=N)");
 }
 
 /* Casts between float types keep the numbers except for rounding. */
-bool import_cast(importer *im, const onnx_node *node)
+bool import_cast(importer *im)
 {
-    const int64_t to = onnx_int(node, "to", 0);
+    const int64_t to = onnx_int(im->node, "to", 0);
     uint32_t x;
-    if (!import_elements(im, node, 0, &x))
+    if (!import_elements(im, 0, &x))
         return false;
-    const onnx_value *from = &im->model->values[node->inputs[0]];
+    const onnx_value *from = &im->model->values[im->node->inputs[0]];
     const bool wide = to == ELEMENT_FLOAT32 || to == ELEMENT_FLOAT16 || to == ELEMENT_DOUBLE;
     if (!wide || !from->shaped || !element_is_float(from->tensor.type))
-        return import_fail(im, node,
+        return import_fail(im,
                            "makes %s; supported: casts between float16, float32 and "
                            "double",
                            element_name(to));
-    return import_bind(im, node, 0, x);
+    return import_bind(im, 0, x);
 }

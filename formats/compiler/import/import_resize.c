@@ -25,23 +25,23 @@ static bool to_ratio(double scale, uint32_t ratio[2])
 
 /* Reads four numbers, one per axis, from constant input i, which may contain only those of some
  * axes. */
-static bool read_numbers(importer *im, const onnx_node *node, size_t i, const double *otherwise,
-                         double *numbers, bool *present)
+static bool read_numbers(importer *im, size_t i, const double *otherwise, double *numbers,
+                         bool *present)
 {
-    const graph_value *v = import_constant(im, node, i);
-    const onnx_attribute *axes = onnx_find_attribute(node, "axes");
+    const graph_value *v = import_constant(im, i);
+    const onnx_attribute *axes = onnx_find_attribute(im->node, "axes");
     const size_t count = axes && axes->ints ? axes->count : 4;
     *present = v && v->count;
-    if (import_has(node, i) && !v)
-        return import_fail(im, node, "has computed scales or sizes; expected constants");
+    if (import_has(im, i) && !v)
+        return import_fail(im, "has computed scales or sizes; expected constants");
     if (*present && (v->count != count || count > 4))
-        return import_fail(im, node, "needs four constant scales or sizes");
+        return import_fail(im, "needs four constant scales or sizes");
     for (size_t k = 0; k < 4; k++)
         numbers[k] = otherwise[k];
     for (size_t k = 0; *present && k < count; k++) {
         const int64_t axis = axes && axes->ints ? axes->ints[k] : (int64_t)k;
         if (axis < -4 || axis > 3)
-            return import_fail(im, node, "names axis %" PRId64 " of four", axis);
+            return import_fail(im, "names axis %" PRId64 " of four", axis);
         numbers[axis < 0 ? axis + 4 : axis] = (double)v->data[k];
     }
     return true;
@@ -49,10 +49,10 @@ static bool read_numbers(importer *im, const onnx_node *node, size_t i, const do
 
 /* If the aspect ratio is kept, the smaller or the larger scale determines the sizes. It is the scale
  * of both axes even where sizes are rounded, whereas a map's is the ratio of its sizes. */
-static bool keep_aspect(importer *im, const onnx_node *node, const double *in, double *sizes)
+static bool keep_aspect(importer *im, const double *in, double *sizes)
 {
-    const bool smaller = import_text_is(node, "keep_aspect_ratio_policy", "not_larger", "");
-    if (!smaller && !import_text_is(node, "keep_aspect_ratio_policy", "not_smaller", ""))
+    const bool smaller = import_text_is(im, "keep_aspect_ratio_policy", "not_larger", "");
+    if (!smaller && !import_text_is(im, "keep_aspect_ratio_policy", "not_smaller", ""))
         return true;
     const double rows = sizes[2] / in[2], columns = sizes[3] / in[3];
     const double scale = smaller ? fmin(rows, columns) : fmax(rows, columns);
@@ -60,16 +60,15 @@ static bool keep_aspect(importer *im, const onnx_node *node, const double *in, d
         const double exact = scale * in[i];
         sizes[i] = floor(exact + 0.5);
         if (fabs(exact - sizes[i]) > 1e-6)
-            return import_fail(im, node, "resizes to %g rows or columns, which are rounded", exact);
+            return import_fail(im, "resizes to %g rows or columns, which are rounded", exact);
     }
     return true;
 }
 
-static bool set_ratio(importer *im, const onnx_node *node, bool scaled, uint32_t in, double number,
-                      uint32_t ratio[2])
+static bool set_ratio(importer *im, bool scaled, uint32_t in, double number, uint32_t ratio[2])
 {
     if (!scaled && !in)
-        return import_fail(im, node,
+        return import_fail(im,
                            "resizes a tensor of open size to fixed sizes; give it scales instead");
     if (!scaled && number >= 1 && number <= MONA_MAX_SIDE) {
         const uint32_t out = (uint32_t)number, divisor = (uint32_t)greatest_divisor(out, in);
@@ -78,51 +77,47 @@ static bool set_ratio(importer *im, const onnx_node *node, bool scaled, uint32_t
         return true;
     }
     return (scaled && to_ratio(number, ratio)) ||
-           import_fail(im, node, "resizes by %g, which is not a ratio of integers up to 1024",
-                       number);
+           import_fail(im, "resizes by %g, which is not a ratio of integers up to 1024", number);
 }
 
 /* The ratios of rows and columns, from constant scales or sizes. */
-static bool read_ratios(importer *im, const onnx_node *node, const graph_value *source,
-                        graph_resize *resize)
+static bool read_ratios(importer *im, const graph_value *source, graph_resize *resize)
 {
     const double same[4] = {1, 1, 1, 1};
     const double in[4] = {1, source->channels, source->height, source->width};
     double scales[4], sizes[4];
     bool scaled, sized;
-    if (!read_numbers(im, node, 2, same, scales, &scaled) ||
-        !read_numbers(im, node, 3, in, sizes, &sized))
+    if (!read_numbers(im, 2, same, scales, &scaled) || !read_numbers(im, 3, in, sizes, &sized))
         return false;
     if (!scaled && !sized)
-        return import_fail(im, node, "needs four constant scales or sizes");
+        return import_fail(im, "needs four constant scales or sizes");
     const double *numbers = scaled ? scales : sizes;
     if (numbers[0] != 1 || numbers[1] != (scaled ? 1 : in[1]))
-        return import_fail(im, node, "resizes batch or channels; supported: height and width");
-    return (scaled || keep_aspect(im, node, in, sizes)) &&
-           set_ratio(im, node, scaled, source->height, numbers[2], resize->ratio[0]) &&
-           set_ratio(im, node, scaled, source->width, numbers[3], resize->ratio[1]);
+        return import_fail(im, "resizes batch or channels; supported: height and width");
+    return (scaled || keep_aspect(im, in, sizes)) &&
+           set_ratio(im, scaled, source->height, numbers[2], resize->ratio[0]) &&
+           set_ratio(im, scaled, source->width, numbers[3], resize->ratio[1]);
 }
 
-static bool read_mode(importer *im, const onnx_node *node, graph_resize *resize)
+static bool read_mode(importer *im, graph_resize *resize)
 {
-    if (import_text_is(node, "mode", "nearest", "nearest"))
+    if (import_text_is(im, "mode", "nearest", "nearest"))
         resize->mode = MONA_RESIZE_NEAREST;
-    else if (import_text_is(node, "mode", "linear", "nearest"))
+    else if (import_text_is(im, "mode", "linear", "nearest"))
         resize->mode = MONA_RESIZE_LINEAR;
-    else if (import_text_is(node, "mode", "cubic", "nearest"))
+    else if (import_text_is(im, "mode", "cubic", "nearest"))
         resize->mode = MONA_RESIZE_CUBIC;
     else
-        return import_fail(im, node, "has a mode other than nearest, linear and cubic");
-    resize->cubic_a = onnx_float(node, "cubic_coeff_a", -0.75f);
+        return import_fail(im, "has a mode other than nearest, linear and cubic");
+    resize->cubic_a = onnx_float(im->node, "cubic_coeff_a", -0.75f);
     if (!(fabsf(resize->cubic_a) <= 4))
-        return import_fail(im, node, "has a cubic_coeff_a outside -4 to 4");
-    if (onnx_int(node, "antialias", 0) || onnx_int(node, "exclude_outside", 0))
-        return import_fail(im, node,
-                           "asks for antialias or exclude_outside, which are not supported");
+        return import_fail(im, "has a cubic_coeff_a outside -4 to 4");
+    if (onnx_int(im->node, "antialias", 0) || onnx_int(im->node, "exclude_outside", 0))
+        return import_fail(im, "asks for antialias or exclude_outside, which are not supported");
     return true;
 }
 
-static bool read_nearest(importer *im, const onnx_node *node, graph_resize *resize)
+static bool read_nearest(importer *im, graph_resize *resize)
 {
     static const struct {
         const char *name;
@@ -132,14 +127,14 @@ static bool read_nearest(importer *im, const onnx_node *node, graph_resize *resi
                  {"floor", GRAPH_FLOOR},
                  {"ceil", GRAPH_CEIL}};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (import_text_is(node, "nearest_mode", rules[i].name, rules[0].name)) {
+        if (import_text_is(im, "nearest_mode", rules[i].name, rules[0].name)) {
             resize->nearest = rules[i].rule;
             return true;
         }
-    return import_fail(im, node, "has an unknown nearest_mode");
+    return import_fail(im, "has an unknown nearest_mode");
 }
 
-static bool read_coordinates(importer *im, const onnx_node *node, graph_resize *resize)
+static bool read_coordinates(importer *im, graph_resize *resize)
 {
     static const struct {
         const char *name;
@@ -149,25 +144,23 @@ static bool read_coordinates(importer *im, const onnx_node *node, graph_resize *
                  {"align_corners", MONA_RESIZE_ALIGN_CORNERS},
                  {"asymmetric", MONA_RESIZE_ASYMMETRIC}};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (import_text_is(node, "coordinate_transformation_mode", rules[i].name, rules[0].name)) {
+        if (import_text_is(im, "coordinate_transformation_mode", rules[i].name, rules[0].name)) {
             resize->coordinates = rules[i].rule;
             return true;
         }
-    return import_fail(im, node,
-                       "has a coordinate_transformation_mode other than half_pixel, "
-                       "pytorch_half_pixel, align_corners and asymmetric");
+    return import_fail(im, "has a coordinate_transformation_mode other than half_pixel, "
+                           "pytorch_half_pixel, align_corners and asymmetric");
 }
 
 /* align_corners uses the exact product of size and scale, such as 3.2 columns; the engine uses the
  * number of columns of the result. */
-static bool corners_fit(importer *im, const onnx_node *node, const graph_value *source,
-                        const graph_resize *resize)
+static bool corners_fit(importer *im, const graph_value *source, const graph_resize *resize)
 {
     const uint32_t in[2] = {source->height, source->width};
     for (int i = 0; i < 2; i++)
         if (resize->coordinates == MONA_RESIZE_ALIGN_CORNERS &&
             (uint64_t)in[i] * resize->ratio[i][0] % resize->ratio[i][1])
-            return import_fail(im, node,
+            return import_fail(im,
                                "makes %u x %u / %u samples with align_corners; only whole "
                                "numbers of samples are supported",
                                in[i], resize->ratio[i][0], resize->ratio[i][1]);
@@ -176,10 +169,10 @@ static bool corners_fit(importer *im, const onnx_node *node, const graph_value *
 
 /* pytorch_half_pixel is different if the result has a single row or column, which is then at 0
  * instead of 0.5 / scale - 0.5. */
-static void move_single(const onnx_node *node, const graph_value *source, graph_resize *resize)
+static void move_single(const importer *im, const graph_value *source, graph_resize *resize)
 {
     const uint32_t in[2] = {source->height, source->width};
-    if (!import_text_is(node, "coordinate_transformation_mode", "pytorch_half_pixel", ""))
+    if (!import_text_is(im, "coordinate_transformation_mode", "pytorch_half_pixel", ""))
         return;
     for (int i = 0; i < 2; i++) {
         const uint32_t *ratio = resize->ratio[i];
@@ -188,41 +181,37 @@ static void move_single(const onnx_node *node, const graph_value *source, graph_
     }
 }
 
-static bool add_resize(importer *im, const onnx_node *node, uint32_t x, const graph_resize *resize)
+static bool add_resize(importer *im, uint32_t x, const graph_resize *resize)
 {
     const graph_value v = im->g->values[x];
     const uint64_t height = (uint64_t)v.height * resize->ratio[0][0] / resize->ratio[0][1];
     const uint64_t width = (uint64_t)v.width * resize->ratio[1][0] / resize->ratio[1][1];
     const uint32_t max = MONA_MAX_SIDE + 1; /* anything larger is refused below */
     graph_node *made =
-        import_node(im, node, 0, GRAPH_RESIZE, v.channels, height < max ? (uint32_t)height : max,
+        import_node(im, 0, GRAPH_RESIZE, x, v.channels, height < max ? (uint32_t)height : max,
                     width < max ? (uint32_t)width : max);
-    if (!made)
-        return false;
-    made->input_count = 1;
-    made->inputs[0] = x;
-    made->resize = *resize;
-    return true;
+    if (made)
+        made->resize = *resize;
+    return made;
 }
 
 /* Inputs: X, roi, scales, sizes. */
-bool import_resize(importer *im, const onnx_node *node)
+bool import_resize(importer *im)
 {
     graph_resize resize = {0};
     uint32_t x;
-    if (!import_tensor(im, node, 0, &x) || !read_mode(im, node, &resize) ||
-        !read_ratios(im, node, &im->g->values[x], &resize) ||
-        !read_coordinates(im, node, &resize) || !read_nearest(im, node, &resize) ||
-        !corners_fit(im, node, &im->g->values[x], &resize))
+    if (!import_tensor(im, 0, &x) || !read_mode(im, &resize) ||
+        !read_ratios(im, &im->g->values[x], &resize) || !read_coordinates(im, &resize) ||
+        !read_nearest(im, &resize) || !corners_fit(im, &im->g->values[x], &resize))
         return false;
-    move_single(node, &im->g->values[x], &resize);
+    move_single(im, &im->g->values[x], &resize);
     const float none[2] = {0, 0};
     double offset[2];
     if (!graph_resize_offsets(&resize, none, offset))
         return import_fail(
-            im, node,
+            im,
             "samples at an offset of %g and %g; supported: -1 to 1, and align_corners with "
             "round_prefer_floor alone",
             offset[0], offset[1]);
-    return add_resize(im, node, x, &resize);
+    return add_resize(im, x, &resize);
 }

@@ -4,57 +4,54 @@
 
 #include <inttypes.h>
 
-enum { MAX_STRIDE = 63, MAX_PAD = 255 };
-
 /* A line has a number for its columns only; its single row keeps its value. */
-bool import_pair(importer *im, const onnx_node *node, const char *name, uint32_t otherwise,
-                 int64_t min, int64_t max, uint32_t *out)
+bool import_pair(importer *im, const char *name, uint32_t otherwise, int64_t min, int64_t max,
+                 uint32_t *out)
 {
     int64_t numbers[GRAPH_MAX_RANK];
     uint32_t count;
-    if (!import_numbers(im, node, name, SIZE_MAX, numbers, GRAPH_MAX_RANK, &count))
+    if (!import_numbers(im, name, SIZE_MAX, numbers, GRAPH_MAX_RANK, &count))
         return false;
-    if (count == 1 && import_view_of(im, node, 0) == VIEW_LINE) {
+    if (count == 1 && import_view_of(im, 0) == VIEW_LINE) {
         numbers[1] = numbers[0];
         numbers[0] = 1;
         count = 2;
     }
     if (count && count != 2)
-        return import_fail(im, node, "has %u numbers in %s; expected 2: only 2-D is supported",
-                           count, name);
+        return import_fail(im, "has %u numbers in %s; expected 2: only 2-D is supported", count,
+                           name);
     for (int i = 0; i < 2; i++) {
         if (count && (numbers[i] < min || numbers[i] > max))
-            return import_fail(im, node, "has %s %" PRId64 "; supported: %" PRId64 " to %" PRId64,
-                               name, numbers[i], min, max);
+            return import_fail(im, "has %s %" PRId64 "; supported: %" PRId64 " to %" PRId64, name,
+                               numbers[i], min, max);
         out[i] = count ? (uint32_t)numbers[i] : otherwise;
     }
     return true;
 }
 
 /* Reads explicit pads, or computes them from auto_pad. SAME gives ceil(size / stride) outputs. */
-static bool read_pads(importer *im, const onnx_node *node, const uint32_t *size, graph_window *w)
+static bool read_pads(importer *im, const uint32_t *size, graph_window *w)
 {
     int64_t pads[4] = {0};
     uint32_t count;
-    if (!import_numbers(im, node, "pads", SIZE_MAX, pads, 4, &count))
+    if (!import_numbers(im, "pads", SIZE_MAX, pads, 4, &count))
         return false;
-    if (count == 2 && import_view_of(im, node, 0) == VIEW_LINE) {
+    if (count == 2 && import_view_of(im, 0) == VIEW_LINE) {
         pads[3] = pads[1];
         pads[1] = pads[0];
         pads[0] = 0;
         count = 4;
     }
     if (count && count != 4)
-        return import_fail(im, node, "has %u numbers in pads; expected 4", count);
-    const bool upper = import_text_is(node, "auto_pad", "SAME_UPPER", "NOTSET");
-    const bool lower = import_text_is(node, "auto_pad", "SAME_LOWER", "NOTSET");
+        return import_fail(im, "has %u numbers in pads; expected 4", count);
+    const bool upper = import_text_is(im, "auto_pad", "SAME_UPPER", "NOTSET");
+    const bool lower = import_text_is(im, "auto_pad", "SAME_LOWER", "NOTSET");
     for (int i = 0; i < 2 && (upper || lower); i++) {
         const int64_t extent = graph_window_extent(w, i);
         const int64_t stride = w->stride[i];
         if (stride > 1 && !size[i])
-            return import_fail(im, node,
-                               "pads by auto_pad with a stride, which needs a fixed "
-                               "input size");
+            return import_fail(im, "pads by auto_pad with a stride, which needs a fixed "
+                                   "input size");
         const int64_t outputs = stride > 1 ? (size[i] + stride - 1) / stride : 0;
         int64_t total = stride > 1 ? (outputs - 1) * stride + extent - size[i] : extent - 1;
         total = total > 0 ? total : 0;
@@ -62,9 +59,9 @@ static bool read_pads(importer *im, const onnx_node *node, const uint32_t *size,
         pads[i + 2] = total - pads[i];
     }
     for (int i = 0; i < 4; i++)
-        if (pads[i] < 0 || pads[i] > MAX_PAD)
-            return import_fail(im, node, "pads by %" PRId64 "; supported: 0 to %d", pads[i],
-                               MAX_PAD);
+        if (pads[i] < 0 || pads[i] > GRAPH_MAX_PAD)
+            return import_fail(im, "pads by %" PRId64 "; supported: 0 to %d", pads[i],
+                               GRAPH_MAX_PAD);
     for (int i = 0; i < 2; i++) {
         w->pad_begin[i] = (uint32_t)pads[i];
         w->pad_end[i] = (uint32_t)pads[i + 2];
@@ -72,22 +69,22 @@ static bool read_pads(importer *im, const onnx_node *node, const uint32_t *size,
     return true;
 }
 
-bool import_window(importer *im, const onnx_node *node, const graph_value *source, graph_window *w)
+bool import_window(importer *im, const graph_value *source, graph_window *w)
 {
     const uint32_t size[2] = {source->height, source->width};
-    return import_pair(im, node, "strides", 1, 1, MAX_STRIDE, w->stride) &&
-           import_pair(im, node, "dilations", 1, 1, IMPORT_MAX_KERNEL, w->dilation) &&
-           read_pads(im, node, size, w);
+    return import_pair(im, "strides", 1, 1, GRAPH_MAX_STRIDE, w->stride) &&
+           import_pair(im, "dilations", 1, 1, GRAPH_MAX_KERNEL, w->dilation) &&
+           read_pads(im, size, w);
 }
 
-bool import_window_size(importer *im, const onnx_node *node, const graph_window *w,
-                        const graph_value *source, bool round_up, uint32_t size[2])
+bool import_window_size(importer *im, const graph_window *w, const graph_value *source,
+                        bool round_up, uint32_t size[2])
 {
     const uint32_t in[2] = {source->height, source->width};
     for (int i = 0; i < 2; i++) {
         size[i] = in[i] ? graph_window_outputs(w, i, in[i], round_up) : 0;
         if (in[i] && !size[i])
-            return import_fail(im, node, "has a filter larger than its padded input");
+            return import_fail(im, "has a filter larger than its padded input");
     }
     return true;
 }

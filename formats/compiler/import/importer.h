@@ -6,8 +6,6 @@
 #include "formats/compiler/import/import.h"
 #include "formats/compiler/import/operators.h"
 
-enum { IMPORT_MAX_KERNEL = 255 };
-
 /* The shape in which ONNX sees a value of the graph, which is channels x height x width. The
  * numbers and their order are the same in every view; elementwise operators keep the view. */
 typedef enum import_view {
@@ -42,124 +40,121 @@ typedef struct import_binding {
 typedef struct importer {
     graph *g;
     const onnx_graph *model;
+    const onnx_node *node;    /* that is imported; what is made for it gets its name */
     import_binding *bindings; /* one for each value of the model */
     format_error *error;
 } importer;
 
 /* Writes "node NAME (OP) " and the text as an error. Always returns false. */
-bool import_fail(importer *im, const onnx_node *node, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+bool import_fail(importer *im, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- bindings ---- */
 /* Sets the view of the node's output 0, which must be bound already. */
-void import_set_view(importer *im, const onnx_node *node, import_view view);
-import_view import_view_of(const importer *im, const onnx_node *node, size_t i);
+void import_set_view(importer *im, import_view view);
+import_view import_view_of(const importer *im, size_t i);
 /* The view in which a tensor of this shape equals the value, whose numbers come in the order of the
  * view `from`; VIEW_NONE: in none. */
 import_view import_find_view(const graph_value *value, import_view from, const tensor *shape);
 /* The number of dimensions of input i; 0: unknown. */
-uint32_t import_rank(const importer *im, const onnx_node *node, size_t i);
+uint32_t import_rank(const importer *im, size_t i);
 /* The value that input i is bound to; UINT32_MAX: it is left out. */
-uint32_t import_bound(const importer *im, const onnx_node *node, size_t i);
+uint32_t import_bound(const importer *im, size_t i);
 
 /* The meaning of the integers of input i; scale 0: it is not a map of integers. */
-import_quantisation import_quantisation_of(const importer *im, const onnx_node *node, size_t i);
+import_quantisation import_quantisation_of(const importer *im, size_t i);
 /* Whether a node reads maps of integers as the numbers they stand for. */
 bool import_takes_quantised(const operator_row *row);
 
 /* ---- attributes ---- */
 /* Whether the text attribute has this value, or is absent and `otherwise` equals it. */
-bool import_text_is(const onnx_node *node, const char *name, const char *value,
-                    const char *otherwise);
+bool import_text_is(const importer *im, const char *name, const char *value, const char *otherwise);
 
 /* ---- inputs ---- */
 /* Whether input i is given (not left out). */
-bool import_has(const onnx_node *node, size_t i);
+bool import_has(const importer *im, size_t i);
 /* The value of input i if it is a constant, else NULL. The pointer is valid until a value is
  * added. */
-const graph_value *import_constant(const importer *im, const onnx_node *node, size_t i);
+const graph_value *import_constant(const importer *im, size_t i);
 /* Input i must be computed, and a map. */
-bool import_tensor(importer *im, const onnx_node *node, size_t i, uint32_t *value);
+bool import_tensor(importer *im, size_t i, uint32_t *value);
 /* The same, or a line. */
-bool import_channels(importer *im, const onnx_node *node, size_t i, uint32_t *value);
+bool import_channels(importer *im, size_t i, uint32_t *value);
 /* The same, or in VIEW_LAST. */
-bool import_any_channels(importer *im, const onnx_node *node, size_t i, uint32_t *value);
+bool import_any_channels(importer *im, size_t i, uint32_t *value);
 /* Whether this axis of input i, which may count from the end, is that of its channels. */
-bool import_is_channel_axis(const importer *im, const onnx_node *node, size_t i, int64_t axis);
+bool import_is_channel_axis(const importer *im, size_t i, int64_t axis);
 /* The same in any view. */
-bool import_elements(importer *im, const onnx_node *node, size_t i, uint32_t *value);
+bool import_elements(importer *im, size_t i, uint32_t *value);
 /* Makes input i, an array [..., channels], available as a map in VIEW_LAST. */
-bool import_rows_as_map(importer *im, const onnx_node *node, size_t i);
+bool import_rows_as_map(importer *im, size_t i);
 /* Input i must be flat. */
-bool import_flat(importer *im, const onnx_node *node, size_t i, uint32_t *value);
+bool import_flat(importer *im, size_t i, uint32_t *value);
 /* Reads a list of integers: attribute `name` or, if input i is given, that constant. Fails if there
  * are more than max, or if input i is not constant; *count is 0 if neither is given. */
-bool import_numbers(importer *im, const onnx_node *node, const char *name, size_t i,
-                    int64_t *numbers, uint32_t max, uint32_t *count);
+bool import_numbers(importer *im, const char *name, size_t i, int64_t *numbers, uint32_t max,
+                    uint32_t *count);
 /* Reads one number per channel from a constant with one element or of shape [channels, 1, 1] or [1,
  * channels, 1, 1]; beside lines or flat operands the last one or two dimensions may be missing.
  * Memory of the graph; NULL: failed. */
-float *import_per_channel(importer *im, const onnx_node *node, const graph_value *constant,
-                          uint32_t channels);
+float *import_per_channel(importer *im, const graph_value *constant, uint32_t channels);
 
 /* ---- windows (import_window.c) ---- */
 /* Two numbers of an attribute, rows then columns, each in [min, max]. */
-bool import_pair(importer *im, const onnx_node *node, const char *name, uint32_t otherwise,
-                 int64_t min, int64_t max, uint32_t *out);
+bool import_pair(importer *im, const char *name, uint32_t otherwise, int64_t min, int64_t max,
+                 uint32_t *out);
 /* Reads strides, dilations and pads of a window whose kernel is known. */
-bool import_window(importer *im, const onnx_node *node, const graph_value *source, graph_window *w);
+bool import_window(importer *im, const graph_value *source, graph_window *w);
 /* Rows and columns of the window's result for the source; 0: unknown. */
-bool import_window_size(importer *im, const onnx_node *node, const graph_window *w,
-                        const graph_value *source, bool round_up, uint32_t size[2]);
+bool import_window_size(importer *im, const graph_window *w, const graph_value *source,
+                        bool round_up, uint32_t size[2]);
 
 /* ---- results ---- */
 /* Binds output i to a value, in the view of the node's first computed input. */
-bool import_bind(importer *im, const onnx_node *node, size_t i, uint32_t value);
-/* Adds a node that computes output i, a value of this shape. NULL: failed. The pointer is valid
+bool import_bind(importer *im, size_t i, uint32_t value);
+/* Adds a node that computes a value of the graph from value x. NULL: failed. The pointer is valid
  * until another node is added. */
-graph_node *import_node(importer *im, const onnx_node *node, size_t i, graph_kind kind,
-                        uint32_t channels, uint32_t height, uint32_t width);
-/* The same with the shape of the computed value `like`, which becomes input 0. */
-graph_node *import_node_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like);
-/* The same with a new value that is not an output of the ONNX node. */
-graph_node *import_inner_like(importer *im, const onnx_node *node, graph_kind kind, uint32_t like);
+graph_node *import_add_node(importer *im, graph_kind kind, uint32_t x, uint32_t output);
+/* The same for output i, a new value of this shape. */
+graph_node *import_node(importer *im, size_t i, graph_kind kind, uint32_t x, uint32_t channels,
+                        uint32_t height, uint32_t width);
+/* The same for output 0 with the shape of x. */
+graph_node *import_node_like(importer *im, graph_kind kind, uint32_t x);
+/* The same for a value that is not an output of the ONNX node. */
+graph_node *import_inner_like(importer *im, graph_kind kind, uint32_t x);
 /* Reads weights (input w), biases (input b) and window of a convolution of a map. */
-bool import_read_conv(importer *im, const onnx_node *node, uint32_t x, size_t w, size_t b,
-                      graph_conv *conv, uint32_t *outputs);
+bool import_read_conv(importer *im, uint32_t x, size_t w, size_t b, graph_conv *conv,
+                      uint32_t *outputs);
 /* The matrix of input i as [outputs][inputs]; NULL: failed. Memory of the graph. */
-float *import_matrix(importer *im, const onnx_node *node, size_t i, bool transposed, float alpha,
-                     uint64_t inputs, uint32_t *outputs);
+float *import_matrix(importer *im, size_t i, bool transposed, float alpha, uint64_t inputs,
+                     uint32_t *outputs);
 /* The same product for a flattened map of fixed size, as a convolution whose filter has the map's
  * size. */
-bool import_whole_window(importer *im, const onnx_node *node, uint32_t x, graph_window *w);
+bool import_whole_window(importer *im, uint32_t x, graph_window *w);
 /* The scales along this axis of the weights in input i. NULL: failed, or they are not quantised
  * constants with a scale for each output. Memory of the graph. */
-float *import_weight_scales(importer *im, const onnx_node *node, size_t i, int64_t axis,
-                            uint32_t outputs);
+float *import_weight_scales(importer *im, size_t i, int64_t axis, uint32_t outputs);
 /* Adds a convolution of value x with this window, weights and bias as the node's output. */
-bool import_add_conv(importer *im, const onnx_node *node, const graph_conv *conv, uint32_t x,
-                     uint32_t outputs);
+bool import_add_conv(importer *im, const graph_conv *conv, uint32_t x, uint32_t outputs);
 
 /* A Slice of rows and columns. */
-bool import_spatial_slice(importer *im, const onnx_node *node);
+bool import_spatial_slice(importer *im);
 
 /* ---- operators (import_*.c) ---- */
 operator_import import_conv, import_batch_norm, import_relu, import_leaky_relu, import_prelu,
     import_clip, import_add, import_sub, import_mul, import_div, import_concat, import_slice,
     import_split, import_space_to_depth, import_depth_to_space, import_resize, import_reshape,
-    import_transpose, import_identity, import_max_pool, import_average_pool, import_global_max_pool,
-    import_global_average_pool, import_reduce_mean, import_flatten, import_squeeze,
-    import_unsqueeze, import_layer_norm, import_attention, import_gemm, import_mat_mul, import_cast,
-    import_neg, import_abs, import_hard_sigmoid, import_function, import_max, import_min,
-    import_pad, import_conv_transpose, import_quantize, import_dequantize, import_qlinear_conv,
-    import_qlinear_matmul;
+    import_transpose, import_identity, import_max_pool, import_average_pool, import_global_pool,
+    import_reduce_mean, import_flatten, import_squeeze, import_unsqueeze, import_layer_norm,
+    import_attention, import_gemm, import_mat_mul, import_cast, import_neg, import_abs,
+    import_hard_sigmoid, import_function, import_extreme, import_pad, import_conv_transpose,
+    import_quantize, import_dequantize, import_qlinear_conv, import_qlinear_matmul;
 /* import_array*.c */
-operator_import import_array_unary, import_array_binary, import_array_variadic, import_array_prelu,
-    import_array_where, import_array_clip, import_array_cast, import_array_move,
-    import_array_reshape, import_array_reduce, import_array_arg, import_array_global_pool,
-    import_array_softmax, import_array_attention, import_array_top_k, import_array_grid_sample,
-    import_array_batch_norm, import_array_group_norm, import_array_layer_norm, import_array_matmul,
-    import_array_gemm, import_array_matmul_integer, import_array_qlinear_matmul, import_array_conv,
+operator_import import_array_unary, import_array_binary, import_array_variadic, import_array_where,
+    import_array_clip, import_array_cast, import_array_move, import_array_reshape,
+    import_array_reduce, import_array_arg, import_array_global_pool, import_array_softmax,
+    import_array_attention, import_array_top_k, import_array_grid_sample, import_array_batch_norm,
+    import_array_group_norm, import_array_layer_norm, import_array_matmul, import_array_gemm,
+    import_array_matmul_integer, import_array_qlinear_matmul, import_array_conv,
     import_array_conv_transpose, import_array_conv_integer, import_array_qlinear_conv,
     import_array_pool, import_array_resize, import_array_quantize, import_array_dequantize,
     import_array_dynamic_quantize;
@@ -167,10 +162,9 @@ operator_import import_array_unary, import_array_binary, import_array_variadic, 
 /* Whether the axes are height and width of four dimensions, and no others. */
 bool import_spatial_axes(const int64_t *axes, uint32_t count);
 /* A Reshape to the shape that folding found, or to two dimensions: [1, all]. */
-bool import_reshape_view(importer *im, const onnx_node *node, const int64_t *shape, uint32_t rank);
+bool import_reshape_view(importer *im, const int64_t *shape, uint32_t rank);
 /* Adds a value x * scale + shift of the node, with one number per channel, or with one for all if
  * `one`. */
-bool import_inner_affine(importer *im, const onnx_node *node, uint32_t x, float scale, float shift,
-                         uint32_t *made);
+bool import_inner_affine(importer *im, uint32_t x, float scale, float shift, uint32_t *made);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* Imports a node into the compiler's graph (importer.h). */
 struct importer;
-typedef bool operator_import(struct importer *im, const onnx_node *node);
+typedef bool operator_import(struct importer *im);
 
 typedef struct operator_row { /* columns of operators.inc */
     const char *name;

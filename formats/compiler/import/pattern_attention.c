@@ -142,51 +142,29 @@ static bool find(const patterns *p, const onnx_node *node, attention *a)
 /* Makes the node a Split of x into thirds of its last axis, whose outputs are the three values. */
 static bool become_split(patterns *p, onnx_node *node, uint32_t x, uint32_t values[3])
 {
-    onnx_attribute *axis = blocks_alloc(&p->g->memory, 1, sizeof *axis);
-    int64_t *last = blocks_alloc(&p->g->memory, 1, sizeof *last);
+    const int64_t last = -1;
+    const onnx_attribute axis = {.name = "axis", .kind = ONNX_INTS, .count = 1, .ints = &last};
     node->outputs = blocks_alloc(&p->g->memory, 3, sizeof *node->outputs);
-    if (!axis || !last || !node->outputs)
+    if (!node->outputs || !pattern_becomes(p, node, "Split", &x, 1, &axis, 1))
         return false;
-    for (int i = 0; i < 3; i++) {
-        values[i] = node->outputs[i] = onnx_graph_add_value(p->g, node->name);
-        if (values[i] == ONNX_NONE)
+    for (node->output_count = 0; node->output_count < 3; node->output_count++) {
+        const uint32_t value = onnx_graph_add_value(p->g, node->name);
+        values[node->output_count] = node->outputs[node->output_count] = value;
+        if (value == ONNX_NONE)
             return false;
     }
-    *last = -1;
-    *axis = (onnx_attribute){.name = "axis", .kind = ONNX_INTS, .count = 1, .ints = last};
-    node->op_type = "Split";
-    node->inputs[0] = x;
-    node->input_count = 1;
-    node->output_count = 3;
-    node->attributes = axis;
-    node->attribute_count = 1;
     return true;
 }
 
 static bool become_attention(patterns *p, onnx_node *node, const attention *a,
                              const uint32_t values[3])
 {
-    onnx_attribute *attributes = blocks_alloc(&p->g->memory, 3, sizeof *attributes);
-    uint32_t *inputs = blocks_alloc(&p->g->memory, 3, sizeof *inputs);
-    int64_t *heads = blocks_alloc(&p->g->memory, 1, sizeof *heads);
-    float *scale = blocks_alloc(&p->g->memory, 1, sizeof *scale);
-    if (!attributes || !inputs || !heads || !scale)
-        return false;
-    *heads = a->q.heads;
-    *scale = (float)a->scale;
-    memcpy(inputs, values, 3 * sizeof *inputs);
-    attributes[0] =
-        (onnx_attribute){.name = "q_num_heads", .kind = ONNX_INTS, .count = 1, .ints = heads};
-    attributes[1] =
-        (onnx_attribute){.name = "kv_num_heads", .kind = ONNX_INTS, .count = 1, .ints = heads};
-    attributes[2] =
-        (onnx_attribute){.name = "scale", .kind = ONNX_FLOATS, .count = 1, .floats = scale};
-    node->op_type = "Attention";
-    node->inputs = inputs;
-    node->input_count = 3;
-    node->attributes = attributes;
-    node->attribute_count = 3;
-    return true;
+    const float scale = (float)a->scale;
+    const onnx_attribute attributes[] = {
+        {.name = "q_num_heads", .kind = ONNX_INTS, .count = 1, .ints = &a->q.heads},
+        {.name = "kv_num_heads", .kind = ONNX_INTS, .count = 1, .ints = &a->q.heads},
+        {.name = "scale", .kind = ONNX_FLOATS, .count = 1, .floats = &scale}};
+    return pattern_becomes(p, node, "Attention", values, 3, attributes, 3);
 }
 
 bool pattern_attends(patterns *p, uint32_t i)

@@ -5,7 +5,6 @@
  * over the last axis, or over the channels of an image: the same between two Transposes. */
 #include "formats/compiler/import/patterns.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct norm {
@@ -122,48 +121,25 @@ static uint32_t flat(patterns *p, uint32_t value)
 
 static bool become_norm(patterns *p, onnx_node *node, uint32_t x, const norm *n)
 {
-    uint32_t *inputs = blocks_alloc(&p->g->memory, 3, sizeof *inputs);
-    onnx_attribute *attributes = blocks_alloc(&p->g->memory, 2, sizeof *attributes);
-    float *epsilon = blocks_alloc(&p->g->memory, 1, sizeof *epsilon);
-    int64_t *axis = blocks_alloc(&p->g->memory, 1, sizeof *axis);
+    const int64_t axis = -1;
+    const onnx_attribute attributes[] = {
+        {.name = "epsilon", .kind = ONNX_FLOATS, .count = 1, .floats = &n->epsilon},
+        {.name = "axis", .kind = ONNX_INTS, .count = 1, .ints = &axis}};
     const uint32_t scale = flat(p, n->scale), bias = flat(p, n->bias);
-    if (!inputs || !attributes || !epsilon || !axis || scale == ONNX_NONE || bias == ONNX_NONE)
-        return false;
-    *epsilon = n->epsilon;
-    *axis = -1;
-    inputs[0] = x;
-    inputs[1] = scale;
-    inputs[2] = bias;
-    attributes[0] =
-        (onnx_attribute){.name = "epsilon", .kind = ONNX_FLOATS, .count = 1, .floats = epsilon};
-    attributes[1] = (onnx_attribute){.name = "axis", .kind = ONNX_INTS, .count = 1, .ints = axis};
-    node->op_type = "LayerNormalization";
-    node->inputs = inputs;
-    node->input_count = 3;
-    node->attributes = attributes;
-    node->attribute_count = 2;
-    return true;
+    const uint32_t inputs[3] = {x, scale, bias};
+    return scale != ONNX_NONE && bias != ONNX_NONE &&
+           pattern_becomes(p, node, "LayerNormalization", inputs, 3, attributes, 2);
 }
 
-static bool become_transpose(patterns *p, onnx_node *node, uint32_t x, const char *order)
+static bool become_transpose(patterns *p, onnx_node *node, uint32_t x, const int64_t order[4])
 {
-    onnx_attribute *a = blocks_alloc(&p->g->memory, 1, sizeof *a);
-    int64_t *permutation = blocks_alloc(&p->g->memory, 4, sizeof *permutation);
-    if (!a || !permutation)
-        return false;
-    for (int i = 0; i < 4; i++)
-        permutation[i] = order[i] - '0';
-    *a = (onnx_attribute){.name = "perm", .kind = ONNX_INTS, .count = 4, .ints = permutation};
-    node->op_type = "Transpose";
-    node->inputs[0] = x;
-    node->input_count = 1;
-    node->attributes = a;
-    node->attribute_count = 1;
-    return true;
+    const onnx_attribute perm = {.name = "perm", .kind = ONNX_INTS, .count = 4, .ints = order};
+    return pattern_becomes(p, node, "Transpose", &x, 1, &perm, 1);
 }
 
 bool pattern_normalises(patterns *p, uint32_t i)
 {
+    static const int64_t to_last[4] = {0, 2, 3, 1}, to_first[4] = {0, 3, 1, 2};
     onnx_node *node = &p->g->nodes[i];
     norm n;
     if (!find(p, node, &n) || (n.axis != -1 && n.axis != 1))
@@ -177,6 +153,6 @@ bool pattern_normalises(patterns *p, uint32_t i)
     div->outputs[0] = onnx_graph_add_value(p->g, div->name);
     mul->outputs[0] = onnx_graph_add_value(p->g, mul->name);
     return div->outputs[0] != ONNX_NONE && mul->outputs[0] != ONNX_NONE &&
-           become_transpose(p, div, n.x, "0231") && become_norm(p, mul, div->outputs[0], &n) &&
-           become_transpose(p, node, mul->outputs[0], "0312");
+           become_transpose(p, div, n.x, to_last) && become_norm(p, mul, div->outputs[0], &n) &&
+           become_transpose(p, node, mul->outputs[0], to_first);
 }

@@ -175,21 +175,42 @@ static const char *find(const patterns *p, const onnx_node *node, uint32_t *x)
     return NULL;
 }
 
-static bool replace(onnx_graph *g, onnx_node *node, const char *op_type, uint32_t x)
+/* A copy that lives as long as the graph; NULL: out of memory. */
+static void *kept(patterns *p, const void *items, size_t count, size_t size)
 {
-    const bool tanh = !strcmp(op_type, "Gelu tanh");
-    node->op_type = tanh ? "Gelu" : op_type;
-    node->inputs[0] = x;
-    node->input_count = 1;
-    node->attribute_count = 0;
-    if (!tanh)
-        return true;
-    node->attributes = blocks_alloc(&g->memory, 1, sizeof *node->attributes);
-    if (!node->attributes)
+    void *copy = blocks_alloc(&p->g->memory, count ? count : 1, size);
+    return copy && count ? memcpy(copy, items, count * size) : copy;
+}
+
+bool pattern_becomes(patterns *p, onnx_node *node, const char *op_type, const uint32_t *inputs,
+                     uint32_t input_count, const onnx_attribute *attributes,
+                     uint32_t attribute_count)
+{
+    uint32_t *own_inputs = kept(p, inputs, input_count, sizeof *inputs);
+    onnx_attribute *own = kept(p, attributes, attribute_count, sizeof *attributes);
+    bool ok = own_inputs && own;
+    for (uint32_t i = 0; ok && i < attribute_count; i++) {
+        own[i].ints = own[i].ints ? kept(p, own[i].ints, own[i].count, sizeof *own[i].ints) : NULL;
+        own[i].floats =
+            own[i].floats ? kept(p, own[i].floats, own[i].count, sizeof *own[i].floats) : NULL;
+        ok = own[i].ints || own[i].floats || own[i].text;
+    }
+    if (!ok)
         return false;
-    node->attributes[node->attribute_count++] =
-        (onnx_attribute){.name = "approximate", .kind = ONNX_TEXT, .count = 1, .text = "tanh"};
+    node->op_type = op_type;
+    node->inputs = own_inputs;
+    node->input_count = input_count;
+    node->attributes = own;
+    node->attribute_count = attribute_count;
     return true;
+}
+
+static bool replace(patterns *p, onnx_node *node, const char *op_type, uint32_t x)
+{
+    const onnx_attribute approximate = {
+        .name = "approximate", .kind = ONNX_TEXT, .count = 1, .text = "tanh"};
+    const bool tanh = !strcmp(op_type, "Gelu tanh");
+    return pattern_becomes(p, node, tanh ? "Gelu" : op_type, &x, 1, &approximate, tanh);
 }
 
 bool patterns_find(onnx_graph *g)
@@ -211,7 +232,7 @@ bool patterns_find(onnx_graph *g)
     for (uint32_t i = g->node_count; ok && i-- > 0;) {
         uint32_t x = 0;
         const char *made = find(&p, &g->nodes[i], &x);
-        ok = made ? replace(g, &g->nodes[i], made, x)
+        ok = made ? replace(&p, &g->nodes[i], made, x)
                   : pattern_normalises(&p, i) && pattern_attends(&p, i);
     }
     free(p.producers);

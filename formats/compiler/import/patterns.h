@@ -26,6 +26,11 @@ bool pattern_is_number(const patterns *p, uint32_t value, double *number);
 /* The only factor of the value that is not a number, and the product of the others; the value
  * itself and 1 if there are several. */
 uint32_t pattern_scaled(const patterns *p, uint32_t value, double *scale);
+/* Makes the node another one, with copies of these inputs and attributes, which are numbers or texts
+ * that stay. False: out of memory. */
+bool pattern_becomes(patterns *p, onnx_node *node, const char *op_type, const uint32_t *inputs,
+                     uint32_t input_count, const onnx_attribute *attributes,
+                     uint32_t attribute_count);
 /* Makes the last node of attention an Attention. False: out of memory. */
 bool pattern_attends(patterns *p, uint32_t node);
 /* Makes the last node of a normalisation a LayerNormalization. False: out of memory. */

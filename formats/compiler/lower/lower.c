@@ -11,11 +11,6 @@
 
 /* ---- planes in ---------------------------------------------------------------------------- */
 
-static void log_load(lowering *l, const graph_node *node)
-{
-    fusion_log_add(l->log, &(fusion_event){FUSION_LOAD, node->name, node->op_type, NULL, NULL, 0});
-}
-
 /* Adds a value to a LOAD: an input, or space-to-depth of one. */
 static bool load_part(lowering *l, const graph_node *node, uint32_t value, bool half,
                       mona_file_op *op)
@@ -32,7 +27,7 @@ static bool load_part(lowering *l, const graph_node *node, uint32_t value, bool 
                               depth->depth.block, MAX_BLOCK);
         block = depth->depth.block;
         value = depth->inputs[0];
-        log_load(l, depth);
+        graph_log(l->g, FUSION_LOAD, depth, NULL);
     }
     if (!graph_is_input(l->g, value))
         return graph_fail(node, l->error,
@@ -53,7 +48,7 @@ static bool lower_load(lowering *l, const graph_node *node, uint32_t value)
     mona_file_op op = lower_begin(l, MONA_OP_LOAD, node ? node->name : l->g->values[value].name);
     const bool half = format_is_half(l->formats[value]);
     if (node && node->kind == GRAPH_CONCAT) {
-        log_load(l, node);
+        graph_log(l->g, FUSION_LOAD, node, NULL);
         for (uint32_t i = 0; i < node->input_count; i++)
             if (!load_part(l, node, node->inputs[i], half, &op))
                 return false;
@@ -86,8 +81,8 @@ static const char *not_stored(const graph *g, const graph_node *node, const stor
                                                                                  : NULL;
 }
 
-/* log: records the nodes on the way; may be NULL. */
-static stored find_stored(const graph *g, uint32_t output, fusion_log *log)
+/* log: whether the nodes on the way are recorded. */
+static stored find_stored(graph *g, uint32_t output, bool log)
 {
     stored s = {output, 0, 1};
     for (;;) {
@@ -99,7 +94,7 @@ static stored find_stored(const graph *g, uint32_t output, fusion_log *log)
         const fusion_rule rule = slice ? FUSION_SLICE_STORE : FUSION_DEPTH_STORE;
         const char *why_not = not_stored(g, node, &s);
         if (log)
-            fusion_log_add(log, &(fusion_event){rule, node->name, node->op_type, why_not, NULL, 0});
+            graph_log(g, rule, node, why_not);
         if (why_not)
             return s;
         s.block *= slice ? 1 : node->depth.block;
@@ -111,7 +106,7 @@ static stored find_stored(const graph *g, uint32_t output, fusion_log *log)
 /* Stores a value to `tensor`: to the planes of an output, or to an array. */
 static void lower_store(lowering *l, uint32_t value, value_format planes, uint32_t tensor)
 {
-    const stored s = find_stored(l->g, value, l->log);
+    const stored s = find_stored(l->g, value, true);
     mona_file_op op = lower_begin(l, MONA_OP_STORE, l->g->values[value].name);
     const bool converts = format_is_half(l->formats[s.value]) && planes.type != MONA_F16;
     op.input_count = 1;
@@ -141,9 +136,7 @@ static uint32_t array_tensor(lowering *l, uint32_t value)
 
 static void lower_to_map(lowering *l, const graph_node *node)
 {
-    mona_file_op op = lower_begin(l, MONA_OP_LOAD, node->name);
-    op.input_count = 1;
-    op.inputs[0] = l->tensors[node->inputs[0]];
+    mona_file_op op = lower_begin_node(l, MONA_OP_LOAD, node);
     op.load.block[0] = 1;
     op.load.scale[0] = HALF_ONE;
     lower_end(l, &op, node->output);
@@ -166,9 +159,7 @@ static bool lower_form(lowering *l, const graph_node *node)
 static bool lower_resize(lowering *l, const graph_node *node)
 {
     const graph_resize *r = &node->resize;
-    mona_file_op op = lower_begin(l, MONA_OP_RESIZE, node->name);
-    op.input_count = 1;
-    op.inputs[0] = l->tensors[node->inputs[0]];
+    mona_file_op op = lower_begin_node(l, MONA_OP_RESIZE, node);
     op.resize = (mona_file_resize){
         .mode = (uint8_t)r->mode,
         .coordinates = (uint8_t)r->coordinates,
@@ -191,12 +182,10 @@ static bool lower_resize(lowering *l, const graph_node *node)
 
 static bool lower_depth(lowering *l, const graph_node *node)
 {
-    mona_file_op op = lower_begin(l, MONA_OP_DEPTH_TO_SPACE, node->name);
+    mona_file_op op = lower_begin_node(l, MONA_OP_DEPTH_TO_SPACE, node);
     if (node->depth.block < 2 || node->depth.block > MAX_BLOCK)
         return graph_fail(node, l->error, "has a block of %u; supported: 2 to %d",
                           node->depth.block, MAX_BLOCK);
-    op.input_count = 1;
-    op.inputs[0] = l->tensors[node->inputs[0]];
     op.block = node->depth.block;
     lower_end(l, &op, node->output);
     return true;
@@ -209,9 +198,7 @@ static void lower_pool(lowering *l, const graph_node *node)
     const graph_pool *p = &node->pool;
     const graph_window *w = &p->window;
     const double in = (double)l->formats[node->inputs[0]].scale;
-    mona_file_op op = lower_begin(l, largest ? MONA_OP_MAX_POOL : MONA_OP_AVERAGE_POOL, node->name);
-    op.input_count = 1;
-    op.inputs[0] = l->tensors[node->inputs[0]];
+    mona_file_op op = lower_begin_node(l, largest ? MONA_OP_MAX_POOL : MONA_OP_AVERAGE_POOL, node);
     op.pool = (mona_file_pool){.stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1};
     if (!p->whole)
         op.pool = (mona_file_pool){
@@ -241,7 +228,7 @@ static bool lower_normalise(lowering *l, const graph_node *node)
     const uint32_t channels = l->g->values[node->output].channels;
     const double in = (double)l->formats[node->inputs[0]].scale;
     const float out = l->formats[node->output].scale;
-    mona_file_op op = lower_begin(l, MONA_OP_NORMALISE, node->name);
+    mona_file_op op = lower_begin_node(l, MONA_OP_NORMALISE, node);
     float *numbers = malloc(2 * channels * sizeof *numbers);
     if (!numbers)
         return format_fail(l->error, "out of memory");
@@ -249,8 +236,6 @@ static bool lower_normalise(lowering *l, const graph_node *node)
         numbers[c] = node->normalise.gain[c] / out;
         numbers[channels + c] = node->normalise.shift[c] / out;
     }
-    op.input_count = 1;
-    op.inputs[0] = l->tensors[node->inputs[0]];
     op.normalise.epsilon = (float)((double)node->normalise.epsilon / (in * in));
     op.normalise.gain = mona_writer_data(&l->w, numbers, channels * sizeof *numbers);
     op.normalise.shift = mona_writer_data(&l->w, numbers + channels, channels * sizeof *numbers);
@@ -261,13 +246,10 @@ static bool lower_normalise(lowering *l, const graph_node *node)
 
 static void lower_attention(lowering *l, const graph_node *node)
 {
-    mona_file_op op = lower_begin(l, MONA_OP_ATTENTION, node->name);
+    mona_file_op op = lower_begin_node(l, MONA_OP_ATTENTION, node);
     double scale[3];
-    op.input_count = 3;
-    for (uint32_t i = 0; i < 3; i++) {
-        op.inputs[i] = l->tensors[node->inputs[i]];
+    for (uint32_t i = 0; i < 3; i++)
         scale[i] = (double)l->formats[node->inputs[i]].scale;
-    }
     op.attention.heads = node->attention.heads;
     op.attention.scale = (float)((double)node->attention.scale * scale[0] * scale[1]);
     op.attention.value_scale = (float)(scale[2] / (double)l->formats[node->output].scale);
@@ -276,15 +258,15 @@ static void lower_attention(lowering *l, const graph_node *node)
 
 /* ---- the graph ---------------------------------------------------------------------------- */
 
-void lower_mark_needed(const graph *g, bool *needed)
+void lower_mark_needed(graph *g, bool *needed)
 {
     for (uint32_t i = 0; i < g->output_count; i++)
-        needed[find_stored(g, g->outputs[i], NULL).value] = true;
+        needed[find_stored(g, g->outputs[i], false).value] = true;
     for (uint32_t i = g->node_count; i-- > 0;) {
         const graph_node *node = &g->nodes[i];
         const bool packs = graph_packs(g, node);
         if (node->kind == GRAPH_TO_ARRAY && needed[node->output]) {
-            needed[find_stored(g, node->inputs[0], NULL).value] = true;
+            needed[find_stored(g, node->inputs[0], false).value] = true;
             continue;
         }
         for (uint32_t k = 0; k < node->input_count && needed[node->output] && !packs; k++)
@@ -361,30 +343,31 @@ static bool only_rounds(const graph_node *node)
            node->conv.weight_scales == node->conv.weights && !node->activation.kind;
 }
 
-static bool log_prequantised(lowering *l, graph *g, const char *name, const char *op_type,
+static bool log_prequantised(lowering *l, const char *name, const char *op_type,
                              const char *outcome, unsigned steps)
 {
-    const char *kept = graph_strdup(g, outcome);
+    const char *kept = graph_strdup(l->g, outcome);
     if (!kept)
         return format_fail(l->error, "out of memory");
-    fusion_log_add(l->log, &(fusion_event){FUSION_QUANTISED, name, op_type, NULL, kept, steps});
+    fusion_log_add(&l->g->log, &(fusion_event){FUSION_QUANTISED, name, op_type, NULL, kept, steps});
     return true;
 }
 
 /* Logs inputs, and nodes that compute values with the model's own scales. */
-static bool log_quantised(lowering *l, graph *g, const bool *needed)
+static bool log_quantised(lowering *l, const bool *needed)
 {
+    const graph *g = l->g;
     bool ok = true;
     for (uint32_t i = 0; ok && i < g->input_count; i++)
         if (graph_is_prequantised(g, g->inputs[i]))
-            ok = log_prequantised(l, g, g->values[g->inputs[i]].name, "input", EXACTNESS_EXACT, 0);
+            ok = log_prequantised(l, g->values[g->inputs[i]].name, "input", EXACTNESS_EXACT, 0);
     for (uint32_t i = 0; ok && i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
         char text[160];
         if (!needed[node->output] || !graph_is_prequantised(g, node->output) || only_rounds(node))
             continue;
         const unsigned steps = exactness_text(g, node, l->formats, text, sizeof text);
-        ok = log_prequantised(l, g, node->name, node->op_type, text, steps);
+        ok = log_prequantised(l, node->name, node->op_type, text, steps);
     }
     return ok;
 }
@@ -415,7 +398,7 @@ static bool lower_nodes(lowering *l, const bool *needed, const bool *last, bool 
 
 static bool lower_all(lowering *l, bool *needed, bool *last, value_format *planes)
 {
-    const graph *g = l->g;
+    graph *g = l->g;
     for (uint32_t i = 0; i < g->input_count; i++)
         add_plane_tensor(l, g->inputs[i], quantize_input(g, l->options, g->inputs[i]),
                          !l->options->any_size);
@@ -447,17 +430,13 @@ bool lower_graph(graph *g, const compiler_options *options, uint8_t **bytes, siz
     uint32_t *tensors = calloc(g->value_count, sizeof *tensors);
     bool *needed = calloc(g->value_count, sizeof *needed);
     bool *last = calloc(g->value_count, sizeof *last);
-    lowering l = {.g = g,
-                  .options = options,
-                  .formats = formats,
-                  .tensors = tensors,
-                  .log = &g->log,
-                  .error = error};
+    lowering l = {
+        .g = g, .options = options, .formats = formats, .tensors = tensors, .error = error};
     bool ok = formats && tensors && needed && last ? true : format_fail(error, "out of memory");
     if (options->like)
         mona_writer_start_from(&l.w, options->like);
     ok = ok && quantize_values(g, options, formats, error) && lower_all(&l, needed, last, planes) &&
-         log_quantised(&l, g, needed) &&
+         log_quantised(&l, needed) &&
          mona_writer_finish(&l.w, options->name ? options->name : g->name, g->input_count,
                             g->output_count, bytes, size, error);
     mona_writer_free(&l.w);

@@ -11,6 +11,6 @@ bool lower_graph(graph *g, const compiler_options *options, uint8_t **bytes, siz
 
 /* Finds the values that become tensors: those that STOREs read and, recursively, those that the
  * nodes computing them read. needed must be false for every value at first. */
-void lower_mark_needed(const graph *g, bool *needed);
+void lower_mark_needed(graph *g, bool *needed);
 
 #endif

@@ -36,13 +36,9 @@ void lower_channels(lowering *l, const graph_node *node)
 {
     const bool slice = node->kind == GRAPH_SLICE;
     const char *copied = why_copied(l->g, node);
-    mona_file_op op = lower_begin(l, slice ? MONA_OP_SLICE : MONA_OP_CONCAT, node->name);
-    op.input_count = node->input_count;
-    for (uint32_t i = 0; i < node->input_count; i++)
-        op.inputs[i] = l->tensors[node->inputs[i]];
+    mona_file_op op = lower_begin_node(l, slice ? MONA_OP_SLICE : MONA_OP_CONCAT, node);
     op.channels.first = slice ? node->slice.first : 0;
     op.channels.copy = l->g->fusion.off[FUSION_PLACE];
-    fusion_log_add(l->log,
-                   &(fusion_event){FUSION_PLACE, node->name, node->op_type, copied, NULL, 0});
+    graph_log(l->g, FUSION_PLACE, node, copied);
     lower_end(l, &op, node->output);
 }

@@ -25,6 +25,15 @@ mona_file_op lower_begin(lowering *l, mona_op_kind kind, const char *name)
     return op;
 }
 
+mona_file_op lower_begin_node(lowering *l, mona_op_kind kind, const graph_node *node)
+{
+    mona_file_op op = lower_begin(l, kind, node->name);
+    op.input_count = node->input_count;
+    for (uint32_t i = 0; i < node->input_count; i++)
+        op.inputs[i] = l->tensors[node->inputs[i]];
+    return op;
+}
+
 void lower_end(lowering *l, mona_file_op *op, uint32_t value)
 {
     const graph_value *v = &l->g->values[value];
@@ -159,10 +168,7 @@ bool lower_conv(lowering *l, const graph_node *node)
     const graph_conv *c = &node->conv;
     const graph_window *w = &c->window;
     const value_format out = l->formats[node->output];
-    mona_file_op op = lower_begin(l, MONA_OP_CONV, node->name);
-    op.input_count = node->input_count;
-    for (uint32_t i = 0; i < node->input_count; i++)
-        op.inputs[i] = l->tensors[node->inputs[i]];
+    mona_file_op op = lower_begin_node(l, MONA_OP_CONV, node);
     op.conv = (mona_file_conv){
         .kernel_h = (uint16_t)w->kernel[0],
         .kernel_w = (uint16_t)w->kernel[1],
@@ -201,13 +207,10 @@ bool lower_elementwise(lowering *l, const graph_node *node)
 {
     const bool add = node->kind == GRAPH_ADD;
     const double out = (double)l->formats[node->output].scale, unit = add ? out : 1;
-    mona_file_op op = lower_begin(l, add ? MONA_OP_ADD : MONA_OP_MUL, node->name);
-    op.input_count = 2;
-    for (uint32_t i = 0; i < 2; i++) {
-        op.inputs[i] = l->tensors[node->inputs[i]];
+    mona_file_op op = lower_begin_node(l, add ? MONA_OP_ADD : MONA_OP_MUL, node);
+    for (uint32_t i = 0; i < 2; i++)
         op.elementwise.scale[i] =
             half_from_double((double)l->formats[node->inputs[i]].scale / unit);
-    }
     lower_epilogue(l, node, unit, unit, add ? 1 : 1 / out, &op.epilogue);
     lower_end(l, &op, node->output);
     return true;

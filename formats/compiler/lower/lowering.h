@@ -9,18 +9,19 @@
 enum { HALF_ONE = 0x3c00, MAX_BLOCK = GRAPH_MAX_BLOCK };
 
 typedef struct lowering {
-    const graph *g;
+    graph *g;
     const compiler_options *options;
     const value_format *formats; /* of each value */
     uint32_t *tensors;           /* for each value, its tensor in the file, once made */
     mona_writer w;
-    fusion_log *log; /* the graph's */
     format_error *error;
 } lowering;
 
 /* Returns an operator with a neutral epilogue, to be filled in. The caller then adds its output
  * tensor, for this value, and the operator itself. */
 mona_file_op lower_begin(lowering *l, mona_op_kind kind, const char *name);
+/* The same with the name and inputs of a node. */
+mona_file_op lower_begin_node(lowering *l, mona_op_kind kind, const graph_node *node);
 void lower_end(lowering *l, mona_file_op *op, uint32_t value);
 
 /* Adds an array as a tensor of the file and returns its index. */

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "formats/compiler/quantize/weights.h"
+
 static bool same_numbers(const float *a, const float *b, size_t count)
 {
     return a == b || (a && b && !memcmp(a, b, count * sizeof *a));
@@ -20,13 +22,11 @@ static bool same_conv(const graph *g, const graph_node *a, const graph_node *b)
 {
     const graph_window *w = &a->conv.window;
     const uint32_t outputs = g->values[a->output].channels;
-    const size_t count = (size_t)outputs * g->values[a->inputs[0]].channels / a->conv.groups *
-                         w->kernel[0] * w->kernel[1];
     return a->conv.groups == b->conv.groups && !memcmp(w, &b->conv.window, sizeof *w) &&
            outputs == g->values[b->output].channels &&
            same_numbers(a->conv.bias, b->conv.bias, outputs) &&
            same_numbers(a->conv.weight_scales, b->conv.weight_scales, outputs) &&
-           same_numbers(a->conv.weights, b->conv.weights, count);
+           same_numbers(a->conv.weights, b->conv.weights, outputs * weights_filter(g, a));
 }
 
 static bool same_pool(const graph_pool *a, const graph_pool *b)

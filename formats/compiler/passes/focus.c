@@ -3,18 +3,10 @@
  * becomes one convolution of the source with a filter and strides n times as large. */
 #include "formats/compiler/passes/passes.h"
 
-enum { MAX_KERNEL = 255, MAX_STRIDE = 63, MAX_PAD = 255 };
-
-static size_t area_of(const graph_window *w)
-{
-    return (size_t)w->kernel[0] * w->kernel[1];
-}
-
 static bool is_plain(const graph_node *node)
 {
     const graph_window *w = &node->conv.window;
-    return node->kind == GRAPH_CONV && node->input_count == 1 && !node->activation.kind &&
-           !node->after_add.kind && w->dilation[0] == 1 && w->dilation[1] == 1;
+    return graph_is_plain_conv(node) && w->dilation[0] == 1 && w->dilation[1] == 1;
 }
 
 /* Whether the node only picks rows and columns, from which on. */
@@ -27,11 +19,11 @@ static bool picks(const graph *g, const graph_node *node, uint32_t first[2])
         w->pad_end[0] || w->pad_end[1] || (w->stride[0] == 1 && w->stride[1] == 1))
         return false;
     size_t one = 0;
-    while (one + 1 < area_of(w) && node->conv.weights[one] == 0)
+    while (one + 1 < graph_window_area(w) && node->conv.weights[one] == 0)
         one++;
     for (uint32_t c = 0; c < channels; c++)
-        for (size_t k = 0; k < area_of(w); k++)
-            if (node->conv.weights[c * area_of(w) + k] != (k == one ? 1.0f : 0.0f) ||
+        for (size_t k = 0; k < graph_window_area(w); k++)
+            if (node->conv.weights[c * graph_window_area(w) + k] != (k == one ? 1.0f : 0.0f) ||
                 node->conv.bias[c] != 0)
                 return false;
     first[0] = (uint32_t)(one / w->kernel[1]);
@@ -50,16 +42,16 @@ static bool join(graph *g, uint32_t i, uint32_t p)
     for (int k = 0; k < 2; k++) {
         w.kernel[k] = outer.kernel[k] + outer.stride[k] * (inner.kernel[k] - 1);
         w.stride[k] = outer.stride[k] * inner.stride[k];
-        if (w.kernel[k] > MAX_KERNEL || w.stride[k] > MAX_STRIDE)
+        if (w.kernel[k] > GRAPH_MAX_KERNEL || w.stride[k] > GRAPH_MAX_STRIDE)
             return true;
     }
-    float *weights = graph_alloc(g, channels * area_of(&w), sizeof *weights);
+    float *weights = graph_alloc(g, channels * graph_window_area(&w), sizeof *weights);
     if (!weights || !picks(g, &g->nodes[p], a) || !picks(g, node, b))
         return weights;
     const size_t one =
         (size_t)(a[0] + outer.stride[0] * b[0]) * w.kernel[1] + a[1] + outer.stride[1] * b[1];
     for (uint32_t c = 0; c < channels; c++)
-        weights[c * area_of(&w) + one] = 1;
+        weights[c * graph_window_area(&w) + one] = 1;
     node->conv.weights = weights;
     node->conv.window = w;
     graph_set_input(g, i, 0, g->nodes[p].inputs[0]);
@@ -97,8 +89,8 @@ static bool widen(graph_window *w, const uint32_t step[2])
         w->stride[k] *= step[k];
         w->pad_begin[k] *= step[k];
         w->pad_end[k] *= step[k];
-        if (w->kernel[k] > MAX_KERNEL || w->stride[k] > MAX_STRIDE || w->pad_begin[k] > MAX_PAD ||
-            w->pad_end[k] > MAX_PAD)
+        if (w->kernel[k] > GRAPH_MAX_KERNEL || w->stride[k] > GRAPH_MAX_STRIDE ||
+            w->pad_begin[k] > GRAPH_MAX_PAD || w->pad_end[k] > GRAPH_MAX_PAD)
             return false;
     }
     return true;
@@ -116,11 +108,13 @@ static void spread(const graph *g, const graph_node *conv, const graph_node *con
     picks(g, pick, first);
     for (uint32_t o = 0; o < g->values[conv->output].channels; o++)
         for (uint32_t c = 0; c < channels; c++)
-            for (uint32_t i = 0; i < area_of(old); i++) {
+            for (uint32_t i = 0; i < graph_window_area(old); i++) {
                 const uint32_t y = i / old->kernel[1] * pick->conv.window.stride[0] + first[0];
                 const uint32_t x = i % old->kernel[1] * pick->conv.window.stride[1] + first[1];
-                weights[(o * (size_t)channels + c) * area_of(w) + y * w->kernel[1] + x] +=
-                    conv->conv.weights[(o * (size_t)depth + k * channels + c) * area_of(old) + i];
+                weights[(o * (size_t)channels + c) * graph_window_area(w) + y * w->kernel[1] + x] +=
+                    conv->conv
+                        .weights[(o * (size_t)depth + k * channels + c) * graph_window_area(old) +
+                                 i];
             }
 }
 
@@ -138,7 +132,7 @@ static const char *focus(graph *g, uint32_t i, format_error *error)
     if (!parts_fit(g, concat, &source, &pick) || !widen(&w, pick->stride))
         return "its parts are not the rows and columns of one map, or the filter gets too large";
     const size_t count = (size_t)g->values[conv->output].channels * g->values[source].channels;
-    float *weights = graph_alloc(g, count * area_of(&w), sizeof *weights);
+    float *weights = graph_alloc(g, count * graph_window_area(&w), sizeof *weights);
     if (!weights) {
         format_fail(error, "out of memory");
         return error->text;

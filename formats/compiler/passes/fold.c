@@ -4,58 +4,24 @@
 #include <math.h>
 #include <string.h>
 
+#include "formats/compiler/quantize/weights.h"
+
 static uint32_t channels_of(const graph *g, uint32_t value)
 {
     return g->values[value].channels;
 }
 
-static size_t filter_size(const graph *g, const graph_node *conv)
-{
-    return (size_t)channels_of(g, conv->inputs[0]) / conv->conv.groups *
-           conv->conv.window.kernel[0] * conv->conv.window.kernel[1];
-}
-
-static bool plain_conv(const graph_node *node)
-{
-    return node->kind == GRAPH_CONV && node->input_count == 1 && !node->activation.kind &&
-           !node->after_add.kind;
-}
-
-/* Nodes of the model may share weights and biases, so changes are made to a copy. */
-static bool own_weights(graph *g, graph_node *node, format_error *error)
-{
-    const uint32_t outputs = channels_of(g, node->output);
-    const size_t count = outputs * filter_size(g, node);
-    float *weights = graph_alloc(g, count, sizeof *weights);
-    float *bias = graph_alloc(g, outputs, sizeof *bias);
-    if (!weights || !bias)
-        return format_fail(error, "out of memory");
-    memcpy(weights, node->conv.weights, count * sizeof *weights);
-    memcpy(bias, node->conv.bias, outputs * sizeof *bias);
-    node->conv.weights = weights;
-    node->conv.bias = bias;
-    if (node->conv.weight_scales) {
-        float *scales = graph_alloc(g, outputs, sizeof *scales);
-        if (!scales)
-            return format_fail(error, "out of memory");
-        memcpy(scales, node->conv.weight_scales, outputs * sizeof *scales);
-        node->conv.weight_scales = scales;
-    }
-    return true;
-}
-
 /* ---- padding ------------------------------------------------------------------------------ */
-
-enum { MAX_PAD = 255 };
 
 /* Whether it is a 1x1 convolution per channel that only pads. */
 static bool only_pads(const graph *g, const graph_node *node)
 {
     const graph_conv *conv = &node->conv;
     const uint32_t channels = channels_of(g, node->output);
-    bool only = plain_conv(node) && conv->groups == channels && conv->window.kernel[0] == 1 &&
-                conv->window.kernel[1] == 1 && conv->window.stride[0] == 1 &&
-                conv->window.stride[1] == 1 && filter_size(g, node) == 1;
+    bool only = graph_is_plain_conv(node) && conv->groups == channels &&
+                conv->window.kernel[0] == 1 && conv->window.kernel[1] == 1 &&
+                conv->window.stride[0] == 1 && conv->window.stride[1] == 1 &&
+                weights_filter(g, node) == 1;
     for (uint32_t c = 0; only && c < channels; c++)
         only = conv->weights[c] == 1 && conv->bias[c] == 0;
     return only;
@@ -67,7 +33,7 @@ static bool add_pads(graph_window *w, const graph_window *pads)
     for (int i = 0; i < 2; i++) {
         w->pad_begin[i] += pads->pad_begin[i];
         w->pad_end[i] += pads->pad_end[i];
-        if (w->pad_begin[i] > MAX_PAD || w->pad_end[i] > MAX_PAD) {
+        if (w->pad_begin[i] > GRAPH_MAX_PAD || w->pad_end[i] > GRAPH_MAX_PAD) {
             *w = before;
             return false;
         }
@@ -106,43 +72,24 @@ void pass_fold_pads(graph *g)
 
 /* These return NULL if the multiply-add was folded, else the reason why not. */
 
-static const char *fold_into_norm(graph *g, graph_node *norm, const graph_node *affine,
-                                  format_error *error)
+/* scale and shift: of each channel, as node p before it applies them. */
+static const char *fold_into_numbers(graph *g, graph_node *p, float **scale, float **shift,
+                                     const graph_node *affine, format_error *error)
 {
-    const uint32_t channels = channels_of(g, norm->output);
-    float *gain = graph_alloc(g, channels, sizeof *gain);
-    float *shift = graph_alloc(g, channels, sizeof *shift);
-    if (!gain || !shift) {
+    const uint32_t channels = channels_of(g, p->output);
+    float *scales = graph_alloc(g, channels, sizeof *scales);
+    float *shifts = graph_alloc(g, channels, sizeof *shifts);
+    if (!scales || !shifts) {
         format_fail(error, "out of memory");
         return error->text;
     }
     for (uint32_t c = 0; c < channels; c++) {
-        gain[c] = norm->normalise.gain[c] * affine->affine.scale[c];
-        shift[c] = norm->normalise.shift[c] * affine->affine.scale[c] + affine->affine.shift[c];
+        scales[c] = (*scale)[c] * affine->affine.scale[c];
+        shifts[c] = (*shift)[c] * affine->affine.scale[c] + affine->affine.shift[c];
     }
-    norm->normalise.gain = gain;
-    norm->normalise.shift = shift;
-    norm->output = affine->output;
-    return NULL;
-}
-
-static const char *fold_into_affine(graph *g, graph_node *first, const graph_node *affine,
-                                    format_error *error)
-{
-    const uint32_t channels = channels_of(g, first->output);
-    float *scale = graph_alloc(g, channels, sizeof *scale);
-    float *shift = graph_alloc(g, channels, sizeof *shift);
-    if (!scale || !shift) {
-        format_fail(error, "out of memory");
-        return error->text;
-    }
-    for (uint32_t c = 0; c < channels; c++) {
-        scale[c] = first->affine.scale[c] * affine->affine.scale[c];
-        shift[c] = first->affine.shift[c] * affine->affine.scale[c] + affine->affine.shift[c];
-    }
-    first->affine.scale = scale;
-    first->affine.shift = shift;
-    first->output = affine->output;
+    *scale = scales;
+    *shift = shifts;
+    p->output = affine->output;
     return NULL;
 }
 
@@ -152,17 +99,18 @@ static const char *fold_into_producer(graph *g, uint32_t i, format_error *error)
     const uint32_t p = graph_private_producer(g, i, 0);
     if (g->fusion.off[FUSION_AFFINE])
         return FUSION_IS_OFF;
-    if (p != UINT32_MAX && g->nodes[p].kind == GRAPH_NORMALISE)
-        return fold_into_norm(g, &g->nodes[p], &g->nodes[i], error);
-    if (p != UINT32_MAX && g->nodes[p].kind == GRAPH_AFFINE)
-        return fold_into_affine(g, &g->nodes[p], &g->nodes[i], error);
-    if (p == UINT32_MAX || !plain_conv(&g->nodes[p]))
-        return "its input does not come from a convolution that only it reads";
-    graph_node *conv = &g->nodes[p];
+    graph_node *conv = p == UINT32_MAX ? NULL : &g->nodes[p];
     const graph_node *affine = &g->nodes[i];
-    if (!own_weights(g, conv, error))
+    if (conv && conv->kind == GRAPH_NORMALISE)
+        return fold_into_numbers(g, conv, &conv->normalise.gain, &conv->normalise.shift, affine,
+                                 error);
+    if (conv && conv->kind == GRAPH_AFFINE)
+        return fold_into_numbers(g, conv, &conv->affine.scale, &conv->affine.shift, affine, error);
+    if (!conv || !graph_is_plain_conv(conv))
+        return "its input does not come from a convolution that only it reads";
+    if (!weights_own(g, conv, error))
         return error->text;
-    const size_t filter = filter_size(g, conv);
+    const size_t filter = weights_filter(g, conv);
     for (uint32_t o = 0; o < channels_of(g, conv->output); o++) {
         const float scale = affine->affine.scale[o];
         for (size_t k = 0; k < filter; k++)
@@ -175,18 +123,11 @@ static const char *fold_into_producer(graph *g, uint32_t i, format_error *error)
     return NULL;
 }
 
-static bool shifts(const graph_node *affine, uint32_t channels)
+/* Whether a channel has another number than this. */
+static bool differs(const float *numbers, uint32_t channels, float from)
 {
     for (uint32_t c = 0; c < channels; c++)
-        if (affine->affine.shift[c] != 0)
-            return true;
-    return false;
-}
-
-static bool scales(const graph_node *affine, uint32_t channels)
-{
-    for (uint32_t c = 0; c < channels; c++)
-        if (affine->affine.scale[c] != 1)
+        if (numbers[c] != from)
             return true;
     return false;
 }
@@ -194,7 +135,7 @@ static bool scales(const graph_node *affine, uint32_t channels)
 static void scale_inputs(graph_conv *conv, const graph_node *affine, uint32_t depth,
                          uint32_t outputs)
 {
-    const size_t area = (size_t)conv->window.kernel[0] * conv->window.kernel[1];
+    const size_t area = graph_window_area(&conv->window);
     for (uint32_t o = 0; o < outputs; o++)
         for (uint32_t c = 0; c < depth; c++) {
             const uint32_t channel = o / (outputs / conv->groups) * depth + c;
@@ -222,12 +163,12 @@ static const char *fold_into_reader(graph *g, uint32_t i, format_error *error)
     graph_node *node = &g->nodes[r];
     const graph_window *w = &node->conv.window;
     const uint32_t inputs = channels_of(g, node->inputs[0]);
-    if (shifts(affine, inputs) &&
+    if (differs(affine->affine.shift, inputs, 0) &&
         (w->pad_begin[0] || w->pad_begin[1] || w->pad_end[0] || w->pad_end[1]))
         return "the convolution after it pads, and the padding is not shifted";
-    if (!own_weights(g, node, error))
+    if (!weights_own(g, node, error))
         return error->text;
-    if (scales(affine, inputs))
+    if (differs(affine->affine.scale, inputs, 1))
         node->conv.weight_scales = NULL;
     scale_inputs(&node->conv, affine, inputs / node->conv.groups, channels_of(g, node->output));
     graph_set_input(g, r, 0, affine->inputs[0]);
@@ -273,16 +214,16 @@ static bool reorder(graph *g, uint32_t i, format_error *error)
     const uint32_t p = graph_private_producer(g, i, 0);
     graph_node *node = p == UINT32_MAX ? NULL : &g->nodes[p];
     const bool sized = g->values[depth->output].height;
-    if (!node || !plain_conv(node) || node->conv.groups != 1)
+    if (!node || !graph_is_plain_conv(node) || node->conv.groups != 1)
         return sized || graph_fail(depth, error,
                                    "is depth first (mode DCR) and does not follow a "
                                    "convolution; only mode CRD is supported there");
     const graph_conv old = node->conv;
-    if (!own_weights(g, node, error))
+    if (!weights_own(g, node, error))
         return false;
     const uint32_t area = depth->depth.block * depth->depth.block;
     const uint32_t planes = channels_of(g, depth->output);
-    const size_t filter = filter_size(g, node);
+    const size_t filter = weights_filter(g, node);
     for (uint32_t c = 0; c < planes; c++)
         for (uint32_t place = 0; place < area; place++) {
             const uint32_t from = place * planes + c, to = c * area + place;

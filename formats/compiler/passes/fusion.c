@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/blocks.h"
+
 static const fusion_row rows[FUSION_RULES] = {
     [FUSION_CONSTANTS] = {"constants", "reference/fold.c",
                           "values that depend only on constants and known shapes are computed",
@@ -141,17 +143,10 @@ bool fusion_read(fusion_switches *switches, const char *text, size_t size, forma
 
 void fusion_log_add(fusion_log *log, const fusion_event *event)
 {
-    if (log->count == log->room) {
-        const size_t larger = log->room ? 2 * log->room : 64;
-        fusion_event *moved = realloc(log->events, larger * sizeof *moved);
-        if (!moved) {
-            log->failed = true;
-            return;
-        }
-        log->events = moved;
-        log->room = larger;
-    }
-    log->events[log->count++] = *event;
+    if (list_grow((void **)&log->events, &log->room, log->count, sizeof *log->events))
+        log->events[log->count++] = *event;
+    else
+        log->failed = true;
 }
 
 bool fusion_log_copy(fusion_log *to, const fusion_log *from)

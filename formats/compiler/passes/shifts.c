@@ -71,12 +71,9 @@ static bool gather(graph *g, uint32_t *i)
                       only_shifts(g, graph_private_producer(g, *i, 1));
     if (!later && !both)
         return true;
-    float *scale = graph_alloc(g, channels, sizeof *scale);
-    float *shift = graph_alloc(g, channels, sizeof *shift);
+    float *scale = graph_fill(g, channels, 1), *shift = graph_fill(g, channels, 0);
     if (!scale || !shift)
         return false;
-    for (uint32_t c = 0; c < channels; c++)
-        scale[c] = 1;
     if (later) {
         g->nodes[*i].output = g->nodes[after].output;
         take_shift(g, after, shift, channels);

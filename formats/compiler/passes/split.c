@@ -3,6 +3,8 @@
  * have to be copied otherwise. */
 #include "formats/compiler/passes/passes.h"
 
+#include "formats/compiler/quantize/weights.h"
+
 enum { BLOCK = 16 };
 
 static bool is_slice_of(const graph *g, const graph_node *node, uint32_t value)
@@ -51,11 +53,9 @@ static bool splits(const graph *g, const graph_node *node, const readers *r)
 /* The convolution with the outputs that the slice keeps. */
 static graph_node part_of(const graph *g, graph_node conv, const graph_node *slice)
 {
-    const graph_window *w = &conv.conv.window;
     const uint32_t first = slice->slice.first;
-    const size_t filter = (size_t)g->values[conv.inputs[0]].channels * w->kernel[0] * w->kernel[1];
     conv.output = slice->output;
-    conv.conv.weights += first * filter;
+    conv.conv.weights += first * weights_filter(g, &conv);
     conv.conv.bias += first;
     if (conv.conv.weight_scales)
         conv.conv.weight_scales += first;

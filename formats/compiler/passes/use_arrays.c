@@ -40,32 +40,31 @@ static size_t rearranged(const graph_node *node, const graph_value *from, const 
     return (channel * from->height + y * b + place / b) * from->width + x * b + place % b;
 }
 
-static array pick(const array_maker *m, const graph_node *node)
+static array pick(importer *im, const graph_node *node)
 {
-    const graph_value from = m->im->g->values[node->inputs[0]], to = m->im->g->values[node->output];
+    const graph_value from = im->g->values[node->inputs[0]], to = im->g->values[node->output];
     const int64_t dims[3] = {to.channels, to.height, to.width};
     const size_t count = (size_t)to.channels * to.height * to.width;
     uint32_t *places = malloc(count * sizeof *places), *at = places;
     if (!places)
-        return array_fail(m, "needs more memory than there is");
+        return array_fail(im, "needs more memory than there is");
     for (size_t c = 0; c < to.channels; c++)
         for (size_t y = 0; y < to.height; y++)
             for (size_t x = 0; x < to.width; x++)
                 *at++ = (uint32_t)rearranged(node, &from, &to, c, y, x) + 1;
-    const array source = array_of_map(m, node->inputs[0]);
-    const array out = array_pick(m, source, 3, dims, places, 0);
+    const array source = array_of_map(im, node->inputs[0]);
+    const array out = array_pick(im, source, 3, dims, places, 0);
     free(places);
     /* The same numbers in the same order need a copy, which has its own dimensions. */
-    return array_ok(out) && out.value == source.value ? array_copy(m, MONA_F16, out.value) : out;
+    return array_ok(out) && out.value == source.value ? array_copy(im, MONA_F16, out.value) : out;
 }
 
 /* Adds the nodes that replace it. */
 static bool add_arrays(graph *g, const graph_node *node, format_error *error)
 {
-    importer im = {.g = g, .error = error};
     const onnx_node named = {.name = node->name, .op_type = node->op_type};
-    const array_maker m = {&im, &named};
-    return array_become_map(&m, pick(&m, node), node->output);
+    importer im = {.g = g, .node = &named, .error = error};
+    return array_become_map(&im, pick(&im, node), node->output);
 }
 
 bool pass_use_arrays(graph *g, format_error *error)

@@ -29,19 +29,6 @@ struct recorder {
     const char *why; /* NULL: all is well */
 };
 
-bool list_grow(void **items, size_t *room, size_t count, size_t item_bytes)
-{
-    if (count < *room)
-        return true;
-    const size_t more = *room ? *room * 2 : 64;
-    void *grown = more < SIZE_MAX / item_bytes ? realloc(*items, more * item_bytes) : NULL;
-    if (!grown)
-        return false;
-    *items = grown;
-    *room = more;
-    return true;
-}
-
 recorder *recorder_new(void)
 {
     return calloc(1, sizeof(recorder));

@@ -4,6 +4,7 @@
 #define MONA_RECORDER_H
 
 #include "engine/aicore/program.h"
+#include "formats/blocks.h"
 
 /* An instruction or a change of operator, as recorded. Offsets are of its operands, steps of the
  * loops around it. */
@@ -48,8 +49,5 @@ typedef struct motion_list {
 } motion_list;
 bool loops_find(const token_list *tokens, const ac_ring *rings, record_list *records,
                 motion_list *motions);
-
-/* Room for one item more. */
-bool list_grow(void **items, size_t *room, size_t count, size_t item_bytes);
 
 #endif

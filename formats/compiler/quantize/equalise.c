@@ -2,7 +2,6 @@
 #include "formats/compiler/quantize/equalise.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "formats/compiler/quantize/observation.h"
 #include "formats/compiler/quantize/weights.h"
@@ -35,43 +34,23 @@ static uint32_t partner(const graph *g, uint32_t i)
 static float *weights_of(const graph *g, const graph_node *b, uint32_t o, uint32_t c)
 {
     const size_t filter = weights_filter(g, b);
-    const size_t area = (size_t)b->conv.window.kernel[0] * b->conv.window.kernel[1];
+    const size_t area = graph_window_area(&b->conv.window);
     const uint32_t depth = g->values[b->inputs[0]].channels / b->conv.groups;
     const uint32_t first = o / (g->values[b->output].channels / b->conv.groups) * depth;
     const bool reads = c >= first && c < first + depth;
     return reads ? b->conv.weights + o * filter + (c - first) * area : NULL;
 }
 
-/* Gives the node its own weights and bias; those of a graph may be shared. */
-static bool own(graph *g, graph_node *node)
-{
-    const uint32_t outputs = g->values[node->output].channels;
-    const size_t count = outputs * weights_filter(g, node);
-    float *weights = graph_alloc(g, count, sizeof *weights);
-    float *bias = graph_alloc(g, outputs, sizeof *bias);
-    if (!weights || !bias)
-        return false;
-    memcpy(weights, node->conv.weights, count * sizeof *weights);
-    memcpy(bias, node->conv.bias, outputs * sizeof *bias);
-    node->conv.weights = weights;
-    node->conv.bias = bias;
-    return true;
-}
-
 /* Room to note what the channels of a value were divided by. */
 static bool add_divisors(graph *g, graph_value *v)
 {
-    if (v->divisors)
-        return true;
-    v->divisors = graph_alloc(g, v->channels, sizeof *v->divisors);
-    for (uint32_t c = 0; v->divisors && c < v->channels; c++)
-        v->divisors[c] = 1;
+    v->divisors = v->divisors ? v->divisors : graph_fill(g, v->channels, 1);
     return v->divisors;
 }
 
 static void equalise(graph *g, graph_node *a, graph_node *b, uint32_t c)
 {
-    const size_t area = (size_t)b->conv.window.kernel[0] * b->conv.window.kernel[1];
+    const size_t area = graph_window_area(&b->conv.window);
     const size_t filter = weights_filter(g, a);
     const double range = (double)g->values[a->output].seen->largest[c];
     double largest = 0;
@@ -93,19 +72,20 @@ static void equalise(graph *g, graph_node *a, graph_node *b, uint32_t c)
     }
 }
 
-int equalise_graph(graph *g)
+bool equalise_graph(graph *g, unsigned *pairs, format_error *error)
 {
-    int found = 0;
+    *pairs = 0;
     for (uint32_t i = 0; i < g->node_count; i++) {
         const uint32_t k = partner(g, i);
         if (k == UINT32_MAX)
             continue;
-        if (!own(g, &g->nodes[i]) || !own(g, &g->nodes[k]) ||
-            !add_divisors(g, &g->values[g->nodes[i].output]))
-            return -1;
+        if (!weights_own(g, &g->nodes[i], error) || !weights_own(g, &g->nodes[k], error))
+            return false;
+        if (!add_divisors(g, &g->values[g->nodes[i].output]))
+            return format_fail(error, "out of memory");
         for (uint32_t c = 0; c < g->values[g->nodes[i].output].channels; c++)
             equalise(g, &g->nodes[i], &g->nodes[k], c);
-        found++;
+        ++*pairs;
     }
-    return found;
+    return true;
 }

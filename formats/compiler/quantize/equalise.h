@@ -10,7 +10,7 @@
  * channels of a value share one scale, and so do all weights of an output. With r the largest
  * number that calibration saw in the channel and w the largest weight that reads it, s = sqrt(r /
  * w) brings both to sqrt(r w). Afterwards, what calibration saw of such values is no longer valid.
- * Returns how many pairs were equalised; negative: out of memory. */
-int equalise_graph(graph *g);
+ * pairs: how many were equalised. False: out of memory. */
+bool equalise_graph(graph *g, unsigned *pairs, format_error *error);
 
 #endif

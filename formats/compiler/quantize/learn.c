@@ -29,14 +29,9 @@ struct graph_moments {
     block *at[2];
 };
 
-static size_t area_of(const graph_node *node)
-{
-    return (size_t)node->conv.window.kernel[0] * node->conv.window.kernel[1];
-}
-
 static bool make(graph *g, graph_node *node)
 {
-    const size_t filter = weights_filter(g, node), area = area_of(node);
+    const size_t filter = weights_filter(g, node), area = graph_window_area(&node->conv.window);
     const size_t most = BLOCK / area * area;
     graph_moments *m = graph_alloc(g, 1, sizeof *m);
     if (!m)
@@ -91,7 +86,8 @@ bool learn_from(graph *g, graph_node *node, const reference_array *x, bool held_
                 format_error *error)
 {
     const graph_window *w = &node->conv.window;
-    const size_t area = area_of(node), depth = weights_filter(g, node) / area;
+    const size_t area = graph_window_area(&node->conv.window),
+                 depth = weights_filter(g, node) / area;
     const uint32_t rows = graph_window_outputs(w, 0, x->height, false);
     const uint32_t columns = graph_window_outputs(w, 1, x->width, false);
     const uint64_t all = (uint64_t)rows * columns, places = all < PLACES ? all : PLACES;
@@ -262,7 +258,7 @@ static double best_scale(const graph *g, const graph_node *node, uint32_t o, lea
     l.q = room;
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
         l.scale = largest / WEIGHT_MAX * factors[i];
-        weights_round(l.w, l.scale, filter, area_of(node), l.q);
+        weights_round(l.w, l.scale, filter, graph_window_area(&node->conv.window), l.q);
         const double left = sum_of(g, node, o, false, learn, l);
         if (left < least) {
             least = left;
@@ -283,7 +279,7 @@ static double learn_output(const graph *g, const graph_node *node, uint32_t o, l
     if (!(largest > 0))
         return 0;
     l.scale = largest / WEIGHT_MAX;
-    weights_round(l.w, l.scale, filter, area_of(node), l.q);
+    weights_round(l.w, l.scale, filter, graph_window_area(&node->conv.window), l.q);
     const double before = sum_of(g, node, o, true, loss, l);
     l.scale = best_scale(g, node, o, l, largest, room);
     l.pairs = true;

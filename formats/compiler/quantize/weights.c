@@ -20,11 +20,28 @@ static uint16_t choose_scale(double largest, double ratio)
     return bits;
 }
 
+static float *copied(graph *g, const float *numbers, size_t count)
+{
+    float *copy = graph_alloc(g, count, sizeof *copy);
+    return copy ? memcpy(copy, numbers, count * sizeof *copy) : NULL;
+}
+
+bool weights_own(graph *g, graph_node *node, format_error *error)
+{
+    graph_conv *c = &node->conv;
+    const uint32_t outputs = g->values[node->output].channels;
+    const bool scaled = c->weight_scales;
+    c->weights = copied(g, c->weights, outputs * weights_filter(g, node));
+    c->bias = copied(g, c->bias, outputs);
+    c->weight_scales = scaled ? copied(g, c->weight_scales, outputs) : NULL;
+    return (c->weights && c->bias && (c->weight_scales || !scaled)) ||
+           format_fail(error, "out of memory");
+}
+
 size_t weights_filter(const graph *g, const graph_node *node)
 {
-    const graph_window *w = &node->conv.window;
-    return (size_t)g->values[node->inputs[0]].channels / node->conv.groups * w->kernel[0] *
-           w->kernel[1];
+    return g->values[node->inputs[0]].channels / node->conv.groups *
+           graph_window_area(&node->conv.window);
 }
 
 double weights_largest(const float *w, size_t count)
@@ -70,7 +87,7 @@ static double mean_loss(const graph *g, const graph_node *node, uint32_t o, doub
                         const int8_weights *q)
 {
     const observation *in = g->values[node->inputs[0]].seen;
-    const size_t area = (size_t)node->conv.window.kernel[0] * node->conv.window.kernel[1];
+    const size_t area = graph_window_area(&node->conv.window);
     const uint32_t per_group = q->outputs / node->conv.groups;
     const uint32_t first = o / per_group * (uint32_t)(q->filter / area);
     double sum = 0;
@@ -139,7 +156,7 @@ static bool take_learnt(const graph_node *node, uint32_t o, double ratio, int8_w
 static bool quantize_output(const graph *g, const graph_node *node, uint32_t o, double in_scale,
                             double unit, bool correct, int8_weights *q, format_error *error)
 {
-    const size_t area = (size_t)node->conv.window.kernel[0] * node->conv.window.kernel[1];
+    const size_t area = graph_window_area(&node->conv.window);
     const float *w = node->conv.weights + o * q->filter;
     const double largest = weights_largest(w, q->filter);
     if (weights_keep_scales(g, node, o, in_scale, unit)) {
