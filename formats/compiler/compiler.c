@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/reference/fold.h"
+#include "formats/reference/execute.h"
 #include "formats/compiler/quantize/equalise.h"
 #include "formats/compiler/import/import.h"
 #include "formats/compiler/import/patterns.h"

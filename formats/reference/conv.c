@@ -5,7 +5,7 @@
 
 #include "formats/reference/operators.h"
 #include "formats/reference/product.h"
-#include "formats/reference/requantize.h"
+#include "formats/reference/quantize.h"
 #include "formats/reference/window.h"
 
 typedef struct convolution {
@@ -121,7 +121,7 @@ bool op_conv(op_call *c)
         return op_fail(c, "has %zu biases for %" PRId64 " outputs", b->count, v.outputs);
     if (!make_result(c, &v, x->type))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     v.x = op_floats(c, 0);
     v.weights = op_floats(c, 1);
@@ -138,7 +138,7 @@ bool op_conv_integer(op_call *c)
     convolution v;
     if (!read_convolution(c, x, w, &v) || !make_result(c, &v, ELEMENT_INT32))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     v.bias = NULL;
     v.exact = true;
@@ -173,7 +173,7 @@ bool op_qlinear_conv(op_call *c)
         return false;
     if (bias && bias->count != (size_t)v.outputs)
         return op_fail(c, "has %zu biases for %" PRId64 " outputs", bias->count, v.outputs);
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     v.bias = NULL;
     v.exact = true;

@@ -289,5 +289,5 @@ bool op_resize(op_call *c)
     for (uint32_t i = 0; i < x->rank; i++)
         if (!x->dims[i] && r.out[i])
             return op_fail(c, "enlarges an empty tensor");
-    return op_only_shapes(c) || !c->out->count || resize_all(c, &r);
+    return c->shapes_only || !c->out->count || resize_all(c, &r);
 }

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 static bool read_weights(importer *im, size_t wi, size_t bi, uint32_t channels, graph_conv *conv,
                          uint32_t *outputs)
@@ -90,10 +89,8 @@ bool import_batch_norm(importer *im)
     for (size_t i = 0; i < 4; i++) {
         const graph_value *v = import_constant(im, i + 1);
         if (!v || v->count != channels)
-            return import_fail(im,
-                               "needs constants of %u elements for scale, bias, mean and "
-                               "variance",
-                               channels);
+            return import_fail(
+                im, "needs constants of %u elements for scale, bias, mean and variance", channels);
         parts[i] = v->data;
     }
     if (onnx_int(im->node, "training_mode", 0))

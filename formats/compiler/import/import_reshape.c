@@ -99,9 +99,8 @@ bool import_unsqueeze(importer *im)
     bool done;
     if (!bind_shape(im, &x, &done) || done)
         return done;
-    return import_fail(im,
-                       "adds a dimension to a tensor of open size; give the model a size (--size "
-                       "WxH, --dim NAME=N)");
+    return import_fail(im, "adds a dimension to a tensor of open size; give the model a size "
+                           "(--size WxH, --dim NAME=N)");
 }
 
 /* Casts between float types keep the numbers except for rounding. */
@@ -114,9 +113,7 @@ bool import_cast(importer *im)
     const onnx_value *from = &im->model->values[im->node->inputs[0]];
     const bool wide = to == ELEMENT_FLOAT32 || to == ELEMENT_FLOAT16 || to == ELEMENT_DOUBLE;
     if (!wide || !from->shaped || !element_is_float(from->tensor.type))
-        return import_fail(im,
-                           "makes %s; supported: casts between float16, float32 and "
-                           "double",
+        return import_fail(im, "makes %s; supported: casts between float16, float32 and double",
                            element_name(to));
     return import_bind(im, 0, x);
 }

@@ -203,10 +203,9 @@ bool import_resize(importer *im)
     const float none[2] = {0, 0};
     double offset[2];
     if (!graph_resize_offsets(&resize, none, offset))
-        return import_fail(
-            im,
-            "samples at an offset of %g and %g; supported: -1 to 1, and align_corners with "
-            "round_prefer_floor alone",
-            offset[0], offset[1]);
+        return import_fail(im,
+                           "samples at an offset of %g and %g; supported: -1 to 1, and "
+                           "align_corners with round_prefer_floor alone",
+                           offset[0], offset[1]);
     return add_resize(im, x, &resize);
 }
