@@ -11,29 +11,17 @@ static uint32_t *table_field(graph_array *a, uint32_t i)
     return fields[i];
 }
 
-static size_t record_size(mona_op_kind kind)
-{
-    switch (kind) {
-    case MONA_OP_ARRAY_MAP:
-        return sizeof(mona_array_map);
-    case MONA_OP_ARRAY_PICK:
-        return sizeof(mona_array_pick);
-    case MONA_OP_ARRAY_REDUCE:
-        return sizeof(mona_array_reduce);
-    case MONA_OP_ARRAY_MATMUL:
-        return sizeof(mona_array_matmul);
-    case MONA_OP_ARRAY_WINDOW:
-        return sizeof(mona_array_window);
-    case MONA_OP_ARRAY_RESAMPLE:
-        return sizeof(mona_array_resample);
-    case MONA_OP_ARRAY_SORT:
-        return sizeof(mona_array_sort);
-    case MONA_OP_ARRAY_NORMALISE:
-        return sizeof(mona_array_normalise);
-    default:
-        return sizeof(mona_array_gather);
-    }
-}
+static const size_t record_sizes[] = {
+    [MONA_OP_ARRAY_MAP] = sizeof(mona_array_map),
+    [MONA_OP_ARRAY_PICK] = sizeof(mona_array_pick),
+    [MONA_OP_ARRAY_REDUCE] = sizeof(mona_array_reduce),
+    [MONA_OP_ARRAY_MATMUL] = sizeof(mona_array_matmul),
+    [MONA_OP_ARRAY_WINDOW] = sizeof(mona_array_window),
+    [MONA_OP_ARRAY_RESAMPLE] = sizeof(mona_array_resample),
+    [MONA_OP_ARRAY_GATHER] = sizeof(mona_array_gather),
+    [MONA_OP_ARRAY_SORT] = sizeof(mona_array_sort),
+    [MONA_OP_ARRAY_NORMALISE] = sizeof(mona_array_normalise),
+};
 
 static mona_file_tensor tensor_of(mona_writer *w, const graph_value *v)
 {
@@ -74,6 +62,6 @@ void lower_array(mona_writer *w, const graph *g, const graph_node *node, const u
     for (uint32_t i = 0; i < GRAPH_TABLES; i++)
         if (a.tables[i].data)
             *table_field(&a, i) = mona_writer_data(w, a.tables[i].data, a.tables[i].bytes);
-    op.array.record = mona_writer_data(w, &a.map, record_size(a.kind));
+    op.array.record = mona_writer_data(w, &a.map, record_sizes[a.kind]);
     mona_writer_op(w, &op);
 }
