@@ -122,13 +122,11 @@ typedef enum pad_mode { PAD_CONSTANT, PAD_EDGE, PAD_REFLECT, PAD_WRAP } pad_mode
 static bool read_mode(op_call *c, pad_mode *mode)
 {
     static const char *const names[] = {"constant", "edge", "reflect", "wrap"};
-    const char *name = onnx_string(c->node, "mode", names[0]);
-    for (int i = 0; i < 4; i++)
-        if (!strcmp(name, names[i])) {
-            *mode = (pad_mode)i;
-            return true;
-        }
-    return op_fail(c, "asks for mode '%.30s'; supported: constant, edge, reflect and wrap", name);
+    const int found = onnx_word(c->node, "mode", names, 4);
+    *mode = (pad_mode)found;
+    return found >= 0 ||
+           op_fail(c, "asks for mode '%.30s'; supported: constant, edge, reflect and wrap",
+                   onnx_string(c->node, "mode", ""));
 }
 
 /* The sample for this position along an axis; -1: none, the constant is used. */

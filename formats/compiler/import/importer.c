@@ -26,11 +26,6 @@ uint32_t import_bound(const importer *im, size_t i)
     return found ? found->value : UINT32_MAX;
 }
 
-void import_set_view(importer *im, import_view view)
-{
-    im->bindings[im->node->outputs[0]].view = view;
-}
-
 import_view import_view_of(const importer *im, size_t i)
 {
     const import_binding *found = binding_of(im, i);
@@ -88,6 +83,14 @@ bool import_bind(importer *im, size_t i, uint32_t value)
         return import_fail(im, "has no output %zu", i);
     im->bindings[im->node->outputs[i]] = (import_binding){
         value, node_view(im), UINT32_MAX, import_quantisation_of(im, first_computed(im))};
+    return true;
+}
+
+bool import_bind_view(importer *im, uint32_t value, import_view view)
+{
+    if (!import_bind(im, 0, value))
+        return false;
+    im->bindings[im->node->outputs[0]].view = view;
     return true;
 }
 

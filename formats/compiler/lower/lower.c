@@ -130,7 +130,7 @@ static uint32_t array_tensor(lowering *l, uint32_t value)
     for (uint32_t i = 0; i < l->g->output_count; i++)
         if (l->g->outputs[i] == value)
             return l->g->input_count + i;
-    return l->tensors[value] = lower_array_tensor(&l->w, l->g, value);
+    return l->tensors[value] = lower_array_tensor(l, value);
 }
 
 static void lower_to_map(lowering *l, const graph_node *node)
@@ -149,7 +149,7 @@ static bool lower_form(lowering *l, const graph_node *node)
         lower_store(l, node->inputs[0], (value_format){MONA_F16, 1, 0},
                     array_tensor(l, node->output));
     else
-        lower_array(&l->w, l->g, node, l->tensors, array_tensor(l, node->output));
+        lower_array(l, node, array_tensor(l, node->output));
     return true;
 }
 
@@ -319,7 +319,7 @@ static void add_plane_tensor(lowering *l, uint32_t value, value_format format, b
 {
     const graph_value *v = &l->g->values[value];
     if (v->is_array) {
-        l->tensors[value] = lower_array_tensor(&l->w, l->g, value);
+        l->tensors[value] = lower_array_tensor(l, value);
         return;
     }
     const mona_file_tensor t = {
