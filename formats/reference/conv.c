@@ -147,22 +147,6 @@ bool op_conv_integer(op_call *c)
     return v.x && v.weights && convolve(c, &v, op_store_numbers, c->out);
 }
 
-typedef struct qlinear {
-    tensor *out;
-    const requantize *rule;
-    const tensor *bias; /* int32; NULL: none */
-} qlinear;
-
-static void store_requantized(void *to, size_t index, const double *sums, size_t count)
-{
-    const qlinear *q = to;
-    const tensor_dims dims = tensor_split(q->out, 1);
-    const size_t o = index / dims.after % dims.along;
-    const double bias = q->bias ? (double)tensor_int(q->bias, o) : 0;
-    for (size_t i = 0; i < count; i++)
-        requantize_store(q->rule, q->out, index + i, sums[i] + bias, o);
-}
-
 bool op_qlinear_conv(op_call *c)
 {
     const tensor *x = op_in(c, 0), *w = op_in(c, 3), *bias = op_in(c, 8);
@@ -179,6 +163,7 @@ bool op_qlinear_conv(op_call *c)
     v.exact = true;
     v.x = requantize_centred(c, 0, 2);
     v.weights = requantize_centred(c, 3, 5);
-    qlinear q = {c->out, &rule, bias};
-    return v.x && v.weights && convolve(c, &v, store_requantized, &q);
+    rule.bias = bias;
+    rule.samples = tensor_split(c->out, 1).after;
+    return v.x && v.weights && convolve(c, &v, requantize_store, &rule);
 }

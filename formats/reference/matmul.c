@@ -128,19 +128,6 @@ bool op_matmul_integer(op_call *c)
                     op_store_numbers, c->out);
 }
 
-typedef struct qlinear {
-    tensor *out;
-    const requantize *rule;
-    size_t columns;
-} qlinear;
-
-static void store_requantized(void *to, size_t index, const double *sums, size_t count)
-{
-    const qlinear *q = to;
-    for (size_t i = 0; i < count; i++)
-        requantize_store(q->rule, q->out, index + i, sums[i], (index + i) % q->columns);
-}
-
 bool op_qlinear_matmul(op_call *c)
 {
     product p;
@@ -155,7 +142,7 @@ bool op_qlinear_matmul(op_call *c)
     if (c->shapes_only)
         return true;
     return multiply(c, &p, requantize_centred(c, 0, 2), requantize_centred(c, 3, 5), true,
-                    store_requantized, &(qlinear){c->out, &rule, (size_t)p.columns});
+                    requantize_store, &rule);
 }
 
 /* alpha a b + beta c, with a and b transposed if requested. */

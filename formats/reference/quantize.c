@@ -146,7 +146,13 @@ const float *requantize_centred(op_call *c, uint32_t i, uint32_t zero)
 
 bool requantize_read(op_call *c, size_t channels, requantize *r)
 {
-    *r = (requantize){op_in(c, 1), op_in(c, 4), op_in(c, 6), op_in(c, 7), false};
+    *r = (requantize){.x_scale = op_in(c, 1),
+                      .w_scale = op_in(c, 4),
+                      .y_scale = op_in(c, 6),
+                      .y_zero = op_in(c, 7),
+                      .channels = channels,
+                      .samples = 1,
+                      .out = c->out};
     if (!r->x_scale || !r->w_scale || !r->y_scale || !r->y_zero)
         return op_fail(c, "leaves out a scale or a zero point");
     r->per_channel = r->w_scale->count != 1;
@@ -162,11 +168,16 @@ double requantize_saturate(element_type type, double value)
     return isnan(value) ? 0 : value < low ? low : value > high ? high : value;
 }
 
-void requantize_store(const requantize *r, tensor *out, size_t i, double sum, size_t channel)
+void requantize_store(void *to, size_t index, const double *sums, size_t count)
 {
-    const double scale = tensor_number(r->x_scale, 0) *
-                         tensor_number(r->w_scale, r->per_channel ? channel : 0) /
-                         tensor_number(r->y_scale, 0);
-    const double q = nearbyint(sum * scale) + tensor_number(r->y_zero, 0);
-    tensor_set_number(out, i, requantize_saturate(out->type, q));
+    const requantize *r = to;
+    for (size_t i = 0; i < count; i++) {
+        const size_t channel = (index + i) / r->samples % r->channels;
+        const double scale = tensor_number(r->x_scale, 0) *
+                             tensor_number(r->w_scale, r->per_channel ? channel : 0) /
+                             tensor_number(r->y_scale, 0);
+        const double bias = r->bias ? (double)tensor_int(r->bias, channel) : 0;
+        const double q = nearbyint((sums[i] + bias) * scale) + tensor_number(r->y_zero, 0);
+        tensor_set_number(r->out, index + i, requantize_saturate(r->out->type, q));
+    }
 }

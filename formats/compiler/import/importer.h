@@ -124,6 +124,8 @@ graph_node *import_inner_like(importer *im, graph_kind kind, uint32_t x);
 /* Reads weights (input w), biases (input b) and window of a convolution of a map. */
 bool import_read_conv(importer *im, uint32_t x, size_t w, size_t b, graph_conv *conv,
                       uint32_t *outputs);
+/* Its biases, one for each output or zeros; fails if they or the weights are not finite. */
+bool import_read_bias(importer *im, size_t i, const graph_value *w, uint32_t outputs, float **bias);
 /* The matrix of input i as [outputs][inputs]; NULL: failed. Memory of the graph. */
 float *import_matrix(importer *im, size_t i, bool transposed, float alpha, uint64_t inputs,
                      uint32_t *outputs);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "formats/half.h"
-#include "formats/compiler/quantize/exactness.h"
 #include "formats/compiler/lower/lowering.h"
 
 /* ---- planes in ---------------------------------------------------------------------------- */
