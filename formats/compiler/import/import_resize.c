@@ -47,16 +47,22 @@ static bool read_numbers(importer *im, size_t i, const double *otherwise, double
     return true;
 }
 
-/* If the aspect ratio is kept, the smaller or the larger scale determines the sizes. */
-static void keep_aspect(const importer *im, const double *in, double *sizes)
+/* If the aspect ratio is kept, the smaller or the larger scale determines the sizes. It is the scale
+ * of both axes even where sizes are rounded, whereas a map's is the ratio of its sizes. */
+static bool keep_aspect(importer *im, const double *in, double *sizes)
 {
     const bool smaller = import_text_is(im, "keep_aspect_ratio_policy", "not_larger", "");
     if (!smaller && !import_text_is(im, "keep_aspect_ratio_policy", "not_smaller", ""))
-        return;
+        return true;
     const double rows = sizes[2] / in[2], columns = sizes[3] / in[3];
     const double scale = smaller ? fmin(rows, columns) : fmax(rows, columns);
-    for (int i = 2; i < 4; i++)
-        sizes[i] = floor(scale * in[i] + 0.5);
+    for (int i = 2; i < 4; i++) {
+        const double exact = scale * in[i];
+        sizes[i] = floor(exact + 0.5);
+        if (fabs(exact - sizes[i]) > 1e-6)
+            return import_fail(im, "resizes to %g rows or columns, which are rounded", exact);
+    }
+    return true;
 }
 
 static bool set_ratio(importer *im, bool scaled, uint32_t in, double number, uint32_t ratio[2])
@@ -88,9 +94,8 @@ static bool read_ratios(importer *im, const graph_value *source, graph_resize *r
     const double *numbers = scaled ? scales : sizes;
     if (numbers[0] != 1 || numbers[1] != (scaled ? 1 : in[1]))
         return import_fail(im, "resizes batch or channels; supported: height and width");
-    if (!scaled)
-        keep_aspect(im, in, sizes);
-    return set_ratio(im, scaled, source->height, numbers[2], resize->ratio[0]) &&
+    return (scaled || keep_aspect(im, in, sizes)) &&
+           set_ratio(im, scaled, source->height, numbers[2], resize->ratio[0]) &&
            set_ratio(im, scaled, source->width, numbers[3], resize->ratio[1]);
 }
 

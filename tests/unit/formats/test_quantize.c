@@ -353,6 +353,21 @@ static void sizes_and_old_forms_resize_too(void **state)
     assert_true(half_difference(b, 5, 6) < 1e-3);
 }
 
+/* 17x23 for 34x40: by 40/23, to 30x40, although 40/23 of 17 rows are 29.6. */
+static void a_kept_aspect_ratio_is_one_scale(void **state)
+{
+    (void)state;
+    onnx_builder *b = ob_new(18);
+    ob_input(b, "plane", 1, 17, 23);
+    ob_numbers(b, "sizes", "34 40");
+    Onnx__NodeProto *n = ob_node(b, "Resize", "plane - - sizes", "y");
+    ob_ints(b, n, "axes", "2 3");
+    ob_string(b, n, "mode", "linear");
+    ob_string(b, n, "keep_aspect_ratio_policy", "not_larger");
+    ob_output(b, "y");
+    assert_true(half_difference(b, 17, 23) < 1e-3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +384,7 @@ int main(void)
         cmocka_unit_test(every_nearest_rule_is_exact),
         cmocka_unit_test(smooth_rules_follow_the_judge),
         cmocka_unit_test(sizes_and_old_forms_resize_too),
+        cmocka_unit_test(a_kept_aspect_ratio_is_one_scale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
