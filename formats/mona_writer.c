@@ -167,8 +167,7 @@ bool mona_writer_finish(mona_writer *w, const char *name, uint32_t input_count,
     };
     if (w->tensor_count > MONA_MAX_TENSORS || w->op_count > MONA_MAX_OPS)
         return format_fail(error,
-                           "the model needs %u tensors and %u operators; at most %d and %d "
-                           "fit",
+                           "the model needs %u tensors and %u operators; at most %d and %d fit",
                            w->tensor_count, w->op_count, MONA_MAX_TENSORS, MONA_MAX_OPS);
     const size_t total = sizeof h + padded(w->tensors.size) + padded(w->ops.size) +
                          padded(w->strings.size) + padded(w->data.size);

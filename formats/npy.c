@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/half.h"
+#include "formats/element.h"
 
 static const struct {
     const char *descr, *name;
-    size_t size;
+    element_type element;
 } types[] = {
-    [NPY_F4] = {"<f4", "float32", 4}, [NPY_F2] = {"<f2", "float16", 2},
-    [NPY_F8] = {"<f8", "float64", 8}, [NPY_U1] = {"|u1", "uint8", 1},
-    [NPY_I1] = {"|i1", "int8", 1},    [NPY_U2] = {"<u2", "uint16", 2},
-    [NPY_I4] = {"<i4", "int32", 4},   [NPY_I8] = {"<i8", "int64", 8},
-    [NPY_I2] = {"<i2", "int16", 2},   [NPY_U4] = {"<u4", "uint32", 4},
-    [NPY_U8] = {"<u8", "uint64", 8},
+    [NPY_F4] = {"<f4", "float32", ELEMENT_FLOAT32}, [NPY_F2] = {"<f2", "float16", ELEMENT_FLOAT16},
+    [NPY_F8] = {"<f8", "float64", ELEMENT_DOUBLE},  [NPY_U1] = {"|u1", "uint8", ELEMENT_UINT8},
+    [NPY_I1] = {"|i1", "int8", ELEMENT_INT8},       [NPY_U2] = {"<u2", "uint16", ELEMENT_UINT16},
+    [NPY_I4] = {"<i4", "int32", ELEMENT_INT32},     [NPY_I8] = {"<i8", "int64", ELEMENT_INT64},
+    [NPY_I2] = {"<i2", "int16", ELEMENT_INT16},     [NPY_U4] = {"<u4", "uint32", ELEMENT_UINT32},
+    [NPY_U8] = {"<u8", "uint64", ELEMENT_UINT64},
 };
 
 #define MAGIC "\x93NUMPY"
@@ -26,7 +26,7 @@ enum { TYPE_COUNT = sizeof types / sizeof *types, PREFIX = 10 };
 
 size_t npy_type_size(npy_type type)
 {
-    return types[type].size;
+    return element_size(types[type].element);
 }
 
 const char *npy_type_name(npy_type type)
@@ -36,43 +36,8 @@ const char *npy_type_name(npy_type type)
 
 double npy_value(const npy_array *array, uint64_t i)
 {
-    const uint8_t *p = (const uint8_t *)array->data + i * types[array->type].size;
-    union {
-        float f4;
-        double f8;
-        int16_t i2;
-        uint16_t u2;
-        int32_t i4;
-        uint32_t u4;
-        int64_t i8;
-        uint64_t u8;
-    } v;
-    memcpy(&v, p, types[array->type].size);
-    switch (array->type) {
-    case NPY_F4:
-        return v.f4;
-    case NPY_F2:
-        return half_value(v.u2);
-    case NPY_F8:
-        return v.f8;
-    case NPY_U1:
-        return *p;
-    case NPY_I1:
-        return (int8_t)*p;
-    case NPY_U2:
-        return v.u2;
-    case NPY_I4:
-        return v.i4;
-    case NPY_I8:
-        return (double)v.i8;
-    case NPY_I2:
-        return v.i2;
-    case NPY_U4:
-        return v.u4;
-    case NPY_U8:
-        return (double)v.u8;
-    }
-    return 0;
+    return element_number(types[array->type].element,
+                          (const uint8_t *)array->data + i * npy_type_size(array->type));
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -177,7 +142,7 @@ bool npy_parse(npy_array *array, const uint8_t *bytes, size_t size, format_error
     size_t begin;
     if (!npy_parse_header(array, bytes, size, &begin, error))
         return false;
-    const uint64_t expected = array->count * types[array->type].size, found = size - begin;
+    const uint64_t expected = array->count * npy_type_size(array->type), found = size - begin;
     if (expected != found)
         return format_fail(error, "the .npy shape needs %" PRIu64 " bytes, found %" PRIu64,
                            expected, found);
@@ -200,7 +165,7 @@ uint8_t *npy_format(const npy_array *array, size_t *size)
     n += snprintf(header + n, sizeof header - (size_t)n, "), }");
     /* Spaces and a newline pad the data to a multiple of 64. */
     const size_t length = ((size_t)n + 1 + PREFIX + 63) / 64 * 64 - PREFIX;
-    const size_t data = array->count * types[array->type].size;
+    const size_t data = array->count * npy_type_size(array->type);
     uint8_t *bytes = malloc(PREFIX + length + data);
     if (!bytes)
         return NULL;

@@ -7,7 +7,7 @@
 
 #include "apps/ascend/light.h"
 #include "engine/model/model.h"
-#include "formats/compiler/program/record.h"
+#include "formats/compiler/program/programs.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"
 #include "models/embedded.h"

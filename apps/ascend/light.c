@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "apps/devices/ascend_setup.h"
-#include "formats/compiler/program/record.h"
+#include "formats/compiler/program/programs.h"
 #include "formats/compiler/program/recorder.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"

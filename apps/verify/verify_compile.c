@@ -7,7 +7,7 @@
 
 #include "formats/compiler/compiler.h"
 #include "formats/file.h"
-#include "formats/reference/fold.h"
+#include "formats/reference/execute.h"
 
 typedef struct compilation {
     case_model *model;

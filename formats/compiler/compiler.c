@@ -4,15 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/reference/fold.h"
+#include "formats/reference/execute.h"
 #include "formats/compiler/quantize/equalise.h"
 #include "formats/compiler/import/import.h"
 #include "formats/compiler/import/patterns.h"
 #include "formats/compiler/lower/lower.h"
 #include "formats/compiler/quantize/learn.h"
-#include "formats/compiler/quantize/observation.h"
+#include "formats/compiler/lower/layers.h"
 #include "formats/compiler/passes/passes.h"
-#include "formats/compiler/quantize/search.h"
 
 struct compiler {
     onnx_graph model; /* what the reference runs */
@@ -349,7 +348,7 @@ bool compiler_choose(compiler *c, const compiler_options *options, const char *t
     if (!costs)
         return format_fail(error, "no target is called '%s'; expected host or ascend310", target);
     return prepare(c, options, error) &&
-           search_precision(&c->fused, &c->layers, &mixed, costs, max_drop, judge, choice, error);
+           layers_choose(&c->layers, &c->fused, &mixed, costs, max_drop, judge, choice, error);
 }
 
 bool compiler_emit(compiler *c, const compiler_options *options, uint8_t **bytes, size_t *size,

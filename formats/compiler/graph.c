@@ -234,6 +234,12 @@ bool graph_packs(const graph *g, const graph_node *node)
     return loaded;
 }
 
+bool graph_are_blocks(uint32_t first, uint32_t count, uint32_t all)
+{
+    enum { BLOCK = 16 };
+    return first % BLOCK == 0 && (count % BLOCK == 0 || first + count == all);
+}
+
 /* What reads a value comes after what computes it. */
 static uint32_t first_reader(const graph *g, uint32_t value)
 {

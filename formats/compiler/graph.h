@@ -280,6 +280,9 @@ bool graph_is_prequantised(const graph *g, uint32_t value);
  * of a CONCAT or SPACE_TO_DEPTH. */
 bool graph_is_loaded(const graph *g, uint32_t value);
 bool graph_packs(const graph *g, const graph_node *node);
+/* Whether channels first .. first + count - 1 of `all` are whole blocks of 16, which are used in place:
+ * on the host, and for FP16 on the 310. There, blocks of 8 bits have 32. */
+bool graph_are_blocks(uint32_t first, uint32_t count, uint32_t all);
 /* Makes nodes that read `value` read `other` instead. */
 void graph_read_instead(graph *g, uint32_t value, uint32_t other);
 /* The only node that reads a value, if the value is not an output. UINT32_MAX: none or several. */

@@ -2,7 +2,6 @@
 #include "formats/compiler/reference.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "formats/reference/execute.h"
 

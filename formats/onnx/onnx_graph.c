@@ -152,6 +152,15 @@ const char *onnx_string(const onnx_node *node, const char *name, const char *oth
     return a && a->text ? a->text : otherwise;
 }
 
+int onnx_word(const onnx_node *node, const char *name, const char *const *words, int count)
+{
+    const char *text = onnx_string(node, name, words[0]);
+    int i = 0;
+    while (i < count && strcmp(text, words[i]))
+        i++;
+    return i < count ? i : -1;
+}
+
 bool onnx_numbers(const onnx_attribute *a, bool list, tensor *t)
 {
     const int64_t dim = (int64_t)a->count;

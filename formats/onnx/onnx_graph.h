@@ -154,6 +154,8 @@ int64_t onnx_int(const onnx_node *node, const char *name, int64_t otherwise);
 float onnx_float(const onnx_node *node, const char *name, float otherwise);
 const char *onnx_string(const onnx_node *node, const char *name, const char *otherwise);
 
+/* Which of these words a text attribute is; the first one if it is absent. -1: none of them. */
+int onnx_word(const onnx_node *node, const char *name, const char *const *words, int count);
 /* Makes a tensor of an attribute's numbers: a list, or the only one. False: out of memory. */
 bool onnx_numbers(const onnx_attribute *a, bool list, tensor *t);
 

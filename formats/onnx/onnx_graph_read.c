@@ -109,10 +109,9 @@ static bool add_input(graph_reader *r, const Onnx__ValueInfoProto *info)
     const char *name = onnx_text(info->name);
     const Onnx__TypeProto *type = info->type;
     if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !type->tensor_type)
-        return format_fail(r->error,
-                           "input '%s' is a sequence, a map or an optional; "
-                           "only tensors are supported",
-                           name);
+        return format_fail(
+            r->error, "input '%s' is a sequence, a map or an optional; only tensors are supported",
+            name);
     const Onnx__TypeProto__Tensor *t = type->tensor_type;
     onnx_input input = {.type = (element_type)t->elem_type};
     if (!element_size(t->elem_type))

@@ -2,7 +2,6 @@
 #include "formats/onnx/onnx_reader.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- messages ----------------------------------------------------------------------------- */
 

@@ -29,8 +29,8 @@ static bool read_heads(op_call *c, uint32_t i, const char *attribute, heads *h)
     h->step[1] = t->rank == 4 ? rows * size : size;
     h->step[2] = t->rank == 4 ? size : all * size;
     h->step[3] = 1;
-    h->data = op_only_shapes(c) ? NULL : op_floats(c, i);
-    return op_only_shapes(c) || h->data;
+    h->data = c->shapes_only ? NULL : op_floats(c, i);
+    return c->shapes_only || h->data;
 }
 
 static const float *row_of(const heads *h, int64_t batch, int64_t head, int64_t row)
@@ -99,9 +99,9 @@ bool op_attention(op_call *c)
     const int64_t flat[3] = {h[0].batch, h[0].rows, h[0].heads * h[2].size};
     if (!op_result(c, 0, q->type, q->rank, q->rank == 4 ? dims : flat))
         return false;
-    double *weights = op_only_shapes(c) ? NULL : op_scratch(c, (size_t)h[1].rows, sizeof *weights);
-    if (op_only_shapes(c) || !weights)
-        return op_only_shapes(c);
+    double *weights = c->shapes_only ? NULL : op_scratch(c, (size_t)h[1].rows, sizeof *weights);
+    if (c->shapes_only || !weights)
+        return c->shapes_only;
     for (int64_t b = 0; b < h[0].batch; b++)
         for (int64_t n = 0; n < h[0].heads; n++)
             for (int64_t r = 0; r < h[0].rows; r++)

@@ -3,7 +3,7 @@
  * creation of outputs.
  *
  * Each operator has one function with two purposes. It first determines type and shape of each
- * output (op_result). If only shapes are wanted it ends there (op_only_shapes), else it computes
+ * output (op_result). If only shapes are wanted it ends there (shapes_only), else it computes
  * the elements. Inputs then have shapes and, if they are constants, data; an operator whose shapes
  * depend on the data of an input checks that with op_known. */
 #ifndef MONA_REFERENCE_CALL_H
@@ -58,10 +58,6 @@ bool op_wants(const op_call *c, uint32_t i);
 /* Creates output i, unless the node leaves it out. */
 bool op_result(op_call *c, uint32_t i, element_type type, uint32_t rank, const int64_t *dims);
 bool op_result_like(op_call *c, uint32_t i, const tensor *like);
-static inline bool op_only_shapes(const op_call *c)
-{
-    return c->shapes_only;
-}
 
 /* ---- broadcasting ---- */
 /* Steps through a result's elements in order and gives the position of an operand's element. */

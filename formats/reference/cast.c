@@ -45,7 +45,7 @@ bool op_cast(op_call *c)
                        element_name(type), type);
     if (!op_result(c, 0, (element_type)type, x->rank, x->dims))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     for (size_t i = 0; i < x->count; i++)
         if (element_is_float(x->type) || element_is_float(c->out->type))

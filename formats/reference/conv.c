@@ -5,7 +5,7 @@
 
 #include "formats/reference/operators.h"
 #include "formats/reference/product.h"
-#include "formats/reference/requantize.h"
+#include "formats/reference/quantize.h"
 #include "formats/reference/window.h"
 
 typedef struct convolution {
@@ -121,7 +121,7 @@ bool op_conv(op_call *c)
         return op_fail(c, "has %zu biases for %" PRId64 " outputs", b->count, v.outputs);
     if (!make_result(c, &v, x->type))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     v.x = op_floats(c, 0);
     v.weights = op_floats(c, 1);
@@ -138,29 +138,13 @@ bool op_conv_integer(op_call *c)
     convolution v;
     if (!read_convolution(c, x, w, &v) || !make_result(c, &v, ELEMENT_INT32))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     v.bias = NULL;
     v.exact = true;
     v.x = requantize_centred(c, 0, 2);
     v.weights = requantize_centred(c, 1, 3);
     return v.x && v.weights && convolve(c, &v, op_store_numbers, c->out);
-}
-
-typedef struct qlinear {
-    tensor *out;
-    const requantize *rule;
-    const tensor *bias; /* int32; NULL: none */
-} qlinear;
-
-static void store_requantized(void *to, size_t index, const double *sums, size_t count)
-{
-    const qlinear *q = to;
-    const tensor_dims dims = tensor_split(q->out, 1);
-    const size_t o = index / dims.after % dims.along;
-    const double bias = q->bias ? (double)tensor_int(q->bias, o) : 0;
-    for (size_t i = 0; i < count; i++)
-        requantize_store(q->rule, q->out, index + i, sums[i] + bias, o);
 }
 
 bool op_qlinear_conv(op_call *c)
@@ -173,12 +157,13 @@ bool op_qlinear_conv(op_call *c)
         return false;
     if (bias && bias->count != (size_t)v.outputs)
         return op_fail(c, "has %zu biases for %" PRId64 " outputs", bias->count, v.outputs);
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     v.bias = NULL;
     v.exact = true;
     v.x = requantize_centred(c, 0, 2);
     v.weights = requantize_centred(c, 3, 5);
-    qlinear q = {c->out, &rule, bias};
-    return v.x && v.weights && convolve(c, &v, store_requantized, &q);
+    rule.bias = bias;
+    rule.samples = tensor_split(c->out, 1).after;
+    return v.x && v.weights && convolve(c, &v, requantize_store, &rule);
 }

@@ -136,7 +136,7 @@ bool op_conv_transpose(op_call *c)
     op_window_shape(&v.w, v.batch, v.outputs, dims);
     if (!op_result(c, 0, x->type, x->rank, dims))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     v.x = op_floats(c, 0);
     v.weights = op_floats(c, 1);

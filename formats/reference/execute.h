@@ -21,6 +21,10 @@ typedef struct tensor_observer {
 bool reference_execute(const onnx_graph *g, const tensor *inputs, tensor *outputs,
                        const tensor_observer *observer, format_error *error);
 
+/* Constant and shape propagation: removes nodes that no output depends on and those whose results
+ * are constant; sets the shapes that the inputs' dimensions determine. */
+bool onnx_graph_fold(onnx_graph *g, format_error *error);
+
 typedef enum reference_result {
     REFERENCE_DONE,
     REFERENCE_UNKNOWN, /* only with shapes_only: the shapes depend on data that is missing */

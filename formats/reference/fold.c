@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/reference/fold.h"
+#include "formats/reference/execute.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/reference/execute.h"
 #include "formats/reference/operators.h"
 
 /* Limit on the elements of all folded results together, so that the cost of a model stays in

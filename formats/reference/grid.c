@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* GridSample of images: samples at given places, -1 and 1 being the edges. */
 #include <math.h>
-#include <string.h>
 
 #include "formats/reference/operators.h"
 
-typedef enum grid_mode { GRID_NEAREST, GRID_LINEAR, GRID_CUBIC } grid_mode;
+typedef enum grid_mode { GRID_LINEAR, GRID_CUBIC, GRID_NEAREST } grid_mode;
 typedef enum grid_padding { GRID_ZEROS, GRID_BORDER, GRID_REFLECTION } grid_padding;
 
 typedef struct grid {
@@ -75,18 +74,14 @@ static double sample(const grid *g, const float *plane, const int64_t *size, dou
 
 static bool read_modes(op_call *c, grid *g)
 {
-    static const char *const modes[] = {"nearest", "linear", "cubic"};
+    /* bilinear and bicubic: as operator set 16 has them */
+    static const char *const modes[] = {"linear", "cubic", "nearest", "bilinear", "bicubic"};
     static const char *const paddings[] = {"zeros", "border", "reflection"};
-    const char *mode = onnx_string(c->node, "mode", "linear");
-    const char *padding = onnx_string(c->node, "padding_mode", "zeros");
-    int m = 0, p = 0;
-    mode = strncmp(mode, "bi", 2) ? mode : mode + 2; /* as operator set 16 has them */
-    while (m < 3 && strcmp(mode, modes[m]))
-        m++;
-    while (p < 3 && strcmp(padding, paddings[p]))
-        p++;
-    *g = (grid){(grid_mode)m, (grid_padding)p, onnx_int(c->node, "align_corners", 0)};
-    return (m < 3 && p < 3) || op_fail(c, "has an unknown mode or padding_mode");
+    const int mode = onnx_word(c->node, "mode", modes, 5);
+    const int padding = onnx_word(c->node, "padding_mode", paddings, 3);
+    *g =
+        (grid){(grid_mode)(mode % 3), (grid_padding)padding, onnx_int(c->node, "align_corners", 0)};
+    return (mode >= 0 && padding >= 0) || op_fail(c, "has an unknown mode or padding_mode");
 }
 
 bool op_grid_sample(op_call *c)
@@ -99,8 +94,8 @@ bool op_grid_sample(op_call *c)
         !x->count)
         return op_fail(c, "samples other than images of 4 dimensions at [batch, rows, columns, 2]");
     const int64_t dims[4] = {x->dims[0], x->dims[1], at->dims[1], at->dims[2]};
-    if (!op_result(c, 0, x->type, 4, dims) || op_only_shapes(c))
-        return op_only_shapes(c) && c->out->rank == 4;
+    if (!op_result(c, 0, x->type, 4, dims) || c->shapes_only)
+        return c->shapes_only && c->out->rank == 4;
     const float *from = op_floats(c, 0), *places = op_floats(c, 1);
     const size_t plane = (size_t)(x->dims[2] * x->dims[3]), made = (size_t)(dims[2] * dims[3]);
     for (size_t i = 0; from && places && i < c->out->count; i++) {

@@ -5,7 +5,7 @@
 
 #include "formats/reference/operators.h"
 #include "formats/reference/product.h"
-#include "formats/reference/requantize.h"
+#include "formats/reference/quantize.h"
 
 /* [..., rows, depth] x [..., depth, columns]; a vector is a matrix with one row or one column. */
 typedef struct product {
@@ -108,7 +108,7 @@ bool op_matmul(op_call *c)
     product p;
     if (!read_product(c, op_in(c, 0), op_in(c, 1), &p) || !make_result(c, &p, op_in(c, 0)->type))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     return multiply(c, &p, op_floats(c, 0), op_floats(c, 1), false, op_store_numbers, c->out);
 }
@@ -122,23 +122,10 @@ bool op_matmul_integer(op_call *c)
     if (zero && zero->count != 1)
         return op_fail(c, "has %zu zero points for its second operand; supported: one",
                        zero->count);
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     return multiply(c, &p, requantize_centred(c, 0, 2), requantize_centred(c, 1, 3), true,
                     op_store_numbers, c->out);
-}
-
-typedef struct qlinear {
-    tensor *out;
-    const requantize *rule;
-    size_t columns;
-} qlinear;
-
-static void store_requantized(void *to, size_t index, const double *sums, size_t count)
-{
-    const qlinear *q = to;
-    for (size_t i = 0; i < count; i++)
-        requantize_store(q->rule, q->out, index + i, sums[i], (index + i) % q->columns);
 }
 
 bool op_qlinear_matmul(op_call *c)
@@ -152,10 +139,10 @@ bool op_qlinear_matmul(op_call *c)
     if (zero && zero->count != 1)
         return op_fail(c, "has %zu zero points for its second operand; supported: one",
                        zero->count);
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     return multiply(c, &p, requantize_centred(c, 0, 2), requantize_centred(c, 3, 5), true,
-                    store_requantized, &(qlinear){c->out, &rule, (size_t)p.columns});
+                    requantize_store, &rule);
 }
 
 /* alpha a b + beta c, with a and b transposed if requested. */
@@ -180,7 +167,7 @@ bool op_gemm(op_call *c)
         return op_fail(c, "has a third operand that does not broadcast to its result");
     if (!op_result(c, 0, a->type, 2, dims))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     const float *x = op_floats(c, 0), *y = op_floats(c, 1);
     float *rows = ta && x ? op_scratch(c, a->count, sizeof *rows) : NULL;

@@ -57,10 +57,8 @@ static bool batch_results(op_call *c)
     if (!op_result_like(c, 0, op_in(c, 0)))
         return false;
     if (!training)
-        return c->out_count == 1 || op_fail(c,
-                                            "has %u outputs outside of training; supported: "
-                                            "one",
-                                            c->out_count);
+        return c->out_count == 1 ||
+               op_fail(c, "has %u outputs outside of training; supported: one", c->out_count);
     return c->out_count <= 3 ? op_result_like(c, 1, mean) && op_result_like(c, 2, variance)
                              : op_fail(c, "has %u outputs; supported: 3", c->out_count);
 }
@@ -78,7 +76,7 @@ bool op_batch_norm(op_call *c)
             return false;
     if (!batch_results(c))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     for (size_t k = 0; k < s.along; k++) {
         moments m = {tensor_number(op_in(c, 3), k), tensor_number(op_in(c, 4), k)};
@@ -111,7 +109,7 @@ static bool normalize_groups(op_call *c, const tensor_dims *s, size_t groups)
     const size_t each = s->along / groups, run = each * s->after;
     if (!op_result_like(c, 0, x))
         return false;
-    if (op_only_shapes(c) || !x->count)
+    if (c->shapes_only || !x->count)
         return true;
     for (size_t g = 0; g < s->before * groups; g++) {
         const moments m = find_moments(x, g * run, 1, run, run);
@@ -196,7 +194,7 @@ bool op_layer_norm(op_call *c)
         !op_result(c, 1, ELEMENT_FLOAT32, x->rank, lines.dims) ||
         !op_result(c, 2, ELEMENT_FLOAT32, x->rank, lines.dims))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     for (size_t n = 0; line.count && n < x->count / line.count; n++) {
         const moments m = find_moments(x, n * line.count, 1, line.count, line.count);

@@ -38,7 +38,7 @@ static bool take(op_call *c, uint32_t output, const cut *s)
     size_t step = 1;
     if (!op_result(c, output, x->type, x->rank, s->count))
         return false;
-    if (op_only_shapes(c) || !op_wants(c, output))
+    if (c->shapes_only || !op_wants(c, output))
         return true;
     for (uint32_t i = x->rank; i-- > 0;) {
         w.dims[i] = s->count[i];
@@ -122,13 +122,11 @@ typedef enum pad_mode { PAD_CONSTANT, PAD_EDGE, PAD_REFLECT, PAD_WRAP } pad_mode
 static bool read_mode(op_call *c, pad_mode *mode)
 {
     static const char *const names[] = {"constant", "edge", "reflect", "wrap"};
-    const char *name = onnx_string(c->node, "mode", names[0]);
-    for (int i = 0; i < 4; i++)
-        if (!strcmp(name, names[i])) {
-            *mode = (pad_mode)i;
-            return true;
-        }
-    return op_fail(c, "asks for mode '%.30s'; supported: constant, edge, reflect and wrap", name);
+    const int found = onnx_word(c->node, "mode", names, 4);
+    *mode = (pad_mode)found;
+    return found >= 0 ||
+           op_fail(c, "asks for mode '%.30s'; supported: constant, edge, reflect and wrap",
+                   onnx_string(c->node, "mode", ""));
 }
 
 /* The sample for this position along an axis; -1: none, the constant is used. */
@@ -181,7 +179,7 @@ bool op_pad(op_call *c)
         dims[i] = x->dims[i] + begin[i] + end[i];
     if (!op_result(c, 0, x->type, x->rank, dims))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     for (size_t i = 0; i < c->out->count; i++) {
         size_t rest = i, from = 0, step = 1;
@@ -224,7 +222,7 @@ bool op_gather(op_call *c)
     }
     if (!op_result(c, 0, x->type, rank, dims))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     const tensor_dims s = tensor_split(x, axis);
     const size_t part = s.after * element_size(x->type);

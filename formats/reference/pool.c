@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Maximum and mean over windows, or over whole maps. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -126,7 +125,7 @@ bool op_pool(op_call *c)
     if (!op_result(c, 0, x->type, x->rank, dims) ||
         (largest && !op_result(c, 1, ELEMENT_INT64, x->rank, dims)))
         return false;
-    if (!op_only_shapes(c))
+    if (!c->shapes_only)
         each_window(c, &w, (size_t)(x->dims[0] * x->dims[1]), largest ? maximum : mean);
     return true;
 }
@@ -144,7 +143,7 @@ bool op_global_pool(op_call *c)
     dims[1] = x->dims[1];
     if (!op_result(c, 0, x->type, x->rank, dims))
         return false;
-    if (op_only_shapes(c) || !c->out->count)
+    if (c->shapes_only || !c->out->count)
         return true;
     const size_t plane = x->count / c->out->count;
     for (size_t i = 0; i < c->out->count; i++) {

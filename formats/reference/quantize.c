@@ -5,7 +5,6 @@
 
 #include "formats/reference/operators.h"
 #include "formats/reference/quantize.h"
-#include "formats/reference/requantize.h"
 
 bool op_scales_read(op_call *c, op_scales *s)
 {
@@ -63,7 +62,7 @@ bool op_quantize(op_call *c)
         return op_fail(c, "asks for type %" PRId64 ", which is not supported", type);
     if (!op_result(c, 0, (element_type)type, x->rank, x->dims))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     for (size_t i = 0; i < x->count; i++) {
         const size_t at = op_scale_at(&s, i);
@@ -91,7 +90,7 @@ bool op_dequantize(op_call *c)
         return op_fail(c, "asks for type %s, which is not supported", element_name(type));
     if (!op_result(c, 0, (element_type)type, x->rank, x->dims))
         return false;
-    for (size_t i = 0; !op_only_shapes(c) && i < x->count; i++) {
+    for (size_t i = 0; !c->shapes_only && i < x->count; i++) {
         const size_t at = op_scale_at(&s, i);
         tensor_set_number(c->out, i,
                           (tensor_number(x, i) - zero_at(&s, at)) * tensor_number(s.scale, at));
@@ -107,7 +106,7 @@ bool op_dynamic_quantize(op_call *c)
     if (!op_result(c, 0, ELEMENT_UINT8, x->rank, x->dims) ||
         !op_result(c, 1, ELEMENT_FLOAT32, 0, NULL) || !op_result(c, 2, ELEMENT_UINT8, 0, NULL))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     for (size_t i = 0; i < x->count; i++) {
         low = fminf(low, (float)tensor_number(x, i));
@@ -124,4 +123,61 @@ bool op_dynamic_quantize(op_call *c)
     if (op_wants(c, 2))
         tensor_set_number(&c->out[2], 0, zero);
     return true;
+}
+
+/* ---- products and convolutions ------------------------------------------------------------- */
+
+const float *requantize_centred(op_call *c, uint32_t i, uint32_t zero)
+{
+    const tensor *t = op_in(c, i), *z = op_in(c, zero);
+    const size_t rows = t->rank ? (size_t)t->dims[0] : 1;
+    if (z && z->count != 1 && z->count != rows) {
+        op_fail(c, "has %zu zero points in input %u; expected 1 or %zu", z->count, zero, rows);
+        return NULL;
+    }
+    float *data = op_scratch(c, t->count, sizeof *data);
+    const size_t each = rows ? t->count / rows : 0;
+    for (size_t k = 0; data && k < t->count; k++) {
+        const size_t at = z && z->count != 1 ? k / each : 0;
+        data[k] = (float)(tensor_number(t, k) - (z ? tensor_number(z, at) : 0));
+    }
+    return data;
+}
+
+bool requantize_read(op_call *c, size_t channels, requantize *r)
+{
+    *r = (requantize){.x_scale = op_in(c, 1),
+                      .w_scale = op_in(c, 4),
+                      .y_scale = op_in(c, 6),
+                      .y_zero = op_in(c, 7),
+                      .channels = channels,
+                      .samples = 1,
+                      .out = c->out};
+    if (!r->x_scale || !r->w_scale || !r->y_scale || !r->y_zero)
+        return op_fail(c, "leaves out a scale or a zero point");
+    r->per_channel = r->w_scale->count != 1;
+    if (r->x_scale->count != 1 || r->y_scale->count != 1 || r->y_zero->count != 1 ||
+        (r->per_channel && r->w_scale->count != channels))
+        return op_fail(c, "has a scale or zero point that is not one number, or one a channel");
+    return true;
+}
+
+double requantize_saturate(element_type type, double value)
+{
+    const double low = (double)element_lowest(type), high = (double)element_highest(type);
+    return isnan(value) ? 0 : value < low ? low : value > high ? high : value;
+}
+
+void requantize_store(void *to, size_t index, const double *sums, size_t count)
+{
+    const requantize *r = to;
+    for (size_t i = 0; i < count; i++) {
+        const size_t channel = (index + i) / r->samples % r->channels;
+        const double scale = tensor_number(r->x_scale, 0) *
+                             tensor_number(r->w_scale, r->per_channel ? channel : 0) /
+                             tensor_number(r->y_scale, 0);
+        const double bias = r->bias ? (double)tensor_int(r->bias, channel) : 0;
+        const double q = nearbyint((sums[i] + bias) * scale) + tensor_number(r->y_zero, 0);
+        tensor_set_number(r->out, index + i, requantize_saturate(r->out->type, q));
+    }
 }

@@ -18,4 +18,27 @@ bool op_scales_read(op_call *c, op_scales *s);
 /* The index of the scale of element i. */
 size_t op_scale_at(const op_scales *s, size_t i);
 
+/* ---- QLinearConv, QLinearMatMul and the ...Integer operators ---- */
+/* Input i minus its zero point, input `zero` (left out: 0), as floats with integer values. There is
+ * one zero point for all, or one for each index of the first axis. NULL: failed. */
+const float *requantize_centred(op_call *c, uint32_t i, uint32_t zero);
+
+/* out = (sum + bias) * (x scale * w scale / y scale) + y zero point, rounded to nearest, halves to
+ * even. */
+typedef struct requantize {
+    const tensor *x_scale, *w_scale, *y_scale, *y_zero;
+    bool per_channel;         /* w_scale has one number per channel */
+    const tensor *bias;       /* one number per channel; NULL: none */
+    size_t channels, samples; /* each channel has this many after each other */
+    tensor *out;
+} requantize;
+
+/* Scales and zero points are the node's inputs 1, 4, 6 and 7. */
+bool requantize_read(op_call *c, size_t channels, requantize *r);
+/* An op_store (product.h) of a requantize. */
+void requantize_store(void *to, size_t index, const double *sums, size_t count);
+
+/* Saturates a number to the range of an integer type. */
+double requantize_saturate(element_type type, double value);
+
 #endif

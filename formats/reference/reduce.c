@@ -103,7 +103,7 @@ bool op_reduce(op_call *c)
         mask = (1u << x->rank) - 1;
     if (!make_reduced(c, x->type, mask, onnx_int(c->node, "keepdims", 1)))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     double *sums = op_scratch(c, c->out->count, sizeof *sums);
     if (sums)
@@ -120,7 +120,7 @@ bool op_arg(op_call *c)
     if (!op_axis(c, onnx_int(c->node, "axis", 0), x->rank, &axis) ||
         !make_reduced(c, ELEMENT_INT64, 1u << axis, onnx_int(c->node, "keepdims", 1)))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     const tensor_dims s = tensor_split(x, axis);
     for (size_t i = 0; i < c->out->count; i++) {
@@ -162,7 +162,7 @@ bool op_softmax(op_call *c)
     uint32_t axis;
     if (!op_axis(c, onnx_int(c->node, "axis", -1), x->rank, &axis) || !op_result_like(c, 0, x))
         return false;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     tensor_dims s = tensor_split(x, axis);
     if (c->node->flattens) { /* see onnx_upgrade.c */

@@ -12,26 +12,28 @@
 
 static bool read_words(op_call *c, op_resizing *r)
 {
+    static const char *const modes[] = {"nearest", "linear", "cubic"};
     static const char *const coordinates[] = {
         "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",  "align_corners",
         "asymmetric", "tf_crop_and_resize",   "tf_half_pixel_for_nn"};
-    const char *mode = onnx_string(c->node, "mode", "nearest");
-    r->cubic = !strcmp(mode, "cubic");
-    r->linear = !strcmp(mode, "linear");
-    if (!r->cubic && !r->linear && strcmp(mode, "nearest"))
-        return op_fail(c, "asks for mode '%.30s'; supported: nearest, linear and cubic", mode);
-    r->coordinates = onnx_string(c->node, "coordinate_transformation_mode", coordinates[0]);
-    bool known = false;
-    for (size_t i = 0; i < sizeof coordinates / sizeof *coordinates; i++)
-        known = known || !strcmp(r->coordinates, coordinates[i]);
-    if (!known)
+    static const char *const rules[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+    const int mode = onnx_word(c->node, "mode", modes, 3);
+    const int place = onnx_word(c->node, "coordinate_transformation_mode", coordinates, 7);
+    const int rule = onnx_word(c->node, "nearest_mode", rules, 4);
+    if (mode < 0)
+        return op_fail(c, "asks for mode '%.30s'; supported: nearest, linear and cubic",
+                       onnx_string(c->node, "mode", ""));
+    if (place < 0)
         return op_fail(c, "asks for the unknown coordinate_transformation_mode '%.30s'",
-                       r->coordinates);
+                       onnx_string(c->node, "coordinate_transformation_mode", ""));
+    if (rule < 0)
+        return op_fail(c, "asks for the unknown nearest_mode '%.30s'",
+                       onnx_string(c->node, "nearest_mode", ""));
+    r->linear = mode == 1;
+    r->cubic = mode == 2;
+    r->coordinates = coordinates[place];
     r->crop = !strcmp(r->coordinates, "tf_crop_and_resize");
-    r->nearest = onnx_string(c->node, "nearest_mode", "round_prefer_floor");
-    if (strcmp(r->nearest, "round_prefer_floor") && strcmp(r->nearest, "round_prefer_ceil") &&
-        strcmp(r->nearest, "floor") && strcmp(r->nearest, "ceil"))
-        return op_fail(c, "asks for the unknown nearest_mode '%.30s'", r->nearest);
+    r->nearest = rules[rule];
     r->antialias = onnx_int(c->node, "antialias", 0) && (r->cubic || r->linear);
     r->exclude_outside = onnx_int(c->node, "exclude_outside", 0);
     r->a = (double)onnx_float(c->node, "cubic_coeff_a", -0.75f);
@@ -289,5 +291,5 @@ bool op_resize(op_call *c)
     for (uint32_t i = 0; i < x->rank; i++)
         if (!x->dims[i] && r.out[i])
             return op_fail(c, "enlarges an empty tensor");
-    return op_only_shapes(c) || !c->out->count || resize_all(c, &r);
+    return c->shapes_only || !c->out->count || resize_all(c, &r);
 }

@@ -55,9 +55,9 @@ bool op_top_k(op_call *c)
     if (!op_result(c, 0, x->type, x->rank, dims) || !op_result(c, 1, ELEMENT_INT64, x->rank, dims))
         return false;
     const size_t extent = (size_t)x->dims[axis];
-    element *sorted = op_only_shapes(c) ? NULL : op_scratch(c, extent, sizeof *sorted);
-    if (op_only_shapes(c) || !sorted)
-        return op_only_shapes(c);
+    element *sorted = c->shapes_only ? NULL : op_scratch(c, extent, sizeof *sorted);
+    if (c->shapes_only || !sorted)
+        return c->shapes_only;
     const size_t inner = tensor_split(x, axis).after;
     for (size_t i = 0; i < x->count / extent; i++) {
         const size_t first = i / inner * extent * inner + i % inner;

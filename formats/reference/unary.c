@@ -99,7 +99,7 @@ bool op_unary(op_call *c)
         p[i] = (double)onnx_float(c->node, row->attributes[i], row->otherwise[i]);
     if (f == f_gelu && !strcmp(onnx_string(c->node, "approximate", "none"), "tanh"))
         f = f_gelu_tanh;
-    if (op_only_shapes(c))
+    if (c->shapes_only)
         return true;
     if (row->on_ints && !element_is_float(x->type))
         for (size_t i = 0; i < x->count; i++)

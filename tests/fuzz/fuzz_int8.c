@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Small models, calibrated and written in INT8. */
-#include "formats/reference/fold.h"
+#include "formats/reference/execute.h"
 #include "tests/fuzz/quantised.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The ONNX reader, folding, the compiler and, for small models, the reference. */
 #include "formats/reference/execute.h"
-#include "formats/reference/fold.h"
 #include "tests/fuzz/quantised.h"
 
 static void execute(const onnx_graph *g)

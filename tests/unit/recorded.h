@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "formats/compiler/program/record.h"
+#include "formats/compiler/program/programs.h"
 #include "formats/mona_writer.h"
 
 /* The callers free what these return. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/compiler/import/array.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "formats/half.h"
@@ -78,12 +77,12 @@ const tensor *array_in_tensor(importer *im, uint32_t i)
         return NULL;
     }
     const onnx_value *v = &im->model->values[im->node->inputs[i]];
-    if (!v->shaped && !v->tensor.data)
+    if (!v->shaped)
         array_fail(im,
                    "needs the size of '%.60s', which is open; give the model one (--size WxH, "
                    "--dim NAME=N)",
                    v->name);
-    return v->shaped || v->tensor.data ? &v->tensor : NULL;
+    return v->shaped ? &v->tensor : NULL;
 }
 
 array array_in(importer *im, uint32_t i)
@@ -98,12 +97,11 @@ array array_in(importer *im, uint32_t i)
     return array_of_value(im->g, value, t->rank, t->dims);
 }
 
-static bool inputs_sized(importer *im)
+static bool inputs_sized(const importer *im)
 {
     bool sized = true;
     for (uint32_t i = 0; i < im->node->input_count; i++)
-        sized = sized && (!import_has(im, i) || im->model->values[im->node->inputs[i]].shaped ||
-                          im->model->values[im->node->inputs[i]].tensor.data);
+        sized = sized && (!import_has(im, i) || im->model->values[im->node->inputs[i]].shaped);
     return sized;
 }
 
@@ -163,8 +161,8 @@ bool array_bind(importer *im, uint32_t i, array a)
     if (!t || !array_ok(a))
         return false;
     if (t->count != array_elements(a.rank, a.dims))
-        return array_ok(array_fail(im, "makes %zu elements; expected %zu",
-                                   array_elements(a.rank, a.dims), t->count));
+        return import_fail(im, "makes %zu elements; expected %zu", array_elements(a.rank, a.dims),
+                           t->count);
     im->bindings[im->node->outputs[i]] =
         (import_binding){.value = UINT32_MAX, .view = VIEW_OTHER, .array = a.value};
     return true;

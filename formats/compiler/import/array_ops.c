@@ -39,8 +39,8 @@ static bool broadcast(importer *im, uint32_t count, const array *operands, uint3
             const uint32_t missing = *rank - operands[k].rank;
             const int64_t dim = i < missing ? 1 : operands[k].dims[i - missing];
             if (dim != 1 && dims[i] != 1 && dim != dims[i])
-                return array_ok(array_fail(im, "combines dimensions of %lld and %lld",
-                                           (long long)dims[i], (long long)dim));
+                return import_fail(im, "combines dimensions of %lld and %lld", (long long)dims[i],
+                                   (long long)dim);
             dims[i] = dim == 1 ? dims[i] : dim;
         }
     }

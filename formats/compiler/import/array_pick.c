@@ -10,7 +10,7 @@ bool array_may_move(importer *im, size_t count)
     size_t *moved = &im->g->moved;
     *moved += count < MAX_MOVED ? count : MAX_MOVED;
     return *moved <= MAX_MOVED ||
-           array_ok(array_fail(im, "moves more elements than are supported: %d in all", MAX_MOVED));
+           import_fail(im, "moves more elements than are supported: %d in all", MAX_MOVED);
 }
 
 /* Place i of the result along one axis; the other indices are those of `pivot`. */
@@ -29,7 +29,7 @@ static bool read_axis(importer *im, const int64_t *dims, uint32_t rank, uint32_t
     const size_t dim = (size_t)dims[axis];
     uint32_t *numbers = graph_alloc(im->g, dim, sizeof *numbers), min = UINT32_MAX;
     if (!numbers)
-        return array_ok(array_fail(im, "needs more memory than there is"));
+        return import_fail(im, "needs more memory than there is");
     for (size_t i = 0; i < dim; i++) {
         numbers[i] = places[along(dims, rank, axis, pivot, (int64_t)i)];
         min = numbers[i] && numbers[i] < min ? numbers[i] : min;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/compiler/import/array.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,12 +67,11 @@ static bool check_array(importer *im, const onnx_input *input, const char *name,
 {
     char text[128];
     if (!onnx_input_shape(input, shape))
-        return format_fail(
-            im->error,
-            "input '%s' is not [1, channels, height, width] of floats with a fixed "
-            "number of channels, so all of its dimensions must be known; set open ones with "
-            "--size or --dim",
-            name);
+        return format_fail(im->error,
+                           "input '%s' is not [1, channels, height, width] of floats with a fixed "
+                           "number of channels, so all of its dimensions must be known; set open "
+                           "ones with --size or --dim",
+                           name);
     tensor_text(shape, text, sizeof text);
     return (shape->count && array_type_of(shape->type) != MONA_TYPE_COUNT) ||
            format_fail(
@@ -235,8 +233,7 @@ static bool add_node(importer *im)
     if (!row->import && !row->array)
         return import_fail(
             im, "is run by the engine only where constants and sizes determine its result: "
-                "give open sizes a number (--size WxH, --dim NAME=N), or end the model "
-                "before it");
+                "give open sizes a number (--size WxH, --dim NAME=N), or end the model before it");
     const bool map = prefers_map(im, row) || !row->array;
     bool ok = map && row->import(im);
     if (!ok && row->array) {

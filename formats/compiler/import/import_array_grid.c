@@ -126,7 +126,7 @@ static bool read_modes(grid *g)
     g->zeros = !strcmp(padding, "zeros");
     g->reflects = !strcmp(padding, "reflection");
     return g->nearest || !strcmp(mode, "linear") || !strcmp(mode, "bilinear") ||
-           array_ok(array_fail(g->im, "has mode '%.30s'; supported: linear and nearest", mode));
+           import_fail(g->im, "has mode '%.30s'; supported: linear and nearest", mode);
 }
 
 bool import_array_grid_sample(importer *im)

@@ -2,8 +2,6 @@
 /* Matrix products of arrays: of floats, of integers, and quantised ones. */
 #include "formats/compiler/import/array.h"
 
-#include <string.h>
-
 /* Views the operands as matrices of the same rank: a vector on the left is a row, on the right a
  * column. */
 static bool as_matrices(importer *im, array *a, array *b)

@@ -23,7 +23,7 @@ static bool bind_moved(importer *im, uint32_t i, array x, const tensor *moved, u
 {
     uint32_t *places = malloc((moved->count + 1) * sizeof *places);
     if (!places)
-        return array_ok(array_fail(im, "needs more memory than there is"));
+        return import_fail(im, "needs more memory than there is");
     for (size_t k = 0; k < moved->count; k++)
         places[k] = (uint32_t)((const int64_t *)moved->data)[k];
     const bool ok = array_bind(im, i, array_pick(im, x, moved->rank, moved->dims, places, fill));
@@ -39,7 +39,7 @@ static bool read_fill(importer *im, array x, uint64_t *fill)
         return true;
     const tensor *t = array_in_tensor(im, 2);
     if (!t || !t->data || !t->count)
-        return array_ok(array_fail(im, "has a pad value that is computed or missing"));
+        return import_fail(im, "has a pad value that is computed or missing");
     const array number = array_is_float(x.type) ? array_number(im, x.type, tensor_number(t, 0))
                                                 : array_number(im, x.type, 0);
     const int64_t integer = array_is_float(x.type) ? 0 : tensor_int(t, 0);
@@ -55,16 +55,15 @@ static bool run_reference(importer *im, const tensor *numbers, tensor *out)
 {
     const tensor **in = calloc(im->node->input_count, sizeof *in);
     const bool pad = !strcmp(im->node->op_type, "Pad");
-    bool ok = in ? true : array_ok(array_fail(im, "needs more memory than there is"));
+    bool ok = in ? true : import_fail(im, "needs more memory than there is");
     for (uint32_t i = 1; ok && i < im->node->input_count; i++) {
         if (!import_has(im, i) || (pad && i == 2))
             continue;
         in[i] = &im->model->values[im->node->inputs[i]].tensor;
         if (!in[i]->data)
-            ok = array_ok(array_fail(im,
-                                     "takes input %u, '%.60s', from a computed value; expected "
-                                     "a constant",
-                                     i, im->model->values[im->node->inputs[i]].name));
+            ok = import_fail(im,
+                             "takes input %u, '%.60s', from a computed value; expected a constant",
+                             i, im->model->values[im->node->inputs[i]].name);
     }
     if (ok) {
         in[0] = numbers;
@@ -107,7 +106,7 @@ static bool move(importer *im)
     if (!array_ok(x) || !out || !read_fill(im, x, &fill) || !worth_moving(im, t) ||
         !number_elements(&numbers, t)) {
         free(out);
-        return array_ok(x) && array_ok(array_fail(im, "needs more memory than there is"));
+        return array_ok(x) && import_fail(im, "needs more memory than there is");
     }
     bool ok = run_reference(im, &numbers, out);
     for (uint32_t i = 0; ok && i < im->node->output_count; i++)
@@ -130,7 +129,7 @@ static bool concat(importer *im)
         return false;
     array *parts = calloc(im->node->input_count, sizeof *parts);
     uint32_t count = 0;
-    bool ok = parts ? true : array_ok(array_fail(im, "needs more memory than there is"));
+    bool ok = parts ? true : import_fail(im, "needs more memory than there is");
     bool same = true;
     for (uint32_t i = 0; ok && i < im->node->input_count; i++) {
         const tensor *t = array_in_tensor(im, i);
@@ -145,7 +144,7 @@ static bool concat(importer *im)
         parts[i] = same ? parts[i] : array_cast(im, array_result_type(im, 0), parts[i]);
     ok = ok &&
          (count ? array_bind(im, 0, array_concat(im, array_axis(im, result->rank, 1), count, parts))
-                : array_ok(array_fail(im, "makes an empty tensor")));
+                : import_fail(im, "makes an empty tensor"));
     free(parts);
     return ok;
 }

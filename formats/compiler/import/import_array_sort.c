@@ -24,7 +24,7 @@ bool import_array_top_k(importer *im)
     if (!array_ok(x))
         return false;
     if (x.type == MONA_U64)
-        return array_ok(array_fail(im, "sorts uint64, which is not supported"));
+        return import_fail(im, "sorts uint64, which is not supported");
     for (uint32_t i = 0; i < 2; i++) {
         const tensor *result = array_wants(im, i) ? array_result(im, i) : NULL;
         if (array_wants(im, i) &&

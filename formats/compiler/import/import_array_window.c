@@ -17,7 +17,7 @@ static bool fill_window(importer *im, const op_window *w, mona_array_window *out
         const int64_t max = 1 << 20;
         if (w->kernel[k] > max || w->stride[k] > max || w->dilation[k] > max || w->begin[k] > max ||
             w->begin[k] < -max || w->end[k] > max || w->end[k] < -max)
-            return array_ok(array_fail(im, "has a window with a number above %d", (int)max));
+            return import_fail(im, "has a window with a number above %d", (int)max);
         out->axis[i] = (mona_array_axis){
             .in = (uint32_t)w->in[k],
             .out = (uint32_t)w->out[k],

@@ -75,7 +75,7 @@ bool import_array_attention(importer *im)
     if (!q || !k)
         return false;
     if (!is_plain(im))
-        return array_ok(array_fail(im, "has a mask, earlier keys, is causal or limits its scores"));
+        return import_fail(im, "has a mask, earlier keys, is causal or limits its scores");
     const int64_t groups = q->rank == 4 ? k->dims[1] : onnx_int(im->node, "kv_num_heads", 1);
     const int64_t heads = q->rank == 4 ? q->dims[1] : onnx_int(im->node, "q_num_heads", 1);
     const array queries = in_heads(im, 0, heads, groups), keys = in_heads(im, 1, groups, groups);

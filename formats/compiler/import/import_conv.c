@@ -4,7 +4,18 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
+
+bool import_read_bias(importer *im, size_t i, const graph_value *w, uint32_t outputs, float **bias)
+{
+    const graph_value *b = import_constant(im, i);
+    if (b && b->count != outputs)
+        return import_fail(im, "has %zu biases for %u outputs", b->count, outputs);
+    for (size_t k = 0; k < w->count; k++)
+        if (!isfinite(w->data[k]) || (b && k < b->count && !isfinite(b->data[k])))
+            return import_fail(im, "has a weight that is infinite or not a number");
+    *bias = b ? b->data : graph_fill(im->g, outputs, 0);
+    return *bias || format_fail(im->error, "out of memory");
+}
 
 static bool read_weights(importer *im, size_t wi, size_t bi, uint32_t channels, graph_conv *conv,
                          uint32_t *outputs)
@@ -25,22 +36,18 @@ static bool read_weights(importer *im, size_t wi, size_t bi, uint32_t channels, 
                            "has %" PRId64 " groups and weights for %" PRIu64 " inputs and %" PRIu64
                            " outputs; its input has %u channels",
                            groups, w->dims[1], w->dims[0], channels);
-    if (b && b->count != w->dims[0])
-        return import_fail(im, "has %zu biases for %" PRIu64 " outputs", b->count, w->dims[0]);
-    for (size_t i = 0; i < w->count; i++)
-        if (!isfinite(w->data[i]) || (b && i < b->count && !isfinite(b->data[i])))
-            return import_fail(im, "has a weight that is infinite or not a number");
     *outputs = (uint32_t)w->dims[0];
+    if (!import_read_bias(im, bi, w, *outputs, &conv->bias))
+        return false;
     conv->groups = (uint32_t)groups;
     conv->weights = w->data;
-    conv->bias = b ? b->data : graph_alloc(im->g, *outputs, sizeof(float));
     for (uint32_t i = 0; i < 2; i++) {
         const uint64_t size = i + spatial_dims < 2 ? 1 : w->dims[i + spatial_dims];
         conv->window.kernel[i] = size <= GRAPH_MAX_KERNEL ? (uint32_t)size : 0;
     }
     if (!conv->window.kernel[0] || !conv->window.kernel[1])
         return import_fail(im, "has a filter of more than %d rows or columns", GRAPH_MAX_KERNEL);
-    return conv->bias ? true : format_fail(im->error, "out of memory");
+    return true;
 }
 
 bool import_add_conv(importer *im, const graph_conv *conv, uint32_t x, uint32_t outputs)
@@ -90,10 +97,8 @@ bool import_batch_norm(importer *im)
     for (size_t i = 0; i < 4; i++) {
         const graph_value *v = import_constant(im, i + 1);
         if (!v || v->count != channels)
-            return import_fail(im,
-                               "needs constants of %u elements for scale, bias, mean and "
-                               "variance",
-                               channels);
+            return import_fail(
+                im, "needs constants of %u elements for scale, bias, mean and variance", channels);
         parts[i] = v->data;
     }
     if (onnx_int(im->node, "training_mode", 0))

@@ -13,7 +13,6 @@
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* [inputs][outputs / groups][rows][columns] -> [outputs][inputs / groups][rows][columns],
  * reversed. */
@@ -46,17 +45,13 @@ static bool read_weights(importer *im, uint32_t channels, graph_conv *conv, uint
                            "expected [inputs, outputs, rows, columns]",
                            w->rank, groups, channels);
     *outputs = (uint32_t)w->dims[1] * (uint32_t)groups;
-    if (b && b->count != *outputs)
-        return import_fail(im, "has %zu biases for %u outputs", b->count, *outputs);
-    for (size_t i = 0; i < w->count; i++)
-        if (!isfinite(w->data[i]) || (b && i < b->count && !isfinite(b->data[i])))
-            return import_fail(im, "has a weight that is infinite or not a number");
+    if (!import_read_bias(im, 2, w, *outputs, &conv->bias))
+        return false;
     conv->groups = (uint32_t)groups;
     conv->window.kernel[0] = (uint32_t)w->dims[2];
     conv->window.kernel[1] = (uint32_t)w->dims[3];
-    conv->bias = b ? b->data : graph_alloc(im->g, *outputs, sizeof(float));
     conv->weights = turn_weights(im, w, conv->groups);
-    return conv->bias && conv->weights ? true : format_fail(im->error, "out of memory");
+    return conv->weights ? true : format_fail(im->error, "out of memory");
 }
 
 static bool turn_pads(importer *im, graph_window *w)

@@ -213,14 +213,6 @@ static import_view transposed_view(const importer *im, const graph_value *v,
     return VIEW_NONE;
 }
 
-static bool become_view(importer *im, uint32_t x, import_view view)
-{
-    if (!import_bind(im, 0, x))
-        return false;
-    import_set_view(im, view);
-    return true;
-}
-
 bool import_transpose(importer *im)
 {
     int64_t permutation[GRAPH_MAX_RANK];
@@ -234,7 +226,7 @@ bool import_transpose(importer *im)
             return false;
         const import_view view = transposed_view(im, &im->g->values[x], permutation, rank);
         if (view != VIEW_NONE)
-            return become_view(im, x, view);
+            return import_bind_view(im, x, view);
         if (is_channel_shuffle(im, &im->g->values[x], permutation, rank))
             return add_channel_shuffle(im, x);
         return import_fail(im, "is supported to move channels to the end and back and, after a "

@@ -38,10 +38,9 @@ static bool import_windows(importer *im, graph_kind kind)
         const int64_t extent = graph_window_extent(w, i);
         const uint32_t pad = w->pad_begin[i] > w->pad_end[i] ? w->pad_begin[i] : w->pad_end[i];
         if (pad >= extent)
-            return import_fail(im,
-                               "pads by %u, which leaves nothing of the input in a window of "
-                               "%" PRId64,
-                               pad, extent);
+            return import_fail(
+                im, "pads by %u, which leaves nothing of the input in a window of %" PRId64, pad,
+                extent);
     }
     return add_pool(im, kind, x, pool, size);
 }
@@ -95,6 +94,6 @@ bool import_reduce_mean(importer *im)
     if (!add_whole(im, GRAPH_AVERAGE_POOL))
         return false;
     if (!onnx_int(im->node, "keepdims", 1))
-        import_set_view(im, VIEW_FLAT);
+        im->bindings[im->node->outputs[0]].view = VIEW_FLAT;
     return true;
 }

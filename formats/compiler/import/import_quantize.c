@@ -161,10 +161,9 @@ static bool dequantise(importer *im, size_t i, float in_scale, size_t filter, ui
     conv->weight_scales = graph_alloc(im->g, outputs, sizeof *conv->weight_scales);
     if (!scale || (scale->count != 1 && scale->count != outputs) || !zero ||
         (zero->count != 1 && zero->count != outputs))
-        return import_fail(im,
-                           "has weights without a constant scale and zero point for all "
-                           "or each of %u outputs",
-                           outputs);
+        return import_fail(
+            im, "has weights without a constant scale and zero point for all or each of %u outputs",
+            outputs);
     if (!weights || !bias || !conv->weight_scales)
         return format_fail(im->error, "out of memory");
     for (uint32_t o = 0; o < outputs; o++) {

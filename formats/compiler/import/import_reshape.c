@@ -4,15 +4,6 @@
 
 #include <inttypes.h>
 
-/* Output 0 is input 0 in another view. */
-static bool bind_view(importer *im, uint32_t x, import_view view)
-{
-    if (!import_bind(im, 0, x))
-        return false;
-    import_set_view(im, view);
-    return true;
-}
-
 /* The shape that folding found for output 0; NULL: unknown. */
 static const tensor *known_shape(const importer *im)
 {
@@ -31,7 +22,7 @@ static bool bind_shape(importer *im, uint32_t *x, bool *done)
     const import_view to = shape ? import_find_view(&im->g->values[*x], from, shape) : VIEW_NONE;
     if (to == VIEW_NONE && (shape || from == VIEW_LAST))
         return import_fail(im, "reshapes a tensor whose channels come last");
-    *done = shape && bind_view(im, *x, to);
+    *done = shape && import_bind_view(im, *x, to);
     return *done || !shape;
 }
 
@@ -48,7 +39,7 @@ bool import_flatten(importer *im)
     const int64_t from = axis < 0 ? axis + rank : axis;
     if (from != 0 && from != 1)
         return import_fail(im, "keeps more dimensions than the batch (axis %" PRId64 ")", axis);
-    return bind_view(im, x, VIEW_FLAT);
+    return import_bind_view(im, x, VIEW_FLAT);
 }
 
 bool import_reshape_view(importer *im, const int64_t *shape, uint32_t rank)
@@ -74,7 +65,7 @@ bool import_reshape_view(importer *im, const int64_t *shape, uint32_t rank)
                            "makes [%" PRId64 ", %" PRId64 "] of %u channels of %ux%u; with "
                            "two dimensions, only [1, n] is supported",
                            shape[0], shape[1], v->channels, v->width, v->height);
-    return bind_view(im, x, VIEW_FLAT);
+    return import_bind_view(im, x, VIEW_FLAT);
 }
 
 bool import_squeeze(importer *im)
@@ -90,7 +81,7 @@ bool import_squeeze(importer *im)
     if (!import_spatial_axes(axes, count) || v->height != 1 || v->width != 1)
         return import_fail(im,
                            "is supported for height and width (axes 2 and 3) of a 1x1 map alone");
-    return bind_view(im, x, VIEW_FLAT);
+    return import_bind_view(im, x, VIEW_FLAT);
 }
 
 bool import_unsqueeze(importer *im)
@@ -99,9 +90,8 @@ bool import_unsqueeze(importer *im)
     bool done;
     if (!bind_shape(im, &x, &done) || done)
         return done;
-    return import_fail(im,
-                       "adds a dimension to a tensor of open size; give the model a size (--size "
-                       "WxH, --dim NAME=N)");
+    return import_fail(im, "adds a dimension to a tensor of open size; give the model a size "
+                           "(--size WxH, --dim NAME=N)");
 }
 
 /* Casts between float types keep the numbers except for rounding. */
@@ -114,9 +104,7 @@ bool import_cast(importer *im)
     const onnx_value *from = &im->model->values[im->node->inputs[0]];
     const bool wide = to == ELEMENT_FLOAT32 || to == ELEMENT_FLOAT16 || to == ELEMENT_DOUBLE;
     if (!wide || !from->shaped || !element_is_float(from->tensor.type))
-        return import_fail(im,
-                           "makes %s; supported: casts between float16, float32 and "
-                           "double",
+        return import_fail(im, "makes %s; supported: casts between float16, float32 and double",
                            element_name(to));
     return import_bind(im, 0, x);
 }

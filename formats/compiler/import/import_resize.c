@@ -101,14 +101,11 @@ static bool read_ratios(importer *im, const graph_value *source, graph_resize *r
 
 static bool read_mode(importer *im, graph_resize *resize)
 {
-    if (import_text_is(im, "mode", "nearest", "nearest"))
-        resize->mode = MONA_RESIZE_NEAREST;
-    else if (import_text_is(im, "mode", "linear", "nearest"))
-        resize->mode = MONA_RESIZE_LINEAR;
-    else if (import_text_is(im, "mode", "cubic", "nearest"))
-        resize->mode = MONA_RESIZE_CUBIC;
-    else
+    static const char *const modes[] = {"nearest", "linear", "cubic"}; /* as mona_resize_mode */
+    const int mode = onnx_word(im->node, "mode", modes, 3);
+    if (mode < 0)
         return import_fail(im, "has a mode other than nearest, linear and cubic");
+    resize->mode = (mona_resize_mode)mode;
     resize->cubic_a = onnx_float(im->node, "cubic_coeff_a", -0.75f);
     if (!(fabsf(resize->cubic_a) <= 4))
         return import_fail(im, "has a cubic_coeff_a outside -4 to 4");
@@ -119,36 +116,25 @@ static bool read_mode(importer *im, graph_resize *resize)
 
 static bool read_nearest(importer *im, graph_resize *resize)
 {
-    static const struct {
-        const char *name;
-        graph_nearest rule;
-    } rules[] = {{"round_prefer_floor", GRAPH_ROUND_HALF_DOWN},
-                 {"round_prefer_ceil", GRAPH_ROUND_HALF_UP},
-                 {"floor", GRAPH_FLOOR},
-                 {"ceil", GRAPH_CEIL}};
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (import_text_is(im, "nearest_mode", rules[i].name, rules[0].name)) {
-            resize->nearest = rules[i].rule;
-            return true;
-        }
-    return import_fail(im, "has an unknown nearest_mode");
+    static const char *const rules[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
+                                        "ceil"}; /* as graph_nearest */
+    const int rule = onnx_word(im->node, "nearest_mode", rules, 4);
+    resize->nearest = (graph_nearest)rule;
+    return rule >= 0 || import_fail(im, "has an unknown nearest_mode");
 }
 
 static bool read_coordinates(importer *im, graph_resize *resize)
 {
-    static const struct {
-        const char *name;
-        mona_resize_coordinates rule;
-    } rules[] = {{"half_pixel", MONA_RESIZE_HALF_PIXEL},
-                 {"pytorch_half_pixel", MONA_RESIZE_HALF_PIXEL},
-                 {"align_corners", MONA_RESIZE_ALIGN_CORNERS},
-                 {"asymmetric", MONA_RESIZE_ASYMMETRIC}};
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (import_text_is(im, "coordinate_transformation_mode", rules[i].name, rules[0].name)) {
-            resize->coordinates = rules[i].rule;
-            return true;
-        }
-    return import_fail(im, "has a coordinate_transformation_mode other than half_pixel, "
+    static const char *const words[] = {"half_pixel", "pytorch_half_pixel", "align_corners",
+                                        "asymmetric"};
+    static const mona_resize_coordinates rules[] = {MONA_RESIZE_HALF_PIXEL, MONA_RESIZE_HALF_PIXEL,
+                                                    MONA_RESIZE_ALIGN_CORNERS,
+                                                    MONA_RESIZE_ASYMMETRIC};
+    const int rule = onnx_word(im->node, "coordinate_transformation_mode", words, 4);
+    if (rule >= 0)
+        resize->coordinates = rules[rule];
+    return rule >= 0 ||
+           import_fail(im, "has a coordinate_transformation_mode other than half_pixel, "
                            "pytorch_half_pixel, align_corners and asymmetric");
 }
 
@@ -208,10 +194,9 @@ bool import_resize(importer *im)
     const float none[2] = {0, 0};
     double offset[2];
     if (!graph_resize_offsets(&resize, none, offset))
-        return import_fail(
-            im,
-            "samples at an offset of %g and %g; supported: -1 to 1, and align_corners with "
-            "round_prefer_floor alone",
-            offset[0], offset[1]);
+        return import_fail(im,
+                           "samples at an offset of %g and %g; supported: -1 to 1, and "
+                           "align_corners with round_prefer_floor alone",
+                           offset[0], offset[1]);
     return add_resize(im, x, &resize);
 }

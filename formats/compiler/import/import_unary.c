@@ -157,8 +157,7 @@ bool import_extreme(importer *im)
     second = first ? import_constant(im, 0) : second;
     if (second->count != 1 || !(fabsf(second->data[0]) <= max))
         return import_fail(im,
-                           "has a constant operand of %zu elements; supported: one "
-                           "finite number",
+                           "has a constant operand of %zu elements; supported: one finite number",
                            second->count);
     const float bound = second->data[0];
     const graph_activation clip = {

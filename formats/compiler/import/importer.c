@@ -2,7 +2,6 @@
 #include "formats/compiler/import/array.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool import_fail(importer *im, const char *format, ...)
@@ -27,11 +26,6 @@ uint32_t import_bound(const importer *im, size_t i)
     return found ? found->value : UINT32_MAX;
 }
 
-void import_set_view(importer *im, import_view view)
-{
-    im->bindings[im->node->outputs[0]].view = view;
-}
-
 import_view import_view_of(const importer *im, size_t i)
 {
     const import_binding *found = binding_of(im, i);
@@ -47,7 +41,7 @@ import_quantisation import_quantisation_of(const importer *im, size_t i)
 uint32_t import_rank(const importer *im, size_t i)
 {
     const onnx_value *v = &im->model->values[im->node->inputs[i]];
-    return v->shaped || v->tensor.data ? v->tensor.rank : 0;
+    return v->shaped ? v->tensor.rank : 0;
 }
 
 /* The index of its first computed input; SIZE_MAX: none. */
@@ -89,6 +83,14 @@ bool import_bind(importer *im, size_t i, uint32_t value)
         return import_fail(im, "has no output %zu", i);
     im->bindings[im->node->outputs[i]] = (import_binding){
         value, node_view(im), UINT32_MAX, import_quantisation_of(im, first_computed(im))};
+    return true;
+}
+
+bool import_bind_view(importer *im, uint32_t value, import_view view)
+{
+    if (!import_bind(im, 0, value))
+        return false;
+    im->bindings[im->node->outputs[0]].view = view;
     return true;
 }
 
@@ -135,8 +137,7 @@ bool import_elements(importer *im, size_t i, uint32_t *value)
         return import_fail(im,
                            "reads '%.60s', whose shape is not [1, channels, height, "
                            "width]; Reshape and Transpose are supported only as the "
-                           "parts of depth-to-space or space-to-depth, and Reshape to "
-                           "[1, n]",
+                           "parts of depth-to-space or space-to-depth, and Reshape to [1, n]",
                            input_name(im, i));
     return true;
 }
@@ -180,10 +181,9 @@ bool import_flat(importer *im, size_t i, uint32_t *value)
     if (!import_elements(im, i, value))
         return false;
     return import_view_of(im, i) == VIEW_FLAT ||
-           import_fail(im,
-                       "reads '%.60s', a tensor of four dimensions; expected one flattened to "
-                       "[1, n]",
-                       input_name(im, i));
+           import_fail(
+               im, "reads '%.60s', a tensor of four dimensions; expected one flattened to [1, n]",
+               input_name(im, i));
 }
 
 bool import_numbers(importer *im, const char *name, size_t i, int64_t *numbers, uint32_t max,
@@ -214,9 +214,7 @@ float *import_per_channel(importer *im, const graph_value *constant, uint32_t ch
                         v.dims[v.rank - trailing_dims] == channels;
     float *numbers = shaped || v.count == 1 ? graph_alloc(im->g, channels, sizeof *numbers) : NULL;
     if (!shaped && v.count != 1)
-        import_fail(im,
-                    "has a constant operand of %zu elements; expected one, or %u as "
-                    "[%u%s]",
+        import_fail(im, "has a constant operand of %zu elements; expected one, or %u as [%u%s]",
                     v.count, channels, channels, trailing_dims > 1 ? ", 1, 1" : "");
     else if (!numbers)
         format_fail(im->error, "out of memory");

@@ -49,8 +49,6 @@ typedef struct importer {
 bool import_fail(importer *im, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- bindings ---- */
-/* Sets the view of the node's output 0, which must be bound already. */
-void import_set_view(importer *im, import_view view);
 import_view import_view_of(const importer *im, size_t i);
 /* The view in which a tensor of this shape equals the value, whose numbers come in the order of the
  * view `from`; VIEW_NONE: in none. */
@@ -109,6 +107,8 @@ bool import_window_size(importer *im, const graph_window *w, const graph_value *
                         bool round_up, uint32_t size[2]);
 
 /* ---- results ---- */
+/* Binds output 0 to a value in this view. */
+bool import_bind_view(importer *im, uint32_t value, import_view view);
 /* Binds output i to a value, in the view of the node's first computed input. */
 bool import_bind(importer *im, size_t i, uint32_t value);
 /* Adds a node that computes a value of the graph from value x. NULL: failed. The pointer is valid
@@ -124,6 +124,8 @@ graph_node *import_inner_like(importer *im, graph_kind kind, uint32_t x);
 /* Reads weights (input w), biases (input b) and window of a convolution of a map. */
 bool import_read_conv(importer *im, uint32_t x, size_t w, size_t b, graph_conv *conv,
                       uint32_t *outputs);
+/* Its biases, one for each output or zeros; fails if they or the weights are not finite. */
+bool import_read_bias(importer *im, size_t i, const graph_value *w, uint32_t outputs, float **bias);
 /* The matrix of input i as [outputs][inputs]; NULL: failed. Memory of the graph. */
 float *import_matrix(importer *im, size_t i, bool transposed, float alpha, uint64_t inputs,
                      uint32_t *outputs);
@@ -140,24 +142,11 @@ bool import_add_conv(importer *im, const graph_conv *conv, uint32_t x, uint32_t 
 bool import_spatial_slice(importer *im);
 
 /* ---- operators (import_*.c) ---- */
-operator_import import_conv, import_batch_norm, import_relu, import_leaky_relu, import_prelu,
-    import_clip, import_add, import_sub, import_mul, import_div, import_concat, import_slice,
-    import_split, import_space_to_depth, import_depth_to_space, import_resize, import_reshape,
-    import_transpose, import_identity, import_max_pool, import_average_pool, import_global_pool,
-    import_reduce_mean, import_flatten, import_squeeze, import_unsqueeze, import_layer_norm,
-    import_attention, import_gemm, import_mat_mul, import_cast, import_neg, import_abs,
-    import_hard_sigmoid, import_function, import_extreme, import_pad, import_conv_transpose,
-    import_quantize, import_dequantize, import_qlinear_conv, import_qlinear_matmul;
-/* import_array*.c */
-operator_import import_array_unary, import_array_binary, import_array_variadic, import_array_where,
-    import_array_clip, import_array_cast, import_array_move, import_array_reshape,
-    import_array_reduce, import_array_arg, import_array_global_pool, import_array_softmax,
-    import_array_attention, import_array_top_k, import_array_grid_sample, import_array_batch_norm,
-    import_array_group_norm, import_array_layer_norm, import_array_matmul, import_array_gemm,
-    import_array_matmul_integer, import_array_qlinear_matmul, import_array_conv,
-    import_array_conv_transpose, import_array_conv_integer, import_array_qlinear_conv,
-    import_array_pool, import_array_resize, import_array_quantize, import_array_dequantize,
-    import_array_dynamic_quantize;
+/* The importers of all operators. There are no import_none and import_array_none. */
+#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays)               \
+    operator_import import_##map, import_array_##array;
+#include "formats/operators.inc"
+#undef ROW
 
 /* Whether the axes are height and width of four dimensions, and no others. */
 bool import_spatial_axes(const int64_t *axes, uint32_t count);

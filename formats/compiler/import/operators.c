@@ -6,7 +6,9 @@
 #include "formats/compiler/import/importer.h"
 
 #define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays)               \
-    {name, whole, map, maps, array, arrays},
+    {name, whole, import_##map, maps, import_array_##array, arrays},
+#define import_none NULL
+#define import_array_none NULL
 
 static const operator_row rows[] = {
 #include "formats/operators.inc"

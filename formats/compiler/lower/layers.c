@@ -124,11 +124,9 @@ bool layers_pin(layers *l, graph *g, const char *name, bool int8, format_error *
     for (unsigned k = 0; k < l->count; k++) {
         const layer *other = &l->items[k];
         if (other->source == l->items[i].source && other->about.pinned && other->about.int8 != int8)
-            return format_fail(error,
-                               "layer '%.80s' cannot be %s: layer '%.80s' is not, and both read "
-                               "'%.80s'",
-                               name, int8 ? "int8" : "fp16", other->about.name,
-                               other->about.source);
+            return format_fail(
+                error, "layer '%.80s' cannot be %s: layer '%.80s' is not, and both read '%.80s'",
+                name, int8 ? "int8" : "fp16", other->about.name, other->about.source);
     }
     layers_set_source(l, g, i, int8);
     for (unsigned k = 0; k < l->count; k++)

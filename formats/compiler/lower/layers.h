@@ -48,4 +48,9 @@ bool layers_measure(layers *l, const onnx_graph *model, graph *g, const compiler
                     const reference_array *inputs, format_error *error);
 void layers_cost(layers *l, const graph *g, const cost_target *target);
 
+/* Chooses between FP16 and INT8 layer by layer: see compiler_choose. options->int8 must be set. */
+bool layers_choose(layers *l, graph *g, const compiler_options *options, const cost_target *target,
+                   double max_drop, const compiler_judge *judge, compiler_choice *choice,
+                   format_error *error);
+
 #endif

@@ -3,10 +3,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "formats/half.h"
-#include "formats/compiler/quantize/exactness.h"
 #include "formats/compiler/lower/lowering.h"
 
 /* ---- planes in ---------------------------------------------------------------------------- */
@@ -131,7 +129,7 @@ static uint32_t array_tensor(lowering *l, uint32_t value)
     for (uint32_t i = 0; i < l->g->output_count; i++)
         if (l->g->outputs[i] == value)
             return l->g->input_count + i;
-    return l->tensors[value] = lower_array_tensor(&l->w, l->g, value);
+    return l->tensors[value] = lower_array_tensor(l, value);
 }
 
 static void lower_to_map(lowering *l, const graph_node *node)
@@ -150,7 +148,7 @@ static bool lower_form(lowering *l, const graph_node *node)
         lower_store(l, node->inputs[0], (value_format){MONA_F16, 1, 0},
                     array_tensor(l, node->output));
     else
-        lower_array(&l->w, l->g, node, l->tensors, array_tensor(l, node->output));
+        lower_array(l, node, array_tensor(l, node->output));
     return true;
 }
 
@@ -320,7 +318,7 @@ static void add_plane_tensor(lowering *l, uint32_t value, value_format format, b
 {
     const graph_value *v = &l->g->values[value];
     if (v->is_array) {
-        l->tensors[value] = lower_array_tensor(&l->w, l->g, value);
+        l->tensors[value] = lower_array_tensor(l, value);
         return;
     }
     const mona_file_tensor t = {

@@ -11,34 +11,23 @@ static uint32_t *table_field(graph_array *a, uint32_t i)
     return fields[i];
 }
 
-static size_t record_size(mona_op_kind kind)
-{
-    switch (kind) {
-    case MONA_OP_ARRAY_MAP:
-        return sizeof(mona_array_map);
-    case MONA_OP_ARRAY_PICK:
-        return sizeof(mona_array_pick);
-    case MONA_OP_ARRAY_REDUCE:
-        return sizeof(mona_array_reduce);
-    case MONA_OP_ARRAY_MATMUL:
-        return sizeof(mona_array_matmul);
-    case MONA_OP_ARRAY_WINDOW:
-        return sizeof(mona_array_window);
-    case MONA_OP_ARRAY_RESAMPLE:
-        return sizeof(mona_array_resample);
-    case MONA_OP_ARRAY_SORT:
-        return sizeof(mona_array_sort);
-    case MONA_OP_ARRAY_NORMALISE:
-        return sizeof(mona_array_normalise);
-    default:
-        return sizeof(mona_array_gather);
-    }
-}
+static const size_t record_sizes[] = {
+    [MONA_OP_ARRAY_MAP] = sizeof(mona_array_map),
+    [MONA_OP_ARRAY_PICK] = sizeof(mona_array_pick),
+    [MONA_OP_ARRAY_REDUCE] = sizeof(mona_array_reduce),
+    [MONA_OP_ARRAY_MATMUL] = sizeof(mona_array_matmul),
+    [MONA_OP_ARRAY_WINDOW] = sizeof(mona_array_window),
+    [MONA_OP_ARRAY_RESAMPLE] = sizeof(mona_array_resample),
+    [MONA_OP_ARRAY_GATHER] = sizeof(mona_array_gather),
+    [MONA_OP_ARRAY_SORT] = sizeof(mona_array_sort),
+    [MONA_OP_ARRAY_NORMALISE] = sizeof(mona_array_normalise),
+};
 
-static mona_file_tensor tensor_of(mona_writer *w, const graph_value *v)
+uint32_t lower_array_tensor(lowering *l, uint32_t value)
 {
-    return (mona_file_tensor){
-        .name = mona_writer_string(w, v->name),
+    const graph_value *v = &l->g->values[value];
+    const mona_file_tensor t = {
+        .name = mona_writer_string(&l->w, v->name),
         .type = (uint8_t)v->type,
         .array = 1,
         .channels = v->channels,
@@ -46,34 +35,29 @@ static mona_file_tensor tensor_of(mona_writer *w, const graph_value *v)
         .width = v->width,
         .scale = 1,
     };
+    return mona_writer_tensor(&l->w, &t);
 }
 
-uint32_t lower_array_tensor(mona_writer *w, const graph *g, uint32_t value)
-{
-    const mona_file_tensor t = tensor_of(w, &g->values[value]);
-    return mona_writer_tensor(w, &t);
-}
-
-void lower_array(mona_writer *w, const graph *g, const graph_node *node, const uint32_t *tensors,
-                 uint32_t output)
+void lower_array(lowering *l, const graph_node *node, uint32_t output)
 {
     graph_array a = *node->array;
     mona_file_op op = {.kind = a.kind,
-                       .name = mona_writer_string(w, node->name),
+                       .name = mona_writer_string(&l->w, node->name),
                        .input_count = node->input_count,
                        .output = output};
     for (uint32_t i = 0; i < node->input_count; i++) {
-        const graph_value *v = &g->values[node->inputs[i]];
-        op.inputs[i] = v->elements ? MONA_NONE : tensors[node->inputs[i]];
+        const graph_value *v = &l->g->values[node->inputs[i]];
+        op.inputs[i] = v->elements ? MONA_NONE : l->tensors[node->inputs[i]];
         if (!v->elements)
             continue;
-        op.array.offset[i] = mona_writer_data(w, v->elements, v->count * mona_type_size(v->type));
+        op.array.offset[i] =
+            mona_writer_data(&l->w, v->elements, v->count * mona_type_size(v->type));
         op.array.elements[i] = (uint32_t)v->count;
         op.array.type[i] = (uint8_t)v->type;
     }
     for (uint32_t i = 0; i < GRAPH_TABLES; i++)
         if (a.tables[i].data)
-            *table_field(&a, i) = mona_writer_data(w, a.tables[i].data, a.tables[i].bytes);
-    op.array.record = mona_writer_data(w, &a.map, record_size(a.kind));
-    mona_writer_op(w, &op);
+            *table_field(&a, i) = mona_writer_data(&l->w, a.tables[i].data, a.tables[i].bytes);
+    op.array.record = mona_writer_data(&l->w, &a.map, record_sizes[a.kind]);
+    mona_writer_op(&l->w, &op);
 }

@@ -2,15 +2,6 @@
 /* Joins and slices channels of computed maps. */
 #include "formats/compiler/lower/lowering.h"
 
-/* On the host, and for FP16 on the 310. There, blocks of 8 bits have 32. */
-enum { BLOCK = 16 };
-
-/* Whether channels first .. first + count - 1 of `all` are whole blocks. */
-static bool are_blocks(uint32_t first, uint32_t count, uint32_t all)
-{
-    return first % BLOCK == 0 && (count % BLOCK == 0 || first + count == all);
-}
-
 /* Why channels have to be copied; NULL: the engine uses them in place, at least most of them if
  * several nodes need the same ones in different places. */
 static const char *why_copied(const graph *g, const graph_node *node)
@@ -20,12 +11,13 @@ static const char *why_copied(const graph *g, const graph_node *node)
     if (g->fusion.off[FUSION_PLACE])
         return FUSION_IS_OFF;
     if (node->kind == GRAPH_SLICE)
-        return are_blocks(node->slice.first, node->slice.count, g->values[node->inputs[0]].channels)
+        return graph_are_blocks(node->slice.first, node->slice.count,
+                                g->values[node->inputs[0]].channels)
                    ? NULL
                    : inside;
     for (uint32_t i = 0, first = 0; i < node->input_count; i++) {
         const uint32_t count = g->values[node->inputs[i]].channels;
-        if (!are_blocks(first, count, out->channels))
+        if (!graph_are_blocks(first, count, out->channels))
             return inside;
         first += count;
     }

@@ -3,7 +3,6 @@
  * weights are made. */
 #include "formats/compiler/lower/lowering.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -25,10 +25,9 @@ mona_file_op lower_begin_node(lowering *l, mona_op_kind kind, const graph_node *
 void lower_end(lowering *l, mona_file_op *op, uint32_t value);
 
 /* Adds an array as a tensor of the file and returns its index. */
-uint32_t lower_array_tensor(mona_writer *w, const graph *g, uint32_t value);
-/* An operator on arrays. tensors: of each value; output: of its result. */
-void lower_array(mona_writer *w, const graph *g, const graph_node *node, const uint32_t *tensors,
-                 uint32_t output);
+uint32_t lower_array_tensor(lowering *l, uint32_t value);
+/* An operator on arrays. output: the tensor of its result. */
+void lower_array(lowering *l, const graph_node *node, uint32_t output);
 
 /* CONCAT and SLICE of computed channels. */
 void lower_channels(lowering *l, const graph_node *node);

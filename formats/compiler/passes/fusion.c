@@ -51,11 +51,10 @@ static const fusion_row rows[FUSION_RULES] = {
     [FUSION_LOAD] = {"load", "compiler/lower/lower.c",
                      "Concat and SpaceToDepth of inputs are done while their planes are loaded",
                      true},
-    [FUSION_PLACE] =
-        {"place", "compiler/lower/lower_channels.c",
-         "Concat and slices of computed channels that are whole blocks (16; on the 310 "
-         "32 of 8 bits) are written and read in place, not copied",
-         false},
+    [FUSION_PLACE] = {"place", "compiler/lower/lower_channels.c",
+                      "Concat and slices of computed channels that are whole blocks (16; on the "
+                      "310 32 of 8 bits) are written and read in place, not copied",
+                      false},
     [FUSION_DEPTH_STORE] = {"depth-store", "compiler/lower/lower.c",
                             "DepthToSpace at an output is done while its planes are stored", false},
     [FUSION_SLICE_STORE] = {"slice-store", "compiler/lower/lower.c",

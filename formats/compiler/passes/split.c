@@ -5,19 +5,10 @@
 
 #include "formats/compiler/quantize/weights.h"
 
-enum { BLOCK = 16 };
-
 static bool is_slice_of(const graph *g, const graph_node *node, uint32_t value)
 {
     return node->kind == GRAPH_SLICE && node->inputs[0] == value &&
            !graph_is_output(g, node->output);
-}
-
-/* Whether a slice begins or ends inside a block of channels. */
-static bool is_copied(const graph_node *slice, uint32_t channels)
-{
-    const uint32_t end = slice->slice.first + slice->slice.count;
-    return slice->slice.first % BLOCK || (end % BLOCK && end != channels);
 }
 
 /* Which slices read a value. */
@@ -38,7 +29,8 @@ static readers *readers_of(graph *g)
             continue;
         readers *source = &all[node->inputs[0]];
         source->slices++;
-        source->copied |= is_copied(node, g->values[node->inputs[0]].channels);
+        source->copied |= !graph_are_blocks(node->slice.first, node->slice.count,
+                                            g->values[node->inputs[0]].channels);
     }
     return all;
 }

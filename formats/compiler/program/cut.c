@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/compiler/program/cut.h"
+#include "formats/compiler/program/programs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/aicore/aicore.h"
 #include "engine/model_format.h"

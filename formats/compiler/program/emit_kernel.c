@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Turns every entry of a program's words (engine/ascend/kernel/words.h) into the statements that
  * the replay kernel would execute for it, and phases into variables. */
-#include "formats/compiler/program/emit_kernel.h"
+#include "formats/compiler/program/programs.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/compiler/program/plan_record.h"
+#include "formats/compiler/program/programs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

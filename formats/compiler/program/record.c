@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/compiler/program/record.h"
+#include "formats/compiler/program/programs.h"
 
 #include <stdlib.h>
 
 #include "engine/model_format.h"
 #include "engine/model310/modelled.h"
+#include "formats/compiler/program/recorder.h"
 #include "formats/file.h"
 
 typedef struct job {

@@ -10,7 +10,7 @@
  *
  * Nothing is off if r is a power of two and fewer than the 11 bits of fp16 are needed: L r^-1 <=
  * 2^11. */
-#include "formats/compiler/quantize/exactness.h"
+#include "formats/compiler/quantize/quantize.h"
 
 #include <limits.h>
 #include <math.h>

@@ -2,7 +2,6 @@
 #include "formats/compiler/quantize/histogram.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Makes bins 2^exponent wide, which must be wider than before. */
 static void widen(histogram *h, int exponent)

@@ -8,7 +8,6 @@
 #ifndef MONA_COMPILER_HISTOGRAM_H
 #define MONA_COMPILER_HISTOGRAM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -307,10 +307,9 @@ static bool format_by_range(const graph *g, const compiler_options *o, uint32_t 
 {
     const range r = seen_range(g, root);
     if (r.low > r.high)
-        return format_fail(error,
-                           "INT8 needs the range of value '%s': calibrate with images "
-                           "(--calibrate)",
-                           g->values[root].name);
+        return format_fail(
+            error, "INT8 needs the range of value '%s': calibrate with images (--calibrate)",
+            g->values[root].name);
     const double high = (double)r.high, low = -(double)r.low;
     const double max = high > low ? high : low;
     /* Values that round to 0 need no sign. */

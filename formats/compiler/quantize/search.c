@@ -13,7 +13,6 @@
 
 #include "formats/compiler/lower/layers.h"
 #include "formats/compiler/lower/lower.h"
-#include "formats/compiler/quantize/search.h"
 
 enum { MAX_GIVEN_BACK = 24 };
 
@@ -264,9 +263,9 @@ static bool choose(search *s)
     return true;
 }
 
-bool search_precision(graph *g, layers *l, const compiler_options *options,
-                      const cost_target *target, double max_drop, const compiler_judge *judge,
-                      compiler_choice *choice, format_error *error)
+bool layers_choose(layers *l, graph *g, const compiler_options *options, const cost_target *target,
+                   double max_drop, const compiler_judge *judge, compiler_choice *choice,
+                   format_error *error)
 {
     search s = {.g = g,
                 .l = l,

@@ -169,8 +169,7 @@ static bool quantize_output(const graph *g, const graph_node *node, uint32_t o, 
     const double factor = half_value(q->scales[o]), scale = factor * unit / in_scale;
     if (!learnt && largest / scale > WEIGHT_MAX + 1)
         return graph_fail(node, error,
-                          "has weights up to %g, too large for INT8 between "
-                          "scales of %g and %g",
+                          "has weights up to %g, too large for INT8 between scales of %g and %g",
                           largest, in_scale, unit);
     if (!learnt)
         weights_round(w, scale, q->filter, area, q->weights + o * q->filter);

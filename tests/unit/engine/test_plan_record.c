@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "engine/layout/layout.h"
-#include "formats/compiler/program/plan_record.h"
+#include "formats/compiler/program/programs.h"
 #include "formats/mona_writer.h"
 #include "models/embedded.h"
 #include "tests/cases.h"

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "engine/model310/modelled.h"
-#include "formats/compiler/program/cut.h"
+#include "formats/compiler/program/programs.h"
 #include "models/embedded.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/model_builder.h"

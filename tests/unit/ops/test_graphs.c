@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/graph_check.h"
-#include "formats/compiler/program/record.h"
+#include "formats/compiler/program/programs.h"
 #include "tests/cases.h"
 
 /* ---- particular graphs ----------------------------------------------------------------------- */
