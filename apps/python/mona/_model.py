@@ -52,7 +52,7 @@ class Tensor:
             if array.size != np.prod(self.shape) or not array.flags.c_contiguous:
                 raise ValueError(f'{self.name}: expected {int(np.prod(self.shape))} elements without gaps, '
                                  f'found shape {array.shape}')
-        elif array.shape != self.shape:
+        elif array.shape[-len(self.shape):] != self.shape or array.size != np.prod(self.shape):
             raise ValueError(f'{self.name}: expected shape {self.shape}, found {array.shape}')
         elif array.strides[-1] != array.itemsize:
             raise ValueError(f'{self.name}: expected samples of a row side by side, found a stride of '
@@ -96,7 +96,10 @@ class Model:
         config = self._config(size, device, cpu, threads, str(name))
         self._plan_memory = _aligned(lib.mona_plan_bytes(self._model))
         plan = ffi.new('mona_plan **')
-        _check(lib.mona_plan_make(plan, _pointer(self._plan_memory), self._model, config), name)
+        status = lib.mona_plan_make(plan, _pointer(self._plan_memory), self._model, config)
+        if status == lib.MONA_ERR_SHAPE:
+            raise Error(f'{name}: size: expected {self._sizes()}, found {size}')
+        _check(status, name)
         self._arena = _aligned(lib.mona_plan_arena_bytes(plan[0]))
         session = ffi.new('mona_session **')
         _check(lib.mona_session_open(session, plan[0], _pointer(self._arena), self._arena.size), name)
@@ -133,6 +136,15 @@ class Model:
         aligned = _aligned(bytes_.size)
         aligned[:] = bytes_
         return aligned
+
+    def _sizes(self):
+        """What size may be: that of the first input, which a file may hold for several."""
+        sizes = []
+        model = engine.ffi.new('mona_model *', self._model[0])
+        while not sizes or engine.lib.mona_model_next(model, model):
+            first = engine.lib.mona_model_input(model, 0)
+            sizes.append(f'({first.height}, {first.width})' if first.height else '(rows, columns)')
+        return ' or '.join(sizes)
 
     def _config(self, size, device, cpu, threads, name):
         ffi, lib = engine.ffi, engine.lib

@@ -51,25 +51,34 @@ for wrong in (lambda: mona.Model('sr_x2_fats'), lambda: mona.Model(folder + '/pl
               lambda: mona.enhance(folder + '/in.y4m', folder + '/x.mkv', scale='many')):
     try:
         wrong()
-        print('no error')
+        sys.exit('no error')
     except mona.Error as error:
         assert len(str(error).splitlines()) == 1, error
+model = mona.Model('sr_x2_fast', size=(8, 12))
+plane = numpy.arange(96, dtype=numpy.uint8).reshape(8, 12)
+assert (model(plane[None, None]) == model(plane)).all()
 try:
     mona.Model(numpy.float32(0.5))
-    print('no error')
+    sys.exit('no error')
 except TypeError as error:
     assert str(error) == 'expected a file, a name or bytes of a model, found float32', error
 for kind, wrong, line in (
         (mona.Error, lambda: mona.enhance(b'\xe9.mkv', folder + '/x.mkv'), '\udce9.mkv: cannot be read'),
         (mona.Error, lambda: mona.enhance('\xe9' * 600, folder + '/x.mkv'), '\xe9\xe9'),
+        (mona.Error, lambda: mona.Model('sr_x2_fast'), 'sr_x2_fast: size: expected (rows, columns), found None'),
+        (mona.Error, lambda: mona.Model(folder + '/sizes.mona', size=(9, 9)),
+         folder + '/sizes.mona: size: expected (8, 12) or (16, 24), found (9, 9)'),
+        (ValueError, lambda: model(plane[:4]), 'luma: expected shape (8, 12), found (4, 12)'),
+        (ValueError, lambda: model(numpy.stack([plane, plane])), 'luma: expected shape (8, 12), found (2, 8, 12)'),
         (TypeError, lambda: mona.Model('sr_x2_fast', size=(8, 8), thread=1), 'thread: expected only with an .onnx file'),
         (ValueError, lambda: mona.Video((54, 96), subsampling=(3, 3)), 'subsampling: expected 1, 2 or 4')):
     try:
         wrong()
-        print('no error')
+        sys.exit('no error')
     except kind as error:
         assert str(error).startswith(line), error
 PYTHON
+"$mona" compile models/sr_x2_fast.onnx -o "$tmp/sizes.mona" --size 12x8 --size 24x16 > "$tmp/log"
 succeeds "a run, and a line for what is wrong" python3 "$tmp/same.py" "$tmp"
 "$mona" run sr_x2_fast -i "$tmp/plane.npy" -o "$tmp/command.npy" --raw > /dev/null
 same "a network's bytes in Python are those of the command" "$(tail -c 20736 "$tmp/python.npy" | md5sum)" \
