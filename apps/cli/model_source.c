@@ -9,6 +9,7 @@
 #include "formats/file.h"
 #include "formats/om.h"
 #include "models/embedded.h"
+#include "apps/cli/commands.h"
 #include "apps/cli/options.h"
 #include "apps/cli/suggest.h"
 
@@ -18,10 +19,11 @@ enum { MODEL_LIMIT = 1 << 30 };
 
 static bool open_bytes(model_source *source, const uint8_t *bytes, size_t size)
 {
-    mona_status status = mona_model_open(&source->model.model, bytes, size);
-    if (status)
-        cli_fail(0, "%s: %s", source->model.name, mona_status_text(status));
-    return status == MONA_OK;
+    const mona_status status = mona_model_open(&source->model.model, bytes, size);
+    if (status == MONA_ERR_MAGIC && ends_in(source->model.name, ".onnx"))
+        return cli_fail(0, "%s: expected a .mona model, found ONNX; mona compile makes one of it",
+                        source->model.name);
+    return !status || cli_fail(0, "%s: %s", source->model.name, mona_status_text(status));
 }
 
 /* A name without folder and suffix means a built-in network, unless there is such a file. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cjson/cJSON.h>
 
@@ -73,10 +74,14 @@ static bool run_case(const arguments *a, const char *folder, case_result *r)
     onnx_graph graph;
     conformance_set set;
     unsigned sets = 0;
+    struct stat about;
     char path[4096];
     *r = (case_result){.engine.passed = true};
     if ((size_t)snprintf(path, sizeof path, "%s/model.onnx", folder) >= sizeof path)
         return cli_fail(0, "%.60s...: the path is too long", folder);
+    if (!stat(folder, &about) && !S_ISDIR(about.st_mode))
+        return cli_fail(
+            0, "%s: expected a folder with model.onnx and test_data_set_0, found a file", folder);
     if (!onnx_source_read(&graph, path, &a->dims, &r->reason)) {
         r->verdict = REFUSED;
         return r->reason.text[0];

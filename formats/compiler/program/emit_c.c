@@ -21,7 +21,8 @@ typedef struct emitter {
     const mona_session *session; /* whose constants are bound */
     const mona_plan *plan;       /* laid out to be linked */
     const cpu_target *target;
-    bool arrays; /* the model has operators on arrays, which read its data */
+    bool arrays;   /* the model has operators on arrays, which read its data */
+    bool numbered; /* tensors are called input_0, output_0 and so on */
     FILE *out;
 } emitter;
 
@@ -372,6 +373,65 @@ static mona_tensor_info tensor_of(const mona_plan *plan, uint32_t t)
     return t < inputs ? mona_plan_input(plan, t) : mona_plan_output(plan, t - inputs);
 }
 
+/* What follows in `name` after `begin`, as parts of identifiers in any case; NULL: it begins
+ * otherwise. */
+static const char *rest_after(const char *name, const char *begin)
+{
+    for (; *begin; begin++, name++) {
+        const int found = isalnum((unsigned char)*name) ? tolower((unsigned char)*name) : '_';
+        const int wanted = isalnum((unsigned char)*begin) ? tolower((unsigned char)*begin) : '_';
+        if (!*name || found != wanted)
+            return NULL;
+    }
+    return name;
+}
+
+static bool is_alike(const char *a, const char *b)
+{
+    const char *rest = rest_after(a, b);
+    return rest && !*rest;
+}
+
+/* Whether a name makes an identifier that is free where the entry points have their parameters. */
+static bool is_free(const char *name)
+{
+    static const char *const taken[] = {
+        "session", "inputs", "outputs",  "ready",    "auto",     "bool",   "break",
+        "case",    "char",   "const",    "default",  "continue", "do",     "double",
+        "else",    "enum",   "extern",   "float",    "for",      "goto",   "if",
+        "inline",  "int",    "long",     "register", "restrict", "return", "short",
+        "signed",  "sizeof", "static",   "struct",   "switch",   "true",   "false",
+        "typedef", "union",  "unsigned", "void",     "volatile", "while"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (is_alike(name, taken[i]))
+            return false;
+    return *name && !isdigit((unsigned char)*name);
+}
+
+/* Whether the tensors' names are no identifiers of their own: 128, as PyTorch counts them, or a.b
+ * beside a/b. */
+static bool needs_numbers(const mona_plan *plan)
+{
+    const uint32_t count = plan->model.header->input_count + plan->model.header->output_count;
+    for (uint32_t t = 0; t < count; t++)
+        for (uint32_t k = 0; k < count; k++) {
+            const char *rest = rest_after(tensor_of(plan, t).name, tensor_of(plan, k).name);
+            if (!is_free(tensor_of(plan, t).name) ||
+                (k != t && rest && (!*rest || is_alike(rest, "_stride"))))
+                return true;
+        }
+    return false;
+}
+
+static void put_tensor(const emitter *e, FILE *out, uint32_t t, int (*letter)(int))
+{
+    const uint32_t inputs = e->plan->model.header->input_count;
+    char number[32];
+    snprintf(number, sizeof number, t < inputs ? "input_%u" : "output_%u",
+             t < inputs ? t : t - inputs);
+    put_name(out, e->numbered ? number : tensor_of(e->plan, t).name, letter);
+}
+
 static const char *const c_types[MONA_TYPE_COUNT] = {
     [MONA_U8] = "uint8_t",   [MONA_S8] = "int8_t",    [MONA_F16] = "uint16_t",
     [MONA_U16] = "uint16_t", [MONA_F32] = "float",    [MONA_S16] = "int16_t",
@@ -404,9 +464,9 @@ static void put_prototype(const emitter *e, FILE *out, const entry *f)
         const mona_tensor_info info = tensor_of(e->plan, t);
         const bool is_input = t < e->plan->model.header->input_count;
         fprintf(out, ",\n    %s%s *", is_input ? "const " : "", c_types[info.type]);
-        put_name(out, info.name, same);
+        put_tensor(e, out, t, same);
         fputs(", ptrdiff_t ", out);
-        put_name(out, info.name, same);
+        put_tensor(e, out, t, same);
         fputs("_stride", out);
     }
     fprintf(out, "%s)", f->more_parameters);
@@ -449,7 +509,7 @@ static void put_header(const emitter *e, FILE *out)
             fputs("    ", out);
             put_name(out, name, toupper);
             fputc('_', out);
-            put_name(out, info.name, toupper);
+            put_tensor(e, out, t, toupper);
             fprintf(out, "_%s = %u,\n", sides[i].what, sides[i].value);
         }
     }
@@ -485,11 +545,11 @@ static void put_entry(const emitter *e, const entry *f)
             fprintf(out, "    const mona_buffer %s[] = {\n",
                     t < h->input_count ? "inputs" : "outputs");
         fputs("        {(void *)", out);
-        put_name(out, info.name, same);
+        put_tensor(e, out, t, same);
         fputs(", ", out);
-        put_name(out, info.name, same);
+        put_tensor(e, out, t, same);
         fputs("_stride, ", out);
-        put_name(out, info.name, same);
+        put_tensor(e, out, t, same);
         fprintf(out, "_stride * %u},\n", info.height / f->lines);
         if (t + 1 == h->input_count || t + 1 == f->end)
             fputs("    };\n", out);
@@ -585,6 +645,7 @@ static bool open_network(emitter *e, emitter_memory *m, const mona_model *model,
     if (!status)
         status = mona_plan_link(plan);
     e->arrays = !status && has_arrays(plan);
+    e->numbered = !status && needs_numbers(plan);
     return !status || format_fail(error, "%s", mona_status_text(status));
 }
 

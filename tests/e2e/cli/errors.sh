@@ -164,6 +164,8 @@ refused "--size 0x1" 2 "--size: expected WIDTHxHEIGHT, each from 1 to" "$tmp/out
 refused "--mean 2e6" 2 "each from -1000000 to 1000000, found '2e6'" "$tmp/out.mona" "$mona" compile $onnx -o "$tmp/out.mona" --calibrate "$tmp/a.png" --mean 2e6
 refused "inspect --cpu mmx" 2 "--cpu: expected .* found .mmx" "" "$mona" inspect sr_x2_fast --size 64x64 --cpu mmx
 refused "text as a model" 1 "text.txt: not a .mona model" "" "$mona" inspect "$tmp/text.txt"
+refused "ONNX as a model" 1 "expected a .mona model, found ONNX; mona compile makes one" "" "$mona" bench $onnx --size 64x64
+refused "a file as a test case" 1 "expected a folder with model.onnx and test_data_set_0, found a file" "" "$mona" verify $onnx
 refused "--frames 0" 2 "--frames: expected a whole number from 1 to 1000000000000000, found '0'" "$out" "$mona" enhance "$clip" -o "$out" --frames 0
 same "-j 0 means one thread per core" "$("$mona" enhance "$clip" -o "$out" -j 0 --stages sr --dry-run > /dev/null 2>&1; echo $?)" 0
 same "compile --help lists every target" "$("$mona" compile --help | grep -c 'x86-avx512|\|armv8|armv8-dot|armv7|armv7e-m|armv8.1-m')" 2

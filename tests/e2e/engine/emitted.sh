@@ -87,6 +87,26 @@ if full && [ -z "${CROSS:-}" ]; then
     same_bytes "$tmp/classifier.mona" ${targets##* } 64x64 net
 fi
 
+# ---- tensors whose names are no identifiers ------------------------------------------------------
+# $1: for the input x, $2: for the output y, $3: the parameters
+names() {
+    python3 - "$tmp/line.onnx" "$tmp/names.onnx" "$1" "$2" << 'END'
+import sys
+data = open(sys.argv[1], "rb").read()
+for old, new in zip((b"x", b"y"), sys.argv[3:]):
+    data = data.replace(b"\x01" + old, b"\x01" + new.encode())
+open(sys.argv[2], "wb").write(data)
+END
+    "$mona" compile "$tmp/names.onnx" -o "$tmp/names.mona" > "$tmp/log"
+    same_bytes "$tmp/names.mona" ${targets##* } 20x1 net
+    same "tensors '$1' and '$2' are called" \
+        "$(grep -o '\*[a-z0-9_]*, ptrdiff' "$tmp/net.${targets##* }/net.h" | sort -u | tr -d '\n')" "$3"
+}
+"$BUILD/classifiers" line 20 "$tmp/line.onnx"
+names x y "*x, ptrdiff*y, ptrdiff"
+names x 7 "*input_0, ptrdiff*output_0, ptrdiff"
+names . / "*input_0, ptrdiff*output_0, ptrdiff"
+
 # ---- size and stack ------------------------------------------------------------------------------
 # What a program without an operating system holds of it: $1: target
 holds() {
