@@ -116,17 +116,16 @@ uint32_t array_value(importer *im, uint32_t onnx_value)
     return b->array;
 }
 
-/* The view in which a tensor of this shape is a map. */
-static import_view map_view(const tensor *t, int64_t dims[3])
+import_view array_map_view(uint32_t rank, const int64_t *shape, int64_t dims[3])
 {
     static const import_view views[] = {VIEW_FLAT, VIEW_LINE, VIEW_MAP};
-    if (t->rank < 2 || t->rank > 4 || t->dims[0] != 1 || !t->count)
+    if (rank < 2 || rank > 4)
         return VIEW_OTHER;
-    dims[0] = t->dims[1];
-    dims[1] = t->rank == 4 ? t->dims[2] : 1;
-    dims[2] = t->rank > 2 ? t->dims[t->rank - 1] : 1;
+    dims[0] = shape[1];
+    dims[1] = rank == 4 ? shape[2] : 1;
+    dims[2] = rank > 2 ? shape[rank - 1] : 1;
     return dims[0] <= MONA_MAX_CHANNELS && dims[1] <= MONA_MAX_SIDE && dims[2] <= MONA_MAX_SIDE
-               ? views[t->rank - 2]
+               ? views[rank - 2]
                : VIEW_OTHER;
 }
 
@@ -159,7 +158,8 @@ bool array_to_map(importer *im, uint32_t value)
     const uint32_t from = im->bindings[value].array;
     const tensor *t = &im->model->values[value].tensor;
     int64_t dims[3];
-    const import_view view = im->model->values[value].shaped ? map_view(t, dims) : VIEW_OTHER;
+    const bool one = im->model->values[value].shaped && t->count && t->rank && t->dims[0] == 1;
+    const import_view view = one ? array_map_view(t->rank, t->dims, dims) : VIEW_OTHER;
     if (from == UINT32_MAX || view == VIEW_OTHER || !element_is_float(t->type))
         return false;
     return bind_map(im, value, array_copy(im, MONA_F16, from), view, dims);

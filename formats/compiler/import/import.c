@@ -41,26 +41,18 @@ static bool bind_constants(importer *im)
     return true;
 }
 
-/* The size that an input fixes for a dimension; 0: any, which some exporters write as 0. */
-static int64_t fixed_dim(const onnx_input *input, uint32_t i)
+/* The view in which an input is a map: floats of one frame. Sides that it leaves open are 0, as some
+ * exporters write them. */
+static import_view view_of(const onnx_input *input, int64_t dims[3])
 {
-    return input->dims[i] < 0 ? 0 : input->dims[i];
-}
-
-/* Whether an input is a map: floats of one frame. dims: channels, rows, columns; 0: any. */
-static bool is_map(const onnx_input *input, int64_t dims[3], import_view *view)
-{
-    static const import_view views[] = {VIEW_FLAT, VIEW_LINE, VIEW_MAP};
     tensor shape;
-    const bool fixed = onnx_input_shape(input, &shape) && shape.count;
-    if (!element_is_float(input->type) || input->rank < 2 || input->rank > 4 ||
-        fixed_dim(input, 0) > 1 || !fixed_dim(input, 1) || (input->rank < 4 && !fixed))
-        return false;
-    *view = views[input->rank - 2];
-    dims[0] = fixed_dim(input, 1);
-    dims[1] = input->rank == 4 ? fixed_dim(input, 2) : 1;
-    dims[2] = input->rank > 2 ? fixed_dim(input, input->rank - 1) : 1;
-    return dims[0] <= MONA_MAX_CHANNELS && dims[1] <= MONA_MAX_SIDE && dims[2] <= MONA_MAX_SIDE;
+    int64_t fixed[TENSOR_MAX_RANK] = {0};
+    for (uint32_t i = 0; i < input->rank; i++)
+        fixed[i] = input->dims[i] < 0 ? 0 : input->dims[i];
+    const bool known = onnx_input_shape(input, &shape) && shape.count;
+    return element_is_float(input->type) && fixed[0] <= 1 && fixed[1] && (known || input->rank == 4)
+               ? array_map_view(input->rank, fixed, dims)
+               : VIEW_OTHER;
 }
 
 static bool check_array(importer *im, const onnx_input *input, const char *name, tensor *shape)
@@ -86,8 +78,8 @@ static bool bind_input(importer *im, const onnx_input *input)
     const char *name = im->model->values[input->value].name;
     int64_t dims[3] = {0};
     tensor shape = {0};
-    import_view view = VIEW_OTHER;
-    const bool map = is_map(input, dims, &view);
+    const import_view view = view_of(input, dims);
+    const bool map = view != VIEW_OTHER;
     if (!map && !check_array(im, input, name, &shape))
         return false;
     if (g->input_count == MONA_MAX_IO)
