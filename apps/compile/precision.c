@@ -158,7 +158,11 @@ void precision_print_exceptions(const precision_request *r, const compiler *mode
     enum { MAX_NAMED = 16 };
     const unsigned count = precision_exceptions(model);
     unsigned named = 0;
-    if (strcmp(r->precision, "int8") || !count)
+    if (strcmp(r->precision, "int8") != 0)
+        return;
+    if (!compiler_layer_count(model) && compiler_has_arrays(model))
+        puts("  no layer is int8: arrays are computed in fp32 or integers (mona ops)");
+    if (!count)
         return;
     printf("  %u of %u layers are fp16:", count, compiler_layer_count(model));
     for (unsigned i = 0; i < compiler_layer_count(model) && named < MAX_NAMED; i++) {

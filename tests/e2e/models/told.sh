@@ -89,6 +89,9 @@ same "nor does the report" "${made%% *}" mixed
 named=$(sed -n 's/^  [0-9]* of [0-9]* layers are fp16: //p' "$tmp/said" | tr -d ' ' | tr , '\n' | sort | paste -sd, -)
 same "both name the same layers" "$named" "${made#* }"
 at_least "of which there is one" "${#named}" 1
+floats "$tmp/batch.npy" 2,4,3,5 "i % 7"
+"$mona" compile tests/conformance/array_normalise/model.onnx -o "$tmp/x.mona" --calibrate "$tmp/batch.npy" > "$tmp/said"
+succeeds "a network of arrays alone is not said to be INT8" grep -q "no layer is int8: arrays are computed in fp32" "$tmp/said"
 "$nets" squeeze 0 "$tmp/open.onnx"
 succeeds "with open sizes it is compiled" "$mona" compile "$tmp/open.onnx" -o "$tmp/sized.mona"
 "$nets" shift 0 "$tmp/shift.onnx"
