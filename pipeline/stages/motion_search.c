@@ -9,7 +9,7 @@
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/vector.h"
 
-enum { TAPS = 4, ONE = 128, MOVES = 4 };
+enum { TAPS = 4, ONE = 128, MOVES = 4, WINDOW = MOTION_WINDOW * MOTION_WINDOW };
 
 /* Keys' cubic (a = -0.5) at each eighth of a sample, in ONE. */
 static const int16_t CUBIC[8][TAPS] = {{0, 128, 0, 0},    {-6, 123, 12, -1}, {-9, 111, 29, -3},
@@ -31,6 +31,7 @@ typedef struct search {
     motion_vector at; /* the best so far */
     uint32_t sad;     /* its difference */
     uint32_t unmoved; /* the difference without motion */
+    bool level;       /* windows are compared as if both were equally bright */
 } search;
 
 static view view_of(const frame *f, unsigned plane)
@@ -53,14 +54,25 @@ static bool inside(const view *v, int32_t x, int32_t y, int32_t side)
 
 /* ---- differences ---------------------------------------------------------------------------- */
 
-/* The sum of int is what compilers know as the instruction for it. */
-static inline uint32_t sad_of(const uint8_t *a, ptrdiff_t a_stride, const uint8_t *b,
-                              ptrdiff_t b_stride, const bool wide)
+static inline int sum_of(const uint8_t *a, ptrdiff_t stride, const bool wide)
 {
+    int sum = 0;
+    for (int y = 0; y < MOTION_WINDOW; y++, a += stride)
+        for (int x = 0; x < MOTION_WINDOW; x++)
+            sum += plane_sample(a, x, wide);
+    return sum;
+}
+
+/* The sum of int is what compilers know as the instruction for it. level: as in a search. */
+static inline uint32_t sad_of(const uint8_t *a, ptrdiff_t a_stride, const uint8_t *b,
+                              ptrdiff_t b_stride, const bool level, const bool wide)
+{
+    const int brighter =
+        level ? (sum_of(a, a_stride, wide) - sum_of(b, b_stride, wide)) / WINDOW : 0;
     int sum = 0;
     for (int y = 0; y < MOTION_WINDOW; y++, a += a_stride, b += b_stride)
         for (int x = 0; x < MOTION_WINDOW; x++)
-            sum += abs(plane_sample(a, x, wide) - plane_sample(b, x, wide));
+            sum += abs(plane_sample(a, x, wide) - plane_sample(b, x, wide) - brighter);
     return (uint32_t)sum;
 }
 
@@ -82,14 +94,15 @@ static inline void between(const uint8_t *b, ptrdiff_t stride, int fx, int fy, u
         }
 }
 
-static inline uint32_t sad(const search *s, int32_t x, int32_t y, int fx, int fy, const bool wide)
+static inline uint32_t sad(const search *s, int32_t x, int32_t y, int fx, int fy, const bool level,
+                           const bool wide)
 {
     uint8_t moved[MOTION_WINDOW * MOTION_WINDOW * 2];
     const uint8_t *a = sample_at(&s->now, s->x, s->y), *b = sample_at(&s->before, x, y);
     if (!fx && !fy)
-        return sad_of(a, s->now.stride, b, s->before.stride, wide);
+        return sad_of(a, s->now.stride, b, s->before.stride, level, wide);
     between(b, s->before.stride, fx, fy, moved, wide);
-    return sad_of(a, s->now.stride, moved, MOTION_WINDOW * (wide ? 2 : 1), wide);
+    return sad_of(a, s->now.stride, moved, MOTION_WINDOW * (wide ? 2 : 1), level, wide);
 }
 
 static uint32_t difference(const search *s, motion_vector v)
@@ -99,7 +112,9 @@ static uint32_t difference(const search *s, motion_vector v)
     if (abs(v.x) > 4 * MOTION_FARTHEST || abs(v.y) > 4 * MOTION_FARTHEST ||
         !inside(&s->before, x, y, MOTION_WINDOW))
         return UINT32_MAX;
-    return s->now.wide ? sad(s, x, y, fx, fy, true) : sad(s, x, y, fx, fy, false);
+    if (s->level)
+        return s->now.wide ? sad(s, x, y, fx, fy, true, true) : sad(s, x, y, fx, fy, true, false);
+    return s->now.wide ? sad(s, x, y, fx, fy, false, true) : sad(s, x, y, fx, fy, false, false);
 }
 
 /* ---- the search ----------------------------------------------------------------------------- */
@@ -219,10 +234,19 @@ static bool motion_search_any(motion_vector *vectors, uint32_t across, uint32_t 
     return s.sad != UINT32_MAX;
 }
 
-static uint32_t motion_residual_any(const frame *now, const frame *before, uint32_t x, uint32_t y,
-                                    motion_vector *at)
+int motion_brighter(const frame *now, const frame *before, uint32_t x, uint32_t y)
 {
-    search s = {.now = view_of(now, 0), .before = view_of(before, 0), .sad = UINT32_MAX};
+    const view a = view_of(now, 0), b = view_of(before, 0);
+    return (sum_of(sample_at(&a, (int32_t)x, (int32_t)y), a.stride, a.wide) -
+            sum_of(sample_at(&b, (int32_t)x, (int32_t)y), b.stride, b.wide)) /
+           WINDOW;
+}
+
+static uint32_t motion_residual_any(const frame *now, const frame *before, uint32_t x, uint32_t y,
+                                    bool level, motion_vector *at)
+{
+    search s = {
+        .now = view_of(now, 0), .before = view_of(before, 0), .sad = UINT32_MAX, .level = level};
     s.x = (int32_t)x;
     s.y = (int32_t)y;
     consider(&s, 0, 0);
@@ -233,8 +257,9 @@ static uint32_t motion_residual_any(const frame *now, const frame *before, uint3
 }
 
 VECTOR_FUNCTION(uint32_t, motion_residual,
-                (const frame *now, const frame *before, uint32_t x, uint32_t y, motion_vector *at),
-                (now, before, x, y, at))
+                (const frame *now, const frame *before, uint32_t x, uint32_t y, bool level,
+                 motion_vector *at),
+                (now, before, x, y, level, at))
 
 VECTOR_FUNCTION(bool, motion_search,
                 (motion_vector * vectors, uint32_t across, uint32_t x, uint32_t y, const frame *now,

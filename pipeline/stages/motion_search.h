@@ -42,10 +42,14 @@ typedef struct motion_difference {
 bool motion_search(motion_vector *vectors, uint32_t across, uint32_t x, uint32_t y,
                    const frame *now, const frame *before, motion_difference *difference);
 
-/* The least sum of absolute differences between the window whose first sample is (x, y), which lies
- * inside, and the previous frame; UINT32_MAX: it would reach outside. The search starts from no
+/* By how many whole steps the window whose first sample is (x, y), which lies inside, is brighter
+ * than in the previous frame. */
+int motion_brighter(const frame *now, const frame *before, uint32_t x, uint32_t y);
+
+/* The least sum of absolute differences between that window and the previous frame; UINT32_MAX: it
+ * would reach outside. level: how much brighter one is does not count. The search starts from no
  * motion and from *at, and sets *at to the vector found. */
-uint32_t motion_residual(const frame *now, const frame *before, uint32_t x, uint32_t y,
+uint32_t motion_residual(const frame *now, const frame *before, uint32_t x, uint32_t y, bool level,
                          motion_vector *at);
 
 /* Fetches the window of block (x, y) that was found by this vector. */

@@ -91,24 +91,35 @@ static double told_by_finest(const sampled *blocks, uint32_t count)
     return certain * FINE_TIMES * sqrt(changed * sqrt(changed / usual));
 }
 
+/* Whether light fades or flashes: usual blocks are brighter or darker than in the other frame. */
+static bool light_changes(const noise_work *work, const frame *now, const frame *beside)
+{
+    double brighter[SAMPLED];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < work->count; i += work->count / SAMPLED + 1)
+        brighter[count++] = motion_brighter(now, beside, work->blocks[i].x, work->blocks[i].y);
+    return fabs(quantile(brighter, count, 1, 2)) >= 1 << (now->format.bits - 8);
+}
+
 /* Vectors go on from block to block. */
 static change find_change(const noise_work *work, const frame *now, const frame *beside)
 {
     const unsigned bits = now->format.bits;
+    const bool level = light_changes(work, now, beside);
     double numbers[NOISE_MAX_FLATTEST];
     sampled blocks[SAMPLED];
     motion_vector at = {0};
     uint32_t moved = 0, count = 0;
     for (uint32_t i = 0; i < work->flattest; i++) {
         numbers[i] = changed_by(
-            motion_residual(now, beside, work->blocks[i].x, work->blocks[i].y, &at), bits);
+            motion_residual(now, beside, work->blocks[i].x, work->blocks[i].y, level, &at), bits);
         moved += at.x || at.y;
     }
     const double sigma = quantile(numbers, work->flattest, 1, 4);
     for (uint32_t i = work->flattest; i < work->count;
          i += (work->count - work->flattest) / SAMPLED + 1) {
         const noise_block *b = &work->blocks[i];
-        const uint32_t residual = motion_residual(now, beside, b->x, b->y, &at);
+        const uint32_t residual = motion_residual(now, beside, b->x, b->y, level, &at);
         if (residual != UINT32_MAX)
             blocks[count++] = (sampled){changed_by(residual, bits),
                                         noise_block_finest(b, now->data[0], now->stride[0], bits),

@@ -26,6 +26,9 @@
  * or more. If nothing moves, the comparison says nothing, since coding may have kept the noise as
  * it was.
  *
+ * Where light fades or flashes, usual blocks become brighter or darker, which is no noise: then how much brighter
+ * each block is does not count.
+ *
  * The first frame is compared with the next one instead. Live, where it cannot wait, it stands alone: if
  * noise.h finds noise that is not fine there, the third scale stands for the change. In 24 cases, with
  * the networks before, that was 0.25 dB short of the best strength for that frame, and noise.h's own

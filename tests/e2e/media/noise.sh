@@ -49,6 +49,14 @@ ffmpeg -v error -y -i "$tmp/clean.mkv" -f lavfi -i "color=0x808080:s=640x360,for
 clean spoilt
 at_least "noise in a part of the picture, coded" "$(awk "BEGIN { print $(psnr_y "$tmp/out.mkv" "$tmp/partly.mkv") - $(psnr_y "$tmp/spoilt.mkv" "$tmp/partly.mkv") }")" 1.5
 
+# ---- light that changes ---------------------------------------------------------------------------
+# It changes every sample, as noise does.
+for light in fade=in:0:24 "eq=brightness='if(mod(n,3),0,0.05)':eval=frame"; do
+    ffmpeg -v error -y -i "$tmp/clean.mkv" -vf "$light" -c:v ffv1 "$tmp/light.mkv"
+    clean light
+    same "clean film is left by $light" "$(frames_md5 "$tmp/out.mkv")" "$(frames_md5 "$tmp/light.mkv")"
+done
+
 # ---- grain that the decoder makes ------------------------------------------------------------------
 # AV1 can store film without its grain, and what a player shall add in its place.
 if ffmpeg -v quiet -i "$tmp/fine.mkv" -c:v libsvtav1 -preset 8 -crf 23 -svtav1-params film-grain=20 "$tmp/grain.mkv"; then
