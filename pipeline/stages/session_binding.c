@@ -108,8 +108,14 @@ bool session_binding_plan(session_binding *bound, const mona_model *model, const
         return pipeline_misuse(error, SESSION_BINDING_NO_CPU, config->cpu);
     if (status == MONA_ERR_SHAPE)
         tell_size(model, name, config, error);
+    if (status == MONA_ERR_UNSUPPORTED && config->device && config->device != &mona_device_host)
+        pipeline_fail(&why, "not supported on this device without a program, which mona compile "
+                            "--target ascend310 makes");
+    const mona_tensor_info first = mona_model_input(model, 0);
+    const mona_size given = config->sizes[0];
     return !status || pipeline_fail(error, "model %s cannot be used at %ux%u: %s", name,
-                                    config->sizes[0].width, config->sizes[0].height,
+                                    given.width ? given.width : first.width,
+                                    given.height ? given.height : first.height,
                                     why.text[0] ? why.text : pipeline_reason(status));
 }
 

@@ -59,6 +59,15 @@ fails "run names the size that a model takes" "input 'x' takes frames of 16x16, 
 "$mona" compile "$tmp/wide.onnx" -o "$tmp/wide.c" --emit c --target c > "$tmp/said"
 same "as C, it is not said to take any size" "$? $(grep -c 'any size' "$tmp/said")" "0 0"
 
+# ---- a device that needs a program
+"$nets" mobilenet_v2 32 "$tmp/net.onnx"
+"$mona" compile "$tmp/net.onnx" -o "$tmp/net.mona" > "$tmp/log"
+fails "a device tells at which size it needs a program, and what makes it" \
+    "at 32x32: not supported on this device without a program, which mona compile --target ascend310 makes" \
+    "$mona" bench "$tmp/net.mona" --device model310 -n 1
+"$mona" compile "$tmp/net.mona" -o "$tmp/with.mona" --target ascend310 > "$tmp/log"
+succeeds "which it does" "$mona" bench "$tmp/with.mona" --device model310 -n 1
+
 # ---- outputs that are clipped to the range of planes
 "$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u8 --calibrate "$tmp/inside.npy" > "$tmp/said"
 succeeds "the output is taken for an image" grep -q "out y: 1 x u8" "$tmp/said"
