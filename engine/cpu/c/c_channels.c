@@ -67,7 +67,7 @@ static void round_scaled(float *v, uint32_t count, float scale)
 /* Clears the channels after the last one in its channel block. */
 static void put_zeros(const ac_row *row, uint32_t channels, uint32_t pixels)
 {
-    static const float zeros[PIECE];
+    const float zeros[PIECE] = {0};
     for (uint32_t c = channels; c % row->c0; c++) {
         const channel to = channel_of(row, c);
         for (uint32_t x = 0; x < pixels; x += PIECE)
