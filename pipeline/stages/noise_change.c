@@ -25,6 +25,7 @@
 #define FEW 0.24
 #define MANY 0.4
 #define ROUGHEST 5 /* one in so many blocks does not count */
+#define LEAST_BLOCKS 16
 #define FINE_TIMES 3.0
 #define SEEN 0.15  /* texture that moves changes by less of its sigma */
 #define LEAST 0.25 /* noise changes by more of its coarsest scale */
@@ -128,7 +129,7 @@ static change find_change(const noise_work *work, const frame *now, const frame 
     for (uint32_t i = 0; i < count; i++)
         numbers[i] = blocks[i].changed;
     const double all = count ? quantile(numbers, count, 1, 2) : sigma;
-    return (change){sigma, all, count ? told_by_finest(blocks, count) : 0,
+    return (change){sigma, all, count < LEAST_BLOCKS ? 0 : told_by_finest(blocks, count),
                     2 * moved > work->flattest, sigma > MAX_CHANGE || all > CUT * sigma};
 }
 

@@ -108,7 +108,7 @@ bool session_binding_plan(session_binding *bound, const mona_model *model, const
         return pipeline_misuse(error, SESSION_BINDING_NO_CPU, config->cpu);
     if (status == MONA_ERR_SHAPE)
         tell_size(model, name, config, error);
-    if (status == MONA_ERR_UNSUPPORTED && config->device && config->device != &mona_device_host)
+    if (status == MONA_ERR_UNSUPPORTED && config->device == &mona_device_model310)
         pipeline_fail(&why, "not supported on this device without a program, which mona compile "
                             "--target ascend310 makes");
     const mona_tensor_info first = mona_model_input(model, 0);
