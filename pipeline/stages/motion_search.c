@@ -9,7 +9,7 @@
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/vector.h"
 
-enum { TAPS = 4, ONE = 128, MOVES = 4, WINDOW = MOTION_WINDOW * MOTION_WINDOW };
+enum { TAPS = 4, ONE = 128, MOVES = 4 };
 
 /* Keys' cubic (a = -0.5) at each eighth of a sample, in ONE. */
 static const int16_t CUBIC[8][TAPS] = {{0, 128, 0, 0},    {-6, 123, 12, -1}, {-9, 111, 29, -3},
@@ -68,7 +68,7 @@ static inline uint32_t sad_of(const uint8_t *a, ptrdiff_t a_stride, const uint8_
                               ptrdiff_t b_stride, const bool level, const bool wide)
 {
     const int brighter =
-        level ? (sum_of(a, a_stride, wide) - sum_of(b, b_stride, wide)) / WINDOW : 0;
+        level ? (sum_of(a, a_stride, wide) - sum_of(b, b_stride, wide)) / MOTION_WINDOW_AREA : 0;
     int sum = 0;
     for (int y = 0; y < MOTION_WINDOW; y++, a += a_stride, b += b_stride)
         for (int x = 0; x < MOTION_WINDOW; x++)
@@ -97,7 +97,7 @@ static inline void between(const uint8_t *b, ptrdiff_t stride, int fx, int fy, u
 static inline uint32_t sad(const search *s, int32_t x, int32_t y, int fx, int fy, const bool level,
                            const bool wide)
 {
-    uint8_t moved[MOTION_WINDOW * MOTION_WINDOW * 2];
+    uint8_t moved[MOTION_WINDOW_AREA * 2];
     const uint8_t *a = sample_at(&s->now, s->x, s->y), *b = sample_at(&s->before, x, y);
     if (!fx && !fy)
         return sad_of(a, s->now.stride, b, s->before.stride, level, wide);
@@ -239,7 +239,7 @@ int motion_brighter(const frame *now, const frame *before, uint32_t x, uint32_t 
     const view a = view_of(now, 0), b = view_of(before, 0);
     return (sum_of(sample_at(&a, (int32_t)x, (int32_t)y), a.stride, a.wide) -
             sum_of(sample_at(&b, (int32_t)x, (int32_t)y), b.stride, b.wide)) /
-           WINDOW;
+           MOTION_WINDOW_AREA;
 }
 
 static uint32_t motion_residual_any(const frame *now, const frame *before, uint32_t x, uint32_t y,

@@ -14,7 +14,8 @@
 #include "pipeline/stages/frame.h"
 
 enum {
-    MOTION_WINDOW = 16,  /* luma samples a side of what is compared */
+    MOTION_WINDOW = 16, /* luma samples a side of what is compared */
+    MOTION_WINDOW_AREA = MOTION_WINDOW * MOTION_WINDOW,
     MOTION_AROUND = 4,   /* of these around the block on each side */
     MOTION_CHROMA = 4,   /* chroma samples a side of a block */
     MOTION_FARTHEST = 64 /* luma samples that a block moves at most, down and across */

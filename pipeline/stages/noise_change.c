@@ -30,7 +30,7 @@
 #define SEEN 0.15  /* texture that moves changes by less of its sigma */
 #define LEAST 0.25 /* noise changes by more of its coarsest scale */
 
-enum { SAMPLED = 128, WINDOW = MOTION_WINDOW * MOTION_WINDOW };
+enum { SAMPLED = 128 };
 _Static_assert((int)NOISE_BLOCK == (int)MOTION_WINDOW, "blocks are searched for as windows");
 
 /* One block, as standard deviations of noise in one frame. */
@@ -64,7 +64,7 @@ static double quantile(double *numbers, uint32_t count, uint32_t numerator, uint
 /* mean |a - b| of normal noise is 2 / sqrt(pi) times its sigma. */
 static double changed_by(uint32_t residual, unsigned bits)
 {
-    return residual / (1.1283791670955126 * WINDOW) / (1 << (bits - 8));
+    return residual / (1.1283791670955126 * MOTION_WINDOW_AREA) / (1 << (bits - 8));
 }
 
 /* The strength goes as changed^(3/4) / usual^(1/4), by square roots, which are the same on every target. */

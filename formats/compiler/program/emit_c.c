@@ -413,13 +413,16 @@ static bool is_free(const char *name)
 static bool needs_numbers(const mona_plan *plan)
 {
     const uint32_t count = plan->model.header->input_count + plan->model.header->output_count;
-    for (uint32_t t = 0; t < count; t++)
+    for (uint32_t t = 0; t < count; t++) {
+        const char *name = tensor_of(plan, t).name;
+        if (!is_free(name))
+            return true;
         for (uint32_t k = 0; k < count; k++) {
-            const char *rest = rest_after(tensor_of(plan, t).name, tensor_of(plan, k).name);
-            if (!is_free(tensor_of(plan, t).name) ||
-                (k != t && rest && (!*rest || is_alike(rest, "_stride"))))
+            const char *rest = rest_after(name, tensor_of(plan, k).name);
+            if (k != t && rest && (!*rest || is_alike(rest, "_stride")))
                 return true;
         }
+    }
     return false;
 }
 

@@ -17,10 +17,12 @@ clean() { # $1: name, rest: options
     shift
     "$mona" enhance -y "$tmp/$name.mkv" -o "$tmp/out.mkv" -c ffv1 --stages denoise --temporal off --quiet "$@" < /dev/null
 }
-gained() { # $1: name. dB of luma
-    before=$(psnr_y "$tmp/$1.mkv" "$tmp/clean.mkv")
+better() { # $1: name, $2: its original. By how many dB of luma the last result is
+    awk "BEGIN { print $(psnr_y "$tmp/out.mkv" "$tmp/$2.mkv") - $(psnr_y "$tmp/$1.mkv" "$tmp/$2.mkv") }"
+}
+gained() { # $1: name
     clean "$1" --content clean
-    awk "BEGIN { print $(psnr_y "$tmp/out.mkv" "$tmp/clean.mkv") - $before }"
+    better "$1" clean
 }
 
 # ---- of every grain -------------------------------------------------------------------------------
@@ -37,9 +39,8 @@ at_least "noise made at a quarter of the size" "$(gained quarter)" 1
 
 # Coding makes coarse noise look like texture, but the frame before does not have it.
 ffmpeg -v error -i "$tmp/half.mkv" -c:v libx264 -preset fast -crf 33 "$tmp/low.mkv"
-before=$(psnr_y "$tmp/low.mkv" "$tmp/clean.mkv")
 clean low
-at_least "noise made at half the size and coded coarsely" "$(awk "BEGIN { print $(psnr_y "$tmp/out.mkv" "$tmp/clean.mkv") - $before }")" 1.5
+at_least "noise made at half the size and coded coarsely" "$(better low clean)" 1.5
 
 # Coding leaves none in a flat part, and a sensor has hardly any in the dark.
 ffmpeg -v error -y -i "$tmp/clean.mkv" -f lavfi -i "color=0x808080:s=640x360,format=gray,noise=alls=20:allf=t:all_seed=5" \
@@ -47,7 +48,7 @@ ffmpeg -v error -y -i "$tmp/clean.mkv" -f lavfi -i "color=0x808080:s=640x360,for
                      [c][n]blend=c0_expr='if(lt(X,80),A,A+B-128)':c1_expr=A:c2_expr=A:shortest=1[s]" \
     -map "[d]" -frames:v 6 -c:v ffv1 "$tmp/partly.mkv" -map "[s]" -frames:v 6 -c:v libx264 -crf 20 "$tmp/spoilt.mkv"
 clean spoilt
-at_least "noise in a part of the picture, coded" "$(awk "BEGIN { print $(psnr_y "$tmp/out.mkv" "$tmp/partly.mkv") - $(psnr_y "$tmp/spoilt.mkv" "$tmp/partly.mkv") }")" 1.5
+at_least "noise in a part of the picture, coded" "$(better spoilt partly)" 1.5
 
 # ---- light that changes ---------------------------------------------------------------------------
 # It changes every sample, as noise does.
@@ -143,9 +144,8 @@ picture 20.jpg 20.usual.png
 at_least "dB gained" "$(awk "BEGIN { print $(psnr_y "$tmp/20.usual.png" "$tmp/clean.sr.png") - $(psnr_y "$tmp/20.sr.png" "$tmp/clean.sr.png") }")" 0.1
 ffmpeg -v error -i "$tmp/20.jpg" -pix_fmt yuv420p -c:v ffv1 "$tmp/blocks.mkv"
 ffmpeg -v error -i "$tmp/clean.png" -pix_fmt yuv420p -c:v ffv1 "$tmp/still.mkv"
-before=$(psnr_y "$tmp/blocks.mkv" "$tmp/still.mkv")
 clean blocks
-at_least "blocks that nobody tells of: dB gained" "$(awk "BEGIN { print $(psnr_y "$tmp/out.mkv" "$tmp/still.mkv") - $before }")" 0.1
+at_least "blocks that nobody tells of: dB gained" "$(better blocks still)" 0.1
 
 # ---- chroma of compressed film ---------------------------------------------------------------------
 ffmpeg -v error -i "$tmp/clean.mkv" -c:v libx264 -preset fast -crf 32 "$tmp/coded.mkv"
