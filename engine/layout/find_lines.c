@@ -7,14 +7,29 @@
  * rings that suffice for some strips suffice for smaller ones. */
 #include "engine/layout/layout.h"
 
-/* The most lines for which every tensor has whole rows. */
+static bool is_load_or_store(const plan_op *op)
+{
+    return op->bound.op->kind == MONA_OP_LOAD || op->bound.op->kind == MONA_OP_STORE;
+}
+
+/* The most lines for which all planes, and the tensors that LOADs make of them and STOREs make them
+ * from, have whole rows. With blocks, these have fewer rows than the planes. */
 static uint32_t count_lines(const mona_plan *plan, const plan_group *g)
 {
     const mona_file_header *h = plan->model.header;
     uint64_t count = g->grid_height;
     for (uint32_t t = 0; t < h->input_count + h->output_count; t++)
         count = greatest_divisor(count, plan->shapes[t].height);
+    for (uint32_t o = g->first; o < g->last; o++)
+        if (is_load_or_store(&plan->ops[o]))
+            count = greatest_divisor(count, mona_plan_progress_shape(&plan->ops[o])->height);
     return (uint32_t)count;
+}
+
+/* Rows that the strip needs of what a LOAD makes; none if nothing reads it. */
+static int64_t rows_needed(const plan_progress *load)
+{
+    return clip_to(load->need, 0, MONA_MAX_SIDE);
 }
 
 /* Lines of the input that the strip needs. UINT32_MAX: they do not arrive at the same time. */
@@ -25,13 +40,13 @@ static uint32_t lines_needed(const mona_plan *plan, const plan_group *g, uint32_
     for (uint32_t o = g->first; o < g->last; o++)
         if (plan->ops[o].bound.op->kind == MONA_OP_LOAD) {
             const int64_t needed =
-                ceil_div(progress[o].need, plan->ops[o].bound.output.height / count);
+                ceil_div(rows_needed(&progress[o]), plan->ops[o].bound.output.height / count);
             lines = needed > lines ? needed : lines;
         }
     for (uint32_t o = g->first; o < g->last; o++) {
         const int64_t rows = plan->ops[o].bound.output.height / count;
         if (plan->ops[o].bound.op->kind == MONA_OP_LOAD &&
-            clip_to(lines * rows, 0, progress[o].end) > clip_to(progress[o].need, 0, INT32_MAX))
+            clip_to(lines * rows, 0, progress[o].end) > rows_needed(&progress[o]))
             return UINT32_MAX;
     }
     return (uint32_t)lines;
