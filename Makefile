@@ -29,15 +29,17 @@ Q := $(if $(V),,@)
 # make would take a name with a space for two, and uninstall would remove both.
 $(foreach v,BUILD PREFIX LIBDIR $(if $(filter file,$(origin PYTHONDIR)),,PYTHONDIR) GST_DIR DESTDIR,$(if $(word 2,x$($v)x),$(error $v: expected a path without spaces, found $($v))))
 
+# By Debian's names; CONTRIBUTING.md has those of others. make demo runs ffmpeg.
 PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
-            libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev
-TEST_PACKAGES := libcmocka-dev ffmpeg python3 python3-cffi python3-numpy
+            libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev ffmpeg
+TEST_PACKAGES := libcmocka-dev python3 python3-cffi python3-numpy
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
 FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
-LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver
+LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver debootstrap
 # For tests of what lives in other programs, skipped without them.
-EMBED_PACKAGES := python3-torch libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base \
-                  gstreamer1.0-plugins-good gstreamer1.0-plugins-bad nginx libnginx-mod-rtmp
+GST_PACKAGES := libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base \
+                gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
+EMBED_PACKAGES := python3-torch $(GST_PACKAGES) nginx libnginx-mod-rtmp
 # For the tests on other CPUs, which are skipped without them.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
@@ -101,14 +103,15 @@ FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
 
-.PHONY: all check-acl-headers demo test test-full check fuzz check-aarch64 check-armv7 check-cpus bench-peers bench-published deps test-deps test-full-deps install uninstall dist clean help
+.PHONY: all check-acl-headers demo test test-full check fuzz check-aarch64 check-armv7 check-cpus check-trixie bench-peers bench-published deps gstreamer-deps test-deps test-full-deps install uninstall dist clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(BUILD)/mona $(ARCHIVES) $(BUILD)/libmonavideo.so
+all: needed $(BUILD)/mona $(ARCHIVES) $(BUILD)/libmona.so $(BUILD)/libmonavideo.so $(BUILD)/python/mona/__init__.py
 
 help:
-	@echo 'make                 build/mona and build/libmona*.a'
+	@echo 'make                 build/mona, build/libmona*.a and .so, build/python'
+	@echo 'make deps            install what is missing for that and for make demo (Debian, Ubuntu; CONTRIBUTING.md names others)'
 	@echo 'make demo            install what is missing, build, enhance a rendered clip, print figures'
 	@echo 'make demo INPUT=F    the same on a file of yours'
 	@echo 'make test            install what is missing, build, run the tests that take minutes'
@@ -118,6 +121,7 @@ help:
 	@echo 'make engine-only     $(BUILD)/engine-only/mona, without video, for boards that only infer'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
 	@echo 'make check-armv7     the same for ARMv7-A with NEON'
+	@echo 'make check-trixie    build without a warning and test in a bare Debian 13 that debootstrap makes (root)'
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
 	@echo 'make bench-table     time the built-in models and print the table of docs/benchmark.md'
@@ -131,11 +135,14 @@ help:
 	@echo 'make clean           remove $(BUILD) and the demo output'
 
 # ---- what must be installed -------------------------------------------------------------------
+# Sets missing to those of PACKAGES that are not installed: none, where no dpkg knows.
+missing = missing=; for p in $(1); do \
+	    ! command -v dpkg-query > /dev/null || dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'install ok installed' || \
+	        missing="$$missing $$p"; \
+	done
 # $(call need,PACKAGES): installs those missing, or says how and stops.
 define need
-	@missing=; for p in $(1); do \
-	    dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'install ok installed' || missing="$$missing $$p"; \
-	done; \
+	@$(call missing,$(1)); \
 	if [ -n "$$missing" ]; then \
 	    if [ "$$(id -u)" = 0 ]; then \
 	        apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing; \
@@ -146,8 +153,35 @@ define need
 	fi
 endef
 
+# What the objects above the engine need, whatever a system calls its packages: says what is not there, and stops.
+.PHONY: needed
+needed:
+	@lacks=; \
+	for tool in $(firstword $(CC)) $(firstword $(PKG_CONFIG)) protoc-c; do \
+	    command -v $$tool > /dev/null || lacks="$$lacks, $$tool"; \
+	done; \
+	for library in $(LIBRARIES); do \
+	    $(PKG_CONFIG) --exists $$library 2> /dev/null || lacks="$$lacks, $$library"; \
+	done; \
+	for header in stdio.h $(if $(filter libavformat,$(LIBRARIES)),stb/stb_image.h); do \
+	    echo "#include <$$header>" | $(CC) $(CPPFLAGS) $(CFLAGS) -E -xc - > /dev/null 2>&1 || lacks="$$lacks, $$header"; \
+	done; \
+	[ -e '$(ONNX_PROTO)' ] || lacks="$$lacks, $(ONNX_PROTO)"; \
+	[ -n "$$lacks" ] || exit 0; \
+	echo "mona cannot be built: not found: $${lacks#, }" >&2; \
+	$(call missing,$(PACKAGES)); \
+	if [ -n "$$missing" ]; then \
+	    echo "make deps, as root, installs what is missing, and so does:" >&2; \
+	    echo "  sudo apt-get install --no-install-recommends$$missing" >&2; \
+	else echo "CONTRIBUTING.md says which packages have them." >&2; fi; \
+	exit 1
+$(ONNX_PROTO): | needed
+
 deps:
 	$(call need,$(PACKAGES))
+
+gstreamer-deps:
+	$(call need,$(GST_PACKAGES))
 
 test-deps:
 	$(call need,$(PACKAGES) $(TEST_PACKAGES))
@@ -196,6 +230,7 @@ $(ARCHIVES):
 
 $(BUILD)/libmona.so: $(ENGINE_OBJ)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ -pthread
+	$(Q)ln -sf libmona.so $(BUILD)/$(SONAME)
 
 # ---- formats, pipeline, command ---------------------------------------------------------------
 $(BUILD)/gen/onnx.pb-c.c: $(ONNX_PROTO)
@@ -210,6 +245,7 @@ $(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c Makefile
 $(call obj,$(filter $(addsuffix /%,apps/cli apps/bench apps/devices apps/enhance apps/plot formats/onnx \
     $(addprefix formats/compiler/,import lower passes)),$(FORMATS_SRC) $(APP_SRC))): private OPTIMISE = -O1
 
+$(BUILD)/gen/onnx.pb-c.c $(call obj,$(FORMATS_SRC) $(PIPELINE_SRC) $(APP_SRC)): | needed
 $(call obj,$(FORMATS_SRC) $(APP_SRC)): $(BUILD)/gen/onnx.pb-c.h
 $(BUILD)/formats/%.o: formats/%.c Makefile
 	@mkdir -p $(@D)
@@ -293,7 +329,7 @@ ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_liv
 ENGINE_ONLY := $(BUILD)/engine-only
 .PHONY: engine-only
 engine-only:
-	$(call need,$(filter-out libav% libsw% libstb-dev,$(PACKAGES)))
+	$(call need,$(filter-out libav% libsw% libstb-dev ffmpeg,$(PACKAGES)))
 	$(Q)$(MAKE) --no-print-directory BUILD=$(ENGINE_ONLY) LIBRARIES='libprotobuf-c libcjson' CPPFLAGS='$(CPPFLAGS) -DMONA_NO_VIDEO' \
 	    APP_SRC='$(ENGINE_ONLY_SRC)' PIPELINE_SRC= $(ENGINE_ONLY)/mona
 
@@ -302,6 +338,14 @@ VIDEO_SONAME := libmonavideo.so.$(firstword $(subst ., ,$(VERSION)))
 $(BUILD)/libmonavideo.so: $(filter-out %/cli/mona.o,$(APP_OBJ)) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(ARCHIVES)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(VIDEO_SONAME) -Wl,--exclude-libs,ALL -Wl,--gc-sections \
 	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(LIBS)
+	$(Q)ln -sf libmonavideo.so $(BUILD)/$(VIDEO_SONAME)
+
+# ---- the package for Python, which also works in the build folder (PYTHONPATH=build/python) ------
+# It reads the headers, and prefers libraries and a command that lie beside it.
+PYTHON_SRC := $(wildcard apps/python/mona/*.py) engine/mona.h apps/library/monavideo.h
+$(BUILD)/python/mona/__init__.py: $(PYTHON_SRC) Makefile
+	$(Q)rm -rf $(@D) && mkdir -p $(@D) && cp $(PYTHON_SRC) $(@D)
+	$(Q)for f in $(SONAME) $(VIDEO_SONAME) mona; do ln -s ../../$$f $(@D)/$$f || exit 1; done
 
 # ---- the element of GStreamer, where its development files are -----------------------------------
 GST := gstreamer-video-1.0
@@ -357,7 +401,6 @@ $(BUILD)/scene: $(BUILD)/apps/demo/scene.o
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
 
 demo: deps
-	$(call need,ffmpeg)
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/scene
 	$(Q)BUILD=$(BUILD) INPUT='$(INPUT)' sh apps/demo/demo.sh
 
@@ -475,6 +518,14 @@ check-cpus: all $(BUILD)/scene $(UNIT) $(BUILD)/tests/checkops
 	    echo '# skip: no x86-64 or no qemu-x86_64-static'; echo '0 passed, 0 failed, 1 skipped'; \
 	else BUILD=$(BUILD) SCRIPTS=tests/cpus.sh sh tests/run.sh cpus.sh; fi
 
+# A bare Debian 13, with its gcc 14, FFmpeg 7 and GStreamer.
+check-trixie:
+	$(Q)if ! command -v debootstrap > /dev/null || [ "$$(id -u)" != 0 ] || ! sh tests/bare_root.sh trixie true; then \
+	    echo '# skip: no root, no debootstrap or no Debian mirror'; echo '0 passed, 0 failed, 1 skipped'; \
+	else \
+	    sh tests/bare_root.sh trixie 'make gstreamer-deps test-deps' 'make -s -j$$(nproc) WERROR=1 all gstreamer' 'make -s WERROR=1 test'; \
+	fi
+
 # For every change, in minutes: the short tier of one build.
 test: test-deps
 	$(Q)$(MAKE) --no-print-directory -j"$$(nproc)" check TIER=short
@@ -548,9 +599,6 @@ $(BUILD)/gen/monavideo.pc: engine/mona.h Makefile always
 	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$${prefix}/include' '' 'Name: monavideo' \
 	    'Description: Enlarges and cleans frames and videos' 'Version: $(VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lmonavideo' > $@
-
-# The package reads the headers, too.
-PYTHON_SRC := $(wildcard apps/python/mona/*.py) engine/mona.h apps/library/monavideo.h
 
 # What networks as C include besides mona.h.
 NET_HEADERS = $(filter-out engine/mona.h,$(filter %.h,$(shell $(CC) -I. -Iengine -MM engine/run/plan.h)))

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The full tier: all tests with gcc; those that read files or move samples with clang and its address and
-# undefined-behaviour sanitisers; and the engine's own on emulated aarch64 and ARMv7-A and on emulated CPUs that lack
-# instructions of this one. The last line adds up: "N passed, N failed, N skipped".
+# undefined-behaviour sanitisers; the engine's own on emulated aarch64 and ARMv7-A and on emulated CPUs that lack
+# instructions of this one; and the short tier in a bare Debian 13, built there without a warning. The last line adds up: "N passed, N failed, N skipped".
 set -u
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -38,6 +38,7 @@ check "clang with sanitisers" check CC=clang BUILD=build/clang SANITIZE=1 TIER=f
 check "aarch64 under qemu" check-aarch64 CC=gcc BUILD=build
 check "ARMv7-A under qemu" check-armv7 CC=gcc BUILD=build
 check "older x86 CPUs under qemu" check-cpus CC=gcc BUILD=build
+check "bare Debian 13" check-trixie
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -10,7 +10,7 @@
 The environment variable MONA_LIBRARIES names a folder with libmona.so and libmonavideo.so, where they
 are not installed, and MONA names the command."""
 from ._compile import compile, from_torch
-from ._library import Error
+from ._library import Error, version as __version__
 from ._model import Model, Tensor
 from ._video import Video, enhance
 

@@ -5,7 +5,7 @@ import tempfile
 
 import numpy as np
 
-from ._library import Error
+from ._library import Error, beside
 
 
 def _text(name, value):
@@ -46,7 +46,7 @@ def compile(model, output, **options):
     mona.Error: missing.onnx: No such file or directory
     """
     with tempfile.TemporaryDirectory() as folder:
-        command = [os.environ.get('MONA', 'mona'), 'compile', os.fspath(model), '-o', os.fspath(output)]
+        command = [os.environ.get('MONA') or beside('mona'), 'compile', os.fspath(model), '-o', os.fspath(output)]
         run = subprocess.run(command + list(_arguments(options, folder)), stdin=subprocess.DEVNULL,
                              capture_output=True, text=True, check=False)
     if run.returncode:

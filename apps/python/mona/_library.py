@@ -7,10 +7,24 @@ import cffi
 _here = os.path.dirname(os.path.abspath(__file__))
 
 
+def _header(name):
+    with open(os.path.join(_here, name), encoding='utf-8') as file:
+        return file.read()
+
+
+version = re.search(r'#define MONA_VERSION "(.*)"', _header('mona.h'))[1]
+
+
+def beside(name):
+    """The file of this name that lies in the package, as in the build folder; else the name itself, for the system to
+    find."""
+    path = os.path.join(_here, name)
+    return path if os.path.exists(path) else name
+
+
 def _declarations(name):
     """What a public header declares, in the C that cffi reads."""
-    with open(os.path.join(_here, name), encoding='utf-8') as file:
-        text = re.sub(r'/\*.*?\*/', '', file.read(), flags=re.S)
+    text = re.sub(r'/\*.*?\*/', '', _header(name), flags=re.S)
     text = re.sub(r'extern "C" \{.*?^#endif', '', text, count=1, flags=re.S | re.M)
     text = re.sub(r'#ifdef __cplusplus\s*\}\s*#endif', '', text)
     text = text.replace('extern const ', 'extern ')
@@ -21,7 +35,7 @@ def _open(header, soname, plain):
     ffi = cffi.FFI()
     ffi.cdef(_declarations(header))
     folder = os.environ.get('MONA_LIBRARIES')
-    path = soname
+    path = beside(soname)
     if folder:
         path = next((p for p in (os.path.join(folder, n) for n in (soname, plain)) if os.path.exists(p)),
                     os.path.join(folder, soname))

@@ -236,13 +236,20 @@ static bool add_node(importer *im)
     return ok && (im->g->node_count > a.nodes || log_view(im));
 }
 
+/* What is made from now on gets the output's name. */
+static void name_output(importer *im, const char *name, const char *op_type)
+{
+    im->output = (onnx_node){.name = name, .op_type = op_type};
+    im->node = &im->output;
+}
+
 /* Adds an output, as a copy of the value if necessary: a map that is an input or another output, or
  * an array that is also an input, constant, read or another output, since output arrays are only
  * written, and each separately. again: the value is another output too. */
 static bool add_output(importer *im, uint32_t value, const char *name, bool again)
 {
     graph *g = im->g;
-    im->node = &(onnx_node){.name = name, .op_type = "Identity"};
+    name_output(im, name, "Identity");
     graph_count_uses(g);
     const graph_value v = g->values[value];
     if (v.is_array && (again || v.elements || graph_is_input(g, value) || v.uses)) {
@@ -294,7 +301,7 @@ static bool add_outputs(importer *im)
         uint32_t value = v->tensor.data || b->quantisation.scale > 0 || b->view == VIEW_LAST
                              ? UINT32_MAX
                              : b->value;
-        im->node = &(onnx_node){.name = v->name, .op_type = "output"};
+        name_output(im, v->name, "output");
         if (value == UINT32_MAX || !im->g->values[value].channels)
             value = array_value(im, o->outputs[i]);
         if (value == UINT32_MAX)

@@ -41,6 +41,7 @@ typedef struct importer {
     graph *g;
     const onnx_graph *model;
     const onnx_node *node;    /* that is imported; what is made for it gets its name */
+    onnx_node output;         /* that, while an output is added */
     import_binding *bindings; /* one for each value of the model */
     format_error *error;
 } importer;

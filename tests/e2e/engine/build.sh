@@ -28,6 +28,19 @@ at_least "ONNX_PROTO is read" "$(commands BUILD="$tmp/b" ONNX_PROTO="$tmp/onnx.p
 at_least "WERROR=1 makes warnings errors" "$(commands BUILD="$tmp/b" WERROR=1 "$tmp/b/pipeline/error.o" | grep -c -e -Werror)" 1
 same "and without it they are none" "$(commands BUILD="$tmp/b" WERROR= "$tmp/b/pipeline/error.o" | grep -c -e -Werror)" 0
 
+# ---- what is not there --------------------------------------------------------------------------
+mkdir "$tmp/bare"
+printf '#!/bin/sh\nexit 1\n' > "$tmp/bare/dpkg-query"
+chmod +x "$tmp/bare/dpkg-query"
+PATH="$tmp/bare:$PATH" $make BUILD="$tmp/b" PKG_CONFIG=false ONNX_PROTO="$tmp/none" > "$tmp/bare/said" 2>&1
+same "make without packages says what it does not find" "$(grep -c "^mona cannot be built: not found: libavformat, .*, libcjson, $tmp/none\$" \
+    "$tmp/bare/said")" 1
+same "and make deps, and the packages, with ffmpeg" "$(grep -c -e '^make deps, as root' \
+    -e '^  sudo apt-get install --no-install-recommends libc6-dev .*libavformat-dev .* ffmpeg$' "$tmp/bare/said")" 2
+same "and nothing else" "$(wc -l < "$tmp/bare/said")" 4
+nothing "what is built of the engine alone needs none of it" "$($make -s BUILD="$tmp/b" PKG_CONFIG=false ONNX_PROTO="$tmp/none" CFLAGS=-O0 \
+    "$tmp/b/engine/target.o" 2>&1)"
+
 if command -v clang > /dev/null && [ "$(uname -m)" = x86_64 ]; then # which refuses flags of gcc then
     succeeds "WERROR=1 builds with clang" $make -s BUILD="$tmp/clang" CC=clang WERROR=1 CFLAGS="-O0 -Wno-pass-failed" \
         "$tmp/clang/engine/cpu/x86/avx2.o"

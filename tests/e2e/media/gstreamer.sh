@@ -12,6 +12,9 @@ elif ! pkg-config --exists gstreamer-video-1.0 gstreamer-check-1.0 || ! command 
     exit 0
 fi
 succeeds "make gstreamer" make -s --no-print-directory gstreamer BUILD="$BUILD" CC="$CC"
+same "it works in the build folder" "$(LD_LIBRARY_PATH="$BUILD" GST_PLUGIN_PATH="$BUILD" GST_REGISTRY="$tmp/registry.place" timeout 60 \
+    gst-launch-1.0 -q videotestsrc num-buffers=2 ! video/x-raw,format=I420,width=64,height=48 ! monaenhance ! fdsink 2> "$tmp/log" | wc -c)" \
+    $((2 * 128 * 96 * 3 / 2))
 mkdir "$tmp/lib" "$tmp/plugins" # a folder of its own, as GStreamer tries every library below it
 cp "$BUILD/libmonavideo.so" "$tmp/lib/libmonavideo.so.0"
 cp "$BUILD/libgstmona.so" "$tmp/plugins"

@@ -18,6 +18,18 @@ film 4 "$tmp/in.y4m" 96x54
 found=$(python3 tests/e2e/media/doctests.py "$tmp" "$tmp/in.y4m" "$tmp/net.onnx" 2>&1)
 same "the examples in the package's texts" "$(echo "$found" | sed 's/ of .*//')" 0
 at_least "were tried" "${found##* }" 12
+version=$(sed -n 's/^#define MONA_VERSION "\(.*\)"/\1/p' engine/mona.h)
+same "its version" "$(python3 -c 'import mona; print(mona.__version__)')" "$version"
+cat > "$tmp/place.py" << 'PYTHON'
+import sys
+import mona
+import numpy
+assert sys.argv[1] in mona.__file__, mona.__file__
+mona.compile(sys.argv[2], sys.argv[3])
+print(mona.__version__, mona.Model('sr_x2_fast', size=(8, 12))(numpy.zeros((8, 12), 'u1')).shape, type(mona.Video((54, 96))).__name__)
+PYTHON
+same "the build folder works in place, with no variable but PYTHONPATH" "$(env -u MONA_LIBRARIES -u MONA PYTHONPATH="$BUILD/python" \
+    python3 "$tmp/place.py" "$BUILD/python/mona/" "$tmp/net.onnx" "$tmp/place.mona" 2>&1)" "$version (16, 24) Video"
 
 # ---- the same bytes -----------------------------------------------------------------------------
 cat > "$tmp/same.py" << 'PYTHON'
