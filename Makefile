@@ -49,7 +49,7 @@ ARMV7_CC := arm-linux-gnueabihf-gcc -mcpu=cortex-a7 -mfpu=neon-vfpv4
 VERSION := $(shell sed -n 's/^\#define MONA_VERSION "\(.*\)"/\1/p' engine/mona.h)
 SONAME := libmona.so.$(firstword $(subst ., ,$(VERSION)))
 
-WARN := -Wall -Wextra -Wpedantic $(if $(WERROR),-Werror)
+WARN := -Wall -Wextra -Wpedantic -Werror=int-conversion $(if $(WERROR),-Werror)
 # The result contains neither the build's folder nor its time: two builds of one commit are the same bytes.
 OPTIMISE = -O3
 BASE = -std=c11 $(OPTIMISE) -g $(WARN) -ffp-contract=off -ffile-prefix-map="$$PWD"=. -MMD -MP

@@ -54,7 +54,9 @@ typedef struct enhance_settings {
     stage_settings stage;
     uint64_t frames;    /* at most this many; 0: all */
     const char *format; /* container of the output; NULL: from its name */
-    bool resume;        /* keep finished segments on disk, and continue from those found there */
+    /* Keep finished segments on disk, and continue from those found there if they are of the same
+     * work, which this line describes: all that the encoded frames depend on. NULL: do not. */
+    const char *resume;
     uint64_t segment_frames; /* in each; 0: a few seconds' worth */
     sound_choice sound;
     bool drop_unsupported; /* leave out what the container cannot hold, rather than fail */

@@ -9,7 +9,6 @@
 #include "pipeline/enhance.h"
 #include "pipeline/io/input.h"
 #include "pipeline/io/output.h"
-#include "pipeline/io/resume_key.h"
 #include "pipeline/stages/channel.h"
 #include "pipeline/stages/processor.h"
 
@@ -29,8 +28,7 @@ typedef struct video {
     processor processor;
     output out;
     output_settings out_settings;
-    chain_memory memory;        /* after the last frame that was encoded */
-    char work[RESUME_KEY_TEXT]; /* what must be the same when a run is resumed */
+    chain_memory memory; /* after the last frame that was encoded */
     job jobs[CHAIN_OUTPUTS];
     job *first;         /* it waits for the second frame; NULL: it does not */
     channel idle, busy; /* jobs waiting for a frame; jobs in the order of their frames */

@@ -157,14 +157,12 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
                              "%s: %s cannot hold %s; .mkv holds every codec that mona writes",
                              s->output, format->name, settings.choice.codec->name);
     encoder_tell_quality(&settings, s->output, &s->notes);
-    resume_key_write(v->work, s, &settings);
     v->out_settings = (output_settings){.encoder = settings,
                                         .container = container,
                                         .input = *input,
                                         .ends = s->ends,
-                                        .segmented = s->resume,
                                         .segment_frames = s->segment_frames,
-                                        .work = v->work};
+                                        .resume = s->resume};
     return hdr_check(format, settings.choice.codec, v->in.video, v->in.frame, s->drop_unsupported,
                      &s->notes, error) &&
            check_space(v, &settings, error) &&

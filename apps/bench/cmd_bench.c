@@ -204,7 +204,7 @@ int bench_run(int argc, char **argv)
     a->enhance = (enhance_options)ENHANCE_OPTIONS_NONE;
 #endif
     const char *operands[2];
-    const options_result parsed = options_parse(&command_bench, a, argc, argv, operands);
+    const options_result parsed = options_parse(&command_bench, a, argc, argv, operands, NULL);
     if (parsed != OPTIONS_RUN)
         return parsed;
     a->model = operands[0];

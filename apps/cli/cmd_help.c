@@ -16,7 +16,7 @@ static int run(int argc, char **argv)
 {
     arguments a = {0};
     const char *operands[2];
-    const options_result result = options_parse(&command_help, &a, argc, argv, operands);
+    const options_result result = options_parse(&command_help, &a, argc, argv, operands, NULL);
     if (result != OPTIONS_RUN)
         return result;
     const command *about = operands[0] ? command_find(operands[0]) : NULL;
@@ -39,10 +39,10 @@ static int run(int argc, char **argv)
 }
 
 static const option options[] = {
-    {"--man", NULL, OPTION_FLAG, offsetof(arguments, man), NULL, "Other",
+    {"--man", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, man), NULL, "Other",
      .help = "print the man page, for man -l"},
-    {"--completion", NULL, OPTION_CHOICE, offsetof(arguments, completion), "bash|zsh", "Other",
-     .help = "print the completion script for a shell"},
+    {"--completion", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(arguments, completion),
+     "bash|zsh", "Other", .help = "print the completion script for a shell"},
 };
 
 const command command_help = {

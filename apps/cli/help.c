@@ -13,8 +13,8 @@ enum { LEFT_COLUMN = 28, LINE = 80 };
 /* ---- rows in the order of their groups --------------------------------------------------------
  */
 
-static const option help_row = {
-    "--help", "-h", OPTION_FLAG, 0, NULL, "Other", .help = "print this help"};
+static const option help_row = {"--help", "-h", OPTION_FLAG, KEEPS_BYTES,
+                                0,        NULL, "Other",     .help = "print this help"};
 
 static const option *row_at(const command *line, size_t i)
 {

@@ -235,14 +235,15 @@ static bool set_defaults(const command *line, void *values)
 /* Reads the option at argv[i] and notes it in *given. Returns the number of arguments used; 0 after
  * an error was printed. */
 static int take_option(const command *line, void *values, int argc, char **argv, int i,
-                       const option **given)
+                       option_set *given)
 {
     const char *value;
-    const option *o = *given = find_option(line, argv[i], &value);
+    const option *o = find_option(line, argv[i], &value);
     if (!o) {
         tell_unknown(line, argv[i]);
         return 0;
     }
+    given->has[o - line->options] = true;
     if (o->kind == OPTION_FLAG) {
         if (value)
             return cli_fail(0, "%s takes no value, found '%s'", o->name, value);
@@ -255,22 +256,26 @@ static int take_option(const command *line, void *values, int argc, char **argv,
     return set_value(o, values, argv[i + 1]) ? 2 : 0;
 }
 
-/* given: the options that were used; ends with NULL. */
-static bool has_needs(const option *const *given)
+static bool is_given(const command *line, const option_set *given, const char *name)
 {
-    for (const option *const *o = given; *o; o++) {
-        const option *const *needed = given;
-        while (*needed && (*o)->needs && strcmp((*needed)->name, (*o)->needs) != 0)
-            needed++;
-        if (!*needed)
-            return cli_fail(0, "%s works only with %s", (*o)->name, (*o)->needs);
+    for (size_t i = 0; i < line->option_count; i++)
+        if (given->has[i] && !strcmp(line->options[i].name, name))
+            return true;
+    return false;
+}
+
+static bool has_needs(const command *line, const option_set *given)
+{
+    for (size_t i = 0; i < line->option_count; i++) {
+        const option *o = &line->options[i];
+        if (given->has[i] && o->needs && !is_given(line, given, o->needs))
+            return cli_fail(0, "%s works only with %s", o->name, o->needs);
     }
     return true;
 }
 
-/* given: has room for argc, all NULL. */
 static options_result read_arguments(const command *line, void *values, int argc, char **argv,
-                                     const char **operands, const option **given)
+                                     const char **operands, option_set *given)
 {
     size_t count = 0;
     bool only_operands = false;
@@ -291,7 +296,7 @@ static options_result read_arguments(const command *line, void *values, int argc
             operands[count++] = argument;
             i++;
         } else {
-            int taken = take_option(line, values, argc, argv, i, given++);
+            int taken = take_option(line, values, argc, argv, i, given);
             if (!taken)
                 return OPTIONS_BAD;
             i += taken;
@@ -304,18 +309,18 @@ static options_result read_arguments(const command *line, void *values, int argc
 }
 
 options_result options_parse(const command *line, void *values, int argc, char **argv,
-                             const char **operands)
+                             const char **operands, option_set *given)
 {
-    const option **given = calloc((size_t)argc + 1, sizeof *given);
-    options_result result = OPTIONS_BAD;
-    if (!given)
-        cli_fail(0, "out of memory");
-    else if (set_defaults(line, values))
-        result = read_arguments(line, values, argc, argv, operands, given);
-    if (result == OPTIONS_RUN && (!has_needs(given) || !files_apart(line, values, operands)))
-        result = OPTIONS_BAD;
-    free(given);
-    return result;
+    option_set used = {0};
+    if (!set_defaults(line, values))
+        return OPTIONS_BAD;
+    const options_result result = read_arguments(line, values, argc, argv, operands, &used);
+    if (given)
+        *given = used;
+    return result == OPTIONS_RUN &&
+                   (!has_needs(line, &used) || !files_apart(line, values, operands))
+               ? OPTIONS_BAD
+               : result;
 }
 
 bool options_cut(option_cut *cut)

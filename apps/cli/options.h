@@ -8,7 +8,7 @@
  * Nothing else is needed: the row checks the value's range, sets the default and documents the
  * option.
  *
- *     {"--crf", NULL, OPTION_NUMBER, offsetof(arguments, crf), "N", encoding,
+ *     {"--crf", NULL, OPTION_NUMBER, CHANGES_BYTES, offsetof(arguments, crf), "N", encoding,
  *      .help = "quality of libx264, lower is better", .initial = "18", .maximum = 51}, */
 #ifndef MONA_OPTIONS_H
 #define MONA_OPTIONS_H
@@ -53,6 +53,10 @@ typedef enum option_kind {
     OPTION_FILES,  /* the same, paths */
 } option_kind;
 
+/* Whether the bytes of what a command makes depend on an option, or only how it is made, shown and
+ * kept. Each row says so: one that does not fails to compile, since its field's offset is missing. */
+typedef enum option_effect { CHANGES_BYTES, KEEPS_BYTES } option_effect;
+
 enum { OPTION_LIST_MAX = 64 };
 typedef struct option_list {
     const char *items[OPTION_LIST_MAX];
@@ -63,6 +67,7 @@ typedef struct option {
     const char *name;   /* "--output" */
     const char *letter; /* "-o", or "-ss" as in ffmpeg, or NULL */
     option_kind kind;
+    option_effect effect;
     size_t field;            /* its offset in the values */
     const char *argument;    /* name of the value, e.g. "FILE"; NULL for flags */
     const char *group;       /* the heading it is listed under */
@@ -75,6 +80,12 @@ typedef struct option {
                                 NULL */
     const char *alias;       /* another name, not listed anywhere; or NULL */
 } option;
+
+/* The rows of a table that a command line used. */
+enum { OPTION_ROWS_MAX = 128 };
+typedef struct option_set {
+    bool has[OPTION_ROWS_MAX];
+} option_set;
 
 /* A command: its options and its documentation. */
 typedef struct command {
@@ -100,12 +111,12 @@ typedef enum options_result {
 /* Rows that several commands have. */
 #define OPTION_DEVICE(field, group)                                                                \
     {                                                                                              \
-        "--device", NULL, OPTION_STRING, field, "NAME", group,                                     \
+        "--device", NULL, OPTION_STRING, KEEPS_BYTES, field, "NAME", group,                        \
             .help = "device to compute on; mona devices lists them", .initial = "auto"             \
     }
 #define OPTION_CPU(field, group)                                                                   \
     {                                                                                              \
-        "--cpu", NULL, OPTION_STRING, field, "ISA", group,                                         \
+        "--cpu", NULL, OPTION_STRING, KEEPS_BYTES, field, "ISA", group,                            \
             .help = "highest instruction set to use: c; avx2, avxvnni, avx512; "                   \
                     "neon, dotprod",                                                               \
             .values = "c avx2 avxvnni avx512 neon dotprod"                                         \
@@ -120,15 +131,15 @@ typedef struct option_computing {
 /* clang-format off */
 /* Its rows but for size's. at: offset of an option_computing in the command's values. */
 #define OPTIONS_COMPUTING(at, group)                                                               \
-    {"--threads", "-j", OPTION_WHOLE, (at) + offsetof(option_computing, threads), "N", group,      \
+    {"--threads", "-j", OPTION_WHOLE, KEEPS_BYTES, (at) + offsetof(option_computing, threads), "N", group,      \
      .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS,                     \
      .alias = "--jobs"},                                                                           \
     OPTION_DEVICE((at) + offsetof(option_computing, device), group),                               \
     OPTION_CPU((at) + offsetof(option_computing, cpu), group),                                     \
-    {"--strip-rows", NULL, OPTION_WHOLE, (at) + offsetof(option_computing, strip_rows), "N", group,\
+    {"--strip-rows", NULL, OPTION_WHOLE, KEEPS_BYTES, (at) + offsetof(option_computing, strip_rows), "N", group,\
      .help = "output rows to compute at a time (default 0: the planner chooses)",                  \
      .maximum = MONA_MAX_SIDE},                                                                    \
-    {"--tile-columns", NULL, OPTION_WHOLE, (at) + offsetof(option_computing, tile_columns), "N",   \
+    {"--tile-columns", NULL, OPTION_WHOLE, KEEPS_BYTES, (at) + offsetof(option_computing, tile_columns), "N",   \
      group, .help = "output columns of a tile (default 0: the planner chooses)",                   \
      .maximum = MONA_MAX_SIDE}
 /* clang-format on */
@@ -153,6 +164,7 @@ typedef struct option_cut {
     {"--start",                                                                                    \
      "-ss",                                                                                        \
      OPTION_TIME,                                                                                  \
+     CHANGES_BYTES,                                                                                \
      (at) + offsetof(option_cut, start),                                                           \
      "TIME",                                                                                       \
      group,                                                                                        \
@@ -160,13 +172,14 @@ typedef struct option_cut {
         {"--duration",                                                                             \
          "-t",                                                                                     \
          OPTION_TIME,                                                                              \
+         CHANGES_BYTES,                                                                            \
          (at) + offsetof(option_cut, duration),                                                    \
          "TIME",                                                                                   \
          group,                                                                                    \
          .help = "stop this long after the start"},                                                \
     {                                                                                              \
-        "--end", "-to", OPTION_TIME, (at) + offsetof(option_cut, end), "TIME", group,              \
-            .help = "stop at this time" of                                                         \
+        "--end", "-to", OPTION_TIME, CHANGES_BYTES, (at) + offsetof(option_cut, end), "TIME",      \
+            group, .help = "stop at this time" of                                                  \
     }
 
 /* Sets end from what was given; 0: no end. False: one line was printed. */
@@ -186,8 +199,8 @@ void options_close_devices(void);
  * without a default. operands has room for operands_max + 1 and ends with NULL. Refuses an option
  * without the one that it needs, and a file to be written that is also read, or written twice
  * (files_apart.h). --help always exists: it prints on stdout and returns OPTIONS_HELP.
- * OPTIONS_BAD: one line was printed. */
+ * OPTIONS_BAD: one line was printed. given: gets the rows that were used; may be NULL. */
 options_result options_parse(const command *line, void *values, int argc, char **argv,
-                             const char **operands);
+                             const char **operands, option_set *given);
 
 #endif

@@ -86,7 +86,7 @@ static int run(int argc, char **argv)
 {
     arguments a = {.cut = OPTION_CUT_NONE};
     const char *operands[3];
-    const options_result result = options_parse(&command_compare, &a, argc, argv, operands);
+    const options_result result = options_parse(&command_compare, &a, argc, argv, operands, NULL);
     if (result != OPTIONS_RUN)
         return result;
     if (!options_cut(&a.cut))
@@ -111,21 +111,21 @@ static const char compared[] = "What is compared", results[] = "Results";
 
 static const option options[] = {
     OPTIONS_CUT(offsetof(arguments, cut), compared, " of A"),
-    {"--frames", NULL, OPTION_WHOLE, offsetof(arguments, frames), "N", compared,
+    {"--frames", NULL, OPTION_WHOLE, CHANGES_BYTES, offsetof(arguments, frames), "N", compared,
      .help = "compare only the first N frames (default: all, and both must have the same number)",
      .minimum = 1, .maximum = 1e15},
-    {"--scale", NULL, OPTION_FLAG, offsetof(arguments, scale), NULL, compared,
+    {"--scale", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, scale), NULL, compared,
      .help = "convert A to B's size, pixel format and range, by bicubic interpolation"},
-    {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, results,
+    {"--json", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, json), NULL, results,
      .help = "print JSON, with every frame; the PSNR of identical planes is null"},
-    {"--plot", NULL, OPTION_FILE, offsetof(arguments, plot), "FILE.svg", results,
+    {"--plot", NULL, OPTION_FILE, KEEPS_BYTES, offsetof(arguments, plot), "FILE.svg", results,
      .help = "write a chart of the PSNR and SSIM of each frame", .written = true},
-    {"--html", NULL, OPTION_FILE, offsetof(arguments, html), "FILE.html", results,
+    {"--html", NULL, OPTION_FILE, KEEPS_BYTES, offsetof(arguments, html), "FILE.html", results,
      .help = "write a page with a slider between A and B, charts and figures", .written = true},
-    {"--min-psnr", NULL, OPTION_NUMBER, offsetof(arguments, min_psnr), "DB", results,
+    {"--min-psnr", NULL, OPTION_NUMBER, KEEPS_BYTES, offsetof(arguments, min_psnr), "DB", results,
      .help = "fail if the PSNR of all planes is lower; inf: if anything differs",
      .maximum = INFINITY},
-    {"--min-ssim", NULL, OPTION_NUMBER, offsetof(arguments, min_ssim), "X", results,
+    {"--min-ssim", NULL, OPTION_NUMBER, KEEPS_BYTES, offsetof(arguments, min_ssim), "X", results,
      .help = "fail if the SSIM of all planes is lower", .maximum = 1},
 };
 

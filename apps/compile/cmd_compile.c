@@ -510,7 +510,7 @@ static int run(int argc, char **argv)
 {
     compile_job job = {0};
     const char *operands[2];
-    const options_result result = options_parse(&command_compile, &job, argc, argv, operands);
+    const options_result result = options_parse(&command_compile, &job, argc, argv, operands, NULL);
     if (result != OPTIONS_RUN)
         return result;
     job.input = operands[0];
@@ -537,95 +537,104 @@ static const char model_group[] = "Model", precision_group[] = "Precision",
                   calibrating[] = "Calibration", tensors[] = "Tensors";
 
 static const option options[] = {
-    {"--output", "-o", OPTION_FILE, offsetof(compile_job, output), "FILE", model_group,
-     .help = "file for the model", .written = true},
-    {"--name", NULL, OPTION_STRING, offsetof(compile_job, name), "TEXT", model_group,
+    {"--output", "-o", OPTION_FILE, CHANGES_BYTES, offsetof(compile_job, output), "FILE",
+     model_group, .help = "file for the model", .written = true},
+    {"--name", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(compile_job, name), "TEXT", model_group,
      .help = "name to store in the model"},
-    {"--precision", NULL, OPTION_CHOICE, offsetof(compile_job, request.precision), "int8|fp16|auto",
-     precision_group,
+    {"--precision", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(compile_job, request.precision),
+     "int8|fp16|auto", precision_group,
      .help = "precision of weights and activations; auto finds the fastest mix that loses no more "
              "than --max-drop (default: int8 with --calibrate, else fp16)"},
-    {"--max-drop", NULL, OPTION_STRING, offsetof(compile_job, request.max_drop), "LOSS",
-     precision_group,
+    {"--max-drop", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(compile_job, request.max_drop),
+     "LOSS", precision_group,
      .help = "how much auto may lose: dB of PSNR, or % of decisions that change (default 0.1dB, "
              "for classifiers 1%)"},
-    {"--target", NULL, OPTION_CHOICE, offsetof(compile_job, target),
+    {"--target", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(compile_job, target),
      "host|ascend310|ascend310-om|" CPU_TARGETS, model_group,
      .help = "for every --size, or the only one of the model, write into the model an AI Core "
              "program (ascend310) or a plan for "
              "this or another CPU, from which libmona.a alone makes sessions; --precision auto "
              "looks at the speed of ascend310 or of this machine; ascend310-om: let the vendor's "
              "compiler, atc, make an .om"},
-    {"--emit", NULL, OPTION_CHOICE, offsetof(compile_job, emit), "mona|c", model_group,
+    {"--emit", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(compile_job, emit), "mona|c",
+     model_group,
      .help = "c: write NAME.c and NAME.h, the network for one --target and --size as constants, to "
              "be linked with libmona.a",
      .initial = "mona"},
-    {"--pin", NULL, OPTION_LIST, offsetof(compile_job, request.pins), "LAYER=fp16|int8",
-     precision_group,
+    {"--pin", NULL, OPTION_LIST, CHANGES_BYTES, offsetof(compile_job, request.pins),
+     "LAYER=fp16|int8", precision_group,
      .help = "precision of one layer, by its name in the model; can be given more than once"},
-    {"--any-size", NULL, OPTION_FLAG, offsetof(compile_job, any_size), NULL, model_group,
-     .help = "take frames of any size, even if the model names one size"},
-    {"--dim", NULL, OPTION_LIST, offsetof(compile_job, dims), "NAME=N", model_group,
+    {"--any-size", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(compile_job, any_size), NULL,
+     model_group, .help = "take frames of any size, even if the model names one size"},
+    {"--dim", NULL, OPTION_LIST, CHANGES_BYTES, offsetof(compile_job, dims), "NAME=N", model_group,
      .help = "size of the dimensions that the model calls NAME; can be given more than once"},
-    {"--size", NULL, OPTION_LIST, offsetof(compile_job, sizes), "WxH", model_group,
+    {"--size", NULL, OPTION_LIST, CHANGES_BYTES, offsetof(compile_job, sizes), "WxH", model_group,
      .help =
          "width and height of images where the model leaves them open; given more than once, one "
          "file serves all the sizes and holds the weights once (calibration uses the first)"},
-    {"--fusion", NULL, OPTION_FILE, offsetof(compile_job, fusion), "FILE", model_group,
+    {"--fusion", NULL, OPTION_FILE, CHANGES_BYTES, offsetof(compile_job, fusion), "FILE",
+     model_group,
      .help = "file with lines NAME:on or NAME:off for the rules that mona ops --fusion lists; the "
              "name all stands for every rule"},
-    {"--report", NULL, OPTION_FILE, offsetof(compile_job, report), "FILE", model_group,
+    {"--report", NULL, OPTION_FILE, KEEPS_BYTES, offsetof(compile_job, report), "FILE", model_group,
      .help = "write what each rule did, the memory and the layers: a page if FILE ends in .html, "
              "else JSON",
      .written = true},
-    {"--resize-offset-h", NULL, OPTION_NUMBER, offsetof(compile_job, offset_h), "X", model_group,
-     .help = "add X to the input row of every Resize", .initial = "0", .minimum = -1, .maximum = 1},
-    {"--resize-offset-w", NULL, OPTION_NUMBER, offsetof(compile_job, offset_w), "X", model_group,
-     .help = "add X to the input column of every Resize", .initial = "0", .minimum = -1,
+    {"--resize-offset-h", NULL, OPTION_NUMBER, CHANGES_BYTES, offsetof(compile_job, offset_h), "X",
+     model_group, .help = "add X to the input row of every Resize", .initial = "0", .minimum = -1,
      .maximum = 1},
-    {"--calibrate", NULL, OPTION_FILES, offsetof(compile_job, calibrate), "PATH", calibrating,
+    {"--resize-offset-w", NULL, OPTION_NUMBER, CHANGES_BYTES, offsetof(compile_job, offset_w), "X",
+     model_group, .help = "add X to the input column of every Resize", .initial = "0",
+     .minimum = -1, .maximum = 1},
+    {"--calibrate", NULL, OPTION_FILES, CHANGES_BYTES, offsetof(compile_job, calibrate), "PATH",
+     calibrating,
      .help = "image, clip, .npy array (of one input or of N), or folder of images and arrays, from "
              "which the range of every value is measured; can be given more than once"},
-    {"--mean", NULL, OPTION_STRING, offsetof(compile_job, mean), "M[,M,M]", calibrating,
+    {"--mean", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(compile_job, mean), "M[,M,M]",
+     calibrating,
      .help = "the network takes (x - mean) / deviation of samples x from 0 to 255; one mean for "
              "all channels, or one for each in the network's order (default 0)",
      .needs = "--calibrate"},
-    {"--deviation", NULL, OPTION_STRING, offsetof(compile_job, deviation), "D[,D,D]", calibrating,
-     .help = "the deviation in that formula (default 1)", .needs = "--calibrate"},
-    {"--channel-order", NULL, OPTION_CHOICE, offsetof(compile_job, order), "rgb|bgr", calibrating,
-     .help = "order of the colours in inputs with three channels", .initial = "rgb"},
-    {"--images", NULL, OPTION_WHOLE, offsetof(compile_job, images), "N", calibrating,
+    {"--deviation", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(compile_job, deviation), "D[,D,D]",
+     calibrating, .help = "the deviation in that formula (default 1)", .needs = "--calibrate"},
+    {"--channel-order", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(compile_job, order), "rgb|bgr",
+     calibrating, .help = "order of the colours in inputs with three channels", .initial = "rgb"},
+    {"--images", NULL, OPTION_WHOLE, CHANGES_BYTES, offsetof(compile_job, images), "N", calibrating,
      .help = "use at most N of the calibration images", .initial = "32", .minimum = 1,
      .maximum = 10000, .needs = "--calibrate"},
-    {"--calibration", NULL, OPTION_CHOICE, offsetof(compile_job, ranges),
+    {"--calibration", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(compile_job, ranges),
      "min-max|percentile|kl|mse", calibrating,
      .help = "what the 8-bit range covers: all values seen, all but 1 in 10,000, or as many as "
              "minimise the divergence or the squared error",
      .initial = "mse", .needs = "--calibrate"},
-    {"--tolerance", NULL, OPTION_NUMBER, offsetof(compile_job, tolerance), "P", calibrating,
+    {"--tolerance", NULL, OPTION_NUMBER, CHANGES_BYTES, offsetof(compile_job, tolerance), "P",
+     calibrating,
      .help = "stop calibrating when four images in a row move no range by more than P per cent; 0 "
              "uses all images",
      .initial = "1", .minimum = 0, .maximum = 100, .needs = "--calibrate"},
-    {"--equalise", NULL, OPTION_FLAG, offsetof(compile_job, equalise), NULL, calibrating,
-     .help = "first bring the channels between two convolutions to similar ranges",
+    {"--equalise", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(compile_job, equalise), NULL,
+     calibrating, .help = "first bring the channels between two convolutions to similar ranges",
      .needs = "--calibrate"},
-    {"--learn-rounding", NULL, OPTION_FLAG, offsetof(compile_job, learn), NULL, calibrating,
+    {"--learn-rounding", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(compile_job, learn), NULL,
+     calibrating,
      .help =
          "round weights together, such that the results of a layer change least (takes minutes)",
      .needs = "--calibrate"},
-    {"--plain-bias", NULL, OPTION_FLAG, offsetof(compile_job, plain_bias), NULL, calibrating,
-     .help = "do not correct the biases for the average error of rounded weights"},
-    {"--input-type", NULL, OPTION_STRING, offsetof(compile_job, input_type), "TYPE", tensors,
+    {"--plain-bias", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(compile_job, plain_bias), NULL,
+     calibrating, .help = "do not correct the biases for the average error of rounded weights"},
+    {"--input-type", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(compile_job, input_type), "TYPE",
+     tensors,
      .help = "type of input planes: u8, u16, s8 or f16 (default u8; f16 with --mean, --deviation "
              "or float arrays)",
      .values = "u8 u16 s8 f16"},
-    {"--output-type", NULL, OPTION_STRING, offsetof(compile_job, output_type), "TYPE", tensors,
+    {"--output-type", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(compile_job, output_type),
+     "TYPE", tensors,
      .help = "type of output planes (default: u8 for images, else the type that is computed)",
      .values = "u8 u16 s8 f16"},
-    {"--input-range", NULL, OPTION_NUMBER, offsetof(compile_job, range), "X", tensors,
-     .help = "real value of the largest sample of a plane", .initial = "1", .minimum = 1e-6,
-     .maximum = 1e6},
-    {"--bits", NULL, OPTION_WHOLE, offsetof(compile_job, bits), "N", tensors,
+    {"--input-range", NULL, OPTION_NUMBER, CHANGES_BYTES, offsetof(compile_job, range), "X",
+     tensors, .help = "real value of the largest sample of a plane", .initial = "1",
+     .minimum = 1e-6, .maximum = 1e6},
+    {"--bits", NULL, OPTION_WHOLE, CHANGES_BYTES, offsetof(compile_job, bits), "N", tensors,
      .help = "bits of u16 samples", .initial = "10", .minimum = 9, .maximum = 16},
 };
 

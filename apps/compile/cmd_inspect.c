@@ -227,7 +227,7 @@ static int run(int argc, char **argv)
 {
     inspect_job job = {0};
     const char *operands[2];
-    const options_result result = options_parse(&command_inspect, &job, argc, argv, operands);
+    const options_result result = options_parse(&command_inspect, &job, argc, argv, operands, NULL);
     if (result != OPTIONS_RUN)
         return result;
     job.model = operands[0];
@@ -251,18 +251,20 @@ static int run(int argc, char **argv)
 static const char planning[] = "Planning";
 
 static const option options[] = {
-    {"--size", NULL, OPTION_STRING, offsetof(inspect_job, computing.size), "WxH", planning,
-     .help = "plan for frames of this size, and print memory and work"},
+    {"--size", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(inspect_job, computing.size), "WxH",
+     planning, .help = "plan for frames of this size, and print memory and work"},
     OPTIONS_COMPUTING(offsetof(inspect_job, computing), planning),
-    {"--firmware", NULL, OPTION_STRING, offsetof(inspect_job, firmware), "CPU", planning,
+    {"--firmware", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(inspect_job, firmware), "CPU",
+     planning,
      .help = "print flash, memory and work of the model as C on a small CPU: " FIRMWARE_CPUS},
-    {"--program", NULL, OPTION_FLAG, offsetof(inspect_job, program), NULL, "Other",
+    {"--program", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(inspect_job, program), NULL, "Other",
      .help = "print the instructions of the model's AI Core programs"},
-    {"--kernel", NULL, OPTION_FLAG, offsetof(inspect_job, kernel), NULL, "Other",
+    {"--kernel", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(inspect_job, kernel), NULL, "Other",
      .help = "print the source of a kernel that runs the model's first AI Core program"},
-    {"--dot", NULL, OPTION_FILE, offsetof(inspect_job, dot), "FILE", "Other",
+    {"--dot", NULL, OPTION_FILE, KEEPS_BYTES, offsetof(inspect_job, dot), "FILE", "Other",
      .help = "write the graph for Graphviz", .written = true},
-    {"--json", NULL, OPTION_FLAG, offsetof(inspect_job, json), NULL, "Other", .help = "print JSON"},
+    {"--json", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(inspect_job, json), NULL, "Other",
+     .help = "print JSON"},
 };
 
 const command command_inspect = {

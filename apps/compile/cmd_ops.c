@@ -76,7 +76,7 @@ static int run(int argc, char **argv)
     static const char *const rule_keys[] = {"rule", "may be off", "pass", "does"};
     arguments a = {0};
     const char *operands[1];
-    const options_result result = options_parse(&command_ops, &a, argc, argv, operands);
+    const options_result result = options_parse(&command_ops, &a, argc, argv, operands, NULL);
     if (result != OPTIONS_RUN)
         return result;
     cJSON *list = a.fusion ? fusion_rules() : operators(a.engine);
@@ -94,11 +94,12 @@ static int run(int argc, char **argv)
 static const char output[] = "Output";
 
 static const option options[] = {
-    {"--engine", NULL, OPTION_FLAG, offsetof(arguments, engine), NULL, output,
+    {"--engine", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, engine), NULL, output,
      .help = "list only what the engine runs"},
-    {"--fusion", NULL, OPTION_FLAG, offsetof(arguments, fusion), NULL, output,
+    {"--fusion", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, fusion), NULL, output,
      .help = "list the rules by which mona compile merges operators"},
-    {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, output, .help = "print JSON"},
+    {"--json", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, json), NULL, output,
+     .help = "print JSON"},
 };
 
 const command command_ops = {

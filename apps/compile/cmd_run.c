@@ -171,7 +171,7 @@ static int run(int argc, char **argv)
 {
     run_job job = {0};
     const char *operands[2];
-    const options_result result = options_parse(&command_run, &job, argc, argv, operands);
+    const options_result result = options_parse(&command_run, &job, argc, argv, operands, NULL);
     if (result != OPTIONS_RUN)
         return result;
     job.model = operands[0];
@@ -190,16 +190,16 @@ static int run(int argc, char **argv)
 static const char arrays[] = "Arrays", model_group[] = "Model", computing[] = "Computing";
 
 static const option options[] = {
-    {"--input", "-i", OPTION_FILES, offsetof(run_job, inputs), "FILE", arrays,
+    {"--input", "-i", OPTION_FILES, CHANGES_BYTES, offsetof(run_job, inputs), "FILE", arrays,
      .help = ".npy file for an input; given once for each input, in the model's order"},
-    {"--output", "-o", OPTION_FILES, offsetof(run_job, outputs), "FILE", arrays,
+    {"--output", "-o", OPTION_FILES, CHANGES_BYTES, offsetof(run_job, outputs), "FILE", arrays,
      .help = ".npy file for an output; given once for each output", .written = true},
-    {"--raw", NULL, OPTION_FLAG, offsetof(run_job, raw), NULL, arrays,
+    {"--raw", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(run_job, raw), NULL, arrays,
      .help = "write outputs as they are stored, instead of as real values in float32"},
-    {"--precision", NULL, OPTION_STRING, offsetof(run_job, precision), "fp16", model_group,
-     .help = "precision to compile an .onnx model for, in memory", .values = "fp16"},
-    {"--reference", NULL, OPTION_FLAG, offsetof(run_job, reference), NULL, model_group,
-     .help = "run an .onnx model in fp32, with plain loops instead of the engine"},
+    {"--precision", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(run_job, precision), "fp16",
+     model_group, .help = "precision to compile an .onnx model for, in memory", .values = "fp16"},
+    {"--reference", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(run_job, reference), NULL,
+     model_group, .help = "run an .onnx model in fp32, with plain loops instead of the engine"},
     OPTIONS_COMPUTING(offsetof(run_job, computing), computing),
 };
 

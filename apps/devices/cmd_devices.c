@@ -180,7 +180,7 @@ static int run(int argc, char **argv)
     arguments a = {0};
     list l = {0};
     const char *operands[1];
-    options_result result = options_parse(&command_devices, &a, argc, argv, operands);
+    options_result result = options_parse(&command_devices, &a, argc, argv, operands, NULL);
     if (result != OPTIONS_RUN)
         return result;
     if (a.check)
@@ -205,16 +205,16 @@ static int run(int argc, char **argv)
 }
 
 static const option options[] = {
-    {"--watch", "-w", OPTION_NUMBER, offsetof(arguments, watch), "SECONDS", "Output",
+    {"--watch", "-w", OPTION_NUMBER, KEEPS_BYTES, offsetof(arguments, watch), "SECONDS", "Output",
      .help = "print the list again every SECONDS, until interrupted", .minimum = 0.01,
      .maximum = 86400},
-    {"--times", "-n", OPTION_WHOLE, offsetof(arguments, times), "N", "Output",
+    {"--times", "-n", OPTION_WHOLE, KEEPS_BYTES, offsetof(arguments, times), "N", "Output",
      .help = "stop after N times", .minimum = 1, .maximum = 1e9, .needs = "--watch"},
-    {"--peak", NULL, OPTION_FLAG, offsetof(arguments, peak), NULL, "Output",
+    {"--peak", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, peak), NULL, "Output",
      .help = "measure the peak speed of each device in every precision, which takes some seconds"},
-    {"--check", NULL, OPTION_FLAG, offsetof(arguments, check), NULL, "Output",
+    {"--check", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, check), NULL, "Output",
      .help = "say what an Ascend 310 needs here: what is missing or too old, and what to install"},
-    {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, "Other",
+    {"--json", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, json), NULL, "Other",
      .help = "print JSON; with --watch, one line each time"},
 };
 

@@ -22,6 +22,7 @@
 #include "apps/enhance/preview.h"
 #include "apps/enhance/progress.h"
 #include "apps/enhance/enhance_options.h"
+#include "apps/enhance/resume_key.h"
 
 enum { MAX_INPUTS = 1024 };
 
@@ -34,6 +35,7 @@ typedef struct arguments {
     double preview;
     bool dry_run, json, verbose;
     bool resume, recursive, yes, no;
+    option_set given;
     long segment_frames;
     bool drop_unsupported, quiet, stats, live;
     double max_delay, reconnect, stall;
@@ -70,7 +72,7 @@ static bool check_preview(const arguments *a)
 
 static options_result parse(arguments *a, int argc, char **argv)
 {
-    options_result result = options_parse(&command_enhance, a, argc, argv, a->operands);
+    options_result result = options_parse(&command_enhance, a, argc, argv, a->operands, &a->given);
     if (result != OPTIONS_RUN)
         return result;
     if (a->yes && a->no)
@@ -196,6 +198,16 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown)
     return EXIT_SUCCESS;
 }
 
+/* NULL: one line was printed. */
+static char *describe_work(const arguments *a)
+{
+    pipeline_error error = {0};
+    char *work = resume_key(&command_enhance, a, &a->given, &error);
+    if (!work)
+        cli_fail_of(&error);
+    return work;
+}
+
 static int enhance(int argc, char **argv)
 {
     arguments a = {.shared = ENHANCE_OPTIONS_NONE, .preview = -1};
@@ -225,7 +237,6 @@ static int enhance(int argc, char **argv)
                   .stop_on_error = !strcmp(a.on_error, "stop")},
         .output = a.output,
         .drop_unsupported = a.drop_unsupported,
-        .resume = a.resume,
         .segment_frames = (uint64_t)a.segment_frames,
         .notes = {progress_note, &shown},
     };
@@ -239,7 +250,11 @@ static int enhance(int argc, char **argv)
         a.shared.low_latency = true;
         stop_asks(&interrupted);
     }
-    int status = enhance_options_apply(&a.shared, image, false, &models, &settings);
+    char *work = NULL;
+    int status = a.resume && !(work = describe_work(&a)) ? EXIT_FAILED : EXIT_SUCCESS;
+    settings.resume = work;
+    if (!status)
+        status = enhance_options_apply(&a.shared, image, false, &models, &settings);
     if (!status)
         status = check_files(&a, image);
     if (!status)
@@ -247,6 +262,7 @@ static int enhance(int argc, char **argv)
     stop_asks(NULL);
     stage_models_close(&models);
     progress_close(&shown);
+    free(work);
     return status ? status : stop_signal() ? 128 + stop_signal() : EXIT_SUCCESS;
 }
 
@@ -255,35 +271,37 @@ static const char files[] = "Input and output", work[] = "Enhancement", encoding
                   looking[] = "Preview and reports";
 
 static const option options[] = {
-    {"--input", "-i", OPTION_FILE, offsetof(arguments, input), "FILE", files,
+    {"--input", "-i", OPTION_FILE, CHANGES_BYTES, offsetof(arguments, input), "FILE", files,
      .help = "video or picture to enhance, the same as IN; - is standard input, in/%04d.png "
              "numbered pictures"},
-    {"--output", "-o", OPTION_FILE, offsetof(arguments, output), "FILE", files,
+    {"--output", "-o", OPTION_FILE, CHANGES_BYTES, offsetof(arguments, output), "FILE", files,
      .help = "file for the result; - is standard output, out/%04d.png numbered pictures",
      .written = true},
-    {"--overwrite", "-y", OPTION_FLAG, offsetof(arguments, yes), NULL, files,
+    {"--overwrite", "-y", OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, yes), NULL, files,
      .help =
          "overwrite OUT if it exists; without -y, mona asks on a terminal and refuses elsewhere"},
-    {"--no-overwrite", "-n", OPTION_FLAG, offsetof(arguments, no), NULL, files,
+    {"--no-overwrite", "-n", OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, no), NULL, files,
      .help = "never overwrite OUT, and never ask"},
-    {"--out-dir", NULL, OPTION_FILE, offsetof(arguments, out_dir), "FOLDER", files,
+    {"--out-dir", NULL, OPTION_FILE, KEEPS_BYTES, offsetof(arguments, out_dir), "FOLDER", files,
      .help = "enhance many files, folders or 'patterns*' into FOLDER; manifest.json there lists "
              "the result of each file"},
-    {"--recursive", NULL, OPTION_FLAG, offsetof(arguments, recursive), NULL, files,
+    {"--recursive", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, recursive), NULL, files,
      .help = "go into subfolders too, and keep their names in FOLDER", .needs = "--out-dir"},
-    {"--raw", NULL, OPTION_STRING, offsetof(arguments, raw), "WxH:FORMAT:RATE", files,
-     .help = "read frames without a header, for example 1280x720:yuv420p:25"},
-    {"--fps", "-r", OPTION_STRING, offsetof(arguments, rate), "RATE", files,
+    {"--raw", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(arguments, raw), "WxH:FORMAT:RATE",
+     files, .help = "read frames without a header, for example 1280x720:yuv420p:25"},
+    {"--fps", "-r", OPTION_STRING, CHANGES_BYTES, offsetof(arguments, rate), "RATE", files,
      .help = "frame rate of numbered pictures (default 25)", .values = "24 24000/1001 25 30 60"},
-    {"--on-error", NULL, OPTION_CHOICE, offsetof(arguments, on_error), "skip|stop", files,
-     .help = "where the input is damaged: skip and count the damage, or stop", .initial = "skip"},
-    {"--resume", NULL, OPTION_FLAG, offsetof(arguments, resume), NULL, files,
+    {"--on-error", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(arguments, on_error), "skip|stop",
+     files, .help = "where the input is damaged: skip and count the damage, or stop",
+     .initial = "skip"},
+    {"--resume", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, resume), NULL, files,
      .help = "save finished segments in OUT.resume; after an interruption, the same command "
              "continues from them"},
-    {"--segment", NULL, OPTION_WHOLE, offsetof(arguments, segment_frames), "N", files,
-     .help = "frames in each segment (default: a few seconds' worth)", .minimum = 1, .maximum = 1e6,
-     .needs = "--resume"},
-    {"--drop-unsupported", NULL, OPTION_FLAG, offsetof(arguments, drop_unsupported), NULL, files,
+    {"--segment", NULL, OPTION_WHOLE, CHANGES_BYTES, offsetof(arguments, segment_frames), "N",
+     files, .help = "frames in each segment (default: a few seconds' worth)", .minimum = 1,
+     .maximum = 1e6, .needs = "--resume"},
+    {"--drop-unsupported", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, drop_unsupported),
+     NULL, files,
      .help = "leave out what the container or the codec cannot hold, such as alpha, instead of "
              "stopping"},
     ENHANCE_PART_OPTIONS(offsetof(arguments, shared), files),
@@ -291,45 +309,48 @@ static const option options[] = {
     ENHANCE_SIZE_OPTION(offsetof(arguments, shared), work),
     ENHANCE_ENCODER_OPTIONS(offsetof(arguments, shared), encoding, NULL),
     ENHANCE_COMPUTING_OPTIONS(offsetof(arguments, shared), computing),
-    {"--live", NULL, OPTION_FLAG, offsetof(arguments, live), NULL, living,
+    {"--live", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, live), NULL, living,
      .help =
          "IN is a live stream: leave out frames that come too late, reconnect when a connection "
          "breaks, write each frame before the next one arrives, and complete OUT when interrupted"},
-    {"--max-delay", NULL, OPTION_TIME, offsetof(arguments, max_delay), "TIME", living,
+    {"--max-delay", NULL, OPTION_TIME, CHANGES_BYTES, offsetof(arguments, max_delay), "TIME",
+     living,
      .help = "leave out a frame if work on it would begin this late, because earlier frames took "
              "too long",
      .initial = "0.05", .needs = "--live"},
-    {"--reconnect", NULL, OPTION_TIME, offsetof(arguments, reconnect), "TIME", living,
-     .help = "how long to try to reconnect; 0: not at all", .initial = "30", .needs = "--live"},
-    {"--stall", NULL, OPTION_TIME, offsetof(arguments, stall), "TIME", living,
+    {"--reconnect", NULL, OPTION_TIME, CHANGES_BYTES, offsetof(arguments, reconnect), "TIME",
+     living, .help = "how long to try to reconnect; 0: not at all", .initial = "30",
+     .needs = "--live"},
+    {"--stall", NULL, OPTION_TIME, CHANGES_BYTES, offsetof(arguments, stall), "TIME", living,
      .help = "a connection without data for so long counts as broken", .initial = "5",
      .needs = "--live"},
-    {"--metrics", NULL, OPTION_FILE, offsetof(arguments, metrics), "FILE", living,
+    {"--metrics", NULL, OPTION_FILE, KEEPS_BYTES, offsetof(arguments, metrics), "FILE", living,
      .help = "write frames, drops, latency and sensors into FILE every second, as OpenMetrics text "
              "that Prometheus reads",
      .written = true},
-    {"--preview", NULL, OPTION_TIME, offsetof(arguments, preview), "TIME", looking,
+    {"--preview", NULL, OPTION_TIME, CHANGES_BYTES, offsetof(arguments, preview), "TIME", looking,
      .help = "enhance only the frame at this time of the input; OUT, a .png, shows its left half "
              "before and its right half after"},
-    {"--stats", NULL, OPTION_FLAG, offsetof(arguments, stats), NULL, looking,
+    {"--stats", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, stats), NULL, looking,
      .help = "print figures at the end: latency, the time of each step, sensors; as JSON with "
              "--progress json"},
-    {"--html", NULL, OPTION_FILE, offsetof(arguments, html), "FILE.html", looking,
+    {"--html", NULL, OPTION_FILE, KEEPS_BYTES, offsetof(arguments, html), "FILE.html", looking,
      .help =
          "write a page about the run, with a slider between before and after, charts and figures",
      .written = true},
-    {"--dry-run", NULL, OPTION_FLAG, offsetof(arguments, dry_run), NULL, looking,
+    {"--dry-run", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, dry_run), NULL, looking,
      .help =
          "print the plan (stages, sizes, memory, streams), and the speed and the result's bytes as "
          "measured on a few seconds of the input; write nothing"},
-    {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, looking, .help = "print JSON",
-     .needs = "--dry-run"},
-    {"--progress", NULL, OPTION_CHOICE, offsetof(arguments, progress), PROGRESS_STYLES, "Other",
+    {"--json", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, json), NULL, looking,
+     .help = "print JSON", .needs = "--dry-run"},
+    {"--progress", NULL, OPTION_CHOICE, KEEPS_BYTES, offsetof(arguments, progress), PROGRESS_STYLES,
+     "Other",
      .help = "on standard error: a bar for terminals, a plain line every 5 s, or JSON lines",
      .initial = "auto"},
-    {"--verbose", "-v", OPTION_FLAG, offsetof(arguments, verbose), NULL, "Other",
+    {"--verbose", "-v", OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, verbose), NULL, "Other",
      .help = "print the warnings of FFmpeg's decoders, encoders and containers too"},
-    {"--quiet", NULL, OPTION_FLAG, offsetof(arguments, quiet), NULL, "Other",
+    {"--quiet", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, quiet), NULL, "Other",
      .help = "print only errors"},
 };
 

@@ -48,87 +48,87 @@ typedef struct enhance_options {
 
 /* clang-format off */
 #define ENHANCE_WORK_OPTIONS(at, group, need)                                                     \
-    {"--stages", NULL, OPTION_STRING, SHARED_FIELD(at, stages), "LIST", group, .needs = need,     \
+    {"--stages", NULL, OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, stages), "LIST", group, .needs = need,     \
      .help = "what to do, one after the other: any of sr, denoise, colour (default " USUAL_STAGES \
              "); denoise leaves what is clean as it is",                                          \
      .values = "sr denoise colour denoise,sr sr,denoise sr,sr denoise,sr,colour"},                \
-    {"--scale", "-s", OPTION_NUMBER, SHARED_FIELD(at, scale), "N", group, .needs = need,          \
+    {"--scale", "-s", OPTION_NUMBER, CHANGES_BYTES, SHARED_FIELD(at, scale), "N", group, .needs = need,          \
      .help = "enlarge by this factor (default 2), in several steps where no network does it in one: "\
              "6 is 2 x 3; a fraction takes the next larger factor and then a filter that reduces: "\
              "1.5 is 2 times, then 3/4; enhance --dry-run shows the steps",                       \
      .minimum = RESIZE_MIN, .maximum = RESIZE_MAX},                                               \
-    {"--height", NULL, OPTION_WHOLE, SHARED_FIELD(at, size.height), "ROWS", group, .needs = need, \
+    {"--height", NULL, OPTION_WHOLE, CHANGES_BYTES, SHARED_FIELD(at, size.height), "ROWS", group, .needs = need, \
      .help = "make the result this high (instead of --scale): enlarged by the next "              \
              "larger factor, then reduced by one filter; sides are even where chroma "            \
              "is subsampled",                                                                     \
      .minimum = 1, .maximum = MONA_MAX_SIDE},                                                     \
-    {"--tier", NULL, OPTION_CHOICE, SHARED_FIELD(at, tier), NETWORK_TIERS, group, .needs = need,  \
+    {"--tier", NULL, OPTION_CHOICE, CHANGES_BYTES, SHARED_FIELD(at, tier), NETWORK_TIERS, group, .needs = need,  \
      .help =                                                                                      \
          "built-in networks to use, from the fastest to the best; each tier does several times the "\
          "work of the one before; where it has no network, that of the next lower tier is used",  \
      .initial = "fast"},                                                                          \
-    {"--content", NULL, OPTION_CHOICE, SHARED_FIELD(at, content), "clean|video|anime", group, .needs = need,\
+    {"--content", NULL, OPTION_CHOICE, CHANGES_BYTES, SHARED_FIELD(at, content), "clean|video|anime", group, .needs = need,\
      .help = "kind of input: clean is hardly compressed; video is compressed, so that "           \
              "networks must not sharpen the damage; anime is drawn, compressed or not "           \
              "(default: video for videos, clean for pictures)"},                                  \
-    {"--sr", NULL, OPTION_FILE, SHARED_FIELD(at, sr), "MODEL", group, .needs = need,              \
+    {"--sr", NULL, OPTION_FILE, CHANGES_BYTES, SHARED_FIELD(at, sr), "MODEL", group, .needs = need,              \
      .help = "another network for super-resolution: a .mona file, or the name of a built-in one"},\
-    {"--denoise", NULL, OPTION_FILE, SHARED_FIELD(at, denoise), "MODEL", group, .needs = need,    \
+    {"--denoise", NULL, OPTION_FILE, CHANGES_BYTES, SHARED_FIELD(at, denoise), "MODEL", group, .needs = need,    \
      .help = "another network for denoising: a .mona file, or the name of a built-in one"},       \
-    {"--strength", NULL, OPTION_STRING, SHARED_FIELD(at, strength), "S", group, .needs = need,    \
+    {"--strength", NULL, OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, strength), "S", group, .needs = need,    \
      .help = "how strongly to denoise: from 0, which changes nothing, to 1, which suits noise with a "\
              "standard deviation of 50 steps of 255; or auto, which measures the noise and, with --content video, the "\
              "damage done by compression",                                                        \
      .initial = "auto", .values = "auto"},                                                        \
-    {"--detail", NULL, OPTION_STRING, SHARED_FIELD(at, detail), "D", group, .needs = need,        \
+    {"--detail", NULL, OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, detail), "D", group, .needs = need,        \
      .help = "how much fine detail to keep where compression damage is repaired: 0 is "           \
              "the cleanest, 1 keeps all detail and some of the damage with it; auto: "            \
              "0 for pictures, and from 0.75 (lightly compressed) to 0.25 (heavily "               \
              "compressed) for videos",                                                            \
      .initial = "auto", .values = "auto"},                                                        \
-    {"--colour", NULL, OPTION_STRING, SHARED_FIELD(at, colour), "S", group, .needs = need,        \
+    {"--colour", NULL, OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, colour), "S", group, .needs = need,        \
      .help = "how much of the colour network's changes to apply, from 0 (none) to 1; without "    \
              "--stages this adds the colour stage at the end (default: no colour stage)"},        \
-    {"--colour-model", NULL, OPTION_FILE, SHARED_FIELD(at, colour_model), "MODEL", group, .needs = need,\
+    {"--colour-model", NULL, OPTION_FILE, CHANGES_BYTES, SHARED_FIELD(at, colour_model), "MODEL", group, .needs = need,\
      .help = "another network for colour: a .mona file"},                                         \
-    {"--temporal", NULL, OPTION_CHOICE, SHARED_FIELD(at, temporal), "on|off", group, .needs = need,\
+    {"--temporal", NULL, OPTION_CHOICE, CHANGES_BYTES, SHARED_FIELD(at, temporal), "on|off", group, .needs = need,\
      .help = "on: blend the still parts of denoised video with the frame before, so that they do "\
              "not flicker; off: treat each frame on its own",                                     \
      .initial = "on"},                                                                            \
-    {"--deinterlace", NULL, OPTION_CHOICE, SHARED_FIELD(at, deinterlace), "auto|off", group, .needs = need,\
+    {"--deinterlace", NULL, OPTION_CHOICE, CHANGES_BYTES, SHARED_FIELD(at, deinterlace), "auto|off", group, .needs = need,\
      .help = "auto: deinterlace interlaced frames, even those not marked as interlaced",          \
      .initial = "auto"},                                                                          \
-    {"--fields", NULL, OPTION_CHOICE, SHARED_FIELD(at, fields), "single|double", group, .needs = need,\
+    {"--fields", NULL, OPTION_CHOICE, CHANGES_BYTES, SHARED_FIELD(at, fields), "single|double", group, .needs = need,\
      .help = "double: make a frame of each field of interlaced video, twice as many a second: 50i "\
              "becomes 50p", .initial = "single"},                                                 \
-    {"--rotate", NULL, OPTION_CHOICE, SHARED_FIELD(at, rotate), "auto|none|90|180|270", group, .needs = need,\
+    {"--rotate", NULL, OPTION_CHOICE, CHANGES_BYTES, SHARED_FIELD(at, rotate), "auto|none|90|180|270", group, .needs = need,\
      .help = "auto: keep the rotation that a phone's video is marked with, and turn the frames "  \
              "where the output cannot hold it; a number: turn the frames as they are stored "     \
              "clockwise by so many degrees, and drop the mark; none: only drop it",               \
      .initial = "auto"}
 
 #define ENHANCE_ENCODER_OPTIONS(at, group, need)                                                  \
-    {"--codec", "-c", OPTION_STRING, SHARED_FIELD(at, codec), "CODEC", group, .needs = need,      \
+    {"--codec", "-c", OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, codec), "CODEC", group, .needs = need,      \
      .help = "codec of the result: " CODECS                                                       \
              "; or the name of one of FFmpeg's encoders for these, such as libx264 (default: HEVC, "\
              "AV1 and VP9 are kept, HDR becomes hevc, anything else gets what suits the container and the pixels)",\
      .values = "h264 hevc av1 vp9 ffv1 prores gif rawvideo"},                                     \
-    {"--crf", NULL, OPTION_NUMBER, SHARED_FIELD(at, crf), "N", group, .needs = need,              \
+    {"--crf", NULL, OPTION_NUMBER, CHANGES_BYTES, SHARED_FIELD(at, crf), "N", group, .needs = need,              \
      .help = "quality, lower is better: for h264 from 0 to 51 (default 18), hevc from 0 to 51 (20), "\
              "av1 from 1 to 63 (28), vp9 from 0 to 63 (24)", .maximum = INFINITY},                \
-    {"--match-bitrate", NULL, OPTION_FLAG, SHARED_FIELD(at, match_bitrate), NULL, group, .needs = need,\
+    {"--match-bitrate", NULL, OPTION_FLAG, CHANGES_BYTES, SHARED_FIELD(at, match_bitrate), NULL, group, .needs = need,\
      .help = "aim at the input's bit rate instead of a quality"},                                 \
-    {"--preset", NULL, OPTION_STRING, SHARED_FIELD(at, preset), "NAME", group, .needs = need,     \
+    {"--preset", NULL, OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, preset), "NAME", group, .needs = need,     \
      .help = "speed of the encoder (default: medium for h264 and hevc; 8 for av1, from 0 to 13; 3 "\
              "for vp9, from 0 to 8; with --live: superfast, ultrafast, 12 and 8)",                \
      .values = "ultrafast superfast veryfast faster fast medium slow slower veryslow placebo"},   \
-    {"--low-latency", NULL, OPTION_FLAG, SHARED_FIELD(at, low_latency), NULL, group, .needs = need,\
+    {"--low-latency", NULL, OPTION_FLAG, CHANGES_BYTES, SHARED_FIELD(at, low_latency), NULL, group, .needs = need,\
      .help = "write each frame before the next one arrives, for live video: no "                  \
              "B-frames, no look-ahead, no search for interlaced frames that are not "             \
              "marked"},                                                                           \
-    {"--encoder-option", "-e", OPTION_LIST, SHARED_FIELD(at, encoder), "KEY=VALUE", group, .needs = need,\
+    {"--encoder-option", "-e", OPTION_LIST, CHANGES_BYTES, SHARED_FIELD(at, encoder), "KEY=VALUE", group, .needs = need,\
      .help = "an option of FFmpeg's encoder; can be given more than once"},                       \
-    {"--audio", NULL, OPTION_STRING, SHARED_FIELD(at, audio), "copy|auto|none|CODEC", group, .needs = need,\
+    {"--audio", NULL, OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, audio), "copy|auto|none|CODEC", group, .needs = need,\
      .help = "copy: keep the sound as it is, bit by bit, or in a lossless codec where "           \
              "the container cannot hold it; auto: the same, but where no lossless "               \
              "codec fits either, encode it in the container's usual codec; none: "                \
@@ -136,28 +136,28 @@ typedef struct enhance_options {
      .initial = "copy", .values = "copy auto none aac opus mp3 ac3 flac alac"}
 /* Rows of mona enhance and of the library. */
 #define ENHANCE_PART_OPTIONS(at, group)                                                           \
-    {"--format", "-f", OPTION_STRING, SHARED_FIELD(at, format), "NAME", group,                    \
+    {"--format", "-f", OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, format), "NAME", group,                    \
      .help = "container of the result (default: the one OUT's name stands for; y4m on standard "  \
              "output)",                                                                           \
      .values = "mp4 mov matroska webm avi mpegts nut y4m rawvideo"},                              \
     OPTIONS_CUT(SHARED_FIELD(at, cut), group, " of the input"),                                   \
-    {"--frames", NULL, OPTION_WHOLE, SHARED_FIELD(at, frames), "N", group,                        \
+    {"--frames", NULL, OPTION_WHOLE, CHANGES_BYTES, SHARED_FIELD(at, frames), "N", group,                        \
      .help = "stop after N frames", .minimum = 1, .maximum = 1e15}
 
 #define ENHANCE_SIZE_OPTION(at, group)                                                            \
-    {"--size", NULL, OPTION_STRING, SHARED_FIELD(at, size.size), "WxH", group,                    \
+    {"--size", NULL, OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, size.size), "WxH", group,                    \
      .help = "make the result this large; a video with a different aspect ratio keeps "           \
              "it by means of pixels that are not square (sample aspect ratio)",                   \
      .values = "1920x1080 3840x2160"}
 
 #define ENHANCE_COMPUTING_OPTIONS(at, group)                                                      \
-    {"--threads", "-j", OPTION_STRING, SHARED_FIELD(at, threads), "LOAD:PROC:SAVE", group,        \
+    {"--threads", "-j", OPTION_STRING, KEEPS_BYTES, SHARED_FIELD(at, threads), "LOAD:PROC:SAVE", group,        \
      .help = "threads of the decoder, of each network and of the encoder, where 0 lets each of "  \
              "them choose; a single number is for the networks (default 0:0:0, one per core)",    \
      .alias = "--jobs"},                                                                          \
     OPTION_DEVICE(SHARED_FIELD(at, device), group),                                               \
     OPTION_CPU(SHARED_FIELD(at, cpu), group),                                                     \
-    {"--strip-rows", NULL, OPTION_WHOLE, SHARED_FIELD(at, strip_rows), "N", group,                \
+    {"--strip-rows", NULL, OPTION_WHOLE, KEEPS_BYTES, SHARED_FIELD(at, strip_rows), "N", group,                \
      .help = "rows to compute at a time (default: the planner chooses)", .minimum = 1,            \
      .maximum = MONA_MAX_SIDE}
 /* clang-format on */

@@ -29,7 +29,7 @@ static bool parse(enhance_options *a, char *const *given, int count)
     const char *operands[1];
     *a = (enhance_options)ENHANCE_OPTIONS_NONE;
     memcpy(arguments + 1, given, (size_t)count * sizeof *given);
-    return options_parse(&line, a, count + 1, arguments, operands) == OPTIONS_RUN;
+    return options_parse(&line, a, count + 1, arguments, operands, NULL) == OPTIONS_RUN;
 }
 
 bool video_options_add(video_options *o, const char *name, const char *value, pipeline_error *error)

@@ -291,7 +291,7 @@ static int run(int argc, char **argv)
 {
     eval_job job = {0};
     const char *operands[2];
-    const options_result result = options_parse(&command_eval, &job, argc, argv, operands);
+    const options_result result = options_parse(&command_eval, &job, argc, argv, operands, NULL);
     if (result != OPTIONS_RUN)
         return result;
     job.model = operands[0];
@@ -314,19 +314,20 @@ static int run(int argc, char **argv)
 static const char measuring[] = "Measurement", running[] = "Running";
 
 static const option options[] = {
-    {"--set", NULL, OPTION_FILE, offsetof(eval_job, folder), "DIR", measuring,
+    {"--set", NULL, OPTION_FILE, CHANGES_BYTES, offsetof(eval_job, folder), "DIR", measuring,
      .help = "folder of the original images, PNG and JPEG; of pairs named HR and LR, only the HR "
              "images are used"},
-    {"--list", NULL, OPTION_FILE, offsetof(eval_job, list), "FILE", measuring,
+    {"--list", NULL, OPTION_FILE, CHANGES_BYTES, offsetof(eval_job, list), "FILE", measuring,
      .help = "file with the names of the images to use, one on each line"},
-    {"--protocol", NULL, OPTION_CHOICE, offsetof(eval_job, protocol), "sr|denoise", measuring,
-     .help = "super-resolution or denoising, as described above"},
-    {"--scale", NULL, OPTION_WHOLE, offsetof(eval_job, scale), "N", measuring,
+    {"--protocol", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(eval_job, protocol), "sr|denoise",
+     measuring, .help = "super-resolution or denoising, as described above"},
+    {"--scale", NULL, OPTION_WHOLE, CHANGES_BYTES, offsetof(eval_job, scale), "N", measuring,
      .help = "scale of bicubic: 2, 3 or 4", .minimum = 2, .maximum = MAX_SCALE},
-    {"--sigma", NULL, OPTION_LIST, offsetof(eval_job, sigma_list), "N", measuring,
+    {"--sigma", NULL, OPTION_LIST, CHANGES_BYTES, offsetof(eval_job, sigma_list), "N", measuring,
      .help = "strength of the noise; can be given more than once (default 15, 25 and 50)"},
     OPTIONS_COMPUTING(offsetof(eval_job, computing), running),
-    {"--json", NULL, OPTION_FLAG, offsetof(eval_job, json), NULL, "Other", .help = "print JSON"},
+    {"--json", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(eval_job, json), NULL, "Other",
+     .help = "print JSON"},
 };
 
 const command command_eval = {

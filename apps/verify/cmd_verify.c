@@ -192,7 +192,7 @@ static int run(int argc, char **argv)
     const char **folders = calloc((size_t)argc + 1, sizeof *folders);
     if (!folders)
         return cli_fail(EXIT_FAILED, "out of memory");
-    const options_result parsed = options_parse(&command_verify, &a, argc, argv, folders);
+    const options_result parsed = options_parse(&command_verify, &a, argc, argv, folders, NULL);
     cJSON *list = cJSON_CreateArray();
     bool ok = parsed == OPTIONS_RUN && find_device(&a);
     for (size_t i = 0; ok && folders[i]; i++) {
@@ -223,20 +223,21 @@ static int run(int argc, char **argv)
 static const char judging[] = "Judging", output[] = "Output";
 
 static const option options[] = {
-    {"--rtol", NULL, OPTION_NUMBER, offsetof(arguments, rtol), "X", judging,
+    {"--rtol", NULL, OPTION_NUMBER, CHANGES_BYTES, offsetof(arguments, rtol), "X", judging,
      .help = "relative error that the reference may have", .initial = "1e-3", .maximum = 1},
-    {"--atol", NULL, OPTION_NUMBER, offsetof(arguments, atol), "X", judging,
+    {"--atol", NULL, OPTION_NUMBER, CHANGES_BYTES, offsetof(arguments, atol), "X", judging,
      .help = "absolute error that it may have on top of that", .initial = "1e-7", .maximum = 1e6},
-    {"--no-engine", NULL, OPTION_FLAG, offsetof(arguments, no_engine), NULL, judging,
+    {"--no-engine", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, no_engine), NULL, judging,
      .help = "run only the reference"},
-    {"--device", NULL, OPTION_STRING, offsetof(arguments, device_name), "NAME", judging,
-     .help = "device whose results must equal the host's byte for byte, such as model310",
+    {"--device", NULL, OPTION_STRING, KEEPS_BYTES, offsetof(arguments, device_name), "NAME",
+     judging, .help = "device whose results must equal the host's byte for byte, such as model310",
      .initial = "host"},
-    {"--dim", NULL, OPTION_LIST, offsetof(arguments, dims), "NAME=N", judging,
+    {"--dim", NULL, OPTION_LIST, CHANGES_BYTES, offsetof(arguments, dims), "NAME=N", judging,
      .help = "size of the dimensions that the model calls NAME; can be given more than once"},
-    {"--quiet", "-q", OPTION_FLAG, offsetof(arguments, quiet), NULL, output,
+    {"--quiet", "-q", OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, quiet), NULL, output,
      .help = "print only what does not pass, and the summary"},
-    {"--json", NULL, OPTION_FLAG, offsetof(arguments, json), NULL, output, .help = "print JSON"},
+    {"--json", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, json), NULL, output,
+     .help = "print JSON"},
 };
 
 const command command_verify = {

@@ -87,7 +87,7 @@ static bool to_segment(void *context, AVPacket *packet, AVRational time_base, pi
 
 static bool encode(output *o, const AVFrame *frame, pipeline_error *error)
 {
-    const packet_sink sink = {o->settings->segmented ? to_segment : to_container, o};
+    const packet_sink sink = {o->settings->resume ? to_segment : to_container, o};
     return encoder_put(&o->codec, frame, &sink, error);
 }
 
@@ -129,7 +129,7 @@ static bool open_segments(output *o, pipeline_error *error)
                    "than y4m");
     /* The folder lies beside the file that is finally renamed, not beside a link to it. */
     char *target = outfile_target(m->path);
-    const bool opened = target ? segments_open(&o->parts, target, o->settings->work, error)
+    const bool opened = target ? segments_open(&o->parts, target, o->settings->resume, error)
                                : pipeline_fail(error, "out of memory");
     free(target);
     if (opened)
@@ -144,7 +144,7 @@ static bool open_pictures(output *o, pipeline_error *error)
     const mux_settings *m = &s->container;
     const encoder_choice *choice = &s->encoder.choice;
     const picture_list *list = &o->in->pictures;
-    const char *option = s->segmented            ? "--resume"
+    const char *option = s->resume               ? "--resume"
                          : choice->crf >= 0      ? "--crf"
                          : choice->preset        ? "--preset"
                          : choice->option_count  ? "--encoder-option"
@@ -180,9 +180,9 @@ bool output_open(output *o, const output_settings *settings, const input *in, pi
         return true;
     if (picture_writer_is(container.format))
         return open_pictures(o, error);
-    if (!open_encoder(o, error) || (settings->segmented && !open_segments(o, error)))
+    if (!open_encoder(o, error) || (settings->resume && !open_segments(o, error)))
         return false;
-    char *part = settings->segmented ? segments_path(&o->parts, "output.part") : NULL;
+    char *part = settings->resume ? segments_path(&o->parts, "output.part") : NULL;
     container.part = part;
     bool good = mux_open(&o->container, &container, in->format, in->video, o->codec.codec, error);
     free(part);
@@ -249,7 +249,7 @@ bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipe
         return false;
     o->filled++;
     o->end = frame->pts + avframe_duration(frame);
-    return !o->settings->segmented || o->filled < o->length || seal(o, after, error);
+    return !o->settings->resume || o->filled < o->length || seal(o, after, error);
 }
 
 /* While the connection is made again, nothing is kept for it. */
@@ -267,7 +267,7 @@ bool output_copy(output *o, AVPacket *packet, pipeline_error *error)
 {
     if (is_kept_up(o))
         return copy_if_connected(o, packet);
-    return o->settings->segmented || o->pictures.pattern || mux_copy(&o->container, packet, error);
+    return o->settings->resume || o->pictures.pattern || mux_copy(&o->container, packet, error);
 }
 
 /* ---- putting segments together -------------------------------------------------------------- */
@@ -339,7 +339,7 @@ bool output_finish(output *o, const chain_memory *after, pipeline_error *error)
     tell_pace(o);
     if (o->pictures.pattern || o->in->photo.result)
         return true;
-    if (!o->settings->segmented)
+    if (!o->settings->resume)
         return encode(o, NULL, error) && mux_finish(&o->container, error);
     if ((o->filled && !seal(o, after, error)) || !assemble(o, error) ||
         !mux_finish(&o->container, error))

@@ -24,9 +24,8 @@ typedef struct output_settings {
     mux_settings container;
     input_settings input;    /* for the second reading */
     const atomic_bool *ends; /* as in enhance_settings */
-    bool segmented;
     uint64_t segment_frames; /* in each; 0: a few seconds' worth */
-    const char *work;        /* passed to segments_open */
+    const char *resume;      /* as in enhance_settings; NULL: without segments */
 } output_settings;
 
 typedef struct output {

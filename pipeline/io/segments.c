@@ -14,7 +14,7 @@
 #include "pipeline/io/outfile.h"
 
 static const char journal_name[] = "journal";
-static const char heading[] = "mona resume 3 ";
+static const char heading[] = "mona resume 4 ";
 
 /* Precedes the bytes of a packet, which are followed by those of its alpha, if any. */
 typedef struct record {
@@ -121,20 +121,69 @@ static bool take_line(segments *s, const char *line)
     return true;
 }
 
+/* The first word of a line that another line does not have; NULL: it has all. */
+static const char *find_word(const char *line, const char *other, size_t *length)
+{
+    for (const char *word = line; *word; word += *length + (word[*length] == ' ')) {
+        *length = strcspn(word, " ");
+        const char *at = other;
+        while (strcspn(at, " ") != *length || memcmp(at, word, *length)) {
+            at += strcspn(at, " ");
+            if (!*at++)
+                return word;
+        }
+    }
+    return NULL;
+}
+
+/* In what the work that was begun differs from this one: " (it was begun with --crf=20)". The words of
+ * files have no meaning for people. */
+static void tell_difference(char *text, size_t size, const char *begun, const char *now)
+{
+    size_t length = 0;
+    const char *with = find_word(begun, now, &length), *word = with;
+    if (!with)
+        word = find_word(now, begun, &length);
+    const char *file = word ? strstr(word, "=@") : NULL;
+    *text = 0;
+    if (file && file < word + length)
+        snprintf(text, size, " (it was begun with another file as %.*s)", (int)(file - word), word);
+    else if (word)
+        snprintf(text, size, " (it was begun %s %.*s)", with ? "with" : "without", (int)length,
+                 word);
+}
+
+static bool check_work(const segments *s, const char *begun, const char *work,
+                       pipeline_error *error)
+{
+    char difference[160] = "";
+    const bool known = !strncmp(begun, heading, sizeof heading - 1);
+    if (known && !strcmp(begun + sizeof heading - 1, work))
+        return true;
+    if (known)
+        tell_difference(difference, sizeof difference, begun + sizeof heading - 1, work);
+    return pipeline_fail(error,
+                         "%s: expected work on the same input with the same options and the same "
+                         "versions of mona and libav, found different work%s; repeat it with the "
+                         "same ones or remove the folder",
+                         s->folder, difference);
+}
+
 /* Reads an existing journal. *good: the end of its valid part. */
 static bool read_journal(segments *s, const char *work, long *good, pipeline_error *error)
 {
-    char line[LINE];
+    char line[LINE], *begun = NULL;
+    size_t room = 0;
     *good = 0;
-    if (!fgets(line, sizeof line, s->journal) || !strchr(line, '\n'))
-        return true; /* new, or interrupted before its first line was complete */
-    line[strcspn(line, "\n")] = 0;
-    if (strncmp(line, heading, sizeof heading - 1) || strcmp(line + sizeof heading - 1, work))
-        return pipeline_fail(error,
-                             "%s: expected work on the same input with the same options and the "
-                             "same versions of mona and libav, found different work; repeat it "
-                             "with the same ones or remove the folder",
-                             s->folder);
+    const ssize_t length = getline(&begun, &room, s->journal);
+    const bool whole = length > 0 && begun[length - 1] == '\n';
+    if (whole)
+        begun[length - 1] = 0;
+    /* Without it the journal is new, or was interrupted before its first line was complete. */
+    const bool same = !whole || check_work(s, begun, work, error);
+    free(begun);
+    if (!whole || !same)
+        return same;
     *good = ftell(s->journal);
     while (fgets(line, sizeof line, s->journal) && take_line(s, line))
         *good = ftell(s->journal);

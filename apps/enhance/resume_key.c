@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/enhance/resume_key.h"
+
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavutil/avutil.h>
+
+#include "engine/model_format.h"
+#include "models/embedded.h"
+#include "mona.h"
+#include "pipeline/io/file_identity.h"
+#include "pipeline/io/url.h"
+
+/* ---- what makes the frames ------------------------------------------------------------------ */
+
+/* Continues an FNV-1a hash. */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
+{
+    const uint8_t *at = bytes;
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ at[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/* Continues a hash with the names and times of the encoders' own libraries: libx264.so.164. */
+static int hash_library(struct dl_phdr_info *library, size_t size, void *context)
+{
+    static const char *const encoders[] = {"x264", "x265", "SvtAv1", "vpx", "avcodec"};
+    uint64_t *hash = context;
+    struct stat file = {0};
+    (void)size;
+    for (size_t i = 0; i < sizeof encoders / sizeof *encoders; i++)
+        if (library->dlpi_name && strstr(library->dlpi_name, encoders[i])) {
+            stat(library->dlpi_name, &file);
+            *hash = hash_bytes(*hash, library->dlpi_name, strlen(library->dlpi_name) + 1);
+            *hash = hash_bytes(*hash, &file.st_mtim.tv_sec, sizeof file.st_mtim.tv_sec);
+        }
+    return 0;
+}
+
+/* The built-in networks, which a build of the same version may have trained anew. */
+static uint64_t hash_networks(uint64_t hash)
+{
+    for (size_t i = 0; i < embedded_model_count; i++) {
+        const embedded_model *model = &embedded_models[i];
+        hash = hash_bytes(hash, model->begin, sizeof(mona_file_header));
+    }
+    return hash;
+}
+
+static void put_makers(FILE *f)
+{
+    uint64_t hash = hash_networks(0xcbf29ce484222325u);
+    dl_iterate_phdr(hash_library, &hash);
+    fprintf(f, "mona=" MONA_VERSION " libav=%s libavcodec=%u libraries=%016llx", av_version_info(),
+            avcodec_version(), (unsigned long long)hash);
+}
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+/* Without spaces and what ends a line. */
+static void put_text(FILE *f, const char *text)
+{
+    for (; *text; text++)
+        fprintf(f, (unsigned char)*text <= ' ' || *text == '%' ? "%%%02x" : "%c",
+                (unsigned char)*text);
+}
+
+static bool put_file(FILE *f, const char *path, pipeline_error *error)
+{
+    char identity[FILE_IDENTITY_TEXT];
+    if (url_find(path) || url_is_playlist(path))
+        return pipeline_misuse(error,
+                               "--resume: expected a film in one file, found %s, behind which "
+                               "another film may be the next time; save it as a file first",
+                               path);
+    if (!strcmp(path, "-") || embedded_model_find(path)) {
+        fputs(path, f);
+        return true;
+    }
+    if (!file_identity(identity, path, error))
+        return false;
+    fprintf(f, "@%s", identity);
+    return true;
+}
+
+/* text: a value, or the path of a file. */
+static bool put_word(FILE *f, const option *o, const char *text, pipeline_error *error)
+{
+    fprintf(f, " %s=", o->name);
+    if (o->kind == OPTION_FILE || o->kind == OPTION_FILES)
+        return put_file(f, text, error);
+    put_text(f, text);
+    return true;
+}
+
+/* A word for each value: a list has several. */
+static bool put_option(FILE *f, const option *o, const void *field, pipeline_error *error)
+{
+    const option_list *list = field;
+    switch (o->kind) {
+    case OPTION_FLAG:
+        return fprintf(f, " %s", o->name) > 0;
+    case OPTION_WHOLE:
+        return fprintf(f, " %s=%ld", o->name, *(const long *)field) > 0;
+    case OPTION_NUMBER:
+    case OPTION_TIME:
+        return fprintf(f, " %s=%.17g", o->name, *(const double *)field) > 0;
+    case OPTION_STRING:
+    case OPTION_CHOICE:
+    case OPTION_FILE:
+        return put_word(f, o, *(const char *const *)field, error);
+    case OPTION_LIST:
+    case OPTION_FILES:
+        break;
+    }
+    for (size_t i = 0; i < list->count; i++)
+        if (!put_word(f, o, list->items[i], error))
+            return false;
+    return true;
+}
+
+/* An input can also be given as an operand. */
+static bool counts(const option *o, const void *values, bool given)
+{
+    const void *field = (const char *)values + o->field;
+    return o->effect == CHANGES_BYTES && !o->written &&
+           (given || (o->kind == OPTION_FILE && *(const char *const *)field));
+}
+
+static bool put_all(FILE *f, const command *line, const void *values, const option_set *given,
+                    pipeline_error *error)
+{
+    put_makers(f);
+    for (size_t i = 0; i < line->option_count; i++) {
+        const option *o = &line->options[i];
+        if (counts(o, values, given->has[i]) &&
+            !put_option(f, o, (const char *)values + o->field, error))
+            return false;
+    }
+    return true;
+}
+
+char *resume_key(const command *line, const void *values, const option_set *given,
+                 pipeline_error *error)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *f = open_memstream(&text, &bytes);
+    bool good = f && put_all(f, line, values, given, error);
+    if ((!f || fclose(f)) && good)
+        good = false;
+    if (good)
+        return text;
+    free(text);
+    pipeline_fail(error, "out of memory");
+    return NULL;
+}

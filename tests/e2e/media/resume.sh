@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# --resume goes on with its own work only: another film, other pictures or other options are refused with a line
+# that says what differs. test_settings walks all options; here a few stand for each kind of difference.
+. tests/tap.inc
+
+# Each film is damaged after 32 frames, where every run stops.
+begin() {
+    rm -rf "$tmp/out.mkv" "$tmp/out.mkv.resume"
+    enhance "$@"
+    segments=$(grep -c '^segment' "$tmp/out.mkv.resume/journal")
+}
+enhance() {
+    "$mona" enhance "$@" -o "$tmp/out.mkv" --stages denoise --strength 0 -c ffv1 --on-error stop --resume --segment 16 \
+        --progress plain 2> "$tmp/log"
+}
+# $1: name, $2: what the line must say, rest: the command line, whose work is different
+refused() {
+    name=$1
+    words=$2
+    shift 2
+    enhance "$@"
+    same "$name: refused" "$? $(grep -cF "found different work ($words)" "$tmp/log") $segments" "1 1 1"
+    test ! -e "$tmp/out.mkv" || not_ok "$name: nothing is written" "found out.mkv"
+}
+# $1: name, rest: the command line, whose work is the same
+goes_on() {
+    name=$1
+    shift
+    enhance "$@"
+    same "$name: goes on" "$? $(grep -c 'continues after 16 frames' "$tmp/log")" "1 1"
+}
+pictures() {
+    ffmpeg -v error -y -f lavfi -i "color=$1:s=64x48:r=25:d=1.28" -start_number 1 "$tmp/in/%04d.png"
+}
+
+mkdir "$tmp/in"
+pictures white
+head -c 60 "$tmp/in/0032.png" > "$tmp/in/0033.png"
+begin "$tmp/in/%04d.png"
+cp -p "$tmp/in/0007.png" "$tmp/seventh.png"
+ffmpeg -v error -y -f lavfi -i color=black:s=64x48 -frames:v 1 "$tmp/in/0007.png"
+refused "one picture of many replaced" "it was begun with another file as --input" "$tmp/in/%04d.png"
+cp -p "$tmp/seventh.png" "$tmp/in/0007.png"
+cp -p "$tmp/seventh.png" "$tmp/in/0034.png"
+refused "one picture more" "it was begun with another file as --input" "$tmp/in/%04d.png"
+rm "$tmp/in/0034.png"
+goes_on "the same pictures" -i "$tmp/in/%04d.png"
+
+ffmpeg -v error -f lavfi -i color=red:s=64x48:r=25:d=1.28,format=yuv420p -f rawvideo "$tmp/in.raw"
+head -c 1000 "$tmp/in.raw" > "$tmp/part"
+cat "$tmp/part" >> "$tmp/in.raw"
+begin "$tmp/in.raw" --raw 64x48:nv12:25
+refused "another --raw" "it was begun with --raw=64x48:nv12:25" "$tmp/in.raw" --raw 64x48:yuv420p:25
+cp -p "$tmp/in.raw" "$tmp/copy.raw"
+printf x | dd of="$tmp/in.raw" bs=1 seek=$(($(stat -c %s "$tmp/in.raw") - 9)) conv=notrunc 2> "$tmp/log"
+touch -r "$tmp/copy.raw" "$tmp/in.raw"
+refused "other bytes of the same size and time" "it was begun with another file as --input" "$tmp/in.raw" --raw 64x48:nv12:25
+cp -p "$tmp/copy.raw" "$tmp/in.raw"
+refused "another --tier" "it was begun without --tier=best" "$tmp/in.raw" --raw 64x48:nv12:25 --tier best
+cp models/denoise_fast.mona "$tmp/net.mona"
+refused "another network" "it was begun without --denoise=denoise_balanced" "$tmp/in.raw" --raw 64x48:nv12:25 --denoise denoise_balanced
+goes_on "with other threads, and another name" "$tmp/copy.raw" --raw 64x48:nv12:25 --threads 1 --cpu c
+
+begin "$tmp/in.raw" --raw 64x48:nv12:25 --denoise "$tmp/net.mona"
+cp models/denoise_balanced.mona "$tmp/net.mona"
+refused "another network of the same name" "it was begun with another file as --denoise" "$tmp/in.raw" --raw 64x48:nv12:25 --denoise "$tmp/net.mona"
+
+touch "$tmp/list.m3u8"
+for film in http://127.0.0.1:9/film.mp4 "$tmp/list.m3u8"; do
+    fails "--resume takes no ${film##*/} that may be another film next time" "--resume: expected a film in one file" \
+        "$mona" enhance "$film" -o "$tmp/none.mkv" --resume
+done
+test ! -e "$tmp/none.mkv.resume" || not_ok "nothing is left of it" "found none.mkv.resume"
