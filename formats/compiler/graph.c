@@ -228,10 +228,10 @@ bool graph_is_loaded(const graph *g, uint32_t value)
 
 bool graph_packs(const graph *g, const graph_node *node)
 {
-    bool loaded = node->kind == GRAPH_CONCAT || node->kind == GRAPH_SPACE_TO_DEPTH;
-    for (uint32_t i = 0; i < node->input_count && node->kind == GRAPH_CONCAT; i++)
-        loaded = loaded && graph_is_loaded(g, node->inputs[i]);
-    return loaded;
+    bool loaded = node->kind == GRAPH_CONCAT;
+    for (uint32_t i = 0; loaded && i < node->input_count; i++)
+        loaded = graph_is_loaded(g, node->inputs[i]);
+    return node->kind == GRAPH_SPACE_TO_DEPTH ? graph_is_loaded(g, node->output) : loaded;
 }
 
 bool graph_are_blocks(uint32_t first, uint32_t count, uint32_t all)
@@ -330,11 +330,13 @@ bool graph_resize_offsets(const graph_resize *r, const float more[2], double off
     return fits;
 }
 
+static const graph_window pixel_window = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
+
 void graph_become_channel_conv(graph_node *node, uint32_t channels, float *weights, float *bias)
 {
     node->kind = GRAPH_CONV;
     node->conv = (graph_conv){
-        .window = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}},
+        .window = pixel_window,
         .groups = channels,
         .weights = weights,
         .bias = bias,
@@ -347,6 +349,21 @@ bool graph_become_copy(graph *g, graph_node *node)
     float *weights = graph_fill(g, channels, 1), *bias = graph_fill(g, channels, 0);
     graph_become_channel_conv(node, channels, weights, bias);
     return weights && bias;
+}
+
+bool graph_become_shuffle(graph *g, graph_node *node, uint32_t channels, const uint32_t *from)
+{
+    node->kind = GRAPH_CONV;
+    node->conv = (graph_conv){
+        .window = pixel_window,
+        .groups = 1,
+        .weights = graph_alloc(g, (size_t)channels * channels, sizeof(float)),
+        .bias = graph_fill(g, channels, 0),
+        .weight_scales = graph_fill(g, channels, 1),
+    };
+    for (uint32_t o = 0; node->conv.weights && o < channels; o++)
+        node->conv.weights[(size_t)o * channels + from[o]] = 1;
+    return node->conv.weights && node->conv.bias && node->conv.weight_scales;
 }
 
 bool graph_fail(const graph_node *node, format_error *error, const char *format, ...)

@@ -31,6 +31,8 @@ enum {
     GRAPH_MAX_KERNEL = 255, /* of a window, and so on */
     GRAPH_MAX_STRIDE = 63,
     GRAPH_MAX_PAD = 255,
+    GRAPH_MAX_SHUFFLED =
+        2048,            /* channels that a convolution moves; it has their square of weights */
     GRAPH_MAX_BLOCK = 4, /* the largest block that LOAD, STORE and DEPTH_TO_SPACE rearrange */
 };
 
@@ -311,6 +313,10 @@ void graph_become_channel_conv(graph_node *node, uint32_t channels, float *weigh
 /* The same with weights of 1 and biases of 0, so that only the epilogue changes values. False: out
  * of memory. */
 bool graph_become_copy(graph *g, graph_node *node);
+
+/* Makes the node a 1x1 convolution whose output o is channel from[o] of its input, exactly in every
+ * format. channels: up to GRAPH_MAX_SHUFFLED. False: out of memory. */
+bool graph_become_shuffle(graph *g, graph_node *node, uint32_t channels, const uint32_t *from);
 
 /* Writes "NODE (OP_TYPE) " and the text as an error. Always returns false. */
 bool graph_fail(const graph_node *node, format_error *error, const char *format, ...)

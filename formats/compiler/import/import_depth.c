@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_SHUFFLED = 2048 }; /* channels; a matrix of their square is made */
-
 static bool add_depth(importer *im, graph_kind kind, uint32_t x, int64_t block, bool depth_first)
 {
     const graph_value v = im->g->values[x];
@@ -15,6 +13,8 @@ static bool add_depth(importer *im, graph_kind kind, uint32_t x, int64_t block, 
     if (block < 1 || block > 64)
         return import_fail(im, "has a block of %" PRId64 "; supported: 1 to 4", block);
     const uint32_t b = (uint32_t)block, area = b * b;
+    if (b == 1)
+        return import_bind_view(im, x, VIEW_MAP);
     if (up ? v.channels % area : v.height % b || v.width % b)
         return import_fail(im, "cannot rearrange %u channels of %ux%u by blocks of %u", v.channels,
                            v.width, v.height, b);
@@ -168,17 +168,15 @@ static bool add_channel_shuffle(importer *im, uint32_t x)
 {
     const int64_t *dims = im->model->values[im->node->inputs[0]].tensor.dims;
     const uint32_t channels = im->g->values[x].channels, a = (uint32_t)dims[1];
-    graph_conv conv = {.window = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}},
-                       .groups = 1};
-    if (channels > MAX_SHUFFLED)
-        return import_fail(im, "shuffles %u channels; supported: up to %d", channels, MAX_SHUFFLED);
-    conv.weights = graph_alloc(im->g, (size_t)channels * channels, sizeof(float));
-    conv.bias = graph_alloc(im->g, channels, sizeof(float));
-    if (!conv.weights || !conv.bias)
-        return format_fail(im->error, "out of memory");
-    for (uint32_t o = 0; o < channels; o++)
-        conv.weights[(size_t)o * channels + o % a * (channels / a) + o / a] = 1;
-    return import_add_conv(im, &conv, x, channels);
+    if (channels > GRAPH_MAX_SHUFFLED)
+        return import_fail(im, "shuffles %u channels; supported: up to %d", channels,
+                           GRAPH_MAX_SHUFFLED);
+    uint32_t *from = graph_alloc(im->g, channels, sizeof *from);
+    for (uint32_t o = 0; from && o < channels; o++)
+        from[o] = o % a * (channels / a) + o / a;
+    graph_node *made = from ? import_node_like(im, GRAPH_CONV, x) : NULL;
+    return made && (graph_become_shuffle(im->g, made, channels, from) ||
+                    format_fail(im->error, "out of memory"));
 }
 
 /* ---- channels last ------------------------------------------------------------------------ */

@@ -10,51 +10,37 @@
 /* ---- planes in ---------------------------------------------------------------------------- */
 
 /* Adds a value to a LOAD: an input, or space-to-depth of one. */
-static bool load_part(lowering *l, const graph_node *node, uint32_t value, bool half,
-                      mona_file_op *op)
+static void load_part(lowering *l, uint32_t value, bool half, mona_file_op *op)
 {
     const uint32_t p = graph_producer(l->g, value);
     const graph_node *depth = p == UINT32_MAX ? NULL : &l->g->nodes[p];
     uint32_t block = 1;
     if (depth && depth->kind == GRAPH_SPACE_TO_DEPTH) {
-        if (depth->depth.depth_first || depth->depth.block > MAX_BLOCK)
-            return graph_fail(depth, l->error,
-                              "rearranges several channels depth first or by "
-                              "blocks of %u; supported: one channel and 1 to "
-                              "%d",
-                              depth->depth.block, MAX_BLOCK);
         block = depth->depth.block;
         value = depth->inputs[0];
         graph_log(l->g, FUSION_LOAD, depth, NULL);
     }
-    if (!graph_is_input(l->g, value))
-        return graph_fail(node, l->error,
-                          "works on computed tensors; Concat and SpaceToDepth are "
-                          "supported on the inputs of the model");
     for (uint32_t i = 0; i < l->g->input_count; i++)
         if (l->g->inputs[i] == value)
             op->inputs[op->input_count] = i;
     const value_format planes = quantize_input(l->g, l->options, value);
     op->load.block[op->input_count] = (uint8_t)block;
     op->load.scale[op->input_count++] = half ? half_from_double((double)planes.scale) : HALF_ONE;
-    return true;
 }
 
 /* node: the CONCAT or SPACE_TO_DEPTH that packs the planes; NULL for a plain input. */
-static bool lower_load(lowering *l, const graph_node *node, uint32_t value)
+static void lower_load(lowering *l, const graph_node *node, uint32_t value)
 {
     mona_file_op op = lower_begin(l, MONA_OP_LOAD, node ? node->name : l->g->values[value].name);
     const bool half = format_is_half(l->formats[value]);
     if (node && node->kind == GRAPH_CONCAT) {
         graph_log(l->g, FUSION_LOAD, node, NULL);
         for (uint32_t i = 0; i < node->input_count; i++)
-            if (!load_part(l, node, node->inputs[i], half, &op))
-                return false;
-    } else if (!load_part(l, node, value, half, &op)) {
-        return false;
+            load_part(l, node->inputs[i], half, &op);
+    } else {
+        load_part(l, value, half, &op);
     }
     lower_end(l, &op, value);
-    return true;
 }
 
 /* ---- planes out --------------------------------------------------------------------------- */
@@ -72,6 +58,8 @@ static const char *not_stored(const graph *g, const graph_node *node, const stor
     const uint32_t p = graph_producer(g, node->inputs[0]);
     if (node->kind == GRAPH_SLICE)
         return NULL;
+    if (node->depth.depth_first)
+        return "a store rearranges no depth-first order";
     if (s->block != 1 || node->depth.block > MAX_BLOCK)
         return "the blocks are larger than a store can rearrange";
     const bool sliced = p != UINT32_MAX && g->nodes[p].kind == GRAPH_SLICE;
@@ -178,12 +166,20 @@ static bool lower_resize(lowering *l, const graph_node *node)
     return true;
 }
 
+/* Of open size, as arrays do it otherwise. */
+static bool refuse_blocks(lowering *l, const graph_node *node)
+{
+    return graph_fail(node, l->error,
+                      "rearranges %u channels by blocks of %u, for which the engine needs a fixed "
+                      "size: give open sizes a number (--size WxH, --dim NAME=N)",
+                      l->g->values[node->inputs[0]].channels, node->depth.block);
+}
+
 static bool lower_depth(lowering *l, const graph_node *node)
 {
     mona_file_op op = lower_begin_node(l, MONA_OP_DEPTH_TO_SPACE, node);
-    if (node->depth.block < 2 || node->depth.block > MAX_BLOCK)
-        return graph_fail(node, l->error, "has a block of %u; supported: 2 to %d",
-                          node->depth.block, MAX_BLOCK);
+    if (node->depth.depth_first || node->depth.block > MAX_BLOCK)
+        return refuse_blocks(l, node);
     op.block = node->depth.block;
     lower_end(l, &op, node->output);
     return true;
@@ -281,11 +277,16 @@ static bool lower_node(lowering *l, const graph_node *node)
     case GRAPH_MUL:
         return lower_elementwise(l, node);
     case GRAPH_CONCAT:
-    case GRAPH_SPACE_TO_DEPTH:
     case GRAPH_SLICE:
         if (graph_packs(l->g, node))
-            return lower_load(l, node, node->output);
-        lower_channels(l, node);
+            lower_load(l, node, node->output);
+        else
+            lower_channels(l, node);
+        return true;
+    case GRAPH_SPACE_TO_DEPTH:
+        if (!graph_packs(l->g, node))
+            return refuse_blocks(l, node);
+        lower_load(l, node, node->output);
         return true;
     case GRAPH_DEPTH_TO_SPACE:
         return lower_depth(l, node);
@@ -408,9 +409,8 @@ static bool lower_all(lowering *l, bool *needed, bool *last, value_format *plane
     }
     lower_mark_needed(g, needed);
     for (uint32_t i = 0; i < g->input_count; i++)
-        if (needed[g->inputs[i]] && !g->values[g->inputs[i]].is_array &&
-            !lower_load(l, NULL, g->inputs[i]))
-            return false;
+        if (needed[g->inputs[i]] && !g->values[g->inputs[i]].is_array)
+            lower_load(l, NULL, g->inputs[i]);
     mark_last(g, last);
     if (!lower_nodes(l, needed, last, false))
         return false;

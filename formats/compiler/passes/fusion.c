@@ -34,8 +34,10 @@ static const fusion_row rows[FUSION_RULES] = {
                        "batch normalisation, scales and offsets go into the convolution before or "
                        "after them",
                        false},
-    [FUSION_DEPTH_ORDER] = {"depth-order", "compiler/passes/fold.c",
-                            "depth-first DepthToSpace permutes the convolution before it", true},
+    [FUSION_DEPTH_ORDER] = {"depth-order", "compiler/passes/order.c",
+                            "depth-first DepthToSpace permutes the convolution before it, and "
+                            "SpaceToDepth of an input the one after it",
+                            true},
     [FUSION_ACTIVATION] = {"activation", "compiler/passes/fuse.c",
                            "activations go into the operator before them", false},
     [FUSION_ADD] = {"residual-add", "compiler/passes/fuse.c",

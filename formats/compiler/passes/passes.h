@@ -27,10 +27,6 @@ bool pass_gather_shifts(graph *g, format_error *error);
  * per channel. No GRAPH_AFFINE remains. */
 bool pass_fold_affine(graph *g, format_error *error);
 
-/* Converts depth-first DepthToSpace to the engine's order by permuting the outputs of the
- * convolution before it. */
-bool pass_reorder_depth(graph *g, format_error *error);
-
 /* Merges activations, residual additions and the activations after these into the node before; an
  * activation that cannot be merged becomes a 1x1 convolution per channel. No GRAPH_ACTIVATION
  * remains. */
@@ -46,6 +42,10 @@ bool pass_absorb_quantize(graph *g, const compiler_options *options, format_erro
 /* Inserts F16 copies of values that the model quantises to 8 bits, for readers that need more:
  * arrays, outputs of other types, convolutions with weights of more than 8 bits. */
 bool pass_widen(graph *g, const compiler_options *options, format_error *error);
+
+/* Puts depth-first DepthToSpace, and SpaceToDepth of inputs, into the engine's order by permuting the
+ * convolutions beside them; where there are none, a 1x1 convolution moves channels. */
+bool pass_reorder_depth(graph *g, format_error *error);
 
 /* Moves what operators on maps cannot do to arrays: concatenation, slices and rearrangement between
  * computed maps of fixed size. */

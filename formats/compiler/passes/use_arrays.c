@@ -14,8 +14,7 @@ static bool lacks_operator(const graph *g, const graph_node *node)
     case GRAPH_SPACE_TO_DEPTH:
         return !graph_is_loaded(g, node->output);
     case GRAPH_DEPTH_TO_SPACE:
-        return node->depth.depth_first || node->depth.block < 2 ||
-               node->depth.block > GRAPH_MAX_BLOCK;
+        return node->depth.depth_first || node->depth.block > GRAPH_MAX_BLOCK;
     default:
         return false;
     }

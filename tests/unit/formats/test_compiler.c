@@ -220,6 +220,57 @@ static void depth_to_space_in_every_form(void **state)
     }
 }
 
+/* x rearranged to y, what is read by and reads it as given; "": x and y themselves. */
+static onnx_builder *rearranging_net(const char *op_type, int channels, const char *before,
+                                     const char *after, bool sized)
+{
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", channels, sized ? 6 : 0, sized ? 8 : 0);
+    if (*before)
+        ob_node(b, before, strcmp(before, "Add") ? "x" : "x x", "a");
+    Onnx__NodeProto *n = ob_node(b, op_type, *before ? "a" : "x", *after ? "r" : "y");
+    ob_int(b, n, "blocksize", 2);
+    if (*after)
+        ob_node(b, after, strcmp(after, "Add") ? "r" : "r r", "y");
+    ob_output(b, "y");
+    return b;
+}
+
+/* Only a convolution can take depth-first order at no cost; without one, channels are moved. */
+static void depth_first_needs_no_convolution(void **state)
+{
+    (void)state;
+    static const char *const around[] = {"", "Relu", "Add", "Sigmoid", "GlobalAveragePool"};
+    for (int before = 0; before < 5; before++)
+        for (int after = 0; after < 4; after++)
+            for (int sized = 0; sized < 2; sized++) {
+                onnx_builder *b =
+                    rearranging_net("DepthToSpace", 12, around[before], around[after], sized);
+                assert_true(half_difference(b, 6, 8) < 0.003);
+            }
+    for (int after = 0; after < 4; after++)
+        for (int sized = 0; sized < 2; sized++)
+            assert_true(
+                half_difference(rearranging_net("SpaceToDepth", 3, "", around[after], sized), 6,
+                                8) < 0.003);
+    /* Computed pixels into channels: on arrays, at a fixed size. */
+    assert_true(half_difference(rearranging_net("SpaceToDepth", 3, "Relu", "", true), 6, 8) <
+                0.003);
+}
+
+/* Channels move without rounding, whatever their format. */
+static void channels_move_exactly_in_8_bits(void **state)
+{
+    (void)state;
+    const compiler_options bytes = {.int8 = true, .has_input_type = true, .has_output_type = true};
+    compiler *c = open_good(rearranging_net("DepthToSpace", 12, "Relu", "", false));
+    assert_true(difference(c, &bytes, 6, 8) < 1e-6);
+    compiler_close(c);
+    c = open_good(rearranging_net("SpaceToDepth", 3, "", "Relu", false));
+    assert_true(difference(c, &bytes, 6, 8) < 1e-6);
+    compiler_close(c);
+}
+
 static void planes_are_packed_and_taken_apart(void **state)
 {
     (void)state;
@@ -317,6 +368,8 @@ int main(void)
         cmocka_unit_test(u8_saturates_without_a_clip),
         cmocka_unit_test(affine_folds_both_ways),
         cmocka_unit_test(depth_to_space_in_every_form),
+        cmocka_unit_test(depth_first_needs_no_convolution),
+        cmocka_unit_test(channels_move_exactly_in_8_bits),
         cmocka_unit_test(planes_are_packed_and_taken_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
