@@ -52,7 +52,7 @@ static bool import_model(compiler *c, format_error *error)
         return format_fail(error, "out of memory");
     if (!onnx_graph_fold(model, error))
         return false;
-    const uint32_t folded_count = model->node_count;
+    const uint32_t folded_count = model->node_count, known = model->value_count;
     folded = onnx_graph_copy_nodes(model);
     if (!folded || !patterns_find(model))
         return format_fail(error, "out of memory");
@@ -63,6 +63,10 @@ static bool import_model(compiler *c, format_error *error)
     memcpy(model->nodes, folded, folded_count * sizeof *folded);
     model->removed_count -= folded_count - model->node_count;
     model->node_count = folded_count;
+    /* The reference does not compute what patterns added, so calibration cannot see it. */
+    for (uint32_t i = 0; i < c->g.value_count; i++)
+        if (c->g.values[i].source != UINT32_MAX && c->g.values[i].source >= known)
+            c->g.values[i].source = UINT32_MAX;
     return true;
 }
 

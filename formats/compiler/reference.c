@@ -41,17 +41,19 @@ static bool make_input(const onnx_input *input, const graph_value *v, const refe
     return true;
 }
 
-/* A tensor as channels, rows and columns of the value, whose rows and columns may be open. */
-static reference_array shape_of(const graph_value *v, const tensor *t)
+/* A tensor as channels, rows and columns of the value, whose rows and columns may be open; last: the
+ * channels come last in t. */
+static reference_array shape_of(const graph_value *v, const tensor *t, bool last)
 {
     const bool open = !v->height && v->channels && t->count % v->channels == 0;
     const bool map = open && t->rank == 4;
+    const int64_t *sides = &t->dims[last ? 1 : 2];
     return (reference_array){v->channels,
                              !open ? v->height
-                             : map ? (uint32_t)t->dims[2]
+                             : map ? (uint32_t)sides[0]
                                    : 1,
                              !open ? v->width
-                             : map ? (uint32_t)t->dims[3]
+                             : map ? (uint32_t)sides[1]
                                    : (uint32_t)(t->count / v->channels),
                              NULL};
 }
@@ -60,7 +62,7 @@ static reference_array shape_of(const graph_value *v, const tensor *t)
 static bool read_numbers(const tensor *t, const graph_value *v, bool last, reference_array *a,
                          format_error *error)
 {
-    *a = shape_of(v, t);
+    *a = shape_of(v, t, last);
     if (reference_count(a) != t->count)
         return format_fail(error, "value '%s' has %zu numbers in the model; expected %zu", v->name,
                            t->count, reference_count(a));
@@ -94,7 +96,7 @@ static bool show(void *context, uint32_t value, const tensor *t, format_error *e
     for (uint32_t i = l->first[value]; ok && i != UINT32_MAX; i = l->next[i]) {
         const graph_value *v = &l->g->values[i];
         const bool same = t->type == ELEMENT_FLOAT32 && !v->channels_last && !v->divisors;
-        reference_array a = shape_of(v, t);
+        reference_array a = shape_of(v, t, false);
         if (same && reference_count(&a) == t->count)
             a.data = t->data;
         else

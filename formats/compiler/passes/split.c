@@ -56,6 +56,16 @@ static graph_node part_of(const graph *g, graph_node conv, const graph_node *sli
     return conv;
 }
 
+/* A part that calibration does not see, since it is no value of the model, shares the format of the
+ * others of its kind. It covers the range of the whole. */
+static void share_range(graph *g, uint32_t whole, uint32_t part)
+{
+    if (g->values[part].source != UINT32_MAX)
+        return;
+    const uint32_t first = g->values[whole].joined == whole ? part : g->values[whole].joined;
+    g->values[whole].joined = g->values[part].joined = first;
+}
+
 /* Parts are convolutions of the same source, so that a value keeps the slices that it had. */
 bool pass_split(graph *g, format_error *error)
 {
@@ -75,6 +85,7 @@ bool pass_split(graph *g, format_error *error)
             if (is_slice_of(g, &g->nodes[i], conv.output)) {
                 left--;
                 g->values[g->nodes[i].output].prequantised = g->values[conv.output].prequantised;
+                share_range(g, conv.output, g->nodes[i].output);
                 graph_replace_node(g, i, part_of(g, conv, &g->nodes[i]));
             }
         graph_log(g, FUSION_SPLIT, &conv, NULL);
