@@ -253,4 +253,4 @@ static void int8_tile(tile *t, uint8_t *out)
 
 AC_NAMED(dsp, conv_row)
 
-AC_TABLE(ac_isa_dsp, dsp, c, c, .conv_scratch = AC_SCRATCH_M);
+AC_TABLE(dsp);

@@ -332,18 +332,4 @@ static void conv_row(const ac_conv_row *row)
 
 AC_NAMED(mve, conv_row)
 
-const ac_isa ac_isa_mve = {
-    .name = "mve",
-    .conv_scratch = AC_SCRATCH_M,
-    .conv_row = ac_mve_conv_row,
-    .depthwise_row = ac_c_depthwise_row,
-    .pack_row = ac_mve_pack_row,
-    .unpack_row = ac_mve_unpack_row,
-    .resize_row = ac_mve_resize_row,
-    .elementwise_row = ac_mve_elementwise_row,
-    .function_row = ac_mve_function_row,
-    .normalise_row = ac_mve_normalise_row,
-    .attention_row = ac_mve_attention_row,
-    .luma_row = ac_c_luma_row,
-    .chroma_row = ac_c_chroma_row,
-};
+AC_TABLE(mve);

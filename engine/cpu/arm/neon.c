@@ -200,4 +200,4 @@ static void conv_row(const ac_conv_row *row)
 AC_NAMED(neon, conv_row)
 AC_NAMED(neon, depthwise_row)
 
-AC_TABLE(ac_isa_neon, neon, neon, neon, .conv_scratch = AC_SCRATCH_NEON);
+AC_TABLE(neon);

@@ -28,4 +28,4 @@ static void conv_row(const ac_conv_row *row)
 AC_NAMED(dotprod, conv_row)
 AC_NAMED(dotprod, depthwise_row)
 
-AC_TABLE(ac_isa_dotprod, dotprod, dotprod, neon, .conv_scratch = AC_SCRATCH_NEON);
+AC_TABLE(dotprod);

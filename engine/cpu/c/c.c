@@ -2,4 +2,4 @@
 /* The row kernels in portable C, which any CPU runs. */
 #include "engine/cpu/c/rows.h"
 
-AC_TABLE(ac_isa_c, c, c, c, .conv_scratch = AC_SCRATCH);
+AC_TABLE(c);

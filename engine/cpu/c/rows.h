@@ -4,7 +4,7 @@
 #ifndef AC_ROWS_H
 #define AC_ROWS_H
 
-#include "engine/cpu/cpu.h"
+#include "engine/cpu/isa_table.h"
 #include "engine/libc.h"
 
 void ac_c_conv_row(const ac_conv_row *row);
@@ -37,23 +37,19 @@ static inline void ac_fill_up(const ac_row *r, uint32_t channels, uint32_t pixel
     {                                                                                              \
         row(r);                                                                                    \
     }
-/* The table of an instruction set: convolutions of its own, and what it shares with others. */
-#define AC_TABLE(table, isa, depthwise, rows, ...)                                                 \
+#define AC_FIELD(row, whose) .row = ac_##whose##_##row,
+#define AC_TABLE_OF(table, isa, depthwise, rows, curves, ...)                                      \
     const ac_isa table = {.name = #isa,                                                            \
-                          .conv_row = ac_##isa##_conv_row,                                         \
-                          .depthwise_row = ac_##depthwise##_depthwise_row,                         \
-                          .pack_row = ac_##rows##_pack_row,                                        \
-                          .unpack_row = ac_##rows##_unpack_row,                                    \
-                          .resize_row = ac_##rows##_resize_row,                                    \
-                          .elementwise_row = ac_##rows##_elementwise_row,                          \
-                          .function_row = ac_##rows##_function_row,                                \
-                          .normalise_row = ac_##rows##_normalise_row,                              \
-                          .attention_row = ac_##rows##_attention_row,                              \
-                          .luma_row = ac_##rows##_luma_row,                                        \
-                          .chroma_row = ac_##rows##_chroma_row,                                    \
+                          AC_ISA_KERNELS(AC_FIELD, isa, depthwise, rows)                           \
+                          .luma_row = ac_##curves##_luma_row,                                      \
+                          .chroma_row = ac_##curves##_chroma_row,                                  \
                           __VA_ARGS__}
+/* AC_TABLE_OF with its list expanded. */
+#define AC_TABLE_FROM(table, isa, ...) AC_TABLE_OF(table, isa, __VA_ARGS__)
+/* The table of an instruction set. */
+#define AC_TABLE(isa) AC_TABLE_FROM(ac_isa_##isa, isa, AC_ISA_##isa)
 /* All of an instruction set, and its table. */
-#define AC_NAMED_ISA(isa, ...)                                                                     \
+#define AC_NAMED_ISA(isa)                                                                          \
     AC_NAMED(isa, conv_row)                                                                        \
     AC_NAMED(isa, depthwise_row)                                                                   \
     AC_NAMED(isa, pack_row)                                                                        \
@@ -65,6 +61,6 @@ static inline void ac_fill_up(const ac_row *r, uint32_t channels, uint32_t pixel
     AC_NAMED(isa, attention_row)                                                                   \
     AC_NAMED(isa, luma_row)                                                                        \
     AC_NAMED(isa, chroma_row)                                                                      \
-    AC_TABLE(ac_isa_##isa, isa, isa, isa, .conv_scratch = AC_SCRATCH, __VA_ARGS__)
+    AC_TABLE(isa)
 
 #endif

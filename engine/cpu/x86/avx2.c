@@ -66,4 +66,4 @@ static void conv_row(const ac_conv_row *row)
     conv_with(row, &scatter_by);
 }
 
-AC_NAMED_ISA(avx2, .winograd = true);
+AC_NAMED_ISA(avx2);

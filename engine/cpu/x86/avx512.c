@@ -64,6 +64,5 @@ static void depthwise_row(const ac_depthwise_row *row)
     }
 }
 
-AC_NAMED_ISA(avx512, .unsigned_bias = true);
-AC_TABLE(ac_isa_avx512_spare, avx512, avx512, avx512, .conv_scratch = AC_SCRATCH,
-         .unsigned_bias = true, .spare_ports = true);
+AC_NAMED_ISA(avx512);
+AC_TABLE_FROM(ac_isa_avx512_spare, avx512, AC_ISA_avx512, .spare_ports = true);

@@ -52,4 +52,4 @@ static void conv_row(const ac_conv_row *row)
     conv_with(row, &scatter_by);
 }
 
-AC_NAMED_ISA(avxvnni, .unsigned_bias = true);
+AC_NAMED_ISA(avxvnni);

@@ -3,19 +3,16 @@
 
 #include <string.h>
 
-static const cpu_target targets[] = {
-    {"c", {.name = "c", .conv_scratch = AC_SCRATCH}, "c"},
-    {"x86-avx2", {.name = "avx2", .winograd = true, .conv_scratch = AC_SCRATCH}, "avx2"},
-    {"x86-avxvnni",
-     {.name = "avxvnni", .unsigned_bias = true, .conv_scratch = AC_SCRATCH},
-     "avxvnni"},
-    {"x86-avx512", {.name = "avx512", .unsigned_bias = true, .conv_scratch = AC_SCRATCH}, "avx512"},
-    {"armv8", {.name = "neon", .conv_scratch = AC_SCRATCH_NEON}, "neon"},
-    {"armv8-dot", {.name = "dotprod", .conv_scratch = AC_SCRATCH_NEON}, "neon"},
-    {"armv7", {.name = "neon", .conv_scratch = AC_SCRATCH_NEON}, "neon"},
-    {"armv7e-m", {.name = "dsp", .conv_scratch = AC_SCRATCH_M}, "c"},
-    {"armv8.1-m", {.name = "mve", .conv_scratch = AC_SCRATCH_M}, "mve"},
-};
+#define SYMBOL(row, whose) .row = "ac_" #whose "_" #row,
+#define TARGET_OF(name_, isa_, depthwise, rows, curves, ...)                                       \
+    {                                                                                              \
+        .name = name_, .isa = {.name = #isa_, __VA_ARGS__},                                        \
+        .kernels = {AC_ISA_KERNELS(SYMBOL, isa_, depthwise, rows)},                                \
+    }
+#define TARGET_FROM(name, isa, ...) TARGET_OF(name, isa, __VA_ARGS__),
+#define TARGET(name, isa) TARGET_FROM(name, isa, AC_ISA_##isa)
+
+static const cpu_target targets[] = {CPU_TARGET_LIST(TARGET, )};
 
 enum { TARGETS = sizeof targets / sizeof *targets };
 

@@ -3,15 +3,31 @@
 #ifndef MONA_CPU_TARGET_H
 #define MONA_CPU_TARGET_H
 
+#include "engine/cpu/isa_table.h"
 #include "engine/run/device.h"
 
-#define CPU_TARGETS "c|x86-avx2|x86-avxvnni|x86-avx512|armv8|armv8-dot|armv7|armv7e-m|armv8.1-m"
+#define CPU_TARGET_LIST(TARGET, OR)                                                                \
+    TARGET("c", c)                                                                                 \
+    OR TARGET("x86-avx2", avx2)                                                                    \
+    OR TARGET("x86-avxvnni", avxvnni)                                                              \
+    OR TARGET("x86-avx512", avx512)                                                                \
+    OR TARGET("armv8", neon)                                                                       \
+    OR TARGET("armv8-dot", dotprod)                                                                \
+    OR TARGET("armv7", neon)                                                                       \
+    OR TARGET("armv7e-m", dsp)                                                                     \
+    OR TARGET("armv8.1-m", mve)
+#define CPU_TARGET_NAME(name, isa) name
+#define CPU_TARGETS CPU_TARGET_LIST(CPU_TARGET_NAME, "|")
+
+#define CPU_TARGET_SYMBOL(row, whose) const char *row;
 
 /* The planner's knowledge of a CPU; its row kernels are only named. */
 typedef struct cpu_target {
     const char *name;
     ac_isa isa;
-    const char *rows; /* whose kernels it has besides conv_row */
+    struct {
+        AC_ISA_KERNELS(CPU_TARGET_SYMBOL, , , )
+    } kernels; /* functions of libmona.a on that CPU */
 } cpu_target;
 
 /* The target of this name, or that of an instruction set. NULL: there is none. */

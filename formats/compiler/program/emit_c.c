@@ -195,32 +195,32 @@ static bool has_conv(const mona_plan *plan, bool depthwise)
 /* The row kernels in use. */
 static void put_isa(const emitter *e)
 {
-    const char *name = e->target->isa.name, *others = e->target->rows;
     const struct {
-        const char *row, *isa;
+        const char *row, *symbol;
         bool used;
     } rows[] = {
-        {"conv_row", name, has_conv(e->plan, false)},
-        {"depthwise_row", name, has_conv(e->plan, true)},
-        {"pack_row", others, uses(e, MONA_OP_LOAD)},
-        {"unpack_row", others, uses(e, MONA_OP_STORE)},
-        {"resize_row", others, uses(e, MONA_OP_RESIZE)},
-        {"elementwise_row", others, uses(e, MONA_OP_ADD) || uses(e, MONA_OP_MUL)},
-        {"function_row", others, has_functions(e->plan)},
-        {"normalise_row", others, uses(e, MONA_OP_NORMALISE)},
-        {"attention_row", others, uses(e, MONA_OP_ATTENTION)},
+#define ROW(row, used) {#row, e->target->kernels.row, used}
+        ROW(conv_row, has_conv(e->plan, false)),
+        ROW(depthwise_row, has_conv(e->plan, true)),
+        ROW(pack_row, uses(e, MONA_OP_LOAD)),
+        ROW(unpack_row, uses(e, MONA_OP_STORE)),
+        ROW(resize_row, uses(e, MONA_OP_RESIZE)),
+        ROW(elementwise_row, uses(e, MONA_OP_ADD) || uses(e, MONA_OP_MUL)),
+        ROW(function_row, has_functions(e->plan)),
+        ROW(normalise_row, uses(e, MONA_OP_NORMALISE)),
+        ROW(attention_row, uses(e, MONA_OP_ATTENTION)),
+#undef ROW
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].used)
-            fprintf(e->out, "void ac_%s_%s(const ac_%s *);\n", rows[i].isa, rows[i].row,
-                    rows[i].row);
-    fprintf(e->out, "\nstatic const ac_isa isa = {.name = \"%s\",", name);
+            fprintf(e->out, "void %s(const ac_%s *);\n", rows[i].symbol, rows[i].row);
+    fprintf(e->out, "\nstatic const ac_isa isa = {.name = \"%s\",", e->target->isa.name);
     PUT(e->out, &e->target->isa, winograd);
     PUT(e->out, &e->target->isa, unsigned_bias);
     PUT(e->out, &e->target->isa, conv_scratch);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].used)
-            fprintf(e->out, " .%s = ac_%s_%s,", rows[i].row, rows[i].isa, rows[i].row);
+            fprintf(e->out, " .%s = %s,", rows[i].row, rows[i].symbol);
     fputs("};\n\n", e->out);
 }
 
@@ -475,6 +475,27 @@ static void put_prototype(const emitter *e, FILE *out, const entry *f)
     fprintf(out, "%s)", f->more_parameters);
 }
 
+/* What a step of each tensor of integers is worth. */
+static void put_scales(const emitter *e, FILE *out)
+{
+    const mona_file_header *h = e->plan->model.header;
+    bool any = false;
+    for (uint32_t t = 0; t < h->input_count + h->output_count; t++) {
+        const mona_tensor_info info = tensor_of(e->plan, t);
+        if (info.type == MONA_F16 || info.type == MONA_F32)
+            continue;
+        if (!any)
+            fputs("/* A value is the stored integer times this. */\n", out);
+        any = true;
+        fputs("#define ", out);
+        put_name(out, e->request->name, toupper);
+        fputc('_', out);
+        put_tensor(e, out, t, toupper);
+        fprintf(out, "_SCALE %.9ef\n", (double)info.scale);
+    }
+    fputs(any ? "\n" : "", out);
+}
+
 static void put_header(const emitter *e, FILE *out)
 {
     const char *name = e->request->name;
@@ -492,7 +513,8 @@ static void put_header(const emitter *e, FILE *out)
     put_name(out, name, toupper);
     fputs("_H\n#define ", out);
     put_name(out, name, toupper);
-    fputs("_H\n\n#include \"mona.h\"\n\nenum {\n    ", out);
+    fputs("_H\n\n#include \"mona.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nenum {\n    ",
+          out);
     put_name(out, name, toupper);
     fprintf(out, "_ARENA_BYTES = %zu, /* aligned to %d */\n", e->plan->arena_bytes, MONA_ALIGNMENT);
     if (e->plan->lines.count) {
@@ -516,9 +538,10 @@ static void put_header(const emitter *e, FILE *out)
             fprintf(out, "_%s = %u,\n", sides[i].what, sides[i].value);
         }
     }
+    fputs("};\n\n", out);
+    put_scales(e, out);
     fprintf(
         out,
-        "};\n\n"
         "/* Places the network in the arena, which is the caller's; it needs no other memory. As\n"
         " * mona_session_open(); mona_session_close() ends it. */\n"
         "mona_status %s_open(mona_session **session, void *arena, size_t bytes);\n\n"
@@ -533,7 +556,7 @@ static void put_header(const emitter *e, FILE *out)
               out);
         put_prototype(e, out, &entries[i]);
     }
-    fputs(";\n\n#endif\n", out);
+    fputs(";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n", out);
 }
 
 static void put_entry(const emitter *e, const entry *f)
