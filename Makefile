@@ -467,6 +467,10 @@ $(BUILD)/neutral: $(BUILD)/tests/e2e/media/neutral.o $(BUILD)/gen/onnx.pb-c.o
 $(BUILD)/classifiers: $(BUILD)/tests/e2e/models/classifiers.o $(BUILD)/gen/onnx.pb-c.o
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+# Models of every operator, for linked.sh.
+$(BUILD)/operators: $(BUILD)/tests/e2e/engine/operators.o $(ARCHIVES)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
+
 # Fuzz targets: every build runs them on the files of their corpus, make fuzz also on inputs from libFuzzer.
 FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_OBJ := $(FORMATS_OBJ) $(PIPELINE_OBJ) $(ARCHIVES)
@@ -489,11 +493,11 @@ PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/che
 # Where TESTS names some, only the programs among them are linked.
 NAMED := $(filter-out -%,$(TESTS))
 CHOSEN := $(if $(NAMED),$(foreach p,$(PROGRAMS),$(if $(strip $(foreach n,$(NAMED),$(findstring $n,$(notdir $p)))),$p)),$(PROGRAMS))
-check: all $(addprefix $(BUILD)/,scene neutral classifiers firmware camera_host unobserved/firmware first_light) $(FAKES) $(FAKE_DVPP) $(CHOSEN)
+check: all $(addprefix $(BUILD)/,scene neutral classifiers operators firmware camera_host unobserved/firmware first_light) $(FAKES) $(FAKE_DVPP) $(CHOSEN)
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' TIER='$(TIER)' PROGRAMS='$(CHOSEN)' sh tests/run.sh $(TESTS)
 
 # The engine and its kernels on emulated ARMv8-A. On such a machine, `make check` tests more.
-check-aarch64: $(BUILD)/firmware
+check-aarch64: $(addprefix $(BUILD)/,mona firmware operators)
 	$(Q)if ! command -v $(CROSS_CC) > /dev/null || ! command -v qemu-aarch64-static > /dev/null; then \
 	    echo '# skip: no $(CROSS_CC) or no qemu-aarch64-static'; echo '0 passed, 0 failed, 1 skipped'; \
 	else \
@@ -503,7 +507,7 @@ check-aarch64: $(BUILD)/firmware
 	fi
 
 # The same for ARMv7-A with NEON.
-check-armv7: $(BUILD)/mona $(BUILD)/firmware
+check-armv7: $(addprefix $(BUILD)/,mona firmware operators)
 	$(Q)if ! command -v $(firstword $(ARMV7_CC)) > /dev/null || ! command -v qemu-arm-static > /dev/null; then \
 	    echo '# skip: no $(firstword $(ARMV7_CC)) or no qemu-arm-static'; echo '0 passed, 0 failed, 1 skipped'; \
 	else \

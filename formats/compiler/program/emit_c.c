@@ -41,7 +41,7 @@ static void put_words(FILE *out, const char *name, const void *bytes, size_t siz
         memcpy(&word, b + i, size - i < 4 ? size - i : 4);
         fprintf(out, "%s0x%x,", i % 32 ? "" : "\n", word);
     }
-    fputs("};\n\n", out);
+    fputs(size ? "};\n\n" : "0};\n\n", out);
 }
 
 /* The members of an object that are not 0. */
@@ -137,6 +137,8 @@ static void put_constants(const emitter *e)
 {
     const mona_plan *bound = e->session->plan;
     const size_t size = bound->zero_offset - bound->state_bytes;
+    if (!size)
+        return;
     fprintf(e->out,
             "static const uint32_t constants[%zu];\n"
             "#define AT(offset) ((const void *)((const uint8_t *)constants + (offset)))\n\n",

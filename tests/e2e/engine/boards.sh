@@ -3,6 +3,8 @@
 # Firmware without an operating system, on boards that QEMU emulates: frames of a rendered sensor pass line by
 # line, and are those that this machine makes of whole frames. Instructions are the clock, so runs are the same.
 . tests/tap.inc
+. tests/operators.inc
+root=$PWD
 
 "$BUILD/camera_host" > "$tmp/wanted"
 same "the frames of this machine" "$(grep -c '^frame' "$tmp/wanted")" 3
@@ -74,6 +76,15 @@ board() {
     echo "# $1: $each thousandths of an instruction for a multiply-add of INT8 3x3 16 -> 16"
     same "$1: at most $3 thousandths" "$([ "$each" -gt 50 ] && [ "$each" -le "$3" ] && echo yes)" yes
     budget "$1" "$4" "$2"
+    operators "$1"
+}
+
+# Every operator is linked with the library of a board. $1: board
+operators() {
+    target=$(sed -n "s/^TARGET_$1 := //p" apps/firmware/Makefile)
+    compiler=$(make --no-print-directory -s -f apps/firmware/Makefile BOARD="$1" compiler)
+    out=$(cd "$BUILD/boards/$1" && pwd)
+    operators_link "$target" "$compiler" "$out/libmona.a $out/apps/firmware/boards/common.o" .
 }
 
 # checkops with the kernels of a controller. $1: board, $2: compiler's flags, $3: where the core starts, $4: where

@@ -3,6 +3,7 @@
 # Networks as C: they give the bytes of mona run, and a program that holds one is small. CROSS=aarch64 or
 # armv7: emulated, from make check-aarch64 and check-armv7; CC is the compiler then.
 . tests/tap.inc
+. tests/operators.inc
 CC=${CC:-gcc}
 library=$(cd "$BUILD" && pwd)/${CROSS:-.}/libmona.a run= prefix= targets=c
 case ${CROSS:-} in
@@ -87,6 +88,22 @@ if full && [ -z "${CROSS:-}" ]; then
     same_bytes "$tmp/classifier.mona" ${targets##* } 64x64 net
 fi
 
+# ---- every operator ------------------------------------------------------------------------------
+# On targets that this machine has not, they are only linked. The short tier runs one.
+compiler="$CC ${SANITIZE:+-fsanitize=address,undefined} ${CROSS:+-static}"
+for target in $targets; do
+    if full || [ $target = "${targets##* }" ]; then
+        operators_run $target "$compiler" "$(dirname "$library")" . "${run:-env}"
+    fi
+done
+if full && [ "$(uname -m)${CROSS:-}" = x86_64 ]; then
+    for isa in avxvnni:avx_vnni avx512:avx512_vnni; do
+        runs=
+        ! grep -qw "${isa#*:}" /proc/cpuinfo || runs=env
+        operators_run "x86-${isa%:*}" "$compiler" "$(dirname "$library")" . $runs
+    done
+fi
+
 # ---- tensors whose names are no identifiers ------------------------------------------------------
 # $1: for the input x, $2: for the output y, $3: the parameters
 names() {
@@ -155,6 +172,19 @@ if [ -z "$SANITIZE" ] && $CC --version | head -n 1 | grep -qi gcc; then
     done
 fi
 [ -z "${CROSS:-}" ] || exit 0
+
+# ---- its header ----------------------------------------------------------------------------------
+"$mona" compile sr_x2_fast -o "$tmp/told.c" --emit c --target c --size 64x64 > "$tmp/log"
+same "the header tells what a step of 8 bits is worth" "$(grep -c '_SCALE 3.921568859e-03f$' "$tmp/told.h")" 2
+if command -v g++ > /dev/null; then
+    printf '%s\n' '#include "told.h"' 'int main() { return told_open(nullptr, nullptr, 0) + static_cast<int>(TOLD_LUMA_SCALE); }' > "$tmp/user.cc"
+    succeeds "a program in C++ links with it" sh -c '$4 ${3:+-fsanitize=address,undefined} -Iengine -I. -c -o "$1/told.o" "$1/told.c" &&
+        g++ ${3:+-fsanitize=address,undefined} -Wall -Wextra -Wpedantic -Werror -Iengine -I"$1" -o "$1/user" "$1/user.cc" "$1/told.o" "$2" -pthread' \
+        - "$tmp" "$library" "$SANITIZE" "$CC"
+else
+    skip "no g++ here"
+fi
+rm -f "$tmp"/told.*
 
 # ---- its name ------------------------------------------------------------------------------------
 "$mona" compile models/sr_x2_fast.onnx -o "$tmp/named.mona" --name 'x*/ /* \ "y

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Whose row kernels the table of each instruction set has. The tables themselves are made from this
+ * (rows.h), and so are those that mona compile writes as C for a CPU that is not this one
+ * (formats/compiler/program/cpu_target.c). */
+#ifndef AC_ISA_TABLE_H
+#define AC_ISA_TABLE_H
+
+#include "engine/cpu/cpu.h"
+
+/* Convolutions are its own. AC_ISA_<isa> lists whose are depthwise convolutions, whose all other
+ * rows, and whose curves; then what else ac_isa says of it. */
+#define AC_ISA_c c, c, c, .conv_scratch = AC_SCRATCH
+#define AC_ISA_avx2 avx2, avx2, avx2, .conv_scratch = AC_SCRATCH, .winograd = true
+#define AC_ISA_avxvnni avxvnni, avxvnni, avxvnni, .conv_scratch = AC_SCRATCH, .unsigned_bias = true
+#define AC_ISA_avx512 avx512, avx512, avx512, .conv_scratch = AC_SCRATCH, .unsigned_bias = true
+#define AC_ISA_neon neon, neon, neon, .conv_scratch = AC_SCRATCH_NEON
+#define AC_ISA_dotprod dotprod, neon, neon, .conv_scratch = AC_SCRATCH_NEON
+#define AC_ISA_dsp c, c, c, .conv_scratch = AC_SCRATCH_M
+#define AC_ISA_mve c, mve, c, .conv_scratch = AC_SCRATCH_M
+
+/* KERNEL(row, whose) for every kernel that C for another CPU may name. */
+#define AC_ISA_KERNELS(KERNEL, conv, depthwise, rows)                                              \
+    KERNEL(conv_row, conv)                                                                         \
+    KERNEL(depthwise_row, depthwise)                                                               \
+    KERNEL(pack_row, rows)                                                                         \
+    KERNEL(unpack_row, rows)                                                                       \
+    KERNEL(resize_row, rows)                                                                       \
+    KERNEL(elementwise_row, rows)                                                                  \
+    KERNEL(function_row, rows)                                                                     \
+    KERNEL(normalise_row, rows)                                                                    \
+    KERNEL(attention_row, rows)
+
+#endif
