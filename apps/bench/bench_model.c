@@ -17,16 +17,25 @@
 #include "apps/bench/recompile.h"
 #include "apps/cli/json_read.h"
 
-static void add_work(cJSON *result, const bench_model_job *job, const mona_plan *plan,
-                     const peak *limit)
+static void add_work(cJSON *result, const bench_model_job *job, const mona_plan *plan)
 {
     const double macs = (double)mona_plan_macs(plan);
-    const double rate = macs / json_number(result, "p50_ms") * 1e-6;
-    const bool int8 = model_mostly_int8(job->model);
-    const double peak_rate = int8 ? limit->int8_gmac_per_s : limit->fp16_gmac_per_s;
     result_add_number(result, "gmac", macs * 1e-9);
-    result_add_number(result, "gmac_per_s", rate);
-    cJSON_AddStringToObject(result, "precision", int8 ? "int8" : "fp16");
+    result_add_number(result, "gmac_per_s", macs / json_number(result, "p50_ms") * 1e-6);
+    cJSON_AddStringToObject(result, "precision", model_mostly_int8(job->model) ? "int8" : "fp16");
+}
+
+static bool runs_here(const bench_model_job *job)
+{
+    return !job->config->device || job->config->device == &mona_device_host;
+}
+
+/* What this machine can do at most, which says nothing of a chip. */
+static void add_peak(cJSON *result, const bench_model_job *job, const peak *limit)
+{
+    const bool int8 = model_mostly_int8(job->model);
+    const double rate = json_number(result, "gmac_per_s");
+    const double peak_rate = int8 ? limit->int8_gmac_per_s : limit->fp16_gmac_per_s;
     result_add_number(result, "peak_gmac_per_s", peak_rate);
     result_add_number(result, "peak_share", peak_rate > 0 ? rate / peak_rate : 0);
     if (peak_rate > 0 && rate > peak_rate)
@@ -44,9 +53,12 @@ static bool fill(cJSON *result, const bench_model_job *job, bench_session *sessi
     if (!result_add_samples(result, s, job->percentile))
         return false;
     peak limit = {0};
-    if (!peak_measure(mona_plan_threads(session->bound.plan), &limit) && job->layers)
-        return cli_fail(0, "the peak cannot be measured: no threads or memory left");
-    add_work(result, job, session->bound.plan, &limit);
+    add_work(result, job, session->bound.plan);
+    if (runs_here(job)) {
+        if (!peak_measure(mona_plan_threads(session->bound.plan), &limit) && job->layers)
+            return cli_fail(0, "the peak cannot be measured: no threads or memory left");
+        add_peak(result, job, &limit);
+    }
     const double frames = 2000 / json_number(result, "p50_ms"); /* of a few seconds */
     if (job->layers && !bench_layers(result, session, &limit, (unsigned)fmax(2, fmin(frames, 200))))
         return false;
@@ -85,11 +97,13 @@ void bench_model_print(const cJSON *result)
            json_number(result, "width"), json_number(result, "height"), json_string(result, "isa"),
            threads, threads > 1 ? "s" : "");
     result_print_times(result);
-    printf("  work       %.3f GMAC a frame, %.1f GMAC/s, %.1f %% of this machine's %s peak of "
-           "%.0f\n",
-           json_number(result, "gmac"), json_number(result, "gmac_per_s"),
-           100 * json_number(result, "peak_share"), json_string(result, "precision"),
-           json_number(result, "peak_gmac_per_s"));
+    printf("  work       %.3f GMAC a frame, %.1f GMAC/s", json_number(result, "gmac"),
+           json_number(result, "gmac_per_s"));
+    if (json_get(result, "peak_share"))
+        printf(", %.1f %% of this machine's %s peak of %.0f",
+               100 * json_number(result, "peak_share"), json_string(result, "precision"),
+               json_number(result, "peak_gmac_per_s"));
+    putchar('\n');
     chip_steps_print(result);
     bench_layers_print(result);
     printf("  memory     %.0f bytes of arena; process at most %.0f\n",

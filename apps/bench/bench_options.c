@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apps/cli/commands.h"
+#include "apps/cli/model_source.h"
 #include "apps/bench/costs_file.h"
 #include "apps/bench/modelled_bench.h"
 #include "apps/cli/quantity.h"
@@ -45,24 +46,19 @@ static bool read_streams(const char *text, stream_range *streams)
 
 static bool read_sampling(const bench_arguments *a, const mona_device *device, sampling *how)
 {
-    double ms = 0;
-    *how = (sampling){.iterations = a->iterations, .device = device};
-    if (!read_warm_up(a->warm_up, &how->warm_up) ||
-        (a->duration && !quantity_ms("--duration", a->duration, &ms)))
-        return false;
-    how->seconds = 1e-3 * ms;
-    return true;
+    *how = (sampling){.iterations = a->iterations, .seconds = a->duration, .device = device};
+    return read_warm_up(a->warm_up, &how->warm_up);
 }
 
 static bool read_rules(const bench_arguments *a, verdict_rules *rules)
 {
-    const double percentile = !a->percentile && a->budget ? 99 : a->percentile;
+    const double percentile = !a->percentile && a->budget > 0 ? 99 : a->percentile;
     *rules = (verdict_rules){.percentile = percentile, .old = a->old};
-    if ((a->budget || a->old) && a->iterations && a->iterations < VERDICT_SAMPLES)
+    if ((a->budget > 0 || a->old) && a->iterations && a->iterations < VERDICT_SAMPLES)
         return cli_fail(0, "--iterations: expected %d or more for %s, found %ld", VERDICT_SAMPLES,
-                        a->budget ? "--budget" : "--compare", a->iterations);
-    return (!a->budget || quantity_ms("--budget", a->budget, &rules->budget_ms)) &&
-           quantity_share("--max-regression", a->regression, &rules->regression);
+                        a->budget > 0 ? "--budget" : "--compare", a->iterations);
+    rules->budget_ms = 1e3 * a->budget;
+    return quantity_share("--max-regression", a->regression, &rules->regression);
 }
 
 static bool read_config(const bench_arguments *a, mona_config *config)
@@ -70,14 +66,7 @@ static bool read_config(const bench_arguments *a, mona_config *config)
     option_computing computing = a->computing;
     if (a->report)
         computing.device = "host";
-    if (!options_config(&computing, config))
-        return false;
-    if (a->trace && !a->pipeline && !modelled_device(config->device) &&
-        config->device != &mona_device_ascend)
-        return cli_fail(0, "--trace needs --device model310, --device ascend or --pipeline");
-    if (a->costs && !modelled_device(config->device))
-        return cli_fail(0, "--costs needs --device model310");
-    return true;
+    return options_config(&computing, config);
 }
 
 #ifndef MONA_NO_VIDEO
@@ -99,8 +88,6 @@ static bool read_pace(const bench_arguments *a, live_pace *pace)
     *pace = (live_pace){.fps = a->fps > 0 ? a->fps : 30};
     if (!a->live)
         return true;
-    if (a->layers || a->trace)
-        return cli_fail(0, "--live takes no --layers and no --trace");
     if (!read_every("--late", a->late, late, &pace->late_every) ||
         !read_every("--burst", a->burst, burst, &pace->burst_every) ||
         (pace->late_every && !quantity_ms("--late", late, &pace->late_ms)) ||
@@ -113,6 +100,20 @@ static bool read_pace(const bench_arguments *a, live_pace *pace)
 }
 #endif
 
+static unsigned modes_of(const bench_request *b)
+{
+    const bench_arguments *a = &b->arguments;
+    const mona_device *device = b->config.device;
+    const bool om = a->model && ends_in(a->model, ".om");
+    const bool chip = device == &mona_device_ascend || device == &mona_device_ascend_om;
+    return (unsigned)((a->model && !om ? BENCH_MODEL : 0) | (om ? BENCH_OM : 0) |
+                      (a->streams ? BENCH_STREAMS : 0) | (a->ablate ? BENCH_ABLATE : 0) |
+                      (a->pipeline ? BENCH_PIPELINE : 0) | (a->live ? BENCH_LIVE : 0) |
+                      (a->report ? BENCH_REPORT : 0) | (a->peak ? BENCH_PEAK : 0) |
+                      (modelled_device(device) ? BENCH_MODEL310 : 0) | (chip ? BENCH_CHIP : 0) |
+                      (a->json ? BENCH_JSON : 0));
+}
+
 bool bench_options_read(bench_request *b)
 {
     const bench_arguments *a = &b->arguments;
@@ -121,7 +122,8 @@ bool bench_options_read(bench_request *b)
     if (!read_pace(a, &b->pace))
         return false;
 #endif
-    return read_config(a, &b->config) && (!a->costs || costs_read(a->costs, &b->costs)) &&
+    return read_config(a, &b->config) && options_suit(&command_bench, &b->given, modes_of(b)) &&
+           (!a->costs || costs_read(a->costs, &b->costs)) &&
            read_streams(a->streams, &b->streams) && read_sampling(a, b->config.device, &b->how) &&
            read_rules(a, &b->rules);
 }
@@ -188,9 +190,9 @@ static const option options[] = {
     {"--iterations", "-n", OPTION_WHOLE, CHANGES_BYTES, FIELD(iterations), "N", times,
      .help = "frames to time (default 300, or as many as fit into ten seconds)", .minimum = 1,
      .maximum = SAMPLING_MAX},
-    {"--duration", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(duration), "TIME", times,
-     .help = "how long to time frames, such as 30s"},
-    {"--budget", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(budget), "TIME", times,
+    {"--duration", NULL, OPTION_TIME, CHANGES_BYTES, FIELD(duration), "TIME", times,
+     .help = "how long to time frames, in seconds or such as 500ms", .minimum = 1e-3},
+    {"--budget", NULL, OPTION_BRIEF, CHANGES_BYTES, FIELD(budget), "TIME", times,
      .help = "time that a frame may take, such as 33.3ms; prints PASS or FAIL and sets the exit "
              "status"},
     {"--percentile", NULL, OPTION_NUMBER, CHANGES_BYTES, FIELD(percentile), "P", times,
@@ -226,6 +228,42 @@ static const option options[] = {
      .help = "write a page with charts, complete in one file", .written = true},
 };
 
+enum {
+    WITHOUT_FRAMES = BENCH_MODEL310 | BENCH_REPORT | BENCH_PEAK, /* of which each is timed */
+    OTHER_JOBS = BENCH_STREAMS | BENCH_ABLATE | BENCH_PIPELINE | BENCH_LIVE | BENCH_REPORT |
+                 BENCH_PEAK, /* than a model's frames, one after another */
+};
+
+static const option_rule rules[] = {
+    {"--size", .never = BENCH_PEAK},
+    {"--threads", .never = BENCH_REPORT | BENCH_OM},
+    {"--device", .never = BENCH_REPORT | BENCH_PEAK},
+    {"--cpu", .never = BENCH_REPORT | BENCH_PEAK | BENCH_OM | BENCH_MODEL310 | BENCH_CHIP},
+    {"--strip-rows", .never = BENCH_REPORT | BENCH_PEAK | BENCH_OM},
+    {"--tile-columns", .never = BENCH_REPORT | BENCH_PEAK | BENCH_OM | BENCH_PIPELINE | BENCH_LIVE},
+    {"--streams", .never = (OTHER_JOBS & ~BENCH_STREAMS) | BENCH_OM | BENCH_MODEL310},
+    {"--layers", .never = (OTHER_JOBS & ~BENCH_PIPELINE) | BENCH_OM | BENCH_CHIP,
+     .idle = BENCH_MODEL310, .why = "its report always lists the operators"},
+    {"--ablate", .never = (OTHER_JOBS & ~BENCH_ABLATE) | BENCH_OM | BENCH_MODEL310},
+    {"--peak", .never = (OTHER_JOBS & ~BENCH_PEAK) | BENCH_MODEL | BENCH_OM},
+    {"--pipeline", .never = BENCH_MODEL | BENCH_OM | BENCH_REPORT | BENCH_PEAK},
+    {"--report", .never = BENCH_MODEL | BENCH_OM | BENCH_PEAK},
+    {"--warmup", .never = (WITHOUT_FRAMES & ~BENCH_REPORT) | BENCH_STREAMS | BENCH_ABLATE},
+    {"--iterations", .never = WITHOUT_FRAMES & ~BENCH_REPORT},
+    {"--duration", .never = WITHOUT_FRAMES & ~BENCH_REPORT},
+    {"--budget", .never = WITHOUT_FRAMES},
+    {"--percentile", .never = WITHOUT_FRAMES},
+    {"--compare", .never = WITHOUT_FRAMES},
+    {"--trace", .only = BENCH_MODEL310 | BENCH_CHIP | BENCH_PIPELINE,
+     .never = (OTHER_JOBS & ~BENCH_PIPELINE) | BENCH_OM},
+    {"--costs", .only = BENCH_MODEL310, .never = OTHER_JOBS},
+    {"--json", .never = BENCH_REPORT},
+    {"--csv", .never = WITHOUT_FRAMES | BENCH_JSON},
+    {"--samples", .never = WITHOUT_FRAMES},
+    {"--svg", .never = WITHOUT_FRAMES},
+    {"--html", .never = WITHOUT_FRAMES},
+};
+
 const command command_bench = {
     .name = "bench",
     .summary = "measure how long a frame takes",
@@ -253,4 +291,8 @@ const command command_bench = {
     .option_count = sizeof options / sizeof *options,
     .operands_max = 1,
     .takes_model = true,
+    .modes = {"a model", "an .om model", "--streams", "--ablate", "--pipeline", "--live",
+              "--report", "--peak", "--device model310", "--device ascend", "--json"},
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof *rules,
 };

@@ -18,7 +18,8 @@ typedef struct bench_arguments {
     const char *model, *trace, *costs;
     option_computing computing;
     const char *pipeline, *streams, *onnx, *report;
-    const char *warm_up, *duration, *budget, *old, *regression, *samples, *html, *svg;
+    const char *warm_up, *old, *regression, *samples, *html, *svg;
+    double duration, budget; /* seconds; 0: not given */
 #ifndef MONA_NO_VIDEO
     enhance_options enhance;
 #endif
@@ -28,8 +29,25 @@ typedef struct bench_arguments {
     bool json, csv, peak, layers, ablate, live;
 } bench_arguments;
 
+/* What a run is; the bits of its modes. Those that an option stands for are set whatever else is
+ * given, so that what cannot be together is refused. */
+enum {
+    BENCH_MODEL = 1 << 0,
+    BENCH_OM = 1 << 1,
+    BENCH_STREAMS = 1 << 2,
+    BENCH_ABLATE = 1 << 3,
+    BENCH_PIPELINE = 1 << 4,
+    BENCH_LIVE = 1 << 5,
+    BENCH_REPORT = 1 << 6,
+    BENCH_PEAK = 1 << 7,
+    BENCH_MODEL310 = 1 << 8,
+    BENCH_CHIP = 1 << 9,
+    BENCH_JSON = 1 << 10,
+};
+
 typedef struct bench_request {
     bench_arguments arguments;
+    option_set given;
     mona_config config;
     ac_costs costs; /* of model310 */
     stream_range streams;

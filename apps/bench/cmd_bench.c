@@ -123,9 +123,6 @@ static int run_om(const bench_request *b)
     const bench_arguments *a = &b->arguments;
     model_source source = {0};
     int status = EXIT_FAILED;
-    if (a->layers || a->ablate || b->streams.last)
-        return cli_fail(EXIT_USAGE, "%s: .om models take no --layers, --ablate or --streams",
-                        a->model);
     if (model_source_open_om(&source, a->model, b->config.device)) {
         const bench_om_job job = {&source.model, b->config.device, b->config.sizes[0], b->how,
                                   b->rules.percentile};
@@ -154,9 +151,9 @@ static int run_pipeline(const bench_request *b)
     const bench_pipeline_job job = {
         .enhance = &settings,
         .size = a->computing.size ? b->config.sizes[0] : (mona_size){640, 360},
-        .frames = a->iterations ? a->iterations
-                  : a->duration ? 0
-                                : SAMPLING_ITERATIONS,
+        .frames = a->iterations     ? a->iterations
+                  : a->duration > 0 ? 0
+                                    : SAMPLING_ITERATIONS,
         .seconds = b->how.seconds,
         .layers = a->layers,
         .warm_up = b->how.warm_up,
@@ -164,8 +161,6 @@ static int run_pipeline(const bench_request *b)
         .budget_ms = b->rules.budget_ms,
         .percentile = b->rules.percentile,
     };
-    if (a->model)
-        return cli_fail(EXIT_USAGE, "--pipeline takes no model, found %s", a->model);
     if (synthetic)
         options.size.input = job.size;
     else
@@ -191,8 +186,6 @@ static int run_report(const bench_request *b)
     const mona_size size = b->arguments.computing.size ? b->config.sizes[0] : (mona_size){640, 360};
     sampling how = b->how;
     how.device = &mona_device_ascend;
-    if (b->arguments.model || b->arguments.pipeline)
-        return cli_fail(EXIT_USAGE, "--report chooses what to run: leave out the model or clip");
     return chip_report(b->arguments.report, size, &how) ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
@@ -204,7 +197,7 @@ int bench_run(int argc, char **argv)
     a->enhance = (enhance_options)ENHANCE_OPTIONS_NONE;
 #endif
     const char *operands[2];
-    const options_result parsed = options_parse(&command_bench, a, argc, argv, operands, NULL);
+    const options_result parsed = options_parse(&command_bench, a, argc, argv, operands, &b.given);
     if (parsed != OPTIONS_RUN)
         return parsed;
     a->model = operands[0];

@@ -12,6 +12,7 @@
 #include "apps/bench/modelled_report.h"
 #include "apps/bench/npu_trace.h"
 #include "apps/cli/options.h"
+#include "apps/compile/programs.h"
 #include "engine/model_format.h"
 
 bool modelled_device(const mona_device *device)
@@ -109,8 +110,28 @@ static bool measure(modelled_sample *s, const char *name, const mona_model *mode
     return done;
 }
 
-bool modelled_bench(const char *name, const mona_model *model, const mona_config *config,
-                    const modelled_options *options)
+/* Plans the frame that was asked for, before short ones stand for it. Where that needs a program,
+ * the model is replaced by one that has it, *bytes; *bytes NULL: it does not. */
+static bool prepare(mona_model *model, const char *name, const mona_config *config, uint8_t **bytes)
+{
+    const mona_tensor_info input = mona_model_input(model, 0);
+    const mona_size asked = config->sizes[0];
+    const mona_size size = asked.width ? asked : (mona_size){input.width, input.height};
+    pipeline_error error = {0}, why = {0};
+    session_binding bound;
+    size_t count;
+    *bytes = NULL;
+    const bool planned = session_binding_plan(&bound, model, name, 8, config, &error);
+    session_binding_close(&bound);
+    if (planned)
+        return true;
+    if (programs_make(model, size, bytes, &count, &why) && !mona_model_open(model, *bytes, count))
+        return true;
+    return !cli_fail_of(&error);
+}
+
+static bool report(const char *name, const mona_model *model, const mona_config *config,
+                   const modelled_options *options)
 {
     const bool sampled = !model->tensors[0].height && config->sizes[0].height > MODELLED_LONG_ROWS;
     modelled_sample s = {.costs = *options->costs}, replay = s;
@@ -123,5 +144,16 @@ bool modelled_bench(const char *name, const mona_model *model, const mona_config
     done = done && modelled_report(name, &s, sampled, options->json);
     free(s.ops), free(replay.ops);
     npu_trace_free(&t);
+    return done;
+}
+
+bool modelled_bench(const char *name, const mona_model *model, const mona_config *config,
+                    const modelled_options *options)
+{
+    mona_model planned = *model;
+    uint8_t *bytes;
+    const bool done =
+        prepare(&planned, name, config, &bytes) && report(name, &planned, config, options);
+    free(bytes);
     return done;
 }

@@ -145,30 +145,70 @@ static bool parse_number(const option *o, double *to, const char *text)
     return true;
 }
 
-/* Hours, minutes and seconds separated by ':'; hours, or hours and minutes, may be left out. */
+/* Hours, minutes and seconds separated by ':'; hours, or hours and minutes, may be left out. Returns
+ * how often ':' was found; -1: this is no time. *end: what follows. */
+static int read_clock(const char *text, double *seconds, const char **end)
+{
+    *seconds = 0;
+    for (int colons = 0;; colons++) {
+        const size_t digits = strspn(text, "0123456789");
+        const bool last = text[digits] != ':';
+        char *rest;
+        const double field = strtod(text, &rest);
+        *end = rest;
+        /* strtod would also accept a sign, spaces, 1e3, 0x10, inf and nan. */
+        if (!digits || strspn(text, ".0123456789") < (size_t)(rest - text) || field >= 1e9 ||
+            (colons && field >= 60) || (!last && (rest != text + digits || colons == 2)))
+            return -1;
+        *seconds = 60 * *seconds + field;
+        if (last)
+            return colons;
+        text = rest + 1;
+    }
+}
+
+/* The factor of a unit; 1 without one; 0: there is no such unit. */
+static double unit_factor(const char *text)
+{
+    static const struct {
+        const char *name;
+        double factor;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (!strcmp(text, units[i].name))
+            return units[i].factor;
+    return 0;
+}
+
+bool options_time(const char *name, const char *text, double *seconds)
+{
+    const char *unit;
+    const int colons = read_clock(text, seconds, &unit);
+    const double factor = colons < 0 || (colons && *unit) ? 0 : unit_factor(unit);
+    *seconds *= factor;
+    return factor > 0 ||
+           cli_fail(0, "%s: expected a time such as 12.5, 1:30, 01:02:03.250 or 800ms, found '%s'",
+                    name, text);
+}
+
+bool options_brief(const char *name, const char *text, double *seconds)
+{
+    const char *unit;
+    const bool good = !read_clock(text, seconds, &unit) && *unit && unit_factor(unit) > 0;
+    if (good)
+        *seconds *= unit_factor(unit);
+    return (good && *seconds > 0) ||
+           cli_fail(0,
+                    "%s: expected a time above 0 with its unit, such as 33.3ms, 800us or 2s, "
+                    "found '%s'",
+                    name, text);
+}
+
 static bool parse_time(const option *o, double *to, const char *text)
 {
-    double seconds = 0;
-    const char *at = text;
-    bool good = true;
-    for (int colons = 0; good; colons++, at++) {
-        const size_t digits = strspn(at, "0123456789");
-        const bool last = at[digits] != ':';
-        char *end;
-        const double field = strtod(at, &end);
-        /* strtod would also accept a sign, spaces, 1e3, 0x10, inf and nan. */
-        good = digits && strspn(at, ".0123456789") == (size_t)(end - at) && field < 1e9 &&
-               (!colons || field < 60) && (last ? !*end : end == at + digits && colons < 2);
-        seconds = 60 * seconds + field;
-        at = end;
-        if (last)
-            break;
-    }
-    if (!good)
-        return cli_fail(0, "%s: expected a time such as 12.5, 1:30 or 01:02:03.250, found '%s'",
-                        o->name, text);
-    *to = seconds;
-    return true;
+    return options_time(o->name, text, to) &&
+           (*to >= o->minimum || cli_fail(0, "%s: expected a time of at least %g s, found '%s'",
+                                          o->name, o->minimum, text));
 }
 
 static bool parse_choice(const option *o, const char **to, const char *text)
@@ -211,6 +251,8 @@ static bool set_value(const option *o, void *values, const char *text)
         return parse_number(o, field, text);
     case OPTION_TIME:
         return parse_time(o, field, text);
+    case OPTION_BRIEF:
+        return options_brief(o->name, text, field);
     case OPTION_LIST:
     case OPTION_FILES:
         return add_to_list(o, field, text);
@@ -321,6 +363,51 @@ options_result options_parse(const command *line, void *values, int argc, char *
                    (!has_needs(line, &used) || !files_apart(line, values, operands))
                ? OPTIONS_BAD
                : result;
+}
+
+const option_rule *options_rule(const command *line, const option *o)
+{
+    for (size_t i = 0; i < line->rule_count; i++)
+        if (!strcmp(line->rules[i].option, o->name))
+            return &line->rules[i];
+    return NULL;
+}
+
+/* "--pipeline", "--device model310 or --pipeline". */
+static void list_modes(const command *line, unsigned modes, char *text, size_t size)
+{
+    size_t used = 0;
+    *text = 0;
+    for (unsigned m = 0; m < COMMAND_MODES_MAX && used < size; m++)
+        if (modes >> m & 1)
+            used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                     !used              ? ""
+                                     : modes >> (m + 1) ? ", "
+                                                        : " or ",
+                                     line->modes[m]);
+}
+
+static bool suits(const command *line, const option *o, unsigned modes)
+{
+    const option_rule *rule = options_rule(line, o);
+    char text[256];
+    if (rule && rule->never & modes) {
+        const unsigned refusing = rule->never & modes;
+        list_modes(line, refusing & -refusing, text, sizeof text);
+        return cli_misuse("%s does not work with %s", o->name, text);
+    }
+    if (!rule || !rule->only || rule->only & modes)
+        return true;
+    list_modes(line, rule->only, text, sizeof text);
+    return cli_misuse("%s works only with %s", o->name, text);
+}
+
+bool options_suit(const command *line, const option_set *given, unsigned modes)
+{
+    for (size_t i = 0; i < line->option_count; i++)
+        if (given->has[i] && !suits(line, &line->options[i], modes))
+            return false;
+    return true;
 }
 
 bool options_cut(option_cut *cut)

@@ -48,7 +48,8 @@ typedef enum option_kind {
     OPTION_CHOICE, /* the same, one of the words in `argument`, which separates them by '|' */
     OPTION_WHOLE,  /* long: minimum..maximum */
     OPTION_NUMBER, /* double: minimum..maximum */
-    OPTION_TIME,   /* double, seconds: 12.5, 1:30 or 01:02:03.250 */
+    OPTION_TIME,   /* double, seconds: 12.5, 1:30, 01:02:03.250 or 800ms; minimum.. */
+    OPTION_BRIEF,  /* the same above 0, and a number needs its unit: 33.3ms */
     OPTION_LIST,   /* option_list: each use adds one */
     OPTION_FILES,  /* the same, paths */
 } option_kind;
@@ -73,7 +74,7 @@ typedef struct option {
     const char *group;       /* the heading it is listed under */
     const char *help;        /* one line, without the default */
     const char *initial;     /* the default as it would be typed; NULL: the field is not changed */
-    double minimum, maximum; /* WHOLE, NUMBER */
+    double minimum, maximum; /* WHOLE, NUMBER; TIME has a minimum */
     const char *needs;       /* an option without which this one has no effect; or NULL */
     bool written;            /* FILE, FILES: the command writes it; it reads the others */
     const char *values;      /* STRING: values that completion offers, separated by spaces; or
@@ -87,6 +88,18 @@ typedef struct option_set {
     bool has[OPTION_ROWS_MAX];
 } option_set;
 
+/* Where an option means nothing, it is refused, or it changes nothing for a reason. A run of a command
+ * can be in several of its modes at once; a bit stands for each. */
+typedef struct option_rule {
+    const char *option;
+    unsigned only;   /* it works only in one of these modes; 0: in all */
+    unsigned never;  /* it is refused in these */
+    unsigned idle;   /* it is accepted in these and changes nothing, */
+    const char *why; /* since ... */
+} option_rule;
+
+enum { COMMAND_MODES_MAX = 16 };
+
 /* A command: its options and its documentation. */
 typedef struct command {
     const char *name;
@@ -99,6 +112,10 @@ typedef struct command {
     size_t option_count;
     size_t operands_min, operands_max; /* arguments that are not options */
     bool takes_model;                  /* operands may also be names of embedded models */
+    const char
+        *modes[COMMAND_MODES_MAX]; /* what the bits of modes stand for, as it follows "with" */
+    const option_rule *rules;      /* of options that do not work alike in all modes */
+    size_t rule_count;
 } command;
 
 /* Whether a command goes on; else the status that it ends with. */
@@ -168,7 +185,7 @@ typedef struct option_cut {
      (at) + offsetof(option_cut, start),                                                           \
      "TIME",                                                                                       \
      group,                                                                                        \
-     .help = "start at this time" of ", such as 12.5, 1:30 or 01:02:03.250"},                      \
+     .help = "start at this time" of ", such as 12.5, 1:30, 01:02:03.250 or 800ms"},               \
         {"--duration",                                                                             \
          "-t",                                                                                     \
          OPTION_TIME,                                                                              \
@@ -185,8 +202,19 @@ typedef struct option_cut {
 /* Sets end from what was given; 0: no end. False: one line was printed. */
 bool options_cut(option_cut *cut);
 
+/* Reads a time in seconds, as the kinds TIME and BRIEF have it, from the value of an option with this
+ * name. False: one line was printed. */
+bool options_time(const char *name, const char *text, double *seconds);
+bool options_brief(const char *name, const char *text, double *seconds);
+
 /* Reads the WIDTHxHEIGHT given to --size, each 1..limit. False: one line was printed. */
 bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *height);
+
+/* Whether the options that were used work in these modes. False: one line was printed. */
+bool options_suit(const command *line, const option_set *given, unsigned modes);
+
+/* The rule of an option. NULL: it works alike in all modes. */
+const option_rule *options_rule(const command *line, const option *o);
 
 /* The device given to --device. NULL: one line was printed. */
 const mona_device *options_device(const char *name);

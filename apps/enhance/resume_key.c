@@ -111,6 +111,7 @@ static bool put_option(FILE *f, const option *o, const void *field, pipeline_err
         return fprintf(f, " %s=%ld", o->name, *(const long *)field) > 0;
     case OPTION_NUMBER:
     case OPTION_TIME:
+    case OPTION_BRIEF:
         return fprintf(f, " %s=%.17g", o->name, *(const double *)field) > 0;
     case OPTION_STRING:
     case OPTION_CHOICE:

@@ -64,6 +64,7 @@ same "without gaps frames have no copies on the chip" \
 "$mona" bench bicubic_x2 --size 128x64 -n 1 --device host > "$tmp/host.txt"
 on full mode=0 "$mona" bench bicubic_x2 --size 128x64 -n 1 --device ascend > "$tmp/chip.txt" 2> "$tmp/err"
 same "mona bench on a module" "$? $(grep 'CRC-32' "$tmp/chip.txt") $(cat "$tmp/err")" "0 $(grep 'CRC-32' "$tmp/host.txt") "
+same "and not against this machine's peak" "$(grep -c 'GMAC a frame' "$tmp/chip.txt") $(grep -c peak "$tmp/chip.txt")" "1 0"
 
 # ---- mona run, with a program of the file's own
 python3 - "$tmp/luma.npy" << 'END'

@@ -251,7 +251,7 @@ same "nothing is left behind" "$(mkdir "$tmp/scratch"; TMPDIR=$tmp/scratch $mona
 fails_with "a clip that is not there" 1 'nowhere.mp4' $mona bench --pipeline nowhere.mp4 -n 5
 fails_with "a stage nobody knows" 2 "found 'blur'" $mona bench --pipeline synthetic --stages blur
 fails_with "a delay without a time" 2 'expected a time above 0' $mona bench --pipeline synthetic --stages delay:
-fails_with "a model and a pipeline" 2 'takes no model' $run --pipeline synthetic
+fails_with "a model and a pipeline" 2 '--pipeline does not work with a model' $run --pipeline synthetic
 
 # $1: factor on the recorded times, $2: file
 recorded() {

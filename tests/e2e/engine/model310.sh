@@ -61,7 +61,7 @@ fails_with() {
     status=$?
     same "$name" "$([ $status -ne 0 ] && grep -c "$expected" "$tmp/log")" 1
 }
-fails_with "a timeline of the host is refused" "needs --device model310" \
+fails_with "a timeline of the host is refused" "works only with" \
     "$mona" bench sr_x2_fast --size 64x36 --trace "$tmp/no.json"
 fails_with "a file that cannot be written is an error" "cannot be written" \
     "$mona" bench sr_x2_fast --device model310 --size 64x36 --trace "$tmp/missing/trace.json"

@@ -61,12 +61,16 @@ same "as C, it is not said to take any size" "$? $(grep -c 'any size' "$tmp/said
 
 # ---- a device that needs a program
 "$nets" mobilenet_v2 32 "$tmp/net.onnx"
+floats "$tmp/x.npy" 1,3,32,32 "(i % 7) / 7"
 "$mona" compile "$tmp/net.onnx" -o "$tmp/net.mona" > "$tmp/log"
 fails "a device tells at which size it needs a program, and what makes it" \
     "at 32x32: not supported on this device without a program, which mona compile --target ascend310 makes" \
-    "$mona" bench "$tmp/net.mona" --device model310 -n 1
+    "$mona" run "$tmp/net.mona" -i "$tmp/x.npy" -o "$tmp/y.npy" --device model310
 "$mona" compile "$tmp/net.mona" -o "$tmp/with.mona" --target ascend310 > "$tmp/log"
-succeeds "which it does" "$mona" bench "$tmp/with.mona" --device model310 -n 1
+succeeds "which it does" "$mona" run "$tmp/with.mona" -i "$tmp/x.npy" -o "$tmp/y.npy" --device model310
+"$mona" bench "$tmp/with.mona" --device model310 --json > "$tmp/with.json"
+"$mona" bench "$tmp/net.mona" --device model310 --json > "$tmp/net.json"
+same "mona bench makes it itself" "$(sed 's/net.mona/with.mona/' "$tmp/net.json" | md5sum)" "$(md5sum < "$tmp/with.json")"
 
 # ---- outputs that are clipped to the range of planes
 "$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u8 --calibrate "$tmp/inside.npy" > "$tmp/said"
