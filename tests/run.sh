@@ -9,7 +9,7 @@
 #
 # TIER: short or full (if not given); tests/tiers says which test is in which.
 # PROGRAMS: test programs, in place of all that lie in BUILD/tests.
-# SCRIPTS: scripts to run in place of tests/e2e/*/*.sh.
+# SCRIPTS: scripts to run in place of tests/e2e/*/*.sh and tests/judges/*.sh.
 # JOBS: tests at a time, 1 for each core if not given.
 #
 # A test is a program that prints TAP lines. Each `ok` line counts as passed, each `not ok` as failed; a
@@ -67,7 +67,7 @@ programs() {
 }
 
 tests() {
-    { [ -n "${SCRIPTS:-}" ] || programs; ls ${SCRIPTS:-tests/e2e/*/*.sh}; } | while read -r test; do
+    { [ -n "${SCRIPTS:-}" ] || programs; ls ${SCRIPTS:-tests/e2e/*/*.sh tests/judges/*.sh}; } | while read -r test; do
         ! wanted "$(basename "$test")" || echo "$test"
     done
 }

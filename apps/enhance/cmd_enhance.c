@@ -142,6 +142,15 @@ static bool take_pipe(const char **path)
     return true;
 }
 
+static int fail_no_picture(const char *input)
+{
+    const char *unread = still_unread(input);
+    return cli_fail(EXIT_FAILED,
+                    "%s: expected " PICTURE_KINDS ", because the output is a picture, found %s; a "
+                    "video can become numbered pictures (%%04d.png) or a --preview",
+                    input, unread ? unread : "none of them");
+}
+
 /* Whether input and output match; image: a single picture. Returns the exit status. */
 static int check_files(const arguments *a, bool image)
 {
@@ -155,12 +164,7 @@ static int check_files(const arguments *a, bool image)
                         "which only videos can be read",
                         a->output);
     if (!image && !piped && !numbered && wanted)
-        return cli_fail(
-            EXIT_FAILED,
-            "%s: expected a picture (PNG, JPEG, WebP, BMP, TIFF, PGM, PPM), because the output is "
-            "one, "
-            "found none; a video can become numbered pictures (%%04d.png) or a --preview",
-            a->input);
+        return fail_no_picture(a->input);
     if ((a->preview >= 0 || a->live) && image)
         return cli_fail(EXIT_FAILED, "%s: %s works only on videos, found a picture", a->input,
                         a->live ? "--live" : "--preview");

@@ -3,7 +3,17 @@
 
 #include <math.h>
 
-enum { DQT = 0xdb, DHT = 0xc4, RST0 = 0xd0, RST7 = 0xd7, SOI = 0xd8, EOI = 0xd9 };
+enum {
+    DQT = 0xdb,
+    DHT = 0xc4,
+    DRI = 0xdd,
+    SOF0 = 0xc0,
+    SOF2 = 0xc2,
+    RST0 = 0xd0,
+    RST7 = 0xd7,
+    SOI = 0xd8,
+    EOI = 0xd9
+};
 
 static bool is_jpeg(const uint8_t *file, size_t size)
 {
@@ -103,6 +113,174 @@ bool jpeg_tables_fit(const uint8_t *file, size_t size)
         if (i < size && (file[i] == DQT || file[i] == DHT) && !tables_fit(file, size, i))
             return false;
     } while (jpeg_segment_next(&segment, file, size, &at));
+    return true;
+}
+
+/* ---- scans ---------------------------------------------------------------------------------- */
+
+enum { MAX_COMPONENTS = 4, TABLES = 4 };
+
+typedef struct component {
+    uint8_t id, across, down, quantiser; /* blocks in a unit of the picture; number of the table */
+    bool scanned;
+} component;
+
+/* What the segments so far have said. */
+typedef struct walk {
+    bool known; /* the frame is one that stb_image decodes */
+    bool progressive;
+    unsigned width, height, count, interval;
+    component components[MAX_COMPONENTS];
+    bool quantisers[TABLES], codes[2][TABLES]; /* of DC and of AC */
+} walk;
+
+static void take_tables(walk *w, const jpeg_segment *s)
+{
+    for (size_t at = 0; at < s->size;) {
+        const unsigned kind = s->data[at] >> 4, number = s->data[at] & 15;
+        const unsigned bytes = table_size(s->code, s->data, s->size, at);
+        if (!bytes || number >= TABLES || kind > 1)
+            return;
+        if (s->code == DQT)
+            w->quantisers[number] = true;
+        else
+            w->codes[kind][number] = true;
+        at += bytes;
+    }
+}
+
+/* A frame is its depth, height, width and number of components, and three bytes for each of them: a
+ * name, the numbers of blocks, and the number of its quantiser. */
+static void take_frame(walk *w, const jpeg_segment *s)
+{
+    enum { HEAD = 6, EACH = 3 };
+    const uint8_t *p = s->data;
+    w->known = s->size >= HEAD && p[5] <= MAX_COMPONENTS && s->size >= HEAD + EACH * (size_t)p[5];
+    if (!w->known)
+        return;
+    w->progressive = s->code == SOF2;
+    w->height = (unsigned)p[1] << 8 | p[2];
+    w->width = (unsigned)p[3] << 8 | p[4];
+    w->count = p[5];
+    for (unsigned i = 0; i < w->count; i++) {
+        const uint8_t *c = p + HEAD + (size_t)(EACH * i);
+        w->components[i] = (component){c[0], c[1] >> 4, c[1] & 15, c[2], false};
+    }
+}
+
+static component *find_component(walk *w, uint8_t id)
+{
+    for (unsigned i = 0; i < w->count; i++)
+        if (w->components[i].id == id)
+            return &w->components[i];
+    return NULL;
+}
+
+/* A scan is the number of its components, two bytes for each of them, its name and the numbers of its
+ * two tables of codes, then the first and last coefficient, and the bits that came before. Only the
+ * first scan of DC gives a component its values in all blocks. */
+static bool take_scan(walk *w, const jpeg_segment *s)
+{
+    const unsigned count = s->size ? s->data[0] : 0;
+    if (s->size < 4 + 2 * (size_t)count)
+        return false;
+    const uint8_t *behind = s->data + 1 + 2 * (size_t)count;
+    const bool dc = behind[0] == 0, first = behind[2] >> 4 == 0;
+    for (unsigned i = 0; i < count; i++) {
+        const uint8_t tables = s->data[2 + 2 * i];
+        component *c = find_component(w, s->data[1 + 2 * i]);
+        if (!c || c->quantiser >= TABLES || tables >> 4 >= TABLES || (tables & 15) >= TABLES)
+            return false;
+        const bool needs_dc = dc && first, needs_ac = !w->progressive || !dc;
+        if (!w->quantisers[c->quantiser] || (needs_dc && !w->codes[0][tables >> 4]) ||
+            (needs_ac && !w->codes[1][tables & 15]))
+            return false;
+        c->scanned |= needs_dc;
+    }
+    return true;
+}
+
+static bool all_scanned(const walk *w)
+{
+    for (unsigned i = 0; i < w->count; i++)
+        if (!w->components[i].scanned)
+            return false;
+    return true;
+}
+
+static bool is_complete(const uint8_t *file, size_t size)
+{
+    jpeg_segment segment;
+    walk w = {0};
+    bool scans = false;
+    for (size_t at = 0; jpeg_segment_next(&segment, file, size, &at);) {
+        if (segment.code == DQT || segment.code == DHT)
+            take_tables(&w, &segment);
+        else if (segment.code >= SOF0 && segment.code <= SOF2)
+            take_frame(&w, &segment);
+        else if (segment.code == JPEG_SOS && w.known && !(scans = true, take_scan(&w, &segment)))
+            return false;
+    }
+    /* The end of one that is cut off may lack scans. */
+    return !scans || !jpeg_has_end(file, size) || all_scanned(&w);
+}
+
+bool jpeg_check(const char *path, const uint8_t *file, size_t size, pipeline_error *error)
+{
+    if (!jpeg_tables_fit(file, size))
+        return pipeline_fail(error, "%s: cannot be decoded: a table does not fit its segment",
+                             path);
+    return is_complete(file, size) ||
+           pipeline_fail(error,
+                         "%s: cannot be decoded: a scan needs a table, or a component a scan, that "
+                         "the file does not have",
+                         path);
+}
+
+static unsigned ceil_div(unsigned a, unsigned b)
+{
+    return b ? (a + b - 1) / b : 0;
+}
+
+/* Units that a scan codes: blocks of one component, or one of each place in the picture. */
+static uint64_t units_of(walk *w, const jpeg_segment *scan)
+{
+    unsigned across = 1, down = 1;
+    for (unsigned i = 0; i < w->count; i++) {
+        across = w->components[i].across > across ? w->components[i].across : across;
+        down = w->components[i].down > down ? w->components[i].down : down;
+    }
+    const component *c = scan->size > 1 ? find_component(w, scan->data[1]) : NULL;
+    if (!c || scan->data[0] > 1)
+        return (uint64_t)ceil_div(w->width, 8 * across) * ceil_div(w->height, 8 * down);
+    return (uint64_t)ceil_div(ceil_div(w->width * c->across, across), 8) *
+           ceil_div(ceil_div(w->height * c->down, down), 8);
+}
+
+static uint64_t count_restarts(const uint8_t *from, const uint8_t *to)
+{
+    uint64_t count = 0;
+    for (; from + 1 < to; from++)
+        count += from[0] == 0xff && from[1] >= RST0 && from[1] <= RST7;
+    return count;
+}
+
+bool jpeg_restarts_fit(const uint8_t *file, size_t size)
+{
+    jpeg_segment segment;
+    walk w = {0};
+    for (size_t at = 0; jpeg_segment_next(&segment, file, size, &at);) {
+        if (segment.code == DRI && segment.size >= 2)
+            w.interval = (unsigned)segment.data[0] << 8 | segment.data[1];
+        else if (segment.code >= SOF0 && segment.code <= SOF2)
+            take_frame(&w, &segment);
+        if (segment.code != JPEG_SOS || !w.known || !w.interval)
+            continue;
+        const uint64_t units = units_of(&w, &segment);
+        if (units && count_restarts(segment.data + segment.size, file + at) <
+                         (units + w.interval - 1) / w.interval - 1)
+            return false;
+    }
     return true;
 }
 

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pipeline/error.h"
+
 enum { JPEG_SOS = 0xda, JPEG_APP0 = 0xe0, JPEG_COM = 0xfe };
 
 typedef struct jpeg_segment {
@@ -27,6 +29,14 @@ bool jpeg_has_end(const uint8_t *file, size_t size);
  * table has more codes than a byte can index. With other tables stb_image 2.27 writes past its own
  * tables, and 2.30 may return pixels that it never set. True for data that is not a JPEG. */
 bool jpeg_tables_fit(const uint8_t *file, size_t size);
+
+/* Refuses a JPEG of which decoders would return what they never set: its tables must fit, and each scan
+ * must have the tables that it names, and each component a scan. True for data that is not a JPEG. */
+bool jpeg_check(const char *path, const uint8_t *file, size_t size, pipeline_error *error);
+
+/* Whether scans have as many restarts as the picture's size demands; stb_image stops at the first
+ * one that is missing, without an error. */
+bool jpeg_restarts_fit(const uint8_t *file, size_t size);
 
 /* The RMS error of luma to expect from a JPEG's quantisers, in steps; 0: not a JPEG. */
 float jpeg_error(const uint8_t *file, size_t size);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/image/metadata.h"
 
+#include <ctype.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <stb/stb_image.h>
 
 #include "engine/model_format.h"
+#include "pipeline/image/exif.h"
 #include "pipeline/image/jpeg_segments.h"
 
 /* A function of stb_image_write that its header does not declare. Free the result with free. */
@@ -25,37 +28,18 @@ enum {
     PROFILE_BYTES = 255 * PROFILE_PIECE
 };
 
-static bool append(metadata_bytes *to, const void *data, size_t size)
-{
-    uint8_t *grown = size ? realloc(to->data, to->size + size) : to->data;
-    if (!size)
-        return true;
-    if (!grown)
-        return false;
-    memcpy(grown + to->size, data, size);
-    to->data = grown;
-    to->size += size;
-    return true;
-}
-
 /* Only the first one counts. */
 static bool take(metadata_bytes *to, const uint8_t *data, size_t size)
 {
-    return to->data || append(to, data, size);
-}
-
-static void drop(metadata_bytes *bytes)
-{
-    free(bytes->data);
-    *bytes = (metadata_bytes){0};
+    return to->data || metadata_append(to, data, size);
 }
 
 void metadata_free(picture_metadata *m)
 {
-    drop(&m->exif);
-    drop(&m->xmp);
-    drop(&m->profile);
-    drop(&m->rest);
+    metadata_drop(&m->exif);
+    metadata_drop(&m->xmp);
+    metadata_drop(&m->profile);
+    metadata_drop(&m->rest);
 }
 
 static uint32_t big32(const uint8_t *p)
@@ -90,9 +74,9 @@ static bool read_segment(picture_metadata *m, const jpeg_segment *s)
         return take(&m->xmp, s->data + sizeof xmp_head, s->size - sizeof xmp_head);
     if (begins(s, JPEG_APP0 + 2, profile_head, sizeof profile_head)) {
         const size_t head = sizeof profile_head + 2;
-        return s->size < head || append(&m->profile, s->data + head, s->size - head);
+        return s->size < head || metadata_append(&m->profile, s->data + head, s->size - head);
     }
-    return !is_rest(s) || append(&m->rest, s->data - 4, s->size + 4);
+    return !is_rest(s) || metadata_append(&m->rest, s->data - 4, s->size + 4);
 }
 
 static bool read_jpeg(picture_metadata *m, const uint8_t *file, size_t size)
@@ -109,8 +93,8 @@ static bool write_segment(metadata_bytes *to, int code, const char *head, size_t
 {
     const size_t length = 2 + head_size + size;
     const uint8_t marker[] = {0xff, (uint8_t)code, (uint8_t)(length >> 8), (uint8_t)length};
-    return append(to, marker, sizeof marker) && append(to, head, head_size) &&
-           append(to, data, size);
+    return metadata_append(to, marker, sizeof marker) && metadata_append(to, head, head_size) &&
+           metadata_append(to, data, size);
 }
 
 static bool write_jpeg(metadata_bytes *to, const picture_metadata *m)
@@ -132,7 +116,7 @@ static bool write_jpeg(metadata_bytes *to, const picture_metadata *m)
         good = write_segment(to, JPEG_APP0 + 2, head, sizeof head, m->profile.data + at,
                              left < PROFILE_PIECE ? left : PROFILE_PIECE);
     }
-    return good && (m->kind != PICTURE_JPEG || append(to, m->rest.data, m->rest.size));
+    return good && (m->kind != PICTURE_JPEG || metadata_append(to, m->rest.data, m->rest.size));
 }
 
 /* ---- PNG: chunks of a length, a type, as many bytes, and a checksum of type and bytes ------- */
@@ -151,7 +135,7 @@ static bool inflate_profile(metadata_bytes *to, const uint8_t *data, size_t size
         return false;
     const int found = stbi_zlib_decode_buffer(profile, PROFILE_BYTES, (const char *)data + head,
                                               (int)(size - head));
-    const bool good = found <= 0 || append(to, profile, (size_t)found);
+    const bool good = found <= 0 || metadata_append(to, profile, (size_t)found);
     free(profile);
     return good;
 }
@@ -184,7 +168,7 @@ static bool read_chunk(picture_metadata *m, const uint8_t *chunk, size_t size)
         return read_xmp(&m->xmp, data, size);
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
         if (!memcmp(type, rest[i], 4))
-            return append(&m->rest, chunk, size + CHUNK_COST);
+            return metadata_append(&m->rest, chunk, size + CHUNK_COST);
     return true;
 }
 
@@ -205,7 +189,7 @@ static bool append32(metadata_bytes *to, uint32_t value)
 {
     const uint8_t bytes[] = {(uint8_t)(value >> 24), (uint8_t)(value >> 16), (uint8_t)(value >> 8),
                              (uint8_t)value};
-    return append(to, bytes, sizeof bytes);
+    return metadata_append(to, bytes, sizeof bytes);
 }
 
 static bool write_chunk(metadata_bytes *to, const char *type, const char *head, size_t head_size,
@@ -214,7 +198,8 @@ static bool write_chunk(metadata_bytes *to, const char *type, const char *head, 
     if (!append32(to, (uint32_t)(head_size + size)))
         return false;
     const size_t begin = to->size;
-    return append(to, type, 4) && append(to, head, head_size) && append(to, data, size) &&
+    return metadata_append(to, type, 4) && metadata_append(to, head, head_size) &&
+           metadata_append(to, data, size) &&
            append32(to, mona_crc32(0, to->data + begin, to->size - begin));
 }
 
@@ -236,7 +221,7 @@ static bool write_png(metadata_bytes *to, const picture_metadata *m)
         good = good && write_chunk(to, "eXIf", NULL, 0, m->exif.data, m->exif.size);
     if (m->xmp.data)
         good = good && write_chunk(to, "iTXt", head, sizeof head, m->xmp.data, m->xmp.size);
-    return good && (m->kind != PICTURE_PNG || append(to, m->rest.data, m->rest.size));
+    return good && (m->kind != PICTURE_PNG || metadata_append(to, m->rest.data, m->rest.size));
 }
 
 /* ---- WebP: chunks of a type, a length, as many bytes, and one more if they are odd ----------- */
@@ -259,12 +244,27 @@ static bool read_webp(picture_metadata *m, const uint8_t *file, size_t size)
     return true;
 }
 
+static bool take_entry(metadata_bytes *to, const tiff *t, unsigned tag)
+{
+    tiff_entry e;
+    return !tiff_find(t, t->first, tag, &e) || take(to, t->data + e.at, e.size);
+}
+
+static bool read_tiff(picture_metadata *m, const uint8_t *file, size_t size)
+{
+    tiff t;
+    return !tiff_open(&t, file, size) ||
+           (take_entry(&m->profile, &t, TIFF_PROFILE) && take_entry(&m->xmp, &t, TIFF_XMP) &&
+            exif_of_tiff(&m->exif, &t));
+}
+
 bool metadata_read(picture_metadata *m, const uint8_t *file, size_t size)
 {
     *m = (picture_metadata){.kind = picture_kind_of(file, size)};
     return m->kind == PICTURE_JPEG   ? read_jpeg(m, file, size)
            : m->kind == PICTURE_PNG  ? read_png(m, file, size)
            : m->kind == PICTURE_WEBP ? read_webp(m, file, size)
+           : m->kind == PICTURE_TIFF ? read_tiff(m, file, size)
                                      : true;
 }
 
@@ -273,7 +273,7 @@ bool metadata_write(metadata_bytes *to, const picture_metadata *m, picture_kind 
     *to = (metadata_bytes){0};
     if (kind == PICTURE_JPEG ? write_jpeg(to, m) : write_png(to, m))
         return true;
-    drop(to);
+    metadata_drop(to);
     return false;
 }
 
@@ -328,39 +328,11 @@ bool metadata_write_webp(metadata_bytes *to, const picture_metadata *m, const ui
     return true;
 }
 
-/* ---- orientation ---------------------------------------------------------------------------- */
-
-static unsigned tiff16(const uint8_t *p, bool big)
-{
-    return big ? (unsigned)p[0] << 8 | p[1] : (unsigned)p[1] << 8 | p[0];
-}
-
-/* Finds EXIF's orientation. EXIF is a TIFF, big- or little-endian: its head gives the position of
- * the first list of entries, each with a tag, a type, a count and a value. */
-static uint8_t *find_orientation(const metadata_bytes *exif, bool *big)
-{
-    enum { HEAD = 8, ENTRY = 12, TAG = 0x112, SHORT = 3 };
-    if (exif->size < HEAD)
-        return NULL;
-    *big = exif->data[0] == 'M';
-    const size_t list = *big ? big32(exif->data + 4) : little32(exif->data + 4);
-    if (list > exif->size - 2)
-        return NULL;
-    const size_t count = tiff16(exif->data + list, *big);
-    for (size_t i = 0; i < count && (i + 1) * ENTRY <= exif->size - 2 - list; i++) {
-        uint8_t *entry = exif->data + list + 2 + i * ENTRY;
-        if (tiff16(entry, *big) == TAG && tiff16(entry + 2, *big) == SHORT)
-            return entry + HEAD;
-    }
-    return NULL;
-}
+/* ---- orientation and size -------------------------------------------------------------------- */
 
 unsigned metadata_orientation(const picture_metadata *m)
 {
-    bool big;
-    const uint8_t *at = find_orientation(&m->exif, &big);
-    const unsigned found = at ? tiff16(at, big) : 1;
-    return found >= 1 && found <= 8 ? found : 1;
+    return exif_orientation(&m->exif);
 }
 
 /* XMP stores it as an attribute, tiff:Orientation="6", or as an element, <tiff:Orientation>6<. */
@@ -380,13 +352,37 @@ static void set_upright_in_xmp(metadata_bytes *xmp)
 
 void metadata_set_upright(picture_metadata *m)
 {
-    bool big;
-    uint8_t *at = find_orientation(&m->exif, &big);
-    if (at) {
-        at[0] = !big;
-        at[1] = big;
-    }
+    exif_set_upright(&m->exif);
     set_upright_in_xmp(&m->xmp);
+}
+
+/* Replaces the number after a name in XMP, which stores it like the orientation. Out of memory: it
+ * stays. */
+static void set_number_in_xmp(metadata_bytes *xmp, const char *name, uint32_t value)
+{
+    char text[16];
+    const size_t length = strlen(name), digits = (size_t)snprintf(text, sizeof text, "%u", value);
+    for (size_t i = 0; xmp->size > length + 2 && i < xmp->size - length - 2; i++) {
+        if (memcmp(xmp->data + i, name, length))
+            continue;
+        size_t from = i + length + (xmp->data[i + length] == '=') + 1, to = from;
+        while (to < xmp->size && isdigit(xmp->data[to]))
+            to++;
+        if (to == from || to == xmp->size || !metadata_append(xmp, NULL, digits))
+            continue;
+        memmove(xmp->data + from + digits, xmp->data + to, xmp->size - digits - to);
+        memcpy(xmp->data + from, text, digits);
+        xmp->size -= to - from;
+    }
+}
+
+void metadata_set_size(picture_metadata *m, mona_size size)
+{
+    exif_set_size(&m->exif, size);
+    set_number_in_xmp(&m->xmp, "exif:PixelXDimension", size.width);
+    set_number_in_xmp(&m->xmp, "exif:PixelYDimension", size.height);
+    set_number_in_xmp(&m->xmp, "tiff:ImageWidth", size.width);
+    set_number_in_xmp(&m->xmp, "tiff:ImageLength", size.height);
 }
 
 /* ---- what fits ------------------------------------------------------------------------------ */
@@ -406,16 +402,16 @@ void metadata_fit(picture_metadata *m, picture_kind kind, unsigned channels, con
     if (m->profile.data && (!is_for(&m->profile, colours) || m->profile.size > PROFILE_BYTES)) {
         pipeline_note(notes, "%s: the input's colour profile is left out, because it is not for %s",
                       path, channels < 3 ? "grey" : "RGB");
-        drop(&m->profile);
+        metadata_drop(&m->profile);
     }
     if (m->exif.size > max - sizeof exif_head) {
         pipeline_note(notes, "%s: JPEG cannot hold the input's %zu bytes of EXIF; .png would", path,
                       m->exif.size);
-        drop(&m->exif);
+        metadata_drop(&m->exif);
     }
     if (m->xmp.size > max - sizeof xmp_head) {
         pipeline_note(notes, "%s: JPEG cannot hold the input's %zu bytes of XMP; .png would", path,
                       m->xmp.size);
-        drop(&m->xmp);
+        metadata_drop(&m->xmp);
     }
 }

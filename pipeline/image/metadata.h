@@ -9,12 +9,8 @@
 
 #include "mona.h"
 #include "pipeline/error.h"
+#include "pipeline/image/metadata_bytes.h"
 #include "pipeline/image/picture_kind.h"
-
-typedef struct metadata_bytes {
-    uint8_t *data; /* NULL: none */
-    size_t size;
-} metadata_bytes;
 
 typedef struct picture_metadata {
     picture_kind kind; /* of the file */
@@ -22,7 +18,7 @@ typedef struct picture_metadata {
     metadata_bytes rest; /* segments or chunks that only files of the same kind hold, unchanged */
 } picture_metadata;
 
-/* Reads the metadata of a file in memory. False: out of memory. Call metadata_free in any case. */
+/* Reads the metadata of a PNG, JPEG, WebP or TIFF in memory. False: out of memory. Call metadata_free in any case. */
 bool metadata_read(picture_metadata *m, const uint8_t *file, size_t size);
 
 /* The EXIF orientation, 1 to 8. 1: the picture is upright, or there is no orientation. */
@@ -30,6 +26,9 @@ unsigned metadata_orientation(const picture_metadata *m);
 
 /* Marks the picture as upright wherever an orientation is stored. */
 void metadata_set_upright(picture_metadata *m);
+
+/* Corrects the size wherever one is stored. */
+void metadata_set_size(picture_metadata *m, mona_size size);
 
 /* Drops what a file of this kind (PNG, JPEG, WebP) cannot hold for a picture with this many channels,
  * and reports it. */

@@ -2,7 +2,9 @@
 #include "pipeline/image/photo.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "pipeline/image/alpha.h"
 #include "pipeline/image/colour.h"
 #include "pipeline/stages/range.h"
 #include "pipeline/stages/sample.h"
@@ -90,6 +92,8 @@ bool photo_read(photo *p, AVFrame *f, pipeline_error *error)
         return free(memory), pipeline_fail(error, "out of memory");
     frame_place(&planes, &format, memory);
     colour_split(&planes, image);
+    if (format.planes == 4 && !alpha_spread_planes(&planes))
+        return pipeline_fail(error, "out of memory");
     f->width = (int)format.width;
     f->height = (int)format.height;
     f->color_range = AVCOL_RANGE_JPEG;
@@ -137,7 +141,20 @@ static bool add_change(still *image, const photo *p, const AVFrame *whole)
     return true;
 }
 
-bool photo_write(const photo *p, const AVFrame *whole, const AVFrame *made, pipeline_error *error)
+/* In the same size, hidden pixels keep their own colours, which were replaced while work was done. */
+static void restore_hidden(still *image, const photo *p)
+{
+    const still *from = &p->image;
+    const size_t bytes = still_pixel_bytes(from), alpha = from->channels - 1;
+    const size_t pixels = (size_t)image->width * image->height;
+    if (from->channels % 2 || image->width != from->width || image->height != from->height)
+        return;
+    for (size_t i = 0; i < pixels; i++)
+        if (!plane_sample(from->pixels, (ptrdiff_t)(i * from->channels + alpha), from->depth == 16))
+            memcpy(image->pixels + i * bytes, from->pixels + i * bytes, bytes);
+}
+
+bool photo_write(photo *p, const AVFrame *whole, const AVFrame *made, pipeline_error *error)
 {
     const frame planes = planes_of(p, made);
     still image = p->image; /* the metadata stays the picture's */
@@ -147,9 +164,13 @@ bool photo_write(const photo *p, const AVFrame *whole, const AVFrame *made, pipe
     if (!image.pixels)
         return pipeline_fail(error, "out of memory");
     colour_join(&image, &planes);
-    const bool good = (add_change(&image, p, whole) || pipeline_fail(error, "out of memory")) &&
-                      still_write(&image, p->result, p->path, error);
+    metadata_set_size(&image.metadata, (mona_size){image.width, image.height});
+    bool good = add_change(&image, p, whole) || pipeline_fail(error, "out of memory");
+    if (good)
+        restore_hidden(&image, p);
+    good = good && still_write(&image, p->result, p->path, error);
     free(image.pixels);
+    p->image.metadata = image.metadata; /* its XMP may have moved */
     return good;
 }
 

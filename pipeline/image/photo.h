@@ -38,7 +38,7 @@ frame_format photo_format(const photo *p);
 orientation photo_orientation(const photo *p);
 
 /* Writes a frame that was made of the picture's, with its channels and its metadata. */
-bool photo_write(const photo *p, const AVFrame *whole, const AVFrame *made, pipeline_error *error);
+bool photo_write(photo *p, const AVFrame *whole, const AVFrame *made, pipeline_error *error);
 
 void photo_close(photo *p);
 

@@ -10,9 +10,11 @@
 #include <libavutil/pixdesc.h>
 
 #include "mona.h"
+#include "pipeline/image/alpha.h"
 #include "pipeline/image/frame_convert.h"
 #include "pipeline/image/jpeg_segments.h"
 #include "pipeline/image/picture_planes.h"
+#include "pipeline/image/tiff_check.h"
 #include "pipeline/io/av_log_errors.h"
 
 typedef struct decoding {
@@ -20,6 +22,7 @@ typedef struct decoding {
     AVPacket *packet;
     AVCodecContext *decoder;
     AVFrame *frame, *picture; /* as coded; as RGB or grey */
+    tiff_info tiff;           /* zeroed: it is none */
     uint8_t fill;             /* initial value of the samples, which shows what was not decoded */
     bool cut_off;
 } decoding;
@@ -195,6 +198,10 @@ static bool has_opaque_alpha(const AVFrame *rgba)
 static bool convert(decoding *d, unsigned channels, pipeline_error *error)
 {
     AVFrame *f = d->frame;
+    if (d->tiff.premultiplied && av_frame_make_writable(f) < 0)
+        return pipeline_fail(error, "out of memory");
+    if (d->tiff.premultiplied)
+        alpha_divide(f);
     if (f->color_range == AVCOL_RANGE_UNSPECIFIED)
         f->color_range = AVCOL_RANGE_JPEG;
     if (channels != 3)
@@ -233,6 +240,10 @@ bool picture_decode(still *image, const char *path, const uint8_t *file, size_t 
                     pipeline_error *error)
 {
     decoding d = {.path = path, .fill = kind == PICTURE_PNG ? 0x5a : 128};
+    if (kind == PICTURE_TIFF && !tiff_check(&d.tiff, path, file, size, error))
+        return false;
+    if (notes && d.tiff.pages > 1)
+        pipeline_note(notes, "%s: holds %u pictures; only the first is used", path, d.tiff.pages);
     av_log_errors_listen();
     const bool good =
         (fill_packet(&d, file, size, kind) || pipeline_fail(error, "out of memory")) &&

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 /* Extended WebP has a byte of flags after the head of its first chunk. */
 static bool is_moving_webp(const uint8_t *file, size_t size)
@@ -45,4 +46,35 @@ picture_kind picture_kind_of(const uint8_t *file, size_t size)
     if (size >= 10 && !memcmp(file, "BM", 2) && !memcmp(file + 6, "\0\0\0\0", 4))
         return PICTURE_BMP;
     return netpbm_kind(file, size);
+}
+
+const char *picture_kind_unread(const char *path, const uint8_t *file, size_t size)
+{
+    static const struct {
+        const char *name;
+        size_t at, length;
+        const char *bytes;
+    } kinds[] = {{"a BigTIFF", 0, 4, "II+\0"},
+                 {"a BigTIFF", 0, 4, "MM\0+"},
+                 {"a Photoshop document", 0, 4, "8BPS"},
+                 {"JPEG XL", 0, 2, "\xff\x0a"},
+                 {"JPEG XL", 4, 4, "JXL "},
+                 {"JPEG 2000", 4, 4, "jP  "},
+                 {"OpenEXR", 0, 4, "\x76\x2f\x31\x01"},
+                 {"Radiance HDR", 0, 10, "#?RADIANCE"},
+                 {"AVIF", 4, 8, "ftypavif"},
+                 {"HEIC", 4, 8, "ftypheic"},
+                 {"HEIC", 4, 8, "ftypmif1"},
+                 {"an icon", 0, 4, "\0\0\1\0"},
+                 {"a bitmap as text", 0, 2, "P1"},
+                 {"a bitmap (PBM)", 0, 2, "P4"},
+                 {"a PAM", 0, 2, "P7"},
+                 {"an animated WebP", 8, 4, "WEBP"},
+                 {"a GIF", 0, 4, "GIF8"}};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (size >= kinds[i].at + kinds[i].length &&
+            !memcmp(file + kinds[i].at, kinds[i].bytes, kinds[i].length))
+            return kinds[i].name;
+    return dot && !strcasecmp(dot, ".tga") ? "TGA" : NULL;
 }

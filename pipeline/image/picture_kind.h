@@ -21,4 +21,9 @@ enum { PICTURE_HEAD = 32 }; /* bytes that suffice to recognise the kind */
 
 picture_kind picture_kind_of(const uint8_t *file, size_t size);
 
+#define PICTURE_KINDS "PNG, JPEG, WebP, BMP, TIFF, PGM or PPM"
+
+/* The name of a kind that mona does not read; NULL: unknown. path: TGA has no first bytes. */
+const char *picture_kind_unread(const char *path, const uint8_t *file, size_t size);
+
 #endif

@@ -13,6 +13,10 @@
 #define STBI_ONLY_PNG
 #define STBI_ONLY_JPEG
 #define STB_IMAGE_IMPLEMENTATION
+/* What a damaged file leaves unset is the same in every run. */
+#define STBI_MALLOC(size) calloc(1, size)
+#define STBI_REALLOC(p, size) realloc(p, size)
+#define STBI_FREE(p) free(p)
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb/stb_image.h>
 #include <stb/stb_image_write.h>
@@ -34,19 +38,31 @@ static bool has_suffix(const char *path, const char *suffix)
     return length > tail && !strcasecmp(path + length - tail, suffix);
 }
 
+/* Reads the beginning of a regular file: reading from a pipe would consume it. */
+static size_t read_begin(const char *path, uint8_t head[PICTURE_HEAD])
+{
+    struct stat status;
+    FILE *file = stat(path, &status) || !S_ISREG(status.st_mode) ? NULL : fopen(path, "rb");
+    if (!file)
+        return 0;
+    const size_t got = fread(head, 1, PICTURE_HEAD, file);
+    fclose(file);
+    return got;
+}
+
+const char *still_unread(const char *path)
+{
+    uint8_t head[PICTURE_HEAD];
+    const size_t got = read_begin(path, head);
+    return picture_kind_unread(path, head, got);
+}
+
 bool still_is_image(const char *path)
 {
     uint8_t head[PICTURE_HEAD];
-    struct stat status;
     if (has_suffix(path, ".mjpeg") || has_suffix(path, ".mjpg"))
         return false;
-    if (stat(path, &status) || !S_ISREG(status.st_mode)) /* reading from a pipe would consume it */
-        return false;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return false;
-    const size_t got = fread(head, 1, sizeof head, file);
-    fclose(file);
+    const size_t got = read_begin(path, head);
     return picture_kind_of(head, got) != PICTURE_NONE;
 }
 
@@ -113,22 +129,19 @@ static bool is_whole(picture_kind kind)
     return kind != PICTURE_JPEG || !strcmp(stbi_failure_reason(), "bad png sig");
 }
 
-/* Decodes what stb_image reads; refuses what is unsafe for it. False without an error: libav may be
+/* Decodes what stb_image reads. False without an error: libav may be
  * able to read it. */
 static bool load(still *image, const char *path, const uint8_t *file, size_t size,
                  picture_kind kind, unsigned channels, pipeline_error *error)
 {
     int width, height, found;
-    if (!jpeg_tables_fit(file, size))
-        return pipeline_fail(error, "%s: cannot be decoded: a table does not fit its segment",
-                             path);
     if (stbi_is_16_bit_from_memory(file, (int)size) ||
         !stbi_info_from_memory(file, (int)size, &width, &height, &found))
         return false;
     if (width > MONA_MAX_SIDE || height > MONA_MAX_SIDE)
         return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", path,
                              MONA_MAX_SIDE, width, height);
-    if (kind == PICTURE_JPEG && !jpeg_has_end(file, size))
+    if (kind == PICTURE_JPEG && (!jpeg_has_end(file, size) || !jpeg_restarts_fit(file, size)))
         return false;
     image->pixels = stbi_load_from_memory(file, (int)size, &width, &height, &found, (int)channels);
     if (image->pixels && !is_whole(kind)) {
@@ -148,11 +161,12 @@ static bool read_bytes(still *image, const char *path, const uint8_t *file, size
         return pipeline_fail(error, "out of memory");
     const picture_kind kind = image->metadata.kind;
     image->compression = jpeg_error(file, size);
+    const char *unread = picture_kind_unread(path, file, size);
     if (kind == PICTURE_NONE)
-        return pipeline_fail(
-            error,
-            "%s: expected a PNG, JPEG, WebP, BMP, TIFF, PGM or PPM image, found none of them",
-            path);
+        return pipeline_fail(error, "%s: expected " PICTURE_KINDS ", found %s", path,
+                             unread ? unread : "none of them");
+    if (!jpeg_check(path, file, size, error))
+        return false;
     if (kind == PICTURE_PNG || kind == PICTURE_JPEG) {
         if (load(image, path, file, size, kind, channels, error))
             return true;
@@ -290,12 +304,10 @@ static void put(writer *w, const void *bytes, size_t count)
         w->reason = errno;
 }
 
-/* stb passes pieces of any size; the metadata is inserted at its place. */
-static void write_bytes(void *context, void *data, int size)
+/* Pieces come in any size; the metadata is inserted at its place. */
+static void write_bytes(writer *w, const uint8_t *bytes, size_t count)
 {
-    writer *w = context;
-    const uint8_t *bytes = data;
-    size_t before = 0, count = (size_t)size;
+    size_t before = 0;
     if (w->written <= w->place && w->written + count >= w->place) {
         before = w->place - w->written;
         put(w, bytes, before);
@@ -304,6 +316,11 @@ static void write_bytes(void *context, void *data, int size)
     }
     put(w, bytes + before, count - before);
     w->written += count;
+}
+
+static void write_of_stb(void *context, void *data, int size)
+{
+    write_bytes(context, data, (size_t)size);
 }
 
 /* Wraps the samples, in the order in which libav stores them. */
@@ -337,6 +354,22 @@ static AVFrame *frame_of(const still *image)
     return frame;
 }
 
+/* Writes the chunks of a PNG that hold its pixels, without those that libav adds, such as a
+ * resolution, which the metadata may have, too. */
+static void write_pixels_of_png(writer *w, const uint8_t *png, size_t size)
+{
+    enum { SIGNATURE = 8, HEAD = 8, CHECKSUM = 4 };
+    write_bytes(w, png, SIGNATURE);
+    for (size_t at = SIGNATURE; at + HEAD + CHECKSUM <= size;) {
+        const size_t chunk = AV_RB32(png + at) + (size_t)HEAD + CHECKSUM;
+        if (chunk > size - at)
+            return;
+        if (!(png[at + 4] & 0x20)) /* a capital letter: decoders need it */
+            write_bytes(w, png + at, chunk);
+        at += chunk;
+    }
+}
+
 /* Formats that stb does not write: PNG of 16 bits, and WebP. */
 static bool encode_by_libav(const still *image, writer *w, picture_kind kind)
 {
@@ -349,10 +382,10 @@ static bool encode_by_libav(const still *image, writer *w, picture_kind kind)
         good = metadata_write_webp(&whole, &image->metadata, packet->data, (size_t)packet->size,
                                    (mona_size){image->width, image->height});
         if (good)
-            write_bytes(w, whole.data, (int)whole.size);
+            write_bytes(w, whole.data, whole.size);
         free(whole.data);
     } else if (good) {
-        write_bytes(w, packet->data, packet->size);
+        write_pixels_of_png(w, packet->data, (size_t)packet->size);
     }
     av_packet_free(&packet);
     av_frame_free(&frame);
@@ -370,9 +403,9 @@ static bool encode(const still *image, writer *w, picture_kind kind)
     if (!metadata_write(&w->metadata, &image->metadata, kind))
         return false;
     const int good = image->depth == 16 ? encode_by_libav(image, w, PICTURE_PNG)
-                     : jpeg ? stbi_write_jpg_to_func(write_bytes, w, width, height, channels,
+                     : jpeg ? stbi_write_jpg_to_func(write_of_stb, w, width, height, channels,
                                                      image->pixels, JPEG_QUALITY)
-                            : stbi_write_png_to_func(write_bytes, w, width, height, channels,
+                            : stbi_write_png_to_func(write_of_stb, w, width, height, channels,
                                                      image->pixels, width * channels);
     free(w->metadata.data);
     return good;

@@ -30,6 +30,9 @@ static inline size_t still_pixel_bytes(const still *image)
  * JPEG, whose first frame looks like a picture. */
 bool still_is_image(const char *path);
 
+/* The name of the kind of picture that a file is, if mona does not read it; else NULL. */
+const char *still_unread(const char *path);
+
 /* True for a PNG that has more pictures after the first. */
 bool still_is_animated(const char *path);
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/input.h"
 
+#include "pipeline/image/alpha.h"
 #include "pipeline/image/frame_convert.h"
 #include "pipeline/io/av_compat.h"
 #include "pipeline/io/av_log_errors.h"
+#include "pipeline/image/jpeg_segments.h"
+#include "pipeline/image/tiff_check.h"
 #include "pipeline/io/container.h"
 #include <math.h>
 #include "pipeline/io/pixels.h"
@@ -291,6 +294,34 @@ static void count_video(input *in)
     in->video_bytes += (uint64_t)in->packet->size;
 }
 
+bool input_check_picture(input *in, const picture_list *list, pipeline_error *error)
+{
+    tiff_info info;
+    char name[4096];
+    const uint8_t *data = in->packet->data;
+    const size_t size = (size_t)in->packet->size;
+    const bool first = !in->decoder || !in->video_packets;
+    const bool named = list->count && picture_name(name, sizeof name, list->pattern,
+                                                   list->numbers[list->next - 1]);
+    const char *path = named ? name : in->path;
+    /* A film of JPEGs may leave out the usual tables. */
+    if (named && !jpeg_check(path, data, size, error))
+        return false;
+    if (named ? picture_kind_of(data, size) != PICTURE_TIFF
+              : in->decoder->codec_id != AV_CODEC_ID_TIFF)
+        return true;
+    if (!tiff_check(&info, path, data, size, error))
+        return false;
+    if (!in->decoder && info.pages > 1)
+        pipeline_note(in->notes, "%s: holds %u pictures; only the first is used", path, info.pages);
+    if (!first && info.premultiplied != in->premultiplied)
+        return pipeline_fail(error, "%s: expected alpha like that of the first picture, found %s",
+                             path,
+                             info.premultiplied ? "colours multiplied by it" : "separate colours");
+    in->premultiplied = info.premultiplied;
+    return true;
+}
+
 /* Reads a packet and passes it to the decoder or to copy. */
 static bool feed(input *in, pipeline_error *error)
 {
@@ -305,6 +336,8 @@ static bool feed(input *in, pipeline_error *error)
     bool passed = true;
     if (in->packet->stream_index != in->video->index) {
         passed = copy_packet(in, error);
+    } else if (!input_check_picture(in, &in->pictures, error)) {
+        passed = false;
     } else if (count_video(in), !in->live.on || !skip_live(in)) {
         int code = chip_decoder_send(&in->chip, in->packet);
         if (in->chip.failure.text[0])
@@ -488,6 +521,10 @@ static input_result decode_next(input *in, pipeline_error *error)
                 return INPUT_FAILED;
             continue;
         }
+        if (in->premultiplied && av_frame_make_writable(in->frame) < 0)
+            return pipeline_fail(error, "out of memory"), INPUT_FAILED;
+        if (in->premultiplied)
+            alpha_divide(in->frame);
         if (in->planes != AV_PIX_FMT_NONE && !picture_planes(in->frame, in->planes, error))
             return INPUT_FAILED;
         if (!check_frame(in, error) || !count_damage(in, error))

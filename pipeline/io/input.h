@@ -61,6 +61,7 @@ typedef struct input {
     bool no_audio;             /* sound is not read */
     bool adapted;              /* frames of another size or format were converted */
     bool as_decoded;           /* as in the settings */
+    bool premultiplied;        /* the colours of a TIFF by its alpha */
     bool stop_on_error;
     int64_t start;      /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
     int64_t end;        /* the same unit; INT64_MAX: no end */
@@ -112,6 +113,10 @@ typedef struct input_settings {
  * picture_planes.h cannot convert. Whether it succeeds or not, input_close releases what there
  * is. */
 bool input_open(input *in, const input_settings *settings, pipeline_error *error);
+
+/* Refuses the picture in in->packet if libav would decode it wrongly without a word. list: the one that
+ * it was just read from, if it is of one. */
+bool input_check_picture(input *in, const picture_list *list, pipeline_error *error);
 
 /* Whether the stream has a size and a pixel format that mona accepts. */
 bool input_check_video(const input *in, pipeline_error *error);

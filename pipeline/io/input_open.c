@@ -70,6 +70,12 @@ static bool open_pictures(input *in, const input_settings *s, AVDictionary **opt
                                text);
     if (!picture_list_open(&in->pictures, s->path, in->notes, error))
         return false;
+    picture_list first = in->pictures;
+    const bool good =
+        picture_list_read(&first, in->packet) < 0 || input_check_picture(in, &first, error);
+    av_packet_unref(in->packet);
+    if (!good)
+        return false;
     av_dict_set(options, "framerate", text, 0);
     picture_list_options(&in->pictures, options);
     return true;

@@ -171,7 +171,7 @@ static bool open_pictures(output *o, pipeline_error *error)
     return true;
 }
 
-bool output_open(output *o, const output_settings *settings, const input *in, pipeline_error *error)
+bool output_open(output *o, const output_settings *settings, input *in, pipeline_error *error)
 {
     mux_settings container = settings->container;
     *o = (output){.settings = settings, .in = in, .length = segment_length(settings)};

@@ -30,7 +30,7 @@ typedef struct output_settings {
 
 typedef struct output {
     const output_settings *settings;
-    const input *in;
+    input *in;
     encoder codec;
     mux container;
     segments parts;
@@ -47,8 +47,7 @@ typedef struct output {
 
 /* settings and in must outlive the output. Whether it succeeds or not, output_close releases what
  * there is. */
-bool output_open(output *o, const output_settings *settings, const input *in,
-                 pipeline_error *error);
+bool output_open(output *o, const output_settings *settings, input *in, pipeline_error *error);
 
 /* The number of frames that earlier runs finished; 0 without segments. */
 uint64_t output_done(const output *o);

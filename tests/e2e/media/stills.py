@@ -7,6 +7,9 @@
     corners FILE WIDTH HEIGHT           the colours of its four corners, upper row first, of raw RGB
     cmyk OUT.jpg                        a CMYK JPEG of one colour, with a profile for it
     primaries FILE.png srgb|p3          writes into it that its primaries are those
+    retag IN.tiff OUT.tiff TAG AS VALUE  a TIFF in which an entry has another tag and, if not -, value
+    without IN.jpg OUT.jpg dht|dqt      a JPEG without its tables
+    seen FILE LEVEL                     of raw RGBA, how far visible red is off that level
     head OUT.png WIDTH HEIGHT TYPE      a PNG whose pixels are missing
     rows FILE FILE WIDTH                rows that are alike at the beginning of two files of raw RGB
 """
@@ -188,6 +191,33 @@ def head(out, width, height, kind):
     ihdr = struct.pack('>IIBBBBB', int(width), int(height), 8, int(kind), 0, 0, 0)
     open(out, 'wb').write(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', ihdr) + chunk(b'IDAT', zlib.compress(bytes(100))) +
                           chunk(b'IEND', b''))
+
+
+def retag(path, out, tag, other, value):
+    file = bytearray(open(path, 'rb').read())
+    at = struct.unpack('<I', file[4:8])[0]
+    for i in range(struct.unpack('<H', file[at:at + 2])[0]):
+        entry = at + 2 + 12 * i
+        if struct.unpack('<H', file[entry:entry + 2])[0] == int(tag):
+            file[entry:entry + 2] = struct.pack('<H', int(other))
+            if value != '-':
+                file[entry + 8:entry + 12] = struct.pack('<I', int(value))
+            open(out, 'wb').write(file)
+
+
+def without(path, out, table):
+    file, at = open(path, 'rb').read(), 2
+    kept = file[:2]
+    while file[at + 1] != 0xda:
+        size = 2 + struct.unpack('>H', file[at + 2:at + 4])[0]
+        kept += file[at:at + size] if file[at + 1] != {'dht': 0xc4, 'dqt': 0xdb}[table] else b''
+        at += size
+    open(out, 'wb').write(kept + file[at:])
+
+
+def seen(path, level):
+    raw = open(path, 'rb').read()
+    print(max(abs(raw[i] - int(level)) for i in range(0, len(raw), 4) if raw[i + 3]))
 
 
 def rows(a, b, width):

@@ -214,6 +214,43 @@ if full; then
     same "keeps it" "$(probe "$tmp/other.out.png")" "png,$size,rgba"
 fi
 
+# What libav decodes otherwise than others do: name, tag of an entry of ffmpeg's TIFFs, what it becomes.
+ffmpeg -v error -y -i "$tmp/four.png" -compression_algo raw "$tmp/plain.tiff"
+while read -r found tag as value; do
+    stills retag "$tmp/plain.tiff" "$tmp/odd.tiff" "$tag" "$as" "$value"
+    fails "a TIFF with $found is refused" "odd.tiff: expected a TIFF with" "$mona" enhance -y "$tmp/odd.tiff" -o "$tmp/none.png"
+    same "by name, $found" "$(grep -c "found .*$found" "$tmp/err")" 1
+done <<'TABLE'
+JPEG 259 259 7
+tiles 296 322 16
+CIELab 262 262 8
+signed 296 339 2
+floating 296 339 3
+TABLE
+stills retag "$tmp/plain.tiff" "$tmp/odd_1.tiff" 296 322 16
+fails "among numbered pictures, too" "odd_1.tiff: expected a TIFF with its pixels in strips, found tiles" \
+    "$mona" enhance -y "$tmp/odd_%d.tiff" -o "$tmp/none.mkv" --quiet
+for table in dht dqt; do
+    stills without "$tmp/four.jpg" "$tmp/bare.jpg" $table
+    fails "a JPEG without its tables is refused, $table" "bare.jpg: cannot be decoded: a scan needs a table" \
+        "$mona" enhance -y "$tmp/bare.jpg" -o "$tmp/none.png"
+done
+cp "$tmp/four.png" "$tmp/four.tga"
+printf '\0\0\2' | dd of="$tmp/four.tga" conv=notrunc 2> /dev/null
+fails "what is not read is named" "found TGA" "$mona" enhance "$tmp/four.tga" -o "$tmp/none.png"
+
+# ---- hidden colours --------------------------------------------------------------------------------------
+for format in rgba rgba64be; do
+    ffmpeg -v error -y -f lavfi -i color=black:s=60x50,format=rgba,geq="r='if(lt(hypot(X-30,Y-25),18),230,0)':g=0:b=0:a='if(lt(hypot(X-30,Y-25),18),255,0)'" \
+        -frames:v 1 -pix_fmt $format "$tmp/hidden.png"
+    "$mona" enhance -y "$tmp/hidden.png" -o "$tmp/seen.png" --quiet
+    ffmpeg -v error -y -i "$tmp/seen.png" -pix_fmt rgba -f rawvideo "$tmp/seen.raw"
+    same "hidden colours do not show, $format" "$(stills seen "$tmp/seen.raw" 230 | awk '{ print ($1 < 20 ? "yes" : $1) }')" yes
+    "$mona" enhance -y "$tmp/hidden.png" -o "$tmp/seen.png" --stages denoise --strength 0 --quiet
+    same "and stay where nothing is done, $format" "$(frames_md5 "$tmp/seen.png")" "$(frames_md5 "$tmp/hidden.png")"
+done
+same "a PNG of 16 bits has one resolution" "$(grep -ao pHYs "$tmp/hidden.png" | wc -l) $(grep -ao pHYs "$tmp/seen.png" | wc -l)" "1 1"
+
 # ---- cut off -------------------------------------------------------------------------------------------
 # Noise, which no codec compresses much, so that half of the bytes are half of the rows.
 ffmpeg -v error -f lavfi -i color=0x808080:s=96x80,format=rgb24,noise=alls=60:all_seed=5 -frames:v 1 "$tmp/noise.png"
