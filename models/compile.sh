@@ -17,12 +17,12 @@ shift 2
 
 for net in "$@"; do
     case $net in
-    bicubic_*) options="--precision int8" ;; # samples stay what they are
-    colour) options="--precision fp16 --output-type f16" ;; # curves want more than 8 bits
-    sr_x2_best) options="--precision int8 --calibrate $images --images 4 --tolerance 0 --calibration mse" ;;
-    sr_x[34]_*) options="--precision int8 --calibrate $images --images 8 --tolerance 0 --calibration mse" ;;
-    denoise_balanced) options="--precision auto --max-drop 0.03dB --calibrate $images --images 6 --tolerance 0 --calibration mse" ;;
-    *) options="--precision int8 --calibrate $images --images 24 --tolerance 0 --calibration mse" ;;
+    bicubic_*) options="--picture --precision int8" ;; # samples stay what they are
+    colour) options="--precision fp16 --input-type u8" ;; # curves want more than 8 bits
+    sr_x2_best) options="--picture --precision int8 --calibrate $images --images 4 --tolerance 0 --calibration mse" ;;
+    sr_x[34]_*) options="--picture --precision int8 --calibrate $images --images 8 --tolerance 0 --calibration mse" ;;
+    denoise_balanced) options="--picture --precision auto --max-drop 0.03dB --calibrate $images --images 6 --tolerance 0 --calibration mse" ;;
+    *) options="--picture --precision int8 --calibrate $images --images 24 --tolerance 0 --calibration mse" ;;
     esac
     # shellcheck disable=SC2086
     "$mona" compile models/$net.onnx -o models/$net.mona $options

@@ -69,7 +69,7 @@ static bool calibrate_on(recompiler *r, const mona_plan *plan, format_error *why
     bool done = true;
     for (unsigned i = 0; i < count && done; i++) {
         const mona_tensor_info info = mona_plan_input(plan, i);
-        done = fill(&inputs[i], &info, r->options.range) || format_fail(why, "out of memory");
+        done = fill(&inputs[i], &info, r->options.input_range) || format_fail(why, "out of memory");
     }
     done = done && compiler_calibrate(r->compiler, inputs, why);
     reference_arrays_free(inputs, count);
@@ -95,19 +95,22 @@ static bool calibrate(recompiler *r, format_error *why)
 /* ---- compiling ----------------------------------------------------------------------------------
  */
 
+/* The real value of the largest sample. */
+static float range_of(const mona_tensor_info *t)
+{
+    return t->type == MONA_U8 ? 255 * t->scale : t->type == MONA_S8 ? 127 * t->scale : 1;
+}
+
 /* Derives how the model was compiled from the types and scales of its planes. */
 static bool take_options(recompiler *r, format_error *why)
 {
     const mona_tensor_info in = mona_model_input(r->model, 0), out = mona_model_output(r->model, 0);
     if (in.type == MONA_U16 || out.type == MONA_U16)
         return format_fail(why, "its planes have more than 8 bits");
-    r->options = (compiler_options){.has_input_type = true,
-                                    .has_output_type = true,
-                                    .input_type = in.type,
+    r->options = (compiler_options){.input_type = in.type,
                                     .output_type = out.type,
-                                    .range = in.type == MONA_U8   ? 255 * in.scale
-                                             : in.type == MONA_S8 ? 127 * in.scale
-                                                                  : 1,
+                                    .input_range = range_of(&in),
+                                    .range = range_of(&out),
                                     .any_size = !in.width};
     return true;
 }

@@ -89,11 +89,12 @@ static npy_type stored_type(mona_type type)
 static void tell_clipped(const planes *p, const char *path, size_t clipped)
 {
     const mona_tensor_info *t = &p->info;
-    fprintf(
-        stderr,
-        "warning: %s: %.3g %% of the values lie outside %g to %g, the range of input '%s', and "
-        "were clipped; compile the model with --input-type f16, or with --mean and --deviation\n",
-        path, 100.0 * (double)clipped / (double)p->count, planes_low(t), planes_high(t), t->name);
+    fprintf(stderr,
+            "warning: %s: %.3g %% of the values lie outside %g to %g, the range of input '%s', and "
+            "were clipped; compile the model with --input-type f16, the default, or for the range "
+            "that it takes\n",
+            path, 100.0 * (double)clipped / (double)p->count, planes_low(t), planes_high(t),
+            t->name);
 }
 
 size_t array_fill(planes *p, const npy_array *array)

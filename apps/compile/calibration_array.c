@@ -163,7 +163,9 @@ static bool to_input(const calibration *c, const npy_array *part, const compiler
     for (size_t i = 0; i < part->count; i++) {
         const double value = npy_value(part, i);
         const uint32_t channel = t->channels == 3 ? (uint32_t)(i / plane) : 0;
-        input->data[i] = samples ? calibration_fed(&c->feed, channel, value) : (float)value;
+        input->data[i] = samples    ? calibration_fed(&c->feed, channel, value)
+                         : t->array ? (float)value
+                                    : calibration_fed_number(&c->feed, channel, value);
         if (!isfinite(input->data[i]))
             return cli_fail(0, "%s: expected numbers that float32 can hold, found %g", name, value);
     }

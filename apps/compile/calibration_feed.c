@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/compile/calibration_feed.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,11 +43,17 @@ bool calibration_feed_read(calibration_feed *f, const char *mean, const char *de
            (!deviation || parse_channels("--deviation", deviation, 1e-6, f->deviation));
 }
 
-bool calibration_feed_suits(const calibration_feed *f, const compiler *model, const char *name)
+bool calibration_feed_alike(const calibration_feed *f)
 {
     bool alike = true;
     for (int i = 1; i < 3; i++)
         alike = alike && f->mean[i] == f->mean[0] && f->deviation[i] == f->deviation[0];
+    return alike;
+}
+
+bool calibration_feed_suits(const calibration_feed *f, const compiler *model, const char *name)
+{
+    const bool alike = calibration_feed_alike(f);
     for (unsigned i = 0; !alike && i < compiler_input_count(model); i++) {
         const compiler_tensor t = compiler_input(model, i);
         if (t.channels != 3)
@@ -60,7 +67,26 @@ bool calibration_feed_suits(const calibration_feed *f, const compiler *model, co
 
 float calibration_fed(const calibration_feed *f, uint32_t channel, double sample)
 {
+    if (f->inside)
+        return (float)sample;
     if (!f->normalised)
         return (float)(sample / 255) * f->range;
     return (float)((sample - (double)f->mean[channel]) / (double)f->deviation[channel]);
+}
+
+float calibration_fed_number(const calibration_feed *f, uint32_t channel, double number)
+{
+    return (float)(f->inside ? number * (double)f->deviation[channel] + (double)f->mean[channel]
+                             : number);
+}
+
+float calibration_feed_range(const calibration_feed *f)
+{
+    double range = 0; /* the numbers are from -128 to 127 */
+    for (int c = 0; c < 3; c++) {
+        const double low = (0 - (double)f->mean[c]) / (double)f->deviation[c];
+        const double high = (255 - (double)f->mean[c]) / (double)f->deviation[c];
+        range = fmax(range, fmax(high, -low * 127 / 128));
+    }
+    return (float)range;
 }

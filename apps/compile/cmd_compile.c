@@ -32,7 +32,7 @@ typedef struct compile_job {
     option_list calibrate, dims, sizes;
     long images, bits;
     double range, offset_h, offset_w, tolerance;
-    bool any_size, plain_bias, equalise, learn;
+    bool any_size, plain_bias, equalise, learn, picture;
     bool compiled; /* the input is a .mona model */
     unsigned equalised;
     compiler_options options;
@@ -47,9 +47,10 @@ static const char om_target[] = "ascend310-om"; /* the vendor's compiler makes i
 
 /* ---- options ------------------------------------------------------------------------------ */
 
-static bool parse_type(const char *option, const char *text, bool *has, mona_type *type)
+/* Planes hold the network's own numbers unless an option says otherwise. */
+static bool parse_type(const char *option, const char *text, bool picture, mona_type *type)
 {
-    *has = text;
+    *type = picture ? MONA_U8 : MONA_F16;
     for (int t = 0; text && t <= MONA_U16; t++)
         if (!strcmp(text, mona_type_name((mona_type)t))) {
             *type = (mona_type)t;
@@ -85,27 +86,38 @@ static range_rule range_rule_of(const char *name)
     return rule;
 }
 
-/* The network takes real numbers, which may be negative. */
-static void take_floats(compile_job *job)
+static bool read_types(compile_job *job)
 {
-    job->options.has_input_type = true;
-    job->options.input_type = MONA_F16;
+    compiler_options *o = &job->options;
+    if (!parse_type("--input-type", job->input_type, job->picture, &o->input_type) ||
+        !parse_type("--output-type", job->output_type, job->picture, &o->output_type))
+        return false;
+    const bool floats = o->input_type == MONA_F16 && o->output_type == MONA_F16;
+    if (floats && o->range != 1 && !job->calibrate.count)
+        return cli_misuse("--input-range: floats are the network's own numbers: expected "
+                          "--picture or --input-type u8, or pictures to --calibrate");
+    return true;
 }
 
+/* Planes of samples are normalised by the network itself, planes of other types hold normalised
+ * numbers. */
 static bool read_feed(compile_job *job)
 {
-    const compiler_options *o = &job->options;
-    job->feed.range = (float)job->range;
-    if (!calibration_feed_read(&job->feed, job->mean, job->deviation, job->order))
+    compiler_options *o = &job->options;
+    calibration_feed *feed = &job->feed;
+    feed->range = (float)job->range;
+    if (!calibration_feed_read(feed, job->mean, job->deviation, job->order))
         return false;
-    if (!job->feed.normalised)
+    if (!feed->normalised)
         return true;
-    if (o->has_input_type && (o->input_type == MONA_U8 || o->input_type == MONA_U16))
-        return cli_misuse("--input-type %s cannot hold numbers below 0, which --mean and "
-                          "--deviation produce: expected f16 or s8",
-                          job->input_type);
-    if (!o->has_input_type)
-        take_floats(job);
+    feed->inside = o->input_type == MONA_U8 || o->input_type == MONA_U16;
+    if (feed->inside)
+        o->input_range = feed->range = 255;
+    else if (o->input_type == MONA_S8)
+        o->input_range = calibration_feed_range(feed);
+    else if (!job->calibrate.count)
+        return cli_misuse("--mean and --deviation are of samples, and the input takes the "
+                          "network's own numbers: expected --input-type u8, or --calibrate");
     return true;
 }
 
@@ -151,9 +163,11 @@ static bool check_om(const compile_job *job)
     if (job->request.precision || job->calibrate.count || job->fusion || job->report || job->name ||
         job->input_type || job->output_type)
         return cli_misuse("--target %s: atc compiles the model: expected only --size, --dim, "
-                          "--input-range and --output",
+                          "--picture, --input-range and --output",
                           om_target);
-    return true;
+    return job->picture ||
+           cli_misuse("--target %s: frames are sent to it as 8-bit samples: expected --picture",
+                      om_target);
 }
 
 static bool check_options(compile_job *job)
@@ -191,9 +205,7 @@ static bool check_options(compile_job *job)
     o->resize_offset[0] = (float)job->offset_h;
     o->resize_offset[1] = (float)job->offset_w;
     o->name = job->name;
-    return parse_type("--input-type", job->input_type, &o->has_input_type, &o->input_type) &&
-           parse_type("--output-type", job->output_type, &o->has_output_type, &o->output_type) &&
-           read_feed(job) && read_fusion(job);
+    return read_types(job) && read_feed(job) && read_fusion(job);
 }
 
 /* ---- steps -------------------------------------------------------------------------------- */
@@ -202,7 +214,7 @@ static compiler *open_size(const compile_job *job, size_t index)
 {
     return onnx_source_compiler(job->input, &job->dims,
                                 index < job->sizes.count ? job->sizes.items[index] : NULL,
-                                &job->options.fusion);
+                                &job->options.fusion, &job->feed);
 }
 
 static bool open_model(compile_job *job)
@@ -264,8 +276,6 @@ static bool calibrate(compile_job *job)
         !calibration_open(&job->samples, &job->calibrate, (size_t)job->images, &job->feed,
                           job->model))
         return false;
-    if (job->samples.floats && !job->options.has_input_type)
-        take_floats(job);
     if (!calibrate_all(job))
         return false;
     if (job->equalise && !compiler_equalise(job->model, &job->options, &job->equalised, &error))
@@ -379,19 +389,17 @@ static void print_quantised(const compile_job *job)
     }
 }
 
-/* Whether the compiler chose the type and range of these planes because no option did. */
-static bool is_assumed(const compile_job *job, const mona_tensor_info *t, bool input)
+/* The value of the largest sample of planes. */
+static double highest(const compile_job *job, const mona_tensor_info *t)
 {
-    const compiler_options *o = &job->options;
-    return t->type == MONA_U8 && !(input ? o->has_input_type : o->has_output_type) &&
-           t->scale == (float)(job->range / 255);
+    return t->type == MONA_U16 ? (double)t->scale * ((1 << job->bits) - 1) : planes_high(t);
 }
 
 /* Values of an output that its planes cannot hold are lost, unless calibration saw none. */
 static void print_clipping(const compile_job *job, const mona_tensor_info *t, unsigned output)
 {
     const compiler_tensor about = compiler_output(job->model, output);
-    const double half = (double)t->scale / 2, low = planes_low(t), high = planes_high(t);
+    const double half = (double)t->scale / 2, low = planes_low(t), high = highest(job, t);
     const bool seen = about.low <= about.high;
     if (seen && (double)about.low >= low - half && (double)about.high <= high + half)
         return;
@@ -416,16 +424,13 @@ static void print_contradiction(const compile_job *job, unsigned index)
 static void print_tensor(const compile_job *job, const mona_tensor_info *t, bool input,
                          unsigned index)
 {
-    const bool assumed = !t->array && is_assumed(job, t, input);
+    const bool samples = !t->array && t->type != MONA_F16;
     printf("  %s %s: %u x %s, scale %.6g", input ? "in " : "out", t->name, t->channels,
            mona_type_name(t->type), (double)t->scale);
-    if (assumed)
-        printf(", for values %g to %g (assumed)", planes_low(t), planes_high(t));
+    if (samples)
+        printf(", for values %g to %g", planes_low(t), highest(job, t));
     printf("\n");
-    if (assumed && input)
-        printf("      if the network takes other values: --input-type f16, --input-range, or "
-               "--mean and --deviation\n");
-    else if (assumed)
+    if (samples && !input)
         print_clipping(job, t, index);
 }
 
@@ -500,7 +505,7 @@ static bool save(const compile_job *job)
 
 static int compile_om(const compile_job *job)
 {
-    compiler *model = onnx_source_compiler(job->input, &job->dims, NULL, NULL);
+    compiler *model = onnx_source_compiler(job->input, &job->dims, NULL, NULL, NULL);
     const bool ok = model && atc_compile(job->input, model, job->output, &job->sizes, job->range);
     compiler_close(model);
     return ok ? EXIT_SUCCESS : EXIT_FAILED;
@@ -590,13 +595,6 @@ static const option options[] = {
      calibrating,
      .help = "image, clip, .npy array (of one input or of N), or folder of images and arrays, from "
              "which the range of every value is measured; can be given more than once"},
-    {"--mean", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(compile_job, mean), "M[,M,M]",
-     calibrating,
-     .help = "the network takes (x - mean) / deviation of samples x from 0 to 255; one mean for "
-             "all channels, or one for each in the network's order (default 0)",
-     .needs = "--calibrate"},
-    {"--deviation", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(compile_job, deviation), "D[,D,D]",
-     calibrating, .help = "the deviation in that formula (default 1)", .needs = "--calibrate"},
     {"--channel-order", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(compile_job, order), "rgb|bgr",
      calibrating, .help = "order of the colours in inputs with three channels", .initial = "rgb"},
     {"--images", NULL, OPTION_WHOLE, CHANGES_BYTES, offsetof(compile_job, images), "N", calibrating,
@@ -622,14 +620,23 @@ static const option options[] = {
      .needs = "--calibrate"},
     {"--plain-bias", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(compile_job, plain_bias), NULL,
      calibrating, .help = "do not correct the biases for the average error of rounded weights"},
+    {"--picture", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(compile_job, picture), NULL, tensors,
+     .help =
+         "the network makes pictures of pictures: the same as --input-type u8 --output-type u8, "
+         "as mona enhance needs it"},
     {"--input-type", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(compile_job, input_type), "TYPE",
      tensors,
-     .help = "type of input planes: u8, u16, s8 or f16 (default u8; f16 with --mean, --deviation "
-             "or float arrays)",
+     .help = "type of input planes: u8, u16, s8 or f16 (default f16, the network's own numbers)",
      .values = "u8 u16 s8 f16"},
+    {"--mean", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(compile_job, mean), "M[,M,M]", tensors,
+     .help =
+         "the network takes (x - mean) / deviation of samples x from 0 to 255, which --input-type "
+         "u8 makes part of the network; one mean for all channels, or one for each in the "
+         "network's order (default 0)"},
+    {"--deviation", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(compile_job, deviation), "D[,D,D]",
+     tensors, .help = "the deviation in that formula (default 1)"},
     {"--output-type", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(compile_job, output_type),
-     "TYPE", tensors,
-     .help = "type of output planes (default: u8 for images, else the type that is computed)",
+     "TYPE", tensors, .help = "type of output planes (default f16, the network's own numbers)",
      .values = "u8 u16 s8 f16"},
     {"--input-range", NULL, OPTION_NUMBER, CHANGES_BYTES, offsetof(compile_job, range), "X",
      tensors, .help = "real value of the largest sample of a plane", .initial = "1",
@@ -650,13 +657,15 @@ const command command_compile = {
         "that is compiled already, or built in, a copy with programs or plans for --target is "
         "written.",
     .examples =
-        "mona compile net.onnx -o net.mona  # FP16\n"
-        "mona compile net.onnx -o net.mona --calibrate photos/  # INT8\n"
-        "mona compile net.onnx -o net.mona --calibrate film.mp4 --precision auto --max-drop 0.1dB\n"
-        "mona compile net.onnx -o net.mona --calibrate photos/ --mean 127 --deviation 128\n"
+        "mona compile net.onnx -o net.mona  # FP16, with floats in and out\n"
+        "mona compile sr.onnx -o sr.mona --picture --calibrate photos/  # INT8, of 8-bit samples\n"
+        "mona compile sr.onnx -o sr.mona --picture --calibrate film.mp4 --precision auto\n"
+        "mona compile net.onnx -o net.mona --input-type u8 --mean 127 --deviation 128 "
+        "--calibrate photos/\n"
         "mona compile net.onnx -o net.mona --size 640x480 --size 320x240\n"
         "mona compile sr_x2_fast -o hd.mona --target ascend310 --size 1920x1080  # its program\n"
-        "mona compile net.onnx -o net.om --target ascend310-om --size 1280x720  # by atc\n"
+        "mona compile net.onnx -o net.om --picture --target ascend310-om --size 1280x720  # by "
+        "atc\n"
         "mona compile sr_x2_fast -o small.mona --target armv8 --size 320x180  # a plan\n"
         "mona compile sr_x2_fast -o net.c --emit c --target armv8 --size 320x180\n"
         "echo all:off > rules.cfg; mona compile net.onnx -o plain.mona --fusion rules.cfg\n",

@@ -125,10 +125,7 @@ static bool run_reference(const run_job *job, const compiler *model, input_array
 /* Compiles to FP16 with f16 planes, so that only the arithmetic rounds. */
 static bool run_compiled(run_job *job, compiler *model, input_array *inputs)
 {
-    const compiler_options options = {.has_input_type = true,
-                                      .input_type = MONA_F16,
-                                      .has_output_type = true,
-                                      .output_type = MONA_F16};
+    const compiler_options options = {COMPILER_FLOATS};
     format_error error = {0};
     mona_model opened;
     uint8_t *bytes;

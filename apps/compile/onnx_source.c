@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "apps/cli/suggest.h"
+#include "formats/compiler/import/import.h"
 #include "formats/file.h"
 
 enum { MAX_PATH = 4096, MAX_NAME = 128 };
@@ -162,13 +163,26 @@ static compiler *open_graph(onnx_graph *model, const char *path, const fusion_sw
     return c;
 }
 
+/* Makes the network take samples. */
+static bool normalise(onnx_graph *model, const char *path, const calibration_feed *feed)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && feed && feed->inside && i < model->input_count; i++) {
+        const onnx_input *input = &model->inputs[i];
+        if (graph_input_is_map(input))
+            ok = onnx_graph_normalise(model, i, feed->mean, feed->deviation,
+                                      input->dims[1] == 3 && !calibration_feed_alike(feed) ? 3 : 1);
+    }
+    return ok || cli_fail(0, "%s: out of memory", path);
+}
+
 compiler *onnx_source_compiler(const char *path, const option_list *dims, const char *size,
-                               const fusion_switches *fusion)
+                               const fusion_switches *fusion, const calibration_feed *feed)
 {
     onnx_graph model;
     if (!onnx_source_read(&model, path, dims, NULL))
         return NULL;
-    if (!size || set_size(&model, path, size))
+    if ((!size || set_size(&model, path, size)) && normalise(&model, path, feed))
         return open_graph(&model, path, fusion);
     onnx_graph_free(&model);
     return NULL;

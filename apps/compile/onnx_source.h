@@ -6,6 +6,7 @@
 #include "formats/compiler/compiler.h"
 #include "apps/cli/options.h"
 #include "apps/compile/arrays.h"
+#include "apps/compile/calibration_feed.h"
 
 /* Reads the file at path. dims: items NAME=N, which set open dims of that name; may be NULL. False:
  * one line was printed; or, if the file exists but its model cannot be used, `refusal` says why
@@ -13,10 +14,11 @@
 bool onnx_source_read(onnx_graph *model, const char *path, const option_list *dims,
                       format_error *refusal);
 
-/* The same, ready to compile. size: "WxH" of images whose dims are open, or NULL. NULL: one line
- * was printed. */
+/* The same, ready to compile. size: "WxH" of images whose dims are open, or NULL. feed: what turns
+ * samples into the network's numbers, which becomes part of the network if it has feed->inside; NULL:
+ * nothing. NULL: one line was printed. */
 compiler *onnx_source_compiler(const char *path, const option_list *dims, const char *size,
-                               const fusion_switches *fusion);
+                               const fusion_switches *fusion, const calibration_feed *feed);
 
 /* The same, with open dims as arrays for its first inputs have them. */
 compiler *onnx_source_for(const char *path, const input_array *arrays, size_t count);

@@ -89,7 +89,7 @@ def main():
         sys.exit(__doc__)
     network, source, target = sys.argv[1:4]
     picture = read_ppm(source)
-    model = mona.Model(network, output_type='f16')
+    model = mona.Model(network, input_type='u8')
     rows, columns = model.inputs[0].shape[-2:]
     frame, factor = fit(picture, rows, columns)
     outputs = model(frame)

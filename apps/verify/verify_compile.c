@@ -121,10 +121,7 @@ static void look_at_nodes(compilation *c)
 
 static bool emit(compilation *c, compiler *made)
 {
-    const compiler_options halves = {.has_input_type = true,
-                                     .input_type = MONA_F16,
-                                     .has_output_type = true,
-                                     .output_type = MONA_F16};
+    const compiler_options halves = {COMPILER_FLOATS};
     if (c->way->maps && compiler_has_arrays(made))
         return format_fail(c->reason, "needs arrays");
     if (!compiler_emit(made, &halves, &c->model->bytes, &c->model->size, c->reason))

@@ -188,9 +188,8 @@ static void share_observations(compiler *c)
 /* Whether the passes produce the same graph for both. */
 static bool same_options(const compiler_options *a, const compiler_options *b)
 {
-    const bool types = a->has_input_type == b->has_input_type && a->input_type == b->input_type &&
-                       a->has_output_type == b->has_output_type && a->output_type == b->output_type;
-    return types && !memcmp(&a->fusion, &b->fusion, sizeof a->fusion);
+    return a->input_type == b->input_type && a->output_type == b->output_type &&
+           !memcmp(&a->fusion, &b->fusion, sizeof a->fusion);
 }
 
 /* Makes the fused graph, unless it already exists for the same options. */

@@ -18,13 +18,16 @@
 
 typedef struct compiler compiler;
 
-/* Zero-initialised: FP16, u8 planes that stand for 0 to 1, and u8 outputs where they are images. */
+/* Planes that hold the network's own numbers. */
+#define COMPILER_FLOATS .input_type = MONA_F16, .output_type = MONA_F16
+
+/* Zero-initialised: FP16, and u8 planes in and out that stand for 0 to 1. */
 typedef struct compiler_options {
-    bool int8;                            /* 8-bit weights and activations; needs calibration */
-    bool has_input_type, has_output_type; /* otherwise: the compiler's choice */
-    mona_type input_type, output_type;
-    float range;            /* real value of the largest sample of a plane; 0: 1 */
-    unsigned bits;          /* of the samples of u16 planes; 0: 10 */
+    bool int8;                         /* 8-bit weights and activations; needs calibration */
+    mona_type input_type, output_type; /* of planes: U8, S8, F16 or U16 */
+    float range;                       /* real value of the largest sample of a plane; 0: 1 */
+    float input_range;                 /* the same of inputs alone; 0: range */
+    unsigned bits;                     /* of the samples of u16 planes; 0: 10 */
     bool any_size;          /* leave the size of inputs open even if the model fixes it */
     float resize_offset[2]; /* rows, columns: added to input coordinates of every Resize */
     const char *name;       /* of the model; NULL: what ONNX calls the graph */

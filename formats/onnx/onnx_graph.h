@@ -126,6 +126,10 @@ void onnx_graph_free(onnx_graph *g);
 void onnx_graph_freeze(onnx_graph *g, uint32_t input, tensor *t);
 /* Gives a dimension of an input this size. */
 void onnx_graph_set_dim(onnx_graph *g, uint32_t input, uint32_t dim, int64_t size);
+/* Puts (x - mean) / deviation between an input x and what reads it; count: 1 number for all
+ * channels, which are the second axis, or one for each. False: out of memory. */
+bool onnx_graph_normalise(onnx_graph *g, uint32_t input, const float *mean, const float *deviation,
+                          uint32_t count);
 /* The shape of an input. False: some dimensions are open. */
 bool onnx_input_shape(const onnx_input *input, tensor *t);
 

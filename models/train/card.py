@@ -90,7 +90,7 @@ def measure(name, spec, mona, data_folder):
             ("float", float_row(nets.load(name, onnx), spec, data_folder))]
     with tempfile.TemporaryDirectory() as folder:
         half = os.path.join(folder, "fp16.mona")
-        subprocess.run([mona, "compile", onnx, "-o", half, "--precision", "fp16"], check=True,
+        subprocess.run([mona, "compile", onnx, "-o", half, "--picture"], check=True,
                        stdout=subprocess.DEVNULL)
         rows.append(("FP16", mona_rows(mona, half, spec, data_folder)[0]))
     rows.append(("**as shipped**", ours))

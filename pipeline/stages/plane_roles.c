@@ -33,8 +33,9 @@ static bool check_tensor(const named_model *model, mona_tensor_info tensor, unsi
                              model->name, tensor.name);
     if (tensor.type != MONA_U8 || tensor.channels != 1)
         return pipeline_fail(
-            error, "%s: expected tensor '%s' to be one plane of u8, found %u of %s", model->name,
-            tensor.name, tensor.channels, mona_type_name(tensor.type));
+            error, "%s: expected tensor '%s' to be one plane of u8, found %u of %s%s", model->name,
+            tensor.name, tensor.channels, mona_type_name(tensor.type),
+            tensor.type != MONA_U8 ? "; mona compile --picture makes models of pictures" : "");
     *found |= 1u << role;
     return true;
 }

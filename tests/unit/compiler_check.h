@@ -281,10 +281,7 @@ static inline double difference(compiler *c, const compiler_options *options, ui
     return most;
 }
 
-static const compiler_options half_planes = {.has_input_type = true,
-                                             .input_type = MONA_F16,
-                                             .has_output_type = true,
-                                             .output_type = MONA_F16};
+static const compiler_options half_planes = {COMPILER_FLOATS};
 
 /* However many cores and rows, in portable C, and on the modelled chip. */
 static inline void check_one_result(compiler *c, const compiler_options *options, uint32_t height,

@@ -47,7 +47,6 @@ static inline void check(onnx_builder *b, bool arrays, const char *what)
     for (int k = 0; k < 2; k++) {
         compiler_options o = half_planes;
         o.int8 = k;
-        o.has_output_type = !k;
         emit(c, &o, &made, &made_size);
         run_engine(made, made_size, &input, &found);
         double most = 0;

@@ -34,10 +34,12 @@ def _arguments(options, folder):
 def compile(model, output, **options):
     """Compiles an ONNX model into a .mona file, as `mona compile` does, with its options by their names: underscores
     for dashes, True for those without a value, lists for those that can be given more than once, (rows, columns) for
-    size, arrays for calibrate.
+    size, arrays for calibrate. The model takes and gives floats, the network's own numbers; picture=True makes it take
+    and give 8-bit samples. Returns what the command says of it.
 
     >>> import mona
-    >>> mona.compile(onnx, folder + '/net.mona', precision='fp16')
+    >>> print(mona.compile(onnx, folder + '/net.mona').splitlines()[1])
+      in  luma: 1 x f16, scale 1
     >>> mona.Model(folder + '/net.mona', size=(24, 32)).outputs[0].shape
     (48, 64)
     >>> mona.compile('missing.onnx', folder + '/x.mona')
@@ -51,16 +53,31 @@ def compile(model, output, **options):
                              capture_output=True, text=True, check=False)
     if run.returncode:
         raise Error(run.stderr.strip().removeprefix('mona: ') or f'mona compile ended with status {run.returncode}')
+    return run.stdout
+
+
+def _export(module, example, path):
+    """Writes the module as it is in use, and leaves it as it was."""
+    import inspect
+    import torch
+    modes = [(part, part.training) for part in module.modules()]
+    # The exporter that needs no further package, where there is another.
+    older = {'dynamo': False} if 'dynamo' in inspect.signature(torch.onnx.export).parameters else {}
+    try:
+        module.eval()
+        with torch.no_grad():
+            torch.onnx.export(module, example, path, opset_version=17, **older)
+    finally:
+        for part, training in modes:
+            part.training = training
 
 
 def from_torch(module, example, **options):
-    """A Model of a PyTorch module. example: an input tensor N x C x H x W, or a tuple of them; the model takes arrays
-    of its size. The remaining options are those of mona.compile and mona.Model."""
-    import torch
+    """A Model of a PyTorch module as it is in use (eval), which is left as it was. example: an input tensor
+    N x C x H x W, or a tuple of them; the model takes arrays of its size, of float32 as well as float16. The remaining
+    options are those of mona.compile and mona.Model."""
     from ._model import Model
-    module = module.eval()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'module.onnx')
-        with torch.no_grad():
-            torch.onnx.export(module, example, path, opset_version=13)
+        _export(module, example, path)
         return Model(path, **options)

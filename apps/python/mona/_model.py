@@ -44,6 +44,18 @@ class Tensor:
     def __repr__(self):
         return f'Tensor({self.name!r}, {self.shape}, {self.dtype})'
 
+    def rounded(self, array):
+        """An array of floats as floats of the tensor's own type; any other array as it is."""
+        own, given = self.dtype.kind, getattr(getattr(array, 'dtype', None), 'kind', None)
+        if own != 'f' or given != 'f' or array.dtype == self.dtype:
+            return array
+        with np.errstate(over='ignore'):
+            result = array.astype(self.dtype)
+        if (np.isinf(result) & np.isfinite(array)).any():
+            raise ValueError(f'{self.name}: expected numbers that {self.dtype} can hold, up to '
+                             f'{np.finfo(self.dtype).max}, found {abs(array[np.isfinite(array)]).max()}')
+        return result
+
     def check(self, array):
         if not isinstance(array, np.ndarray) or array.dtype != self.dtype:
             raise TypeError(f'{self.name}: expected an array of {self.dtype}, '
@@ -71,7 +83,8 @@ class Tensor:
 
 
 class Model:
-    """A network for frames of one size, called with numpy arrays, which are not copied.
+    """A network for frames of one size, called with numpy arrays. They are not copied, but for inputs of floats of
+    another size, such as float32 for float16, which are rounded.
 
     model: a .mona file, its bytes, the name of a network that is built in, or an .onnx file, which goes
     through mona.compile with the remaining options.
@@ -170,6 +183,8 @@ class Model:
             results = [np.empty(t.shape, t.dtype) for t in self.outputs]
         else:
             results = list(out) if isinstance(out, (list, tuple)) else [out]
+        if len(arrays) == len(self.inputs):
+            arrays = [tensor.rounded(array) for tensor, array in zip(self.inputs, arrays)]
         for tensors, given, kind in ((self.inputs, arrays, 'input'), (self.outputs, results, 'output')):
             if len(given) != len(tensors):
                 raise TypeError(f'expected {len(tensors)} {kind} arrays, found {len(given)}')

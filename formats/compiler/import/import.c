@@ -55,6 +55,12 @@ static import_view view_of(const onnx_input *input, int64_t dims[3])
                : VIEW_OTHER;
 }
 
+bool graph_input_is_map(const onnx_input *input)
+{
+    int64_t dims[3];
+    return view_of(input, dims) != VIEW_OTHER;
+}
+
 static bool check_array(importer *im, const onnx_input *input, const char *name, tensor *shape)
 {
     char text[128];

@@ -10,6 +10,8 @@
  * that its outputs depend on. Constants are decoded; shapes of computed values are known as far as
  * the inputs determine them. What the engine can never run is refused here, with the node's name.
  * On failure *g is empty. */
+/* Whether this input becomes a map: [1, channels, height, width] or fewer dimensions, of floats. */
+bool graph_input_is_map(const onnx_input *input);
 bool graph_import(graph *g, const onnx_graph *model, format_error *error);
 
 #endif

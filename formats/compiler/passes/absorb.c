@@ -90,8 +90,7 @@ static bool load_so(graph *g, const compiler_options *o, uint32_t i)
     const graph_node quantize = g->nodes[i];
     const uint32_t x = quantize.inputs[0];
     if (!graph_is_input(g, x) || graph_only_reader(g, x) != i ||
-        graph_is_output(g, quantize.output) ||
-        (o->has_input_type && o->input_type != quantize.quantize.type))
+        graph_is_output(g, quantize.output) || o->input_type != quantize.quantize.type)
         return false;
     g->values[x].prequantised = quantize.quantize;
     graph_read_instead(g, quantize.output, x);
@@ -230,7 +229,7 @@ static bool widen_inputs(graph *g, uint32_t *i)
 static bool widen_output(graph *g, const compiler_options *o, uint32_t output)
 {
     uint32_t value = g->outputs[output], before = UINT32_MAX;
-    if (g->values[value].is_array || !is_prequantised(g, value) || !o->has_output_type ||
+    if (g->values[value].is_array || !is_prequantised(g, value) ||
         o->output_type == g->values[quantize_root(g, value)].prequantised.type)
         return true;
     for (uint32_t p; (p = graph_producer(g, value)) != UINT32_MAX && g->values[value].uses == 1;) {

@@ -34,10 +34,10 @@ uint32_t quantize_maximum(const compiler_options *o, mona_type type)
 }
 
 /* The format of planes of this type, whose largest sample stands for the range. */
-static value_format plane_format(const compiler_options *o, mona_type type)
+static value_format plane_format(const compiler_options *o, mona_type type, double range)
 {
     const uint32_t maximum = quantize_maximum(o, type);
-    return (value_format){type, maximum ? (float)(range_of(o) / maximum) : 1, 0};
+    return (value_format){type, maximum ? (float)(range / maximum) : 1, 0};
 }
 
 value_format quantize_input(const graph *g, const compiler_options *o, uint32_t value)
@@ -45,7 +45,8 @@ value_format quantize_input(const graph *g, const compiler_options *o, uint32_t 
     const value_format prequantised = g->values[value].prequantised;
     if (prequantised.scale > 0)
         return prequantised;
-    return plane_format(o, o->has_input_type ? o->input_type : MONA_U8);
+    return plane_format(o, o->input_type,
+                        o->input_range > 0 ? (double)o->input_range : range_of(o));
 }
 
 /* ---- where values come from --------------------------------------------------------------- */
@@ -155,48 +156,6 @@ static range seen_range(const graph *g, uint32_t root)
     return r;
 }
 
-/* Whether input planes are passed on, or added to computed values. */
-static bool follows_planes(const graph *g, uint32_t root)
-{
-    if (is_loaded(g, root))
-        return true;
-    const graph_node *node = &g->nodes[graph_producer(g, root)];
-    const uint32_t first = node->kind == GRAPH_ADD ? 0 : 1; /* the first operand that is added */
-    for (uint32_t i = first; i < node->input_count && node->kind != GRAPH_MUL; i++)
-        if (is_loaded(g, g->values[node->inputs[i]].root))
-            return true;
-    return false;
-}
-
-/* Whether a value is rearranged or resampled from another, as an image is at the end of a network;
- * a maximum alone is no evidence of that. */
-static bool makes_pixels(const graph *g, uint32_t value)
-{
-    enum { MOST_CHANNELS = 4 }; /* with more, it is scores or features of pixels */
-    if (g->values[value].channels > MOST_CHANNELS)
-        return false;
-    for (uint32_t p; (p = rearranged_by(g, value)) != UINT32_MAX; value = g->nodes[p].inputs[0])
-        if (g->nodes[p].kind != GRAPH_MAX_POOL)
-            return true;
-    return false;
-}
-
-/* The outputs of an image network are planes like its inputs. An output that follows input planes
- * is an image, unless calibration saw values far outside their range. Any other is one if
- * calibration saw about the range of planes or, without calibration, if rearrangement or resampling
- * produces its pixels. */
-static bool is_image(const graph *g, const compiler_options *o, uint32_t output)
-{
-    const uint32_t root = g->values[output].root;
-    const double max = range_of(o);
-    const range r = seen_range(g, root);
-    const double low = (double)r.low / max, high = (double)r.high / max;
-    const bool unseen = r.low > r.high;
-    if (follows_planes(g, root))
-        return unseen || (low >= -1 && high <= 2);
-    return unseen ? makes_pixels(g, output) : low >= -0.1 && high <= 1.25 && high >= 0.25;
-}
-
 /* ---- formats ------------------------------------------------------------------------------ */
 
 /* The output that a root becomes, or UINT32_MAX. */
@@ -226,7 +185,9 @@ static value_format loaded_format(const graph *g, const compiler_options *o, uin
 {
     const uint32_t root = g->values[value].root;
     const value_format planes = quantize_input(g, o, root);
-    const bool direct = planes.type == MONA_U8 || planes.type == MONA_S8;
+    const bool passed_on = output_of(g, root) != UINT32_MAX; /* stored as it was loaded */
+    const bool direct = (planes.type == MONA_U8 || planes.type == MONA_S8) &&
+                        (!passed_on || planes.type == o->output_type);
     return (o->int8 || graph_is_prequantised(g, root)) && direct && !g->values[root].half &&
                    !meets_array(g, root) && !(is_loaded(g, root) && is_mixed(g, root))
                ? planes
@@ -360,8 +321,7 @@ static void match_sum(const graph_node *node, const value_format *formats, value
 bool quantize_is_planes(const graph *g, const compiler_options *o, uint32_t root)
 {
     const uint32_t output = output_of(g, root);
-    return output != UINT32_MAX &&
-           (o->has_output_type ? o->output_type == MONA_U8 : is_image(g, o, output));
+    return output != UINT32_MAX && o->output_type == MONA_U8;
 }
 
 static bool computed_format(const graph *g, const compiler_options *o, const graph_node *node,
@@ -375,18 +335,18 @@ static bool computed_format(const graph *g, const compiler_options *o, const gra
         return true;
     }
     const uint32_t output = output_of(g, node->output);
-    const bool wants_half = output != UINT32_MAX && o->has_output_type &&
-                            (o->output_type == MONA_F16 || o->output_type == MONA_U16);
+    const bool wants_half =
+        output != UINT32_MAX && (o->output_type == MONA_F16 || o->output_type == MONA_U16);
     if (!o->int8 || wants_half || g->values[node->output].half || meets_array(g, node->output))
         return true;
     if (quantize_is_planes(g, o, node->output)) {
-        *format = plane_format(o, MONA_U8);
+        *format = plane_format(o, MONA_U8, range_of(o));
         return true;
     }
     const range seen = seen_range(g, node->output);
     if (seen.low > seen.high && g->values[node->output].source == UINT32_MAX)
         return true; /* which the model does not have, so that calibration does not see it */
-    const bool is_signed = output != UINT32_MAX && o->has_output_type;
+    const bool is_signed = output != UINT32_MAX; /* stored as S8 */
     if (!format_by_range(g, o, node->output, is_signed, format, error))
         return false;
     match_residual(node, formats, format);
@@ -484,13 +444,11 @@ bool quantize_output(const graph *g, const compiler_options *o, const value_form
 {
     const uint32_t output = g->outputs[i];
     *format = formats[output];
-    if (format_is_half(*format)) {
-        const mona_type chosen = is_image(g, o, output) ? MONA_U8 : MONA_F16;
-        *format = plane_format(o, o->has_output_type ? o->output_type : chosen);
-    }
+    if (format_is_half(*format))
+        *format = plane_format(o, o->output_type, range_of(o));
     const bool stored = format_is_half(formats[output]) ? format->type != MONA_S8
                                                         : format->type == formats[output].type;
-    if (!stored || (o->has_output_type && format->type != o->output_type))
+    if (!stored || format->type != o->output_type)
         return format_fail(error, "output '%s' cannot be stored as %s: it is computed as %s",
                            g->values[output].name, mona_type_name(o->output_type),
                            mona_type_name(formats[output].type));

@@ -20,17 +20,18 @@ compile() { PATH="$tmp/bin:$PATH" "$mona" compile "$@"; }
 
 # ---- compiling
 net=models/sr_x2_best.onnx
-succeeds "mona compile --target ascend310-om" compile $net -o "$tmp/real.om" --target ascend310-om --size 96x64
-succeeds "and for another type of output" env ATC_TYPE=u8 PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/net.om" --target ascend310-om --size 96x64
-succeeds "and for two sizes" env ATC_TYPE=u8 PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/sizes.om" --target ascend310-om --size 64x48 --size 96x64
-fails "no atc" "atc was not found: install the CANN toolkit" "$mona" compile $net -o "$tmp/x.om" --target ascend310-om --size 96x64
-fails "no size" "expected --size" compile $net -o "$tmp/x.om" --target ascend310-om
+succeeds "mona compile --target ascend310-om" compile $net -o "$tmp/real.om" --picture --target ascend310-om --size 96x64
+succeeds "and for another type of output" env ATC_TYPE=u8 PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/net.om" --picture --target ascend310-om --size 96x64
+succeeds "and for two sizes" env ATC_TYPE=u8 PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/sizes.om" --picture --target ascend310-om --size 64x48 --size 96x64
+fails "no atc" "atc was not found: install the CANN toolkit" "$mona" compile $net -o "$tmp/x.om" --picture --target ascend310-om --size 96x64
+fails "no picture" "expected --picture" compile $net -o "$tmp/x.om" --target ascend310-om --size 96x64
+fails "no size" "expected --size" compile $net -o "$tmp/x.om" --picture --target ascend310-om
 fails "another output" "expected -o OUT.om" compile $net -o "$tmp/x.mona" --target ascend310-om --size 96x64
-fails "another input" "expected an ONNX model" compile sr_x2_fast -o "$tmp/x.om" --target ascend310-om --size 96x64
+fails "another input" "expected an ONNX model" compile sr_x2_fast -o "$tmp/x.om" --picture --target ascend310-om --size 96x64
 ATC_FAILS="[ERROR] E19010: No parser is registered for Op type [Foo]" \
     fails "an operator that CANN does not have" "atc failed: E19010: No parser is registered for Op type [Foo]; this CANN has no such operator" \
-    compile $net -o "$tmp/x.om" --target ascend310-om --size 96x64
-ATC_FAILS="killed" fails "a failure without a code" "atc failed: Possible Cause: none" compile $net -o "$tmp/x.om" --target ascend310-om --size 96x64
+    compile $net -o "$tmp/x.om" --picture --target ascend310-om --size 96x64
+ATC_FAILS="killed" fails "a failure without a code" "atc failed: Possible Cause: none" compile $net -o "$tmp/x.om" --picture --target ascend310-om --size 96x64
 
 # ---- a film
 film 8 "$tmp/in.y4m" 96x64
@@ -108,7 +109,7 @@ for array in x small; do
     same "the size of $array.npy" "$? $(pixels "$tmp/chip.npy" $bytes)" "0 $(pixels "$tmp/host.npy" $bytes)"
 done
 fails "another size" "not compiled for this batch or size" on full "" "$mona" run "$tmp/sizes.om" -i "$tmp/odd.npy" -o "$tmp/a.npy"
-succeeds "a model for batches of 1, 2 and 4" env ATC_BATCHES=1,2,4 ATC_TYPE=u8 PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/batches.om" --target ascend310-om --size 96x64
+succeeds "a model for batches of 1, 2 and 4" env ATC_BATCHES=1,2,4 ATC_TYPE=u8 PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/batches.om" --picture --target ascend310-om --size 96x64
 on full "" "$mona" run "$tmp/batches.om" -i "$tmp/batch2.npy" -o "$tmp/chip.npy" --raw
 status=$?
 for n in 0 1; do
@@ -155,7 +156,7 @@ for clip in in other; do
         "$? $(cmp "$tmp/sizes_$clip.y4m" "$tmp/module.y4m" && echo equal) $(cat "$tmp/err") $(grep -c -e '^upload' -e '^download' "$tmp/trace_$clip")" "0 equal  0"
 done
 succeeds "a model for frames without gaps between their rows; those of 96x64 have some, their results have none" env ATC_TYPE=u8 PATH="$tmp/bin:$PATH" \
-    "$mona" compile $net -o "$tmp/dense.om" --target ascend310-om --size 128x64
+    "$mona" compile $net -o "$tmp/dense.om" --picture --target ascend310-om --size 128x64
 film 8 "$tmp/dense.y4m" 128x64
 "$mona" enhance "$tmp/dense.y4m" -o "$tmp/dense_host.y4m" --device host --stages sr --sr "$tmp/net.mona" --quiet
 on full mode=0,trace="$tmp/trace_dense" "$mona" enhance "$tmp/dense.y4m" -o "$tmp/dense_module.y4m" --stages sr --sr "$tmp/dense.om" --quiet 2> "$tmp/err"

@@ -15,7 +15,7 @@ cp tests/ascend/atc.py "$tmp/bin/atc"
 chmod +x "$tmp/bin/atc"
 for size in "--size 96x64" "--size 64x48 --size 96x64"; do # of one size, and of two
     # shellcheck disable=SC2086
-    ATC_TYPE=u8 PATH="$tmp/bin:$PATH" "$mona" compile models/sr_x2_best.onnx -o "$tmp/net$(echo "$size" | wc -w).om" --target ascend310-om $size
+    ATC_TYPE=u8 PATH="$tmp/bin:$PATH" "$mona" compile models/sr_x2_best.onnx -o "$tmp/net$(echo "$size" | wc -w).om" --picture --target ascend310-om $size
 done
 
 # run KIT KNOBS OPTIONS...

@@ -42,7 +42,7 @@ def main_of(header):
 
 def npy(path, raw, kind, shape):
     """Writes an array of raw elements as .npy."""
-    code = {"uint8_t": "|u1", "int8_t": "|i1", "uint16_t": "<f2" if kind == "half" else "<u2", "float": "<f4"}[kind]
+    code = {"uint8_t": "|u1", "int8_t": "|i1", "uint16_t": "<f2", "float": "<f4"}[kind]
     head = f"{{'descr': '{code}', 'fortran_order': False, 'shape': {shape}, }}"
     head += " " * (63 - (len(head) + 10) % 64) + "\n"
     open(path, "wb").write(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + raw)
@@ -59,7 +59,7 @@ def inputs_of(header):
         if kind == "uint16_t":
             raw[1::2] = bytes(b & 0x3b for b in raw[1::2])  # halves below 1
         open(f"in.{i}.raw", "wb").write(raw)
-        npy(f"in.{i}.npy", bytes(raw), "uint8_t" if kind == "uint8_t" else kind, (c, h, w))
+        npy(f"in.{i}.npy", bytes(raw), kind, (c, h, w))
 
 
 def raw_of(path):

@@ -72,7 +72,7 @@ done
 if command -v ffmpeg > /dev/null; then
     ffmpeg -v error -f lavfi -i testsrc2=size=64x48:rate=1 -frames:v 1 "$tmp/picture.png"
     succeeds "a network with zero points" "$mona" compile tests/precision/zeros.onnx -o "$tmp/zeros.mona" \
-        --calibrate "$tmp/picture.png" --output-type f16
+        --calibrate "$tmp/picture.png" --input-type u8
     same "is of version 2" "$("$mona" inspect "$tmp/zeros.mona" | sed -n 's/.*format version \([0-9]*\).*/\1/p')" 2
     for target in $targets; do
         same_bytes "$tmp/zeros.mona" $target 61x47 net

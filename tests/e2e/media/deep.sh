@@ -19,7 +19,7 @@ film 2 "$tmp/scene.y4m" 96x54
 "$BUILD/neutral" "$tmp/neutral.onnx" && "$BUILD/neutral" "$tmp/x3.onnx" 3
 ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 "$tmp/one.png"
 for net in neutral x3; do
-    "$mona" compile "$tmp/$net.onnx" -o "$tmp/$net.mona" --calibrate "$tmp/one.png" > "$tmp/log" || not_ok "compile" "$(cat "$tmp/log")"
+    "$mona" compile "$tmp/$net.onnx" --picture -o "$tmp/$net.mona" --calibrate "$tmp/one.png" > "$tmp/log" || not_ok "compile" "$(cat "$tmp/log")"
 done
 as_it_is="--stages denoise,denoise --temporal off --denoise $tmp/neutral.mona"
 # Smooth, with noise down to the last bit: 2 frames of 46x30 in yuva444p16le.

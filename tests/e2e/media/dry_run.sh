@@ -166,7 +166,7 @@ if full; then
 fi
 for scale in 3 4; do
     "$BUILD/neutral" "$tmp/x$scale.onnx" $scale
-    "$mona" compile "$tmp/x$scale.onnx" -o "$tmp/x$scale.mona" --calibrate "$tmp/a.png" > /dev/null
+    "$mona" compile "$tmp/x$scale.onnx" --picture -o "$tmp/x$scale.mona" --calibrate "$tmp/a.png" > /dev/null
 done
 same "three times by a network for it" "$(plan "$tmp/a.png" -o "$tmp/b.png" --sr "$tmp/x3.mona")" "denoise sr 120"
 same "and nine times" "$(plan "$tmp/a.png" -o "$tmp/b.png" --sr "$tmp/x3.mona" -s 9)" "denoise sr sr 360"

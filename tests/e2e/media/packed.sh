@@ -21,7 +21,7 @@ close_to() {
 film 12 "$tmp/scene.y4m" 96x54
 "$BUILD/neutral" "$tmp/neutral.onnx"
 ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 "$tmp/one.png"
-succeeds "a network that corrects nothing is compiled" "$mona" compile "$tmp/neutral.onnx" -o "$tmp/neutral.mona" \
+succeeds "a network that corrects nothing is compiled" "$mona" compile "$tmp/neutral.onnx" --picture -o "$tmp/neutral.mona" \
     --calibrate "$tmp/one.png"
 as_it_is="--stages denoise --temporal off --denoise $tmp/neutral.mona"
 

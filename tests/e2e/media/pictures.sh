@@ -78,7 +78,7 @@ done
 ffmpeg -v error -i "$tmp/small.mkv" -frames:v 1 "$tmp/small.png"
 for scale in $(tiers 3 "3 4"); do
     "$BUILD/neutral" "$tmp/x$scale.onnx" $scale
-    "$mona" compile "$tmp/x$scale.onnx" -o "$tmp/x$scale.mona" --calibrate "$tmp/small.png" > /dev/null
+    "$mona" compile "$tmp/x$scale.onnx" --picture -o "$tmp/x$scale.mona" --calibrate "$tmp/small.png" > /dev/null
     for format in $(tiers yuv422p10le "yuv420p yuva444p yuv422p10le"); do
         ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf "format=$format,crop=67:45:0:0:exact=1" -c:v ffv1 "$tmp/in.mkv"
         succeeds "$format, x$scale" "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/out.mkv" --stages sr --sr "$tmp/x$scale.mona" -c ffv1
@@ -109,7 +109,7 @@ done
 
 # ---- nothing but the network changes a sample ---------------------------------------------------
 "$BUILD/neutral" "$tmp/neutral.onnx"
-succeeds "a network that corrects nothing is compiled" "$mona" compile "$tmp/neutral.onnx" -o "$tmp/neutral.mona" \
+succeeds "a network that corrects nothing is compiled" "$mona" compile "$tmp/neutral.onnx" --picture -o "$tmp/neutral.mona" \
     --calibrate "$tmp/small.png"
 # Prints how many frames two files have; nothing if a frame differs.
 alike() {

@@ -89,12 +89,33 @@ for kind, wrong, line in (
         sys.exit('no error')
     except kind as error:
         assert str(error).startswith(line), error
+# Floats in and out, in the bytes of the command; float32 is rounded to float16 on the way.
+real = numpy.random.default_rng(2).standard_normal((54, 96)).astype(numpy.float32)
+numpy.save(folder + '/real.npy', real)
+model = mona.Model(folder + '/net.onnx', size=real.shape)
+made = model(real)
+assert model.inputs[0].dtype == made.dtype == numpy.float16 and (made == model(real.astype(numpy.float16))).all()
+numpy.save(folder + '/python_floats.npy', made)
+picture = mona.Model(folder + '/net.onnx', size=real.shape, picture=True)
+assert picture.inputs[0].dtype == picture.outputs[0].dtype == numpy.uint8
+for kind, wrong, line in (
+        (TypeError, lambda: model(real.astype(numpy.uint8)), 'luma: expected an array of float16, found uint8'),
+        (TypeError, lambda: picture(real), 'luma: expected an array of uint8, found float32'),
+        (ValueError, lambda: model(real + 1e6), 'luma: expected numbers that float16 can hold, up to 65504.0, found')):
+    try:
+        wrong()
+        sys.exit('no error')
+    except kind as error:
+        assert str(error).startswith(line), error
 PYTHON
-"$mona" compile models/sr_x2_fast.onnx -o "$tmp/sizes.mona" --size 12x8 --size 24x16 > "$tmp/log"
+"$mona" compile models/sr_x2_fast.onnx -o "$tmp/sizes.mona" --picture --size 12x8 --size 24x16 > "$tmp/log"
 succeeds "a run, and a line for what is wrong" python3 "$tmp/same.py" "$tmp"
 "$mona" run sr_x2_fast -i "$tmp/plane.npy" -o "$tmp/command.npy" --raw > /dev/null
 same "a network's bytes in Python are those of the command" "$(tail -c 20736 "$tmp/python.npy" | md5sum)" \
     "$(tail -c 20736 "$tmp/command.npy" | md5sum)"
+"$mona" run "$tmp/net.onnx" -i "$tmp/real.npy" -o "$tmp/command_floats.npy" --raw > /dev/null
+same "and its floats, not compiled before" "$(tail -c 41472 "$tmp/python_floats.npy" | md5sum)" \
+    "$(tail -c 41472 "$tmp/command_floats.npy" | md5sum)"
 "$mona" enhance --quiet "$tmp/in.y4m" -o "$tmp/command.mkv" -c ffv1
 same "a film's" "$(frames_md5 "$tmp/python.mkv")" "$(frames_md5 "$tmp/command.mkv")"
 ffmpeg -v error -i "$tmp/command.mkv" -f rawvideo "$tmp/command.raw"

@@ -29,7 +29,7 @@ refused() {
 film 12 "$tmp/scene.y4m" 320x180
 ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=96:54,format=rgb24 -start_number 98 "$tmp/in/%03d.png"
 "$BUILD/neutral" "$tmp/neutral.onnx"
-"$mona" compile "$tmp/neutral.onnx" -o "$tmp/neutral.mona" --calibrate "$tmp/in/098.png" > "$tmp/log" 2>&1 || not_ok "compile" "$(cat "$tmp/log")"
+"$mona" compile "$tmp/neutral.onnx" --picture -o "$tmp/neutral.mona" --calibrate "$tmp/in/098.png" > "$tmp/log" 2>&1 || not_ok "compile" "$(cat "$tmp/log")"
 as_it_is="--stages denoise --temporal off --denoise $tmp/neutral.mona"
 
 # ---- in -----------------------------------------------------------------------------------------

@@ -297,7 +297,7 @@ done
 head -c 9000 "$tmp/noise.png" > "$tmp/cut.png"
 "$BUILD/neutral" "$tmp/neutral.onnx"
 fails "calibration takes none that is cut off" "cut.png: cannot be decoded: the file is cut off" \
-    "$mona" compile "$tmp/neutral.onnx" -o "$tmp/neutral.mona" --calibrate "$tmp/cut.png"
+    "$mona" compile "$tmp/neutral.onnx" --picture -o "$tmp/neutral.mona" --calibrate "$tmp/cut.png"
 
 # ---- large ---------------------------------------------------------------------------------------------
 # Picture headers with nothing after them: reading beyond the header fails. The plan decodes its picture.

@@ -176,7 +176,7 @@ fi
 # The same frames, coded as if they were progressive: only their look can show the fields.
 ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 "$tmp/scene.png"
 "$BUILD/neutral" "$tmp/neutral.onnx"
-"$mona" compile "$tmp/neutral.onnx" -o "$tmp/neutral.mona" --calibrate "$tmp/scene.png" > "$tmp/log" 2>&1 || not_ok "compile" "$(cat "$tmp/log")"
+"$mona" compile "$tmp/neutral.onnx" --picture -o "$tmp/neutral.mona" --calibrate "$tmp/scene.png" > "$tmp/log" 2>&1 || not_ok "compile" "$(cat "$tmp/log")"
 as_they_are() {
     "$mona" enhance -y "$@" --stages denoise --temporal off --denoise "$tmp/neutral.mona" -c ffv1 2> "$tmp/log" < /dev/null
 }

@@ -92,17 +92,17 @@ fails "output folder missing" "$tmp/no/x.npy" "$mona" run sr_x2_fast -i "$tmp/in
 same "nothing is left of failed runs" "$(ls "$tmp" | grep -c '^x')" 0
 
 # ---- compile
-succeeds "compile to FP16" "$mona" compile $sr -o "$tmp/half.mona"
+succeeds "compile to FP16" "$mona" compile $sr -o "$tmp/half.mona" --picture
 succeeds "the FP16 model runs" "$mona" run "$tmp/half.mona" -i "$tmp/in.npy" -o "$tmp/e.npy"
-succeeds "compile bicubic without calibration" "$mona" compile models/bicubic_x2.onnx \
+succeeds "compile bicubic without calibration" "$mona" compile models/bicubic_x2.onnx --picture \
     -o "$tmp/bicubic.mona" --precision int8
 succeeds "which gives the shipped bytes" cmp "$tmp/bicubic.mona" models/bicubic_x2.mona
 printf 'all:off # one operator each\n' > "$tmp/plain.cfg"
 printf 'all:off\nconvolve:on\n' > "$tmp/unknown.cfg"
 for model in sr_x2_fast $(full && echo denoise_fast); do
-    succeeds "compile $model without fusion" "$mona" compile models/$model.onnx -o "$tmp/plain.mona" --fusion "$tmp/plain.cfg"
+    succeeds "compile $model without fusion" "$mona" compile models/$model.onnx --picture -o "$tmp/plain.mona" --fusion "$tmp/plain.cfg"
     succeeds "which the engine can bind" "$mona" inspect "$tmp/plain.mona" --size 64x48
-    succeeds "compile $model with it" "$mona" compile models/$model.onnx -o "$tmp/fused.mona"
+    succeeds "compile $model with it" "$mona" compile models/$model.onnx --picture -o "$tmp/fused.mona"
     at_least "it saves operators" "$("$mona" inspect "$tmp/plain.mona" --json | grep -c '"op":')" \
         $(($("$mona" inspect "$tmp/fused.mona" --json | grep -c '"op":') + 1))
     rm "$tmp/fused.mona"
@@ -162,13 +162,13 @@ if [ -d $shared/data/train/t91 ]; then
     # $1: model, $2: its outputs, $3: minimal dB for INT8, $4: for FP16
     accuracy() {
         name=$(basename "$1" .onnx)
-        succeeds "compile $name to INT8" "$mona" compile "$1" -o "$tmp/m.mona" --precision int8 \
+        succeeds "compile $name to INT8" "$mona" compile "$1" -o "$tmp/m.mona" --picture --precision int8 \
             --calibrate $shared/data/train/t91 --images $images
         for output in $2; do
             at_least "$name: INT8 $output is close to fp32, dB" "$(measured "$output")" "$3"
         done
         full || return 0
-        succeeds "compile $name to FP16" "$mona" compile "$1" -o "$tmp/m.mona" --precision fp16 \
+        succeeds "compile $name to FP16" "$mona" compile "$1" -o "$tmp/m.mona" --picture --precision fp16 \
             --calibrate $shared/data/train/t91 --images $images
         for output in $2; do
             at_least "$name: FP16 $output is close to fp32, dB" "$(measured "$output")" "$4"

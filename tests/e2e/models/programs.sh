@@ -28,7 +28,7 @@ same "and prints their instructions" "$(grep -c '^program for' "$tmp/listing") $
     sed 's/[1-9][0-9]*/some/')" "2 some"
 ffmpeg -v error -f lavfi -i testsrc2=size=32x32 -frames:v 1 "$tmp/picture.png"
 succeeds "auto makes results of functions INT8, which have programs" "$mona" compile tests/precision/zeros.onnx \
-    -o "$tmp/auto.mona" --precision auto --max-drop 9dB --calibrate "$tmp/picture.png" --target ascend310 --size 32x32
+    -o "$tmp/auto.mona" --precision auto --max-drop 9dB --input-type u8 --calibrate "$tmp/picture.png" --target ascend310 --size 32x32
 succeeds "a program for one more size" "$mona" compile "$with" -o "$tmp/more.mona" --target ascend310 --size 64x48
 same "joins the others" "$("$mona" inspect "$tmp/more.mona" --program | grep -c '^program for')" 3
 

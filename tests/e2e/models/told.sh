@@ -18,22 +18,28 @@ with open(path, "wb") as file:
 END
 }
 
-# ---- floats that the planes of an input do not hold
+# ---- floats, which are what a network takes and gives unless pictures are asked for
 "$nets" wide 16 "$tmp/wide.onnx"
-"$mona" compile "$tmp/wide.onnx" -o "$tmp/wide.mona" --output-type f16 > "$tmp/said"
-succeeds "compile says which values it assumed for the input" grep -q "in  x: 1 x u8.* for values 0 to 1 (assumed)" "$tmp/said"
-succeeds "and which options change that" grep -q -- "--input-type f16.*--mean and --deviation" "$tmp/said"
-"$mona" compile "$tmp/wide.onnx" -o "$tmp/u8.mona" --input-type u8 --output-type f16 > "$tmp/said"
-same "what was asked for is not called assumed" "$(grep -c assumed "$tmp/said")" 0
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/floats.mona" > "$tmp/said"
+same "planes are floats" "$(grep -c ' x: 1 x f16' "$tmp/said") $(grep -c ' y: 1 x f16' "$tmp/said")" "1 1"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/wide.mona" --input-type u8 > "$tmp/said"
+same "or samples, alone in the input" "$(grep -c 'in  x: 1 x u8.* for values 0 to 1$' "$tmp/said") $(grep -c ' y: 1 x f16' "$tmp/said")" "1 1"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --picture > "$tmp/said"
+same "or in pictures" "$(grep -c 'in  x: 1 x u8' "$tmp/said") $(grep -c 'out y: 1 x u8' "$tmp/said")" "1 1"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u16 --bits 12 > "$tmp/said"
+succeeds "whose samples may have more bits" grep -q 'in  x: 1 x u16.* for values 0 to 1$' "$tmp/said"
+fails "floats have no range" "expected --picture" "$mona" compile "$tmp/wide.onnx" -o "$tmp/y.mona" --input-range 255
 floats "$tmp/normal.npy" 1,16,16 "-1 if i % 4 == 0 else 0.5"
 floats "$tmp/inside.npy" 1,16,16 "(i % 256) / 255"
 "$mona" run "$tmp/wide.mona" -i "$tmp/normal.npy" -o "$tmp/y.npy" 2> "$tmp/err"
 same "run says how many values were clipped" "$(cat "$tmp/err")" "warning: $tmp/normal.npy: 25 % of the values lie outside \
-0 to 1, the range of input 'x', and were clipped; compile the model with --input-type f16, or with --mean and --deviation"
+0 to 1, the range of input 'x', and were clipped; compile the model with --input-type f16, the default, or for the range that it takes"
 "$mona" run "$tmp/wide.mona" -i "$tmp/inside.npy" -o "$tmp/y.npy" 2> "$tmp/err"
 same "and nothing where all of them fit" "$? $(cat "$tmp/err")" "0 "
-"$mona" run "$tmp/wide.onnx" -i "$tmp/normal.npy" -o "$tmp/y.npy" 2> "$tmp/err"
+"$mona" run "$tmp/wide.onnx" -i "$tmp/normal.npy" -o "$tmp/y.npy" --raw 2> "$tmp/err"
 same "or where the input takes floats" "$? $(cat "$tmp/err")" "0 "
+"$mona" run "$tmp/floats.mona" -i "$tmp/normal.npy" -o "$tmp/z.npy" --raw
+succeeds "compiled, floats give the bytes that ONNX gives" cmp "$tmp/y.npy" "$tmp/z.npy"
 
 # ---- arrays in the shapes of the model
 "$nets" line 20 "$tmp/line.onnx"
@@ -73,15 +79,14 @@ succeeds "which it does" "$mona" run "$tmp/with.mona" -i "$tmp/x.npy" -o "$tmp/y
 same "mona bench makes it itself" "$(sed 's/net.mona/with.mona/' "$tmp/net.json" | md5sum)" "$(md5sum < "$tmp/with.json")"
 
 # ---- outputs that are clipped to the range of planes
-"$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u8 --calibrate "$tmp/inside.npy" > "$tmp/said"
-succeeds "the output is taken for an image" grep -q "out y: 1 x u8" "$tmp/said"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --picture --calibrate "$tmp/inside.npy" > "$tmp/said"
 succeeds "compile says that its values are clipped" grep -q \
     "values outside 0 to 1 are clipped; calibration saw 0 to 1.1; --output-type f16 keeps them" "$tmp/said"
 floats "$tmp/low.npy" 1,16,16 "(i % 256) / 300"
-"$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u8 --calibrate "$tmp/low.npy" > "$tmp/said"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --picture --calibrate "$tmp/low.npy" > "$tmp/said"
 same "but not where none was" "$(grep -c 'out y: 1 x u8' "$tmp/said") $(grep -c clipped "$tmp/said")" "1 0"
 
-"$mona" compile models/bicubic_x2.onnx -o "$tmp/x.mona" > "$tmp/said"
+"$mona" compile models/bicubic_x2.onnx -o "$tmp/x.mona" --picture > "$tmp/said"
 succeeds "without calibration it says which values are" grep -q \
     "values outside 0 to 1 are clipped; --output-type f16 keeps them" "$tmp/said"
 

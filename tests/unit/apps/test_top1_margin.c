@@ -169,7 +169,8 @@ static agreement compare_unseen(const compiler *model, const uint8_t *bytes, siz
 static void check_network(const char *name, size_t calibrated, size_t unseen)
 {
     compiler *model = open_good(classifier(name, SIDE, TEXTURES));
-    compiler_options options = {.int8 = true, .ranges = RANGE_MSE, .correct_bias = true};
+    compiler_options options = {
+        .int8 = true, .output_type = MONA_F16, .ranges = RANGE_MSE, .correct_bias = true};
     const precision_request request = {
         .precision = "auto", .max_drop = "1%", .target = "host", .name = name};
     precision_result result;

@@ -157,7 +157,7 @@ static void functions_join_int8_convolutions(void **state)
 {
     (void)state;
     seed = 6;
-    const compiler_options int8 = {.int8 = true, .has_output_type = true, .output_type = MONA_S8};
+    const compiler_options int8 = {.int8 = true, .output_type = MONA_S8};
     for (size_t f = 0; f < FUNCTIONS; f++)
         for (int channels = 7; channels <= 32; channels += 25)
             check(f, &int8, channels, 0.12);

@@ -219,7 +219,6 @@ static void they_have_one_result(void **state)
         compiler *c = open_good(attention_net(true, 16));
         compiler_options o = half_planes;
         o.int8 = k;
-        o.has_output_type = !k;
         check_one_result(c, &o, HEIGHT, WIDTH);
         compiler_close(c);
     }

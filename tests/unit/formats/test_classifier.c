@@ -3,8 +3,7 @@
  * function in the judge and in the engine; also small networks like classifiers. */
 #include "tests/unit/compiler_check.h"
 
-static const compiler_options int8 = {
-    .int8 = true, .has_output_type = true, .output_type = MONA_S8};
+static const compiler_options int8 = {.int8 = true, .output_type = MONA_S8};
 
 /* The difference with INT8, in steps of a result whose largest number is about `most`. */
 static double int8_steps(onnx_builder *b, uint32_t height, uint32_t width, double most)

@@ -117,8 +117,7 @@ static void activations_and_sums_keep_their_order(void **state)
     ob_output(b, "sc");
     compiler *c = open_good(b);
     assert_true(difference(c, &half_planes, 20, 21) < 0.01);
-    const compiler_options options = {
-        .int8 = true, .has_output_type = true, .output_type = MONA_S8};
+    const compiler_options options = {.int8 = true, .output_type = MONA_S8};
     assert_true(difference(c, &options, 20, 21) < 0.06);
     compiler_close(c);
 }
@@ -134,8 +133,7 @@ static void u8_saturates_without_a_clip(void **state)
     add_conv(b, "sc", "y", 6, 2);
     ob_output(b, "y");
     compiler *c = open_good(b);
-    const compiler_options options = {
-        .int8 = true, .has_output_type = true, .output_type = MONA_S8};
+    const compiler_options options = {.int8 = true, .output_type = MONA_S8};
     uint8_t *bytes;
     size_t size;
     mona_model model;

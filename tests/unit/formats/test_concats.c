@@ -168,7 +168,7 @@ static void close_to_the_reference(bool int8, double bound)
         make_inputs(c, 20, 28, inputs);
         compiler_options o = half_planes;
         o.int8 = int8;
-        o.has_input_type = !int8;
+        o.input_type = int8 ? MONA_U8 : MONA_F16;
         const double most = largest_output(c, inputs), d = difference_on(c, &o, inputs);
         if (d > bound * most)
             fail_msg("net %d differs by %g of %g", i, d, most);

@@ -56,7 +56,8 @@ static void bad_files_are_refused(void **state)
 
 static void check_plain(onnx_builder *b, bool int8, double most)
 {
-    compiler_options o = int8 ? (compiler_options){.int8 = true} : half_planes;
+    compiler_options o =
+        int8 ? (compiler_options){.int8 = true, .output_type = MONA_S8} : half_planes;
     compiler *c = open_good(b);
     const unsigned fused = operators_of(c, &half_planes);
     fusion_switch_off(&o.fusion);

@@ -3,7 +3,7 @@
  * equalisation make a compiled model differ from it. */
 #include "tests/unit/compiler_check.h"
 
-static const compiler_options int8 = {.int8 = true};
+static const compiler_options int8 = {.int8 = true, .output_type = MONA_S8};
 
 /* The largest difference between the compiled model and the judge. */
 static double judged(compiler *c, const compiler_options *o, const reference_array *input)

@@ -41,7 +41,8 @@ static void squeezes_stay_on_maps(void **state)
     for (int open = 0; open < 2; open++) {
         compiler *c = open_good(squeeze_net(open ? 0 : 19, open ? 0 : 23));
         assert_true(difference(c, &half_planes, 19, 23) < 0.01);
-        assert_true(difference(c, &(compiler_options){.int8 = true}, 19, 23) < 0.1);
+        assert_true(
+            difference(c, &(compiler_options){.int8 = true, .output_type = MONA_S8}, 19, 23) < 0.1);
         assert_false(compiler_has_arrays(c));
         compiler_close(c);
     }
@@ -52,7 +53,7 @@ static void squeezes_have_one_result(void **state)
     (void)state;
     seed = 22;
     compiler *c = open_good(squeeze_net(17, 40));
-    check_one_result(c, &(compiler_options){.int8 = true}, 17, 40);
+    check_one_result(c, &(compiler_options){.int8 = true, .output_type = MONA_S8}, 17, 40);
     compiler_close(c);
 }
 
@@ -88,7 +89,8 @@ static void shuffles_stay_on_maps(void **state)
     const fusion_count n = fusion_log_count(compiler_log(c), FUSION_SPLIT);
     assert_int_equal(n.matched, 2); /* the stem, and the shuffle itself */
     assert_int_equal(n.applied, 2);
-    assert_true(difference(c, &(compiler_options){.int8 = true}, 10, 14) < 0.05);
+    assert_true(difference(c, &(compiler_options){.int8 = true, .output_type = MONA_S8}, 10, 14) <
+                0.05);
     assert_false(compiler_has_arrays(c));
     compiler_options off = half_planes;
     off.fusion.off[FUSION_SPLIT] = true;
@@ -148,7 +150,8 @@ static void depthwise_convolutions_agree(void **state)
         ob_output(b, "y");
         compiler *c = open_good(b);
         const double half = difference(c, &half_planes, 21, 37);
-        const double int8 = difference(c, &(compiler_options){.int8 = true}, 21, 37);
+        const double int8 =
+            difference(c, &(compiler_options){.int8 = true, .output_type = MONA_S8}, 21, 37);
         if (half > 0.01 || int8 > 0.1)
             fail_msg("case %zu: differs by %g, INT8 %g", i, half, int8);
         compiler_close(c);

@@ -115,8 +115,7 @@ static void mix(compiler *c, const compiler_options *options)
 static void mixed_models_are_one_everywhere(void **state)
 {
     (void)state;
-    const compiler_options options = {
-        .int8 = true, .has_output_type = true, .output_type = MONA_F16};
+    const compiler_options options = {.int8 = true, .output_type = MONA_F16};
     onnx_builder *(*const nets[])(void) = {residual_net, packed_net, small_net};
     for (int n = 0; n < 3; n++)
         for (int mixture = 0; mixture < 8; mixture++) {
@@ -278,8 +277,7 @@ static void close_sample(sample *s)
     free(s->expected.data);
 }
 
-static const compiler_options mixed = {
-    .int8 = true, .has_output_type = true, .output_type = MONA_F16};
+static const compiler_options mixed = {.int8 = true, .output_type = MONA_F16};
 
 static void the_search_finds_the_layer_that_suffers(void **state)
 {

@@ -11,10 +11,7 @@ enum { SIDE = 20 };
 /* Input planes of a type, outputs in fp16. */
 static compiler_options to_half_from(mona_type input)
 {
-    return (compiler_options){.has_input_type = true,
-                              .input_type = input,
-                              .has_output_type = true,
-                              .output_type = MONA_F16};
+    return (compiler_options){.input_type = input, .output_type = MONA_F16};
 }
 
 /* The result of ONNX's own operators, run one by one. */

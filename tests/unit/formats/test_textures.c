@@ -159,8 +159,10 @@ static void auto_decides_as_the_judge_does(void **state)
     const compiler_judge ask = {judge, &calibration};
     calibrate(c, known);
     for (int i = 0; i < 8; i++) {
-        compiler_options options = {
-            .int8 = true, .ranges = (range_rule)(i / 2), .correct_bias = i % 2};
+        compiler_options options = {.int8 = true,
+                                    .output_type = MONA_F16,
+                                    .ranges = (range_rule)(i / 2),
+                                    .correct_bias = i % 2};
         compiler_choice choice;
         compiler_loss loss;
         format_error error = {0};

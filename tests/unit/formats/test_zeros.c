@@ -5,8 +5,7 @@
 #include "tests/unit/model_builder.h"
 #include "tests/unit/recorded.h"
 
-static const compiler_options int8 = {
-    .int8 = true, .has_output_type = true, .output_type = MONA_F16};
+static const compiler_options int8 = {.int8 = true, .output_type = MONA_F16};
 
 static void silu(onnx_builder *b, const char *x, const char *y)
 {
