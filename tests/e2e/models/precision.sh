@@ -107,6 +107,40 @@ for n in 1 2 3; do
 done
 succeeds "the same as arrays" fed "$tmp/b.mona" "$tmp/swapped"
 succeeds "gives the same bytes" cmp "$tmp/b.mona" "$tmp/c.mona"
+# ---- samples in, of which the network makes the numbers that it takes
+# The largest difference of two arrays of floats, $1 and $2, as a part of the largest number.
+differ() {
+    python3 - "$1" "$2" << 'END'
+import sys
+import numpy as np
+a, b = (np.load(path).astype(float).ravel() for path in sys.argv[1:])
+print("%.4f" % (abs(a - b).max() / abs(b).max()) if a.size == b.size else "sizes")
+END
+}
+if python3 -c 'import numpy' 2> /dev/null; then
+    array "$tmp/pictures/p2.png" rgb24 x '|u1' > "$tmp/samples.npy"
+    array "$tmp/pictures/p2.png" rgb24 x '<f4' > "$tmp/samples_as_floats.npy"
+    array "$tmp/pictures/p2.png" rgb24 '(x - (120, 110.5, 100)[c]) / 60' '<f4' > "$tmp/normal.npy"
+    "$mona" run "$net" -i "$tmp/normal.npy" -o "$tmp/wanted.npy" --reference
+    # $1: type of the input, $2: its array, $3: largest difference, rest: options
+    takes() {
+        what="$1${4:+ in INT8}"
+        succeeds "$what: means and deviations of samples" "$mona" compile "$net" -o "$tmp/a.mona" --input-type $1 $normal $4
+        cp "$tmp/log" "$tmp/said"
+        succeeds "$what: it runs" "$mona" run "$tmp/a.mona" -i "$2" -o "$tmp/found.npy"
+        at_least "$what: thousandths below $3 that results differ" \
+            "$(differ "$tmp/found.npy" "$tmp/wanted.npy" | awk -v m=$3 '{ print int(m - 1000 * $1) }')" 0
+    }
+    takes u8 "$tmp/samples.npy" 5
+    takes u16 "$tmp/samples_as_floats.npy" 5
+    takes u8 "$tmp/samples.npy" 60 "--calibrate $tmp/pictures"
+    same "all layers are INT8" "$(head -n 1 "$tmp/said" | grep -c ': int8, ')" 1
+    takes s8 "$tmp/normal.npy" 60 "--calibrate $tmp/pictures"
+    same "all layers are INT8" "$(head -n 1 "$tmp/said" | grep -c ': int8, ')" 1
+    succeeds "s8 has the scale that follows from them" grep -q "in  image: 3 x s8, scale 0.020" "$tmp/said"
+else
+    skip "no python3-numpy"
+fi
 fails "two means" "one number or three" "$mona" compile "$net" -o "$x" --calibrate "$tmp/pictures" --mean 1,2
 fails "a deviation of 0" "--deviation" "$mona" compile "$net" -o "$x" --calibrate "$tmp/pictures" --deviation 0
 fails "a mean of nothing" "expected --input-type u8, or --calibrate" "$mona" compile "$net" -o "$x" --mean 127
