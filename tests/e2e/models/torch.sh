@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Networks of PyTorch, compiled without any option: in the command and in Python they give what PyTorch gives.
 . tests/tap.inc
-CC=${CC:-gcc}
-unset MAKEFLAGS MFLAGS
 if [ -n "$SANITIZE" ]; then
     skip "an interpreter that is not sanitised cannot load sanitised libraries"
     exit 0
@@ -11,8 +9,7 @@ elif ! python3 -c 'import cffi, numpy, torch' 2> /dev/null; then
     skip "no python3-torch, python3-cffi or python3-numpy"
     exit 0
 fi
-succeeds "make install" make -s --no-print-directory install BUILD="$BUILD" CC="$CC" PREFIX="$tmp/usr"
-export PYTHONPATH="$tmp/usr/lib/python3/dist-packages" MONA_LIBRARIES="$tmp/usr/lib" MONA="$tmp/usr/bin/mona"
+export PYTHONPATH="$BUILD/python" MONA="$mona"
 python3 -W ignore tests/e2e/models/torch_networks.py "$tmp" "$MONA" > "$tmp/said" 2> "$tmp/err"
 status=$?
 while read -r line; do
