@@ -125,7 +125,7 @@ if python3 -c 'import numpy' 2> /dev/null; then
     # $1: type of the input, $2: its array, $3: largest difference, rest: options
     takes() {
         what="$1${4:+ in INT8}"
-        succeeds "$what: means and deviations of samples" "$mona" compile "$net" -o "$tmp/a.mona" --input-type $1 $normal $4
+        succeeds "$what: means and deviations of samples" "$mona" compile "$net" -o "$tmp/a.mona" --input-type $1 $normal ${4:-}
         cp "$tmp/log" "$tmp/said"
         succeeds "$what: it runs" "$mona" run "$tmp/a.mona" -i "$2" -o "$tmp/found.npy"
         at_least "$what: thousandths below $3 that results differ" \
