@@ -198,7 +198,9 @@ test-full-deps:
 # ---- engine -----------------------------------------------------------------------------------
 $(BUILD)/engine/cpu/x86/avx2.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c $(call takes,-fno-unswitch-loops)
 $(BUILD)/engine/cpu/x86/avxvnni.o: ENGINE_CFLAGS += -mavx2 -mfma -mf16c -mavxvnni
-$(BUILD)/engine/cpu/x86/avx512.o: ENGINE_CFLAGS += -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c
+AVX512 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mfma -mf16c
+$(BUILD)/engine/cpu/x86/avx512.o: ENGINE_CFLAGS += $(AVX512)
+$(BUILD)/engine/cpu/x86/amx.o: ENGINE_CFLAGS += $(AVX512) -mamx-tile -mamx-int8
 ifeq ($(ARCH),aarch64)
 ENGINE_CFLAGS += -mno-outline-atomics# which would call the compiler's run-time library
 endif
@@ -464,6 +466,17 @@ $(TRAIN_OBJ): $(BUILD)/%.o: %.c Makefile
 $(BUILD)/tests/checkops: $(BUILD)/tests/checkops.o $(START) $(ARCHIVES)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(THREADS) -lm
 
+# The same with tiles of AMX in C, for CPUs that have none.
+EMULATED := $(addprefix $(BUILD)/tests/emulated/,checkops.o amx.o)
+$(BUILD)/tests/emulated/checkops.o: tests/checkops.c Makefile
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE_HOST) -DMONA_EMULATED_TILES
+$(BUILD)/tests/emulated/amx.o: engine/cpu/x86/amx.c Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) $(AVX512) -DMONA_EMULATED_TILES $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+$(BUILD)/tests/checkops_tiles: $(EMULATED) $(ARCHIVES)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread -lm
+
 # A network that changes nothing, for pictures.sh; classifiers of published shapes, for classifiers.sh.
 $(BUILD)/neutral: $(BUILD)/tests/e2e/media/neutral.o $(BUILD)/gen/onnx.pb-c.o
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -492,7 +505,8 @@ fuzz: deps
 	$(Q)BUILD=$(BUILD) SECONDS_EACH=$(FUZZ_SECONDS) sh tests/fuzz/fuzz.sh $(FUZZ)
 
 # TIER: short or full (tests/tiers).
-PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published
+PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published \
+    $(if $(filter x86_64,$(ARCH)),$(BUILD)/tests/checkops_tiles)
 # Where TESTS names some, only the programs among them are linked.
 NAMED := $(filter-out -%,$(TESTS))
 CHOSEN := $(if $(NAMED),$(foreach p,$(PROGRAMS),$(if $(strip $(foreach n,$(NAMED),$(findstring $n,$(notdir $p)))),$p)),$(PROGRAMS))

@@ -134,9 +134,9 @@ typedef enum options_result {
 #define OPTION_CPU(field, group)                                                                   \
     {                                                                                              \
         "--cpu", NULL, OPTION_STRING, KEEPS_BYTES, field, "ISA", group,                            \
-            .help = "highest instruction set to use: c; avx2, avxvnni, avx512; "                   \
+            .help = "highest instruction set to use: c; avx2, avxvnni, avx512, amx; "              \
                     "neon, dotprod",                                                               \
-            .values = "c avx2 avxvnni avx512 neon dotprod"                                         \
+            .values = "c avx2 avxvnni avx512 amx neon dotprod"                                     \
     }
 
 /* How a model is run. */

@@ -15,6 +15,7 @@
 #include <sys/auxv.h>
 #endif
 
+#include "engine/run/device.h"
 #include "pipeline/clock.h"
 
 /* CACHE_BYTES read and as many written fit the second-level cache of every CPU that mona knows, but
@@ -56,6 +57,38 @@ KERNEL(fma512, FMA, "zmm")
 KERNEL(vnni256, DPBUSD_VEX, "ymm")
 KERNEL(madd256, MADD, "ymm")
 KERNEL(fma256, FMA, "ymm")
+
+/* A pass multiplies full tiles of zeros, with four tiles of sums. */
+__attribute__((target("amx-tile,amx-int8"))) static void tiles(long passes)
+{
+    static const struct {
+        uint8_t palette, reserved[15];
+        uint16_t row_bytes[16];
+        uint8_t rows[16];
+    } shapes = {
+        .palette = 1,
+        .row_bytes = {64, 64, 64, 64, 64, 64, 64, 64},
+        .rows = {16, 16, 16, 16, 16, 16, 16, 16},
+    };
+    __asm__ volatile("ldtilecfg %1\n\t"
+                     "1:\n\t"
+                     "tdpbusd %%tmm6, %%tmm4, %%tmm0\n\t"
+                     "tdpbusd %%tmm7, %%tmm4, %%tmm1\n\t"
+                     "tdpbusd %%tmm6, %%tmm5, %%tmm2\n\t"
+                     "tdpbusd %%tmm7, %%tmm5, %%tmm3\n\t"
+                     "dec %0\n\t"
+                     "jnz 1b\n\t"
+                     "tilerelease"
+                     : "+r"(passes)
+                     : "m"(shapes)
+                     : "cc");
+}
+
+/* Tiles are usable once the engine has asked the system for them. */
+static bool has_tiles(void)
+{
+    return !strcmp(mona_device_host.isa(NULL)->name, "amx");
+}
 
 /* Not every compiler's __builtin_cpu_supports knows AVX-VNNI. */
 static bool has_avxvnni(void)
@@ -118,6 +151,8 @@ static void plain_fp32(long passes)
 static kernel int8_kernel(void)
 {
 #if defined(__x86_64__)
+    if (has_tiles())
+        return (kernel){"tdpbusd", 4 * 16 * 16 * 64, tiles};
     if (__builtin_cpu_supports("avx512vnni"))
         return (kernel){"vpdpbusd zmm", 12 * 64, vnni512};
     if (has_avxvnni())

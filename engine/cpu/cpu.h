@@ -257,6 +257,7 @@ typedef struct ac_isa {
     bool winograd;      /* conv_row reads ac_conv.winograd */
     bool unsigned_bias; /* conv_row and depthwise_row read ac_conv.unsigned_bias */
     bool spare_ports;   /* conv_row reads ac_conv.spare_ports */
+    bool whole_runs;    /* runs of a partly filled last channel block are as long as others */
     uint32_t conv_scratch;
     void (*conv_row)(const ac_conv_row *);
     void (*depthwise_row)(const ac_depthwise_row *);
@@ -276,6 +277,7 @@ extern const ac_isa ac_isa_c;
 extern const ac_isa ac_isa_avx2;
 extern const ac_isa ac_isa_avxvnni;
 extern const ac_isa ac_isa_avx512, ac_isa_avx512_spare; /* the same, but for spare_ports */
+extern const ac_isa ac_isa_amx;                         /* AVX-512 with AMX-INT8 */
 #elif defined(__aarch64__)
 extern const ac_isa ac_isa_neon;
 extern const ac_isa ac_isa_dotprod; /* NEON with FEAT_DotProd */

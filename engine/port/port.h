@@ -19,6 +19,7 @@ enum {
     MONA_CPU_DSP = 1 << 5,         /* 32-bit Arm controllers: the DSP instructions */
     MONA_CPU_MVE = 1 << 6,         /* the vector extension of ARMv8.1-M, for integers and floats */
     MONA_CPU_SPARE_PORTS = 1 << 7, /* more vector ports than multiply-adds can use */
+    MONA_CPU_AMX = 1 << 8,         /* tiles of bytes; the system lets this process use them */
 };
 uint32_t mona_port_cpu_features(void);
 unsigned mona_port_cpu_count(void); /* CPUs that this process may use, at least 1 */

@@ -7,6 +7,9 @@
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 #elif (defined(__aarch64__) || defined(__ARM_NEON)) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
@@ -26,6 +29,16 @@ static uint64_t enabled_state(void)
     return (uint64_t)high << 32 | low;
 }
 
+static bool ask_for_state(int request, int component)
+{
+#ifdef __linux__
+    return !syscall(SYS_arch_prctl, request, component);
+#else
+    (void)request, (void)component;
+    return false;
+#endif
+}
+
 /* AMD's Zen 5 and later: four ports for vectors, of which two multiply. */
 static bool has_spare_ports(void)
 {
@@ -34,6 +47,16 @@ static bool has_spare_ports(void)
     if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_AMD_ebx || c != signature_AMD_ecx)
         return false;
     return __get_cpuid(1, &a, &b, &c, &d) && (a >> 8 & 0xf) + (a >> 20 & 0xff) >= ZEN_5;
+}
+
+/* Tiles are a process's only after it has asked for them. */
+static bool has_tiles(uint64_t state)
+{
+    enum { STATE_TILES = 0x60000, XTILEDATA = 18, REQUEST = 0x1023 };
+    const unsigned needed = 1u << 24 | 1u << 25; /* AMX-TILE and AMX-INT8 */
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & needed) == needed &&
+           (state & STATE_TILES) == STATE_TILES && ask_for_state(REQUEST, XTILEDATA);
 }
 
 static uint32_t ask_cpu(void)
@@ -53,6 +76,8 @@ static uint32_t ask_cpu(void)
     if (features && (b & avx512) == avx512 && (c & bit_AVX512VNNI) &&
         (state & STATE_AVX512) == STATE_AVX512)
         features |= MONA_CPU_AVX512;
+    if ((features & MONA_CPU_AVX512) && has_tiles(state))
+        features |= MONA_CPU_AMX;
     if (has_spare_ports())
         features |= MONA_CPU_SPARE_PORTS;
     if (features && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & LEAF_7_1_AVXVNNI))

@@ -17,6 +17,7 @@ static const struct {
     {&ac_isa_avxvnni, MONA_CPU_AVXVNNI},
     {&ac_isa_avx512, MONA_CPU_AVX512},
     {&ac_isa_avx512_spare, MONA_CPU_AVX512 | MONA_CPU_SPARE_PORTS},
+    {&ac_isa_amx, MONA_CPU_AVX512 | MONA_CPU_AMX},
 #elif defined(__aarch64__)
     {&ac_isa_neon, MONA_CPU_NEON},
     {&ac_isa_dotprod, MONA_CPU_DOTPROD},

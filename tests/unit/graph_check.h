@@ -316,7 +316,8 @@ static inline mona_model open_as(uint8_t *bytes, size_t size, bool copy)
 /* Finishes the graph and compares a dozen ways to run it with whole maps and copies. */
 static inline void check(graph *g)
 {
-    static const char *const levels[] = {"c", "avx2", "avxvnni", "avx512", "neon", "dotprod"};
+    static const char *const levels[] = {"c",   "avx2", "avxvnni", "avx512",
+                                         "amx", "neon", "dotprod"};
     enum { LEVELS = sizeof levels / sizeof *levels };
     const uint32_t seed = g->seed;
     size_t size;

@@ -214,7 +214,7 @@ INLINE __m512i looked_up(__m512i bytes, const __m512i table[4])
                                   _mm512_sllv_epi16(odd, up));
 }
 
-static void apply_table(uint8_t *p, size_t count, const uint8_t *table)
+INLINE void apply_table(uint8_t *p, size_t count, const uint8_t *table)
 {
     __m512i parts[4];
     for (int i = 0; i < 4; i++)

@@ -75,18 +75,18 @@ static uint32_t pixel_elements(const ac_conv *c)
 
 /* Elements of a run to convert at a time for a register block of so many pixels; a multiple of
  * 4. */
-static uint32_t stage_elements(const ac_conv *c, uint32_t pixels)
+INLINE uint32_t stage_elements(const ac_conv *c, uint32_t pixels)
 {
     return (STAGE - (pixels - 1) * pixel_elements(c)) / 4 * 4;
 }
 
 /* Whether all runs of block n consist of whole taps of 16 channels. */
-static bool whole_taps(const ac_conv *c, uint32_t n)
+INLINE bool whole_taps(const ac_conv *c, uint32_t n)
 {
     return c->run_elements[c->first_run[n] + c->run_count[n] - 1] % 16 == 0;
 }
 
-static bool stage_fits(const ac_conv *c, uint32_t pixels)
+INLINE bool stage_fits(const ac_conv *c, uint32_t pixels)
 {
     return (pixels - 1) * pixel_elements(c) <= STAGE / 2;
 }
@@ -159,12 +159,14 @@ static void conv_scattered(const ac_conv_row *row, const clamps *limits, const a
     uint8_t(*results)[SCATTER_PIXELS * AC_FRACTAL * 2] = (void *)row->scratch;
     const uint32_t group = ac_scatter_group(row);
     const ac_row tile = {results[0], sizeof *results, AC_FRACTAL, row->output.type};
+    const uint32_t parts = (row->pixels + SCATTER_PIXELS - 1) / SCATTER_PIXELS;
+    const uint32_t pixels = (row->pixels + parts - 1) / parts; /* of each; the last is moved back */
     for (uint32_t n = 0; n < row->conv->blocks; n += group)
-        for (uint32_t x = 0; x < row->pixels; x += SCATTER_PIXELS) {
-            const uint32_t pixels = min_u32(SCATTER_PIXELS, row->pixels - x);
-            for (uint32_t i = 0; i < group && n + i < row->conv->blocks; i++) {
-                job j = job_of(row, limits, n + i);
-                j.out[0] = results[i];
+        for (uint32_t i = 0; i < parts; i++) {
+            const uint32_t x = min_u32(i * pixels, row->pixels - pixels);
+            for (uint32_t b = 0; b < group && n + b < row->conv->blocks; b++) {
+                job j = job_of(row, limits, n + b);
+                j.out[0] = results[b];
                 j.origin = x;
                 j.pixels = pixels;
                 run_blocks(&j, 1);
@@ -183,7 +185,7 @@ static void conv_any(const ac_conv_row *row, const ac_isa *by)
 }
 
 /* Makes the second block of a pair the first. */
-static void next_block(job *j)
+INLINE void next_block(job *j)
 {
     j->n++;
     j->weights[0] = j->weights[1];

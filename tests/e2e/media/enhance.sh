@@ -30,6 +30,7 @@ isas=c
 grep -qw avx2 /proc/cpuinfo && isas="$isas avx2"
 grep -qw avx_vnni /proc/cpuinfo && isas="$isas avxvnni"
 grep -qw avx512_vnni /proc/cpuinfo && isas="$isas avx512"
+grep -qw amx_int8 /proc/cpuinfo && isas="$isas amx"
 grep -qw asimd /proc/cpuinfo && isas="$isas neon"
 grep -qw asimddp /proc/cpuinfo && isas="$isas dotprod"
 # $1: name, rest: options

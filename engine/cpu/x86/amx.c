@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Row programs for CPUs with AMX-INT8: convolutions of bytes by tiles. All other rows are AVX-512's.
+ *
+ * An instruction multiplies a tile of up to 16 pixels x 64 bytes of K with one of 64 bytes of K x 16
+ * outputs. It takes as many cycles as there are pixels, however short K is.
+ *
+ * K. A run, or an equal part of one if it is longer than 64 bytes, is a *piece*: the width of a tile
+ * of the source. Tiles are loaded from where the source lies: rows begin at neighbouring pixels, and
+ * overlap where the filter has several columns. Steps of weights are rows of a tile as they are
+ * packed.
+ *
+ * Pixels. A *group* is four tiles of pixels: 64 pixels, or fewer where the last group of a row would
+ * otherwise not be full. It has four tiles of sums for one block of outputs. For a pair it has eight,
+ * of which four are computed at a time, since a tile of the source and one of weights are then used
+ * twice each: for one block, loading the source takes longer than multiplying.
+ *
+ * Sums are stored to scratch memory and finished while those of the next group are computed, a few
+ * after each multiplication: a CPU does not look ahead as far as a group. */
+#include "engine/cpu/x86/avx512.h"
+#include "engine/cpu/x86/avx512_vector.h"
+#include "engine/cpu/x86/x86_conv.h"
+
+#include "engine/cpu/x86/amx_tiles.h"
+#include "engine/cpu/x86/avx512_epilogue.h"
+
+enum {
+    TILE_ROWS = 16,
+    TILE_BYTES = 64, /* of a row */
+    GROUP_TILES = 4,
+    GROUP_PIXELS = GROUP_TILES * TILE_ROWS,
+    GROUP_SUMS = GROUP_PIXELS * AC_FRACTAL, /* of a block of outputs */
+    MIN_PIECE = 16,
+    MIN_PIXELS = 16,
+};
+
+/* ---- the shape of tiles --------------------------------------------------------------------- */
+
+/* Bytes of a piece, or 0 if runs cannot be cut into equal ones. */
+static uint32_t piece_bytes(const ac_conv *c)
+{
+    const uint32_t last = c->first_run[c->blocks - 1] + c->run_count[c->blocks - 1] - 1;
+    const uint32_t elements = c->run_elements[c->first_run[0]];
+    const uint32_t pieces = (elements + TILE_BYTES - 1) / TILE_BYTES;
+    const uint32_t bytes = elements / pieces;
+    const bool equal = c->run_elements[last] == elements && bytes * pieces == elements;
+    return equal && bytes % 4 == 0 && bytes >= MIN_PIECE ? bytes : 0;
+}
+
+/* Rows of tiles for so many pixels, as equal as possible in all groups. */
+static uint32_t tile_rows(uint32_t pixels)
+{
+    const uint32_t groups = (pixels + GROUP_PIXELS - 1) / GROUP_PIXELS;
+    const uint32_t rows = (pixels + GROUP_TILES * groups - 1) / (GROUP_TILES * groups);
+    return rows * GROUP_TILES > pixels ? pixels / GROUP_TILES : rows;
+}
+
+/* Loading shapes takes as long as 12 multiplications, so it is only done where they change. */
+static void shape_tiles(uint32_t rows, uint32_t piece)
+{
+    tile_shapes now, wanted = {.palette = 1};
+    for (uint32_t t = 0; t < 8; t++) {
+        wanted.rows[t] = (uint8_t)(t < 6 ? rows : piece / 4);
+        wanted.row_bytes[t] = (uint16_t)(t == 4 || t == 5 ? piece : TILE_BYTES);
+    }
+    TILES_STORE_SHAPES(&now);
+    const __m512i changed = _mm512_xor_si512(_mm512_loadu_si512(&now), _mm512_loadu_si512(&wanted));
+    if (_mm512_test_epi8_mask(changed, changed))
+        TILES_LOAD_SHAPES(&wanted);
+}
+
+/* ---- finishing ------------------------------------------------------------------------------ */
+
+/* What is the same for all groups of a job. */
+typedef struct tiles {
+    const job *j;
+    uint32_t blocks;
+    uint32_t rows; /* of a tile of pixels */
+    uint32_t piece, pieces_of_run;
+    size_t pixel;   /* bytes between neighbouring pixels */
+    uint32_t share; /* fours of pixels to finish after each multiplication */
+    const int32_t *start[2];
+    plain plain[2]; /* of pixels from j->origin on */
+    void (*finish)(const struct tiles *t, uint32_t b, const int32_t *sums, uint32_t x,
+                   uint32_t fours);
+} tiles;
+
+/* Finishes fours of pixels of block b by a plain epilogue. sums: those of the first pixel, which is
+ * x, counted from j->origin. */
+INLINE void finish_plain(const tiles *t, const bool add, uint32_t b, const int32_t *sums,
+                         uint32_t x, uint32_t fours)
+{
+    const plain p = t->plain[b];
+    for (uint32_t i = 0; i < fours; i++, sums += 4 * AC_FRACTAL, x += 4)
+        plain_four(&p, add, (const __m512i *)(const void *)sums, 1, x);
+}
+
+static __attribute__((noinline)) void finish_sums(const tiles *t, uint32_t b, const int32_t *sums,
+                                                  uint32_t x, uint32_t fours)
+{
+    finish_plain(t, false, b, sums, x, fours);
+}
+
+static __attribute__((noinline)) void
+finish_residual(const tiles *t, uint32_t b, const int32_t *sums, uint32_t x, uint32_t fours)
+{
+    finish_plain(t, true, b, sums, x, fours);
+}
+
+static void finish_any(const tiles *t, uint32_t b, const int32_t *sums, uint32_t x, uint32_t fours)
+{
+    for (uint32_t i = 0; i < fours; i++)
+        finish_block(t->j, b, t->j->origin + x + 4 * i, 4, sums + (size_t)i * 4 * AC_FRACTAL);
+}
+
+/* Sums of a group that are to be finished. */
+typedef struct unfinished {
+    const int32_t *sums, *next; /* next: of the second block */
+    uint32_t x, group_x;        /* pixels, counted from j->origin */
+    uint32_t b, left;           /* fours of pixels of block b */
+} unfinished;
+
+/* Finishes up to `count` fours of pixels. */
+INLINE void finish_some(const tiles *t, unfinished *u, uint32_t count)
+{
+    if (!u->left)
+        return;
+    count = min_u32(count, u->left);
+    t->finish(t, u->b, u->sums, u->x, count);
+    u->sums += (size_t)count * 4 * AC_FRACTAL;
+    u->x += 4 * count;
+    u->left -= count;
+    if (!u->left && u->b + 1 < t->blocks) {
+        u->b++;
+        u->sums = u->next;
+        u->x = u->group_x;
+        u->left = t->rows;
+    }
+}
+
+/* ---- multiplying ---------------------------------------------------------------------------- */
+
+/* Multiplies two tiles and finishes a part of the group before. */
+#define STEP(t, is_signed, sums, a, b, before)                                                     \
+    do {                                                                                           \
+        if (is_signed)                                                                             \
+            TILE_DOT_S8(sums, a, b);                                                               \
+        else                                                                                       \
+            TILE_DOT_U8(sums, a, b);                                                               \
+        finish_some(t, before, (t)->share);                                                        \
+    } while (0)
+
+/* Four tiles of pixels, `tile` bytes apart, of a piece for one block of outputs. */
+INLINE void one_block(const tiles *t, const uint8_t *a, size_t tile, const uint8_t *w,
+                      unfinished *before)
+{
+    const bool is_signed = t->j->conv->source_type == MONA_S8;
+    TILE_LOAD(6, w, TILE_BYTES);
+    TILE_LOAD(4, a, t->pixel);
+    TILE_LOAD(5, a + tile, t->pixel);
+    STEP(t, is_signed, 0, 4, 6, before);
+    TILE_LOAD(4, a + 2 * tile, t->pixel);
+    STEP(t, is_signed, 1, 5, 6, before);
+    TILE_LOAD(5, a + 3 * tile, t->pixel);
+    STEP(t, is_signed, 2, 4, 6, before);
+    STEP(t, is_signed, 3, 5, 6, before);
+}
+
+/* Two tiles of pixels of a piece for two blocks of outputs. */
+INLINE void two_blocks(const tiles *t, const uint8_t *a, size_t tile, const uint8_t *w0,
+                       const uint8_t *w1, unfinished *before)
+{
+    const bool is_signed = t->j->conv->source_type == MONA_S8;
+    TILE_LOAD(4, a, t->pixel);
+    TILE_LOAD(6, w0, TILE_BYTES);
+    TILE_LOAD(7, w1, TILE_BYTES);
+    TILE_LOAD(5, a + tile, t->pixel);
+    STEP(t, is_signed, 0, 4, 6, before);
+    STEP(t, is_signed, 2, 4, 7, before);
+    STEP(t, is_signed, 1, 5, 6, before);
+    STEP(t, is_signed, 3, 5, 7, before);
+}
+
+/* Multiplies all pieces of the pixels from x on. */
+INLINE void multiply(const tiles *t, const uint32_t blocks, uint32_t x, unfinished *before)
+{
+    const job *j = t->j;
+    const uint8_t *w0 = j->weights[0], *w1 = j->weights[1];
+    const size_t tile = t->rows * t->pixel, weights = (size_t)t->piece * AC_FRACTAL;
+    for (uint32_t r = 0; r < j->run_count; r++) {
+        const uint8_t *a = j->runs[r] + (size_t)(x - j->runs_origin) * t->pixel;
+        for (uint32_t k = 0; k < t->pieces_of_run; k++, a += t->piece, w0 += weights) {
+            if (blocks == 2) {
+                two_blocks(t, a, tile, w0, w1, before);
+                w1 += weights;
+            } else {
+                one_block(t, a, tile, w0, before);
+            }
+        }
+    }
+}
+
+INLINE void group_of_one(const tiles *t, uint32_t x, int32_t *sums, unfinished *before)
+{
+    const size_t tile = (size_t)t->rows * AC_FRACTAL;
+    TILE_LOAD(0, t->start[0], 0);
+    TILE_LOAD(1, t->start[0], 0);
+    TILE_LOAD(2, t->start[0], 0);
+    TILE_LOAD(3, t->start[0], 0);
+    multiply(t, 1, x, before);
+    TILE_STORE(0, sums, TILE_BYTES);
+    TILE_STORE(1, sums + tile, TILE_BYTES);
+    TILE_STORE(2, sums + 2 * tile, TILE_BYTES);
+    TILE_STORE(3, sums + 3 * tile, TILE_BYTES);
+}
+
+INLINE void group_of_two(const tiles *t, uint32_t x, int32_t *sums, unfinished *before)
+{
+    const size_t tile = (size_t)t->rows * AC_FRACTAL;
+    for (uint32_t half = 0; half < 2; half++, x += 2 * t->rows, sums += 2 * tile) {
+        TILE_LOAD(0, t->start[0], 0);
+        TILE_LOAD(1, t->start[0], 0);
+        TILE_LOAD(2, t->start[1], 0);
+        TILE_LOAD(3, t->start[1], 0);
+        multiply(t, 2, x, before);
+        TILE_STORE(0, sums, TILE_BYTES);
+        TILE_STORE(1, sums + tile, TILE_BYTES);
+        TILE_STORE(2, sums + GROUP_SUMS, TILE_BYTES);
+        TILE_STORE(3, sums + GROUP_SUMS + tile, TILE_BYTES);
+    }
+}
+
+/* The last group is moved back to end at the last pixel. sums: room for two groups. */
+INLINE void groups(const tiles *t, const uint32_t blocks, int32_t *sums)
+{
+    const uint32_t pixels = t->j->pixels, group = t->rows * GROUP_TILES;
+    unfinished before = {.left = 0, .b = blocks};
+    for (uint32_t i = 0, turn = 0; i < pixels; i += group, turn ^= 1) {
+        int32_t *to = sums + (size_t)turn * 2 * GROUP_SUMS;
+        const uint32_t x = min_u32(i, pixels - group);
+        if (blocks == 2)
+            group_of_two(t, t->j->origin + x, to, &before);
+        else
+            group_of_one(t, t->j->origin + x, to, &before);
+        while (before.left)
+            finish_some(t, &before, before.left);
+        before = (unfinished){to, to + GROUP_SUMS, x, x, 0, t->rows};
+    }
+    while (before.left)
+        finish_some(t, &before, before.left);
+}
+
+static void tiles_run(const job *j, uint32_t blocks, int32_t start[2][AC_FRACTAL])
+{
+    const ac_conv *c = j->conv;
+    const uint32_t piece = piece_bytes(c);
+    tiles t = {
+        .j = j,
+        .blocks = blocks,
+        .rows = tile_rows(j->pixels),
+        .piece = piece,
+        .pieces_of_run = c->run_elements[j->first_run] / piece,
+        .pixel = c->pixel_bytes,
+        .start = {start[0], start[1]},
+        .finish = !j->limits->plain ? finish_any
+                  : j->limits->add  ? finish_residual
+                                    : finish_sums,
+    };
+    t.share = (t.rows - 1) / (j->run_count * t.pieces_of_run * GROUP_TILES) + 1;
+    for (uint32_t b = 0; b < blocks && j->limits->plain; b++)
+        t.plain[b] = plain_of(j, j->limits->add, b, j->origin);
+    int32_t *sums = (int32_t *)(void *)(j->row->scratch + WORK_AT);
+    shape_tiles(t.rows, piece);
+    if (blocks == 2)
+        groups(&t, 2, sums);
+    else
+        groups(&t, 1, sums);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+_Static_assert(2 * 2 * GROUP_SUMS * sizeof(int32_t) <= WORK_BYTES, "sums of two groups");
+
+/* Tiles multiply signed bytes, too, so sums always start at the bias. */
+static void run_blocks(job *j, uint32_t blocks)
+{
+    _Alignas(64) int32_t start[2][AC_FRACTAL];
+    clamps limits = *j->limits;
+    limits.plain = limits.plain && (!limits.add || residual_in_bytes(j->row));
+    j->limits = &limits;
+    const int32_t *bias = (const int32_t *)j->conv->bias + (size_t)j->n * AC_FRACTAL;
+    const __m512i magic = _mm512_set1_epi32(limits.plain ? MAGIC : 0);
+    for (uint32_t b = 0; b < blocks; b++)
+        _mm512_store_si512(
+            start[b], _mm512_add_epi32(_mm512_loadu_si512(bias + (size_t)b * AC_FRACTAL), magic));
+    tiles_run(j, blocks, start);
+}
+
+/* Whether tiles compute the row, and in less time. */
+static bool tiles_possible(const ac_conv_row *row)
+{
+    const ac_conv *c = row->conv;
+    return c->source_type != MONA_F16 && row->pixels >= MIN_PIXELS && c->channels > 6 &&
+           piece_bytes(c);
+}
+
+static void conv_row(const ac_conv_row *row)
+{
+    static const ac_isa scatter_by = {.unpack_row = ac_avx512_unpack_row};
+    if (tiles_possible(row))
+        conv_any(row, &scatter_by);
+    else
+        ac_avx512_conv_row(row);
+}
+
+AC_NAMED(amx, conv_row)
+AC_TABLE(ac_isa_amx, amx, avx512, avx512, .conv_scratch = AC_SCRATCH, .unsigned_bias = true,
+         .whole_runs = true);
