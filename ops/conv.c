@@ -97,7 +97,7 @@ mona_conv_layout mona_conv_layout_of(const mona_bound_op *b)
         return k;
     }
     const uint32_t last_channels = b->input[0].channels - (k.c1 - 1) * k.c0;
-    if (by_steps && !b->isa->whole_runs &&
+    if (by_steps && !b->isa->tiles &&
         k.c0 == ac_target_c0(b->target, b->input[0].type, UINT32_MAX) &&
         last_channels + k.piece <= k.c0) {
         k.last_taps = 1;

@@ -6,7 +6,9 @@
  * has no margins; otherwise they are gathered first, as load3d does on the chip. A run of several
  * kernel columns becomes one run for each column, so that a pixel is c0 elements in every gathered
  * plane. The packed weights stay the same bytes in the same order, since c0 is a multiple of a
- * step. */
+ * step.
+ *
+ * Kernels that multiply tiles get up to four of these runs in one, side by side for each pixel. */
 #include "ops/conv.h"
 
 enum { GATHER_SHARE = 4 }; /* gathered planes may fill 1 / this of the cache */
@@ -18,16 +20,39 @@ static uint32_t taps_of(const mona_bound_op *b)
     return (uint32_t)b->op->conv.kernel_h * b->op->conv.kernel_w;
 }
 
-/* One run for every channel block, kernel row and kernel column. */
-static uint32_t run_count(const mona_bound_op *b)
+/* One part of K for every channel block, kernel row and kernel column. */
+static uint32_t part_count(const mona_bound_op *b)
 {
     return mona_conv_layout_of(b).c1 * taps_of(b);
 }
 
+/* Parts of a run. Gathering takes less time than it saves with three blocks of outputs or more. */
+static uint32_t parts_of_run(const mona_bound_op *b)
+{
+    enum { MIN_OUTPUTS = 2 * AC_FRACTAL + 1 };
+    const bool joined = b->isa->tiles && b->input[0].type != MONA_F16 && b->op->conv.groups == 1 &&
+                        b->input_c0[0] == AC_FRACTAL && b->output.channels >= MIN_OUTPUTS;
+    uint32_t parts = joined ? 4 : 1;
+    while (part_count(b) % parts)
+        parts--;
+    return parts;
+}
+
+static uint32_t run_count(const mona_bound_op *b)
+{
+    return part_count(b) / parts_of_run(b);
+}
+
 /* Bytes of a pixel of a channel block of the source. */
-static uint32_t pixel_bytes(const mona_bound_op *b)
+static uint32_t part_bytes(const mona_bound_op *b)
 {
     return b->input_c0[0] * (uint32_t)mona_type_size(b->input[0].type);
+}
+
+/* Bytes of a pixel of a run. */
+static uint32_t pixel_bytes(const mona_bound_op *b)
+{
+    return parts_of_run(b) * part_bytes(b);
 }
 
 static size_t plane_bytes(const mona_bound_op *b, uint32_t rows)
@@ -83,22 +108,29 @@ static bool reads_in_line(const mona_map_call *call)
 {
     const mona_bound_op *b = call->bound;
     const mona_file_conv *c = &b->op->conv;
-    return taps_of(b) == 1 && c->stride_h == 1 && c->stride_w == 1 &&
+    return parts_of_run(b) == 1 && taps_of(b) == 1 && c->stride_h == 1 && c->stride_w == 1 &&
            !(c->pad_top | c->pad_bottom | c->pad_left | c->pad_right) &&
            pixels_in_line(&call->input[0], &b->input[0], b->input_c0[0]);
 }
 
-/* Copies every stride-th pixel. */
-static void copy_pixels(uint8_t *to, const uint8_t *from, size_t count, size_t stride, size_t bytes)
+/* Copies every stride-th pixel, `bytes` each, to places `step` bytes apart. */
+static void copy_pixels(uint8_t *to, size_t step, const uint8_t *from, size_t count, size_t stride,
+                        size_t bytes)
 {
-    if (stride == 1)
+    if (stride == 1 && step == bytes)
         memcpy(to, from, count * bytes);
     else if (bytes == AC_FRACTAL)
         for (size_t x = 0; x < count; x++)
-            memcpy(to + x * AC_FRACTAL, from + x * stride * AC_FRACTAL, AC_FRACTAL);
+            memcpy(to + x * step, from + x * stride * AC_FRACTAL, AC_FRACTAL);
     else
         for (size_t x = 0; x < count; x++)
-            memcpy(to + x * bytes, from + x * stride * bytes, bytes);
+            memcpy(to + x * step, from + x * stride * bytes, bytes);
+}
+
+static void fill_pixels(uint8_t *to, size_t step, uint8_t zero, size_t count, size_t bytes)
+{
+    for (size_t x = 0; x < count; x++)
+        memset(to + x * step, zero, bytes);
 }
 
 /* Gathers what kernel column kx reads from one row of the source for a whole output row: input
@@ -109,19 +141,20 @@ static void gather_row(const mona_bound_op *b, uint8_t *to, const uint8_t *row, 
     const mona_file_conv *c = &b->op->conv;
     const int64_t width = b->output.width, stride = c->stride_w;
     const uint8_t zero = b->input[0].zero;
-    const int64_t start = (int64_t)kx * c->dilation_w - c->pad_left, bytes = pixel_bytes(b);
+    const int64_t start = (int64_t)kx * c->dilation_w - c->pad_left, bytes = part_bytes(b);
+    const int64_t step = pixel_bytes(b);
     const int64_t first = clip_to(-floor_div_small((int32_t)start, c->stride_w), 0, width);
     const int64_t last =
         clip_to(floor_div_small((int32_t)(b->input[0].width - 1 - start), c->stride_w) + 1,
                 row ? first : 0, width);
     if (!row || last <= first) {
-        memset(to, zero, (size_t)(width * bytes));
+        fill_pixels(to, (size_t)step, zero, (size_t)width, (size_t)bytes);
         return;
     }
-    memset(to, zero, (size_t)(first * bytes));
-    copy_pixels(to + first * bytes, row + (start + first * stride) * bytes, (size_t)(last - first),
-                (size_t)stride, (size_t)bytes);
-    memset(to + last * bytes, zero, (size_t)((width - last) * bytes));
+    fill_pixels(to, (size_t)step, zero, (size_t)first, (size_t)bytes);
+    copy_pixels(to + first * step, (size_t)step, row + (start + first * stride) * bytes,
+                (size_t)(last - first), (size_t)stride, (size_t)bytes);
+    fill_pixels(to + last * step, (size_t)step, zero, (size_t)(width - last), (size_t)bytes);
 }
 
 static void gather(const mona_map_call *call, uint8_t *plane, uint32_t c1, uint32_t ky, uint32_t kx,
@@ -151,36 +184,39 @@ static void find_runs(const mona_map_call *call, mona_span used, uint32_t y, uin
     const bool in_line = reads_in_line(call);
     const uint8_t **runs = (const uint8_t **)(void *)call->scratch;
     const size_t plane = plane_bytes(b, rows_at_once(b)), planes = scratch_of(b).planes;
+    const uint32_t parts = parts_of_run(b);
     uint32_t r = (uint32_t)used.begin * taps_of(b);
     for (uint32_t c1 = (uint32_t)used.begin; c1 < used.end; c1++)
         for (uint32_t ky = 0; ky < c->kernel_h; ky++)
             for (uint32_t kx = 0; kx < c->kernel_w; kx++, r++) {
-                uint8_t *to = call->scratch + planes + r * plane;
+                uint8_t *to = call->scratch + planes + r / parts * plane;
                 if (!in_line)
-                    gather(call, to, c1, ky, kx, y, rows);
-                runs[r] = in_line ? in->data + c1 * in->block_stride + y * in->row_stride : to;
+                    gather(call, to + r % parts * part_bytes(b), c1, ky, kx, y, rows);
+                runs[r / parts] =
+                    in_line ? in->data + c1 * in->block_stride + y * in->row_stride : to;
             }
 }
 
 /* ---- the convolution ------------------------------------------------------------------------ */
 
-/* The call's share of the outputs, with one run for each kernel column. */
+/* The call's share of the outputs, with runs as they are gathered. */
 static ac_conv share_of(const mona_map_call *call)
 {
     const mona_bound_op *b = call->bound;
     const mona_conv_layout k = mona_conv_layout_of(b);
     const scratch_layout l = scratch_of(b);
     const uint32_t first = call->block_begin, blocks = call->block_end - first, taps = taps_of(b);
+    const uint32_t parts = parts_of_run(b);
     uint16_t *elements = (uint16_t *)(void *)(call->scratch + l.run_elements);
     uint32_t *first_run = (uint32_t *)(void *)(call->scratch + l.first_run);
     uint32_t *count = first_run + blocks;
-    for (uint32_t r = 0; r < k.c1 * taps; r++)
-        elements[r] = (uint16_t)(r / taps + 1 < k.c1 ? k.run_elements / k.taps
-                                                     : k.last_run_elements / k.last_taps);
+    for (uint32_t r = 0; r < run_count(b); r++)
+        elements[r] = (uint16_t)(parts * (r / taps + 1 < k.c1 ? k.run_elements / k.taps
+                                                              : k.last_run_elements / k.last_taps));
     for (uint32_t n = 0; n < blocks; n++) {
         const mona_span used = mona_conv_used_blocks(b, &k, (first + n) * AC_FRACTAL, AC_FRACTAL);
-        first_run[n] = (uint32_t)used.begin * taps;
-        count[n] = (uint32_t)(used.end - used.begin) * taps;
+        first_run[n] = (uint32_t)used.begin * taps / parts;
+        count[n] = (uint32_t)(used.end - used.begin) * taps / parts;
     }
     ac_conv conv = *(const ac_conv *)b->constants;
     const uint32_t rest = conv.channels - first * AC_FRACTAL;
@@ -244,8 +280,9 @@ static void run_rows(const mona_map_call *call, const ac_conv *conv, mona_span u
                 row_at(&call->input[1], b->input_c0[1], b->input[1].type, residual_block, y + i);
         b->isa->conv_row(&r);
         mona_epilogue_function(b, &conv->epilogue, r.output, conv->channels, r.pixels);
-        const uint32_t taps = taps_of(b);
-        for (uint32_t n = (uint32_t)used.begin * taps; n < used.end * taps && !in_line; n++)
+        const uint32_t taps = taps_of(b), parts = parts_of_run(b);
+        for (uint32_t n = (uint32_t)used.begin * taps / parts;
+             n < used.end * taps / parts && !in_line; n++)
             runs[n] += (size_t)b->output.width * pixel_bytes(b);
     }
 }

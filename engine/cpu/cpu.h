@@ -257,7 +257,7 @@ typedef struct ac_isa {
     bool winograd;      /* conv_row reads ac_conv.winograd */
     bool unsigned_bias; /* conv_row and depthwise_row read ac_conv.unsigned_bias */
     bool spare_ports;   /* conv_row reads ac_conv.spare_ports */
-    bool whole_runs;    /* runs of a partly filled last channel block are as long as others */
+    bool tiles; /* conv_row multiplies up to 64 bytes of a run at a time, if all runs are equal */
     uint32_t conv_scratch;
     void (*conv_row)(const ac_conv_row *);
     void (*depthwise_row)(const ac_depthwise_row *);
