@@ -13,6 +13,8 @@
 #define AC_ISA_avx2 avx2, avx2, avx2, .conv_scratch = AC_SCRATCH, .winograd = true
 #define AC_ISA_avxvnni avxvnni, avxvnni, avxvnni, .conv_scratch = AC_SCRATCH, .unsigned_bias = true
 #define AC_ISA_avx512 avx512, avx512, avx512, .conv_scratch = AC_SCRATCH, .unsigned_bias = true
+#define AC_ISA_amx                                                                                 \
+    avx512, avx512, avx512, .conv_scratch = AC_SCRATCH, .unsigned_bias = true, .tiles = true
 #define AC_ISA_neon neon, neon, neon, .conv_scratch = AC_SCRATCH_NEON
 #define AC_ISA_dotprod dotprod, neon, neon, .conv_scratch = AC_SCRATCH_NEON
 #define AC_ISA_dsp c, c, c, .conv_scratch = AC_SCRATCH_M

@@ -313,5 +313,4 @@ static void conv_row(const ac_conv_row *row)
 }
 
 AC_NAMED(amx, conv_row)
-AC_TABLE(ac_isa_amx, amx, avx512, avx512, .conv_scratch = AC_SCRATCH, .unsigned_bias = true,
-         .tiles = true);
+AC_TABLE(amx);
