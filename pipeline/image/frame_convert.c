@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include <libavutil/imgutils.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
@@ -58,7 +59,7 @@ static struct SwsContext *open_scaler(const AVFrame *from, const AVFrame *to, in
 }
 
 /* `to` must have size, format, matrix and range. */
-static bool scale(const AVFrame *from, AVFrame *to)
+static bool scale_whole(const AVFrame *from, AVFrame *to)
 {
     const int flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP;
     struct SwsContext *sws = open_scaler(from, to, flags);
@@ -74,6 +75,74 @@ static bool scale(const AVFrame *from, AVFrame *to)
                                from->height, to->data, to->linesize);
     sws_freeContext(sws);
     return rows == to->height;
+}
+
+/* Whether chroma has samples that reach beyond the picture: of 61 pixels, 31 for every two. */
+static bool is_uneven(const AVFrame *f)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(f->format);
+    return f->width & ((1 << d->log2_chroma_w) - 1) || f->height & ((1 << d->log2_chroma_h) - 1);
+}
+
+/* Repeats the last pixels of `from` in a larger frame of its format, which has whole bytes. */
+static void fill_larger(AVFrame *to, const AVFrame *from)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(from->format);
+    int steps[4];
+    av_image_fill_max_pixsteps(steps, NULL, d);
+    for (int p = 0; p < av_pix_fmt_count_planes(from->format); p++) {
+        const bool chroma = p == 1 || p == 2;
+        const int across = chroma ? d->log2_chroma_w : 0, down = chroma ? d->log2_chroma_h : 0;
+        const int width = AV_CEIL_RSHIFT(from->width, across), step = steps[p];
+        const int height = AV_CEIL_RSHIFT(from->height, down);
+        for (int y = 0; y < AV_CEIL_RSHIFT(to->height, down); y++) {
+            uint8_t *row = to->data[p] + y * (ptrdiff_t)to->linesize[p];
+            memcpy(row, from->data[p] + FFMIN(y, height - 1) * (ptrdiff_t)from->linesize[p],
+                   (size_t)width * (size_t)step);
+            for (int x = width; x < AV_CEIL_RSHIFT(to->width, across); x++)
+                memcpy(row + x * (ptrdiff_t)step, row + (x - 1) * (ptrdiff_t)step, (size_t)step);
+        }
+    }
+}
+
+static AVFrame *larger_of(const AVFrame *f)
+{
+    enum { WHOLE = 4 }; /* chroma has a sample for at most so many pixels a side */
+    AVFrame *larger = av_frame_alloc();
+    if (!larger)
+        return NULL;
+    larger->width = FFALIGN(f->width, WHOLE);
+    larger->height = FFALIGN(f->height, WHOLE);
+    larger->format = f->format;
+    larger->color_range = f->color_range;
+    larger->colorspace = f->colorspace;
+    if (av_frame_get_buffer(larger, 0) < 0)
+        av_frame_free(&larger);
+    return larger;
+}
+
+/* libswscale stretches chroma to the size of luma, so that in uneven sizes colours would lie up to
+ * half a pixel beside their place. */
+static bool scale(const AVFrame *from, AVFrame *to)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(from->format);
+    const bool whole = !(d->flags & (AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM)) &&
+                       (!d->log2_chroma_w || d->flags & AV_PIX_FMT_FLAG_PLANAR);
+    if (from->width != to->width || from->height != to->height || !whole ||
+        (!is_uneven(from) && !is_uneven(to)))
+        return scale_whole(from, to);
+    AVFrame *source = larger_of(from), *result = larger_of(to);
+    bool good = source && result;
+    if (good) {
+        fill_larger(source, from);
+        good = scale_whole(source, result);
+    }
+    if (good)
+        av_image_copy(to->data, to->linesize, (const uint8_t **)result->data, result->linesize,
+                      to->format, to->width, to->height);
+    av_frame_free(&source);
+    av_frame_free(&result);
+    return good;
 }
 
 AVFrame *frame_convert_to(const AVFrame *from, const frame_convert_shape *shape,

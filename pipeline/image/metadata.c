@@ -156,9 +156,19 @@ static bool read_xmp(metadata_bytes *to, const uint8_t *data, size_t size)
     return at >= size || take(to, data + at, size - at);
 }
 
+/* chunks: whole ones. */
+static bool has_chunk(const metadata_bytes *chunks, const char *type)
+{
+    for (size_t at = 0; at < chunks->size; at += big32(chunks->data + at) + (size_t)CHUNK_COST)
+        if (!memcmp(chunks->data + at + 4, type, 4))
+            return true;
+    return false;
+}
+
 static bool read_chunk(picture_metadata *m, const uint8_t *chunk, size_t size)
 {
     static const char rest[][5] = {"sRGB", "gAMA", "cHRM", "cICP", "pHYs", "tEXt", "zTXt", "iTXt"};
+    enum { ONCE = 5 }; /* so many of these may be there only once, and damaged files have more */
     const uint8_t *type = chunk + 4, *data = chunk + 8;
     if (!memcmp(type, "eXIf", 4))
         return take(&m->exif, data, size);
@@ -167,7 +177,7 @@ static bool read_chunk(picture_metadata *m, const uint8_t *chunk, size_t size)
     if (!memcmp(type, "iTXt", 4) && is_xmp(data, size))
         return read_xmp(&m->xmp, data, size);
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
-        if (!memcmp(type, rest[i], 4))
+        if (!memcmp(type, rest[i], 4) && (i >= ONCE || !has_chunk(&m->rest, rest[i])))
             return metadata_append(&m->rest, chunk, size + CHUNK_COST);
     return true;
 }

@@ -127,3 +127,17 @@ enhance "$tmp/in/%03d.png" -o "$tmp/out/dry%d.png" --dry-run --stages sr
 same "--dry-run plans for pictures" "$? $(grep -c 'dry%d.png: 192x108, not written' "$tmp/stdout") $(find "$tmp/out" -name 'dry*')" "0 1 "
 enhance "$tmp/in/%03d.png" -o "$tmp/look.png" --preview 0.1 --stages sr
 same "--preview looks at them" "$? $(probe "$tmp/look.png" width,height)" "0 192,108"
+# The same samples in a frame of one column and row more, which RGB drops: colours must not move.
+python3 -c "
+import math
+w, h = 62, 46
+luma = bytes(int(128 + 60 * math.sin(x / 9) * math.cos(y / 7)) for y in range(h) for x in range(w))
+chroma = b''.join(bytes(int(128 + 90 * math.sin(x / 4 + s) * math.cos(y / 3)) for y in range(h // 2) for x in range(w // 2)) for s in (0, 2))
+head = lambda w, h: b'YUV4MPEG2 W%d H%d F25:1 C420jpeg XCOLORRANGE=FULL\nFRAME\n' % (w, h)
+open('$tmp/even.y4m', 'wb').write(head(w, h) + luma + chroma)
+open('$tmp/odd.y4m', 'wb').write(head(w - 1, h - 1) + b''.join(luma[y * w:y * w + w - 1] for y in range(h - 1)) + chroma)"
+for size in even odd; do
+    enhance "$tmp/$size.y4m" -o "$tmp/$size%d.png" --stages denoise --strength 0 || not_ok "$size" "$(cat "$tmp/log")"
+done
+ffmpeg -v error -y -i "$tmp/even1.png" -vf crop=61:45:0:0 "$tmp/crop.png"
+at_least "colours of a picture of odd size lie in their place" "$(close_to "$tmp/odd1.png" "$tmp/crop.png")" 50
