@@ -151,6 +151,10 @@ static bool check_emit(const compile_job *job)
     if (!job->target || !cpu_target_find(job->target))
         return cli_misuse("--emit c: expected --target %s, found %s", CPU_TARGETS,
                           job->target ? job->target : "none");
+    if (cpu_target_find(job->target)->isa.tiles)
+        return cli_misuse("--emit c: a program has to ask the system for the tiles of %s, which C "
+                          "alone does not: expected --target x86-avx512",
+                          job->target);
     return emit_source_check(job->output);
 }
 

@@ -11,6 +11,7 @@
     OR TARGET("x86-avx2", avx2)                                                                    \
     OR TARGET("x86-avxvnni", avxvnni)                                                              \
     OR TARGET("x86-avx512", avx512)                                                                \
+    OR TARGET("x86-amx", amx)                                                                      \
     OR TARGET("armv8", neon)                                                                       \
     OR TARGET("armv8-dot", dotprod)                                                                \
     OR TARGET("armv7", neon)                                                                       \
