@@ -40,10 +40,9 @@ static inline void ac_fill_up(const ac_row *r, uint32_t channels, uint32_t pixel
 #define AC_FIELD(row, whose) .row = ac_##whose##_##row,
 #define AC_TABLE_OF(table, isa, depthwise, rows, curves, ...)                                      \
     const ac_isa table = {.name = #isa,                                                            \
-                          AC_ISA_KERNELS(AC_FIELD, isa, depthwise, rows).luma_row =                \
-                              ac_##curves##_luma_row,                                              \
+                          .luma_row = ac_##curves##_luma_row,                                      \
                           .chroma_row = ac_##curves##_chroma_row,                                  \
-                          __VA_ARGS__}
+                          AC_ISA_KERNELS(AC_FIELD, isa, depthwise, rows) __VA_ARGS__}
 /* AC_TABLE_OF with its list expanded. */
 #define AC_TABLE_FROM(table, isa, ...) AC_TABLE_OF(table, isa, __VA_ARGS__)
 /* The table of an instruction set. */

@@ -713,6 +713,11 @@ bool emit_c_measure(const mona_model *model, const emit_c_request *request, emit
                              ops * (sizeof(mona_file_op) + sizeof(plan_op) + sizeof(ac_conv));
         needs->lines = e.plan->lines;
         needs->macs = mona_plan_macs(e.plan);
+        for (uint32_t kind = 0; kind < MONA_OP_COUNT; kind++)
+            needs->uses[kind] = uses(&e, kind);
+        needs->conv = has_conv(e.plan, false);
+        needs->depthwise = has_conv(e.plan, true);
+        needs->functions = has_functions(e.plan);
         for (uint32_t o = 0; o < ops; o++) {
             mona_op_info info;
             mona_plan_op_at(e.plan, o, &info);

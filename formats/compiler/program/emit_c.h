@@ -4,6 +4,7 @@
 #ifndef MONA_EMIT_C_H
 #define MONA_EMIT_C_H
 
+#include "engine/model_format.h"
 #include "formats/compiler/program/cpu_target.h"
 #include "formats/error.h"
 #include "mona.h"
@@ -25,8 +26,10 @@ typedef struct emit_c_needs {
     mona_lines lines; /* count 0: it does not run line by line */
     uint64_t macs;
     uint64_t plane_bytes,
-        ring_bytes;   /* read and written of frames, and of rows between operators */
-    uint64_t samples; /* that operators compute */
+        ring_bytes;                  /* read and written of frames, and of rows between operators */
+    uint64_t samples;                /* that operators compute */
+    bool uses[MONA_OP_COUNT];        /* kinds of operators */
+    bool conv, depthwise, functions; /* kernels */
 } emit_c_needs;
 
 bool emit_c_measure(const mona_model *model, const emit_c_request *request, emit_c_needs *needs,

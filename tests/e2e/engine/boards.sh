@@ -76,15 +76,35 @@ board() {
     echo "# $1: $each thousandths of an instruction for a multiply-add of INT8 3x3 16 -> 16"
     same "$1: at most $3 thousandths" "$([ "$each" -gt 50 ] && [ "$each" -le "$3" ] && echo yes)" yes
     budget "$1" "$4" "$2"
-    operators "$1"
+    operators "$1" "$4" "$2"
 }
 
-# Every operator is linked with the library of a board. $1: board
+# Code and constants of an object or a program. $1: it, $2: prefix of the tools
+code() {
+    "${2}size" -A "$1" | awk '$1 ~ /^\.(text|rodata)/ { n += $2 } END { print n + 0 }'
+}
+
+# Every operator is linked with the library of a board, and takes the code that mona inspect told. $1: board, $2: CPU,
+# $3: prefix. On ARMv8-A the linker's alignment alone is worth 4 KB.
 operators() {
+    bound=2560
+    [ "$3" = arm-none-eabi- ] || bound=6144
     target=$(sed -n "s/^TARGET_$1 := //p" apps/firmware/Makefile)
     compiler=$(make --no-print-directory -s -f apps/firmware/Makefile BOARD="$1" compiler)
-    out=$(cd "$BUILD/boards/$1" && pwd)
-    operators_link "$target" "$compiler" "$out/libmona.a $out/apps/firmware/boards/common.o" .
+    board=$(cd "$BUILD/boards/$1" && pwd)
+    libraries="$board/libmona.a $board/apps/firmware/boards/common.o"
+    operators_link "$target" "$compiler" "$libraries" .
+    wrong= looked=0
+    for net in $(grep -v '^array' "$folder/names"); do
+        told=$("$mona" inspect "$folder/$net.mona" --firmware "$2" --size 12x12 --json | sed -n 's/.*"flash_code":[[:space:]]*\([0-9]*\).*/\1/p')
+        operators_one "$net" "$compiler" "$libraries" > "$tmp/log" 2>&1 || told=
+        found=$(($(code "$folder/one" "$3") - $(code "$folder/$net.o" "$3")))
+        looked=$((looked + 1))
+        [ -n "$told" ] && [ $((told - found)) -le $bound ] && [ $((found - told)) -le $bound ] ||
+            wrong="$wrong $net: told $told, found $found;"
+    done
+    nothing "$1: the code of $looked networks is what inspect told, within $bound bytes" "$wrong"
+    at_least "$1: it looked at all operators on maps" "$looked" 50
 }
 
 # checkops with the kernels of a controller. $1: board, $2: compiler's flags, $3: where the core starts, $4: where
