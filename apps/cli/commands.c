@@ -5,11 +5,19 @@
 
 #include "apps/cli/suggest.h"
 
-const command *command_find(const char *name)
+const command *command_named(const char *name)
 {
     for (size_t i = 0; i < command_count; i++)
         if (!strcmp(commands[i]->name, name))
             return commands[i];
+    return NULL;
+}
+
+const command *command_find(const char *name)
+{
+    const command *found = command_named(name);
+    if (found)
+        return found;
     char text[SUGGEST_TEXT];
     suggestion s = suggest_for(name, strlen(name));
     for (size_t i = 0; i < command_count; i++)

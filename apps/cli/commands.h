@@ -23,7 +23,8 @@ extern const command command_enhance, command_compare, command_compile, command_
 extern const command *const commands[];
 extern const size_t command_count;
 
-/* NULL: there is no command of that name; one line was printed. */
+/* NULL: there is no command of that name; after command_find, one line was printed. */
+const command *command_named(const char *name);
 const command *command_find(const char *name);
 
 #endif

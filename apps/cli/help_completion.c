@@ -26,10 +26,15 @@ static void put_commands(void)
         printf("%s%s", i ? " " : "", commands[i]->name);
 }
 
-static void put_models(const command *line)
+/* Names of embedded models that begin like this. */
+static void put_models(const char *beginning)
 {
-    for (size_t i = 0; line->takes_model && i < embedded_model_count; i++)
-        printf("%s%s", i ? " " : "", embedded_models[i].name);
+    const char *space = "";
+    for (size_t i = 0; i < embedded_model_count; i++)
+        if (!strncmp(embedded_models[i].name, beginning, strlen(beginning))) {
+            printf("%s%s", space, embedded_models[i].name);
+            space = " ";
+        }
 }
 
 /* ---- bash ----------------------------------------------------------------------------------- */
@@ -40,13 +45,15 @@ static void bash_value(const command *line, const option *row)
     printf("        %s,%s", line->name, row->name);
     if (row->letter)
         printf("|%s,%s", line->name, row->letter);
-    if (is_path(row)) {
-        printf(") _mona_files ;;\n");
-        return;
+    printf(")%s", is_path(row) ? " _mona_files;" : "");
+    if (!is_path(row) || row->models) {
+        printf(" _mona_words '");
+        put_words(row);
+        if (row->models)
+            put_models(row->models);
+        printf("';");
     }
-    printf(") _mona_words '");
-    put_words(row);
-    printf("' ;;\n");
+    printf(";\n");
 }
 
 static void bash_command(const command *line)
@@ -58,7 +65,8 @@ static void bash_command(const command *line)
     if (line->operands_max)
         printf("_mona_files; ");
     printf("_mona_words '");
-    put_models(line);
+    if (line->takes_model)
+        put_models("");
     printf("' ;;\n");
 }
 
@@ -113,6 +121,28 @@ static void zsh_put(const char *text)
         }
 }
 
+/* Files, and models inside whose names begin like this. */
+static void zsh_models(const char *beginning)
+{
+    printf("_alternative \"models:model:(");
+    put_models(beginning);
+    printf(")\" \"files:file:_files\"");
+}
+
+static void zsh_values(const option *row)
+{
+    putchar(':');
+    if (row->models) {
+        zsh_models(row->models);
+    } else if (is_path(row)) {
+        printf("_files");
+    } else {
+        putchar('(');
+        put_words(row);
+        putchar(')');
+    }
+}
+
 static void zsh_row(const option *row)
 {
     char text[512];
@@ -130,11 +160,7 @@ static void zsh_row(const option *row)
     if (row->argument) {
         putchar(':');
         zsh_put(row->argument);
-        printf(":%s", is_path(row) ? "_files" : "(");
-        if (!is_path(row)) {
-            put_words(row);
-            putchar(')');
-        }
+        zsh_values(row);
     }
     putchar('\'');
 }
@@ -145,9 +171,9 @@ static void zsh_command(const command *line)
     for (const option *row = help_next(line, NULL); row; row = help_next(line, row))
         zsh_row(row);
     if (line->takes_model) {
-        printf(" \\\n                '*:model:_alternative \"models:model:(");
-        put_models(line);
-        printf(")\" \"files:file:_files\"'");
+        printf(" \\\n                '*:model:");
+        zsh_models("");
+        putchar('\'');
     } else if (line->operands_max) {
         printf(" \\\n                '*:file:_files'");
     }

@@ -9,6 +9,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/help.h"
+#include "apps/cli/meant.h"
 #include "mona.h"
 #include "pipeline/io/av_library.h"
 #include "pipeline/io/stop.h"
@@ -62,10 +63,14 @@ int main(int argc, char **argv)
         help_print_commands();
         return finish(EXIT_SUCCESS);
     }
-    if (!strcmp(argv[1], "--version")) {
-        print_versions();
-        return finish(EXIT_SUCCESS);
-    }
+    static const char *const version_names[] = {"--version", "-V", "-v", "-version", "version"};
+    for (size_t i = 0; i < sizeof version_names / sizeof *version_names; i++)
+        if (!strcmp(argv[1], version_names[i])) {
+            print_versions();
+            return finish(EXIT_SUCCESS);
+        }
+    if (!command_named(argv[1]) && meant_tell(argc - 1, argv + 1))
+        return EXIT_USAGE;
     const command *wanted = command_find(argv[1]);
     return wanted ? finish(wanted->run(argc - 1, argv + 1)) : EXIT_USAGE;
 }

@@ -80,6 +80,8 @@ typedef struct option {
     const char *values;      /* STRING: values that completion offers, separated by spaces; or
                                 NULL */
     const char *alias;       /* another name, not listed anywhere; or NULL */
+    const char *models;      /* FILE: the value may also name an embedded model; those whose names
+                                begin like this are offered; or NULL */
 } option;
 
 /* The rows of a table that a command line used. */

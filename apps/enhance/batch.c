@@ -18,6 +18,7 @@
 
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
+#include "apps/enhance/plan_table.h"
 #include "pipeline/io/mux.h"
 #include "pipeline/io/outfile.h"
 #include "pipeline/io/stop.h"
@@ -40,9 +41,7 @@ typedef struct batch {
 
 /* ---- what there is to do -------------------------------------------------------------------- */
 
-/* FOLDER/NAME, with the suffix .png or .mkv if mona does not write the input's kind. The caller
- * frees it. */
-static char *name_output(const char *folder, const char *input, const char *name)
+char *batch_output(const char *folder, const char *input, const char *name)
 {
     pipeline_error unused = {0};
     size_t length = strlen(name), bytes = strlen(folder) + length + 8;
@@ -67,7 +66,7 @@ static bool add_as(batch *b, const char *input, const char *name)
         return false;
     b->files = files;
     batch_file *f = &files[b->count++];
-    *f = (batch_file){strdup(input), name_output(b->folder, input, name)};
+    *f = (batch_file){strdup(input), batch_output(b->folder, input, name)};
     return f->input && f->output;
 }
 
@@ -192,7 +191,7 @@ static bool make_folders(const batch *b, char *output)
 /* The arguments for a file. The caller frees the NULL-terminated array, but not the strings. */
 static char **arguments_for(const batch *b, const batch_file *f)
 {
-    char **to = malloc(((size_t)b->asked->argc + 6) * sizeof *to);
+    char **to = malloc(((size_t)b->asked->argc + 7) * sizeof *to);
     int n = 0;
     if (!to)
         return NULL;
@@ -207,6 +206,8 @@ static char **arguments_for(const batch *b, const batch_file *f)
                  strcmp(b->asked->argv[k], "--recursive") && strcmp(b->asked->argv[k], "--"))
             to[n++] = b->asked->argv[k];
     }
+    if (b->asked->dry_run && !b->asked->json)
+        to[n++] = "--json";
     to[n++] = "-i";
     to[n++] = f->input;
     to[n++] = "-o";
@@ -250,18 +251,20 @@ static pid_t start(void)
     return child;
 }
 
-/* Returns the exit status. last: what was said last. */
-static int run_one(const batch *b, const batch_file *f, char *last, size_t size)
+/* Returns the exit status. out: for standard output; NULL: mona's own. last: what was said last. */
+static int run_one(const batch *b, const batch_file *f, FILE *out, char *last, size_t size)
 {
     int ends[2], status;
     char **arguments = arguments_for(b, f);
-    if (!arguments || !make_folders(b, f->output) || pipe(ends)) {
+    if (!arguments || (!b->asked->dry_run && !make_folders(b, f->output)) || pipe(ends)) {
         free(arguments);
         snprintf(last, size, "no process could be started");
         return EXIT_FAILED;
     }
     const pid_t child = start();
     if (child == 0) {
+        if (out)
+            dup2(fileno(out), STDOUT_FILENO);
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
         close(ends[1]);
@@ -334,6 +337,27 @@ static bool note_result(batch *b, const batch_file *f, const char *word, int sta
     return write_manifest(b);
 }
 
+/* "3 of 12" */
+static void tell_place(const batch *b, size_t i)
+{
+    if (b->asked->quiet || b->count == 1)
+        return;
+    if (strcmp(b->asked->progress, "json") != 0) {
+        fprintf(stderr, "mona: %zu of %zu: %s\n", i + 1, b->count, b->files[i].input);
+        return;
+    }
+    cJSON *event = cJSON_CreateObject();
+    cJSON_AddStringToObject(event, "event", "file");
+    cJSON_AddNumberToObject(event, "number", (double)(i + 1));
+    cJSON_AddNumberToObject(event, "of", (double)b->count);
+    cJSON_AddStringToObject(event, "input", b->files[i].input);
+    char *text = json_text(event, false);
+    if (text)
+        fprintf(stderr, "%s\n", text);
+    free(text);
+    cJSON_Delete(event);
+}
+
 static int run_all(batch *b)
 {
     size_t failed = 0, kept = 0;
@@ -346,7 +370,8 @@ static int run_all(batch *b)
                 return EXIT_FAILED;
             continue;
         }
-        const int status = run_one(b, f, last, sizeof last);
+        tell_place(b, i);
+        const int status = run_one(b, f, NULL, last, sizeof last);
         failed += status != 0;
         if (!note_result(b, f, status ? "failed" : "done", status, last))
             return EXIT_FAILED;
@@ -364,6 +389,60 @@ static int run_all(batch *b)
     return EXIT_SUCCESS;
 }
 
+/* ---- --dry-run ------------------------------------------------------------------------------ */
+
+/* The plan that the process for a file prints. NULL: it failed. */
+static cJSON *plan_of(const batch *b, const batch_file *f, char *last, size_t size)
+{
+    cJSON *plan = NULL;
+    FILE *out = tmpfile();
+    if (!out)
+        snprintf(last, size, "no temporary file: %s", strerror(errno));
+    if (out && run_one(b, f, out, last, size) == EXIT_SUCCESS) {
+        const off_t bytes = lseek(fileno(out), 0, SEEK_END);
+        char *text = bytes > 0 ? calloc((size_t)bytes + 1, 1) : NULL;
+        rewind(out);
+        if (text && fread(text, 1, (size_t)bytes, out) == (size_t)bytes)
+            plan = cJSON_Parse(text);
+        free(text);
+    }
+    if (out)
+        fclose(out);
+    return plan;
+}
+
+static int plan_all(batch *b)
+{
+    size_t failed = 0, kept = 0;
+    for (size_t i = 0; i < b->count && !stop_signal(); i++) {
+        const batch_file *f = &b->files[i];
+        char last[1024] = "";
+        if (is_kept(b, f)) {
+            kept++;
+            continue;
+        }
+        tell_place(b, i);
+        cJSON *plan = plan_of(b, f, last, sizeof last);
+        failed += !plan;
+        if (!plan && (plan = cJSON_CreateObject())) {
+            cJSON_AddStringToObject(plan, "file", f->input);
+            cJSON_AddStringToObject(plan, "error", last);
+        }
+        cJSON_AddItemToArray(b->results, plan);
+    }
+    if (stop_signal())
+        return 128 + stop_signal();
+    if (b->asked->json && json_print(b->results))
+        return EXIT_FAILED;
+    if (!b->asked->json)
+        plan_table_print(b->results);
+    if (kept && !b->asked->quiet)
+        cli_fail(0, "%zu of %zu results exist already and would be kept", kept, b->count);
+    return failed          ? cli_fail(EXIT_FAILED, "%zu of %zu files would fail", failed, b->count)
+           : b->unreadable ? EXIT_FAILED
+                           : EXIT_SUCCESS;
+}
+
 static int prepare(batch *b)
 {
     if (snprintf(b->manifest, sizeof b->manifest, "%s/manifest.json", b->folder) >=
@@ -378,7 +457,7 @@ static int prepare(batch *b)
         return cli_fail(EXIT_FAILED, "expected videos or pictures, found none");
     if (!check_names(b) || !may_write_manifest(b))
         return EXIT_FAILED;
-    if (mkdir(b->folder, 0777) && errno != EEXIST)
+    if (!b->asked->dry_run && mkdir(b->folder, 0777) && errno != EEXIST)
         return cli_fail(EXIT_FAILED, "%s: cannot be created: %s", b->folder, strerror(errno));
     b->results = cJSON_CreateArray();
     return b->results ? EXIT_SUCCESS : EXIT_FAILED;
@@ -389,7 +468,7 @@ int batch_run(const batch_request *request)
     batch b = {.asked = request, .folder = request->folder};
     int status = prepare(&b);
     if (!status)
-        status = run_all(&b);
+        status = request->dry_run ? plan_all(&b) : run_all(&b);
     for (size_t i = 0; i < b.count; i++) {
         free(b.files[i].input);
         free(b.files[i].output);

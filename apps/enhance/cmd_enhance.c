@@ -12,6 +12,7 @@
 
 #include "apps/enhance/batch.h"
 #include "apps/cli/commands.h"
+#include "apps/cli/meant.h"
 #include "apps/enhance/dry_run.h"
 #include "apps/enhance/overwrite.h"
 #include "pipeline/enhance.h"
@@ -28,6 +29,7 @@ enum { MAX_INPUTS = 1024 };
 
 typedef struct arguments {
     const char *input, *output, *out_dir;
+    char *chosen; /* owned: the output, where none was given */
     const char *operands[MAX_INPUTS + 1];
     enhance_options shared;
     const char *raw;
@@ -49,10 +51,10 @@ static overwrite overwriting(const arguments *a)
 
 static options_result check_batch(const arguments *a)
 {
-    if (a->output || a->input || a->html || a->preview >= 0 || a->dry_run)
+    if (a->output || a->input || a->html || a->preview >= 0)
         return cli_fail(OPTIONS_BAD,
                         "--out-dir takes files, folders and patterns as arguments, and no -i, -o, "
-                        "--html, --preview or --dry-run");
+                        "--html or --preview");
     if (!a->operands[0])
         return cli_fail(OPTIONS_BAD, "--out-dir: expected files, folders or patterns, found none");
     return OPTIONS_RUN;
@@ -68,6 +70,31 @@ static bool check_preview(const arguments *a)
                     "--preview: expected a time within the part that --start, --end and --duration "
                     "select, found %g s",
                     a->preview);
+}
+
+/* As most other programs take them, "IN OUT" and "-i IN OUT". */
+static options_result tell_operands(const arguments *a, int argc, char **argv)
+{
+    char text[MEANT_TEXT];
+    const char *const *operands = a->operands;
+    const char *first = a->input ? a->input : operands[0];
+    const char *second = operands[a->input ? 0 : 1];
+    if (!a->output && !operands[a->input ? 1 : 2])
+        return cli_fail(
+            OPTIONS_BAD, "expected one input, found %s and %s; to write into the second: %s", first,
+            second, meant_text(text, "enhance", argv + 1, argc - 1, meant_output(first), second));
+    return cli_fail(OPTIONS_BAD, "expected one input or --out-dir, found %s and %s", first, second);
+}
+
+/* The output of a plan that names none: a file of the input's kind, if mona writes that. */
+static bool choose_output(arguments *a)
+{
+    char name[256];
+    const char *base = strrchr(a->input, '/'), *dot = strrchr(base ? base : a->input, '.');
+    snprintf(name, sizeof name, "OUT%s", picture_pattern(a->input) || !dot ? ".mkv" : dot);
+    a->chosen = batch_output(".", a->input, name);
+    a->output = a->chosen ? a->chosen + strlen("./") : NULL;
+    return a->chosen || cli_fail(0, "out of memory");
 }
 
 static options_result parse(arguments *a, int argc, char **argv)
@@ -89,13 +116,14 @@ static options_result parse(arguments *a, int argc, char **argv)
         return check_batch(a);
     const char *const *operands = a->operands;
     if (operands[0] && (a->input || operands[1]))
-        return cli_fail(OPTIONS_BAD, "expected one input or --out-dir, found %s and %s%s",
-                        operands[0], a->input ? "-i " : "", a->input ? a->input : operands[1]);
+        return tell_operands(a, argc, argv);
     if (operands[0])
         a->input = operands[0];
     if (!a->input)
         return cli_fail(OPTIONS_BAD, "expected an input; usage: mona enhance %s",
                         command_enhance.usage);
+    if (!a->output && a->dry_run && !a->live && !choose_output(a))
+        return OPTIONS_BAD;
     if (!a->output)
         return cli_fail(OPTIONS_BAD, "expected an output: -o OUT");
     if (a->live && (a->resume || a->dry_run || a->preview >= 0 || a->html ||
@@ -224,8 +252,11 @@ static int enhance(int argc, char **argv)
                                           .argv = argv,
                                           .operands = a.operands,
                                           .folder = a.out_dir,
+                                          .progress = a.progress,
                                           .recursive = a.recursive,
                                           .quiet = a.quiet,
+                                          .dry_run = a.dry_run,
+                                          .json = a.json,
                                           .answer = overwriting(&a)});
     if (!take_pipe(&a.input))
         return EXIT_FAILED;
@@ -267,6 +298,7 @@ static int enhance(int argc, char **argv)
     stage_models_close(&models);
     progress_close(&shown);
     free(work);
+    free(a.chosen);
     return status ? status : stop_signal() ? 128 + stop_signal() : EXIT_SUCCESS;
 }
 
@@ -345,7 +377,7 @@ static const option options[] = {
     {"--dry-run", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, dry_run), NULL, looking,
      .help =
          "print the plan (stages, sizes, memory, streams), and the speed and the result's bytes as "
-         "measured on a few seconds of the input; write nothing"},
+         "measured on a few seconds of the input; write nothing; OUT may be left out"},
     {"--json", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, json), NULL, looking,
      .help = "print JSON", .needs = "--dry-run"},
     {"--progress", NULL, OPTION_CHOICE, KEEPS_BYTES, offsetof(arguments, progress), PROGRESS_STYLES,

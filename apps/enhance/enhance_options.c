@@ -57,6 +57,7 @@ static bool check_stages(const enhance_options *o, const stage_list *list)
         bool given;
         stage_kind stage;
     } rows[] = {{"--scale", o->scale > 0, STAGE_SR},
+                {"--width", o->size.width, STAGE_SR},
                 {"--height", o->size.height, STAGE_SR},
                 {"--size", o->size.size, STAGE_SR},
                 {"--sr", o->sr, STAGE_SR},
@@ -117,8 +118,8 @@ static void tell_unused(const enhance_options *o, const enhance_settings *s)
 
 bool enhance_options_check(enhance_options *o)
 {
-    return ((o->size.height > 0) + (o->size.size != NULL) + (o->scale > 0) <= 1 ||
-            cli_fail(0, "expected one of --scale, --height and --size, found more")) &&
+    return ((o->size.width > 0) + (o->size.height > 0) + (o->size.size != NULL) + (o->scale > 0) <= 1 ||
+            cli_fail(0, "expected one of --scale, --width, --height and --size, found more")) &&
            (!o->device || options_cut(&o->cut));
 }
 

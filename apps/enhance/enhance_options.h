@@ -62,6 +62,9 @@ typedef struct enhance_options {
              "larger factor, then reduced by one filter; sides are even where chroma "            \
              "is subsampled",                                                                     \
      .minimum = 1, .maximum = MONA_MAX_SIDE},                                                     \
+    {"--width", NULL, OPTION_WHOLE, CHANGES_BYTES, SHARED_FIELD(at, size.width), "COLUMNS", group, .needs = need,\
+     .help = "make the result this wide, in the same way", .minimum = 1,                          \
+     .maximum = MONA_MAX_SIDE},                                                                   \
     {"--tier", NULL, OPTION_CHOICE, CHANGES_BYTES, SHARED_FIELD(at, tier), NETWORK_TIERS, group, .needs = need,  \
      .help =                                                                                      \
          "built-in networks to use, from the fastest to the best; each tier does several times the "\
@@ -72,9 +75,11 @@ typedef struct enhance_options {
              "networks must not sharpen the damage; anime is drawn, compressed or not "           \
              "(default: video for videos, clean for pictures)"},                                  \
     {"--sr", NULL, OPTION_FILE, CHANGES_BYTES, SHARED_FIELD(at, sr), "MODEL", group, .needs = need,              \
-     .help = "another network for super-resolution: a .mona file, or the name of a built-in one"},\
+     .help = "another network for super-resolution: a .mona file, or the name of a built-in one", \
+     .models = "sr_"},                                                                            \
     {"--denoise", NULL, OPTION_FILE, CHANGES_BYTES, SHARED_FIELD(at, denoise), "MODEL", group, .needs = need,    \
-     .help = "another network for denoising: a .mona file, or the name of a built-in one"},       \
+     .help = "another network for denoising: a .mona file, or the name of a built-in one",        \
+     .models = "denoise_"},                                                                       \
     {"--strength", NULL, OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, strength), "S", group, .needs = need,    \
      .help = "how strongly to denoise: from 0, which changes nothing, to 1, which suits noise with a "\
              "standard deviation of 50 steps of 255; or auto, which measures the noise and, with --content video, the "\
@@ -90,7 +95,7 @@ typedef struct enhance_options {
      .help = "how much of the colour network's changes to apply, from 0 (none) to 1; without "    \
              "--stages this adds the colour stage at the end (default: no colour stage)"},        \
     {"--colour-model", NULL, OPTION_FILE, CHANGES_BYTES, SHARED_FIELD(at, colour_model), "MODEL", group, .needs = need,\
-     .help = "another network for colour: a .mona file"},                                         \
+     .help = "another network for colour: a .mona file", .models = "colour"},                     \
     {"--temporal", NULL, OPTION_CHOICE, CHANGES_BYTES, SHARED_FIELD(at, temporal), "on|off", group, .needs = need,\
      .help = "on: blend the still parts of denoised video with the frame before, so that they do "\
              "not flicker; off: treat each frame on its own",                                     \

@@ -56,17 +56,22 @@ static int input_size(mona_size *size, const result_size *asked, const enhance_s
     return cli_fail_of(&error);
 }
 
+bool result_size_is_given(const result_size *asked)
+{
+    return asked->width || asked->height || asked->size;
+}
+
 bool result_size_is_late(const result_size *asked, const enhance_settings *s)
 {
-    return (asked->height || asked->size) && !asked->input.width && !s->input.raw &&
+    return result_size_is_given(asked) && !asked->input.width && !s->input.raw &&
            !strcmp(s->input.path, "-");
 }
 
 int result_size_scale(const result_size *asked, const enhance_settings *settings, bool image,
                       resize_scale *scale)
 {
-    mona_size in, out = {0, (uint32_t)asked->height};
-    if (!asked->height && !asked->size)
+    mona_size in, out = {(uint32_t)asked->width, (uint32_t)asked->height};
+    if (!result_size_is_given(asked))
         return EXIT_SUCCESS;
     if (asked->size && !options_size(asked->size, MONA_MAX_SIDE, &out.width, &out.height))
         return EXIT_USAGE;
@@ -74,13 +79,17 @@ int result_size_scale(const result_size *asked, const enhance_settings *settings
     if (status)
         return status;
     scale->y = (double)out.height / in.height;
-    scale->x = asked->size ? (double)out.width / in.width : scale->y;
+    scale->x = out.width ? (double)out.width / in.width : scale->y;
+    if (!out.height)
+        scale->y = scale->x;
     const double max = scale->x > scale->y ? scale->x : scale->y;
     const double min = scale->x < scale->y ? scale->x : scale->y;
     return max <= RESIZE_MAX && min >= RESIZE_MIN
                ? EXIT_SUCCESS
                : cli_fail(EXIT_USAGE,
                           "%s: expected %g to %d times the input's %ux%u, found %.4g times",
-                          asked->size ? "--size" : "--height", RESIZE_MIN, RESIZE_MAX, in.width,
+                          asked->size    ? "--size"
+                          : asked->width ? "--width"
+                                         : "--height", RESIZE_MIN, RESIZE_MAX, in.width,
                           in.height, max > RESIZE_MAX ? max : min);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* --height and --size: the scale from the input to a result of that size. */
+/* --width, --height and --size: the scale from the input to a result of that size. */
 #ifndef RESULT_SIZE_H
 #define RESULT_SIZE_H
 
@@ -8,10 +8,12 @@
 #include "pipeline/enhance.h"
 
 typedef struct result_size {
-    long height;      /* 0: not given */
+    long width, height; /* 0: not given */
     const char *size; /* "WIDTHxHEIGHT"; NULL: not given */
     mona_size input;  /* as it is shown; 0: that of the file */
 } result_size;
+
+bool result_size_is_given(const result_size *asked);
 
 /* Whether the size of the input is known only when it is read: standard input with a header. */
 bool result_size_is_late(const result_size *asked, const enhance_settings *settings);

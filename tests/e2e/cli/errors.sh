@@ -105,6 +105,17 @@ refused "an unknown command" 2 "unknown command 'enhanse'" "" "$mona" enhanse
 refused "an unknown option" 2 "unknown option '--bogus'" "$out" "$mona" enhance "$clip" -o "$out" --bogus
 refused "no output" 2 "expected an output: -o" "" "$mona" enhance "$clip"
 ! full || refused "no input" 2 "usage: mona enhance" "$out" "$mona" enhance -o "$out"
+refused "no command" 2 "expected a command before '$clip', such as: mona enhance $clip -o $out" "$out" "$mona" "$clip" -o "$out"
+refused "no command, no -o" 2 "such as: mona enhance $clip -o $out" "$out" "$mona" "$clip" "$out"
+refused "no command, as for ffmpeg" 2 "such as: mona enhance -i $clip -o $out" "$out" "$mona" -i "$clip" -o "$out"
+refused "no command, a network" 2 "such as: mona inspect net.onnx" "" "$mona" net.onnx
+refused "no command, a folder" 2 "such as: mona enhance $tmp --out-dir OUT" "" "$mona" "$tmp"
+refused "an output without -o" 2 "to write into the second: mona enhance $clip -o $out -s 3" "$out" "$mona" enhance "$clip" "$out" -s 3
+refused "the same after -i" 2 "to write into the second: mona enhance -i $clip -o $out" "$out" "$mona" enhance -i "$clip" "$out"
+refused "it is quoted for a shell" 2 "to write into the second: mona enhance $clip -o 'the result.mp4'" "" "$mona" enhance "$clip" "the result.mp4"
+for name in version -v -V; do
+    same "mona $name" "$("$mona" $name | md5sum)" "$("$mona" --version | md5sum)"
+done
 ! full || refused "two inputs" 2 "expected one input or --out-dir" "$out" "$mona" enhance "$clip" "$clip" -o "$out"
 refused "--content drawn" 2 "--content: expected clean|video|anime, found 'drawn'" "$out" "$mona" enhance "$clip" -o "$out" --content drawn
 refused "--crf 99" 2 "--crf: h264 expects a number from 0 to 51, found 99" "$out" "$mona" enhance "$clip" -o "$out" --crf 99

@@ -67,6 +67,8 @@ same "values are completed" "$(complete_bash "mona enhance --preset ultra")" ult
 same "values after = too" "$(complete_bash "mona enhance --preset=ultra")" ultrafast
 same "choices are completed" "$(complete_bash "mona help --completion " | tr '\n' ' ')" "bash zsh "
 same "models inside mona are completed" "$(complete_bash "mona bench bicu")" bicubic_x2
+same "and of an option, those for it" "$(complete_bash "mona enhance --sr sr_x4_b" | tr '\n' ' ')" \
+    "sr_x4_balanced sr_x4_balanced_video sr_x4_best sr_x4_best_video "
 touch "$tmp/a video.mp4"
 same "files are completed, spaces and all" "$(cd "$tmp" && complete_bash "mona enhance -o a")" "a video.mp4"
 
@@ -91,6 +93,7 @@ if command -v zsh > /dev/null; then
     same "zsh completes an option" "$(complete_zsh "mona enhance --pres")" "mona enhance --preset "
     same "zsh completes a value" "$(complete_zsh "mona enhance --preset ultra")" "mona enhance --preset ultrafast "
     same "zsh completes a model" "$(complete_zsh "mona bench bicu")" "mona bench bicubic_x2 "
+    same "and that of an option" "$(complete_zsh "mona enhance --sr sr_x2_t")" "mona enhance --sr sr_x2_tiny "
 else
     skip "no zsh here"
 fi

@@ -49,6 +49,6 @@ print("%dx%d" % (b["width"], b["height"]), "%dx%d" % (b["out_width"], b["out_hei
 }
 same "synthetic frames too have a --height" "$(bench_size --height 72)" "64x48 96x72 lanczos"
 same "and without it, as before" "$(bench_size -s 1)" "64x48 64x48 denoise_fast_video"
-fails "two sizes" "expected one of --scale, --height and --size" "$mona" bench --pipeline "$tmp/clip.mp4" -s 2 --height 72
+fails "two sizes" "expected one of --scale, --width, --height and --size" "$mona" bench --pipeline "$tmp/clip.mp4" -s 2 --height 72
 fails "an option that bench refuses as enhance does" "--scale 1 leaves nothing to do" \
     "$mona" bench --pipeline "$tmp/clip.mp4" -s 1 --stages sr

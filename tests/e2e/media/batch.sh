@@ -21,6 +21,17 @@ enhance() {
     "$mona" enhance "$@" --quiet > "$tmp/stdout" 2> "$tmp/log" < /dev/null
 }
 
+"$mona" enhance "$tmp/in" --out-dir "$tmp/out" --stages sr --preset ultrafast --dry-run > "$tmp/stdout" 2> "$tmp/log" < /dev/null
+same "--dry-run: a row for each, and one for all" "$? $(awk '{ print $1, $2, $3 }' "$tmp/stdout" | sed "s|$tmp/||" | tr '\n' ';' | sed 's/[0-9]:[0-9:]*/T/')" \
+    "0 file from to;out/a.mp4 96x54 192x108;out/b.mkv 96x54 192x108;out/c.mov 96x54 192x108;all 3 T;"
+same "it tells how far it is" "$(grep ' of 3: ' "$tmp/log" | sed "s|$tmp/||")" "mona: 1 of 3: in/a.mp4
+mona: 2 of 3: in/b.mkv
+mona: 3 of 3: in/c.mov"
+nothing "and writes nothing" "$(ls -d "$tmp/out" 2> /dev/null)"
+same "its JSON has the plans" "$("$mona" enhance "$tmp/in" "$tmp/none.mp4" --out-dir "$tmp/out" --stages sr --preset ultrafast --dry-run --json \
+    2> "$tmp/log" < /dev/null | python3 -c 'import json, sys
+print([x["output"]["width"] if "output" in x else x["error"].split(": ")[-1] for x in json.load(sys.stdin)])')" \
+    "[192, 192, 192, 'No such file or directory']"
 enhance "$tmp/in" --out-dir "$tmp/out" --stages sr --preset ultrafast
 same "a folder: status 0" "$? $(cat "$tmp/log")" "0 "
 same "a folder: every video, nothing else" "$(cd "$tmp/out" && find . -type f | sort | tr '\n' ' ')" "./a.mp4 ./b.mkv ./c.mov ./manifest.json "

@@ -103,6 +103,10 @@ print(*[s["stage"] for s in p["stages"]], p["output"]["width"])'
 same "-s 4 doubles twice" "$(plan "$tmp/small.mp4" -o "$tmp/out.mp4" -s 4)" "denoise sr sr 160"
 same "-s 1 only denoises" "$(plan "$tmp/small.mp4" -o "$tmp/out.mp4" -s 1)" "denoise 40"
 same "-s 4 of a picture takes one network" "$(plan "$tmp/a.png" -o "$tmp/b.png" -s 4)" "denoise sr 160"
+for case in small.mp4:OUT.mp4 a.png:OUT.png; do
+    same "without -o, the plan is that of a file of the kind of ${case%:*}" \
+        "$("$mona" enhance "$tmp/${case%:*}" --dry-run | sed -n 's/^\(OUT.*\): [0-9]*x.*/\1/p')" "${case#*:}"
+done
 same "-i, -o, -t and -v" "$("$mona" enhance -i "$tmp/a.png" -o "$tmp/b.png" -t 1 -v --quiet; echo $?)" 0
 # $1: -j. Prints the largest number of threads in the process; decoder, stages, pool and encoder add theirs.
 threads_of() {

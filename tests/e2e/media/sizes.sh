@@ -19,6 +19,7 @@ same "--height keeps the shape" "$(made "$tmp/film.mkv" a.mkv -c ffv1 --height 2
 same "--scale 1.5 has even sides" "$(made "$tmp/film.mkv" b.mkv -c ffv1 --scale 1.5)" 478,268,1:1,yuv420p
 same "--size changes the shape of a sample" "$(made "$tmp/film.mkv" c.mkv -c ffv1 --size 320x270)" 320,270,4293:2848,yuv420p
 same "and H.264 in MP4 says it" "$(made "$tmp/film.mkv" c.mp4 --size 320x268)" 320,268,10653:7120,yuv420p
+same "--width keeps it too" "$(made "$tmp/film.mkv" w.mkv -c ffv1 --width 482)" 482,270,1:1,yuv420p
 same "smaller than the input" "$(made "$tmp/film.mkv" d.mkv -c ffv1 --height 90)" 160,90,1:1,yuv420p
 for format in yuv420p10le $(! full || echo yuva420p gray yuv422p yuv444p10le); do
     ffmpeg -v error -y -i "$tmp/film.mkv" -vf format=$format -c:v ffv1 "$tmp/deep.mkv"
@@ -117,7 +118,9 @@ refused "expected a number from 0.1 to 12, found '13'" "$tmp/film.mkv" -o "$no" 
 refused "expected a whole number from 1 to" "$tmp/film.mkv" -o "$no" --height 0
 refused "--size: expected WIDTHxHEIGHT" "$tmp/film.mkv" -o "$no" --size 640
 refused "expected 0.1 to 12 times the input's 318x178, found 12.13 times" "$tmp/film.mkv" -o "$no" --height 2160
-refused "expected one of --scale, --height and --size" "$tmp/film.mkv" -o "$no" --height 400 --scale 2
+refused "--width: expected 0.1 to 12 times the input's 318x178, found 12.58 times" "$tmp/film.mkv" -o "$no" --width 4000
+refused "expected one of --scale, --width, --height and --size" "$tmp/film.mkv" -o "$no" --height 400 --width 400
+refused "expected one of --scale, --width, --height and --size" "$tmp/film.mkv" -o "$no" --height 400 --scale 2
 refused "expected sr among --stages, found 'denoise'" "$tmp/film.mkv" -o "$no" --height 400 --stages denoise
 refused "expected sr once" "$tmp/film.mkv" -o "$no" --scale 1.5 --stages sr,sr
 "$mona" enhance -y "$tmp/a.png" -o "$tmp/square.png" --size 200x200 2> "$tmp/log"
