@@ -121,19 +121,19 @@ static void zsh_put(const char *text)
         }
 }
 
-/* Files, and models inside whose names begin like this. */
-static void zsh_models(const char *beginning)
+/* Files, and models inside whose names begin like this. colon: as it is written there. */
+static void zsh_models(const char *beginning, const char *colon)
 {
-    printf("_alternative \"models:model:(");
+    printf("_alternative \"models%smodel%s(", colon, colon);
     put_models(beginning);
-    printf(")\" \"files:file:_files\"");
+    printf(")\" \"files%sfile%s_files\"", colon, colon);
 }
 
 static void zsh_values(const option *row)
 {
     putchar(':');
     if (row->models) {
-        zsh_models(row->models);
+        zsh_models(row->models, "\\:"); /* another colon would begin a second value */
     } else if (is_path(row)) {
         printf("_files");
     } else {
@@ -172,7 +172,7 @@ static void zsh_command(const command *line)
         zsh_row(row);
     if (line->takes_model) {
         printf(" \\\n                '*:model:");
-        zsh_models("");
+        zsh_models("", ":");
         putchar('\'');
     } else if (line->operands_max) {
         printf(" \\\n                '*:file:_files'");
