@@ -118,7 +118,8 @@ static void tell_unused(const enhance_options *o, const enhance_settings *s)
 
 bool enhance_options_check(enhance_options *o)
 {
-    return ((o->size.width > 0) + (o->size.height > 0) + (o->size.size != NULL) + (o->scale > 0) <= 1 ||
+    return ((o->size.width > 0) + (o->size.height > 0) + (o->size.size != NULL) + (o->scale > 0) <=
+                1 ||
             cli_fail(0, "expected one of --scale, --width, --height and --size, found more")) &&
            (!o->device || options_cut(&o->cut));
 }

@@ -86,10 +86,10 @@ int result_size_scale(const result_size *asked, const enhance_settings *settings
     const double min = scale->x < scale->y ? scale->x : scale->y;
     return max <= RESIZE_MAX && min >= RESIZE_MIN
                ? EXIT_SUCCESS
-               : cli_fail(EXIT_USAGE,
-                          "%s: expected %g to %d times the input's %ux%u, found %.4g times",
-                          asked->size    ? "--size"
-                          : asked->width ? "--width"
-                                         : "--height", RESIZE_MIN, RESIZE_MAX, in.width,
-                          in.height, max > RESIZE_MAX ? max : min);
+               : cli_fail(
+                     EXIT_USAGE, "%s: expected %g to %d times the input's %ux%u, found %.4g times",
+                     asked->size    ? "--size"
+                     : asked->width ? "--width"
+                                    : "--height",
+                     RESIZE_MIN, RESIZE_MAX, in.width, in.height, max > RESIZE_MAX ? max : min);
 }
