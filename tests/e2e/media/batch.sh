@@ -98,8 +98,8 @@ same "--out-dir and -o are refused together" "$? $(grep -c -- '--out-dir takes' 
 
 # Photographs in formats that mona does not write become pictures, not videos of one frame.
 mkdir "$tmp/photos"
-for kind in webp bmp tiff; do
-    ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=48:28 "$tmp/photos/$kind.$kind"
+for kind in webp:yuv420p bmp:bgr24 tiff:rgb24; do
+    ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=48:28 -pix_fmt ${kind#*:} "$tmp/photos/${kind%:*}.${kind%:*}"
 done
 cp "$tmp/photos/webp.webp" "$tmp/photos/Beach.WEBP"
 enhance "$tmp/photos" --out-dir "$tmp/albums"
