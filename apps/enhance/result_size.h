@@ -9,8 +9,8 @@
 
 typedef struct result_size {
     long width, height; /* 0: not given */
-    const char *size; /* "WIDTHxHEIGHT"; NULL: not given */
-    mona_size input;  /* as it is shown; 0: that of the file */
+    const char *size;   /* "WIDTHxHEIGHT"; NULL: not given */
+    mona_size input;    /* as it is shown; 0: that of the file */
 } result_size;
 
 bool result_size_is_given(const result_size *asked);
