@@ -137,6 +137,7 @@ void accuracy_loss_close(accuracy_loss *j)
 /* Sums of an output over all samples. */
 typedef struct sums {
     double error, signal, peak;      /* against the fp32 network */
+    double clipped;                  /* squared, of what the planes cut off the fp32 network */
     double lost, lost_fp32, samples; /* squared errors of model and fp32 against the truth */
     double decisions, changed;
     bool truth;
@@ -144,11 +145,11 @@ typedef struct sums {
     size_t classes;
 } sums;
 
-/* The value that the fp32 network would write to these planes. */
+/* The value that the fp32 network would write to these planes if they had no ends. */
 static double written(const planes *p, double value)
 {
-    const double scale = (double)p->info.scale, held = sample_run_held(p, value);
-    return sample_run_is_int(p) ? nearbyint(held / scale) * scale : held;
+    const double scale = (double)p->info.scale;
+    return sample_run_is_int(p) ? nearbyint(value / scale) * scale : value;
 }
 
 static void add_errors(sums *s, const planes *found, const accuracy_loss_sample *sample,
@@ -157,6 +158,8 @@ static void add_errors(sums *s, const planes *found, const accuracy_loss_sample 
     const float *expected = sample->expected[output].data, *truth = sample->truth[output].data;
     for (size_t i = 0; i < found->count; i++) {
         const double e = written(found, (double)expected[i]), x = planes_get(found, i);
+        const double held = sample_run_held(found, e);
+        s->clipped += (e - held) * (e - held);
         s->error += (x - e) * (x - e);
         s->signal += e * e;
         s->peak = fmax(s->peak, fabs(e));
@@ -164,7 +167,7 @@ static void add_errors(sums *s, const planes *found, const accuracy_loss_sample 
             continue;
         const double t = (double)truth[i];
         s->lost += (x - t) * (x - t);
-        s->lost_fp32 += (e - t) * (e - t);
+        s->lost_fp32 += (held - t) * (held - t);
     }
     s->samples += (double)found->count;
     s->truth = truth;
@@ -227,10 +230,17 @@ static void add_decisions(sums *s, const accuracy_loss *j, unsigned output, cons
     s->decisions += (double)a.count;
 }
 
+/* Whether the fp32 network makes pictures that these planes hold, so that its distance from the truth
+ * is its own and not that of what they cut off. */
+static bool is_picture(const sums *s)
+{
+    return s->truth && s->clipped <= s->lost_fp32 / 4;
+}
+
 static double decibels(const sums *s)
 {
     const double nominal = s->samples * s->peak * s->peak * pow(10, -ACCURACY_LOSS_NOMINAL / 10);
-    if (s->truth)
+    if (is_picture(s))
         return s->lost > 0 && s->lost_fp32 > 0 ? 10 * log10(s->lost / s->lost_fp32) : 0;
     return nominal > 0 ? 10 * log10(1 + s->error / nominal) : 0;
 }
@@ -255,13 +265,15 @@ static double noise_of(const sums *s, size_t count)
 }
 
 /* False: out of memory. */
-static bool conclude(const accuracy_loss *j, const sums *sums, size_t count, compiler_loss *loss)
+static bool conclude(accuracy_loss *j, const sums *sums, size_t count, compiler_loss *loss)
 {
     *loss = (compiler_loss){-INFINITY, 0};
     for (unsigned i = 0; i < j->outputs; i++) {
         double drop;
         if (!drop_of(j, &sums[i], count, &drop))
             return false;
+        if (sums[i].clipped > sums[i].error / 2 && !is_picture(&sums[i]))
+            j->clipped = compiler_output(j->model, i).name;
         loss->drop = fmax(loss->drop, drop);
         loss->noise = fmax(loss->noise, noise_of(&sums[i], count));
     }
@@ -271,7 +283,7 @@ static bool conclude(const accuracy_loss *j, const sums *sums, size_t count, com
 bool accuracy_loss_measure(void *context, const uint8_t *bytes, size_t size, bool quick,
                            compiler_loss *loss, format_error *error)
 {
-    const accuracy_loss *j = context;
+    accuracy_loss *j = context;
     const size_t few = j->unit == ACCURACY_LOSS_TOP1 ? QUICK_DECISIONS : QUICK_PICTURES;
     const size_t count = quick && few < j->count ? few : j->count;
     pipeline_error run_error = {0};

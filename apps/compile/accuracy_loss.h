@@ -4,7 +4,7 @@
  *
  * In dB: the drop of PSNR. If the network enlarges or denoises, samples are made from pictures that
  * are then the known truth, and PSNR is taken against these, both for the network in fp32 and for
- * the compiled model. Otherwise PSNR is that of a hypothetical network ACCURACY_LOSS_NOMINAL dB
+ * the compiled model. Otherwise, or if the planes of an output cut off much of it, PSNR is that of a hypothetical network ACCURACY_LOSS_NOMINAL dB
  * from the truth, with independent errors: 10 log10(1 + error / nominal error), in squares. With
  * several outputs the worst one counts.
  *
@@ -34,6 +34,7 @@ typedef struct accuracy_loss {
     accuracy_loss_sample *samples;
     size_t count;
     unsigned inputs, outputs;
+    const char *clipped; /* an output that lost most by what its planes cut off; NULL: none did */
 } accuracy_loss;
 
 /* Makes samples of at most 8 images, or 1,000 if the unit is per cent, and runs the network on them.

@@ -84,15 +84,21 @@ static bool judge_and_tell(void *context, const uint8_t *bytes, size_t size, boo
 }
 
 /* Both losses are above the largest drop. */
-static bool tell_loss(const precision_request *r, const precision_result *result)
+static bool tell_loss(const precision_request *r, const precision_result *result,
+                      const accuracy_loss *accuracy)
 {
     const double factor = units[result->unit].factor;
     const char *unit = units[result->unit].name;
+    char hint[256] = "";
+    if (accuracy->clipped)
+        snprintf(hint, sizeof hint,
+                 "; most of it is what output '%s' clips, and --output-type f16 keeps",
+                 accuracy->clipped);
     return cli_fail(0,
                     "%s: no plan stays within --max-drop, %g %s: FP16 alone loses %.3g %s and INT8 "
-                    "%.3g %s",
+                    "%.3g %s%s",
                     r->name, factor * result->max_drop, unit, factor * result->choice.fp16.drop,
-                    unit, factor * result->choice.int8.drop, unit);
+                    unit, factor * result->choice.int8.drop, unit, hint);
 }
 
 static bool search(const precision_request *r, compiler *model, compiler_options *options,
@@ -117,7 +123,7 @@ static bool search(const precision_request *r, compiler *model, compiler_options
         fputs("\r\033[K", stderr);
     if (!ok && result->choice.fp16.drop > result->max_drop &&
         result->choice.int8.drop > result->max_drop)
-        return tell_loss(r, result);
+        return tell_loss(r, result, accuracy);
     return ok || cli_fail(0, "%s: %s", r->name, error.text);
 }
 

@@ -86,6 +86,15 @@ floats "$tmp/low.npy" 1,16,16 "(i % 256) / 300"
 "$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --picture --calibrate "$tmp/low.npy" > "$tmp/said"
 same "but not where none was" "$(grep -c 'out y: 1 x u8' "$tmp/said") $(grep -c clipped "$tmp/said")" "1 0"
 
+# What comes out is compared with what the network gives, not with what its planes can hold of that.
+floats "$tmp/below.npy" 4,1,16,16 "-(i % 256 + 1) / 256"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --output-type u8 --calibrate "$tmp/below.npy" > "$tmp/said"
+at_least "an output of zeros is no better than its worst dB" 6 "$(sed -n 's/^  y: \([-0-9.]*\) dB.*/\1/p' "$tmp/said")"
+fails "auto refuses it, and says what keeps it" "most of it is what output 'y' clips, and --output-type f16 keeps" \
+    "$mona" compile "$tmp/wide.onnx" -o "$tmp/y.mona" --output-type u8 --calibrate "$tmp/below.npy" --precision auto
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --calibrate "$tmp/below.npy" --precision auto > "$tmp/said"
+at_least "which it does, dB" "$(sed -n 's/^  y: \([-0-9.]*\) dB.*/\1/p' "$tmp/said")" 60
+
 "$mona" compile models/bicubic_x2.onnx -o "$tmp/x.mona" --picture > "$tmp/said"
 succeeds "without calibration it says which values are" grep -q \
     "values outside 0 to 1 are clipped; --output-type f16 keeps them" "$tmp/said"
