@@ -152,6 +152,16 @@ static void take_shapes(onnx_graph *model, const input_array *arrays, size_t cou
     }
 }
 
+static void print_warnings(const compiler *c, const char *path)
+{
+    const char *warning;
+    unsigned more;
+    for (unsigned i = 0; (warning = compiler_warning(c, i, &more)); i++)
+        fprintf(stderr, "warning: %s: %s\n", path, warning);
+    if (more)
+        fprintf(stderr, "warning: %s: %u more warnings\n", path, more);
+}
+
 /* Takes the model over. */
 static compiler *open_graph(onnx_graph *model, const char *path, const fusion_switches *fusion)
 {
@@ -160,6 +170,8 @@ static compiler *open_graph(onnx_graph *model, const char *path, const fusion_sw
     onnx_graph_free(model);
     if (!c)
         cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
+    else
+        print_warnings(c, path);
     return c;
 }
 

@@ -122,6 +122,13 @@ unsigned compiler_output_count(const compiler *c)
     return c->g.output_count;
 }
 
+const char *compiler_warning(const compiler *c, unsigned index, unsigned *more)
+{
+    const uint32_t count = c->g.warning_count;
+    *more = count > GRAPH_MAX_WARNINGS ? count - GRAPH_MAX_WARNINGS : 0;
+    return index < count && index < GRAPH_MAX_WARNINGS ? c->g.warnings[index] : NULL;
+}
+
 static compiler_tensor describe(const compiler *c, uint32_t value)
 {
     const graph_value *v = &c->g.values[value];

@@ -64,6 +64,10 @@ unsigned compiler_output_count(const compiler *c);
 compiler_tensor compiler_input(const compiler *c, unsigned index);
 compiler_tensor compiler_output(const compiler *c, unsigned index);
 
+/* Where the network computes something else than other runtimes: one line each, for the user; NULL
+ * behind the last. *more: how many there are beyond that. */
+const char *compiler_warning(const compiler *c, unsigned index, unsigned *more);
+
 /* Adds a sample: updates the observed range of every value. */
 bool compiler_calibrate(compiler *c, const reference_array *inputs, format_error *error);
 /* Largest relative change of a value's range under this rule since the last call. */

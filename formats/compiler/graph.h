@@ -26,6 +26,7 @@
 
 enum {
     GRAPH_MAX_NODES = 65536,
+    GRAPH_MAX_WARNINGS = 8, /* that are kept */
     GRAPH_MAX_RANK = 8,
     GRAPH_MAX_INPUTS = MONA_OP_MAX_INPUTS,
     GRAPH_MAX_KERNEL = 255, /* of a window, and so on */
@@ -235,6 +236,8 @@ typedef struct graph {
     size_t moved;           /* number of elements whose source was computed, which is limited */
     fusion_switches fusion; /* rules that the passes must leave alone */
     fusion_log log;         /* what the passes found */
+    const char *warnings[GRAPH_MAX_WARNINGS];
+    uint32_t warning_count; /* including those that are not kept */
     blocks memory;          /* passes may share memory between nodes freely */
 } graph;
 

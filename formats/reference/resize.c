@@ -66,6 +66,29 @@ static bool numbers_of(op_call *c, uint32_t i, uint32_t count, const tensor **t)
            op_fail(c, "has %zu numbers in input %u; expected %u", (*t)->count, i, count);
 }
 
+/* Floats hold few ratios: 1.4 times 30 would be less than 42, and 2 / (2/3) less than 3. Exporters and
+ * runtimes round that away, each in its way. Here a scale is the ratio with the smallest denominator
+ * that rounds to it, so that sizes and coordinates that ought to be whole numbers or halves are. */
+static void set_scale(double ratio[2], double scale)
+{
+    enum { MAX_DENOMINATOR = 1024 };
+    for (double d = 1; d <= MAX_DENOMINATOR; d++) {
+        const double n = nearbyint(scale * d);
+        if (n >= 1 && fabs(n / d - scale) <= scale * 0x1p-24) {
+            ratio[0] = n;
+            ratio[1] = d;
+            return;
+        }
+    }
+    ratio[0] = scale;
+    ratio[1] = 1;
+}
+
+static double narrow_of(const op_resizing *r, const double scale[2])
+{
+    return r->antialias ? fmin(scale[0] / scale[1], 1) : 1;
+}
+
 /* Sizes may keep the aspect ratio, by the smaller or the larger of the scales. */
 static void set_sizes(op_call *c, const tensor *sizes, const uint32_t *axes, uint32_t count,
                       op_resizing *r)
@@ -73,17 +96,18 @@ static void set_sizes(op_call *c, const tensor *sizes, const uint32_t *axes, uin
     const tensor *x = op_in(c, 0);
     const char *policy = onnx_string(c->node, "keep_aspect_ratio_policy", "stretch");
     const bool keep = !strcmp(policy, "not_larger") || !strcmp(policy, "not_smaller");
-    double common = 0;
+    double common[2] = {1, 1};
     for (uint32_t i = 0; i < count; i++) {
-        const double scale = (double)tensor_int(sizes, i) / (double)x->dims[axes[i]];
-        if (!i || (!strcmp(policy, "not_larger") ? scale < common : scale > common))
-            common = scale;
-        r->scale[axes[i]] = scale;
+        const double scale[2] = {(double)tensor_int(sizes, i), (double)x->dims[axes[i]]};
+        const double more = scale[0] / scale[1] - common[0] / common[1];
+        if (!i || (!strcmp(policy, "not_larger") ? more < 0 : more > 0))
+            memcpy(common, scale, sizeof common);
+        memcpy(r->scale[axes[i]], scale, sizeof scale);
         r->out[axes[i]] = tensor_int(sizes, i);
     }
     for (uint32_t i = 0; keep && i < count; i++) {
-        r->scale[axes[i]] = common;
-        r->out[axes[i]] = (int64_t)floor(common * (double)x->dims[axes[i]] + 0.5);
+        memcpy(r->scale[axes[i]], common, sizeof common);
+        r->out[axes[i]] = (int64_t)floor(common[0] * (double)x->dims[axes[i]] / common[1] + 0.5);
     }
 }
 
@@ -97,7 +121,7 @@ static bool read_sizes(op_call *c, op_resizing *r)
     if ((!scales && !sizes) || (r->crop && !region))
         return op_fail(c, "has neither scales nor sizes, or no region to crop");
     for (uint32_t i = 0; i < x->rank; i++) {
-        r->scale[i] = 1;
+        r->scale[i][0] = r->scale[i][1] = 1;
         r->out[i] = x->dims[i];
         r->from[i] = 0;
         r->to[i] = 1;
@@ -109,8 +133,9 @@ static bool read_sizes(op_call *c, op_resizing *r)
                        !x->dims[axes[i]])))
             return op_fail(c, "resizes a dimension of %" PRId64 " by %g, or to an impossible size",
                            x->dims[axes[i]], scale);
-        r->scale[axes[i]] = scale;
-        r->out[axes[i]] = (int64_t)floor(scale * dim);
+        double *ratio = r->scale[axes[i]];
+        set_scale(ratio, scale);
+        r->out[axes[i]] = (int64_t)floor(ratio[0] * dim / ratio[1]);
         if (r->crop) {
             r->from[axes[i]] = tensor_number(region, i);
             r->to[axes[i]] = tensor_number(region, i + count);
@@ -123,24 +148,34 @@ static bool read_sizes(op_call *c, op_resizing *r)
 
 /* ---- one axis ----------------------------------------------------------------------------- */
 
+/* The number of output samples between corners that are aligned. The cases of the ONNX suite do not
+ * round it where linear or cubic resampling makes an axis shorter. ONNX Runtime and PyTorch round it
+ * always, and so does this where the suite has no case. */
+static double corner_length(const op_resize_axis *s)
+{
+    const bool shorter = s->scale[0] < s->scale[1] && (s->r->linear || s->r->cubic);
+    return shorter ? (double)s->in * s->scale[0] / s->scale[1] : (double)s->out;
+}
+
 /* The input coordinate of output sample i. */
 static double coordinate(const op_resize_axis *s, int64_t i)
 {
     const char *rule = s->r->coordinates;
-    const double in = (double)s->in, out = s->scale * in, x = (double)i;
+    const double up = s->scale[0], down = s->scale[1], x = (double)i;
+    const double in = (double)s->in, out = in * up / down, corners = corner_length(s);
     if (!strcmp(rule, "align_corners"))
-        return out == 1 || s->out == 1 ? 0 : x * (in - 1) / (out - 1);
+        return corners == 1 || s->out == 1 ? 0 : x * (in - 1) / (corners - 1);
     if (!strcmp(rule, "asymmetric"))
-        return x / s->scale;
+        return x * down / up;
     if (!strcmp(rule, "tf_half_pixel_for_nn"))
-        return (x + 0.5) / s->scale;
+        return (x + 0.5) * down / up;
     if (s->r->crop) {
         const double span = (s->to - s->from) * (in - 1), start = s->from * (in - 1);
         return start + (s->out == 1 ? span / 2 : x * span / (out - 1));
     }
     if (!strcmp(rule, "pytorch_half_pixel") && s->out == 1)
         return 0;
-    const double u = (x + 0.5) / s->scale - 0.5;
+    const double u = (x + 0.5) * down / up - 0.5;
     return strcmp(rule, "half_pixel_symmetric") ? u : u + in / 2 * (1 - (double)s->out / out);
 }
 
@@ -165,8 +200,7 @@ static bool nearest_is_right(const char *rule, double ratio)
 static double tap_weight(const op_resize_axis *s, double ratio, int64_t tap)
 {
     const op_resizing *r = s->r;
-    const double narrow = r->antialias ? fmin(s->scale, 1) : 1;
-    const double distance = ((double)tap - ratio) * narrow;
+    const double distance = ((double)tap - ratio) * narrow_of(r, s->scale);
     if (r->cubic)
         return keys(distance, r->a);
     if (r->linear)
@@ -176,7 +210,7 @@ static double tap_weight(const op_resize_axis *s, double ratio, int64_t tap)
 
 bool op_resize_keeps(const op_resizing *r, const tensor *x, uint32_t axis)
 {
-    return r->scale[axis] == 1 && r->out[axis] == x->dims[axis] && !r->crop;
+    return r->scale[axis][0] == r->scale[axis][1] && r->out[axis] == x->dims[axis] && !r->crop;
 }
 
 bool op_resize_taps(const op_resize_axis *s, int64_t i, int64_t *places, double *weights)
@@ -199,9 +233,9 @@ bool op_resize_taps(const op_resize_axis *s, int64_t i, int64_t *places, double 
 
 op_resize_axis op_resize_along(const op_resizing *r, const tensor *x, uint32_t axis)
 {
+    const double *scale = r->scale[axis], narrow = narrow_of(r, scale);
     op_resize_axis s = {
-        r, r->scale[axis], r->from[axis], r->to[axis], x->dims[axis], r->out[axis], 0, 2};
-    const double narrow = r->antialias ? fmin(s.scale, 1) : 1;
+        r, {scale[0], scale[1]}, r->from[axis], r->to[axis], x->dims[axis], r->out[axis], 0, 2};
     if (r->cubic)
         s.first = (int64_t)floor(fmax(-2 / narrow, -RESIZE_MAX_TAPS)) + 1;
     else if (r->linear)

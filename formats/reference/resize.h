@@ -12,7 +12,7 @@ typedef struct op_resizing {
     const char *coordinates, *nearest;
     bool antialias, exclude_outside, crop;
     double a, extrapolation;
-    double scale[TENSOR_MAX_RANK];
+    double scale[TENSOR_MAX_RANK][2]; /* a ratio */
     double from[TENSOR_MAX_RANK], to[TENSOR_MAX_RANK]; /* region of interest, 0 to 1 */
     int64_t out[TENSOR_MAX_RANK];
 } op_resizing;
@@ -23,7 +23,7 @@ bool op_resize_keeps(const op_resizing *r, const tensor *x, uint32_t axis);
 
 typedef struct op_resize_axis {
     const op_resizing *r;
-    double scale, from, to;
+    double scale[2], from, to;
     int64_t in, out;
     int64_t first; /* position of the first tap, relative to the sample left of the coordinate */
     size_t taps;   /* more than RESIZE_MAX_TAPS is refused */

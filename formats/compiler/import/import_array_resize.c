@@ -2,6 +2,7 @@
 /* Resize of arrays, axis by axis; the reference computes the weights. */
 #include "formats/compiler/import/array.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,16 @@ static array resize_axis(importer *im, const op_resizing *r, array x, uint32_t a
               : array_fail(im, "needs more memory than there is");
 }
 
+/* Where ONNX Runtime and PyTorch divide by the rounded length (see the reference's resize.c). */
+static bool differs_elsewhere(const op_resizing *r, const tensor *x)
+{
+    bool differs = false;
+    for (uint32_t i = 0; i < x->rank && !strcmp(r->coordinates, "align_corners"); i++)
+        differs |= r->scale[i][0] < r->scale[i][1] &&
+                   fmod((double)x->dims[i] * r->scale[i][0], r->scale[i][1]) != 0;
+    return differs && (r->linear || r->cubic);
+}
+
 bool import_array_resize(importer *im)
 {
     const mona_type type = array_result_type(im, 0);
@@ -59,6 +70,12 @@ bool import_array_resize(importer *im)
         return !im->error->text[0] && import_fail(im, "has computed scales or sizes");
     if (!r.linear && !r.cubic && !r.crop)
         return import_array_move(im);
+    if (differs_elsewhere(&r, c.in[0]) &&
+        !import_warn(im,
+                     "shrinks with align_corners to a length that is rounded: samples lie where "
+                     "the ONNX suite's cases have them, but elsewhere in ONNX Runtime and "
+                     "PyTorch; with sizes in place of scales all agree"))
+        return false;
     for (uint32_t axis = 0; axis < x.rank; axis++)
         if (!op_resize_keeps(&r, c.in[0], axis))
             x = resize_axis(im, &r, x, axis);

@@ -138,18 +138,22 @@ static bool read_coordinates(importer *im, graph_resize *resize)
                            "pytorch_half_pixel, align_corners and asymmetric");
 }
 
-/* align_corners uses the exact product of size and scale, such as 3.2 columns; the engine uses the
- * number of columns of the result. */
+/* With align_corners, the engine divides by the number of samples of the result. The cases of the ONNX
+ * suite divide by the exact product of size and scale, such as 3.2, where linear or cubic resampling
+ * makes an axis shorter: at a fixed size, arrays do that. */
 static bool corners_fit(importer *im, const graph_value *source, const graph_resize *resize)
 {
     const uint32_t in[2] = {source->height, source->width};
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        const uint32_t *ratio = resize->ratio[i];
         if (resize->coordinates == MONA_RESIZE_ALIGN_CORNERS &&
-            (uint64_t)in[i] * resize->ratio[i][0] % resize->ratio[i][1])
+            resize->mode != MONA_RESIZE_NEAREST && ratio[0] < ratio[1] &&
+            (uint64_t)in[i] * ratio[0] % ratio[1])
             return import_fail(im,
                                "makes %u x %u / %u samples with align_corners; only whole "
                                "numbers of samples are supported",
-                               in[i], resize->ratio[i][0], resize->ratio[i][1]);
+                               in[i], ratio[0], ratio[1]);
+    }
     return true;
 }
 

@@ -48,6 +48,8 @@ typedef struct importer {
 
 /* Writes "node NAME (OP) " and the text as an error. Always returns false. */
 bool import_fail(importer *im, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Keeps "node NAME (OP) " and the text for compiler_warning. False: out of memory, told as error. */
+bool import_warn(importer *im, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- bindings ---- */
 import_view import_view_of(const importer *im, size_t i);
