@@ -12,7 +12,7 @@ typedef struct op_resizing {
     const char *coordinates, *nearest;
     bool antialias, exclude_outside, crop;
     double a, extrapolation;
-    double scale[TENSOR_MAX_RANK][2]; /* a ratio */
+    double scale[TENSOR_MAX_RANK][2];                  /* a ratio */
     double from[TENSOR_MAX_RANK], to[TENSOR_MAX_RANK]; /* region of interest, 0 to 1 */
     int64_t out[TENSOR_MAX_RANK];
 } op_resizing;
