@@ -7,9 +7,9 @@
 
 #include "apps/cli/options.h"
 
-/* The length in bytes of the UTF-8 character at the beginning of text; 0: it is not valid. */
-static size_t character(const unsigned char *text)
+size_t utf8_character(const char *bytes)
 {
+    const unsigned char *text = (const unsigned char *)bytes;
     const unsigned char c = text[0];
     const size_t length = c < 0x80                 ? 1
                           : c >= 0xc2 && c <= 0xdf ? 2
@@ -32,7 +32,7 @@ char *json_text(const cJSON *document, bool indented)
                            : cJSON_PrintUnformatted(document);
     char *text = raw ? malloc(ESCAPE * strlen(raw) + 1) : NULL, *to = text;
     for (const char *from = raw; text && *from;) {
-        const size_t length = character((const unsigned char *)from);
+        const size_t length = utf8_character(from);
         if (length) {
             memcpy(to, from, length);
             to += length;

@@ -8,6 +8,7 @@
 #define MONA_JSON_OUTPUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <cjson/cJSON.h>
 
@@ -27,5 +28,8 @@ char *json_text(const cJSON *document, bool indented);
  * the exit status: EXIT_FAILED after one line on stderr. */
 int json_print(const cJSON *document);
 int json_print_line(const cJSON *document);
+
+/* The length in bytes of the UTF-8 character at the beginning of a text; 0: it is not valid. */
+size_t utf8_character(const char *text);
 
 #endif

@@ -41,7 +41,7 @@ typedef struct arguments {
     long segment_frames;
     bool drop_unsupported, quiet, stats, live;
     double max_delay, reconnect, stall;
-    const char *metrics;
+    const char *metrics, *camera;
 } arguments;
 
 static overwrite overwriting(const arguments *a)
@@ -264,6 +264,7 @@ static int enhance(int argc, char **argv)
     progress shown = progress_begin(a.quiet, a.progress);
     shown.stats = a.stats;
     shown.metrics = a.metrics;
+    shown.camera = a.camera;
     shown.keep_latency = a.html || a.stats;
     enhance_settings settings = {
         .input = {.path = a.input,
@@ -361,9 +362,14 @@ static const option options[] = {
      .help = "a connection without data for so long counts as broken", .initial = "5",
      .needs = "--live"},
     {"--metrics", NULL, OPTION_FILE, KEEPS_BYTES, offsetof(arguments, metrics), "FILE", living,
-     .help = "write frames, drops, latency and sensors into FILE every second, as OpenMetrics text "
-             "that Prometheus reads",
+     .help = "write frames, drops, latency and sensors into FILE every second, as text that "
+             "Prometheus reads",
      .written = true},
+    {"--metrics-label", NULL, OPTION_STRING, KEEPS_BYTES, offsetof(arguments, camera), "NAME",
+     living,
+     .help = "value of the label camera of every metric, by which those of several runs are told "
+             "apart (default: FILE's name without its suffix)",
+     .needs = "--metrics"},
     {"--preview", NULL, OPTION_TIME, CHANGES_BYTES, offsetof(arguments, preview), "TIME", looking,
      .help = "enhance only the frame at this time of the input; OUT, a .png, shows its left half "
              "before and its right half after"},

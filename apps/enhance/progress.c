@@ -269,7 +269,8 @@ static void write_metrics(progress *p, const enhance_report *report)
     if (!p->metrics)
         return;
     p->metrics_written = now();
-    const bool written = live_log_write(&p->frames, p->metrics, report, &p->sensors.last);
+    const bool written =
+        live_log_write(&p->frames, p->metrics, p->camera, report, &p->sensors.last);
     if (!written && !p->metrics_failed)
         fprintf(stderr, "mona: %s: cannot be written: %s\n", p->metrics, strerror(errno));
     p->metrics_failed = !written;

@@ -27,12 +27,12 @@ typedef struct progress {
     /* An earlier moment: the steps' current times are counted from there. */
     double lasted;
     uint64_t last_frames, last_spent[CHAIN_MAX_STEPS];
-    bool drawn;               /* the bar is on the terminal */
-    samples latency;          /* of each frame, if it is kept */
-    bool keep_latency, stats; /* set by the caller; stats: figures are printed at the end */
-    const char *metrics;      /* the same: a file for live_log_write; NULL: none */
-    telemetry_log sensors;    /* with stats or metrics */
-    live_log frames;          /* of a live stream, or with metrics */
+    bool drawn;                   /* the bar is on the terminal */
+    samples latency;              /* of each frame, if it is kept */
+    bool keep_latency, stats;     /* set by the caller; stats: figures are printed at the end */
+    const char *metrics, *camera; /* the same: a file for live_log_write, NULL: none; its label */
+    telemetry_log sensors;        /* with stats or metrics */
+    live_log frames;              /* of a live stream, or with metrics */
     double metrics_written;
     bool metrics_failed; /* which was said */
 } progress;

@@ -2,6 +2,7 @@
 #include "apps/enhance/step_clock.h"
 
 #include "pipeline/clock.h"
+#include "pipeline/io/waiting.h"
 
 _Static_assert((int)STEP_CLOCK_FRAMES > (int)CHAIN_INPUTS + (int)CHAIN_OUTPUTS + 1,
                "a place for every frame on its way");
@@ -9,12 +10,14 @@ _Static_assert((int)STEP_CLOCK_FRAMES > (int)CHAIN_INPUTS + (int)CHAIN_OUTPUTS +
 static void mark(void *context, uint64_t frame, unsigned step, bool end)
 {
     step_clock *c = context;
-    const uint64_t now = clock_ns();
+    const uint64_t now = clock_ns(), waited = waiting_ns();
     uint64_t *decoded = &c->decoded[frame % STEP_CLOCK_FRAMES];
     if (end)
-        atomic_fetch_add_explicit(&c->spent[step], now - c->begun[step], memory_order_relaxed);
+        atomic_fetch_add_explicit(&c->spent[step],
+                                  now - c->begun[step] - (waited - c->waited[step]),
+                                  memory_order_relaxed);
     else
-        c->begun[step] = now;
+        c->begun[step] = now, c->waited[step] = waited;
     if (step == PROBE_DECODE && end)
         *decoded = now;
     else if (step == c->steps - 1 && !end)

@@ -14,8 +14,9 @@ typedef struct step_clock {
     pipeline_probe probe; /* for enhance_settings */
     unsigned steps;       /* the last is encoding */
     const char *names[CHAIN_MAX_STEPS];
-    uint64_t begun[CHAIN_MAX_STEPS];              /* each written by its own thread */
-    atomic_uint_least64_t spent[CHAIN_MAX_STEPS]; /* nanoseconds on all frames so far */
+    uint64_t begun[CHAIN_MAX_STEPS];  /* each written by its own thread, which by then */
+    uint64_t waited[CHAIN_MAX_STEPS]; /* had waited so long (waiting.h) */
+    atomic_uint_least64_t spent[CHAIN_MAX_STEPS]; /* nanoseconds of work on all frames so far */
     uint64_t decoded[STEP_CLOCK_FRAMES];          /* when each frame in the pipeline was decoded */
     uint64_t latency; /* of the last frame: from its decoding until the encoder takes it; read it
                          in the thread that encodes */

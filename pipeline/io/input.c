@@ -10,6 +10,7 @@
 #include "pipeline/io/container.h"
 #include <math.h>
 #include "pipeline/io/pixels.h"
+#include "pipeline/io/waiting.h"
 
 /* start in a stream's own time base; 0 if nothing is left out. */
 static int64_t start_in(const input *in, AVRational time_base)
@@ -221,9 +222,11 @@ static bool check_last_frame(input *in, pipeline_error *error)
 static input_result read_packet(input *in, pipeline_error *error)
 {
     for (int errors = 0;; errors++) {
+        const waiting began = waiting_begin();
         int code = in->live.on          ? live_read(&in->live, in->packet)
                    : in->pictures.count ? picture_list_read(&in->pictures, in->packet)
                                         : av_read_frame(in->format, in->packet);
+        waiting_end(began);
         if (code >= 0) {
             remember_reached(in);
             timestamp_joins_place(&in->times, in->format, in->packet);

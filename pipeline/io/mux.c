@@ -15,6 +15,7 @@
 #include "pipeline/image/picture_writer.h"
 #include "pipeline/io/metadata_support.h"
 #include "pipeline/io/url.h"
+#include "pipeline/io/waiting.h"
 
 enum { WRITE_SECONDS = 10 }; /* without progress; then a connection counts as broken */
 
@@ -385,6 +386,7 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
 /* Writes a packet with timestamps of the output stream. libav takes over the packet's data. */
 static bool write_packet(mux *m, AVPacket *packet, pipeline_error *error)
 {
+    const waiting began = waiting_begin();
     packet->pos = -1;
     pthread_mutex_lock(&m->lock);
     m->deadline = clock_ns() + (uint64_t)(1e9 * WRITE_SECONDS);
@@ -393,6 +395,7 @@ static bool write_packet(mux *m, AVPacket *packet, pipeline_error *error)
     av_packet_unref(packet);
     code = code == AVERROR_EXIT ? AVERROR(ETIMEDOUT) : file_error(m, code);
     pthread_mutex_unlock(&m->lock);
+    waiting_end(began);
     return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be written", m->name);
 }
 

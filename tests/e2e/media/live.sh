@@ -45,9 +45,9 @@ same "a stream that breaks off: said, and what came is complete" \
 same "frames in = out + left out" "$(unaccounted udp)" 0
 same "those that went out are in the file" "$(video_times "$tmp/udp.ts" | wc -l)" "$(figure udp frames)"
 at_least "p99 of the latency is told, ms" "$(figure udp p99_ms)" 1
-same "metrics end as OpenMetrics must" "$(tail -n 1 "$tmp/udp.prom")" "# EOF"
-same "and count the same" "$(awk '$1 == "mona_frames_out_total" { print $2 }' "$tmp/udp.prom")" "$(figure udp frames)"
-same "with three quantiles" "$(grep -c '^mona_latency_seconds{quantile="0\.[0-9]*"} 0\.' "$tmp/udp.prom")" 3
+same "metrics are complete" "$(tail -n 1 "$tmp/udp.prom")" "# EOF"
+same "and count the same" "$(awk '$1 ~ /^mona_frames_out_total{/ { print $2 }' "$tmp/udp.prom")" "$(figure udp frames)"
+same "with three quantiles" "$(grep -c '^mona_latency_seconds{camera="udp",quantile="0\.[0-9]*"} 0\.' "$tmp/udp.prom")" 3
 
 # ---- a camera that stalls, goes and comes back ----------------------------------------------------
 length=$((seconds + 12))
