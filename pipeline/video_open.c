@@ -124,6 +124,16 @@ static void choose_codec(const video *v, const AVOutputFormat *format, encoder_s
     }
 }
 
+static void tell_hard_alpha(const video *v, const encoder_settings *e)
+{
+    if (e->choice.codec->colours && pixels_without_alpha(e->pix_fmt) != e->pix_fmt)
+        pipeline_note(
+            &v->settings->notes,
+            "%s: pixels of a GIF are opaque or transparent; those that are less than half "
+            "opaque become transparent",
+            v->settings->output);
+}
+
 static bool open_output(video *v, const AVOutputFormat *format, const stage_settings *stage,
                         const input_settings *input, pipeline_error *error)
 {
@@ -157,6 +167,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
                              "%s: %s cannot hold %s; .mkv holds every codec that mona writes",
                              s->output, format->name, settings.choice.codec->name);
     encoder_tell_quality(&settings, s->output, &s->notes);
+    tell_hard_alpha(v, &settings);
     v->out_settings = (output_settings){.encoder = settings,
                                         .container = container,
                                         .input = *input,

@@ -132,7 +132,7 @@ bool codec_takes(const codec *c, const AVOutputFormat *format, enum AVPixelForma
         return false;
     const AVCodec *libav = avcodec_find_encoder_by_name(c->encoder);
     if (c->colours)
-        return !alpha;
+        return true;
     const enum AVPixelFormat *known = libav ? avcodec_formats(libav) : NULL;
     while (known && *known != AV_PIX_FMT_NONE && *known != pix_fmt)
         known++;
@@ -143,7 +143,9 @@ const codec *codec_for(const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
 {
     const codec *first = NULL;
     for (int i = 0; i < CODEC_COUNT; i++) {
-        if (!codec_fits(&codecs[i], format))
+        /* Others hold 256 colours, too, but nobody expects that of them. */
+        const bool few = codecs[i].colours && format->video_codec != codecs[i].id;
+        if (few || !codec_fits(&codecs[i], format))
             continue;
         if (pix_fmt == AV_PIX_FMT_NONE || codec_takes(&codecs[i], format, pix_fmt))
             return &codecs[i];

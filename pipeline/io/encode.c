@@ -178,16 +178,18 @@ static void describe(AVCodecContext *codec, const encoder_settings *settings, co
         codec->thread_type = FF_THREAD_SLICE;
 }
 
-/* Frames get 256 colours, which are chosen for each, with dither. */
+/* Frames get 256 colours, which are chosen for each, with dither. Of alpha, a palette has only one
+ * transparent colour. */
 static bool choose_colours(encoder *e, pipeline_error *error)
 {
     AVCodecContext *c = e->codec;
-    const int code =
-        filter_graph_open(&e->colours, true,
-                          "buffer=video_size=%dx%d:pix_fmt=%d:time_base=%d/%d,split[a][b];"
-                          "[a]palettegen=stats_mode=single:reserve_transparent=0[p];"
-                          "[b][p]paletteuse=new=1,buffersink",
-                          c->width, c->height, (int)c->pix_fmt, c->time_base.num, c->time_base.den);
+    const bool alpha = pixels_without_alpha(c->pix_fmt) != c->pix_fmt;
+    const int code = filter_graph_open(
+        &e->colours, true,
+        "buffer=video_size=%dx%d:pix_fmt=%d:time_base=%d/%d,split[a][b];"
+        "[a]palettegen=stats_mode=single:reserve_transparent=%d[p];"
+        "[b][p]paletteuse=new=1,buffersink",
+        c->width, c->height, (int)c->pix_fmt, c->time_base.num, c->time_base.den, alpha);
     c->pix_fmt = AV_PIX_FMT_PAL8;
     return code >= 0 || pipeline_fail_av(error, code, "no palette can be made");
 }

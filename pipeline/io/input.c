@@ -495,6 +495,54 @@ static bool count_damage(input *in, pipeline_error *error)
                          in->path, seconds_reached(in));
 }
 
+/* Codecs of pictures whose colours do not depend on alpha. Of others that is unknown. */
+static bool has_straight_alpha(const input *in)
+{
+    switch (in->decoder->codec_id) {
+    case AV_CODEC_ID_PNG:
+    case AV_CODEC_ID_APNG:
+    case AV_CODEC_ID_GIF:
+    case AV_CODEC_ID_WEBP:
+    case AV_CODEC_ID_TIFF:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Colours can be spread once each pixel has its own. */
+static bool unpack_palette(input *in, pipeline_error *error)
+{
+    const AVFrame *f = in->frame;
+    const frame_convert_shape shape = {f->width, f->height, AV_PIX_FMT_BGRA, AVCOL_RANGE_JPEG,
+                                       AVCOL_SPC_RGB};
+    return f->format != AV_PIX_FMT_PAL8 || frame_convert_replace(in->frame, &shape, error);
+}
+
+/* For the format that frames are converted to. */
+static bool prepare_alpha(input *in, pipeline_error *error)
+{
+    const bool kept =
+        in->planes != AV_PIX_FMT_NONE && pixels_without_alpha(in->planes) != in->planes;
+    if (in->maybe_opaque && in->planes != AV_PIX_FMT_NONE && !kept && alpha_shows(in->frame)) {
+        pipeline_note(in->notes,
+                      "%s: transparent parts are filled, because none were found when "
+                      "the input was opened",
+                      in->path);
+        in->maybe_opaque = false;
+    }
+    if (!in->premultiplied && !(kept && has_straight_alpha(in)))
+        return true;
+    if (av_frame_make_writable(in->frame) < 0)
+        return pipeline_fail(error, "out of memory");
+    if (in->premultiplied)
+        alpha_divide(in->frame);
+    if (!kept || !has_straight_alpha(in))
+        return true;
+    return (unpack_palette(in, error) && alpha_spread(in->frame)) ||
+           pipeline_fail(error, "out of memory");
+}
+
 /* In a row, without a packet in between: a decoder reports at most one for each of its threads. */
 enum { MAX_DECODER_ERRORS = 1024 };
 
@@ -524,10 +572,8 @@ static input_result decode_next(input *in, pipeline_error *error)
                 return INPUT_FAILED;
             continue;
         }
-        if (in->premultiplied && av_frame_make_writable(in->frame) < 0)
-            return pipeline_fail(error, "out of memory"), INPUT_FAILED;
-        if (in->premultiplied)
-            alpha_divide(in->frame);
+        if (!prepare_alpha(in, error))
+            return INPUT_FAILED;
         if (in->planes != AV_PIX_FMT_NONE && !picture_planes(in->frame, in->planes, error))
             return INPUT_FAILED;
         if (!check_frame(in, error) || !count_damage(in, error))

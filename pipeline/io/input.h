@@ -61,6 +61,7 @@ typedef struct input {
     bool no_audio;             /* sound is not read */
     bool adapted;              /* frames of another size or format were converted */
     bool as_decoded;           /* as in the settings */
+    bool maybe_opaque;         /* as transparency_is_open says */
     bool premultiplied;        /* the colours of a TIFF by its alpha */
     bool stop_on_error;
     int64_t start;      /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */

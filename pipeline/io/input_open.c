@@ -21,6 +21,7 @@
 #include "pipeline/io/container.h"
 #include "pipeline/io/pixels.h"
 #include "pipeline/io/seek.h"
+#include "pipeline/io/transparency.h"
 #include "pipeline/io/url.h"
 
 /* Gives plain errors for files that libav would report as "Invalid data" or open as something
@@ -88,16 +89,20 @@ static void describe_pictures(input *in)
     in->format->duration = av_rescale_q(in->video->duration, in->video->time_base, AV_TIME_BASE_Q);
 }
 
-/* Chooses whether frames are converted to planes, and the stream's resulting format. The alpha of a
- * GIF marks where nothing was drawn, which browsers fill; it is dropped. */
+/* Chooses whether frames are converted to planes, and the stream's resulting format. */
 static bool choose_planes(input *in, picture_chroma chroma, pipeline_error *error)
 {
     AVCodecParameters *video = in->video->codecpar;
     const bool pictures = in->pictures.count;
     if (!pictures && pixels_has_planes(video->format))
         return true;
-    const bool opaque = video->codec_id == AV_CODEC_ID_GIF && video->format == AV_PIX_FMT_BGRA;
-    in->planes = picture_planes_format(opaque ? AV_PIX_FMT_BGR0 : video->format, chroma);
+    in->maybe_opaque = transparency_is_open(video);
+    const bool shows =
+        in->maybe_opaque && !in->live.on && transparency_find(in->path, &in->pictures, in->video);
+    in->planes = picture_planes_format(!in->maybe_opaque ? video->format
+                                       : shows           ? AV_PIX_FMT_BGRA
+                                                         : AV_PIX_FMT_BGR0,
+                                       chroma);
     if (in->planes == AV_PIX_FMT_NONE)
         return !pictures ||
                pipeline_fail(error, "%s: expected pictures of 8 to %d bits a sample, found %s",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <libavutil/avstring.h>
+#include <libavutil/opt.h>
 
 #include "pipeline/clock.h"
 #include "pipeline/io/av_compat.h"
@@ -12,6 +13,7 @@
 #include "pipeline/io/container.h"
 #include "pipeline/io/edit_list.h"
 #include "pipeline/image/picture_list.h"
+#include "pipeline/image/picture_loops.h"
 #include "pipeline/image/picture_writer.h"
 #include "pipeline/io/metadata_support.h"
 #include "pipeline/io/url.h"
@@ -275,6 +277,11 @@ static int open_target(mux *m, AVDictionary **options)
     return code;
 }
 
+static bool is_gif(const mux *m)
+{
+    return m->format->oformat->video_codec == AV_CODEC_ID_GIF;
+}
+
 static bool write_header(mux *m, pipeline_error *error)
 {
     static const char *const searched[] = {"mp4", "mov", "ipod", "3gp", "3g2", "psp", "f4v"};
@@ -298,6 +305,8 @@ static bool write_header(mux *m, pipeline_error *error)
         av_dict_set(&options, "movflags",
                     m->live ? "+frag_keyframe+delay_moov+default_base_moof" : "+faststart",
                     AV_DICT_APPEND);
+    if (is_gif(m))
+        av_dict_set_int(&options, "loop", m->loops, 0);
     if (!strcmp(m->format->oformat->name, "hls")) {
         /* The last minute stays; an older segment goes, so that a camera fills no disk. */
         av_dict_set(&options, "hls_time", "2", 0);
@@ -347,6 +356,7 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
                .sound = s->sound,
                .video_dts = AV_NOPTS_VALUE,
                .live = s->live,
+               .loops = picture_loops(s->input_path, 0),
                .name = is_stdout(s->path) ? "standard output" : s->path};
     pthread_mutex_init(&m->lock, NULL);
     /* A pipe of y4m is for the frames alone. */
@@ -488,6 +498,7 @@ bool mux_write(mux *m, AVPacket *packet, AVRational time_base, pipeline_error *e
         m->merged++;
     }
     m->video_dts = packet->dts;
+    m->video_duration = packet->duration;
     return write_packet(m, packet, error);
 }
 
@@ -502,6 +513,8 @@ bool mux_finish(mux *m, pipeline_error *error)
     for (unsigned i = 0; i < m->stream_count; i++)
         if (m->streams[i].encoded && !encode_sound(m, &m->streams[i], NULL, error))
             return false;
+    if (is_gif(m) && m->video_duration > 0) /* the others' follow from the next one's time */
+        av_opt_set_int(m->format->priv_data, "final_delay", m->video_duration, 0);
     m->deadline = clock_ns() + (uint64_t)(1e9 * WRITE_SECONDS);
     int code = file_error(m, av_write_trailer(m->format));
     int closed = avio_closep(&m->format->pb);

@@ -32,9 +32,11 @@ typedef struct mux {
     mux_stream *streams; /* as many as the input had when this was opened */
     unsigned stream_count;
     sound_choice sound;
-    uint64_t moved;    /* copies whose timestamps did not ascend */
-    int64_t video_dts; /* of the latest frame written, in its stream's time base */
-    uint64_t merged;   /* frames that a coarse clock gives the time of the one before */
+    uint64_t moved;         /* copies whose timestamps did not ascend */
+    int loops;              /* of a GIF, as picture_loops.h says */
+    int64_t video_duration; /* of the latest frame */
+    int64_t video_dts;      /* of the latest frame written, in its stream's time base */
+    uint64_t merged;        /* frames that a coarse clock gives the time of the one before */
     const pipeline_notes *notes;
     uint64_t deadline;    /* clock_ns() after which a network is given up */
     bool live;            /* packets are written as they come */
