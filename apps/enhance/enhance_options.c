@@ -158,6 +158,7 @@ static bool apply_run(const enhance_options *o, enhance_settings *s)
         return true;
     s->input.start = o->cut.start;
     s->input.end = o->cut.end;
+    s->input.keep_start = o->keep_start;
     s->frames = (uint64_t)o->frames;
     s->format = o->format;
     s->stage.cpu = o->cpu;

@@ -27,6 +27,7 @@ typedef struct enhance_options {
     option_list encoder;
     /* The input's part, and where it is computed. mona bench sets these by itself: device NULL. */
     option_cut cut;
+    bool keep_start;
     const char *device, *cpu, *threads, *format;
     long strip_rows, frames;
     /* Where the size is late (result_size.h): what is set once it is known. */
@@ -146,6 +147,9 @@ typedef struct enhance_options {
              "output)",                                                                           \
      .values = "mp4 mov matroska webm avi mpegts nut y4m rawvideo"},                              \
     OPTIONS_CUT(SHARED_FIELD(at, cut), group, " of the input"),                                   \
+    {"--keep-start", NULL, OPTION_FLAG, CHANGES_BYTES, SHARED_FIELD(at, keep_start), NULL, group,                \
+     .help = "keep the times of an input that starts late, as broadcasts do (default: the result " \
+             "starts at 0, in sync)"},                                                             \
     {"--frames", NULL, OPTION_WHOLE, CHANGES_BYTES, SHARED_FIELD(at, frames), "N", group,                        \
      .help = "stop after N frames", .minimum = 1, .maximum = 1e15}
 

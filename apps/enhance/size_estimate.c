@@ -16,7 +16,7 @@ typedef struct sample {
 static bool is_wanted(const input *in, const AVPacket *packet)
 {
     const int64_t ticks = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
-    return ticks == AV_NOPTS_VALUE || in->start == AV_NOPTS_VALUE ||
+    return ticks == AV_NOPTS_VALUE || in->start == INT64_MIN ||
            av_compare_ts(ticks, in->format->streams[packet->stream_index]->time_base, in->start,
                          AV_TIME_BASE_Q) >= 0;
 }

@@ -64,6 +64,14 @@ static inline void avframe_clear_key(AVFrame *frame)
 }
 #endif
 
+/* ---- what is known of a whole file -------------------------------------------------------- */
+
+/* Where the file's clock starts, in AV_TIME_BASE units: 0 if it is not known. */
+static inline int64_t avformat_origin(const AVFormatContext *format)
+{
+    return format->start_time == AV_NOPTS_VALUE ? 0 : format->start_time;
+}
+
 /* ---- what is known of a whole stream ------------------------------------------------------ */
 
 #if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)

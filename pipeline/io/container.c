@@ -2,6 +2,7 @@
 #include "pipeline/io/container.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include <libavcodec/avcodec.h>
@@ -256,32 +257,29 @@ bool container_check(const container_contents *c, pipeline_error *error)
 
 /* ---- what is held, but not exactly ---------------------------------------------------------- */
 
-/* Where a stream begins, in seconds; -1: unknown or irrelevant. */
+/* Where a stream begins, in seconds; NAN: unknown or irrelevant. */
 static double start_of(const AVStream *stream)
 {
     const enum AVMediaType type = stream->codecpar->codec_type;
     const bool counts = type == AVMEDIA_TYPE_AUDIO || type == AVMEDIA_TYPE_VIDEO;
     return counts && !container_leaves_out(stream) && !container_is_cover(stream) &&
                    stream->start_time != AV_NOPTS_VALUE
-               ? FFMAX(0, (double)stream->start_time * av_q2d(stream->time_base))
-               : -1;
+               ? (double)stream->start_time * av_q2d(stream->time_base)
+               : NAN;
 }
 
 /* AVI counts frames, so all streams begin at the same time; small differences are not noticed. */
 bool container_check_starts(const container_contents *c, pipeline_error *error)
 {
     const double forgiven = 0.04;
-    double first = -1;
+    double first = INFINITY;
     if (strcmp(c->format->name, "avi"))
         return true;
-    for (unsigned i = 0; i < c->input->nb_streams; i++) {
-        const double start = start_of(c->input->streams[i]);
-        if (start >= 0 && (first < 0 || start < first))
-            first = start;
-    }
+    for (unsigned i = 0; i < c->input->nb_streams; i++)
+        first = fmin(first, start_of(c->input->streams[i]));
     for (unsigned i = 0; i < c->input->nb_streams; i++) {
         const double late = start_of(c->input->streams[i]) - first;
-        if (late <= forgiven)
+        if (!(late > forgiven))
             continue;
         if (!c->drop)
             return pipeline_fail(error,

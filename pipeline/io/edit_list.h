@@ -18,8 +18,8 @@
 bool edit_list_cuts(const AVPacket *packet, const AVStream *stream);
 
 /* How many microseconds everything has to move for the streams that format holds, in whole
- * milliseconds. */
+ * milliseconds, once shift of AV_TIME_BASE units has been subtracted. */
 int64_t edit_list_lead(const AVFormatContext *input, const AVStream *video,
-                       const AVOutputFormat *format);
+                       const AVOutputFormat *format, int64_t shift);
 
 #endif

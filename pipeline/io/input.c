@@ -12,18 +12,25 @@
 #include "pipeline/io/pixels.h"
 #include "pipeline/io/waiting.h"
 
-/* start in a stream's own time base; 0 if nothing is left out. */
-static int64_t start_in(const input *in, AVRational time_base)
+static int64_t shift_in(const input *in, AVRational time_base)
 {
-    return in->start == AV_NOPTS_VALUE ? 0 : av_rescale_q(in->start, AV_TIME_BASE_Q, time_base);
+    return av_rescale_q(in->shift, AV_TIME_BASE_Q, time_base);
 }
 
-/* The end of the wanted part, shifted like copies and frames; INT64_MAX: no end. */
+/* The beginning of the wanted part, shifted like copies and frames; INT64_MIN: everything is. */
+static int64_t start_in(const input *in, AVRational time_base)
+{
+    return in->start == INT64_MIN
+               ? INT64_MIN
+               : av_rescale_q(in->start, AV_TIME_BASE_Q, time_base) - shift_in(in, time_base);
+}
+
+/* Its end, likewise; INT64_MAX: none. */
 static int64_t end_in(const input *in, AVRational time_base)
 {
     return in->end == INT64_MAX
                ? INT64_MAX
-               : av_rescale_q(in->end, AV_TIME_BASE_Q, time_base) - start_in(in, time_base);
+               : av_rescale_q(in->end, AV_TIME_BASE_Q, time_base) - shift_in(in, time_base);
 }
 
 frame_format input_format(const input *in)
@@ -72,9 +79,9 @@ static double estimate(double length, double start, double end, double rate)
 
 uint64_t input_frame_estimate(const input *in)
 {
-    const int64_t origin = FFMAX(in->format->start_time, 0);
+    const int64_t origin = avformat_origin(in->format);
     double seconds = 0, skipped = 0, end = 0;
-    if (in->start != AV_NOPTS_VALUE)
+    if (in->start != INT64_MIN)
         skipped = (double)(in->start - origin) / AV_TIME_BASE;
     if (in->end != INT64_MAX)
         end = (double)(in->end - origin) / AV_TIME_BASE;
@@ -87,24 +94,25 @@ uint64_t input_frame_estimate(const input *in)
     return (uint64_t)estimate(seconds, skipped, end, av_q2d(input_frame_rate(in)));
 }
 
-/* Shifts a packet so that times begin at start. The duration of a subtitle is cut to the wanted
- * part. False: the whole packet lies outside. */
+/* Shifts a packet. The duration of a subtitle is cut to the wanted part. False: the whole packet lies
+ * outside. */
 static bool cut_packet(const input *in, AVPacket *packet, const AVStream *stream)
 {
-    const int64_t start = start_in(in, stream->time_base), end = end_in(in, stream->time_base);
+    const int64_t shift = shift_in(in, stream->time_base), start = start_in(in, stream->time_base),
+                  end = end_in(in, stream->time_base);
     const bool subtitle = stream->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE;
     if (packet->pts != AV_NOPTS_VALUE)
-        packet->pts -= start;
+        packet->pts -= shift;
     if (packet->dts != AV_NOPTS_VALUE)
-        packet->dts -= start;
+        packet->dts -= shift;
     const int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
     if (time == AV_NOPTS_VALUE)
         return true;
-    const int64_t early = in->start != AV_NOPTS_VALUE ? FFMAX(0, -time) : 0;
+    const int64_t early = time < start ? start - time : 0;
     if (time >= end || (early && (!subtitle || packet->duration <= early)))
         return false;
     if (early) {
-        packet->pts = packet->dts = 0;
+        packet->pts = packet->dts = start;
         packet->duration -= early;
     }
     if (subtitle && packet->duration > end - (time + early))
@@ -153,7 +161,7 @@ enum { MAX_READ_ERRORS = 64 }; /* in a row; then the file counts as ended */
 /* Seconds from the beginning of the input. */
 static double seconds_in(const input *in, int64_t time)
 {
-    return (double)(time - FFMAX(in->format->start_time, 0)) / AV_TIME_BASE;
+    return (double)(time - avformat_origin(in->format)) / AV_TIME_BASE;
 }
 
 static double seconds_reached(const input *in)
@@ -183,7 +191,7 @@ static bool check_length(input *in, pipeline_error *error)
         : in->video->duration > 0
             ? av_rescale_q(in->video->duration, in->video->time_base, AV_TIME_BASE_Q)
             : 0;
-    int64_t announced = length + FFMAX(format->start_time, 0);
+    int64_t announced = length + avformat_origin(format);
     double missing = (double)(announced - in->reached) / AV_TIME_BASE;
     if (missing < 1)
         return true;
@@ -274,12 +282,12 @@ static bool skip_live(input *in)
 double input_time(const input *in)
 {
     const AVRational tick = in->video->time_base;
-    return seconds_in(in, av_rescale_q(in->frame->pts + start_in(in, tick), tick, AV_TIME_BASE_Q));
+    return seconds_in(in, av_rescale_q(in->frame->pts + shift_in(in, tick), tick, AV_TIME_BASE_Q));
 }
 
 uint64_t input_arrival(const input *in)
 {
-    return live_arrival(&in->live, in->frame->pts + start_in(in, in->video->time_base));
+    return live_arrival(&in->live, in->frame->pts + shift_in(in, in->video->time_base));
 }
 
 double input_lag(const input *in)
@@ -287,7 +295,7 @@ double input_lag(const input *in)
     const int64_t dts = in->frame->pkt_dts;
     return live_lag(&in->live,
                     dts != AV_NOPTS_VALUE ? dts
-                                          : in->frame->pts + start_in(in, in->video->time_base),
+                                          : in->frame->pts + shift_in(in, in->video->time_base),
                     in->video->time_base);
 }
 
@@ -379,12 +387,12 @@ double input_missing(const input *in)
 }
 
 /* Sets the frame's final timestamp: its own or, if it has none, the end of the previous frame.
- * False: it lies before start. */
+ * False: it lies before the wanted part. */
 static bool place_frame(input *in)
 {
     enum { MAX_GAP = 3 }; /* in frames of the usual length */
     AVFrame *frame = in->frame;
-    int64_t start = start_in(in, in->video->time_base);
+    const int64_t shift = shift_in(in, in->video->time_base);
     int64_t pts = frame->best_effort_timestamp;
     const int64_t usual = FFMAX(
         1, av_rescale_q(input_fields(in), av_inv_q(input_frame_rate(in)), in->video->time_base));
@@ -394,11 +402,11 @@ static bool place_frame(input *in)
         (pts == AV_NOPTS_VALUE && avframe_duration(frame) < usual / 2))
         avframe_set_duration(frame, usual);
     if (pts == AV_NOPTS_VALUE)
-        pts = in->next_pts + start;
-    pts -= start;
+        pts = in->next_pts + shift;
+    pts -= shift;
     /* The second field may belong to the result. */
     const int64_t late = in->fields.each ? avframe_duration(frame) / 2 : 0;
-    if (in->start != AV_NOPTS_VALUE && pts + late < 0) {
+    if (pts + late < start_in(in, in->video->time_base)) {
         in->next_pts = pts + avframe_duration(frame);
         return false;
     }
@@ -597,7 +605,7 @@ static input_result next_frame(input *in, pipeline_error *error)
         return decode_next(in, error);
     for (;;) {
         const int code = fields_get(&in->fields, in->frame, error);
-        if (code >= 0 && in->start != AV_NOPTS_VALUE && in->frame->pts < 0)
+        if (code >= 0 && in->frame->pts < start_in(in, in->video->time_base))
             continue;
         if (code >= 0 && in->frame->pts >= end_in(in, in->video->time_base))
             return INPUT_END;
@@ -668,10 +676,10 @@ bool input_copy_until(input *in, int64_t end, pipeline_error *error)
         AVRational time_base = in->format->streams[index]->time_base;
         int64_t dts = in->packet->dts;
         if (index < 64 && dts != AV_NOPTS_VALUE)
-            last[index] = dts - start_in(in, time_base);
+            last[index] = dts - shift_in(in, time_base);
         bool passed = true;
         if (index != (unsigned)in->video->index &&
-            (dts == AV_NOPTS_VALUE || av_compare_ts(dts - start_in(in, time_base), time_base, end,
+            (dts == AV_NOPTS_VALUE || av_compare_ts(dts - shift_in(in, time_base), time_base, end,
                                                     in->video->time_base) < 0))
             passed = copy_packet(in, error);
         av_packet_unref(in->packet);
@@ -684,7 +692,7 @@ bool input_copy_until(input *in, int64_t end, pipeline_error *error)
 bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context,
                      pipeline_error *error)
 {
-    const int64_t start = start_in(in, in->video->time_base);
+    const int64_t shift = shift_in(in, in->video->time_base);
     end = FFMIN(end, end_in(in, in->video->time_base));
     for (;;) {
         input_result result = read_packet(in, error);
@@ -693,11 +701,11 @@ bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context
         const int64_t time = in->packet->dts;
         bool video = in->packet->stream_index == in->video->index;
         bool passed = !video ? copy_packet(in, error)
-                             : time == AV_NOPTS_VALUE || pace(pace_context, time - start, error);
+                             : time == AV_NOPTS_VALUE || pace(pace_context, time - shift, error);
         av_packet_unref(in->packet);
         if (!passed)
             return false;
-        if (video && time != AV_NOPTS_VALUE && time - start >= end)
+        if (video && time != AV_NOPTS_VALUE && time - shift >= end)
             return input_copy_until(in, end, error);
     }
 }

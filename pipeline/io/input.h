@@ -64,8 +64,9 @@ typedef struct input {
     bool maybe_opaque;         /* as transparency_is_open says */
     bool premultiplied;        /* the colours of a TIFF by its alpha */
     bool stop_on_error;
-    int64_t start;      /* AV_TIME_BASE units, in the file's own time; AV_NOPTS_VALUE: all */
-    int64_t end;        /* the same unit; INT64_MAX: no end */
+    int64_t shift; /* subtracted from all times; in AV_TIME_BASE units, as the next two are */
+    int64_t start; /* in the file's own time, what is before it is left out; INT64_MIN: nothing */
+    int64_t end;   /* where the file's own time has it; INT64_MAX: no end */
     int64_t next_pts;   /* the time of the next frame if it has no timestamp */
     int64_t last_pts;   /* of the latest frame */
     int64_t reached;    /* where the packets read so far end, in AV_TIME_BASE units */
@@ -89,6 +90,7 @@ typedef struct input_settings {
     picture_chroma chroma; /* what RGB is converted to */
     double start;          /* seconds to skip at the beginning; 0: none */
     double end;            /* seconds after which everything is left out; 0: no end */
+    bool keep_start;       /* times stay as the file has them; else they count from its start */
     unsigned threads;      /* of the decoder; 0: its own choice */
     bool on_chip;          /* decode on the chip where it can (chip_decoder.h) */
     bool quantisers;       /* decode with the frames' quantisers (quantiser.h) */
@@ -142,7 +144,7 @@ uint64_t input_frame_estimate(const input *in);
 input_result input_first(input *in, pipeline_error *error);
 
 /* Decodes the next frame into in->frame and sets its duration and its pts, which ascend and count
- * in the video's time base from 0 at start. Passes packets of other streams to copy meanwhile. */
+ * in the video's time base, less in->shift. Passes packets of other streams to copy meanwhile. */
 input_result input_next(input *in, pipeline_error *error);
 
 /* Seconds of film that damage has taken away, as far as that can be told; 0: none. */

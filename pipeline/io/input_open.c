@@ -340,20 +340,23 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
 }
 
 /* A file that cannot be searched is read from its beginning; frames before start are dropped in any
- * case. The times of a part begin at 0, wherever those of the file do. */
-static void cut(input *in, double start, double end)
+ * case. Times begin at 0, wherever those of the file do: broadcasts count for hours, and a clock that
+ * is about to return to 0 counts from below, of which mp4 would hide everything before 0. */
+static void cut(input *in, const input_settings *s)
 {
-    if (in->live.on && in->format->start_time != AV_NOPTS_VALUE)
-        in->start = in->format->start_time; /* it began long before, by its clock */
-    const int64_t origin = FFMAX(in->format->start_time, 0); /* negative if unknown */
-    if (end > 0)
-        in->end = origin + llround(end * AV_TIME_BASE);
-    if (start <= 0 && (end <= 0 || !origin))
+    const int64_t origin = avformat_origin(in->format);
+    const bool live = in->live.on && in->format->start_time != AV_NOPTS_VALUE;
+    if (s->end > 0)
+        in->end = origin + llround(s->end * AV_TIME_BASE);
+    if (s->start > 0 || live) /* it began long before, by its clock */
+        in->start = origin + llround(s->start * AV_TIME_BASE);
+    if (!s->keep_start)
+        in->shift = origin + llround(s->start * AV_TIME_BASE);
+    if (s->start <= 0)
         return;
-    in->start = origin + llround(start * AV_TIME_BASE);
     if (in->format->iformat->flags & AVFMT_NOTIMESTAMPS)
-        in->next_pts = -av_rescale_q(in->start, AV_TIME_BASE_Q, in->video->time_base);
-    else if (start > 0 && !in->live.on)
+        in->next_pts = -av_rescale_q(in->shift, AV_TIME_BASE_Q, in->video->time_base);
+    else if (!in->live.on)
         seek_before(in->format, in->video, in->start);
 }
 
@@ -414,7 +417,7 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
                   .ends_early = s->ends_early,
                   .no_audio = s->no_audio,
                   .stop_on_error = s->stop_on_error,
-                  .start = AV_NOPTS_VALUE,
+                  .start = INT64_MIN,
                   .end = INT64_MAX,
                   .last_pts = INT64_MIN};
     in->packet = av_packet_alloc();
@@ -448,7 +451,7 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
                  .each = s->double_fields};
     if (!timestamp_joins_open(&in->times, in->format))
         return pipeline_fail(error, "out of memory");
-    cut(in, s->start, s->end);
+    cut(in, s);
     /* Messages from probing the file are not damage. */
     av_log_errors_listen();
     return true;

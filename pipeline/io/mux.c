@@ -193,15 +193,19 @@ static bool add_streams(mux *m, const AVFormatContext *input, const AVStream *vi
     return av_dict_copy(&m->format->metadata, input->metadata, 0) >= 0;
 }
 
-static bool add_chapters(AVFormatContext *to, const AVFormatContext *from, int64_t shift,
-                         int64_t end)
+/* The time in ticks, for a chapter; times beyond all stay so. */
+static int64_t ticks_of(int64_t time, AVRational tick)
+{
+    return time == INT64_MIN || time == INT64_MAX ? time : av_rescale_q(time, AV_TIME_BASE_Q, tick);
+}
+
+static bool add_chapters(AVFormatContext *to, const AVFormatContext *from, const mux_settings *s)
 {
     for (unsigned i = 0; i < from->nb_chapters; i++) {
         const AVChapter *old = from->chapters[i];
-        int64_t moved = av_rescale_q(shift, AV_TIME_BASE_Q, old->time_base);
-        int64_t cut =
-            end == INT64_MAX ? INT64_MAX : av_rescale_q(end, AV_TIME_BASE_Q, old->time_base);
-        if ((old->end <= moved && shift) || old->start >= cut)
+        const int64_t moved = ticks_of(s->shift - to->output_ts_offset, old->time_base);
+        const int64_t cut = ticks_of(s->end, old->time_base);
+        if (old->end <= ticks_of(s->start, old->time_base) || old->start >= cut)
             continue;
         AVChapter *chapter = av_mallocz(sizeof *chapter);
         if (!chapter)
@@ -369,7 +373,7 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
                                          .drop = s->drop || frames,
                                          .notes = s->notes};
     if (!container_check(&contents, error) ||
-        (!s->shift && !container_check_starts(&contents, error)) ||
+        (s->start == INT64_MIN && !container_check_starts(&contents, error)) ||
         (is_file(s->path) && !outfile_open(&m->file, s->path, s->part, s->input_path, error)))
         return false;
     avformat_alloc_output_context2(&m->format, s->format, NULL, NULL);
@@ -377,11 +381,11 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
         return pipeline_fail(error, "out of memory");
     if (s->flush)
         m->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
-    m->cuts =
-        !container_is_quicktime(s->format) && !s->shift && !(s->format->flags & AVFMT_TS_NEGATIVE);
+    m->cuts = !container_is_quicktime(s->format) && s->start == INT64_MIN &&
+              !(s->format->flags & AVFMT_TS_NEGATIVE);
     if (m->cuts)
-        move_later(m, edit_list_lead(input, video, s->format), s);
-    if (!add_chapters(m->format, input, s->shift - m->format->output_ts_offset, s->end))
+        move_later(m, edit_list_lead(input, video, s->format, s->shift), s);
+    if (!add_chapters(m->format, input, s))
         return pipeline_fail(error, "out of memory");
     metadata_support_tell_lost(m->format, m->name, s->notes);
     container_tell_aspect(&contents, m->video->codecpar);

@@ -49,7 +49,8 @@ typedef struct mux_settings {
     const char *part;             /* passed to outfile_open */
     const AVOutputFormat *format; /* from mux_format */
     const char *input_path;
-    int64_t shift; /* AV_TIME_BASE units to subtract from every timestamp of the input */
+    int64_t shift; /* AV_TIME_BASE units that were subtracted from every timestamp of the input */
+    int64_t start; /* in the input's time, the same unit; INT64_MIN: nothing was left out */
     int64_t end;   /* in the input's time, AV_TIME_BASE units; INT64_MAX: no end */
     bool drop;     /* leave out what the container cannot hold */
     bool flush;    /* write each packet at once */

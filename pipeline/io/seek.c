@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include "pipeline/io/av_compat.h"
+
 enum { MAX_PACKETS = 4096 }; /* to read in search of a key frame */
 
 static bool seek(AVFormatContext *format, int64_t time)
@@ -30,7 +32,7 @@ static bool key_comes_before(AVFormatContext *format, const AVStream *video, int
  * any frame. Then the search starts further ahead. */
 void seek_before(AVFormatContext *format, const AVStream *video, int64_t time)
 {
-    const int64_t first = FFMAX(format->start_time, 0);
+    const int64_t first = avformat_origin(format);
     if (!format->pb || !(format->pb->seekable & AVIO_SEEKABLE_NORMAL) || !seek(format, time))
         return;
     int64_t ahead = 0, place = time;

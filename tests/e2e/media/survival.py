@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What survived of a file: one row with an input and mona's result.
 
-survival.py IN OUT [LATER]      LATER: seconds that everything may be later, in step, because the container
-                                holds nothing before 0; what an edit cut away before it is left out
+survival.py IN OUT [LATER]      LATER: seconds that everything may be later than from 0 on, in step, because the
+                                container holds nothing before 0; what an edit cut away before it is left out.
+                                keep: the input's times, wherever they begin
 
 The first video stream that is no cover picture was enhanced; every other stream must have kept its
 packets, bit for bit, with their times. Prints the columns with tabs between; what differs is told on
@@ -85,12 +86,15 @@ def content(stream):
 
 class Comparison:
     def __init__(self, source, result, later):
-        self.a, self.b, self.later, self.complaints = source, result, later, []
+        self.a, self.b, self.complaints = source, result, []
+        self.cut = later not in ("", "keep")
+        start = number(source.format.get("start_time")) or 0.0
+        self.later = 0.0 if later == "keep" else float(later or 0) - start
 
     def sources(self, stream):
         """The packets that must be there."""
         packets = self.a.packets_of(stream)
-        if not self.later or stream["codec_type"] != "audio":
+        if not self.cut or stream["codec_type"] != "audio":
             return packets
         return [p for p in packets if "D" not in p["flags"]
                 or number(p["pts_time"]) + 2 * number(p["duration_time"]) > 0]
@@ -231,7 +235,7 @@ class Comparison:
         def tags(f):
             found = {k.lower(): v for k, v in f.format.get("tags", {}).items()}
             return {k: v for k, v in found.items() if k not in OWN_TAGS}
-        marks = [[(round(float(c["start_time"]) + later, 2), c.get("tags", {}).get("title"))
+        marks = [[(round(max(float(c["start_time"]) + later, 0), 2), c.get("tags", {}).get("title"))
                   for c in f.chapters] for f, later in ((self.a, self.later), (self.b, 0))]
         verdicts = {self.same("chapters", marks[1], marks[0]), self.same("tags", tags(self.b), tags(self.a))}
         verdicts.add(self.each(self.described))
@@ -245,7 +249,7 @@ def main():
     if len(sys.argv) < 3:
         print("\t".join(HEADER))
         return 0
-    c = Comparison(File(sys.argv[1]), File(sys.argv[2]), float(sys.argv[3]) if len(sys.argv) > 3 else 0.0)
+    c = Comparison(File(sys.argv[1]), File(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "")
     if not c.a.video or not c.b.video:
         print("# no video")
         return 1
