@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libavcodec/bsf.h>
 #include <libavutil/dict.h>
-#include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 
 #include "pipeline/io/av_compat.h"
+#include "pipeline/io/coded_header.h"
 #include "pipeline/io/hdr.h"
 #include "pipeline/io/pixels.h"
 #include "pipeline/image/picture_planes.h"
@@ -217,30 +216,6 @@ static bool start(encoder *e, const codec *c, AVDictionary **options, pipeline_e
                             av_get_pix_fmt_name(e->codec->pix_fmt));
 }
 
-/* x264 writes no "limited range" into a header without other colour information, so players guess;
- * mp4 stores the range nowhere else. */
-static bool tell_limited_range(AVCodecContext *c, pipeline_error *error)
-{
-    const AVBitStreamFilter *filter = av_bsf_get_by_name("h264_metadata");
-    AVBSFContext *header = NULL;
-    if (c->codec_id != AV_CODEC_ID_H264 || c->color_range != AVCOL_RANGE_MPEG || !c->extradata ||
-        !filter)
-        return true;
-    int code = av_bsf_alloc(filter, &header);
-    if (code >= 0)
-        code = avcodec_parameters_from_context(header->par_in, c);
-    if (code >= 0)
-        code = av_opt_set_int(header->priv_data, "video_full_range_flag", 0, 0);
-    if (code >= 0)
-        code = av_bsf_init(header);
-    if (code >= 0) {
-        FFSWAP(uint8_t *, c->extradata, header->par_out->extradata);
-        FFSWAP(int, c->extradata_size, header->par_out->extradata_size);
-    }
-    av_bsf_free(&header);
-    return code >= 0 || pipeline_fail_av(error, code, "the colour range cannot be written");
-}
-
 void encoder_tell_quality(const encoder_settings *s, const char *path, const pipeline_notes *notes)
 {
     const encoder_choice *c = &s->choice;
@@ -281,7 +256,8 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *
     AVDictionary *options = NULL;
     bool good = collect_options(&options, c, &settings->choice, settings->width, video, error);
     tell(e->text, name, options);
-    good = good && start(e, c, &options, error) && tell_limited_range(e->codec, error);
+    good = good && start(e, c, &options, error) &&
+           coded_header_open(&e->header, e->codec, settings->rate, format, error);
     av_dict_free(&options);
     return good;
 }
@@ -333,6 +309,8 @@ static bool send(encoder *e, const AVFrame *frame, const packet_sink *sink, pipe
     int code = avcodec_send_frame(e->codec, frame);
     while (code >= 0 && (code = avcodec_receive_packet(e->codec, e->packet)) >= 0) {
         e->packets++;
+        if ((code = coded_header_correct(e->header, e->packet)) < 0)
+            return fail(e, code, error);
         e->packet->duration = recall_duration(e, e->packet->pts);
         if (!sink->take(sink->context, e->packet, e->codec->time_base, error))
             return false;
@@ -402,6 +380,7 @@ void encoder_close(encoder *e)
         !send_something(e->codec))
         e->codec = NULL;
     avcodec_free_context(&e->codec);
+    av_bsf_free(&e->header);
     av_packet_free(&e->packet);
     av_frame_free(&e->copy);
     filter_graph_close(&e->colours);

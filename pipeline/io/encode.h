@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <libavcodec/avcodec.h>
+#include <libavcodec/bsf.h>
 #include <libavformat/avformat.h>
 
 #include "pipeline/io/codec.h"
@@ -22,6 +23,7 @@ typedef struct encoder {
     AVCodecContext *codec;
     const char *name;        /* of libav's encoder, for messages */
     char text[ENCODER_TEXT]; /* name and options: "libx264 preset=medium crf=18" */
+    AVBSFContext *header;    /* corrects packets; NULL: it does not */
     AVPacket *packet;        /* reused */
     AVFrame *copy;           /* for an encoder that holds on to frames; else NULL */
     struct {

@@ -209,8 +209,9 @@ static bool seal(output *o, const chain_memory *after, pipeline_error *error)
 /* Containers without timestamps play frames at a constant rate. */
 static bool is_timeless(const output *o)
 {
-    const char *name = o->settings->container.format->name;
-    return !strcmp(name, "yuv4mpegpipe") || !strcmp(name, "rawvideo") ||
+    const AVOutputFormat *format = o->settings->container.format;
+    return format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME ||
+           (format->flags & AVFMT_NOTIMESTAMPS && !picture_writer_is(format)) ||
            (o->pictures.pattern && !o->pictures.by_time);
 }
 

@@ -28,6 +28,15 @@ static bool key_comes_before(AVFormatContext *format, const AVStream *video, int
                    av_compare_ts(found, video->time_base, time, AV_TIME_BASE_Q) <= 0);
 }
 
+/* By bytes, where that is possible: the decoding time of the first frame is before the file's first
+ * time. */
+static void seek_begin(AVFormatContext *format)
+{
+    if (format->iformat->flags & AVFMT_NO_BYTE_SEEK ||
+        av_seek_frame(format, -1, 0, AVSEEK_FLAG_BYTE) < 0)
+        seek(format, avformat_origin(format));
+}
+
 /* In a container without an index, such as a transport stream, libav seeks by decoding time and to
  * any frame. Then the search starts further ahead. */
 void seek_before(AVFormatContext *format, const AVStream *video, int64_t time)
@@ -36,7 +45,11 @@ void seek_before(AVFormatContext *format, const AVStream *video, int64_t time)
     if (!format->pb || !(format->pb->seekable & AVIO_SEEKABLE_NORMAL) || !seek(format, time))
         return;
     int64_t ahead = 0, place = time;
-    while (!key_comes_before(format, video, time) && place > first) {
+    while (!key_comes_before(format, video, time)) {
+        if (place <= first) {
+            seek_begin(format);
+            return;
+        }
         ahead = ahead ? 4 * ahead : AV_TIME_BASE;
         place = FFMAX(first, time - ahead);
         seek(format, place);

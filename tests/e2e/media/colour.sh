@@ -28,7 +28,7 @@ for format in $formats; do
     ffmpeg -v error -y -i "$tmp/0.mkv" -i "$tmp/1.mkv" -i "$tmp/in.mkv" -map 0 -f rawvideo "$tmp/0.raw" \
         -map 1 -f rawvideo "$tmp/1.raw" -map 2 -f rawvideo "$tmp/in.raw"
     same "$format: nothing changes at 0" "$(sum "$tmp/0.raw")" "$(sum "$tmp/in.raw")"
-    nothing "$format: something does at 1" "$(cmp -s "$tmp/1.raw" "$tmp/in.raw" && echo nothing)"
+    differ "$format: something does at 1" "$tmp/1.raw" "$tmp/in.raw"
 done
 
 colour "$tmp/one.y4m"
@@ -39,7 +39,7 @@ for options in "-j 3" "--strip-rows 1" "--cpu c" "--colour 1" "-j 1" "--strip-ro
     same "the same bytes with $options" "$(sum "$tmp/other.y4m")" "$(sum "$tmp/one.y4m")"
 done
 colour "$tmp/half.y4m" --colour 0.5
-nothing "half strength is something else" "$(cmp -s "$tmp/half.y4m" "$tmp/one.y4m" && echo the same)"
+differ "half strength is something else" "$tmp/half.y4m" "$tmp/one.y4m"
 
 # With --colour alone, colour is the last stage.
 "$mona" enhance "$tmp/dull.mkv" -o "$tmp/a.y4m" --colour 0.5 --frames 3 --quiet

@@ -91,7 +91,7 @@ for tier in fast balanced; do
     done
 done
 same "tiers change no luma of another network" "$(cat "$tmp/balanced.y")" "$(cat "$tmp/fast.y")"
-same "the balanced tier guides chroma" "$(cmp -s "$tmp/balanced.u" "$tmp/fast.u" || echo other)" other
+differ "the balanced tier guides chroma" "$tmp/balanced.u" "$tmp/fast.u"
 
 # A ramp has more levels than the networks see.
 # shellcheck disable=SC2086

@@ -280,3 +280,19 @@ same "a y4m that ends in the middle of a frame: it is said" "$? $(grep -c '1 pac
 rm -f "$tmp/out.mkv"
 enhance "$tmp/cut.y4m" -o "$tmp/out.mkv" --on-error stop
 same "the same, --on-error stop: status 1 and no file" "$? $([ -e "$tmp/out.mkv" ] && echo file)" "1 "
+
+# ---- streams without a container ------------------------------------------------------------------
+# shellcheck disable=SC2086
+make -i "$tmp/scene.y4m" -frames:v 12 $tiny -video_track_timescale 12800 "$tmp/few.mp4"
+make -r 30000/1001 -i "$tmp/few.mp4" -c:v libx264 -video_track_timescale 30000 "$tmp/ntsc.mp4"
+make -i "$tmp/few.mp4" -vf "select='not(mod(n\,5))+eq(mod(n\,7)\,3)'" -fps_mode vfr -c:v libx264 "$tmp/uneven.mp4"
+for suffix in h264 $(! full || echo hevc obu); do
+    codec=$([ "$suffix" = obu ] && echo av1 || echo "$suffix")
+    for rate in few:25/1 ntsc:30000/1001; do
+        "$mona" enhance -y "$tmp/${rate%:*}.mp4" -o "$tmp/out.$suffix" --stages sr -c "$codec" 2> "$tmp/log"
+        same "a raw stream says how fast it is played, .$suffix of ${rate%:*}.mp4" \
+            "$? $(ffprobe -v error -show_entries stream=r_frame_rate -of csv=p=0 "$tmp/out.$suffix") $(grep -c 'stores no timestamps' "$tmp/log")" "0 ${rate#*:} 0"
+    done
+    "$mona" enhance -y "$tmp/uneven.mp4" -o "$tmp/out.$suffix" --stages sr -c "$codec" 2> "$tmp/log"
+    same "and what it cannot say is told, .$suffix" "$? $(grep -c 'stores no timestamps: [0-9]* of [0-9]* frames' "$tmp/log")" "0 1"
+done
