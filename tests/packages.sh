@@ -38,14 +38,22 @@ check "tools" install dpkg-dev debhelper lintian fakeroot pkgconf
 make -s dist BUILD="$folder" && mv "$folder/mona-$version.tar.gz" "$folder/mona_$version.orig.tar.gz" &&
     tar -xf "$folder/mona_$version.orig.tar.gz" -C "$folder" || exit 1
 check "what the build needs" sh -c "cd $folder/mona-$version && apt-get build-dep -q -y --no-install-recommends ./"
-check "dpkg-buildpackage" sh -c "cd $folder/mona-$version && DEB_BUILD_OPTIONS=parallel=$(nproc) dpkg-buildpackage -us -uc"
-# Distributors replace mona@localhost by an address of their own.
+# A function that is not in debian/*.symbols, or no longer in a library, fails the build.
+check "dpkg-buildpackage" sh -c "cd $folder/mona-$version && DPKG_GENSYMBOLS_CHECK_LEVEL=4 DEB_BUILD_OPTIONS='parallel=$(nproc) terse' \
+    dpkg-buildpackage -us -uc"
+# Distributors replace mona@localhost and mona.example by addresses of their own.
 check "lintian finds no error" sh -c "lintian --allow-root --fail-on error \
     --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog $folder/mona_*.changes"
 grep '^[EW]:' "$log"
 check "the packages install" install "$(pwd)/$folder"/mona_*.deb "$(pwd)/$folder"/libmona0_*.deb "$(pwd)/$folder"/libmona-dev_*.deb \
     "$(pwd)/$folder"/libmonavideo0_*.deb "$(pwd)/$folder"/libmonavideo-dev_*.deb \
     "$(pwd)/$folder"/python3-mona_*.deb "$(pwd)/$folder"/gstreamer1.0-mona_*.deb
+check "mona is hardened" sh -c "readelf -d /usr/bin/mona | grep -w NOW"
+check "libraries say since which version each function is there" grep -l '^libmona' /var/lib/dpkg/info/libmona0*.symbols \
+    /var/lib/dpkg/info/libmonavideo0*.symbols
+check "the examples are there" ls /usr/share/doc/libmonavideo-dev/examples/frames.c /usr/share/doc/libmona-dev/examples/main.c \
+    /usr/share/doc/python3-mona/examples/frames.py /usr/share/doc/gstreamer1.0-mona/examples/gstreamer.sh \
+    /usr/share/doc/mona/examples/cameras.sh
 check "mona runs" sh -c "mona --version | grep -F '$version'"
 check "its models are inside" mona inspect sr_x2_fast
 check "the manual page and the completions are there" ls /usr/share/man/man1/mona.1.gz \

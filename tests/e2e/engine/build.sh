@@ -25,8 +25,8 @@ at_least "PKG_CONFIG is asked" "$(commands BUILD="$tmp/b" PKG_CONFIG="$tmp/my-pk
 printf 'syntax = "proto2";\n' > "$tmp/onnx.proto"
 at_least "ONNX_PROTO is read" "$(commands BUILD="$tmp/b" ONNX_PROTO="$tmp/onnx.proto" "$tmp/b/gen/onnx.pb-c.c" |
     grep -c "proto_path=$tmp .*$tmp/onnx.proto")" 1
-at_least "WERROR=1 makes warnings errors" "$(commands BUILD="$tmp/b" WERROR=1 "$tmp/b/pipeline/error.o" | grep -c -e -Werror)" 1
-same "and without it they are none" "$(commands BUILD="$tmp/b" WERROR= "$tmp/b/pipeline/error.o" | grep -c -e -Werror)" 0
+at_least "WERROR=1 makes warnings errors" "$(commands BUILD="$tmp/b" WERROR=1 "$tmp/b/pipeline/error.o" | grep -c -e '-Werror ')" 1
+same "and without it they are none" "$(commands BUILD="$tmp/b" WERROR= "$tmp/b/pipeline/error.o" | grep -c -e '-Werror ')" 0
 
 # ---- what is not there --------------------------------------------------------------------------
 mkdir "$tmp/bare"
@@ -135,6 +135,10 @@ else
     nothing "libmona.so shows what its headers declare and nothing else" \
         "$(nm -D --defined-only "$BUILD/libmona.so" | awk '{ print $3 }' | while read -r name; do
             grep -q "\\<$name[(,;]" engine/mona.h engine/mona_ascend.h || echo "$name"; done)"
+    nothing "debian/*.symbols list what the libraries show" "$(for library in libmona libmonavideo; do
+        nm -D --defined-only "$BUILD/$library.so" | awk '{ print $3 "@Base" }' | sort > "$tmp/shown"
+        sed -n 's/^ \([^ ]*\) .*/\1/p' "debian/${library}0.symbols" | diff - "$tmp/shown"
+    done)"
     printf '#include <mona.h>\n#include <stdio.h>\nint main(void) { return puts(mona_status_text(MONA_OK)) < 0; }\n' > "$tmp/p.c"
     succeeds "a program compiled with pkg-config --cflags --libs mona" sh -c "
         export PKG_CONFIG_PATH=$tmp/root/usr/lib/here/pkgconfig PKG_CONFIG_SYSROOT_DIR=$tmp/root
