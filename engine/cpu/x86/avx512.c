@@ -16,6 +16,7 @@
 #include "engine/cpu/x86/avx512_f16.h"
 #include "engine/cpu/x86/avx512_depthwise.h"
 #include "engine/cpu/x86/avx512_planar.h"
+#include "engine/cpu/x86/avx512_narrow_results.h"
 #include "engine/cpu/x86/avx512_narrow.h"
 #include "engine/cpu/x86/avx512_spare.h"
 
