@@ -22,6 +22,7 @@
 
 #include "engine/cpu/x86/amx_tiles.h"
 #include "engine/cpu/x86/avx512_epilogue.h"
+#include "engine/cpu/x86/avx512_narrow_results.h"
 
 enum {
     TILE_ROWS = 16,
@@ -46,26 +47,34 @@ static uint32_t piece_bytes(const ac_conv *c)
     return equal && bytes % 4 == 0 && bytes >= MIN_PIECE ? bytes : 0;
 }
 
-/* Rows of tiles for so many pixels, as equal as possible in all groups. */
-static uint32_t tile_rows(uint32_t pixels)
+/* Rows of tiles where a group has `of_row` pixels for each: at most 16, and as equal as possible in
+ * all groups of a row. */
+static uint32_t tile_rows(uint32_t pixels, uint32_t of_row)
 {
-    const uint32_t groups = (pixels + GROUP_PIXELS - 1) / GROUP_PIXELS;
-    const uint32_t rows = (pixels + GROUP_TILES * groups - 1) / (GROUP_TILES * groups);
-    return rows * GROUP_TILES > pixels ? pixels / GROUP_TILES : rows;
+    const uint32_t groups = (pixels + of_row * TILE_ROWS - 1) / (of_row * TILE_ROWS);
+    const uint32_t rows = (pixels + of_row * groups - 1) / (of_row * groups);
+    return rows * of_row > pixels ? pixels / of_row : rows;
 }
 
 /* Loading shapes takes as long as 12 multiplications, so it is only done where they change. */
+static void shape_tiles_as(const tile_shapes *wanted)
+{
+    tile_shapes now;
+    TILES_STORE_SHAPES(&now);
+    const __m512i changed = _mm512_xor_si512(_mm512_loadu_si512(&now), _mm512_loadu_si512(wanted));
+    if (_mm512_test_epi8_mask(changed, changed))
+        TILES_LOAD_SHAPES(wanted);
+}
+
+/* Tiles 0 to 3 are sums, 4 and 5 the source's, 6 and 7 those of weights. */
 static void shape_tiles(uint32_t rows, uint32_t piece)
 {
-    tile_shapes now, wanted = {.palette = 1};
+    tile_shapes s = {.palette = 1};
     for (uint32_t t = 0; t < 8; t++) {
-        wanted.rows[t] = (uint8_t)(t < 6 ? rows : piece / 4);
-        wanted.row_bytes[t] = (uint16_t)(t == 4 || t == 5 ? piece : TILE_BYTES);
+        s.rows[t] = (uint8_t)(t < 6 ? rows : piece / 4);
+        s.row_bytes[t] = (uint16_t)(t == 4 || t == 5 ? piece : TILE_BYTES);
     }
-    TILES_STORE_SHAPES(&now);
-    const __m512i changed = _mm512_xor_si512(_mm512_loadu_si512(&now), _mm512_loadu_si512(&wanted));
-    if (_mm512_test_epi8_mask(changed, changed))
-        TILES_LOAD_SHAPES(&wanted);
+    shape_tiles_as(&s);
 }
 
 /* ---- finishing ------------------------------------------------------------------------------ */
@@ -256,7 +265,7 @@ static void tiles_run(const job *j, uint32_t blocks, int32_t start[2][AC_FRACTAL
     tiles t = {
         .j = j,
         .blocks = blocks,
-        .rows = tile_rows(j->pixels),
+        .rows = tile_rows(j->pixels, GROUP_TILES),
         .piece = piece,
         .pieces_of_run = c->run_elements[j->first_run] / piece,
         .pixel = c->pixel_bytes,
@@ -303,10 +312,14 @@ static bool tiles_possible(const ac_conv_row *row)
            piece_bytes(c);
 }
 
+#include "engine/cpu/x86/amx_narrow.h"
+
 static void conv_row(const ac_conv_row *row)
 {
     static const ac_isa scatter_by = {.unpack_row = ac_avx512_unpack_row};
-    if (tiles_possible(row))
+    if (narrow_tiles_possible(row))
+        conv_narrow_tiles(row);
+    else if (tiles_possible(row))
         conv_any(row, &scatter_by);
     else
         ac_avx512_conv_row(row);
