@@ -159,6 +159,30 @@ unsigned precision_exceptions(const compiler *model)
     return count;
 }
 
+static bool has_reason(const compiler_layer *l, const char *reason)
+{
+    return !l->made_int8 && !l->pinned && l->why_half && !strcmp(l->why_half, reason);
+}
+
+/* A line for each reason why layers are FP16, with the first of them. */
+static void print_reasons(const compiler *model)
+{
+    for (unsigned i = 0; i < compiler_layer_count(model); i++) {
+        const compiler_layer first = compiler_layer_at(model, i);
+        unsigned alike[2] = {0}; /* before it, from it on */
+        for (unsigned k = 0; first.why_half && k < compiler_layer_count(model); k++) {
+            const compiler_layer l = compiler_layer_at(model, k);
+            alike[k >= i] += has_reason(&l, first.why_half);
+        }
+        if (!has_reason(&first, first.why_half ? first.why_half : "") || alike[0])
+            continue;
+        printf("      %s", first.name);
+        if (alike[1] > 1)
+            printf(", and %u more,", alike[1] - 1);
+        printf(" %s\n", first.why_half);
+    }
+}
+
 void precision_print_exceptions(const precision_request *r, const compiler *model)
 {
     enum { MAX_NAMED = 16 };
@@ -177,7 +201,7 @@ void precision_print_exceptions(const precision_request *r, const compiler *mode
             printf("%s %s%s", named++ ? "," : "", l.name, l.pinned ? " (pinned)" : "");
     }
     printf(count > named ? ", ...\n" : "\n");
-    puts("      only layers between maps can be int8; a layer that reads an array cannot");
+    print_reasons(model);
 }
 
 /* ---- the evidence ------------------------------------------------------------------------- */

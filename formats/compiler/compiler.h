@@ -94,12 +94,13 @@ bool compiler_adopt(compiler *c, const compiler *other, const compiler_options *
 /* A convolution together with the operators merged into it. Its precision is that of the value it
  * reads, so layers that read the same value share theirs. */
 typedef struct compiler_layer {
-    const char *name;   /* the ONNX node's */
-    const char *source; /* the value that it reads */
-    bool int8;          /* requested; not possible beside arrays or if it is too large */
-    bool made_int8;     /* the last compiler_emit made it INT8 */
-    bool pinned;        /* by compiler_pin */
-    bool prequantised;  /* by the model, which is quantised; overrides other choices */
+    const char *name;     /* the ONNX node's */
+    const char *source;   /* the value that it reads */
+    bool int8;            /* requested; not possible beside arrays or if it is too large */
+    bool made_int8;       /* the last compiler_emit made it INT8 */
+    const char *why_half; /* if it did not, why an INT8 model has it in FP16: "reads ..." */
+    bool pinned;          /* by compiler_pin */
+    bool prequantised;    /* by the model, which is quantised; overrides other choices */
     /* Of its sums against fp32, if only its source and its weights have 8 bits. NAN if
      * compiler_measure_layers was not called. */
     double cosine;

@@ -61,9 +61,11 @@ bool layers_note_made(layers *l, const graph *g, const compiler_options *options
     if (!formats)
         return format_fail(error, "out of memory");
     const bool ok = quantize_values(g, options, formats, error);
-    for (unsigned i = 0; ok && i < l->count; i++)
-        l->items[i].about.made_int8 =
-            !format_is_half(formats[g->nodes[l->items[i].node].inputs[0]]);
+    for (unsigned i = 0; ok && i < l->count; i++) {
+        compiler_layer *a = &l->items[i].about;
+        a->made_int8 = !format_is_half(formats[g->nodes[l->items[i].node].inputs[0]]);
+        a->why_half = a->made_int8 ? NULL : quantize_why_half(g, options, l->items[i].source);
+    }
     free(formats);
     return ok;
 }

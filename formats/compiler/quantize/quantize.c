@@ -180,18 +180,43 @@ static bool meets_array(const graph *g, uint32_t root)
     return false;
 }
 
-/* The format of a tensor into which planes are loaded. */
-static value_format loaded_format(const graph *g, const compiler_options *o, uint32_t value)
+/* Why 8-bit planes are no source for INT8 layers; NULL: they are. */
+static const char *why_loaded_half(const graph *g, const compiler_options *o, uint32_t root)
 {
-    const uint32_t root = g->values[value].root;
     const value_format planes = quantize_input(g, o, root);
-    const bool passed_on = output_of(g, root) != UINT32_MAX; /* stored as it was loaded */
-    const bool direct = (planes.type == MONA_U8 || planes.type == MONA_S8) &&
-                        (!passed_on || planes.type == o->output_type);
-    return (o->int8 || graph_is_prequantised(g, root)) && direct && !g->values[root].half &&
-                   !meets_array(g, root) && !(is_loaded(g, root) && is_mixed(g, root))
-               ? planes
-               : (value_format){MONA_F16, 1, 0};
+    if (planes.type != MONA_U8 && planes.type != MONA_S8)
+        return planes.type == MONA_F16
+                   ? "reads an input of floats; --input-type u8 makes it one of samples"
+                   : "reads an input of more than 8 bits";
+    if (output_of(g, root) != UINT32_MAX && planes.type != o->output_type)
+        return "reads an input that is an output of another type, too";
+    return is_mixed(g, root) ? "reads an input that is joined with computed values" : NULL;
+}
+
+const char *quantize_why_half(const graph *g, const compiler_options *o, uint32_t root)
+{
+    const range seen = seen_range(g, root);
+    if (g->values[root].half)
+        return "was chosen to be";
+    if (meets_array(g, root))
+        return "reads what is an array, too";
+    if (is_loaded(g, root))
+        return why_loaded_half(g, o, root);
+    if (output_of(g, root) != UINT32_MAX &&
+        (o->output_type == MONA_F16 || o->output_type == MONA_U16))
+        return "reads what is an output of floats or more than 8 bits, too";
+    if (seen.low > seen.high && !quantize_is_planes(g, o, root) &&
+        g->values[root].source == UINT32_MAX)
+        return "reads what the model does not have, so that calibration does not see it";
+    return NULL;
+}
+
+/* The format of a tensor into which planes are loaded. */
+static value_format loaded_format(const graph *g, const compiler_options *o, uint32_t root)
+{
+    const bool eight = o->int8 || graph_is_prequantised(g, root);
+    return eight && !quantize_why_half(g, o, root) ? quantize_input(g, o, root)
+                                                   : (value_format){MONA_F16, 1, 0};
 }
 
 /* The magnitude that 8 bits should reach for everything that shares this root's format. */
@@ -334,19 +359,13 @@ static bool computed_format(const graph *g, const compiler_options *o, const gra
             *format = g->values[node->output].prequantised;
         return true;
     }
-    const uint32_t output = output_of(g, node->output);
-    const bool wants_half =
-        output != UINT32_MAX && (o->output_type == MONA_F16 || o->output_type == MONA_U16);
-    if (!o->int8 || wants_half || g->values[node->output].half || meets_array(g, node->output))
+    if (!o->int8 || quantize_why_half(g, o, node->output))
         return true;
     if (quantize_is_planes(g, o, node->output)) {
         *format = plane_format(o, MONA_U8, range_of(o));
         return true;
     }
-    const range seen = seen_range(g, node->output);
-    if (seen.low > seen.high && g->values[node->output].source == UINT32_MAX)
-        return true; /* which the model does not have, so that calibration does not see it */
-    const bool is_signed = output != UINT32_MAX; /* stored as S8 */
+    const bool is_signed = output_of(g, node->output) != UINT32_MAX; /* stored as S8 */
     if (!format_by_range(g, o, node->output, is_signed, format, error))
         return false;
     match_residual(node, formats, format);
@@ -381,7 +400,8 @@ bool quantize_values(const graph *g, const compiler_options *o, value_format *fo
                      format_error *error)
 {
     for (uint32_t i = 0; i < g->value_count; i++)
-        formats[i] = loaded_format(g, o, i);
+        formats[i] = is_loaded(g, g->values[i].root) ? loaded_format(g, o, g->values[i].root)
+                                                     : (value_format){MONA_F16, 1, 0};
     for (uint32_t i = 0; i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
         const uint32_t root = g->values[node->output].root;

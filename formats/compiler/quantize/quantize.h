@@ -21,6 +21,10 @@ bool quantize_fits_half(const graph *g, uint32_t root);
 bool quantize_values(const graph *g, const compiler_options *options, value_format *formats,
                      format_error *error);
 
+/* Why everything that shares this root's format is F16 even in an INT8 model, as what a layer that
+ * reads it does: "reads ..."; NULL: it has 8 bits. */
+const char *quantize_why_half(const graph *g, const compiler_options *options, uint32_t root);
+
 /* Whether a computed value ends as planes of 8 bits like those of the inputs. */
 bool quantize_is_planes(const graph *g, const compiler_options *options, uint32_t root);
 

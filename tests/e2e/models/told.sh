@@ -116,6 +116,12 @@ same "nor does the report" "${made%% *}" mixed
 named=$(sed -n 's/^  [0-9]* of [0-9]* layers are fp16: //p' "$tmp/said" | tr -d ' ' | tr , '\n' | sort | paste -sd, -)
 same "both name the same layers" "$named" "${made#* }"
 at_least "of which there is one" "${#named}" 1
+same "and why: arrays" "$(grep -c 'reads what is an array, too' "$tmp/said") $(grep -c 'floats' "$tmp/said")" "1 0"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --calibrate "$tmp/inside.npy" > "$tmp/said"
+same "or floats in, and what avoids them" \
+    "$(grep -c '^      y reads an input of floats; --input-type u8 makes' "$tmp/said") $(grep -c 'array' "$tmp/said")" "1 0"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --calibrate "$tmp/inside.npy" --input-type u8 > "$tmp/said"
+same "which it does" "$(head -n 1 "$tmp/said" | grep -c ': int8, ') $(grep -c 'reads' "$tmp/said")" "1 0"
 floats "$tmp/batch.npy" 2,4,3,5 "i % 7"
 "$mona" compile tests/conformance/array_normalise/model.onnx -o "$tmp/x.mona" --calibrate "$tmp/batch.npy" > "$tmp/said"
 succeeds "a network of arrays alone is not said to be INT8" grep -q "no layer is int8: arrays are computed in fp32" "$tmp/said"
