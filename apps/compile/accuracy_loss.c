@@ -101,6 +101,7 @@ bool accuracy_loss_open(accuracy_loss *j, const calibration *images, const compi
                          .unit = unit ? *unit : ACCURACY_LOSS_DECIBEL,
                          .inputs = compiler_input_count(model),
                          .outputs = compiler_output_count(model),
+                         .changed = 1,
                          .samples = calloc(images->count + 1, sizeof *j->samples)};
     if (!j->samples)
         return cli_fail(0, "out of memory");
@@ -267,9 +268,12 @@ static double noise_of(const sums *s, size_t count)
 /* False: out of memory. */
 static bool conclude(accuracy_loss *j, const sums *sums, size_t count, compiler_loss *loss)
 {
+    double changed = 0;
     *loss = (compiler_loss){-INFINITY, 0};
     for (unsigned i = 0; i < j->outputs; i++) {
         double drop;
+        if (sums[i].decisions > 0)
+            changed = fmax(changed, sums[i].changed / sums[i].decisions);
         if (!drop_of(j, &sums[i], count, &drop))
             return false;
         if (sums[i].clipped > sums[i].error / 2 && !is_picture(&sums[i]))
@@ -277,6 +281,8 @@ static bool conclude(accuracy_loss *j, const sums *sums, size_t count, compiler_
         loss->drop = fmax(loss->drop, drop);
         loss->noise = fmax(loss->noise, noise_of(&sums[i], count));
     }
+    if (count == j->count)
+        j->changed = fmin(j->changed, changed);
     return true;
 }
 
@@ -298,7 +304,7 @@ bool accuracy_loss_measure(void *context, const uint8_t *bytes, size_t size, boo
             add_errors(&totals[i], &run.planes.out[i], &j->samples[s], i);
             if (totals[i].scores)
                 add_decision(&totals[i], s, &run.planes.out[i], &j->samples[s].expected[i]);
-            else if (j->unit == ACCURACY_LOSS_TOP1)
+            if (j->unit == ACCURACY_LOSS_TOP1)
                 add_decisions(&totals[i], j, i, &run.planes.out[i], &j->samples[s].expected[i]);
         }
     }

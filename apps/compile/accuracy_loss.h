@@ -34,6 +34,7 @@ typedef struct accuracy_loss {
     accuracy_loss_sample *samples;
     size_t count;
     unsigned inputs, outputs;
+    double changed;      /* the smallest share of these samples' decisions that a model changed */
     const char *clipped; /* an output that lost most by what its planes cut off; NULL: none did */
 } accuracy_loss;
 

@@ -83,17 +83,32 @@ static bool judge_and_tell(void *context, const uint8_t *bytes, size_t size, boo
     return accuracy_loss_measure(w->accuracy, bytes, size, quick, loss, error);
 }
 
+/* What would help a network of which no plan stays within the largest drop. */
+static void find_hint(const precision_result *result, const accuracy_loss *a, char *text,
+                      size_t size)
+{
+    const double factor = units[result->unit].factor;
+    const double ratio = result->choice.fp16.drop / result->max_drop;
+    *text = 0;
+    if (a->clipped)
+        snprintf(text, size, "; most of it is what output '%s' clips, and --output-type f16 keeps",
+                 a->clipped);
+    else if (a->unit == ACCURACY_LOSS_TOP1 && a->changed <= result->max_drop && ratio < 1000)
+        snprintf(text, size,
+                 "; %.3g %% of decisions change on these %zu samples, but so few leave this much "
+                 "in doubt: "
+                 "give %.0f or more (--calibrate, --images), or a larger --max-drop",
+                 factor * a->changed, a->count, ceil((double)a->count * ratio));
+}
+
 /* Both losses are above the largest drop. */
 static bool tell_loss(const precision_request *r, const precision_result *result,
                       const accuracy_loss *accuracy)
 {
     const double factor = units[result->unit].factor;
     const char *unit = units[result->unit].name;
-    char hint[256] = "";
-    if (accuracy->clipped)
-        snprintf(hint, sizeof hint,
-                 "; most of it is what output '%s' clips, and --output-type f16 keeps",
-                 accuracy->clipped);
+    char hint[512];
+    find_hint(result, accuracy, hint, sizeof hint);
     return cli_fail(0,
                     "%s: no plan stays within --max-drop, %g %s: FP16 alone loses %.3g %s and INT8 "
                     "%.3g %s%s",

@@ -51,6 +51,12 @@ if [ -d $t91 ]; then
         at_least "$rule: INT8 is close to fp32, dB" "$(sed -n 's/^  luma_x2: \([0-9.]*\) dB.*/\1/p' "$tmp/said")" 48
         succeeds "says on how many images" grep -q "calibrated on [1-9]" "$tmp/said"
     done
+    "$BUILD/classifiers" mobilenet_v2 64 "$tmp/close.onnx"
+    mkdir "$tmp/sixteen"
+    ls $t91/*.png | head -n 16 | while read -r picture; do cp "$picture" "$tmp/sixteen"; done
+    fails "sixteen images are too few to tell of 1 % of decisions, and auto says so" \
+        "0 % of decisions change on these 16 samples, but so few leave this much in doubt: give" \
+        "$mona" compile "$tmp/close.onnx" -o "$x" --input-type u8 --precision auto --calibrate "$tmp/sixteen"
     fails "learning from too few images" "at least 4, found 3" "$mona" compile $sr -o "$x" --calibrate $t91 --images 3 \
         --learn-rounding
     for to in c d; do "$mona" compile $sr -o "$tmp/$to.mona" --picture --calibrate $t91 --images 4 --learn-rounding > "$tmp/said"; done
