@@ -165,7 +165,9 @@ static bool fill_inputs(picture *p, const compiler *model, reference_array *inpu
     for (unsigned i = 0; ok && i < count; i++) {
         const compiler_tensor t = compiler_input(model, i);
         if (t.array)
-            ok = cli_fail(0, "input '%s' is an array, not an image: expected .npy files", t.name);
+            ok = cli_fail(0,
+                          "input '%s' is an array, not an image: expected --calibrate %s%sFILE.npy",
+                          t.name, count > 1 ? t.name : "", count > 1 ? "=" : "");
         inputs[i] = sized(&t, p, 1);
         const bool whole = t.channels == 3 && t.height && t.width;
         ok = ok && (whole ? fill_whole(p, &t, &inputs[i]) : fill_input(p, &t, &inputs[i]));
@@ -180,7 +182,7 @@ bool calibration_sample(const calibration *c, size_t index, const compiler *mode
 {
     picture p;
     if (c->images[index].kind == CALIBRATION_ARRAY)
-        return calibration_array(c, index, model, &inputs[0]);
+        return calibration_array(c, index, model, inputs);
     if (!open_picture(c, index, model, &p))
         return false;
     const bool ok = fill_inputs(&p, model, inputs);

@@ -8,7 +8,8 @@
  * if they have one fixed size, they get the whole picture, resized. Everything is repeatable.
  *
  * A .npy file holds the only input of a model, or several of them one after another (N first in its
- * shape). uint8 numbers are treated as samples of images; all others are used unchanged. */
+ * shape). For a model of several inputs, NAME=FILE.npy gives each of them a file, all of the same N.
+ * uint8 numbers are treated as samples of images; all others are the network's own numbers. */
 #ifndef MONA_CALIBRATION_H
 #define MONA_CALIBRATION_H
 
@@ -39,12 +40,12 @@ typedef struct calibration {
     calibration_image *images; /* sorted by name */
     size_t count, room;
     calibration_feed feed;
-    bool floats; /* there are arrays of numbers other than samples */
+    const char *named[MONA_MAX_IO]; /* files of the inputs; NULL: the image's own */
 } calibration;
 
 /* Collects the PNG, JPEG and .npy files of the paths, those in folders and in all folders below,
- * and at most CALIBRATION_FRAMES frames of each clip; keeps `max` of them, evenly spread. False:
- * there is none, or an array does not suit the model; one line was printed. */
+ * and at most CALIBRATION_FRAMES frames of each clip; keeps `max` of them, evenly spread. The
+ * paths must live as long as *c. False: there is none, or an array does not suit the model; one line was printed. */
 bool calibration_open(calibration *c, const option_list *paths, size_t max,
                       const calibration_feed *feed, const compiler *model);
 void calibration_close(calibration *c);

@@ -108,17 +108,13 @@ static bool divide(array_file *f, const compiler_tensor *t)
            unsuitable(f, t);
 }
 
-static bool open_array(array_file *f, const char *path, const compiler *model)
+static bool open_array(array_file *f, const char *path, const compiler_tensor *t)
 {
-    const compiler_tensor t = compiler_input(model, 0);
     *f = (array_file){.path = path};
-    if (compiler_input_count(model) != 1)
-        return cli_fail(0, "%s: the model takes %u inputs; .npy files calibrate models of one",
-                        path, compiler_input_count(model));
     f->stream = fopen(path, "rb");
     if (!f->stream)
         return cli_fail(0, "%s: %s", path, strerror(errno));
-    return read_header(f) && divide(f, &t) && is_whole(f);
+    return read_header(f) && divide(f, t) && is_whole(f);
 }
 
 static void close_array(array_file *f)
@@ -127,12 +123,13 @@ static void close_array(array_file *f)
         fclose(f->stream);
 }
 
-bool calibration_array_count(const char *path, const compiler *model, uint64_t *count, bool *floats)
+bool calibration_array_count(const char *path, const compiler *model, unsigned input,
+                             uint64_t *count)
 {
+    const compiler_tensor t = compiler_input(model, input);
     array_file f;
-    const bool ok = open_array(&f, path, model);
+    const bool ok = open_array(&f, path, &t);
     *count = f.count;
-    *floats = f.array.type != NPY_U1;
     close_array(&f);
     return ok;
 }
@@ -172,21 +169,31 @@ static bool to_input(const calibration *c, const npy_array *part, const compiler
     return true;
 }
 
-bool calibration_array(const calibration *c, size_t index, const compiler *model,
-                       reference_array *input)
+static bool read_input(const calibration *c, const char *path, uint64_t place,
+                       const compiler_tensor *t, reference_array *input)
 {
-    const calibration_image *image = &c->images[index];
-    const compiler_tensor t = compiler_input(model, 0);
     array_file f;
     npy_array part = {0};
-    *input = (reference_array){0};
-    const bool ok = open_array(&f, image->name, model) && read_elements(&f, image->place, &part) &&
-                    to_input(c, &part, &t, &f.sides, image->name, input);
-    if (!ok) {
-        free(input->data);
-        input->data = NULL;
-    }
+    const bool ok = open_array(&f, path, t) && read_elements(&f, place, &part) &&
+                    to_input(c, &part, t, &f.sides, path, input);
     free(part.data);
     close_array(&f);
+    return ok;
+}
+
+bool calibration_array(const calibration *c, size_t index, const compiler *model,
+                       reference_array *inputs)
+{
+    const calibration_image *image = &c->images[index];
+    const unsigned count = compiler_input_count(model);
+    bool ok = true;
+    for (unsigned i = 0; i < count; i++)
+        inputs[i] = (reference_array){0};
+    for (unsigned i = 0; ok && i < count; i++) {
+        const compiler_tensor t = compiler_input(model, i);
+        ok = read_input(c, c->named[i] ? c->named[i] : image->name, image->place, &t, &inputs[i]);
+    }
+    if (!ok)
+        reference_arrays_free(inputs, count);
     return ok;
 }

@@ -9,13 +9,12 @@
 /* Whether the file begins like a .npy file. */
 bool calibration_is_array(const char *path);
 
-/* How many inputs of this model the file has, and whether they are real numbers rather than samples
- * of 8 bits. Reads only its header. */
-bool calibration_array_count(const char *path, const compiler *model, uint64_t *count,
-                             bool *floats);
+/* How often this input of the model is in the file. Reads only its header. */
+bool calibration_array_count(const char *path, const compiler *model, unsigned input,
+                             uint64_t *count);
 
-/* Image `index`, which is of kind CALIBRATION_ARRAY; input->data is released with free(). */
+/* Image `index`, which is of kind CALIBRATION_ARRAY; each inputs[i].data is released with free(). */
 bool calibration_array(const calibration *c, size_t index, const compiler *model,
-                       reference_array *input);
+                       reference_array *inputs);
 
 #endif

@@ -598,7 +598,8 @@ static const option options[] = {
     {"--calibrate", NULL, OPTION_FILES, CHANGES_BYTES, offsetof(compile_job, calibrate), "PATH",
      calibrating,
      .help = "image, clip, .npy array (of one input or of N), or folder of images and arrays, from "
-             "which the range of every value is measured; can be given more than once"},
+             "which the range of every value is measured; can be given more than once; "
+             "INPUT=FILE.npy for each of several inputs"},
     {"--channel-order", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(compile_job, order), "rgb|bgr",
      calibrating, .help = "order of the colours in inputs with three channels", .initial = "rgb"},
     {"--images", NULL, OPTION_WHOLE, CHANGES_BYTES, offsetof(compile_job, images), "N", calibrating,

@@ -23,18 +23,19 @@ def _arguments(options, folder):
         if value is True:
             yield option
             continue
-        for number, item in enumerate(value if isinstance(value, list) else [value]):
+        items = value.items() if isinstance(value, dict) else [('', v) for v in (value if isinstance(value, list) else [value])]
+        for number, (key, item) in enumerate(items):
             if isinstance(item, np.ndarray):
                 path = os.path.join(folder, f'{name}{number}.npy')
                 np.save(path, item)
                 item = path
-            yield f'{option}={_text(name, item)}'
+            yield f'{option}={key}{"=" if key else ""}{_text(name, item)}'
 
 
 def compile(model, output, **options):
     """Compiles an ONNX model into a .mona file, as `mona compile` does, with its options by their names: underscores
     for dashes, True for those without a value, lists for those that can be given more than once, (rows, columns) for
-    size, arrays for calibrate. The model takes and gives floats, the network's own numbers; picture=True makes it take
+    size, arrays for calibrate ({name: array} for several inputs). The model takes and gives floats, the network's own numbers; picture=True makes it take
     and give 8-bit samples. Returns what the command says of it.
 
     >>> import mona

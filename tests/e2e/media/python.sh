@@ -97,6 +97,8 @@ made = model(real)
 assert model.inputs[0].dtype == made.dtype == numpy.float16 and (made == model(real.astype(numpy.float16))).all()
 numpy.save(folder + '/python_floats.npy', made)
 picture = mona.Model(folder + '/net.onnx', size=real.shape, picture=True)
+said = mona.compile(folder + '/net.onnx', folder + '/int8.mona', calibrate={'luma': real[None, None]})
+assert 'calibrated on 1 of 1' in said, said
 assert picture.inputs[0].dtype == picture.outputs[0].dtype == numpy.uint8
 for kind, wrong, line in (
         (TypeError, lambda: model(real.astype(numpy.uint8)), 'luma: expected an array of float16, found uint8'),

@@ -58,6 +58,27 @@ floats "$tmp/open.npy" 3,12,20 "(i % 7) / 7"
 succeeds "an array gives the size that ONNX leaves open" "$mona" run $open -i "$tmp/open.npy" -o "$tmp/y.npy"
 succeeds "and to the reference" "$mona" run $open -i "$tmp/open.npy" -o "$tmp/y.npy" --reference
 
+# ---- arrays for several inputs
+floats "$tmp/full.npy" 3,1,16,16 "(i * 7919 % 256) / 255"
+floats "$tmp/half.npy" 3,1,8,8 "(i * 7907 % 256) / 255"
+floats "$tmp/once.npy" 1,1,8,8 "0.1"
+floats "$tmp/pair.npy" 3,2,8,8 "0.1"
+named() {
+    "$mona" compile models/denoise_fast.onnx -o "$tmp/n.mona" --calibrate "y=$tmp/full.npy" --calibrate "u=$tmp/half.npy" "$@"
+}
+succeeds "each of four inputs has an array" named --calibrate "v=$tmp/half.npy" --calibrate "noise=$tmp/half.npy"
+same "of which there are three" "$(sed -n 's/^  calibrated on //p' "$tmp/log")" "3 of 3 images"
+rm "$tmp/n.mona"
+fails "one is missing" "expected noise=FILE.npy as well" named --calibrate "v=$tmp/half.npy"
+fails "one is there twice" "expected one file for input 'u'" named --calibrate "u=$tmp/half.npy"
+fails "one has another number" "expected input 'noise' 3 times, as often as 'y'; found 1" \
+    named --calibrate "v=$tmp/half.npy" --calibrate "noise=$tmp/once.npy"
+fails "one has no name" "NAME=FILE.npy for every input and nothing else" named --calibrate "$tmp/half.npy"
+fails "none has" "takes 4 inputs: expected --calibrate NAME=FILE.npy for each of y, u, v, noise" \
+    "$mona" compile models/denoise_fast.onnx -o "$tmp/n.mona" --calibrate "$tmp/half.npy"
+fails "one has another shape" "input 'v' takes 1 channels" \
+    named --calibrate "v=$tmp/pair.npy" --calibrate "noise=$tmp/half.npy"
+
 # ---- a size that the model does not take
 floats "$tmp/small.npy" 1,12,20 "0"
 fails "run names the size that a model takes" "input 'x' takes frames of 16x16, found 20x12" \
