@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/demo/font.h"
+#include "apps/plot/font.h"
 
 enum {
     WIDTH = 1280,

@@ -193,9 +193,11 @@ static int check_files(const arguments *a, bool image)
                         a->output);
     if (!image && !piped && !numbered && wanted)
         return fail_no_picture(a->input);
-    if ((a->preview >= 0 || a->live) && image)
-        return cli_fail(EXIT_FAILED, "%s: %s works only on videos, found a picture", a->input,
-                        a->live ? "--live" : "--preview");
+    if (a->preview > 0 && image)
+        return cli_fail(EXIT_USAGE, "--preview: a picture has only the time 0, found %g s",
+                        a->preview);
+    if (a->live && image)
+        return cli_fail(EXIT_FAILED, "%s: --live works only on videos, found a picture", a->input);
     if (a->html && (numbered || picture_pattern(a->output)))
         return cli_fail(EXIT_USAGE, "--html works only on videos, found numbered pictures");
     if (((a->preview >= 0 || a->dry_run) && piped) ||
@@ -345,6 +347,7 @@ static const option options[] = {
     ENHANCE_WORK_OPTIONS(offsetof(arguments, shared), work, NULL),
     ENHANCE_SIZE_OPTION(offsetof(arguments, shared), work),
     ENHANCE_ENCODER_OPTIONS(offsetof(arguments, shared), encoding, NULL),
+    ENHANCE_PICTURE_OPTIONS(offsetof(arguments, shared), encoding),
     ENHANCE_COMPUTING_OPTIONS(offsetof(arguments, shared), computing),
     {"--live", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, live), NULL, living,
      .help =
@@ -371,8 +374,8 @@ static const option options[] = {
              "apart (default: FILE's name without its suffix)",
      .needs = "--metrics"},
     {"--preview", NULL, OPTION_TIME, CHANGES_BYTES, offsetof(arguments, preview), "TIME", looking,
-     .help = "enhance only the frame at this time of the input; OUT, a .png, shows its left half "
-             "before and its right half after"},
+     .help = "enhance only the frame at this time of the input (a picture: 0); OUT, a .png, shows "
+             "the part that changes most, before and after"},
     {"--stats", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, stats), NULL, looking,
      .help = "print figures at the end: latency, the time of each step, sensors; as JSON with "
              "--progress json"},

@@ -152,6 +152,13 @@ bool enhance_takes_picture(const char *input, const char *output, bool preview)
            ((!preview && enhance_makes_picture(output)) || !still_is_animated(input));
 }
 
+static bool check_quality(const enhance_options *o, const enhance_settings *s)
+{
+    const char *output = s->output ? s->output : "frames";
+    return !o->quality || still_kind(output) == PICTURE_JPEG ||
+           cli_fail(0, "--quality: expected a JPEG (.jpg) as the output, found %s", output);
+}
+
 static bool apply_run(const enhance_options *o, enhance_settings *s)
 {
     if (!o->device)
@@ -192,7 +199,8 @@ int enhance_options_apply(enhance_options *o, bool image, bool delays, stage_mod
     resize_scale scale = {o->scale, o->scale};
     stage_list list;
     settings->stage.still = image;
-    if (!apply_run(o, settings) ||
+    settings->jpeg_quality = (unsigned)o->quality;
+    if (!check_quality(o, settings) || !apply_run(o, settings) ||
         !parse_share(&settings->stage.strength, "--strength", o->strength) ||
         !parse_share(&settings->stage.detail, "--detail", o->detail) ||
         !stage_list_read(&list, stages, delays) ||

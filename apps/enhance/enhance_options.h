@@ -29,7 +29,7 @@ typedef struct enhance_options {
     option_cut cut;
     bool keep_start;
     const char *device, *cpu, *threads, *format;
-    long strip_rows, frames;
+    long strip_rows, frames, quality; /* quality 0: not given */
     /* Where the size is late (result_size.h): what is set once it is known. */
     stage_models *models;
     enhance_settings *settings;
@@ -152,6 +152,12 @@ typedef struct enhance_options {
              "starts at 0, in sync)"},                                                             \
     {"--frames", NULL, OPTION_WHOLE, CHANGES_BYTES, SHARED_FIELD(at, frames), "N", group,                        \
      .help = "stop after N frames", .minimum = 1, .maximum = 1e15}
+
+#define ENHANCE_PICTURE_OPTIONS(at, group)                                                        \
+    {"--quality", NULL, OPTION_WHOLE, CHANGES_BYTES, SHARED_FIELD(at, quality), "N", group,       \
+     .help = "quality of a JPEG, from 1 to 100 (default 95); up to 90 with chroma at half the "   \
+             "resolution",                                                                        \
+     .minimum = 1, .maximum = 100}
 
 #define ENHANCE_SIZE_OPTION(at, group)                                                            \
     {"--size", NULL, OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, size.size), "WxH", group,                    \

@@ -10,31 +10,39 @@
 #include "apps/cli/commands.h"
 #include "pipeline/image/frame_convert.h"
 #include "apps/compare/report.h"
+#include "apps/enhance/side_by_side.h"
 #include "apps/enhance/stage_models.h"
 #include "apps/cli/save.h"
 #include "apps/enhance/test_run.h"
 #include "pipeline/image/orientation.h"
+#include "pipeline/image/stills.h"
 #include "pipeline/io/input.h"
 
 #define MIB (1024.0 * 1024.0)
 
 /* ---- before and after in one picture --------------------------------------------------------- */
 
-/* The first frame, turned, in its own size if size is NULL, else in size's. */
+/* The frame enlarged to size's, or in its own size if size is NULL, and turned. */
+static AVFrame *converted(const AVFrame *frame, const AVFrame *size, orientation turn,
+                          pipeline_error *error)
+{
+    const bool swaps = orientation_swaps(turn);
+    const AVFrame *to = size ? size : frame;
+    AVFrame *made = frame_convert(frame, size && swaps ? to->height : to->width,
+                                  size && swaps ? to->width : to->height, AV_PIX_FMT_RGB24, error);
+    if (made && !orientation_turn(made, turn, error))
+        av_frame_free(&made);
+    return made;
+}
+
 static AVFrame *first_frame(const input_settings *as, const AVFrame *size, pipeline_error *error)
 {
     input in;
     AVFrame *frame = NULL;
     if (input_open(&in, as, error)) {
         const input_result found = input_next(&in, error);
-        const orientation turn = orientation_wanted(as->rotate, in.video);
-        const bool swaps = orientation_swaps(turn);
-        const AVFrame *to = size ? size : in.frame;
         if (found == INPUT_FRAME)
-            frame = frame_convert(in.frame, size && swaps ? to->height : to->width,
-                                  size && swaps ? to->width : to->height, AV_PIX_FMT_RGB24, error);
-        if (frame && !orientation_turn(frame, turn, error))
-            av_frame_free(&frame);
+            frame = converted(in.frame, size, orientation_wanted(as->rotate, in.video), error);
         else if (found == INPUT_END)
             pipeline_fail(error, "%s: expected a frame at %g s or later, found none", as->path,
                           as->start);
@@ -43,27 +51,55 @@ static AVFrame *first_frame(const input_settings *as, const AVFrame *size, pipel
     return frame;
 }
 
-static bool write_halves(const enhance_settings *s, const test_run *t)
+/* A still picture, upright, with grey behind what is transparent. */
+static AVFrame *still_frame(const char *path, const AVFrame *size, pipeline_error *error)
+{
+    still image;
+    AVFrame *frame = NULL, *made = NULL;
+    if (still_read(&image, path, 0, &(pipeline_notes){0}, error) &&
+        still_turn_upright(&image, error) && (frame = still_as_rgb(&image, error)))
+        made = converted(frame, size, (orientation){0}, error);
+    av_frame_free(&frame);
+    still_free(&image);
+    return made;
+}
+
+static AVFrame *result_frame(const enhance_settings *s, const test_run *t, pipeline_error *error)
+{
+    const input_settings as = {.path = t->result, .as_decoded = true};
+    return s->stage.still ? still_frame(t->result, NULL, error) : first_frame(&as, NULL, error);
+}
+
+static AVFrame *source_frame(const enhance_settings *s, const AVFrame *size, pipeline_error *error)
+{
+    const input_settings as = {.path = s->input.path,
+                               .raw = s->input.raw,
+                               .rate = s->input.rate,
+                               .start = s->input.start,
+                               .rotate = s->input.rotate,
+                               .as_decoded = true};
+    return s->stage.still ? still_frame(s->input.path, size, error) : first_frame(&as, size, error);
+}
+
+/* notes: where the line about it goes. */
+static bool write_sides(const enhance_settings *s, const test_run *t, const pipeline_notes *notes)
 {
     pipeline_error error = {0};
-    const input_settings result = {.path = t->result, .as_decoded = true},
-                         source = {.path = s->input.path,
-                                   .raw = s->input.raw,
-                                   .rate = s->input.rate,
-                                   .start = s->input.start,
-                                   .rotate = s->input.rotate,
-                                   .as_decoded = true};
-    AVFrame *after = first_frame(&result, NULL, &error);
-    AVFrame *before = after ? first_frame(&source, after, &error) : NULL;
-    AVPacket *png = NULL;
-    if (before) {
-        frame_convert_halves(before, after);
-        png = frame_convert_encode(after, PICTURE_PNG, &error);
-    }
+    AVFrame *after = result_frame(s, t, &error);
+    AVFrame *before = after ? source_frame(s, after, &error) : NULL;
+    picture_part part = {0};
+    if (before)
+        part = side_most_changed(before, after);
+    AVFrame *both = before ? side_by_side(before, after, part, &error) : NULL;
+    AVPacket *png = both ? frame_convert_encode(both, PICTURE_PNG, &error) : NULL;
     if (!png)
         cli_fail_of(&error);
     const bool good = png && save_file(s->output, png->data, (size_t)png->size);
+    if (good)
+        pipeline_note(notes, "%s: before and after, %dx%d pixels of %dx%d at %d, %d", s->output,
+                      part.width, part.height, after->width, after->height, part.x, part.y);
     av_packet_free(&png);
+    av_frame_free(&both);
     av_frame_free(&before);
     av_frame_free(&after);
     return good;
@@ -79,7 +115,8 @@ bool preview_write(const enhance_settings *settings)
     s.format = NULL;
     s.drop_unsupported = true;
     s.notes = (pipeline_notes){0};
-    const bool good = test_run_make(&t, &s, ".mkv", 1) && write_halves(&s, &t);
+    const bool good = test_run_make(&t, &s, s.stage.still ? ".png" : ".mkv", 1) &&
+                      write_sides(&s, &t, &settings->notes);
     test_run_close(&t);
     return good;
 }

@@ -7,9 +7,10 @@
 
 static const char group[] = "";
 
-static const option rows[] = {ENHANCE_WORK_OPTIONS(0, group, NULL), ENHANCE_SIZE_OPTION(0, group),
-                              ENHANCE_ENCODER_OPTIONS(0, group, NULL),
-                              ENHANCE_PART_OPTIONS(0, group), ENHANCE_COMPUTING_OPTIONS(0, group)};
+static const option rows[] = {
+    ENHANCE_WORK_OPTIONS(0, group, NULL),    ENHANCE_SIZE_OPTION(0, group),
+    ENHANCE_ENCODER_OPTIONS(0, group, NULL), ENHANCE_PICTURE_OPTIONS(0, group),
+    ENHANCE_PART_OPTIONS(0, group),          ENHANCE_COMPUTING_OPTIONS(0, group)};
 
 static const command line = {
     .name = "enhance", .usage = "", .options = rows, .option_count = sizeof rows / sizeof *rows};

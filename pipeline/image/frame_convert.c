@@ -235,13 +235,3 @@ AVPacket *frame_convert_encode(const AVFrame *rgb, picture_kind kind, pipeline_e
         pipeline_fail(error, "a picture of %dx%d cannot be encoded", rgb->width, rgb->height);
     return packet;
 }
-
-void frame_convert_halves(const AVFrame *before, AVFrame *after)
-{
-    const int half = after->width / 2, line = after->width >= 64 ? 2 : 0;
-    for (int y = 0; y < after->height; y++) {
-        uint8_t *row = after->data[0] + (ptrdiff_t)y * after->linesize[0];
-        memcpy(row, before->data[0] + (ptrdiff_t)y * before->linesize[0], (size_t)(3 * half));
-        memset(row + 3 * (half - line / 2), 255, (size_t)(3 * line));
-    }
-}

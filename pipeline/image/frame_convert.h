@@ -40,8 +40,4 @@ bool frame_convert_replace(AVFrame *frame, const frame_convert_shape *shape, pip
  * NULL: failed. The caller frees the packet. */
 AVPacket *frame_convert_encode(const AVFrame *rgb, picture_kind kind, pipeline_error *error);
 
-/* Joins the left half of `before` and the right half of `after`, with a line between them. Both are
- * RGB24 and have the same size; the result replaces `after`. */
-void frame_convert_halves(const AVFrame *before, AVFrame *after);
-
 #endif

@@ -154,7 +154,8 @@ static void restore_hidden(still *image, const photo *p)
             memcpy(image->pixels + i * bytes, from->pixels + i * bytes, bytes);
 }
 
-bool photo_write(photo *p, const AVFrame *whole, const AVFrame *made, pipeline_error *error)
+bool photo_write(photo *p, const AVFrame *whole, const AVFrame *made, unsigned jpeg_quality,
+                 pipeline_error *error)
 {
     const frame planes = planes_of(p, made);
     still image = p->image; /* the metadata stays the picture's */
@@ -168,7 +169,7 @@ bool photo_write(photo *p, const AVFrame *whole, const AVFrame *made, pipeline_e
     bool good = add_change(&image, p, whole) || pipeline_fail(error, "out of memory");
     if (good)
         restore_hidden(&image, p);
-    good = good && still_write(&image, p->result, p->path, error);
+    good = good && still_write(&image, p->result, p->path, jpeg_quality, error);
     free(image.pixels);
     p->image.metadata = image.metadata; /* its XMP may have moved */
     return good;

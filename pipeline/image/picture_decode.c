@@ -214,7 +214,7 @@ static bool convert(decoding *d, unsigned channels, pipeline_error *error)
     return d->picture;
 }
 
-static bool copy_pixels(still *image, const AVFrame *picture, pipeline_error *error)
+bool still_of_frame(still *image, const AVFrame *picture, pipeline_error *error)
 {
     const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(picture->format);
     image->width = (uint32_t)picture->width;
@@ -248,7 +248,7 @@ bool picture_decode(still *image, const char *path, const uint8_t *file, size_t 
     const bool good =
         (fill_packet(&d, file, size, kind) || pipeline_fail(error, "out of memory")) &&
         decode(&d, kind, error) && check(&d, error) && tell_damage(&d, kind, notes, error) &&
-        convert(&d, channels, error) && copy_pixels(image, d.picture, error);
+        convert(&d, channels, error) && still_of_frame(image, d.picture, error);
     decoding_close(&d);
     return good;
 }

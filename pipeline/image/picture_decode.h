@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <libavutil/frame.h>
+
 #include "pipeline/error.h"
 #include "pipeline/image/picture_kind.h"
 #include "pipeline/image/stills.h"
@@ -19,5 +21,8 @@
 bool picture_decode(still *image, const char *path, const uint8_t *file, size_t size,
                     picture_kind kind, unsigned channels, const pipeline_notes *notes,
                     pipeline_error *error);
+
+/* Copies grey, RGB or either of them with alpha, of 8 bits or big-endian 16. still_free releases it. */
+bool still_of_frame(still *image, const AVFrame *picture, pipeline_error *error);
 
 #endif

@@ -9,6 +9,7 @@
 #include "pipeline/image/picture_list.h"
 #include "pipeline/image/picture_planes.h"
 #include "pipeline/image/frame_convert.h"
+#include "pipeline/image/picture_decode.h"
 #include "pipeline/image/stills.h"
 
 const AVOutputFormat *picture_writer_format(void)
@@ -36,6 +37,26 @@ bool picture_writer_check(const char *pattern, int pix_fmt, pipeline_error *erro
                          d->name);
 }
 
+static bool write_jpeg(const picture_writer *w, const AVFrame *picture, const char *name,
+                       const char *input, pipeline_error *error)
+{
+    still image = {0};
+    const bool good = still_of_frame(&image, picture, error) &&
+                      still_write(&image, name, input, w->jpeg_quality, error);
+    still_free(&image);
+    return good;
+}
+
+static bool write_encoded(const picture_writer *w, const AVFrame *picture, const char *name,
+                          const char *input, pipeline_error *error)
+{
+    AVPacket *packet = frame_convert_encode(picture, still_kind(w->pattern), error);
+    const bool good =
+        packet && outfile_save(name, input, packet->data, (size_t)packet->size, error);
+    av_packet_free(&packet);
+    return good;
+}
+
 bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error *error)
 {
     char name[4096], input[4096];
@@ -44,11 +65,8 @@ bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error 
         return pipeline_fail(error, "%s: the name is too long", w->pattern);
     const bool guarded = w->input && picture_name(input, sizeof input, w->input, number);
     AVFrame *picture = picture_of_planes(frame, error);
-    AVPacket *packet =
-        picture ? frame_convert_encode(picture, still_kind(w->pattern), error) : NULL;
-    const bool good = packet && outfile_save(name, guarded ? input : NULL, packet->data,
-                                             (size_t)packet->size, error);
-    av_packet_free(&packet);
+    const bool good = picture && (w->jpeg_quality ? write_jpeg : write_encoded)(
+                                     w, picture, name, guarded ? input : NULL, error);
     av_frame_free(&picture);
     return good;
 }

@@ -30,7 +30,7 @@
 #include "mona.h"
 #include "pipeline/io/outfile.h"
 
-enum { JPEG_QUALITY = 95 };
+enum { JPEG_QUALITY = 95 }; /* the default */
 
 static bool has_suffix(const char *path, const char *suffix)
 {
@@ -392,7 +392,7 @@ static bool encode_by_libav(const still *image, writer *w, picture_kind kind)
     return good;
 }
 
-static bool encode(const still *image, writer *w, picture_kind kind)
+static bool encode(const still *image, writer *w, picture_kind kind, unsigned jpeg_quality)
 {
     enum { BEHIND_JFIF = 20, BEHIND_IHDR = 33 };
     const bool jpeg = kind == PICTURE_JPEG;
@@ -404,7 +404,7 @@ static bool encode(const still *image, writer *w, picture_kind kind)
         return false;
     const int good = image->depth == 16 ? encode_by_libav(image, w, PICTURE_PNG)
                      : jpeg ? stbi_write_jpg_to_func(write_of_stb, w, width, height, channels,
-                                                     image->pixels, JPEG_QUALITY)
+                                                     image->pixels, (int)jpeg_quality)
                             : stbi_write_png_to_func(write_of_stb, w, width, height, channels,
                                                      image->pixels, width * channels);
     free(w->metadata.data);
@@ -412,12 +412,12 @@ static bool encode(const still *image, writer *w, picture_kind kind)
 }
 
 static bool write_part(const still *image, const outfile *out, picture_kind kind,
-                       pipeline_error *error)
+                       unsigned jpeg_quality, pipeline_error *error)
 {
     writer w = {.file = fopen(out->part, "wb")};
     if (!w.file)
         return pipeline_fail(error, "%s: cannot be written: %s", out->name, strerror(errno));
-    const bool encoded = encode(image, &w, kind);
+    const bool encoded = encode(image, &w, kind, jpeg_quality ? jpeg_quality : JPEG_QUALITY);
     if (fclose(w.file) && !w.reason)
         w.reason = errno;
     if (w.reason)
@@ -425,15 +425,54 @@ static bool write_part(const still *image, const outfile *out, picture_kind kind
     return encoded || pipeline_fail(error, "%s: out of memory while encoding", out->name);
 }
 
-bool still_write(const still *image, const char *path, const char *input, pipeline_error *error)
+bool still_write(const still *image, const char *path, const char *input, unsigned jpeg_quality,
+                 pipeline_error *error)
 {
     outfile out;
     if (!still_check(path, image, error) || !outfile_open(&out, path, NULL, input, error))
         return false;
-    if (write_part(image, &out, still_kind(path), error))
+    if (write_part(image, &out, still_kind(path), jpeg_quality, error))
         return outfile_commit(&out, error);
     outfile_discard(&out);
     return false;
+}
+
+static uint8_t shallow_sample(const still *image, size_t i)
+{
+    uint16_t deep;
+    if (image->depth != 16)
+        return image->pixels[i];
+    memcpy(&deep, image->pixels + 2 * i, sizeof deep);
+    return (uint8_t)((deep * 255u + 32767) / 65535);
+}
+
+AVFrame *still_as_rgb(const still *image, pipeline_error *error)
+{
+    enum { BEHIND = 128 };
+    const size_t channels = image->channels, colours = channels < 3 ? 1 : 3;
+    AVFrame *f = av_frame_alloc();
+    if (f) {
+        f->width = (int)image->width;
+        f->height = (int)image->height;
+        f->format = AV_PIX_FMT_RGB24;
+        f->color_range = AVCOL_RANGE_JPEG;
+    }
+    if (!f || av_frame_get_buffer(f, 0) < 0) {
+        av_frame_free(&f);
+        pipeline_fail(error, "out of memory");
+        return NULL;
+    }
+    for (size_t y = 0; y < image->height; y++)
+        for (size_t x = 0; x < image->width; x++) {
+            const size_t i = (y * image->width + x) * channels;
+            const unsigned alpha = channels > colours ? shallow_sample(image, i + colours) : 255;
+            for (size_t c = 0; c < 3; c++)
+                f->data[0][y * (size_t)f->linesize[0] + 3 * x + c] =
+                    (uint8_t)((shallow_sample(image, i + c % colours) * alpha +
+                               BEHIND * (255 - alpha) + 127) /
+                              255);
+        }
+    return f;
 }
 
 void still_free(still *image)

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <libavutil/frame.h>
+
 #include "pipeline/error.h"
 #include "pipeline/image/metadata.h"
 
@@ -63,12 +65,16 @@ bool still_check(const char *path, const still *image, pipeline_error *error);
 
 /* Writes in the format that path's suffix names, with the metadata. The file appears under its name
  * only when it is complete; if it is the file input, it is refused (NULL: there is none). WebP is
- * lossless, with 8 bits. JPEG (quality 95, chroma at full resolution, 8 bits) cannot hold alpha, so
- * a picture with alpha is refused. */
-bool still_write(const still *image, const char *path, const char *input, pipeline_error *error);
+ * lossless, with 8 bits. JPEG (8 bits) cannot hold alpha, so a picture with alpha is refused; its quality
+ * is 1 to 100, with chroma at full resolution above 90, and 0 stands for 95. */
+bool still_write(const still *image, const char *path, const char *input, unsigned jpeg_quality,
+                 pipeline_error *error);
 
 /* Rounds samples of 16 bits, if there are any, to 8. */
 void still_make_shallow(still *image);
+
+/* As RGB of 8 bits, with grey behind what is transparent. NULL: out of memory. The caller frees it. */
+AVFrame *still_as_rgb(const still *image, pipeline_error *error);
 
 /* May be called twice, and for an image that still_read refused. */
 void still_free(still *image);

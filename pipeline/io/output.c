@@ -162,7 +162,10 @@ static bool open_pictures(output *o, pipeline_error *error)
     if (!container_check(&contents, error) ||
         !picture_writer_check(m->path, s->encoder.pix_fmt, error))
         return false;
-    o->pictures = (picture_writer){.pattern = m->path, .next = 1, .by_time = list->count};
+    o->pictures = (picture_writer){.pattern = m->path,
+                                   .next = 1,
+                                   .by_time = list->count,
+                                   .jpeg_quality = o->settings->jpeg_quality};
     if (list->count) {
         o->pictures.input = m->input_path;
         o->pictures.first = list->numbers[0] + (uint32_t)av_rescale_q(m->shift, AV_TIME_BASE_Q,
@@ -240,7 +243,7 @@ static void tell_pace(const output *o)
 bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error)
 {
     if (o->in->photo.result)
-        return photo_write(&o->in->photo, o->in->frame, frame, error);
+        return photo_write(&o->in->photo, o->in->frame, frame, o->settings->jpeg_quality, error);
     measure_pace(o, frame);
     if (o->pictures.pattern)
         return picture_writer_put(&o->pictures, frame, error);

@@ -21,6 +21,7 @@
 
 typedef struct output_settings {
     encoder_settings encoder;
+    unsigned jpeg_quality; /* as in enhance_settings */
     mux_settings container;
     input_settings input;    /* for the second reading */
     const atomic_bool *ends; /* as in enhance_settings */

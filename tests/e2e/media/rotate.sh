@@ -57,7 +57,7 @@ for options in "auto 90" "90 plain" "none plain"; do
     "$mona" enhance -y "$in" -o "$tmp/parts.mkv" -c ffv1 --rotate "$rotate" --height 120 --quiet --resume --segment 2
     same "with --resume the same frames, $options" "$(frames_md5 "$tmp/parts.mkv")" "$(frames_md5 "$tmp/whole.mkv")"
     "$mona" enhance -y "$in" -o "$tmp/look.png" --rotate "$rotate" --height 120 --preview 0 --quiet
-    same "and the preview's, $options" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/look.png")" $wide
+    same "and the preview's, $options" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/look.png")" "$((2 * ${wide%,*})),152"
     "$mona" enhance -y "$in" -o "$tmp/page.mkv" -c ffv1 --stages colour --colour 0 --rotate "$rotate" --html "$tmp/page.html" --quiet
     same "the page compares turned frames, $options" "$? $(grep -c '"plane":"all","mse":0,"psnr":null' "$tmp/page.html")" "0 1"
 done

@@ -126,7 +126,7 @@ nothing "and nothing is left of any" "$(find "$tmp" -name 'none.*' -o -name 'x[0
 enhance "$tmp/in/%03d.png" -o "$tmp/out/dry%d.png" --dry-run --stages sr
 same "--dry-run plans for pictures" "$? $(grep -c 'dry%d.png: 192x108, not written' "$tmp/stdout") $(find "$tmp/out" -name 'dry*')" "0 1 "
 enhance "$tmp/in/%03d.png" -o "$tmp/look.png" --preview 0.1 --stages sr
-same "--preview looks at them" "$? $(probe "$tmp/look.png" width,height)" "0 192,108"
+same "--preview looks at them" "$? $(probe "$tmp/look.png" width,height)" "0 384,140"
 # The same samples in a frame of one column and row more, which RGB drops: colours must not move.
 python3 -c "
 import math

@@ -104,7 +104,7 @@ at_least "and its memory" "${told##* }" $((${twice##* } + 3 * 482 * 270 * 3 / 2)
 same "the plan of a picture too" "$(plan "$tmp/a.png" -o "$tmp/l.png" --height 200 | cut -d' ' -f3-5)" "lanczos 262x200 262x200"
 same "6 times for 5" "$(plan "$tmp/a.png" -o "$tmp/l.png" --scale 5 | cut -d' ' -f2-5)" "sr_x2_fast sr_x3_fast lanczos 505x385"
 succeeds "a preview" "$mona" enhance -y "$tmp/film.mkv" -o "$tmp/look.png" --height 270 --preview 0
-same "has the result's size" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/look.png")" 482,270
+same "has the result's size, twice, under labels" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/look.png")" 964,302
 
 # ---- refusals ----------------------------------------------------------------------------------------
 # $1: words expected, rest: arguments

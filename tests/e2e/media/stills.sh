@@ -34,6 +34,17 @@ if full; then
 fi
 
 succeeds "to JPEG" "$mona" enhance "$tmp/half.png" -o "$tmp/out.jpg"
+size_at() {
+    "$mona" enhance -y "$tmp/half.png" -o "$tmp/at.jpg" --quality "$1" --quiet && wc -c < "$tmp/at.jpg"
+}
+same "--quality makes it smaller, and 95 is the default" \
+    "$(echo "$(size_at 30) $(size_at 80) $(size_at 95) $(wc -c < "$tmp/out.jpg") $(size_at 100)" | awk '{ print ($1 < $2 && $2 < $3 && $3 == $4 && $4 < $5 ? "yes" : $0) }')" yes
+"$mona" enhance -y "$tmp/scene.y4m" -o "$tmp/at%d.jpg" --quality 30 --frames 1 --height 120 --quiet
+"$mona" enhance -y "$tmp/scene.y4m" -o "$tmp/usual%d.jpg" --frames 1 --height 120 --quiet
+same "and numbered ones" "$(echo "$(wc -c < "$tmp/at1.jpg") $(wc -c < "$tmp/usual1.jpg")" | awk '{ print ($1 * 2 < $2 ? "yes" : $0) }')" yes
+for output in none.png none.webp none.mkv; do
+    fails "--quality has no meaning for $output" "--quality: expected a JPEG (.jpg) as the output, found" "$mona" enhance "$tmp/half.png" -o "$tmp/$output" --quality 50
+done
 same "it is a JPEG without chroma subsampling" "$(probe "$tmp/out.jpg")" "mjpeg,$size,yuvj444p"
 at_least "the JPEG is close to the PNG" "$(psnr_all "$tmp/out.jpg" "$tmp/out.png")" 33
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A font of 5x7 cells, for the demo. */
-#ifndef MONA_DEMO_FONT_H
-#define MONA_DEMO_FONT_H
+/* A font of 5x7 cells, for labels in pictures. */
+#ifndef MONA_FONT_H
+#define MONA_FONT_H
 
 #include <stdint.h>
 
