@@ -29,10 +29,11 @@ Q := $(if $(V),,@)
 # make would take a name with a space for two, and uninstall would remove both.
 $(foreach v,BUILD PREFIX LIBDIR $(if $(filter file,$(origin PYTHONDIR)),,PYTHONDIR) GST_DIR DESTDIR,$(if $(word 2,x$($v)x),$(error $v: expected a path without spaces, found $($v))))
 
-# By Debian's names; CONTRIBUTING.md has those of others. make demo runs ffmpeg.
+# By Debian's names; CONTRIBUTING.md has those of others.
 PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
-            libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev ffmpeg
-TEST_PACKAGES := libcmocka-dev python3 python3-cffi python3-numpy
+            libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev
+DEMO_PACKAGES := ffmpeg
+TEST_PACKAGES := $(DEMO_PACKAGES) libcmocka-dev python3 python3-cffi python3-numpy
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
 FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
 LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver debootstrap
@@ -172,7 +173,7 @@ needed:
 	[ -e '$(ONNX_PROTO)' ] || lacks="$$lacks, $(ONNX_PROTO)"; \
 	[ -n "$$lacks" ] || exit 0; \
 	echo "mona cannot be built: not found: $${lacks#, }" >&2; \
-	$(call missing,$(PACKAGES)); \
+	$(call missing,$(PACKAGES) $(DEMO_PACKAGES)); \
 	if [ -n "$$missing" ]; then \
 	    echo "make deps, as root, installs what is missing, and so does:" >&2; \
 	    echo "  sudo apt-get install --no-install-recommends$$missing" >&2; \
@@ -181,7 +182,7 @@ needed:
 $(ONNX_PROTO): | needed
 
 deps:
-	$(call need,$(PACKAGES))
+	$(call need,$(PACKAGES) $(DEMO_PACKAGES))
 
 gstreamer-deps:
 	$(call need,$(GST_PACKAGES))
@@ -335,7 +336,7 @@ ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_liv
 ENGINE_ONLY := $(BUILD)/engine-only
 .PHONY: engine-only
 engine-only:
-	$(call need,$(filter-out libav% libsw% libstb-dev ffmpeg,$(PACKAGES)))
+	$(call need,$(filter-out libav% libsw% libstb-dev,$(PACKAGES)))
 	$(Q)$(MAKE) --no-print-directory BUILD=$(ENGINE_ONLY) LIBRARIES='libprotobuf-c libcjson' CPPFLAGS='$(CPPFLAGS) -DMONA_NO_VIDEO' \
 	    APP_SRC='$(ENGINE_ONLY_SRC)' PIPELINE_SRC= $(ENGINE_ONLY)/mona
 

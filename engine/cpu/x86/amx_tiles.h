@@ -19,7 +19,7 @@ typedef struct tile_shapes {
 _Static_assert(sizeof(tile_shapes) == 64, "the configuration of tiles");
 
 #ifdef MONA_EMULATED_TILES
-#include "tests/emulated_tiles.h"
+#include MONA_EMULATED_TILES /* a header with the macros below */
 #else
 #define TILES_STORE_SHAPES(shapes) __asm__ volatile("sttilecfg %0" : "=m"(*(shapes)))
 #define TILES_LOAD_SHAPES(shapes) __asm__ volatile("ldtilecfg %0" : : "m"(*(shapes)))

@@ -21,10 +21,14 @@ cp "$BUILD/libgstmona.so" "$tmp/plugins"
 export LD_LIBRARY_PATH="$tmp/lib" GST_PLUGIN_PATH="$tmp/plugins" GST_REGISTRY="$tmp/registry"
 succeeds "gst-inspect knows it" gst-inspect-1.0 monaenhance
 
+location=
+! ffmpeg -v error -h filter=setparams | grep -qw chroma_location || location="-vf setparams=chroma_location=center"
 # $1: a format of libav, $2: GStreamer's, $3: that in which the element gets it. Raw frames through both.
 equal() {
-    # Raw frames have chroma between the samples of luma for GStreamer, so the file says so too.
-    ffmpeg -v error -y -f lavfi -i testsrc2=s=96x54:r=25 -frames:v 5 -pix_fmt "$1" -c:v ffv1 -chroma_sample_location center \
+    # Raw frames have chroma between the samples of luma for GStreamer, so the file says so too. Newer versions of
+    # ffmpeg take it from the frames, older ones have no filter that sets it there.
+    # shellcheck disable=SC2086
+    ffmpeg -v error -y -f lavfi -i testsrc2=s=96x54:r=25 -frames:v 5 -pix_fmt "$1" $location -c:v ffv1 -chroma_sample_location center \
         "$tmp/in.mkv"
     ffmpeg -v error -y -i "$tmp/in.mkv" -f rawvideo "$tmp/in.raw"
     "$mona" enhance --quiet -y "$tmp/in.mkv" -o "$tmp/command.raw" -f rawvideo --stages denoise,sr
