@@ -19,8 +19,10 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# make(fp32 file, QDQ file): the commands that write them; frames: how many are timed in one round.
-Net = collections.namedtuple("Net", "stem make size frames")
+# make(fp32 file, QDQ file): the commands that write them; frames: how many are timed in one round; planes: how mona's
+# files take and give samples of pictures.
+Net = collections.namedtuple("Net", "stem make size frames planes")
+PICTURES = "espcn_x3", "rcan_lite", "imdn", "nafnet_16"
 
 
 def run(command, **options):
@@ -34,7 +36,7 @@ def plain(channels, body, *more):
     command = [sys.executable, os.path.join(HERE, "make_plain.py")]
     size = ["--channels", str(channels), "--body", str(body), *more]
     return Net("_".join([f"c{channels}x{body}", *more]).replace("--", ""), lambda fp32, qdq: [command + [fp32] + size, command + [qdq, "--qdq"] + size],
-               "1920x1080", 5)
+               "1920x1080", 5, "--picture")
 
 
 def resnet(fp32, qdq):
@@ -45,14 +47,15 @@ def published():
     """{name: net} of make_networks.py."""
     script = [sys.executable, os.path.join(HERE, "make_networks.py")]
     rows = [line.split() for line in run(script + ["--list"]).splitlines()]
-    return {name: Net(name, lambda fp32, qdq, name=name: [script + [name, fp32, "--qdq", qdq]], size, 20) for name, _, size in rows}
+    return {name: Net(name, lambda fp32, qdq, name=name: [script + [name, fp32, "--qdq", qdq]], size, 20,
+                      "--picture" if name in PICTURES else "--input-type=u8") for name, _, size in rows}
 
 
 # A chain of layers with as many outputs as inputs, between a first and a last one for a single plane of the
 # same size.
 CHAIN = ("--in-channels", "1", "--scale", "1")
 NETS = {"C16x4": plain(16, 4), "C28x5": plain(28, 5), "chain 16x5": plain(16, 5, *CHAIN),
-        "chain 32x5": plain(32, 5, *CHAIN), "ResNet-50": Net("resnet50", resnet, "224x224", 40), **published()}
+        "chain 32x5": plain(32, 5, *CHAIN), "ResNet-50": Net("resnet50", resnet, "224x224", 40, "--input-type=u8"), **published()}
 
 
 def check_on_maps(name, mona, model, size):
@@ -73,7 +76,7 @@ def make_nets(names, folder, mona, film):
             ("ORT fp32", ".onnx"), ("ORT int8", "_qdq.onnx"), ("mona int8", "_int8.mona"), ("mona fp16", "_fp16.mona"))}
         for command in NETS[name].make(files[name]["ORT fp32"], files[name]["ORT int8"]):
             run(command)
-        compile_ = [mona, "compile", files[name]["ORT fp32"]]
+        compile_ = [mona, "compile", files[name]["ORT fp32"], NETS[name].planes]
         run(compile_ + ["-o", files[name]["mona int8"], "--precision", "int8", "--calibrate", film, "--images", "1"])
         run(compile_ + ["-o", files[name]["mona fp16"], "--precision", "fp16"])
         for kind in ("mona int8", "mona fp16"):

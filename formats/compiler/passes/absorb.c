@@ -84,13 +84,21 @@ static void store_so(graph *g, uint32_t i, uint32_t p)
     graph_remove_node(g, i);
 }
 
-/* Whether the planes of the input have this format, or take it. */
+/* Whether planes of an input could have this format. */
+static bool could_load(const graph *g, uint32_t i)
+{
+    const graph_node *quantize = &g->nodes[i];
+    const uint32_t x = quantize->inputs[0];
+    return graph_is_input(g, x) && graph_only_reader(g, x) == i &&
+           !graph_is_output(g, quantize->output);
+}
+
+/* Whether they take it. */
 static bool load_so(graph *g, const compiler_options *o, uint32_t i)
 {
     const graph_node quantize = g->nodes[i];
     const uint32_t x = quantize.inputs[0];
-    if (!graph_is_input(g, x) || graph_only_reader(g, x) != i ||
-        graph_is_output(g, quantize.output) || o->input_type != quantize.quantize.type)
+    if (!could_load(g, i) || o->input_type != quantize.quantize.type)
         return false;
     g->values[x].prequantised = quantize.quantize;
     graph_read_instead(g, quantize.output, x);
@@ -119,6 +127,10 @@ static const char *absorb(graph *g, const compiler_options *o, uint32_t i)
         return FUSION_IS_OFF;
     if (load_so(g, o, i) || is_done(g, i))
         return NULL;
+    if (could_load(g, i))
+        return g->nodes[i].quantize.type == MONA_U8
+                   ? "its input is of another type; --input-type u8 takes samples of its scale"
+                   : "its input is of another type; --input-type s8 takes samples of its scale";
     if (p == UINT32_MAX || !computes(&g->nodes[p]))
         return "its input is not computed by an operator that only it reads";
     if (g->values[g->nodes[p].output].prequantised.scale > 0)

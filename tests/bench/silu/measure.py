@@ -94,7 +94,7 @@ def measure(task, photos, a, options):
         os.makedirs(at(""))
         for i, picture in enumerate(task.scenes(10**6, photos[0], CALIBRATED)[0]):
             Image.fromarray(picture).save(os.path.join(at(""), f"{i:03}.png"))
-    means = [f"--{name}={','.join(map(str, m))}" for name, m in zip(("mean", "deviation"), task.means or ())]
+    means = [f"--{name}={','.join(map(str, m))}" for name, m in zip(("mean", "deviation"), task.means or ())] or ["--input-type=u8"]
     subprocess.run([a.mona, "compile", at(".onnx"), "-o", at(".mona"), "--precision", "auto", "--calibrate", at(""),
                     "--report", at(".json")] + means + options, check=True)
     pictures, kinds, boxes = task.scenes(10**7 + a.seed, photos[1][a.seed % 2::2], MEASURED)

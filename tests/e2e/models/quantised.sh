@@ -60,6 +60,9 @@ for case in "symmetric s8 6/6" "asymmetric f16 5/6" "qlinear s8 3/3"; do
     "$mona" run "$net.off.mona" -i "$tmp/x.npy" -o "$net.off.npy"
     same "$1: the same numbers within a step" "$(steps_apart "$net.npy" "$net.off.npy" 0.0236 | awk '{ print ($1 <= 1) }')" 1
 done
+"$mona" compile "$tmp/symmetric.onnx" -o "$tmp/floats.mona" > "$tmp/said"
+same "floats in are quantised by a layer, and the option that spares it is told" \
+    "$(grep -c 'in  x: 3 x f16' "$tmp/said") $(grep -c 'QuantizeLinear_1.*--input-type s8 takes samples of its scale' "$tmp/said")" "1 1"
 same "a layer can be pinned to FP16" \
     "$("$mona" compile "$tmp/symmetric.onnx" -o "$tmp/pinned.mona" --pin Conv_14=fp16 > /dev/null && operators "$tmp/pinned.mona" '^  conv +Conv_6 .* x f16 ')" 1
 fails "but not to INT8 where a zero point stands against it" "Conv_6" \
