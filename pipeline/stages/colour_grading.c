@@ -46,8 +46,11 @@ static bool check_inputs(const named_model *model, pipeline_error *error)
             found += 1u << 4 * role;
     }
     return (found == 0x111 && mona_model_input_count(&model->model) == 3) ||
-           pipeline_fail(error, "%s: expected a model of y, u and v as planes of u8, found others",
-                         model->name);
+           pipeline_fail(
+               error,
+               "%s: expected a model of y, u and v as planes of u8, found others; mona compile "
+               "--input-type u8 makes planes of u8",
+               model->name);
 }
 
 static bool check_output(const colour_grading *g, const named_model *model, pipeline_error *error)

@@ -207,6 +207,12 @@ for bytes in $(! full || echo 1 63 127 128 1000) 0 $((size - 1)); do
 done
 ! full || refused "a missing model" 1 "none.mona" "$out" "$mona" enhance "$clip" -o "$out" --sr "$tmp/none.mona"
 ! full || refused "a video as model" 1 "clip.mp4" "$out" "$mona" enhance "$clip" -o "$out" --sr "$clip"
+"$mona" compile $onnx -o "$tmp/floats.mona" > "$tmp/log"
+refused "a model of floats" 1 "one plane of u8, found 1 of f16; mona compile --picture makes models of pictures" "$out" \
+    "$mona" enhance "$clip" -o "$out" --stages sr --sr "$tmp/floats.mona"
+"$mona" compile models/colour.onnx -o "$tmp/floats.mona" > "$tmp/log"
+refused "for colour, too" 1 "mona compile --input-type u8 makes planes of u8" "$out" \
+    "$mona" enhance "$clip" -o "$out" --stages colour --colour-model "$tmp/floats.mona"
 refused "a denoiser for super-resolution" 1 "expected a model for one plane" "$out" \
     "$mona" enhance "$clip" -o "$out" --sr models/denoise_fast.mona
 refused "super-resolution for a denoiser" 1 "expected a model for y, u, v" "$out" \
