@@ -475,7 +475,7 @@ $(BUILD)/tests/emulated/checkops.o: tests/checkops.c Makefile
 	$(Q)$(COMPILE_HOST) -DMONA_EMULATED_TILES
 $(BUILD)/tests/emulated/amx.o: engine/cpu/x86/amx.c Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) $(AVX512) -DMONA_EMULATED_TILES $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(HOST_CFLAGS) $(AVX512) -DMONA_EMULATED_TILES='"tests/emulated_tiles.h"' $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 $(BUILD)/tests/checkops_tiles: $(EMULATED) $(ARCHIVES)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread -lm
 
