@@ -2,6 +2,7 @@
 #include "apps/compile/arrays.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,16 +86,15 @@ static npy_type stored_type(mona_type type)
     return stored[type];
 }
 
-/* Warns that values were clipped, since the outputs then belong to other inputs. */
-static void tell_clipped(const planes *p, const char *path, size_t clipped)
+void array_tell_clipped(const planes *p, const char *path, size_t clipped, const char *hint)
 {
     const mona_tensor_info *t = &p->info;
-    fprintf(stderr,
-            "warning: %s: %.3g %% of the values lie outside %g to %g, the range of input '%s', and "
-            "were clipped; compile the model with --input-type f16, the default, or for the range "
-            "that it takes\n",
-            path, 100.0 * (double)clipped / (double)p->count, planes_low(t), planes_high(t),
-            t->name);
+    if (clipped)
+        fprintf(stderr,
+                "warning: %s: %.3g %% of the values lie outside %g to %g, the range of input '%s', "
+                "and were clipped%s\n",
+                path, 100.0 * (double)clipped / (double)p->count, planes_low(t), planes_high(t),
+                t->name, hint);
 }
 
 size_t array_fill(planes *p, const npy_array *array)
@@ -122,9 +122,11 @@ bool array_to_planes(planes *p, const input_array *in, const char *path)
     if (found != stored && !real && p->info.type != MONA_F16 && p->info.type != MONA_F32)
         return cli_fail(0, "%s: input '%s' takes %s or floats, found %s", path, p->info.name,
                         npy_type_name(stored), npy_type_name(found));
-    const size_t clipped = array_fill(p, &in->array);
-    if (clipped)
-        tell_clipped(p, path, clipped);
+    array_tell_clipped(p, path, array_fill(p, &in->array),
+                       p->info.type == MONA_F16
+                           ? ", as fp16 holds no others"
+                           : "; compile the model with --input-type f16, the default, or for the "
+                             "range that it takes");
     return true;
 }
 
@@ -169,8 +171,23 @@ bool array_write_shaped(const planes *p, npy_array array, const char *path, bool
     return ok;
 }
 
+/* Warns where an output reaches the end of fp16, since larger numbers are clipped to it. */
+static void tell_largest(const planes *p, const char *path)
+{
+    size_t largest = 0;
+    for (size_t i = 0; i < p->count && p->info.type == MONA_F16; i++)
+        largest += fabs(planes_get(p, i)) >= planes_high(&p->info);
+    if (largest)
+        fprintf(stderr,
+                "warning: %s: %.3g %% of the values of output '%s' are as large as fp16 holds, %g: "
+                "in the network they may be larger\n",
+                path, 100.0 * (double)largest / (double)p->count, p->info.name,
+                planes_high(&p->info));
+}
+
 bool array_write_planes(const planes *p, const char *path, bool raw)
 {
+    tell_largest(p, path);
     const mona_tensor_info *t = &p->info;
     const npy_array frame = {.rank = 4, .shape = {1, t->channels, t->height, t->width}};
     return array_write_shaped(p, frame, path, raw);

@@ -37,6 +37,8 @@ bool array_to_planes(planes *p, const input_array *in, const char *path);
 /* The same for an array of any type with as many numbers, without a line: returns how many were
  * clipped. */
 size_t array_fill(planes *p, const npy_array *array);
+/* That line, if any were; hint ends it. */
+void array_tell_clipped(const planes *p, const char *path, size_t clipped, const char *hint);
 
 /* Writes real values as float32, or, if raw, what is stored, as 1xCxHxW or in the shape (rank and
  * shape only) given. */

@@ -292,7 +292,8 @@ static bool set_precision(compile_job *job)
     return precision_set(&job->request, job->model, &job->options, &job->samples, &job->chosen);
 }
 
-static bool emit_one(const compile_job *job, compiler *model, uint8_t **bytes, size_t *size)
+static bool emit_one(const compile_job *job, compiler *model, const calibration *samples,
+                     uint8_t **bytes, size_t *size)
 {
     format_error error = {0};
     mona_model opened;
@@ -302,12 +303,13 @@ static bool emit_one(const compile_job *job, compiler *model, uint8_t **bytes, s
     if (status)
         return cli_fail(0, "%s: the engine refuses the compiled model: %s", job->input,
                         mona_status_text(status));
-    return sanity_check(model, *bytes, *size, job->input, &job->samples);
+    return sanity_check(model, *bytes, *size, job->input, samples);
 }
 
 /* Emits the model at another size, rounded like the first. */
 static bool emit_like_first(const compile_job *job, size_t index, uint8_t **bytes)
 {
+    const calibration none = {.feed = job->feed}; /* samples may be arrays of the first size */
     size_t size;
     format_error error = {0};
     compiler *other = open_size(job, index);
@@ -316,7 +318,7 @@ static bool emit_like_first(const compile_job *job, size_t index, uint8_t **byte
     bool ok = compiler_adopt(other, job->model, &job->options, &error);
     if (!ok)
         cli_fail(EXIT_FAILED, "%s at %s: %s", job->input, job->sizes.items[index], error.text);
-    ok = ok && emit_one(job, other, bytes, &size);
+    ok = ok && emit_one(job, other, &none, bytes, &size);
     compiler_close(other);
     return ok;
 }
@@ -337,7 +339,7 @@ static bool emit(compile_job *job)
 {
     uint8_t *files[OPTION_LIST_MAX] = {0};
     size_t count = 1;
-    if (!emit_one(job, job->model, &job->bytes, &job->size))
+    if (!emit_one(job, job->model, &job->samples, &job->bytes, &job->size))
         return false;
     files[0] = job->bytes;
     bool ok = true;

@@ -52,12 +52,13 @@ double planes_get(const planes *p, size_t i)
     return 0;
 }
 
-/* The smallest and the largest integer of each type. */
+/* The smallest and the largest number of each type, in units of the scale. */
 static const struct {
     double low, high;
 } bounds[MONA_TYPE_COUNT] = {
     [MONA_U8] = {0, 0xff},
     [MONA_S8] = {-0x80, 0x7f},
+    [MONA_F16] = {-65504, 65504},
     [MONA_U16] = {0, 0xffff},
     [MONA_S16] = {-0x8000, 0x7fff},
     [MONA_S32] = {-0x1p31, 0x1p31 - 1},
@@ -78,8 +79,8 @@ double planes_high(const mona_tensor_info *info)
 
 bool planes_hold(const planes *p, double value)
 {
-    const double half = 0.5 * (double)p->info.scale;
-    if (p->info.type == MONA_F16 || p->info.type == MONA_F32)
+    const double half = p->info.type == MONA_F16 ? 16 : 0.5 * (double)p->info.scale;
+    if (p->info.type == MONA_F32)
         return true;
     return value >= planes_low(&p->info) - half && value <= planes_high(&p->info) + half;
 }

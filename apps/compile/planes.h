@@ -23,10 +23,11 @@ void planes_close(planes *p);
 double planes_get(const planes *p, size_t i);
 void planes_set(planes *p, size_t i, double value);
 
-/* Whether the planes hold this value to within half the scale; they never hold a NaN. */
+/* Whether the planes hold this value to within half a step; those of F32 hold every value, all others
+ * no NaN. */
 bool planes_hold(const planes *p, double value);
 
-/* The lowest and the highest value that planes of this type hold. Not for F16 and F32. */
+/* The lowest and the highest value that planes of this type hold. Not for F32. */
 double planes_low(const mona_tensor_info *info);
 double planes_high(const mona_tensor_info *info);
 

@@ -27,7 +27,7 @@ static bool read_input(const char *path, planes *p)
         ok = cli_fail(0, "%s: expected %zu numbers for the input %s, found %" PRIu64, path,
                       p->count, p->info.name, in.array.count);
     if (ok)
-        array_fill(p, &in.array);
+        array_tell_clipped(p, path, array_fill(p, &in.array), "");
     free(in.file);
     return ok;
 }

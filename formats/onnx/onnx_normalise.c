@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,17 @@ static bool make_room(onnx_graph *g)
     g->nodes = nodes;
     g->node_count += 2;
     return true;
+}
+
+/* Of what is made of an input; it differs from input to input, as names of values do. */
+static const char *name_of(onnx_graph *g, const onnx_input *input, const char *after)
+{
+    const char *name = g->values[input->value].name;
+    const size_t size = strlen(name) + strlen(after) + 1;
+    char *text = blocks_alloc(&g->memory, size, 1);
+    if (text)
+        snprintf(text, size, "%s%s", name, after);
+    return text;
 }
 
 /* Node x op y. Its result; ONNX_NONE: out of memory. */
@@ -74,8 +86,11 @@ bool onnx_graph_normalise(onnx_graph *g, uint32_t input, const float *mean, cons
         return false;
     const uint32_t means = add_numbers(g, in, mean, count),
                    deviations = add_numbers(g, in, deviation, count);
-    const uint32_t centred = set_node(g, 0, "Sub", in->value, means, "--mean");
-    const uint32_t normal = set_node(g, 1, "Div", centred, deviations, "--deviation");
+    const char *middle = name_of(g, in, " (centred)"), *end = name_of(g, in, " (normalised)");
+    if (!middle || !end)
+        return false;
+    const uint32_t centred = set_node(g, 0, "Sub", in->value, means, middle);
+    const uint32_t normal = set_node(g, 1, "Div", centred, deviations, end);
     if (normal == ONNX_NONE)
         return false;
     read_instead(g, in->value, normal);

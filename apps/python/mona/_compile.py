@@ -12,6 +12,8 @@ def _text(name, value):
     """A value as the command line has it."""
     if name == 'size' and isinstance(value, tuple):
         return f'{value[1]}x{value[0]}'
+    if isinstance(value, tuple):
+        return ','.join(map(str, value))
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
@@ -35,7 +37,7 @@ def _arguments(options, folder):
 def compile(model, output, **options):
     """Compiles an ONNX model into a .mona file, as `mona compile` does, with its options by their names: underscores
     for dashes, True for those without a value, lists for those that can be given more than once, (rows, columns) for
-    size, arrays for calibrate ({name: array} for several inputs). The model takes and gives floats, the network's own numbers; picture=True makes it take
+    size, tuples for numbers with commas, arrays for calibrate ({name: array} for several inputs). The model takes and gives floats, the network's own numbers; picture=True makes it take
     and give 8-bit samples. Returns what the command says of it.
 
     >>> import mona

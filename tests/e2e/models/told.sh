@@ -41,6 +41,12 @@ same "or where the input takes floats" "$? $(cat "$tmp/err")" "0 "
 "$mona" run "$tmp/floats.mona" -i "$tmp/normal.npy" -o "$tmp/z.npy" --raw
 succeeds "compiled, floats give the bytes that ONNX gives" cmp "$tmp/y.npy" "$tmp/z.npy"
 
+floats "$tmp/large.npy" 1,16,16 "65000 if i % 2 else (7e4 if i % 4 else 1)"
+"$mona" run "$tmp/floats.mona" -i "$tmp/large.npy" -o "$tmp/y.npy" 2> "$tmp/err"
+same "numbers that fp16 does not hold are told, of the input and of the output" "$(cat "$tmp/err")" \
+    "warning: $tmp/large.npy: 25 % of the values lie outside -65504 to 65504, the range of input 'x', and were clipped, as fp16 holds no others
+warning: $tmp/y.npy: 75 % of the values of output 'y' are as large as fp16 holds, 65504: in the network they may be larger"
+
 # ---- arrays in the shapes of the model
 "$nets" line 20 "$tmp/line.onnx"
 floats "$tmp/line.npy" 1,3,20 "(i % 7) / 7"
@@ -148,6 +154,8 @@ floats "$tmp/batch.npy" 2,4,3,5 "i % 7"
 succeeds "a network of arrays alone is not said to be INT8" grep -q "no layer is int8: arrays are computed in fp32" "$tmp/said"
 "$nets" squeeze 0 "$tmp/open.onnx"
 succeeds "with open sizes it is compiled" "$mona" compile "$tmp/open.onnx" -o "$tmp/sized.mona"
+succeeds "for two sizes, calibrated on arrays of the first" "$mona" compile "$tmp/open.onnx" -o "$tmp/x.mona" \
+    --size 16x16 --size 20x12 --calibrate "$tmp/two.npy"
 "$nets" shift 0 "$tmp/shift.onnx"
 succeeds "and so is a sum of that kind" "$mona" compile "$tmp/shift.onnx" -o "$tmp/x.mona"
 floats "$tmp/sized.npy" 2,12,20 "(i % 256) / 255"
