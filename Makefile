@@ -489,6 +489,12 @@ $(BUILD)/classifiers: $(BUILD)/tests/e2e/models/classifiers.o $(BUILD)/gen/onnx.
 $(BUILD)/operators: $(BUILD)/tests/e2e/engine/operators.o $(ARCHIVES)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
 
+# Random networks, judged (tests/judges/networks).
+JUDGE_SRC := $(wildcard tests/judges/networks/*.c)
+$(call obj,$(JUDGE_SRC)): $(BUILD)/gen/onnx.pb-c.h
+$(BUILD)/judge_networks: $(call obj,$(JUDGE_SRC)) $(BUILD)/apps/compile/planes.o $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(ARCHIVES)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+
 # Fuzz targets: every build runs them on the files of their corpus, make fuzz also on inputs from libFuzzer.
 FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_OBJ := $(FORMATS_OBJ) $(PIPELINE_OBJ) $(ARCHIVES)
