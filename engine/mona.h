@@ -208,7 +208,8 @@ void mona_device_free(const mona_device *device, void *memory); /* NULL is allow
 /* ---- plan --------------------------------------------------------------------------------- */
 
 typedef struct mona_size {
-    uint32_t width, height; /* 0 x 0: follow from the other inputs */
+    uint32_t width, height; /* 0 x 0: follow from the other inputs; those of the first if nothing
+                               reads this one */
 } mona_size;
 
 /* Zero-initialise, then set what differs from the default. */

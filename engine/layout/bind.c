@@ -49,6 +49,21 @@ static mona_status bind_open_inputs(mona_plan *plan, const mona_file_op *op)
     return MONA_OK;
 }
 
+/* Inputs that no LOAD reads are as large as the first one if nothing else is said. */
+static mona_status bind_unread_inputs(mona_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->model.header->input_count; i++) {
+        mona_shape *s = &plan->shapes[i];
+        if (!s->height) {
+            s->height = plan->shapes[0].height;
+            s->width = plan->shapes[0].width;
+        }
+        if (!plan->model.tensors[i].array && !s->height)
+            return MONA_ERR_SHAPE;
+    }
+    return MONA_OK;
+}
+
 /* Height and width of an operator's output. Those of an array are known and must agree. */
 static mona_status infer_output(mona_plan *plan, const mona_file_op *op)
 {
@@ -86,7 +101,7 @@ static mona_status bind_shapes(mona_plan *plan, const mona_config *config)
         if (!status)
             status = infer_output(plan, &m->ops[o]);
     }
-    return status;
+    return status ? status : bind_unread_inputs(plan);
 }
 
 /* ---- operators ------------------------------------------------------------------------------ */

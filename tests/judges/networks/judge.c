@@ -405,14 +405,7 @@ static bool emit(judgement *j, compiler *c, const compiler_options *o, const cha
 {
     format_error error = {0};
     uint8_t *bytes;
-    bool ok = compiler_emit(c, o, &bytes, &m->size, &error);
-    if (!ok && strstr(error.text, "cannot be stored as f16")) { /* it is no map of floats */
-        compiler_options own = *o;
-        own.has_output_type = false;
-        error = (format_error){0};
-        ok = compiler_emit(c, &own, &bytes, &m->size, &error);
-    }
-    if (!ok)
+    if (!compiler_emit(c, o, &bytes, &m->size, &error))
         return give(j, VERDICT_REFUSED, way, "%s", error.text);
     m->bytes = bytes;
     const mona_status status = mona_model_open(&m->model, m->bytes, m->size);
@@ -500,10 +493,7 @@ static compiler *open_compiler(judgement *j, const char *way)
     return c;
 }
 
-static const compiler_options floats = {.has_input_type = true,
-                                        .input_type = MONA_F16,
-                                        .has_output_type = true,
-                                        .output_type = MONA_F16};
+static const compiler_options floats = {.input_type = MONA_F16, .output_type = MONA_F16};
 
 static bool judge_fp16(judgement *j)
 {

@@ -355,6 +355,29 @@ static void thousands_of_operators_compile_in_seconds(void **state)
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 20);
 }
 
+/* Its size follows from nothing, so it is that of the first input, not 0. */
+static void an_input_may_have_no_reader(void **state)
+{
+    (void)state;
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 3, 0, 0);
+    ob_input(b, "unread", 1, 0, 0);
+    add_conv(b, "x", "y", 3, 4);
+    ob_output(b, "y");
+    compiler *c = open_good(b);
+    reference_array inputs[2] = {image(3, 10, 12), image(1, 10, 12)}, found;
+    uint8_t *bytes;
+    size_t size;
+    emit(c, &half_planes, &bytes, &size);
+    inputs[1].height = inputs[1].width = 0; /* not said */
+    run_engine_as(bytes, size, &(mona_config){.threads = 2}, inputs, &found);
+    assert_int_equal(found.height, 10);
+    free(found.data);
+    free_arrays(inputs, 2);
+    free(bytes);
+    compiler_close(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +392,7 @@ int main(void)
         cmocka_unit_test(depth_first_needs_no_convolution),
         cmocka_unit_test(channels_move_exactly_in_8_bits),
         cmocka_unit_test(planes_are_packed_and_taken_apart),
+        cmocka_unit_test(an_input_may_have_no_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
