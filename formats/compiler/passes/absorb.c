@@ -220,6 +220,14 @@ static bool needs_half(const graph *g, const graph_node *node, uint32_t k)
            (node->kind == GRAPH_CONV && k == 0 && !fits_8_bits(g, node));
 }
 
+/* Notes that the result of a concat has the model's format; its readers follow. */
+static void note_format(graph *g, const graph_node *node)
+{
+    if (node->kind == GRAPH_CONCAT && !graph_packs(g, node) && !parts_differ(g, node))
+        g->values[node->output].prequantised =
+            g->values[quantize_root(g, node->inputs[0])].prequantised;
+}
+
 static bool widen_inputs(graph *g, uint32_t *i)
 {
     bool half[GRAPH_MAX_INPUTS];
@@ -264,9 +272,11 @@ static bool widen_output(graph *g, const compiler_options *o, uint32_t output)
 
 bool pass_widen(graph *g, const compiler_options *o, format_error *error)
 {
-    for (uint32_t i = 0; i < g->node_count; i++)
+    for (uint32_t i = 0; i < g->node_count; i++) {
         if (!widen_inputs(g, &i))
             return no_memory(error);
+        note_format(g, &g->nodes[i]);
+    }
     for (uint32_t i = 0; i < g->output_count; i++)
         if (!widen_output(g, o, i))
             return no_memory(error);

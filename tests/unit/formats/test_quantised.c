@@ -292,6 +292,23 @@ static void some_stay_on_arrays(void **state)
     assert_string_equal(why_not, "DequantizeLinear: " FUSION_IS_OFF);
 }
 
+/* The result of a concat whose parts have one format has that format, which floats out must leave. */
+static void a_concat_may_be_an_output(void **state)
+{
+    (void)state;
+    const compiler_options options = to_half_from(MONA_F16);
+    char inputs[80];
+    qmap x;
+    qnet n = qnet_begin(&x, SIDE);
+    const qmap first = x = qnet_quantise(&n, x, qnet_image);
+    x = qnet_quantise(&n, qnet_conv(&n, x, 8, 3, 1, qnet_s8), qnet_s8);
+    snprintf(inputs, sizeof inputs, "%s %s", first.name, x.name);
+    ob_int(n.b, qnet_node(&n, "Concat", inputs, x.name), "axis", 1);
+    x.channels += first.channels;
+    const outcome o = run(qnet_end(&n, qnet_quantise(&n, x, qnet_u8)), &options, qnet_u8.scale);
+    assert_true(o.most < 3.125); /* a step of its parts is two of these */
+}
+
 /* ---- networks ----------------------------------------------------------------------------- */
 
 static void networks_are_int8(void **state)
@@ -323,6 +340,7 @@ int main(void)
         cmocka_unit_test(coarse_scales_are_exact),
         cmocka_unit_test(turned_weights_are_as_near_as_told),
         cmocka_unit_test(some_stay_on_arrays),
+        cmocka_unit_test(a_concat_may_be_an_output),
         cmocka_unit_test(networks_are_int8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
