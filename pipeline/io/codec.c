@@ -20,10 +20,11 @@ static const char x26x_presets[] =
 static const codec codecs[] = {
     {"h264", "libx264", AV_CODEC_ID_H264, .quality = "crf", 18, 0, 51,
      .preset = "preset", "medium", "superfast", x26x_presets, .low_latency = "tune=zerolatency",
-     .even = true},
+     .even = true, .captions = CAPTIONS_BY_ENCODER},
     {"hevc", "libx265", AV_CODEC_ID_HEVC, .quality = "crf", 20, 0, 51,
      .preset = "preset", "medium", "ultrafast", x26x_presets,
-     .options = "x265-params=log-level=none", .low_latency = "tune=zerolatency", .even = true},
+     .options = "x265-params=log-level=none", .low_latency = "tune=zerolatency", .even = true,
+     .captions = CAPTIONS_INSERTED},
     {"av1", "libsvtav1", AV_CODEC_ID_AV1, .quality = "crf", 28, 1, 63, .quality_whole = true,
      .preset = "preset", "8", "12", .preset_max = 13,
      .low_latency = "svtav1-params=pred-struct=1", .even = true, .waits = true},

@@ -8,6 +8,13 @@
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 
+/* How a codec carries closed captions. */
+typedef enum codec_captions {
+    CAPTIONS_LOST,       /* it has no place for them */
+    CAPTIONS_BY_ENCODER, /* libav's encoder takes them from frames */
+    CAPTIONS_INSERTED    /* captions.h puts them into packets, where libav's encoder does not */
+} codec_captions;
+
 typedef struct codec {
     const char *name;    /* what -c takes */
     const char *encoder; /* libav's name of the encoder */
@@ -28,6 +35,7 @@ typedef struct codec {
     bool keeps;              /* the encoder holds on to a frame until it gets the next one */
     bool waits;              /* draining or closing it never returns before it has had a frame */
     bool colours;            /* frames get 256 colours */
+    codec_captions captions;
 } codec;
 
 /* Finds a codec by its name or by the name of one of its encoders in libav. NULL: none has it. */

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include <libavutil/dict.h>
+#include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 
 #include "pipeline/io/av_compat.h"
+#include "pipeline/io/captions.h"
 #include "pipeline/io/coded_header.h"
 #include "pipeline/io/hdr.h"
 #include "pipeline/io/pixels.h"
@@ -249,6 +251,8 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *
         return pipeline_fail(error, "out of memory");
     if (!check_picture(c, format, settings, error))
         return false;
+    e->inserts = c->captions == CAPTIONS_INSERTED &&
+                 !av_opt_find(e->codec->priv_data, "a53cc", NULL, 0, 0); /* newer ones take them */
     describe(e->codec, settings, video, format);
     if (c->colours && !choose_colours(e, error))
         return false;
@@ -262,19 +266,27 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *
     return good;
 }
 
-static void remember_duration(encoder *e, const AVFrame *frame)
+static void remember(encoder *e, const AVFrame *frame)
 {
-    unsigned slot = e->frames++ % ENCODER_DURATIONS;
-    e->durations[slot].pts = frame->pts;
-    e->durations[slot].duration = avframe_duration(frame);
+    const unsigned slot = e->frames++ % ENCODER_LATEST;
+    e->latest[slot].pts = frame->pts;
+    e->latest[slot].duration = avframe_duration(frame);
+    av_buffer_unref(&e->latest[slot].captions);
+    e->latest[slot].captions = e->inserts ? captions_of(frame) : NULL;
 }
 
-static int64_t recall_duration(const encoder *e, int64_t pts)
+/* Gives a packet what its frame had. */
+static int recall(encoder *e, AVPacket *packet)
 {
-    for (uint64_t i = e->frames, oldest = i > ENCODER_DURATIONS ? i - ENCODER_DURATIONS : 0;
-         i > oldest; i--)
-        if (e->durations[(i - 1) % ENCODER_DURATIONS].pts == pts)
-            return e->durations[(i - 1) % ENCODER_DURATIONS].duration;
+    packet->duration = 0;
+    for (uint64_t i = e->frames, oldest = i > ENCODER_LATEST ? i - ENCODER_LATEST : 0; i > oldest;
+         i--) {
+        const unsigned slot = (i - 1) % ENCODER_LATEST;
+        if (e->latest[slot].pts != packet->pts)
+            continue;
+        packet->duration = e->latest[slot].duration;
+        return e->latest[slot].captions ? captions_insert(packet, e->latest[slot].captions) : 0;
+    }
     return 0;
 }
 
@@ -309,9 +321,11 @@ static bool send(encoder *e, const AVFrame *frame, const packet_sink *sink, pipe
     int code = avcodec_send_frame(e->codec, frame);
     while (code >= 0 && (code = avcodec_receive_packet(e->codec, e->packet)) >= 0) {
         e->packets++;
-        if ((code = coded_header_correct(e->header, e->packet)) < 0)
+        code = coded_header_correct(e->header, e->packet);
+        if (code >= 0)
+            code = recall(e, e->packet);
+        if (code < 0)
             return fail(e, code, error);
-        e->packet->duration = recall_duration(e, e->packet->pts);
         if (!sink->take(sink->context, e->packet, e->codec->time_base, error))
             return false;
     }
@@ -340,7 +354,7 @@ bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipe
     const int code = frame && e->copy ? copy_frame(e, frame) : 0;
     AVFrame *kept = frame ? e->copy : NULL;
     if (frame)
-        remember_duration(e, frame);
+        remember(e, frame);
     if (code < 0)
         return fail(e, code, error);
     if (e->colours.graph ? !send_coloured(e, kept, sink, error)
@@ -383,5 +397,7 @@ void encoder_close(encoder *e)
     av_bsf_free(&e->header);
     av_packet_free(&e->packet);
     av_frame_free(&e->copy);
+    for (unsigned i = 0; i < ENCODER_LATEST; i++)
+        av_buffer_unref(&e->latest[i].captions);
     filter_graph_close(&e->colours);
 }

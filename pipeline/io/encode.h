@@ -16,7 +16,7 @@
 #include "pipeline/io/filter_graph.h"
 #include "pipeline/error.h"
 
-enum { ENCODER_DURATIONS = 1024 }; /* more frames than any encoder holds back */
+enum { ENCODER_LATEST = 1024 }; /* more frames than any encoder holds back */
 enum { ENCODER_TEXT = 256 };
 
 typedef struct encoder {
@@ -28,10 +28,12 @@ typedef struct encoder {
     AVFrame *copy;           /* for an encoder that holds on to frames; else NULL */
     struct {
         int64_t pts, duration;
-    } durations[ENCODER_DURATIONS]; /* of the latest frames; they come out in another order */
+        AVBufferRef *captions; /* to insert; NULL: none */
+    } latest[ENCODER_LATEST];  /* frames; they come out in another order */
     uint64_t frames, packets;
     filter_graph colours; /* for an encoder of few colours; else not open */
     bool waits;           /* as in codec */
+    bool inserts;         /* captions, into packets */
 } encoder;
 
 /* The user's options. */

@@ -240,11 +240,26 @@ static void tell_pace(const output *o)
                       av_q2d(o->settings->encoder.rate));
 }
 
+static void tell_captions(output *o, const AVFrame *frame)
+{
+    const mux_settings *m = &o->settings->container;
+    const codec *c = o->settings->encoder.choice.codec;
+    if (o->told_captions || c->captions != CAPTIONS_LOST ||
+        !av_frame_get_side_data(frame, AV_FRAME_DATA_A53_CC))
+        return;
+    pipeline_note(m->notes,
+                  "%s: %s has no place for the closed captions inside the video, from %.2f s on; "
+                  "they are left out, and h264 and hevc would keep them",
+                  m->path, c->name, (double)frame->pts * av_q2d(o->in->video->time_base));
+    o->told_captions = true;
+}
+
 bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error)
 {
     if (o->in->photo.result)
         return photo_write(&o->in->photo, o->in->frame, frame, o->settings->jpeg_quality, error);
     measure_pace(o, frame);
+    tell_captions(o, frame);
     if (o->pictures.pattern)
         return picture_writer_put(&o->pictures, frame, error);
     if (!o->codec.codec && !open_encoder(o, error))

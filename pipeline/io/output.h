@@ -35,10 +35,11 @@ typedef struct output {
     encoder codec;
     mux container;
     segments parts;
-    picture_writer pictures;     /* used instead of encoder and container */
-    uint64_t length, filled;     /* frames of a segment; frames in the current one */
-    int64_t end;                 /* where the last frame ends */
-    uint64_t frames, uneven;     /* given; at other times than a constant rate's */
+    picture_writer pictures; /* used instead of encoder and container */
+    uint64_t length, filled; /* frames of a segment; frames in the current one */
+    int64_t end;             /* where the last frame ends */
+    uint64_t frames, uneven; /* given; at other times than a constant rate's */
+    bool told_captions;
     uint64_t bytes;              /* from the encoder */
     int64_t first;               /* time of the first frame */
     pthread_mutex_t lock;        /* of the container, which may be opened again */
