@@ -102,7 +102,34 @@ static bool describe_video(AVStream *to, const AVStream *from, const AVCodecCont
     return true;
 }
 
-static bool describe_copy(AVStream *to, const AVStream *from, const AVOutputFormat *format)
+/* Subtitles of DVDs are pictures at places of a canvas, which is as large as the video unless its size
+ * is told, as it is not in a DVD itself. The input's size is told, since the result's differs. */
+static bool tell_canvas(AVCodecParameters *p, const AVCodecParameters *video)
+{
+    const char *const old = (const char *)p->extradata;
+    const size_t bytes = (size_t)p->extradata_size;
+    if (p->codec_id != AV_CODEC_ID_DVD_SUBTITLE || video->width <= 0 || video->height <= 0 ||
+        (old && strstr(old, "size:"))) /* libav ends it with zeros */
+        return true;
+    char size[48];
+    const size_t added =
+        (size_t)snprintf(size, sizeof size, "size: %dx%d\n", video->width, video->height);
+    uint8_t *whole = av_mallocz(added + bytes + AV_INPUT_BUFFER_PADDING_SIZE);
+    if (!whole)
+        return false;
+    memcpy(whole, size, added);
+    if (bytes)
+        memcpy(whole + added, old, bytes);
+    av_freep(&p->extradata);
+    p->extradata = whole;
+    p->extradata_size = (int)(added + bytes);
+    p->width = video->width;
+    p->height = video->height;
+    return true;
+}
+
+static bool describe_copy(AVStream *to, const AVStream *from, const AVStream *video,
+                          const AVOutputFormat *format)
 {
     unsigned tag = from->codecpar->codec_tag, unused;
     if (avcodec_parameters_copy(to->codecpar, from->codecpar) < 0)
@@ -116,7 +143,7 @@ static bool describe_copy(AVStream *to, const AVStream *from, const AVOutputForm
     to->avg_frame_rate = from->avg_frame_rate;
     to->r_frame_rate = from->r_frame_rate;
     to->sample_aspect_ratio = from->sample_aspect_ratio;
-    return true;
+    return tell_canvas(to->codecpar, video->codecpar);
 }
 
 /* Matroska stores a cover as an attached file, which is part of the header. */
@@ -169,7 +196,7 @@ static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
      * compression is left out. */
     return from == video ? describe_video(to, from, encoder, format) &&
                                avstream_copy_side_data(to, from, AV_PKT_DATA_CPB_PROPERTIES)
-                         : describe_copy(to, from, format) &&
+                         : describe_copy(to, from, video, format) &&
                                avstream_copy_side_data(to, from, AV_PKT_DATA_NB);
 }
 
@@ -397,8 +424,9 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
     return check_sound(m, error) && write_header(m, error);
 }
 
-/* Writes a packet with timestamps of the output stream. libav takes over the packet's data. */
-static bool write_packet(mux *m, AVPacket *packet, pipeline_error *error)
+/* Writes a packet with timestamps of the output stream. libav takes over the packet's data. Returns
+ * its error, or >= 0. */
+static int put_packet(mux *m, AVPacket *packet)
 {
     const waiting began = waiting_begin();
     packet->pos = -1;
@@ -410,7 +438,29 @@ static bool write_packet(mux *m, AVPacket *packet, pipeline_error *error)
     code = code == AVERROR_EXIT ? AVERROR(ETIMEDOUT) : file_error(m, code);
     pthread_mutex_unlock(&m->lock);
     waiting_end(began);
+    return code;
+}
+
+static bool write_packet(mux *m, AVPacket *packet, pipeline_error *error)
+{
+    const int code = put_packet(m, packet);
     return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be written", m->name);
+}
+
+/* Names the stream of a packet that the container refuses. */
+static bool write_copy(mux *m, AVPacket *packet, const AVCodecParameters *from,
+                       pipeline_error *error)
+{
+    const unsigned index = (unsigned)packet->stream_index;
+    const char *type = av_get_media_type_string(from->codec_type);
+    const int code = put_packet(m, packet);
+    if (code != AVERROR(EINVAL))
+        return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be written", m->name);
+    return pipeline_fail(error,
+                         "%s: %s cannot hold a packet of stream %u (%s, %s) as the input has it; "
+                         "use .mkv, which holds more",
+                         m->name, m->format->oformat->name, index, type ? type : "unknown",
+                         avcodec_get_name(from->codec_id));
 }
 
 /* Containers take packets only in decoding order. A packet that is too late is moved to the first
@@ -464,6 +514,15 @@ static bool encode_sound(mux *m, mux_stream *s, const AVPacket *packet, pipeline
     return sound_put(s->encoded, packet, write_sound, &to, error);
 }
 
+/* Whether a subtitle is shown until the next one, which some files say by a duration of 32 bits that
+ * are all set: weeks, by which players tell how long the film is, and more than mp4 holds. */
+static bool is_endless(const AVPacket *packet, const AVStream *from)
+{
+    return from->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE &&
+           av_compare_ts(packet->duration, from->time_base, UINT32_MAX / 1000,
+                         (AVRational){1, 1}) >= 0;
+}
+
 bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
 {
     const unsigned index = (unsigned)packet->stream_index;
@@ -480,9 +539,11 @@ bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
     if (s->converted && !packet->size)
         return true;
     packet->stream_index = s->to->index;
+    if (is_endless(packet, from))
+        packet->duration = 0;
     av_packet_rescale_ts(packet, from->time_base, s->to->time_base);
     make_ascend(m, s, packet);
-    return write_packet(m, packet, error);
+    return write_copy(m, packet, from->codecpar, error);
 }
 
 bool mux_write(mux *m, AVPacket *packet, AVRational time_base, pipeline_error *error)

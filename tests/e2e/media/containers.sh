@@ -250,6 +250,32 @@ same "of several videos the first is enhanced, and what happens to the other is 
     "$(grep -c 'stream 2 is also a video; it is copied unchanged' "$tmp/log") $(ffprobe -v error -select_streams v \
         -show_entries stream=width -of csv=p=0 "$tmp/two.mp4" | tr '\n' ' ')" "1 192 96 "
 
+# ---- subtitles of DVDs -----------------------------------------------------------------------------
+make -i "$tmp/scene.y4m" -frames:v 20 -vf scale=352:288 -c:v mpeg2video -f dvd "$tmp/film.vob"
+python3 tests/e2e/media/add_dvd_subtitle.py "$tmp/film.vob" "$in/dvd.vob"
+palette=$(seq -s , 16 | sed 's/[0-9][0-9]*/ffffff/g')
+# The same with a canvas and a palette, and without an end, which is a duration of 32 bits that are set.
+make -palette "$palette" -i "$in/dvd.vob" -map 0:v -map 0:s -c:v libx264 -c:s dvdsub -s:s 352x288 "$tmp/ends.mkv"
+make -i "$tmp/ends.mkv" -map 0 -c copy -bsf:s setts=duration=4294967295 "$in/endless.mkv"
+# Where a player shows the first subtitle of $1 on a film of size $2: left, right, top, bottom.
+place() {
+    ffmpeg -v error -i "$1" -filter_complex "color=black:s=$2[b];[0:s:0]scale=$2:flags=neighbor[s];[b][s]overlay,format=gray" -frames:v 8 \
+        -f rawvideo - | python3 -c '
+import sys
+width, height = map(int, sys.argv[1].split("x"))
+film = sys.stdin.buffer.read()
+lit = [i % (width * height) for i, value in enumerate(film) if value > 40]
+print(*(f(v) for v in ([i % width for i in lit], [i // width for i in lit]) for f in (min, max)) if lit else ["nowhere"])' "$2"
+}
+same "the test film shows its subtitle" "$(place "$in/dvd.vob" 352x288)" "100 163 250 265"
+for way in dvd.vob:mkv endless.mkv:mp4 $(! full || echo dvd.vob:mp4 endless.mkv:mkv); do
+    rm -f "$tmp"/out.*
+    "$mona" enhance "$in/${way%:*}" -o "$tmp/out.${way#*:}" --stages sr --preset ultrafast --quiet 2> "$tmp/log" < /dev/null
+    same "${way%:*} to .${way#*:}: an enlarged film has its subtitle in the same place" \
+        "$? $(place "$tmp/out.${way#*:}" 704x576) $(ffprobe -v error -show_entries format=duration -of csv=p=0 "$tmp/out.${way#*:}" |
+            awk '{ print ($1 < 3 ? "short" : $1) }') $(cat "$tmp/log")" "0 200 327 500 531 short "
+done
+
 # ---- where the clock starts ------------------------------------------------------------------------
 # tests/judges/media_video.sh looks at every container.
 make -i "$in/av.mp4" -c copy -muxdelay 0 -muxpreload 0 -output_ts_offset 40000 "$in/clock.ts"
