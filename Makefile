@@ -427,7 +427,7 @@ $(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/bench/,statistics.o si
 $(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o telemetry_log.o npu_smi.o)
 $(BUILD)/tests/test_npu_smi: $(BUILD)/apps/devices/npu_smi.o
 $(BUILD)/tests/test_fair_queue: $(BUILD)/apps/bench/fair_queue.o
-$(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin $(BUILD)/tests/test_monavideo: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
+$(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin $(BUILD)/tests/test_monavideo $(BUILD)/tests/test_settings: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 # The replay kernel, compiled for this machine, and the core that it runs on.
 KERNEL_OBJ := $(addprefix $(BUILD)/engine/ascend/kernel/,replay.o emulation.o)
 $(BUILD)/tests/test_replay $(BUILD)/tests/test_replay_operands: $(KERNEL_OBJ)

@@ -105,8 +105,9 @@ cJSON *bench_live(const bench_pipeline_job *job, const live_pace *pace)
     enhance_report report = {0};
     cJSON *result = NULL;
     r.first = job->warm_up < 0 ? (uint64_t)ceil(pace->fps) : (uint64_t)job->warm_up;
+    const double timed = job->seconds > 0 ? ceil(job->seconds * pace->fps) : INFINITY;
     const double frames =
-        (job->frames ? (double)job->frames : ceil(job->seconds * pace->fps)) + (double)r.first;
+        fmin(job->frames ? (double)job->frames : INFINITY, timed) + (double)r.first;
     const size_t count = frames < SAMPLING_MAX ? (size_t)frames : SAMPLING_MAX;
     const bool synthetic = bench_pipeline_synthetic(job);
     if (bench_clip_open(&r.clip) &&

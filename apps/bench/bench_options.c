@@ -197,7 +197,7 @@ static const option options[] = {
              "status"},
     {"--percentile", NULL, OPTION_NUMBER, CHANGES_BYTES, FIELD(percentile), "P", times,
      .help = "percentile of the times that must be within the budget (default 99)", .minimum = 1,
-     .maximum = 100},
+     .maximum = 100, .needs = "--budget"},
     {"--compare", NULL, OPTION_FILE, CHANGES_BYTES, FIELD(old), "FILE.json", times,
      .help = "earlier result of --json; prints PASS, or FAIL if this one is slower, and sets the "
              "exit status"},
@@ -257,6 +257,7 @@ static const option_rule rules[] = {
     {"--trace", .only = BENCH_MODEL310 | BENCH_CHIP | BENCH_PIPELINE,
      .never = (OTHER_JOBS & ~BENCH_PIPELINE) | BENCH_OM},
     {"--costs", .only = BENCH_MODEL310, .never = OTHER_JOBS},
+    {"--low-latency", .idle = BENCH_LIVE, .why = "which works like that"},
     {"--json", .never = BENCH_REPORT},
     {"--csv", .never = WITHOUT_FRAMES | BENCH_JSON},
     {"--samples", .never = WITHOUT_FRAMES},

@@ -23,6 +23,7 @@
 #include "apps/enhance/preview.h"
 #include "apps/enhance/progress.h"
 #include "apps/enhance/enhance_options.h"
+#include "apps/enhance/enhance_rules.h"
 #include "apps/enhance/resume_key.h"
 
 enum { MAX_INPUTS = 1024 };
@@ -37,7 +38,6 @@ typedef struct arguments {
     double preview;
     bool dry_run, json, verbose;
     bool resume, recursive, yes, no;
-    option_set given;
     long segment_frames;
     bool drop_unsupported, quiet, stats, live;
     double max_delay, reconnect, stall;
@@ -49,12 +49,18 @@ static overwrite overwriting(const arguments *a)
     return a->yes ? OVERWRITE_YES : a->no ? OVERWRITE_NO : OVERWRITE_ASK;
 }
 
+static unsigned modes_of(const arguments *a)
+{
+    return (unsigned)((a->input && picture_pattern(a->input) ? ENHANCE_NUMBERED_IN : 0) |
+                      (a->output && picture_pattern(a->output) ? ENHANCE_NUMBERED_OUT : 0) |
+                      (a->preview >= 0 ? ENHANCE_PREVIEW : 0) | (a->dry_run ? ENHANCE_DRY_RUN : 0) |
+                      (a->live ? ENHANCE_LIVE : 0) | (a->out_dir ? ENHANCE_BATCH : 0));
+}
+
 static options_result check_batch(const arguments *a)
 {
-    if (a->output || a->input || a->html || a->preview >= 0)
-        return cli_fail(OPTIONS_BAD,
-                        "--out-dir takes files, folders and patterns as arguments, and no -i, -o, "
-                        "--html or --preview");
+    if (!options_suit(&command_enhance, &a->shared.given, modes_of(a)))
+        return OPTIONS_BAD;
     if (!a->operands[0])
         return cli_fail(OPTIONS_BAD, "--out-dir: expected files, folders or patterns, found none");
     return OPTIONS_RUN;
@@ -99,15 +105,13 @@ static bool choose_output(arguments *a)
 
 static options_result parse(arguments *a, int argc, char **argv)
 {
-    options_result result = options_parse(&command_enhance, a, argc, argv, a->operands, &a->given);
+    options_result result =
+        options_parse(&command_enhance, a, argc, argv, a->operands, &a->shared.given);
+    a->shared.line = &command_enhance;
     if (result != OPTIONS_RUN)
         return result;
     if (a->yes && a->no)
         return cli_fail(OPTIONS_BAD, "expected -y or -n, found both");
-    if (a->preview >= 0 && a->dry_run)
-        return cli_fail(OPTIONS_BAD, "expected --preview or --dry-run, found both");
-    if ((a->preview >= 0 || a->dry_run) && (a->html || a->metrics))
-        return cli_fail(OPTIONS_BAD, "--preview and --dry-run write no --html and no --metrics");
     if (!enhance_options_check(&a->shared) || !check_preview(a))
         return OPTIONS_BAD;
     if (a->preview >= 0)
@@ -126,13 +130,7 @@ static options_result parse(arguments *a, int argc, char **argv)
         return OPTIONS_BAD;
     if (!a->output)
         return cli_fail(OPTIONS_BAD, "expected an output: -o OUT");
-    if (a->live && (a->resume || a->dry_run || a->preview >= 0 || a->html ||
-                    picture_pattern(a->input) || picture_pattern(a->output)))
-        return cli_fail(
-            OPTIONS_BAD,
-            "--live takes a stream into a stream or a film, and no --resume, --dry-run, "
-            "--preview or --html");
-    return result;
+    return options_suit(&command_enhance, &a->shared.given, modes_of(a)) ? result : OPTIONS_BAD;
 }
 
 /* Distinguishes files that cannot be read from those that are not images. */
@@ -198,8 +196,6 @@ static int check_files(const arguments *a, bool image)
                         a->preview);
     if (a->live && image)
         return cli_fail(EXIT_FAILED, "%s: --live works only on videos, found a picture", a->input);
-    if (a->html && (numbered || picture_pattern(a->output)))
-        return cli_fail(EXIT_USAGE, "--html works only on videos, found numbered pictures");
     if (((a->preview >= 0 || a->dry_run) && piped) ||
         (a->html && (piped || !strcmp(a->output, "-"))))
         return cli_fail(EXIT_USAGE, "--preview, --dry-run and --html need files, found -");
@@ -236,7 +232,7 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown)
 static char *describe_work(const arguments *a)
 {
     pipeline_error error = {0};
-    char *work = resume_key(&command_enhance, a, &a->given, &error);
+    char *work = resume_key(&command_enhance, a, &a->shared.given, &error);
     if (!work)
         cli_fail_of(&error);
     return work;
@@ -289,7 +285,10 @@ static int enhance(int argc, char **argv)
         stop_asks(&interrupted);
     }
     char *work = NULL;
-    int status = a.resume && !(work = describe_work(&a)) ? EXIT_FAILED : EXIT_SUCCESS;
+    int status = image && !options_suit(&command_enhance, &a.shared.given, ENHANCE_PICTURE)
+                     ? EXIT_USAGE
+                 : a.resume && !image && !(work = describe_work(&a)) ? EXIT_FAILED
+                                                                     : EXIT_SUCCESS;
     settings.resume = work;
     if (!status)
         status = enhance_options_apply(&a.shared, image, false, &models, &settings);
@@ -321,7 +320,7 @@ static const option options[] = {
          "overwrite OUT if it exists; without -y, mona asks on a terminal and refuses elsewhere"},
     {"--no-overwrite", "-n", OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, no), NULL, files,
      .help = "never overwrite OUT, and never ask"},
-    {"--out-dir", NULL, OPTION_FILE, KEEPS_BYTES, offsetof(arguments, out_dir), "FOLDER", files,
+    {"--out-dir", NULL, OPTION_FILE, CHANGES_BYTES, offsetof(arguments, out_dir), "FOLDER", files,
      .help = "enhance many files, folders or 'patterns*' into FOLDER; manifest.json there lists "
              "the result of each file"},
     {"--recursive", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, recursive), NULL, files,
@@ -420,4 +419,7 @@ const command command_enhance = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .operands_max = MAX_INPUTS,
+    .modes = ENHANCE_MODES,
+    .rules = enhance_rules,
+    .rule_count = ENHANCE_RULES,
 };

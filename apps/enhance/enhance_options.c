@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apps/cli/suggest.h"
+#include "apps/enhance/enhance_rules.h"
 #include "pipeline/image/picture_list.h"
 #include "pipeline/image/stills.h"
 
@@ -100,20 +101,15 @@ static model_choice choose_models(const enhance_options *o, resize_scale scale, 
                           .anime = anime};
 }
 
-/* Options for videos, given for a picture. They are no error, because a folder may have
- * both. */
+/* Options for videos, given for a picture. */
 static void tell_unused(const enhance_options *o, const enhance_settings *s)
 {
-    const char *name = strcmp(o->rotate, "auto") ? "--rotate"
-                       : o->codec                ? "--codec"
-                       : o->crf >= 0             ? "--crf"
-                       : o->match_bitrate        ? "--match-bitrate"
-                       : o->preset               ? "--preset"
-                       : o->encoder.count        ? "--encoder-option"
-                       : s->resume               ? "--resume"
-                                                 : NULL;
-    if (name)
-        pipeline_note(&s->notes, "%s has no effect on a picture, only on videos", name);
+    for (size_t i = 0; o->line && i < o->line->option_count; i++) {
+        const option *row = &o->line->options[i];
+        const option_rule *rule = options_rule(o->line, row);
+        if (o->given.has[i] && rule && rule->idle & ENHANCE_PICTURE)
+            pipeline_note(&s->notes, "%s has no effect on a picture, %s", row->name, rule->why);
+    }
 }
 
 bool enhance_options_check(enhance_options *o)

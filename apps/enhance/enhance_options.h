@@ -30,6 +30,8 @@ typedef struct enhance_options {
     bool keep_start;
     const char *device, *cpu, *threads, *format;
     long strip_rows, frames, quality; /* quality 0: not given */
+    const command *line; /* the table that they stand in, and its rows that were used; NULL: not */
+    option_set given;    /* kept */
     /* Where the size is late (result_size.h): what is set once it is known. */
     stage_models *models;
     enhance_settings *settings;
@@ -166,7 +168,7 @@ typedef struct enhance_options {
      .values = "1920x1080 3840x2160"}
 
 #define ENHANCE_COMPUTING_OPTIONS(at, group)                                                      \
-    {"--threads", "-j", OPTION_STRING, KEEPS_BYTES, SHARED_FIELD(at, threads), "LOAD:PROC:SAVE", group,        \
+    {"--threads", "-j", OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, threads), "LOAD:PROC:SAVE", group,        \
      .help = "threads of the decoder, of each network and of the encoder, where 0 lets each of "  \
              "them choose; a single number is for the networks (default 0:0:0, one per core)",    \
      .alias = "--jobs"},                                                                          \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Frames in, frames out: the stages without decoder and encoder. */
+#include "apps/enhance/enhance_rules.h"
 #include "apps/library/handle.h"
 
 /* ---- start ---------------------------------------------------------------------------------- */
@@ -42,7 +43,8 @@ static mona_video_status open_stages(mona_video *video, const mona_video_format 
                                  .shift_x = in->planes > 1 ? in->shift_x : 0,
                                  .shift_y = in->planes > 1 ? in->shift_y : 0,
                                  .bits = in->bits};
-    if (!video_options_apply(&video->options, &options, false, &video->models, &settings, error))
+    if (!video_options_apply(&video->options, &options, ENHANCE_FRAMES, &video->models, &settings,
+                             error))
         return MONA_VIDEO_ERR_OPTION;
     settings.stage.chroma_location = location_of(in->chroma);
     settings.stage.full_range = in->full_range;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* File to file: the command's run with callbacks. */
+#include "apps/enhance/enhance_rules.h"
 #include "apps/library/handle.h"
 
 #include <stdatomic.h>
@@ -34,8 +35,8 @@ static bool enhance_file(file_run *run, bool image)
 {
     enhance_settings *s = &run->settings;
     enhance_report report = {0};
-    if (!video_options_apply(&run->video->options, &run->options, image, &run->models, s,
-                             run->error))
+    if (!video_options_apply(&run->video->options, &run->options, image ? ENHANCE_PICTURE : 0,
+                             &run->models, s, run->error))
         return false;
     cli_keep_failures(run->error); /* of a size that is known late */
     const bool good = enhance_run(s, &report, run->error);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/library/video_options.h"
 
+#include "apps/enhance/enhance_rules.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +14,13 @@ static const option rows[] = {
     ENHANCE_ENCODER_OPTIONS(0, group, NULL), ENHANCE_PICTURE_OPTIONS(0, group),
     ENHANCE_PART_OPTIONS(0, group),          ENHANCE_COMPUTING_OPTIONS(0, group)};
 
-static const command line = {
-    .name = "enhance", .usage = "", .options = rows, .option_count = sizeof rows / sizeof *rows};
+static const command line = {.name = "enhance",
+                             .usage = "",
+                             .options = rows,
+                             .option_count = sizeof rows / sizeof *rows,
+                             .modes = ENHANCE_MODES,
+                             .rules = enhance_rules,
+                             .rule_count = ENHANCE_RULES};
 
 static bool is_option(const char *name)
 {
@@ -29,8 +36,9 @@ static bool parse(enhance_options *a, char *const *given, int count)
     char *arguments[VIDEO_OPTIONS_MAX + 1] = {(char *)line.name};
     const char *operands[1];
     *a = (enhance_options)ENHANCE_OPTIONS_NONE;
+    a->line = &line;
     memcpy(arguments + 1, given, (size_t)count * sizeof *given);
-    return options_parse(&line, a, count + 1, arguments, operands, NULL) == OPTIONS_RUN;
+    return options_parse(&line, a, count + 1, arguments, operands, &a->given) == OPTIONS_RUN;
 }
 
 bool video_options_add(video_options *o, const char *name, const char *value, pipeline_error *error)
@@ -58,14 +66,15 @@ bool video_options_add(video_options *o, const char *name, const char *value, pi
     return good;
 }
 
-bool video_options_apply(const video_options *o, enhance_options *a, bool image,
+bool video_options_apply(const video_options *o, enhance_options *a, unsigned modes,
                          stage_models *models, enhance_settings *settings, pipeline_error *error)
 {
     const mona_size size = a->size.input;
     cli_keep_failures(error);
-    bool good = parse(a, o->given, o->count) && enhance_options_check(a);
+    bool good = parse(a, o->given, o->count) && options_suit(&line, &a->given, modes) &&
+                enhance_options_check(a);
     a->size.input = size;
-    good = good && !enhance_options_apply(a, image, false, models, settings);
+    good = good && !enhance_options_apply(a, modes & ENHANCE_PICTURE, false, models, settings);
     cli_keep_failures(NULL);
     return good;
 }

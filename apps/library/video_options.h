@@ -18,8 +18,8 @@ bool video_options_add(video_options *o, const char *name, const char *value,
 
 /* The settings for an input and an output, and the options that they come to, whose strings belong to
  * o; "-" stands for frames in memory. models: as in
- * enhance_options_apply, and so is what must outlive what. image: a single picture. */
-bool video_options_apply(const video_options *o, enhance_options *a, bool image,
+ * enhance_options_apply, and so is what must outlive what. modes: of enhance_rules.h. */
+bool video_options_apply(const video_options *o, enhance_options *a, unsigned modes,
                          stage_models *models, enhance_settings *settings, pipeline_error *error);
 
 void video_options_free(video_options *o);

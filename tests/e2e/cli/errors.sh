@@ -142,9 +142,9 @@ refused "--crf and --match-bitrate" 2 "--crf and --match-bitrate: expected only 
 refused "-f foo" 2 "-f: expected a video container" "$out" "$mona" enhance "$clip" -o "$out" -f foo
 refused "-e foo" 2 "-e: expected KEY=VALUE" "$out" "$mona" enhance "$clip" -o "$out" -e foo
 refused "-e foo=1" 2 "libx264 has no such option" "$out" "$mona" enhance "$clip" -o "$out" -e foo=1
-refused "--preview and --dry-run" 2 "expected --preview or --dry-run, found both" "$tmp/out.png" "$mona" enhance "$clip" -o "$tmp/out.png" --preview 0 --dry-run
-refused "--preview and --html" 2 "--preview and --dry-run write no --html and no --metrics" "$tmp/page.html" "$mona" enhance "$clip" -o "$tmp/out.png" --preview 0 --html "$tmp/page.html"
-refused "--dry-run and --metrics" 2 "--preview and --dry-run write no --html and no --metrics" "$out" "$mona" enhance "$clip" -o "$out" --dry-run --metrics "$tmp/m.prom"
+refused "--preview and --dry-run" 2 "--preview does not work with --dry-run" "$tmp/out.png" "$mona" enhance "$clip" -o "$tmp/out.png" --preview 0 --dry-run
+refused "--preview and --html" 2 "--html does not work with --preview" "$tmp/page.html" "$mona" enhance "$clip" -o "$tmp/out.png" --preview 0 --html "$tmp/page.html"
+refused "--dry-run and --metrics" 2 "--metrics does not work with --dry-run" "$out" "$mona" enhance "$clip" -o "$out" --dry-run --metrics "$tmp/m.prom"
 "$mona" enhance - -o "$tmp/out.png" < "$tmp/a.png" 2> "$tmp/log"
 same "a picture on standard input: 2 and what is read there" "$? $(grep -c 'found standard input, from which only videos can be read' "$tmp/log")" "2 1"
 # What has no effect without something else.

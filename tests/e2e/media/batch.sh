@@ -94,7 +94,7 @@ done
 enhance "$tmp/in/a.mp4" --out-dir "$tmp/in" --stages sr
 same "an input is never replaced" "$? $(manifest '"the output is the input" in m[0]["error"]' "$tmp/in")" "1 True"
 enhance "$tmp/in" -o "$tmp/x.mp4" --out-dir "$tmp/out"
-same "--out-dir and -o are refused together" "$? $(grep -c -- '--out-dir takes' "$tmp/log")" "2 1"
+same "--out-dir and -o are refused together" "$? $(grep -c -- '--output does not work with --out-dir' "$tmp/log")" "2 1"
 
 # Photographs in formats that mona does not write become pictures, not videos of one frame.
 mkdir "$tmp/photos"

@@ -116,7 +116,7 @@ rm "$tmp/in/110.png"
 refused "a pattern without pictures" 1 "expected pictures with names like this, found none" "$tmp/in/none%d.png" -o "$tmp/none.mp4"
 ! full || refused "a folder that is not there" 1 "No such file" "$tmp/none/%d.png" -o "$tmp/none.mp4"
 refused "pictures over themselves" 2 "the output is the input" "$tmp/in/%03d.png" -o "$tmp/in/%03d.png"
-refused "--fps for a video" 2 "expected numbered pictures" "$tmp/video.mp4" -o "$tmp/none.mp4" --fps 30
+refused "--fps for a video" 2 "--fps works only with numbered pictures as IN" "$tmp/video.mp4" -o "$tmp/none.mp4" --fps 30
 ! full || refused "a rate that is none" 2 "expected a rate such as" "$tmp/in/%03d.png" -o "$tmp/none.mp4" --fps fast
 ! full || refused "an encoder's option for pictures" 2 "numbered pictures take no --crf" "$tmp/video.mp4" -o "$tmp/out/x%d.png" --crf 3
 ! full || refused "ten bits as JPEG" 1 "JPEG holds 8 bits" "$tmp/deep.mkv" -o "$tmp/out/x%d.jpg"

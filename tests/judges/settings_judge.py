@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gives every option of a command in every mode of it, beside a command line that is known to work, and looks what
+comes of it. An option either changes what the run makes or says, or is refused in a line that names it, or stands in
+the table's rules as without effect there. usage: settings_judge.py MONA ROWS.json FOLDER PART...
+
+Of runs that are no PART, only what the rules refuse is given, which takes no time.
+
+Prints a line for each option and mode that is none of these, and the number of all."""
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+mona, rows, folder, parts = os.path.abspath(sys.argv[1]), json.load(open(sys.argv[2])), sys.argv[3], set(sys.argv[4:])
+models = os.path.abspath('models')
+
+# ---- what is given ---------------------------------------------------------------------------------------------------
+# Of an option: its value, and where one command line cannot show its effect, another input or further options for it and
+# for the run that it is compared with. A value in BAD is refused, which shows that an option is read where its effect
+# cannot be seen in a result.
+VALUES = {
+    'enhance': {
+        '--input': 'other.mkv', '--output': 'named.mkv', '--out-dir': 'elsewhere', '--raw': '96x54:nv12:10', '--fps': '10',
+        '--on-error': 'stop', '--segment': '3', '--format': 'nut', '--start': '0.1', '--duration': '100ms', '--end': '0.2',
+        '--frames': '3', '--stages': 'denoise', '--scale': '3', '--height': '100', '--width': '120', '--tier': 'best', '--content': 'anime',
+        '--sr': 'sr_x2_tiny', '--denoise': 'denoise_balanced', '--strength': '1', '--detail': '1', '--colour': '0.5',
+        '--colour-model': models + '/colour.mona', '--temporal': 'off', '--deinterlace': 'off', '--fields': 'double',
+        '--rotate': '90', '--size': '128x128', '--codec': 'hevc', '--crf': '44', '--preset': 'ultrafast',
+        '--encoder-option': 'qmin=45', '--audio': 'none', '--threads': '1:1:1', '--device': 'model310', '--cpu': 'c',
+        '--strip-rows': '8', '--max-delay': '1us', '--reconnect': '0', '--stall': '1', '--metrics': 'm.prom',
+        '--metrics-label': 'door', '--preview': '0.1', '--quality': '40', '--html': 'page.html', '--progress': 'json'},
+    'bench': {
+        '--size': '96x64', '--threads': '1', '--device': 'model310', '--cpu': 'c', '--strip-rows': '8', '--tile-columns': '32',
+        '--streams': '2', '--onnx': 'none.onnx', '--pipeline': 'synthetic', '--fps': '500', '--jitter': 'none', '--late': 'none',
+        '--burst': 'none', '--max-delay': '60', '--warmup': '3', '--iterations': '11', '--duration': '1ms', '--budget': '1us',
+        '--percentile': '50', '--compare': 'old.json', '--max-regression': '70%', '--trace': 'trace.json', '--costs': 'costs.json',
+        '--report': 'report.json', '--samples': 'samples.csv', '--svg': 'charts', '--html': 'page.html', '--audio': 'none'},
+}
+VALUES['bench'] = {**{o: v for o, v in VALUES['enhance'].items() if o not in ('--fps', '--size')}, **VALUES['bench']}
+BAD = {'--threads': 'x', '--device': 'none', '--cpu': 'none', '--strip-rows': 'x', '--detail': 'x', '--strength': 'x', '--audio': 'x',
+       '--colour-model': 'none.mona', '--onnx': 'x'}
+# (command, option): further options, another input.
+BESIDE = {
+    ('enhance', '--on-error'): ([], 'damaged.mkv'), ('enhance', '--verbose'): ([], 'damaged.mkv'),
+    ('enhance', '--resume'): (['--on-error', 'stop'], 'damaged.mkv'), ('enhance', '--drop-unsupported'): ([], 'rich.mkv'), ('enhance', '--keep-start'): ([], 'late.ts'),
+    ('enhance', '--deinterlace'): ([], 'fields.mkv'), ('enhance', '--fields'): ([], 'fields.mkv'),
+    ('enhance', '--detail'): (['--strength', '1'], None), ('enhance', '--colour-model'): (['--stages', 'colour'], None),
+    ('bench', '--percentile'): (['--budget', '10s'], None),
+    ('enhance', '--recursive'): (['--out-dir', 'out'], None),
+    ('enhance', '--reconnect'): (['--live', '--reconnect', '1'], 'tcp://127.0.0.1:9'),
+}
+# The file that lies under the output's name before the run.
+OVERWRITES = {'--overwrite', '--no-overwrite'}
+# Shown by other tests, for the reason.
+ELSEWHERE = {
+    ('preview', '--on-error'): 'the damage lies behind the frame', ('preview', '--verbose'): 'so does what is said of it',
+    ('pipeline', '--fields'): 'the synthetic clip is not interlaced', ('bench-live', '--fields'): 'the same',
+    ('raw-out', '--keep-start'): 'y4m has no times', ('raw-out', '--encoder-option'): 'raw frames have no quantiser',
+    ('enhance', '--stall'): 'live.sh: only a connection without data shows it',
+    ('enhance', '--max-delay'): 'live.sh: only a late frame shows it',
+}
+
+# Only what is refused there is judged: without a chip it fails.
+FAILS = {'report'}
+
+# ---- runs ------------------------------------------------------------------------------------------------------------
+# name, command, arguments (IN: the input, which an option may want otherwise), modes
+BENCH = ['--warmup', '1', '-n', '20', '--json']
+RUNS = [
+    ('film', 'enhance', ['IN=film.mkv', '-o', 'out.mp4'], []),
+    ('picture', 'enhance', ['IN=photo.png', '-o', 'out.png'], ['a picture']),
+    ('pictures-in', 'enhance', ['IN=in/%04d.png', '-o', 'out.mp4'], ['numbered pictures as IN']),
+    ('pictures-out', 'enhance', ['IN=mute.mkv', '-o', 'out%04d.png'], ['numbered pictures as OUT']),
+    ('raw-out', 'enhance', ['IN=mute.mkv', '-o', 'out.y4m'], []),
+    ('preview', 'enhance', ['IN=film.mkv', '-o', 'out.png', '--preview', '0'], ['--preview']),
+    ('dry-run', 'enhance', ['IN=film.mkv', '-o', 'out.mp4', '--dry-run'], ['--dry-run']),
+    ('live', 'enhance', ['IN=mute.mkv', '-o', 'out.mp4', '--live', '--max-delay', '60'], ['--live']),
+    ('folder', 'enhance', ['IN=folder', '--out-dir', 'out'], ['--out-dir']),
+    ('model', 'bench', ['bicubic_x2', '--size', '64x48', *BENCH], ['a model', '--json']),
+    ('streams', 'bench', ['bicubic_x2', '--size', '64x48', '--streams', '2', '-n', '20', '--json'], ['a model', '--streams', '--json']),
+    ('ablate', 'bench', ['bicubic_x2', '--size', '64x48', '--ablate', '-n', '20', '--json'], ['a model', '--ablate', '--json']),
+    ('model310', 'bench', ['bicubic_x2', '--size', '64x48', '--device', 'model310', '--json'], ['a model', '--device model310', '--json']),
+    ('pipeline', 'bench', ['--pipeline', 'synthetic', '--size', '64x48', *BENCH], ['--pipeline', '--json']),
+    ('bench-live', 'bench', ['--pipeline', 'synthetic', '--size', '64x48', '--live', '--jitter', '1ms', *BENCH],
+     ['--pipeline', '--live', '--json']),
+    ('peak', 'bench', ['--peak', '--json'], ['--peak', '--json']),
+    ('report', 'bench', ['--report', 'report.json'], ['--report']),
+]
+
+
+def ffmpeg(*arguments):
+    subprocess.run(['ffmpeg', '-v', 'error', '-y', *arguments], check=True)
+
+
+def make_inputs():
+    film = ['-f', 'lavfi', '-i', 'color=gray:s=96x54:r=25:d=0.8,drawbox=x=t*75:y=9:w=20:h=20:c=red:t=fill,noise=alls=14:allf=t:all_seed=1']
+    sound = ['-f', 'lavfi', '-i', 'sine=d=0.8']
+    ffmpeg(*film, *sound, '-c:v', 'libx264', '-crf', '20', '-g', '5', '-c:a', 'aac', 'film.mkv')
+    shutil.copy('film.mkv', 'other.mkv')
+    ffmpeg('-i', 'film.mkv', '-an', '-c', 'copy', 'mute.mkv')
+    with open('mute.mkv', 'rb') as f:
+        content = bytearray(f.read())
+    for at in range(len(content) * 7 // 10, len(content) * 9 // 10, 90):
+        content[at:at + 30] = bytes(30)
+    open('damaged.mkv', 'wb').write(content)
+    ffmpeg('-f', 'lavfi', '-i', 'testsrc2=s=96x54:r=25:d=0.8,format=yuva420p', *sound, '-c:v', 'ffv1', 'rich.mkv')
+    ffmpeg('-i', 'film.mkv', '-an', '-c', 'copy', '-output_ts_offset', '20', 'late.ts')
+    ffmpeg('-f', 'lavfi', '-i', 'testsrc2=s=96x64:r=50:d=0.8,tinterlace=4', '-flags', '+ildct+ilme', '-c:v', 'mpeg2video', '-q:v', '3',
+           'fields.mkv')
+    os.makedirs('in')
+    os.makedirs('folder/deep')
+    ffmpeg(*film, 'in/%04d.png')
+    shutil.copy('in/0001.png', 'photo.png')
+    shutil.copy('photo.png', 'folder/a.png')
+    ffmpeg('-i', 'film.mkv', '-c', 'copy', 'folder/film.mp4')
+    shutil.copy('photo.png', 'folder/deep/b.png')
+    json.dump({'clock_mhz': 500}, open('costs.json', 'w'))
+
+
+# ---- what comes of a command line ------------------------------------------------------------------------------------
+KEPT = {'iterations', 'warm_up', 'threads', 'streams', 'at_once', 'width', 'height', 'out_width', 'out_height', 'source_fps', 'cores',
+        'late_every', 'burst', 'burst_every', 'jitter_ms', 'late_ms', 'max_delay_ms', 'percentile', 'budget_ms', 'max_regression',
+        'deadline_ms', 'strength', 'arena_bytes', 'engine_bytes', 'frame_bytes', 'modelled_cycles'}
+
+
+def settled(value, key=''):
+    """A result of bench without the times and other figures that differ from run to run."""
+    if isinstance(value, dict):
+        measured = {'telemetry', 'warnings', 'provenance', 'histogram', 'jitter_ms' if value.get('kind') == 'pipeline' else ''}
+        return {k: settled(v, k) for k, v in value.items() if k not in measured}
+    if isinstance(value, list):
+        kept = [settled(v, key) for v in value]
+        return [k for i, k in enumerate(kept) if k not in kept[:i]]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value if key in KEPT else 0
+    return value
+
+
+def settled_text(text):
+    try:
+        return json.dumps(settled(json.loads(text)))
+    except ValueError:
+        text = re.sub(r' {2,}', ' ', text)
+        if 'not written' in text:
+            text = re.sub(r'[0-9]+\.[0-9]+|about [0-9]+|by [0-9]+ %|up to [0-9]+', '#', text)
+        text = re.sub(r'[0-9.]+ (s|ms|fps|frames a second|%|readings|GMAC/s|steps|of)\b', r'# \1', text)
+        text = re.sub(r'(whole process|fps|ETA|after|busy|decode|upload|denoise|sr|encode|colour|resize|health unknown,) +[0-9:.]+', r'\1 #', text)
+        return re.sub(r'"(fps|eta_s|ms|latency_ms|seconds|first_frame_ms|resident_mib|share|[a-z0-9.]*_ms)":[0-9.e-]+', r'"\1":0', text)
+
+
+def content_of(path):
+    with open(path, 'rb') as f:
+        content = f.read()
+    if path.endswith('.prom'):
+        return ' '.join(line.split()[0] for line in content.decode().splitlines() if line[0] != '#')
+    if path.endswith(('.html', '.svg', '.csv', 'trace.json', 'report.json', 'manifest.json')):
+        return 'written'
+    return hashlib.md5(content).hexdigest()
+
+
+class Outcome:
+    def __init__(self, command, arguments, before=()):
+        work = 'work'
+        shutil.rmtree(work, ignore_errors=True)
+        os.makedirs(work)
+        for name in os.listdir('.'):
+            if name != work:
+                os.symlink('../' + name, work + '/' + name)
+        for name in before:
+            os.makedirs(os.path.dirname(f'{work}/{name}'), exist_ok=True)
+            open(f'{work}/{name}', 'w').write('precious')
+            os.utime(f'{work}/{name}', (1, 1))
+        run = subprocess.run([mona, command, *arguments], cwd=work, capture_output=True, stdin=subprocess.DEVNULL, timeout=120,
+                             env={**os.environ, 'SOURCE_DATE_EPOCH': '0'})
+        self.status = run.returncode
+        self.said = run.stderr.decode(errors='replace')
+        self.files = {}
+        for at, _, names in os.walk(work):
+            for name in names:
+                path = os.path.join(at, name)
+                if not os.path.islink(path):
+                    self.files[os.path.relpath(path, work)] = content_of(path)
+        self.raw = run.stdout
+        self.printed = settled_text(run.stdout.decode(errors='replace'))
+        self.seen = (self.status, self.files, self.printed, settled_text(self.said))
+        self.bytes = (self.status, {n: c for n, c in self.files.items() if c != 'written' and not n.endswith('.prom')})
+
+    def refuses(self, option):
+        lines = [line for line in self.said.splitlines() if line.startswith('mona: ')]
+        names = [option['name'], option['letter'] + ' '] if option['letter'] else [option['name']]
+        return self.status != 0 and bool(lines) and any(n in lines[-1] + ' ' for n in names)
+
+
+# ---- the walk --------------------------------------------------------------------------------------------------------
+cache = {}
+
+
+def outcome(command, arguments, before=()):
+    key = (command, tuple(arguments), tuple(before))
+    if key not in cache:
+        cache[key] = Outcome(command, arguments, before)
+    return cache[key]
+
+
+def with_input(arguments, wanted):
+    return [wanted if wanted and a in ('IN=film.mkv', 'IN=mute.mkv') else a.removeprefix('IN=') for a in arguments]
+
+
+def words(command, option):
+    return [option['name']] if option['kind'] == 'flag' else [option['name'], VALUES[command][option['name']]]
+
+
+def output_of(arguments):
+    if '--out-dir' in arguments:
+        return ['out/a.png']
+    return [arguments[arguments.index('-o') + 1]] if '-o' in arguments else []
+
+
+def ruled_out(option, modes):
+    return bool(set(option['never']) & modes or (option['only'] and not set(option['only']) & modes))
+
+
+def judge(run, option):
+    """None: it is as it should be; else what is wrong."""
+    name, command, base, modes = run
+    table = {o['name']: o for o in rows[command]['options']}
+    beside, wanted = BESIDE.get((command, option['name']), ([], None))
+    films = {'IN=film.mkv', 'IN=mute.mkv'} & set(base)
+    if wanted and not films and not set(option['idle'] + option['never'] + option['only']) & set(modes):
+        return None  # what shows its effect is a film
+    base = with_input(base, wanted) + beside
+    if option['name'] in ('--csv', '--json') and '--json' in base:
+        base = [b for b in base if b != '--json']
+        modes = [m for m in modes if m != '--json']
+    if option['needs'] and option['needs'] not in base:
+        base = base + words(command, table[option['needs']])
+    before = [name.replace('%04d', '0001') for name in output_of(base)] if option['name'] in OVERWRITES else ()
+    given = outcome(command, base + words(command, option), before)
+    if given.status > 2:
+        return f'it ended with {given.status}: {given.said[:200]}'
+    if given.refuses(option) or (option['needs'] and given.refuses(table[option['needs']])):
+        return None
+    if ruled_out(option, set(modes)):
+        return f'its rule says that it is refused; it ended with {given.status}: {given.said[:200]}'
+    plain = outcome(command, base, before)
+    if option['name'] in base and given.seen == plain.seen:
+        return None  # it is what makes the mode
+    if plain.status and name in FAILS:
+        return None
+    if plain.status and not before and not wanted:
+        return f'the command line without it fails: {plain.said}'
+    if set(option['idle']) & set(modes):
+        return None if given.bytes == plain.bytes else 'its rule says that it has no effect; it has'
+    if not option['changes'] and not before and given.status == plain.status and given.bytes != plain.bytes:
+        return 'its row says KEEPS_BYTES; the bytes differ'
+    if given.seen != plain.seen or {(command, option['name']), (name, option['name'])} & set(ELSEWHERE):
+        return None
+    if option['name'] in BAD:
+        bad = outcome(command, base + [option['name'], BAD[option['name']]], before)
+        if bad.status and (bad.refuses(option) or BAD[option['name']] in bad.said):
+            return None
+    return f'nothing comes of it (status {given.status}): {given.said[-200:]}'
+
+
+os.chdir(folder)
+make_inputs()
+count = wrong = 0
+for command in VALUES:
+    for option in rows[command]['options']:
+        if option['kind'] != 'flag' and option['name'] not in VALUES[command]:
+            print(f'not ok {command}: {option["name"]}: the judge has no value for it')
+for run in RUNS:
+    missing = set(run[3]) - set(rows[run[1]]['modes'])
+    whole = bool({run[0], run[1]} & parts)
+    if missing:
+        print(f'not ok {run[1]}, {run[0]}: the table has no mode {missing}')
+    if whole:
+        first = Outcome(run[1], with_input(run[2], None))
+        again = [first.seen, Outcome(run[1], with_input(run[2], None)).seen]
+        with open('old.json', 'wb') as f:
+            f.write(first.raw)
+        if again[0] != again[1]:
+            print(f'not ok {run[1]}, {run[0]}: two runs differ: {again}')
+    for option in rows[run[1]]['options']:
+        if not whole and not ruled_out(option, set(run[3])):
+            continue
+        count += 1
+        fault = judge(run, option)
+        if fault:
+            wrong += 1
+            print(f'not ok {run[1]}, {run[0]}: {option["name"]}: {fault}'.replace('\n', ' '), flush=True)
+print(f'# {count} cells, {wrong} wrong')
