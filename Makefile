@@ -472,7 +472,7 @@ $(BUILD)/tests/checkops: $(BUILD)/tests/checkops.o $(START) $(ARCHIVES)
 EMULATED := $(addprefix $(BUILD)/tests/emulated/,checkops.o amx.o)
 $(BUILD)/tests/emulated/checkops.o: tests/checkops.c Makefile
 	@mkdir -p $(@D)
-	$(Q)$(COMPILE_HOST) -DMONA_EMULATED_TILES
+	$(Q)$(COMPILE_HOST) -DMONA_EMULATED_TILES='"tests/emulated_tiles.h"'
 $(BUILD)/tests/emulated/amx.o: engine/cpu/x86/amx.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(AVX512) -DMONA_EMULATED_TILES='"tests/emulated_tiles.h"' $(CPPFLAGS) $(CFLAGS) -c -o $@ $<

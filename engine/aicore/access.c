@@ -238,7 +238,8 @@ static void add_bias(list *l, const ac_target *t, const ac_instruction *i)
 {
     const ac_fractals f = ac_fractals_of(t, i);
     add(l, "bias", A, i->a, (uint64_t)f.n * C_ROW_BYTES, 1 << AC_UB, AC_BLOCK);
-    add(l, "c", DST, i->dst, (uint64_t)f.m * f.n * C_FRACTAL_BYTES, 1 << AC_L0C, C_FRACTAL_BYTES);
+    repeat(add(l, "c", DST, i->dst, C_FRACTAL_BYTES, 1 << AC_L0C, C_FRACTAL_BYTES), f.n,
+           (uint64_t)f.m * C_FRACTAL_BYTES);
 }
 
 static void add_drain(list *l, const ac_instruction *i)

@@ -178,7 +178,7 @@ typedef struct ac_instruction {
         ac_copy copy;
         uint32_t fractals; /* LOAD2D */
         ac_load3d load3d;
-        ac_product product; /* MMAD; BIAS_L0C: its m and n */
+        ac_product product; /* MMAD; BIAS_L0C: one row of fractals of m x n sums */
         ac_vector vector;
         struct {
             const ac_turned *to, *from;
@@ -313,11 +313,16 @@ static inline void ac_emit_mmad(ac_core *core, ac_mad type, ac_address c, ac_add
             (ac_instruction){.opcode = AC_OP_MMAD + type, .dst = c, .a = a, .b = b, .product = p});
 }
 
+/* Fills all rows of m x n sums with the vectors of n biases, one row of fractals at a time: several in
+ * a burst would take a vector each. */
 static inline void ac_emit_bias_l0c(ac_core *core, ac_address c, ac_address bias, uint32_t m,
                                     uint32_t n)
 {
-    ac_emit(core, (ac_instruction){
-                      .opcode = AC_OP_BIAS_L0C, .dst = c, .a = bias, .product = {.m = m, .n = n}});
+    enum { FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4 };
+    for (uint32_t row = 0; row < m; row += AC_FRACTAL, c += FRACTAL_BYTES)
+        ac_emit(core,
+                (ac_instruction){
+                    .opcode = AC_OP_BIAS_L0C, .dst = c, .a = bias, .product = {.m = m, .n = n}});
 }
 
 /* deq16: 16 fp16 values in UB */

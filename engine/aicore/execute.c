@@ -189,7 +189,7 @@ static void fill_l0c(uint8_t *c, const uint8_t *bias, uint32_t m, uint32_t n)
     const uint32_t rows = (m + 15) / AC_FRACTAL * AC_FRACTAL, n1 = (n + 15) / AC_FRACTAL;
     const size_t vector = AC_FRACTAL * sizeof(int32_t);
     for (uint32_t j = 0; j < n1; j++)
-        for (uint32_t r = 0; r < rows; r++)
+        for (uint32_t r = 0; r < AC_FRACTAL; r++)
             memcpy(c + ((size_t)j * rows + r) * vector, bias + j * vector, vector);
 }
 

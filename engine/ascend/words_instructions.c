@@ -111,19 +111,13 @@ void words_set_scale(maker *m, const place *b, bool relu)
     words_put(m, b->offset | (uint64_t)b->phase * 24 << 40);
 }
 
-/* One vector for so many fractals, of each of so many columns of them. */
+/* For each column a burst of one fractal. The gap is in fractals. */
 static void put_bias(maker *m, const ac_form *f, const place *at)
 {
-    place to[2] = {at[0], at[1]};
     const uint32_t columns = ((uint32_t)(f->config[0] >> 24 & 0xfff) + 15) / AC_FRACTAL;
-    uint32_t rows = ((uint32_t)(f->config[0] & 0xfff) + 15) / AC_FRACTAL;
-    while (rows) { /* more than 255 are all of L0C, and one column */
-        const uint32_t now = min_u32(rows, UINT8_MAX);
-        words_put_operands(m, AC_OP_BIAS_L0C, 0, to, 2, 1);
-        words_put(m, columns | now << 8);
-        to[0].offset += now * AC_FRACTAL * AC_FRACTAL * 4;
-        rows -= now;
-    }
+    const uint32_t rows = ((uint32_t)(f->config[0] & 0xfff) + 15) / AC_FRACTAL;
+    words_put_operands(m, AC_OP_BIAS_L0C, 0, at, 2, 1);
+    words_put(m, columns | 1 << 8 | (uint64_t)(rows - 1) << 24);
 }
 
 static void put_pattern(maker *m, uint64_t index)

@@ -603,7 +603,8 @@ PROGRAM(drain_0)
 }
 PROGRAM(bias_of_no_row)
 {
-    ac_emit_bias_l0c(&b->core, L0C, UB, 0, 16);
+    ac_emit(&b->core,
+            (ac_instruction){.opcode = AC_OP_BIAS_L0C, .dst = L0C, .a = UB, .product = {.n = 16}});
 }
 PROGRAM(barrier_7)
 {
