@@ -35,13 +35,16 @@ static bool set_input(const upgrade *u, uint32_t i, tensor *t)
 /* Makes a numeric attribute, a list or a single number, input i. */
 static bool attribute_to_input(const upgrade *u, const char *name, uint32_t i, bool list)
 {
-    const onnx_attribute *a = onnx_find_attribute(u->node, name);
+    const onnx_attribute *found = onnx_find_attribute(u->node, name);
+    const onnx_attribute a = found ? *found : (onnx_attribute){0};
     tensor t;
-    if (!a || (!a->ints && !a->floats) || u->node->input_count > i)
+    if ((!a.ints && !a.floats) || u->node->input_count > i)
         return true;
-    if (!list && !a->count)
+    u->node->attributes[found - u->node->attributes] =
+        u->node->attributes[--u->node->attribute_count];
+    if (!list && !a.count)
         return true;
-    return onnx_numbers(a, list, &t) ? set_input(u, i, &t) : out_of_memory(u);
+    return onnx_numbers(&a, list, &t) ? set_input(u, i, &t) : out_of_memory(u);
 }
 
 /* Replaces the attribute with this name. */

@@ -23,6 +23,9 @@ static bool check_call(const reference_row *row, op_call *c)
     for (uint32_t i = 0; i < row->min_inputs; i++)
         if (!c->in[i])
             return op_fail(c, "leaves out input %u", i);
+    const char *unknown = reference_unknown_attribute(row, c->node);
+    if (unknown)
+        return op_fail(c, "has the attribute '%.40s', which mona does not know", unknown);
     reference_types(row->types, types, sizeof types);
     if (!(row->types >> c->in[0]->type & 1))
         return op_fail(c, "works on %s; supported: %s", element_name(c->in[0]->type), types);

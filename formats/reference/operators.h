@@ -15,15 +15,18 @@ typedef struct reference_row { /* columns of operators.inc */
     uint32_t types;                 /* bit t: input 0 may be of element type t */
     op_function *function;
     bool whole_tensors;
+    const char *attributes; /* names, with spaces between */
 } reference_row;
 
 /* NULL: there is no such operator. */
 const reference_row *reference_find(const char *name);
+/* An attribute of the node that its operator does not have; NULL: none. */
+const char *reference_unknown_attribute(const reference_row *row, const onnx_node *node);
 /* "float32, float16, ..." for a set of types. */
 void reference_types(uint32_t types, char *text, size_t size);
 
 /* The functions of all operators. */
-#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays)               \
+#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes)   \
     op_function op_##function;
 #include "formats/operators.inc"
 #undef ROW

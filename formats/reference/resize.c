@@ -35,7 +35,7 @@ static bool read_words(op_call *c, op_resizing *r)
     r->crop = !strcmp(r->coordinates, "tf_crop_and_resize");
     r->nearest = rules[rule];
     r->antialias = onnx_int(c->node, "antialias", 0) && (r->cubic || r->linear);
-    r->exclude_outside = onnx_int(c->node, "exclude_outside", 0);
+    r->exclude_outside = onnx_int(c->node, "exclude_outside", 0) && (r->cubic || r->linear);
     r->a = (double)onnx_float(c->node, "cubic_coeff_a", -0.75f);
     r->extrapolation = (double)onnx_float(c->node, "extrapolation_value", 0);
     return true;

@@ -23,8 +23,8 @@ enum { ANY_COUNT = OPERATOR_ANY_COUNT };
      BIT(ELEMENT_UINT4) | BIT(ELEMENT_INT4) | BIT(ELEMENT_UINT2) | BIT(ELEMENT_INT2))
 #define ANY (NUMBERS | LOGIC | SMALL)
 
-#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays)               \
-    {name, since, min, max, types, op_##function, whole},
+#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes)   \
+    {name, since, min, max, types, op_##function, whole, attributes},
 
 static const reference_row rows[] = {
 #include "formats/operators.inc"
@@ -35,6 +35,23 @@ const reference_row *reference_find(const char *name)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!strcmp(rows[i].name, name))
             return &rows[i];
+    return NULL;
+}
+
+static bool is_listed(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)); at += length)
+        if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+            return length;
+    return false;
+}
+
+const char *reference_unknown_attribute(const reference_row *row, const onnx_node *node)
+{
+    for (uint32_t i = 0; i < node->attribute_count; i++)
+        if (!is_listed(row->attributes, node->attributes[i].name))
+            return node->attributes[i].name;
     return NULL;
 }
 

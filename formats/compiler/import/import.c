@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/compiler/import/array.h"
+#include "formats/reference/operators.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -228,6 +229,9 @@ static bool add_node(importer *im)
     const attempt a = begin(im);
     if (!row)
         return import_fail(im, "is not supported by the engine; mona ops --engine lists what is");
+    const char *unknown = reference_unknown_attribute(reference_find(row->name), im->node);
+    if (unknown)
+        return import_fail(im, "has the attribute '%.40s', which mona does not know", unknown);
     if (!row->import && !row->array)
         return import_fail(
             im, "is run by the engine only where constants and sizes determine its result: "

@@ -92,6 +92,8 @@ bool import_batch_norm(importer *im)
     uint32_t x;
     if (!import_elements(im, 0, &x))
         return false;
+    if (import_view_of(im, 0) == VIEW_OTHER || !import_is_channel_axis(im, 0, 1))
+        return import_fail(im, "normalises an axis that is not that of the channels");
     const uint32_t channels = im->g->values[x].channels;
     const float *parts[4]; /* scale, bias, mean, variance */
     for (size_t i = 0; i < 4; i++) {
@@ -157,6 +159,8 @@ bool import_prelu(importer *im)
         return false;
     if (!slope)
         return import_fail(im, "has a computed slope; expected a constant");
+    if (im->node->broadcasts && slope->count > 1)
+        return import_fail(im, "has slopes for axis 1, as up to operator set 6");
     const float *slopes = import_per_channel(im, slope, im->g->values[x].channels);
     return slopes &&
            add_activation(im, (graph_activation){.kind = MONA_ACT_PRELU, .slopes = slopes});

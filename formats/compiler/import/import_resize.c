@@ -47,19 +47,35 @@ static bool read_numbers(importer *im, size_t i, const double *otherwise, double
     return true;
 }
 
-/* If the aspect ratio is kept, the smaller or the larger scale determines the sizes. It is the scale
- * of both axes even where sizes are rounded, whereas a map's is the ratio of its sizes. */
+/* The axes that sizes are given for, all four unless the node names some. read_numbers has checked
+ * them. */
+static void named_axes(const importer *im, bool named[4])
+{
+    const onnx_attribute *axes = onnx_find_attribute(im->node, "axes");
+    for (size_t k = 0; k < 4; k++)
+        named[k] = !axes || !axes->ints;
+    for (size_t k = 0; axes && axes->ints && k < axes->count; k++)
+        named[(axes->ints[k] + 4) % 4] = true;
+}
+
+/* If the aspect ratio is kept, the smallest or the largest scale of all named axes determines their
+ * sizes. It is the scale of all even where sizes are rounded, whereas a map's is the ratio of its
+ * sizes. */
 static bool keep_aspect(importer *im, const double *in, double *sizes)
 {
     const bool smaller = import_text_is(im, "keep_aspect_ratio_policy", "not_larger", "");
+    bool named[4];
+    double scale = smaller ? HUGE_VAL : 0;
     if (!smaller && !import_text_is(im, "keep_aspect_ratio_policy", "not_smaller", ""))
         return true;
-    const double rows = sizes[2] / in[2], columns = sizes[3] / in[3];
-    const double scale = smaller ? fmin(rows, columns) : fmax(rows, columns);
-    for (int i = 2; i < 4; i++) {
+    named_axes(im, named);
+    for (int i = 0; i < 4; i++)
+        if (named[i])
+            scale = smaller ? fmin(scale, sizes[i] / in[i]) : fmax(scale, sizes[i] / in[i]);
+    for (int i = 0; i < 4; i++) {
         const double exact = scale * in[i];
-        sizes[i] = floor(exact + 0.5);
-        if (fabs(exact - sizes[i]) > 1e-6)
+        sizes[i] = named[i] ? floor(exact + 0.5) : sizes[i];
+        if (named[i] && fabs(exact - sizes[i]) > 1e-6)
             return import_fail(im, "resizes to %g rows or columns, which are rounded", exact);
     }
     return true;
@@ -92,10 +108,11 @@ static bool read_ratios(importer *im, const graph_value *source, graph_resize *r
     if (!scaled && !sized)
         return import_fail(im, "needs four constant scales or sizes");
     const double *numbers = scaled ? scales : sizes;
+    if (!scaled && source->height && !keep_aspect(im, in, sizes))
+        return false;
     if (numbers[0] != 1 || numbers[1] != (scaled ? 1 : in[1]))
         return import_fail(im, "resizes batch or channels; supported: height and width");
-    return (scaled || keep_aspect(im, in, sizes)) &&
-           set_ratio(im, scaled, source->height, numbers[2], resize->ratio[0]) &&
+    return set_ratio(im, scaled, source->height, numbers[2], resize->ratio[0]) &&
            set_ratio(im, scaled, source->width, numbers[3], resize->ratio[1]);
 }
 

@@ -5,7 +5,7 @@
 
 #include "formats/compiler/import/importer.h"
 
-#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays)               \
+#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes)   \
     {name, whole, import_##map, maps, import_array_##array, arrays},
 #define import_none NULL
 #define import_array_none NULL

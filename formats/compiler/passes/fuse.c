@@ -39,7 +39,7 @@ static const char *fuse_activation(graph *g, uint32_t i)
             return "the operator before it has no room for a function";
         merged.after_add = *activation;
         merged.before = g->nodes[i].inputs[0];
-    } else if (!residual && !merged.activation.kind)
+    } else if (!residual && !merged.activation.kind && !merged.after_add.kind)
         merged.activation = *activation;
     else if (!merged.after_add.kind && activation->kind != MONA_ACT_PRELU &&
              bounds_fit(&merged.activation, activation))
