@@ -41,9 +41,9 @@ const reference_row *reference_find(const char *name)
 static bool is_listed(const char *list, const char *word)
 {
     const size_t length = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)); at += length)
+    for (const char *at = list; length && (at = strstr(at, word)); at += length)
         if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ' '))
-            return length;
+            return true;
     return false;
 }
 
