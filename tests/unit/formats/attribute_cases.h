@@ -318,7 +318,7 @@ static const op_case op_cases[] = {
     "half_pixel_symmetric|tf_half_pixel_for_nn|-;"
     {"Resize", MAP " - f=1,1,2,2",
      "s:mode=nearest|linear|cubic|-;" RULES "s:nearest_mode=round_prefer_floor|round_prefer_ceil|"
-                                            "floor|ceil|-;f:cubic_coeff_a=-0.75|-0.5|-;"
+     "floor|ceil|-;f:cubic_coeff_a=-0.75|-0.5|-;"
      "i:exclude_outside=0|1|-;f:extrapolation_value=0|0.5",
      18, STEPS, 0},
     {"Resize", MAP " - f=1,1,1.5,0.75",
