@@ -43,6 +43,7 @@ typedef struct compile_job {
     size_t size, calibrated;
 } compile_job;
 
+enum { DEFAULT_BITS = 10 };                     /* as the option says */
 static const char om_target[] = "ascend310-om"; /* the vendor's compiler makes it */
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -96,6 +97,8 @@ static bool read_types(compile_job *job)
     if (floats && o->range != 1 && !job->calibrate.count)
         return cli_misuse("--input-range: floats are the network's own numbers: expected "
                           "--picture or --input-type u8, or pictures to --calibrate");
+    if (job->bits != DEFAULT_BITS && o->input_type != MONA_U16 && o->output_type != MONA_U16)
+        return cli_misuse("--bits works only with --input-type u16 or --output-type u16");
     return true;
 }
 
@@ -110,6 +113,8 @@ static bool read_feed(compile_job *job)
         return false;
     if (!feed->normalised)
         return true;
+    if (o->range != 1 && o->output_type == MONA_F16)
+        return cli_misuse("--input-range: --mean and --deviation say what samples stand for");
     feed->inside = o->input_type == MONA_U8 || o->input_type == MONA_U16;
     if (feed->inside)
         o->input_range = feed->range = 255;
@@ -603,7 +608,8 @@ static const option options[] = {
              "which the range of every value is measured; can be given more than once; "
              "INPUT=FILE.npy for each of several inputs"},
     {"--channel-order", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(compile_job, order), "rgb|bgr",
-     calibrating, .help = "order of the colours in inputs with three channels", .initial = "rgb"},
+     calibrating, .help = "order of the colours in inputs with three channels", .initial = "rgb",
+     .needs = "--calibrate"},
     {"--images", NULL, OPTION_WHOLE, CHANGES_BYTES, offsetof(compile_job, images), "N", calibrating,
      .help = "use at most N of the calibration images", .initial = "32", .minimum = 1,
      .maximum = 10000, .needs = "--calibrate"},

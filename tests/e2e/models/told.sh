@@ -28,6 +28,11 @@ same "or samples, alone in the input" "$(grep -c 'in  x: 1 x u8.* for values 0 t
 same "or in pictures" "$(grep -c 'in  x: 1 x u8' "$tmp/said") $(grep -c 'out y: 1 x u8' "$tmp/said")" "1 1"
 "$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u16 --bits 12 > "$tmp/said"
 succeeds "whose samples may have more bits" grep -q 'in  x: 1 x u16.* for values 0 to 1$' "$tmp/said"
+fails "bits of samples that have 8" "--bits works only with" "$mona" compile "$tmp/wide.onnx" -o "$tmp/y.mona" --input-type u8 --bits 12
+fails "a range of normalised samples" "--mean and --deviation say" \
+    "$mona" compile "$tmp/wide.onnx" -o "$tmp/y.mona" --input-type u8 --mean 127 --input-range 255
+fails "an order of colours that are not looked at" "works only with --calibrate" \
+    "$mona" compile "$tmp/wide.onnx" -o "$tmp/y.mona" --channel-order bgr
 fails "floats have no range" "expected --picture" "$mona" compile "$tmp/wide.onnx" -o "$tmp/y.mona" --input-range 255
 floats "$tmp/normal.npy" 1,16,16 "-1 if i % 4 == 0 else 0.5"
 floats "$tmp/inside.npy" 1,16,16 "(i % 256) / 255"
