@@ -58,7 +58,7 @@ static double trimmed(const graph_activation *f, value_format result, double end
     double x = end;
     while (fabs(stored_at(f, result, x) - limit) < 0.25 && direction * (-far - x) > 0)
         x += direction / 16;
-    return x;
+    return x - direction / 16; /* the last one that does not differ */
 }
 
 table_source table_find_source(const graph *g, const graph_node *node, value_format result)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Every operator that the engine runs, with each value of each attribute, after and before operators
- * that a compiler likes to merge: compiled, and compared with what ONNX defines.
+ * that a compiler likes to merge: compiled, and compared with what ONNX defines, to the precision of
+ * FP16 and, in one of three, to about that of INT8.
  *
  * attribute_cases.h has the values; formats/operators.inc has the operators and their attributes. An
  * operator without a case fails the test, as does an attribute without two values. In the short tier
@@ -156,7 +157,8 @@ typedef struct network {
     int values[ATTRIBUTES]; /* chosen */
     before before;
     after after;
-    bool open;          /* of open size */
+    bool open; /* of open size */
+    bool int8;
     const tensor *made; /* shape of the operator's first result; NULL: unknown yet */
     onnx_builder *b;
     int nodes;
@@ -537,8 +539,8 @@ static const char *network_text(const network *n)
     for (int i = 0; i < n->r->attribute_count; i++)
         at += snprintf(text + at, sizeof text - (size_t)at, " %s=%s", n->r->attributes[i].name,
                        n->r->attributes[i].values[n->values[i]]);
-    snprintf(text + at, sizeof text - (size_t)at, ", after %s, before %s%s", befores[n->before],
-             afters[n->after], n->open ? ", of open size" : "");
+    snprintf(text + at, sizeof text - (size_t)at, ", after %s, before %s%s%s", befores[n->before],
+             afters[n->after], n->open ? ", of open size" : "", n->int8 ? ", INT8" : "");
     return text;
 }
 
@@ -640,7 +642,8 @@ static const char *compare(const network *n, const mona_tensor_info *t, const vo
                              ? 0
                              : (n->nodes + 3) * (kind == ROUGH ? 8 : 1) * 0x1p-11 * peak + 3e-5 +
                                    (kind == QUANTISED ? (whole ? 1 : 0.5) : 0) +
-                                   (n->before == QUANTISE ? peak / 128 : 0);
+                                   (n->before == QUANTISE ? peak / 128 : 0) +
+                                   (n->int8 ? 0.08 * peak : 0);
     if (most <= bound)
         return "";
     snprintf(text, sizeof text, "element %zu is off by %g of %g; bound %g", place, most, peak,
@@ -696,25 +699,50 @@ typedef struct tally {
     unsigned run, wrong, maps, arrays, open;
 } tally;
 
-/* Compiles the network and compares its results. *why: "" if they are as ONNX defines them. */
-static bool check_compiled(const network *n, const uint8_t *onnx, size_t onnx_size, const run *r,
+/* Shows the compiler the inputs. */
+static bool calibrate(compiler *c, const run *r, format_error *error)
+{
+    reference_array shown[MONA_MAX_IO] = {{0}};
+    for (uint32_t i = 0; i < r->graph.input_count; i++) {
+        const compiler_tensor t = compiler_input(c, i);
+        const tensor *in = &r->in[i];
+        shown[i] = (reference_array){t.channels, t.height ? t.height : (uint32_t)in->dims[2],
+                                     t.width ? t.width : (uint32_t)in->dims[3],
+                                     malloc(in->count * sizeof(float))};
+        for (size_t k = 0; k < in->count; k++)
+            shown[i].data[k] = (float)tensor_number(in, k);
+    }
+    const bool ok = compiler_calibrate(c, shown, error);
+    free_arrays(shown, r->graph.input_count);
+    return ok;
+}
+
+/* Compiles the network and compares its results, one in three networks also as INT8. *why: "" if they
+ * are as ONNX defines them. */
+static bool check_compiled(network *n, const uint8_t *onnx, size_t onnx_size, const run *r,
                            const char **why, tally *t)
 {
+    static const compiler_options options[] = {{COMPILER_FLOATS}, {COMPILER_FLOATS, .int8 = true}};
     static format_error error;
-    uint8_t *bytes;
-    size_t size;
+    bool made = true;
     error = (format_error){0};
     compiler *c = compiler_open(onnx, onnx_size, NULL, &error);
-    const bool made = c && compiler_emit(c, &half_planes, &bytes, &size, &error);
-    *why = made ? run_on_engine(n, bytes, size, r) : error.text;
-    if (made) {
-        t->maps += !compiler_has_arrays(c);
-        t->arrays += compiler_has_arrays(c);
-        t->open += n->open;
-        free(bytes);
+    *why = c ? "" : error.text;
+    for (int int8 = 0; c && made && !**why && int8 <= (t->run % 3 == 0); int8++) {
+        uint8_t *bytes;
+        size_t size;
+        n->int8 = int8;
+        made = (!int8 || calibrate(c, r, &error)) &&
+               compiler_emit(c, &options[int8], &bytes, &size, &error);
+        *why = made ? run_on_engine(n, bytes, size, r) : error.text;
+        if (made)
+            free(bytes);
     }
+    t->maps += c && made && !compiler_has_arrays(c);
+    t->arrays += c && made && compiler_has_arrays(c);
+    t->open += c && made && n->open;
     compiler_close(c);
-    return made;
+    return c && made;
 }
 
 /* Whether the operand can be computed so: not everything keeps numbers positive, or exact. */
@@ -759,6 +787,7 @@ static uint8_t *build(network *n, size_t *size)
     const uint32_t kept = seed;
     n->b = ob_new(n->r->about->opset);
     n->nodes = 0;
+    n->int8 = false;
     n->must_fail = false;
     add_operator(n);
     add_after(n);
