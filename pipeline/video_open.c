@@ -71,21 +71,33 @@ static uint64_t expected_frames(const video *v)
     return limit && (!frames || frames > limit) ? limit : frames;
 }
 
+/* All of the file's frames, not only those of the part that is wanted. */
+static uint64_t frames_of_file(const input *in)
+{
+    input whole = *in;
+    whole.start = AV_NOPTS_VALUE;
+    whole.end = INT64_MAX;
+    return input_frame_estimate(&whole);
+}
+
 /* The size of raw frames is exact. Coded frames will probably take at least as many bytes as in the
  * input, and twice that if segments are kept until the end. */
 static bool check_space(const video *v, const encoder_settings *e, pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
-    const uint64_t frames = expected_frames(v), all = input_frame_estimate(&v->in);
+    const uint64_t frames = expected_frames(v), all = frames_of_file(&v->in);
     const int64_t file = v->in.format->pb ? avio_size(v->in.format->pb) : 0;
     const int raw = av_image_get_buffer_size(e->pix_fmt, e->width, e->height, 1);
     const bool exact = e->choice.codec->id == AV_CODEC_ID_RAWVIDEO && v->in.video->nb_frames > 0;
     double bytes = all && file > 0 ? (double)file * (double)frames / (double)all : 0;
     if (exact && raw > 0)
         bytes = (double)raw * (double)frames;
+    const char *what = s->resume      ? "segments and a result as large as the input take"
+                       : frames < all ? "this part of the input alone takes"
+                                      : "the input alone takes";
     return !strcmp(s->output, "-") ||
-           disk_space_check(s->output, (uint64_t)(s->resume ? 2 * bytes : bytes), exact, &s->notes,
-                            error);
+           disk_space_check(s->output, (uint64_t)(s->resume ? 2 * bytes : bytes), exact, what,
+                            &s->notes, error);
 }
 
 /* The aspect ratio of the result's pixels, so that the picture keeps its shape in any size. */

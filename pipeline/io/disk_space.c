@@ -8,8 +8,8 @@
 
 #define MIB (1024.0 * 1024.0)
 
-bool disk_space_check(const char *path, uint64_t bytes, bool exact, const pipeline_notes *notes,
-                      pipeline_error *error)
+bool disk_space_check(const char *path, uint64_t bytes, bool exact, const char *what,
+                      const pipeline_notes *notes, pipeline_error *error)
 {
     struct statvfs disk;
     char *copy = strdup(path);
@@ -23,7 +23,7 @@ bool disk_space_check(const char *path, uint64_t bytes, bool exact, const pipeli
     if (exact)
         return pipeline_fail(error, "%s: expected %.1f MiB free on the disk, found %.1f", path,
                              (double)bytes / MIB, room / MIB);
-    pipeline_note(notes, "%s: the disk has %.1f MiB free, but the input alone takes %.1f MiB", path,
-                  room / MIB, (double)bytes / MIB);
+    pipeline_note(notes, "%s: the disk has %.1f MiB free, but %s %.1f MiB", path, room / MIB, what,
+                  (double)bytes / MIB);
     return true;
 }

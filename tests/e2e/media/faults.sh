@@ -62,6 +62,17 @@ rm -f "$tmp/out.mp4"
 MONA_FAULT=space:1:0 LD_PRELOAD=$tmp/faults.so "$mona" enhance -y "$tmp/in.mp4" -o "$tmp/out.mp4" --stages sr --preset ultrafast \
     2> "$tmp/log" < /dev/null
 same "a disk that looks too small for a codec is told, and tried" "$? $(grep -c 'the disk has 0.0 MiB free' "$tmp/log")" "0 1"
+# $1: what must be said to take more than the disk has, rest: options. Prints how much, in tenths of a MiB.
+takes() {
+    words=$1
+    shift
+    MONA_FAULT=space:1:0 LD_PRELOAD=$tmp/faults.so "$mona" enhance -y "$tmp/in.mp4" -o "$tmp/out.mkv" --stages sr --preset ultrafast "$@" \
+        2>&1 < /dev/null | sed -n "s/.*the disk has 0.0 MiB free, but $words \\([0-9]*\\)\\.\\([0-9]\\) MiB\$/\\1\\2/p"
+}
+whole=$(takes "the input alone takes")
+same "that is as much as the input has" "$whole" "$((($(stat -c %s "$tmp/in.mp4") * 10 + 524288) / 1048576))"
+at_least "a part of it takes less" "$((whole / 2 - $(takes "this part of the input alone takes" -t 0.4)))" 0
+at_least "segments and their result take twice as much" "$(($(takes "segments and a result as large as the input take" --resume) - whole * 19 / 10))" 0
 for n in 1 7 40 41; do
     fails encode:$n:$EIO - 'libx264 failed at frame [0-9]*: Input/output error'
 done
