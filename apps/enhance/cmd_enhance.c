@@ -177,19 +177,55 @@ static int fail_no_picture(const char *input)
                     input, unread ? unread : "none of them");
 }
 
+/* Copies standard input to its end. NULL: one line was printed. */
+static FILE *copy_stdin(void)
+{
+    char piece[1 << 16];
+    size_t got;
+    FILE *copy = tmpfile();
+    while (copy && (got = fread(piece, 1, sizeof piece, stdin)) > 0)
+        if (fwrite(piece, 1, got, copy) < got)
+            break;
+    if (copy && !ferror(stdin) && !fflush(copy) && !ferror(copy))
+        return copy;
+    cli_fail(0, "standard input: cannot be read into a temporary file: %s", strerror(errno));
+    if (copy)
+        fclose(copy);
+    return NULL;
+}
+
+static bool is_picture_wanted(const arguments *a)
+{
+    return !a->shared.format && a->preview < 0 && enhance_makes_picture(a->output);
+}
+
+/* Pictures are read more than once. A file on standard input can be, and a pipe's contents are put into
+ * one. */
+static bool take_piped_picture(arguments *a)
+{
+    struct stat status;
+    if (strcmp(a->input, "-") != 0 || !is_picture_wanted(a))
+        return true;
+    if (fstat(STDIN_FILENO, &status) || !S_ISREG(status.st_mode) ||
+        lseek(STDIN_FILENO, 0, SEEK_CUR)) {
+        FILE *copy = copy_stdin();
+        const bool taken = copy && dup2(fileno(copy), STDIN_FILENO) >= 0;
+        if (copy)
+            fclose(copy);
+        if (!taken)
+            return false;
+    }
+    a->input = "/dev/stdin";
+    return true;
+}
+
 /* Whether input and output match; image: a single picture. Returns the exit status. */
 static int check_files(const arguments *a, bool image)
 {
     const bool piped = !strcmp(a->input, "-"), numbered = picture_pattern(a->input);
     if (!piped && !numbered && !check_input(a->input))
         return EXIT_FAILED;
-    const bool wanted = !a->shared.format && a->preview < 0 && enhance_makes_picture(a->output);
-    if (piped && wanted)
-        return cli_fail(EXIT_USAGE,
-                        "%s: a picture is made of a picture's file, found standard input, from "
-                        "which only videos can be read",
-                        a->output);
-    if (!image && !piped && !numbered && wanted)
+    if (!image && !piped && !numbered && is_picture_wanted(a))
         return fail_no_picture(a->input);
     if (a->preview > 0 && image)
         return cli_fail(EXIT_USAGE, "--preview: a picture has only the time 0, found %g s",
@@ -256,7 +292,7 @@ static int enhance(int argc, char **argv)
                                           .dry_run = a.dry_run,
                                           .json = a.json,
                                           .answer = overwriting(&a)});
-    if (!take_pipe(&a.input))
+    if (!take_pipe(&a.input) || !take_piped_picture(&a))
         return EXIT_FAILED;
 
     progress shown = progress_begin(a.quiet, a.progress);
@@ -415,6 +451,7 @@ const command command_enhance = {
         "mona enhance in.mp4 -o out.mp4 --dry-run         # how long will it take?\n"
         "mona enhance in.mp4 -o look.png --preview 12.5   # before and after in one picture\n"
         "mona enhance photo.jpg -o photo_x2.png           # pictures too\n"
+        "curl -s URL | mona enhance - -o photo.jpg        # also from standard input\n"
         "mona enhance in/%04d.png -o out.mp4 -r 24        # numbered pictures\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

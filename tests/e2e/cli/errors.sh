@@ -145,8 +145,9 @@ refused "-e foo=1" 2 "libx264 has no such option" "$out" "$mona" enhance "$clip"
 refused "--preview and --dry-run" 2 "--preview does not work with --dry-run" "$tmp/out.png" "$mona" enhance "$clip" -o "$tmp/out.png" --preview 0 --dry-run
 refused "--preview and --html" 2 "--html does not work with --preview" "$tmp/page.html" "$mona" enhance "$clip" -o "$tmp/out.png" --preview 0 --html "$tmp/page.html"
 refused "--dry-run and --metrics" 2 "--metrics does not work with --dry-run" "$out" "$mona" enhance "$clip" -o "$out" --dry-run --metrics "$tmp/m.prom"
-"$mona" enhance - -o "$tmp/out.png" < "$tmp/a.png" 2> "$tmp/log"
-same "a picture on standard input: 2 and what is read there" "$? $(grep -c 'found standard input, from which only videos can be read' "$tmp/log")" "2 1"
+"$mona" enhance - -o "$tmp/out.png" < "$clip" 2> "$tmp/log"
+same "a video on standard input for a picture: 1 and what is read there" \
+    "$? $(grep -c '/dev/stdin: expected PNG.*found none of them' "$tmp/log") $(ls "$tmp/out.png" 2> /dev/null)" "1 1 "
 # What has no effect without something else.
 alone() {
     words=$1

@@ -117,6 +117,14 @@ if full; then
     done
 fi
 
+# ---- from standard input -----------------------------------------------------------------------------------
+"$mona" enhance -y "$tmp/half.jpg" -o "$tmp/file.png" --quiet
+cat "$tmp/half.jpg" | "$mona" enhance -y - -o "$tmp/piped.png" --quiet
+succeeds "a picture from a pipe" cmp "$tmp/piped.png" "$tmp/file.png"
+"$mona" enhance -y - -o "$tmp/piped.png" --quiet < "$tmp/half.jpg"
+succeeds "and from a file" cmp "$tmp/piped.png" "$tmp/file.png"
+nothing "of which no copy stays" "$(find "$tmp" "${TMPDIR:-/tmp}" -maxdepth 1 -newer "$tmp/file.png" -name 'mona*')"
+
 # ---- which way up -------------------------------------------------------------------------------------
 stills() {
     python3 -IS tests/e2e/media/stills.py "$@"
