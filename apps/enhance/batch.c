@@ -41,20 +41,32 @@ typedef struct batch {
 
 /* ---- what there is to do -------------------------------------------------------------------- */
 
-char *batch_output(const char *folder, const char *input, const char *name)
+/* The suffix of videos in a container: the first of those that its files have. */
+static void suffix_of(char *text, size_t size, const AVOutputFormat *format)
+{
+    const char *all = format && format->extensions ? format->extensions : "mkv";
+    snprintf(text, size, ".%.*s", (int)strcspn(all, ","), all);
+}
+
+char *batch_output(const char *folder, const char *input, const char *name, const char *format)
 {
     pipeline_error unused = {0};
-    size_t length = strlen(name), bytes = strlen(folder) + length + 8;
+    char video[32];
+    const AVOutputFormat *named = mux_format(name, NULL, &unused);
+    const AVOutputFormat *wanted = format ? mux_format(name, format, &unused) : named;
+    size_t length = strlen(name), bytes = strlen(folder) + length + sizeof video + 8;
     const char *suffix = strrchr(name, '.');
     const bool image = still_is_image(input) && !still_is_animated(input);
-    const bool known = still_can_write(name) || (!image && mux_format(name, NULL, &unused));
+    const bool known =
+        (still_can_write(name) && (image || !format)) || (!image && named && named == wanted);
     char *path = malloc(bytes);
+    suffix_of(video, sizeof video, wanted);
     if (path && known)
         snprintf(path, bytes, "%s/%s", folder, name);
     else if (path)
         snprintf(path, bytes, "%s/%.*s%s", folder,
                  (int)(suffix && suffix > name ? (size_t)(suffix - name) : length), name,
-                 image ? ".png" : ".mkv");
+                 image ? ".png" : video);
     return path;
 }
 
@@ -66,7 +78,7 @@ static bool add_as(batch *b, const char *input, const char *name)
         return false;
     b->files = files;
     batch_file *f = &files[b->count++];
-    *f = (batch_file){strdup(input), batch_output(b->folder, input, name)};
+    *f = (batch_file){strdup(input), batch_output(b->folder, input, name, b->asked->format)};
     return f->input && f->output;
 }
 

@@ -12,6 +12,7 @@ typedef struct batch_request {
     char **argv; /* the command's arguments */
     const char *const *operands;
     const char *folder;
+    const char *format;   /* of videos, as -f has it; NULL: that of the input's name */
     const char *progress; /* one of PROGRESS_STYLES */
     bool recursive, quiet, dry_run, json;
     overwrite answer;
@@ -27,7 +28,7 @@ typedef struct batch_request {
 int batch_run(const batch_request *request);
 
 /* FOLDER/NAME, with the suffix .png or .mkv if mona does not write the kind of file that name has or
- * input is. The caller frees it. */
-char *batch_output(const char *folder, const char *input, const char *name);
+ * input is, and of a video with that of format, if it is not NULL. The caller frees it. */
+char *batch_output(const char *folder, const char *input, const char *name, const char *format);
 
 #endif

@@ -98,7 +98,7 @@ static bool choose_output(arguments *a)
     char name[256];
     const char *base = strrchr(a->input, '/'), *dot = strrchr(base ? base : a->input, '.');
     snprintf(name, sizeof name, "OUT%s", picture_pattern(a->input) || !dot ? ".mkv" : dot);
-    a->chosen = batch_output(".", a->input, name);
+    a->chosen = batch_output(".", a->input, name, a->shared.format);
     a->output = a->chosen ? a->chosen + strlen("./") : NULL;
     return a->chosen || cli_fail(0, "out of memory");
 }
@@ -286,6 +286,7 @@ static int enhance(int argc, char **argv)
                                           .argv = argv,
                                           .operands = a.operands,
                                           .folder = a.out_dir,
+                                          .format = a.shared.format,
                                           .progress = a.progress,
                                           .recursive = a.recursive,
                                           .quiet = a.quiet,

@@ -19,6 +19,7 @@
 #include "pipeline/io/av_log_errors.h"
 #include "pipeline/io/codec.h"
 #include "pipeline/io/container.h"
+#include "pipeline/io/cut_off.h"
 #include "pipeline/io/pixels.h"
 #include "pipeline/io/seek.h"
 #include "pipeline/io/transparency.h"
@@ -142,10 +143,24 @@ static bool fail_large(const char *path, pipeline_error *error)
                          path, INT_MAX / 8 / 1000000);
 }
 
+/* By its name, raw frames. */
+static bool looks_raw(const char *path)
+{
+    const AVInputFormat *raw = av_find_input_format("rawvideo");
+    return raw && raw->extensions && av_match_ext(path, raw->extensions);
+}
+
 static bool fail_open(const char *path, int code, pipeline_error *error)
 {
     char fault[256];
+    if (looks_raw(path))
+        return pipeline_fail(error,
+                             "%s: expected --raw WIDTHxHEIGHT:FORMAT:RATE, such as --raw "
+                             "1280x720:yuv420p:25, because raw frames do not say what they are",
+                             path);
     av_log_errors_first(fault, sizeof fault);
+    if (code == AVERROR_INVALIDDATA && cut_off_found(path, error))
+        return false;
     if (code == AVERROR_INVALIDDATA)
         return pipeline_fail(
             error, "%s: expected a video or an image, found data of no known format%s%s%s", path,
@@ -267,6 +282,8 @@ bool input_check_video(const input *in, pipeline_error *error)
             error,
             "%s: expected a file, found a pipe: this format describes the video after its frames",
             in->path);
+    if ((!known || video->format == AV_PIX_FMT_NONE) && cut_off_found(in->path, error))
+        return false;
     if (!known)
         return pipeline_fail(error, "%s: the video's size is unknown", in->path);
     if (!pixels_check(in->path, video->format, error))

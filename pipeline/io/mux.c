@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <libavutil/avstring.h>
 #include <libavutil/opt.h>
@@ -37,6 +38,13 @@ static bool opens_itself(const AVOutputFormat *format)
     return !strcmp(format->name, "rtsp") || !strcmp(format->name, "hls");
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    const size_t length = strlen(path);
+    return (length && path[length - 1] == '/') || (!stat(path, &status) && S_ISDIR(status.st_mode));
+}
+
 const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_error *error)
 {
     if (!name && picture_pattern(path))
@@ -64,7 +72,12 @@ const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_er
     if (format && (!(format->flags & AVFMT_NOFILE) || opens_itself(format)) &&
         codec_for(format, AV_PIX_FMT_NONE))
         return format;
-    if (name)
+    if (is_folder(path))
+        pipeline_fail(error,
+                      "%s: expected a file for the output, found a folder; name the file in it, or "
+                      "use --out-dir for many",
+                      path);
+    else if (name)
         pipeline_misuse(
             error, "-f: expected a video container such as mp4, matroska or y4m, found '%s'", name);
     else

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+import glob
 import os
+import re
 
 import numpy as np
 
@@ -28,11 +30,17 @@ class _Handle:
         return status
 
 
-def enhance(input, output, progress=None, note=None, **options):
+def _exists(output):
+    """Whether there is such a file, or one of numbered pictures."""
+    pattern = re.sub('%0?[0-9]*d', '[0-9]*', glob.escape(os.fsdecode(output)))
+    return os.path.isfile(output) or ('%' in os.fsdecode(output) and bool(glob.glob(pattern)))
+
+
+def enhance(input, output, progress=None, note=None, overwrite=True, **options):
     """Enhances a file into another, as `mona enhance -y` does, with its options by their names: underscores for
     dashes, True for those without a value.
 
-    progress: called with (frames, expected) after each frame; False ends the run there. note: called with lines about
+    overwrite: False keeps an output that exists, which is an error. progress: called with (frames, expected) after each frame; False ends the run there. note: called with lines about
     what was changed or left out.
 
     >>> import mona
@@ -44,6 +52,8 @@ def enhance(input, output, progress=None, note=None, **options):
     """
     ffi = video.ffi
     handle = _Handle(options)
+    if not overwrite and _exists(output):
+        raise Error(f'{os.fsdecode(output)}: exists already; overwrite=True would replace it')
     raised = []
 
     @ffi.callback('bool(void *, const mona_video_progress *)')

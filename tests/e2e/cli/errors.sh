@@ -63,6 +63,19 @@ refused "no frame after the start" 1 "expected frames at 100 s or later" "$out" 
 mkdir "$tmp/dir.mp4"
 ! full || refused "a folder named like a video" 1 "found a directory" "" "$mona" enhance "$clip" -o "$tmp/dir.mp4"
 ! full || refused "an unknown container" 1 "expected a video name" "$tmp/out.xyz" "$mona" enhance "$clip" -o "$tmp/out.xyz"
+mkdir "$tmp/folder"
+refused "a folder as output" 1 "folder: expected a file for the output, found a folder; name the file in it" "" "$mona" enhance "$clip" -o "$tmp/folder"
+! full || refused "one that is not there" 1 "none/: expected a file for the output, found a folder" "" "$mona" enhance "$clip" -o "$tmp/none/"
+head -c 40000 /dev/zero > "$tmp/frames.yuv"
+refused "raw frames without a description" 1 "expected --raw WIDTHxHEIGHT:FORMAT:RATE, such as" "$tmp/no.mp4" "$mona" enhance "$tmp/frames.yuv" -o "$tmp/no.mp4"
+# Downloads that broke off: with the index at the front, and at the end.
+ffmpeg -v error -i "$tmp/scene.y4m" -c:v libx264 -crf 1 -pix_fmt yuv420p -movflags +faststart "$tmp/front.mp4" -c:v libx264 -pix_fmt yuv420p "$tmp/end.mp4"
+head -c 6000 "$tmp/front.mp4" > "$tmp/cut.mp4"
+refused "a film cut off in its first frame" 1 "the file is cut off: it has 6000 of at least $(wc -c < "$tmp/front.mp4") bytes" "$tmp/no.mp4" "$mona" enhance "$tmp/cut.mp4" -o "$tmp/no.mp4"
+head -c 6000 "$tmp/end.mp4" > "$tmp/cut.mp4"
+refused "a film cut off before its index" 1 "the file is cut off: it has 6000 of at least" "$tmp/no.mp4" "$mona" enhance "$tmp/cut.mp4" -o "$tmp/no.mp4"
+head -c 40 "$tmp/end.mp4" > "$tmp/cut.mp4"
+refused "a film without an index" 1 "the file has no index (moov)" "$tmp/no.mp4" "$mona" enhance "$tmp/cut.mp4" -o "$tmp/no.mp4"
 refused "a device as output" 1 "/dev/full\|expected a video name" "" "$mona" enhance "$clip" -o /dev/full
 [ -c /dev/full ] && ok "the device is still there" || not_ok "the device is still there" "it is gone"
 cp "$clip" "$tmp/self.mp4"
@@ -226,7 +239,7 @@ refused "too few times for a budget" 2 "--iterations: expected 8 or more for --b
 # ---- pictures ---------------------------------------------------------------------------------
 head -c 60 "$tmp/a.png" > "$tmp/cut.png"
 refused "a picture as a video" 1 "expected a name that ends in .png" "$out" "$mona" enhance "$tmp/a.png" -o "$out"
-! full || refused "a video as a picture" 1 "clip.*expected a picture (PNG" "$tmp/out.png" "$mona" enhance "$clip" -o "$tmp/out.png"
+! full || refused "a video as a picture" 1 "clip.*expected PNG" "$tmp/out.png" "$mona" enhance "$clip" -o "$tmp/out.png"
 refused "a picture that ends before its first row" 1 "cut.png" "$tmp/out.png" "$mona" enhance "$tmp/cut.png" -o "$tmp/out.png"
 refused "alpha in a JPEG" 1 "cannot hold the picture's alpha" "$tmp/out.jpg" \
     "$mona" enhance "$tmp/rgba.png" -o "$tmp/out.jpg" --quiet

@@ -32,6 +32,10 @@ same "its JSON has the plans" "$("$mona" enhance "$tmp/in" "$tmp/none.mp4" --out
     2> "$tmp/log" < /dev/null | python3 -c 'import json, sys
 print([x["output"]["width"] if "output" in x else x["error"].split(": ")[-1] for x in json.load(sys.stdin)])')" \
     "[192, 192, 192, 'No such file or directory']"
+mkdir "$tmp/kinds"
+cp "$tmp/in/a.mp4" "$tmp/in/b.mkv" "$tmp/pictures/frame_001.png" "$tmp/kinds"
+enhance "$tmp/kinds" --out-dir "$tmp/as_mkv" --stages sr --preset ultrafast -f mkv
+same "-f names the files as what they are, and leaves pictures alone" "$? $(ls "$tmp/as_mkv" | tr '\n' ' ')" "0 a.mkv b.mkv frame_001.png manifest.json "
 enhance "$tmp/in" --out-dir "$tmp/out" --stages sr --preset ultrafast
 same "a folder: status 0" "$? $(cat "$tmp/log")" "0 "
 same "a folder: every video, nothing else" "$(cd "$tmp/out" && find . -type f | sort | tr '\n' ' ')" "./a.mp4 ./b.mkv ./c.mov ./manifest.json "

@@ -75,6 +75,7 @@ try:
 except TypeError as error:
     assert str(error) == 'expected a file, a name or bytes of a model, found float32', error
 for kind, wrong, line in (
+        (mona.Error, lambda: mona.enhance(folder + '/in.y4m', folder + '/python.mkv', overwrite=False), folder + '/python.mkv: exists already'),
         (mona.Error, lambda: mona.enhance(b'\xe9.mkv', folder + '/x.mkv'), '\udce9.mkv: cannot be read'),
         (mona.Error, lambda: mona.enhance('\xe9' * 600, folder + '/x.mkv'), '\xe9\xe9'),
         (mona.Error, lambda: mona.Model('sr_x2_fast'), 'sr_x2_fast: size: expected (rows, columns), found None'),
