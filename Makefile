@@ -397,7 +397,8 @@ ascend-kernel:
 	@test -n '$(CCEC)' || { echo 'make ascend-kernel: expected CANN=/path/to/a/toolkit with ccec_compiler/bin/ccec, found none in $(or $(CANN),no path)'; exit 2; }
 	@mkdir -p $(BUILD)
 	$(CCEC) -c -O2 $(KERNEL_SOURCE) -I. -Iengine --cce-aicore-arch=dav-m100 --cce-aicore-only -o $(BUILD)/mona_replay.o \
-	    --cce-auto-sync=off -mllvm -cce-aicore-jump-expand=false -mllvm -cce-aicore-mask-opt=false
+	    --cce-auto-sync=off -mllvm -cce-aicore-jump-expand=false -mllvm -cce-aicore-mask-opt=false \
+	    -fno-jump-tables
 
 # The first run on a chip (apps/ascend/first_light.sh).
 $(BUILD)/first_light: $(addprefix $(BUILD)/apps/,$(addprefix ascend/,first_light.o light.o layers.o costs.o) devices/ascend_setup.o) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(ARCHIVES)

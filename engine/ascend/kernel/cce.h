@@ -223,7 +223,6 @@ CCE_DRAIN(int32_t, AC_OP_DRAIN + AC_DRAIN_S32_F16_DEQ)
         cce_issue(op, (uint64_t)dst, (uint64_t)a, (uint64_t)b, config, 0);                         \
     }
 CCE_VEC2(vadd, half, AC_OP_VEC2 + AC_VADD)
-CCE_VEC2(vadd, float, AC_OP_VEC2 + AC_VADD_F32)
 CCE_VEC2(vsub, half, AC_OP_VEC2 + AC_VSUB)
 CCE_VEC2(vmul, half, AC_OP_VEC2 + AC_VMUL)
 CCE_VEC2(vmul, float, AC_OP_VEC2 + AC_VMUL_F32)
@@ -231,6 +230,18 @@ CCE_VEC2(vmax, half, AC_OP_VEC2 + AC_VMAX)
 CCE_VEC2(vmin, half, AC_OP_VEC2 + AC_VMIN)
 CCE_VEC2(vand, uint16_t, AC_OP_VEC2 + AC_VAND)
 CCE_VEC2(vor, uint16_t, AC_OP_VEC2 + AC_VOR)
+
+static inline void CCE_NAME(vadd, float)(__ubuf__ float *dst, __ubuf__ float *a, __ubuf__ float *b,
+                                         uint8_t repeat, uint8_t dst_block, uint8_t a_block,
+                                         uint8_t b_block, uint8_t dst_repeat, uint8_t a_repeat,
+                                         uint8_t b_repeat)
+{
+    cce_issue(AC_OP_VEC2 + AC_VADD_F32, (uint64_t)dst, (uint64_t)a, (uint64_t)b,
+              dst_block | (uint64_t)a_block << 8 | (uint64_t)b_block << 16 |
+                  (uint64_t)dst_repeat << 24 | (uint64_t)a_repeat << 32 | (uint64_t)b_repeat << 40 |
+                  (uint64_t)repeat << 56,
+              0);
+}
 
 /* Scalars are passed as the bits that they have. */
 static inline uint32_t cce_bits_half(half value)
@@ -297,7 +308,8 @@ static inline void scatter_vnchwconv_b8(ub_addr8_t dst, ub_addr8_t src, uint64_t
 #define copy_matrix_cc_to_ubuf(d, s, t, m)                                                         \
     _Generic((s), float *: copy_matrix_cc_to_ubuf_float, int32_t *: copy_matrix_cc_to_ubuf_int32_t)\
     (d, s, t, m)
-#define vadd(d, a, b, t) _Generic((d), half * : vadd_half, float * : vadd_float)(d, a, b, t)
+#define vadd(d, a, b, ...)                                                                         \
+    _Generic((d), half * : vadd_half, float * : vadd_float)(d, a, b, __VA_ARGS__)
 #define vmul(d, a, b, t) _Generic((d), half * : vmul_half, float * : vmul_float)(d, a, b, t)
 #define vsub(d, a, b, t) vsub_half(d, a, b, t)
 #define vmax(d, a, b, t) vmax_half(d, a, b, t)
