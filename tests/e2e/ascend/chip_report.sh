@@ -37,5 +37,5 @@ report "" none.o
 same "a kernel that is not there" "$? $(private) $(in_report "[c['state'] for c in r['checks'] if c['what'] == 'kernel'], [n['equal'] for n in r['networks']].count(True)")" "1 0 ['missing'] 0"
 report count=0 kernel.o
 same "no chip" "$? $(in_report "[c['state'] for c in r['checks'] if c['what'] == 'chip'], 'chip' in r, len(r['networks']), 'no Ascend chip answers' in r['error']")" "1 ['missing'] False 0 True"
-fails "a model" "leave out the model" "$mona" bench sr_x2_fast --report "$tmp/r.json"
+fails "a model" "--report does not work with a model" "$mona" bench sr_x2_fast --report "$tmp/r.json"
 fails "a folder that is not there" "none/r.json" env MONA_ASCEND_KERNEL="$tmp/private/none.o" "$mona" bench --report "$tmp/none/r.json" --size 64x48 -n 1
