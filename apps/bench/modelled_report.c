@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "apps/cli/json_output.h"
+#include "apps/cli/table.h"
 #include "apps/cli/options.h"
 #include "engine/model_format.h"
 #include "ops/ops.h"
@@ -75,6 +76,7 @@ static void print_text(const char *name, const modelled_sample *s, bool sampled)
     printf("  %-16s %9s  %5s %5s %5s %5s %5s  %s\n", "operator", "ms", "cube", "MTE1", "V", "MTE3",
            "S", "bound by (modelled)");
     double launch = s->cycles;
+    char text[256];
     for (unsigned o = 0; o < s->op_count; o++)
         launch -= s->ops[o].cycles;
     printf("  %-16s %9.4f\n", "launch", milliseconds(s, launch));
@@ -84,11 +86,13 @@ static void print_text(const char *name, const modelled_sample *s, bool sampled)
             continue;
         const ac_pipe longest = busiest(op);
         const double percent = 100 / op->cycles;
-        printf("  %-16s %9.4f  %4.0f%% %4.0f%% %4.0f%% %4.0f%% %4.0f%%  %s\n",
-               model->strings + model->ops[o].name, milliseconds(s, op->cycles),
-               op->busy[AC_PIPE_M] * percent, op->busy[AC_PIPE_MTE1] * percent,
-               op->busy[AC_PIPE_V] * percent, op->busy[AC_PIPE_MTE3] * percent,
-               op->busy[AC_PIPE_S] * percent,
+        const char *op_name = model->strings + model->ops[o].name;
+        const int columns = table_columns(op_name);
+        printf("  %s %9.4f  %4.0f%% %4.0f%% %4.0f%% %4.0f%% %4.0f%%  %s\n",
+               table_pad(text, sizeof text, op_name, columns > 16 ? columns : 16),
+               milliseconds(s, op->cycles), op->busy[AC_PIPE_M] * percent,
+               op->busy[AC_PIPE_MTE1] * percent, op->busy[AC_PIPE_V] * percent,
+               op->busy[AC_PIPE_MTE3] * percent, op->busy[AC_PIPE_S] * percent,
                is_estimate(&model->ops[o]) ? "AI CPUs, an estimate" : ac_pipe_name(longest));
     }
     printf("  checks      %llu instructions run, %llu findings\n",

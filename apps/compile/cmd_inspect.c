@@ -32,8 +32,6 @@ typedef struct inspect_job {
 
 static bool check_options(const inspect_job *job, bool onnx, bool om)
 {
-    if (job->firmware && !job->computing.size)
-        return cli_misuse("--firmware: expected --size WxH too");
     if ((onnx || om) && job->firmware)
         return cli_misuse("--firmware is for .mona models; found %s: mona compile makes one of it",
                           job->model);
@@ -76,8 +74,9 @@ static void print_object(const cJSON *document, const char *name)
     if (!object)
         return;
     printf("\n%s\n", name);
-    cJSON_ArrayForEach(item, object)
-        printf("  %-15s %s\n", item->string, table_cell(object, item->string, text, sizeof text));
+    cJSON_ArrayForEach(item, object) printf(
+        "  %-15s %s\n", item->string,
+        cJSON_IsNull(item) ? "not known" : table_cell(object, item->string, text, sizeof text));
 }
 
 static void print_plan(const cJSON *document)
@@ -140,6 +139,16 @@ static int list_programs(const char *name, bool kernel)
     return ok ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
+/* At the size that is given, or the only one that the model has. */
+static bool add_firmware(const inspect_job *job, const mona_model *model, cJSON *document)
+{
+    const mona_tensor_info input = mona_model_input(model, 0);
+    const mona_size size =
+        job->computing.size ? job->config.sizes[0] : (mona_size){input.width, input.height};
+    return size.width ? firmware_budget(document, job->model, model, job->firmware, size)
+                      : cli_misuse("--firmware: expected --size WxH too, as the model takes any");
+}
+
 static cJSON *inspect_mona(const inspect_job *job)
 {
     model_source source;
@@ -147,8 +156,7 @@ static cJSON *inspect_mona(const inspect_job *job)
     if (model_source_open(&source, job->model)) {
         document = describe_model(job->model, &source.model.model);
         const bool planned =
-            job->firmware ? firmware_budget(document, job->model, &source.model.model,
-                                            job->firmware, job->config.sizes[0])
+            job->firmware ? add_firmware(job, &source.model.model, document)
                           : !job->computing.size || add_plan(job, &source.model.model, document);
         if (!planned || (job->dot && !save_graph(job->dot, &source.model.model, NULL))) {
             cJSON_Delete(document);

@@ -69,5 +69,16 @@ if full; then
     graph "$tmp/resnet50.onnx" "177 192"
     graph "$tmp/resnet50.mona" "60 75"
 fi
+# A name of six bytes, which are five characters.
+LC_ALL=C sed 's/body\.0/b\xc3\xb6d.0/g' models/sr_x2_fast.onnx > "$tmp/umlaut.onnx"
+same "columns stay below each other where names are UTF-8" "$("$mona" inspect "$tmp/umlaut.onnx" | python3 -c 'import sys
+rows = [line.decode() for line in sys.stdin.buffer]
+head = next(r for r in rows if r.strip().startswith("op"))
+row = next(r for r in rows if "b\u00f6d.0, " in r or "relu.0" in r and "b\u00f6d.0" in r)
+print(row.rindex("relu.0") - head.index("outputs"), "b\u00f6d.0" in row)')" "0 True"
+"$mona" compile tests/conformance/conv/model.onnx -o "$tmp/fixed.mona" > /dev/null
+at_least "--firmware needs no --size where only one is possible: bytes" \
+    "$("$mona" inspect "$tmp/fixed.mona" --firmware cortex-m55 | awk '$1 == "flash_code" { print $2 }')" 1000
+fails "where any is, it does" "expected --size WxH too, as the model takes any" "$mona" inspect sr_x2_fast --firmware cortex-m55
 "$mona" inspect sr_x2_fast --dot "$tmp/none/x.dot" > /dev/null 2> "$tmp/err"
 same "a graph that cannot be written" "$? $(grep -c 'No such file' "$tmp/err")" "1 1"
