@@ -808,6 +808,8 @@ static void check_network(network *n, tally *t)
         compiler *c = compiler_open(bytes, size, NULL, &r.error);
         if (c)
             why = "it compiles, and should be refused";
+        else if (!strstr(r.error.text, n->r->about->op))
+            why = "it is refused without its name";
         compiler_close(c);
     } else if (!defined) {
         why = r.error.text;
