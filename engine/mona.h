@@ -274,9 +274,9 @@ uint64_t mona_plan_macs(const mona_plan *plan);
 /* Shapes with every size bound. */
 mona_tensor_info mona_plan_input(const mona_plan *plan, unsigned index);
 mona_tensor_info mona_plan_output(const mona_plan *plan, unsigned index);
-/* Regions 0, 1, ... in the order of the arena; false past the last. They cover the arena without
- * overlap. */
-bool mona_plan_buffer_at(const mona_plan *plan, unsigned index, mona_plan_buffer *buffer);
+/* The next region in the order of the arena; false past the last. *place: 0 before the first. They
+ * cover the arena without overlap. */
+bool mona_plan_next_buffer(const mona_plan *plan, uint64_t *place, mona_plan_buffer *buffer);
 
 /* Bytes of the tensors between operators, with channels padded as they are stored:
  *   all_bytes      all tensors side by side

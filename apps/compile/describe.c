@@ -254,7 +254,7 @@ void describe_plan(cJSON *document, const mona_plan *plan)
     cJSON_AddItemToObject(document, "frames", tensor_rows(tensors, inputs + outputs));
     cJSON *buffers = cJSON_AddArrayToObject(document, "buffers");
     mona_plan_buffer b;
-    for (unsigned i = 0; mona_plan_buffer_at(plan, i, &b); i++) {
+    for (uint64_t i = 0; mona_plan_next_buffer(plan, &i, &b);) {
         cJSON *row = json_add_object(buffers);
         cJSON_AddStringToObject(row, "name", b.name);
         cJSON_AddStringToObject(row, "kind", b.kind);

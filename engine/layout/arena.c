@@ -48,10 +48,9 @@ static void place_zeros(mona_plan *plan, size_t *end)
     plan->zero_offset = place(end, plan->zero_bytes);
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         plan_op *op = &plan->ops[o];
-        op->zero_offset =
-            op->bound.output.zero && !op->row_outside && mona_plan_is_read_outside(plan, o)
-                ? place(end, op->row_bytes + AC_ROW_SLACK)
-                : plan->zero_offset;
+        op->zero_offset = op->bound.output.zero && !op->row_outside && op->read_outside
+                              ? place(end, op->row_bytes + AC_ROW_SLACK)
+                              : plan->zero_offset;
     }
 }
 

@@ -115,7 +115,7 @@ mona_status mona_plan_begin(mona_plan **out, plan_progress **progress, void *mem
                        : mona_plan_on_ai_core(plan) ? modelled_strip_rows(plan)
                                                     : 1;
     if (!status)
-        status = mona_plan_bind(plan, config);
+        status = mona_plan_bind(plan, config, *progress);
     if (!status && plan->shared)
         status = mona_plan_on_ai_core(plan)               ? MONA_ERR_UNSUPPORTED
                  : mona_session_lends(plan->shared, plan) ? MONA_OK

@@ -106,13 +106,18 @@ static mona_status bind_shapes(mona_plan *plan, const mona_config *config)
 
 /* ---- operators ------------------------------------------------------------------------------ */
 
-/* The operator that writes a tensor. MONA_NONE: it is an input of the model. */
-static uint32_t writer_of(const mona_model *m, uint32_t tensor)
+/* Every tensor but the inputs is written once, so that there are as many as operators. */
+static void find_writers(const mona_model *m, plan_progress *writers)
 {
     for (uint32_t o = 0; o < m->header->op_count; o++)
-        if (m->ops[o].output == tensor)
-            return o;
-    return MONA_NONE;
+        writers[m->ops[o].output - m->header->input_count].next = o;
+}
+
+/* The operator that writes a tensor. MONA_NONE: it is an input of the model. */
+static uint32_t writer_of(const mona_model *m, const plan_progress *writers, uint32_t tensor)
+{
+    const uint32_t inputs = m->header->input_count;
+    return tensor < inputs ? MONA_NONE : (uint32_t)writers[tensor - inputs].next;
 }
 
 /* C0 of a tensor in L1; 0: planes. It depends on type and channels only; operators whose input and
@@ -126,7 +131,7 @@ static uint32_t tensor_c0(const mona_plan *plan, uint32_t tensor)
     return planes ? 0 : ac_target_c0(plan->target, s->type, s->channels);
 }
 
-static void bind_input(const mona_plan *plan, plan_op *op, uint32_t i)
+static void bind_input(const mona_plan *plan, plan_op *op, uint32_t i, const plan_progress *writers)
 {
     const mona_model *m = &plan->model;
     const mona_file_op *file = op->bound.op;
@@ -139,13 +144,14 @@ static void bind_input(const mona_plan *plan, plan_op *op, uint32_t i)
     }
     op->bound.input[i] = plan->shapes[t];
     op->bound.input_c0[i] = tensor_c0(plan, t);
-    *(m->tensors[t].array ? &op->array_writer[i] : &op->writer[i]) = writer_of(m, t);
+    *(m->tensors[t].array ? &op->array_writer[i] : &op->writer[i]) = writer_of(m, writers, t);
 }
 
-static void bind_ops(mona_plan *plan)
+static void bind_ops(mona_plan *plan, plan_progress *writers)
 {
     const mona_model *m = &plan->model;
     const mona_file_header *h = m->header;
+    find_writers(m, writers);
     for (uint32_t o = 0; o < m->header->op_count; o++) {
         const mona_file_op *file = &m->ops[o];
         plan_op *op = &plan->ops[o];
@@ -163,7 +169,7 @@ static void bind_ops(mona_plan *plan)
         op->array =
             m->tensors[file->output].array && file->output >= h->input_count + h->output_count;
         for (uint32_t i = 0; i < file->input_count; i++)
-            bind_input(plan, op, i);
+            bind_input(plan, op, i, writers);
     }
 }
 
@@ -185,6 +191,26 @@ static void find_readers(mona_plan *plan)
                 writer->first_reader = r;
             writer->last_reader = r;
         }
+}
+
+/* What readers ask of the rows and columns of what they read. */
+static void find_needs(mona_plan *plan)
+{
+    for (uint32_t r = 0; r < plan->model.header->op_count; r++) {
+        const plan_op *reader = &plan->ops[r];
+        const mona_bound_op *b = &reader->bound;
+        const mona_op_program *program = mona_plan_program_of(plan, b->op->kind);
+        const int64_t height = b->output.height;
+        for (uint32_t i = 0; i < b->op->input_count; i++) {
+            if (reader->writer[i] == MONA_NONE)
+                continue;
+            plan_op *writer = &plan->ops[reader->writer[i]];
+            writer->read_outside |=
+                b->run->rows(b, i, (mona_span){0, 1}).begin < 0 ||
+                b->run->rows(b, i, (mona_span){height - 1, height}).end > b->input[i].height;
+            writer->read_in_blocks |= i == 0 && program && program->in_blocks;
+        }
+    }
 }
 
 /* A convolution whose only reader stores all of its channels writes the planes itself, unless it
@@ -244,12 +270,13 @@ static mona_status size_constants(mona_plan *plan)
     return MONA_OK;
 }
 
-mona_status mona_plan_bind(mona_plan *plan, const mona_config *config)
+mona_status mona_plan_bind(mona_plan *plan, const mona_config *config, plan_progress *progress)
 {
     const mona_status status = bind_shapes(plan, config);
     if (status)
         return status;
-    bind_ops(plan);
+    bind_ops(plan, progress);
+    find_needs(plan);
     mona_plan_readers(plan);
     return size_constants(plan);
 }

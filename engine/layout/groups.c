@@ -41,17 +41,11 @@ plan_group *mona_plan_add_group(mona_plan *plan, uint32_t first, uint32_t last, 
     for (uint32_t o = first; o < last; o++) {
         const mona_op_class *class = mona_ops[plan->ops[o].bound.op->kind];
         plan->ops[o].bound.run = whole_maps && !class->run->array ? class->run_map : class->run;
+        plan->ops[o].group_first = first;
     }
     part_group(plan, g);
     choose_grid(plan, g);
     return g;
-}
-
-uint32_t mona_plan_group_of(const mona_plan *plan, uint32_t o)
-{
-    while (!plan->ops[o].group.last)
-        o--;
-    return o;
 }
 
 size_t mona_plan_constants(const mona_plan *plan, uint32_t first, uint32_t last)

@@ -22,8 +22,8 @@ static inline size_t place(size_t *end, size_t bytes)
  * shapes, constants' sizes and fusions. *progress: room for every operator. */
 mona_status mona_plan_begin(mona_plan **plan, plan_progress **progress, void *memory,
                             const mona_model *model, const mona_config *config);
-/* Its second half. */
-mona_status mona_plan_bind(mona_plan *plan, const mona_config *config);
+/* Its second half. progress: scratch for every operator. */
+mona_status mona_plan_bind(mona_plan *plan, const mona_config *config, plan_progress *progress);
 /* Finds which operators read which outputs, as mona_plan_begin does. Fuses a STORE into the
  * convolution before it if it is the only reader and takes all channels. Forgets all groups. */
 void mona_plan_readers(mona_plan *plan);
@@ -32,16 +32,12 @@ void mona_plan_readers(mona_plan *plan);
 plan_group *mona_plan_add_group(mona_plan *plan, uint32_t first, uint32_t last, bool whole_maps);
 /* Bytes of the constants of operators [first, last), side by side. */
 size_t mona_plan_constants(const mona_plan *plan, uint32_t first, uint32_t last);
-/* The first operator of o's group. */
-uint32_t mona_plan_group_of(const mona_plan *plan, uint32_t o);
-/* With all groups known: what lies in the ring or map of another operator; where maps lie. lives:
- * scratch for every operator. */
-void mona_plan_place(mona_plan *plan);
+/* With all groups known: what lies in the ring or map of another operator; where maps lie. uses,
+ * lives: scratch for every operator. */
+void mona_plan_place(mona_plan *plan, plan_progress *uses);
 mona_status mona_plan_maps(mona_plan *plan, plan_progress *lives);
 /* Whether operator `o` has a ring of its own, whose depth is then to be decided. */
 bool mona_plan_needs_ring(const mona_plan *plan, uint32_t o);
-/* Whether a reader of operator `o` needs rows outside its output. */
-bool mona_plan_is_read_outside(const mona_plan *plan, uint32_t o);
 /* Widths and offsets of a group's rings, for its number of tiles. Returns their bytes;
  * PLAN_MAX_BYTES or more: too large. */
 size_t mona_plan_size_rings(mona_plan *plan, const plan_group *g, plan_progress *progress);

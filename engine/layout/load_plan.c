@@ -148,7 +148,7 @@ static mona_status take(mona_plan *plan, const mona_file_plan *f, plan_progress 
     plan->copies = f->copies;
     if (!take_groups(plan, ops) || !order_ok(plan) || !take_reach(plan, f))
         return MONA_ERR_MODEL;
-    mona_plan_place(plan);
+    mona_plan_place(plan, progress);
     mona_status status = mona_plan_maps(plan, progress);
     if (!status && !take_depths(plan, ops))
         return MONA_ERR_MODEL;

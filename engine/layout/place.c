@@ -53,11 +53,7 @@ static bool is_placed(const plan_op *op, uint32_t i)
 
 static bool in_one_group(const mona_plan *plan, uint32_t a, uint32_t b)
 {
-    const uint32_t first = a < b ? a : b;
-    for (uint32_t o = a < b ? b : a; o > first; o--)
-        if (plan->ops[o].group.last)
-            return false;
-    return true;
+    return plan->ops[a].group_first == plan->ops[b].group_first;
 }
 
 /* Whether operator `writer` writes blocks `read`. */
@@ -90,19 +86,20 @@ static bool reads_in_time(const mona_plan *plan, uint32_t r, uint32_t home)
         if (op->writer[i] == MONA_NONE || (mona_plan_copies(op) && is_placed(op, i)))
             continue;
         const blocks read = blocks_of(plan, op->writer[i]);
-        for (uint32_t w = read.home == home ? mona_plan_group_of(plan, r) : r; w < r; w++)
+        for (uint32_t w = read.home == home ? plan->ops[r].group_first : r; w < r; w++)
             if (writes(plan, w, read))
                 return false;
     }
     return true;
 }
 
-static bool is_allowed(const mona_plan *plan, uint32_t home)
+/* uses: of each home, operators [begin, end) that write or read what is in it, and maybe others. */
+static bool is_allowed(const mona_plan *plan, const plan_progress *uses, uint32_t home)
 {
     const bool map = plan->ops[home].map;
     bool allowed = !(map && mona_plan_on_ai_core(plan)); /* what reads maps there copies them */
-    for (uint32_t r = 0; r < plan->model.header->op_count && map && allowed; r++)
-        allowed = reads_in_time(plan, r, home);
+    for (int64_t r = uses[home].begin; r < uses[home].end && map && allowed; r++)
+        allowed = reads_in_time(plan, (uint32_t)r, home);
     return allowed;
 }
 
@@ -119,8 +116,12 @@ static bool fills_blocks(const mona_bound_op *b, uint32_t i, uint32_t first, uin
 }
 
 /* Puts home `inner` into home `outer`. */
-static void put(mona_plan *plan, uint32_t inner, uint32_t outer, uint32_t block)
+static void put(mona_plan *plan, plan_progress *uses, uint32_t inner, uint32_t outer,
+                uint32_t block)
 {
+    const plan_progress *u = &uses[inner];
+    uses[outer].begin = u->begin < uses[outer].begin ? u->begin : uses[outer].begin;
+    uses[outer].end = u->end > uses[outer].end ? u->end : uses[outer].end;
     plan->ops[inner].home = outer;
     plan->ops[inner].home_block = block;
     plan->ops[outer].map |= plan->ops[inner].map || !in_one_group(plan, inner, outer);
@@ -180,7 +181,7 @@ static bool fits(const mona_plan *plan, uint32_t o, uint32_t home, int64_t block
 
 /* Tries to place the inputs `which` of concat `o` in addition to those placed already. Undoes it if
  * it is not allowed. */
-static bool place_inputs(mona_plan *plan, uint32_t o, uint32_t which)
+static bool place_inputs(mona_plan *plan, plan_progress *uses, uint32_t o, uint32_t which)
 {
     plan_op *op = &plan->ops[o];
     const uint32_t before = op->bound.placed;
@@ -192,7 +193,7 @@ static bool place_inputs(mona_plan *plan, uint32_t o, uint32_t which)
         const blocks b = blocks_of(plan, op->writer[i]);
         const int64_t block = (int64_t)block_in(op, i) - b.begin;
         if (b.home != o && fits(plan, o, b.home, block)) {
-            put(plan, b.home, o, (uint32_t)block);
+            put(plan, uses, b.home, o, (uint32_t)block);
             joined[count++] = b.home;
         }
     }
@@ -201,7 +202,7 @@ static bool place_inputs(mona_plan *plan, uint32_t o, uint32_t which)
         if (could_place(op, i) && b.home == o && b.begin == block_in(op, i))
             op->bound.placed |= 1u << i;
     }
-    if (op->bound.placed == before || is_allowed(plan, o))
+    if (op->bound.placed == before || is_allowed(plan, uses, o))
         return true;
     for (op->bound.placed = before; count; count--)
         take_out(plan, joined[count - 1]);
@@ -209,18 +210,18 @@ static bool place_inputs(mona_plan *plan, uint32_t o, uint32_t which)
     return false;
 }
 
-static void place_concat(mona_plan *plan, uint32_t o)
+static void place_concat(mona_plan *plan, plan_progress *uses, uint32_t o)
 {
     const uint32_t count = plan->ops[o].bound.op->input_count;
     for (uint32_t i = 0; i < count; i++)
         flatten(plan, plan->ops[o].writer[i]);
-    if (place_inputs(plan, o, all_inputs(&plan->ops[o])))
+    if (place_inputs(plan, uses, o, all_inputs(&plan->ops[o])))
         return;
     for (uint32_t i = 0; i < count; i++)
-        place_inputs(plan, o, 1u << i);
+        place_inputs(plan, uses, o, 1u << i);
 }
 
-static void place_slice(mona_plan *plan, uint32_t o)
+static void place_slice(mona_plan *plan, plan_progress *uses, uint32_t o)
 {
     plan_op *op = &plan->ops[o];
     const mona_bound_op *b = &op->bound;
@@ -229,9 +230,9 @@ static void place_slice(mona_plan *plan, uint32_t o)
     flatten(plan, op->writer[0]);
     const blocks source = blocks_of(plan, op->writer[0]);
     const bool map = plan->ops[source.home].map;
-    put(plan, o, source.home, source.begin + b->op->channels.first / b->output_c0);
+    put(plan, uses, o, source.home, source.begin + b->op->channels.first / b->output_c0);
     op->bound.placed = 1;
-    if (!is_allowed(plan, source.home)) {
+    if (!is_allowed(plan, uses, source.home)) {
         take_out(plan, o);
         op->bound.placed = 0;
         plan->ops[source.home].map = map;
@@ -255,17 +256,19 @@ static void settle(mona_plan *plan)
         plan->ops[o].map = plan->ops[plan->ops[o].home].map;
 }
 
-void mona_plan_place(mona_plan *plan)
+void mona_plan_place(mona_plan *plan, plan_progress *uses)
 {
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         take_out(plan, o);
         plan->ops[o].map = plan->ops[o].leaves;
+        uses[o].begin = o;
+        uses[o].end = plan->ops[o].last_reader + 1;
     }
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         const mona_file_op *file = plan->ops[o].bound.op;
         if (!mona_plan_copies(&plan->ops[o]) || file->channels.copy || plan->copies)
             continue;
-        (file->kind == MONA_OP_CONCAT ? place_concat : place_slice)(plan, o);
+        (file->kind == MONA_OP_CONCAT ? place_concat : place_slice)(plan, uses, o);
     }
     settle(plan);
 }

@@ -95,18 +95,10 @@ static void add_traffic(const mona_plan *plan, const plan_op *op, mona_op_info *
         add_bytes(info, &op->bound.output, op->bound.output_c0, op->map);
 }
 
-static const plan_group *group_of(const mona_plan *plan, uint32_t index)
-{
-    const plan_group *g = mona_plan_first_group(plan);
-    while (index >= g->last)
-        g = mona_plan_next_group(plan, g);
-    return g;
-}
-
 /* Rows of a strip and columns of a tile, rounded up. On whole maps there are neither. */
 static void add_tile(const mona_plan *plan, uint32_t index, mona_op_info *info)
 {
-    const plan_group *g = group_of(plan, index);
+    const plan_group *g = &plan->ops[plan->ops[index].group_first].group;
     const mona_shape *s = mona_plan_progress_shape(&plan->ops[index]);
     const uint64_t rows = (uint64_t)plan->strip_rows * s->height + g->grid_height - 1;
     info->rows = g->whole_maps || rows / g->grid_height > s->height
@@ -148,24 +140,35 @@ static uint64_t output_bytes(const mona_plan *plan, uint32_t o)
     return planes || op->home != o ? 0 : tensor_bytes(&op->bound.output, op->bound.output_c0);
 }
 
-/* Bytes of an operator's own output, and of those computed before it that it or a later operator
- * reads. */
-static uint64_t live_bytes(const mona_plan *plan, uint32_t o)
+/* Bytes of what operator `o` reads and none reads after it. A ring or map may be read through several
+ * inputs. */
+static uint64_t read_last(const mona_plan *plan, uint32_t o)
 {
-    uint64_t bytes = output_bytes(plan, o);
-    for (uint32_t i = 0; i < o; i++)
-        bytes += plan->ops[i].last_reader >= o ? output_bytes(plan, i) : 0;
+    const plan_op *op = &plan->ops[o];
+    uint32_t homes[MONA_OP_MAX_INPUTS];
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
+        const uint32_t w = op->writer[i] != MONA_NONE ? op->writer[i] : op->array_writer[i];
+        homes[i] = w != MONA_NONE ? plan->ops[w].home : MONA_NONE;
+        bool first = homes[i] != MONA_NONE && homes[i] != o;
+        for (uint32_t k = 0; k < i; k++)
+            first = first && homes[k] != homes[i];
+        bytes += first && plan->ops[homes[i]].last_reader == o ? output_bytes(plan, homes[i]) : 0;
+    }
     return bytes;
 }
 
 void mona_plan_tensors_of(const mona_plan *plan, mona_plan_tensors *tensors)
 {
+    uint64_t live = 0; /* what this operator writes, and what it or a later one reads */
     *tensors = (mona_plan_tensors){.planned_bytes = plan->maps_bytes +
                                                     (uint64_t)plan->cores * plan->rings_bytes};
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
-        const uint64_t live = live_bytes(plan, o);
-        tensors->all_bytes += output_bytes(plan, o);
+        const uint64_t written = output_bytes(plan, o);
+        tensors->all_bytes += written;
+        live += written;
         tensors->live_bytes = live > tensors->live_bytes ? live : tensors->live_bytes;
+        live -= read_last(plan, o) + (plan->ops[o].last_reader == o ? written : 0);
     }
 }
 
@@ -203,82 +206,84 @@ static bool rings_apart(const mona_plan *plan)
     return !mona_plan_next_group(plan, mona_plan_first_group(plan));
 }
 
-/* Regions of one core, in the order in which lay_out() placed them. */
-static bool core_buffer_at(const mona_plan *plan, size_t base, unsigned index, mona_plan_buffer *b)
+/* Places where a region may lie, in the order in which lay_out() placed them; those without bytes are
+ * none. Those of an arena: the session, the weights of each operator, and these; then those of every
+ * core: the rings of all groups, the ring of each operator, and what follows. */
+enum { PLACE_ZERO, PLACE_MAPS, PLACE_PLANES, SHARED_PLACES };
+enum { CORE_PLACES = 5 };
+
+static mona_plan_buffer weights_at(const mona_plan *plan, uint32_t o)
 {
-    const bool apart = rings_apart(plan);
-    if (!apart && plan->rings_bytes && index-- == 0) {
-        *b = (mona_plan_buffer){"of each group in turn", "rings", base, plan->rings_bytes, 0};
-        return true;
-    }
-    for (uint32_t o = 0; o < plan->model.header->op_count && apart; o++) {
-        const plan_op *op = &plan->ops[o];
-        if (mona_plan_has_ring(plan, o) && index-- == 0) {
-            const uint32_t rows = op->depth + op->row_outside;
-            *b = (mona_plan_buffer){output_name(plan, o), "ring", base + op->ring_offset,
-                                    op->row_bytes * rows, rows};
-            return true;
-        }
-    }
+    const plan_op *op = &plan->ops[o];
+    const size_t bytes = mona_plan_packs(plan) ? align_up(op->constants_bytes) : 0;
+    return (mona_plan_buffer){plan->model.strings + op->bound.op->name, "weights",
+                              op->constants_offset, bytes, 0};
+}
+
+static mona_plan_buffer shared_at(const mona_plan *plan, uint32_t i)
+{
+    const mona_plan_buffer shared[SHARED_PLACES] = {
+        [PLACE_ZERO] = {"zero row", "state", plan->zero_offset,
+                        plan->maps_offset - plan->zero_offset, 0},
+        [PLACE_MAPS] = {"between groups", "maps", plan->maps_offset,
+                        plan->maps_bytes ? plan->planes_offset - plan->maps_offset : 0, 0},
+        [PLACE_PLANES] = {"inputs and outputs", "planes", plan->planes_offset,
+                          plan->planes_bytes ? plan->core_offset - plan->planes_offset : 0, 0},
+    };
+    return shared[i];
+}
+
+static mona_plan_buffer rings_at(const mona_plan *plan, size_t base)
+{
+    return (mona_plan_buffer){"of each group in turn", "rings", base,
+                              rings_apart(plan) ? 0 : plan->rings_bytes, 0};
+}
+
+static mona_plan_buffer ring_at(const mona_plan *plan, size_t base, uint32_t o)
+{
+    const plan_op *op = &plan->ops[o];
+    const uint32_t rows = op->depth + op->row_outside;
+    const bool own = rings_apart(plan) && mona_plan_has_ring(plan, o);
+    return (mona_plan_buffer){output_name(plan, o), "ring", base + op->ring_offset,
+                              own ? op->row_bytes * rows : 0, rows};
+}
+
+static mona_plan_buffer core_part_at(const mona_plan *plan, size_t base, uint32_t i)
+{
     const struct {
         const char *name;
         size_t begin, end;
-    } parts[] = {
+    } parts[CORE_PLACES] = {
         {"ring slack", plan->rings_bytes, plan->progress_offset},
         {"schedule", plan->progress_offset, plan->scratch_offset},
         {"scratch", plan->scratch_offset, plan->window_offset},
         {"row pointers", plan->window_offset, plan->device_offset},
         {"buffers and model", plan->device_offset, plan->core_bytes},
     };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i].begin < parts[i].end && index-- == 0) {
-            *b = (mona_plan_buffer){parts[i].name, "core", base + parts[i].begin,
-                                    parts[i].end - parts[i].begin, 0};
-            return true;
-        }
-    return false;
+    return (mona_plan_buffer){parts[i].name, "core", base + parts[i].begin,
+                              parts[i].end - parts[i].begin, 0};
 }
 
-static unsigned core_buffer_count(const mona_plan *plan)
+static mona_plan_buffer core_place_at(const mona_plan *plan, uint64_t i)
 {
-    mona_plan_buffer ignored;
-    unsigned count = 0;
-    while (core_buffer_at(plan, 0, count, &ignored))
-        count++;
-    return count;
+    const uint32_t ops = plan->model.header->op_count;
+    const uint64_t per_core = 1 + (uint64_t)ops + CORE_PLACES;
+    const size_t base = plan->core_offset + (size_t)(i / per_core) * plan->core_bytes;
+    const uint32_t in_core = (uint32_t)(i % per_core);
+    return in_core == 0     ? rings_at(plan, base)
+           : in_core <= ops ? ring_at(plan, base, in_core - 1)
+                            : core_part_at(plan, base, in_core - 1 - ops);
 }
 
-bool mona_plan_buffer_at(const mona_plan *plan, unsigned index, mona_plan_buffer *b)
+bool mona_plan_next_buffer(const mona_plan *plan, uint64_t *place, mona_plan_buffer *b)
 {
-    if (index-- == 0) {
-        *b = (mona_plan_buffer){"session", "state", 0, plan->state_bytes, 0};
-        return true;
-    }
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
-        const plan_op *op = &plan->ops[o];
-        if (op->constants_bytes && mona_plan_packs(plan) && index-- == 0) {
-            *b = (mona_plan_buffer){plan->model.strings + op->bound.op->name, "weights",
-                                    op->constants_offset, align_up(op->constants_bytes), 0};
-            return true;
-        }
-    }
-    if (index-- == 0) {
-        *b = (mona_plan_buffer){"zero row", "state", plan->zero_offset,
-                                plan->maps_offset - plan->zero_offset, 0};
-        return true;
-    }
-    if (plan->maps_bytes && index-- == 0) {
-        *b = (mona_plan_buffer){"between groups", "maps", plan->maps_offset,
-                                plan->planes_offset - plan->maps_offset, 0};
-        return true;
-    }
-    if (plan->planes_bytes && index-- == 0) {
-        *b = (mona_plan_buffer){"inputs and outputs", "planes", plan->planes_offset,
-                                plan->core_offset - plan->planes_offset, 0};
-        return true;
-    }
-    const unsigned per_core = core_buffer_count(plan);
-    const size_t core = index / per_core;
-    return core < plan->cores &&
-           core_buffer_at(plan, plan->core_offset + core * plan->core_bytes, index % per_core, b);
+    const uint32_t ops = plan->model.header->op_count;
+    const uint64_t shared = 1 + (uint64_t)ops, cores = shared + SHARED_PLACES;
+    const uint64_t end = cores + plan->cores * (1 + (uint64_t)ops + CORE_PLACES);
+    for (b->bytes = 0; *place < end && !b->bytes; ++*place)
+        *b = *place == 0       ? (mona_plan_buffer){"session", "state", 0, plan->state_bytes, 0}
+             : *place < shared ? weights_at(plan, (uint32_t)(*place - 1))
+             : *place < cores  ? shared_at(plan, (uint32_t)(*place - shared))
+                               : core_place_at(plan, *place - cores);
+    return b->bytes;
 }

@@ -9,20 +9,6 @@ bool mona_plan_needs_ring(const mona_plan *plan, uint32_t o)
            op->home == o;
 }
 
-bool mona_plan_is_read_outside(const mona_plan *plan, uint32_t o)
-{
-    for (uint32_t r = plan->ops[o].first_reader; r <= plan->ops[o].last_reader; r++) {
-        const mona_bound_op *b = &plan->ops[r].bound;
-        const int64_t height = b->output.height;
-        for (uint32_t i = 0; i < b->op->input_count; i++)
-            if (plan->ops[r].writer[i] == o &&
-                (b->run->rows(b, i, (mona_span){0, 1}).begin < 0 ||
-                 b->run->rows(b, i, (mona_span){height - 1, height}).end > b->input[i].height))
-                return true;
-    }
-    return false;
-}
-
 /* L1 has room for other rows than that of zeros only while their tensors' group runs, so that they
  * belong to the rings. Readers may need no other row of a tensor. For when columns are known. */
 static void find_rows_outside(mona_plan *plan, const plan_group *g)
@@ -33,7 +19,7 @@ static void find_rows_outside(mona_plan *plan, const plan_group *g)
         const plan_op *op = &plan->ops[o];
         plan_op *home = &plan->ops[op->home];
         if (!op->bound.output.zero || op->map || !home->columns || !mona_plan_on_ai_core(plan) ||
-            !mona_plan_is_read_outside(plan, o))
+            !op->read_outside)
             continue;
         home->row_outside = true;
         home->depth = home->depth ? home->depth : 1;

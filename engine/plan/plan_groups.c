@@ -124,24 +124,82 @@ size_t mona_plan_room(const mona_plan *plan, const plan_group *g)
     return room < plan->cache_bytes ? room : plan->cache_bytes;
 }
 
-/* The end of the group that begins at `first`. */
-static uint32_t end_of_group(const mona_plan *plan, uint32_t first, uint32_t heavy_rows)
+/* Where a group that begins at an operator could end, from one group to the next: at `ends`, the
+ * first of which what it reads forbids it to pass. Those behind are ends that would cut a tensor which
+ * both the group and a later one read, in descending order, and the last is the end of the group
+ * before. They are in the scratch, as are the last readers of every BLOCK operators. */
+typedef struct ends {
+    plan_progress *scratch; /* need: ends; oldest: last readers */
+    uint32_t count;
+} ends;
+
+enum { BLOCK = 64 };
+
+static ends begin_ends(const mona_plan *plan, plan_progress *scratch)
 {
-    const uint32_t count = plan->model.header->op_count;
-    if (is_on_arrays(plan, first) || is_heavy(plan, first, heavy_rows))
-        return first + 1;
-    uint32_t last = plan->group_constants ? end_of_core_group(plan, first) : first + 1;
-    while (!plan->group_constants && last < count && !is_on_arrays(plan, last) &&
-           !reads_array_of(plan, last, first) && !is_heavy(plan, last, heavy_rows) &&
-           (mona_plan_on_ai_core(plan) || !reads_all_of(plan, last, first)))
-        last++;
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        const int64_t last = plan->ops[o].last_reader;
+        int64_t *of_block = &scratch[o / BLOCK].oldest;
+        *of_block = o % BLOCK && *of_block > last ? *of_block : last;
+    }
+    return (ends){scratch, 0};
+}
+
+/* The first operator from `first` on that is read both before `last` and from there on; `last`: there
+ * is none. */
+static uint32_t first_cut(const mona_plan *plan, const ends *e, uint32_t first, uint32_t last)
+{
     for (uint32_t o = first; o < last;) {
         const plan_op *op = &plan->ops[o];
-        const bool cut = op->last_reader >= last && op->first_reader < last && op->first_reader > o;
-        last = cut ? o + 1 : last;
-        o = cut ? first : o + 1; /* what was inside the group may now leave it */
+        if (o % BLOCK == 0 && e->scratch[o / BLOCK].oldest < last)
+            o += BLOCK;
+        else if (op->last_reader >= last && op->first_reader < last && op->first_reader > o)
+            return o;
+        else
+            o++;
     }
     return last;
+}
+
+/* How far what operators read lets a group go that begins at `first`. Later groups may go as far at
+ * least, as what forbids to go on is that an operator inside the group is read. */
+static uint32_t reach_of(const mona_plan *plan, const ends *e, uint32_t first, uint32_t heavy_rows)
+{
+    const uint32_t count = plan->model.header->op_count;
+    if (plan->group_constants)
+        return end_of_core_group(plan, first);
+    uint32_t last = first + 1;
+    if (e->count && e->scratch[0].need > last)
+        last = (uint32_t)e->scratch[0].need;
+    while (last < count && !is_on_arrays(plan, last) && !reads_array_of(plan, last, first) &&
+           !is_heavy(plan, last, heavy_rows) &&
+           (mona_plan_on_ai_core(plan) || !reads_all_of(plan, last, first)))
+        last++;
+    return last;
+}
+
+/* The end of the group that begins at `first`, where the one before it ended. What was inside a group
+ * may leave it once its end is cut, so that the end is cut again, until nothing does. Ends that were
+ * found for the group before hold for this one, too, as what they cut begins at `first` or later. */
+static uint32_t end_of_group(const mona_plan *plan, ends *e, uint32_t first, uint32_t heavy_rows)
+{
+    if (is_on_arrays(plan, first) || is_heavy(plan, first, heavy_rows)) {
+        e->count = 0;
+        return first + 1;
+    }
+    const uint32_t reach = reach_of(plan, e, first, heavy_rows);
+    if (e->count < 2 || e->scratch[0].need != reach) {
+        e->count = 1;
+        e->scratch[0].need = reach;
+    } else
+        e->count--; /* where the group before ended */
+    for (;;) {
+        const uint32_t last = (uint32_t)e->scratch[e->count - 1].need;
+        const uint32_t cut = first_cut(plan, e, first, last);
+        if (cut == last)
+            return last;
+        e->scratch[e->count++].need = cut + 1;
+    }
 }
 
 /* Work that is worth another core, in elements read, written and multiplied. */
@@ -191,15 +249,16 @@ static mona_status plan_with(mona_plan *plan, const mona_config *config, plan_pr
     plan->cores = cores;
     plan->maps_bytes = plan->rings_bytes = 0;
     mona_plan_readers(plan);
+    ends e = begin_ends(plan, progress);
     for (uint32_t first = 0, last; first < count; first = last) {
-        last = end_of_group(plan, first, heavy_rows);
+        last = end_of_group(plan, &e, first, heavy_rows);
         plan_group *g = mona_plan_add_group(
             plan, first, last, is_on_arrays(plan, first) || is_heavy(plan, first, heavy_rows));
         choose_parts(plan, g);
         max_parts = g->parts > max_parts ? g->parts : max_parts;
     }
     plan->cores = max_parts;
-    mona_plan_place(plan);
+    mona_plan_place(plan, progress);
     const mona_status status = mona_plan_maps(plan, progress);
     return status ? status : mona_plan_rings(plan, config, progress);
 }

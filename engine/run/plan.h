@@ -58,6 +58,8 @@ typedef struct plan_op {
                               memory */
     uint32_t store;        /* STORE fused into this CONV, or MONA_NONE */
     bool leaves;           /* a later group reads its output, which is not an array */
+    bool read_outside;     /* a reader needs rows outside its output */
+    bool read_in_blocks;   /* on an AI Core: a reader counts columns in blocks of 32 */
     uint32_t home;         /* operator whose ring or map its output lies in; usually itself */
     uint32_t home_block;   /* first of its channel blocks there */
     bool may_begin;        /* a group of an AI Core may begin with it */
@@ -68,6 +70,7 @@ typedef struct plan_op {
     uint32_t depth;        /* rows that the ring or map holds; 0: there is neither */
     bool row_outside;      /* one more follows them, for rows outside its output; on AI Cores */
     uint32_t columns;      /* columns of such a row, over all tiles */
+    uint32_t group_first;  /* first operator of its group */
     size_t block_stride;   /* bytes between channel blocks */
     size_t row_bytes;      /* bytes between rows */
     size_t ring_offset;    /* in a core's region; of a map or an array, in the region of the maps */

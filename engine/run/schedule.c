@@ -29,10 +29,8 @@ static int64_t ring_columns(const mona_plan *plan, uint32_t o)
     const plan_op *op = &plan->ops[o];
     const uint32_t column = op->bound.output_c0 * (uint32_t)mona_type_size(op->bound.output.type);
     const uint32_t min = op->bound.target->ring_columns;
-    bool blocks = mona_plan_program_of(plan, op->bound.op->kind)->in_blocks;
-    for (uint32_t r = op->first_reader; r <= op->last_reader; r++)
-        blocks |= mona_plan_program_of(plan, plan->ops[r].bound.op->kind)->in_blocks &&
-                  plan->ops[r].writer[0] == o;
+    const bool blocks =
+        op->read_in_blocks || mona_plan_program_of(plan, op->bound.op->kind)->in_blocks;
     return blocks ? AC_BLOCK : min * column < AC_BLOCK ? AC_BLOCK / column : min;
 }
 

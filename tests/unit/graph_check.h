@@ -184,7 +184,7 @@ static inline void check_regions(const mona_plan *plan)
 {
     size_t end = 0;
     mona_plan_buffer buffer;
-    for (unsigned i = 0; mona_plan_buffer_at(plan, i, &buffer); i++) {
+    for (uint64_t i = 0; mona_plan_next_buffer(plan, &i, &buffer);) {
         assert_int_equal(buffer.offset, end);
         assert_true(buffer.bytes > 0);
         end += buffer.bytes;

@@ -211,7 +211,7 @@ static void buffers_cover_the_arena(void **state)
         size_t end = 0;
         unsigned rings = 0;
         mona_plan_buffer buffer;
-        for (unsigned i = 0; mona_plan_buffer_at(plan, i, &buffer); i++) {
+        for (uint64_t i = 0; mona_plan_next_buffer(plan, &i, &buffer);) {
             assert_int_equal(buffer.offset, end);
             assert_true(buffer.bytes > 0);
             end += buffer.bytes;
@@ -256,8 +256,8 @@ static void rows_that_are_kept_take_their_memory(void **state)
     assert_int_equal(bind(&kept, &n.model, &config), MONA_OK);
     mona_plan_buffer a, b;
     size_t grown = 0;
-    for (unsigned i = 0; mona_plan_buffer_at(usual.plan, i, &a); i++) {
-        assert_true(mona_plan_buffer_at(kept.plan, i, &b));
+    for (uint64_t i = 0, k = 0; mona_plan_next_buffer(usual.plan, &i, &a);) {
+        assert_true(mona_plan_next_buffer(kept.plan, &k, &b));
         const bool ring = !strcmp(a.kind, "ring");
         assert_true(ring ? b.rows >= 100 && b.rows <= 110 && a.rows < 30 : a.bytes == b.bytes);
         grown += b.bytes - a.bytes;

@@ -30,7 +30,7 @@ static size_t weight_bytes(const mona_plan *plan)
 {
     mona_plan_buffer buffer;
     size_t bytes = 0, end = 0;
-    for (unsigned i = 0; mona_plan_buffer_at(plan, i, &buffer); i++) {
+    for (uint64_t i = 0; mona_plan_next_buffer(plan, &i, &buffer);) {
         bytes += strcmp(buffer.kind, "weights") ? 0 : buffer.bytes;
         assert_int_equal(buffer.offset, end); /* regions still cover the arena */
         end = buffer.offset + buffer.bytes;

@@ -213,7 +213,7 @@ static void size_does_not_grow_with_the_height(void **state)
 static bool has_region(const mona_plan *plan, const char *kind)
 {
     mona_plan_buffer b;
-    for (unsigned i = 0; mona_plan_buffer_at(plan, i, &b); i++)
+    for (uint64_t i = 0; mona_plan_next_buffer(plan, &i, &b);)
         if (!strcmp(b.kind, kind))
             return true;
     return false;

@@ -182,7 +182,7 @@ static uint8_t *random_graph(graph *g, uint32_t seed, bool may_cross, uint8_t *i
 static size_t region(const mona_plan *plan, const char *kind)
 {
     mona_plan_buffer b;
-    for (unsigned i = 0; mona_plan_buffer_at(plan, i, &b); i++)
+    for (uint64_t i = 0; mona_plan_next_buffer(plan, &i, &b);)
         if (!strcmp(b.kind, kind))
             return b.bytes;
     return 0;
