@@ -102,13 +102,15 @@ bool mona_port_pool_add(mona_port_job *job)
     bool ok = true;
     while (pool.count < job->seats && ok)
         ok = !pthread_create(&pool.threads[pool.count], NULL, serve, NULL) && ++pool.count;
+    pthread_mutex_lock(&pool.mutex);
+    const bool none = !ok && !pool.jobs; /* threads move jobs in the list */
     if (ok) {
-        pthread_mutex_lock(&pool.mutex);
         job->invited = 0;
         job->taken = 0;
         append(job);
-        pthread_mutex_unlock(&pool.mutex);
-    } else if (!pool.jobs)
+    }
+    pthread_mutex_unlock(&pool.mutex);
+    if (none)
         stop_threads();
     pthread_mutex_unlock(&pool.members);
     return ok;
