@@ -600,6 +600,8 @@ int main(int argc, char **argv)
         const bool wanted = !only || !strcmp(only, isa->name);
         if (!(mona_isas[i].needs & ~features) && wanted)
             (bench ? bench_isa : check_isa)(isa);
+        else if (!bench && wanted && !(mona_isas[i].needs & MONA_CPU_SPARE_PORTS))
+            printf("# skip: this CPU has no %s\n", isa->name);
     }
     if (!bench && (!only || !strcmp(only, "model310")))
         check_many(NULL, "conv_row", check_conv, 1500);
