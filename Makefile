@@ -118,6 +118,7 @@ help:
 	@echo 'make deps            install what is missing for that and for make demo (Debian, Ubuntu; CONTRIBUTING.md names others)'
 	@echo 'make demo            install what is missing, build, enhance a rendered clip, print figures'
 	@echo 'make demo INPUT=F    the same on a file of yours'
+	@echo 'make readme-picture  docs/scene.jpg, which README.md shows, from the demo of this build'
 	@echo 'make test            install what is missing, build, run the tests that take minutes'
 	@echo 'make test-full       test everything: also clang, sanitisers, browsers, other CPUs, long runs'
 	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1, TIER=short, TESTS= choose which)'
@@ -411,6 +412,16 @@ $(BUILD)/scene: $(BUILD)/apps/demo/scene.o
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/scene
 	$(Q)BUILD=$(BUILD) INPUT='$(INPUT)' sh apps/demo/demo.sh
+
+# The picture of README.md, of today's networks; demo.sh fails where it is another.
+README_FRAMES := 10
+.PHONY: readme-picture
+readme-picture: deps
+	$(call need,ffmpeg)
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/scene
+	$(Q)BUILD=$(BUILD) INPUT= OUT=$(BUILD)/readme FRAMES=$(README_FRAMES) sh apps/demo/demo.sh
+	$(Q)ffmpeg -v error -y -i $(BUILD)/readme/side_by_side.png -vf scale=1152:-2:flags=area -pix_fmt yuvj444p -q:v 3 docs/scene.jpg
+	@echo 'docs/scene.jpg'
 
 # ---- tests ------------------------------------------------------------------------------------
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)

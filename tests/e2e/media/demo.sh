@@ -18,6 +18,10 @@ for other in bicubic 'bicubic + hqdn3d'; do
 done
 same "out.mp4 has every frame" "$(video_times "$OUT/out.mp4" | wc -l)" "$frames"
 same "the pictures are there" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$OUT/side_by_side.png")" 1920,1176
+# make readme-picture makes it of as many frames.
+ffmpeg -v error -y -i docs/scene.jpg -i "$OUT/side_by_side.png" -filter_complex \
+    "[1:v]scale=1152:-2:flags=area,format=gbrp[a];[0:v]format=gbrp[b];[b][a]psnr=f=$tmp/psnr" -f null -
+at_least "the picture of README.md is today's (make readme-picture)" "$(sed -n 's/.*psnr_avg:\([0-9.]*\).*/\1/p' "$tmp/psnr")" 34
 succeeds "INPUT= takes a file" env INPUT="$OUT/in.mp4" OUT="$tmp/demo2" sh apps/demo/demo.sh
 same "its pictures are there" "$(ffprobe -v error -show_entries stream=width -of csv=p=0 "$tmp/demo2/side_by_side.png")" 1280
 ffmpeg -v error -i "$OUT/in.mp4" -frames:v 1 "$tmp/still.png"
