@@ -3,6 +3,9 @@
 comes of it. An option either changes what the run makes or says, or is refused in a line that names it, or stands in
 the table's rules as without effect there. usage: settings_judge.py MONA ROWS.json FOLDER PART...
 
+A PART is a command, a run of RUNS, or RUN-pairs: then every two options are given together, and each must still do what
+it does alone.
+
 Of runs that are no PART, only what the rules refuse is given, which takes no time.
 
 Prints a line for each option and mode that is none of these, and the number of all."""
@@ -66,6 +69,9 @@ ELSEWHERE = {
 # Only what is refused there is judged: without a chip it fails.
 FAILS = {'report'}
 
+# Pairs of which one decides, for the reason.
+PAIRS = {('--iterations', '--duration'): 'whichever comes first'}
+
 # ---- runs ------------------------------------------------------------------------------------------------------------
 # name, command, arguments (IN: the input, which an option may want otherwise), modes
 BENCH = ['--warmup', '1', '-n', '20', '--json']
@@ -79,7 +85,7 @@ RUNS = [
     ('dry-run', 'enhance', ['IN=film.mkv', '-o', 'out.mp4', '--dry-run'], ['--dry-run']),
     ('live', 'enhance', ['IN=mute.mkv', '-o', 'out.mp4', '--live', '--max-delay', '60'], ['--live']),
     ('folder', 'enhance', ['IN=folder', '--out-dir', 'out'], ['--out-dir']),
-    ('model', 'bench', ['bicubic_x2', '--size', '64x48', *BENCH], ['a model', '--json']),
+    ('model', 'bench', ['bicubic_x2', '--size', '64x48', '--warmup', '1', '-n', '400', '--json'], ['a model', '--json']),
     ('streams', 'bench', ['bicubic_x2', '--size', '64x48', '--streams', '2', '-n', '20', '--json'], ['a model', '--streams', '--json']),
     ('ablate', 'bench', ['bicubic_x2', '--size', '64x48', '--ablate', '-n', '20', '--json'], ['a model', '--ablate', '--json']),
     ('model310', 'bench', ['bicubic_x2', '--size', '64x48', '--device', 'model310', '--json'], ['a model', '--device model310', '--json']),
@@ -265,6 +271,23 @@ def judge(run, option):
     return f'nothing comes of it (status {given.status}): {given.said[-200:]}'
 
 
+def effect_of(run, option, arguments):
+    """Whether the option changes what comes of a command line; None: it is refused there."""
+    before = outcome(run[1], arguments)
+    after = outcome(run[1], arguments + words(run[1], option))
+    return None if after.status == 2 else after.seen != before.seen
+
+
+def judge_pair(run, first, second):
+    """What changes something alone must do so beside the other, or be refused."""
+    base = with_input(run[2], None)
+    for one, other in ((first, second), (second, first)):
+        if effect_of(run, one, base) and effect_of(run, other, base) is not None:
+            if effect_of(run, one, base + words(run[1], other)) is False:
+                return f'{one["name"]} is ignored beside it'
+    return None
+
+
 os.chdir(folder)
 make_inputs()
 count = wrong = 0
@@ -275,9 +298,10 @@ for command in VALUES:
 for run in RUNS:
     missing = set(run[3]) - set(rows[run[1]]['modes'])
     whole = bool({run[0], run[1]} & parts)
+    pairs = run[0] + '-pairs' in parts
     if missing:
         print(f'not ok {run[1]}, {run[0]}: the table has no mode {missing}')
-    if whole:
+    if whole or pairs:
         first = Outcome(run[1], with_input(run[2], None))
         again = [first.seen, Outcome(run[1], with_input(run[2], None)).seen]
         with open('old.json', 'wb') as f:
@@ -292,4 +316,17 @@ for run in RUNS:
         if fault:
             wrong += 1
             print(f'not ok {run[1]}, {run[0]}: {option["name"]}: {fault}'.replace('\n', ' '), flush=True)
+    if not pairs:
+        continue
+    able = [o for o in rows[run[1]]['options']
+            if o['name'] not in run[2] and not o['needs'] in ('--ablate', '--live') and not ruled_out(o, set(run[3]))]
+    for i, first in enumerate(able):
+        for second in able[i + 1:]:
+            if {(first['name'], second['name']), (second['name'], first['name'])} & set(PAIRS):
+                continue
+            count += 1
+            fault = judge_pair(run, first, second)
+            if fault:
+                wrong += 1
+                print(f'not ok {run[1]}, {run[0]}: {second["name"]} and {first["name"]}: {fault}', flush=True)
 print(f'# {count} cells, {wrong} wrong')
