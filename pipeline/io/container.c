@@ -229,6 +229,13 @@ static const char *remedy_for(const container_contents *c, const AVStream *strea
                : "";
 }
 
+/* Pictures have no sound, and nobody expects it of them. */
+static bool is_mute(const AVOutputFormat *format, const AVStream *stream)
+{
+    return stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO &&
+           container_is(format, (const char *const[]){"image2", "gif", NULL});
+}
+
 static bool check_stream(const container_contents *c, unsigned i, pipeline_error *error)
 {
     const AVStream *stream = c->input->streams[i];
@@ -244,7 +251,8 @@ static bool check_stream(const container_contents *c, unsigned i, pipeline_error
     if (!misfits(c, i))
         return true;
     describe(what, sizeof what, stream, c->video);
-    return lose(c, what, remedy_for(c, stream), c->drop || is_navigation(stream), error);
+    return lose(c, what, remedy_for(c, stream),
+                c->drop || is_navigation(stream) || is_mute(c->format, stream), error);
 }
 
 bool container_check(const container_contents *c, pipeline_error *error)

@@ -551,6 +551,17 @@ static bool prepare_alpha(input *in, pipeline_error *error)
            pipeline_fail(error, "out of memory");
 }
 
+static bool widen(input *in, pipeline_error *error)
+{
+    const AVCodecParameters *video = in->video->codecpar;
+    const frame_convert_shape shape = {.width = in->frame->width,
+                                       .height = in->frame->height,
+                                       .format = video->format,
+                                       .range = AVCOL_RANGE_MPEG,
+                                       .matrix = video->color_space};
+    return frame_convert_replace(in->frame, &shape, error);
+}
+
 /* In a row, without a packet in between: a decoder reports at most one for each of its threads. */
 enum { MAX_DECODER_ERRORS = 1024 };
 
@@ -583,6 +594,8 @@ static input_result decode_next(input *in, pipeline_error *error)
         if (!prepare_alpha(in, error))
             return INPUT_FAILED;
         if (in->planes != AV_PIX_FMT_NONE && !picture_planes(in->frame, in->planes, error))
+            return INPUT_FAILED;
+        if (in->widened && !widen(in, error))
             return INPUT_FAILED;
         if (!check_frame(in, error) || !count_damage(in, error))
             return INPUT_FAILED;

@@ -57,12 +57,13 @@ typedef struct input {
     enum AVPixelFormat planes; /* frames are converted to this; AV_PIX_FMT_NONE: they are not */
     fields fields;             /* passes every frame from the decoder on */
     orientation turn;          /* how frames are turned before they are returned */
-    bool doubled;              /* there is a frame for each field */
-    bool no_audio;             /* sound is not read */
-    bool adapted;              /* frames of another size or format were converted */
-    bool as_decoded;           /* as in the settings */
-    bool maybe_opaque;         /* as transparency_is_open says */
-    bool premultiplied;        /* the colours of a TIFF by its alpha */
+    bool widened;       /* frames are converted to the format of the stream, which holds more */
+    bool doubled;       /* there is a frame for each field */
+    bool no_audio;      /* sound is not read */
+    bool adapted;       /* frames of another size or format were converted */
+    bool as_decoded;    /* as in the settings */
+    bool maybe_opaque;  /* as transparency_is_open says */
+    bool premultiplied; /* the colours of a TIFF by its alpha */
     bool stop_on_error;
     int64_t shift; /* subtracted from all times; in AV_TIME_BASE units, as the next two are */
     int64_t start; /* in the file's own time, what is before it is left out; INT64_MIN: nothing */

@@ -90,11 +90,30 @@ static void describe_pictures(input *in)
     in->format->duration = av_rescale_q(in->video->duration, in->video->time_base, AV_TIME_BASE_Q);
 }
 
+/* ProRes has ten bits, and chroma in every row. What has less becomes that before all else. */
+static void widen(input *in, AVCodecParameters *video)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(video->format);
+    const bool sampled = d->log2_chroma_w <= 1 && d->log2_chroma_h <= d->log2_chroma_w;
+    const enum AVPixelFormat wide = d->flags & AV_PIX_FMT_FLAG_ALPHA ? AV_PIX_FMT_YUVA444P10
+                                    : d->log2_chroma_w               ? AV_PIX_FMT_YUV422P10
+                                                                     : AV_PIX_FMT_YUV444P10;
+    if (d->nb_components < 3 || !sampled || d->comp[0].depth > 10 || wide == video->format)
+        return;
+    pipeline_note(in->notes, "%s: %s becomes %s, which prores holds", in->path,
+                  pixels_name(video->format), pixels_name(wide));
+    in->widened = true;
+    video->format = wide;
+    video->color_range = AVCOL_RANGE_MPEG;
+}
+
 /* Chooses whether frames are converted to planes, and the stream's resulting format. */
 static bool choose_planes(input *in, picture_chroma chroma, pipeline_error *error)
 {
     AVCodecParameters *video = in->video->codecpar;
     const bool pictures = in->pictures.count;
+    if (!pictures && chroma == PICTURE_422_10 && pixels_has_planes(video->format))
+        widen(in, video);
     if (!pictures && pixels_has_planes(video->format))
         return true;
     in->maybe_opaque = transparency_is_open(video);

@@ -171,6 +171,14 @@ same "pictures of 16 bits are ProRes" "$? $(profile "$tmp/pictures.mov")" "0 pro
 ffmpeg -v error -i "$tmp/in.mp4" -pix_fmt rgb24 "$tmp/q%d.png"
 enhance "$tmp/q%d.png" -o "$tmp/pictures.mov" -c prores
 same "pictures of 8 are" "$? $(profile "$tmp/pictures.mov")" "0 prores,HQ,apch,yuv422p10le"
+for format in yuv420p $(! full || echo yuvj420p yuv422p yuv444p yuva420p); do
+    wide=$(case $format in yuva*) echo yuva444p10le ;; *444*) echo yuv444p10le ;; *) echo yuv422p10le ;; esac)
+    ffmpeg -v error -y -i "$tmp/in.mp4" -an -pix_fmt $format -c:v ffv1 "$tmp/narrow.mkv" -an -pix_fmt "$wide" -color_range tv -c:v ffv1 "$tmp/wide.mkv"
+    enhance "$tmp/wide.mkv" -o "$tmp/wanted.mkv" -c ffv1
+    "$mona" enhance -y "$tmp/narrow.mkv" -o "$tmp/prores.mov" -c prores --stages sr 2> "$tmp/log" < /dev/null
+    same "$format becomes $wide for ProRes, which is told" "$? $(grep -c "$format becomes $wide, which prores holds" "$tmp/log")" "0 1"
+    at_least "$format: and is what the film in $wide becomes" "$(psnr_y "$tmp/prores.mov" "$tmp/wanted.mkv")" 45
+done
 # Ten bits in, ten bits out.
 for codec in h264 hevc vp9 ffv1 rawvideo; do
     enhance "$tmp/deep.mkv" -o "$tmp/deep_out.mkv" -c $codec
@@ -211,7 +219,6 @@ refused "quality and bit rate at once" "expected only one" --crf 20 --match-bitr
 refused "a bit rate for a lossless codec" "--match-bitrate: the codec has no bit rate" -c ffv1 --match-bitrate
 refused "a bit rate for ProRes" "--match-bitrate: the codec has no bit rate" -c prores --match-bitrate
 refused "an unknown container" "-f: expected a video container" -f nonsense
-refused "ProRes in 4:2:0" "prores (prores_ks) cannot hold yuv420p" -c prores
 
 # ---- pipes --------------------------------------------------------------------------------------
 # Frames that pass through mona as y4m equal those of a file.

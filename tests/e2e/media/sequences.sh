@@ -121,7 +121,11 @@ refused "--fps for a video" 2 "--fps works only with numbered pictures as IN" "$
 ! full || refused "an encoder's option for pictures" 2 "numbered pictures take no --crf" "$tmp/video.mp4" -o "$tmp/out/x%d.png" --crf 3
 ! full || refused "ten bits as JPEG" 1 "JPEG holds 8 bits" "$tmp/deep.mkv" -o "$tmp/out/x%d.jpg"
 ffmpeg -v error -i "$tmp/video.mp4" -f lavfi -i sine=300:duration=0.4 -c:v copy -c:a aac "$tmp/sound.mp4"
-refused "a video with sound to pictures" 1 "a row of pictures cannot hold stream 1 (audio" "$tmp/sound.mp4" -o "$tmp/out/x%d.png"
+mkdir "$tmp/mute"
+for out in %d.png x.gif; do
+    enhance "$tmp/sound.mp4" -o "$tmp/mute/$out" --stages sr
+    same "the sound of a video does not become $out, which is told" "$? $(grep -c 'cannot hold stream 1 (audio, aac); it is left out' "$tmp/log")" "0 1"
+done
 nothing "and nothing is left of any" "$(find "$tmp" -name 'none.*' -o -name 'x[0-9]*' -o -name '*.part')"
 enhance "$tmp/in/%03d.png" -o "$tmp/out/dry%d.png" --dry-run --stages sr
 same "--dry-run plans for pictures" "$? $(grep -c 'dry%d.png: 192x108, not written' "$tmp/stdout") $(find "$tmp/out" -name 'dry*')" "0 1 "
