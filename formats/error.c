@@ -21,6 +21,9 @@ bool format_fail_node(format_error *error, const char *name, const char *op_type
                       const char *format, va_list arguments)
 {
     char text[384];
+    if (error->text[0])
+        return false;
     vsnprintf(text, sizeof text, format, arguments);
+    error->reason = (unsigned)snprintf(NULL, 0, "node '%.80s' (%.40s) ", name, op_type);
     return format_fail(error, "node '%.80s' (%.40s) %s", name, op_type, text);
 }

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 
 typedef struct format_error {
-    char text[512]; /* one line without a newline; "" until an error occurs */
+    char text[512];  /* one line without a newline; "" until an error occurs */
+    unsigned reason; /* where what is wrong begins in it, after the name of an operator */
 } format_error;
 
 /* Writes the line, with '?' for bytes that are not printable ASCII, since names come from untrusted

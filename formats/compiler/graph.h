@@ -67,6 +67,11 @@ typedef struct value_format {
     uint8_t zero; /* 0 but for U8 */
 } value_format;
 
+static inline bool graph_same_format(value_format a, value_format b)
+{
+    return a.type == b.type && a.scale == b.scale && a.zero == b.zero;
+}
+
 /* How a coordinate is rounded to the nearest sample. The engine rounds halves down; ONNX has four
  * rules. */
 typedef enum graph_nearest {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The largest or the smallest elements of an axis. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +13,17 @@ typedef struct element {
     bool ascending;
 } element;
 
-/* In order; of equal elements the earlier first. */
+static bool is_less(double a, double b)
+{
+    return a < b || (!isnan(a) && isnan(b));
+}
+
+/* In order, a NaN above every number as in NumPy and PyTorch; of equal elements the earlier first. */
 static int compare(const void *a, const void *b)
 {
     const element *x = a, *y = b;
-    const int above = x->number != y->number ? (x->number > y->number) - (x->number < y->number)
-                                             : (x->whole > y->whole) - (x->whole < y->whole);
+    int above = is_less(y->number, x->number) - is_less(x->number, y->number);
+    above = above ? above : (x->whole > y->whole) - (x->whole < y->whole);
     if (above)
         return x->ascending ? above : -above;
     return (x->index > y->index) - (x->index < y->index);

@@ -11,11 +11,13 @@ typedef struct candidate {
     int64_t index;
 } candidate;
 
-/* Highest scores first; of equal ones the earlier. */
+/* Highest scores first, those that are NaN last; of equal ones the earlier. */
 static int compare(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
-    const int above = (x->score > y->score) - (x->score < y->score);
+    const double p = isnan(x->score) ? -INFINITY : x->score;
+    const double q = isnan(y->score) ? -INFINITY : y->score;
+    const int above = (p > q) - (p < q);
     return above ? -above : (x->index > y->index) - (x->index < y->index);
 }
 

@@ -34,10 +34,16 @@ static size_t scratch_bytes(const mona_bound_op *b)
     return array_scratch(s->count, sizeof(candidate));
 }
 
+/* A NaN is larger than every number. */
+static bool is_less(float a, float b)
+{
+    return a < b || (a == a && b != b);
+}
+
 static bool is_before(const mona_array_sort *s, array_number a, array_number b)
 {
     if (s->arithmetic == MONA_FLOAT)
-        return s->ascending ? a.as_float < b.as_float : a.as_float > b.as_float;
+        return s->ascending ? is_less(a.as_float, b.as_float) : is_less(b.as_float, a.as_float);
     return s->ascending ? a.as_int < b.as_int : a.as_int > b.as_int;
 }
 

@@ -79,6 +79,18 @@ static bool check_array(importer *im, const onnx_input *input, const char *name,
                text);
 }
 
+/* Maps are of one image. */
+static bool warn_of_batch(importer *im, const char *name, const tensor *shape)
+{
+    im->output = (onnx_node){.name = name, .op_type = "input"};
+    im->node = &im->output;
+    return shape->rank != 4 || shape->dims[0] < 2 || shape->type != ELEMENT_FLOAT32 ||
+           import_warn(im,
+                       "is a batch of %lld, which runs on arrays, several times slower than one "
+                       "image after another: export the model for a batch of 1",
+                       (long long)shape->dims[0]);
+}
+
 static bool bind_input(importer *im, const onnx_input *input)
 {
     graph *g = im->g;
@@ -87,7 +99,7 @@ static bool bind_input(importer *im, const onnx_input *input)
     tensor shape = {0};
     const import_view view = view_of(input, dims);
     const bool map = view != VIEW_OTHER;
-    if (!map && !check_array(im, input, name, &shape))
+    if (!map && (!check_array(im, input, name, &shape) || !warn_of_batch(im, name, &shape)))
         return false;
     if (g->input_count == MONA_MAX_IO)
         return format_fail(im->error, "more than %d inputs", MONA_MAX_IO);
@@ -142,9 +154,9 @@ bool import_takes_quantised(const operator_row *row)
     return false;
 }
 
-/* Logs why an operator of a quantised model did not become the format of a map. reason starts with
- * the node's name; "": maps were not tried. */
-static bool log_array(importer *im, const operator_row *row, const char *reason)
+/* Logs why an operator of a quantised model did not become the format of a map. Without a text, maps
+ * were not tried. */
+static bool log_array(importer *im, const operator_row *row, const format_error *maps)
 {
     static operator_import *const quantised[] = {
         import_array_quantize,       import_array_dequantize,   import_array_qlinear_conv,
@@ -154,13 +166,10 @@ static bool log_array(importer *im, const operator_row *row, const char *reason)
         is_quantised = is_quantised || row->array == quantised[i];
     if (!is_quantised)
         return true;
-    const char *rest = strstr(reason, ") ");
-    if (im->g->fusion.off[FUSION_QUANTISED])
-        reason = FUSION_IS_OFF;
-    else
-        reason = rest          ? rest + 2
-                 : row->import ? "reads a value that is not a map"
-                               : "has no form on maps";
+    const char *reason = im->g->fusion.off[FUSION_QUANTISED] ? FUSION_IS_OFF
+                         : maps->text[0]                     ? maps->text + maps->reason
+                         : row->import                       ? "reads a value that is not a map"
+                                                             : "has no form on maps";
     const char *why = graph_strdup(im->g, reason);
     return (why &&
             graph_log_named(im->g, FUSION_QUANTISED, im->node->name, im->node->op_type, why)) ||
@@ -216,11 +225,11 @@ static bool add_array(importer *im, const operator_row *row, const format_error 
     if (is_sized(im) && row->array(im))
         return true;
     const format_error second = *im->error;
-    const char *rest = strstr(second.text, ") "); /* the part after the node's name */
-    if (!reason->text[0] || !rest)
+    if (!reason->text[0] || !second.reason)
         return false;
-    *im->error = (format_error){0};
-    return format_fail(im->error, "%s; as an array it %s", reason->text, rest + 2);
+    *im->error = (format_error){.reason = reason->reason};
+    return format_fail(im->error, "%s; as an array it %s", reason->text,
+                       second.text + second.reason);
 }
 
 static bool add_node(importer *im)
@@ -241,7 +250,7 @@ static bool add_node(importer *im)
     if (!ok && row->array) {
         const format_error reason = *im->error;
         take_back(im, &a);
-        ok = add_array(im, row, &reason) && log_array(im, row, reason.text);
+        ok = add_array(im, row, &reason) && log_array(im, row, &reason);
     }
     return ok && (im->g->node_count > a.nodes || log_view(im));
 }

@@ -9,11 +9,6 @@
 #include "formats/compiler/quantize/quantize.h"
 #include "formats/compiler/quantize/weights.h"
 
-static bool same_format(value_format a, value_format b)
-{
-    return a.type == b.type && a.scale == b.scale;
-}
-
 static bool no_memory(format_error *error)
 {
     return format_fail(error, "out of memory");
@@ -111,7 +106,7 @@ static bool is_done(graph *g, uint32_t i)
 {
     const graph_node quantize = g->nodes[i];
     const uint32_t root = quantize_root(g, quantize.inputs[0]);
-    if (!same_format(g->values[root].prequantised, quantize.quantize) ||
+    if (!graph_same_format(g->values[root].prequantised, quantize.quantize) ||
         graph_is_output(g, quantize.output))
         return false;
     graph_read_instead(g, quantize.output, quantize.inputs[0]);
@@ -205,7 +200,7 @@ static bool parts_differ(const graph *g, const graph_node *concat)
     const value_format first = g->values[quantize_root(g, concat->inputs[0])].prequantised;
     for (uint32_t k = 0; k < concat->input_count; k++)
         if (!is_prequantised(g, concat->inputs[k]) ||
-            !same_format(first, g->values[quantize_root(g, concat->inputs[k])].prequantised))
+            !graph_same_format(first, g->values[quantize_root(g, concat->inputs[k])].prequantised))
             return true;
     return false;
 }

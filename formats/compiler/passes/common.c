@@ -53,7 +53,7 @@ static bool same_parameters(const graph *g, const graph_node *a, const graph_nod
     case GRAPH_ATTENTION:
         return a->attention.heads == b->attention.heads && a->attention.scale == b->attention.scale;
     case GRAPH_QUANTIZE:
-        return a->quantize.type == b->quantize.type && a->quantize.scale == b->quantize.scale;
+        return graph_same_format(a->quantize, b->quantize);
     case GRAPH_ACTIVATION:
     case GRAPH_ADD:
     case GRAPH_MUL:
@@ -80,6 +80,8 @@ static bool same_node(const graph *g, const graph_node *a, const graph_node *b)
     return a->kind == b->kind && a->input_count == b->input_count &&
            !memcmp(a->inputs, b->inputs, a->input_count * sizeof *a->inputs) &&
            channels == g->values[b->output].channels &&
+           graph_same_format(g->values[a->output].prequantised,
+                             g->values[b->output].prequantised) &&
            same_activation(&a->activation, &b->activation, channels) &&
            same_activation(&a->after_add, &b->after_add, channels) && same_parameters(g, a, b);
 }

@@ -398,9 +398,33 @@ static void no_attribute_brings_an_old_form_back(void **state)
     ob_free(b);
 }
 
+/* A name may look like the end of what an error says of a node. */
+static void names_do_not_cut_errors(void **state)
+{
+    (void)state;
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 3, 0, 0);
+    ob_numbers(b, "pads", "0 0 1 1 0 0 1 1");
+    Onnx__NodeProto *n = ob_node(b, "Pad", "x pads", "y");
+    ob_string(b, n, "mode", "reflect");
+    n->name = ob_text(b, "x) y");
+    ob_output(b, "y");
+    size_t size;
+    uint8_t *bytes = ob_pack(b, &size);
+    ob_free(b);
+    format_error error = {0};
+    assert_null(compiler_open(bytes, size, NULL, &error));
+    const char *second = strstr(error.text, "; as an array it ");
+    assert_int_equal(strncmp(error.text, "node 'x) y' (Pad) pads by mode", 30), 0);
+    assert_non_null(second);
+    assert_null(strstr(second, "(Pad)"));
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_do_not_cut_errors),
         cmocka_unit_test(every_changed_byte_is_survived),
         cmocka_unit_test(boxes_that_overlap_are_suppressed),
         cmocka_unit_test(unsupported_models_are_refused_by_name),

@@ -47,8 +47,29 @@ static void the_best_come_first(void **state)
         }
 }
 
+/* Logarithms of which about half are NaN. */
+static void nan_is_larger_than_all_numbers(void **state)
+{
+    (void)state;
+    for (int largest = 0; largest < 2; largest++) {
+        onnx_builder *b = ob_new(13);
+        seed = 72;
+        ob_input(b, "x", 3, CHECK_HEIGHT, CHECK_WIDTH);
+        add_number(b, "half", 0.5f);
+        ob_node(b, "Sub", "x half", "signed");
+        ob_node(b, "Log", "signed", "f");
+        ob_numbers(b, "k", "6");
+        Onnx__NodeProto *n = ob_node(b, "TopK", "f k", "values indices");
+        ob_int(b, n, "largest", largest);
+        ob_int(b, ob_node(b, "Cast", "indices", "y"), "to", ELEMENT_FLOAT32);
+        ob_output(b, "y");
+        check(b, true, largest ? "largest with NaN" : "smallest with NaN");
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_come_first)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_best_come_first),
+                                       cmocka_unit_test(nan_is_larger_than_all_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
