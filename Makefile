@@ -42,7 +42,7 @@ GST_PACKAGES := libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0
                 gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
 EMBED_PACKAGES := python3-torch $(GST_PACKAGES) nginx libnginx-mod-rtmp
 # Programs that judge what mona wrote (tests/judges), which is not judged without them.
-JUDGE_PACKAGES := pngcheck gifsicle libimage-exiftool-perl imagemagick python3-pil libtiff-tools prometheus \
+JUDGE_PACKAGES := pngcheck gifsicle libimage-exiftool-perl imagemagick python3-pil libtiff-tools prometheus python3-onnx \
                   gstreamer1.0-libav mkvtoolnix
 # For the tests on other CPUs, which are skipped without them.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
@@ -195,7 +195,8 @@ test-full-deps:
 	$(call need,$(PACKAGES) $(FULL_PACKAGES))
 	-$(call need,$(LOOK_PACKAGES))
 	-$(call need,$(EMBED_PACKAGES))
-	-$(call need,$(JUDGE_PACKAGES))
+	-$(call need,$(JUDGE_PACKAGES) $(if $(shell command -v npm),,nodejs npm))
+	-$(Q)$(INSTALL_ORT)
 	$(if $(filter x86_64,$(ARCH)),-$(call need,$(CROSS_PACKAGES)))
 
 # ---- engine -----------------------------------------------------------------------------------
@@ -530,7 +531,7 @@ PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/che
 # Where TESTS names some, only the programs among them are linked.
 NAMED := $(filter-out -%,$(TESTS))
 CHOSEN := $(if $(NAMED),$(foreach p,$(PROGRAMS),$(if $(strip $(foreach n,$(NAMED),$(findstring $n,$(notdir $p)))),$p)),$(PROGRAMS))
-check: all $(addprefix $(BUILD)/,scene neutral classifiers operators firmware camera_host unobserved/firmware first_light) $(FAKES) $(FAKE_DVPP) $(CHOSEN)
+check: all $(addprefix $(BUILD)/,judge_networks scene neutral classifiers operators firmware camera_host unobserved/firmware first_light) $(FAKES) $(FAKE_DVPP) $(CHOSEN)
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' TIER='$(TIER)' PROGRAMS='$(CHOSEN)' sh tests/run.sh $(TESTS)
 
 # The engine and its kernels on emulated ARMv8-A. On such a machine, `make check` tests more.
@@ -575,13 +576,16 @@ test: test-deps
 test-full: test-full-deps
 	$(Q)sh tests/all.sh
 
+# ONNX Runtime, in the build folder.
+INSTALL_ORT = test -d $(BUILD)/bench/node_modules/onnxruntime-node || { mkdir -p $(BUILD)/bench && \
+    npm install --prefix $(BUILD)/bench --ignore-scripts --no-audit --no-fund --silent onnxruntime-node; }
+
 # A comparison with ONNX Runtime, which npm installs into the build folder.
 bench-peers: deps
 	$(call need,python3 python3-onnx python3-numpy $(if $(shell command -v npm),,nodejs npm))
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/scene
 	@mkdir -p $(BUILD)/bench
-	$(Q)test -d $(BUILD)/bench/node_modules/onnxruntime-node || npm install --prefix $(BUILD)/bench \
-	    --ignore-scripts --no-audit --no-fund --silent onnxruntime-node
+	$(Q)$(INSTALL_ORT)
 	$(Q)/usr/bin/python3 tests/bench/peers.py $(BUILD)
 
 # The table of docs/benchmark.md: the built-in models, timed on this machine.

@@ -68,7 +68,8 @@ table_source table_find_source(const graph *g, const graph_node *node, value_for
     double high = seen->low <= seen->high ? fmax((double)seen->high, 0) : 8;
     low = fmin(trimmed(&node->after_add, result, low, -64), 0);
     high = fmax(trimmed(&node->after_add, result, high, 64), 0);
-    const double scale = fmax((high - low) / (ENTRIES - 1), 1e-20);
+    const double span = high - low; /* 0: always zero, as far as calibration saw */
+    const double scale = (span > 1e-18 ? span : 1) / (ENTRIES - 1);
     return (table_source){(float)scale, (int)nearbyint(-low / scale)};
 }
 

@@ -580,6 +580,15 @@ static void computed_sizes(net *n)
     net_output(n, blocks(n, net_conv_same(n, joined, 8, 3), (int)pick(n, 2)));
 }
 
+/* Resampling by any rule between two convolutions. */
+static void resampled(net *n)
+{
+    n->open = once_in(n, 4);
+    const int x = image(n, ONE_OF(n, int64_t, 1, 3), 3 + (int)pick(n, 18), 3 + (int)pick(n, 18));
+    const int y = net_resize_random(n, layer(n, x, 4, 3, 1));
+    net_output(n, once_in(n, 2) ? y : net_conv_same(n, y, 4, 3));
+}
+
 /* ---- all ---------------------------------------------------------------------------------- */
 
 static const struct {
@@ -596,6 +605,7 @@ static const struct {
     {"channels-last", channels_last, 7},
     {"converted", converted, 3},
     {"computed-sizes", computed_sizes, 3},
+    {"resampled", resampled, 8},
     {"qdq", make_qdq, 10},
     {"qlinear", make_qlinear, 4},
     {"soup", make_soup, 34},

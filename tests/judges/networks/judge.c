@@ -514,7 +514,7 @@ static bool judge_fp16(judgement *j)
 
 static bool judge_int8(judgement *j, bool equalised)
 {
-    const allowance a = {30, 0x1p-8, 8, 5, true};
+    const allowance a = {30, 0x1p-8, 8, 8, true};
     const char *way = equalised ? "int8, equalised" : "int8";
     made m = {0};
     plan_planes p = {0};

@@ -319,8 +319,8 @@ static bool open_session(session *s)
         if (!peer_open(&s->peers[0], "onnxruntime", command))
             return false;
     }
-    return !s->torch || peer_open(&s->peers[1], "torch",
-                                  "exec /usr/bin/python3 tests/judges/networks/torch_peer.py");
+    return !s->torch ||
+           peer_open(&s->peers[1], "torch", "exec python3 tests/judges/networks/torch_peer.py");
 }
 
 static void close_session(session *s)

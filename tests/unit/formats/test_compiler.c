@@ -122,6 +122,62 @@ static void activations_and_sums_keep_their_order(void **state)
     compiler_close(c);
 }
 
+/* A function of a convolution's results leaves no room before it for what comes after. */
+static void what_follows_a_function_stays_behind_it(void **state)
+{
+    (void)state;
+    static const char *const functions[] = {"Sigmoid", "HardSwish", "Tanh"};
+    for (int k = 0; k < 3; k++) {
+        onnx_builder *b = ob_new(14);
+        seed = 5;
+        ob_input(b, "x", 3, 0, 0);
+        add_conv(b, "x", "a", 3, 6);
+        ob_node(b, functions[k], "a", "f");
+        ob_float(b, ob_node(b, "LeakyRelu", "f", "l"), "alpha", 0.25f);
+        const float low = 0.1f, high = 0.4f;
+        ob_constant(b, "low", "", &low);
+        ob_constant(b, "high", "", &high);
+        ob_node(b, "Clip", "f low high", "c");
+        ob_node(b, "Add", "l c", "y");
+        ob_output(b, "y");
+        compiler *c = open_good(b);
+        assert_true(difference(c, &half_planes, 12, 13) < 0.01);
+        compiler_close(c);
+    }
+    for (int k = 0; k < 2; k++) {
+        onnx_builder *b = ob_new(14);
+        seed = 6;
+        ob_input(b, "x", 3, 0, 0);
+        add_conv(b, "x", "a", 3, 6);
+        ob_node(b, "HardSwish", "a", "f");
+        ob_float(b, ob_node(b, k ? "Elu" : "LeakyRelu", "f", "y"), "alpha", 0.25f);
+        ob_output(b, "y");
+        compiler *c = open_good(b);
+        assert_true(difference(c, &half_planes, 12, 13) < 0.01);
+        compiler_close(c);
+    }
+}
+
+/* Calibration may see nothing but zeros before a function. */
+static void a_function_of_zeros_is_int8(void **state)
+{
+    (void)state;
+    static const float zeros[6 * 3 * 9] = {0};
+    onnx_builder *b = ob_new(14);
+    ob_input(b, "x", 3, 8, 8);
+    ob_constant(b, "w", "6 3 3 3", zeros);
+    ob_ints(b, ob_node(b, "Conv", "x w", "a"), "pads", "1 1 1 1");
+    ob_node(b, "Tanh", "a", "f");
+    add_conv(b, "f", "y1", 6, 2);
+    add_conv(b, "a", "y2", 6, 2); /* so that the function is an operator of its own */
+    ob_node(b, "Add", "y1 y2", "y");
+    ob_output(b, "y");
+    compiler *c = open_good(b);
+    const compiler_options options = {.int8 = true, .output_type = MONA_F16};
+    assert_true(difference(c, &options, 8, 8) < 0.01);
+    compiler_close(c);
+}
+
 /* The 8 bits of a result that is cut at its largest value saturate there: with a Clip, layers that add
  * would take longer. */
 static void u8_saturates_without_a_clip(void **state)
@@ -393,6 +449,8 @@ int main(void)
         cmocka_unit_test(channels_move_exactly_in_8_bits),
         cmocka_unit_test(planes_are_packed_and_taken_apart),
         cmocka_unit_test(an_input_may_have_no_reader),
+        cmocka_unit_test(what_follows_a_function_stays_behind_it),
+        cmocka_unit_test(a_function_of_zeros_is_int8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
