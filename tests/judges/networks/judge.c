@@ -358,6 +358,15 @@ static const struct {
     {"line by line", {.threads = 1, .strip_rows = 64}, true},
 };
 
+/* C is written for one size, that of the first input: others must follow from it. */
+static bool is_emitted(const judgement *j, const made *m)
+{
+    for (uint32_t i = 1; i < j->n->input_count; i++)
+        if (!mona_model_input(&m->model, i).width)
+            return false;
+    return true;
+}
+
 static bool run_others(judgement *j, made *m, const char *precision)
 {
     plan_planes p = {0};
@@ -368,7 +377,7 @@ static bool run_others(judgement *j, made *m, const char *precision)
         ok = run_way(j, m, way, &others[i].config, others[i].lines, &p);
     }
     snprintf(way, sizeof way, "%s, emitted C", precision);
-    if (ok && j->options->cc) {
+    if (ok && j->options->cc && is_emitted(j, m)) {
         char why[256];
         const emitted_case e = {&m->model, j->options, j->n, m->outputs, m->output_bytes, j->count};
         ok = emitted_judge(&e, &p, why, sizeof why) || give(j, VERDICT_WRONG, way, "%s", why);
