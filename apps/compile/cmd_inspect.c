@@ -231,16 +231,34 @@ static void print_onnx(const cJSON *document)
 
 /* ------------------------------------------------------------------------------------------- */
 
+enum {
+    INSPECT_ONNX = 1 << 0,
+    INSPECT_OM = 1 << 1,
+    INSPECT_PROGRAM = 1 << 2,
+    INSPECT_UNSIZED = 1 << 3, /* a model of any size is not planned */
+};
+
+static unsigned modes_of(const inspect_job *job, bool onnx, bool om)
+{
+    return (unsigned)((onnx ? INSPECT_ONNX : 0) | (om ? INSPECT_OM : 0) |
+                      (job->program || job->kernel ? INSPECT_PROGRAM : 0) |
+                      (!job->computing.size ? INSPECT_UNSIZED : 0));
+}
+
 static int run(int argc, char **argv)
 {
     inspect_job job = {0};
     const char *operands[2];
-    const options_result result = options_parse(&command_inspect, &job, argc, argv, operands, NULL);
+    option_set given;
+    const options_result result =
+        options_parse(&command_inspect, &job, argc, argv, operands, &given);
     if (result != OPTIONS_RUN)
         return result;
     job.model = operands[0];
     const bool onnx = ends_in(job.model, ".onnx"), om = ends_in(job.model, ".om");
-    if (!options_config(&job.computing, &job.config) || !check_options(&job, onnx, om))
+    if (!options_config(&job.computing, &job.config) ||
+        !options_suit(&command_inspect, &given, modes_of(&job, onnx, om)) ||
+        !check_options(&job, onnx, om))
         return EXIT_USAGE;
     if (job.program || job.kernel)
         return list_programs(job.model, job.kernel);
@@ -275,6 +293,15 @@ static const option options[] = {
      .help = "print JSON"},
 };
 
+#define ONLY_OF_PLANS                                                                              \
+    .never = INSPECT_ONNX | INSPECT_OM | INSPECT_PROGRAM, .idle = INSPECT_UNSIZED,                 \
+    .why = "which plans only a model of one size"
+
+static const option_rule rules[] = {
+    {"--threads", ONLY_OF_PLANS},    {"--device", ONLY_OF_PLANS},       {"--cpu", ONLY_OF_PLANS},
+    {"--strip-rows", ONLY_OF_PLANS}, {"--tile-columns", ONLY_OF_PLANS},
+};
+
 const command command_inspect = {
     .name = "inspect",
     .summary = "describe a model and what it needs",
@@ -289,6 +316,9 @@ const command command_inspect = {
         "mona inspect net.om  # partitions, kernels, and the command that made it\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .modes = {"an .onnx model", "an .om model", "--program or --kernel", "no --size"},
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof *rules,
     .operands_min = 1,
     .operands_max = 1,
     .takes_model = true,

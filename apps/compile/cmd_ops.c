@@ -69,6 +69,8 @@ static cJSON *fusion_rules(void)
     return list;
 }
 
+enum { OPS_FUSION = 1 << 0 }; /* the bit of its mode */
+
 static int run(int argc, char **argv)
 {
     static const char *const keys[] = {"operator",   "since",  "inputs", "maps",
@@ -76,9 +78,12 @@ static int run(int argc, char **argv)
     static const char *const rule_keys[] = {"rule", "may be off", "pass", "does"};
     arguments a = {0};
     const char *operands[1];
-    const options_result result = options_parse(&command_ops, &a, argc, argv, operands, NULL);
+    option_set given;
+    const options_result result = options_parse(&command_ops, &a, argc, argv, operands, &given);
     if (result != OPTIONS_RUN)
         return result;
+    if (!options_suit(&command_ops, &given, a.fusion ? OPS_FUSION : 0))
+        return EXIT_USAGE;
     cJSON *list = a.fusion ? fusion_rules() : operators(a.engine);
     int status = EXIT_SUCCESS;
     if (a.json)
@@ -102,6 +107,8 @@ static const option options[] = {
      .help = "print JSON"},
 };
 
+static const option_rule rules[] = {{"--engine", .never = OPS_FUSION}};
+
 const command command_ops = {
     .name = "ops",
     .summary = "list the ONNX operators that mona knows",
@@ -117,4 +124,7 @@ const command command_ops = {
     .examples = "mona ops --engine  # what a model may use to run as a whole\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .modes = {"--fusion"},
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof *rules,
 };

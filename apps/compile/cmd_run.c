@@ -164,15 +164,19 @@ static bool run_mona(run_job *job, input_array *inputs)
     return ok;
 }
 
+enum { RUN_REFERENCE = 1 << 0 }; /* the bit of its mode */
+
 static int run(int argc, char **argv)
 {
     run_job job = {0};
     const char *operands[2];
-    const options_result result = options_parse(&command_run, &job, argc, argv, operands, NULL);
+    option_set given;
+    const options_result result = options_parse(&command_run, &job, argc, argv, operands, &given);
     if (result != OPTIONS_RUN)
         return result;
     job.model = operands[0];
-    if (!check_options(&job))
+    if (!options_suit(&command_run, &given, job.reference ? RUN_REFERENCE : 0) ||
+        !check_options(&job))
         return EXIT_USAGE;
     input_array inputs[MONA_MAX_IO] = {0};
     const bool ok = ends_in(job.model, ".onnx") ? run_onnx(&job, inputs)
@@ -200,6 +204,17 @@ static const option options[] = {
     OPTIONS_COMPUTING(offsetof(run_job, computing), computing),
 };
 
+/* The reference has one precision and one way to compute. */
+static const option_rule rules[] = {
+    {"--raw", .idle = RUN_REFERENCE, .why = "which makes real values"},
+    {"--precision", .never = RUN_REFERENCE},
+    {"--threads", .never = RUN_REFERENCE},
+    {"--device", .never = RUN_REFERENCE},
+    {"--cpu", .never = RUN_REFERENCE},
+    {"--strip-rows", .never = RUN_REFERENCE},
+    {"--tile-columns", .never = RUN_REFERENCE},
+};
+
 const command command_run = {
     .name = "run",
     .summary = "run a model on arrays in .npy files",
@@ -216,6 +231,9 @@ const command command_run = {
                 "mona run net.onnx -i x.npy -o y.npy --reference  # in fp32, with plain loops\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .modes = {"--reference"},
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof *rules,
     .operands_min = 1,
     .operands_max = 1,
     .takes_model = true,
