@@ -2,6 +2,7 @@
 #include "formats/compiler/import/array.h"
 #include "formats/reference/operators.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,6 +233,22 @@ static bool add_array(importer *im, const operator_row *row, const format_error 
                        second.text + second.reason);
 }
 
+/* What a node multiplies by. Infinities elsewhere may be meant, as those of masks. */
+static bool warn_of_weights(importer *im, const operator_row *row)
+{
+    for (uint32_t i = 1; i < im->node->input_count && row->whole_tensors; i++) {
+        const tensor *t = import_has(im, i) ? &im->model->values[im->node->inputs[i]].tensor : NULL;
+        const bool numbers = t && t->data && element_is_float(t->type);
+        for (size_t k = 0; numbers && k < t->count; k++)
+            if (!isfinite(tensor_number(t, k)))
+                return import_warn(im,
+                                   "has a weight that is %s, and so are results; the file may be "
+                                   "damaged, or training failed",
+                                   isnan(tensor_number(t, k)) ? "NaN" : "infinite");
+    }
+    return true;
+}
+
 static bool add_node(importer *im)
 {
     const operator_row *row = operator_find(im->node->op_type);
@@ -246,6 +263,8 @@ static bool add_node(importer *im)
             im, "is run by the engine only where constants and sizes determine its result: "
                 "give open sizes a number (--size WxH, --dim NAME=N), or end the model before it");
     const bool map = prefers_map(im, row) || !row->array;
+    if (!warn_of_weights(im, row))
+        return false;
     bool ok = map && row->import(im);
     if (!ok && row->array) {
         const format_error reason = *im->error;

@@ -421,9 +421,37 @@ static void names_do_not_cut_errors(void **state)
     free(bytes);
 }
 
+/* kind: what the weights of a convolution have in them; NULL: numbers. */
+static void check_told(float weight, float bias, const char *kind)
+{
+    const float weights[2] = {weight, 1}, biases[2] = {bias, 0};
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 1, 8, 8);
+    ob_constant(b, "w", "2 1 1 1", weights);
+    ob_constant(b, "bias", "2", biases);
+    ob_node(b, "Conv", "x w bias", "y");
+    ob_output(b, "y");
+    compiler *c = open_good(b);
+    unsigned more;
+    const char *warning = compiler_warning(c, 0, &more);
+    assert_int_equal(!warning, !kind);
+    assert_true(!kind || strstr(warning, kind));
+    compiler_close(c);
+}
+
+static void weights_that_are_no_numbers_are_told(void **state)
+{
+    (void)state;
+    check_told(1, 1, NULL);
+    check_told(NAN, 0, "a weight that is NaN");
+    check_told(0, NAN, "a weight that is NaN");
+    check_told(-INFINITY, 0, "a weight that is infinite");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weights_that_are_no_numbers_are_told),
         cmocka_unit_test(names_do_not_cut_errors),
         cmocka_unit_test(every_changed_byte_is_survived),
         cmocka_unit_test(boxes_that_overlap_are_suppressed),
