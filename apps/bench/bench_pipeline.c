@@ -105,8 +105,10 @@ static bool play(run *r, enhance_report *report)
     const pipeline_probe probe = {arrive, mark, job->layers ? watch : NULL, r};
     pipeline_error error = {0};
     enhance_settings settings = *job->enhance;
-    if (bench_pipeline_synthetic(job))
+    if (bench_pipeline_synthetic(job)) {
         settings.input.path = r->clip.input;
+        settings.input.list = "concat";
+    }
     settings.output = r->clip.output;
     settings.frames = r->marks.capacity;
     settings.probe = &probe;

@@ -18,6 +18,7 @@
 #include "apps/cli/options.h"
 #include "pipeline/clock.h"
 #include "pipeline/io/av_compat.h"
+#include "pipeline/io/media_file.h"
 
 /* NUT says with each packet how long it is, so nobody waits for the next to know. */
 static const char CONTAINER[] = "nut";
@@ -84,7 +85,12 @@ static int send_all(void *opaque, avio_bytes *bytes, int size)
 
 static int open_clip(sending *s)
 {
-    int code = avformat_open_input(&s->in, s->source->clip, NULL, NULL);
+    AVDictionary *options = NULL;
+    s->in = avformat_alloc_context();
+    if (s->in)
+        media_guard(s->in, s->source->clip, NULL, &options);
+    int code = avformat_open_input(&s->in, s->source->clip, NULL, &options);
+    av_dict_free(&options);
     if (code >= 0)
         code = avformat_find_stream_info(s->in, NULL);
     if (code >= 0)

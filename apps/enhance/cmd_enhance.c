@@ -34,7 +34,7 @@ typedef struct arguments {
     const char *operands[MAX_INPUTS + 1];
     enhance_options shared;
     const char *raw;
-    const char *progress, *html, *rate, *on_error;
+    const char *progress, *html, *rate, *on_error, *allow;
     double preview;
     bool dry_run, json, verbose;
     bool resume, recursive, yes, no;
@@ -305,6 +305,7 @@ static int enhance(int argc, char **argv)
         .input = {.path = a.input,
                   .raw = a.raw,
                   .rate = a.rate,
+                  .list = a.allow ? "hls" : NULL,
                   .stop_on_error = !strcmp(a.on_error, "stop")},
         .output = a.output,
         .drop_unsupported = a.drop_unsupported,
@@ -369,6 +370,9 @@ static const option options[] = {
     {"--on-error", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(arguments, on_error), "skip|stop",
      files, .help = "where the input is damaged: skip and count the damage, or stop",
      .initial = "skip"},
+    {"--allow", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(arguments, allow), "playlist", files,
+     .help = "IN may be a playlist of HLS too, whose files are read if they lie in or below its "
+             "folder"},
     {"--resume", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, resume), NULL, files,
      .help = "save finished segments in OUT.resume; after an interruption, the same command "
              "continues from them"},

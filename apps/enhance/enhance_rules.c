@@ -13,6 +13,7 @@ const option_rule enhance_rules[ENHANCE_RULES] = {
     {"--raw", .never = ENHANCE_PICTURE | ENHANCE_NUMBERED_IN},
     {"--fps", .only = ENHANCE_NUMBERED_IN | ENHANCE_BATCH},
     {"--on-error", .idle = ENHANCE_PICTURE, .why = videos},
+    {"--allow", .idle = ENHANCE_PICTURE, .why = videos},
     {"--resume", .never = ENHANCE_PREVIEW | ENHANCE_LIVE | ENHANCE_NUMBERED_OUT,
      .idle = ENHANCE_PICTURE | ENHANCE_DRY_RUN, .why = videos},
     {"--segment", .never = ENHANCE_PREVIEW | ENHANCE_LIVE | ENHANCE_NUMBERED_OUT,

@@ -23,7 +23,7 @@ enum {
             "--dry-run", "--live", "--out-dir", "frames in memory"                                 \
     }
 
-enum { ENHANCE_RULES = 34 };
+enum { ENHANCE_RULES = 35 };
 extern const option_rule enhance_rules[ENHANCE_RULES];
 
 #endif

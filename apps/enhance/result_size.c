@@ -29,9 +29,12 @@ static bool size_of_picture(mona_size *size, const char *path, pipeline_error *e
 static bool size_of_video(mona_size *size, const enhance_settings *s, pipeline_error *error)
 {
     input f;
-    const bool good = input_open(
-        &f, &(input_settings){.path = s->input.path, .rate = s->input.rate, .as_decoded = true},
-        error);
+    const bool good = input_open(&f,
+                                 &(input_settings){.path = s->input.path,
+                                                   .rate = s->input.rate,
+                                                   .list = s->input.list,
+                                                   .as_decoded = true},
+                                 error);
     if (good)
         *size = turned((uint32_t)f.video->codecpar->width, (uint32_t)f.video->codecpar->height,
                        orientation_wanted(s->input.rotate, f.video));

@@ -88,6 +88,7 @@ typedef struct input_settings {
     const char *path;      /* "-": standard input; must outlive the input */
     const char *raw;       /* "WIDTHxHEIGHT:PIXEL_FORMAT:RATE" if there is no header; else NULL */
     const char *rate;      /* of numbered pictures, as libav reads one; NULL: 25 */
+    const char *list;      /* what list of files it may be, as of media_guard; NULL: none */
     picture_chroma chroma; /* what RGB is converted to */
     double start;          /* seconds to skip at the beginning; 0: none */
     double end;            /* seconds after which everything is left out; 0: no end */

@@ -20,6 +20,7 @@
 #include "pipeline/io/codec.h"
 #include "pipeline/io/container.h"
 #include "pipeline/io/cut_off.h"
+#include "pipeline/io/media_file.h"
 #include "pipeline/io/pixels.h"
 #include "pipeline/io/seek.h"
 #include "pipeline/io/transparency.h"
@@ -135,10 +136,14 @@ static bool choose_planes(input *in, picture_chroma chroma, pipeline_error *erro
     return true;
 }
 
-static const AVInputFormat *wanted_format(const input *in, const input_settings *s)
+static const AVInputFormat *wanted_format(const input *in, const input_settings *s,
+                                          const char *address)
 {
     const char *name = s->raw ? "rawvideo" : in->pictures.count ? "image2" : NULL;
-    return name ? av_find_input_format(name) : NULL;
+    /* libav looks for files that fit a pattern before it looks into the one of this name. */
+    return name                       ? av_find_input_format(name)
+           : strpbrk(address, "*?{%") ? media_format(address)
+                                      : NULL;
 }
 
 /* The URL for standard input: a file there is seekable, which libav's pipes are not. */
@@ -169,7 +174,8 @@ static bool looks_raw(const char *path)
     return raw && raw->extensions && av_match_ext(path, raw->extensions);
 }
 
-static bool fail_open(const char *path, int code, pipeline_error *error)
+static bool fail_open(const char *path, const char *address, const char *list, int code,
+                      pipeline_error *error)
 {
     char fault[256];
     if (looks_raw(path))
@@ -178,6 +184,8 @@ static bool fail_open(const char *path, int code, pipeline_error *error)
                              "1280x720:yuv420p:25, because raw frames do not say what they are",
                              path);
     av_log_errors_first(fault, sizeof fault);
+    if (media_refused(path, address, list, error))
+        return false;
     if (code == AVERROR_INVALIDDATA && cut_off_found(path, error))
         return false;
     if (code == AVERROR_INVALIDDATA)
@@ -200,10 +208,11 @@ static bool open_live(input *in, const input_settings *s, const char *address, c
                       AVDictionary **options, pipeline_error *error)
 {
     live_settings settings = *s->live;
-    const AVInputFormat *format = u ? url_input_format(u, error) : wanted_format(in, s);
+    const AVInputFormat *format = u ? url_input_format(u, error) : wanted_format(in, s, address);
     settings.url = u;
     settings.path = in->path;
     settings.address = address;
+    settings.list = s->list;
     settings.notes = s->notes;
     if (error->text[0] || !live_open(&in->live, &settings, format, options, error))
         return false;
@@ -240,8 +249,6 @@ static bool open_container(input *in, const input_settings *s, pipeline_error *e
         av_dict_free(&options);
         return false;
     }
-    /* A playlist must not access anything but files. */
-    av_dict_set(&options, "protocol_whitelist", !strncmp(address, "pipe", 4) ? "pipe" : "file", 0);
     if (u)
         url_options(u, stall_of(s), &options);
     if (s->live) {
@@ -249,16 +256,16 @@ static bool open_container(input *in, const input_settings *s, pipeline_error *e
         av_dict_free(&options);
         return opened;
     }
-    const AVInputFormat *format = u ? url_input_format(u, error) : wanted_format(in, s);
+    const AVInputFormat *format = u ? url_input_format(u, error) : wanted_format(in, s, address);
+    in->format = avformat_alloc_context();
+    if (in->format && !u)
+        media_guard(in->format, address, numbered ? "image2" : s->list, &options);
     av_log_errors_listen(); /* for fail_open */
     int code = error->text[0] ? AVERROR(ENOSYS)
                               : avformat_open_input(&in->format, address, format, &options);
     av_dict_free(&options);
     if (code < 0)
-        return fail_open(in->path, code, error);
-    /* libav renders plain text as a terminal would and reports that as a video. */
-    if (!strcmp(in->format->iformat->name, "tty"))
-        return pipeline_fail(error, "%s: expected a video or an image, found text", in->path);
+        return fail_open(in->path, u ? "" : address, s->list, code, error);
     code = avformat_find_stream_info(in->format, NULL);
     if (in->format->pb && in->format->pb->error < 0 && in->format->pb->error != AVERROR_EOF)
         code = in->format->pb->error;

@@ -7,6 +7,7 @@
 
 #include "pipeline/clock.h"
 #include "pipeline/io/av_compat.h"
+#include "pipeline/io/media_file.h"
 
 /* Clocks of cameras drift by less; the base follows one that gains. */
 static const double DRIFT = 2e-4;
@@ -53,6 +54,8 @@ static int connect_to(live *l, const AVInputFormat *format, AVDictionary **optio
         return AVERROR(ENOMEM);
     l->connection->interrupt_callback = (AVIOInterruptCB){gives_up, l};
     l->connection->max_analyze_duration = ANALYSE_SECONDS * AV_TIME_BASE;
+    if (!l->settings.url)
+        media_guard(l->connection, l->settings.address, l->settings.list, options);
     l->opened = clock_ns();
     l->has_first = l->caught_up = false;
     give_time(l);
@@ -163,6 +166,9 @@ bool live_open(live *l, const live_settings *settings, const AVInputFormat *form
     *l = (live){.settings = *settings, .on = true, .restarted = true};
     const int code = connect_to(l, format, options);
     l->settings.address = settings->path;
+    if (code < 0 && !settings->url &&
+        media_refused(settings->path, settings->address, settings->list, error))
+        return false;
     if (code < 0 && !(may_come(code) && keep_trying(l, "no connection yet", code)))
         return pipeline_fail_av(error, code, "%s: cannot be opened", settings->path);
     const char *name = l->connection->iformat->name;

@@ -7,6 +7,7 @@
 #include <libavcodec/avcodec.h>
 
 #include "pipeline/image/alpha.h"
+#include "pipeline/io/media_file.h"
 
 bool transparency_is_open(const AVCodecParameters *video)
 {
@@ -41,9 +42,12 @@ static bool open_file(search *s, const char *path)
     if (stat(path, &status) || !S_ISREG(status.st_mode) ||
         snprintf(address, sizeof address, "file:%s", path) >= (int)sizeof address)
         return false;
-    av_dict_set(&options, "protocol_whitelist", "file", 0);
-    const bool opened = avformat_open_input(&s->format, address, NULL, &options) >= 0 &&
-                        avformat_find_stream_info(s->format, NULL) >= 0;
+    s->format = avformat_alloc_context();
+    if (s->format)
+        media_guard(s->format, address, NULL, &options);
+    const bool opened =
+        avformat_open_input(&s->format, address, media_format(address), &options) >= 0 &&
+        avformat_find_stream_info(s->format, NULL) >= 0;
     av_dict_free(&options);
     return opened;
 }

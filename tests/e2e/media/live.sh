@@ -108,7 +108,7 @@ command=$PWD/$mona
 (cd "$tmp/hls" && "$command" enhance --quiet --live --stages sr "$tmp/clip.mkv" -o here.m3u8)
 same "a playlist in the working folder names its segments as a web server has them" "$(grep -m 1 '\.ts$' "$tmp/hls/here.m3u8")" here0.ts
 fails "fragments of a transport stream's AAC: an option is named" "--audio opus or --audio none would do" "$mona" enhance --quiet --live \
-    "$tmp/hls/live.m3u8" -o "$tmp/x.mp4"
+    --allow playlist "$tmp/hls/live.m3u8" -o "$tmp/x.mp4"
 live mp4 "$tmp/clip.mkv" -o - -f mp4 > "$tmp/fragments.mp4"
 at_least "mp4 in fragments fits a pipe" "$(ffprobe -v trace "$tmp/fragments.mp4" 2>&1 | grep -c "type:'moof'")" 1
 

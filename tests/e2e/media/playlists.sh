@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Files that name other files: a playlist, a manifest or a list is what its content says, whatever it is called. It is not
+# read unless asked for, and then only what lies below its folder. None takes all memory.
+. tests/tap.inc
+ulimit -v 6000000 2> /dev/null # what a list that names itself may take
+
+up=$tmp/up
+mkdir -p "$up/below" "$tmp/private"
+film 6 "$tmp/a.y4m" 64x48
+ffmpeg -v error -i "$tmp/a.y4m" -c:v mpeg2video "$tmp/private/a.ts"
+cp "$tmp/private/a.ts" "$up/below/a.ts"
+cp "$tmp/private/a.ts" "$up/a.ts"
+
+hls() { # FILE SEGMENT
+    printf '#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n%s\n#EXT-X-ENDLIST\n' "$2" > "$1"
+}
+variants() { # FILE PLAYLIST...
+    printf '#EXTM3U\n' > "$1"
+    for list in $2; do printf '#EXT-X-STREAM-INF:BANDWIDTH=1\n%s\n' "$list" >> "$1"; done
+}
+hls "$up/hls" ../private/a.ts
+printf 'ffconcat version 1.0\nfile a.ts\n' > "$up/concat"
+printf 'v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5004 RTP/AVP 96\na=rtpmap:96 H264/90000\n' > "$up/sdp"
+printf '<?xml version="1.0"?>\n<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" profiles="urn:mpeg:dash:profile:isoff-on-demand:2011" type="static" mediaPresentationDuration="PT1S"><Period><AdaptationSet mimeType="video/mp2t"><Representation id="1" bandwidth="1"><BaseURL>a.ts</BaseURL></Representation></AdaptationSet></Period></MPD>\n' > "$up/dash"
+
+# ---- by content, however it is called and given ------------------------------------------------------
+for kind in hls concat sdp dash; do
+    for as in holiday.mp4 holiday.ts holiday.jpg holiday.m3u8 'holiday%d.mp4' 'holiday*.mp4'; do
+        cp "$up/$kind" "$up/$as"
+        fails "$kind as $as" "$as" "$mona" enhance -y --quiet "$up/$as" -o "$tmp/x.mkv"
+        rm "$up/$as"
+    done
+    cp "$up/$kind" "$up/f.mp4"
+    fails "$kind, live" "names other files" "$mona" enhance -y --quiet --live "$up/f.mp4" -o "$tmp/x.mkv"
+    fails "$kind, from standard input" "standard input" "$mona" enhance -y --quiet - -o "$tmp/x.mkv" < "$up/f.mp4"
+    cat "$up/f.mp4" | fails "$kind, from a pipe" "standard input" "$mona" enhance -y --quiet - -o "$tmp/x.mkv"
+    fails "$kind, compared" "names other files" "$mona" compare "$up/f.mp4" "$up/a.ts"
+    fails "$kind, planned" "names other files" "$mona" enhance --dry-run "$up/f.mp4" -o "$tmp/x.mkv"
+    "$mona" enhance -y --quiet "$up/f.mp4" --out-dir "$tmp/batch" 2> "$tmp/log"
+    same "$kind, in a batch" "$? $(grep -c "names other files" "$tmp/log")" "1 1"
+done
+
+ffmpeg -v error -i "$tmp/a.y4m" -frames:v 1 "$up/p.png"
+mv "$up/p.png" "$up/p*.png"
+cp "$up/p*.png" "$up/p1.png"
+same "a picture whose name looks like a pattern is itself" "$("$mona" compare "$up/p*.png" "$up/p1.png" > "$tmp/log" 2>&1; echo $?)" 0
+
+# ---- asked for ------------------------------------------------------------------------------------
+asked() { "$mona" enhance -y --quiet --stages sr --allow playlist "$@" -o "$tmp/out.mkv"; }
+frames() { ffprobe -v error -count_packets -show_entries stream=nb_read_packets -of csv=p=0 "$tmp/out.mkv"; }
+hls "$up/good.m3u8" below/a.ts
+asked "$up/good.m3u8"
+same "a playlist that was asked for" "$? $(frames)" "0 6"
+(cd "$up" && "$OLDPWD/$mona" enhance -y --quiet --stages sr --allow playlist good.m3u8 -o "$tmp/out.mkv")
+same "in the working folder" "$? $(frames)" "0 6"
+variants "$up/master.m3u8" good.m3u8
+asked "$up/master.m3u8"
+same "a list of playlists" "$? $(frames)" "0 6"
+ln -s ../private/a.ts "$up/link.ts"
+for segment in ../private/a.ts "$tmp/private/a.ts" "file://$tmp/private/a.ts" "file:$tmp/private/a.ts" link.ts below/../../private/a.ts \
+    "concat:$tmp/private/a.ts" "data:,a" "subfile,,start,0,end,0,,:$tmp/private/a.ts" "http://127.0.0.1:9/a.ts"; do
+    hls "$up/bad.m3u8" "$segment"
+    fails "a playlist of $segment" "bad.m3u8" asked "$up/bad.m3u8"
+    variants "$up/bad.m3u8" "$segment"
+    fails "a list of playlists with $segment" "bad.m3u8" asked "$up/bad.m3u8"
+done
+for kind in concat sdp dash; do
+    fails "$kind is not read even so" "names other files" asked "$up/$kind"
+    hls "$up/bad.m3u8" "$kind"
+    fails "nor as a part of a playlist: $kind" "bad.m3u8" asked "$up/bad.m3u8"
+done
+
+# ---- without end ------------------------------------------------------------------------------------
+variants "$up/self.m3u8" self.m3u8
+fails "a playlist that names itself" "self.m3u8" "$mona" enhance -y --quiet "$up/self.m3u8" -o "$tmp/x.mkv"
+fails "also when asked for" "self.m3u8" asked "$up/self.m3u8"
+variants "$up/ping.m3u8" "pong.m3u8 pong.m3u8"
+variants "$up/pong.m3u8" "ping.m3u8 ping.m3u8"
+fails "two that name each other" "ping.m3u8" asked "$up/ping.m3u8"
