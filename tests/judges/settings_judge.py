@@ -29,7 +29,7 @@ conformance = os.path.abspath('tests/conformance/conv')
 VALUES = {
     'enhance': {
         '--input': 'other.mkv', '--output': 'named.mkv', '--out-dir': 'elsewhere', '--raw': '96x54:nv12:10', '--fps': '10',
-        '--on-error': 'stop', '--segment': '3', '--format': 'nut', '--start': '0.1', '--duration': '100ms', '--end': '0.2',
+        '--on-error': 'stop', '--allow': 'playlist', '--segment': '3', '--format': 'nut', '--start': '0.1', '--duration': '100ms', '--end': '0.2',
         '--frames': '3', '--stages': 'denoise', '--scale': '3', '--height': '100', '--width': '120', '--tier': 'best', '--content': 'anime',
         '--sr': 'sr_x2_tiny', '--denoise': 'denoise_balanced', '--strength': '1', '--detail': '1', '--colour': '0.5',
         '--colour-model': models + '/colour.mona', '--temporal': 'off', '--deinterlace': 'off', '--fields': 'double',
@@ -71,6 +71,7 @@ ELSEWHERE = {
     ('preview', '--on-error'): 'the damage lies behind the frame', ('preview', '--verbose'): 'so does what is said of it',
     ('pipeline', '--fields'): 'the synthetic clip is not interlaced', ('bench-live', '--fields'): 'the same',
     ('raw-out', '--keep-start'): 'y4m has no times', ('raw-out', '--encoder-option'): 'raw frames have no quantiser',
+    ('enhance', '--allow'): 'hostile.sh, live.sh: only a playlist shows it',
     ('enhance', '--stall'): 'live.sh: only a connection without data shows it',
     ('enhance', '--max-delay'): 'live.sh: only a late frame shows it',
 }
