@@ -401,7 +401,7 @@ def compare(source, target, found, expected):
     if target != 'png' and loss == PLAIN:
         loss = 1
     mean = np.abs(found[..., :3] - expected[..., :3])[weight[..., 0] > 0].mean()
-    if colours > loss or mean > max(PLAIN, loss / 8):
+    if colours > loss or mean > max(1, loss / 8):
         bad.append('colours are off by %.1f, on average by %.2f' % (colours, mean))
     return bad
 
