@@ -71,7 +71,8 @@ ELSEWHERE = {
     ('preview', '--on-error'): 'the damage lies behind the frame', ('preview', '--verbose'): 'so does what is said of it',
     ('pipeline', '--fields'): 'the synthetic clip is not interlaced', ('bench-live', '--fields'): 'the same',
     ('raw-out', '--keep-start'): 'y4m has no times', ('raw-out', '--encoder-option'): 'raw frames have no quantiser',
-    ('enhance', '--allow'): 'hostile.sh, live.sh: only a playlist shows it',
+    ('pictures-out', '--drop-unsupported'): 'PNG holds alpha, and sound is left out with a line',
+    ('enhance', '--allow'): 'playlists.sh: only a playlist shows it',
     ('enhance', '--stall'): 'live.sh: only a connection without data shows it',
     ('enhance', '--max-delay'): 'live.sh: only a late frame shows it',
 }
