@@ -251,8 +251,7 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *
         return pipeline_fail(error, "out of memory");
     if (!check_picture(c, format, settings, error))
         return false;
-    e->inserts = c->captions == CAPTIONS_INSERTED &&
-                 !av_opt_find(e->codec->priv_data, "a53cc", NULL, 0, 0); /* newer ones take them */
+    e->inserts = c->captions == CAPTIONS_INSERTED; /* newer encoders would, but not by themselves */
     describe(e->codec, settings, video, format);
     if (c->colours && !choose_colours(e, error))
         return false;
