@@ -10,6 +10,7 @@
 #include "apps/cli/options.h"
 #include "engine/model_format.h"
 #include "ops/ops.h"
+#include "apps/cli/printable.h"
 
 static ac_pipe busiest(const mona_modelled_op *op)
 {
@@ -60,8 +61,9 @@ static bool is_estimate(const mona_file_op *op)
 static void print_text(const char *name, const modelled_sample *s, bool sampled)
 {
     const mona_model *model = &s->model;
-    printf("%s on an Ascend 310, modelled, %u core%s%s\n", name, s->cores, s->cores > 1 ? "s" : "",
-           sampled ? ", sampled" : "");
+    printable_print(stdout, "%s on an Ascend 310, modelled, %u core%s%s", name, s->cores,
+                    s->cores > 1 ? "s" : "", sampled ? ", sampled" : "");
+    putchar('\n');
     printf("  time        %.3f ms a frame, modelled, ideal (%.0f cycles)\n",
            milliseconds(s, s->cycles), s->cycles);
     printf("  with losses %.3f ms, if pipes wait for each other as in the vendor's published "
@@ -86,7 +88,8 @@ static void print_text(const char *name, const modelled_sample *s, bool sampled)
             continue;
         const ac_pipe longest = busiest(op);
         const double percent = 100 / op->cycles;
-        const char *op_name = model->strings + model->ops[o].name;
+        char op_name[192];
+        printable(op_name, sizeof op_name, model->strings + model->ops[o].name);
         const int columns = table_columns(op_name);
         printf("  %s %9.4f  %4.0f%% %4.0f%% %4.0f%% %4.0f%% %4.0f%%  %s\n",
                table_pad(text, sizeof text, op_name, columns > 16 ? columns : 16),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apps/cli/options.h"
+#include "apps/cli/printable.h"
 
 size_t utf8_character(const char *bytes)
 {
@@ -32,8 +33,14 @@ char *json_text(const cJSON *document, bool indented)
                            : cJSON_PrintUnformatted(document);
     char *text = raw ? malloc(ESCAPE * strlen(raw) + 1) : NULL, *to = text;
     for (const char *from = raw; text && *from;) {
+        char escape[PRINTABLE_ESCAPE] = "";
         const size_t length = utf8_character(from);
-        if (length) {
+        if (length && (unsigned char)*from >= 0x7f)
+            printable_next(from, escape);
+        if (escape[0]) {
+            to += sprintf(to, "%s", escape);
+            from += length;
+        } else if (length) {
             memcpy(to, from, length);
             to += length;
             from += length;

@@ -17,6 +17,7 @@
 #include "apps/compile/programs.h"
 #include "apps/devices/ascend_setup.h"
 #include "pipeline/stages/session_binding.h"
+#include "apps/cli/printable.h"
 
 static _Thread_local pipeline_error *kept;
 
@@ -32,6 +33,16 @@ void cli_keep_failures(pipeline_error *error)
     kept = error;
 }
 
+static void print_note(void *context, const char *line)
+{
+    (void)context;
+    flockfile(stderr);
+    fputs("mona: ", stderr);
+    printable_put(stderr, line);
+    fputc('\n', stderr);
+    funlockfile(stderr);
+}
+
 static void tell(bool misuse, const char *format, va_list arguments)
 {
     if (kept) {
@@ -41,9 +52,9 @@ static void tell(bool misuse, const char *format, va_list arguments)
     }
     if (misuse)
         misused = true;
-    fputs("mona: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    char line[8192];
+    vsnprintf(line, sizeof line, format, arguments);
+    print_note(NULL, line);
 }
 
 int cli_fail(int status, const char *format, ...)
@@ -435,12 +446,6 @@ bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *h
 /* "auto" takes the first that answers. */
 const mona_device *const options_devices[] = {&mona_device_ascend, &mona_device_host,
                                               &mona_device_model310, &mona_device_ascend_om, NULL};
-
-static void print_note(void *context, const char *line)
-{
-    (void)context;
-    fprintf(stderr, "mona: %s\n", line);
-}
 
 static pthread_once_t rules_set = PTHREAD_ONCE_INIT;
 

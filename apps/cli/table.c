@@ -2,6 +2,7 @@
 #include "apps/cli/table.h"
 #include "apps/cli/json_output.h"
 #include "apps/cli/json_read.h"
+#include "apps/cli/printable.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -20,13 +21,10 @@ const char *table_cell(const cJSON *row, const char *key, char *buffer, size_t s
     const cJSON *item = json_get(row, key);
     buffer[0] = 0;
     if (cJSON_IsString(item))
-        snprintf(buffer, size, "%s", item->valuestring);
+        printable(buffer, size, item->valuestring);
     else if (cJSON_IsNumber(item))
         snprintf(buffer, size, item->valuedouble == trunc(item->valuedouble) ? "%.0f" : "%.6g",
                  item->valuedouble);
-    for (char *p = buffer; *p; p++) /* names come from untrusted files */
-        if ((unsigned char)*p < ' ' || *p == 127)
-            *p = '?';
     return buffer;
 }
 

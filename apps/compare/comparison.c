@@ -11,6 +11,7 @@
 #include "apps/cli/options.h"
 #include "apps/cli/json_output.h"
 #include "pipeline/image/frame_convert.h"
+#include "apps/cli/printable.h"
 
 /* ---- taking down ---------------------------------------------------------------------------- */
 
@@ -209,8 +210,9 @@ cJSON *comparison_json(const comparison_log *log, const char *a, const char *b)
 
 static void print_side(char name, const compare_side *s, const char *path)
 {
-    printf("%c  %s: %dx%d %s, %s, %.4g fps\n", name, path, s->width, s->height,
-           av_get_pix_fmt_name(s->pix_fmt), s->codec, s->rate);
+    printable_print(stdout, "%c  %s: %dx%d %s, %s, %.4g fps", name, path, s->width, s->height,
+                    av_get_pix_fmt_name(s->pix_fmt), s->codec, s->rate);
+    putchar('\n');
 }
 
 static void print_flicker(const compare_result *r)

@@ -23,6 +23,7 @@
 #include "apps/compile/programs.h"
 #include "apps/cli/save.h"
 #include "apps/compile/sanity_check.h"
+#include "apps/cli/printable.h"
 
 typedef struct compile_job {
     precision_request request;
@@ -395,8 +396,11 @@ static void print_quantised(const compile_job *job)
                prequantised, exact, near, prequantised - exact - near);
     for (size_t i = 0; i < log->count; i++) {
         const fusion_event *e = &log->events[i];
-        if (e->rule == FUSION_QUANTISED && e->why_not)
-            printf("  %s (%s) is an operator of its own: %s\n", e->node, e->op_type, e->why_not);
+        if (e->rule == FUSION_QUANTISED && e->why_not) {
+            printable_print(stdout, "  %s (%s) is an operator of its own: %s", e->node, e->op_type,
+                            e->why_not);
+            putchar('\n');
+        }
     }
 }
 
@@ -436,8 +440,8 @@ static void print_tensor(const compile_job *job, const mona_tensor_info *t, bool
                          unsigned index)
 {
     const bool samples = !t->array && t->type != MONA_F16;
-    printf("  %s %s: %u x %s, scale %.6g", input ? "in " : "out", t->name, t->channels,
-           mona_type_name(t->type), (double)t->scale);
+    printable_print(stdout, "  %s %s: %u x %s, scale %.6g", input ? "in " : "out", t->name,
+                    t->channels, mona_type_name(t->type), (double)t->scale);
     if (samples)
         printf(", for values %g to %g", planes_low(t), highest(job, t));
     printf("\n");
@@ -461,13 +465,14 @@ static void print_summary(const compile_job *job)
     if (mona_model_open(&model, job->bytes, job->size) || (job->compiled && emits_c(job)))
         return;
     if (job->compiled) {
-        printf("%s: %zu bytes\n", job->output, job->size);
+        printable_put(stdout, job->output);
+        printf(": %zu bytes\n", job->size);
         programs_print(&model);
         return;
     }
     const bool mixed = !strcmp(job->request.precision, "int8") && precision_exceptions(job->model);
-    printf("%s: %s, %zu bytes\n", job->output, mixed ? "int8 and fp16" : job->request.precision,
-           job->size);
+    printable_put(stdout, job->output);
+    printf(": %s, %zu bytes\n", mixed ? "int8 and fp16" : job->request.precision, job->size);
     programs_print(&model);
     if (job->target && !emits_c(job) && !wants_programs(job))
         printf("  nothing for %s alone: the model takes frames of any size; --size WxH adds it\n",

@@ -7,6 +7,7 @@
 #include "engine/aicore/access.h"
 #include "engine/model_format.h"
 #include "engine/model310/model310.h"
+#include "apps/cli/printable.h"
 
 static void print_space(uint32_t space)
 {
@@ -118,9 +119,11 @@ static void print_records(const mona_model *m, const ac_program *p, uint32_t fir
     for (uint32_t i = first; i < first + count; i++) {
         const ac_record *r = &p->records[i];
         printf("%6u  %*s", i, (int)depth * 2, "");
-        if (r->form == AC_RECORD_OPERATOR)
-            printf("; operator %u, %s\n", r->at[0], m->strings + m->ops[r->at[0]].name);
-        else if (r->form == AC_RECORD_LOOP) {
+        if (r->form == AC_RECORD_OPERATOR) {
+            printable_print(stdout, "; operator %u, %s", r->at[0],
+                            m->strings + m->ops[r->at[0]].name);
+            putchar('\n');
+        } else if (r->form == AC_RECORD_LOOP) {
             printf("loop %u times\n", r->at[0]);
             print_records(m, p, i + 1, r->at[1], depth + 1);
             i += r->at[1];
@@ -146,9 +149,11 @@ void disassemble(const mona_model *m, const ac_program *p, uint64_t instructions
         for (uint32_t core = 0; core < AC_PROGRAM_CORES; core++) {
             const ac_segment *g = &p->segments[s];
             if (g->array) {
-                if (!core)
-                    printf("; segment %u: AI CPUs run operator %u, %s\n", s, g->array - 1,
-                           m->strings + m->ops[g->array - 1].name);
+                if (!core) {
+                    printable_print(stdout, "; segment %u: AI CPUs run operator %u, %s", s,
+                                    g->array - 1, m->strings + m->ops[g->array - 1].name);
+                    putchar('\n');
+                }
                 continue;
             }
             printf("; segment %u, core %u: %u bytes of constants from %u on\n", s, core,

@@ -6,6 +6,7 @@
 
 #include "apps/compile/describe.h"
 #include "engine/model_format.h"
+#include "apps/cli/printable.h"
 
 #define NOBODY UINT32_MAX
 
@@ -21,10 +22,12 @@ static void begin(FILE *f)
 /* Names come from files that anybody may have written. */
 static void put_text(FILE *f, const char *text)
 {
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
+    char escape[PRINTABLE_ESCAPE];
+    for (size_t taken; *text; text += taken) {
+        taken = printable_next(text, escape);
+        if (escape[0] || *text == '"' || *text == '\\')
             putc('\\', f);
-        putc((unsigned char)*text < ' ' ? ' ' : *text, f);
+        fwrite(escape[0] ? escape : text, 1, escape[0] ? strlen(escape) : taken, f);
     }
 }
 

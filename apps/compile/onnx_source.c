@@ -9,6 +9,7 @@
 #include "apps/cli/suggest.h"
 #include "formats/compiler/import/import.h"
 #include "formats/file.h"
+#include "apps/cli/printable.h"
 
 enum { MAX_PATH = 4096, MAX_NAME = 128 };
 
@@ -152,14 +153,25 @@ static void take_shapes(onnx_graph *model, const input_array *arrays, size_t cou
     }
 }
 
+static void warn(const char *path, const char *text)
+{
+    fputs("warning: ", stderr);
+    printable_put(stderr, path);
+    fputs(": ", stderr);
+    printable_put(stderr, text);
+    fputc('\n', stderr);
+}
+
 static void print_warnings(const compiler *c, const char *path)
 {
     const char *warning;
+    char text[64];
     unsigned more;
     for (unsigned i = 0; (warning = compiler_warning(c, i, &more)); i++)
-        fprintf(stderr, "warning: %s: %s\n", path, warning);
+        warn(path, warning);
+    snprintf(text, sizeof text, "%u more warnings", more);
     if (more)
-        fprintf(stderr, "warning: %s: %u more warnings\n", path, more);
+        warn(path, text);
 }
 
 /* Takes the model over. */

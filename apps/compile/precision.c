@@ -9,6 +9,7 @@
 
 #include "apps/cli/table.h"
 #include "apps/cli/json_output.h"
+#include "apps/cli/printable.h"
 
 enum {
     MAX_MEASURED = 4, /* samples on which layers are measured */
@@ -191,10 +192,11 @@ static void print_reasons(const compiler *model)
         }
         if (!has_reason(&first, first.why_half ? first.why_half : "") || alike[0])
             continue;
-        printf("      %s", first.name);
+        printable_print(stdout, "      %s", first.name);
         if (alike[1] > 1)
             printf(", and %u more,", alike[1] - 1);
-        printf(" %s\n", first.why_half);
+        printable_print(stdout, " %s", first.why_half);
+        putchar('\n');
     }
 }
 
@@ -213,7 +215,8 @@ void precision_print_exceptions(const precision_request *r, const compiler *mode
     for (unsigned i = 0; i < compiler_layer_count(model) && named < MAX_NAMED; i++) {
         const compiler_layer l = compiler_layer_at(model, i);
         if (!l.made_int8)
-            printf("%s %s%s", named++ ? "," : "", l.name, l.pinned ? " (pinned)" : "");
+            printable_print(stdout, "%s %s%s", named++ ? "," : "", l.name,
+                            l.pinned ? " (pinned)" : "");
     }
     printf(count > named ? ", ...\n" : "\n");
     print_reasons(model);

@@ -24,6 +24,7 @@
 #include "pipeline/io/stop.h"
 #include "pipeline/image/stills.h"
 #include "apps/cli/save.h"
+#include "apps/cli/printable.h"
 
 typedef struct batch_file {
     char *input, *output; /* owned */
@@ -228,15 +229,8 @@ static char **arguments_for(const batch *b, const batch_file *f)
     return to;
 }
 
-/* Whether a line begins with a name and ends at a newline in it. */
-static bool ends_inside(const char *line, const char *name)
-{
-    const size_t length = strlen(line);
-    return !strncmp(line, name, length) && name[length] == '\n';
-}
-
 /* Prints what the process for a file prints, and keeps mona's last message, else the last line. */
-static void pass_on(const batch_file *f, FILE *from, char *last, size_t size)
+static void pass_on(FILE *from, char *last, size_t size)
 {
     char line[1024];
     bool found = false;
@@ -244,9 +238,7 @@ static void pass_on(const batch_file *f, FILE *from, char *last, size_t size)
         fputs(line, stderr);
         line[strcspn(line, "\n")] = 0;
         const bool text = !strncmp(line, "mona: ", 6), message = text || *line == '{';
-        if (ends_inside(last, f->input) || ends_inside(last, f->output))
-            av_strlcatf(last, size, "\n%s", line);
-        else if (message || !found)
+        if (message || !found)
             snprintf(last, size, "%s", text ? line + 6 : line);
         found = found || message;
     }
@@ -287,7 +279,7 @@ static int run_one(const batch *b, const batch_file *f, FILE *out, char *last, s
     close(ends[1]);
     FILE *from = fdopen(ends[0], "r");
     if (from)
-        pass_on(f, from, last, size);
+        pass_on(from, last, size);
     if (from)
         fclose(from);
     stop_hold();
@@ -355,7 +347,9 @@ static void tell_place(const batch *b, size_t i)
     if (b->asked->quiet || b->count == 1)
         return;
     if (strcmp(b->asked->progress, "json") != 0) {
-        fprintf(stderr, "mona: %zu of %zu: %s\n", i + 1, b->count, b->files[i].input);
+        fprintf(stderr, "mona: %zu of %zu: ", i + 1, b->count);
+        printable_put(stderr, b->files[i].input);
+        fputc('\n', stderr);
         return;
     }
     cJSON *event = cJSON_CreateObject();

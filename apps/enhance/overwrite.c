@@ -11,6 +11,7 @@
 #include "pipeline/image/picture_list.h"
 #include "pipeline/io/outfile.h"
 #include "pipeline/io/segments.h"
+#include "apps/cli/printable.h"
 
 /* Whether any of a pattern's numbered pictures exists. */
 static bool has_pictures(const char *pattern)
@@ -35,7 +36,9 @@ static bool would_be_lost(const char *output, const char *input)
 static bool ask(const char *output)
 {
     char line[64];
-    fprintf(stderr, "File '%s' exists. Overwrite? [y/N] ", output);
+    fputs("File '", stderr);
+    printable_put(stderr, output);
+    fputs("' exists. Overwrite? [y/N] ", stderr);
     return (fgets(line, sizeof line, stdin) && (*line == 'y' || *line == 'Y')) ||
            cli_fail(0, "%s: not overwritten", output);
 }

@@ -18,6 +18,7 @@
 #include "apps/enhance/enhance_options.h"
 #include "apps/enhance/enhance_stats.h"
 #include "pipeline/clock.h"
+#include "apps/cli/printable.h"
 
 #define MIB (1024.0 * 1024.0)
 
@@ -332,7 +333,9 @@ void progress_note(void *context, const char *line)
         put_event(event);
         return;
     }
-    fprintf(stderr, "%smona: %s\n", p->drawn ? "\r\033[K" : "", line);
+    fputs(p->drawn ? "\r\033[Kmona: " : "mona: ", stderr);
+    printable_put(stderr, line);
+    fputc('\n', stderr);
 }
 
 void progress_end(progress *p)
@@ -435,14 +438,16 @@ void progress_summary(progress *p, const char *output, const enhance_report *r)
     if (r->compression > 0)
         snprintf(noise + strlen(noise), sizeof noise - strlen(noise), ", of compression %.1f",
                  (double)r->compression);
-    fprintf(stderr,
-            "mona: %s: %" PRIu64
-            " %s %ux%u in %.2f s, %.2f fps, the first after %.0f ms; engine %.1f MiB, frames %.1f "
-            "MiB, whole process %.0f MiB%s\n",
-            output, r->frames, r->frames == 1 ? "frame" : "frames", r->out_width, r->out_height,
-            seconds, frames_per_second(p, r), 1e3 * (p->first - p->started),
-            (double)r->engine_bytes / MIB, (double)r->frame_bytes / MIB, machine_peak_bytes() / MIB,
-            noise);
+    printable_print(
+        stderr,
+        "mona: %s: %" PRIu64
+        " %s %ux%u in %.2f s, %.2f fps, the first after %.0f ms; engine %.1f MiB, frames %.1f "
+        "MiB, whole process %.0f MiB%s",
+        output, r->frames, r->frames == 1 ? "frame" : "frames", r->out_width, r->out_height,
+        seconds, frames_per_second(p, r), 1e3 * (p->first - p->started),
+        (double)r->engine_bytes / MIB, (double)r->frame_bytes / MIB, machine_peak_bytes() / MIB,
+        noise);
+    fputc('\n', stderr);
     if (p->stats)
         enhance_stats_print(stderr, p, r);
 }

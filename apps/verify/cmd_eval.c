@@ -17,6 +17,7 @@
 #include "pipeline/stages/plane_roles.h"
 #include "apps/cli/table.h"
 #include "apps/cli/json_read.h"
+#include "apps/cli/printable.h"
 
 enum { MAX_SCALE = 4, MAX_SIGMA = 100, MAX_SIGMAS = 16, SSIM_SIDE = 11 };
 
@@ -209,8 +210,11 @@ static bool measure_set(eval_job *job, const image_set *set, unsigned sigma, cJS
     for (size_t i = 0; i < set->count; i++) {
         char path[4096];
         figures f;
-        if (terminal)
-            fprintf(stderr, "\r  %zu/%zu %s\033[K", i + 1, set->count, set->names[i]);
+        if (terminal) {
+            fprintf(stderr, "\r  %zu/%zu ", i + 1, set->count);
+            printable_put(stderr, set->names[i]);
+            fputs("\033[K", stderr);
+        }
         snprintf(path, sizeof path, "%s/%s", set->folder, set->names[i]);
         const bool done = measure_image(job, &f, path, sigma, &random);
         if (terminal)
@@ -247,7 +251,7 @@ static void print_tables(const eval_job *job, const cJSON *document)
                                             "ssim",  "noisy_psnr", "noisy_ssim"};
     const cJSON *images = json_get(document, "images");
     const cJSON *means = json_get(document, "means");
-    printf("%s, %s, %s", job->model, job->protocol, job->folder);
+    printable_print(stdout, "%s, %s, %s", job->model, job->protocol, job->folder);
     if (!job->denoise)
         printf(", x%ld", job->scale);
     printf("; PSNR in dB\n");

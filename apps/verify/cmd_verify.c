@@ -14,6 +14,7 @@
 #include "apps/cli/json_output.h"
 #include "apps/compile/onnx_source.h"
 #include "apps/verify/verify_engine.h"
+#include "apps/cli/printable.h"
 
 typedef struct arguments {
     double rtol, atol;
@@ -112,14 +113,15 @@ static bool is_unrun(const case_result *r)
 static void print_case(const char *folder, const case_result *r)
 {
     const engine_result *e = &r->engine;
-    printf("%-8s %s: ", verdict_names[r->verdict], folder);
+    printable_print(stdout, "%-8s %s: ", verdict_names[r->verdict], folder);
     if (r->verdict == REFUSED) {
-        printf("%s\n", r->reason.text);
+        printable_put(stdout, r->reason.text);
+        putchar('\n');
         return;
     }
     printf("abs %.3g rel %.3g", r->difference.absolute, r->difference.relative);
     if (r->verdict == FAILED)
-        printf(", %s", r->reason.text);
+        printable_print(stdout, ", %s", r->reason.text);
     if (e->constant)
         printf("; engine: constant, nothing left to run");
     else if (e->compiled && e->passed)

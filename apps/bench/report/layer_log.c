@@ -20,6 +20,7 @@
 #include "apps/cli/options.h"
 #include "apps/cli/json_read.h"
 #include "apps/cli/table.h"
+#include "apps/cli/printable.h"
 
 typedef struct layer_tally {
     uint64_t ticks, rows;
@@ -176,6 +177,7 @@ void layer_log_print(const cJSON *rows)
 {
     const cJSON *row;
     char name[128];
+    char shown[128];
     const bool stages = json_get(cJSON_GetArrayItem(rows, 0), "stage");
     if (stages)
         printf("  %-8s", "stage");
@@ -186,9 +188,10 @@ void layer_log_print(const cJSON *rows)
         if (stages)
             printf("  %-8s", json_string(row, "stage"));
         printf("  %s %-14s %-4s %9s %8.3f %5.1f%%",
-               table_pad(name, sizeof name, json_string(row, "name"), 16), json_string(row, "kind"),
-               json_string(row, "precision"), json_string(row, "tile"), json_number(row, "ms"),
-               100 * json_number(row, "share"));
+               table_pad(name, sizeof name,
+                         printable(shown, sizeof shown, json_string(row, "name")), 16),
+               json_string(row, "kind"), json_string(row, "precision"), json_string(row, "tile"),
+               json_number(row, "ms"), 100 * json_number(row, "share"));
         if (json_get(row, "bound"))
             printf(" %8.1f %5.1f%% %9.2f %9.2f  %3.0f%% of %s", json_number(row, "gmac_per_s"),
                    100 * json_number(row, "peak_share"), 1e-6 * json_number(row, "memory_bytes"),

@@ -63,7 +63,7 @@ mkdir "$tmp/lines"
 cp "$tmp/in/a.mp4" "$tmp/lines/$newline.mp4"
 "$mona" enhance "$tmp/lines" --out-dir "$tmp/lines/out" --stages sr --preset ultrafast --stats 2> "$tmp/log" < /dev/null
 same "a name with a newline: the manifest has the whole summary and nothing else" \
-    "$(manifest '[x["summary"].split(" in ")[0] for x in m]' "$tmp/lines/out" | sed "s|$tmp|TMP|")" "['TMP/lines/out/in\\nside.mp4: 5 frames 192x108']"
+    "$(manifest '[x["summary"].split(" in ")[0] for x in m]' "$tmp/lines/out" | sed "s|$tmp|TMP|")" "['TMP/lines/out/in\\\\u000aside.mp4: 5 frames 192x108']"
 
 # Subfolders: only with --recursive, with the same names, and without the results themselves.
 mkdir -p "$tmp/tree/one/two" "$tmp/tree/.hidden"
