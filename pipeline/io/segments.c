@@ -11,10 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <libavutil/md5.h>
+#include <libavutil/mem.h>
+
 #include "pipeline/io/outfile.h"
 
 static const char journal_name[] = "journal";
-static const char heading[] = "mona resume 4 ";
+static const char heading[] = "mona resume 5 ";
 
 /* Precedes the bytes of a packet, which are followed by those of its alpha, if any. */
 typedef struct record {
@@ -91,28 +94,57 @@ static int print_memory(char *text, const stage_memory *memory)
     return length;
 }
 
-/* Whether the file of the next segment exists and is complete. */
-static bool has_segment(const segments *s, uint64_t bytes)
+enum { SUM = 16 }; /* bytes of an MD5 */
+
+static bool begin_sum(segments *s)
 {
-    struct stat status;
+    s->sum = s->sum ? s->sum : av_md5_alloc();
+    if (s->sum)
+        av_md5_init(s->sum);
+    return s->sum;
+}
+
+/* Completes the sum of a segment with the line that describes it. */
+static void end_sum(segments *s, uint8_t sum[SUM], const char *line, size_t length)
+{
+    av_md5_update(s->sum, (const uint8_t *)line, length);
+    av_md5_final(s->sum, sum);
+}
+
+/* Whether the file of the next segment, and the line up to its sum, are as they were written. */
+static bool has_segment(segments *s, const char *line)
+{
+    const char *end = strstr(line, " sum ");
     char *path = segment_path(s, s->count);
-    bool whole = path && !stat(path, &status) && (uint64_t)status.st_size == bytes;
+    FILE *file = path && end ? fopen(path, "rb") : NULL;
+    uint8_t bytes[16384], sum[SUM], written[SUM];
+    size_t count = 0;
     free(path);
-    return whole;
+    bool good = file && begin_sum(s);
+    while (good && (count = fread(bytes, 1, sizeof bytes, file)))
+        av_md5_update(s->sum, bytes, count);
+    good = good && !ferror(file);
+    if (file)
+        fclose(file);
+    if (!good)
+        return false;
+    end_sum(s, sum, line, (size_t)(end - line));
+    end += sizeof " sum " - 1;
+    return strlen(end) == 2 * SUM + 1 && parse_bytes(end, written, SUM) &&
+           !memcmp(sum, written, SUM);
 }
 
 /* Processes a line. False: it does not describe a complete segment, so the rest of the journal is
  * ignored. */
 static bool take_line(segments *s, const char *line)
 {
-    uint64_t frames, bytes;
+    uint64_t frames;
     int64_t end;
     int read = 0;
     chain_memory memory;
-    if (sscanf(line, "segment %" SCNu64 " %" SCNu64 " %" SCNd64 " memory%n", &frames, &bytes, &end,
-               &read) != 3 ||
+    if (sscanf(line, "segment %" SCNu64 " %" SCNd64 " memory%n", &frames, &end, &read) != 2 ||
         !read || !strchr(line, '\n') || !parse_memory(line + read, &memory) ||
-        !has_segment(s, bytes))
+        !has_segment(s, line))
         return false;
     s->count++;
     s->frames += frames;
@@ -266,8 +298,13 @@ bool segments_write(segments *s, const AVPacket *packet, pipeline_error *error)
                       packet->size,
                       (int32_t)alpha_size,
                       0};
+    if (!s->file && !begin_sum(s))
+        return pipeline_fail(error, "out of memory");
     if (!s->file && !open_segment(s, s->count, "wb", "written", error))
         return false;
+    av_md5_update(s->sum, (const uint8_t *)&r, sizeof r);
+    av_md5_update(s->sum, packet->data, (size_t)packet->size);
+    av_md5_update(s->sum, alpha, alpha_size);
     return (fwrite(&r, sizeof r, 1, s->file) == 1 &&
             fwrite(packet->data, 1, (size_t)packet->size, s->file) == (size_t)packet->size &&
             (!alpha || fwrite(alpha, 1, alpha_size, s->file) == alpha_size)) ||
@@ -278,17 +315,20 @@ bool segments_seal(segments *s, uint64_t frames, int64_t end, const chain_memory
                    pipeline_error *error)
 {
     char line[LINE];
+    uint8_t sum[SUM];
     _Static_assert(LINE > 512 + CHAIN_MAX_STAGES * 2 * (STAGE_MEMORY + 1), "room for all");
     FILE *file = s->file;
     s->file = NULL;
-    long bytes = ftell(file);
-    bool durable = bytes >= 0 && !fflush(file) && !fsync(fileno(file));
+    bool durable = !fflush(file) && !fsync(fileno(file));
     if (fclose(file) || !durable)
         return fail_at(s, "written", error);
-    int length = snprintf(line, sizeof line, "segment %" PRIu64 " %ld %" PRId64 " memory", frames,
-                          bytes, end);
+    int length = snprintf(line, sizeof line, "segment %" PRIu64 " %" PRId64 " memory", frames, end);
     for (int i = 0; i < CHAIN_MAX_STAGES; i++)
         length += print_memory(line + length, &memory->stages[i]);
+    end_sum(s, sum, line, (size_t)length);
+    length += sprintf(line + length, " sum ");
+    for (int i = 0; i < SUM; i++)
+        length += sprintf(line + length, "%02x", sum[i]);
     snprintf(line + length, sizeof line - (size_t)length, "\n");
     if (!append(s, line, error))
         return false;
@@ -363,5 +403,6 @@ void segments_close(segments *s)
     else if (s->lock > 0)
         close(s->lock);
     free(s->folder);
+    av_free(s->sum);
     *s = (segments){0};
 }

@@ -21,6 +21,7 @@ typedef struct segments {
     char *folder;
     int lock; /* the journal's descriptor, locked: only one run at a time */
     FILE *journal;
+    struct AVMD5 *sum;   /* of the segment being written or checked, and its line of the journal */
     FILE *file;          /* the segment being written or read; NULL: none */
     unsigned count;      /* complete segments */
     unsigned reading;    /* the segment being read */

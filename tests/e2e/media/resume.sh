@@ -66,6 +66,20 @@ begin "$tmp/in.raw" --raw 64x48:nv12:25 --denoise "$tmp/net.mona"
 cp models/denoise_balanced.mona "$tmp/net.mona"
 refused "another network of the same name" "it was begun with another file as --denoise" "$tmp/in.raw" --raw 64x48:nv12:25 --denoise "$tmp/net.mona"
 
+# A byte of OUT.resume that changed on the disk is found: the segment is made again, or the work is refused.
+flip() {
+    python3 -c 'import sys; f = open(sys.argv[1], "r+b"); f.seek(int(sys.argv[2]), 2); b = f.read(1)[0]; f.seek(-1, 1); f.write(bytes([b ^ 1]))' "$@"
+}
+begin "$tmp/in.raw" --raw 64x48:nv12:25
+cp -r "$tmp/out.mkv.resume" "$tmp/kept"
+for at in 000000:-1 000000:-300 journal:-3 journal:-50 journal:-60; do
+    rm -rf "$tmp/out.mkv.resume"
+    cp -r "$tmp/kept" "$tmp/out.mkv.resume"
+    flip "$tmp/out.mkv.resume/${at%:*}" "${at#*:}"
+    enhance "$tmp/in.raw" --raw 64x48:nv12:25
+    same "a byte of ${at%:*} changed" "$? $(grep -c 'continues after' "$tmp/log")" "1 0"
+done
+
 touch "$tmp/list.m3u8"
 for film in http://127.0.0.1:9/film.mp4 "$tmp/list.m3u8"; do
     fails "--resume takes no ${film##*/} that may be another film next time" "--resume: expected a film in one file" \
