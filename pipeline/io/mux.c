@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/mux.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <libavutil/avstring.h>
 #include <libavutil/opt.h>
@@ -276,11 +279,73 @@ static int64_t common_clock(const AVFormatContext *format)
     return clock <= 100000000 ? clock : 0;
 }
 
-/* libav's error, or what the file met meanwhile. */
+/* What the file met first: libav's writers do not look at every result. Else libav's own error. */
 static int file_error(const mux *m, int code)
 {
     const AVIOContext *file = m->format->pb;
-    return code >= 0 && file && file->error < 0 ? file->error : code;
+    return m->fault ? m->fault : code >= 0 && file && file->error < 0 ? file->error : code;
+}
+
+/* ---- the file that is written --------------------------------------------------------------- */
+
+static int remember(mux *m)
+{
+    const int code = AVERROR(errno);
+    m->fault = m->fault ? m->fault : code;
+    return code;
+}
+
+static int write_bytes(void *context, avio_bytes *bytes, int size)
+{
+    mux *m = context;
+    for (int done = 0; done < size;) {
+        const ssize_t n = write(m->descriptor, bytes + done, (size_t)(size - done));
+        if (n < 0 && errno != EINTR)
+            return remember(m);
+        done += n > 0 ? (int)n : 0;
+    }
+    return size;
+}
+
+static int64_t seek_bytes(void *context, int64_t offset, int whence)
+{
+    mux *m = context;
+    struct stat status;
+    if (whence & AVSEEK_SIZE)
+        return fstat(m->descriptor, &status) ? remember(m) : status.st_size;
+    const int64_t at = lseek(m->descriptor, offset, whence & ~AVSEEK_FORCE);
+    return at < 0 ? remember(m) : at;
+}
+
+static int open_part(mux *m)
+{
+    enum { BUFFER = 1 << 18 };
+    m->descriptor = open(m->file.part, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    if (m->descriptor < 0)
+        return AVERROR(errno);
+    unsigned char *buffer = av_malloc(BUFFER);
+    m->format->pb =
+        buffer ? avio_alloc_context(buffer, BUFFER, 1, m, NULL, write_bytes, seek_bytes) : NULL;
+    if (!m->format->pb)
+        av_free(buffer);
+    return m->format->pb ? 0 : AVERROR(ENOMEM);
+}
+
+/* Writes what is left and closes it. */
+static int close_target(mux *m)
+{
+    AVIOContext *file = m->format->pb;
+    if (m->descriptor < 0)
+        return avio_closep(&m->format->pb);
+    if (file) {
+        avio_flush(file);
+        av_freep(&file->buffer);
+        avio_context_free(&m->format->pb);
+    }
+    if (close(m->descriptor))
+        remember(m);
+    m->descriptor = -1;
+    return m->fault;
 }
 
 static int gives_up(void *context)
@@ -303,6 +368,8 @@ static int open_target(mux *m, AVDictionary **options)
     m->format->url = address; /* QuickTime's writer reads the file again */
     if (!address)
         return AVERROR(ENOMEM);
+    if (m->file.part && !itself)
+        return open_part(m);
     if (!u && !itself)
         return avio_open(&m->format->pb, address, AVIO_FLAG_WRITE);
     m->format->interrupt_callback = (AVIOInterruptCB){gives_up, m};
@@ -399,6 +466,7 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
                .notes = s->notes,
                .sound = s->sound,
                .video_dts = AV_NOPTS_VALUE,
+               .descriptor = -1,
                .live = s->live,
                .loops = picture_loops(s->input_path, 0),
                .name = is_stdout(s->path) ? "standard output" : s->path};
@@ -595,7 +663,7 @@ bool mux_finish(mux *m, pipeline_error *error)
         av_opt_set_int(m->format->priv_data, "final_delay", m->video_duration, 0);
     m->deadline = clock_ns() + (uint64_t)(1e9 * WRITE_SECONDS);
     int code = file_error(m, av_write_trailer(m->format));
-    int closed = avio_closep(&m->format->pb);
+    const int closed = close_target(m);
     if (code >= 0)
         code = closed;
     if (code < 0)
@@ -606,7 +674,7 @@ bool mux_finish(mux *m, pipeline_error *error)
 void mux_close(mux *m)
 {
     if (m->format) {
-        avio_closep(&m->format->pb);
+        close_target(m);
         avformat_free_context(m->format);
     }
     outfile_discard(&m->file);

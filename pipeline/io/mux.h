@@ -25,6 +25,8 @@ typedef struct mux_stream {
 
 typedef struct mux {
     const char *name; /* of the output, for messages */
+    int descriptor;   /* of the file's part; -1: it is not open */
+    int fault;        /* the first error of writing to it, as of libav; 0: none */
     outfile file;     /* a file without a part is standard output */
     const AVFormatContext *input;
     AVFormatContext *format;

@@ -2,7 +2,7 @@
 /* Preloaded into mona: makes the n-th call of a function fail. MONA_FAULT=CALL:N:ERRNO with CALL
  * one of
  *
- *   read, write      on a file whose name contains MONA_FAULT_FILE, by libav's file protocol
+ *   read, write, lseek  on a file whose name contains MONA_FAULT_FILE, by libav's file protocol
  *   fsync, rename    any
  *   decode, encode   avcodec_receive_frame, avcodec_send_frame
  *   encoder          avcodec_open2 of an encoder
@@ -97,6 +97,18 @@ ssize_t write(int fd, const void *bytes, size_t size)
 {
     ssize_t (*next)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
     return is_watched(fd) && fails("write") ? -1 : next(fd, bytes, size);
+}
+
+off_t lseek(int fd, off_t at, int from)
+{
+    off_t (*next)(int, off_t, int) = dlsym(RTLD_NEXT, "lseek");
+    return is_watched(fd) && fails("lseek") ? -1 : next(fd, at, from);
+}
+
+off64_t lseek64(int fd, off64_t at, int from)
+{
+    off64_t (*next)(int, off64_t, int) = dlsym(RTLD_NEXT, "lseek64");
+    return is_watched(fd) && fails("lseek") ? -1 : next(fd, at, from);
 }
 
 int fsync(int fd)

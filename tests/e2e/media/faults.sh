@@ -52,6 +52,21 @@ done
 for n in 1 2 3 8; do
     fails read:$n:$EIO in.mp4 'in.mp4: .*: Input/output error'
 done
+# One of them asks for a size that nothing depends on.
+rm -f "$tmp"/out.mp4*
+enhance none none -o "$tmp/out.mp4" --frames 4
+mv "$tmp/out.mp4" "$tmp/whole.mp4"
+for n in 1 2 3 4 5 6; do
+    enhance lseek:$n:$EIO out.mp4 -o "$tmp/out.mp4" --frames 4
+    status=$?
+    if [ $status = 0 ]; then
+        succeeds "lseek:$n: without effect" cmp "$tmp/whole.mp4" "$tmp/out.mp4"
+    else
+        same "lseek:$n" "$status $(grep -c '^mona: .*out.mp4: cannot be written.*: Input/output error' "$tmp/log") $(find "$tmp" -name 'out.mp4*')" "1 1 "
+    fi
+    rm -f "$tmp"/out.mp4*
+done
+fails read:1:$EIO out.mp4 'out.mp4: .*: Input/output error'
 fails fsync:1:$EIO - 'out.mp4: cannot be written: Input/output error'
 fails rename:1:$EACCES - 'out.mp4: cannot be written: Permission denied'
 fails encoder:1:$ENOMEM - 'libx264 does not accept 1280x720 yuv420p with these options: Cannot allocate memory'
