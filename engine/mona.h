@@ -352,7 +352,8 @@ typedef struct mona_lines {
 } mona_lines;
 
 /* MONA_ERR_UNSUPPORTED: the plan has several threads, tiles or groups, or a device with AI Cores,
- * or a line has more rows of the smallest output than the plan's strip_rows. */
+ * or a line has more rows of the smallest output than the plan's strip_rows, or the network needs
+ * rows with a line that the plan does not keep. */
 mona_status mona_plan_lines(const mona_plan *plan, mona_lines *lines);
 
 /* Takes the next line of every input, which may be overwritten afterwards. inputs: as for

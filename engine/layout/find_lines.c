@@ -3,8 +3,9 @@
  *
  * engine/run/lines.c loads a line when it is pushed, into the rings of the LOADs. These rings have
  * room only for the rows that the next strip needs, so one strip must need all of a line. This
- * holds unless one LOAD lags behind another. Strips of a line are no larger than the plan's, and
- * rings that suffice for some strips suffice for smaller ones. */
+ * holds unless one LOAD lags behind another, or is read by windows inside padding alone, for which
+ * it has rows that no strip needs. Strips of a line are no larger than the plan's, but end
+ * elsewhere; rings that are as deep as the plan's few strips need may be too shallow for them. */
 #include "engine/layout/layout.h"
 
 static bool is_load_or_store(const plan_op *op)
@@ -26,19 +27,21 @@ static uint32_t count_lines(const mona_plan *plan, const plan_group *g)
     return (uint32_t)count;
 }
 
-/* Rows that the strip needs of what a LOAD makes; none if nothing reads it. */
+/* Up to which row the strip needs what a LOAD makes. */
 static int64_t rows_needed(const plan_progress *load)
 {
-    return clip_to(load->need, 0, MONA_MAX_SIDE);
+    return clip_to(load->need, load->begin, load->end);
 }
 
-/* Lines of the input that the strip needs. UINT32_MAX: they do not arrive at the same time. */
+/* Lines of the input that the strip needs, or `arrived` if it needs fewer. UINT32_MAX: they do not
+ * arrive at the same time. */
 static uint32_t lines_needed(const mona_plan *plan, const plan_group *g, uint32_t count,
-                             const plan_progress *progress)
+                             int64_t arrived, const plan_progress *progress)
 {
-    int64_t lines = 0;
+    int64_t lines = arrived;
     for (uint32_t o = g->first; o < g->last; o++)
-        if (plan->ops[o].bound.op->kind == MONA_OP_LOAD) {
+        if (plan->ops[o].bound.op->kind == MONA_OP_LOAD &&
+            rows_needed(&progress[o]) > progress[o].begin) {
             const int64_t needed =
                 ceil_div(rows_needed(&progress[o]), plan->ops[o].bound.output.height / count);
             lines = needed > lines ? needed : lines;
@@ -46,10 +49,22 @@ static uint32_t lines_needed(const mona_plan *plan, const plan_group *g, uint32_
     for (uint32_t o = g->first; o < g->last; o++) {
         const int64_t rows = plan->ops[o].bound.output.height / count;
         if (plan->ops[o].bound.op->kind == MONA_OP_LOAD &&
-            clip_to(lines * rows, 0, progress[o].end) > rows_needed(&progress[o]))
+            clip_to(lines * rows, progress[o].begin, progress[o].end) > rows_needed(&progress[o]))
             return UINT32_MAX;
     }
     return (uint32_t)lines;
+}
+
+/* Advances beyond the strip; false if a ring is too shallow for it. */
+static bool advance(const mona_plan *plan, const plan_group *g, plan_progress *progress)
+{
+    mona_schedule_oldest(plan, g, progress);
+    mona_schedule_advance(plan, g, progress);
+    for (uint32_t o = g->first; o < g->last; o++)
+        if (mona_plan_has_ring(plan, o) &&
+            progress[o].used_end - progress[o].used_begin > plan->ops[o].depth)
+            return false;
+    return true;
 }
 
 void mona_plan_find_lines(mona_plan *plan, plan_progress *progress)
@@ -68,8 +83,9 @@ void mona_plan_find_lines(mona_plan *plan, plan_progress *progress)
     int64_t position = mona_line_start(mona_schedule_start(plan, g, 0, 0, progress), rows);
     while ((position += rows) <= all.end) {
         mona_schedule_strip(plan, g, position, progress);
-        const uint32_t needed = lines_needed(plan, g, lines.count, progress);
-        if (needed == UINT32_MAX)
+        const uint32_t arrived = position == all.end ? lines.count : 0;
+        const uint32_t needed = lines_needed(plan, g, lines.count, arrived, progress);
+        if (needed == UINT32_MAX || !advance(plan, g, progress))
             return;
         if (position > 0 && needed > position / rows + lines.latency)
             lines.latency = needed - (uint32_t)(position / rows);

@@ -6,21 +6,9 @@
 /* The planner makes tiles no narrower than this: narrower ones recompute more than caches save. */
 enum { MIN_TILE_COLUMNS = 128 };
 
-/* Advances to where the next rows are computed, and deepens the rings that are too shallow on the
- * way. A ring holds rows from the oldest that any of its tensors still needs to the newest. */
-static void advance(mona_plan *plan, const plan_group *g, plan_progress *progress)
+/* Deepens the rings that are too shallow for the strip. */
+static void deepen(mona_plan *plan, const plan_group *g, const plan_progress *progress)
 {
-    for (uint32_t o = g->first; o < g->last; o++)
-        progress[o].used_begin = progress[o].used_end = 0;
-    for (uint32_t o = g->first; o < g->last; o++) {
-        plan_progress *p = &progress[o], *home = &progress[plan->ops[o].home];
-        p->next = p->need > p->next ? p->need : p->next;
-        if (plan->ops[o].map || p->oldest >= p->next)
-            continue;
-        const bool first = home->used_begin == home->used_end;
-        home->used_begin = first || p->oldest < home->used_begin ? p->oldest : home->used_begin;
-        home->used_end = first || p->next > home->used_end ? p->next : home->used_end;
-    }
     for (uint32_t o = g->first; o < g->last; o++) {
         const uint32_t rows = (uint32_t)(progress[o].used_end - progress[o].used_begin);
         if (mona_plan_needs_ring(plan, o) && rows > plan->ops[o].depth)
@@ -40,7 +28,8 @@ static void measure_depths(mona_plan *plan, const plan_group *g, plan_progress *
             position = position + plan->strip_rows < end ? position + plan->strip_rows : end;
             mona_schedule_strip(plan, g, position, progress);
             mona_schedule_oldest(plan, g, progress);
-            advance(plan, g, progress);
+            mona_schedule_advance(plan, g, progress);
+            deepen(plan, g, progress);
         }
     }
 }
@@ -93,7 +82,8 @@ static mona_status keep_rows(mona_plan *plan, plan_group *g, plan_progress *prog
             progress[o].oldest = progress[o].begin;
             progress[o].need = progress[o].end;
         }
-        advance(plan, g, progress);
+        mona_schedule_advance(plan, g, progress);
+        deepen(plan, g, progress);
     }
     return mona_plan_keep_rings(plan, g, mona_plan_size_rings(plan, g, progress));
 }

@@ -3,7 +3,11 @@
  *
  * The schedule is that of a whole frame in strips of a line. It pauses only when the LOADs lack
  * rows that the next strip needs. A line that is pushed is loaded at once, so it need not be kept;
- * a strip that ends below the top of the frame writes exactly one line of every output. */
+ * a strip that ends below the top of the frame writes exactly one line of every output.
+ *
+ * Where padding alone is above the picture, the first strips need no line. They run after the first
+ * line all the same, as that begins the frame: no LOAD has read one then, so the rings have room. The
+ * last strips may need no more lines; those that remain are pushed when all have been pulled. */
 #include "engine/run/session.h"
 
 static bool has_begun(const mona_session *s)
@@ -83,6 +87,13 @@ static void load(mona_session *s)
     }
 }
 
+/* Ends the frame once all of its lines have passed. */
+static void end(mona_session *s)
+{
+    if (s->pulled == s->plan->lines.count && s->pushed == s->plan->lines.count)
+        mona_session_drop_lines(s);
+}
+
 mona_status mona_session_push_line(mona_session *s, const mona_buffer *inputs)
 {
     mona_buffer frame[MONA_MAX_IO];
@@ -93,13 +104,13 @@ mona_status mona_session_push_line(mona_session *s, const mona_buffer *inputs)
     if (!has_begun(s)) {
         begin(s);
         fill(s);
-    }
-    if (s->pushed == s->plan->lines.count || is_ready(s))
+    } else if (s->pushed == s->plan->lines.count || is_ready(s))
         return MONA_ERR_STATE;
     s->inputs = from_line(s, s->pushed, inputs, 0, s->plan->model.header->input_count, frame);
     s->pushed++;
     load(s);
     fill(s);
+    end(s);
     return MONA_OK;
 }
 
@@ -120,8 +131,7 @@ mona_status mona_session_pull_line(mona_session *s, const mona_buffer *outputs, 
     s->pulled++;
     if (s->pulled < s->plan->lines.count)
         aim(s, s->line_position);
-    if (s->pulled == s->plan->lines.count && s->pushed == s->plan->lines.count)
-        mona_session_drop_lines(s);
+    end(s);
     return MONA_OK;
 }
 

@@ -225,6 +225,9 @@ void mona_schedule_strip(const mona_plan *plan, const plan_group *g, int64_t pos
 /* Sets oldest of the group's operators: the first row of its output that a reader will still
  * read. */
 void mona_schedule_oldest(const mona_plan *plan, const plan_group *g, plan_progress *progress);
+/* Advances to where the strip after the current one begins, and sets used_begin and used_end of
+ * rings: from the oldest row that any of its tensors still needs to the newest. */
+void mona_schedule_advance(const mona_plan *plan, const plan_group *g, plan_progress *progress);
 
 /* The columns of the unit that an operator computes, which are those inside its tensor. */
 mona_span mona_plan_columns(const plan_op *op, const plan_progress *progress);

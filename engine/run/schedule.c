@@ -233,6 +233,21 @@ void mona_schedule_oldest(const mona_plan *plan, const plan_group *g, plan_progr
     }
 }
 
+void mona_schedule_advance(const mona_plan *plan, const plan_group *g, plan_progress *progress)
+{
+    for (uint32_t o = g->first; o < g->last; o++)
+        progress[o].used_begin = progress[o].used_end = 0;
+    for (uint32_t o = g->first; o < g->last; o++) {
+        plan_progress *p = &progress[o], *home = &progress[plan->ops[o].home];
+        p->next = p->need > p->next ? p->need : p->next;
+        if (plan->ops[o].map || p->oldest >= p->next)
+            continue;
+        const bool first = home->used_begin == home->used_end;
+        home->used_begin = first || p->oldest < home->used_begin ? p->oldest : home->used_begin;
+        home->used_end = first || p->next > home->used_end ? p->next : home->used_end;
+    }
+}
+
 mona_span mona_plan_columns(const plan_op *op, const plan_progress *progress)
 {
     const int64_t width = mona_plan_progress_shape(op)->width;

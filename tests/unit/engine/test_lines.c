@@ -134,7 +134,7 @@ static uint32_t compare(const char *name, mona_model model, mona_size size, uint
         return 0;
     }
     rig_open(&r, seed);
-    assert_true(lines.count > 1 && lines.latency < lines.count);
+    assert_true(lines.latency < lines.count);
     for (unsigned i = 0; i < r.outputs; i++)
         outputs[i] = malloc(r.bytes[r.inputs + i]);
     assert_int_equal(mona_session_run(r.session, r.frames, r.frames + r.inputs), MONA_OK);
@@ -156,7 +156,7 @@ static uint32_t compare(const char *name, mona_model model, mona_size size, uint
 
 static void compare_embedded(const char *name, mona_size size, uint32_t strip_rows, uint32_t *seed)
 {
-    assert_int_not_equal(compare(name, embedded(name), size, strip_rows, seed), 0);
+    assert_true(compare(name, embedded(name), size, strip_rows, seed) > 1);
 }
 
 static void lines_give_the_bytes_of_frames(void **state)
@@ -219,6 +219,97 @@ static void lines_of_blocks_give_the_bytes_of_frames(void **state)
                 assert_int_equal(lines, strip < rows ? 0 : 48 / block / (resized ? 2 : 1));
                 free(bytes);
             }
+}
+
+enum { MAX_CHANNELS = 4, MAX_KERNEL = 3 };
+
+/* A window of the test below. pixels: 2 if DEPTH_TO_SPACE makes 2 x 2 pixels of the result. */
+typedef struct window {
+    uint16_t kernel, stride, top, bottom;
+    uint32_t pixels;
+} window;
+
+static uint32_t add_window(model_builder *b, const window *w, uint32_t from, uint32_t *seed)
+{
+    static const uint16_t scales[MAX_CHANNELS] = {0x3400, 0x3400, 0x3400, 0x3400};
+    const uint32_t channels = w->pixels * w->pixels;
+    int8_t weights[MAX_CHANNELS * MAX_KERNEL * MAX_KERNEL];
+    for (size_t i = 0; i < sizeof weights; i++)
+        weights[i] = (int8_t)(test_random(seed) % 5);
+    uint32_t made = builder_tensor(b, "map", MONA_U8, channels, 1 / 255.f);
+    builder_op(b, MONA_OP_CONV, made, 1, &from)->conv = (mona_file_conv){
+        .kernel_h = w->kernel,
+        .kernel_w = w->kernel,
+        .stride_h = w->stride,
+        .stride_w = 1,
+        .dilation_h = 1,
+        .dilation_w = 1,
+        .pad_top = w->top,
+        .pad_bottom = w->bottom,
+        .pad_left = w->kernel,
+        .groups = 1,
+        .weights = builder_data(b, weights, (size_t)channels * w->kernel * w->kernel),
+        .bias = MONA_NONE,
+        .scales = builder_data(b, scales, channels * 2)};
+    if (w->pixels > 1) {
+        const uint32_t deep = made;
+        made = builder_tensor(b, "pixels", MONA_U8, 1, 1 / 255.f);
+        builder_op(b, MONA_OP_DEPTH_TO_SPACE, made, 1, &deep)->block = w->pixels;
+    }
+    return made;
+}
+
+/* smaller: at a quarter of the height, which leaves the first row of the input unread. */
+static uint8_t *windows_model(const window windows[2], bool smaller, uint32_t *seed, size_t *size)
+{
+    model_builder *b = builder_new();
+    const uint32_t in = builder_input(b, "in", MONA_U8, 1, 1 / 255.f);
+    const uint32_t out = builder_output(b, "out", MONA_U8, 1, 1 / 255.f);
+    uint32_t last = builder_tensor(b, "loaded", MONA_U8, 1, 1 / 255.f);
+    mona_file_op *load = builder_op(b, MONA_OP_LOAD, last, 1, &in);
+    load->load.block[0] = 1;
+    load->load.scale[0] = 0x3c00;
+    if (smaller) {
+        const uint32_t loaded = last;
+        last = builder_tensor(b, "smaller", MONA_U8, 1, 1 / 255.f);
+        builder_op(b, MONA_OP_RESIZE, last, 1, &loaded)->resize =
+            (mona_file_resize){.mode = MONA_RESIZE_LINEAR, .scale_h = {1, 4}, .scale_w = {1, 1}};
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        last = add_window(b, &windows[i], last, seed);
+    builder_op(b, MONA_OP_STORE, out, 1, &last)->store =
+        (mona_file_store){.block = 1, .scale = 0x3c00, .maximum = 255};
+    return builder_finish(b, size);
+}
+
+/* Where pads are large, the first lines of the output need none of the input, and the last none that
+ * the ones before did not need. Few strips of 64 rows need less deep rings than lines may. */
+static void lines_of_padded_windows_give_the_bytes_of_frames(void **state)
+{
+    (void)state;
+    uint32_t seed = 9, several = 0;
+    for (uint32_t n = 0; n < 3000; n++) {
+        const bool smaller = test_random(&seed) % 4 == 0;
+        const uint32_t height = 12 + 2 * (test_random(&seed) % 3);
+        const uint32_t strip = (uint32_t[]){64, 64, 7, 3}[test_random(&seed) % 4];
+        window windows[2];
+        size_t size;
+        mona_model model;
+        for (uint32_t i = 0; i < 2; i++)
+            windows[i] = (window){.kernel = (uint16_t)(1 + test_random(&seed) % MAX_KERNEL),
+                                  .stride = (uint16_t)(1 + test_random(&seed) % 3),
+                                  .top = (uint16_t)(test_random(&seed) % 8),
+                                  .bottom = (uint16_t)(test_random(&seed) % 8),
+                                  .pixels = 1 + test_random(&seed) % 2};
+        if (test_random(&seed) % 8 == 0)
+            windows[1].stride = 20; /* of few windows, perhaps all in padding */
+        uint8_t *bytes = windows_model(windows, smaller, &seed, &size);
+        assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+        several += compare("windows", model, (mona_size){19, smaller ? 4 * height : height}, strip,
+                           &seed) > 1;
+        free(bytes);
+    }
+    assert_true(several > 300);
 }
 
 static void calls_out_of_order_are_told(void **state)
@@ -297,6 +388,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_give_the_bytes_of_frames),
         cmocka_unit_test(lines_of_blocks_give_the_bytes_of_frames),
+        cmocka_unit_test(lines_of_padded_windows_give_the_bytes_of_frames),
         cmocka_unit_test(calls_out_of_order_are_told),
         cmocka_unit_test(other_plans_are_refused),
         cmocka_unit_test(positions_scale_in_32_bits),
