@@ -29,7 +29,7 @@ typedef struct enhance_report {
     size_t engine_bytes, frame_bytes; /* sessions; frame pool */
     uint64_t frames, expected;        /* expected 0: unknown */
     orientation turned;               /* how frames were turned before anything else */
-    bool doubled;                     /* each field has become a frame */
+    fields_mode made;                 /* how fields have changed the number of frames */
     uint64_t resumed;                 /* of the frames, those that earlier runs finished */
     float noise; /* in the last frame, standard deviation in 8-bit steps; negative: not measured */
     float compression;          /* the last frame's, as far as it counted as noise; 0: none */

@@ -221,7 +221,7 @@ static void begin_report(video *v)
                                   .frame_bytes = processor_frame_bytes(&v->processor),
                                   .expected = expected,
                                   .turned = v->in.turn,
-                                  .doubled = v->in.doubled,
+                                  .made = v->in.made,
                                   .noise = -1};
     memcpy(v->report->encoder, v->out.codec.text, ENCODER_TEXT);
 }

@@ -49,11 +49,12 @@ static const char *suffix_of(const enhance_settings *s)
     return dot && (!slash || dot > slash) ? dot : "";
 }
 
-/* How many frames the result would have; 0: unknown. doubled: each field becomes one. */
-static double expected_frames(const enhance_settings *s, const input *f, bool doubled)
+/* How many frames the result would have; 0: unknown. */
+static double expected_frames(const enhance_settings *s, const input *f, fields_mode made)
 {
     const double expected =
-        s->stage.still ? 1 : (double)input_frame_estimate(f) * (doubled ? 2 : 1);
+        s->stage.still ? 1
+                       : ceil((double)input_frame_estimate(f) * av_q2d(fields_kinds[made].made));
     return s->frames && (expected <= 0 || expected > (double)s->frames) ? (double)s->frames
                                                                         : expected;
 }
@@ -188,7 +189,7 @@ static bool measure(test_run *t, const enhance_settings *s, const input *f)
         return true;
     enhance_settings quiet = *s; /* the messages have been printed already */
     quiet.notes = (pipeline_notes){0};
-    const double expected = expected_frames(s, f, t->report.doubled);
+    const double expected = expected_frames(s, f, t->report.made);
     quiet.fill = expected > 0 ? (uint64_t)expected : UINT64_MAX;
     test_run_close(t);
     return test_run_make(t, &quiet, suffix_of(s), limit_frames((uint64_t)wanted, s));
@@ -310,7 +311,7 @@ static cJSON *plan_of(const enhance_settings *s, const test_run *t, input *f, bo
     const enhance_report *r = &t->report;
     cJSON *plan = cJSON_CreateObject();
     const bool image = s->stage.still;
-    const double expected = expected_frames(s, f, r->doubled);
+    const double expected = expected_frames(s, f, r->made);
     add_input(plan, s, f, r);
     cJSON *output = cJSON_AddObjectToObject(plan, "output");
     cJSON_AddStringToObject(output, "file", s->output);

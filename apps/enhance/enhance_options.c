@@ -222,9 +222,11 @@ int enhance_options_apply(enhance_options *o, bool image, bool delays, stage_mod
     const model_choice choice = choose_models(o, scale, film);
     settings->stage.temporal = !strcmp(o->temporal, "on");
     settings->input.deinterlace = !strcmp(o->deinterlace, "auto");
-    settings->input.double_fields = !strcmp(o->fields, "double");
-    if (settings->input.double_fields && !settings->input.deinterlace)
-        return cli_fail(EXIT_USAGE, "--fields double: expected --deinterlace auto, found off");
+    while (strcmp(o->fields, fields_kinds[settings->input.fields].name) != 0)
+        settings->input.fields++;
+    if (settings->input.fields != FIELDS_SINGLE && !settings->input.deinterlace)
+        return cli_fail(EXIT_USAGE, "--fields %s: expected --deinterlace auto, found off",
+                        o->fields);
     if (image)
         tell_unused(o, settings);
     settings->encoder.crf = o->crf;

@@ -106,9 +106,10 @@ typedef struct enhance_options {
     {"--deinterlace", NULL, OPTION_CHOICE, CHANGES_BYTES, SHARED_FIELD(at, deinterlace), "auto|off", group, .needs = need,\
      .help = "auto: deinterlace interlaced frames, even those not marked as interlaced",          \
      .initial = "auto"},                                                                          \
-    {"--fields", NULL, OPTION_CHOICE, CHANGES_BYTES, SHARED_FIELD(at, fields), "single|double", group, .needs = need,\
+    {"--fields", NULL, OPTION_CHOICE, CHANGES_BYTES, SHARED_FIELD(at, fields), "single|double|film", group, .needs = need,\
      .help = "double: make a frame of each field of interlaced video, twice as many a second: 50i "\
-             "becomes 50p", .initial = "single"},                                                 \
+             "becomes 50p; film: restore the 24 frames a second of film that was made 30 (29.97) "\
+             "with 3:2 pull-down, where it is found", .initial = "single"},                       \
     {"--rotate", NULL, OPTION_CHOICE, CHANGES_BYTES, SHARED_FIELD(at, rotate), "auto|none|90|180|270", group, .needs = need,\
      .help = "auto: keep the rotation that a phone's video is marked with, and turn the frames "  \
              "where the output cannot hold it; a number: turn the frames as they are stored "     \

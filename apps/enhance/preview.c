@@ -178,8 +178,8 @@ static void tell(FILE *f, const enhance_settings *s, const enhance_report *done)
     }
     if (has_stage(s, STAGE_COLOUR))
         fputs(" Tone and colour were corrected.", f);
-    if (done->doubled)
-        fputs(" Each field became a frame.", f);
+    if (fields_kinds[done->made].told)
+        fprintf(f, " %s", fields_kinds[done->made].told);
 }
 
 bool preview_page(const enhance_settings *settings, const enhance_report *done,

@@ -88,7 +88,7 @@ double size_estimate(const test_run *t, input *source, double expected)
         const sample s = read_sample(&result, INFINITY);
         const double header = fmax(all - s.bytes - s.beside, 0);
         const bool raw = result.video->codecpar->codec_id == AV_CODEC_ID_RAWVIDEO;
-        const double taken = t->report.doubled ? frames / 2 : frames;
+        const double taken = frames / av_q2d(fields_kinds[t->report.made].made);
         if (s.frames > 0)
             bytes = header + s.beside * expected / s.frames +
                     scaled_up(&s, expected) * (raw ? 1 : hardness(source, taken));

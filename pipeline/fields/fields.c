@@ -13,7 +13,10 @@ bool fields_put(fields *f, AVFrame *frame, pipeline_error *error)
 
 static void tell(fields *f, bool found)
 {
-    if (!f->told)
+    if (!f->told && f->mode == FIELDS_FILM)
+        pipeline_note(f->notes, "%s: film with 3:2 pull-down; its 24 frames a second are restored",
+                      f->path);
+    else if (!f->told)
         pipeline_note(f->notes, "%s: %s; %s", f->path,
                       found ? "looks interlaced, although it is not marked as such" : "interlaced",
                       f->wanted ? "it is deinterlaced (--deinterlace off leaves it as it is)"
@@ -23,15 +26,29 @@ static void tell(fields *f, bool found)
         interlace_detect_stop(&f->sight);
 }
 
+static void tell_film(fields *f)
+{
+    if (f->told_film || !f->may_be_film || !f->wanted || !pulldown_order(&f->sight.pulldown))
+        return;
+    f->told_film = true;
+    pipeline_note(f->notes,
+                  "%s: looks like film with 3:2 pull-down, from 24 frames a second; --fields film "
+                  "restores these",
+                  f->path);
+}
+
 /* Whether the frame must go through the deinterlacer. If so, it is opened. */
 static bool is_wanted(fields *f, const AVFrame *frame, bool found, bool *wanted,
                       pipeline_error *error)
 {
-    if (avframe_is_interlaced(frame))
+    const bool fit = avframe_is_interlaced(frame) || f->mode == FIELDS_FILM;
+    if (fit)
         tell(f, found);
-    *wanted = f->whole.filters.graph || (avframe_is_interlaced(frame) && f->wanted);
+    tell_film(f);
+    *wanted = f->whole.filters.graph || (fit && f->wanted);
     return !*wanted || f->whole.filters.graph ||
-           deinterlace_open(&f->whole, f->path, frame, f->time_base, f->each, error);
+           deinterlace_open(&f->whole, f->path, frame, f->time_base, f->mode, !f->bottom_first,
+                            error);
 }
 
 int fields_get(fields *f, AVFrame *frame, pipeline_error *error)
@@ -51,7 +68,7 @@ int fields_get(fields *f, AVFrame *frame, pipeline_error *error)
             return AVERROR_EXTERNAL;
         if (!wanted)
             return code;
-        if (f->each && code >= 0 && avframe_is_interlaced(frame))
+        if (f->mode == FIELDS_DOUBLE && code >= 0 && avframe_is_interlaced(frame))
             avframe_set_duration(frame, avframe_duration(frame) / 2);
         if (!deinterlace_put(&f->whole, code >= 0 ? frame : NULL, error))
             return AVERROR_EXTERNAL;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds interlaced frames from the decoder, marked or not, reports them and deinterlaces them. */
+/* Finds interlaced frames from the decoder, marked or not, reports them and deinterlaces them, or
+ * restores the frames of a film from them. */
 #ifndef MONA_FIELDS_H
 #define MONA_FIELDS_H
 
@@ -17,8 +18,10 @@ typedef struct fields {
     AVRational time_base; /* of the frames' pts */
     bool possible;        /* look for interlaced frames that are not marked */
     bool wanted;          /* deinterlace; else interlaced frames are only reported */
-    bool each;            /* a frame for each field */
-    bool open, told;
+    fields_mode mode;     /* what is made of interlaced frames; of FIELDS_FILM, all are */
+    bool bottom_first;    /* the fields of that film */
+    bool may_be_film;     /* the rate is that of film with 3:2 pull-down */
+    bool open, told, told_film;
     interlace_detect sight;
     deinterlacer whole; /* open from the first interlaced frame on */
 } fields;

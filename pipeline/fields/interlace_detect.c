@@ -85,6 +85,7 @@ static void look(interlace_detect_sight *sight, const AVFrame *frame, const AVFr
                                        plane_sample(row + 2 * stride, x, wide), step);
         }
         sight->moving += moving;
+        sight->moving_top += y % 2 ? 0 : moving;
         sight->combed += combed;
     }
 }
@@ -199,6 +200,14 @@ static bool moves(const interlace_detect_sight *sight, const AVFrame *frame)
     return MOVED * (uint64_t)sight->moving >= samples;
 }
 
+/* 1: the top field is that of the frame before, -1: the bottom one; 0: neither. */
+static int repeated_field(const interlace_detect_sight *sight)
+{
+    enum { CLEARLY = 2 };
+    const uint64_t top = sight->moving_top, bottom = sight->moving - sight->moving_top;
+    return CLEARLY * top < bottom ? 1 : CLEARLY * bottom < top ? -1 : 0;
+}
+
 int interlace_detect_get(interlace_detect *c, AVFrame *frame, bool *found)
 {
     *found = false;
@@ -210,7 +219,10 @@ int interlace_detect_get(interlace_detect *c, AVFrame *frame, bool *found)
     const interlace_detect_sight *sight = &c->sights[c->taken % INTERLACE_DETECT_SIGHTS];
     av_frame_move_ref(frame, c->waiting[c->taken++ % INTERLACE_DETECT_WAITING]);
     c->found = c->found || order;
-    c->calm = c->found || has_teeth(sight) ? 0 : c->calm + moves(sight, frame);
+    const int repeated = moves(sight, frame) ? repeated_field(sight) : 0;
+    c->calm = c->found || repeated || has_teeth(sight) ? 0 : c->calm + moves(sight, frame);
+    if (c->idet.graph)
+        pulldown_count(&c->pulldown, moves(sight, frame), repeated);
     if (order && sight->order != 0 && !avframe_is_interlaced(frame)) {
         *found = true;
         avframe_set_interlaced(frame, true, order > 0);

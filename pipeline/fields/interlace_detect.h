@@ -15,6 +15,7 @@
 #include <libavutil/frame.h>
 
 #include "pipeline/error.h"
+#include "pipeline/fields/pulldown.h"
 #include "pipeline/io/filter_graph.h"
 
 enum {
@@ -28,6 +29,7 @@ enum {
 typedef struct interlace_detect_sight {
     int8_t order;            /* of fields: 1 top first, -1 bottom first, 0 progressive, 2 unclear */
     uint32_t moving, combed; /* counts of the samples examined */
+    uint32_t moving_top;     /* of the moving ones, those in the top field */
 } interlace_detect_sight;
 
 typedef struct interlace_detect {
@@ -40,6 +42,7 @@ typedef struct interlace_detect {
     uint64_t put, judged, taken;                            /* frames so far; judged: by idet */
     uint32_t calm;     /* frames with motion since the last one with teeth */
     bool ended, found; /* found: fields, in any frame so far */
+    pulldown pulldown; /* what the frames taken say of it */
 } interlace_detect;
 
 /* Opens a detector for frames like `like`. Frames are passed on without delay and not examined

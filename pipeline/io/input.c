@@ -51,12 +51,6 @@ AVRational input_frame_rate(const input *in)
     return rate.num > 0 && rate.den > 0 ? rate : (AVRational){25, 1};
 }
 
-/* Frames made of each frame of the file. */
-static unsigned input_fields(const input *in)
-{
-    return in->doubled ? 2 : 1;
-}
-
 int64_t input_bit_rate(const input *in)
 {
     int64_t rate = in->format->bit_rate;
@@ -86,7 +80,8 @@ uint64_t input_frame_estimate(const input *in)
     if (in->end != INT64_MAX)
         end = (double)(in->end - origin) / AV_TIME_BASE;
     if (in->video->nb_frames > 0 && skipped <= 0 && end <= 0)
-        return (uint64_t)in->video->nb_frames * input_fields(in);
+        return (uint64_t)av_rescale_rnd(in->video->nb_frames, fields_kinds[in->made].made.num,
+                                        fields_kinds[in->made].made.den, AV_ROUND_UP);
     if (in->video->duration > 0)
         seconds = (double)in->video->duration * av_q2d(in->video->time_base);
     else if (in->format->duration > 0 && !(in->format->iformat->flags & AVFMT_NOTIMESTAMPS))
@@ -394,8 +389,9 @@ static bool place_frame(input *in)
     AVFrame *frame = in->frame;
     const int64_t shift = shift_in(in, in->video->time_base);
     int64_t pts = frame->best_effort_timestamp;
-    const int64_t usual = FFMAX(
-        1, av_rescale_q(input_fields(in), av_inv_q(input_frame_rate(in)), in->video->time_base));
+    const int64_t usual =
+        FFMAX(1, av_rescale_q(1, av_div_q(fields_kinds[in->made].made, input_frame_rate(in)),
+                              in->video->time_base));
     /* FFmpeg 7 gives some frames of raw streams a duration of one tick, and one field is half a
      * frame. */
     if (avframe_duration(frame) <= 0 ||
@@ -405,7 +401,7 @@ static bool place_frame(input *in)
         pts = in->next_pts + shift;
     pts -= shift;
     /* The second field may belong to the result. */
-    const int64_t late = in->fields.each ? avframe_duration(frame) / 2 : 0;
+    const int64_t late = in->fields.mode == FIELDS_DOUBLE ? avframe_duration(frame) / 2 : 0;
     if (pts + late < start_in(in, in->video->time_base)) {
         in->next_pts = pts + avframe_duration(frame);
         return false;
@@ -637,11 +633,12 @@ input_result input_first(input *in, pipeline_error *error)
 {
     in->holding = in->ahead = true;
     in->first = next_frame(in, error);
-    if (in->fields.each && in->fields.whole.filters.graph) {
+    if (in->fields.mode != FIELDS_SINGLE && in->fields.whole.filters.graph) {
         const AVRational average = in->video->avg_frame_rate;
         const AVRational rate = average.num > 0 ? average : input_frame_rate(in);
-        in->video->r_frame_rate = in->video->avg_frame_rate = av_mul_q(rate, (AVRational){2, 1});
-        in->doubled = true;
+        in->video->r_frame_rate = in->video->avg_frame_rate =
+            av_mul_q(rate, fields_kinds[in->fields.mode].made);
+        in->made = in->fields.mode;
     }
     return in->first;
 }

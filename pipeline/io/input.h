@@ -58,7 +58,7 @@ typedef struct input {
     fields fields;             /* passes every frame from the decoder on */
     orientation turn;          /* how frames are turned before they are returned */
     bool widened;       /* frames are converted to the format of the stream, which holds more */
-    bool doubled;       /* there is a frame for each field */
+    fields_mode made;   /* what was made of fields, if that changes the number of frames */
     bool no_audio;      /* sound is not read */
     bool adapted;       /* frames of another size or format were converted */
     bool as_decoded;    /* as in the settings */
@@ -99,7 +99,7 @@ typedef struct input_settings {
     bool no_grain;         /* leave out the film grain that decoders add to AV1, HEVC or H.264 */
     bool low_latency;      /* no frame waits for later ones; interlaced ones must be marked */
     bool deinterlace;      /* deinterlace interlaced frames */
-    bool double_fields;    /* into a frame for each field */
+    fields_mode fields;    /* into how many frames */
     bool no_audio;         /* leave sound out */
     rotation rotate;       /* turn frames; AUTO turns them only if the output has no matrix */
     bool keeps_matrix;     /* the output's container can hold a display matrix */

@@ -449,6 +449,61 @@ static bool open_photo(input *in, const input_settings *s, pipeline_error *error
     return photo_open(&in->photo, s->path, s->photo, in->notes, error);
 }
 
+/* 24 frames with 3:2 pull-down become 30, a thousandth slower as a rule. */
+static bool is_rate_of_film(const input *in)
+{
+    const double rate = av_q2d(input_frame_rate(in));
+    return rate > 29.9 && rate < 30.1;
+}
+
+static bool drop(void *context, AVPacket *packet, pipeline_error *error)
+{
+    (void)context, (void)packet, (void)error;
+    return true;
+}
+
+/* The order of the fields of a film with pull-down, as of pulldown_order. */
+static bool look_for_film(const input_settings *s, int *order, pipeline_error *error)
+{
+    enum { MOST = 3000 }; /* frames */
+    input look;
+    input_settings settings = *s;
+    settings.fields = FIELDS_SINGLE;
+    settings.notes = NULL;
+    settings.deinterlace = settings.no_audio = true;
+    settings.on_chip = settings.quantisers = settings.low_latency = settings.ends_early = false;
+    input_result result = input_open(&look, &settings, error) ? INPUT_FRAME : INPUT_FAILED;
+    const pulldown *p = &look.fields.sight.pulldown;
+    look.copy = drop;
+    for (unsigned n = 0; n < MOST && result == INPUT_FRAME && !pulldown_is_decided(p); n++)
+        result = input_next(&look, error);
+    *order = pulldown_order(p);
+    input_close(&look);
+    return result != INPUT_FAILED;
+}
+
+/* Whether it is film with pull-down is decided before the first frame, as the rate of the result
+ * follows from that, and many films begin with a still. */
+static bool find_film(input *in, const input_settings *s, pipeline_error *error)
+{
+    int order = 0;
+    if (s->live || !strcmp(s->path, "-") || url_find(s->path))
+        return pipeline_misuse(
+            error, "--fields film: expected a file, which is read twice, found %s", in->path);
+    if (is_rate_of_film(in) && !look_for_film(s, &order, error))
+        return false;
+    in->fields.mode = order ? FIELDS_FILM : FIELDS_SINGLE;
+    in->fields.bottom_first = order < 0;
+    in->fields.possible = in->fields.possible && !order;
+    if (!order)
+        pipeline_note(
+            in->notes,
+            "%s: does not look like film with 3:2 pull-down (24 frames a second made 30); "
+            "--fields film leaves its frames as --fields single does",
+            in->path);
+    return true;
+}
+
 bool input_open(input *in, const input_settings *s, pipeline_error *error)
 {
     static const pipeline_notes nowhere;
@@ -486,15 +541,18 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
         choose_turn(in, s);
     in->fields =
         (fields){.path = in->path,
-                 .notes = s->notes,
+                 .notes = in->notes,
                  .time_base = in->video->time_base,
                  /* Dithered screen recordings look like combing. */
                  .possible = !s->low_latency && (in->pictures.count || !picture_is_rgb(coded)),
                  .wanted = s->deinterlace,
-                 .each = s->double_fields};
+                 .mode = s->fields,
+                 .may_be_film = is_rate_of_film(in)};
     if (!timestamp_joins_open(&in->times, in->format))
         return pipeline_fail(error, "out of memory");
     cut(in, s);
+    if (s->fields == FIELDS_FILM && !s->as_decoded && !find_film(in, s, error))
+        return false;
     /* Messages from probing the file are not damage. */
     av_log_errors_listen();
     return true;
