@@ -222,8 +222,10 @@ int enhance_options_apply(enhance_options *o, bool image, bool delays, stage_mod
     const model_choice choice = choose_models(o, scale, film);
     settings->stage.temporal = !strcmp(o->temporal, "on");
     settings->input.deinterlace = !strcmp(o->deinterlace, "auto");
-    while (strcmp(o->fields, fields_kinds[settings->input.fields].name) != 0)
-        settings->input.fields++;
+    settings->input.fields = FIELDS_SINGLE;
+    for (fields_mode m = FIELDS_SINGLE; m < FIELDS_MODES; m++)
+        if (!strcmp(o->fields, fields_kinds[m].name))
+            settings->input.fields = m;
     if (settings->input.fields != FIELDS_SINGLE && !settings->input.deinterlace)
         return cli_fail(EXIT_USAGE, "--fields %s: expected --deinterlace auto, found off",
                         o->fields);

@@ -123,10 +123,9 @@ int deinterlace_get(deinterlacer *d, AVFrame *frame)
     int code = av_buffersink_get_frame(d->filters.sink, frame);
     if (code < 0)
         return code;
-    /* The filter counts in half ticks. */
     if (d->mode == FIELDS_FILM)
         code = place(d, frame);
-    else if (frame->pts != AV_NOPTS_VALUE)
+    else if (frame->pts != AV_NOPTS_VALUE) /* the filter counts in half ticks */
         frame->pts =
             av_rescale_q(frame->pts, av_buffersink_get_time_base(d->filters.sink), d->time_base);
     /* The second field of a film with one frame has the first one's time, or none. */
