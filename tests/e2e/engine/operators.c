@@ -393,9 +393,11 @@ int main(int argc, char **argv)
         }
         if (cases[kind].array)
             cases[kind].array();
-        for (unsigned variant = 0; cases[kind].map; variant++)
-            if (!write_map(kind, MONA_U8, variant) | !write_map(kind, MONA_F16, variant))
-                break;
+        bool more = cases[kind].map;
+        for (unsigned variant = 0; more; variant++) {
+            const bool bytes = write_map(kind, MONA_U8, variant);
+            more = write_map(kind, MONA_F16, variant) && bytes;
+        }
     }
     return 0;
 }
