@@ -68,6 +68,19 @@ open=tests/conformance/array_scores/model.onnx # which needs to know its size
 floats "$tmp/open.npy" 3,12,20 "(i % 7) / 7"
 succeeds "an array gives the size that ONNX leaves open" "$mona" run $open -i "$tmp/open.npy" -o "$tmp/y.npy"
 succeeds "and to the reference" "$mona" run $open -i "$tmp/open.npy" -o "$tmp/y.npy" --reference
+shaped() { # $1: the shape of two frames of 4x3x5; $2...: options
+    shape=$1
+    shift
+    floats "$tmp/shaped.npy" "$shape" "i % 7"
+    "$mona" run tests/conformance/array_normalise/model.onnx -i "$tmp/shaped.npy" -o "$tmp/a.npy" -o "$tmp/b.npy" \
+        -o "$tmp/c.npy" -o "$tmp/d.npy" -o "$tmp/e.npy" "$@" 2>&1 | sed '/is a batch of 2/d; s/.*input/input/'
+}
+for shape in 2,4,3,5 8,3,5 1,8,3,5 120; do
+    same "a batch in the shape $shape" "said: $(shaped $shape)" "said: "
+done
+last="input 'x' has the shape 2x4x3x5, found an array of 2x3x5x4"
+same "but not with its channels last" "$(shaped 2,3,5,4)" "$last"
+same "nor for the reference" "$(shaped 2,3,5,4 --reference)" "$last"
 
 # ---- arrays for several inputs
 floats "$tmp/full.npy" 3,1,16,16 "(i * 7919 % 256) / 255"
