@@ -18,22 +18,23 @@ cp -a "$BUILD"/*.a "$copy/build"
 
 judge() {
     (cd "$copy" && make -s CC="$CC" build/judge_networks) > "$tmp/log" 2>&1 || { cat "$tmp/log"; return 3; }
-    (cd "$copy" && build/judge_networks --count "${1:-300}" --c-every 0 $([ -d "$ort/node_modules/onnxruntime-node" ] && command -v node > /dev/null && echo --ort "$ort")) > "$tmp/log" 2>&1
+    (cd "$copy" && build/judge_networks --count "$1" --c-every 0 $([ -d "$ort/node_modules/onnxruntime-node" ] && command -v node > /dev/null && echo --ort "$ort")) > "$tmp/log" 2>&1
 }
 
-# $1: the fault, $2: the file, $3: what sed does there
+# $1: the fault, $2: the file, $3: what sed does there, $4: networks (300), more where few find it
 plant() {
+    count=${4:-300}
     cp -a "$copy/$2" "$tmp/kept"
     sed -i "$3" "$copy/$2"
     if cmp -s "$copy/$2" "$tmp/kept"; then
         not_ok "$1" "$2 is no longer as this fault expects it: $3"
         return
     fi
-    judge
+    judge "$count"
     status=$?
     found=$(grep -c -E '^# seed .* (WRONG|CRASHED), ' "$tmp/log")
     if [ $status -eq 1 ] && [ "$found" -gt 0 ]; then
-        ok "$1: $found of 300 networks find it"
+        ok "$1: $found of $count networks find it"
     else
         not_ok "$1 is found" "$(tail -n 5 "$tmp/log")"
     fi
@@ -50,8 +51,8 @@ plant "equalisation is off by a quarter" formats/compiler/quantize/equalise.c 's
 plant "depth first is run as columns first" formats/compiler/import/import_depth.c \
     's/depth.depth_first = depth_first && planes > 1;/depth.depth_first = false \&\& depth_first \&\& planes > 1;/'
 plant "lines of planes in blocks divide by zero" engine/layout/find_lines.c \
-    's/if (is_load_or_store(&plan->ops/if (false \&\& is_load_or_store(\&plan->ops/'
+    's/if (is_load_or_store(&plan->ops/if (false \&\& is_load_or_store(\&plan->ops/' 600
 plant "the reference resizes by floats in place of ratios" formats/reference/resize.c \
-    's/d <= MAX_DENOMINATOR; d++/d < 1 \&\& d <= MAX_DENOMINATOR; d++/'
+    's/d <= MAX_DENOMINATOR; d++/d < 1 \&\& d <= MAX_DENOMINATOR; d++/' 1500
 plant "aligned corners divide by a length that is not rounded" formats/reference/resize.c \
-    's/const bool shorter = s->scale\[0\] < s->scale\[1\]/const bool shorter = true/'
+    's/const bool shorter = s->scale\[0\] < s->scale\[1\]/const bool shorter = true/' 1500
