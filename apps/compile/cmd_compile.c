@@ -132,6 +132,11 @@ static bool emits_c(const compile_job *job)
     return !strcmp(job->emit, "c");
 }
 
+static bool makes_om(const compile_job *job)
+{
+    return job->target && !strcmp(job->target, om_target);
+}
+
 /* A model that is compiled already can still get programs, or be written as C. */
 static bool check_compiled(const compile_job *job)
 {
@@ -140,11 +145,6 @@ static bool check_compiled(const compile_job *job)
             "%s is compiled already: expected an ONNX model; or --target, to add plans "
             "and programs to this one, or to write it as C (--emit c)",
             job->input);
-    if (job->request.precision || job->calibrate.count || job->fusion || job->report || job->name ||
-        job->dims.count || job->any_size)
-        return cli_misuse("%s is compiled already: expected only --target, --size, --emit and "
-                          "--output",
-                          job->input);
     return true;
 }
 
@@ -170,28 +170,36 @@ static bool check_om(const compile_job *job)
         return cli_misuse("--target %s: expected an ONNX model, found %s", om_target, job->input);
     if (!ends_in(job->output, ".om"))
         return cli_misuse("--target %s: expected -o OUT.om, found %s", om_target, job->output);
-    if (job->request.precision || job->calibrate.count || job->fusion || job->report || job->name ||
-        job->input_type || job->output_type)
-        return cli_misuse("--target %s: atc compiles the model: expected only --size, --dim, "
-                          "--picture, --input-range and --output",
-                          om_target);
     return job->picture ||
            cli_misuse("--target %s: frames are sent to it as 8-bit samples: expected --picture",
                       om_target);
 }
 
-static bool check_options(compile_job *job)
+/* Bits of its modes. */
+enum { COMPILE_AGAIN = 1 << 0, COMPILE_OM = 1 << 1, COMPILE_FP16 = 1 << 2 };
+
+static unsigned modes_of(const compile_job *job)
+{
+    const precision_request *r = &job->request;
+    const bool int8 = r->precision ? strcmp(r->precision, "fp16") != 0 : job->calibrate.count != 0;
+    return (job->compiled ? COMPILE_AGAIN : 0) | (makes_om(job) ? COMPILE_OM : 0) |
+           (int8 || r->pins.count ? 0 : COMPILE_FP16);
+}
+
+static bool check_options(compile_job *job, const option_set *given)
 {
     compiler_options *o = &job->options;
     precision_request *r = &job->request;
     job->compiled = embedded_model_find(job->input) || ends_in(job->input, ".mona");
+    if (!options_suit(&command_compile, given, modes_of(job)))
+        return false;
     r->target =
         job->target && !strcmp(job->target, "ascend310") ? job->target : mona_device_host.name;
     if (!job->output)
         return cli_misuse("expected an output: -o OUT.mona");
     if (!check_emit(job))
         return false;
-    if (job->target && !strcmp(job->target, om_target))
+    if (makes_om(job))
         return check_om(job);
     if (job->compiled)
         return check_compiled(job);
@@ -521,7 +529,8 @@ static bool save(const compile_job *job)
 
 static int compile_om(const compile_job *job)
 {
-    compiler *model = onnx_source_compiler(job->input, &job->dims, NULL, NULL, NULL);
+    const char *size = job->sizes.count == 1 ? job->sizes.items[0] : NULL;
+    compiler *model = onnx_source_compiler(job->input, &job->dims, size, NULL, NULL);
     const bool ok = model && atc_compile(job->input, model, job->output, &job->sizes, job->range);
     compiler_close(model);
     return ok ? EXIT_SUCCESS : EXIT_FAILED;
@@ -531,13 +540,15 @@ static int run(int argc, char **argv)
 {
     compile_job job = {0};
     const char *operands[2];
-    const options_result result = options_parse(&command_compile, &job, argc, argv, operands, NULL);
+    option_set given;
+    const options_result result =
+        options_parse(&command_compile, &job, argc, argv, operands, &given);
     if (result != OPTIONS_RUN)
         return result;
     job.input = operands[0];
-    if (!check_options(&job))
+    if (!check_options(&job, &given))
         return EXIT_USAGE;
-    if (job.target && !strcmp(job.target, om_target))
+    if (makes_om(&job))
         return compile_om(&job);
     bool ok =
         (job.compiled ? take_compiled(&job)
@@ -663,6 +674,36 @@ static const option options[] = {
      .help = "bits of u16 samples", .initial = "10", .minimum = 9, .maximum = 16},
 };
 
+/* A compiled model only gets programs or plans; of an .om, atc decides the rest. */
+static const option_rule rules[] = {
+    {"--name", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--precision", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--max-drop", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--pin", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--any-size", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--dim", .never = COMPILE_AGAIN},
+    {"--fusion", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--report", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--resize-offset-h", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--resize-offset-w", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--calibrate", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--channel-order", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--images", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--calibration", .never = COMPILE_AGAIN | COMPILE_OM | COMPILE_FP16},
+    {"--tolerance", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--equalise", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--learn-rounding", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--plain-bias", .never = COMPILE_AGAIN | COMPILE_OM, .idle = COMPILE_FP16,
+     .why = "which rounds no weights"},
+    {"--picture", .never = COMPILE_AGAIN},
+    {"--input-type", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--mean", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--deviation", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--output-type", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--input-range", .never = COMPILE_AGAIN},
+    {"--bits", .never = COMPILE_AGAIN | COMPILE_OM},
+};
+
 const command command_compile = {
     .name = "compile",
     .summary = "compile an ONNX model into a .mona model",
@@ -689,6 +730,9 @@ const command command_compile = {
         "echo all:off > rules.cfg; mona compile net.onnx -o plain.mona --fusion rules.cfg\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .modes = {"a model that is compiled already", "--target ascend310-om", "FP16 alone"},
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof *rules,
     .operands_min = 1,
     .operands_max = 1,
 };

@@ -139,6 +139,25 @@ static bool set_size(onnx_graph *model, const char *path, const char *text)
     return true;
 }
 
+/* A compiled model takes frames of one size or of any: one side alone would be lost. A side that has a
+ * name and a size got it from --dim. */
+static bool check_sides(const onnx_graph *model, const char *path)
+{
+    enum { ROWS = 2, COLUMNS };
+    for (uint32_t i = 0; i < model->input_count; i++) {
+        const onnx_input *input = &model->inputs[i];
+        if (!graph_input_is_map(input) || (input->dims[ROWS] < 0) == (input->dims[COLUMNS] < 0))
+            continue;
+        const uint32_t open = input->dims[ROWS] < 0 ? ROWS : COLUMNS, set = ROWS + COLUMNS - open;
+        if (input->dim_names[set][0])
+            return cli_misuse(
+                "%s: --dim sets one side of frames, '%s', and leaves the other, '%s', "
+                "open: expected both, or --size",
+                path, input->dim_names[set], input->dim_names[open]);
+    }
+    return true;
+}
+
 /* Gives open dims of inputs the sizes that the arrays have; sides that an array lacks are 1. */
 static void take_shapes(onnx_graph *model, const input_array *arrays, size_t count)
 {
@@ -255,7 +274,8 @@ compiler *onnx_source_compiler(const char *path, const option_list *dims, const 
     onnx_graph model;
     if (!onnx_source_read(&model, path, dims, NULL))
         return NULL;
-    if ((!size || set_size(&model, path, size)) && normalise(&model, path, feed))
+    if ((size ? set_size(&model, path, size) : check_sides(&model, path)) &&
+        normalise(&model, path, feed))
         return open_graph(&model, path, fusion);
     onnx_graph_free(&model);
     return NULL;

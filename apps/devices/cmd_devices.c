@@ -175,14 +175,19 @@ static bool show(const list *l, const arguments *a, long turn)
     return true;
 }
 
+enum { DEVICES_CHECK = 1 << 0 }; /* the bit of its mode */
+
 static int run(int argc, char **argv)
 {
     arguments a = {0};
     list l = {0};
     const char *operands[1];
-    options_result result = options_parse(&command_devices, &a, argc, argv, operands, NULL);
+    option_set given;
+    options_result result = options_parse(&command_devices, &a, argc, argv, operands, &given);
     if (result != OPTIONS_RUN)
         return result;
+    if (!options_suit(&command_devices, &given, a.check ? DEVICES_CHECK : 0))
+        return EXIT_USAGE;
     if (a.check)
         return devices_check_ascend() ? EXIT_SUCCESS : EXIT_FAILED;
     open_list(&l);
@@ -218,11 +223,18 @@ static const option options[] = {
      .help = "print JSON; with --watch, one line each time"},
 };
 
+static const option_rule rules[] = {
+    {"--watch", .never = DEVICES_CHECK},
+    {"--times", .never = DEVICES_CHECK},
+    {"--peak", .never = DEVICES_CHECK},
+    {"--json", .never = DEVICES_CHECK},
+};
+
 const command command_devices = {
     .name = "devices",
     .summary = "list the devices that mona can compute on",
     .run = run,
-    .usage = "[--watch SECONDS] [--peak] [--json]",
+    .usage = "[--watch SECONDS] [--peak] [--json] | --check",
     .description = "Lists the devices that answer, with the readings of their sensors where the "
                    "system offers them.",
     .examples = "mona devices\n"
@@ -230,4 +242,7 @@ const command command_devices = {
                 "mona devices --peak --json\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .modes = {"--check"},
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof *rules,
 };

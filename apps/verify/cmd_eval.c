@@ -61,7 +61,15 @@ static bool read_sigmas(eval_job *job)
     return true;
 }
 
-static bool check_options(eval_job *job)
+/* Bits of its modes. */
+enum { EVAL_SR = 1 << 0, EVAL_BICUBIC = 1 << 1 };
+
+static unsigned modes_of(const eval_job *job, bool bicubic)
+{
+    return (job->denoise ? 0 : EVAL_SR) | (bicubic ? EVAL_BICUBIC : 0);
+}
+
+static bool check_options(eval_job *job, const option_set *given)
 {
     const bool bicubic = !strcmp(job->model, "bicubic");
     if (!job->folder)
@@ -73,7 +81,8 @@ static bool check_options(eval_job *job)
         return cli_misuse("bicubic with --protocol sr needs --scale, and nothing else takes it");
     if (bicubic && job->denoise)
         return cli_misuse("bicubic does not denoise; name a model");
-    return options_config(&job->computing, &job->config) && read_sigmas(job);
+    return options_suit(&command_eval, given, modes_of(job, bicubic)) &&
+           options_config(&job->computing, &job->config) && read_sigmas(job);
 }
 
 /* ---- one image ---------------------------------------------------------------------------- */
@@ -295,11 +304,12 @@ static int run(int argc, char **argv)
 {
     eval_job job = {0};
     const char *operands[2];
-    const options_result result = options_parse(&command_eval, &job, argc, argv, operands, NULL);
+    option_set given;
+    const options_result result = options_parse(&command_eval, &job, argc, argv, operands, &given);
     if (result != OPTIONS_RUN)
         return result;
     job.model = operands[0];
-    if (!check_options(&job))
+    if (!check_options(&job, &given))
         return EXIT_USAGE;
     if (!strcmp(job.model, "bicubic"))
         return evaluate(&job);
@@ -334,6 +344,13 @@ static const option options[] = {
      .help = "print JSON"},
 };
 
+/* Bicubic interpolation is computed here, without the engine. */
+static const option_rule rules[] = {
+    {"--sigma", .never = EVAL_SR},           {"--threads", .never = EVAL_BICUBIC},
+    {"--device", .never = EVAL_BICUBIC},     {"--cpu", .never = EVAL_BICUBIC},
+    {"--strip-rows", .never = EVAL_BICUBIC}, {"--tile-columns", .never = EVAL_BICUBIC},
+};
+
 const command command_eval = {
     .name = "eval",
     .summary = "measure the quality of a model's pictures",
@@ -357,6 +374,9 @@ const command command_eval = {
                 "mona eval denoise_fast --set bsd100 --list cbsd68.txt --protocol denoise\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .modes = {"--protocol sr", "bicubic"},
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof *rules,
     .operands_min = 1,
     .operands_max = 1,
     .takes_model = true,

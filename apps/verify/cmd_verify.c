@@ -187,6 +187,14 @@ static bool find_device(arguments *a)
     return device;
 }
 
+/* Bits of its modes. */
+enum { VERIFY_REFERENCE = 1 << 0, VERIFY_JSON = 1 << 1 };
+
+static unsigned modes_of(const arguments *a)
+{
+    return (a->no_engine ? VERIFY_REFERENCE : 0) | (a->json ? VERIFY_JSON : 0);
+}
+
 static int run(int argc, char **argv)
 {
     arguments a = {0};
@@ -194,7 +202,10 @@ static int run(int argc, char **argv)
     const char **folders = calloc((size_t)argc + 1, sizeof *folders);
     if (!folders)
         return cli_fail(EXIT_FAILED, "out of memory");
-    const options_result parsed = options_parse(&command_verify, &a, argc, argv, folders, NULL);
+    option_set given;
+    options_result parsed = options_parse(&command_verify, &a, argc, argv, folders, &given);
+    if (parsed == OPTIONS_RUN && !options_suit(&command_verify, &given, modes_of(&a)))
+        parsed = OPTIONS_BAD;
     cJSON *list = cJSON_CreateArray();
     bool ok = parsed == OPTIONS_RUN && find_device(&a);
     for (size_t i = 0; ok && folders[i]; i++) {
@@ -242,6 +253,11 @@ static const option options[] = {
      .help = "print JSON"},
 };
 
+static const option_rule rules[] = {
+    {"--device", .never = VERIFY_REFERENCE},
+    {"--quiet", .never = VERIFY_JSON},
+};
+
 const command command_verify = {
     .name = "verify",
     .summary = "run test cases of ONNX models",
@@ -256,6 +272,9 @@ const command command_verify = {
                 "mona verify super_resolution_10 --rtol 0 --atol 1e-5  # one model, closely\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .modes = {"--no-engine", "--json"},
+    .rules = rules,
+    .rule_count = sizeof rules / sizeof *rules,
     .operands_min = 1,
     .operands_max = 100000,
 };

@@ -21,6 +21,7 @@ import sys
 mona, rows, folder, parts = os.path.abspath(sys.argv[1]), json.load(open(sys.argv[2])), sys.argv[3], set(sys.argv[4:])
 models = os.path.abspath('models')
 conformance = os.path.abspath('tests/conformance/conv')
+zeros, atc = os.path.abspath('tests/precision/zeros.onnx'), os.path.abspath('tests/ascend/atc.py')
 
 # ---- what is given ---------------------------------------------------------------------------------------------------
 # Of an option: its value, and where one command line cannot show its effect, another input or further options for it and
@@ -50,9 +51,21 @@ VALUES['inspect'] = {'--size': '64x48', '--threads': '1', '--device': 'model310'
                      '--firmware': 'cortex-m55', '--dot': 'net.dot'}
 VALUES['run'] = {'--input': 'x.npy', '--output': 'z.npy', '--precision': 'fp16', '--threads': '1', '--device': 'model310', '--cpu': 'c',
                  '--strip-rows': '8', '--tile-columns': '8'}
+VALUES['compile'] = {
+    '--output': 'named.mona', '--name': 'door', '--precision': 'auto', '--max-drop': '9dB', '--target': 'x86-avx2', '--emit': 'c',
+    '--pin': 'body.1=int8', '--dim': 'h=50', '--size': '64x48', '--fusion': 'rules.cfg', '--report': 'report.json',
+    '--resize-offset-h': '0.5', '--resize-offset-w': '0.5', '--calibrate': 'in', '--channel-order': 'bgr', '--images': '1',
+    '--calibration': 'min-max', '--tolerance': '100', '--input-type': 'u16', '--mean': '128', '--deviation': '64',
+    '--output-type': 's8', '--input-range': '2', '--bits': '12'}
+VALUES['eval'] = {'--set': 'in', '--list': 'list.txt', '--protocol': 'denoise', '--scale': '2', '--sigma': '9', '--threads': '1',
+                  '--device': 'model310', '--cpu': 'c', '--strip-rows': '8', '--tile-columns': '8'}
+VALUES['verify'] = {'--rtol': '0', '--atol': '0', '--device': 'model310', '--dim': 'rows=3'}
+VALUES['devices'] = {'--watch': '0.1', '--times': '2'}
+VALUES['help'] = {'--completion': 'zsh'}
 VALUES['bench'] = {**{o: v for o, v in VALUES['enhance'].items() if o not in ('--fps', '--size')}, **VALUES['bench']}
 BAD = {'--threads': 'x', '--device': 'none', '--cpu': 'none', '--strip-rows': 'x', '--detail': 'x', '--strength': 'x', '--audio': 'x',
        '--colour-model': 'none.mona', '--onnx': 'x', '--tile-columns': 'x', '--precision': 'x'}
+VALUES['int8'] = {'--pin': 'body.1=fp16'}  # in this run
 # (command, option): further options, another input.
 BESIDE = {
     ('enhance', '--on-error'): ([], 'damaged.mkv'), ('enhance', '--verbose'): ([], 'damaged.mkv'),
@@ -61,6 +74,10 @@ BESIDE = {
     ('enhance', '--detail'): (['--strength', '1'], None), ('enhance', '--colour-model'): (['--stages', 'colour'], None),
     ('bench', '--percentile'): (['--budget', '10s'], None),
     ('enhance', '--recursive'): (['--out-dir', 'out'], None),
+    ('compile', '--resize-offset-h'): ([], 'bicubic.onnx'), ('compile', '--resize-offset-w'): ([], 'bicubic.onnx'),
+    ('compile', '--any-size'): (['--dim', 'h=48', '--dim', 'w=64'], None), ('compile', '--channel-order'): ([], 'colours.onnx'),
+    ('compile', '--bits'): (['--input-type', 'u16'], None), ('compile', '--max-drop'): (['--precision', 'auto', '--calibrate', 'in'], None),
+    ('verify', '--atol'): (['--rtol', '0', '--atol', '1'], None),
     ('enhance', '--reconnect'): (['--live', '--reconnect', '1'], 'tcp://127.0.0.1:9'),
 }
 # The file that lies under the output's name before the run.
@@ -107,12 +124,34 @@ RUNS = [
     ('sizes', 'compare', ['film.mkv', 'large.mkv', '--scale', '--frames', '9'], []),
     ('described', 'inspect', ['bicubic_x2'], ['no --size']),
     ('planned', 'inspect', ['bicubic_x2', '--size', '320x240'], []),
-    ('nodes', 'inspect', ['net.onnx'], ['an .onnx model', 'no --size']),
+    ('nodes', 'inspect', ['conv.onnx'], ['an .onnx model', 'no --size']),
     ('operators', 'ops', [], []),
     ('fusion', 'ops', ['--fusion'], ['--fusion']),
     ('built-in', 'run', ['bicubic_x2', '-i', 'x.npy', '-o', 'y.npy'], []),
-    ('onnx', 'run', ['net.onnx', '-i', 'net.npy', '-o', 'y.npy'], []),
-    ('reference', 'run', ['net.onnx', '-i', 'net.npy', '-o', 'y.npy', '--reference'], ['--reference']),
+    ('onnx', 'run', ['conv.onnx', '-i', 'net.npy', '-o', 'y.npy'], []),
+    ('reference', 'run', ['conv.onnx', '-i', 'net.npy', '-o', 'y.npy', '--reference'], ['--reference']),
+    ('floats', 'compile', ['IN=net.onnx', '-o', 'out.mona'], ['FP16 alone']),
+    ('picture-model', 'compile', ['IN=net.onnx', '-o', 'out.mona', '--picture'], ['FP16 alone']),
+    ('int8', 'compile', ['IN=net.onnx', '-o', 'out.mona', '--picture', '--calibrate', 'in'], []),
+    ('fp16', 'compile', ['IN=net.onnx', '-o', 'out.mona', '--picture', '--calibrate', 'in', '--precision', 'fp16'], ['FP16 alone']),
+    ('sized', 'compile', ['IN=net.onnx', '-o', 'out.mona', '--size', '64x48'], ['FP16 alone']),
+    ('plan', 'compile', ['IN=net.onnx', '-o', 'out.mona', '--target', 'host', '--size', '64x48'], ['FP16 alone']),
+    ('program', 'compile', ['IN=net.onnx', '-o', 'out.mona', '--target', 'ascend310', '--size', '64x48'], ['FP16 alone']),
+    ('emitted', 'compile', ['IN=net.onnx', '-o', 'out.c', '--emit', 'c', '--target', 'armv8', '--size', '64x48'], ['FP16 alone']),
+    ('compiled', 'compile', ['bicubic_x2', '-o', 'out.mona', '--target', 'host', '--size', '64x48'], ['a model that is compiled already', 'FP16 alone']),
+    ('atc', 'compile', ['IN=net.onnx', '-o', 'out.om', '--picture', '--target', 'ascend310-om', '--size', '64x48'],
+     ['--target ascend310-om', 'FP16 alone']),
+    ('enlarged', 'eval', ['sr_x2_tiny', '--set', 'in', '--protocol', 'sr', '--json'], ['--protocol sr']),
+    ('bicubic', 'eval', ['bicubic', '--scale', '2', '--set', 'in', '--protocol', 'sr', '--json'], ['--protocol sr', 'bicubic']),
+    ('denoised', 'eval', ['denoise_fast', '--set', 'in', '--protocol', 'denoise', '--json'], []),
+    ('case', 'verify', ['case'], []),
+    ('no-engine', 'verify', ['case', '--no-engine'], ['--no-engine']),
+    ('case-json', 'verify', ['case', '--json'], ['--json']),
+    ('listed', 'devices', [], []),
+    ('checked', 'devices', ['--check'], ['--check']),
+    ('commands', 'help', [], []),
+    ('about', 'help', ['enhance'], []),
+    ('manual', 'help', ['--man'], []),
     ('peak', 'bench', ['--peak', '--json'], ['--peak', '--json']),
     ('report', 'bench', ['--report', 'report.json'], ['--report']),
 ]
@@ -139,7 +178,16 @@ def make_inputs():
            'fields.mkv')
     ffmpeg('-i', 'film.mkv', '-c:v', 'libx264', '-crf', '40', '-an', 'twin.mkv')
     ffmpeg('-i', 'film.mkv', '-vf', 'scale=192:108', '-c:v', 'libx264', '-crf', '40', '-an', 'large.mkv')
-    shutil.copy(conformance + '/model.onnx', 'net.onnx')
+    shutil.copy(conformance + '/model.onnx', 'conv.onnx')
+    shutil.copy(models + '/sr_x2_tiny.onnx', 'net.onnx')
+    shutil.copy(models + '/bicubic_x2.onnx', 'bicubic.onnx')
+    shutil.copy(zeros, 'colours.onnx')
+    shutil.copytree(conformance, 'case')
+    os.makedirs('bin')
+    shutil.copy(atc, 'bin/atc')
+    os.chmod('bin/atc', 0o755)
+    open('rules.cfg', 'w').write('all:off\n')
+    open('list.txt', 'w').write('0001.png\n')
     import numpy
     numpy.save('net.npy', (numpy.arange(10000) % 7 / 7).astype('float32')[:126].reshape(1, 3, 7, 6))
     numpy.save('x.npy', (numpy.arange(48 * 64) % 251).astype('uint8').reshape(48, 64))
@@ -154,7 +202,7 @@ def make_inputs():
 
 
 # ---- what comes of a command line ------------------------------------------------------------------------------------
-KEPT = {'iterations', 'warm_up', 'threads', 'streams', 'at_once', 'width', 'height', 'out_width', 'out_height', 'source_fps', 'cores',
+KEPT = {'sigma', 'iterations', 'warm_up', 'threads', 'streams', 'at_once', 'width', 'height', 'out_width', 'out_height', 'source_fps', 'cores',
         'late_every', 'burst', 'burst_every', 'jitter_ms', 'late_ms', 'max_delay_ms', 'percentile', 'budget_ms', 'max_regression',
         'deadline_ms', 'strength', 'arena_bytes', 'engine_bytes', 'frame_bytes', 'modelled_cycles'}
 
@@ -176,7 +224,7 @@ def settled_text(text):
     try:
         return json.dumps(settled(json.loads(text)))
     except ValueError:
-        text = re.sub(r' {2,}', ' ', text)
+        text = re.sub(r'[0-9.]+ %', '# %', re.sub(r' {2,}', ' ', text))
         if 'not written' in text:
             text = re.sub(r'[0-9]+\.[0-9]+|about [0-9]+|by [0-9]+ %|up to [0-9]+', '#', text)
         text = re.sub(r'[0-9.]+ (s|ms|fps|frames a second|%|readings|GMAC/s|steps|of)\b', r'# \1', text)
@@ -194,6 +242,10 @@ def content_of(path):
     return hashlib.md5(content).hexdigest()
 
 
+ENVIRONMENT = {**os.environ, 'SOURCE_DATE_EPOCH': '0', 'MONA': mona,
+               'PATH': os.path.abspath(folder + '/bin') + ':' + os.environ['PATH']}
+
+
 class Outcome:
     def __init__(self, command, arguments, before=()):
         work = 'work'
@@ -206,8 +258,13 @@ class Outcome:
             os.makedirs(os.path.dirname(f'{work}/{name}'), exist_ok=True)
             open(f'{work}/{name}', 'w').write('precious')
             os.utime(f'{work}/{name}', (1, 1))
-        run = subprocess.run([mona, command, *arguments], cwd=work, capture_output=True, stdin=subprocess.DEVNULL, timeout=120,
-                             env={**os.environ, 'SOURCE_DATE_EPOCH': '0'})
+        try:
+            run = subprocess.run([mona, command, *arguments], cwd=work, capture_output=True, stdin=subprocess.DEVNULL,
+                                 timeout=1 if '--watch' in arguments else 120, env=ENVIRONMENT)
+        except subprocess.TimeoutExpired as until:
+            if '--watch' not in arguments:
+                raise
+            run = subprocess.CompletedProcess([], 0, b'goes on: ' + (until.stdout or b''), until.stderr or b'')
         self.status = run.returncode
         self.said = run.stderr.decode(errors='replace')
         self.files = {}
@@ -238,12 +295,16 @@ def outcome(command, arguments, before=()):
     return cache[key]
 
 
+USUAL = {'IN=film.mkv', 'IN=mute.mkv', 'IN=net.onnx'}  # what is replaced where another input shows an option's effect
+
+
 def with_input(arguments, wanted):
-    return [wanted if wanted and a in ('IN=film.mkv', 'IN=mute.mkv') else a.removeprefix('IN=') for a in arguments]
+    return [wanted if wanted and a in USUAL else a.removeprefix('IN=') for a in arguments]
 
 
-def words(command, option):
-    return [option['name']] if option['kind'] == 'flag' else [option['name'], VALUES[command][option['name']]]
+def words(command, option, name=None):
+    values = {**VALUES.get(command, {}), **VALUES.get(name, {})}
+    return [option['name']] if option['kind'] == 'flag' else [option['name'], values[option['name']]]
 
 
 def output_of(arguments):
@@ -261,20 +322,24 @@ def judge(run, option):
     name, command, base, modes = run
     table = {o['name']: o for o in rows[command]['options']}
     beside, wanted = BESIDE.get((command, option['name']), ([], None))
-    films = {'IN=film.mkv', 'IN=mute.mkv'} & set(base)
+    films = USUAL & set(base)
     if wanted and not films and not set(option['idle'] + option['never'] + option['only']) & set(modes):
-        return None  # what shows its effect is a film
+        return None  # this run has no place for what shows its effect
     base = with_input(base, wanted) + beside
     if option['name'] in ('--csv', '--json') and '--json' in base:
         base = [b for b in base if b != '--json']
         modes = [m for m in modes if m != '--json']
     if option['needs'] and option['needs'] not in base:
         base = base + words(command, table[option['needs']])
+        if option['needs'] == '--calibrate' and '--precision' not in base:
+            modes = [m for m in modes if m != 'FP16 alone']
     before = [name.replace('%04d', '0001') for name in output_of(base)] if option['name'] in OVERWRITES else ()
-    given = outcome(command, base + words(command, option), before)
+    given = outcome(command, base + words(command, option, name), before)
     if given.status > 2:
         return f'it ended with {given.status}: {given.said[:200]}'
     if given.refuses(option) or (option['needs'] and given.refuses(table[option['needs']])):
+        return None
+    if any(b in table and ruled_out(table[b], set(modes)) and given.refuses(table[b]) for b in beside):
         return None
     if ruled_out(option, set(modes)):
         return f'its rule says that it is refused; it ended with {given.status}: {given.said[:200]}'
@@ -318,9 +383,9 @@ def judge_pair(run, first, second):
 os.chdir(folder)
 make_inputs()
 count = wrong = refusals = 0
-for command in VALUES:
+for command in rows:
     for option in rows[command]['options']:
-        if option['kind'] != 'flag' and option['name'] not in VALUES[command]:
+        if option['kind'] != 'flag' and option['name'] not in VALUES.get(command, {}):
             print(f'not ok {command}: {option["name"]}: the judge has no value for it')
 for run in RUNS:
     missing = set(run[3]) - set(rows[run[1]]['modes'])

@@ -183,6 +183,18 @@ refused "--equalise alone" 2 "--equalise works only with --calibrate" "$tmp/out.
 refused "--learn-rounding alone" 2 "--learn-rounding works only with --calibrate" "$tmp/out.mona" "$mona" compile $onnx -o "$tmp/out.mona" --learn-rounding
 refused "--learn-rounding for FP16" 2 "--learn-rounding works only with --precision int8 or auto" "$tmp/out.mona" \
     "$mona" compile $onnx -o "$tmp/out.mona" --calibrate "$tmp/a.png" --learn-rounding --precision fp16
+refused "--calibration for FP16" 2 "--calibration does not work with FP16 alone" "$tmp/out.mona" \
+    "$mona" compile $onnx -o "$tmp/out.mona" --calibrate "$tmp/a.png" --calibration kl --precision fp16
+refused "--mean of a compiled model" 2 "--mean does not work with a model that is compiled already" "$tmp/out.mona" \
+    "$mona" compile sr_x2_fast -o "$tmp/out.mona" --size 64x64 --target host --mean 127
+refused "--bits for atc" 2 "--bits does not work with --target ascend310-om" "$tmp/out.om" \
+    "$mona" compile $onnx -o "$tmp/out.om" --picture --size 64x64 --target ascend310-om --bits 12
+refused "--dim for one side" 2 "--dim sets one side of frames, 'h', and leaves the other, 'w', open: expected both, or --size" "$tmp/out.mona" \
+    "$mona" compile $onnx -o "$tmp/out.mona" --dim h=48
+refused "--sigma for enlargers" 2 "--sigma does not work with --protocol sr" "" "$mona" eval sr_x2_fast --set "$tmp" --protocol sr --sigma 9
+refused "--cpu for bicubic itself" 2 "--cpu does not work with bicubic" "" "$mona" eval bicubic --scale 2 --set "$tmp" --protocol sr --cpu c
+refused "--device without the engine" 2 "--device does not work with --no-engine" "" "$mona" verify tests/conformance/conv --no-engine --device model310
+refused "--check --json" 2 "--json does not work with --check" "" "$mona" devices --check --json
 refused "--emit c for tiles" 2 "expected --target x86-avx512" "$tmp/out.c" "$mona" compile sr_x2_fast -o "$tmp/out.c" --emit c --size 64x64 --target x86-amx
 refused "--pin foo" 2 "--pin: expected LAYER=fp16" "$tmp/out.mona" "$mona" compile $onnx -o "$tmp/out.mona" --pin foo
 refused "--dim batch" 2 "--dim: expected NAME=N" "$tmp/out.mona" "$mona" compile $onnx -o "$tmp/out.mona" --dim batch
