@@ -182,8 +182,8 @@ static unsigned modes_of(const compile_job *job)
 {
     const precision_request *r = &job->request;
     const bool int8 = r->precision ? strcmp(r->precision, "fp16") != 0 : job->calibrate.count != 0;
-    return (job->compiled ? COMPILE_AGAIN : 0) | (makes_om(job) ? COMPILE_OM : 0) |
-           (int8 || r->pins.count ? 0 : COMPILE_FP16);
+    const unsigned made = makes_om(job) ? COMPILE_OM : job->compiled ? COMPILE_AGAIN : 0;
+    return made | (int8 || r->pins.count ? 0 : COMPILE_FP16);
 }
 
 static bool check_options(compile_job *job, const option_set *given)
