@@ -15,12 +15,13 @@ struct cost_target {
     double step;        /* cost */
     double pass;        /* of one pass of the epilogue over a step's outputs */
     double passes;      /* number of passes of the shortest epilogue */
+    double half_bias;   /* cost of a bias of F16, which is written to each step's sums */
     bool half_functions;
 };
 
 static const cost_target targets[] = {
-    {"host", &ac_target_host, 1, {1, 4}, 1, 1, 12, true},
-    {"ascend310", &ac_target_ascend310, 16, {16, 32}, 1.4, 16.0 * OUTPUTS / 128, 2.5, false},
+    {"host", &ac_target_host, 1, {1, 4}, 1, 1, 12, 0, true},
+    {"ascend310", &ac_target_ascend310, 16, {16, 32}, 1.4, 16.0 * OUTPUTS / 128, 2.5, 8, false},
 };
 
 const cost_target *cost_find(const char *name)
@@ -61,5 +62,6 @@ double cost_conv(const cost_target *t, const graph *g, const graph_node *node, u
     const uint64_t steps = (k + t->inputs[int8] - 1) / t->inputs[int8];
     const double tiles = (double)((pixels + t->pixels - 1) / t->pixels) *
                          ((g->values[node->output].channels + OUTPUTS - 1) / OUTPUTS);
-    return tiles * ((double)steps * t->step + passes_of(t, node) * t->pass);
+    return tiles *
+           ((double)steps * t->step + passes_of(t, node) * t->pass + (int8 ? 0 : t->half_bias));
 }
