@@ -140,10 +140,9 @@ static const AVInputFormat *wanted_format(const input *in, const input_settings 
                                           const char *address)
 {
     const char *name = s->raw ? "rawvideo" : in->pictures.count ? "image2" : NULL;
-    /* libav looks for files that fit a pattern before it looks into the one of this name. */
-    return name                       ? av_find_input_format(name)
-           : strpbrk(address, "*?{%") ? media_format(address)
-                                      : NULL;
+    return name                           ? av_find_input_format(name)
+           : media_name_misleads(address) ? media_format(address)
+                                          : NULL;
 }
 
 /* The URL for standard input: a file there is seekable, which libav's pipes are not. */

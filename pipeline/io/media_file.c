@@ -90,14 +90,19 @@ static const char *list_name(const char *format)
     return NULL;
 }
 
+bool media_name_misleads(const char *address)
+{
+    return strpbrk(address, "*?{%") || av_match_ext(address, "jpg,jpeg");
+}
+
 const AVInputFormat *media_format(const char *address)
 {
     AVIOContext *file = NULL;
     const AVInputFormat *format = NULL;
     if (!av_strstart(address, "file:", NULL) || avio_open(&file, address, AVIO_FLAG_READ) < 0)
         return NULL;
-    if (av_probe_input_buffer2(file, &format, strpbrk(address, "*?{%") ? "" : address, NULL, 0, 0) <
-        0)
+    if (av_probe_input_buffer2(file, &format, media_name_misleads(address) ? "" : address, NULL, 0,
+                               0) < 0)
         format = NULL;
     avio_closep(&file);
     return format;
