@@ -88,5 +88,5 @@ else
 fi
 rm -f "$tmp/x.mona"
 fails "a compiled model is not compiled again" "compiled already" "$mona" compile "$with" -o "$tmp/x.mona"
-fails "nor changed" "expected only --target" "$mona" compile "$with" -o "$tmp/x.mona" --target ascend310 --precision fp16
+fails "nor changed" "--precision does not work with a model that is compiled already" "$mona" compile "$with" -o "$tmp/x.mona" --target ascend310 --precision fp16
 nothing "and nothing is left behind" "$(ls "$tmp"/x.mona* 2> /dev/null)"
