@@ -130,7 +130,7 @@ static bool open_network(recompiler *r, const char *path, format_error *why)
     onnx_graph graph;
     if (!take_options(r, why) || !onnx_source_read(&graph, path, NULL, why))
         return false;
-    r->compiler = compiler_open_graph(&graph, NULL, why);
+    r->compiler = compiler_open_image(&graph, NULL, why);
     onnx_graph_free(&graph);
     const bool done =
         r->compiler && recompile(r, model_mostly_int8(r->model), true, &bytes, &again, why) &&

@@ -75,6 +75,24 @@ bool array_take(input_array *in, const char *path, const array_sides *sides)
     return sides->array || same ? take_sides(in, path, sides) : read_shape(in, path);
 }
 
+size_t array_images(const npy_array *array, const array_sides *sides)
+{
+    const uint64_t own = (uint64_t)sides->channels * sides->height * sides->width;
+    const bool several = array->rank == 4 && array->shape[0] > 1 && array->count &&
+                         array->count != own && (!own || array->count / array->shape[0] == own);
+    return several ? (size_t)array->shape[0] : 1;
+}
+
+npy_array array_first_of(const npy_array *array, size_t images)
+{
+    npy_array first = *array;
+    if (images > 1) {
+        first.shape[0] = 1;
+        first.count /= images;
+    }
+    return first;
+}
+
 /* The .npy type that holds a tensor's stored elements. */
 static npy_type stored_type(mona_type type)
 {
@@ -189,6 +207,7 @@ bool array_write_planes(const planes *p, const char *path, bool raw)
 {
     tell_largest(p, path);
     const mona_tensor_info *t = &p->info;
-    const npy_array frame = {.rank = 4, .shape = {1, t->channels, t->height, t->width}};
+    const size_t images = p->count / ((size_t)t->channels * t->height * t->width);
+    const npy_array frame = {.rank = 4, .shape = {images, t->channels, t->height, t->width}};
     return array_write_shaped(p, frame, path, raw);
 }

@@ -26,6 +26,11 @@ bool array_open(input_array *in, const char *path);
  * numbers in any shape, and one of fixed size also its own shape with other sides of 1. */
 bool array_take(input_array *in, const char *path, const array_sides *sides);
 
+/* How many inputs a file of shape NxCxHxW holds; 1 if it is the input as it stands. */
+size_t array_images(const npy_array *array, const array_sides *sides);
+/* The shape of the first of so many. Its elements are at the beginning. */
+npy_array array_first_of(const npy_array *array, size_t images);
+
 /* Whether a shape ends in channels, height and width, where sides of 1 do not count: 1x3x50 ends in
  * 3x1x50. */
 bool array_ends_in(const npy_array *array, const array_sides *sides);
@@ -40,8 +45,8 @@ size_t array_fill(planes *p, const npy_array *array);
 /* That line, if any were; hint ends it. */
 void array_tell_clipped(const planes *p, const char *path, size_t clipped, const char *hint);
 
-/* Writes real values as float32, or, if raw, what is stored, as 1xCxHxW or in the shape (rank and
- * shape only) given. */
+/* Writes real values as float32, or, if raw, what is stored, as NxCxHxW for planes of N images
+ * (planes_repeat) or in the shape (rank and shape only) given. */
 bool array_write_planes(const planes *p, const char *path, bool raw);
 bool array_write_shaped(const planes *p, npy_array shape, const char *path, bool raw);
 bool array_write_floats(const char *path, uint32_t channels, uint32_t height, uint32_t width,

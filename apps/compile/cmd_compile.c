@@ -232,7 +232,7 @@ static compiler *open_size(const compile_job *job, size_t index)
 {
     return onnx_source_compiler(job->input, &job->dims,
                                 index < job->sizes.count ? job->sizes.items[index] : NULL,
-                                &job->options.fusion, &job->feed);
+                                &job->options.fusion, &job->feed, true);
 }
 
 static bool open_model(compile_job *job)
@@ -481,6 +481,10 @@ static void print_summary(const compile_job *job)
     const bool mixed = !strcmp(job->request.precision, "int8") && precision_exceptions(job->model);
     printable_put(stdout, job->output);
     printf(": %s, %zu bytes\n", mixed ? "int8 and fp16" : job->request.precision, job->size);
+    if (compiler_images(job->model) > 1)
+        printf("  a batch of %lld: compiled for one image, which mona run and Python repeat for "
+               "each\n",
+               (long long)compiler_images(job->model));
     programs_print(&model);
     if (job->target && !emits_c(job) && !wants_programs(job))
         printf("  nothing for %s alone: the model takes frames of any size; --size WxH adds it\n",
@@ -530,7 +534,7 @@ static bool save(const compile_job *job)
 static int compile_om(const compile_job *job)
 {
     const char *size = job->sizes.count == 1 ? job->sizes.items[0] : NULL;
-    compiler *model = onnx_source_compiler(job->input, &job->dims, size, NULL, NULL);
+    compiler *model = onnx_source_compiler(job->input, &job->dims, size, NULL, NULL, false);
     const bool ok = model && atc_compile(job->input, model, job->output, &job->sizes, job->range);
     compiler_close(model);
     return ok ? EXIT_SUCCESS : EXIT_FAILED;

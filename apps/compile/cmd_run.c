@@ -17,6 +17,7 @@ typedef struct run_job {
     option_computing computing;
     bool raw, reference;
     mona_config config;
+    size_t images; /* in each input: the model runs once for each */
 } run_job;
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -36,35 +37,81 @@ static bool check_options(run_job *job)
     return options_config(&job->computing, &job->config);
 }
 
-static bool read_inputs(const run_job *job, unsigned wanted_in, unsigned wanted_out,
+/* All inputs have as many images. */
+static bool count_images(run_job *job, const array_sides *sides, input_array *inputs)
+{
+    for (unsigned i = 0; i < job->inputs.count; i++) {
+        const size_t images = array_images(&inputs[i].array, &sides[i]);
+        if (i && images != job->images)
+            return cli_fail(0, "%s: expected as many images as in %s, %zu, found %zu",
+                            job->inputs.items[i], job->inputs.items[0], job->images, images);
+        job->images = images;
+    }
+    return true;
+}
+
+static bool read_inputs(run_job *job, unsigned wanted_in, unsigned wanted_out,
                         const array_sides *sides, input_array *inputs)
 {
     if (job->inputs.count != wanted_in || job->outputs.count != wanted_out)
         return cli_misuse("%s takes %u inputs and gives %u outputs; found %zu -i and %zu -o",
                           job->model, wanted_in, wanted_out, job->inputs.count, job->outputs.count);
     for (unsigned i = 0; i < wanted_in; i++)
-        if ((!inputs[i].file && !array_open(&inputs[i], job->inputs.items[i])) ||
-            !array_take(&inputs[i], job->inputs.items[i], &sides[i]))
+        if (!inputs[i].file && !array_open(&inputs[i], job->inputs.items[i]))
             return false;
-    return true;
+    bool ok = job->reference || count_images(job, sides, inputs);
+    for (unsigned i = 0; ok && i < wanted_in; i++) {
+        inputs[i].array = array_first_of(&inputs[i].array, job->images);
+        ok = array_take(&inputs[i], job->inputs.items[i], &sides[i]);
+        inputs[i].array.count *= job->images;
+    }
+    return ok;
 }
 
 /* ---- the engine --------------------------------------------------------------------------- */
 
+/* Image k of planes of several, which are of one type. */
+static void *image_of(const planes *all, const planes *one, size_t k)
+{
+    return (uint8_t *)all->buffer.data + k * one->count * mona_type_size(one->info.type);
+}
+
+static mona_status run_images(const run_job *job, plan_planes *one, const plan_planes *all,
+                              mona_session *session)
+{
+    mona_status status = MONA_OK;
+    for (size_t k = 0; !status && k < job->images; k++) {
+        for (unsigned i = 0; i < job->inputs.count; i++)
+            memcpy(one->in[i].buffer.data, image_of(&all->in[i], &one->in[i], k),
+                   one->in[i].count * mona_type_size(one->in[i].info.type));
+        status = plan_planes_run(one, session);
+        for (unsigned i = 0; !status && i < job->outputs.count; i++)
+            memcpy(image_of(&all->out[i], &one->out[i], k), one->out[i].buffer.data,
+                   one->out[i].count * mona_type_size(one->out[i].info.type));
+    }
+    return status;
+}
+
 static bool run_bound(const run_job *job, const mona_model *model, const session_binding *bound,
                       const input_array *inputs)
 {
-    plan_planes p = {0};
-    bool ok = plan_planes_open(&p, model, bound->plan) || cli_fail(0, "out of memory");
+    plan_planes one = {0}, all = {0};
+    bool ok = plan_planes_open(&one, model, bound->plan);
     for (unsigned i = 0; ok && i < job->inputs.count; i++)
-        ok = array_to_planes(&p.in[i], &inputs[i], job->inputs.items[i]);
+        ok = planes_repeat(&all.in[i], one.in[i].info, job->images);
+    for (unsigned i = 0; ok && i < job->outputs.count; i++)
+        ok = planes_repeat(&all.out[i], one.out[i].info, job->images);
+    ok = ok || cli_fail(0, "out of memory");
+    for (unsigned i = 0; ok && i < job->inputs.count; i++)
+        ok = array_to_planes(&all.in[i], &inputs[i], job->inputs.items[i]);
     if (ok) {
-        const mona_status status = plan_planes_run(&p, bound->session);
+        const mona_status status = run_images(job, &one, &all, bound->session);
         ok = !status || cli_fail(0, "%s: %s", job->model, pipeline_reason(status));
     }
     for (unsigned i = 0; ok && i < job->outputs.count; i++)
-        ok = array_write_planes(&p.out[i], job->outputs.items[i], job->raw);
-    plan_planes_close(&p);
+        ok = array_write_planes(&all.out[i], job->outputs.items[i], job->raw);
+    plan_planes_close(&one);
+    plan_planes_close(&all);
     return ok;
 }
 
@@ -93,7 +140,7 @@ static bool run_engine(run_job *job, const mona_model *model, input_array *input
 
 /* ---- ONNX --------------------------------------------------------------------------------- */
 
-static bool run_reference(const run_job *job, const compiler *model, input_array *inputs)
+static bool run_reference(run_job *job, const compiler *model, input_array *inputs)
 {
     reference_array in[MONA_MAX_IO] = {{0}}, out[MONA_MAX_IO] = {{0}};
     format_error error = {0};
@@ -146,7 +193,7 @@ static bool run_onnx(run_job *job, input_array *inputs)
     for (size_t i = 0; i < count; i++)
         if (!array_open(&inputs[i], job->inputs.items[i]))
             return false;
-    compiler *model = onnx_source_for(job->model, inputs, count);
+    compiler *model = onnx_source_for(job->model, inputs, count, !job->reference);
     if (!model)
         return false;
     const bool ok =
@@ -168,7 +215,7 @@ enum { RUN_REFERENCE = 1 << 0 }; /* the bit of its mode */
 
 static int run(int argc, char **argv)
 {
-    run_job job = {0};
+    run_job job = {.images = 1};
     const char *operands[2];
     option_set given;
     const options_result result = options_parse(&command_run, &job, argc, argv, operands, &given);
@@ -226,7 +273,8 @@ const command command_run = {
         "real values and are rounded to the input's steps; a warning says how many "
         "values lie outside the input's range and are clipped. Arrays of the input's "
         "own integer type are taken as they are. Shapes are HxW, CxHxW or 1xCxHxW, or those of the "
-        "inputs of an .onnx model, whose open dimensions become those of the arrays.",
+        "inputs of an .onnx model, whose open dimensions become those of the arrays. Of NxCxHxW, "
+        "the model runs on each image.",
     .examples = "mona run sr_x2_fast -i luma.npy -o luma_x2.npy\n"
                 "mona run net.onnx -i x.npy -o y.npy --reference  # in fp32, with plain loops\n",
     .options = options,

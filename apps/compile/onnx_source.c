@@ -243,10 +243,12 @@ static void print_warnings(const compiler *c, const char *path)
 }
 
 /* Takes the model over. */
-static compiler *open_graph(onnx_graph *model, const char *path, const fusion_switches *fusion)
+static compiler *open_graph(onnx_graph *model, const char *path, const fusion_switches *fusion,
+                            bool one_image)
 {
     format_error error = {0};
-    compiler *c = compiler_open_graph(model, fusion, &error);
+    compiler *c = one_image ? compiler_open_image(model, fusion, &error)
+                            : compiler_open_graph(model, fusion, &error);
     onnx_graph_free(model);
     if (!c)
         cli_fail(EXIT_FAILED, "%s: %s", path, error.text);
@@ -269,19 +271,20 @@ static bool normalise(onnx_graph *model, const char *path, const calibration_fee
 }
 
 compiler *onnx_source_compiler(const char *path, const option_list *dims, const char *size,
-                               const fusion_switches *fusion, const calibration_feed *feed)
+                               const fusion_switches *fusion, const calibration_feed *feed,
+                               bool one_image)
 {
     onnx_graph model;
     if (!onnx_source_read(&model, path, dims, NULL))
         return NULL;
     if ((size ? set_size(&model, path, size) : check_sides(&model, path)) &&
         normalise(&model, path, feed))
-        return open_graph(&model, path, fusion);
+        return open_graph(&model, path, fusion, one_image);
     onnx_graph_free(&model);
     return NULL;
 }
 
-compiler *onnx_source_for(const char *path, const input_array *arrays, size_t count)
+compiler *onnx_source_for(const char *path, const input_array *arrays, size_t count, bool one_image)
 {
     onnx_graph model;
     if (!onnx_source_read(&model, path, NULL, NULL))
@@ -291,5 +294,5 @@ compiler *onnx_source_for(const char *path, const input_array *arrays, size_t co
         onnx_graph_free(&model);
         return NULL;
     }
-    return open_graph(&model, path, NULL);
+    return open_graph(&model, path, NULL, one_image);
 }

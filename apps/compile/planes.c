@@ -8,8 +8,17 @@
 
 bool planes_open(planes *p, mona_tensor_info info)
 {
+    return planes_repeat(p, info, 1);
+}
+
+bool planes_repeat(planes *p, mona_tensor_info info, size_t images)
+{
     const size_t element = mona_type_size(info.type), row = info.width * element;
-    *p = (planes){.info = info, .count = (size_t)info.channels * info.height * info.width};
+    const size_t each = (size_t)info.channels * info.height * info.width;
+    *p = (planes){.info = info};
+    if (each && images > SIZE_MAX / each)
+        return false;
+    p->count = each * images;
     p->buffer =
         (mona_buffer){calloc(p->count, element), (ptrdiff_t)row, (ptrdiff_t)(row * info.height)};
     return p->buffer.data;

@@ -17,6 +17,8 @@ typedef struct planes {
 /* False: out of memory. A zeroed or opened one is closed by planes_close. */
 bool planes_open(planes *p, mona_tensor_info info);
 void planes_close(planes *p);
+/* Memory for so many images, one after the other, as those of one tensor. False: out of memory. */
+bool planes_repeat(planes *p, mona_tensor_info info, size_t images);
 
 /* Element i, counted over channels, rows and columns. Setting it rounds to the nearest number that
  * the planes hold (halves to even) and saturates. maximum: the largest U16 sample. */

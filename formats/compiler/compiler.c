@@ -8,6 +8,7 @@
 #include "formats/compiler/quantize/equalise.h"
 #include "formats/compiler/import/import.h"
 #include "formats/compiler/import/patterns.h"
+#include "formats/compiler/import/unbatch.h"
 #include "formats/compiler/lower/lower.h"
 #include "formats/compiler/quantize/learn.h"
 #include "formats/compiler/lower/layers.h"
@@ -20,6 +21,7 @@ struct compiler {
     compiler_options options;
     layers layers;      /* of the fused graph */
     size_t pass_events; /* length of its log after the passes */
+    int64_t images;     /* of the batch that became one image; 1: none did */
     bool equalised;     /* the fused graph is equalised, and is the one that is calibrated */
 };
 
@@ -43,14 +45,16 @@ static bool log_folded(graph *g, const onnx_graph *model, const onnx_node *befor
 }
 
 /* Afterwards the model has its nodes as they are before patterns are found in them. */
-static bool import_model(compiler *c, format_error *error)
+static bool import_model(compiler *c, bool one_image, format_error *error)
 {
     onnx_graph *model = &c->model;
     const uint32_t count = model->node_count;
     const onnx_node *read = onnx_graph_copy_nodes(model), *folded = NULL;
     if (!read)
         return format_fail(error, "out of memory");
-    if (!onnx_graph_fold(model, error))
+    c->images = 1;
+    if (!onnx_graph_fold(model, error) ||
+        (one_image && !onnx_graph_unbatch(model, &c->images, error)))
         return false;
     const uint32_t folded_count = model->node_count, known = model->value_count;
     folded = onnx_graph_copy_nodes(model);
@@ -70,7 +74,8 @@ static bool import_model(compiler *c, format_error *error)
     return true;
 }
 
-compiler *compiler_open_graph(onnx_graph *model, const fusion_switches *fusion, format_error *error)
+static compiler *open_graph(onnx_graph *model, const fusion_switches *fusion, bool one_image,
+                            format_error *error)
 {
     compiler *c = calloc(1, sizeof *c);
     if (!c) {
@@ -82,10 +87,20 @@ compiler *compiler_open_graph(onnx_graph *model, const fusion_switches *fusion, 
     *model = (onnx_graph){0};
     if (fusion)
         c->g.fusion = *fusion;
-    if (import_model(c, error))
+    if (import_model(c, one_image, error))
         return c;
     compiler_close(c);
     return NULL;
+}
+
+compiler *compiler_open_graph(onnx_graph *model, const fusion_switches *fusion, format_error *error)
+{
+    return open_graph(model, fusion, false, error);
+}
+
+compiler *compiler_open_image(onnx_graph *model, const fusion_switches *fusion, format_error *error)
+{
+    return open_graph(model, fusion, true, error);
 }
 
 compiler *compiler_open(const void *onnx, size_t size, const onnx_read_options *options,
@@ -105,6 +120,11 @@ void compiler_close(compiler *c)
         onnx_graph_free(&c->model);
     }
     free(c);
+}
+
+int64_t compiler_images(const compiler *c)
+{
+    return c->images;
 }
 
 bool compiler_has_arrays(const compiler *c)

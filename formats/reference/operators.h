@@ -26,7 +26,8 @@ const char *reference_unknown_attribute(const reference_row *row, const onnx_nod
 void reference_types(uint32_t types, char *text, size_t size);
 
 /* The functions of all operators. */
-#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes)   \
+#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes,   \
+            images)                                                                                \
     op_function op_##function;
 #include "formats/operators.inc"
 #undef ROW

@@ -23,7 +23,8 @@ enum { ANY_COUNT = OPERATOR_ANY_COUNT };
      BIT(ELEMENT_UINT4) | BIT(ELEMENT_INT4) | BIT(ELEMENT_UINT2) | BIT(ELEMENT_INT2))
 #define ANY (NUMBERS | LOGIC | SMALL)
 
-#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes)   \
+#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes,   \
+            images)                                                                                \
     {name, since, min, max, types, op_##function, whole, attributes},
 
 static const reference_row rows[] = {

@@ -56,6 +56,12 @@ class Tensor:
                              f'{np.finfo(self.dtype).max}, found {abs(array[np.isfinite(array)]).max()}')
         return result
 
+    def images(self, array):
+        """How many images an array N x C x H x W holds; None: it is one, as the tensor's own shape."""
+        planes = (1,) * (3 - len(self.shape)) + self.shape
+        several = getattr(array, 'ndim', 0) == 4 and len(array) > 1 and array.size == len(array) * np.prod(self.shape)
+        return len(array) if several and (self.array or array.shape[1:] == planes) else None
+
     def check(self, array):
         if not isinstance(array, np.ndarray) or array.dtype != self.dtype:
             raise TypeError(f'{self.name}: expected an array of {self.dtype}, '
@@ -178,7 +184,12 @@ class Model:
 
     def __call__(self, *arrays, out=None):
         """Runs the network. out: an array, or a list of them, to write to, which must not overlap the inputs; else new
-        ones. Returns the output, or a list where there are several."""
+        ones. Returns the output, or a list where there are several. Of arrays N x C x H x W, it runs on each image, and
+        so are the outputs."""
+        if len(arrays) == len(self.inputs):
+            images = [tensor.images(array) for tensor, array in zip(self.inputs, arrays)]
+            if any(images):
+                return self._each(arrays, images, out)
         if out is None:
             results = [np.empty(t.shape, t.dtype) for t in self.outputs]
         else:
@@ -198,6 +209,23 @@ class Model:
             for i, tensor in enumerate(self.outputs):
                 tensor.fill(self._out[i], results[i])
             _check(engine.lib.mona_session_run(self._session, self._in, self._out), 'computing')
+        return results[0] if len(results) == 1 else results
+
+    def _each(self, arrays, images, out):
+        """Runs the network on each image of the arrays."""
+        count = images[0]
+        if images != [count] * len(images):
+            raise ValueError(f'expected as many images of every input, found {", ".join(str(n or 1) for n in images)}')
+        if out is None:
+            results = [np.empty((count,) + (1,) * (3 - len(t.shape)) + t.shape, t.dtype) for t in self.outputs]
+        else:
+            results = list(out) if isinstance(out, (list, tuple)) else [out]
+        for tensor, array in zip(self.outputs, results):
+            if tensor.images(array) != count:
+                raise ValueError(f'{tensor.name}: expected {count} images of {tensor.shape}, found '
+                                 f'{getattr(array, "shape", type(array).__name__)}')
+        for i in range(count):
+            self(*(array[i] for array in arrays), out=[array[i] for array in results])
         return results[0] if len(results) == 1 else results
 
     def __del__(self):

@@ -146,7 +146,8 @@ bool import_spatial_slice(importer *im);
 
 /* ---- operators (import_*.c) ---- */
 /* The importers of all operators. There are no import_none and import_array_none. */
-#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes)   \
+#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes,   \
+            images)                                                                                \
     operator_import import_##map, import_array_##array;
 #include "formats/operators.inc"
 #undef ROW

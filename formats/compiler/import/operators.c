@@ -5,10 +5,12 @@
 
 #include "formats/compiler/import/importer.h"
 
-#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes)   \
-    {name, whole, import_##map, maps, import_array_##array, arrays},
+#define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes,   \
+            images)                                                                                \
+    {name, whole, import_##map, maps, import_array_##array, arrays, images_##images},
 #define import_none NULL
 #define import_array_none NULL
+#define images_none NULL
 
 static const operator_row rows[] = {
 #include "formats/operators.inc"

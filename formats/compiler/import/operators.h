@@ -5,7 +5,7 @@
 #ifndef MONA_COMPILER_OPERATORS_H
 #define MONA_COMPILER_OPERATORS_H
 
-#include "formats/onnx/onnx_graph.h"
+#include "formats/compiler/import/unbatch.h"
 
 /* Imports a node into the compiler's graph (importer.h). */
 struct importer;
@@ -18,6 +18,7 @@ typedef struct operator_row { /* columns of operators.inc */
     const char *maps;        /* describes that form */
     operator_import *array;  /* on arrays; NULL: no such form */
     const char *arrays;
+    images_rule *images; /* NULL: may mix the images of a batch */
 } operator_row;
 
 /* NULL: there is no such operator. */
