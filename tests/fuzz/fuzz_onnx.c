@@ -27,7 +27,7 @@ static void compile(onnx_graph *g)
 {
     format_error error = {0};
     compiler_options plain = {0};
-    compiler *c = compiler_open_graph(g, NULL, &error);
+    compiler *c = compiler_open_image(g, NULL, &error);
     fusion_switch_off(&plain.fusion);
     if (c) {
         fuzz_emit(c, &(compiler_options){0});

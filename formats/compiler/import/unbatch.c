@@ -95,7 +95,7 @@ static bool off_axis(const image_walk *w, int64_t otherwise)
 
 bool images_concat(image_walk *w)
 {
-    return images_all(w) && off_axis(w, 0);
+    return images_all(w) && batched(w, 0) && off_axis(w, 0);
 }
 
 bool images_axis(image_walk *w)

@@ -44,6 +44,18 @@ numpy.save(folder + '/python.npy', mona.Model('sr_x2_fast', size=plane.shape)(pl
 wide = numpy.zeros((108, 128), numpy.uint8)
 wide[::2, 16:112] = plane
 assert (mona.Model('sr_x2_fast', size=plane.shape)(wide[::2, 16:112]) == numpy.load(folder + '/python.npy')).all()
+# Of a batch, each image is what it is alone.
+batch = numpy.stack([plane, plane[::-1], plane.T.reshape(plane.shape)])[:, None]
+network = mona.Model('sr_x2_fast', size=plane.shape)
+made, space = network(batch), numpy.empty((3, 1, 108, 192), numpy.uint8)
+assert made.shape == space.shape and network(batch, out=space) is space
+assert all((made[i, 0] == network(batch[i, 0])).all() for i in range(3)) and (made == space).all()
+for wrong in (batch[:, :, 1:], batch[:, 0], batch.repeat(2, 1)):
+    try:
+        network(wrong)
+        raise SystemExit(f'took {wrong.shape}')
+    except ValueError:
+        pass
 
 data = open(folder + '/in.y4m', 'rb').read()
 header, rest = data.split(b'\n', 1)

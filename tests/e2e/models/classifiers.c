@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Writes a classifier of a published shape, or a small network, as ONNX with random weights.
  *
- *   classifiers resnet18|resnet50|mobilenet_v2|symmetric|asymmetric|qlinear|squeeze|exp|shift|wide|line
- *     SIDE OUT.onnx
+ *   classifiers resnet18|resnet50|mobilenet_v2|symmetric|asymmetric|qlinear|squeeze|batch|exp|shift|wide|
+ *     line SIDE OUT.onnx
  *
  * squeeze: squeeze-and-excitation between two convolutions; its input x has 2 channels. SIDE 0: any
- * size. exp: the same with a gate on arrays. shift: the same with a sum in place of the product.
+ * size. batch: the same for four images. exp: the same with a gate on arrays. shift: the same with a sum in place of the product.
  * wide: y = 1.1 x with one channel, which
  * slightly exceeds the range of planes. line: y = Relu(x) of the shape [1, 3, SIDE]. */
 #include <stdio.h>
@@ -42,6 +42,14 @@ static onnx_builder *squeeze(int side, const char *gate, const char *join)
     return b;
 }
 
+static onnx_builder *batch(int side)
+{
+    onnx_builder *b = squeeze(side, "Relu", "Mul");
+    b->inputs[0]->type->tensor_type->shape->dim[0]->dim_value = 4;
+    b->outputs[0]->type->tensor_type->shape->dim[0]->dim_value = 4;
+    return b;
+}
+
 static onnx_builder *wide(int side)
 {
     onnx_builder *b = ob_new(13);
@@ -64,6 +72,7 @@ static onnx_builder *line(int side)
 static onnx_builder *small_net(const char *name, int side)
 {
     return !strcmp(name, "squeeze") ? squeeze(side, "Relu", "Mul")
+           : !strcmp(name, "batch") ? batch(side)
            : !strcmp(name, "exp")   ? squeeze(side, "Exp", "Mul")
            : !strcmp(name, "shift") ? squeeze(side, "Relu", "Add")
            : !strcmp(name, "wide")  ? wide(side)

@@ -179,6 +179,35 @@ succeeds "and so is a sum of that kind" "$mona" compile "$tmp/shift.onnx" -o "$t
 floats "$tmp/sized.npy" 2,12,20 "(i % 256) / 255"
 succeeds "and runs" "$mona" run "$tmp/sized.mona" -i "$tmp/sized.npy" -o "$tmp/y.npy"
 
+# ---- a batch of images
+"$nets" batch 16 "$tmp/batch.onnx"
+"$nets" squeeze 16 "$tmp/single.onnx"
+floats "$tmp/x4.npy" 4,2,16,16 "(i * 37 % 101) / 101"
+for image in 0 1 2 3; do
+    floats "$tmp/x1.npy" 1,2,16,16 "((i + $((512 * image))) * 37 % 101) / 101"
+    "$mona" run "$tmp/single.onnx" -i "$tmp/x1.npy" -o "$tmp/y1.npy"
+    tail -c +129 "$tmp/y1.npy"
+done > "$tmp/each"
+"$mona" compile "$tmp/batch.onnx" -o "$tmp/batch.mona" --calibrate "$tmp/x4.npy" --precision fp16 > "$tmp/said" 2>&1
+same "compile says that a batch is compiled for one image, and nothing of arrays" \
+    "$(grep -c '^  a batch of 4: compiled for one image' "$tmp/said") $(grep -c 'array\|declares' "$tmp/said")" "1 0"
+succeeds "each image is a sample" grep -q 'calibrated on 4 of 4 images' "$tmp/said"
+for model in mona onnx; do
+    "$mona" run "$tmp/batch.$model" -i "$tmp/x4.npy" -o "$tmp/y4.npy" 2> "$tmp/err"
+    tail -c +129 "$tmp/y4.npy" > "$tmp/all"
+    succeeds "of the batch, .$model gives what each image gives" cmp "$tmp/all" "$tmp/each"
+    same "as a batch, without a word" "$(head -c 128 "$tmp/y4.npy" | grep -ac '(4, 3, 16, 16)') $(wc -c < "$tmp/err")" "1 0"
+done
+"$mona" run "$tmp/batch.onnx" -i "$tmp/x4.npy" -o "$tmp/r4.npy" --reference 2> "$tmp/err"
+same "which is what the whole batch gives in fp32" "$(python3 - "$tmp/each" "$tmp/r4.npy" << 'END'
+import struct, sys
+found, expected = ([x for x, in struct.iter_unpack("<f", open(path, "rb").read()[-12288:])] for path in sys.argv[1:])
+print(len(found), max(map(abs, expected)) > 0.01, max(abs(a - b) for a, b in zip(found, expected)) < 3e-3 * max(map(abs, expected)))
+END
+)" "3072 True True"
+floats "$tmp/x3.npy" 3,2,16,12 "i % 7"
+fails "images of another size are refused" "batch" "$mona" run "$tmp/batch.mona" -i "$tmp/x3.npy" -o "$tmp/y.npy"
+
 # ---- outputs that are not as large as the model declares
 cp tests/conformance/conv/model.onnx "$tmp/conv.onnx"
 "$mona" compile "$tmp/conv.onnx" -o "$tmp/x.mona" > "$tmp/said"
