@@ -257,17 +257,38 @@ static compiler *open_graph(onnx_graph *model, const char *path, const fusion_sw
     return c;
 }
 
+/* Whether an input becomes a map, of one image or of each of a batch. */
+static bool is_of_images(const onnx_input *input)
+{
+    onnx_input one = *input;
+    if (one.rank == 4 && one.dims[0] > 1)
+        one.dims[0] = 1;
+    return graph_input_is_map(&one);
+}
+
 /* Makes the network take samples. */
 static bool normalise(onnx_graph *model, const char *path, const calibration_feed *feed)
 {
     bool ok = true;
     for (uint32_t i = 0; ok && feed && feed->inside && i < model->input_count; i++) {
         const onnx_input *input = &model->inputs[i];
-        if (graph_input_is_map(input))
+        if (is_of_images(input))
             ok = onnx_graph_normalise(model, i, feed->mean, feed->deviation,
                                       input->dims[1] == 3 && !calibration_feed_alike(feed) ? 3 : 1);
     }
     return ok || cli_fail(0, "%s: out of memory", path);
+}
+
+/* An array takes the network's own numbers, whatever the samples stand for. */
+static bool takes_samples(const compiler *c, const char *path, const calibration_feed *feed)
+{
+    for (unsigned i = 0; feed && feed->inside && i < compiler_input_count(c); i++)
+        if (compiler_input(c, i).array)
+            return cli_fail(0,
+                            "%s: --mean and --deviation are for images, and input '%s' runs on "
+                            "arrays",
+                            path, compiler_input(c, i).name);
+    return true;
 }
 
 compiler *onnx_source_compiler(const char *path, const option_list *dims, const char *size,
@@ -275,12 +296,17 @@ compiler *onnx_source_compiler(const char *path, const option_list *dims, const 
                                bool one_image)
 {
     onnx_graph model;
+    compiler *c = NULL;
     if (!onnx_source_read(&model, path, dims, NULL))
         return NULL;
     if ((size ? set_size(&model, path, size) : check_sides(&model, path)) &&
         normalise(&model, path, feed))
-        return open_graph(&model, path, fusion, one_image);
-    onnx_graph_free(&model);
+        c = open_graph(&model, path, fusion, one_image);
+    else
+        onnx_graph_free(&model);
+    if (!c || takes_samples(c, path, feed))
+        return c;
+    compiler_close(c);
     return NULL;
 }
 

@@ -205,6 +205,11 @@ found, expected = ([x for x, in struct.iter_unpack("<f", open(path, "rb").read()
 print(len(found), max(map(abs, expected)) > 0.01, max(abs(a - b) for a, b in zip(found, expected)) < 3e-3 * max(map(abs, expected)))
 END
 )" "3072 True True"
+for net in single batch; do
+    "$mona" compile "$tmp/$net.onnx" -o "$tmp/u8.mona" --picture --mean 100 --deviation 50 > "$tmp/said" 2>&1
+    "$mona" run "$tmp/u8.mona" -i "$tmp/x1.npy" -o "$tmp/$net.npy" 2>> "$tmp/said"
+done
+succeeds "its samples are normalised as those of one image" cmp "$tmp/single.npy" "$tmp/batch.npy"
 floats "$tmp/x3.npy" 3,2,16,12 "i % 7"
 fails "images of another size are refused" "batch" "$mona" run "$tmp/batch.mona" -i "$tmp/x3.npy" -o "$tmp/y.npy"
 
