@@ -75,20 +75,28 @@ bool array_take(input_array *in, const char *path, const array_sides *sides)
     return sides->array || same ? take_sides(in, path, sides) : read_shape(in, path);
 }
 
-size_t array_images(const npy_array *array, const array_sides *sides)
+size_t array_images(const npy_array *array, const array_sides *sides, size_t batch)
 {
     const uint64_t own = (uint64_t)sides->channels * sides->height * sides->width;
+    if (batch > 1 && own && array->count == batch * own)
+        return batch;
     const bool several = array->rank == 4 && array->shape[0] > 1 && array->count &&
                          array->count != own && (!own || array->count / array->shape[0] == own);
     return several ? (size_t)array->shape[0] : 1;
 }
 
-npy_array array_first_of(const npy_array *array, size_t images)
+npy_array array_first_of(const npy_array *array, size_t images, const array_sides *sides)
 {
     npy_array first = *array;
-    if (images > 1) {
+    if (images == 1)
+        return first;
+    first.count /= images;
+    if (array->rank == 4 && array->shape[0] == images) {
         first.shape[0] = 1;
-        first.count /= images;
+    } else {
+        const uint64_t shape[] = {1, sides->channels, sides->height, sides->width};
+        first.rank = 4;
+        memcpy(first.shape, shape, sizeof shape);
     }
     return first;
 }

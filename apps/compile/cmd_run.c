@@ -17,6 +17,7 @@ typedef struct run_job {
     option_computing computing;
     bool raw, reference;
     mona_config config;
+    size_t batch;  /* of an .onnx model; 1: unknown */
     size_t images; /* in each input: the model runs once for each */
 } run_job;
 
@@ -41,7 +42,7 @@ static bool check_options(run_job *job)
 static bool count_images(run_job *job, const array_sides *sides, input_array *inputs)
 {
     for (unsigned i = 0; i < job->inputs.count; i++) {
-        const size_t images = array_images(&inputs[i].array, &sides[i]);
+        const size_t images = array_images(&inputs[i].array, &sides[i], job->batch);
         if (i && images != job->images)
             return cli_fail(0, "%s: expected as many images as in %s, %zu, found %zu",
                             job->inputs.items[i], job->inputs.items[0], job->images, images);
@@ -61,7 +62,7 @@ static bool read_inputs(run_job *job, unsigned wanted_in, unsigned wanted_out,
             return false;
     bool ok = job->reference || count_images(job, sides, inputs);
     for (unsigned i = 0; ok && i < wanted_in; i++) {
-        inputs[i].array = array_first_of(&inputs[i].array, job->images);
+        inputs[i].array = array_first_of(&inputs[i].array, job->images, &sides[i]);
         ok = array_take(&inputs[i], job->inputs.items[i], &sides[i]);
         inputs[i].array.count *= job->images;
     }
@@ -196,6 +197,7 @@ static bool run_onnx(run_job *job, input_array *inputs)
     compiler *model = onnx_source_for(job->model, inputs, count, !job->reference);
     if (!model)
         return false;
+    job->batch = (size_t)compiler_images(model);
     const bool ok =
         job->reference ? run_reference(job, model, inputs) : run_compiled(job, model, inputs);
     compiler_close(model);
@@ -215,7 +217,7 @@ enum { RUN_REFERENCE = 1 << 0 }; /* the bit of its mode */
 
 static int run(int argc, char **argv)
 {
-    run_job job = {.images = 1};
+    run_job job = {.batch = 1, .images = 1};
     const char *operands[2];
     option_set given;
     const options_result result = options_parse(&command_run, &job, argc, argv, operands, &given);
