@@ -57,7 +57,14 @@ void counted_copy(uint64_t dst, uint64_t src, uint64_t config);
 #define mad(c, a, b, config) FOUR(c, a, b, config)
 #define broadcast_ub_to_cc(dst, src, config) THREE(dst, src, config)
 #define copy_matrix_cc_to_ubuf(dst, src, config, mode) THREE(dst, src, config)
-#define vadd(dst, a, b, config) FOUR(dst, a, b, config)
+/* The fields of a vector instruction in one word, or each by itself. */
+#define WHOLE(config) (config)
+#define APART(repeat, dst, a, b, dst_repeat, a_repeat, b_repeat)                                   \
+    ((uint64_t)(dst) | (uint64_t)(a) << 8 | (uint64_t)(b) << 16 | (uint64_t)(dst_repeat) << 24 |   \
+     (uint64_t)(a_repeat) << 32 | (uint64_t)(b_repeat) << 40 | (uint64_t)(repeat) << 56)
+#define EIGHTH(a, b, c, d, e, f, g, h, ...) h
+#define vadd(dst, a, b, ...)                                                                       \
+    FOUR(dst, a, b, EIGHTH(__VA_ARGS__, APART, , , , , , WHOLE, )(__VA_ARGS__))
 #define vsub vadd
 #define vmul vadd
 #define vmax vadd
