@@ -253,8 +253,8 @@ typedef struct mona_array_resample {
 } mona_array_resample;
 
 /* ARRAY_SORT: operand [outer][extent][inner], output [outer][count][inner]: along the middle axis the
- * first `count` elements in descending order, of equal ones the earlier first and a NaN above all numbers; their indices in the
- * axis, as S64, or the elements themselves, bit for bit. */
+ * first `count` elements in descending order, of equal ones the earlier first and a NaN above all
+ * numbers; their indices in the axis, as S64, or the elements themselves, bit for bit. */
 typedef struct mona_array_sort {
     uint32_t outer, extent, inner, count; /* count: 1..extent */
     uint8_t arithmetic;

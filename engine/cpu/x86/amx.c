@@ -56,25 +56,21 @@ static uint32_t tile_rows(uint32_t pixels, uint32_t of_row)
     return rows * of_row > pixels ? pixels / of_row : rows;
 }
 
-/* Loading shapes takes as long as 12 multiplications, so it is only done where they change. */
-static void shape_tiles_as(const tile_shapes *wanted)
+/* Tiles 0 to 3 are sums, 4 and 5 the source's, of so many bytes a row, and 6 and 7 the weights that
+ * these two are multiplied with. Loading shapes takes as long as 12 multiplications, so it is only
+ * done where they change. */
+static void shape_tiles(uint32_t rows, uint32_t first, uint32_t second)
 {
-    tile_shapes now;
-    TILES_STORE_SHAPES(&now);
-    const __m512i changed = _mm512_xor_si512(_mm512_loadu_si512(&now), _mm512_loadu_si512(wanted));
-    if (_mm512_test_epi8_mask(changed, changed))
-        TILES_LOAD_SHAPES(wanted);
-}
-
-/* Tiles 0 to 3 are sums, 4 and 5 the source's, 6 and 7 those of weights. */
-static void shape_tiles(uint32_t rows, uint32_t piece)
-{
-    tile_shapes s = {.palette = 1};
+    tile_shapes now, wanted = {.palette = 1};
     for (uint32_t t = 0; t < 8; t++) {
-        s.rows[t] = (uint8_t)(t < 6 ? rows : piece / 4);
-        s.row_bytes[t] = (uint16_t)(t == 4 || t == 5 ? piece : TILE_BYTES);
+        const uint32_t bytes = t % 2 ? second : first;
+        wanted.rows[t] = (uint8_t)(t < 6 ? rows : bytes / 4);
+        wanted.row_bytes[t] = (uint16_t)(t == 4 || t == 5 ? bytes : TILE_BYTES);
     }
-    shape_tiles_as(&s);
+    TILES_STORE_SHAPES(&now);
+    const __m512i changed = _mm512_xor_si512(_mm512_loadu_si512(&now), _mm512_loadu_si512(&wanted));
+    if (_mm512_test_epi8_mask(changed, changed))
+        TILES_LOAD_SHAPES(&wanted);
 }
 
 /* ---- finishing ------------------------------------------------------------------------------ */
@@ -278,7 +274,7 @@ static void tiles_run(const job *j, uint32_t blocks, int32_t start[2][AC_FRACTAL
     for (uint32_t b = 0; b < blocks && j->limits->plain; b++)
         t.plain[b] = plain_of(j, j->limits->add, b, j->origin);
     int32_t *sums = (int32_t *)(void *)(j->row->scratch + WORK_AT);
-    shape_tiles(t.rows, piece);
+    shape_tiles(t.rows, piece, piece);
     if (blocks == 2)
         groups(&t, 2, sums);
     else

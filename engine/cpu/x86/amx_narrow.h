@@ -152,18 +152,6 @@ static void narrow_groups(const narrow_tiles *t, int32_t *sums)
         narrow_next(t, &before);
 }
 
-/* Tiles 0 to 3 are sums, 4 and 5 the source's, 6 and 7 those of weights. */
-static void shape_narrow_tiles(uint32_t rows, uint32_t taps)
-{
-    const uint32_t second = (taps - 1) * AC_FRACTAL;
-    tile_shapes s = {.palette = 1};
-    for (uint32_t t = 0; t < 8; t++) {
-        s.rows[t] = (uint8_t)(t < 6 ? rows : t == 6 ? TILE_ROWS : second / 4);
-        s.row_bytes[t] = (uint16_t)(t == 5 ? second : TILE_BYTES);
-    }
-    shape_tiles_as(&s);
-}
-
 static __attribute__((noinline)) void conv_narrow_tiles(const ac_conv_row *row)
 {
     _Alignas(64) int32_t start[AC_FRACTAL];
@@ -185,6 +173,6 @@ static __attribute__((noinline)) void conv_narrow_tiles(const ac_conv_row *row)
     for (uint32_t r = 0; r < c->run_count[0]; r++)
         to =
             narrow_run_weights(to, t.base.weights[0] + (size_t)r * t.taps * 4 * TILE_BYTES, t.taps);
-    shape_narrow_tiles(t.rows, t.taps);
+    shape_tiles(t.rows, TILE_BYTES, (t.taps - 1) * AC_FRACTAL);
     narrow_groups(&t, (int32_t *)(void *)row->scratch);
 }
