@@ -96,7 +96,7 @@ RUN_SRC += engine/cpu/arm/dsp.c
 endif
 ASCEND_SRC := $(wildcard engine/ascend/*.c) engine/port/posix_library.c
 FORMATS_SRC := $(wildcard formats/*.c formats/*/*.c formats/*/*/*.c)
-PIPELINE_SRC := $(wildcard pipeline/*.c pipeline/*/*.c)
+PIPELINE_SRC := $(wildcard pipeline/*.c pipeline/*/*.c pipeline/*/*/*.c)
 APP_SRC := $(filter-out apps/demo/% apps/firmware/% apps/engine_only/% apps/examples/% apps/gstreamer/% apps/ascend/%,$(wildcard apps/*/*.c apps/*/*/*.c))
 MODELS := $(sort $(wildcard models/*.mona))
 
@@ -333,7 +333,7 @@ check-static: all $(BUILD)/scene
 # they are compiled with MONA_NO_VIDEO.
 ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_live.c %/live_source.c %/bench_clip.c %/pipeline_marks.c %/chip_report_video.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
     $(wildcard apps/cli/*.c $(addprefix apps/,bench/*.c bench/report/*.c compile/*.c devices/*.c plot/*.c verify/*.c))) \
-    $(wildcard apps/engine_only/*.c) $(addprefix pipeline/,error.c io/disk_space.c io/outfile.c io/stop.c quality/measure.c \
+    $(wildcard apps/engine_only/*.c) $(addprefix pipeline/,base/disk_space.c base/error.c base/outfile.c base/stop.c quality/measure.c \
     stages/frame.c stages/frame_memory.c stages/plane_roles.c stages/session_binding.c)
 ENGINE_ONLY := $(BUILD)/engine-only
 .PHONY: engine-only

@@ -10,10 +10,10 @@
 
 #include "pipeline/image/orientation.h"
 #include "pipeline/stages/chain.h"
-#include "pipeline/io/encode.h"
-#include "pipeline/io/input.h"
-#include "pipeline/io/sound.h"
-#include "pipeline/error.h"
+#include "pipeline/io/codecs/encode.h"
+#include "pipeline/io/sources/input.h"
+#include "pipeline/io/codecs/sound.h"
+#include "pipeline/base/error.h"
 #include "pipeline/stages/probe.h"
 #include "pipeline/stages/stage.h"
 

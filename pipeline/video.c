@@ -7,10 +7,10 @@
 
 #include <math.h>
 
-#include "pipeline/clock.h"
-#include "pipeline/io/av_compat.h"
-#include "pipeline/io/av_log_errors.h"
-#include "pipeline/io/quantiser.h"
+#include "pipeline/base/clock.h"
+#include "pipeline/base/av_compat.h"
+#include "pipeline/base/av_log_errors.h"
+#include "pipeline/io/codecs/quantiser.h"
 
 /* ---- decoding side ------------------------------------------------------------------------ */
 

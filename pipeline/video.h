@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 
 #include "pipeline/enhance.h"
-#include "pipeline/io/input.h"
-#include "pipeline/io/output.h"
+#include "pipeline/io/sources/input.h"
+#include "pipeline/io/outputs/output.h"
 #include "pipeline/stages/channel.h"
 #include "pipeline/stages/processor.h"
 

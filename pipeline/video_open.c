@@ -7,12 +7,12 @@
 
 #include <libavutil/imgutils.h>
 
-#include "pipeline/io/codec_choice.h"
-#include "pipeline/io/container.h"
-#include "pipeline/io/disk_space.h"
-#include "pipeline/io/hdr.h"
-#include "pipeline/io/pixels.h"
-#include "pipeline/quality/model_run.h"
+#include "pipeline/codec_choice.h"
+#include "pipeline/io/containers/container.h"
+#include "pipeline/base/disk_space.h"
+#include "pipeline/io/codecs/hdr.h"
+#include "pipeline/image/pixels.h"
+#include "pipeline/stages/model_run.h"
 
 bool video_keeps_shape(const video *v)
 {

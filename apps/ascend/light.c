@@ -10,7 +10,7 @@
 #include "formats/file.h"
 #include "formats/mona_writer.h"
 #include "models/embedded.h"
-#include "pipeline/clock.h"
+#include "pipeline/base/clock.h"
 
 bool light_fail(const char *why)
 {

@@ -11,7 +11,7 @@
 #include "apps/bench/report/provenance.h"
 #include "apps/cli/options.h"
 #include "apps/enhance/enhance_options.h"
-#include "pipeline/clock.h"
+#include "pipeline/base/clock.h"
 #include "apps/cli/json_read.h"
 
 /* Frames of a synthetic clip, which is repeated. */

@@ -11,7 +11,7 @@
 
 #include "engine/model_format.h"
 #include "engine/mona_ascend.h"
-#include "pipeline/io/chip_decoder.h"
+#include "pipeline/io/codecs/chip_decoder.h"
 
 enum { WIDTH = 320, HEIGHT = 240, FRAMES = 30 };
 

@@ -16,9 +16,9 @@
 #include <libavformat/avformat.h>
 
 #include "apps/cli/options.h"
-#include "pipeline/clock.h"
-#include "pipeline/io/av_compat.h"
-#include "pipeline/io/media_file.h"
+#include "pipeline/base/clock.h"
+#include "pipeline/base/av_compat.h"
+#include "pipeline/io/containers/media_file.h"
 
 /* NUT says with each packet how long it is, so nobody waits for the next to know. */
 static const char CONTAINER[] = "nut";

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "pipeline/io/outfile.h"
+#include "pipeline/base/outfile.h"
 
 /* The paths in an option's field. */
 static const char *const *paths_of(const option *o, const void *values, size_t *count)

@@ -11,8 +11,8 @@
 #include "apps/cli/help.h"
 #include "apps/cli/meant.h"
 #include "mona.h"
-#include "pipeline/io/av_library.h"
-#include "pipeline/io/stop.h"
+#include "pipeline/base/av_library.h"
+#include "pipeline/base/stop.h"
 
 /* It is also a failure if a result did not reach its file or pipe. */
 static int finish(int status)

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "mona.h"
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
 

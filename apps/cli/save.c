@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "apps/cli/options.h"
-#include "pipeline/io/outfile.h"
+#include "pipeline/base/outfile.h"
 
 bool save_file(const char *path, const void *bytes, size_t size)
 {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "apps/cli/options.h"
-#include "pipeline/io/stop.h"
+#include "pipeline/base/stop.h"
 
 /* Registers a new folder for removal if a signal ends the process. */
 static bool make_folder(char *path)

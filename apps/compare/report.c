@@ -14,7 +14,7 @@
 #include "apps/cli/options.h"
 #include "apps/plot/page.h"
 #include "apps/cli/save.h"
-#include "pipeline/io/outfile.h"
+#include "pipeline/base/outfile.h"
 
 __asm__(".pushsection .rodata\nreport_page:\n.incbin \"apps/compare/report.html\"\n.byte "
         "0\n.popsection\n");

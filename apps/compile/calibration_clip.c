@@ -6,7 +6,7 @@
 
 #include "apps/compile/calibration.h"
 #include "pipeline/image/frame_convert.h"
-#include "pipeline/io/input.h"
+#include "pipeline/io/sources/input.h"
 
 /* Copies the upper left corner of the frame in RGB, as far as calibration uses it. */
 static bool copy_frame(const AVFrame *frame, still *copy, pipeline_error *error)

@@ -9,7 +9,7 @@
 #include "apps/cli/options.h"
 #include "apps/cli/save.h"
 #include "formats/compiler/program/emit_c.h"
-#include "pipeline/io/outfile.h"
+#include "pipeline/base/outfile.h"
 
 enum { MAX_NAME = 64 };
 

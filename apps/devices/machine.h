@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "pipeline/clock.h"
+#include "pipeline/base/clock.h"
 
 typedef struct machine {
     char cpu[96];      /* model name; "unknown" if the system does not say */

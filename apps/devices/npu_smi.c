@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "pipeline/clock.h"
+#include "pipeline/base/clock.h"
 
 /* ---- its text ---------------------------------------------------------------------------------- */
 

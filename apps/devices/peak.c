@@ -16,7 +16,7 @@
 #endif
 
 #include "engine/run/device.h"
-#include "pipeline/clock.h"
+#include "pipeline/base/clock.h"
 
 /* CACHE_BYTES read and as many written fit the second-level cache of every CPU that mona knows, but
  * not the first. */

@@ -12,7 +12,7 @@
 
 #include "apps/devices/npu_smi.h"
 #include "engine/mona_ascend.h"
-#include "pipeline/clock.h"
+#include "pipeline/base/clock.h"
 
 static bool read_number(const char *path, double *value)
 {

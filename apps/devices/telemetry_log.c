@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "pipeline/clock.h"
+#include "pipeline/base/clock.h"
 #include "apps/cli/json_read.h"
 
 static const struct {

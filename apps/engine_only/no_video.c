@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A mona without video has no FFmpeg libraries. */
-#include "pipeline/io/av_library.h"
+#include "pipeline/base/av_library.h"
 
 bool av_library_at(unsigned i, av_library *library)
 {

@@ -7,7 +7,7 @@
 
 #include "apps/cli/suggest.h"
 #include "apps/enhance/enhance_rules.h"
-#include "pipeline/image/picture_list.h"
+#include "pipeline/io/sources/picture_list.h"
 #include "pipeline/image/stills.h"
 
 /* auto is -1. */

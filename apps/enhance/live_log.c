@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "apps/cli/json_output.h"
-#include "pipeline/io/outfile.h"
+#include "pipeline/base/outfile.h"
 
 enum { BINS = LIVE_OCTAVES * LIVE_STEPS };
 

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "apps/cli/options.h"
-#include "pipeline/image/picture_list.h"
-#include "pipeline/io/outfile.h"
-#include "pipeline/io/segments.h"
+#include "pipeline/io/sources/picture_list.h"
+#include "pipeline/base/outfile.h"
+#include "pipeline/io/outputs/segments.h"
 #include "apps/cli/printable.h"
 
 /* Whether any of a pattern's numbered pictures exists. */

@@ -16,7 +16,7 @@
 #include "apps/enhance/test_run.h"
 #include "pipeline/image/orientation.h"
 #include "pipeline/image/stills.h"
-#include "pipeline/io/input.h"
+#include "pipeline/io/sources/input.h"
 
 #define MIB (1024.0 * 1024.0)
 

@@ -17,7 +17,7 @@
 #include "apps/devices/machine.h"
 #include "apps/enhance/enhance_options.h"
 #include "apps/enhance/enhance_stats.h"
-#include "pipeline/clock.h"
+#include "pipeline/base/clock.h"
 #include "apps/cli/printable.h"
 
 #define MIB (1024.0 * 1024.0)

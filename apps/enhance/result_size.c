@@ -7,7 +7,7 @@
 
 #include "apps/cli/options.h"
 #include "pipeline/image/orientation.h"
-#include "pipeline/io/input.h"
+#include "pipeline/io/sources/input.h"
 
 static mona_size turned(uint32_t width, uint32_t height, orientation turn)
 {

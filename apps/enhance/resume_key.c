@@ -14,8 +14,8 @@
 #include "engine/model_format.h"
 #include "models/embedded.h"
 #include "mona.h"
-#include "pipeline/io/file_identity.h"
-#include "pipeline/io/url.h"
+#include "pipeline/io/sources/file_identity.h"
+#include "pipeline/io/containers/url.h"
 
 /* ---- what makes the frames ------------------------------------------------------------------ */
 

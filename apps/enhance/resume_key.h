@@ -4,7 +4,7 @@
 #define MONA_RESUME_KEY_H
 
 #include "apps/cli/options.h"
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 
 /* One line with everything that the encoded frames depend on: the programs and libraries that make
  * them, and each given option whose row says CHANGES_BYTES, as words: " --crf=20". A file that is

@@ -5,7 +5,7 @@
 
 #include <libavutil/frame.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 
 enum { SIDE_MAX = 800, SIDE_LABEL = 32 }; /* pixels: of the part, a side; rows of the labels */
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "pipeline/io/container.h"
+#include "pipeline/io/containers/container.h"
 
 /* Packets of the video, and of what goes beside it. */
 typedef struct sample {

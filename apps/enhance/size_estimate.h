@@ -4,7 +4,7 @@
 #define SIZE_ESTIMATE_H
 
 #include "apps/enhance/test_run.h"
-#include "pipeline/io/input.h"
+#include "pipeline/io/sources/input.h"
 
 /* Scales the result of a trial up to `expected` frames: those that depend on no other ones, the
  * others, and the copied streams. The input's bytes say by how much the rest of the film is harder

@@ -8,7 +8,7 @@
 #include "models/embedded.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/options.h"
-#include "pipeline/quality/model_run.h"
+#include "pipeline/stages/model_run.h"
 
 static const char *const tiers[] = {"fast", "balanced", "best"};
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/enhance/step_clock.h"
 
-#include "pipeline/clock.h"
-#include "pipeline/io/waiting.h"
+#include "pipeline/base/clock.h"
+#include "pipeline/base/waiting.h"
 
 _Static_assert((int)STEP_CLOCK_FRAMES > (int)CHAIN_INPUTS + (int)CHAIN_OUTPUTS + 1,
                "a place for every frame on its way");

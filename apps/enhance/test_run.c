@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "apps/cli/options.h"
-#include "pipeline/clock.h"
+#include "pipeline/base/clock.h"
 
 static void note_beginning(void *context, const enhance_report *report)
 {

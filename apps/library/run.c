@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "pipeline/io/av_log_errors.h"
+#include "pipeline/base/av_log_errors.h"
 
 typedef struct file_run {
     mona_video *video;

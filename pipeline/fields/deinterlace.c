@@ -6,8 +6,8 @@
 
 #include <libavutil/pixdesc.h>
 
-#include "pipeline/io/av_compat.h"
-#include "pipeline/io/captions.h"
+#include "pipeline/base/av_compat.h"
+#include "pipeline/image/captions.h"
 
 #define BWDIF(mode) "bwdif=mode=" mode ":parity=auto:deint=interlaced"
 

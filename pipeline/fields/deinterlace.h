@@ -9,8 +9,8 @@
 
 #include <libavutil/frame.h>
 
-#include "pipeline/error.h"
-#include "pipeline/io/filter_graph.h"
+#include "pipeline/base/error.h"
+#include "pipeline/base/filter_graph.h"
 
 typedef enum fields_mode { FIELDS_SINGLE, FIELDS_DOUBLE, FIELDS_FILM, FIELDS_MODES } fields_mode;
 

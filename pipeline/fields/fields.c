@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/fields/fields.h"
 
-#include "pipeline/io/av_compat.h"
+#include "pipeline/base/av_compat.h"
 
 bool fields_put(fields *f, AVFrame *frame, pipeline_error *error)
 {

@@ -10,7 +10,7 @@
 
 #include "pipeline/fields/interlace_detect.h"
 #include "pipeline/fields/deinterlace.h"
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 
 typedef struct fields {
     const char *path; /* for messages */

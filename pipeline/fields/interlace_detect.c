@@ -6,7 +6,7 @@
 
 #include <libavutil/pixdesc.h>
 
-#include "pipeline/io/av_compat.h"
+#include "pipeline/base/av_compat.h"
 #include "pipeline/stages/sample.h"
 
 /* Two samples differ if their difference is at least STEP steps of 8 bits. Every ROW_STEP-th row is

@@ -14,9 +14,9 @@
 
 #include <libavutil/frame.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 #include "pipeline/fields/pulldown.h"
-#include "pipeline/io/filter_graph.h"
+#include "pipeline/base/filter_graph.h"
 
 enum {
     INTERLACE_DETECT_REACH = 8, /* frames looked at before and after the one judged */

@@ -8,7 +8,7 @@
 #include <libavcodec/avcodec.h>
 #include <libavutil/frame.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 #include "pipeline/image/picture_kind.h"
 
 /* The matrix that a frame names; if it names none, the one that players assume: BT.709 from 720

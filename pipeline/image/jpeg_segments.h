@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 
 enum { JPEG_SOS = 0xda, JPEG_APP0 = 0xe0, JPEG_COM = 0xfe };
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "mona.h"
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 #include "pipeline/image/metadata_bytes.h"
 #include "pipeline/image/picture_kind.h"
 

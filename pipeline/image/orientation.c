@@ -5,7 +5,7 @@
 
 #include <libavutil/pixdesc.h>
 
-#include "pipeline/io/av_compat.h"
+#include "pipeline/base/av_compat.h"
 
 /* matrix: a display matrix of size bytes, or NULL. */
 static orientation orientation_of_matrix(const int32_t *matrix, size_t size)

@@ -9,7 +9,7 @@
 
 #include <libavformat/avformat.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 
 /* How a picture is turned; zeroed: not at all. The sample at (x, y) moves to xx x + yx y from the
  * left and xy x + yy y from the top. */

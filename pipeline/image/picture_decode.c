@@ -15,7 +15,7 @@
 #include "pipeline/image/jpeg_segments.h"
 #include "pipeline/image/picture_planes.h"
 #include "pipeline/image/tiff_check.h"
-#include "pipeline/io/av_log_errors.h"
+#include "pipeline/base/av_log_errors.h"
 
 typedef struct decoding {
     const char *path;

@@ -10,7 +10,7 @@
 
 #include <libavutil/frame.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 #include "pipeline/image/picture_kind.h"
 #include "pipeline/image/stills.h"
 

@@ -6,7 +6,7 @@
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 
-#include "pipeline/io/pixels.h"
+#include "pipeline/image/pixels.h"
 #include "pipeline/image/frame_convert.h"
 
 picture_chroma picture_chroma_for(enum AVCodecID codec)

@@ -8,7 +8,7 @@
 
 #include <libavcodec/avcodec.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 
 /* The format into which RGB pictures are converted for a codec. */
 typedef enum picture_chroma { PICTURE_444, PICTURE_420, PICTURE_422_10 } picture_chroma;

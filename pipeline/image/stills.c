@@ -28,7 +28,7 @@
 #include "pipeline/image/orientation.h"
 #include "pipeline/image/picture_decode.h"
 #include "mona.h"
-#include "pipeline/io/outfile.h"
+#include "pipeline/base/outfile.h"
 
 enum { JPEG_QUALITY = 95 }; /* the default */
 

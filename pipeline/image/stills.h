@@ -9,7 +9,7 @@
 
 #include <libavutil/frame.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 #include "pipeline/image/metadata.h"
 
 #define STILL_NAMES "%s: expected a name that ends in .png, .jpg, .jpeg or .webp for a picture"

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 
 typedef struct tiff_info {
     unsigned pages;     /* pictures in the file, without smaller copies of them */

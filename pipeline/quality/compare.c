@@ -7,7 +7,7 @@
 
 #include <libavutil/pixdesc.h>
 
-#include "pipeline/io/pixels.h"
+#include "pipeline/image/pixels.h"
 #include "pipeline/image/frame_convert.h"
 
 typedef struct comparison {

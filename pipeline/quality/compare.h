@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 #include "pipeline/quality/flicker.h"
-#include "pipeline/io/input.h"
+#include "pipeline/io/sources/input.h"
 #include "pipeline/quality/quality.h"
 #include "pipeline/image/orientation.h"
 

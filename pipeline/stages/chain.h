@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 #include "pipeline/stages/frame.h"
 #include "pipeline/stages/frame_memory.h"
 #include "pipeline/stages/probe.h"

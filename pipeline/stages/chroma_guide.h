@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 #include "pipeline/stages/chroma_location.h"
 #include "pipeline/stages/frame.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 #include "mona.h"
 
 /* A chroma sample stands for a group of luma samples. This is its position in the group along one

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A stage that takes a given time and changes nothing, to test the measurement of pipelines. */
-#include "pipeline/clock.h"
+#include "pipeline/base/clock.h"
 #include "pipeline/stages/stage.h"
 
 typedef struct delay {

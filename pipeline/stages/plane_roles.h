@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 #include "pipeline/stages/frame.h"
 #include "pipeline/stages/stage_settings.h"
 

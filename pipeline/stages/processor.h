@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 #include "pipeline/stages/chain.h"
 #include "pipeline/stages/frame.h"
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "mona.h"
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 #include "pipeline/stages/chroma_location.h"
 #include "pipeline/stages/frame.h"
 

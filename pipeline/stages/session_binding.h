@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 #include "mona.h"
 
 /* A program's choices for all models that it binds, made once, before the first. */

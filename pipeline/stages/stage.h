@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "mona.h"
-#include "pipeline/error.h"
+#include "pipeline/base/error.h"
 #include "pipeline/stages/frame.h"
 #include "pipeline/stages/probe.h"
 #include "pipeline/stages/session_binding.h"

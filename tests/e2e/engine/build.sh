@@ -20,13 +20,13 @@ same "the archives are made by AR" "$(grep -c '^.*my-ar rcs' "$tmp/plan")" 2
 same "the linker gets LDFLAGS" "$(grep -cE '^my-cc -Og -Wl,-mine -o [^ ]*/firmware ' "$tmp/plan")" 1
 printf '#!/bin/sh\necho -DFROM_MY_PKG_CONFIG\n' > "$tmp/my-pkg-config"
 chmod +x "$tmp/my-pkg-config"
-at_least "PKG_CONFIG is asked" "$(commands BUILD="$tmp/b" PKG_CONFIG="$tmp/my-pkg-config" "$tmp/b/pipeline/error.o" |
+at_least "PKG_CONFIG is asked" "$(commands BUILD="$tmp/b" PKG_CONFIG="$tmp/my-pkg-config" "$tmp/b/pipeline/base/error.o" |
     grep -c FROM_MY_PKG_CONFIG)" 1
 printf 'syntax = "proto2";\n' > "$tmp/onnx.proto"
 at_least "ONNX_PROTO is read" "$(commands BUILD="$tmp/b" ONNX_PROTO="$tmp/onnx.proto" "$tmp/b/gen/onnx.pb-c.c" |
     grep -c "proto_path=$tmp .*$tmp/onnx.proto")" 1
-at_least "WERROR=1 makes warnings errors" "$(commands BUILD="$tmp/b" WERROR=1 "$tmp/b/pipeline/error.o" | grep -c -e '-Werror ')" 1
-same "and without it they are none" "$(commands BUILD="$tmp/b" WERROR= "$tmp/b/pipeline/error.o" | grep -c -e '-Werror ')" 0
+at_least "WERROR=1 makes warnings errors" "$(commands BUILD="$tmp/b" WERROR=1 "$tmp/b/pipeline/base/error.o" | grep -c -e '-Werror ')" 1
+same "and without it they are none" "$(commands BUILD="$tmp/b" WERROR= "$tmp/b/pipeline/base/error.o" | grep -c -e '-Werror ')" 0
 
 # ---- what is not there --------------------------------------------------------------------------
 mkdir "$tmp/bare"

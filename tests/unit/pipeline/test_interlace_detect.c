@@ -12,7 +12,7 @@
 #include <libavutil/log.h>
 
 #include "pipeline/fields/interlace_detect.h"
-#include "pipeline/io/av_compat.h"
+#include "pipeline/base/av_compat.h"
 
 enum { WIDTH = 64, HEIGHT = 48, FRAMES = 400 };
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/base/waiting.h"
+
+#include <time.h>
+
+#include "pipeline/base/clock.h"
+
+static _Thread_local uint64_t waited;
+
+static uint64_t worked_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+waiting waiting_begin(void)
+{
+    return (waiting){clock_ns(), worked_ns()};
+}
+
+void waiting_end(waiting began)
+{
+    const uint64_t worked = worked_ns() - began.work, passed = clock_ns() - began.wall;
+    waited += passed > worked ? passed - worked : 0;
+}
+
+uint64_t waiting_ns(void)
+{
+    return waited;
+}

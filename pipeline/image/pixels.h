@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/* libav's pixel formats and chroma locations in mona's terms. */
+#ifndef MONA_PIXELS_H
+#define MONA_PIXELS_H
+
+#include <stdbool.h>
+
+#include <libavutil/frame.h>
+#include <libavutil/pixfmt.h>
+
+#include "pipeline/base/error.h"
+#include "pipeline/stages/frame.h"
+#include "pipeline/stages/chroma_location.h"
+
+enum { PIXELS_MAX_BITS = 16 };
+
+/* Accepts the formats that mona works on: planes of luma or grey, with or without alpha and chroma
+ * of any subsampling, of 8 to PIXELS_MAX_BITS bits a sample. The error names the file, path. */
+bool pixels_check(const char *path, int format, pipeline_error *error);
+
+/* The same check without an error. */
+bool pixels_has_planes(int format);
+
+/* For a format that pixels_check accepts. */
+frame_format pixels_frame_format(int format, int width, int height);
+
+/* The same format without a range in its name: yuv420p for yuvj420p. */
+enum AVPixelFormat pixels_plain(int format);
+
+/* Whether samples use the full range. Unless the frame says otherwise, only grey ones do. */
+bool pixels_full_range(const AVFrame *f);
+
+/* The same planes with samples of this many bits; AV_PIX_FMT_NONE: libav has no such format. */
+enum AVPixelFormat pixels_with_bits(int format, unsigned bits);
+
+/* The same planes but that of alpha. For a format that pixels_check accepts. */
+enum AVPixelFormat pixels_without_alpha(int format);
+
+/* Never NULL. */
+const char *pixels_name(int format);
+
+/* Unspecified means left, as from MPEG-2 to H.265. */
+chroma_location pixels_chroma_location(enum AVChromaLocation location);
+
+#endif

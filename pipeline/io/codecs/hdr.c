@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/io/codecs/hdr.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <libavutil/mastering_display_metadata.h>
+#include <libavutil/pixdesc.h>
+
+#include "pipeline/base/av_compat.h"
+#include "pipeline/io/containers/container.h"
+#include "pipeline/io/outputs/picture_writer.h"
+
+/* ---- carrying ------------------------------------------------------------------------------- */
+
+static bool describe(AVStream *video, enum AVPacketSideDataType type, const AVFrame *first,
+                     enum AVFrameSideDataType of)
+{
+    const AVFrameSideData *side = av_frame_get_side_data(first, of);
+    if (!side || avstream_side_data(video, type, NULL))
+        return true;
+    uint8_t *data = avstream_new_side_data(video, type, side->size);
+    if (data)
+        memcpy(data, side->data, side->size);
+    return data;
+}
+
+bool hdr_describe(AVStream *video, const AVFrame *first)
+{
+    return describe(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, first,
+                    AV_FRAME_DATA_MASTERING_DISPLAY_METADATA) &&
+           describe(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, first,
+                    AV_FRAME_DATA_CONTENT_LIGHT_LEVEL);
+}
+
+/* An encoder's syntax for these values: chromaticities in steps of 1 / chromaticity, luminances in
+ * steps of 1 / luminance. */
+typedef struct dialect {
+    enum AVCodecID id;
+    const char *key, *mastering, *light;
+    double chromaticity, luminance;
+    int digits; /* after the decimal point */
+} dialect;
+
+static const dialect dialects[] = {
+    {AV_CODEC_ID_H264, "x264-params", "mastering-display", "cll", 50000, 10000, 0},
+    {AV_CODEC_ID_HEVC, "x265-params", "master-display", "max-cll", 50000, 10000, 0},
+    {AV_CODEC_ID_AV1, "svtav1-params", "mastering-display", "content-light", 1, 1, 5},
+};
+
+static const dialect *dialect_of(const codec *c)
+{
+    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++)
+        if (dialects[i].id == c->id)
+            return &dialects[i];
+    return NULL;
+}
+
+static void add_pair(char *text, size_t room, const dialect *d, const char *name, AVRational a,
+                     AVRational b, double steps)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, room - used, "%s(%.*f,%.*f)", name, d->digits, av_q2d(a) * steps,
+             d->digits, av_q2d(b) * steps);
+}
+
+static void add_mastering(char *text, size_t room, const dialect *d,
+                          const AVMasteringDisplayMetadata *m)
+{
+    const double c = d->chromaticity;
+    if (!m->has_primaries || !m->has_luminance)
+        return;
+    snprintf(text, room, "%s=", d->mastering);
+    add_pair(text, room, d, "G", m->display_primaries[1][0], m->display_primaries[1][1], c);
+    add_pair(text, room, d, "B", m->display_primaries[2][0], m->display_primaries[2][1], c);
+    add_pair(text, room, d, "R", m->display_primaries[0][0], m->display_primaries[0][1], c);
+    add_pair(text, room, d, "WP", m->white_point[0], m->white_point[1], c);
+    add_pair(text, room, d, "L", m->max_luminance, m->min_luminance, d->luminance);
+}
+
+void hdr_option(char *option, size_t room, const AVStream *video, const codec *c)
+{
+    const dialect *d = dialect_of(c);
+    const void *mastering = avstream_side_data(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, NULL);
+    const AVContentLightMetadata *light =
+        avstream_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, NULL);
+    char display[256] = "", level[64] = "";
+    *option = 0;
+    if (d && mastering)
+        add_mastering(display, sizeof display, d, mastering);
+    if (d && light)
+        snprintf(level, sizeof level, "%s=%u,%u", d->light, light->MaxCLL, light->MaxFALL);
+    if (*display || *level)
+        snprintf(option, room, "%s=%s%s%s", d->key, display, *display && *level ? ":" : "", level);
+}
+
+/* ---- checking ------------------------------------------------------------------------------- */
+
+static bool has_colour(const AVCodecParameters *p)
+{
+    return p->color_primaries != AVCOL_PRI_UNSPECIFIED || p->color_trc != AVCOL_TRC_UNSPECIFIED ||
+           p->color_space != AVCOL_SPC_UNSPECIFIED;
+}
+
+/* libav turns the primaries that most PNG files name, those of sRGB, into a display of its own. */
+static bool is_srgb(const AVMasteringDisplayMetadata *m)
+{
+    static const double srgb[3][2] = {{0.64, 0.33}, {0.30, 0.60}, {0.15, 0.06}};
+    const double rounding = 0.002;
+    for (int i = 0; i < 3; i++)
+        for (int axis = 0; axis < 2; axis++)
+            if (!(fabs(av_q2d(m->display_primaries[i][axis]) - srgb[i][axis]) <= rounding))
+                return false;
+    return m->has_primaries && !m->has_luminance;
+}
+
+static bool has_display(const AVStream *video)
+{
+    const void *mastering = avstream_side_data(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, NULL);
+    return (mastering && !is_srgb(mastering)) ||
+           avstream_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, NULL);
+}
+
+/* Viewers assume that pictures are sRGB. Of primaries that a PNG names, newer versions of libav make the
+ * stream's, if they are known ones, and older versions a display. */
+static bool is_beyond_srgb(const AVStream *video)
+{
+    const AVCodecParameters *p = video->codecpar;
+    return p->color_trc == AVCOL_TRC_SMPTE2084 || p->color_trc == AVCOL_TRC_ARIB_STD_B67 ||
+           p->color_primaries == AVCOL_PRI_BT2020 || p->color_primaries == AVCOL_PRI_SMPTE431 ||
+           p->color_primaries == AVCOL_PRI_SMPTE432 || has_display(video);
+}
+
+static bool is_dynamic(const AVStream *video, const AVFrame *first)
+{
+    return avstream_side_data(video, AV_PKT_DATA_DOVI_CONF, NULL) ||
+           av_frame_get_side_data(first, AV_FRAME_DATA_DOVI_RPU_BUFFER) ||
+           av_frame_get_side_data(first, AV_FRAME_DATA_DYNAMIC_HDR_PLUS);
+}
+
+/* Describes what would be lost; NULL: nothing. What containers and codecs keep was measured with
+ * libav 59. */
+static const char *lost_property(const AVOutputFormat *format, const codec *c,
+                                 const AVStream *video, const AVFrame *first)
+{
+    static const char *const describing[] = {"matroska", "webm", "mp4", "mov", "ipod", NULL};
+    static const char *const siting[] = {"matroska", "webm", NULL};
+    const AVCodecParameters *p = video->codecpar;
+    const bool h26x = c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
+    const bool says = h26x || c->id == AV_CODEC_ID_AV1 || container_is(format, describing);
+    const enum AVChromaLocation at = p->chroma_location;
+    /* Players assume left, and y4m files always say middle. */
+    const bool usual =
+        at == AVCHROMA_LOC_UNSPECIFIED || at == AVCHROMA_LOC_LEFT || at == AVCHROMA_LOC_CENTER;
+    const bool sited = h26x || (c->id == AV_CODEC_ID_AV1 && at == AVCHROMA_LOC_TOPLEFT) ||
+                       container_is(format, siting);
+    if (is_dynamic(video, first))
+        return "HDR metadata of every frame (HDR10+ or Dolby Vision)";
+    if (picture_writer_is(format) || c->colours)
+        return is_beyond_srgb(video) ? "colours, which are HDR or wider than sRGB" : NULL;
+    if (!says && has_colour(p))
+        return "matrix, primaries and transfer of its colours";
+    if (!says && has_display(video))
+        return "mastering display and light level";
+    if (!usual && !sited)
+        return "place of its chroma samples";
+    return NULL;
+}
+
+bool hdr_check(const AVOutputFormat *format, const codec *c, AVStream *video, const AVFrame *first,
+               bool drop, const pipeline_notes *notes, pipeline_error *error)
+{
+    static const char *const bare[] = {"yuv4mpegpipe", "rawvideo", NULL};
+    const char *lost = lost_property(format, c, video, first);
+    const char *remedy = is_dynamic(video, first) ? "" : "; .mkv would";
+    if (!lost)
+        return true;
+    if (container_is(format, bare)) {
+        pipeline_note(notes, "%s stores only samples: whoever reads them must know the video's %s",
+                      format->name, lost);
+        return true;
+    }
+    if (!drop)
+        return pipeline_fail(
+            error,
+            "%s as %s does not keep the video's %s%s (--drop-unsupported goes on without that)",
+            c->name, format->name, lost, remedy);
+    pipeline_note(notes, "left out: the video's %s", lost);
+    /* A Dolby Vision configuration without the metadata would mislead a player. */
+    avstream_remove_side_data(video, AV_PKT_DATA_DOVI_CONF);
+    return true;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/io/containers/media_file.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavutil/avstring.h>
+
+#define MEDIA                                                                                      \
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,mpegvideo,m4v,h261,h263,h264,hevc,vvc," \
+    "evc,obu,av1,ivf,vc1,vc1test,mjpeg,mjpeg_2000,mpjpeg,cavsvideo,avs,avs2,avs3,dirac,dnxhd,dv,"  \
+    "flv,live_flv,kux,asf,asf_o,ogg,rm,nut,nuv,nsv,mxf,gxf,lxf,wtv,ty,r3d,rawvideo,yuv4mpegpipe,"  \
+    "gif,apng,flic,smk,bink,roq,film_cpk,swf,svs,dhav,ifv,lmlm4,xmv,vividas,ipmovie,cine,ser,ipu," \
+    "image2pipe,bmp_pipe,dds_pipe,dpx_pipe,exr_pipe,gem_pipe,gif_pipe,hdr_pipe,ico,j2k_pipe,"      \
+    "jpeg_pipe,jpegls_pipe,jpegxl_pipe,jpegxl_anim,pam_pipe,pbm_pipe,pcx_pipe,pfm_pipe,pgm_pipe,"  \
+    "pgmyuv_pipe,pgx_pipe,phm_pipe,photocd_pipe,pictor_pipe,png_pipe,ppm_pipe,psd_pipe,qdraw_"     \
+    "pipe,"                                                                                        \
+    "qoi_pipe,sgi_pipe,sunrast_pipe,tiff_pipe,vbn_pipe,webp_pipe,xbm_pipe,xpm_pipe,xwd_pipe,fits," \
+    "aac,ac3,aiff,amr,caf,dts,eac3,flac,mp3,truehd,w64,wav"
+
+/* More than any list of variants has; one that names itself has no end. */
+enum { MOST_BEFORE_STREAMS = 100 };
+
+/* Whether url is a file below the folder of list; *found: its address, without links. */
+static bool is_below(const char *list, const char *url, char found[PATH_MAX + 8])
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    av_strstart(list, "file:", &list);
+    av_strstart(url, "file:", &url);
+    if (!realpath(list, folder) || !realpath(url, path))
+        return false;
+    *(strrchr(folder, '/') + 1) = 0;
+    snprintf(found, PATH_MAX + 8, "file:%s", path);
+    return av_strstart(path, folder, NULL);
+}
+
+static int open_part(AVFormatContext *media, AVIOContext **part, const char *url, int flags,
+                     AVDictionary **options)
+{
+    const char *kind = media->iformat ? media->iformat->name : "";
+    char address[PATH_MAX + 8];
+    AVDictionary *own = NULL;
+    if (!media->nb_streams) /* opaque is mona's, and counts */
+        media->opaque = (void *)((uintptr_t)media->opaque + 1);
+    if ((uintptr_t)media->opaque > MOST_BEFORE_STREAMS)
+        return AVERROR(ELOOP);
+    if (flags & AVIO_FLAG_WRITE)
+        return AVERROR(EACCES);
+    if (!strcmp(kind, "hls") && strcmp(url, media->url)) {
+        if (!is_below(media->url, url, address))
+            return AVERROR(EACCES);
+        url = address;
+    } else if (strcmp(kind, "image2") && strcmp(url, media->url)) {
+        return AVERROR(EACCES); /* image2 is opened only where a pattern was given */
+    }
+    options = options ? options : &own;
+    av_dict_set(options, "protocol_whitelist", media->protocol_whitelist, 0);
+    const int code = avio_open2(part, url, flags, &media->interrupt_callback, options);
+    av_dict_free(&own);
+    return code;
+}
+
+void media_guard(AVFormatContext *media, const char *address, const char *list,
+                 AVDictionary **options)
+{
+    char known[sizeof MEDIA + 32];
+    snprintf(known, sizeof known, MEDIA "%s%s", list ? "," : "", list ? list : "");
+    media->io_open = open_part;
+    av_dict_set(options, "protocol_whitelist", !strncmp(address, "pipe", 4) ? "pipe" : "file", 0);
+    av_dict_set(options, "format_whitelist", known, 0);
+}
+
+/* What a list is called. */
+static const char *list_name(const char *format)
+{
+    static const char *const names[][2] = {
+        {"hls", "a playlist"},
+        {"dash", "a manifest of DASH"},
+        {"webm_dash_manifest", "a manifest of DASH"},
+        {"imf", "a playlist of IMF"},
+        {"concat", "a list of files (ffconcat)"},
+        {"sdp", "a description of a stream (SDP)"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i][0], format))
+            return names[i][1];
+    return NULL;
+}
+
+bool media_name_misleads(const char *address)
+{
+    return strpbrk(address, "*?{%") || av_match_ext(address, "jpg,jpeg");
+}
+
+const AVInputFormat *media_format(const char *address)
+{
+    AVIOContext *file = NULL;
+    const AVInputFormat *format = NULL;
+    if (!av_strstart(address, "file:", NULL) || avio_open(&file, address, AVIO_FLAG_READ) < 0)
+        return NULL;
+    if (av_probe_input_buffer2(file, &format, media_name_misleads(address) ? "" : address, NULL, 0,
+                               0) < 0)
+        format = NULL;
+    avio_closep(&file);
+    return format;
+}
+
+bool media_refused(const char *path, const char *address, const char *allowed,
+                   pipeline_error *error)
+{
+    const AVInputFormat *format = media_format(address);
+    if (!format || av_match_list(format->name, MEDIA, ',') > 0)
+        return false;
+    const char *list = list_name(format->name);
+    const bool hls = !strcmp(format->name, "hls");
+    if (list)
+        pipeline_fail(
+            error, "%s: expected a video or an image, found %s, which names %s", path, list,
+            hls && allowed ? "a file that is not in or below its folder, or is no media"
+            : hls ? "other files; mona enhance --allow playlist reads those below its folder"
+                  : "other files");
+    else /* libav renders plain text as a terminal would */
+        pipeline_fail(error, "%s: expected a video or an image, found %s", path,
+                      strcmp(format->name, "tty") ? format->long_name : "text");
+    return true;
+}

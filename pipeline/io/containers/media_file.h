@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Opens a file of unknown origin. What it is follows from a table of formats that hold their media
+ * themselves: a name proves nothing, and a list of other files (a playlist, a manifest, a session
+ * description) may come as holiday.mp4 and name what its sender must not see. */
+#ifndef MONA_MEDIA_FILE_H
+#define MONA_MEDIA_FILE_H
+
+#include <libavformat/avformat.h>
+
+#include "pipeline/base/error.h"
+
+/* Before avformat_open_input: media, which is not open yet, and options accept only what the table
+ * has. list: libav's name of one kind of list that the file may be too; NULL: none. Files that a
+ * playlist of HLS names are opened only below its own folder, links followed; other media open no
+ * second file. */
+void media_guard(AVFormatContext *media, const char *address, const char *list,
+                 AVDictionary **options);
+
+/* Whether libav looks for the files of a pattern before it looks into the one of this name. It takes any
+ * JPEG of this name for such a pattern. */
+bool media_name_misleads(const char *address);
+
+/* What a file is. The name helps where content says little, unless libav would take it for a pattern.
+ * NULL: unknown, or no file. */
+const AVInputFormat *media_format(const char *address);
+
+/* Says what a file is that was not opened for its format. allowed: the list that was. false: it has
+ * another fault. */
+bool media_refused(const char *path, const char *address, const char *allowed,
+                   pipeline_error *error);
+
+#endif

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/io/outputs/output.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pipeline/base/clock.h"
+#include "pipeline/base/av_compat.h"
+#include "pipeline/io/containers/container.h"
+#include "pipeline/base/outfile.h"
+#include "pipeline/base/stop.h"
+#include "pipeline/io/containers/url.h"
+
+/* ---- packets of the encoder ----------------------------------------------------------------- */
+
+/* Whether a broken connection is made again. */
+static bool is_kept_up(const output *o)
+{
+    const mux_settings *m = &o->settings->container;
+    return m->live && url_find(m->path);
+}
+
+static bool open_again(output *o, pipeline_error *error)
+{
+    mux_settings container = o->settings->container;
+    const pipeline_notes silent = {0};
+    container.notes = &silent;
+    mux_close(&o->container);
+    return mux_open(&o->container, &container, o->in->format, o->in->video, o->codec.codec, error);
+}
+
+/* Tries until the connection stands, at growing distances. broken: why it does not. */
+static bool connect_again(output *o, const pipeline_error *broken, pipeline_error *error)
+{
+    enum { FIRST_MS = 100, LONGEST_MS = 5000 };
+    const output_settings *s = o->settings;
+    const double patience = s->input.live->patience;
+    const uint64_t began = clock_ns();
+    pipeline_error again = {0};
+    pipeline_note(s->container.notes, "%s; trying again for %g s", broken->text, patience);
+    for (unsigned ms = FIRST_MS; !open_again(o, &again);
+         ms = ms < LONGEST_MS / 2 ? 2 * ms : LONGEST_MS) {
+        const double passed = 1e-9 * (double)(clock_ns() - began) + 1e-3 * ms;
+        if (passed > patience || (s->ends && atomic_load(s->ends)))
+            return pipeline_fail(error, "%s", again.text);
+        again = (pipeline_error){0};
+        nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+    }
+    o->reconnects++;
+    o->waits_for_key = true;
+    pipeline_note(s->container.notes, "%s: connected again after %.1f s", s->container.path,
+                  1e-9 * (double)(clock_ns() - began));
+    return true;
+}
+
+static bool to_container(void *context, AVPacket *packet, AVRational time_base,
+                         pipeline_error *error)
+{
+    output *o = context;
+    pipeline_error broken = {0};
+    o->bytes += (uint64_t)packet->size;
+    if (!is_kept_up(o))
+        return mux_write(&o->container, packet, time_base, error);
+    if (o->waits_for_key && !(packet->flags & AV_PKT_FLAG_KEY)) {
+        o->unsent++;
+        av_packet_unref(packet);
+        return true;
+    }
+    o->waits_for_key = false;
+    pthread_mutex_lock(&o->lock);
+    bool good = mux_write(&o->container, packet, time_base, &broken);
+    o->unsent += !good;
+    good = good || connect_again(o, &broken, error);
+    pthread_mutex_unlock(&o->lock);
+    return good;
+}
+
+static bool to_segment(void *context, AVPacket *packet, AVRational time_base, pipeline_error *error)
+{
+    output *o = context;
+    (void)time_base;
+    o->bytes += (uint64_t)packet->size;
+    return segments_write(&o->parts, packet, error);
+}
+
+static bool encode(output *o, const AVFrame *frame, pipeline_error *error)
+{
+    const packet_sink sink = {o->settings->resume ? to_segment : to_container, o};
+    return encoder_put(&o->codec, frame, &sink, error);
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static bool open_encoder(output *o, pipeline_error *error)
+{
+    const output_settings *s = o->settings;
+    return encoder_open(&o->codec, &s->encoder, o->in->video, s->container.format, error);
+}
+
+/* A few seconds of work at any size: 64 frames of 2560x1440. */
+static uint64_t segment_length(const output_settings *settings)
+{
+    const encoder_settings *s = &settings->encoder;
+    if (settings->segment_frames)
+        return settings->segment_frames;
+    const uint64_t frames = 64 * 2560 * 1440 / ((uint64_t)s->width * (uint64_t)s->height);
+    return frames < 16 ? 16 : frames > 256 ? 256 : frames;
+}
+
+/* Sets the line that an interrupted run prints. */
+static void tell_resume(const output *o)
+{
+    char line[1024];
+    snprintf(line, sizeof line,
+             "%s: interrupted after %llu frames; the same command goes on from there",
+             o->settings->container.path, (unsigned long long)o->parts.frames);
+    stop_says(line);
+}
+
+static bool open_segments(output *o, pipeline_error *error)
+{
+    const mux_settings *m = &o->settings->container;
+    if (!strcmp(m->path, "-") || m->format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME ||
+        !strcmp(o->settings->input.path, "-"))
+        return pipeline_misuse(
+            error, "--resume: expected files for input and output, and a container other "
+                   "than y4m");
+    /* The folder lies beside the file that is finally renamed, not beside a link to it. */
+    char *target = outfile_target(m->path);
+    const bool opened = target ? segments_open(&o->parts, target, o->settings->resume, error)
+                               : pipeline_fail(error, "out of memory");
+    free(target);
+    if (opened)
+        tell_resume(o);
+    return opened;
+}
+
+/* Numbers continue from the input's first one, or start from 1. */
+static bool open_pictures(output *o, pipeline_error *error)
+{
+    const output_settings *s = o->settings;
+    const mux_settings *m = &s->container;
+    const encoder_choice *choice = &s->encoder.choice;
+    const picture_list *list = &o->in->pictures;
+    const char *option = s->resume               ? "--resume"
+                         : choice->crf >= 0      ? "--crf"
+                         : choice->preset        ? "--preset"
+                         : choice->option_count  ? "--encoder-option"
+                         : choice->match_bitrate ? "--match-bitrate"
+                                                 : NULL;
+    if (option)
+        return pipeline_misuse(error, "%s: numbered pictures take no %s", m->path, option);
+    const container_contents contents = {.format = m->format,
+                                         .path = m->path,
+                                         .input = o->in->format,
+                                         .video = o->in->video,
+                                         .sound = &m->sound,
+                                         .drop = m->drop,
+                                         .notes = m->notes};
+    if (!container_check(&contents, error) ||
+        !picture_writer_check(m->path, s->encoder.pix_fmt, error))
+        return false;
+    o->pictures = (picture_writer){.pattern = m->path,
+                                   .next = 1,
+                                   .by_time = list->count,
+                                   .jpeg_quality = o->settings->jpeg_quality};
+    if (list->count) {
+        o->pictures.input = m->input_path;
+        o->pictures.first = list->numbers[0] + (uint32_t)av_rescale_q(m->shift, AV_TIME_BASE_Q,
+                                                                      o->in->video->time_base);
+    }
+    return true;
+}
+
+bool output_open(output *o, const output_settings *settings, input *in, pipeline_error *error)
+{
+    mux_settings container = settings->container;
+    *o = (output){.settings = settings, .in = in, .length = segment_length(settings)};
+    pthread_mutex_init(&o->lock, NULL);
+    if (in->photo.result)
+        return true;
+    if (picture_writer_is(container.format))
+        return open_pictures(o, error);
+    if (!open_encoder(o, error) || (settings->resume && !open_segments(o, error)))
+        return false;
+    char *part = settings->resume ? segments_path(&o->parts, "output.part") : NULL;
+    container.part = part;
+    bool good = mux_open(&o->container, &container, in->format, in->video, o->codec.codec, error);
+    free(part);
+    return good;
+}
+
+uint64_t output_done(const output *o)
+{
+    return o->parts.frames;
+}
+
+/* ---- frames --------------------------------------------------------------------------------- */
+
+static bool seal(output *o, const chain_memory *after, pipeline_error *error)
+{
+    if (!encode(o, NULL, error) || !segments_seal(&o->parts, o->filled, o->end, after, error))
+        return false;
+    o->filled = 0;
+    encoder_close(&o->codec);
+    tell_resume(o);
+    return true;
+}
+
+/* Containers without timestamps play frames at a constant rate. */
+static bool is_timeless(const output *o)
+{
+    const AVOutputFormat *format = o->settings->container.format;
+    return format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME ||
+           (format->flags & AVFMT_NOTIMESTAMPS && !picture_writer_is(format)) ||
+           (o->pictures.pattern && !o->pictures.by_time);
+}
+
+static void measure_pace(output *o, const AVFrame *frame)
+{
+    const AVRational tick = o->in->video->time_base, rate = o->settings->encoder.rate;
+    if (!o->frames)
+        o->first = frame->pts;
+    const int64_t even = av_rescale_q((int64_t)o->frames++, av_inv_q(rate), tick);
+    const int64_t off = frame->pts - o->first - even,
+                  half = av_rescale_q(1, av_inv_q(rate), tick) / 2;
+    o->uneven += FFABS(off) > FFMAX(half, 1);
+}
+
+static void tell_pace(const output *o)
+{
+    const mux_settings *m = &o->settings->container;
+    if (o->uneven && is_timeless(o))
+        pipeline_note(m->notes,
+                      "%s: stores no timestamps: %llu of %llu frames do not fit a steady %.4g "
+                      "frames a second; .mkv would keep their times",
+                      m->path, (unsigned long long)o->uneven, (unsigned long long)o->frames,
+                      av_q2d(o->settings->encoder.rate));
+}
+
+static void tell_captions(output *o, const AVFrame *frame)
+{
+    const mux_settings *m = &o->settings->container;
+    const codec *c = o->settings->encoder.choice.codec;
+    if (o->told_captions || c->captions != CAPTIONS_LOST ||
+        !av_frame_get_side_data(frame, AV_FRAME_DATA_A53_CC))
+        return;
+    pipeline_note(m->notes,
+                  "%s: %s has no place for the closed captions inside the video, from %.2f s on; "
+                  "they are left out, and h264 and hevc would keep them",
+                  m->path, c->name, (double)frame->pts * av_q2d(o->in->video->time_base));
+    o->told_captions = true;
+}
+
+bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error)
+{
+    if (o->in->photo.result)
+        return photo_write(&o->in->photo, o->in->frame, frame, o->settings->jpeg_quality, error);
+    measure_pace(o, frame);
+    tell_captions(o, frame);
+    if (o->pictures.pattern)
+        return picture_writer_put(&o->pictures, frame, error);
+    if (!o->codec.codec && !open_encoder(o, error))
+        return false;
+    if (!encode(o, frame, error))
+        return false;
+    o->filled++;
+    o->end = frame->pts + avframe_duration(frame);
+    return !o->settings->resume || o->filled < o->length || seal(o, after, error);
+}
+
+/* While the connection is made again, nothing is kept for it. */
+static bool copy_if_connected(output *o, AVPacket *packet)
+{
+    pipeline_error broken = {0}; /* the next packet of the video finds it out */
+    if (pthread_mutex_trylock(&o->lock))
+        return true;
+    mux_copy(&o->container, packet, &broken);
+    pthread_mutex_unlock(&o->lock);
+    return true;
+}
+
+bool output_copy(output *o, AVPacket *packet, pipeline_error *error)
+{
+    if (is_kept_up(o))
+        return copy_if_connected(o, packet);
+    return o->settings->resume || o->pictures.pattern || mux_copy(&o->container, packet, error);
+}
+
+/* ---- putting segments together -------------------------------------------------------------- */
+
+typedef struct assembly {
+    output *o;
+    AVPacket *packet; /* the next packet of the segments; size 0: not read yet */
+    int64_t last_dts; /* the last one written */
+    bool ended;
+} assembly;
+
+/* When the encoder restarts for a segment, its first packets may begin slightly before the end of
+ * the previous segment. */
+static bool write_next(assembly *a, pipeline_error *error)
+{
+    AVPacket *packet = a->packet;
+    if (a->last_dts != AV_NOPTS_VALUE && packet->dts <= a->last_dts)
+        packet->dts = a->last_dts + 1;
+    a->last_dts = packet->dts;
+    return mux_write(&a->o->container, packet, a->o->in->video->time_base, error);
+}
+
+/* Writes the packets of the segments that are due before time. */
+static bool write_due(void *context, int64_t time, pipeline_error *error)
+{
+    assembly *a = context;
+    while (!a->ended) {
+        int found = a->packet->size ? 1 : segments_read(&a->o->parts, a->packet, error);
+        if (found < 0)
+            return false;
+        a->ended = !found;
+        if (a->ended || a->packet->dts > time)
+            return true;
+        if (!write_next(a, error))
+            return false;
+    }
+    return true;
+}
+
+static bool copy_from(void *context, AVPacket *packet, pipeline_error *error)
+{
+    assembly *a = context;
+    return mux_copy(&a->o->container, packet, error);
+}
+
+static bool assemble(output *o, pipeline_error *error)
+{
+    input again;
+    assembly a = {.o = o, .packet = av_packet_alloc(), .last_dts = AV_NOPTS_VALUE};
+    input_settings settings = o->settings->input;
+    settings.on_chip = false; /* nothing is decoded */
+    /* If the end is given as a number of frames, they determine it; if it is given as a time, the
+     * input observes it. */
+    const int64_t end = settings.ends_early ? o->parts.end : INT64_MAX;
+    settings.notes = &(const pipeline_notes){0};
+    settings.stop_on_error = false; /* the first reading has succeeded */
+    bool good = input_open(&again, &settings, error);
+    again.copy = copy_from;
+    again.copy_context = &a;
+    good = good && a.packet && input_copy_rest(&again, end, write_due, &a, error) &&
+           write_due(&a, INT64_MAX, error);
+    av_packet_free(&a.packet);
+    input_close(&again);
+    return good || pipeline_fail(error, "out of memory");
+}
+
+bool output_finish(output *o, const chain_memory *after, pipeline_error *error)
+{
+    tell_pace(o);
+    if (o->pictures.pattern || o->in->photo.result)
+        return true;
+    if (!o->settings->resume)
+        return encode(o, NULL, error) && mux_finish(&o->container, error);
+    if ((o->filled && !seal(o, after, error)) || !assemble(o, error) ||
+        !mux_finish(&o->container, error))
+        return false;
+    stop_says(NULL);
+    segments_remove(&o->parts);
+    return true;
+}
+
+static bool to_nowhere(void *context, AVPacket *packet, AVRational time_base, pipeline_error *error)
+{
+    (void)context, (void)time_base, (void)error;
+    av_packet_unref(packet);
+    return true;
+}
+
+bool output_fill(output *o, AVFrame *frame, uint64_t most, pipeline_error *error)
+{
+    enum { MOST_REFERENCES = 16 }; /* frames that an encoder keeps after their packets */
+    const packet_sink sink = {to_nowhere, NULL};
+    const AVRational rate = o->settings->encoder.rate, tick = o->in->video->time_base;
+    const int64_t step = FFMAX(av_rescale_q(1, av_inv_q(rate), tick), 1);
+    if (!o->codec.codec)
+        return true;
+    encoder_close(&o->codec);
+    bool good = open_encoder(o, error);
+    frame->pts = 0;
+    for (uint64_t i = 0; good && i < most && o->codec.packets < MOST_REFERENCES; i++) {
+        good = encoder_put(&o->codec, frame, &sink, error);
+        frame->pts += step;
+    }
+    return good;
+}
+
+void output_close(output *o)
+{
+    encoder_close(&o->codec);
+    mux_close(&o->container);
+    segments_close(&o->parts);
+    pthread_mutex_destroy(&o->lock);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Where finished frames go: the encoder, the container and, in a run that can be resumed, the
+ * segments in between.
+ *
+ * Without segments, packets go straight into the container, in step with the copies of the other
+ * streams. With segments, the encoder is restarted after a fixed number of frames, and the
+ * container is written at the end, from the segments and a second reading of the input. */
+#ifndef MONA_OUTPUT_H
+#define MONA_OUTPUT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pipeline/io/codecs/encode.h"
+#include "pipeline/io/sources/input.h"
+#include "pipeline/io/outputs/mux.h"
+#include "pipeline/io/outputs/picture_writer.h"
+#include "pipeline/io/outputs/segments.h"
+
+typedef struct output_settings {
+    encoder_settings encoder;
+    unsigned jpeg_quality; /* as in enhance_settings */
+    mux_settings container;
+    input_settings input;    /* for the second reading */
+    const atomic_bool *ends; /* as in enhance_settings */
+    uint64_t segment_frames; /* in each; 0: a few seconds' worth */
+    const char *resume;      /* as in enhance_settings; NULL: without segments */
+} output_settings;
+
+typedef struct output {
+    const output_settings *settings;
+    input *in;
+    encoder codec;
+    mux container;
+    segments parts;
+    picture_writer pictures; /* used instead of encoder and container */
+    uint64_t length, filled; /* frames of a segment; frames in the current one */
+    int64_t end;             /* where the last frame ends */
+    uint64_t frames, uneven; /* given; at other times than a constant rate's */
+    bool told_captions;
+    uint64_t bytes;              /* from the encoder */
+    int64_t first;               /* time of the first frame */
+    pthread_mutex_t lock;        /* of the container, which may be opened again */
+    bool waits_for_key;          /* after that */
+    uint64_t unsent, reconnects; /* packets of the video that found no connection; new ones */
+} output;
+
+/* settings and in must outlive the output. Whether it succeeds or not, output_close releases what
+ * there is. */
+bool output_open(output *o, const output_settings *settings, input *in, pipeline_error *error);
+
+/* The number of frames that earlier runs finished; 0 without segments. */
+uint64_t output_done(const output *o);
+
+/* Takes the next frame. after: the chain's memory after it; required with segments. */
+bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error);
+
+/* Takes a packet of another stream. May be called from any thread. */
+bool output_copy(output *o, AVPacket *packet, pipeline_error *error);
+
+/* Call it when everything has been passed on: completes the output and gives it its name. */
+bool output_finish(output *o, const chain_memory *after, pipeline_error *error);
+
+/* Fills a new encoder with at most so many copies of a frame, until it holds back as many as it
+ * ever does. Changes the frame's time. Call it after output_finish. */
+bool output_fill(output *o, AVFrame *frame, uint64_t most, pipeline_error *error);
+
+void output_close(output *o);
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/io/outputs/picture_writer.h"
+
+#include <string.h>
+
+#include <libavutil/pixdesc.h>
+
+#include "pipeline/base/outfile.h"
+#include "pipeline/io/sources/picture_list.h"
+#include "pipeline/image/picture_planes.h"
+#include "pipeline/image/frame_convert.h"
+#include "pipeline/image/picture_decode.h"
+#include "pipeline/image/stills.h"
+
+const AVOutputFormat *picture_writer_format(void)
+{
+    return av_guess_format("image2", NULL, NULL);
+}
+
+bool picture_writer_is(const AVOutputFormat *format)
+{
+    return !strcmp(format->name, "image2");
+}
+
+bool picture_writer_check(const char *pattern, int pix_fmt, pipeline_error *error)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(pix_fmt);
+    const picture_kind kind = still_kind(pattern);
+    if (kind == PICTURE_NONE)
+        return pipeline_fail(error, STILL_NAMES, pattern);
+    if (kind == PICTURE_JPEG && (d->comp[0].depth > 8 || d->flags & AV_PIX_FMT_FLAG_ALPHA))
+        return pipeline_fail(error,
+                             "%s: JPEG holds 8 bits without alpha, the video is %s; use .png",
+                             pattern, d->name);
+    return kind != PICTURE_WEBP || d->comp[0].depth == 8 ||
+           pipeline_fail(error, "%s: WebP holds 8 bits, the video is %s; use .png", pattern,
+                         d->name);
+}
+
+static bool write_jpeg(const picture_writer *w, const AVFrame *picture, const char *name,
+                       const char *input, pipeline_error *error)
+{
+    still image = {0};
+    const bool good = still_of_frame(&image, picture, error) &&
+                      still_write(&image, name, input, w->jpeg_quality, error);
+    still_free(&image);
+    return good;
+}
+
+static bool write_encoded(const picture_writer *w, const AVFrame *picture, const char *name,
+                          const char *input, pipeline_error *error)
+{
+    AVPacket *packet = frame_convert_encode(picture, still_kind(w->pattern), error);
+    const bool good =
+        packet && outfile_save(name, input, packet->data, (size_t)packet->size, error);
+    av_packet_free(&packet);
+    return good;
+}
+
+bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error *error)
+{
+    char name[4096], input[4096];
+    const uint32_t number = w->by_time ? w->first + (uint32_t)frame->pts : w->next++;
+    if (!picture_name(name, sizeof name, w->pattern, number))
+        return pipeline_fail(error, "%s: the name is too long", w->pattern);
+    const bool guarded = w->input && picture_name(input, sizeof input, w->input, number);
+    AVFrame *picture = picture_of_planes(frame, error);
+    const bool good = picture && (w->jpeg_quality ? write_jpeg : write_encoded)(
+                                     w, picture, name, guarded ? input : NULL, error);
+    av_frame_free(&picture);
+    return good;
+}

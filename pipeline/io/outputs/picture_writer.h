@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Writes frames as numbered pictures: "frames/%04d.png". Each appears under its name when it is
+ * complete, and stays even if the run fails later. */
+#ifndef MONA_PICTURE_WRITER_H
+#define MONA_PICTURE_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <libavformat/avformat.h>
+
+#include "pipeline/base/error.h"
+
+typedef struct picture_writer {
+    const char *pattern; /* NULL: not open */
+    const char *input;   /* which must not be overwritten; NULL: it is not a pattern */
+    uint32_t next, first;
+    unsigned jpeg_quality; /* as in still_write; 0: that of frame_convert_encode */
+    bool by_time;          /* numbers follow the frames' pts */
+} picture_writer;
+
+/* The output format that stands for numbered pictures. */
+const AVOutputFormat *picture_writer_format(void);
+
+bool picture_writer_is(const AVOutputFormat *format);
+
+/* Refuses frames in pix_fmt that pictures with such a name cannot hold. */
+bool picture_writer_check(const char *pattern, int pix_fmt, pipeline_error *error);
+
+bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error *error);
+
+#endif

@@ -1,0 +1,738 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/io/sources/input.h"
+
+#include "pipeline/image/alpha.h"
+#include "pipeline/image/frame_convert.h"
+#include "pipeline/base/av_compat.h"
+#include "pipeline/base/av_log_errors.h"
+#include "pipeline/image/jpeg_segments.h"
+#include "pipeline/image/tiff_check.h"
+#include "pipeline/io/containers/container.h"
+#include <math.h>
+#include "pipeline/image/pixels.h"
+#include "pipeline/base/waiting.h"
+
+static int64_t shift_in(const input *in, AVRational time_base)
+{
+    return av_rescale_q(in->shift, AV_TIME_BASE_Q, time_base);
+}
+
+/* The beginning of the wanted part, shifted like copies and frames; INT64_MIN: everything is. */
+static int64_t start_in(const input *in, AVRational time_base)
+{
+    return in->start == INT64_MIN
+               ? INT64_MIN
+               : av_rescale_q(in->start, AV_TIME_BASE_Q, time_base) - shift_in(in, time_base);
+}
+
+/* Its end, likewise; INT64_MAX: none. */
+static int64_t end_in(const input *in, AVRational time_base)
+{
+    return in->end == INT64_MAX
+               ? INT64_MAX
+               : av_rescale_q(in->end, AV_TIME_BASE_Q, time_base) - shift_in(in, time_base);
+}
+
+frame_format input_format(const input *in)
+{
+    const AVCodecParameters *video = in->video->codecpar;
+    return in->photo.result ? photo_format(&in->photo)
+                            : pixels_frame_format(video->format, video->width, video->height);
+}
+
+orientation input_orientation(const input *in)
+{
+    return in->photo.result ? photo_orientation(&in->photo) : orientation_of(in->video);
+}
+
+AVRational input_frame_rate(const input *in)
+{
+    AVRational rate = av_guess_frame_rate(in->format, in->video, NULL);
+    return rate.num > 0 && rate.den > 0 ? rate : (AVRational){25, 1};
+}
+
+int64_t input_bit_rate(const input *in)
+{
+    int64_t rate = in->format->bit_rate;
+    if (in->video->codecpar->bit_rate > 0)
+        return in->video->codecpar->bit_rate;
+    for (unsigned i = 0; i < in->format->nb_streams; i++)
+        rate -= FFMAX(in->format->streams[i]->codecpar->bit_rate, 0);
+    return FFMAX(rate, 0);
+}
+
+/* Frames with start <= time < end, in seconds, of a video of constant rate. length 0: unknown; end
+ * 0: no end. Returns 0 if the number is unknown. */
+static double estimate(double length, double start, double end, double rate)
+{
+    const double clock = 0.01; /* of a frame: times are rounded to a container's clock */
+    const double all = floor(length * rate + 0.5), first = ceil(start * rate - clock);
+    const double cut = end > 0 ? ceil(end * rate - clock) : all;
+    return fmax(0, (all > 0 ? fmin(all, cut) : cut) - first);
+}
+
+uint64_t input_frame_estimate(const input *in)
+{
+    const int64_t origin = avformat_origin(in->format);
+    double seconds = 0, skipped = 0, end = 0;
+    if (in->start != INT64_MIN)
+        skipped = (double)(in->start - origin) / AV_TIME_BASE;
+    if (in->end != INT64_MAX)
+        end = (double)(in->end - origin) / AV_TIME_BASE;
+    if (in->video->nb_frames > 0 && skipped <= 0 && end <= 0)
+        return (uint64_t)av_rescale_rnd(in->video->nb_frames, fields_kinds[in->made].made.num,
+                                        fields_kinds[in->made].made.den, AV_ROUND_UP);
+    if (in->video->duration > 0)
+        seconds = (double)in->video->duration * av_q2d(in->video->time_base);
+    else if (in->format->duration > 0 && !(in->format->iformat->flags & AVFMT_NOTIMESTAMPS))
+        seconds = (double)in->format->duration / AV_TIME_BASE;
+    return (uint64_t)estimate(seconds, skipped, end, av_q2d(input_frame_rate(in)));
+}
+
+/* Shifts a packet. The duration of a subtitle is cut to the wanted part. False: the whole packet lies
+ * outside. */
+static bool cut_packet(const input *in, AVPacket *packet, const AVStream *stream)
+{
+    const int64_t shift = shift_in(in, stream->time_base), start = start_in(in, stream->time_base),
+                  end = end_in(in, stream->time_base);
+    const bool subtitle = stream->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE;
+    if (packet->pts != AV_NOPTS_VALUE)
+        packet->pts -= shift;
+    if (packet->dts != AV_NOPTS_VALUE)
+        packet->dts -= shift;
+    const int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (time == AV_NOPTS_VALUE)
+        return true;
+    const int64_t early = time < start ? start - time : 0;
+    if (time >= end || (early && (!subtitle || packet->duration <= early)))
+        return false;
+    if (early) {
+        packet->pts = packet->dts = start;
+        packet->duration -= early;
+    }
+    if (subtitle && packet->duration > end - (time + early))
+        packet->duration = end - (time + early);
+    return true;
+}
+
+/* Passes a packet of another stream on. */
+static bool copy_packet(input *in, pipeline_error *error)
+{
+    AVPacket *packet = in->packet;
+    const AVStream *stream = in->format->streams[packet->stream_index];
+    if (in->as_decoded || (!container_is_cover(stream) && !cut_packet(in, packet, stream)))
+        return true;
+    return in->holding ? packet_queue_put(&in->held, packet, error)
+                       : in->copy(in->copy_context, packet, error);
+}
+
+/* Whether a packet of another stream begins before end, in the video's time base, shifted like
+ * copies. */
+typedef struct packet_end {
+    const input *in;
+    int64_t end;
+} packet_end;
+
+static bool is_before(void *context, const AVPacket *packet)
+{
+    const packet_end *e = context;
+    const AVStream *stream = e->in->format->streams[packet->stream_index];
+    return packet->dts == AV_NOPTS_VALUE ||
+           av_compare_ts(packet->dts, stream->time_base, e->end, e->in->video->time_base) < 0;
+}
+
+/* Passes on the held packets that begin before end. */
+static bool release(input *in, int64_t end, pipeline_error *error)
+{
+    packet_end before = {in, end};
+    const packet_queue_sink sink = {is_before, in->copy, &before, in->copy_context};
+    return packet_queue_release(&in->held, &sink, error);
+}
+
+/* ---- packets ------------------------------------------------------------------------------ */
+
+enum { MAX_READ_ERRORS = 64 }; /* in a row; then the file counts as ended */
+
+/* Seconds from the beginning of the input. */
+static double seconds_in(const input *in, int64_t time)
+{
+    return (double)(time - avformat_origin(in->format)) / AV_TIME_BASE;
+}
+
+static double seconds_reached(const input *in)
+{
+    return seconds_in(in, in->reached);
+}
+
+/* Counts a loss. False: the input ends or fails here. */
+static bool lose_packet(input *in, int code, pipeline_error *error)
+{
+    in->faults.lost_packets++;
+    return !in->stop_on_error ||
+           pipeline_fail_av(error, code, "%s: damaged near %.2f s (--on-error skip goes on)",
+                            in->path, seconds_reached(in));
+}
+
+/* At the end: a file that announces more than it holds was cut off. */
+static bool check_length(input *in, pipeline_error *error)
+{
+    const AVFormatContext *format = in->format;
+    if (format->duration <= 0 || format->duration_estimation_method != AVFMT_DURATION_FROM_STREAM ||
+        format->iformat->flags & AVFMT_NOTIMESTAMPS || !in->reached)
+        return true;
+    /* Of the video alone, where only that is read. */
+    const int64_t length =
+        !in->no_audio ? format->duration
+        : in->video->duration > 0
+            ? av_rescale_q(in->video->duration, in->video->time_base, AV_TIME_BASE_Q)
+            : 0;
+    int64_t announced = length + avformat_origin(format);
+    double missing = (double)(announced - in->reached) / AV_TIME_BASE;
+    if (missing < 1)
+        return true;
+    if (in->stop_on_error)
+        return pipeline_fail(error, "%s: expected %.2f s, as the file announces, found %.2f s",
+                             in->path, (double)announced / AV_TIME_BASE,
+                             (double)in->reached / AV_TIME_BASE);
+    pipeline_note(
+        in->notes,
+        "%s: cut short: of the %.2f s that the file announces, the last %.2f s are missing",
+        in->path, (double)announced / AV_TIME_BASE, missing);
+    return true;
+}
+
+static void remember_reached(input *in)
+{
+    const AVPacket *packet = in->packet;
+    AVRational time_base = in->format->streams[packet->stream_index]->time_base;
+    int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    if (time != AV_NOPTS_VALUE)
+        in->reached = FFMAX(in->reached, av_rescale_q(time + FFMAX(packet->duration, 0), time_base,
+                                                      AV_TIME_BASE_Q));
+    in->packet_end = packet->pos + packet->size;
+}
+
+/* At the end: libav silently leaves out the last frame of a y4m if it is incomplete. */
+static bool check_last_frame(input *in, pipeline_error *error)
+{
+    const bool counts = !in->live.on && in->packet_end > 0 && in->format->pb &&
+                        !strcmp(in->format->iformat->name, "yuv4mpegpipe");
+    return !counts || avio_tell(in->format->pb) <= in->packet_end ||
+           lose_packet(in, AVERROR_INVALIDDATA, error);
+}
+
+/* Reads the next packet. Damage is skipped and counted; an error of the system is a failure. */
+static input_result read_packet(input *in, pipeline_error *error)
+{
+    for (int errors = 0;; errors++) {
+        const waiting began = waiting_begin();
+        int code = in->live.on          ? live_read(&in->live, in->packet)
+                   : in->pictures.count ? picture_list_read(&in->pictures, in->packet)
+                                        : av_read_frame(in->format, in->packet);
+        waiting_end(began);
+        if (code >= 0) {
+            remember_reached(in);
+            timestamp_joins_place(&in->times, in->format, in->packet);
+            return INPUT_FRAME;
+        }
+        if (in->live.on && code != AVERROR_EOF) {
+            pipeline_fail_av(&in->broke, code, "%s: the stream broke off", in->path);
+            return INPUT_END;
+        }
+        const AVIOContext *file = in->format->pb;
+        if (file && file->error < 0 && file->error != AVERROR_EOF)
+            code = file->error;
+        if (code == AVERROR(EIO) || code == AVERROR(ENOMEM) || (file && code == file->error)) {
+            pipeline_fail_av(error, code, "%s: reading failed", in->path);
+            return INPUT_FAILED;
+        }
+        if (code == AVERROR_EOF || errors == MAX_READ_ERRORS)
+            return check_last_frame(in, error) && check_length(in, error) ? INPUT_END
+                                                                          : INPUT_FAILED;
+        if (!lose_packet(in, code, error))
+            return INPUT_FAILED;
+    }
+}
+
+/* Whether a packet of a live stream is left out. One that comes so late that decoding cannot keep up
+ * is, with all that follow up to a key frame, and so are those that begin a new connection. */
+static bool skip_live(input *in)
+{
+    static const double LATE_NS = 2e9;
+    AVPacket *packet = in->packet;
+    const AVRational tick = in->video->time_base;
+    const int64_t dts = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
+    live_note(&in->live, packet, tick);
+    if (live_restarts(&in->live, packet))
+        avcodec_flush_buffers(in->decoder);
+    if (live_lag(&in->live, dts, tick) > LATE_NS)
+        in->skipping = true;
+    else if (packet->flags & AV_PKT_FLAG_KEY)
+        in->skipping = false;
+    const bool skips = in->skipping || in->live.restarted;
+    in->skipped += skips;
+    return skips;
+}
+
+double input_time(const input *in)
+{
+    const AVRational tick = in->video->time_base;
+    return seconds_in(in, av_rescale_q(in->frame->pts + shift_in(in, tick), tick, AV_TIME_BASE_Q));
+}
+
+uint64_t input_arrival(const input *in)
+{
+    return live_arrival(&in->live, in->frame->pts + shift_in(in, in->video->time_base));
+}
+
+double input_lag(const input *in)
+{
+    const int64_t dts = in->frame->pkt_dts;
+    return live_lag(&in->live,
+                    dts != AV_NOPTS_VALUE ? dts
+                                          : in->frame->pts + shift_in(in, in->video->time_base),
+                    in->video->time_base);
+}
+
+static void count_video(input *in)
+{
+    in->video_packets++;
+    in->video_bytes += (uint64_t)in->packet->size;
+}
+
+bool input_check_picture(input *in, const picture_list *list, pipeline_error *error)
+{
+    tiff_info info;
+    char name[4096];
+    const uint8_t *data = in->packet->data;
+    const size_t size = (size_t)in->packet->size;
+    const bool first = !in->decoder || !in->video_packets;
+    const bool named = list->count && picture_name(name, sizeof name, list->pattern,
+                                                   list->numbers[list->next - 1]);
+    const char *path = named ? name : in->path;
+    /* A film of JPEGs may leave out the usual tables. */
+    if (named && !jpeg_check(path, data, size, error))
+        return false;
+    if (named ? picture_kind_of(data, size) != PICTURE_TIFF
+              : in->decoder->codec_id != AV_CODEC_ID_TIFF)
+        return true;
+    if (!tiff_check(&info, path, data, size, error))
+        return false;
+    if (!in->decoder && info.pages > 1)
+        pipeline_note(in->notes, "%s: holds %u pictures; only the first is used", path, info.pages);
+    if (!first && info.premultiplied != in->premultiplied)
+        return pipeline_fail(error, "%s: expected alpha like that of the first picture, found %s",
+                             path,
+                             info.premultiplied ? "colours multiplied by it" : "separate colours");
+    in->premultiplied = info.premultiplied;
+    return true;
+}
+
+/* Reads a packet and passes it to the decoder or to copy. */
+static bool feed(input *in, pipeline_error *error)
+{
+    input_result result = read_packet(in, error);
+    if (result == INPUT_END) {
+        in->draining = true;
+        chip_decoder_send(&in->chip, NULL);
+    }
+    if (result != INPUT_FRAME)
+        return result == INPUT_END;
+
+    bool passed = true;
+    if (in->packet->stream_index != in->video->index) {
+        passed = copy_packet(in, error);
+    } else if (!input_check_picture(in, &in->pictures, error)) {
+        passed = false;
+    } else if (count_video(in), !in->live.on || !skip_live(in)) {
+        int code = chip_decoder_send(&in->chip, in->packet);
+        if (in->chip.failure.text[0])
+            passed = pipeline_fail(error, "%s", in->chip.failure.text);
+        else if (code == AVERROR(ENOMEM))
+            passed = pipeline_fail(error, "%s: out of memory while decoding", in->path);
+        else if (code < 0)
+            passed = lose_packet(in, code, error);
+    }
+    av_packet_unref(in->packet);
+    if (passed && in->stop_on_error && av_log_errors_count()) {
+        char text[256];
+        av_log_errors_first(text, sizeof text);
+        passed = pipeline_fail(error, "%s: damaged near %.2f s: %s (--on-error skip goes on)",
+                               in->path, seconds_reached(in), text);
+    }
+    return passed;
+}
+
+/* ---- frames ------------------------------------------------------------------------------- */
+
+/* Demuxers skip what they cannot read and say no more than that there was a fault. */
+static void note_gap(input *in, int64_t gap)
+{
+    const uint64_t faults = av_log_errors_count();
+    if (faults > in->gap_faults)
+        in->missing += gap;
+    else
+        in->uneven = true;
+    in->gap_faults = faults;
+}
+
+double input_missing(const input *in)
+{
+    return in->uneven || in->live.on ? 0 : (double)in->missing * av_q2d(in->video->time_base);
+}
+
+/* Sets the frame's final timestamp: its own or, if it has none, the end of the previous frame.
+ * False: it lies before the wanted part. */
+static bool place_frame(input *in)
+{
+    enum { MAX_GAP = 3 }; /* in frames of the usual length */
+    AVFrame *frame = in->frame;
+    const int64_t shift = shift_in(in, in->video->time_base);
+    int64_t pts = frame->best_effort_timestamp;
+    const int64_t usual =
+        FFMAX(1, av_rescale_q(1, av_div_q(fields_kinds[in->made].made, input_frame_rate(in)),
+                              in->video->time_base));
+    /* FFmpeg 7 gives some frames of raw streams a duration of one tick, and one field is half a
+     * frame. */
+    if (avframe_duration(frame) <= 0 ||
+        (pts == AV_NOPTS_VALUE && avframe_duration(frame) < usual / 2))
+        avframe_set_duration(frame, usual);
+    if (pts == AV_NOPTS_VALUE)
+        pts = in->next_pts + shift;
+    pts -= shift;
+    /* The second field may belong to the result. */
+    const int64_t late = in->fields.mode == FIELDS_DOUBLE ? avframe_duration(frame) / 2 : 0;
+    if (pts + late < start_in(in, in->video->time_base)) {
+        in->next_pts = pts + avframe_duration(frame);
+        return false;
+    }
+    if (in->last_pts != INT64_MIN && pts - in->next_pts > MAX_GAP * usual)
+        note_gap(in, pts - in->next_pts);
+    if (pts <= in->last_pts) {
+        pts = in->last_pts + 1;
+        in->faults.moved_frames++;
+    }
+    frame->pts = in->last_pts = pts;
+    in->next_pts = pts + avframe_duration(frame);
+    return true;
+}
+
+/* Turns a frame of another size or pixel format into one like the first. */
+static bool adapt(input *in, int width, int height, pipeline_error *error)
+{
+    const AVCodecParameters *video = in->video->codecpar;
+    AVFrame *frame = in->frame;
+    const int64_t pts = frame->best_effort_timestamp;
+    const double time =
+        pts == AV_NOPTS_VALUE
+            ? seconds_reached(in)
+            : seconds_in(in, av_rescale_q(pts, in->video->time_base, AV_TIME_BASE_Q));
+    const frame_convert_shape shape = {.width = width,
+                                       .height = height,
+                                       .format = pixels_plain(video->format),
+                                       .range = video->color_range,
+                                       .matrix = video->color_space};
+    if (!in->adapted)
+        pipeline_note(in->notes,
+                      "%s: from %.2f s on, frames have %dx%d %s; they are converted to %dx%d %s "
+                      "like the first",
+                      in->path, time, frame->width, frame->height, pixels_name(frame->format),
+                      width, height, pixels_name(shape.format));
+    in->adapted = true;
+    av_frame_remove_side_data(frame, AV_FRAME_DATA_VIDEO_ENC_PARAMS); /* of blocks elsewhere */
+    frame->sample_aspect_ratio = video->sample_aspect_ratio;
+    return frame_convert_replace(frame, &shape, error);
+}
+
+/* A photograph is stored as the camera was held, and EXIF tells how. Videos are turned by their
+ * players. */
+static bool turn_photo(input *in, pipeline_error *error)
+{
+    AVFrame *frame = in->frame;
+    const orientation turn = orientation_of_photo(frame);
+    const frame_convert_shape rgb = {frame->width, frame->height, AV_PIX_FMT_RGB24,
+                                     AVCOL_RANGE_JPEG, AVCOL_SPC_RGB};
+    return in->decoder->codec_id != AV_CODEC_ID_MJPEG || !orientation_changes(turn) ||
+           orientation_changes(orientation_of(in->video)) ||
+           (frame_convert_replace(frame, &rgb, error) && orientation_turn(frame, turn, error));
+}
+
+static void tell_grain(const input *in)
+{
+    if (in->decoder->export_side_data & AV_CODEC_EXPORT_DATA_FILM_GRAIN &&
+        av_frame_get_side_data(in->frame, AV_FRAME_DATA_FILM_GRAIN_PARAMS))
+        pipeline_note(in->notes,
+                      "%s: the film grain that a player would add is left out, as denoising would "
+                      "remove it; --strength 0 keeps it",
+                      in->path);
+}
+
+/* The first frame determines the video's format, whatever the stream announced. */
+static bool check_frame(input *in, pipeline_error *error)
+{
+    const AVFrame *frame = in->frame;
+    AVCodecParameters *video = in->video->codecpar;
+    int *const width = orientation_swaps(in->turn) ? &video->height : &video->width;
+    int *const height = orientation_swaps(in->turn) ? &video->width : &video->height;
+    if (in->as_decoded)
+        return turn_photo(in, error);
+    if (in->last_pts == INT64_MIN)
+        tell_grain(in);
+    if (frame->width == *width && frame->height == *height &&
+        pixels_plain(frame->format) == pixels_plain(video->format))
+        return true;
+    if (in->last_pts != INT64_MIN)
+        return adapt(in, *width, *height, error);
+    *width = frame->width;
+    *height = frame->height;
+    video->format = frame->format;
+    return input_check_video(in, error);
+}
+
+static bool count_damage(input *in, pipeline_error *error)
+{
+    if (!in->frame->decode_error_flags && !(in->frame->flags & AV_FRAME_FLAG_CORRUPT))
+        return true;
+    in->faults.damaged_frames++;
+    return !in->stop_on_error ||
+           pipeline_fail(error, "%s: a damaged frame near %.2f s (--on-error skip goes on)",
+                         in->path, seconds_reached(in));
+}
+
+/* Codecs of pictures whose colours do not depend on alpha. Of others that is unknown. */
+static bool has_straight_alpha(const input *in)
+{
+    switch (in->decoder->codec_id) {
+    case AV_CODEC_ID_PNG:
+    case AV_CODEC_ID_APNG:
+    case AV_CODEC_ID_GIF:
+    case AV_CODEC_ID_WEBP:
+    case AV_CODEC_ID_TIFF:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Colours can be spread once each pixel has its own. */
+static bool unpack_palette(input *in, pipeline_error *error)
+{
+    const AVFrame *f = in->frame;
+    const frame_convert_shape shape = {f->width, f->height, AV_PIX_FMT_BGRA, AVCOL_RANGE_JPEG,
+                                       AVCOL_SPC_RGB};
+    return f->format != AV_PIX_FMT_PAL8 || frame_convert_replace(in->frame, &shape, error);
+}
+
+/* For the format that frames are converted to. */
+static bool prepare_alpha(input *in, pipeline_error *error)
+{
+    const bool kept =
+        in->planes != AV_PIX_FMT_NONE && pixels_without_alpha(in->planes) != in->planes;
+    if (in->maybe_opaque && in->planes != AV_PIX_FMT_NONE && !kept && alpha_shows(in->frame)) {
+        pipeline_note(in->notes,
+                      "%s: transparent parts are filled, because none were found when "
+                      "the input was opened",
+                      in->path);
+        in->maybe_opaque = false;
+    }
+    if (!in->premultiplied && !(kept && has_straight_alpha(in)))
+        return true;
+    if (av_frame_make_writable(in->frame) < 0)
+        return pipeline_fail(error, "out of memory");
+    if (in->premultiplied)
+        alpha_divide(in->frame);
+    if (!kept || !has_straight_alpha(in))
+        return true;
+    return (unpack_palette(in, error) && alpha_spread(in->frame)) ||
+           pipeline_fail(error, "out of memory");
+}
+
+static bool widen(input *in, pipeline_error *error)
+{
+    const AVCodecParameters *video = in->video->codecpar;
+    const frame_convert_shape shape = {.width = in->frame->width,
+                                       .height = in->frame->height,
+                                       .format = video->format,
+                                       .range = AVCOL_RANGE_MPEG,
+                                       .matrix = video->color_space};
+    return frame_convert_replace(in->frame, &shape, error);
+}
+
+/* In a row, without a packet in between: a decoder reports at most one for each of its threads. */
+enum { MAX_DECODER_ERRORS = 1024 };
+
+/* Decodes the next frame that belongs to the result, without further processing. */
+static input_result decode_next(input *in, pipeline_error *error)
+{
+    for (int errors = 0;; errors++) {
+        int code = chip_decoder_receive(&in->chip, in->frame);
+        if (code == AVERROR(EAGAIN)) {
+            errors = 0;
+            if (!feed(in, error))
+                return INPUT_FAILED;
+            continue;
+        }
+        if (code == AVERROR_EOF)
+            return INPUT_END;
+        if (in->chip.failure.text[0]) {
+            pipeline_fail(error, "%s", in->chip.failure.text);
+            return INPUT_FAILED;
+        }
+        if (code < 0) {
+            if ((in->draining && code != AVERROR_INVALIDDATA) || errors == MAX_DECODER_ERRORS) {
+                pipeline_fail_av(error, code, "%s: decoding failed", in->path);
+                return INPUT_FAILED;
+            }
+            if (!lose_packet(in, code, error))
+                return INPUT_FAILED;
+            continue;
+        }
+        if (!prepare_alpha(in, error))
+            return INPUT_FAILED;
+        if (in->planes != AV_PIX_FMT_NONE && !picture_planes(in->frame, in->planes, error))
+            return INPUT_FAILED;
+        if (in->widened && !widen(in, error))
+            return INPUT_FAILED;
+        if (!check_frame(in, error) || !count_damage(in, error))
+            return INPUT_FAILED;
+        if (!place_frame(in))
+            continue;
+        if (in->frame->pts < end_in(in, in->video->time_base))
+            return INPUT_FRAME;
+        av_frame_unref(in->frame);
+        return INPUT_END;
+    }
+}
+
+static input_result next_frame(input *in, pipeline_error *error)
+{
+    if (in->photo.result)
+        return in->photo.given                            ? INPUT_END
+               : photo_read(&in->photo, in->frame, error) ? INPUT_FRAME
+                                                          : INPUT_FAILED;
+    if (in->as_decoded)
+        return decode_next(in, error);
+    for (;;) {
+        const int code = fields_get(&in->fields, in->frame, error);
+        if (code >= 0 && in->frame->pts < start_in(in, in->video->time_base))
+            continue;
+        if (code >= 0 && in->frame->pts >= end_in(in, in->video->time_base))
+            return INPUT_END;
+        if (code >= 0)
+            return orientation_turn(in->frame, in->turn, error) ? INPUT_FRAME : INPUT_FAILED;
+        if (code != AVERROR(EAGAIN))
+            return code == AVERROR_EOF ? INPUT_END : INPUT_FAILED;
+        const input_result result = decode_next(in, error);
+        if (result == INPUT_FAILED ||
+            !fields_put(&in->fields, result == INPUT_END ? NULL : in->frame, error))
+            return INPUT_FAILED;
+    }
+}
+
+input_result input_first(input *in, pipeline_error *error)
+{
+    in->holding = in->ahead = true;
+    in->first = next_frame(in, error);
+    if (in->fields.mode != FIELDS_SINGLE && in->fields.whole.filters.graph) {
+        const AVRational average = in->video->avg_frame_rate;
+        const AVRational rate = average.num > 0 ? average : input_frame_rate(in);
+        in->video->r_frame_rate = in->video->avg_frame_rate =
+            av_mul_q(rate, fields_kinds[in->fields.mode].made);
+        in->made = in->fields.mode;
+    }
+    return in->first;
+}
+
+input_result input_next(input *in, pipeline_error *error)
+{
+    const input_result result = in->ahead ? in->first : next_frame(in, error);
+    in->ahead = false;
+    in->holding = in->ends_early;
+    const int64_t end = in->holding && result == INPUT_FRAME
+                            ? in->frame->pts + avframe_duration(in->frame)
+                            : INT64_MAX;
+    if (!release(in, end, error) ||
+        (result == INPUT_END && in->end != INT64_MAX && !in->as_decoded &&
+         !input_copy_until(in, end_in(in, in->video->time_base), error)))
+        return INPUT_FAILED;
+    return result;
+}
+
+/* Whether all sound streams have passed end. Subtitles and data come irregularly and are not waited
+ * for. */
+static bool all_audio_past(const input *in, const int64_t *last, int64_t end)
+{
+    for (unsigned i = 0; i < in->format->nb_streams && i < 64; i++) {
+        const AVStream *stream = in->format->streams[i];
+        if (stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && !container_leaves_out(stream) &&
+            av_compare_ts(last[i], stream->time_base, end, in->video->time_base) < 0)
+            return false;
+    }
+    return true;
+}
+
+bool input_copy_until(input *in, int64_t end, pipeline_error *error)
+{
+    int64_t last[64] = {0}; /* latest timestamp of each stream, shifted like the copies */
+
+    in->holding = false;
+    if (!release(in, end, error))
+        return false;
+    while (!in->draining && !all_audio_past(in, last, end)) {
+        input_result result = read_packet(in, error);
+        if (result != INPUT_FRAME)
+            return result == INPUT_END;
+        unsigned index = (unsigned)in->packet->stream_index;
+        AVRational time_base = in->format->streams[index]->time_base;
+        int64_t dts = in->packet->dts;
+        if (index < 64 && dts != AV_NOPTS_VALUE)
+            last[index] = dts - shift_in(in, time_base);
+        bool passed = true;
+        if (index != (unsigned)in->video->index &&
+            (dts == AV_NOPTS_VALUE || av_compare_ts(dts - shift_in(in, time_base), time_base, end,
+                                                    in->video->time_base) < 0))
+            passed = copy_packet(in, error);
+        av_packet_unref(in->packet);
+        if (!passed)
+            return false;
+    }
+    return true;
+}
+
+bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context,
+                     pipeline_error *error)
+{
+    const int64_t shift = shift_in(in, in->video->time_base);
+    end = FFMIN(end, end_in(in, in->video->time_base));
+    for (;;) {
+        input_result result = read_packet(in, error);
+        if (result != INPUT_FRAME)
+            return result == INPUT_END;
+        const int64_t time = in->packet->dts;
+        bool video = in->packet->stream_index == in->video->index;
+        bool passed = !video ? copy_packet(in, error)
+                             : time == AV_NOPTS_VALUE || pace(pace_context, time - shift, error);
+        av_packet_unref(in->packet);
+        if (!passed)
+            return false;
+        if (video && time != AV_NOPTS_VALUE && time - shift >= end)
+            return input_copy_until(in, end, error);
+    }
+}
+
+void input_close(input *in)
+{
+    fields_close(&in->fields);
+    timestamp_joins_close(&in->times);
+    photo_close(&in->photo);
+    picture_list_close(&in->pictures);
+    packet_queue_free(&in->held);
+    chip_decoder_close(&in->chip);
+    avcodec_free_context(&in->decoder);
+    if (in->live.on)
+        in->format = NULL;
+    live_close(&in->live);
+    avformat_close_input(&in->format);
+    av_packet_free(&in->packet);
+    av_frame_free(&in->frame);
+}

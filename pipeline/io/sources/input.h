@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A media file as mona reads it: frames of one video stream, packets of all others, in the order of
+ * the file. */
+#ifndef MONA_INPUT_H
+#define MONA_INPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+
+#include "pipeline/base/error.h"
+#include "pipeline/fields/fields.h"
+#include "pipeline/stages/frame.h"
+#include "pipeline/io/codecs/chip_decoder.h"
+#include "pipeline/io/sources/live.h"
+#include "pipeline/io/sources/packet_queue.h"
+#include "pipeline/image/orientation.h"
+#include "pipeline/io/sources/photo.h"
+#include "pipeline/io/sources/picture_list.h"
+#include "pipeline/image/picture_planes.h"
+#include "pipeline/io/sources/timestamp_joins.h"
+
+/* Receives a packet of a stream other than the video, with timestamps in that stream's time base.
+ * Returning false stops the input. */
+typedef bool (*input_copy)(void *context, AVPacket *packet, pipeline_error *error);
+
+typedef enum input_result { INPUT_FRAME, INPUT_END, INPUT_FAILED } input_result;
+
+typedef struct input_faults {
+    uint64_t lost_packets;   /* could not be read or decoded */
+    uint64_t damaged_frames; /* decoded with errors */
+    uint64_t moved_frames;   /* whose timestamps did not ascend */
+} input_faults;
+
+typedef struct input {
+    const char *path; /* for messages */
+    const pipeline_notes *notes;
+    AVFormatContext *format; /* of a live stream: its description, which is not read from */
+    AVStream *video;         /* the stream to enhance */
+    live live;               /* on: packets come from it */
+    AVCodecContext *decoder;
+    chip_decoder chip; /* decodes, or passes everything on to decoder */
+    AVPacket *packet;  /* reused */
+    AVFrame *frame;    /* the frame that input_next found; reused */
+    input_copy copy;   /* NULL: packets of other streams are dropped */
+    void *copy_context;
+    packet_queue held;  /* packets of other streams that must not be passed on yet */
+    bool holding;       /* packets of other streams go to `held` */
+    bool ends_early;    /* only a part of the video is wanted: nothing after it is passed on */
+    bool ahead;         /* input_first has been called, but not input_next */
+    input_result first; /* the result of input_first */
+    timestamp_joins times;
+    photo photo;               /* read instead of all else, if there is a result for it */
+    picture_list pictures;     /* read instead of format's packets; count 0: none */
+    enum AVPixelFormat planes; /* frames are converted to this; AV_PIX_FMT_NONE: they are not */
+    fields fields;             /* passes every frame from the decoder on */
+    orientation turn;          /* how frames are turned before they are returned */
+    bool widened;       /* frames are converted to the format of the stream, which holds more */
+    fields_mode made;   /* what was made of fields, if that changes the number of frames */
+    bool no_audio;      /* sound is not read */
+    bool adapted;       /* frames of another size or format were converted */
+    bool as_decoded;    /* as in the settings */
+    bool maybe_opaque;  /* as transparency_is_open says */
+    bool premultiplied; /* the colours of a TIFF by its alpha */
+    bool stop_on_error;
+    int64_t shift; /* subtracted from all times; in AV_TIME_BASE units, as the next two are */
+    int64_t start; /* in the file's own time, what is before it is left out; INT64_MIN: nothing */
+    int64_t end;   /* where the file's own time has it; INT64_MAX: no end */
+    int64_t next_pts;   /* the time of the next frame if it has no timestamp */
+    int64_t last_pts;   /* of the latest frame */
+    int64_t reached;    /* where the packets read so far end, in AV_TIME_BASE units */
+    int64_t packet_end; /* where the last packet ends in the file, in bytes */
+    bool draining;
+    uint64_t video_packets; /* that came in */
+    uint64_t video_bytes;   /* of these */
+    uint64_t skipped;       /* of these, not decoded: a live stream that was too late or anew */
+    bool skipping;          /* up to the next key frame */
+    pipeline_error broke;   /* why a live stream ended before its end; empty: it did not */
+    input_faults faults;    /* so far */
+    uint64_t gap_faults;    /* faults that FFmpeg had found at the last gap between frames */
+    int64_t missing;        /* length of the gaps that followed a new fault */
+    bool uneven;            /* there are other gaps, so the rate is not constant */
+} input;
+
+typedef struct input_settings {
+    const char *path;      /* "-": standard input; must outlive the input */
+    const char *raw;       /* "WIDTHxHEIGHT:PIXEL_FORMAT:RATE" if there is no header; else NULL */
+    const char *rate;      /* of numbered pictures, as libav reads one; NULL: 25 */
+    const char *list;      /* what list of files it may be, as of media_guard; NULL: none */
+    picture_chroma chroma; /* what RGB is converted to */
+    double start;          /* seconds to skip at the beginning; 0: none */
+    double end;            /* seconds after which everything is left out; 0: no end */
+    bool keep_start;       /* times stay as the file has them; else they count from its start */
+    unsigned threads;      /* of the decoder; 0: its own choice */
+    bool on_chip;          /* decode on the chip where it can (chip_decoder.h) */
+    bool quantisers;       /* decode with the frames' quantisers (quantiser.h) */
+    bool no_grain;         /* leave out the film grain that decoders add to AV1, HEVC or H.264 */
+    bool low_latency;      /* no frame waits for later ones; interlaced ones must be marked */
+    bool deinterlace;      /* deinterlace interlaced frames */
+    fields_mode fields;    /* into how many frames */
+    bool no_audio;         /* leave sound out */
+    rotation rotate;       /* turn frames; AUTO turns them only if the output has no matrix */
+    bool keeps_matrix;     /* the output's container can hold a display matrix */
+    bool ends_early;       /* input_copy_until will be called: pass on only what belongs */
+    bool stop_on_error;    /* fail at the first damage instead of counting it and going on */
+    /* For viewing and comparing: frames of any format as the decoder makes them, not turned (but for
+     * photographs, which are stored as the camera was held), deinterlaced or converted; packets of
+     * other streams are dropped. */
+    bool as_decoded;
+    const char *photo;           /* the file that a still picture becomes; NULL: it is none */
+    const live_settings *live;   /* of a live stream; NULL: it is none */
+    const pipeline_notes *notes; /* NULL: nowhere */
+} input_settings;
+
+/* Opens a file and its decoder. Refuses pixel formats that pixels.h does not accept and that
+ * picture_planes.h cannot convert. Whether it succeeds or not, input_close releases what there
+ * is. */
+bool input_open(input *in, const input_settings *settings, pipeline_error *error);
+
+/* Refuses the picture in in->packet if libav would decode it wrongly without a word. list: the one that
+ * it was just read from, if it is of one. */
+bool input_check_picture(input *in, const picture_list *list, pipeline_error *error);
+
+/* Whether the stream has a size and a pixel format that mona accepts. */
+bool input_check_video(const input *in, pipeline_error *error);
+
+/* The format of every frame. */
+frame_format input_format(const input *in);
+
+/* How players turn the frames. */
+orientation input_orientation(const input *in);
+
+/* Frames per second, for rate control and raw streams; never 0. */
+AVRational input_frame_rate(const input *in);
+
+/* Bits per second of the video alone, at least roughly; 0: unknown. */
+int64_t input_bit_rate(const input *in);
+
+/* Frames to come, according to the file; 0: unknown. */
+uint64_t input_frame_estimate(const input *in);
+
+/* Decodes the first frame into in->frame ahead of everything else; input_next returns it again.
+ * Packets of other streams are held until then. */
+input_result input_first(input *in, pipeline_error *error);
+
+/* Decodes the next frame into in->frame and sets its duration and its pts, which ascend and count
+ * in the video's time base, less in->shift. Passes packets of other streams to copy meanwhile. */
+input_result input_next(input *in, pipeline_error *error);
+
+/* Seconds of film that damage has taken away, as far as that can be told; 0: none. */
+double input_missing(const input *in);
+
+/* The time of in->frame in seconds from the beginning of the file. */
+double input_time(const input *in);
+
+/* Call after the last wanted frame: passes on the other streams' packets up to end (in the video's
+ * time base), then stops reading. */
+bool input_copy_until(input *in, int64_t end, pipeline_error *error);
+
+/* Gets the time that the reading of the video has reached, in its time base. Returning false stops
+ * the input. */
+typedef bool (*input_pace)(void *context, int64_t time, pipeline_error *error);
+
+/* Passes on the other streams' packets without decoding: before end as input_next does, after it as
+ * input_copy_until does. pace is called for every packet of the video. */
+bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context,
+                     pipeline_error *error);
+
+/* When the packet of in->frame came in, and how many nanoseconds after its turn it is now, for live
+ * streams. */
+uint64_t input_arrival(const input *in);
+double input_lag(const input *in);
+
+void input_close(input *in);
+
+#endif

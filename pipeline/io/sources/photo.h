@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A still picture as a film of one frame. Its planes are luma and chroma of full range and full
+ * resolution, with enough bits that only the result is rounded. Clean pictures pass the denoiser
+ * unchanged, so that the result is the same as without it. */
+#ifndef MONA_PHOTO_H
+#define MONA_PHOTO_H
+
+#include <stdbool.h>
+
+#include <libavutil/frame.h>
+
+#include "pipeline/base/error.h"
+#include "pipeline/image/orientation.h"
+#include "pipeline/image/stills.h"
+#include "pipeline/stages/frame.h"
+
+typedef struct photo {
+    const char *path, *result; /* the files; result NULL: there is no picture */
+    const pipeline_notes *notes;
+    still image;
+    bool given; /* as a frame */
+} photo;
+
+/* Reads the head of the picture, or all of it where the head does not say enough, and tells what the
+ * result cannot hold of it. Whether it succeeds or not, photo_close releases what there is. */
+bool photo_open(photo *p, const char *path, const char *result, const pipeline_notes *notes,
+                pipeline_error *error);
+
+/* Whether the result can hold the picture in this size. */
+bool photo_check(const photo *p, mona_size size, pipeline_error *error);
+
+/* Makes the frame, of photo_format. */
+bool photo_read(photo *p, AVFrame *frame, pipeline_error *error);
+
+frame_format photo_format(const photo *p);
+
+/* How viewers turn the picture. */
+orientation photo_orientation(const photo *p);
+
+/* Writes a frame that was made of the picture's, with its channels and its metadata. jpeg_quality: as
+ * in still_write. */
+bool photo_write(photo *p, const AVFrame *whole, const AVFrame *made, unsigned jpeg_quality,
+                 pipeline_error *error);
+
+void photo_close(photo *p);
+
+#endif

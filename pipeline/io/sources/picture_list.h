@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Numbered pictures as one video: "frames/%04d.png". */
+#ifndef MONA_PICTURE_LIST_H
+#define MONA_PICTURE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <libavformat/avformat.h>
+
+#include "pipeline/base/error.h"
+
+typedef struct picture_list {
+    const char *pattern;
+    uint32_t *numbers; /* of the pictures that exist, ascending */
+    size_t count, next;
+} picture_list;
+
+/* Whether the name has one %d or %0Nd in its last part, ends like a picture's, and is not the name
+ * of an existing file. */
+bool picture_pattern(const char *name);
+
+/* Writes the pattern with number n in place of its %d. False: longer than size. */
+bool picture_name(char *name, size_t size, const char *pattern, uint32_t n);
+
+/* Finds the existing pictures. It is an error if there are none; missing ones in between are
+ * reported in a note. Whether it succeeds or not, picture_list_close releases what there is. */
+bool picture_list_open(picture_list *list, const char *pattern, const pipeline_notes *notes,
+                       pipeline_error *error);
+
+/* Options with which libav's image2 examines the first picture. */
+void picture_list_options(const picture_list *list, AVDictionary **options);
+
+/* The next picture's file as a packet, at its number less the first one's. A libav code. */
+int picture_list_read(picture_list *list, AVPacket *packet);
+
+/* The video's length in pictures, missing ones included. */
+int64_t picture_list_length(const picture_list *list);
+
+/* A zeroed list is allowed. */
+void picture_list_close(picture_list *list);
+
+#endif
