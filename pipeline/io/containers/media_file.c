@@ -95,14 +95,25 @@ bool media_name_misleads(const char *address)
     return strpbrk(address, "*?{%") || av_match_ext(address, "jpg,jpeg");
 }
 
+/* The name by which libav recognises the file: from FFmpeg 7.1 on it takes a playlist for one only
+ * under a playlist's name. */
+static const char *name_to_probe(const char *address, AVIOContext *file)
+{
+    static const char first[] = "#EXTM3U";
+    unsigned char head[sizeof first - 1];
+    const bool playlist =
+        avio_read(file, head, sizeof head) == (int)sizeof head && !memcmp(head, first, sizeof head);
+    avio_seek(file, 0, SEEK_SET);
+    return playlist ? "playlist.m3u8" : media_name_misleads(address) ? "" : address;
+}
+
 const AVInputFormat *media_format(const char *address)
 {
     AVIOContext *file = NULL;
     const AVInputFormat *format = NULL;
     if (!av_strstart(address, "file:", NULL) || avio_open(&file, address, AVIO_FLAG_READ) < 0)
         return NULL;
-    if (av_probe_input_buffer2(file, &format, media_name_misleads(address) ? "" : address, NULL, 0,
-                               0) < 0)
+    if (av_probe_input_buffer2(file, &format, name_to_probe(address, file), NULL, 0, 0) < 0)
         format = NULL;
     avio_closep(&file);
     return format;

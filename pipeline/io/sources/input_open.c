@@ -140,9 +140,9 @@ static const AVInputFormat *wanted_format(const input *in, const input_settings 
                                           const char *address)
 {
     const char *name = s->raw ? "rawvideo" : in->pictures.count ? "image2" : NULL;
-    return name                           ? av_find_input_format(name)
-           : media_name_misleads(address) ? media_format(address)
-                                          : NULL;
+    return name                                      ? av_find_input_format(name)
+           : s->list || media_name_misleads(address) ? media_format(address)
+                                                     : NULL;
 }
 
 /* The URL for standard input: a file there is seekable, which libav's pipes are not. */

@@ -54,6 +54,10 @@ asked "$up/good.m3u8"
 same "a playlist that was asked for" "$? $(frames)" "0 6"
 (cd "$up" && "$OLDPWD/$mona" enhance -y --quiet --stages sr --allow playlist good.m3u8 -o "$tmp/out.mkv")
 same "in the working folder" "$? $(frames)" "0 6"
+cp "$up/good.m3u8" "$up/good.mp4"
+asked "$up/good.mp4"
+same "under the name of a film" "$? $(frames)" "0 6"
+rm "$up/good.mp4"
 variants "$up/master.m3u8" good.m3u8
 asked "$up/master.m3u8"
 same "a list of playlists" "$? $(frames)" "0 6"
