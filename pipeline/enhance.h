@@ -67,8 +67,8 @@ typedef struct enhance_settings {
     void (*progress)(void *context, const enhance_report *report);
     void *progress_context;
     /* Called once the size of a video is known, as it is shown; may change the stages of these
-     * settings. False: the run ends, and one line was printed. May be NULL. */
-    bool (*sized)(void *context, uint32_t width, uint32_t height);
+     * settings. False: the run ends. May be NULL. */
+    bool (*sized)(void *context, uint32_t width, uint32_t height, pipeline_error *error);
     void *sized_context;
     double max_delay; /* of a live stream: seconds that a frame may be late before it is left out */
     /* A trial of few frames: the encoder is then given at most so many again, until it holds as many

@@ -227,13 +227,13 @@ static void begin_report(video *v)
 }
 
 /* The caller may choose the stages only now. */
-static bool tell_size(const video *v)
+static bool tell_size(const video *v, pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
     const frame_format in = input_format(&v->in);
     const bool swaps = orientation_swaps(input_orientation(&v->in));
-    return !s->sized ||
-           s->sized(s->sized_context, swaps ? in.height : in.width, swaps ? in.width : in.height);
+    return !s->sized || s->sized(s->sized_context, swaps ? in.height : in.width,
+                                 swaps ? in.width : in.height, error);
 }
 
 /* Whether noise is removed. */
@@ -324,7 +324,7 @@ bool video_open(video *v, pipeline_error *error)
         return false;
     if (!hdr_describe(v->in.video, v->in.frame))
         return pipeline_fail(error, "out of memory");
-    if (!tell_size(v))
+    if (!tell_size(v, error))
         return false;
     stage_settings stage = s->stage;
     stage.chroma_location = pixels_chroma_location(v->in.video->codecpar->chroma_location);

@@ -141,7 +141,7 @@ static const char running[] = "What to run", times[] = "Timing and verdict",
                   output[] = "Output";
 
 static const option options[] = {
-    {"--size", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(computing.size), "WxH", running,
+    {"--size", NULL, OPTION_SIZE, CHANGES_BYTES, FIELD(computing.size), "WxH", running,
      .help = "size of the first input; with --pipeline CLIP, of the result"},
     OPTIONS_COMPUTING(FIELD(computing), running),
     {"--streams", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(streams), "N|A..B", running,
@@ -192,7 +192,7 @@ static const option options[] = {
      .maximum = SAMPLING_MAX},
     {"--duration", NULL, OPTION_TIME, CHANGES_BYTES, FIELD(duration), "TIME", times,
      .help = "how long to time frames, in seconds or such as 500ms", .minimum = 1e-3},
-    {"--budget", NULL, OPTION_BRIEF, CHANGES_BYTES, FIELD(budget), "TIME", times,
+    {"--budget", NULL, OPTION_DURATION, CHANGES_BYTES, FIELD(budget), "TIME", times,
      .help = "time that a frame may take, such as 33.3ms; prints PASS or FAIL and sets the exit "
              "status"},
     {"--percentile", NULL, OPTION_NUMBER, CHANGES_BYTES, FIELD(percentile), "P", times,

@@ -17,7 +17,7 @@
 #include "apps/cli/options.h"
 #include "apps/cli/save.h"
 #include "apps/devices/ascend_check.h"
-#include "apps/devices/ascend_setup.h"
+#include "pipeline/job/ascend_setup.h"
 #include "engine/model_format.h"
 #include "engine/mona_ascend.h"
 #include "formats/file.h"
@@ -160,7 +160,7 @@ static bool add_network(cJSON *list, const char *name, mona_size size, const sam
     cJSON_AddStringToObject(o, "model", name);
     cJSON_AddNumberToObject(o, "width", size.width);
     cJSON_AddNumberToObject(o, "height", size.height);
-    if (!model_source_open(&source, name))
+    if (!options_model(&source, name))
         return false;
     network n = {.name = name, .model = &source.model.model, .size = size};
     const bool ran = add_host(o, &n) && add_chip_run(o, &n, how);

@@ -24,6 +24,7 @@
 #include "apps/devices/peak.h"
 #include "engine/mona_ascend.h"
 #include "apps/bench/report/pipeline_trace.h"
+#include "pipeline/job/devices.h"
 
 static int report_peak(unsigned threads, bool json)
 {
@@ -82,11 +83,11 @@ static int run_model(const bench_request *b)
     const char *name = b->arguments.model;
     model_source source = {0};
     int status = EXIT_FAILED;
-    if (!model_source_open(&source, name))
+    if (!options_model(&source, name))
         return status;
     const mona_model *model = &source.model.model;
     const mona_tensor_info input = mona_model_input(model, 0);
-    if (!input.array && !input.width && !b->arguments.computing.size) {
+    if (!input.array && !input.width && !b->arguments.computing.size.width) {
         model_source_close(&source);
         return cli_fail(EXIT_USAGE, "%s: the model takes frames of any size: expected --size WxH",
                         name);
@@ -123,7 +124,7 @@ static int run_om(const bench_request *b)
     const bench_arguments *a = &b->arguments;
     model_source source = {0};
     int status = EXIT_FAILED;
-    if (model_source_open_om(&source, a->model, b->config.device)) {
+    if (options_model_om(&source, a->model, b->config.device)) {
         const bench_om_job job = {&source.model, b->config.device, b->config.sizes[0], b->how,
                                   b->rules.percentile};
         cJSON *result = bench_om(&job);
@@ -144,13 +145,13 @@ static int run_pipeline(const bench_request *b)
     enhance_settings settings = {.input = {.path = a->pipeline},
                                  .max_delay = a->max_delay,
                                  .stage = {.device = b->config.device,
-                                           .or_host = options_or_host(a->computing.device),
+                                           .or_host = devices_or_host(a->computing.device),
                                            .cpu = b->config.cpu,
                                            .threads = b->config.threads,
                                            .strip_rows = b->config.strip_rows}};
     const bench_pipeline_job job = {
         .enhance = &settings,
-        .size = a->computing.size ? b->config.sizes[0] : (mona_size){640, 360},
+        .size = a->computing.size.width ? a->computing.size : (mona_size){640, 360},
         .frames = a->iterations     ? a->iterations
                   : a->duration > 0 ? 0
                                     : SAMPLING_ITERATIONS,
@@ -165,11 +166,13 @@ static int run_pipeline(const bench_request *b)
         options.size.input = job.size;
     else
         options.size.size = a->computing.size;
-    if (!enhance_options_check(&options))
-        return EXIT_USAGE;
+    pipeline_error error = {0};
     stage_models models = {0};
-    int status = enhance_options_apply(&options, false, true, &models, &settings);
-    if (!status) {
+    int status = EXIT_SUCCESS;
+    if (!enhance_options_check(&options, &error) ||
+        !enhance_options_apply(&options, false, true, &models, &settings, &error)) {
+        status = cli_fail_of(&error);
+    } else {
         cJSON *result = a->live ? bench_live(&job, &b->pace) : bench_pipeline(&job);
         const bool traced = result && (!a->trace || pipeline_trace_save(result, a->trace));
         status = !traced ? EXIT_FAILED
@@ -183,7 +186,8 @@ static int run_pipeline(const bench_request *b)
 
 static int run_report(const bench_request *b)
 {
-    const mona_size size = b->arguments.computing.size ? b->config.sizes[0] : (mona_size){640, 360};
+    const mona_size given = b->arguments.computing.size;
+    const mona_size size = given.width ? given : (mona_size){640, 360};
     sampling how = b->how;
     how.device = &mona_device_ascend;
     return chip_report(b->arguments.report, size, &how) ? EXIT_SUCCESS : EXIT_FAILED;

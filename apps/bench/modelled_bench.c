@@ -12,8 +12,8 @@
 #include "apps/bench/modelled_report.h"
 #include "apps/bench/npu_trace.h"
 #include "apps/cli/options.h"
-#include "apps/compile/programs.h"
 #include "engine/model_format.h"
+#include "formats/compiler/program/programs.h"
 
 bool modelled_device(const mona_device *device)
 {
@@ -117,7 +117,8 @@ static bool prepare(mona_model *model, const char *name, const mona_config *conf
     const mona_tensor_info input = mona_model_input(model, 0);
     const mona_size asked = config->sizes[0];
     const mona_size size = asked.width ? asked : (mona_size){input.width, input.height};
-    pipeline_error error = {0}, why = {0};
+    pipeline_error error = {0};
+    format_error why = {0};
     session_binding bound;
     size_t count;
     *bytes = NULL;
@@ -125,7 +126,7 @@ static bool prepare(mona_model *model, const char *name, const mona_config *conf
     session_binding_close(&bound);
     if (planned)
         return true;
-    if (programs_make(model, size, bytes, &count, &why) && !mona_model_open(model, *bytes, count))
+    if (program_add(model, size, bytes, &count, &why) && !mona_model_open(model, *bytes, count))
         return true;
     return !cli_fail_of(&error);
 }

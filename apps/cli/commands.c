@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "apps/cli/suggest.h"
+#include "pipeline/job/suggest.h"
 
 const command *command_named(const char *name)
 {

@@ -5,16 +5,7 @@
 #ifndef MONA_COMMANDS_H
 #define MONA_COMMANDS_H
 
-#include <string.h>
-
 #include "apps/cli/options.h"
-
-/* Whether a file's name has this suffix. */
-static inline bool ends_in(const char *name, const char *suffix)
-{
-    const size_t length = strlen(name), wanted = strlen(suffix);
-    return length >= wanted && !strcmp(name + length - wanted, suffix);
-}
 
 extern const command command_enhance, command_compare, command_compile, command_verify, command_ops,
     command_inspect, command_run, command_eval, command_bench, command_devices, command_help;

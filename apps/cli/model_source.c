@@ -9,21 +9,21 @@
 #include "formats/file.h"
 #include "formats/om.h"
 #include "models/embedded.h"
-#include "apps/cli/commands.h"
-#include "apps/cli/options.h"
-#include "apps/cli/suggest.h"
+#include "pipeline/job/suggest.h"
 
 /* Far more than any network for frames needs; it keeps a wrong file name from filling the
  * memory. */
 enum { MODEL_LIMIT = 1 << 30 };
 
-static bool open_bytes(model_source *source, const uint8_t *bytes, size_t size)
+static bool open_bytes(model_source *source, const uint8_t *bytes, size_t size,
+                       pipeline_error *error)
 {
     const mona_status status = mona_model_open(&source->model.model, bytes, size);
     if (status == MONA_ERR_MAGIC && ends_in(source->model.name, ".onnx"))
-        return cli_fail(0, "%s: expected a .mona model, found ONNX; mona compile makes one of it",
-                        source->model.name);
-    return !status || cli_fail(0, "%s: %s", source->model.name, mona_status_text(status));
+        return pipeline_fail(error,
+                             "%s: expected a .mona model, found ONNX; mona compile makes one of it",
+                             source->model.name);
+    return !status || pipeline_fail(error, "%s: %s", source->model.name, mona_status_text(status));
 }
 
 /* A name without folder and suffix means a built-in network, unless there is such a file. */
@@ -32,47 +32,47 @@ static bool is_misspelt(const char *name)
     return !strpbrk(name, "/.") && access(name, F_OK);
 }
 
-static void tell_unknown(const char *name)
+static bool refuse_unknown(const char *name, pipeline_error *error)
 {
     char text[SUGGEST_TEXT];
     suggestion s = suggest_for(name, strlen(name));
     for (size_t i = 0; i < embedded_model_count; i++)
         suggest_name(&s, embedded_models[i].name);
-    cli_fail(0, "%s: expected a .mona file or a built-in network, found neither%s", name,
-             suggest_text(&s, text, sizeof text));
+    return pipeline_fail(error, "%s: expected a .mona file or a built-in network, found neither%s",
+                         name, suggest_text(&s, text, sizeof text));
 }
 
-bool model_source_open(model_source *source, const char *name)
+bool model_source_open(model_source *source, const char *name, pipeline_error *error)
 {
     const embedded_model *embedded = embedded_model_find(name);
     size_t size;
-    format_error error = {0};
+    format_error why = {0};
     *source = (model_source){.model.name = name};
     if (embedded)
-        return open_bytes(source, embedded->begin, (size_t)(embedded->end - embedded->begin));
-    if (is_misspelt(name)) {
-        tell_unknown(name);
-        return false;
-    }
-    if (!file_read(name, "a .mona model", MODEL_LIMIT, &source->bytes, &size, &error))
-        return cli_fail(0, "%s", error.text);
-    return open_bytes(source, source->bytes, size);
+        return open_bytes(source, embedded->begin, (size_t)(embedded->end - embedded->begin),
+                          error);
+    if (is_misspelt(name))
+        return refuse_unknown(name, error);
+    if (!file_read(name, "a .mona model", MODEL_LIMIT, &source->bytes, &size, &why))
+        return pipeline_fail(error, "%s", why.text);
+    return open_bytes(source, source->bytes, size, error);
 }
 
-bool model_source_open_om(model_source *source, const char *path, const mona_device *device)
+bool model_source_open_om(model_source *source, const char *path, const mona_device *device,
+                          pipeline_error *error)
 {
-    format_error error = {0};
+    format_error why = {0};
     om_file om;
     *source = (model_source){.model.name = path};
     if (device != &mona_device_ascend && device != &mona_device_ascend_om)
-        return cli_fail(0, "%s runs on an Ascend 310 only: --device ascend-om says what is missing",
-                        path);
+        return pipeline_fail(
+            error, "%s runs on an Ascend 310 only: --device ascend-om says what is missing", path);
     if (!file_read(path, "an .om model", MODEL_LIMIT, &source->bytes, &source->model.om_bytes,
-                   &error))
-        return cli_fail(0, "%s", error.text);
+                   &why))
+        return pipeline_fail(error, "%s", why.text);
     source->model.om = source->bytes;
-    return om_open(&om, source->bytes, source->model.om_bytes, &error) ||
-           cli_fail(0, "%s: %s", path, error.text);
+    return om_open(&om, source->bytes, source->model.om_bytes, &why) ||
+           pipeline_fail(error, "%s: %s", path, why.text);
 }
 
 void model_source_close(model_source *source)

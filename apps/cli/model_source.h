@@ -5,8 +5,16 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "pipeline/stages/stage.h"
+
+/* Whether a file's name has this suffix. */
+static inline bool ends_in(const char *name, const char *suffix)
+{
+    const size_t length = strlen(name), wanted = strlen(suffix);
+    return length >= wanted && !strcmp(name + length - wanted, suffix);
+}
 
 typedef struct model_source {
     named_model model;
@@ -14,12 +22,12 @@ typedef struct model_source {
 } model_source;
 
 /* Opens the embedded model of that name or, if there is none, the .mona file at that path. False:
- * it cannot be used; one line was printed. A zeroed or opened source is closed by
- * model_source_close. */
-bool model_source_open(model_source *source, const char *name);
+ * it cannot be used. A zeroed or opened source is closed by model_source_close. */
+bool model_source_open(model_source *source, const char *name, pipeline_error *error);
 
 /* Reads a model of the vendor's compiler, which only the devices ascend and ascend-om run. */
-bool model_source_open_om(model_source *source, const char *path, const mona_device *device);
+bool model_source_open_om(model_source *source, const char *path, const mona_device *device,
+                          pipeline_error *error);
 
 void model_source_close(model_source *source);
 

@@ -13,11 +13,13 @@
 #include "mona.h"
 #include "pipeline/base/av_library.h"
 #include "pipeline/base/stop.h"
+#include "pipeline/job/devices.h"
+#include "pipeline/stages/session_binding.h"
 
 /* It is also a failure if a result did not reach its file or pipe. */
 static int finish(int status)
 {
-    options_close_devices();
+    devices_close();
     if (status == EXIT_FAILED && cli_misused())
         status = EXIT_USAGE;
     if (fflush(stdout) || ferror(stdout))
@@ -54,6 +56,7 @@ int main(int argc, char **argv)
     /* A reader that has gone then shows in the same way. */
     signal(SIGPIPE, SIG_IGN);
     av_library_quiet();
+    session_binding_rules.notes = (pipeline_notes){cli_note, NULL};
     if (!stop_begin())
         return cli_fail(EXIT_FAILED, "a thread cannot be started");
 

@@ -2,24 +2,17 @@
 #include "apps/cli/options.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apps/cli/files_apart.h"
 #include "apps/cli/help.h"
-#include "apps/cli/suggest.h"
-#include "apps/compile/programs.h"
-#include "apps/devices/ascend_setup.h"
-#include "pipeline/stages/session_binding.h"
 #include "apps/cli/printable.h"
-
-static _Thread_local pipeline_error *kept;
+#include "pipeline/job/devices.h"
+#include "pipeline/job/suggest.h"
 
 static atomic_bool misused;
 
@@ -28,14 +21,8 @@ bool cli_misused(void)
     return misused;
 }
 
-void cli_keep_failures(pipeline_error *error)
+static void put_line(const char *line)
 {
-    kept = error;
-}
-
-static void print_note(void *context, const char *line)
-{
-    (void)context;
     flockfile(stderr);
     fputs("mona: ", stderr);
     printable_put(stderr, line);
@@ -43,18 +30,19 @@ static void print_note(void *context, const char *line)
     funlockfile(stderr);
 }
 
+void cli_note(void *unused, const char *line)
+{
+    (void)unused;
+    put_line(line);
+}
+
 static void tell(bool misuse, const char *format, va_list arguments)
 {
-    if (kept) {
-        if (!kept->text[0])
-            vsnprintf(kept->text, sizeof kept->text, format, arguments);
-        return;
-    }
     if (misuse)
         misused = true;
     char line[8192];
     vsnprintf(line, sizeof line, format, arguments);
-    print_note(NULL, line);
+    put_line(line);
 }
 
 int cli_fail(int status, const char *format, ...)
@@ -125,166 +113,6 @@ static void tell_unknown(const command *line, const char *argument)
              suggest_text(&s, text, sizeof text), line->name);
 }
 
-static bool bad_value(const option *o, const char *text)
-{
-    const char *what = o->kind == OPTION_WHOLE ? "a whole number" : "a number";
-    if (isinf(o->maximum))
-        return cli_fail(0, "%s: expected %s of at least %.16g, found '%s'", o->name, what,
-                        o->minimum, text);
-    return cli_fail(0, "%s: expected %s from %.16g to %.16g, found '%s'", o->name, what, o->minimum,
-                    o->maximum, text);
-}
-
-static bool parse_whole(const option *o, long *to, const char *text)
-{
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (end == text || *end || errno || (double)value < o->minimum || (double)value > o->maximum)
-        return bad_value(o, text);
-    *to = value;
-    return true;
-}
-
-static bool parse_number(const option *o, double *to, const char *text)
-{
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end || !(value >= o->minimum && value <= o->maximum))
-        return bad_value(o, text);
-    *to = value;
-    return true;
-}
-
-/* Hours, minutes and seconds separated by ':'; hours, or hours and minutes, may be left out. Returns
- * how often ':' was found; -1: this is no time. *end: what follows. */
-static int read_clock(const char *text, double *seconds, const char **end)
-{
-    *seconds = 0;
-    for (int colons = 0;; colons++) {
-        const size_t digits = strspn(text, "0123456789");
-        const bool last = text[digits] != ':';
-        char *rest;
-        const double field = strtod(text, &rest);
-        *end = rest;
-        /* strtod would also accept a sign, spaces, 1e3, 0x10, inf and nan. */
-        if (!digits || strspn(text, ".0123456789") < (size_t)(rest - text) || field >= 1e9 ||
-            (colons && field >= 60) || (!last && (rest != text + digits || colons == 2)))
-            return -1;
-        *seconds = 60 * *seconds + field;
-        if (last)
-            return colons;
-        text = rest + 1;
-    }
-}
-
-/* The factor of a unit; 1 without one; 0: there is no such unit. */
-static double unit_factor(const char *text)
-{
-    static const struct {
-        const char *name;
-        double factor;
-    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (!strcmp(text, units[i].name))
-            return units[i].factor;
-    return 0;
-}
-
-bool options_time(const char *name, const char *text, double *seconds)
-{
-    const char *unit;
-    const int colons = read_clock(text, seconds, &unit);
-    const double factor = colons < 0 || (colons && *unit) ? 0 : unit_factor(unit);
-    *seconds *= factor;
-    return factor > 0 ||
-           cli_fail(0, "%s: expected a time such as 12.5, 1:30, 01:02:03.250 or 800ms, found '%s'",
-                    name, text);
-}
-
-bool options_brief(const char *name, const char *text, double *seconds)
-{
-    const char *unit;
-    const bool good = !read_clock(text, seconds, &unit) && *unit && unit_factor(unit) > 0;
-    if (good)
-        *seconds *= unit_factor(unit);
-    return (good && *seconds > 0) ||
-           cli_fail(0,
-                    "%s: expected a time above 0 with its unit, such as 33.3ms, 800us or 2s, "
-                    "found '%s'",
-                    name, text);
-}
-
-static bool parse_time(const option *o, double *to, const char *text)
-{
-    return options_time(o->name, text, to) &&
-           (*to >= o->minimum || cli_fail(0, "%s: expected a time of at least %g s, found '%s'",
-                                          o->name, o->minimum, text));
-}
-
-static bool parse_choice(const option *o, const char **to, const char *text)
-{
-    const size_t length = strlen(text);
-    for (const char *at = o->argument; at; at = strchr(at, '|')) {
-        at += *at == '|';
-        if (length && strcspn(at, "|") == length && !memcmp(at, text, length)) {
-            *to = text;
-            return true;
-        }
-    }
-    char hint[SUGGEST_TEXT];
-    suggestion s = suggest_for(text, length);
-    suggest_names(&s, o->argument, "|");
-    return cli_fail(0, "%s: expected %s, found '%s'%s", o->name, o->argument, text,
-                    suggest_text(&s, hint, sizeof hint));
-}
-
-static bool add_to_list(const option *o, option_list *list, const char *text)
-{
-    if (list->count == OPTION_LIST_MAX)
-        return cli_fail(0, "%s: given more than %d times", o->name, OPTION_LIST_MAX);
-    list->items[list->count++] = text;
-    return true;
-}
-
-static bool set_value(const option *o, void *values, const char *text)
-{
-    void *field = (char *)values + o->field;
-    switch (o->kind) {
-    case OPTION_FLAG:
-        *(bool *)field = true;
-        return true;
-    case OPTION_CHOICE:
-        return parse_choice(o, field, text);
-    case OPTION_WHOLE:
-        return parse_whole(o, field, text);
-    case OPTION_NUMBER:
-        return parse_number(o, field, text);
-    case OPTION_TIME:
-        return parse_time(o, field, text);
-    case OPTION_BRIEF:
-        return options_brief(o->name, text, field);
-    case OPTION_LIST:
-    case OPTION_FILES:
-        return add_to_list(o, field, text);
-    case OPTION_STRING:
-    case OPTION_FILE:
-        break;
-    }
-    *(const char **)field = text;
-    return true;
-}
-
-static bool set_defaults(const command *line, void *values)
-{
-    for (size_t i = 0; i < line->option_count; i++) {
-        const option *o = &line->options[i];
-        if (o->initial && !set_value(o, values, o->initial))
-            return false;
-    }
-    return true;
-}
-
 /* Reads the option at argv[i] and notes it in *given. Returns the number of arguments used; 0 after
  * an error was printed. */
 static int take_option(const command *line, void *values, int argc, char **argv, int i,
@@ -297,16 +125,11 @@ static int take_option(const command *line, void *values, int argc, char **argv,
         return 0;
     }
     given->has[o - line->options] = true;
-    if (o->kind == OPTION_FLAG) {
-        if (value)
-            return cli_fail(0, "%s takes no value, found '%s'", o->name, value);
-        return set_value(o, values, NULL) ? 1 : 0;
-    }
-    if (value)
-        return set_value(o, values, value) ? 1 : 0;
-    if (i + 1 >= argc)
-        return cli_fail(0, "%s: expected a value (%s) after it, found none", o->name, o->argument);
-    return set_value(o, values, argv[i + 1]) ? 2 : 0;
+    pipeline_error error = {0};
+    const bool apart = !value && o->kind != OPTION_FLAG && i + 1 < argc;
+    if (!option_read(o, values, apart ? argv[i + 1] : value, &error))
+        return cli_fail_of(&error), 0;
+    return apart ? 2 : 1;
 }
 
 static bool is_given(const command *line, const option_set *given, const char *name)
@@ -365,8 +188,7 @@ options_result options_parse(const command *line, void *values, int argc, char *
                              const char **operands, option_set *given)
 {
     option_set used = {0};
-    if (!set_defaults(line, values))
-        return OPTIONS_BAD;
+    option_defaults(line->options, line->option_count, values);
     const options_result result = read_arguments(line, values, argc, argv, operands, &used);
     if (given)
         *given = used;
@@ -378,86 +200,25 @@ options_result options_parse(const command *line, void *values, int argc, char *
 
 const option_rule *options_rule(const command *line, const option *o)
 {
-    for (size_t i = 0; i < line->rule_count; i++)
-        if (!strcmp(line->rules[i].option, o->name))
-            return &line->rules[i];
-    return NULL;
-}
-
-/* "--pipeline", "--device model310 or --pipeline". */
-static void list_modes(const command *line, unsigned modes, char *text, size_t size)
-{
-    size_t used = 0;
-    *text = 0;
-    for (unsigned m = 0; m < COMMAND_MODES_MAX && used < size; m++)
-        if (modes >> m & 1)
-            used += (size_t)snprintf(text + used, size - used, "%s%s",
-                                     !used              ? ""
-                                     : modes >> (m + 1) ? ", "
-                                                        : " or ",
-                                     line->modes[m]);
-}
-
-static bool suits(const command *line, const option *o, unsigned modes)
-{
-    const option_rule *rule = options_rule(line, o);
-    char text[256];
-    if (rule && rule->never & modes) {
-        const unsigned refusing = rule->never & modes;
-        list_modes(line, refusing & -refusing, text, sizeof text);
-        return cli_misuse("%s does not work with %s", o->name, text);
-    }
-    if (!rule || !rule->only || rule->only & modes)
-        return true;
-    list_modes(line, rule->only, text, sizeof text);
-    return cli_misuse("%s works only with %s", o->name, text);
+    return option_rule_of(line->rules, line->rule_count, o->name);
 }
 
 bool options_suit(const command *line, const option_set *given, unsigned modes)
 {
-    for (size_t i = 0; i < line->option_count; i++)
-        if (given->has[i] && !suits(line, &line->options[i], modes))
-            return false;
-    return true;
+    pipeline_error error = {0};
+    bool good = true;
+    for (size_t i = 0; i < line->option_count && good; i++) {
+        const option *o = &line->options[i];
+        good = !given->has[i] ||
+               option_suits(o->name, options_rule(line, o), modes, line->modes, &error);
+    }
+    return good || !cli_fail_of(&error);
 }
 
-bool options_cut(option_cut *cut)
+bool options_size(const char *text, unsigned limit, mona_size *size)
 {
-    if (cut->duration >= 0 && cut->end >= 0)
-        return cli_fail(0, "expected --duration or --end, found both");
-    if (cut->duration == 0)
-        return cli_fail(0, "--duration: expected more than 0 s");
-    if (cut->end >= 0 && cut->end <= cut->start)
-        return cli_fail(0, "--end: expected a time after --start, which is %g s, found %g s",
-                        cut->start, cut->end);
-    cut->end = cut->duration > 0 ? cut->start + cut->duration : cut->end < 0 ? 0 : cut->end;
-    return true;
-}
-
-bool options_size(const char *text, unsigned limit, unsigned *width, unsigned *height)
-{
-    char rest;
-    if (sscanf(text, "%5ux%5u%c", width, height, &rest) == 2 && *width && *height &&
-        *width <= limit && *height <= limit)
-        return true;
-    return cli_misuse("--size: expected WIDTHxHEIGHT, each from 1 to %u, found '%s'", limit, text);
-}
-
-/* "auto" takes the first that answers. */
-const mona_device *const options_devices[] = {&mona_device_ascend, &mona_device_host,
-                                              &mona_device_model310, &mona_device_ascend_om, NULL};
-
-static pthread_once_t rules_set = PTHREAD_ONCE_INIT;
-
-static void set_rules(void)
-{
-    session_binding_rules =
-        (session_binding_policy){.compile = programs_make, .notes = {print_note, NULL}};
-}
-
-bool options_or_host(const char *device)
-{
-    return !strcmp(device, "auto");
+    pipeline_error error = {0};
+    return option_size("--size", text, limit, size, &error) || !cli_fail_of(&error);
 }
 
 bool options_config(const option_computing *c, mona_config *config)
@@ -466,42 +227,28 @@ bool options_config(const option_computing *c, mona_config *config)
                             .cpu = c->cpu,
                             .threads = (unsigned)c->threads,
                             .strip_rows = (unsigned)c->strip_rows,
-                            .tile_columns = (unsigned)c->tile_columns};
-    mona_size *size = &config->sizes[0];
-    return config->device &&
-           (!c->size || options_size(c->size, MONA_MAX_SIDE, &size->width, &size->height));
+                            .tile_columns = (unsigned)c->tile_columns,
+                            .sizes = {c->size}};
+    return config->device;
 }
 
 const mona_device *options_device(const char *name)
 {
-    format_error error = {0};
-    const bool prepared = ascend_setup(&error);
-    pthread_once(&rules_set, set_rules);
-    const mona_device *found = mona_device_find(options_devices, name);
-    char text[SUGGEST_TEXT];
-    suggestion s = suggest_for(name, strlen(name));
-    mona_device_properties properties;
-    if (!found && (!strcmp(name, "ascend") || !strcmp(name, "ascend-om"))) {
-        cli_fail(0, "--device %s: %s", name, mona_ascend_problem());
-        return NULL;
-    }
-    for (size_t i = 0; options_devices[i] && !found; i++)
-        if (!mona_device_query(options_devices[i], &properties))
-            suggest_name(&s, properties.name);
+    pipeline_error error = {0};
+    const mona_device *found = devices_find(name, &error);
     if (!found)
-        cli_fail(0, "--device: there is no device '%s'%s (mona devices lists them)", name,
-                 suggest_text(&s, text, sizeof text));
-    if (found == &mona_device_ascend && !prepared) {
-        cli_fail(0, "MONA_ASCEND_KERNEL: %s", error.text);
-        return NULL;
-    }
-    if (found != &mona_device_ascend)
-        mona_ascend_forget(); /* that there is none is no cause of what may fail later */
+        cli_fail_of(&error);
     return found;
 }
 
-void options_close_devices(void)
+bool options_model(model_source *source, const char *name)
 {
-    for (size_t i = 0; options_devices[i]; i++)
-        mona_device_close(options_devices[i]);
+    pipeline_error error = {0};
+    return model_source_open(source, name, &error) || !cli_fail_of(&error);
+}
+
+bool options_model_om(model_source *source, const char *path, const mona_device *device)
+{
+    pipeline_error error = {0};
+    return model_source_open_om(source, path, device, &error) || !cli_fail_of(&error);
 }

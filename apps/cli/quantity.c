@@ -10,10 +10,11 @@
 bool quantity_ms(const char *option, const char *text, double *ms)
 {
     double seconds;
-    const bool good = options_brief(option, text, &seconds);
-    if (good)
-        *ms = 1e3 * seconds;
-    return good;
+    pipeline_error error = {0};
+    if (!option_duration(option, text, &seconds, &error))
+        return !cli_fail_of(&error);
+    *ms = 1e3 * seconds;
+    return true;
 }
 
 bool quantity_share(const char *option, const char *text, double *share)

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* "33.3ms", "800us" or "2s" (OPTION_BRIEF), in milliseconds. False, with a message that names the
+/* "33.3ms", "800us" or "2s" (OPTION_DURATION), in milliseconds. False, with a message that names the
  * option. */
 bool quantity_ms(const char *option, const char *text, double *ms);
 

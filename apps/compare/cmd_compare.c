@@ -89,8 +89,9 @@ static int run(int argc, char **argv)
     const options_result result = options_parse(&command_compare, &a, argc, argv, operands, NULL);
     if (result != OPTIONS_RUN)
         return result;
-    if (!options_cut(&a.cut))
-        return EXIT_USAGE;
+    pipeline_error error = {0};
+    if (!option_cut_complete(&a.cut, &error))
+        return cli_fail_of(&error);
     a.a = operands[0];
     a.b = operands[1];
     av_log_set_level(AV_LOG_QUIET);

@@ -18,7 +18,8 @@ typedef struct atc_job {
     char program[ARGUMENT], aipp[TEMP_FOLDER_PATH];
     char text[MAX_ARGUMENTS][ARGUMENT];
     char *arguments[MAX_ARGUMENTS + 2];
-    unsigned count, width, height; /* sizes: of the largest frame */
+    unsigned count;
+    mona_size size; /* of the largest frame */
     bool several;
 } atc_job;
 
@@ -71,7 +72,8 @@ static bool write_aipp(atc_job *job, uint32_t channels, double range)
     fprintf(file, "aipp_op {\n  aipp_mode: static\n  related_input_rank: 0\n  input_format: %s\n",
             channels == 1 ? "YUV400_U8" : "RGB888_U8");
     if (!job->several)
-        fprintf(file, "  src_image_size_w: %u\n  src_image_size_h: %u\n", job->width, job->height);
+        fprintf(file, "  src_image_size_w: %u\n  src_image_size_h: %u\n", job->size.width,
+                job->size.height);
     fprintf(file, "  csc_switch: false\n");
     for (uint32_t c = 0; c < channels; c++)
         fprintf(file, "  mean_chn_%u: 0\n  var_reci_chn_%u: %.9g\n", c, c, range / 255);
@@ -83,18 +85,18 @@ static bool add_size(atc_job *job, const compiler_tensor *t, const option_list *
 {
     char dynamic[512] = "";
     job->several = sizes->count > 1;
-    job->width = t->width;
-    job->height = t->height;
+    job->size.width = t->width;
+    job->size.height = t->height;
     if (!t->width && !sizes->count)
         return cli_fail(0, "the model takes frames of any size: expected --size WxH");
     for (size_t i = 0; i < sizes->count; i++) {
-        if (!options_size(sizes->items[i], 4096, &job->width, &job->height))
+        if (!options_size(sizes->items[i], 4096, &job->size))
             return false;
         const size_t used = strlen(dynamic);
-        snprintf(dynamic + used, sizeof dynamic - used, "%s%u,%u", i ? ";" : "", job->height,
-                 job->width);
+        snprintf(dynamic + used, sizeof dynamic - used, "%s%u,%u", i ? ";" : "", job->size.height,
+                 job->size.width);
     }
-    if (t->width && (job->width != t->width || job->height != t->height))
+    if (t->width && (job->size.width != t->width || job->size.height != t->height))
         return cli_fail(0, "the model takes frames of %ux%u only, --size asks for others", t->width,
                         t->height);
     if (job->several)
@@ -124,7 +126,8 @@ static bool make_options(atc_job *job, const char *input, const compiler *model,
     if (job->several)
         add(job, "--input_shape=%s:1,%u,-1,-1", t.name, t.channels);
     else
-        add(job, "--input_shape=%s:1,%u,%u,%u", t.name, t.channels, job->height, job->width);
+        add(job, "--input_shape=%s:1,%u,%u,%u", t.name, t.channels, job->size.height,
+            job->size.width);
     add(job, "--insert_op_conf=%s", job->aipp);
     return true;
 }

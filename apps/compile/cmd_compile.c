@@ -374,7 +374,7 @@ static bool emit(compile_job *job)
 static bool take_compiled(compile_job *job)
 {
     model_source source;
-    const bool ok = model_source_open(&source, job->input);
+    const bool ok = options_model(&source, job->input);
     if (ok) {
         job->size = (size_t)source.model.model.header->file_bytes;
         job->bytes = file_alloc(job->size);

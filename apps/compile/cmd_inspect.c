@@ -35,12 +35,12 @@ static bool check_options(const inspect_job *job, bool onnx, bool om)
     if ((onnx || om) && job->firmware)
         return cli_misuse("--firmware is for .mona models; found %s: mona compile makes one of it",
                           job->model);
-    if ((onnx || om) && job->computing.size)
+    if ((onnx || om) && job->computing.size.width)
         return cli_misuse("--size is for .mona models; found %s", job->model);
     if (om && job->dot)
         return cli_misuse("--dot is for .mona and .onnx models; found %s", job->model);
     if ((job->program || job->kernel) &&
-        (onnx || om || job->json || job->dot || job->computing.size))
+        (onnx || om || job->json || job->dot || job->computing.size.width))
         return cli_misuse("--program and --kernel print the programs of a .mona model, and nothing "
                           "else: expected no other option");
     return true;
@@ -58,8 +58,8 @@ static bool add_plan(const inspect_job *job, const mona_model *model, cJSON *doc
     if (status == MONA_ERR_DEVICE && job->config.cpu)
         cli_fail(EXIT_USAGE, SESSION_BINDING_NO_CPU, job->config.cpu);
     else if (status)
-        cli_fail(EXIT_FAILED, "%s: cannot be planned for %s: %s", job->model, job->computing.size,
-                 mona_status_text(status));
+        cli_fail(EXIT_FAILED, "%s: cannot be planned for %ux%u: %s", job->model,
+                 job->computing.size.width, job->computing.size.height, mona_status_text(status));
     else
         describe_plan(document, plan);
     free(memory);
@@ -133,7 +133,7 @@ static int list_programs(const char *name, bool kernel)
 {
     model_source source;
     const bool ok =
-        model_source_open(&source, name) &&
+        options_model(&source, name) &&
         (kernel ? programs_print_kernel : programs_disassemble)(name, &source.model.model);
     model_source_close(&source);
     return ok ? EXIT_SUCCESS : EXIT_FAILED;
@@ -144,7 +144,7 @@ static bool add_firmware(const inspect_job *job, const mona_model *model, cJSON 
 {
     const mona_tensor_info input = mona_model_input(model, 0);
     const mona_size size =
-        job->computing.size ? job->config.sizes[0] : (mona_size){input.width, input.height};
+        job->computing.size.width ? job->computing.size : (mona_size){input.width, input.height};
     return size.width ? firmware_budget(document, job->model, model, job->firmware, size)
                       : cli_misuse("--firmware: expected --size WxH too, as the model takes any");
 }
@@ -153,11 +153,11 @@ static cJSON *inspect_mona(const inspect_job *job)
 {
     model_source source;
     cJSON *document = NULL;
-    if (model_source_open(&source, job->model)) {
+    if (options_model(&source, job->model)) {
         document = describe_model(job->model, &source.model.model);
-        const bool planned =
-            job->firmware ? add_firmware(job, &source.model.model, document)
-                          : !job->computing.size || add_plan(job, &source.model.model, document);
+        const bool planned = job->firmware ? add_firmware(job, &source.model.model, document)
+                                           : !job->computing.size.width ||
+                                                 add_plan(job, &source.model.model, document);
         if (!planned || (job->dot && !save_graph(job->dot, &source.model.model, NULL))) {
             cJSON_Delete(document);
             document = NULL;
@@ -242,7 +242,7 @@ static unsigned modes_of(const inspect_job *job, bool onnx, bool om)
 {
     return (unsigned)((onnx ? INSPECT_ONNX : 0) | (om ? INSPECT_OM : 0) |
                       (job->program || job->kernel ? INSPECT_PROGRAM : 0) |
-                      (!job->computing.size ? INSPECT_UNSIZED : 0));
+                      (!job->computing.size.width ? INSPECT_UNSIZED : 0));
 }
 
 static int run(int argc, char **argv)
@@ -277,7 +277,7 @@ static int run(int argc, char **argv)
 static const char planning[] = "Planning";
 
 static const option options[] = {
-    {"--size", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(inspect_job, computing.size), "WxH",
+    {"--size", NULL, OPTION_SIZE, CHANGES_BYTES, offsetof(inspect_job, computing.size), "WxH",
      planning, .help = "plan for frames of this size, and print memory and work"},
     OPTIONS_COMPUTING(offsetof(inspect_job, computing), planning),
     {"--firmware", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(inspect_job, firmware), "CPU",

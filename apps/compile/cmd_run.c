@@ -10,6 +10,7 @@
 #include "apps/cli/model_source.h"
 #include "apps/compile/onnx_source.h"
 #include "apps/compile/run_om.h"
+#include "pipeline/job/devices.h"
 
 typedef struct run_job {
     const char *model, *precision;
@@ -131,7 +132,7 @@ static bool run_engine(run_job *job, const mona_model *model, input_array *input
     session_binding bound = {0};
     pipeline_error error = {0};
     const bool opened = session_binding_open_deep(
-        &bound, model, job->model, 8, options_or_host(job->computing.device), &job->config, &error);
+        &bound, model, job->model, 8, devices_or_host(job->computing.device), &job->config, &error);
     if (!opened)
         cli_fail_of(&error);
     const bool ok = opened && run_bound(job, model, &bound, inputs);
@@ -208,7 +209,7 @@ static bool run_mona(run_job *job, input_array *inputs)
 {
     model_source source;
     const bool ok =
-        model_source_open(&source, job->model) && run_engine(job, &source.model.model, inputs);
+        options_model(&source, job->model) && run_engine(job, &source.model.model, inputs);
     model_source_close(&source);
     return ok;
 }

@@ -43,7 +43,7 @@ bool emit_source(const char *model_name, const mona_model *model, const char *ou
     format_error error = {0};
     bool ok = path && name_of(output, name);
     if (ok && size)
-        ok = options_size(size, MONA_MAX_SIDE, &request.size.width, &request.size.height);
+        ok = options_size(size, MONA_MAX_SIDE, &request.size);
     else if (ok && !request.size.width)
         ok = cli_fail(0,
                       "%s: the model takes frames of any size, and C is written for one: expected "

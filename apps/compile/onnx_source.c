@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/cli/suggest.h"
+#include "pipeline/job/suggest.h"
 #include "formats/compiler/import/import.h"
 #include "formats/file.h"
 #include "apps/cli/printable.h"
@@ -119,9 +119,10 @@ bool onnx_source_read(onnx_graph *model, const char *path, const option_list *di
 static bool set_size(onnx_graph *model, const char *path, const char *text)
 {
     enum { IMAGES, ROWS = 2, COLUMNS, RANK };
-    unsigned width, height;
-    if (!options_size(text, MONA_MAX_SIDE, &width, &height))
+    mona_size size;
+    if (!options_size(text, MONA_MAX_SIDE, &size))
         return false;
+    const uint32_t width = size.width, height = size.height;
     for (uint32_t i = 0; i < model->input_count; i++) {
         const onnx_input *input = &model->inputs[i];
         if (input->rank != RANK)

@@ -108,33 +108,19 @@ static bool cut_if_needed(const char *name, uint8_t **bytes, size_t *size, const
     return true;
 }
 
-static uint64_t offset_of(const mona_model *model)
-{
-    return (uint64_t)((const uint8_t *)model->header - model->file);
-}
-
-/* Opens the model whose header is at `at` of a file, which may hold several. */
-static bool open_at(mona_model *model, const uint8_t *bytes, size_t size, uint64_t at)
-{
-    bool ok = !mona_model_open(model, bytes, size);
-    while (ok && offset_of(model) < at)
-        ok = mona_model_next(model, model);
-    return ok;
-}
-
 bool programs_add(const char *name, const char *target, uint8_t **bytes, size_t *size,
                   const option_list *sizes)
 {
     uint64_t at = 0;
     size_list asked = {.count = sizes->count};
     for (size_t i = 0; i < sizes->count; i++)
-        if (!options_size(sizes->items[i], MONA_MAX_SIDE, &asked.at[i].width, &asked.at[i].height))
+        if (!options_size(sizes->items[i], MONA_MAX_SIDE, &asked.at[i]))
             return false;
     if (is_chip(target) && !cut_if_needed(name, bytes, size, &asked))
         return false;
     do {
         mona_model model, next;
-        if (!open_at(&model, *bytes, *size, at))
+        if (!model_open_at(&model, *bytes, *size, at))
             return cli_fail(0, "%s: the engine refuses the compiled model", name);
         const uint64_t following = mona_model_next(&model, &next) ? model.header->next : 0;
         if (!add_for_header(name, target, at, &model, &asked, bytes, size))
@@ -142,48 +128,6 @@ bool programs_add(const char *name, const char *target, uint8_t **bytes, size_t 
         at = following;
     } while (at);
     return true;
-}
-
-/* Replaces *bytes, whose header at `at` gets a program. */
-static bool add_one(uint8_t **bytes, size_t *count, uint64_t at, mona_size size,
-                    format_error *error)
-{
-    mona_model model;
-    uint8_t *recorded, *made;
-    mona_writer_program p = {.target = chip};
-    if (!open_at(&model, *bytes, *count, at))
-        return format_fail(error, "the engine refuses the model");
-    if (!program_record(&model, size, &recorded, &p.size, error))
-        return false;
-    p.bytes = recorded;
-    const bool ok = mona_writer_add_programs(*bytes, at, &p, 1, &made, count, error);
-    free(recorded);
-    if (!ok)
-        return false;
-    free(*bytes);
-    *bytes = made;
-    return true;
-}
-
-bool programs_make(const mona_model *model, mona_size size, uint8_t **bytes, size_t *count,
-                   pipeline_error *why)
-{
-    format_error error = {0};
-    uint64_t at = offset_of(model);
-    bool ok;
-    *bytes = NULL;
-    if (model_needs_cut(model, size)) {
-        at = 0;
-        ok = model_cut(model, bytes, count, &error);
-    } else {
-        *count = (size_t)model->header->file_bytes;
-        *bytes = file_alloc(*count);
-        ok = *bytes || format_fail(&error, "out of memory");
-        if (ok)
-            memcpy(*bytes, model->file, *count);
-    }
-    ok = ok && add_one(bytes, count, at, size, &error);
-    return ok || pipeline_fail(why, "no program for %s: %s", chip, error.text);
 }
 
 /* ---- showing -------------------------------------------------------------------------------- */

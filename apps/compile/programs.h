@@ -18,10 +18,6 @@
 bool programs_add(const char *name, const char *target, uint8_t **bytes, size_t *size,
                   const option_list *sizes);
 
-/* Makes a copy of a model with a program for frames of this size: session_binding_policy.compile. */
-bool programs_make(const mona_model *model, mona_size size, uint8_t **bytes, size_t *count,
-                   pipeline_error *why);
-
 /* One line for each program and plan of a model, or a table's rows for the one and the other. */
 void programs_print(const mona_model *model);
 cJSON *programs_describe(const mona_model *model);

@@ -104,7 +104,7 @@ bool run_om(const char *path, const mona_device *device, const option_list *inpu
     mona_size frame;
     om_run r = {.om = file_alloc(mona_om_bytes())};
     bool ok = r.om || cli_fail(0, "out of memory");
-    ok = ok && model_source_open_om(&source, path, device) &&
+    ok = ok && options_model_om(&source, path, device) &&
          read_choice(inputs->items[0], &batch, &frame);
     if (ok) {
         const mona_status status =

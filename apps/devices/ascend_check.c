@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/devices/ascend_setup.h"
+#include "pipeline/job/ascend_setup.h"
 #include "apps/devices/npu_smi.h"
 #include "apps/devices/telemetry.h"
 #include "engine/mona_ascend.h"

@@ -14,6 +14,7 @@
 #include "apps/devices/ascend_check.h"
 #include "apps/devices/peak.h"
 #include "apps/devices/telemetry.h"
+#include "pipeline/job/devices.h"
 
 typedef struct arguments {
     bool json, peak, check;
@@ -39,9 +40,9 @@ typedef struct list {
 
 static void open_list(list *l)
 {
-    for (size_t i = 0; options_devices[i] && l->count < MAX_DEVICES; i++) {
+    for (size_t i = 0; devices_all[i] && l->count < MAX_DEVICES; i++) {
         watched *d = &l->devices[l->count];
-        *d = (watched){.device = options_devices[i]};
+        *d = (watched){.device = devices_all[i]};
         l->count += mona_device_query(d->device, &d->properties) == MONA_OK;
     }
 }

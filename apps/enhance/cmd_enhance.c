@@ -112,7 +112,10 @@ static options_result parse(arguments *a, int argc, char **argv)
         return result;
     if (a->yes && a->no)
         return cli_fail(OPTIONS_BAD, "expected -y or -n, found both");
-    if (!enhance_options_check(&a->shared) || !check_preview(a))
+    pipeline_error error = {0};
+    if (!enhance_options_check(&a->shared, &error))
+        return (options_result)cli_fail_of(&error);
+    if (!check_preview(a))
         return OPTIONS_BAD;
     if (a->preview >= 0)
         a->shared.cut = (option_cut){.start = a->preview};
@@ -258,7 +261,7 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown)
     if (good || (a->live && report.frames))
         progress_summary(shown, strcmp(a->output, "-") ? a->output : "standard output", &report);
     if (!good)
-        return error.text[0] ? cli_fail_of(&error) : EXIT_FAILED;
+        return cli_fail_of(&error);
     if (a->html && !preview_page(settings, &report, shown, a->html))
         return EXIT_FAILED;
     return EXIT_SUCCESS;
@@ -328,8 +331,9 @@ static int enhance(int argc, char **argv)
                  : a.resume && !image && !(work = describe_work(&a)) ? EXIT_FAILED
                                                                      : EXIT_SUCCESS;
     settings.resume = work;
-    if (!status)
-        status = enhance_options_apply(&a.shared, image, false, &models, &settings);
+    pipeline_error error = {0};
+    if (!status && !enhance_options_apply(&a.shared, image, false, &models, &settings, &error))
+        status = cli_fail_of(&error);
     if (!status)
         status = check_files(&a, image);
     if (!status)

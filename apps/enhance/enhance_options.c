@@ -5,26 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/cli/suggest.h"
+#include "pipeline/job/suggest.h"
 #include "apps/enhance/enhance_rules.h"
+#include "pipeline/job/devices.h"
 #include "pipeline/io/sources/picture_list.h"
 #include "pipeline/image/stills.h"
 
-/* auto is -1. */
-static bool parse_share(double *share, const char *option, const char *text)
-{
-    char *end;
-    if (!strcmp(text, "auto")) {
-        *share = -1;
-        return true;
-    }
-    *share = strtod(text, &end);
-    if (end != text && !*end && *share >= 0 && *share <= 1)
-        return true;
-    return cli_fail(0, "%s: expected auto or a number from 0 to 1, found '%s'", option, text);
-}
-
-static bool parse_codec(const codec **chosen, const char *name, const pipeline_notes *notes)
+static bool parse_codec(const codec **chosen, const char *name, const pipeline_notes *notes,
+                        pipeline_error *error)
 {
     char text[SUGGEST_TEXT];
     suggestion s = suggest_for(name, strlen(name));
@@ -36,10 +24,10 @@ static bool parse_codec(const codec **chosen, const char *name, const pipeline_n
         suggest_name(&s, codec_at(i)->name);
         suggest_name(&s, codec_at(i)->encoder);
     }
-    return *chosen || cli_fail(0,
-                               "--codec: expected " CODECS
-                               " or one of FFmpeg's encoders for these, found '%s'%s",
-                               name, suggest_text(&s, text, sizeof text));
+    return *chosen || pipeline_misuse(error,
+                                      "--codec: expected " CODECS
+                                      " or one of FFmpeg's encoders for these, found '%s'%s",
+                                      name, suggest_text(&s, text, sizeof text));
 }
 
 static bool has(const stage_list *list, stage_kind kind)
@@ -51,7 +39,7 @@ static bool has(const stage_list *list, stage_kind kind)
 }
 
 /* Whether each option for one stage finds it in the list. */
-static bool check_stages(const enhance_options *o, const stage_list *list)
+static bool check_stages(const enhance_options *o, const stage_list *list, pipeline_error *error)
 {
     const struct {
         const char *name;
@@ -60,32 +48,28 @@ static bool check_stages(const enhance_options *o, const stage_list *list)
     } rows[] = {{"--scale", o->scale > 0, STAGE_SR},
                 {"--width", o->size.width, STAGE_SR},
                 {"--height", o->size.height, STAGE_SR},
-                {"--size", o->size.size, STAGE_SR},
+                {"--size", o->size.size.width, STAGE_SR},
                 {"--sr", o->sr, STAGE_SR},
                 {"--denoise", o->denoise, STAGE_DENOISE},
-                {"--strength", strcmp(o->strength, "auto"), STAGE_DENOISE},
-                {"--detail", strcmp(o->detail, "auto"), STAGE_DENOISE},
-                {"--colour", o->colour, STAGE_COLOUR},
+                {"--strength", o->strength >= 0, STAGE_DENOISE},
+                {"--detail", o->detail >= 0, STAGE_DENOISE},
+                {"--colour", o->colour >= 0, STAGE_COLOUR},
                 {"--colour-model", o->colour_model, STAGE_COLOUR}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].given && !has(list, rows[i].stage))
-            return cli_fail(0, "%s: expected %s among --stages, found '%s'", rows[i].name,
-                            stage_row_of(rows[i].stage)->name,
-                            o->stages ? o->stages : USUAL_STAGES);
+            return pipeline_misuse(error, "%s: expected %s among --stages, found '%s'",
+                                   rows[i].name, stage_row_of(rows[i].stage)->name,
+                                   o->stages ? o->stages : USUAL_STAGES);
     return true;
 }
 
 /* Colours are enhanced if --stages says so, fully unless --colour gives a strength; or as a last
- * stage if only --colour is given. */
-static bool parse_colour(double *strength, stage_list *list, const enhance_options *o)
+ * stage if only --colour is given, for which the default stages leave room. */
+static void add_colour(double *strength, stage_list *list, const enhance_options *o)
 {
-    char *end;
-    *strength = o->colour ? strtod(o->colour, &end) : 1;
-    if (o->colour && (end == o->colour || *end || !(*strength >= 0 && *strength <= 1)))
-        return cli_fail(0, "--colour: expected a number from 0 to 1, found '%s'", o->colour);
-    if (o->colour && !o->stages)
-        list->kinds[list->count++] = STAGE_COLOUR; /* the default stages leave room for it */
-    return true;
+    *strength = o->colour >= 0 ? o->colour : 1;
+    if (o->colour >= 0 && !o->stages)
+        list->kinds[list->count++] = STAGE_COLOUR;
 }
 
 /* film: a video, unlike pictures, each of which was stored on its own. */
@@ -112,24 +96,26 @@ static void tell_unused(const enhance_options *o, const enhance_settings *s)
     }
 }
 
-bool enhance_options_check(enhance_options *o)
+bool enhance_options_check(enhance_options *o, pipeline_error *error)
 {
-    return ((o->size.width > 0) + (o->size.height > 0) + (o->size.size != NULL) + (o->scale > 0) <=
+    return ((o->size.width > 0) + (o->size.height > 0) + (o->size.size.width > 0) +
+                    (o->scale > 0) <=
                 1 ||
-            cli_fail(0, "expected one of --scale, --width, --height and --size, found more")) &&
-           (!o->device || options_cut(&o->cut));
+            pipeline_misuse(error,
+                            "expected one of --scale, --width, --height and --size, found more")) &&
+           (!o->device || option_cut_complete(&o->cut, error));
 }
 
 /* "2", for the networks alone, or "1:2:2". */
-static bool read_threads(enhance_settings *s, const char *text)
+static bool read_threads(enhance_settings *s, const char *text, pipeline_error *error)
 {
     unsigned load = 0, proc = 0, save = 0;
     char rest;
     const bool single = sscanf(text, "%3u%c", &proc, &rest) == 1;
     if ((!single && sscanf(text, "%3u:%3u:%3u%c", &load, &proc, &save, &rest) != 3) ||
         load > MONA_MAX_THREADS || proc > MONA_MAX_THREADS || save > MONA_MAX_THREADS)
-        return cli_fail(
-            0, "--threads: expected a number from 0 to %d, or three such as 1:2:2, found '%s'",
+        return pipeline_misuse(
+            error, "--threads: expected a number from 0 to %d, or three such as 1:2:2, found '%s'",
             MONA_MAX_THREADS, text);
     s->input.threads = load;
     s->stage.threads = proc;
@@ -148,14 +134,16 @@ bool enhance_takes_picture(const char *input, const char *output, bool preview)
            ((!preview && enhance_makes_picture(output)) || !still_is_animated(input));
 }
 
-static bool check_quality(const enhance_options *o, const enhance_settings *s)
+static bool check_quality(const enhance_options *o, const enhance_settings *s,
+                          pipeline_error *error)
 {
     const char *output = s->output ? s->output : "frames";
     return !o->quality || still_kind(output) == PICTURE_JPEG ||
-           cli_fail(0, "--quality: expected a JPEG (.jpg) as the output, found %s", output);
+           pipeline_misuse(error, "--quality: expected a JPEG (.jpg) as the output, found %s",
+                           output);
 }
 
-static bool apply_run(const enhance_options *o, enhance_settings *s)
+static bool apply_run(const enhance_options *o, enhance_settings *s, pipeline_error *error)
 {
     if (!o->device)
         return true;
@@ -166,13 +154,13 @@ static bool apply_run(const enhance_options *o, enhance_settings *s)
     s->format = o->format;
     s->stage.cpu = o->cpu;
     s->stage.strip_rows = (unsigned)o->strip_rows;
-    s->stage.or_host = options_or_host(o->device);
-    return (!o->threads || read_threads(s, o->threads)) &&
-           (s->stage.device = options_device(o->device));
+    s->stage.or_host = devices_or_host(o->device);
+    return (!o->threads || read_threads(s, o->threads, error)) &&
+           (s->stage.device = devices_find(o->device, error));
 }
 
 /* An enhance_settings.sized callback: chooses the stages, now that the size is known. */
-static bool choose_late(void *context, uint32_t width, uint32_t height)
+static bool choose_late(void *context, uint32_t width, uint32_t height, pipeline_error *error)
 {
     enhance_options *o = context;
     enhance_settings *s = o->settings;
@@ -182,13 +170,13 @@ static bool choose_late(void *context, uint32_t width, uint32_t height)
     *o->models = (stage_models){0};
     s->count = 0;
     s->notes = (pipeline_notes){0}; /* they were printed the first time */
-    const bool good = !enhance_options_apply(o, false, false, o->models, s);
+    const bool good = enhance_options_apply(o, false, false, o->models, s, error);
     s->notes = notes;
     return good;
 }
 
-int enhance_options_apply(enhance_options *o, bool image, bool delays, stage_models *models,
-                          enhance_settings *settings)
+bool enhance_options_apply(enhance_options *o, bool image, bool delays, stage_models *models,
+                           enhance_settings *settings, pipeline_error *error)
 {
     const bool film = !image && !picture_pattern(settings->input.path);
     const char *stages = o->stages ? o->stages : USUAL_STAGES;
@@ -196,23 +184,24 @@ int enhance_options_apply(enhance_options *o, bool image, bool delays, stage_mod
     stage_list list;
     settings->stage.still = image;
     settings->jpeg_quality = (unsigned)o->quality;
-    if (!check_quality(o, settings) || !apply_run(o, settings) ||
-        !parse_share(&settings->stage.strength, "--strength", o->strength) ||
-        !parse_share(&settings->stage.detail, "--detail", o->detail) ||
-        !stage_list_read(&list, stages, delays) ||
-        !parse_colour(&settings->stage.colour_strength, &list, o) || !check_stages(o, &list) ||
-        (o->codec && !parse_codec(&settings->encoder.codec, o->codec, &settings->notes)))
-        return EXIT_USAGE;
+    settings->stage.strength = o->strength;
+    settings->stage.detail = o->detail;
+    if (!check_quality(o, settings, error) || !apply_run(o, settings, error) ||
+        !stage_list_read(&list, stages, delays, error))
+        return false;
+    add_colour(&settings->stage.colour_strength, &list, o);
+    if (!check_stages(o, &list, error) ||
+        (o->codec && !parse_codec(&settings->encoder.codec, o->codec, &settings->notes, error)))
+        return false;
     if (!sound_choice_read(&settings->sound, o->audio))
-        return cli_fail(EXIT_USAGE, "--audio: expected copy, auto, none or one of %s, found '%s'",
-                        sound_codecs(), o->audio);
+        return pipeline_misuse(error, "--audio: expected copy, auto, none or one of %s, found '%s'",
+                               sound_codecs(), o->audio);
     settings->input.rotate = !strcmp(o->rotate, "auto")
                                  ? ROTATION_AUTO
                                  : (rotation)(ROTATION_NONE + strtoul(o->rotate, NULL, 10) / 90);
     const bool late = result_size_is_late(&o->size, settings);
-    const int status = late ? EXIT_SUCCESS : result_size_scale(&o->size, settings, image, &scale);
-    if (status)
-        return status;
+    if (!late && !result_size_scale(&o->size, settings, image, &scale, error))
+        return false;
     if (late) {
         o->models = models;
         o->settings = settings;
@@ -227,8 +216,8 @@ int enhance_options_apply(enhance_options *o, bool image, bool delays, stage_mod
         if (!strcmp(o->fields, fields_kinds[m].name))
             settings->input.fields = m;
     if (settings->input.fields != FIELDS_SINGLE && !settings->input.deinterlace)
-        return cli_fail(EXIT_USAGE, "--fields %s: expected --deinterlace auto, found off",
-                        o->fields);
+        return pipeline_misuse(error, "--fields %s: expected --deinterlace auto, found off",
+                               o->fields);
     if (image)
         tell_unused(o, settings);
     settings->encoder.crf = o->crf;
@@ -237,7 +226,7 @@ int enhance_options_apply(enhance_options *o, bool image, bool delays, stage_mod
     settings->encoder.option_count = o->encoder.count;
     settings->encoder.match_bitrate = o->match_bitrate;
     settings->encoder.low_latency = o->low_latency;
-    return stage_models_open(models, &choice, &list, settings) ? EXIT_SUCCESS : EXIT_FAILED;
+    return stage_models_open(models, &choice, &list, settings, error);
 }
 
 void enhance_describe(cJSON *to, const enhance_settings *s, const enhance_report *report)

@@ -17,7 +17,9 @@
 
 /* As given on the command line; NULL: not given. */
 typedef struct enhance_options {
-    const char *stages, *tier, *content, *sr, *denoise, *strength, *detail, *colour, *colour_model;
+    const char *stages, *tier, *content, *sr, *denoise, *colour_model;
+    double strength, detail; /* negative: auto */
+    double colour;           /* negative: not given */
     const char *temporal, *deinterlace, *fields, *rotate;
     double scale; /* 0: not given */
     result_size size;
@@ -40,7 +42,7 @@ typedef struct enhance_options {
 /* Before the options are parsed. */
 #define ENHANCE_OPTIONS_NONE                                                                       \
     {                                                                                              \
-        .crf = -1, .cut = OPTION_CUT_NONE                                                          \
+        .crf = -1, .colour = -1, .cut = OPTION_CUT_NONE                                            \
     }
 
 #define CODECS "h264, hevc, av1, vp9, ffv1, prores, gif, rawvideo"
@@ -83,20 +85,20 @@ typedef struct enhance_options {
     {"--denoise", NULL, OPTION_FILE, CHANGES_BYTES, SHARED_FIELD(at, denoise), "MODEL", group, .needs = need,    \
      .help = "another network for denoising: a .mona file, or the name of a built-in one",        \
      .models = "denoise_"},                                                                       \
-    {"--strength", NULL, OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, strength), "S", group, .needs = need,    \
+    {"--strength", NULL, OPTION_SHARE, CHANGES_BYTES, SHARED_FIELD(at, strength), "S", group, .needs = need,    \
      .help = "how strongly to denoise: from 0, which changes nothing, to 1, which suits noise with a "\
              "standard deviation of 50 steps of 255; or auto, which measures the noise and, with --content video, the "\
              "damage done by compression",                                                        \
      .initial = "auto", .values = "auto"},                                                        \
-    {"--detail", NULL, OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, detail), "D", group, .needs = need,        \
+    {"--detail", NULL, OPTION_SHARE, CHANGES_BYTES, SHARED_FIELD(at, detail), "D", group, .needs = need,        \
      .help = "how much fine detail to keep where compression damage is repaired: 0 is "           \
              "the cleanest, 1 keeps all detail and some of the damage with it; auto: "            \
              "0 for pictures, and from 0.75 (lightly compressed) to 0.25 (heavily "               \
              "compressed) for videos",                                                            \
      .initial = "auto", .values = "auto"},                                                        \
-    {"--colour", NULL, OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, colour), "S", group, .needs = need,        \
+    {"--colour", NULL, OPTION_NUMBER, CHANGES_BYTES, SHARED_FIELD(at, colour), "S", group, .needs = need,        \
      .help = "how much of the colour network's changes to apply, from 0 (none) to 1; without "    \
-             "--stages this adds the colour stage at the end (default: no colour stage)"},        \
+             "--stages this adds the colour stage at the end (default: no colour stage)", .maximum = 1},                   \
     {"--colour-model", NULL, OPTION_FILE, CHANGES_BYTES, SHARED_FIELD(at, colour_model), "MODEL", group, .needs = need,\
      .help = "another network for colour: a .mona file", .models = "colour"},                     \
     {"--temporal", NULL, OPTION_CHOICE, CHANGES_BYTES, SHARED_FIELD(at, temporal), "on|off", group, .needs = need,\
@@ -163,7 +165,7 @@ typedef struct enhance_options {
      .minimum = 1, .maximum = 100}
 
 #define ENHANCE_SIZE_OPTION(at, group)                                                            \
-    {"--size", NULL, OPTION_STRING, CHANGES_BYTES, SHARED_FIELD(at, size.size), "WxH", group,                    \
+    {"--size", NULL, OPTION_SIZE, CHANGES_BYTES, SHARED_FIELD(at, size.size), "WxH", group,                    \
      .help = "make the result this large; a video with a different aspect ratio keeps "           \
              "it by means of pixels that are not square (sample aspect ratio)",                   \
      .values = "1920x1080 3840x2160"}
@@ -180,8 +182,8 @@ typedef struct enhance_options {
      .maximum = MONA_MAX_SIDE}
 /* clang-format on */
 
-/* Completes the cut. False, with a message: options contradict each other. */
-bool enhance_options_check(enhance_options *options);
+/* Completes the cut. False: options contradict each other. */
+bool enhance_options_check(enhance_options *options, pipeline_error *error);
 
 /* Whether the output is one picture, by its name. */
 bool enhance_makes_picture(const char *output);
@@ -193,11 +195,10 @@ bool enhance_takes_picture(const char *input, const char *output, bool preview);
 /* Makes settings from the options, but for input, raw, rate and what no option says, and opens the
  * networks. Input must be set already. image: one picture, not frames of a video. delays: as in
  * stage_list_read. settings points into options and models, which must outlive it. Where the size is
- * late (result_size.h), the stages are those of --scale 2 until it is known. stage_models_close closes the models whatever is returned: EXIT_SUCCESS, or
- * after one line on stderr EXIT_USAGE (the options are invalid) or EXIT_FAILED (there are no such
- * networks). */
-int enhance_options_apply(enhance_options *options, bool image, bool delays, stage_models *models,
-                          enhance_settings *settings);
+ * late (result_size.h), the stages are those of --scale 2 until it is known.
+ * stage_models_close closes the models whatever is returned. */
+bool enhance_options_apply(enhance_options *options, bool image, bool delays, stage_models *models,
+                           enhance_settings *settings, pipeline_error *error);
 
 /* Adds the settings as the members "networks", "strength", "temporal", "deinterlace" and, for a
  * video, "encoder". report: that of a run that has begun. */

@@ -2,10 +2,8 @@
 #include "apps/enhance/result_size.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "apps/cli/options.h"
 #include "pipeline/image/orientation.h"
 #include "pipeline/io/sources/input.h"
 
@@ -43,25 +41,22 @@ static bool size_of_video(mona_size *size, const enhance_settings *s, pipeline_e
 }
 
 /* The size that the input is shown in. */
-static int input_size(mona_size *size, const result_size *asked, const enhance_settings *s,
-                      bool image)
+static bool input_size(mona_size *size, const result_size *asked, const enhance_settings *s,
+                       bool image, pipeline_error *error)
 {
-    pipeline_error error = {0};
     if (asked->input.width) {
         *size = asked->input;
-        return EXIT_SUCCESS;
+        return true;
     }
     if (s->input.raw && sscanf(s->input.raw, "%5ux%5u", &size->width, &size->height) == 2 &&
         size->width && size->height)
-        return EXIT_SUCCESS;
-    if (image ? size_of_picture(size, s->input.path, &error) : size_of_video(size, s, &error))
-        return EXIT_SUCCESS;
-    return cli_fail_of(&error);
+        return true;
+    return image ? size_of_picture(size, s->input.path, error) : size_of_video(size, s, error);
 }
 
 bool result_size_is_given(const result_size *asked)
 {
-    return asked->width || asked->height || asked->size;
+    return asked->width || asked->height || asked->size.width;
 }
 
 bool result_size_is_late(const result_size *asked, const enhance_settings *s)
@@ -70,29 +65,27 @@ bool result_size_is_late(const result_size *asked, const enhance_settings *s)
            !strcmp(s->input.path, "-");
 }
 
-int result_size_scale(const result_size *asked, const enhance_settings *settings, bool image,
-                      resize_scale *scale)
+bool result_size_scale(const result_size *asked, const enhance_settings *settings, bool image,
+                       resize_scale *scale, pipeline_error *error)
 {
     mona_size in, out = {(uint32_t)asked->width, (uint32_t)asked->height};
     if (!result_size_is_given(asked))
-        return EXIT_SUCCESS;
-    if (asked->size && !options_size(asked->size, MONA_MAX_SIDE, &out.width, &out.height))
-        return EXIT_USAGE;
-    const int status = input_size(&in, asked, settings, image);
-    if (status)
-        return status;
+        return true;
+    if (asked->size.width)
+        out = asked->size;
+    if (!input_size(&in, asked, settings, image, error))
+        return false;
     scale->y = (double)out.height / in.height;
     scale->x = out.width ? (double)out.width / in.width : scale->y;
     if (!out.height)
         scale->y = scale->x;
     const double max = scale->x > scale->y ? scale->x : scale->y;
     const double min = scale->x < scale->y ? scale->x : scale->y;
-    return max <= RESIZE_MAX && min >= RESIZE_MIN
-               ? EXIT_SUCCESS
-               : cli_fail(
-                     EXIT_USAGE, "%s: expected %g to %d times the input's %ux%u, found %.4g times",
-                     asked->size    ? "--size"
-                     : asked->width ? "--width"
-                                    : "--height",
-                     RESIZE_MIN, RESIZE_MAX, in.width, in.height, max > RESIZE_MAX ? max : min);
+    return (max <= RESIZE_MAX && min >= RESIZE_MIN) ||
+           pipeline_misuse(error, "%s: expected %g to %d times the input's %ux%u, found %.4g times",
+                           asked->size.width ? "--size"
+                           : asked->width    ? "--width"
+                                             : "--height",
+                           RESIZE_MIN, RESIZE_MAX, in.width, in.height,
+                           max > RESIZE_MAX ? max : min);
 }

@@ -9,7 +9,7 @@
 
 typedef struct result_size {
     long width, height; /* 0: not given */
-    const char *size;   /* "WIDTHxHEIGHT"; NULL: not given */
+    mona_size size;     /* the same */
     mona_size input;    /* as it is shown; 0: that of the file */
 } result_size;
 
@@ -19,8 +19,8 @@ bool result_size_is_given(const result_size *asked);
 bool result_size_is_late(const result_size *asked, const enhance_settings *settings);
 
 /* settings: input, raw and start are set. image: one picture. *scale stays as it is where no size is
- * given. Returns the exit status; if it is not EXIT_SUCCESS, one line was printed. */
-int result_size_scale(const result_size *asked, const enhance_settings *settings, bool image,
-                      resize_scale *scale);
+ * given. */
+bool result_size_scale(const result_size *asked, const enhance_settings *settings, bool image,
+                       resize_scale *scale, pipeline_error *error);
 
 #endif

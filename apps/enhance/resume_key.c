@@ -110,9 +110,13 @@ static bool put_option(FILE *f, const option *o, const void *field, pipeline_err
     case OPTION_WHOLE:
         return fprintf(f, " %s=%ld", o->name, *(const long *)field) > 0;
     case OPTION_NUMBER:
+    case OPTION_SHARE:
     case OPTION_TIME:
-    case OPTION_BRIEF:
+    case OPTION_DURATION:
         return fprintf(f, " %s=%.17g", o->name, *(const double *)field) > 0;
+    case OPTION_SIZE:
+        return fprintf(f, " %s=%ux%u", o->name, ((const mona_size *)field)->width,
+                       ((const mona_size *)field)->height) > 0;
     case OPTION_STRING:
     case OPTION_CHOICE:
     case OPTION_FILE:

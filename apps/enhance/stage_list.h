@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "pipeline/base/error.h"
 #include "pipeline/stages/chain.h"
 
 /* The default stages. Denoising goes first, since an enlarging network mistakes noise for detail
@@ -22,7 +23,7 @@ typedef struct stage_list {
 
 /* Reads names separated by commas: sr, denoise, colour and, if delays are allowed, delay:TIME or
  * delay:TIME/TIME@N, where the second time is that of every Nth frame. There is only one delay: the
- * last one applies to all. False, with a message. */
-bool stage_list_read(stage_list *list, const char *text, bool delays);
+ * last one applies to all. */
+bool stage_list_read(stage_list *list, const char *text, bool delays, pipeline_error *error);
 
 #endif

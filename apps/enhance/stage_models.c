@@ -6,8 +6,6 @@
 
 #include "engine/mona_ascend.h"
 #include "models/embedded.h"
-#include "apps/cli/commands.h"
-#include "apps/cli/options.h"
 #include "pipeline/stages/model_run.h"
 
 static const char *const tiers[] = {"fast", "balanced", "best"};
@@ -40,15 +38,16 @@ static const embedded_model *closest(const char *task, const model_choice *choic
     return found;
 }
 
-static bool open_inside(model_source *source, const char *task, const model_choice *choice)
+static bool open_inside(model_source *source, const char *task, const model_choice *choice,
+                        pipeline_error *error)
 {
     unsigned unused;
     const embedded_model *found = closest(task, choice, &unused);
     if (source->model.name)
         return true;
     if (!found)
-        return cli_fail(0, "mona was built without a network for %s", task);
-    return model_source_open(source, found->name);
+        return pipeline_fail(error, "mona was built without a network for %s", task);
+    return model_source_open(source, found->name, error);
 }
 
 /* ---- scales -----------------------------------------------------------------------------------
@@ -68,11 +67,11 @@ static void split(unsigned of[NETWORK_MAX_SCALE + 1], unsigned scale, const mode
         of[2]++;
 }
 
-static bool add(enhance_settings *s, stage_kind kind, const named_model *sr)
+static bool add(enhance_settings *s, stage_kind kind, const named_model *sr, pipeline_error *error)
 {
     if (s->count == CHAIN_MAX_STAGES)
-        return cli_fail(0, "--stages and --scale: expected up to %d stages, found more",
-                        CHAIN_MAX_STAGES);
+        return pipeline_fail(error, "--stages and --scale: expected up to %d stages, found more",
+                             CHAIN_MAX_STAGES);
     s->stage.sr[s->count] = sr;
     s->kinds[s->count++] = kind;
     return true;
@@ -92,18 +91,21 @@ static unsigned enlargement(resize_scale scale, unsigned base)
 }
 
 /* The way down from it, where what is wanted is less. */
-static bool add_resize(enhance_settings *s, resize_scale scale, unsigned whole)
+static bool add_resize(enhance_settings *s, resize_scale scale, unsigned whole,
+                       pipeline_error *error)
 {
     if (scale.x == whole && scale.y == whole)
         return true;
     if (s->stage.resize.x > 0)
-        return cli_fail(0, "--stages: expected sr once for a size that is no whole multiple of the "
-                           "input's, found it more often");
+        return pipeline_fail(
+            error, "--stages: expected sr once for a size that is no whole multiple of the "
+                   "input's, found it more often");
     s->stage.resize = scale;
-    return add(s, STAGE_RESIZE, NULL);
+    return add(s, STAGE_RESIZE, NULL, error);
 }
 
-static bool add_inside(stage_models *models, const model_choice *choice, enhance_settings *s)
+static bool add_inside(stage_models *models, const model_choice *choice, enhance_settings *s,
+                       pipeline_error *error)
 {
     const resize_scale scale = choice->scale.x > 0 ? choice->scale : (resize_scale){2, 2};
     const unsigned whole = enlargement(scale, 0);
@@ -112,29 +114,29 @@ static bool add_inside(stage_models *models, const model_choice *choice, enhance
     for (unsigned n = 2; n <= NETWORK_MAX_SCALE; n++)
         for (char task[16]; of[n]; of[n]--) {
             snprintf(task, sizeof task, "sr_x%u", n);
-            if (!open_inside(&models->sr[n], task, choice) ||
-                !add(s, STAGE_SR, &models->sr[n].model))
+            if (!open_inside(&models->sr[n], task, choice, error) ||
+                !add(s, STAGE_SR, &models->sr[n].model, error))
                 return false;
         }
-    return add_resize(s, scale, whole);
+    return add_resize(s, scale, whole, error);
 }
 
 /* Adds the file's network as often as necessary. */
-static bool add_file(stage_models *models, const model_choice *choice, enhance_settings *s)
+static bool add_file(stage_models *models, const model_choice *choice, enhance_settings *s,
+                     pipeline_error *error)
 {
-    pipeline_error error = {0};
     const named_model *file = &models->sr[0].model;
     if (!(choice->scale.x > 0))
-        return add(s, STAGE_SR, file);
+        return add(s, STAGE_SR, file, error);
     const mona_config config = stage_config(&s->stage);
-    const unsigned scale = model_scale(file, &config, &error);
+    const unsigned scale = model_scale(file, &config, error);
     if (!scale)
-        return cli_fail(0, "%s", error.text);
+        return false;
     const unsigned whole = enlargement(choice->scale, scale);
     for (unsigned n = 1; n < whole; n *= scale)
-        if (!add(s, STAGE_SR, file))
+        if (!add(s, STAGE_SR, file, error))
             return false;
-    return add_resize(s, choice->scale, whole);
+    return add_resize(s, choice->scale, whole, error);
 }
 
 /* Whether the denoiser gets film as decoded. Frames that were enlarged no longer show compression
@@ -152,14 +154,15 @@ static bool denoises_film(const model_choice *choice, const stage_list *list)
 /* ---- all of them ------------------------------------------------------------------------------
  */
 
-static bool open_file(model_source *source, const char *path, const enhance_settings *settings)
+static bool open_file(model_source *source, const char *path, const enhance_settings *settings,
+                      pipeline_error *error)
 {
-    return ends_in(path, ".om") ? model_source_open_om(source, path, settings->stage.device)
-                                : model_source_open(source, path);
+    return ends_in(path, ".om") ? model_source_open_om(source, path, settings->stage.device, error)
+                                : model_source_open(source, path, error);
 }
 
 bool stage_models_open(stage_models *models, const model_choice *choice, const stage_list *list,
-                       enhance_settings *settings)
+                       enhance_settings *settings, pipeline_error *error)
 {
     model_choice denoiser = *choice;
     denoiser.video = denoises_film(choice, list);
@@ -171,19 +174,19 @@ bool stage_models_open(stage_models *models, const model_choice *choice, const s
     /* The guide takes as long as a quarter of the fast tier's network. */
     settings->stage.plain_chroma = tier_of(choice->tier) == 0;
     settings->stage.delay = list->delay;
-    if ((choice->sr && !open_file(&models->sr[0], choice->sr, settings)) ||
-        !(choice->denoise ? model_source_open(&models->denoise, choice->denoise)
-                          : open_inside(&models->denoise, "denoise", &denoiser)) ||
-        !model_source_open(&models->colour, choice->colour ? choice->colour : "colour") ||
-        !model_source_open(&models->bicubic, "bicubic_x2"))
+    if ((choice->sr && !open_file(&models->sr[0], choice->sr, settings, error)) ||
+        !(choice->denoise ? model_source_open(&models->denoise, choice->denoise, error)
+                          : open_inside(&models->denoise, "denoise", &denoiser, error)) ||
+        !model_source_open(&models->colour, choice->colour ? choice->colour : "colour", error) ||
+        !model_source_open(&models->bicubic, "bicubic_x2", error))
         return false;
     for (unsigned i = 0; i < list->count; i++)
-        if (!(list->kinds[i] != STAGE_SR ? add(settings, list->kinds[i], NULL)
-              : choice->sr               ? add_file(models, choice, settings)
-                                         : add_inside(models, choice, settings)))
+        if (!(list->kinds[i] != STAGE_SR ? add(settings, list->kinds[i], NULL, error)
+              : choice->sr               ? add_file(models, choice, settings, error)
+                                         : add_inside(models, choice, settings, error)))
             return false;
     return settings->count ||
-           cli_fail(0, "--scale 1 leaves nothing to do, because --stages is only sr");
+           pipeline_fail(error, "--scale 1 leaves nothing to do, because --stages is only sr");
 }
 
 void stage_models_describe(char text[NETWORKS_TEXT], const enhance_settings *settings)

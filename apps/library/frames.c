@@ -35,7 +35,7 @@ static chroma_location location_of(mona_video_chroma chroma)
 static mona_video_status open_stages(mona_video *video, const mona_video_format *in,
                                      mona_video_format *out, pipeline_error *error)
 {
-    enhance_options options = {.size.input = {in->width, in->height}};
+    enhance_options options;
     enhance_settings settings = {.input = {.path = "-"}, .output = "-"};
     const frame_format format = {.width = in->width,
                                  .height = in->height,
@@ -43,8 +43,8 @@ static mona_video_status open_stages(mona_video *video, const mona_video_format 
                                  .shift_x = in->planes > 1 ? in->shift_x : 0,
                                  .shift_y = in->planes > 1 ? in->shift_y : 0,
                                  .bits = in->bits};
-    if (!video_options_apply(&video->options, &options, ENHANCE_FRAMES, &video->models, &settings,
-                             error))
+    if (!video_options_apply(&video->options, (mona_size){in->width, in->height}, &options,
+                             ENHANCE_FRAMES, &video->models, &settings, error))
         return MONA_VIDEO_ERR_OPTION;
     settings.stage.chroma_location = location_of(in->chroma);
     settings.stage.full_range = in->full_range;

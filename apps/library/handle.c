@@ -52,6 +52,7 @@ mona_video *mona_video_open(void)
     pthread_mutex_init(&video->pushing, NULL);
     pthread_mutex_init(&video->pulling, NULL);
     pthread_mutex_init(&video->lock, NULL);
+    video_options_begin(&video->options);
     return video;
 }
 
@@ -115,7 +116,7 @@ mona_video_status mona_video_set(mona_video *video, const char *option, const ch
     pthread_mutex_lock(&video->lock);
     const bool open = video->state == HANDLE_NEW;
     const locale_t before = handle_locale();
-    const bool good = open && video_options_add(&video->options, option, value, &error);
+    const bool good = open && video_options_set(&video->options, option, value, &error);
     uselocale(before);
     pthread_mutex_unlock(&video->lock);
     if (!open)

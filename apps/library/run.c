@@ -35,13 +35,10 @@ static bool enhance_file(file_run *run, bool image)
 {
     enhance_settings *s = &run->settings;
     enhance_report report = {0};
-    if (!video_options_apply(&run->video->options, &run->options, image ? ENHANCE_PICTURE : 0,
-                             &run->models, s, run->error))
+    if (!video_options_apply(&run->video->options, (mona_size){0}, &run->options,
+                             image ? ENHANCE_PICTURE : 0, &run->models, s, run->error))
         return false;
-    cli_keep_failures(run->error); /* of a size that is known late */
-    const bool good = enhance_run(s, &report, run->error);
-    cli_keep_failures(NULL);
-    return good;
+    return enhance_run(s, &report, run->error);
 }
 
 static bool begin(mona_video *video)

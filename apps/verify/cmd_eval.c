@@ -18,6 +18,7 @@
 #include "apps/cli/table.h"
 #include "apps/cli/json_read.h"
 #include "apps/cli/printable.h"
+#include "pipeline/job/devices.h"
 
 enum { MAX_SCALE = 4, MAX_SIGMA = 100, MAX_SIGMAS = 16, SSIM_SIDE = 11 };
 
@@ -120,7 +121,7 @@ static bool enlarge(eval_job *job, figures *f, const real_plane *original)
     if (done) {
         round_to_8_bit(&base);
         done = !job->named ||
-               model_run(&made, &low, job->named, options_or_host(job->computing.device),
+               model_run(&made, &low, job->named, devices_or_host(job->computing.device),
                          &job->config, 0, &job->error);
         done = done && compare(job, f, original, job->named ? &made : &base, &base, scale);
     }
@@ -141,7 +142,7 @@ static bool denoise(eval_job *job, figures *f, const real_plane *original, unsig
     if (done) {
         memcpy(noisy.values, original->values, count * sizeof *noisy.values);
         measure_add_noise(&noisy, sigma, random);
-        done = model_run(&made, &noisy, job->named, options_or_host(job->computing.device),
+        done = model_run(&made, &noisy, job->named, devices_or_host(job->computing.device),
                          &job->config, sigma, &job->error) &&
                compare(job, f, original, &made, &noisy, 0);
     }
@@ -315,7 +316,7 @@ static int run(int argc, char **argv)
         return evaluate(&job);
     model_source source;
     int status = EXIT_FAILED;
-    if (model_source_open(&source, job.model)) {
+    if (options_model(&source, job.model)) {
         job.named = &source.model;
         status = evaluate(&job);
     }

@@ -22,6 +22,14 @@ bool model_cut(const mona_model *model, uint8_t **bytes, size_t *size, format_er
 bool program_record(const mona_model *model, mona_size size, uint8_t **bytes, size_t *count,
                     format_error *error);
 
+/* Makes a copy of a model with such a program, cut where it must be, 64-byte aligned. Whether it
+ * succeeds or not, free() releases *bytes. */
+bool program_add(const mona_model *model, mona_size size, uint8_t **bytes, size_t *count,
+                 format_error *error);
+
+/* Opens the model whose header is at `at` of a file, which may hold several. */
+bool model_open_at(mona_model *model, const uint8_t *bytes, size_t size, uint64_t at);
+
 /* Writes a program as the source of its own kernel, whose operands are constants. It issues the
  * replay kernel's instructions with fewer scalar instructions, and is launched in the same way.
  * free() releases *source. */

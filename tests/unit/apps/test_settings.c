@@ -30,7 +30,7 @@ static const option *find(const command *line, const char *name)
 static unsigned all_modes(const command *line)
 {
     unsigned modes = 0;
-    for (unsigned m = 0; m < COMMAND_MODES_MAX && line->modes[m]; m++)
+    for (unsigned m = 0; m < OPTION_MODES_MAX && line->modes[m]; m++)
         modes |= 1u << m;
     return modes;
 }
@@ -77,7 +77,7 @@ static void set(void *values, const option *o)
         break;
     case OPTION_NUMBER:
     case OPTION_TIME:
-    case OPTION_BRIEF:
+    case OPTION_DURATION:
         *(double *)field = 7;
         break;
     case OPTION_LIST:
@@ -155,7 +155,7 @@ static void test_key_has_bytes_of_files(void **state)
 static void add_modes(cJSON *row, const char *key, const command *line, unsigned modes)
 {
     cJSON *list = cJSON_AddArrayToObject(row, key);
-    for (unsigned m = 0; m < COMMAND_MODES_MAX; m++)
+    for (unsigned m = 0; m < OPTION_MODES_MAX; m++)
         if (modes >> m & 1)
             cJSON_AddItemToArray(list, cJSON_CreateString(line->modes[m]));
 }
@@ -163,9 +163,9 @@ static void add_modes(cJSON *row, const char *key, const command *line, unsigned
 static void add_row(cJSON *list, const command *line, const option *o)
 {
     static const char *const kinds[] = {
-        [OPTION_FLAG] = "flag",     [OPTION_STRING] = "string", [OPTION_FILE] = "file",
-        [OPTION_CHOICE] = "choice", [OPTION_WHOLE] = "whole",   [OPTION_NUMBER] = "number",
-        [OPTION_TIME] = "time",     [OPTION_BRIEF] = "brief",   [OPTION_LIST] = "list",
+        [OPTION_FLAG] = "flag",     [OPTION_STRING] = "string",     [OPTION_FILE] = "file",
+        [OPTION_CHOICE] = "choice", [OPTION_WHOLE] = "whole",       [OPTION_NUMBER] = "number",
+        [OPTION_TIME] = "time",     [OPTION_DURATION] = "duration", [OPTION_LIST] = "list",
         [OPTION_FILES] = "files"};
     const option_rule none = {0}, *rule = options_rule(line, o);
     cJSON *row = json_add_object(list);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/suggest.h"
+#include "pipeline/job/suggest.h"
 
 #include <stdio.h>
 #include <string.h>

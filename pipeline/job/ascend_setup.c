@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/devices/ascend_setup.h"
+#include "pipeline/job/ascend_setup.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/job/devices.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "engine/mona_ascend.h"
+#include "formats/compiler/program/programs.h"
+#include "pipeline/job/ascend_setup.h"
+#include "pipeline/job/suggest.h"
+#include "pipeline/stages/session_binding.h"
+
+const mona_device *const devices_all[] = {&mona_device_ascend, &mona_device_host,
+                                          &mona_device_model310, &mona_device_ascend_om, NULL};
+
+static bool make_program(const mona_model *model, mona_size size, uint8_t **bytes, size_t *count,
+                         pipeline_error *why)
+{
+    format_error error = {0};
+    return program_add(model, size, bytes, count, &error) ||
+           pipeline_fail(why, "no program for ascend310: %s", error.text);
+}
+
+static void set_rules(void)
+{
+    session_binding_rules.compile = make_program;
+}
+
+bool devices_or_host(const char *name)
+{
+    return !strcmp(name, "auto");
+}
+
+static bool refuse(const char *name, pipeline_error *error)
+{
+    char text[SUGGEST_TEXT];
+    suggestion s = suggest_for(name, strlen(name));
+    mona_device_properties properties;
+    if (!strcmp(name, "ascend") || !strcmp(name, "ascend-om"))
+        return pipeline_misuse(error, "--device %s: %s", name, mona_ascend_problem());
+    for (size_t i = 0; devices_all[i]; i++)
+        if (!mona_device_query(devices_all[i], &properties))
+            suggest_name(&s, properties.name);
+    return pipeline_misuse(error, "--device: there is no device '%s'%s (mona devices lists them)",
+                           name, suggest_text(&s, text, sizeof text));
+}
+
+const mona_device *devices_find(const char *name, pipeline_error *error)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    format_error problem = {0};
+    const bool prepared = ascend_setup(&problem);
+    pthread_once(&once, set_rules);
+    const mona_device *found = mona_device_find(devices_all, name);
+    if (!found) {
+        refuse(name, error);
+        return NULL;
+    }
+    if (found == &mona_device_ascend && !prepared) {
+        pipeline_misuse(error, "MONA_ASCEND_KERNEL: %s", problem.text);
+        return NULL;
+    }
+    if (found != &mona_device_ascend)
+        mona_ascend_forget(); /* that there is none is no cause of what may fail later */
+    return found;
+}
+
+void devices_close(void)
+{
+    for (size_t i = 0; devices_all[i]; i++)
+        mona_device_close(devices_all[i]);
+}
