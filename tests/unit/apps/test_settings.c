@@ -75,7 +75,11 @@ static void set(void *values, const option *o)
     case OPTION_WHOLE:
         *(long *)field = 7;
         break;
+    case OPTION_SIZE:
+        *(mona_size *)field = (mona_size){7, 7};
+        break;
     case OPTION_NUMBER:
+    case OPTION_SHARE:
     case OPTION_TIME:
     case OPTION_DURATION:
         *(double *)field = 7;
@@ -165,8 +169,8 @@ static void add_row(cJSON *list, const command *line, const option *o)
     static const char *const kinds[] = {
         [OPTION_FLAG] = "flag",     [OPTION_STRING] = "string",     [OPTION_FILE] = "file",
         [OPTION_CHOICE] = "choice", [OPTION_WHOLE] = "whole",       [OPTION_NUMBER] = "number",
-        [OPTION_TIME] = "time",     [OPTION_DURATION] = "duration", [OPTION_LIST] = "list",
-        [OPTION_FILES] = "files"};
+        [OPTION_SHARE] = "share",   [OPTION_SIZE] = "size",         [OPTION_TIME] = "time",
+        [OPTION_LIST] = "list",     [OPTION_DURATION] = "duration", [OPTION_FILES] = "files"};
     const option_rule none = {0}, *rule = options_rule(line, o);
     cJSON *row = json_add_object(list);
     cJSON_AddStringToObject(row, "name", o->name);
