@@ -530,12 +530,12 @@ PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/che
     $(if $(filter x86_64,$(ARCH)),$(BUILD)/tests/checkops_tiles)
 # Where TESTS names some, only the programs among them are linked.
 NAMED := $(filter-out -%,$(TESTS))
-CHOSEN := $(if $(NAMED),$(foreach p,$(PROGRAMS),$(if $(strip $(foreach n,$(NAMED),$(findstring $n,$(notdir $p)))),$p)),$(PROGRAMS))
+CHOSEN := $(if $(NAMED),$(foreach p,$(PROGRAMS),$(if $(strip $(foreach n,$(NAMED:.sh=),$(findstring $n,$(notdir $p)))),$p)),$(PROGRAMS))
 check: all $(addprefix $(BUILD)/,judge_networks scene neutral classifiers operators firmware camera_host unobserved/firmware first_light) $(FAKES) $(FAKE_DVPP) $(CHOSEN)
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' TIER='$(TIER)' PROGRAMS='$(CHOSEN)' sh tests/run.sh $(TESTS)
 
 # The engine and its kernels on emulated ARMv8-A. On such a machine, `make check` tests more.
-check-aarch64: $(addprefix $(BUILD)/,mona firmware operators)
+check-aarch64: $(addprefix $(BUILD)/,mona firmware operators classifiers)
 	$(Q)if ! command -v $(CROSS_CC) > /dev/null || ! command -v qemu-aarch64-static > /dev/null; then \
 	    echo '# skip: no $(CROSS_CC) or no qemu-aarch64-static'; echo '0 passed, 0 failed, 1 skipped'; \
 	else \
@@ -545,7 +545,7 @@ check-aarch64: $(addprefix $(BUILD)/,mona firmware operators)
 	fi
 
 # The same for ARMv7-A with NEON.
-check-armv7: $(addprefix $(BUILD)/,mona firmware operators)
+check-armv7: $(addprefix $(BUILD)/,mona firmware operators classifiers)
 	$(Q)if ! command -v $(firstword $(ARMV7_CC)) > /dev/null || ! command -v qemu-arm-static > /dev/null; then \
 	    echo '# skip: no $(firstword $(ARMV7_CC)) or no qemu-arm-static'; echo '0 passed, 0 failed, 1 skipped'; \
 	else \
