@@ -146,8 +146,8 @@ void bench_live_print(const cJSON *result)
     printf("  latency    from packet sent to packet written; the longest is %.1f frames of the "
            "source\n",
            1e-3 * json_number(result, "max_ms") * json_number(result, "source_fps"));
-    printf("  frames     %.0f came in, %.0f went out, %.0f were left out because they were %g ms "
-           "late or more\n",
+    printf("  frames     %.0f came in, %.0f went out, %.0f left out because %g ms late or "
+           "more\n",
            json_number(result, "arrived"), json_number(result, "frames"),
            json_number(result, "dropped"), json_number(result, "max_delay_ms"));
 }

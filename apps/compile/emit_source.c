@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "apps/cli/options.h"
+#include "apps/cli/printable.h"
 #include "apps/cli/save.h"
 #include "formats/compiler/program/emit_c.h"
 #include "pipeline/base/outfile.h"
@@ -56,6 +57,11 @@ bool emit_source(const char *model_name, const mona_model *model, const char *ou
     if (ok) {
         path[strlen(path) - 1] = 'h';
         ok = save_file(path, header, strlen(header));
+    }
+    if (ok) {
+        printable_print(stdout, "%s, %s: C for %s at %ux%u", output, path, target,
+                        request.size.width, request.size.height);
+        putchar('\n');
     }
     free(header);
     free(source);

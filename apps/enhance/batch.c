@@ -49,6 +49,12 @@ static void suffix_of(char *text, size_t size, const AVOutputFormat *format)
     snprintf(text, size, ".%.*s", (int)strcspn(all, ","), all);
 }
 
+/* What stands between a folder's name and that of a file in it. */
+static const char *gap(const char *folder)
+{
+    return *folder && folder[strlen(folder) - 1] == '/' ? "" : "/";
+}
+
 char *batch_output(const char *folder, const char *input, const char *name, const char *format)
 {
     pipeline_error unused = {0};
@@ -63,9 +69,9 @@ char *batch_output(const char *folder, const char *input, const char *name, cons
     char *path = malloc(bytes);
     suffix_of(video, sizeof video, wanted);
     if (path && known)
-        snprintf(path, bytes, "%s/%s", folder, name);
+        snprintf(path, bytes, "%s%s%s", folder, gap(folder), name);
     else if (path)
-        snprintf(path, bytes, "%s/%.*s%s", folder,
+        snprintf(path, bytes, "%s%s%.*s%s", folder, gap(folder),
                  (int)(suffix && suffix > name ? (size_t)(suffix - name) : length), name,
                  image ? ".png" : video);
     return path;
@@ -142,7 +148,8 @@ static bool add_folder(batch *b, const char *folder, const char *name)
         return pass_over(b, folder, errno);
     for (int i = 0; i < count; i++) {
         char path[4096], below[4096];
-        const int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        const int length =
+            snprintf(path, sizeof path, "%s%s%s", folder, gap(folder), entries[i]->d_name);
         snprintf(below, sizeof below, "%s%s%s", name, *name ? "/" : "", entries[i]->d_name);
         if (length >= (int)sizeof path)
             pass_over(b, folder, ENAMETOOLONG);
@@ -451,7 +458,7 @@ static int plan_all(batch *b)
 
 static int prepare(batch *b)
 {
-    if (snprintf(b->manifest, sizeof b->manifest, "%s/manifest.json", b->folder) >=
+    if (snprintf(b->manifest, sizeof b->manifest, "%s%smanifest.json", b->folder, gap(b->folder)) >=
         (int)sizeof b->manifest)
         return cli_fail(EXIT_FAILED, "--out-dir: the name is too long");
     for (const char *const *operand = b->asked->operands; *operand; operand++)

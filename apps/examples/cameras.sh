@@ -6,6 +6,7 @@
 #
 # Camera n is recorded in FOLDER/n.mkv, told in FOLDER/n.log and measured in FOLDER/n.prom. The status is 0 if every
 # camera ended well.
+[ $# -ge 2 ] || { echo "usage: cameras.sh FOLDER CAMERA..." >&2; exit 2; }
 folder=$1
 shift
 mkdir -p "$folder"

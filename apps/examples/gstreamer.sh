@@ -8,6 +8,7 @@
 #
 #   gst-launch-1.0 v4l2src ! videoconvert ! queue ! monaenhance options=stages=denoise,sr ! queue ! autovideosink
 set -e
+[ $# -eq 2 ] || { echo "usage: gstreamer.sh IN.mkv OUT.mkv" >&2; exit 2; }
 gst-launch-1.0 -q filesrc location="$1" ! decodebin ! videoconvert ! queue ! \
     monaenhance scale=2 options="stages=denoise,sr tier=fast" ! queue ! \
     openh264enc bitrate=8000000 complexity=low ! h264parse ! matroskamux ! filesink location="$2"

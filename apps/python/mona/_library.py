@@ -35,11 +35,17 @@ def _open(header, soname, plain):
     ffi = cffi.FFI()
     ffi.cdef(_declarations(header))
     folder = os.environ.get('MONA_LIBRARIES')
-    path = beside(soname)
+    # The last is where make install puts libraries, seen from PREFIX/lib/python3/dist-packages/mona.
+    near = (os.path.normpath(os.path.join(_here, there, soname)) for there in ('', '../../..'))
+    path = next((p for p in near if os.path.exists(p)), soname)
     if folder:
         path = next((p for p in (os.path.join(folder, n) for n in (soname, plain)) if os.path.exists(p)),
                     os.path.join(folder, soname))
-    return ffi, ffi.dlopen(path)
+    try:
+        return ffi, ffi.dlopen(path)
+    except OSError as error:
+        raise OSError(f'{str(error).split(".  Additionally")[0]}; ldconfig makes libraries below /usr/local known, '
+                      'and MONA_LIBRARIES names any other folder of theirs') from None
 
 
 class Error(Exception):

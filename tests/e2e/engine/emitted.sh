@@ -175,6 +175,7 @@ fi
 
 # ---- its header ----------------------------------------------------------------------------------
 "$mona" compile sr_x2_fast -o "$tmp/told.c" --emit c --target c --size 64x64 > "$tmp/log"
+same "what is written is told" "$(cat "$tmp/log")" "$tmp/told.c, $tmp/told.h: C for c at 64x64"
 same "the header tells what a step of 8 bits is worth" "$(grep -c '_SCALE 3.921568859e-03f$' "$tmp/told.h")" 2
 if command -v g++ > /dev/null; then
     printf '%s\n' '#include "told.h"' 'int main() { return told_open(nullptr, nullptr, 0) + static_cast<int>(TOLD_LUMA_SCALE); }' > "$tmp/user.cc"

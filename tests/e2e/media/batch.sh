@@ -52,7 +52,8 @@ same "the manifest says which" "$(manifest '[(x["output"].split("/")[-1], x["res
 same "and why" "$(manifest '"broken.mp4" in m[2]["error"] and "No such file" in m[3]["error"]' "$tmp/some")" True
 nothing "what failed left nothing" "$(find "$tmp/some" -name 'broken*' -o -name 'none*' -o -name '*.part')"
 
-enhance "$tmp/pictures" --out-dir "$tmp/larger"
+enhance "$tmp/pictures/" --out-dir "$tmp/larger/"
+nothing "a slash at a folder's end is not doubled" "$(grep -n '//' "$tmp/log" "$tmp/larger/manifest.json")"
 same "pictures of a sequence keep their names" "$? $(cd "$tmp/larger" && find . -name '*.png' | sort | tr '\n' ' ')" \
     "0 ./frame_001.png ./frame_002.png ./frame_003.png "
 same "and are larger" "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 "$tmp/larger/frame_002.png")" 96,56

@@ -31,6 +31,11 @@ PYTHON
 same "the build folder works in place, with no variable but PYTHONPATH" "$(env -u MONA_LIBRARIES -u MONA PYTHONPATH="$BUILD/python" \
     python3 "$tmp/place.py" "$BUILD/python/mona/" "$tmp/net.onnx" "$tmp/place.mona" 2>&1)" "$version (16, 24) Video"
 
+same "so does an install below any PREFIX" "$(env -u MONA_LIBRARIES \
+    python3 "$tmp/place.py" "$tmp/usr/lib/python3/dist-packages/mona/" "$tmp/net.onnx" "$tmp/place.mona" 2>&1)" "$version (16, 24) Video"
+same "a library that is not found is told in one line, with what helps" "$(MONA_LIBRARIES=$tmp/none \
+    python3 -c "import mona; mona.Model('sr_x2_fast', size=(8, 12))" 2>&1 | tail -n 1 | grep -c 'none/libmona.*: cannot open shared object file: No such file or directory; ldconfig .* MONA_LIBRARIES')" 1
+
 # ---- the same bytes -----------------------------------------------------------------------------
 cat > "$tmp/same.py" << 'PYTHON'
 import sys
