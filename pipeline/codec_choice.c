@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/codec_choice.h"
 
-#include <string.h>
-
 #include "pipeline/image/pixels.h"
+#include "pipeline/io/containers/container.h"
 
 /* The n-th best format for frames of pix_fmt: with as many bits, with more, with fewer.
  * AV_PIX_FMT_NONE: there is none. */
@@ -36,10 +35,9 @@ static const codec *codec_for_depth(const AVOutputFormat *format, enum AVPixelFo
     return codec_for(format, pix_fmt);
 }
 
-/* libav also writes modern codecs to AVI, whose players expect none. */
 static bool suits(const codec *c, const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
 {
-    return c && strcmp(format->name, "avi") != 0 && codec_fits(c, format) &&
+    return c && !container_row_of(format)->old && codec_fits(c, format) &&
            codec_takes(c, format, pix_fmt);
 }
 

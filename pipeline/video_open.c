@@ -301,7 +301,7 @@ static input_settings input_of(const enhance_settings *s, const AVOutputFormat *
     input.no_grain = denoises(s);
     input.low_latency = s->encoder.low_latency;
     input.no_audio = s->sound.mode == SOUND_NONE;
-    input.keeps_matrix = format && container_is_quicktime(format);
+    input.keeps_matrix = format && container_row_of(format)->quicktime;
     input.ends_early = s->frames;
     input.photo = s->stage.still ? s->output : NULL;
     input.notes = &s->notes;

@@ -18,6 +18,7 @@
 #include "apps/devices/machine.h"
 #include "engine/arith.h"
 #include "pipeline/io/containers/container.h"
+#include "pipeline/io/outputs/contents.h"
 #include "pipeline/io/sources/input.h"
 #include "pipeline/stages/model_run.h"
 #include "pipeline/io/outputs/mux.h"
@@ -208,7 +209,7 @@ static const char *fate_of(const input *f, const AVStream *stream, const AVOutpu
         return "enhanced";
     if (container && container_regenerates(f->format, stream))
         return "made anew";
-    if (container && container_converts(container, stream, sound))
+    if (container && contents_converts(container, stream, sound))
         return "converted";
     return container && !container_holds(container, stream) ? "left out" : "copied";
 }

@@ -167,20 +167,8 @@ typedef const uint8_t avio_bytes;
 typedef uint8_t avio_bytes;
 #endif
 
-/* How many milliseconds before 0 a stream may begin. Since libavformat 60, Matroska's writer stores
- * what a codec needs before its first sample. */
-static inline int64_t avformat_stored_lead(const AVOutputFormat *format, const AVStream *stream)
-{
-#if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 0, 100)
-    const AVCodecParameters *p = stream->codecpar;
-    if ((!strcmp(format->name, "matroska") || !strcmp(format->name, "webm")) && p->sample_rate > 0)
-        return av_rescale_q(p->initial_padding, (AVRational){1, p->sample_rate},
-                            (AVRational){1, 1000});
-#else
-    (void)format, (void)stream;
-#endif
-    return 0;
-}
+/* Since libavformat 60, Matroska's writer stores what a codec needs before its first sample. */
+enum { AVFORMAT_STORES_LEAD = LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 0, 100) };
 
 /* ---- encoders ----------------------------------------------------------------------------- */
 

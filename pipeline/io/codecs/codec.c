@@ -8,7 +8,7 @@
 #include <libavutil/pixdesc.h>
 
 #include "pipeline/base/av_compat.h"
-#include "pipeline/io/outputs/picture_writer.h"
+#include "pipeline/io/containers/container.h"
 
 static const char x26x_presets[] =
     "ultrafast,superfast,veryfast,faster,fast,medium,slow,slower,veryslow,placebo";
@@ -92,32 +92,18 @@ const codec *codec_modern(enum AVCodecID id)
 
 bool codec_fits(const codec *c, const AVOutputFormat *format)
 {
-    if (c->id == AV_CODEC_ID_PNG || picture_writer_is(format))
-        return c->id == AV_CODEC_ID_PNG && picture_writer_is(format);
-    /* y4m takes uncoded frames. */
-    if (format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME)
-        return c->id == AV_CODEC_ID_RAWVIDEO;
-    /* These writers do not report what they support. */
-    if (is_listed(format->name, "mpegts,rtp_mpegts,hls,rtsp"))
-        return c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
-    /* QuickTime's writer reports these as supported, but refuses them. */
-    if (!strcmp(format->name, "mov") && (c->id == AV_CODEC_ID_VP9 || c->id == AV_CODEC_ID_AV1))
-        return false;
-    return avformat_query_codec(format, c->id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
+    return container_holds_id(format, c->id) &&
+           (c->id != AV_CODEC_ID_PNG || container_row_of(format)->pictures);
 }
 
-/* Raw samples are identified by a tag. libav writes some tags that its readers do not know, and
- * QuickTime's grey is a different format. */
-static bool has_raw_tag(const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
+static bool takes_raw(container_raw raw, enum AVPixelFormat pix_fmt)
 {
-    const bool mov = !strcmp(format->name, "mov");
     const struct AVCodecTag *const known[] = {avformat_get_riff_video_tags(), NULL};
     const unsigned tag = avcodec_pix_fmt_to_codec_tag(pix_fmt);
-    if (mov && av_pix_fmt_desc_get(pix_fmt)->nb_components < 3)
-        return false;
-    if (mov || !strcmp(format->name, "avi"))
-        return tag && av_codec_get_id(known, tag) == AV_CODEC_ID_RAWVIDEO;
-    return tag || !strcmp(format->name, "rawvideo");
+    if (raw == RAW_ANY || raw == RAW_TAGGED)
+        return tag || raw == RAW_ANY;
+    return (raw != RAW_COLOURS || av_pix_fmt_desc_get(pix_fmt)->nb_components >= 3) && tag &&
+           av_codec_get_id(known, tag) == AV_CODEC_ID_RAWVIDEO;
 }
 
 bool codec_takes(const codec *c, const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
@@ -125,11 +111,10 @@ bool codec_takes(const codec *c, const AVOutputFormat *format, enum AVPixelForma
     const bool alpha = av_pix_fmt_desc_get(pix_fmt)->flags & AV_PIX_FMT_FLAG_ALPHA;
     if (c->id == AV_CODEC_ID_PNG) /* picture_writer.h converts */
         return true;
-    /* Alpha of VP9 lies beside the frames, for which others have no place. */
-    if (c->id == AV_CODEC_ID_VP9 && alpha && !is_listed(format->name, "matroska,webm"))
+    const container *row = container_row_of(format);
+    if (c->id == AV_CODEC_ID_VP9 && alpha && !row->alpha)
         return false;
-    if (c->id == AV_CODEC_ID_RAWVIDEO && format->video_codec != AV_CODEC_ID_WRAPPED_AVFRAME &&
-        !has_raw_tag(format, pix_fmt))
+    if (c->id == AV_CODEC_ID_RAWVIDEO && !takes_raw(row->raw, pix_fmt))
         return false;
     const AVCodec *libav = avcodec_find_encoder_by_name(c->encoder);
     if (c->colours)

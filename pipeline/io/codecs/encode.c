@@ -14,6 +14,7 @@
 #include "pipeline/image/captions.h"
 #include "pipeline/io/codecs/coded_header.h"
 #include "pipeline/io/codecs/hdr.h"
+#include "pipeline/io/containers/container.h"
 #include "pipeline/image/pixels.h"
 #include "pipeline/image/picture_planes.h"
 
@@ -166,8 +167,7 @@ static void describe(AVCodecContext *codec, const encoder_settings *settings, co
     copy_colour(codec, video->codecpar);
     if (format->flags & AVFMT_GLOBALHEADER)
         codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
-    /* AVI counts frames and stores packets in display order only. */
-    if (!strcmp(format->name, "avi"))
+    if (container_row_of(format)->counts)
         codec->max_b_frames = 0;
     if (settings->choice.live)
         codec->gop_size = (int)ceil(KEY_SECONDS * av_q2d(settings->rate));
@@ -233,9 +233,7 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *
                   const AVOutputFormat *format, pipeline_error *error)
 {
     const codec *c = settings->choice.codec;
-    /* y4m's writer takes frames instead of packets of their bytes. */
-    const char *name =
-        format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME ? "wrapped_avframe" : c->encoder;
+    const char *name = container_row_of(format)->frames ? "wrapped_avframe" : c->encoder;
     const AVCodec *libav = avcodec_find_encoder_by_name(name);
     *e = (encoder){.name = c->encoder, .packet = av_packet_alloc(), .waits = c->waits};
     if (c->keeps)

@@ -10,7 +10,6 @@
 
 #include "pipeline/base/av_compat.h"
 #include "pipeline/io/containers/container.h"
-#include "pipeline/io/outputs/picture_writer.h"
 
 /* ---- carrying ------------------------------------------------------------------------------- */
 
@@ -144,20 +143,19 @@ static bool is_dynamic(const AVStream *video, const AVFrame *first)
 static const char *lost_property(const AVOutputFormat *format, const codec *c,
                                  const AVStream *video, const AVFrame *first)
 {
-    static const char *const describing[] = {"matroska", "webm", "mp4", "mov", "ipod", NULL};
-    static const char *const siting[] = {"matroska", "webm", NULL};
+    const container *row = container_row_of(format);
     const AVCodecParameters *p = video->codecpar;
     const bool h26x = c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
-    const bool says = h26x || c->id == AV_CODEC_ID_AV1 || container_is(format, describing);
+    const bool says = h26x || c->id == AV_CODEC_ID_AV1 || row->colours;
     const enum AVChromaLocation at = p->chroma_location;
     /* Players assume left, and y4m files always say middle. */
     const bool usual =
         at == AVCHROMA_LOC_UNSPECIFIED || at == AVCHROMA_LOC_LEFT || at == AVCHROMA_LOC_CENTER;
-    const bool sited = h26x || (c->id == AV_CODEC_ID_AV1 && at == AVCHROMA_LOC_TOPLEFT) ||
-                       container_is(format, siting);
+    const bool sited =
+        h26x || (c->id == AV_CODEC_ID_AV1 && at == AVCHROMA_LOC_TOPLEFT) || row->siting;
     if (is_dynamic(video, first))
         return "HDR metadata of every frame (HDR10+ or Dolby Vision)";
-    if (picture_writer_is(format) || c->colours)
+    if (row->pictures || c->colours)
         return is_beyond_srgb(video) ? "colours, which are HDR or wider than sRGB" : NULL;
     if (!says && has_colour(p))
         return "matrix, primaries and transfer of its colours";
@@ -171,12 +169,11 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
 bool hdr_check(const AVOutputFormat *format, const codec *c, AVStream *video, const AVFrame *first,
                bool drop, const pipeline_notes *notes, pipeline_error *error)
 {
-    static const char *const bare[] = {"yuv4mpegpipe", "rawvideo", NULL};
     const char *lost = lost_property(format, c, video, first);
     const char *remedy = is_dynamic(video, first) ? "" : "; .mkv would";
     if (!lost)
         return true;
-    if (container_is(format, bare)) {
+    if (container_row_of(format)->bare) {
         pipeline_note(notes, "%s stores only samples: whoever reads them must know the video's %s",
                       format->name, lost);
         return true;

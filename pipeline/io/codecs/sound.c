@@ -8,6 +8,7 @@
 #include <libavutil/channel_layout.h>
 
 #include "pipeline/base/filter_graph.h"
+#include "pipeline/io/containers/container.h"
 
 enum { CHANNEL_RATE = 96000 }; /* bits per second of each channel, where there is a loss */
 
@@ -94,19 +95,19 @@ static int lossless_bits(const AVCodecParameters *p)
 }
 
 enum AVCodecID sound_target(const AVOutputFormat *format, const AVCodecParameters *from,
-                            const sound_choice *choice, sound_holds holds)
+                            const sound_choice *choice)
 {
     if (from->codec_type != AVMEDIA_TYPE_AUDIO || choice->mode == SOUND_NONE ||
         (choice->mode == SOUND_CODEC ? from->codec_id == choice->codec
-                                     : holds(format, from->codec_id)))
+                                     : container_holds_id(format, from->codec_id)))
         return AV_CODEC_ID_NONE;
     for (int i = 0; i < TARGETS; i++) {
         const target *t = &targets[i];
         const bool allowed = choice->mode == SOUND_CODEC ? t->id == choice->codec
                              : t->lossless               ? lossless_bits(from) > 0
                                                          : choice->mode == SOUND_AUTO;
-        if (allowed && holds(format, t->id) && avcodec_find_encoder_by_name(t->encoder) &&
-            avcodec_find_decoder(from->codec_id))
+        if (allowed && container_holds_id(format, t->id) &&
+            avcodec_find_encoder_by_name(t->encoder) && avcodec_find_decoder(from->codec_id))
             return t->id;
     }
     return AV_CODEC_ID_NONE;

@@ -28,13 +28,10 @@ bool sound_choice_read(sound_choice *choice, const char *text);
 /* The names of these codecs, with commas between. */
 const char *sound_codecs(void);
 
-/* Whether the container holds a codec. */
-typedef bool (*sound_holds)(const AVOutputFormat *format, enum AVCodecID codec);
-
 /* The codec to which sound is to be encoded; AV_CODEC_ID_NONE: it stays as it is, or the container
  * holds nothing that is allowed. */
 enum AVCodecID sound_target(const AVOutputFormat *format, const AVCodecParameters *from,
-                            const sound_choice *choice, sound_holds holds);
+                            const sound_choice *choice);
 
 typedef struct sound sound;
 

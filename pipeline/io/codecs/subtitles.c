@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pipeline/base/av_compat.h"
+#include "pipeline/io/containers/container.h"
 
 enum { TEXT_BYTES = 1 << 20 };
 
@@ -37,8 +38,7 @@ enum AVCodecID subtitles_target(const AVOutputFormat *format, enum AVCodecID cod
     bool text = false;
     for (int i = 0; i < TEXTS; i++)
         text |= texts[i].id == codec;
-    /* The writer of transport streams accepts any codec, but the result cannot be read back. */
-    for (int i = 0; text && strcmp(format->name, "mpegts") && i < TEXTS; i++)
+    for (int i = 0; text && container_row_of(format)->text && i < TEXTS; i++)
         if (avformat_query_codec(format, texts[i].id, FF_COMPLIANCE_EXPERIMENTAL) == 1 &&
             avcodec_find_encoder(texts[i].id) && avcodec_find_decoder(codec))
             return texts[i].id;

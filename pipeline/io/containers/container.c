@@ -1,44 +1,254 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/containers/container.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
-#include <libavcodec/avcodec.h>
 #include <libavutil/display.h>
 
 #include "pipeline/base/av_compat.h"
-#include "pipeline/io/codecs/subtitles.h"
 
-static const struct {
-    const char *format, *suffix;
-} alternatives[] = {
-    {"matroska", ".mkv"}, {"mp4", ".mp4"}, {"mov", ".mov"}, {"mpegts", ".ts"}, {"nut", ".nut"}};
+/* ---- codecs --------------------------------------------------------------------------------- */
 
-/* Codecs that have a stream type in the MPEG transport stream. Its writer accepts anything else as
- * private data, which nothing can read back. */
-static const enum AVCodecID transport_codecs[] = {
+/* Those with a stream type in the MPEG transport stream. Its writer accepts anything else as private
+ * data, which nothing can read back. */
+static const enum AVCodecID transport[] = {
     AV_CODEC_ID_H264,         AV_CODEC_ID_HEVC,      AV_CODEC_ID_MPEG1VIDEO,
     AV_CODEC_ID_MPEG2VIDEO,   AV_CODEC_ID_MPEG4,     AV_CODEC_ID_MP2,
     AV_CODEC_ID_MP3,          AV_CODEC_ID_AAC,       AV_CODEC_ID_AAC_LATM,
     AV_CODEC_ID_AC3,          AV_CODEC_ID_EAC3,      AV_CODEC_ID_DTS,
     AV_CODEC_ID_TRUEHD,       AV_CODEC_ID_OPUS,      AV_CODEC_ID_DVB_SUBTITLE,
     AV_CODEC_ID_DVB_TELETEXT, AV_CODEC_ID_SMPTE_KLV, AV_CODEC_ID_TIMED_ID3,
-    AV_CODEC_ID_BIN_DATA};
+    AV_CODEC_ID_BIN_DATA,     AV_CODEC_ID_NONE};
+/* QuickTime's writer reports these as supported, but refuses them. */
+static const enum AVCodecID not_in_mov[] = {AV_CODEC_ID_FLAC, AV_CODEC_ID_OPUS, AV_CODEC_ID_VP9,
+                                            AV_CODEC_ID_AV1, AV_CODEC_ID_NONE};
+static const enum AVCodecID png[] = {AV_CODEC_ID_PNG, AV_CODEC_ID_NONE};
+static const enum AVCodecID raw[] = {AV_CODEC_ID_RAWVIDEO, AV_CODEC_ID_NONE};
 
-bool container_is(const AVOutputFormat *format, const char *const *names)
+/* ---- tags, as the writers in libav 59 store them -------------------------------------------- */
+
+enum {
+    MARKS_MATROSKA = AV_DISPOSITION_DEFAULT | AV_DISPOSITION_FORCED | AV_DISPOSITION_ORIGINAL |
+                     AV_DISPOSITION_COMMENT | AV_DISPOSITION_HEARING_IMPAIRED |
+                     AV_DISPOSITION_VISUAL_IMPAIRED | AV_DISPOSITION_DESCRIPTIONS,
+    MARKS_MOV = AV_DISPOSITION_DEFAULT | AV_DISPOSITION_FORCED | AV_DISPOSITION_DUB |
+                AV_DISPOSITION_COMMENT | AV_DISPOSITION_HEARING_IMPAIRED |
+                AV_DISPOSITION_VISUAL_IMPAIRED | AV_DISPOSITION_CAPTIONS |
+                AV_DISPOSITION_DESCRIPTIONS,
+    /* These cannot store "default" either; it is not reported, as nobody set it on purpose. */
+    MARKS_TS = AV_DISPOSITION_DEFAULT | AV_DISPOSITION_HEARING_IMPAIRED |
+               AV_DISPOSITION_VISUAL_IMPAIRED | AV_DISPOSITION_CLEAN_EFFECTS,
+    MARKS_NONE = AV_DISPOSITION_DEFAULT
+};
+
+const int container_marks_matroska = MARKS_MATROSKA;
+
+/* Names that players look for in QuickTime's containers. */
+static const char *const of_mov[] = {
+    "title",    "artist",           "album_artist", "composer",      "album",
+    "date",     "comment",          "genre",        "copyright",     "grouping",
+    "lyrics",   "description",      "synopsis",     "show",          "episode_id",
+    "network",  "keywords",         "episode_sort", "season_number", "media_type",
+    "hd_video", "gapless_playback", "compilation",  "track",         "disc",
+    NULL};
+static const char *const of_avi[] = {
+    "title", "artist", "album",      "comment",  "copyright", "date",
+    "genre", "track",  "encoded_by", "language", "software", /* set by its own writer */
+    NULL};
+static const char *const of_ts[] = {"service_name", "service_provider", NULL};
+static const char *const language[] = {"language", NULL}, *const title[] = {"title", NULL};
+static const char *const none[] = {NULL};
+
+static const container_tags mkv_tags = {NULL, NULL, MARKS_MATROSKA},
+                            mov_tags = {of_mov, language, MARKS_MOV},
+                            avi_tags = {of_avi, title, MARKS_NONE},
+                            ts_tags = {of_ts, language, MARKS_TS},
+                            flv_tags = {NULL, none, MARKS_NONE};
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+/* The index is moved to the front, so that players can begin before they have the end of the file. For
+ * that the whole file is read and written a second time. */
+#define MOV_FILE "movflags=+faststart"
+#define MOV_LIVE "movflags=+frag_keyframe+delay_moov+default_base_moof"
+/* The last minute stays; an older segment goes, so that a camera fills no disk. */
+#define HLS_FILE "hls_time=2:hls_list_size=0"
+#define HLS_LIVE "hls_time=2:hls_list_size=30:hls_flags=delete_segments+independent_segments"
+
+/* ---- the rows ------------------------------------------------------------------------------- */
+
+/* A trait that is forgotten does not compile. */
+#define CALLED(name_, called_, suffix_) .name = name_, .called = called_, .suffix = suffix_
+#define CODECS(only_, never_, raw_) .only = only_, .never = never_, .raw = raw_
+#define WRITER(tags_, options_, live_) .tags = tags_, .options = options_, .live_options = live_
+#define IS(one_, frames_, pictures_, quicktime_, seeks_, counts_, old_, itself_, ids_, bare_,      \
+           mute_, loops_)                                                                          \
+    .one = one_, .frames = frames_, .pictures = pictures_, .quicktime = quicktime_,                \
+    .seeks = seeks_, .counts = counts_, .old = old_, .itself = itself_, .ids = ids_,               \
+    .bare = bare_, .mute = mute_, .loops = loops_
+#define HOLDS(text_, files_, data_, chapters_, colours_, siting_, alpha_, lead_, whole_, covers_)  \
+    .text = text_, .files = files_, .data = data_, .chapters = chapters_, .colours = colours_,     \
+    .siting = siting_, .alpha = alpha_, .lead = lead_, .whole = whole_, .covers = COVERS_##covers_
+
+enum { o = false, X = true };
+
+/* IS:    one, frames, pictures, quicktime, seeks, counts, old, itself, ids, bare, mute, loops
+ * HOLDS: text, files, data, chapters, colours, siting, alpha, lead, whole, covers
+ * clang-format off */
+static const container rows[] = {
+    {CALLED("matroska", NULL, ".mkv"), CODECS(NULL, NULL, RAW_TAGGED),
+     WRITER(&mkv_tags, NULL, NULL), IS(o, o, o, o, o, o, o, o, X, o, o, o),
+     HOLDS(X, X, o, X, X, X, X, X, X, FILES)},
+    {CALLED("mp4", NULL, ".mp4"), CODECS(NULL, NULL, RAW_TAGGED),
+     WRITER(&mov_tags, MOV_FILE, MOV_LIVE), IS(o, o, o, X, X, o, o, o, X, o, o, o),
+     HOLDS(X, o, X, X, X, o, o, o, o, COMMON)},
+    {CALLED("mov", NULL, ".mov"), CODECS(NULL, not_in_mov, RAW_COLOURS),
+     WRITER(&mov_tags, MOV_FILE, MOV_LIVE), IS(o, o, o, X, X, o, o, o, X, o, o, o),
+     HOLDS(X, o, X, X, X, o, o, o, o, NONE)},
+    {CALLED("mpegts", NULL, ".ts"), CODECS(transport, NULL, RAW_TAGGED),
+     WRITER(&ts_tags, NULL, NULL), IS(o, o, o, o, o, o, o, o, X, o, o, o),
+     HOLDS(o, o, X, o, o, o, o, o, o, NONE)},
+    {CALLED("nut", NULL, ".nut"), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
+
+    {CALLED("webm", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(&mkv_tags, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, X, X, X, X, X, X, X, NONE)},
+    {CALLED("ipod", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
+     WRITER(&mov_tags, MOV_FILE, MOV_LIVE), IS(o, o, o, X, X, o, o, o, X, o, o, o),
+     HOLDS(X, o, X, X, X, o, o, o, o, COMMON)},
+    {CALLED("3gp", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
+     WRITER(&mov_tags, MOV_FILE, MOV_LIVE), IS(o, o, o, X, X, o, o, o, X, o, o, o),
+     HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
+    {CALLED("3g2", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
+     WRITER(&mov_tags, MOV_FILE, MOV_LIVE), IS(o, o, o, X, X, o, o, o, X, o, o, o),
+     HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
+    {CALLED("f4v", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
+     WRITER(&mov_tags, MOV_FILE, MOV_LIVE), IS(o, o, o, X, X, o, o, o, X, o, o, o),
+     HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
+    {CALLED("ismv", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
+     WRITER(&mov_tags, MOV_FILE, MOV_LIVE), IS(o, o, o, X, o, o, o, o, X, o, o, o),
+     HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
+    {CALLED("psp", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),
+     IS(o, o, o, o, X, o, o, o, X, o, o, o), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
+    {CALLED("avi", NULL, NULL), CODECS(NULL, NULL, RAW_KNOWN), WRITER(&avi_tags, NULL, NULL),
+     IS(o, o, o, o, o, X, X, o, X, o, o, o), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
+    {CALLED("asf", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
+    {CALLED("flv", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(&flv_tags, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
+    {CALLED("gif", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, X, X), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
+
+    {CALLED("rtp_mpegts", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED),
+     WRITER(NULL, NULL, NULL), IS(o, o, o, o, o, o, o, o, X, o, o, o),
+     HOLDS(o, o, X, o, o, o, o, o, o, NONE)},
+    {CALLED("hls", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED),
+     WRITER(NULL, HLS_FILE, HLS_LIVE), IS(o, o, o, o, o, o, o, X, X, o, o, o),
+     HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
+    /* Its writer takes a stream's number for a type of payload. */
+    {CALLED("rtsp", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, X, o, o, o, o), HOLDS(o, o, X, o, o, o, o, o, o, NONE)},
+
+    {CALLED("image2", "a row of pictures", NULL), CODECS(png, NULL, RAW_TAGGED),
+     WRITER(NULL, NULL, NULL), IS(X, o, X, o, o, o, o, o, X, o, X, o),
+     HOLDS(o, o, o, o, o, o, o, o, o, NONE)},
+    {CALLED("yuv4mpegpipe", NULL, NULL), CODECS(raw, NULL, RAW_ANY), WRITER(NULL, NULL, NULL),
+     IS(X, X, o, o, o, o, o, o, X, X, o, o), HOLDS(o, o, o, o, o, o, o, o, o, NONE)},
+    {CALLED("rawvideo", NULL, NULL), CODECS(NULL, NULL, RAW_ANY), WRITER(NULL, NULL, NULL),
+     IS(X, o, o, o, o, o, o, o, X, X, o, o), HOLDS(o, o, o, o, o, o, o, o, o, NONE)},
+#define ONE(name)                                                                                  \
+    {                                                                                              \
+        CALLED(name, NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),        \
+            IS(X, o, o, o, o, o, o, o, X, o, o, o), HOLDS(o, o, o, o, o, o, o, o, o, NONE)         \
+    }
+    ONE("h264"),
+    ONE("hevc"),
+    ONE("obu"),
+    ONE("ivf"),
+    ONE("framemd5"),
+    ONE("md5"),
+
+    /* All others: libav knows their codecs. */
+    {CALLED(NULL, NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
+};
+/* clang-format on */
+
+const container *container_at(unsigned i)
 {
-    for (; *names; names++)
-        if (!strcmp(format->name, *names))
-            return true;
-    return false;
+    return rows[i].name ? &rows[i] : NULL;
 }
 
-static bool is_matroska(const AVOutputFormat *format)
+const container *container_row_of(const AVOutputFormat *format)
 {
-    return container_is(format, (const char *const[]){"matroska", NULL});
+    const container *row = rows;
+    while (row->name && strcmp(row->name, format->name))
+        row++;
+    return row;
 }
+
+/* ---- what they hold ------------------------------------------------------------------------- */
+
+static bool is_listed(const enum AVCodecID *ids, enum AVCodecID codec)
+{
+    while (*ids != AV_CODEC_ID_NONE && *ids != codec)
+        ids++;
+    return *ids != AV_CODEC_ID_NONE;
+}
+
+bool container_holds_id(const AVOutputFormat *format, enum AVCodecID codec)
+{
+    const container *row = container_row_of(format);
+    if (row->only)
+        return is_listed(row->only, codec);
+    return !(row->never && is_listed(row->never, codec)) &&
+           avformat_query_codec(format, codec, FF_COMPLIANCE_EXPERIMENTAL) == 1;
+}
+
+static bool holds_cover(const container *row, enum AVCodecID codec)
+{
+    return row->covers == COVERS_FILES ||
+           (row->covers == COVERS_COMMON &&
+            (codec == AV_CODEC_ID_PNG || codec == AV_CODEC_ID_MJPEG || codec == AV_CODEC_ID_BMP));
+}
+
+static bool holds_codec(const AVOutputFormat *format, const AVStream *stream)
+{
+    const container *row = container_row_of(format);
+    const AVCodecParameters *codec = stream->codecpar;
+    if (container_is_cover(stream))
+        return holds_cover(row, codec->codec_id);
+    if (codec->codec_type == AVMEDIA_TYPE_ATTACHMENT)
+        return row->files;
+    return (codec->codec_type != AVMEDIA_TYPE_DATA || row->data) &&
+           container_holds_id(format, codec->codec_id);
+}
+
+bool container_holds_rotation(const AVOutputFormat *format, const AVStream *stream)
+{
+    const uint8_t *matrix = avstream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
+    int32_t upright[9];
+    av_display_rotation_set(upright, 0);
+    return !matrix || !memcmp(matrix, upright, sizeof upright) ||
+           container_row_of(format)->quicktime;
+}
+
+bool container_holds(const AVOutputFormat *format, const AVStream *stream)
+{
+    return !container_row_of(format)->one && holds_codec(format, stream) &&
+           container_holds_rotation(format, stream);
+}
+
+int64_t container_lead(const AVOutputFormat *format, const AVStream *stream)
+{
+    const AVCodecParameters *p = stream->codecpar;
+    return AVFORMAT_STORES_LEAD && container_row_of(format)->lead && p->sample_rate > 0
+               ? av_rescale_q(p->initial_padding, (AVRational){1, p->sample_rate},
+                              (AVRational){1, 1000})
+               : 0;
+}
+
+/* ---- streams -------------------------------------------------------------------------------- */
 
 bool container_regenerates(const AVFormatContext *input, const AVStream *stream)
 {
@@ -56,264 +266,4 @@ bool container_leaves_out(const AVStream *stream)
 bool container_is_cover(const AVStream *stream)
 {
     return stream->disposition & AV_DISPOSITION_ATTACHED_PIC;
-}
-
-bool container_attaches_covers(const AVOutputFormat *format)
-{
-    return is_matroska(format);
-}
-
-static bool holds_cover(const AVOutputFormat *format, enum AVCodecID codec)
-{
-    if (is_matroska(format))
-        return true;
-    return container_is(format, (const char *const[]){"mp4", "ipod", NULL}) &&
-           (codec == AV_CODEC_ID_PNG || codec == AV_CODEC_ID_MJPEG || codec == AV_CODEC_ID_BMP);
-}
-
-static bool holds_in_transport(enum AVCodecID codec)
-{
-    for (size_t i = 0; i < sizeof transport_codecs / sizeof *transport_codecs; i++)
-        if (transport_codecs[i] == codec)
-            return true;
-    return false;
-}
-
-static bool holds_id(const AVOutputFormat *format, enum AVCodecID codec)
-{
-    if (container_is(format, (const char *const[]){"mpegts", "rtp_mpegts", "hls", "rtsp", NULL}))
-        return holds_in_transport(codec);
-    /* QuickTime's writer reports these as supported, but refuses them. */
-    if (!strcmp(format->name, "mov") && (codec == AV_CODEC_ID_FLAC || codec == AV_CODEC_ID_OPUS))
-        return false;
-    return avformat_query_codec(format, codec, FF_COMPLIANCE_EXPERIMENTAL) == 1;
-}
-
-static bool holds_codec(const AVOutputFormat *format, const AVStream *stream)
-{
-    const AVCodecParameters *codec = stream->codecpar;
-    if (container_is_cover(stream))
-        return holds_cover(format, codec->codec_id);
-    if (codec->codec_type == AVMEDIA_TYPE_ATTACHMENT)
-        return is_matroska(format);
-    if (codec->codec_type == AVMEDIA_TYPE_DATA && is_matroska(format))
-        return false;
-    return holds_id(format, codec->codec_id);
-}
-
-bool container_is_quicktime(const AVOutputFormat *format)
-{
-    static const char *const names[] = {"mov", "mp4", "ipod", "3gp", "3g2", "f4v", "ismv", NULL};
-    return container_is(format, names);
-}
-
-static bool holds_rotation(const AVOutputFormat *format, const AVStream *stream)
-{
-    const uint8_t *matrix = avstream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
-    int32_t upright[9];
-    av_display_rotation_set(upright, 0);
-    return !matrix || !memcmp(matrix, upright, sizeof upright) || container_is_quicktime(format);
-}
-
-/* Whether it holds nothing but one video. */
-static bool is_single(const AVOutputFormat *format)
-{
-    static const char *const single[] = {"yuv4mpegpipe", "image2", "rawvideo", "h264", "hevc",
-                                         "obu",          "ivf",    "framemd5", "md5",  NULL};
-    return container_is(format, single);
-}
-
-bool container_holds(const AVOutputFormat *format, const AVStream *stream)
-{
-    return !is_single(format) && holds_codec(format, stream) && holds_rotation(format, stream);
-}
-
-/* Menus of a DVD, which are useless without the DVD. */
-static bool is_navigation(const AVStream *stream)
-{
-    return stream->codecpar->codec_id == AV_CODEC_ID_DVD_NAV;
-}
-
-enum AVCodecID container_converts(const AVOutputFormat *format, const AVStream *stream,
-                                  const sound_choice *choice)
-{
-    const AVCodecParameters *codec = stream->codecpar;
-    if (is_single(format) || container_leaves_out(stream))
-        return AV_CODEC_ID_NONE;
-    if (codec->codec_type == AVMEDIA_TYPE_AUDIO)
-        return sound_target(format, codec, choice, holds_id);
-    return container_holds(format, stream) ? AV_CODEC_ID_NONE
-                                           : subtitles_target(format, codec->codec_id);
-}
-
-/* Whether something of stream i would be lost. */
-static bool misfits(const container_contents *c, unsigned i)
-{
-    const AVStream *stream = c->input->streams[i];
-    if (stream == c->video)
-        return !holds_rotation(c->format, stream);
-    return !container_leaves_out(stream) && !container_regenerates(c->input, stream) &&
-           !container_holds(c->format, stream) && !container_converts(c->format, stream, c->sound);
-}
-
-static bool holds_all(const container_contents *c)
-{
-    for (unsigned i = 0; i < c->input->nb_streams; i++)
-        if (misfits(c, i) && !is_navigation(c->input->streams[i]))
-            return false;
-    return true;
-}
-
-static bool holds_chapters(const AVOutputFormat *format, const AVFormatContext *input)
-{
-    static const char *const names[] = {"matroska", "webm", "mov", "mp4", "ipod", "3gp",
-                                        "3g2",      "f4v",  "nut", "ogg", "asf",  NULL};
-    return !input->nb_chapters || container_is(format, names);
-}
-
-static const char *find_alternative(const container_contents *c)
-{
-    container_contents other = *c;
-    for (size_t i = 0; i < sizeof alternatives / sizeof *alternatives; i++) {
-        other.format = av_guess_format(alternatives[i].format, NULL, NULL);
-        if (other.format && holds_all(&other) && holds_chapters(other.format, c->input))
-            return alternatives[i].suffix;
-    }
-    return NULL;
-}
-
-/* Writes "stream 3 (subtitle, subrip)". */
-static void describe(char *text, size_t size, const AVStream *stream, const AVStream *video)
-{
-    const AVCodecParameters *codec = stream->codecpar;
-    const char *type = av_get_media_type_string(codec->codec_type);
-    bool fits = stream == video;
-    snprintf(text, size, "%sstream %d (%s, %s)", fits ? "the rotation of " : "", stream->index,
-             container_is_cover(stream) ? "cover picture"
-             : type                     ? type
-                                        : "unknown",
-             avcodec_get_name(codec->codec_id));
-}
-
-/* As users call it. */
-static const char *container_name(const AVOutputFormat *format)
-{
-    return !strcmp(format->name, "image2") ? "a row of pictures" : format->name;
-}
-
-/* Reports one thing that will be lost: as a note with drop, else as the error. remedy: another one
- * than a container. */
-static bool lose(const container_contents *c, const char *what, const char *remedy, bool drop,
-                 pipeline_error *error)
-{
-    if (drop) {
-        pipeline_note(c->notes, "%s: %s cannot hold %s; it is left out", c->path,
-                      container_name(c->format), what);
-        return true;
-    }
-    const char *suffix = find_alternative(c);
-    return pipeline_fail(
-        error, "%s: %s cannot hold %s; %s%s%s %s--drop-unsupported to leave it out", c->path,
-        container_name(c->format), what,
-        suffix ? "use " : "no container that mona writes holds everything; use",
-        suffix ? suffix : "", suffix ? ", which holds everything, or" : "", remedy);
-}
-
-/* Whether sound that would lose something could be encoded. */
-static const char *remedy_for(const container_contents *c, const AVStream *stream)
-{
-    const sound_choice automatic = {.mode = SOUND_AUTO};
-    return stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO &&
-                   container_converts(c->format, stream, &automatic)
-               ? "--audio auto to encode it, or "
-               : "";
-}
-
-/* Pictures have no sound, and nobody expects it of them. */
-static bool is_mute(const AVOutputFormat *format, const AVStream *stream)
-{
-    return stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO &&
-           container_is(format, (const char *const[]){"image2", "gif", NULL});
-}
-
-static bool check_stream(const container_contents *c, unsigned i, pipeline_error *error)
-{
-    const AVStream *stream = c->input->streams[i];
-    const bool wanted = c->sound->mode == SOUND_CODEC && !is_single(c->format) &&
-                        stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
-    char what[128];
-    if (wanted && stream->codecpar->codec_id != c->sound->codec &&
-        !container_converts(c->format, stream, c->sound))
-        return pipeline_fail(error,
-                             "%s: %s cannot hold %s, as --audio says, or FFmpeg has no "
-                             "encoder for it; --audio auto chooses another codec",
-                             c->path, c->format->name, avcodec_get_name(c->sound->codec));
-    if (!misfits(c, i))
-        return true;
-    describe(what, sizeof what, stream, c->video);
-    return lose(c, what, remedy_for(c, stream),
-                c->drop || is_navigation(stream) || is_mute(c->format, stream), error);
-}
-
-bool container_check(const container_contents *c, pipeline_error *error)
-{
-    for (unsigned i = 0; i < c->input->nb_streams; i++)
-        if (!check_stream(c, i, error))
-            return false;
-    return holds_chapters(c->format, c->input) || lose(c, "the chapters", "", c->drop, error);
-}
-
-/* ---- what is held, but not exactly ---------------------------------------------------------- */
-
-/* Where a stream begins, in seconds; NAN: unknown or irrelevant. */
-static double start_of(const AVStream *stream)
-{
-    const enum AVMediaType type = stream->codecpar->codec_type;
-    const bool counts = type == AVMEDIA_TYPE_AUDIO || type == AVMEDIA_TYPE_VIDEO;
-    return counts && !container_leaves_out(stream) && !container_is_cover(stream) &&
-                   stream->start_time != AV_NOPTS_VALUE
-               ? (double)stream->start_time * av_q2d(stream->time_base)
-               : NAN;
-}
-
-/* AVI counts frames, so all streams begin at the same time; small differences are not noticed. */
-bool container_check_starts(const container_contents *c, pipeline_error *error)
-{
-    const double forgiven = 0.04;
-    double first = INFINITY;
-    if (strcmp(c->format->name, "avi"))
-        return true;
-    for (unsigned i = 0; i < c->input->nb_streams; i++)
-        first = fmin(first, start_of(c->input->streams[i]));
-    for (unsigned i = 0; i < c->input->nb_streams; i++) {
-        const double late = start_of(c->input->streams[i]) - first;
-        if (!(late > forgiven))
-            continue;
-        if (!c->drop)
-            return pipeline_fail(error,
-                                 "%s: avi cannot store that stream %u begins %.3f s after the "
-                                 "others; use .mkv, which can, or --drop-unsupported to go on",
-                                 c->path, i, late);
-        pipeline_note(c->notes,
-                      "%s: avi cannot store that stream %u begins %.3f s after the others", c->path,
-                      i, late);
-    }
-    return true;
-}
-
-/* Matroska stores the display size of a video in whole pixels. H.264 and others also store the
- * pixel aspect themselves; VP9 and AV1 do not. */
-void container_tell_aspect(const container_contents *c, const AVCodecParameters *video)
-{
-    const AVRational aspect = video->sample_aspect_ratio;
-    const bool coded = video->codec_id != AV_CODEC_ID_VP9 && video->codec_id != AV_CODEC_ID_AV1;
-    if (!container_is(c->format, (const char *const[]){"matroska", "webm", NULL}) || coded ||
-        aspect.num <= 0 || aspect.den <= 0)
-        return;
-    const int64_t shown = av_rescale(video->width, aspect.num, aspect.den);
-    if (shown * aspect.den != (int64_t)video->width * aspect.num)
-        pipeline_note(c->notes,
-                      "%s: %s stores sizes in whole pixels: the aspect ratio %d:%d becomes %" PRId64
-                      " / %d",
-                      c->path, c->format->name, aspect.num, aspect.den, shown, video->width);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Tells what a container can hold. */
+/* What each container holds, and what its writer in libav wants. Nothing else knows a container by its
+ * name: all others ask its row. */
 #ifndef MONA_CONTAINER_H
 #define MONA_CONTAINER_H
 
@@ -7,11 +8,89 @@
 
 #include <libavformat/avformat.h>
 
-#include "pipeline/base/error.h"
-#include "pipeline/io/codecs/sound.h"
+/* Frames of raw samples are told apart by a tag. */
+typedef enum container_raw {
+    RAW_TAGGED,  /* by any that libav knows */
+    RAW_KNOWN,   /* by one that readers of AVI know */
+    RAW_COLOURS, /* the same, and its grey is another format */
+    RAW_ANY      /* by none: whoever reads them has to know */
+} container_raw;
 
-/* Whether the container is one of these, by libav's names; NULL ends the list. */
-bool container_is(const AVOutputFormat *format, const char *const *names);
+/* Pictures that belong to the file, such as an album's. */
+typedef enum container_covers {
+    COVERS_NONE,
+    COVERS_COMMON, /* PNG, JPEG and BMP */
+    COVERS_FILES   /* any, as attached files */
+} container_covers;
+
+/* Names of tags, up to NULL, and dispositions. A list that is NULL: any name. */
+typedef struct container_tags {
+    const char *const *file, *const *stream;
+    int marks;
+} container_tags;
+
+typedef struct container {
+    const char *name;   /* libav's; NULL: those that have no row of their own */
+    const char *called; /* in messages; NULL: so */
+    const char
+        *suffix; /* of the file to write instead of one that holds less; NULL: none is proposed */
+    /* Codecs, up to AV_CODEC_ID_NONE, where libav is wrong about them: all that it holds, or some
+     * that it does not hold; NULL: libav knows. */
+    const enum AVCodecID *only, *never;
+    container_raw raw;
+    const container_tags *tags; /* NULL: nobody expects any, or all are held */
+    const char *options,
+        *live_options; /* "key=value:..." for the writer, of a file and of a stream */
+
+    bool one;      /* a video, and nothing else */
+    bool frames;   /* the writer takes frames, not packets, and counts them */
+    bool pictures; /* each frame is a file */
+    bool
+        quicktime; /* of QuickTime's family: has edit lists, the rotation of a video, and a clock */
+    bool seeks;    /* its index is filled in later */
+    bool
+        counts; /* frames are counted and stored in the order of display; all streams begin at once */
+    bool old;   /* its players expect no modern codec */
+    bool itself; /* the writer opens files or connections of its own */
+    bool ids;    /* a stream keeps its number */
+    bool bare;   /* stores only samples */
+    bool mute;   /* nobody expects sound of it */
+    bool loops;  /* shown again and again, and the last frame's duration is an option */
+
+    bool text;  /* subtitles */
+    bool files; /* attached ones */
+    bool data;  /* streams of neither picture, sound nor text, of the codecs that it holds */
+    bool chapters;
+    bool colours; /* primaries, transfer, matrix, display; else only some codecs say them */
+    bool siting;  /* of chroma, likewise */
+    bool alpha;   /* VP9's, which lies beside the frames */
+    bool lead;    /* what a decoder of sound needs before the first sample */
+    bool whole;   /* sizes are shown in whole pixels */
+    container_covers covers;
+} container;
+
+/* Dispositions that Matroska stores. */
+extern const int container_marks_matroska;
+
+/* The row of a format. */
+const container *container_row_of(const AVOutputFormat *format);
+
+/* Row i, in the order in which they are proposed. NULL: there are no more. */
+const container *container_at(unsigned i);
+
+/* Whether it holds streams of the codec. */
+bool container_holds_id(const AVOutputFormat *format, enum AVCodecID codec);
+
+/* Whether it holds a copy of the stream, which is not the enhanced one. */
+bool container_holds(const AVOutputFormat *format, const AVStream *stream);
+
+/* Whether it holds how players turn the stream. */
+bool container_holds_rotation(const AVOutputFormat *format, const AVStream *stream);
+
+/* Milliseconds before 0 at which a stream may begin. */
+int64_t container_lead(const AVOutputFormat *format, const AVStream *stream);
+
+/* ---- streams -------------------------------------------------------------------------------- */
 
 /* Streams that are not copied because the container's writer creates them again: QuickTime time
  * codes, which it derives from the video's metadata, and tracks with the names of chapters. */
@@ -23,44 +102,5 @@ bool container_leaves_out(const AVStream *stream);
 /* Whether the stream is a picture that belongs to the file, such as an album cover, and not a
  * video. */
 bool container_is_cover(const AVStream *stream);
-
-/* Whether the container keeps pictures as attached files, like Matroska. */
-bool container_attaches_covers(const AVOutputFormat *format);
-
-/* Whether the container is of QuickTime's family. Only these hold the rotation of a video and have
- * edit lists. */
-bool container_is_quicktime(const AVOutputFormat *format);
-
-/* Whether the container can hold a copy of the stream, which is not the enhanced one. */
-bool container_holds(const AVOutputFormat *format, const AVStream *stream);
-
-/* The codec to which a stream is converted: sound as chosen, and subtitles that the container cannot
- * hold, without loss of text. AV_CODEC_ID_NONE: none. */
-enum AVCodecID container_converts(const AVOutputFormat *format, const AVStream *stream,
-                                  const sound_choice *choice);
-
-/* What is to be written into a container. */
-typedef struct container_contents {
-    const AVOutputFormat *format;
-    const char *path; /* of the result, for messages */
-    const AVFormatContext *input;
-    const AVStream *video; /* of the input, which is replaced */
-    const sound_choice *sound;
-    bool drop; /* leave out what the container cannot hold: a note replaces the error */
-    const pipeline_notes *notes;
-} container_contents;
-
-/* Checks that everything fits: all streams to be copied or converted, and the rotation of the
- * video. The error names what does not fit and a container that would hold everything. The
- * navigation data of DVDs is always left out with a note. */
-bool container_check(const container_contents *c, pipeline_error *error);
-
-/* Checks that all streams can begin at the same times relative to each other, as far as the
- * container stores this. */
-bool container_check_starts(const container_contents *c, pipeline_error *error);
-
-/* Reports it if the container rounds the pixel aspect ratio of the video that replaces the
- * input's. */
-void container_tell_aspect(const container_contents *c, const AVCodecParameters *video);
 
 #endif

@@ -38,7 +38,7 @@ static int64_t first_time(AVStream *stream, int64_t shift)
 static int64_t lead_of(AVStream *stream, const AVOutputFormat *format, int64_t shift)
 {
     const int64_t moved = av_rescale_q(shift, AV_TIME_BASE_Q, stream->time_base);
-    const int64_t first = first_time(stream, moved), stored = avformat_stored_lead(format, stream);
+    const int64_t first = first_time(stream, moved), stored = container_lead(format, stream);
     if (av_rescale_q(first, stream->time_base, (AVRational){1, 1000}) + stored >= 0)
         return 0;
     return -av_rescale_q_rnd(first, stream->time_base, AV_TIME_BASE_Q, AV_ROUND_DOWN) -

@@ -15,6 +15,7 @@
 #include "pipeline/base/av_compat.h"
 #include "pipeline/io/codecs/codec.h"
 #include "pipeline/io/containers/container.h"
+#include "pipeline/io/outputs/contents.h"
 #include "pipeline/io/outputs/edit_list.h"
 #include "pipeline/io/sources/picture_list.h"
 #include "pipeline/io/outputs/picture_loops.h"
@@ -33,12 +34,6 @@ static bool is_stdout(const char *path)
 static bool is_file(const char *path)
 {
     return !is_stdout(path) && !url_find(path) && !url_is_playlist(path);
-}
-
-/* Writers that open connections or files of their own. */
-static bool opens_itself(const AVOutputFormat *format)
-{
-    return !strcmp(format->name, "rtsp") || !strcmp(format->name, "hls");
 }
 
 static bool is_folder(const char *path)
@@ -65,14 +60,12 @@ const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_er
                       path);
         return NULL;
     }
-    if (wanted && !strcmp(wanted, "y4m"))
-        wanted = "yuv4mpegpipe";
-    /* The file suffix of a muxer is accepted as its name too: mkv, ts. */
+    /* The file suffix of a muxer is accepted as its name too: mkv, ts, y4m. */
     char file[64];
     const AVOutputFormat *format = av_guess_format(wanted, wanted ? NULL : path, NULL);
     if (!format && wanted && snprintf(file, sizeof file, "x.%s", wanted) < (int)sizeof file)
         format = av_guess_format(NULL, file, NULL);
-    if (format && (!(format->flags & AVFMT_NOFILE) || opens_itself(format)) &&
+    if (format && (!(format->flags & AVFMT_NOFILE) || container_row_of(format)->itself) &&
         codec_for(format, AV_PIX_FMT_NONE))
         return format;
     if (is_folder(path))
@@ -109,10 +102,10 @@ static bool describe_video(AVStream *to, const AVStream *from, const AVCodecCont
     to->r_frame_rate = from->r_frame_rate;
     to->sample_aspect_ratio = encoder->sample_aspect_ratio;
     /* libav writes the time base into y4m's header in place of the frame rate. */
-    if (encoder->codec_id == AV_CODEC_ID_WRAPPED_AVFRAME)
+    if (container_row_of(format)->frames)
         to->time_base = av_inv_q(encoder->framerate);
     /* The parameter sets are in the header, as hvc1 promises; Apple's players refuse hev1. */
-    if (encoder->codec_id == AV_CODEC_ID_HEVC && container_is_quicktime(format))
+    if (encoder->codec_id == AV_CODEC_ID_HEVC && container_row_of(format)->quicktime)
         to->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
     drop_old_statistics(&to->metadata);
     return true;
@@ -191,19 +184,19 @@ static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
     AVStream *to = avformat_new_stream(m->format, NULL);
     if (!to)
         return false;
-    if (strcmp(format->name, "rtsp")) /* whose writer takes it for a payload type */
+    if (container_row_of(format)->ids)
         to->id = from->id;
     to->disposition = from->disposition;
     if (av_dict_copy(&to->metadata, from->metadata, 0) < 0)
         return false;
-    if (container_is_cover(from) && container_attaches_covers(format))
+    if (container_is_cover(from) && container_row_of(format)->covers == COVERS_FILES)
         return describe_attached_cover(to, from);
     mux_stream *s = &m->streams[from->index];
     s->to = to;
     if (from == video)
         m->video = to;
     const enum AVCodecID codec =
-        from == video ? AV_CODEC_ID_NONE : container_converts(format, from, &m->sound);
+        from == video ? AV_CODEC_ID_NONE : contents_converts(format, from, &m->sound);
     if (codec && from->codecpar->codec_type == AVMEDIA_TYPE_AUDIO)
         return (s->encoded = sound_open(to, from, codec, format, m->name, m->notes, error));
     if (codec)
@@ -227,9 +220,8 @@ static bool add_streams(mux *m, const AVFormatContext *input, const AVStream *vi
     for (unsigned i = 0; i < m->stream_count; i++) {
         const AVStream *from = input->streams[i];
         m->streams[i].last_dts = AV_NOPTS_VALUE;
-        bool copied =
-            !container_leaves_out(from) && !container_regenerates(input, from) &&
-            (container_holds(format, from) || container_converts(format, from, &m->sound));
+        bool copied = !container_leaves_out(from) && !container_regenerates(input, from) &&
+                      (container_holds(format, from) || contents_converts(format, from, &m->sound));
         if ((from == video || copied) && !add_stream(m, from, video, encoder, error))
             return false;
     }
@@ -358,7 +350,7 @@ static int gives_up(void *context)
 static int open_target(mux *m, AVDictionary **options)
 {
     const url *u = m->file.name ? NULL : url_find(m->name);
-    const bool itself = opens_itself(m->format->oformat);
+    const bool itself = container_row_of(m->format->oformat)->itself;
     /* Segments are named by what follows the last slash of their playlist's address. */
     const char *const here = strchr(m->name, '/') ? "" : "./";
     char *address = m->file.part               ? av_asprintf("file:%s", m->file.part)
@@ -388,43 +380,27 @@ static int open_target(mux *m, AVDictionary **options)
     return code;
 }
 
-static bool is_gif(const mux *m)
-{
-    return m->format->oformat->video_codec == AV_CODEC_ID_GIF;
-}
-
 static bool write_header(mux *m, pipeline_error *error)
 {
-    static const char *const searched[] = {"mp4", "mov", "ipod", "3gp", "3g2", "psp", "f4v"};
-    for (size_t i = 0; !m->file.part && !m->live && i < sizeof searched / sizeof *searched; i++)
-        if (!strcmp(m->format->oformat->name, searched[i]))
-            return pipeline_fail(error,
-                                 "%s: %s cannot be written to a pipe, because its index is filled "
-                                 "in later; use -f matroska or -f nut",
-                                 m->name, searched[i]);
+    const container *row = container_row_of(m->format->oformat);
+    const char *wanted = m->live ? row->live_options : row->options;
+    if (row->seeks && !m->file.part && !m->live)
+        return pipeline_fail(error,
+                             "%s: %s cannot be written to a pipe, because its index is filled "
+                             "in later; use -f matroska or -f nut",
+                             m->name, row->name);
     AVDictionary *options = NULL;
     m->deadline = clock_ns() + (uint64_t)(1e9 * WRITE_SECONDS);
     int code = open_target(m, &options);
     int64_t clock = common_clock(m->format);
-    if (container_is_quicktime(m->format->oformat) && clock)
+    if (row->quicktime && clock)
         av_dict_set_int(&options, "movie_timescale", clock, 0);
     if (metadata_support_any_name(m->format))
         av_dict_set(&options, "movflags", "+use_metadata_tags", 0);
-    /* The index is moved to the front, so that players can begin before they have the end of the
-     * file. For that the whole file is read and written a second time. */
-    if (container_is_quicktime(m->format->oformat))
-        av_dict_set(&options, "movflags",
-                    m->live ? "+frag_keyframe+delay_moov+default_base_moof" : "+faststart",
-                    AV_DICT_APPEND);
-    if (is_gif(m))
+    if (wanted)
+        av_dict_parse_string(&options, wanted, "=", ":", AV_DICT_APPEND);
+    if (row->loops)
         av_dict_set_int(&options, "loop", m->loops, 0);
-    if (!strcmp(m->format->oformat->name, "hls")) {
-        /* The last minute stays; an older segment goes, so that a camera fills no disk. */
-        av_dict_set(&options, "hls_time", "2", 0);
-        av_dict_set(&options, "hls_list_size", m->live ? "30" : "0", 0);
-        av_dict_set(&options, "hls_flags", m->live ? "delete_segments+independent_segments" : "",
-                    0);
-    }
     if (code >= 0)
         code = avformat_write_header(m->format, &options);
     av_dict_free(&options);
@@ -447,7 +423,7 @@ static void move_later(mux *m, int64_t lead, const mux_settings *s)
 static bool check_sound(const mux *m, pipeline_error *error)
 {
     for (unsigned i = 0;
-         m->live && container_is_quicktime(m->format->oformat) && i < m->stream_count; i++) {
+         m->live && container_row_of(m->format->oformat)->quicktime && i < m->stream_count; i++) {
         const AVCodecParameters *p = m->input->streams[i]->codecpar;
         if (m->streams[i].to && !m->streams[i].encoded && p->codec_id == AV_CODEC_ID_AAC &&
             !p->extradata_size)
@@ -472,16 +448,16 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
                .name = is_stdout(s->path) ? "standard output" : s->path};
     pthread_mutex_init(&m->lock, NULL);
     /* A pipe of y4m is for the frames alone. */
-    const bool frames = is_stdout(s->path) && s->format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME;
-    const container_contents contents = {.format = s->format,
-                                         .path = m->name,
-                                         .input = input,
-                                         .video = video,
-                                         .sound = &s->sound,
-                                         .drop = s->drop || frames,
-                                         .notes = s->notes};
-    if (!container_check(&contents, error) ||
-        (s->start == INT64_MIN && !container_check_starts(&contents, error)) ||
+    const bool frames = is_stdout(s->path) && container_row_of(s->format)->frames;
+    const contents contents = {.format = s->format,
+                               .path = m->name,
+                               .input = input,
+                               .video = video,
+                               .sound = &s->sound,
+                               .drop = s->drop || frames,
+                               .notes = s->notes};
+    if (!contents_check(&contents, error) ||
+        (s->start == INT64_MIN && !contents_check_starts(&contents, error)) ||
         (is_file(s->path) && !outfile_open(&m->file, s->path, s->part, s->input_path, error)))
         return false;
     avformat_alloc_output_context2(&m->format, s->format, NULL, NULL);
@@ -489,14 +465,14 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
         return pipeline_fail(error, "out of memory");
     if (s->flush)
         m->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
-    m->cuts = !container_is_quicktime(s->format) && s->start == INT64_MIN &&
+    m->cuts = !container_row_of(s->format)->quicktime && s->start == INT64_MIN &&
               !(s->format->flags & AVFMT_TS_NEGATIVE);
     if (m->cuts)
         move_later(m, edit_list_lead(input, video, s->format, s->shift), s);
     if (!add_chapters(m->format, input, s))
         return pipeline_fail(error, "out of memory");
     metadata_support_tell_lost(m->format, m->name, s->notes);
-    container_tell_aspect(&contents, m->video->codecpar);
+    contents_tell_aspect(&contents, m->video->codecpar);
     for (unsigned i = 0; i < m->stream_count; i++)
         if (m->streams[i].encoded && m->cuts)
             m->format->avoid_negative_ts = 0;
@@ -631,8 +607,7 @@ bool mux_write(mux *m, AVPacket *packet, AVRational time_base, pipeline_error *e
 {
     packet->stream_index = m->video->index;
     av_packet_rescale_ts(packet, time_base, m->video->time_base);
-    /* A stream without times counts its frames. */
-    if (m->video->codecpar->codec_id == AV_CODEC_ID_WRAPPED_AVFRAME)
+    if (container_row_of(m->format->oformat)->frames)
         packet->pts = packet->dts = m->video_dts == AV_NOPTS_VALUE ? 0 : m->video_dts + 1;
     if (m->video_dts != AV_NOPTS_VALUE && packet->dts <= m->video_dts) {
         if (!(m->format->oformat->flags & AVFMT_TS_NONSTRICT))
@@ -659,7 +634,8 @@ bool mux_finish(mux *m, pipeline_error *error)
     for (unsigned i = 0; i < m->stream_count; i++)
         if (m->streams[i].encoded && !encode_sound(m, &m->streams[i], NULL, error))
             return false;
-    if (is_gif(m) && m->video_duration > 0) /* the others' follow from the next one's time */
+    if (container_row_of(m->format->oformat)->loops &&
+        m->video_duration > 0) /* the others' follow from the next one's time */
         av_opt_set_int(m->format->priv_data, "final_delay", m->video_duration, 0);
     m->deadline = clock_ns() + (uint64_t)(1e9 * WRITE_SECONDS);
     int code = file_error(m, av_write_trailer(m->format));

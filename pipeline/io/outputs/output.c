@@ -9,6 +9,7 @@
 #include "pipeline/base/clock.h"
 #include "pipeline/base/av_compat.h"
 #include "pipeline/io/containers/container.h"
+#include "pipeline/io/outputs/contents.h"
 #include "pipeline/base/outfile.h"
 #include "pipeline/base/stop.h"
 #include "pipeline/io/containers/url.h"
@@ -122,7 +123,7 @@ static void tell_resume(const output *o)
 static bool open_segments(output *o, pipeline_error *error)
 {
     const mux_settings *m = &o->settings->container;
-    if (!strcmp(m->path, "-") || m->format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME ||
+    if (!strcmp(m->path, "-") || container_row_of(m->format)->frames ||
         !strcmp(o->settings->input.path, "-"))
         return pipeline_misuse(
             error, "--resume: expected files for input and output, and a container other "
@@ -152,14 +153,14 @@ static bool open_pictures(output *o, pipeline_error *error)
                                                  : NULL;
     if (option)
         return pipeline_misuse(error, "%s: numbered pictures take no %s", m->path, option);
-    const container_contents contents = {.format = m->format,
-                                         .path = m->path,
-                                         .input = o->in->format,
-                                         .video = o->in->video,
-                                         .sound = &m->sound,
-                                         .drop = m->drop,
-                                         .notes = m->notes};
-    if (!container_check(&contents, error) ||
+    const contents contents = {.format = m->format,
+                               .path = m->path,
+                               .input = o->in->format,
+                               .video = o->in->video,
+                               .sound = &m->sound,
+                               .drop = m->drop,
+                               .notes = m->notes};
+    if (!contents_check(&contents, error) ||
         !picture_writer_check(m->path, s->encoder.pix_fmt, error))
         return false;
     o->pictures = (picture_writer){.pattern = m->path,
@@ -181,7 +182,7 @@ bool output_open(output *o, const output_settings *settings, input *in, pipeline
     pthread_mutex_init(&o->lock, NULL);
     if (in->photo.result)
         return true;
-    if (picture_writer_is(container.format))
+    if (container_row_of(container.format)->pictures)
         return open_pictures(o, error);
     if (!open_encoder(o, error) || (settings->resume && !open_segments(o, error)))
         return false;
@@ -213,8 +214,8 @@ static bool seal(output *o, const chain_memory *after, pipeline_error *error)
 static bool is_timeless(const output *o)
 {
     const AVOutputFormat *format = o->settings->container.format;
-    return format->video_codec == AV_CODEC_ID_WRAPPED_AVFRAME ||
-           (format->flags & AVFMT_NOTIMESTAMPS && !picture_writer_is(format)) ||
+    const container *row = container_row_of(format);
+    return row->frames || (format->flags & AVFMT_NOTIMESTAMPS && !row->pictures) ||
            (o->pictures.pattern && !o->pictures.by_time);
 }
 

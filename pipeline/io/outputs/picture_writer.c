@@ -17,11 +17,6 @@ const AVOutputFormat *picture_writer_format(void)
     return av_guess_format("image2", NULL, NULL);
 }
 
-bool picture_writer_is(const AVOutputFormat *format)
-{
-    return !strcmp(format->name, "image2");
-}
-
 bool picture_writer_check(const char *pattern, int pix_fmt, pipeline_error *error)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(pix_fmt);

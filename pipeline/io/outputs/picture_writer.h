@@ -22,8 +22,6 @@ typedef struct picture_writer {
 /* The output format that stands for numbered pictures. */
 const AVOutputFormat *picture_writer_format(void);
 
-bool picture_writer_is(const AVOutputFormat *format);
-
 /* Refuses frames in pix_fmt that pictures with such a name cannot hold. */
 bool picture_writer_check(const char *pattern, int pix_fmt, pipeline_error *error);
 
