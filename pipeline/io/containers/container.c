@@ -9,8 +9,8 @@
 
 /* ---- codecs --------------------------------------------------------------------------------- */
 
-/* Those with a stream type in the MPEG transport stream. Its writer accepts anything else as private
- * data, which nothing can read back. */
+/* Those with a stream type in the MPEG transport stream. Its writer accepts anything else as
+ * private data, which nothing can read back. */
 static const enum AVCodecID transport[] = {
     AV_CODEC_ID_H264,         AV_CODEC_ID_HEVC,      AV_CODEC_ID_MPEG1VIDEO,
     AV_CODEC_ID_MPEG2VIDEO,   AV_CODEC_ID_MPEG4,     AV_CODEC_ID_MP2,
@@ -67,8 +67,8 @@ static const container_tags mkv_tags = {NULL, NULL, MARKS_MATROSKA},
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-/* The index is moved to the front, so that players can begin before they have the end of the file. For
- * that the whole file is read and written a second time. */
+/* The index is moved to the front, so that players can begin before they have the end of the file.
+ * For that the whole file is read and written a second time. */
 #define MOV_FILE "movflags=+faststart"
 #define MOV_LIVE "movflags=+frag_keyframe+delay_moov+default_base_moof"
 /* The last minute stays; an older segment goes, so that a camera fills no disk. */
@@ -93,41 +93,41 @@ static const container_tags mkv_tags = {NULL, NULL, MARKS_MATROSKA},
 enum { o = false, X = true };
 
 /* IS:    one, frames, pictures, quicktime, seeks, counts, old, itself, ids, bare, mute, loops
- * HOLDS: text, files, data, chapters, colours, siting, alpha, lead, whole, covers
- * clang-format off */
+ * HOLDS: text, files, data, chapters, colours, siting, alpha, lead, whole, covers */
+/* clang-format off */
 static const container rows[] = {
     {CALLED("matroska", NULL, ".mkv"), CODECS(NULL, NULL, RAW_TAGGED),
-     WRITER(&mkv_tags, NULL, NULL), IS(o, o, o, o, o, o, o, o, X, o, o, o),
-     HOLDS(X, X, o, X, X, X, X, X, X, FILES)},
+     WRITER(&mkv_tags, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, X, X, X, X, FILES)},
     {CALLED("mp4", NULL, ".mp4"), CODECS(NULL, NULL, RAW_TAGGED),
-     WRITER(&mov_tags, MOV_FILE, MOV_LIVE), IS(o, o, o, X, X, o, o, o, X, o, o, o),
-     HOLDS(X, o, X, X, X, o, o, o, o, COMMON)},
+     WRITER(&mov_tags, MOV_FILE, MOV_LIVE),
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, X, X, X, o, o, o, o, COMMON)},
     {CALLED("mov", NULL, ".mov"), CODECS(NULL, not_in_mov, RAW_COLOURS),
-     WRITER(&mov_tags, MOV_FILE, MOV_LIVE), IS(o, o, o, X, X, o, o, o, X, o, o, o),
-     HOLDS(X, o, X, X, X, o, o, o, o, NONE)},
+     WRITER(&mov_tags, MOV_FILE, MOV_LIVE),
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, X, X, X, o, o, o, o, NONE)},
     {CALLED("mpegts", NULL, ".ts"), CODECS(transport, NULL, RAW_TAGGED),
-     WRITER(&ts_tags, NULL, NULL), IS(o, o, o, o, o, o, o, o, X, o, o, o),
-     HOLDS(o, o, X, o, o, o, o, o, o, NONE)},
+     WRITER(&ts_tags, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(o, o, X, o, o, o, o, o, o, NONE)},
     {CALLED("nut", NULL, ".nut"), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),
      IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
 
     {CALLED("webm", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(&mkv_tags, NULL, NULL),
      IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, X, X, X, X, X, X, X, NONE)},
     {CALLED("ipod", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
-     WRITER(&mov_tags, MOV_FILE, MOV_LIVE), IS(o, o, o, X, X, o, o, o, X, o, o, o),
-     HOLDS(X, o, X, X, X, o, o, o, o, COMMON)},
+     WRITER(&mov_tags, MOV_FILE, MOV_LIVE),
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, X, X, X, o, o, o, o, COMMON)},
     {CALLED("3gp", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
-     WRITER(&mov_tags, MOV_FILE, MOV_LIVE), IS(o, o, o, X, X, o, o, o, X, o, o, o),
-     HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
+     WRITER(&mov_tags, MOV_FILE, MOV_LIVE),
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
     {CALLED("3g2", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
-     WRITER(&mov_tags, MOV_FILE, MOV_LIVE), IS(o, o, o, X, X, o, o, o, X, o, o, o),
-     HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
+     WRITER(&mov_tags, MOV_FILE, MOV_LIVE),
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
     {CALLED("f4v", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
-     WRITER(&mov_tags, MOV_FILE, MOV_LIVE), IS(o, o, o, X, X, o, o, o, X, o, o, o),
-     HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
+     WRITER(&mov_tags, MOV_FILE, MOV_LIVE),
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
     {CALLED("ismv", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
-     WRITER(&mov_tags, MOV_FILE, MOV_LIVE), IS(o, o, o, X, o, o, o, o, X, o, o, o),
-     HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
+     WRITER(&mov_tags, MOV_FILE, MOV_LIVE),
+     IS(o, o, o, X, o, o, o, o, X, o, o, o), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
     {CALLED("psp", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),
      IS(o, o, o, o, X, o, o, o, X, o, o, o), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
     {CALLED("avi", NULL, NULL), CODECS(NULL, NULL, RAW_KNOWN), WRITER(&avi_tags, NULL, NULL),
@@ -140,33 +140,28 @@ static const container rows[] = {
      IS(o, o, o, o, o, o, o, o, X, o, X, X), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
 
     {CALLED("rtp_mpegts", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED),
-     WRITER(NULL, NULL, NULL), IS(o, o, o, o, o, o, o, o, X, o, o, o),
-     HOLDS(o, o, X, o, o, o, o, o, o, NONE)},
+     WRITER(NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(o, o, X, o, o, o, o, o, o, NONE)},
     {CALLED("hls", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED),
-     WRITER(NULL, HLS_FILE, HLS_LIVE), IS(o, o, o, o, o, o, o, X, X, o, o, o),
-     HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
+     WRITER(NULL, HLS_FILE, HLS_LIVE),
+     IS(o, o, o, o, o, o, o, X, X, o, o, o), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
     /* Its writer takes a stream's number for a type of payload. */
     {CALLED("rtsp", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),
      IS(o, o, o, o, o, o, o, X, o, o, o, o), HOLDS(o, o, X, o, o, o, o, o, o, NONE)},
 
     {CALLED("image2", "a row of pictures", NULL), CODECS(png, NULL, RAW_TAGGED),
-     WRITER(NULL, NULL, NULL), IS(X, o, X, o, o, o, o, o, X, o, X, o),
-     HOLDS(o, o, o, o, o, o, o, o, o, NONE)},
+     WRITER(NULL, NULL, NULL),
+     IS(X, o, X, o, o, o, o, o, X, o, X, o), HOLDS(o, o, o, o, o, o, o, o, o, NONE)},
     {CALLED("yuv4mpegpipe", NULL, NULL), CODECS(raw, NULL, RAW_ANY), WRITER(NULL, NULL, NULL),
      IS(X, X, o, o, o, o, o, o, X, X, o, o), HOLDS(o, o, o, o, o, o, o, o, o, NONE)},
     {CALLED("rawvideo", NULL, NULL), CODECS(NULL, NULL, RAW_ANY), WRITER(NULL, NULL, NULL),
      IS(X, o, o, o, o, o, o, o, X, X, o, o), HOLDS(o, o, o, o, o, o, o, o, o, NONE)},
+
+    /* Streams without a container, and checksums. */
 #define ONE(name)                                                                                  \
-    {                                                                                              \
-        CALLED(name, NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),        \
-            IS(X, o, o, o, o, o, o, o, X, o, o, o), HOLDS(o, o, o, o, o, o, o, o, o, NONE)         \
-    }
-    ONE("h264"),
-    ONE("hevc"),
-    ONE("obu"),
-    ONE("ivf"),
-    ONE("framemd5"),
-    ONE("md5"),
+    {CALLED(name, NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),           \
+     IS(X, o, o, o, o, o, o, o, X, o, o, o), HOLDS(o, o, o, o, o, o, o, o, o, NONE)}
+    ONE("h264"), ONE("hevc"), ONE("obu"), ONE("ivf"), ONE("framemd5"), ONE("md5"),
 
     /* All others: libav knows their codecs. */
     {CALLED(NULL, NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What each container holds, and what its writer in libav wants. Nothing else knows a container by its
- * name: all others ask its row. */
+/* What each container holds, and what its writer in libav wants. Nothing else knows a container by
+ * its name: all others ask its row. */
 #ifndef MONA_CONTAINER_H
 #define MONA_CONTAINER_H
 
@@ -32,40 +32,37 @@ typedef struct container_tags {
 typedef struct container {
     const char *name;   /* libav's; NULL: those that have no row of their own */
     const char *called; /* in messages; NULL: so */
-    const char
-        *suffix; /* of the file to write instead of one that holds less; NULL: none is proposed */
+    const char *suffix; /* of the file that is proposed where another holds less; NULL: none is */
     /* Codecs, up to AV_CODEC_ID_NONE, where libav is wrong about them: all that it holds, or some
      * that it does not hold; NULL: libav knows. */
     const enum AVCodecID *only, *never;
     container_raw raw;
     const container_tags *tags; /* NULL: nobody expects any, or all are held */
-    const char *options,
-        *live_options; /* "key=value:..." for the writer, of a file and of a stream */
+    /* "key=value:..." for the writer of a file and of a stream; NULL: none. */
+    const char *options, *live_options;
 
-    bool one;      /* a video, and nothing else */
-    bool frames;   /* the writer takes frames, not packets, and counts them */
-    bool pictures; /* each frame is a file */
-    bool
-        quicktime; /* of QuickTime's family: has edit lists, the rotation of a video, and a clock */
-    bool seeks;    /* its index is filled in later */
-    bool
-        counts; /* frames are counted and stored in the order of display; all streams begin at once */
-    bool old;   /* its players expect no modern codec */
-    bool itself; /* the writer opens files or connections of its own */
-    bool ids;    /* a stream keeps its number */
-    bool bare;   /* stores only samples */
-    bool mute;   /* nobody expects sound of it */
-    bool loops;  /* shown again and again, and the last frame's duration is an option */
+    bool one;       /* a video, and nothing else */
+    bool frames;    /* the writer takes frames, not packets, and counts them */
+    bool pictures;  /* each frame is a file */
+    bool quicktime; /* of its family: has edit lists, the rotation of a video, and a clock */
+    bool seeks;     /* its index is filled in later */
+    bool counts;    /* frames, which come in the order of display; all streams begin at once */
+    bool old;       /* its players expect no modern codec */
+    bool itself;    /* the writer opens files or connections of its own */
+    bool ids;       /* a stream keeps its number */
+    bool bare;      /* stores only samples */
+    bool mute;      /* nobody expects sound of it */
+    bool loops;     /* is shown again and again; the last frame's duration is an option */
 
     bool text;  /* subtitles */
     bool files; /* attached ones */
-    bool data;  /* streams of neither picture, sound nor text, of the codecs that it holds */
+    bool data;  /* streams of it, as far as it holds their codecs */
     bool chapters;
-    bool colours; /* primaries, transfer, matrix, display; else only some codecs say them */
+    bool colours; /* primaries, transfer, matrix, display: else only some codecs tell them */
     bool siting;  /* of chroma, likewise */
     bool alpha;   /* VP9's, which lies beside the frames */
     bool lead;    /* what a decoder of sound needs before the first sample */
-    bool whole;   /* sizes are shown in whole pixels */
+    bool whole;   /* the size that is shown, in whole pixels */
     container_covers covers;
 } container;
 

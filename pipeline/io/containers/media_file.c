@@ -9,6 +9,8 @@
 
 #include <libavutil/avstring.h>
 
+#include "pipeline/io/containers/reader.h"
+
 #define MEDIA                                                                                      \
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,mpegvideo,m4v,h261,h263,h264,hevc,vvc," \
     "evc,obu,av1,ivf,vc1,vc1test,mjpeg,mjpeg_2000,mpjpeg,cavsvideo,avs,avs2,avs3,dirac,dnxhd,dv,"  \
@@ -40,7 +42,8 @@ static bool is_below(const char *list, const char *url, char found[PATH_MAX + 8]
 static int open_part(AVFormatContext *media, AVIOContext **part, const char *url, int flags,
                      AVDictionary **options)
 {
-    const char *kind = media->iformat ? media->iformat->name : "";
+    const reader *kind = media->iformat ? reader_of(media->iformat) : NULL;
+    const bool itself = !strcmp(url, media->url);
     char address[PATH_MAX + 8];
     AVDictionary *own = NULL;
     if (!media->nb_streams) /* opaque is mona's, and counts */
@@ -49,12 +52,10 @@ static int open_part(AVFormatContext *media, AVIOContext **part, const char *url
         return AVERROR(ELOOP);
     if (flags & AVIO_FLAG_WRITE)
         return AVERROR(EACCES);
-    if (!strcmp(kind, "hls") && strcmp(url, media->url)) {
-        if (!is_below(media->url, url, address))
+    if (!itself && !(kind && kind->pattern)) { /* which was given */
+        if (!kind || !kind->below || !is_below(media->url, url, address))
             return AVERROR(EACCES);
         url = address;
-    } else if (strcmp(kind, "image2") && strcmp(url, media->url)) {
-        return AVERROR(EACCES); /* image2 is opened only where a pattern was given */
     }
     options = options ? options : &own;
     av_dict_set(options, "protocol_whitelist", media->protocol_whitelist, 0);
@@ -71,23 +72,6 @@ void media_guard(AVFormatContext *media, const char *address, const char *list,
     media->io_open = open_part;
     av_dict_set(options, "protocol_whitelist", !strncmp(address, "pipe", 4) ? "pipe" : "file", 0);
     av_dict_set(options, "format_whitelist", known, 0);
-}
-
-/* What a list is called. */
-static const char *list_name(const char *format)
-{
-    static const char *const names[][2] = {
-        {"hls", "a playlist"},
-        {"dash", "a manifest of DASH"},
-        {"webm_dash_manifest", "a manifest of DASH"},
-        {"imf", "a playlist of IMF"},
-        {"concat", "a list of files (ffconcat)"},
-        {"sdp", "a description of a stream (SDP)"},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i][0], format))
-            return names[i][1];
-    return NULL;
 }
 
 bool media_name_misleads(const char *address)
@@ -125,16 +109,15 @@ bool media_refused(const char *path, const char *address, const char *allowed,
     const AVInputFormat *format = media_format(address);
     if (!format || av_match_list(format->name, MEDIA, ',') > 0)
         return false;
-    const char *list = list_name(format->name);
-    const bool hls = !strcmp(format->name, "hls");
-    if (list)
-        pipeline_fail(
-            error, "%s: expected a video or an image, found %s, which names %s", path, list,
-            hls && allowed ? "a file that is not in or below its folder, or is no media"
-            : hls ? "other files; mona enhance --allow playlist reads those below its folder"
-                  : "other files");
-    else /* libav renders plain text as a terminal would */
-        pipeline_fail(error, "%s: expected a video or an image, found %s", path,
-                      strcmp(format->name, "tty") ? format->long_name : "text");
-    return true;
+    const reader *kind = reader_of(format);
+    const char *names =
+        !kind->list              ? ""
+        : kind->below && allowed ? ", which names a file that is not in or below its folder, or is "
+                                   "no media"
+        : kind->below
+            ? ", which names other files; mona enhance --allow playlist reads those below "
+              "its folder"
+            : ", which names other files";
+    return !pipeline_fail(error, "%s: expected a video or an image, found %s%s", path,
+                          kind->called ? kind->called : format->long_name, names);
 }

@@ -7,19 +7,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* How long a call may wait. RTP goes over the connection that is there: no packet is lost or passes a
+ * firewall anew. */
+#define RTSP "rtsp_transport=tcp:timeout="
+#define OTHERS "rw_timeout="
+
 static const url urls[] = {
-    {"rtsp", "rtsp,rtp,tcp,udp", "rtsp", false},
-    {"rtsps", "rtsps,rtsp,rtp,tcp,udp,tls,crypto", "rtsp", false},
-    {"rtmp", "rtmp,tcp", "flv", false},
-    {"rtmps", "rtmps,rtmp,tcp,tls,crypto", "flv", false},
-    {"udp", "udp", "mpegts", false},
-    {"rtp", "rtp,udp", "rtp_mpegts", false},
-    {"srt", "srt", "mpegts", false},
-    {"tcp", "tcp", "mpegts", false},
-    {"http", "http,tcp", "mpegts", false},
-    {"https", "https,http,tls,tcp,crypto", "mpegts", false},
+    {"rtsp", "rtsp,rtp,tcp,udp", "rtsp", RTSP, false},
+    {"rtsps", "rtsps,rtsp,rtp,tcp,udp,tls,crypto", "rtsp", RTSP, false},
+    {"rtmp", "rtmp,tcp", "flv", OTHERS, false},
+    {"rtmps", "rtmps,rtmp,tcp,tls,crypto", "flv", OTHERS, false},
+    {"udp", "udp", "mpegts", OTHERS, false},
+    {"rtp", "rtp,udp", "rtp_mpegts", OTHERS, false},
+    {"srt", "srt", "mpegts", OTHERS, false},
+    {"tcp", "tcp", "mpegts", OTHERS, false},
+    {"http", "http,tcp", "mpegts", OTHERS, false},
+    {"https", "https,http,tls,tcp,crypto", "mpegts", OTHERS, false},
 };
-static const url camera = {"v4l2", "file", NULL, true};
+static const url camera = {"v4l2", "file", NULL, NULL, true};
 
 /* The length of a scheme that path begins with; 0: it has none. */
 static size_t scheme_length(const char *path)
@@ -61,18 +66,12 @@ bool url_is_playlist(const char *path)
 
 void url_options(const url *u, double seconds, AVDictionary **options)
 {
-    char microseconds[32];
-    snprintf(microseconds, sizeof microseconds, "%.0f", 1e6 * seconds);
+    char text[64];
     av_dict_set(options, "protocol_whitelist", u->protocols, 0);
-    if (u->camera)
+    if (!u->options)
         return;
-    if (!strncmp(u->scheme, "rtsp", 4)) {
-        /* RTP over the connection that is there: no packet is lost or passes a firewall anew. */
-        av_dict_set(options, "rtsp_transport", "tcp", 0);
-        av_dict_set(options, "timeout", microseconds, 0);
-    } else {
-        av_dict_set(options, "rw_timeout", microseconds, 0);
-    }
+    snprintf(text, sizeof text, "%s%.0f", u->options, 1e6 * seconds);
+    av_dict_parse_string(options, text, "=", ":", 0);
 }
 
 const AVInputFormat *url_input_format(const url *u, pipeline_error *error)

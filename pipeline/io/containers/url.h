@@ -14,6 +14,7 @@ typedef struct url {
     const char *scheme;    /* "rtsp" */
     const char *protocols; /* of libav that it may use, for protocol_whitelist */
     const char *container; /* of an output without -f; NULL: there is no such output */
+    const char *options;   /* of libav, up to microseconds that a call may wait; NULL: it waits */
     bool camera;           /* a device of this machine */
 } url;
 

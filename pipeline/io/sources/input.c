@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/sources/input.h"
 
+#include <math.h>
+
 #include "pipeline/image/alpha.h"
 #include "pipeline/image/frame_convert.h"
 #include "pipeline/base/av_compat.h"
@@ -8,7 +10,7 @@
 #include "pipeline/image/jpeg_segments.h"
 #include "pipeline/image/tiff_check.h"
 #include "pipeline/io/containers/container.h"
-#include <math.h>
+#include "pipeline/io/containers/reader.h"
 #include "pipeline/image/pixels.h"
 #include "pipeline/base/waiting.h"
 
@@ -216,7 +218,7 @@ static void remember_reached(input *in)
 static bool check_last_frame(input *in, pipeline_error *error)
 {
     const bool counts = !in->live.on && in->packet_end > 0 && in->format->pb &&
-                        !strcmp(in->format->iformat->name, "yuv4mpegpipe");
+                        reader_of(in->format->iformat)->drops_last;
     return !counts || avio_tell(in->format->pb) <= in->packet_end ||
            lose_packet(in, AVERROR_INVALIDDATA, error);
 }

@@ -21,6 +21,7 @@
 #include "pipeline/io/containers/container.h"
 #include "pipeline/io/containers/cut_off.h"
 #include "pipeline/io/containers/media_file.h"
+#include "pipeline/io/containers/reader.h"
 #include "pipeline/image/pixels.h"
 #include "pipeline/io/sources/seek.h"
 #include "pipeline/io/sources/transparency.h"
@@ -223,7 +224,7 @@ static bool open_live(input *in, const input_settings *s, const char *address, c
 static bool is_animated_webp(AVFormatContext *format)
 {
     uint8_t head[PICTURE_HEAD];
-    if (strcmp(format->iformat->name, "webp_pipe") != 0 || format->streams[0]->codecpar->width ||
+    if (!reader_of(format->iformat)->unsized || format->streams[0]->codecpar->width ||
         avio_seek(format->pb, 0, SEEK_SET) < 0)
         return false;
     const int got = avio_read(format->pb, head, sizeof head);
@@ -299,9 +300,8 @@ bool input_check_video(const input *in, pipeline_error *error)
 {
     const AVCodecParameters *video = in->video->codecpar;
     const bool known = video->width > 0 && video->height > 0;
-    /* QuickTime's containers store this in an index, which may be at the end of the file. */
     const AVIOContext *file = in->format->pb;
-    if ((!known || video->format == AV_PIX_FMT_NONE) && strstr(in->format->iformat->name, "mov") &&
+    if ((!known || video->format == AV_PIX_FMT_NONE) && reader_of(in->format->iformat)->index &&
         file && !file->seekable)
         return pipeline_fail(
             error,

@@ -8,6 +8,7 @@
 #include "pipeline/base/clock.h"
 #include "pipeline/base/av_compat.h"
 #include "pipeline/io/containers/media_file.h"
+#include "pipeline/io/containers/reader.h"
 
 /* Clocks of cameras drift by less; the base follows one that gains. */
 static const double DRIFT = 2e-4;
@@ -171,8 +172,7 @@ bool live_open(live *l, const live_settings *settings, const AVInputFormat *form
         return false;
     if (code < 0 && !(may_come(code) && keep_trying(l, "no connection yet", code)))
         return pipeline_fail_av(error, code, "%s: cannot be opened", settings->path);
-    const char *name = l->connection->iformat->name;
-    l->bursts = !strcmp(name, "hls") || !strcmp(name, "dash");
+    l->bursts = reader_of(l->connection->iformat)->bursts;
     return describe(l) || pipeline_fail(error, "out of memory");
 }
 

@@ -107,6 +107,8 @@ at_least "with the frames" "$(video_times "$tmp/hls/live.m3u8" | wc -l)" 3
 command=$PWD/$mona
 (cd "$tmp/hls" && "$command" enhance --quiet --live --stages sr "$tmp/clip.mkv" -o here.m3u8)
 same "a playlist in the working folder names its segments as a web server has them" "$(grep -m 1 '\.ts$' "$tmp/hls/here.m3u8")" here0.ts
+"$mona" enhance --quiet --stages sr "$tmp/clip.mkv" -o "$tmp/hls/whole.m3u8"
+same "a playlist of a file that is not live has all its frames" "$(video_times "$tmp/hls/whole.m3u8" | wc -l)" "$(video_times "$tmp/clip.mkv" | wc -l)"
 fails "fragments of a transport stream's AAC: an option is named" "--audio opus or --audio none would do" "$mona" enhance --quiet --live \
     --allow playlist "$tmp/hls/live.m3u8" -o "$tmp/x.mp4"
 live mp4 "$tmp/clip.mkv" -o - -f mp4 > "$tmp/fragments.mp4"
