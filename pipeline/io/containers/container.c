@@ -22,35 +22,42 @@ static const enum AVCodecID transport[] = {
 /* QuickTime's writer reports these as supported, but refuses them. */
 static const enum AVCodecID not_in_mov[] = {AV_CODEC_ID_FLAC, AV_CODEC_ID_OPUS, AV_CODEC_ID_VP9,
                                             AV_CODEC_ID_AV1, AV_CODEC_ID_NONE};
+static const enum AVCodecID not_in_ismv[] = {AV_CODEC_ID_VP9,  AV_CODEC_ID_AV1,  AV_CODEC_ID_AC3,
+                                             AV_CODEC_ID_EAC3, AV_CODEC_ID_FLAC, AV_CODEC_ID_OPUS,
+                                             AV_CODEC_ID_NONE};
 static const enum AVCodecID png[] = {AV_CODEC_ID_PNG, AV_CODEC_ID_NONE};
 static const enum AVCodecID raw[] = {AV_CODEC_ID_RAWVIDEO, AV_CODEC_ID_NONE};
 
 /* ---- tags, as the writers in libav 59 store them -------------------------------------------- */
 
 enum {
-    MARKS_MATROSKA = AV_DISPOSITION_DEFAULT | AV_DISPOSITION_FORCED | AV_DISPOSITION_ORIGINAL |
-                     AV_DISPOSITION_COMMENT | AV_DISPOSITION_HEARING_IMPAIRED |
-                     AV_DISPOSITION_VISUAL_IMPAIRED | AV_DISPOSITION_DESCRIPTIONS,
-    MARKS_MOV = AV_DISPOSITION_DEFAULT | AV_DISPOSITION_FORCED | AV_DISPOSITION_DUB |
-                AV_DISPOSITION_COMMENT | AV_DISPOSITION_HEARING_IMPAIRED |
-                AV_DISPOSITION_VISUAL_IMPAIRED | AV_DISPOSITION_CAPTIONS |
-                AV_DISPOSITION_DESCRIPTIONS,
-    /* These cannot store "default" either; it is not reported, as nobody set it on purpose. */
-    MARKS_TS = AV_DISPOSITION_DEFAULT | AV_DISPOSITION_HEARING_IMPAIRED |
-               AV_DISPOSITION_VISUAL_IMPAIRED | AV_DISPOSITION_CLEAN_EFFECTS,
-    MARKS_NONE = AV_DISPOSITION_DEFAULT
+    /* Some cannot store "default" either; it is not reported, as nobody set it on purpose. */
+    MARKS_NONE = AV_DISPOSITION_DEFAULT,
+    MARKS_WEBM =
+        MARKS_NONE | AV_DISPOSITION_FORCED | AV_DISPOSITION_CAPTIONS | AV_DISPOSITION_DESCRIPTIONS,
+    MARKS_MATROSKA = MARKS_NONE | AV_DISPOSITION_FORCED | AV_DISPOSITION_DUB |
+                     AV_DISPOSITION_ORIGINAL | AV_DISPOSITION_COMMENT |
+                     AV_DISPOSITION_HEARING_IMPAIRED | AV_DISPOSITION_VISUAL_IMPAIRED |
+                     AV_DISPOSITION_DESCRIPTIONS,
+    MARKS_MP4 = MARKS_NONE | AV_DISPOSITION_FORCED | AV_DISPOSITION_DUB | AV_DISPOSITION_COMMENT |
+                AV_DISPOSITION_HEARING_IMPAIRED | AV_DISPOSITION_VISUAL_IMPAIRED |
+                AV_DISPOSITION_CAPTIONS | AV_DISPOSITION_DESCRIPTIONS,
+    MARKS_TS = MARKS_NONE | AV_DISPOSITION_HEARING_IMPAIRED | AV_DISPOSITION_VISUAL_IMPAIRED |
+               AV_DISPOSITION_CLEAN_EFFECTS
 };
 
-const int container_marks_matroska = MARKS_MATROSKA;
-
 /* Names that players look for in QuickTime's containers. */
-static const char *const of_mov[] = {
+static const char *const of_mp4[] = {
     "title",    "artist",           "album_artist", "composer",      "album",
     "date",     "comment",          "genre",        "copyright",     "grouping",
     "lyrics",   "description",      "synopsis",     "show",          "episode_id",
     "network",  "keywords",         "episode_sort", "season_number", "media_type",
     "hd_video", "gapless_playback", "compilation",  "track",         "disc",
     NULL};
+static const char *const of_mov[] = {"title", "artist",    "album",    "date", "comment",
+                                     "genre", "copyright", "keywords", NULL};
+static const char *const of_3gp[] = {"title", "artist",  "author",    "album",
+                                     "genre", "comment", "copyright", NULL};
 static const char *const of_avi[] = {
     "title", "artist", "album",      "comment",  "copyright", "date",
     "genre", "track",  "encoded_by", "language", "software", /* set by its own writer */
@@ -60,7 +67,11 @@ static const char *const language[] = {"language", NULL}, *const title[] = {"tit
 static const char *const none[] = {NULL};
 
 static const container_tags mkv_tags = {NULL, NULL, MARKS_MATROSKA},
-                            mov_tags = {of_mov, language, MARKS_MOV},
+                            webm_tags = {NULL, NULL, MARKS_WEBM},
+                            mp4_tags = {of_mp4, language, MARKS_MP4},
+                            ipod_tags = {of_mp4, language, MARKS_NONE},
+                            mov_tags = {of_mov, language, MARKS_NONE},
+                            gp_tags = {of_3gp, language, MARKS_NONE},
                             avi_tags = {of_avi, title, MARKS_NONE},
                             ts_tags = {of_ts, language, MARKS_TS},
                             flv_tags = {NULL, none, MARKS_NONE};
@@ -71,6 +82,7 @@ static const container_tags mkv_tags = {NULL, NULL, MARKS_MATROSKA},
  * For that the whole file is read and written a second time. */
 #define MOV_FILE "movflags=+faststart"
 #define MOV_LIVE "movflags=+frag_keyframe+delay_moov+default_base_moof"
+#define MOV_ANY "movflags=+use_metadata_tags"
 /* The last minute stays; an older segment goes, so that a camera fills no disk. */
 #define HLS_FILE "hls_time=2:hls_list_size=0"
 #define HLS_LIVE "hls_time=2:hls_list_size=30:hls_flags=delete_segments+independent_segments"
@@ -80,92 +92,97 @@ static const container_tags mkv_tags = {NULL, NULL, MARKS_MATROSKA},
 /* A trait that is forgotten does not compile. */
 #define CALLED(name_, called_, suffix_) .name = name_, .called = called_, .suffix = suffix_
 #define CODECS(only_, never_, raw_) .only = only_, .never = never_, .raw = raw_
-#define WRITER(tags_, options_, live_) .tags = tags_, .options = options_, .live_options = live_
+#define WRITER(tags_, options_, live_, any_)                                                       \
+    .tags = tags_, .options = options_, .live_options = live_, .any_option = any_
 #define IS(one_, frames_, pictures_, quicktime_, seeks_, counts_, old_, itself_, ids_, bare_,      \
            mute_, loops_)                                                                          \
     .one = one_, .frames = frames_, .pictures = pictures_, .quicktime = quicktime_,                \
     .seeks = seeks_, .counts = counts_, .old = old_, .itself = itself_, .ids = ids_,               \
     .bare = bare_, .mute = mute_, .loops = loops_
-#define HOLDS(text_, files_, data_, chapters_, colours_, siting_, alpha_, lead_, whole_, covers_)  \
-    .text = text_, .files = files_, .data = data_, .chapters = chapters_, .colours = colours_,     \
-    .siting = siting_, .alpha = alpha_, .lead = lead_, .whole = whole_, .covers = COVERS_##covers_
+#define HOLDS(starts_, text_, files_, data_, chapters_, colours_, siting_, alpha_, lead_, whole_,  \
+              covers_)                                                                             \
+    .starts = starts_, .text = text_, .files = files_, .data = data_, .chapters = chapters_,       \
+    .colours = colours_, .siting = siting_, .alpha = alpha_, .lead = lead_, .whole = whole_,       \
+    .covers = COVERS_##covers_
 
 enum { o = false, X = true };
 
 /* IS:    one, frames, pictures, quicktime, seeks, counts, old, itself, ids, bare, mute, loops
- * HOLDS: text, files, data, chapters, colours, siting, alpha, lead, whole, covers */
+ * HOLDS: starts, text, files, data, chapters, colours, siting, alpha, lead, whole, covers */
 /* clang-format off */
 static const container rows[] = {
     {CALLED("matroska", NULL, ".mkv"), CODECS(NULL, NULL, RAW_TAGGED),
-     WRITER(&mkv_tags, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, X, X, X, X, FILES)},
+     WRITER(&mkv_tags, NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, X, o, X, X, X, X, X, o, FILES)},
     {CALLED("mp4", NULL, ".mp4"), CODECS(NULL, NULL, RAW_TAGGED),
-     WRITER(&mov_tags, MOV_FILE, MOV_LIVE),
-     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, X, X, X, o, o, o, o, COMMON)},
+     WRITER(&mp4_tags, MOV_FILE, MOV_LIVE, MOV_ANY),
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, X, o, o, o, o, COMMON)},
     {CALLED("mov", NULL, ".mov"), CODECS(NULL, not_in_mov, RAW_COLOURS),
-     WRITER(&mov_tags, MOV_FILE, MOV_LIVE),
-     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, X, X, X, o, o, o, o, NONE)},
+     WRITER(&mov_tags, MOV_FILE, MOV_LIVE, MOV_ANY),
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, X, o, o, o, o, NONE)},
     {CALLED("mpegts", NULL, ".ts"), CODECS(transport, NULL, RAW_TAGGED),
-     WRITER(&ts_tags, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(o, o, X, o, o, o, o, o, o, NONE)},
-    {CALLED("nut", NULL, ".nut"), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
+     WRITER(&ts_tags, NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, NONE)},
+    {CALLED("nut", NULL, ".nut"), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, NONE)},
 
-    {CALLED("webm", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(&mkv_tags, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, X, X, X, X, X, X, X, NONE)},
+    {CALLED("webm", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
+     WRITER(&webm_tags, NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, X, X, X, X, X, NONE)},
     {CALLED("ipod", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
-     WRITER(&mov_tags, MOV_FILE, MOV_LIVE),
-     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, X, X, X, o, o, o, o, COMMON)},
+     WRITER(&ipod_tags, MOV_FILE, MOV_LIVE, MOV_ANY),
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, COMMON)},
     {CALLED("3gp", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
-     WRITER(&mov_tags, MOV_FILE, MOV_LIVE),
-     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
+     WRITER(&gp_tags, MOV_FILE, MOV_LIVE, NULL),
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, NONE)},
     {CALLED("3g2", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
-     WRITER(&mov_tags, MOV_FILE, MOV_LIVE),
-     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
+     WRITER(&gp_tags, MOV_FILE, MOV_LIVE, NULL),
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, NONE)},
     {CALLED("f4v", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
-     WRITER(&mov_tags, MOV_FILE, MOV_LIVE),
-     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
-    {CALLED("ismv", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
-     WRITER(&mov_tags, MOV_FILE, MOV_LIVE),
-     IS(o, o, o, X, o, o, o, o, X, o, o, o), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
-    {CALLED("psp", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),
-     IS(o, o, o, o, X, o, o, o, X, o, o, o), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
-    {CALLED("avi", NULL, NULL), CODECS(NULL, NULL, RAW_KNOWN), WRITER(&avi_tags, NULL, NULL),
-     IS(o, o, o, o, o, X, X, o, X, o, o, o), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
-    {CALLED("asf", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, X, X, o, o, o, o, o, NONE)},
-    {CALLED("flv", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(&flv_tags, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
-    {CALLED("gif", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, X, X), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
+     WRITER(&ipod_tags, MOV_FILE, MOV_LIVE, MOV_ANY),
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, COMMON)},
+    {CALLED("ismv", NULL, NULL), CODECS(NULL, not_in_ismv, RAW_TAGGED),
+     WRITER(&ipod_tags, MOV_FILE, MOV_LIVE, MOV_ANY),
+     IS(o, o, o, X, o, o, o, o, X, o, o, o), HOLDS(o, X, o, X, X, o, o, o, o, o, NONE)},
+    {CALLED("psp", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
+     IS(o, o, o, o, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, o, o, o, o, o, o, NONE)},
+    {CALLED("avi", NULL, NULL), CODECS(NULL, NULL, RAW_KNOWN), WRITER(&avi_tags, NULL, NULL, NULL),
+     IS(o, o, o, o, o, X, X, o, X, o, o, o), HOLDS(o, X, o, X, o, o, o, o, o, o, NONE)},
+    {CALLED("asf", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, NONE)},
+    {CALLED("flv", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(&flv_tags, NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, o, o, o, o, o, o, NONE)},
+    {CALLED("gif", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, X, X), HOLDS(X, X, o, X, o, o, o, o, o, o, NONE)},
 
     {CALLED("rtp_mpegts", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED),
-     WRITER(NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(o, o, X, o, o, o, o, o, o, NONE)},
+     WRITER(NULL, NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, NONE)},
     {CALLED("hls", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED),
-     WRITER(NULL, HLS_FILE, HLS_LIVE),
-     IS(o, o, o, o, o, o, o, X, X, o, o, o), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
+     WRITER(NULL, HLS_FILE, HLS_LIVE, NULL),
+     IS(o, o, o, o, o, o, o, X, X, o, o, o), HOLDS(X, X, o, X, o, o, o, o, o, o, NONE)},
     /* Its writer takes a stream's number for a type of payload. */
-    {CALLED("rtsp", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, X, o, o, o, o), HOLDS(o, o, X, o, o, o, o, o, o, NONE)},
+    {CALLED("rtsp", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED),
+     WRITER(NULL, NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, X, o, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, NONE)},
 
     {CALLED("image2", "a row of pictures", NULL), CODECS(png, NULL, RAW_TAGGED),
-     WRITER(NULL, NULL, NULL),
-     IS(X, o, X, o, o, o, o, o, X, o, X, o), HOLDS(o, o, o, o, o, o, o, o, o, NONE)},
-    {CALLED("yuv4mpegpipe", NULL, NULL), CODECS(raw, NULL, RAW_ANY), WRITER(NULL, NULL, NULL),
-     IS(X, X, o, o, o, o, o, o, X, X, o, o), HOLDS(o, o, o, o, o, o, o, o, o, NONE)},
-    {CALLED("rawvideo", NULL, NULL), CODECS(NULL, NULL, RAW_ANY), WRITER(NULL, NULL, NULL),
-     IS(X, o, o, o, o, o, o, o, X, X, o, o), HOLDS(o, o, o, o, o, o, o, o, o, NONE)},
+     WRITER(NULL, NULL, NULL, NULL),
+     IS(X, o, X, o, o, o, o, o, X, o, X, o), HOLDS(o, o, o, o, o, o, o, o, o, o, NONE)},
+    {CALLED("yuv4mpegpipe", NULL, NULL), CODECS(raw, NULL, RAW_ANY), WRITER(NULL, NULL, NULL, NULL),
+     IS(X, X, o, o, o, o, o, o, X, X, o, o), HOLDS(o, o, o, o, o, o, o, o, o, o, NONE)},
+    {CALLED("rawvideo", NULL, NULL), CODECS(NULL, NULL, RAW_ANY), WRITER(NULL, NULL, NULL, NULL),
+     IS(X, o, o, o, o, o, o, o, X, X, o, o), HOLDS(o, o, o, o, o, o, o, o, o, o, NONE)},
 
     /* Streams without a container, and checksums. */
 #define ONE(name)                                                                                  \
-    {CALLED(name, NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),           \
-     IS(X, o, o, o, o, o, o, o, X, o, o, o), HOLDS(o, o, o, o, o, o, o, o, o, NONE)}
+    {CALLED(name, NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),     \
+     IS(X, o, o, o, o, o, o, o, X, o, o, o), HOLDS(o, o, o, o, o, o, o, o, o, o, NONE)}
     ONE("h264"), ONE("hevc"), ONE("obu"), ONE("ivf"), ONE("framemd5"), ONE("md5"),
 
     /* All others: libav knows their codecs. */
-    {CALLED(NULL, NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, X, o, o, o, o, o, o, NONE)},
+    {CALLED(NULL, NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, o, o, o, o, o, o, NONE)},
 };
 /* clang-format on */
 

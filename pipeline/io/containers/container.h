@@ -40,13 +40,15 @@ typedef struct container {
     const container_tags *tags; /* NULL: nobody expects any, or all are held */
     /* "key=value:..." for the writer of a file and of a stream; NULL: none. */
     const char *options, *live_options;
+    /* The one with which it holds tags of any name, but no cover; NULL: none does. */
+    const char *any_option;
 
     bool one;       /* a video, and nothing else */
     bool frames;    /* the writer takes frames, not packets, and counts them */
     bool pictures;  /* each frame is a file */
     bool quicktime; /* of its family: has edit lists, the rotation of a video, and a clock */
     bool seeks;     /* its index is filled in later */
-    bool counts;    /* frames, which come in the order of display; all streams begin at once */
+    bool counts;    /* frames, which come in the order of display */
     bool old;       /* its players expect no modern codec */
     bool itself;    /* the writer opens files or connections of its own */
     bool ids;       /* a stream keeps its number */
@@ -54,9 +56,10 @@ typedef struct container {
     bool mute;      /* nobody expects sound of it */
     bool loops;     /* is shown again and again; the last frame's duration is an option */
 
-    bool text;  /* subtitles */
-    bool files; /* attached ones */
-    bool data;  /* streams of it, as far as it holds their codecs */
+    bool starts; /* when a stream begins, beside the others */
+    bool text;   /* subtitles */
+    bool files;  /* attached ones */
+    bool data;   /* streams of it, as far as it holds their codecs */
     bool chapters;
     bool colours; /* primaries, transfer, matrix, display: else only some codecs tell them */
     bool siting;  /* of chroma, likewise */
@@ -65,9 +68,6 @@ typedef struct container {
     bool whole;   /* the size that is shown, in whole pixels */
     container_covers covers;
 } container;
-
-/* Dispositions that Matroska stores. */
-extern const int container_marks_matroska;
 
 /* The row of a format. */
 const container *container_row_of(const AVOutputFormat *format);

@@ -157,7 +157,7 @@ bool contents_check_starts(const contents *c, pipeline_error *error)
 {
     const double forgiven = 0.04;
     double first = INFINITY;
-    if (!container_row_of(c->format)->counts)
+    if (container_row_of(c->format)->one || container_row_of(c->format)->starts)
         return true;
     for (unsigned i = 0; i < c->input->nb_streams; i++)
         first = fmin(first, start_of(c->input->streams[i]));

@@ -47,7 +47,7 @@ static bool has_cover(const AVFormatContext *output)
 bool metadata_support_any_name(const AVFormatContext *output)
 {
     const container *row = container_row_of(output->oformat);
-    return row->quicktime && !has_cover(output) && first_lost(output->metadata, row->tags->file);
+    return row->any_option && !has_cover(output) && first_lost(output->metadata, row->tags->file);
 }
 
 static void tell_stream(const AVFormatContext *output, unsigned i, const container_tags *h,
@@ -63,7 +63,7 @@ static void tell_stream(const AVFormatContext *output, unsigned i, const contain
     if (marks)
         pipeline_note(notes, "%s: %s cannot store that stream %u is marked as '%s'%s", name, format,
                       i, av_disposition_to_string(marks & -marks),
-                      marks & container_marks_matroska ? "; .mkv would" : "");
+                      marks & container_at(0)->tags->marks ? "; .mkv would" : "");
 }
 
 void metadata_support_tell_lost(const AVFormatContext *output, const char *name,

@@ -396,7 +396,7 @@ static bool write_header(mux *m, pipeline_error *error)
     if (row->quicktime && clock)
         av_dict_set_int(&options, "movie_timescale", clock, 0);
     if (metadata_support_any_name(m->format))
-        av_dict_set(&options, "movflags", "+use_metadata_tags", 0);
+        av_dict_parse_string(&options, row->any_option, "=", ":", 0);
     if (wanted)
         av_dict_parse_string(&options, wanted, "=", ":", AV_DICT_APPEND);
     if (row->loops)

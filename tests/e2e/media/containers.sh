@@ -234,7 +234,7 @@ avi cannot store that stream 2 is marked as 'comment'; .mkv would"
 make -i "$in/av.mp4" -an -vf setsar=297/224 -c:v libx264 "$in/aspect.mp4" \
     -an -vf "select='not(mod(n\,5))+eq(mod(n\,7)\,3)'" -fps_mode vfr -c:v libx264 "$in/vfr.mp4"
 ways="vp9:webm:1"
-! full || ways="$ways vp9:mkv:1 h264:mkv:0 vp9:mp4:0"
+! full || ways="$ways vp9:mkv:0 h264:mkv:0 vp9:mp4:0"
 for way in $ways; do
     out=${way#*:}
     "$mona" enhance -y "$in/aspect.mp4" -o "$tmp/aspect.${out%:*}" -c "${way%%:*}" --stages sr 2> "$tmp/log" < /dev/null
