@@ -31,7 +31,8 @@ $(foreach v,BUILD PREFIX LIBDIR $(if $(filter file,$(origin PYTHONDIR)),,PYTHOND
 
 # By Debian's names; CONTRIBUTING.md has those of others.
 PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
-            libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev
+            libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev \
+            zlib1g-dev libjpeg-dev
 DEMO_PACKAGES := ffmpeg
 TEST_PACKAGES := $(DEMO_PACKAGES) libcmocka-dev python3 python3-cffi python3-numpy
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
@@ -65,7 +66,7 @@ endif
 # The engine and its kernels: freestanding, nothing of libc but the mem* four. The same objects make the archives
 # and libmona.so, which shows only what mona.h declares. A program linked with --gc-sections holds only what it uses.
 ENGINE_CFLAGS = $(BASE) -fPIC -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -fvisibility=hidden -ffreestanding -fstack-usage -I. -Iengine
-LIBRARIES := libavformat libavcodec libavutil libavfilter libswscale libprotobuf-c libcjson
+LIBRARIES := libavformat libavcodec libavutil libavfilter libswscale libprotobuf-c libcjson zlib libjpeg
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 LIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) -pthread -lm
 # Position-independent as in PIE programs: the same objects make the command and libmonavideo.so, which shows only
@@ -313,7 +314,7 @@ SOURCES ?= $(STATIC)/sources
 STATIC_ARCH := $(patsubst %,:%,$(if $(filter $(ARCH),$(shell uname -m)),,$(ARCH:aarch64=arm64)))
 STATIC_PACKAGES := protobuf-c-compiler libonnx-dev libstb-dev pkg-config cmake meson nasm dpkg-dev xz-utils \
     $(if $(STATIC_ARCH),g++-aarch64-linux-gnu,g++) \
-    $(addsuffix -dev$(STATIC_ARCH),libprotobuf-c libx264 libvpx libopus libmp3lame libwebp zlib1g libbz2 liblzma)
+    $(addsuffix -dev$(STATIC_ARCH),libprotobuf-c libx264 libvpx libopus libmp3lame libwebp zlib1g libjpeg libbz2 liblzma)
 STATIC_PKG_CONFIG = env PKG_CONFIG_LIBDIR=$(abspath $(STATIC))/libraries/lib/pkgconfig:/usr/lib/$(shell $(CC) -dumpmachine | sed s/-pc-/-/)/pkgconfig:/usr/share/pkgconfig pkg-config --static
 .PHONY: static static-deps check-static
 static-deps:
@@ -338,7 +339,7 @@ ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_liv
 ENGINE_ONLY := $(BUILD)/engine-only
 .PHONY: engine-only
 engine-only:
-	$(call need,$(filter-out libav% libsw% libstb-dev,$(PACKAGES)))
+	$(call need,$(filter-out libav% libsw% libstb-dev zlib1g-dev libjpeg-dev,$(PACKAGES)))
 	$(Q)$(MAKE) --no-print-directory BUILD=$(ENGINE_ONLY) LIBRARIES='libprotobuf-c libcjson' CPPFLAGS='$(CPPFLAGS) -DMONA_NO_VIDEO' \
 	    APP_SRC='$(ENGINE_ONLY_SRC)' PIPELINE_SRC= $(ENGINE_ONLY)/mona
 

@@ -61,7 +61,7 @@ typedef struct enhance_settings {
     sound_choice sound;
     bool drop_unsupported; /* leave out what the container cannot hold, rather than fail */
     encoder_choice encoder;
-    unsigned jpeg_quality; /* of pictures, 1 to 100; 0: as stills.h and picture_writer.h choose */
+    unsigned jpeg_quality; /* of pictures, 1 to 100; 0: as stills.h chooses */
     pipeline_notes notes;
     /* Called in the caller's thread before the first frame and after each one; may be NULL. */
     void (*progress)(void *context, const enhance_report *report);

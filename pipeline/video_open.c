@@ -283,10 +283,11 @@ static bool open_photo(video *v, const stage_settings *stage, const input_settin
         pipeline_note(&v->settings->notes,
                       "%s: --size %ux%u distorts the picture of %ux%u; --height keeps its shape",
                       v->settings->output, out.width, out.height, in.width, in.height);
-    v->out_settings =
-        (output_settings){.encoder = {.width = (int)out.width, .height = (int)out.height},
-                          .jpeg_quality = v->settings->jpeg_quality,
-                          .input = *input};
+    v->out_settings = (output_settings){.encoder = {.choice.threads = v->settings->encoder.threads,
+                                                    .width = (int)out.width,
+                                                    .height = (int)out.height},
+                                        .jpeg_quality = v->settings->jpeg_quality,
+                                        .input = *input};
     return open_results(v, AV_PIX_FMT_NONE, in.bits, stage, error) &&
            output_open(&v->out, &v->out_settings, &v->in, error);
 }

@@ -98,7 +98,7 @@ static bool write_sample(const char *path, const enhance_settings *s, uint32_t s
                        min_u32(columns, half - x) * pixel);
         }
     if (good)
-        good = part.pixels ? still_write(&part, path, NULL, 0, &error)
+        good = part.pixels ? still_write(&part, NULL, &(still_output){.path = path}, &error)
                            : pipeline_fail(&error, "out of memory");
     free(part.pixels);
     still_free(&whole);

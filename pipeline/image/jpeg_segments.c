@@ -53,7 +53,7 @@ bool jpeg_segment_next(jpeg_segment *segment, const uint8_t *file, size_t size, 
         return false;
     *segment = (jpeg_segment){file[i], file + i + 3, length - 2};
     *at = i + 1 + length;
-    if (segment->code == JPEG_SOS)
+    if (segment->code == MARKER_SOS)
         *at = skip_coded(file, size, *at);
     return true;
 }
@@ -218,7 +218,7 @@ static bool is_complete(const uint8_t *file, size_t size)
             take_tables(&w, &segment);
         else if (segment.code >= SOF0 && segment.code <= SOF2)
             take_frame(&w, &segment);
-        else if (segment.code == JPEG_SOS && w.known && !(scans = true, take_scan(&w, &segment)))
+        else if (segment.code == MARKER_SOS && w.known && !(scans = true, take_scan(&w, &segment)))
             return false;
     }
     /* The end of one that is cut off may lack scans. */
@@ -274,7 +274,7 @@ bool jpeg_restarts_fit(const uint8_t *file, size_t size)
             w.interval = (unsigned)segment.data[0] << 8 | segment.data[1];
         else if (segment.code >= SOF0 && segment.code <= SOF2)
             take_frame(&w, &segment);
-        if (segment.code != JPEG_SOS || !w.known || !w.interval)
+        if (segment.code != MARKER_SOS || !w.known || !w.interval)
             continue;
         const uint64_t units = units_of(&w, &segment);
         if (units && count_restarts(segment.data + segment.size, file + at) <

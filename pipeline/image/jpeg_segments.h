@@ -9,7 +9,7 @@
 
 #include "pipeline/base/error.h"
 
-enum { JPEG_SOS = 0xda, JPEG_APP0 = 0xe0, JPEG_COM = 0xfe };
+enum { MARKER_SOS = 0xda, MARKER_APP0 = 0xe0, MARKER_COM = 0xfe };
 
 typedef struct jpeg_segment {
     int code;            /* the marker's second byte */
@@ -18,7 +18,7 @@ typedef struct jpeg_segment {
 } jpeg_segment;
 
 /* Finds the next segment that has a length, from *at on, and moves *at past it; *at is 0 at first.
- * Padding and the coded data after a JPEG_SOS are skipped. False: the image has ended, the segment
+ * Padding and the coded data after a MARKER_SOS are skipped. False: the image has ended, the segment
  * is cut off, or this is not a JPEG. */
 bool jpeg_segment_next(jpeg_segment *segment, const uint8_t *file, size_t size, size_t *at);
 

@@ -7,14 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <stb/stb_image.h>
+#include <zlib.h>
 
 #include "engine/model_format.h"
 #include "pipeline/image/exif.h"
 #include "pipeline/image/jpeg_segments.h"
-
-/* A function of stb_image_write that its header does not declare. Free the result with free. */
-unsigned char *stbi_zlib_compress(unsigned char *data, int size, int *compressed, int quality);
 
 /* Including the final zeros. */
 static const char exif_head[] = "Exif\0", xmp_head[] = "http://ns.adobe.com/xap/1.0/",
@@ -62,17 +59,17 @@ static bool begins(const jpeg_segment *s, int code, const char *head, size_t len
 /* Except further pictures in the file (MPF). */
 static bool is_rest(const jpeg_segment *s)
 {
-    return s->code == JPEG_COM || s->code == JPEG_APP0 + 13 || s->code == JPEG_APP0 + 1 ||
-           (s->code == JPEG_APP0 + 2 && !begins(s, JPEG_APP0 + 2, "MPF", 4));
+    return s->code == MARKER_COM || s->code == MARKER_APP0 + 13 || s->code == MARKER_APP0 + 1 ||
+           (s->code == MARKER_APP0 + 2 && !begins(s, MARKER_APP0 + 2, "MPF", 4));
 }
 
 static bool read_segment(picture_metadata *m, const jpeg_segment *s)
 {
-    if (begins(s, JPEG_APP0 + 1, exif_head, sizeof exif_head))
+    if (begins(s, MARKER_APP0 + 1, exif_head, sizeof exif_head))
         return take(&m->exif, s->data + sizeof exif_head, s->size - sizeof exif_head);
-    if (begins(s, JPEG_APP0 + 1, xmp_head, sizeof xmp_head))
+    if (begins(s, MARKER_APP0 + 1, xmp_head, sizeof xmp_head))
         return take(&m->xmp, s->data + sizeof xmp_head, s->size - sizeof xmp_head);
-    if (begins(s, JPEG_APP0 + 2, profile_head, sizeof profile_head)) {
+    if (begins(s, MARKER_APP0 + 2, profile_head, sizeof profile_head)) {
         const size_t head = sizeof profile_head + 2;
         return s->size < head || metadata_append(&m->profile, s->data + head, s->size - head);
     }
@@ -82,7 +79,7 @@ static bool read_segment(picture_metadata *m, const jpeg_segment *s)
 static bool read_jpeg(picture_metadata *m, const uint8_t *file, size_t size)
 {
     jpeg_segment segment;
-    for (size_t at = 0; jpeg_segment_next(&segment, file, size, &at) && segment.code != JPEG_SOS;)
+    for (size_t at = 0; jpeg_segment_next(&segment, file, size, &at) && segment.code != MARKER_SOS;)
         if (!read_segment(m, &segment))
             return false;
     return true;
@@ -102,10 +99,10 @@ static bool write_jpeg(metadata_bytes *to, const picture_metadata *m)
     const size_t pieces = (m->profile.size + PROFILE_PIECE - 1) / PROFILE_PIECE;
     bool good = true;
     if (m->exif.data)
-        good = write_segment(to, JPEG_APP0 + 1, exif_head, sizeof exif_head, m->exif.data,
+        good = write_segment(to, MARKER_APP0 + 1, exif_head, sizeof exif_head, m->exif.data,
                              m->exif.size);
     if (m->xmp.data)
-        good = good && write_segment(to, JPEG_APP0 + 1, xmp_head, sizeof xmp_head, m->xmp.data,
+        good = good && write_segment(to, MARKER_APP0 + 1, xmp_head, sizeof xmp_head, m->xmp.data,
                                      m->xmp.size);
     for (size_t i = 0; i < pieces && good; i++) {
         const size_t at = i * PROFILE_PIECE, left = m->profile.size - at;
@@ -113,7 +110,7 @@ static bool write_jpeg(metadata_bytes *to, const picture_metadata *m)
         memcpy(head, profile_head, sizeof profile_head);
         head[sizeof profile_head] = (char)(i + 1);
         head[sizeof profile_head + 1] = (char)pieces;
-        good = write_segment(to, JPEG_APP0 + 2, head, sizeof head, m->profile.data + at,
+        good = write_segment(to, MARKER_APP0 + 2, head, sizeof head, m->profile.data + at,
                              left < PROFILE_PIECE ? left : PROFILE_PIECE);
     }
     return good && (m->kind != PICTURE_JPEG || metadata_append(to, m->rest.data, m->rest.size));
@@ -128,14 +125,15 @@ static bool inflate_profile(metadata_bytes *to, const uint8_t *data, size_t size
 {
     const uint8_t *end = memchr(data, 0, size);
     const size_t head = end ? (size_t)(end - data) + 2 : size;
-    char *profile = head < size && !to->data ? malloc(PROFILE_BYTES) : NULL;
+    uint8_t *profile = head < size && !to->data ? malloc(PROFILE_BYTES) : NULL;
+    uLongf found = PROFILE_BYTES;
     if (head >= size || to->data)
         return true;
     if (!profile)
         return false;
-    const int found = stbi_zlib_decode_buffer(profile, PROFILE_BYTES, (const char *)data + head,
-                                              (int)(size - head));
-    const bool good = found <= 0 || metadata_append(to, profile, (size_t)found);
+    const int code = uncompress(profile, &found, data + head, size - head);
+    const bool good = code == Z_DATA_ERROR || code == Z_BUF_ERROR ||
+                      (code == Z_OK && metadata_append(to, profile, found));
     free(profile);
     return good;
 }
@@ -216,9 +214,11 @@ static bool write_chunk(metadata_bytes *to, const char *type, const char *head, 
 static bool write_profile(metadata_bytes *to, const metadata_bytes *profile)
 {
     static const char head[] = "ICC profile\0"; /* method 0 */
-    int size;
-    uint8_t *data = stbi_zlib_compress(profile->data, (int)profile->size, &size, 8);
-    const bool good = data && write_chunk(to, "iCCP", head, sizeof head, data, (size_t)size);
+    uLongf size = compressBound(profile->size);
+    uint8_t *data = malloc(size);
+    const bool good =
+        data && compress2(data, &size, profile->data, profile->size, Z_BEST_COMPRESSION) == Z_OK &&
+        write_chunk(to, "iCCP", head, sizeof head, data, size);
     free(data);
     return good;
 }

@@ -17,16 +17,13 @@
 #define STBI_MALLOC(size) calloc(1, size)
 #define STBI_REALLOC(p, size) realloc(p, size)
 #define STBI_FREE(p) free(p)
-#define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb/stb_image.h>
-#include <stb/stb_image_write.h>
-
-#include <libavutil/intreadwrite.h>
 
 #include "pipeline/image/frame_convert.h"
 #include "pipeline/image/jpeg_segments.h"
 #include "pipeline/image/orientation.h"
 #include "pipeline/image/picture_decode.h"
+#include "pipeline/image/still_encode.h"
 #include "mona.h"
 #include "pipeline/base/outfile.h"
 
@@ -293,131 +290,84 @@ bool still_check(const char *path, const still *image, pipeline_error *error)
 
 typedef struct writer {
     FILE *file;
-    int reason;            /* why the first piece could not be written; 0: all could */
-    size_t written, place; /* of the metadata */
-    metadata_bytes metadata;
+    int reason; /* why the first piece could not be written; 0: all could */
 } writer;
 
-static void put(writer *w, const void *bytes, size_t count)
+static bool put(void *to, const void *bytes, size_t count)
 {
-    if (count && !w->reason && fwrite(bytes, 1, count, w->file) != count)
+    writer *w = to;
+    if (count && fwrite(bytes, 1, count, w->file) != count)
         w->reason = errno;
+    return !w->reason;
 }
 
-/* Pieces come in any size; the metadata is inserted at its place. */
-static void write_bytes(writer *w, const uint8_t *bytes, size_t count)
+void still_encode_rows(const still_encoding *e, uint32_t first, uint32_t count, uint8_t *to)
 {
-    size_t before = 0;
-    if (w->written <= w->place && w->written + count >= w->place) {
-        before = w->place - w->written;
-        put(w, bytes, before);
-        put(w, w->metadata.data, w->metadata.size);
-        w->place = 0;
-    }
-    put(w, bytes + before, count - before);
-    w->written += count;
+    const size_t row = e->image->width * still_pixel_bytes(e->image);
+    if (e->source)
+        e->source->rows(e->source->from, e->image, first, count, to);
+    else
+        memcpy(to, e->image->pixels + first * row, count * row);
 }
 
-static void write_of_stb(void *context, void *data, int size)
+/* Of 8 bits. */
+static AVFrame *frame_of(const still_encoding *e)
 {
-    write_bytes(context, data, (size_t)size);
-}
-
-/* Wraps the samples, in the order in which libav stores them. */
-static AVFrame *frame_of(const still *image)
-{
-    const bool deep = image->depth == 16;
-    const size_t row = (size_t)image->width * image->channels;
+    static const enum AVPixelFormat formats[] = {AV_PIX_FMT_NONE, AV_PIX_FMT_GRAY8, AV_PIX_FMT_YA8,
+                                                 AV_PIX_FMT_RGB24, AV_PIX_FMT_RGBA};
     AVFrame *frame = av_frame_alloc();
     if (!frame)
         return NULL;
-    frame->width = (int)image->width;
-    frame->height = (int)image->height;
+    frame->width = (int)e->image->width;
+    frame->height = (int)e->image->height;
     frame->color_range = AVCOL_RANGE_JPEG;
-    frame->format = image->channels == 1   ? deep ? AV_PIX_FMT_GRAY16BE : AV_PIX_FMT_GRAY8
-                    : image->channels == 2 ? deep ? AV_PIX_FMT_YA16BE : AV_PIX_FMT_YA8
-                    : image->channels == 3 ? deep ? AV_PIX_FMT_RGB48BE : AV_PIX_FMT_RGB24
-                    : deep                 ? AV_PIX_FMT_RGBA64BE
-                                           : AV_PIX_FMT_RGBA;
+    frame->format = formats[e->image->channels];
     if (av_frame_get_buffer(frame, 0) < 0) {
         av_frame_free(&frame);
         return NULL;
     }
-    for (size_t y = 0; y < image->height; y++) {
-        uint8_t *to = frame->data[0] + y * (size_t)frame->linesize[0];
-        const uint8_t *from = image->pixels + y * row * (deep ? 2 : 1);
-        for (size_t i = 0; deep && i < row; i++)
-            AV_WB16(to + 2 * i, AV_RN16(from + 2 * i));
-        if (!deep)
-            memcpy(to, from, row);
-    }
+    for (uint32_t y = 0; y < e->image->height; y++)
+        still_encode_rows(e, y, 1, frame->data[0] + y * (size_t)frame->linesize[0]);
     return frame;
 }
 
-/* Writes the chunks of a PNG that hold its pixels, without those that libav adds, such as a
- * resolution, which the metadata may have, too. */
-static void write_pixels_of_png(writer *w, const uint8_t *png, size_t size)
+/* WebP has its metadata before and behind the pixels. */
+static bool webp_encode(const still_encoding *e)
 {
-    enum { SIGNATURE = 8, HEAD = 8, CHECKSUM = 4 };
-    write_bytes(w, png, SIGNATURE);
-    for (size_t at = SIGNATURE; at + HEAD + CHECKSUM <= size;) {
-        const size_t chunk = AV_RB32(png + at) + (size_t)HEAD + CHECKSUM;
-        if (chunk > size - at)
-            return;
-        if (!(png[at + 4] & 0x20)) /* a capital letter: decoders need it */
-            write_bytes(w, png + at, chunk);
-        at += chunk;
-    }
-}
-
-/* Formats that stb does not write: PNG of 16 bits, and WebP. */
-static bool encode_by_libav(const still *image, writer *w, picture_kind kind)
-{
+    const still *image = e->image;
+    const mona_size size = {image->width, image->height};
     pipeline_error unused = {0};
-    AVFrame *frame = frame_of(image);
-    AVPacket *packet = frame ? frame_convert_encode(frame, kind, &unused) : NULL;
     metadata_bytes whole = {0};
-    bool good = packet;
-    if (good && kind == PICTURE_WEBP) {
-        good = metadata_write_webp(&whole, &image->metadata, packet->data, (size_t)packet->size,
-                                   (mona_size){image->width, image->height});
-        if (good)
-            write_bytes(w, whole.data, whole.size);
-        free(whole.data);
-    } else if (good) {
-        write_pixels_of_png(w, packet->data, (size_t)packet->size);
-    }
+    AVFrame *frame = frame_of(e);
+    AVPacket *packet = frame ? frame_convert_encode(frame, PICTURE_WEBP, &unused) : NULL;
+    const bool good =
+        packet &&
+        metadata_write_webp(&whole, &image->metadata, packet->data, (size_t)packet->size, size) &&
+        e->write(e->to, whole.data, whole.size);
+    metadata_drop(&whole);
     av_packet_free(&packet);
     av_frame_free(&frame);
     return good;
 }
 
-static bool encode(const still *image, writer *w, picture_kind kind, unsigned jpeg_quality)
+static bool encode(still_encoding *e, picture_kind kind)
 {
-    enum { BEHIND_JFIF = 20, BEHIND_IHDR = 33 };
-    const bool jpeg = kind == PICTURE_JPEG;
-    int width = (int)image->width, height = (int)image->height, channels = (int)image->channels;
-    w->place = jpeg ? BEHIND_JFIF : BEHIND_IHDR;
     if (kind == PICTURE_WEBP)
-        return encode_by_libav(image, w, PICTURE_WEBP);
-    if (!metadata_write(&w->metadata, &image->metadata, kind))
-        return false;
-    const int good = image->depth == 16 ? encode_by_libav(image, w, PICTURE_PNG)
-                     : jpeg ? stbi_write_jpg_to_func(write_of_stb, w, width, height, channels,
-                                                     image->pixels, (int)jpeg_quality)
-                            : stbi_write_png_to_func(write_of_stb, w, width, height, channels,
-                                                     image->pixels, width * channels);
-    free(w->metadata.data);
+        return webp_encode(e);
+    const bool good = metadata_write(&e->metadata, &e->image->metadata, kind) &&
+                      (kind == PICTURE_JPEG ? jpeg_encode : png_encode)(e);
+    metadata_drop(&e->metadata);
     return good;
 }
 
-static bool write_part(const still *image, const outfile *out, picture_kind kind,
-                       unsigned jpeg_quality, pipeline_error *error)
+static bool write_part(still_encoding *e, const outfile *out, pipeline_error *error)
 {
     writer w = {.file = fopen(out->part, "wb")};
     if (!w.file)
         return pipeline_fail(error, "%s: cannot be written: %s", out->name, strerror(errno));
-    const bool encoded = encode(image, &w, kind, jpeg_quality ? jpeg_quality : JPEG_QUALITY);
+    e->write = put;
+    e->to = &w;
+    const bool encoded = encode(e, still_kind(out->name));
     if (fclose(w.file) && !w.reason)
         w.reason = errno;
     if (w.reason)
@@ -425,13 +375,18 @@ static bool write_part(const still *image, const outfile *out, picture_kind kind
     return encoded || pipeline_fail(error, "%s: out of memory while encoding", out->name);
 }
 
-bool still_write(const still *image, const char *path, const char *input, unsigned jpeg_quality,
+bool still_write(const still *image, const still_source *source, const still_output *output,
                  pipeline_error *error)
 {
     outfile out;
-    if (!still_check(path, image, error) || !outfile_open(&out, path, NULL, input, error))
+    still_encoding e = {.image = image,
+                        .source = source,
+                        .jpeg_quality = output->jpeg_quality ? output->jpeg_quality : JPEG_QUALITY,
+                        .threads = output->threads};
+    if (!still_check(output->path, image, error) ||
+        !outfile_open(&out, output->path, NULL, output->input, error))
         return false;
-    if (write_part(image, &out, still_kind(path), jpeg_quality, error))
+    if (write_part(&e, &out, error))
         return outfile_commit(&out, error);
     outfile_discard(&out);
     return false;

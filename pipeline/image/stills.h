@@ -63,11 +63,23 @@ bool still_turn_upright(still *image, pipeline_error *error);
 /* Whether still_write can write such a picture under this name. */
 bool still_check(const char *path, const still *image, pipeline_error *error);
 
-/* Writes in the format that path's suffix names, with the metadata. The file appears under its name
- * only when it is complete; if it is the file input, it is refused (NULL: there is none). WebP is
- * lossless, with 8 bits. JPEG (8 bits) cannot hold alpha, so a picture with alpha is refused; its quality
- * is 1 to 100, with chroma at full resolution above 90, and 0 stands for 95. */
-bool still_write(const still *image, const char *path, const char *input, unsigned jpeg_quality,
+/* Where the rows of a picture come from that has no pixels: any of them, from several threads. */
+typedef struct still_source {
+    void (*rows)(const void *from, const still *image, uint32_t first, uint32_t count, uint8_t *to);
+    const void *from;
+} still_source;
+
+typedef struct still_output {
+    const char *path;
+    const char *input;     /* a file that it must not be; NULL: there is none */
+    unsigned jpeg_quality; /* 1 to 100, with chroma at full resolution above 90; 0 stands for 95 */
+    unsigned threads;      /* 0: one for each core */
+} still_output;
+
+/* Writes in the format that the path's suffix names, with the metadata. The file appears under its name
+ * only when it is complete. WebP is lossless, with 8 bits. JPEG (8 bits) cannot hold alpha, so a
+ * picture with alpha is refused. source NULL: the image's pixels. */
+bool still_write(const still *image, const still_source *source, const still_output *output,
                  pipeline_error *error);
 
 /* Rounds samples of 16 bits, if there are any, to 8. */

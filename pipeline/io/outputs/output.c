@@ -166,7 +166,8 @@ static bool open_pictures(output *o, pipeline_error *error)
     o->pictures = (picture_writer){.pattern = m->path,
                                    .next = 1,
                                    .by_time = list->count,
-                                   .jpeg_quality = o->settings->jpeg_quality};
+                                   .jpeg_quality = o->settings->jpeg_quality,
+                                   .threads = o->settings->encoder.choice.threads};
     if (list->count) {
         o->pictures.input = m->input_path;
         o->pictures.first = list->numbers[0] + (uint32_t)av_rescale_q(m->shift, AV_TIME_BASE_Q,
@@ -258,7 +259,8 @@ static void tell_captions(output *o, const AVFrame *frame)
 bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error)
 {
     if (o->in->photo.result)
-        return photo_write(&o->in->photo, o->in->frame, frame, o->settings->jpeg_quality, error);
+        return photo_write(&o->in->photo, o->in->frame, frame, o->settings->jpeg_quality,
+                           o->settings->encoder.choice.threads, error);
     measure_pace(o, frame);
     tell_captions(o, frame);
     if (o->pictures.pattern)

@@ -5,10 +5,8 @@
 
 #include <libavutil/pixdesc.h>
 
-#include "pipeline/base/outfile.h"
 #include "pipeline/io/sources/picture_list.h"
 #include "pipeline/image/picture_planes.h"
-#include "pipeline/image/frame_convert.h"
 #include "pipeline/image/picture_decode.h"
 #include "pipeline/image/stills.h"
 
@@ -32,23 +30,12 @@ bool picture_writer_check(const char *pattern, int pix_fmt, pipeline_error *erro
                          d->name);
 }
 
-static bool write_jpeg(const picture_writer *w, const AVFrame *picture, const char *name,
-                       const char *input, pipeline_error *error)
+static bool write(const AVFrame *picture, const still_output *output, pipeline_error *error)
 {
     still image = {0};
-    const bool good = still_of_frame(&image, picture, error) &&
-                      still_write(&image, name, input, w->jpeg_quality, error);
-    still_free(&image);
-    return good;
-}
-
-static bool write_encoded(const picture_writer *w, const AVFrame *picture, const char *name,
-                          const char *input, pipeline_error *error)
-{
-    AVPacket *packet = frame_convert_encode(picture, still_kind(w->pattern), error);
     const bool good =
-        packet && outfile_save(name, input, packet->data, (size_t)packet->size, error);
-    av_packet_free(&packet);
+        still_of_frame(&image, picture, error) && still_write(&image, NULL, output, error);
+    still_free(&image);
     return good;
 }
 
@@ -60,8 +47,10 @@ bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error 
         return pipeline_fail(error, "%s: the name is too long", w->pattern);
     const bool guarded = w->input && picture_name(input, sizeof input, w->input, number);
     AVFrame *picture = picture_of_planes(frame, error);
-    const bool good = picture && (w->jpeg_quality ? write_jpeg : write_encoded)(
-                                     w, picture, name, guarded ? input : NULL, error);
+    const bool good =
+        picture &&
+        write(picture, &(still_output){name, guarded ? input : NULL, w->jpeg_quality, w->threads},
+              error);
     av_frame_free(&picture);
     return good;
 }

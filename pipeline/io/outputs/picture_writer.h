@@ -15,8 +15,8 @@ typedef struct picture_writer {
     const char *pattern; /* NULL: not open */
     const char *input;   /* which must not be overwritten; NULL: it is not a pattern */
     uint32_t next, first;
-    unsigned jpeg_quality; /* as in still_write; 0: that of frame_convert_encode */
-    bool by_time;          /* numbers follow the frames' pts */
+    unsigned jpeg_quality, threads; /* as in still_output */
+    bool by_time;                   /* numbers follow the frames' pts */
 } picture_writer;
 
 /* The output format that stands for numbered pictures. */

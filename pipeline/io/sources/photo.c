@@ -119,58 +119,92 @@ static frame planes_of(const photo *p, const AVFrame *f)
     return planes;
 }
 
+typedef struct joining {
+    const photo *p;
+    frame made, whole;
+    bool same_size; /* as the picture's */
+} joining;
+
+/* Pixels of one row, from pixel x of row y on. */
+typedef struct piece {
+    uint32_t x, y, count;
+    uint8_t *pixels;
+} piece;
+
+enum { PIECE = 256 };
+
+static void join_piece(const still *image, const frame *from, const piece *at)
+{
+    still to = {.width = at->count,
+                .height = 1,
+                .channels = image->channels,
+                .depth = image->depth,
+                .pixels = at->pixels};
+    frame part = *from;
+    for (unsigned i = 0; i < part.format.planes; i++)
+        part.data[i] += at->y * part.stride[i] + (ptrdiff_t)(at->x * sizeof(uint16_t));
+    colour_join(&to, &part);
+}
+
+static const uint8_t *source_of(const photo *p, const piece *at)
+{
+    return p->image.pixels +
+           ((size_t)at->y * p->image.width + at->x) * still_pixel_bytes(&p->image);
+}
+
 /* Colours of 16 bits are not restored exactly, so if the size is the same, the change of `whole`, as
  * split from the picture, is added to the picture's samples. */
-static bool add_change(still *image, const photo *p, const AVFrame *whole)
+static void add_change(const still *image, const joining *j, const piece *at)
 {
-    const size_t samples = (size_t)image->width * image->height * image->channels;
-    const frame planes = planes_of(p, whole);
-    still same = p->image;
-    if (image->depth != 16 || image->width != same.width || image->height != same.height)
-        return true;
-    same.pixels = malloc(samples * sizeof(uint16_t));
-    if (!same.pixels)
-        return false;
-    colour_join(&same, &planes);
-    for (ptrdiff_t i = 0; i < (ptrdiff_t)samples; i++) {
-        const int sum = plane_sample(p->image.pixels, i, true) +
-                        plane_sample(image->pixels, i, true) - plane_sample(same.pixels, i, true);
-        put_plane_sample(image->pixels, i, sum < 0 ? 0 : sum > UINT16_MAX ? UINT16_MAX : sum, true);
+    uint16_t same[4 * PIECE];
+    const uint8_t *source = source_of(j->p, at);
+    join_piece(image, &j->whole, &(piece){at->x, at->y, at->count, (uint8_t *)same});
+    for (ptrdiff_t i = 0; i < (ptrdiff_t)(at->count * image->channels); i++) {
+        const int sum = plane_sample(source, i, true) + plane_sample(at->pixels, i, true) - same[i];
+        put_plane_sample(at->pixels, i, sum < 0 ? 0 : sum > UINT16_MAX ? UINT16_MAX : sum, true);
     }
-    free(same.pixels);
-    return true;
 }
 
 /* In the same size, hidden pixels keep their own colours, which were replaced while work was done. */
-static void restore_hidden(still *image, const photo *p)
+static void restore_hidden(const still *image, const joining *j, const piece *at)
 {
-    const still *from = &p->image;
-    const size_t bytes = still_pixel_bytes(from), alpha = from->channels - 1;
-    const size_t pixels = (size_t)image->width * image->height;
-    if (from->channels % 2 || image->width != from->width || image->height != from->height)
-        return;
-    for (size_t i = 0; i < pixels; i++)
-        if (!plane_sample(from->pixels, (ptrdiff_t)(i * from->channels + alpha), from->depth == 16))
-            memcpy(image->pixels + i * bytes, from->pixels + i * bytes, bytes);
+    const size_t bytes = still_pixel_bytes(image), alpha = image->channels - 1;
+    const uint8_t *source = source_of(j->p, at);
+    for (size_t i = 0; i < at->count; i++)
+        if (!plane_sample(source, (ptrdiff_t)(i * image->channels + alpha), image->depth == 16))
+            memcpy(at->pixels + i * bytes, source + i * bytes, bytes);
+}
+
+static void join_rows(const void *from, const still *image, uint32_t first, uint32_t count,
+                      uint8_t *to)
+{
+    const joining *j = from;
+    for (uint32_t y = first; y < first + count; y++)
+        for (uint32_t x = 0; x < image->width; x += PIECE) {
+            const uint32_t left = image->width - x;
+            const piece at = {x, y, left < PIECE ? left : PIECE, to};
+            join_piece(image, &j->made, &at);
+            if (j->same_size && image->depth == 16)
+                add_change(image, j, &at);
+            if (j->same_size && image->channels % 2 == 0)
+                restore_hidden(image, j, &at);
+            to += at.count * still_pixel_bytes(image);
+        }
 }
 
 bool photo_write(photo *p, const AVFrame *whole, const AVFrame *made, unsigned jpeg_quality,
-                 pipeline_error *error)
+                 unsigned threads, pipeline_error *error)
 {
-    const frame planes = planes_of(p, made);
+    const joining j = {p, planes_of(p, made), planes_of(p, whole),
+                       (uint32_t)made->width == p->image.width &&
+                           (uint32_t)made->height == p->image.height};
     still image = p->image; /* the metadata stays the picture's */
-    image.width = planes.format.width;
-    image.height = planes.format.height;
-    image.pixels = malloc((size_t)image.width * image.height * still_pixel_bytes(&image));
-    if (!image.pixels)
-        return pipeline_fail(error, "out of memory");
-    colour_join(&image, &planes);
+    image.width = (uint32_t)made->width;
+    image.height = (uint32_t)made->height;
     metadata_set_size(&image.metadata, (mona_size){image.width, image.height});
-    bool good = add_change(&image, p, whole) || pipeline_fail(error, "out of memory");
-    if (good)
-        restore_hidden(&image, p);
-    good = good && still_write(&image, p->result, p->path, jpeg_quality, error);
-    free(image.pixels);
+    const bool good =
+        still_write(&image, &(still_source){join_rows, &j},
+                    &(still_output){p->result, p->path, jpeg_quality, threads}, error);
     p->image.metadata = image.metadata; /* its XMP may have moved */
     return good;
 }

@@ -37,10 +37,10 @@ frame_format photo_format(const photo *p);
 /* How viewers turn the picture. */
 orientation photo_orientation(const photo *p);
 
-/* Writes a frame that was made of the picture's, with its channels and its metadata. jpeg_quality: as
- * in still_write. */
+/* Writes a frame that was made of the picture's, with its channels and its metadata. jpeg_quality,
+ * threads: as in still_output. */
 bool photo_write(photo *p, const AVFrame *whole, const AVFrame *made, unsigned jpeg_quality,
-                 pipeline_error *error);
+                 unsigned threads, pipeline_error *error);
 
 void photo_close(photo *p);
 
