@@ -66,7 +66,7 @@ endif
 # The engine and its kernels: freestanding, nothing of libc but the mem* four. The same objects make the archives
 # and libmona.so, which shows only what mona.h declares. A program linked with --gc-sections holds only what it uses.
 ENGINE_CFLAGS = $(BASE) -fPIC -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -fvisibility=hidden -ffreestanding -fstack-usage -I. -Iengine
-LIBRARIES := libavformat libavcodec libavutil libavfilter libswscale libprotobuf-c libcjson zlib libjpeg
+LIBRARIES := libavformat libavcodec libavutil libavfilter libswscale zlib libjpeg libprotobuf-c libcjson
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 LIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) -pthread -lm
 # Position-independent as in PIE programs: the same objects make the command and libmonavideo.so, which shows only

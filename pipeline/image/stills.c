@@ -252,13 +252,8 @@ picture_kind still_kind(const char *path)
                                                                    : PICTURE_NONE;
 }
 
-/* Limit of the samples, since stb_image_write counts in int. For a JPEG, it applies to the samples.
- * For a PNG, it applies to the compressed data, which includes a byte for each row: noise grows by
- * an eighth, into a buffer that doubles until its next size, 3 * 2^30, would overflow. */
-static uint64_t max_bytes(bool jpeg)
-{
-    return jpeg ? INT_MAX : 5u << 28;
-}
+/* Of samples: decoders, the one here too, read no more. */
+enum { MAX_BYTES = INT_MAX };
 
 enum { WEBP_SIDE = 16383 }; /* at most */
 
@@ -278,13 +273,12 @@ bool still_check(const char *path, const still *image, pipeline_error *error)
                              path, WEBP_SIDE, width, height);
     if (jpeg && image->channels % 2 == 0)
         return pipeline_fail(error, "%s: JPEG cannot hold the picture's alpha; use .png", path);
-    if (width > MONA_MAX_SIDE || height > MONA_MAX_SIDE || bytes > max_bytes(jpeg))
+    if (width > MONA_MAX_SIDE || height > MONA_MAX_SIDE || bytes > MAX_BYTES)
         return pipeline_fail(error,
-                             "%s: expected at most %d pixels a side and %" PRIu64
-                             " MiB of samples for a picture, found %ux%u and %" PRIu64
+                             "%s: expected at most %d pixels a side and %d MiB of samples for a "
+                             "picture, found %ux%u and %" PRIu64
                              " MiB; a smaller --scale would fit",
-                             path, MONA_MAX_SIDE, max_bytes(jpeg) >> 20, width, height,
-                             bytes >> 20);
+                             path, MONA_MAX_SIDE, MAX_BYTES >> 20, width, height, bytes >> 20);
     return true;
 }
 
