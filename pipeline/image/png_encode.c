@@ -11,10 +11,22 @@
 #include "pipeline/image/still_encode.h"
 #include "pipeline/image/strips.h"
 
-/* Higher levels take 2 to 8 times as long for 2 to 7 % of a photograph. */
-enum { LEVEL = 1, WINDOW_BITS = 15, MEMORY = 9 };
-
 enum { STRIP_BYTES = 1 << 20, FILTERS = 5 };
+
+/* In a photograph hardly anything repeats but the byte before, and a search for more takes 8 times as long
+ * for 5 % of its size. A drawing becomes half as large by it, often without filters, which make equal
+ * colours differ. */
+typedef struct method {
+    int level, trial; /* of zlib; for a part of a strip, to choose */
+    int strategy;
+    bool filtered;
+    unsigned price; /* of a byte, as searches must be worth it */
+} method;
+
+static const method methods[] = {{1, 1, Z_RLE, true, 7},
+                                 {1, 1, Z_RLE, false, 7},
+                                 {8, 3, Z_DEFAULT_STRATEGY, true, 8},
+                                 {8, 3, Z_DEFAULT_STRATEGY, false, 8}};
 
 typedef struct png {
     const still_encoding *encoding;
@@ -120,22 +132,71 @@ static void fetch(uint8_t *to, const png *p, uint32_t first, uint32_t count)
     }
 }
 
-static bool compress_rows(metadata_bytes *bytes, uint8_t *raw, size_t size, bool last)
+static bool compress_bytes(metadata_bytes *to, uint8_t *raw, size_t size, int level, int strategy,
+                           bool last)
 {
+    enum { WINDOW_BITS = 15, MEMORY = 9, FLUSH_BYTES = 16 };
     z_stream z = {.next_in = raw, .avail_in = (uInt)size};
-    if (deflateInit2(&z, LEVEL, Z_DEFLATED, -WINDOW_BITS, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&z, level, Z_DEFLATED, -WINDOW_BITS, MEMORY, strategy) != Z_OK)
         return false;
-    const size_t most = deflateBound(&z, (uLong)size) + 16, begin = bytes->size; /* and the flush */
-    bool good = metadata_append(bytes, NULL, most);
+    const size_t most = deflateBound(&z, (uLong)size) + FLUSH_BYTES, begin = to->size;
+    bool good = metadata_append(to, NULL, most);
     if (good) {
-        z.next_out = bytes->data + begin;
+        z.next_out = to->data + begin;
         z.avail_out = (uInt)most;
-        good = deflate(&z, last ? Z_FINISH : Z_FULL_FLUSH) == (last ? Z_STREAM_END : Z_OK) &&
-               !z.avail_in;
-        bytes->size = begin + z.total_out;
+        good = deflate(&z, last ? Z_FINISH : Z_FULL_FLUSH) == (last ? Z_STREAM_END : Z_OK);
+        to->size = begin + z.total_out;
     }
     deflateEnd(&z);
     return good;
+}
+
+/* The rows of a strip, after the one above it. */
+typedef struct strip {
+    const png *p;
+    uint8_t *pixels, *raw; /* raw: as they are compressed, and room for one more row */
+    uint32_t rows;
+    bool last;
+} strip;
+
+static bool compress_rows(metadata_bytes *to, const strip *s, uint32_t first, uint32_t count,
+                          const method *how, int level)
+{
+    const png *p = s->p;
+    const size_t step = p->pixel + p->row;
+    for (uint32_t y = 0; y < count; y++) {
+        const uint8_t *up = s->pixels + (first + y) * step + p->pixel;
+        uint8_t *raw = s->raw + y * (p->row + 1);
+        if (how->filtered)
+            filter_best(raw, up + step, up, p);
+        else
+            filter(raw, up + step, up, p->row, p->pixel, 0);
+    }
+    return compress_bytes(to, s->raw, count * (p->row + 1), level, how->strategy, s->last);
+}
+
+/* The method that makes least of some rows in the middle. NULL: out of memory. */
+static const method *choose(const strip *s)
+{
+    enum { SAMPLE = STRIP_BYTES / 16 };
+    const size_t fit = SAMPLE / (s->p->row + 1);
+    const uint32_t rows = s->rows < fit ? s->rows : fit ? (uint32_t)fit : 1;
+    const method *best = NULL;
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        metadata_bytes tried = {0};
+        const bool good =
+            compress_rows(&tried, s, (s->rows - rows) / 2, rows, &methods[i], methods[i].trial);
+        const size_t price = tried.size * methods[i].price;
+        metadata_drop(&tried);
+        if (!good)
+            return NULL;
+        if (price < least) {
+            least = price;
+            best = &methods[i];
+        }
+    }
+    return best;
 }
 
 static bool make(const void *context, uint32_t i, metadata_bytes *bytes)
@@ -143,23 +204,22 @@ static bool make(const void *context, uint32_t i, metadata_bytes *bytes)
     static const uint8_t zlib_head[] = {0x78, 0x01};
     const png *p = context;
     const uint32_t rows = rows_of(p, i);
-    const size_t size = rows * (p->row + 1), step = p->pixel + p->row;
-    uint8_t *raw = malloc(size + p->row + 1), *pixels = malloc((rows + 1) * step);
-    bool good = raw && pixels;
-    if (good) {
-        fetch(pixels, p, i * p->rows, rows);
-        for (uint32_t y = 0; y < rows; y++)
-            filter_best(raw + y * (p->row + 1), pixels + (y + 1) * step + p->pixel,
-                        pixels + y * step + p->pixel, p);
-        free(pixels);
-        pixels = NULL;
-        const strip_end end = {adler32_z(1, raw, size), (z_off_t)size};
-        good = (i || metadata_append(bytes, zlib_head, sizeof zlib_head)) &&
-               compress_rows(bytes, raw, size, i + 1 == p->count) &&
-               metadata_append(bytes, &end, sizeof end);
-    }
-    free(pixels);
-    free(raw);
+    const size_t size = rows * (p->row + 1);
+    const strip s = {.p = p,
+                     .pixels = malloc((rows + 1) * (p->pixel + p->row)),
+                     .raw = malloc(size + p->row + 1),
+                     .rows = rows,
+                     .last = i + 1 == p->count};
+    bool good = s.pixels && s.raw;
+    if (good)
+        fetch(s.pixels, p, i * p->rows, rows);
+    const method *how = good ? choose(&s) : NULL;
+    good = how && (i || metadata_append(bytes, zlib_head, sizeof zlib_head)) &&
+           compress_rows(bytes, &s, 0, rows, how, how->level) &&
+           metadata_append(bytes, &(strip_end){adler32_z(1, s.raw, size), (z_off_t)size},
+                           sizeof(strip_end));
+    free(s.pixels);
+    free(s.raw);
     return good;
 }
 
