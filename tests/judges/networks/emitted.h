@@ -11,7 +11,7 @@ typedef struct emitted_case {
     const judge_options *options;
     const network *n;
     uint8_t *const *outputs; /* that are expected */
-    const size_t *output_bytes;
+    size_t output_bytes[MONA_MAX_IO];
     uint32_t output_count;
 } emitted_case;
 

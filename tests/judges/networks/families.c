@@ -3,6 +3,9 @@
  * which exporters write them. */
 #include "tests/judges/networks/net.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static int add(net *n, int a, int b)
 {
     return once_in(n, 2) ? net_binary(n, "Add", a, b) : net_binary(n, "Add", b, a);
@@ -10,7 +13,7 @@ static int add(net *n, int a, int b)
 
 static int image(net *n, int64_t channels, int h, int w)
 {
-    return net_input(n, shape_make(n->type, 4, 1, (int)channels, h, w));
+    return net_input(n, shape_make(n->type, 4, n->batch, (int)channels, h, w));
 }
 
 /* Convolution, norm and activation; the last two may be missing. */
@@ -19,6 +22,7 @@ static int layer(net *n, int x, int64_t outputs, int64_t kernel, int64_t stride)
     window w = window_same(kernel);
     w.stride[0] = w.stride[1] = stride;
     w.bias = !once_in(n, 3);
+    w.automatic = once_in(n, 6) ? "SAME_UPPER" : NULL; /* as TensorFlow's exporters write it */
     if (once_in(n, 5) && shape_of(n, x).dims[1] == outputs)
         w.groups = outputs;
     int y = net_conv(n, x, outputs, w);
@@ -344,9 +348,9 @@ static int head(net *n, int x, int64_t classes)
     const shape s = shape_of(n, y);
     if (once_in(n, 2)) { /* channels last, then flat */
         y = net_transpose(n, y, (int64_t[]){0, 2, 3, 1});
-        return net_reshape(n, y, 3, (int64_t[]){1, -1, per});
+        return net_reshape(n, y, 3, (int64_t[]){s.dims[0], -1, per});
     }
-    y = net_reshape(n, y, 3, (int64_t[]){1, per, s.dims[2] * s.dims[3]});
+    y = net_reshape(n, y, 3, (int64_t[]){s.dims[0], per, s.dims[2] * s.dims[3]});
     return net_transpose(n, y, (int64_t[]){0, 2, 1});
 }
 
@@ -410,15 +414,17 @@ static int self_attention(net *n, int x, int64_t heads)
     if (once_in(n, 2)) {
         for (int i = 0; i < 3; i++) {
             const int made = net_linear(n, x, c, once_in(n, 2));
-            q[i] = net_transpose(n, net_reshape(n, made, 4, (int64_t[]){1, tokens, heads, each}),
-                                 i == 1 ? (int64_t[]){0, 2, 3, 1} : (int64_t[]){0, 2, 1, 3});
+            q[i] = net_transpose(
+                n, net_reshape(n, made, 4, (int64_t[]){s.dims[0], tokens, heads, each}),
+                i == 1 ? (int64_t[]){0, 2, 3, 1} : (int64_t[]){0, 2, 1, 3});
         }
     } else { /* one product for the three, as timm has it */
         int all = net_linear(n, x, 3 * c, true);
-        all = net_reshape(n, all, 5, (int64_t[]){1, tokens, 3, heads, each});
+        all = net_reshape(n, all, 5, (int64_t[]){s.dims[0], tokens, 3, heads, each});
         all = net_transpose(n, all, (int64_t[]){2, 0, 3, 1, 4});
         for (int i = 0; i < 3 && all != NONE; i++) {
-            const shape one = shape_make(n->type, 4, 1, (int)heads, (int)tokens, (int)each);
+            const shape one =
+                shape_make(n->type, 4, (int)s.dims[0], (int)heads, (int)tokens, (int)each);
             q[i] = AS_NODE(n, "Gather", one, all, net_int(n, i));
             if (q[i] != NONE)
                 set_int(n, "axis", 0);
@@ -443,7 +449,7 @@ static int self_attention(net *n, int x, int64_t heads)
     if (weights != NONE)
         set_int(n, "axis", once_in(n, 2) ? -1 : 3);
     int y = net_transpose(n, net_matmul(n, weights, q[2]), (int64_t[]){0, 2, 1, 3});
-    y = net_linear(n, net_reshape(n, y, 3, (int64_t[]){1, tokens, c}), c, true);
+    y = net_linear(n, net_reshape(n, y, 3, (int64_t[]){s.dims[0], tokens, c}), c, true);
     return y == NONE ? x : add(n, x, y);
 }
 
@@ -452,7 +458,7 @@ static void transformer(net *n)
     const int64_t c = ONE_OF(n, int64_t, 8, 12, 16, 24), patch = ONE_OF(n, int64_t, 1, 2, 4);
     int y;
     if (once_in(n, 5)) {
-        y = net_input(n, shape_make(n->type, 3, 1, 2 + (int)pick(n, 16), (int)c));
+        y = net_input(n, shape_make(n->type, 3, n->batch, 2 + (int)pick(n, 16), (int)c));
     } else {
         window w = {.kernel = {patch, patch},
                     .stride = {patch, patch},
@@ -464,12 +470,13 @@ static void transformer(net *n)
         y = net_conv(n, x, c, w);
         const shape s = shape_of(n, y);
         y = once_in(n, 2)
-                ? net_reshape(n, y, 3, (int64_t[]){1, c, -1})
+                ? net_reshape(n, y, 3, (int64_t[]){s.dims[0], c, -1})
                 : net_reshape(n, y, 3, (int64_t[]){s.dims[0], s.dims[1], s.dims[2] * s.dims[3]});
         y = net_transpose(n, y, (int64_t[]){0, 2, 1});
         if (once_in(n, 2))
-            y = net_concat(n, 1, 2,
-                           (int[]){net_floats(n, shape_make(n->type, 3, 1, 1, (int)c), 0, 1), y});
+            y = net_concat(
+                n, 1, 2,
+                (int[]){net_floats(n, shape_make(n->type, 3, n->batch, 1, (int)c), 0, 1), y});
         if (once_in(n, 2) && y != NONE)
             y = add(n, y,
                     net_floats(n, shape_make(n->type, 3, 1, (int)shape_of(n, y).dims[1], (int)c), 0,
@@ -502,8 +509,8 @@ static void channels_last(net *n)
 {
     const int64_t first[4] = {0, 3, 1, 2}, last[4] = {0, 2, 3, 1};
     const int c = ONE_OF(n, int, 1, 3, 3, 4);
-    const int x =
-        net_input(n, shape_make(n->type, 4, 1, 6 + (int)pick(n, 14), 6 + (int)pick(n, 14), c));
+    const int x = net_input(
+        n, shape_make(n->type, 4, n->batch, 6 + (int)pick(n, 14), 6 + (int)pick(n, 14), c));
     int y = net_transpose(n, x, first);
     for (uint32_t i = 1 + pick(n, 3); i-- > 0 && y != NONE;) {
         const int z = once_in(n, 3) ? net_conv_random(n, y)
@@ -612,6 +619,17 @@ static const struct {
     {"array-soup", make_array_soup, 10},
 };
 
+/* Values inside become outputs, too. */
+static void add_outputs(net *n)
+{
+    for (uint32_t left = 1 + pick(n, 2); n->b->graph.n_node && left-- > 0;) {
+        const Onnx__NodeProto *node = n->b->nodes[pick(n, (uint32_t)n->b->graph.n_node)];
+        const int value = atoi(node->output[0] + 1);
+        if (strcmp(node->op_type, "Constant") != 0 && shape_of(n, value).type == n->type)
+            net_output(n, value);
+    }
+}
+
 enum { FAMILIES = sizeof families / sizeof *families };
 
 net *net_of_seed(uint64_t seed)
@@ -624,5 +642,7 @@ net *net_of_seed(uint64_t seed)
         chosen -= families[i].share;
     n->family = families[i].name;
     families[i].make(n);
+    if (once_in(n, 6))
+        add_outputs(n);
     return n;
 }

@@ -58,6 +58,7 @@ typedef struct judgement {
     tensor wanted[MONA_MAX_IO];
     spread fp32[MONA_MAX_IO], fp16[MONA_MAX_IO], int8[MONA_MAX_IO];
     uint32_t count; /* of outputs */
+    int64_t images; /* of a batch, each of which is run by itself; 1: the network is run as it is */
     bool steps;     /* the network has steps, at which rounding decides between two numbers */
 } judgement;
 
@@ -70,7 +71,7 @@ static bool give(judgement *j, verdict_kind kind, const char *way, const char *f
     va_list arguments;
     va_start(arguments, format);
     j->v->kind = kind;
-    snprintf(j->v->way, sizeof j->v->way, "%s", way);
+    snprintf(j->v->way, sizeof j->v->way, "%s%s", way, j->images > 1 ? ", each image" : "");
     vsnprintf(j->v->why, sizeof j->v->why, format, arguments);
     va_end(arguments);
     return false;
@@ -116,6 +117,7 @@ typedef struct allowance {
     double rounding;
     double each, all; /* how many times the spread an element, and the mean, may be off */
     bool halves;
+    double least; /* good everywhere: biases make up for rounded weights in padding, too */
 } allowance;
 
 typedef struct finding {
@@ -139,7 +141,7 @@ static finding compare(const tensor *wanted, const void *from, number_at *at, co
         e = a->halves ? held(e) : e, x = a->halves ? held(x) : x;
         const double error = e == x ? 0 : fabs(x - e);
         const double allowed =
-            a->each * (s->most[i] + s->rms) + a->rounding * (fabs(e) + peak / 4) + 1e-30;
+            a->each * (s->most[i] + s->rms) + a->rounding * (fabs(e) + peak / 4) + a->least + 1e-30;
         const double excess = isfinite(error) ? error / allowed : 1e9;
         noise += isfinite(error) ? error * error : 0, signal += e * e;
         f.beyond += excess > 1;
@@ -147,8 +149,9 @@ static finding compare(const tensor *wanted, const void *from, number_at *at, co
             f.worst = excess, f.where = i, f.found = x, f.wanted = e;
     }
     const double mean = sqrt(noise / (double)(f.count ? f.count : 1));
-    const double allowed =
-        a->all * s->rms + a->rounding * sqrt(signal / (double)(f.count ? f.count : 1)) + 1e-30;
+    const double allowed = a->all * s->rms +
+                           a->rounding * sqrt(signal / (double)(f.count ? f.count : 1)) + a->least +
+                           1e-30;
     f.worst = fmax(f.worst, mean / allowed);
     f.snr = noise > 0 ? 10 * log10(signal / noise) : 200;
     return f;
@@ -198,7 +201,7 @@ static bool same_dims(const tensor *a, const tensor *b)
 
 static bool judge_reference(judgement *j, const peer_result *peer, const char *name)
 {
-    const allowance a = {200, 2e-6, 6, 6, false};
+    const allowance a = {200, 2e-6, 6, 6, false, 0};
     if (!peer->ran)
         return true;
     for (uint32_t o = 0; o < j->count; o++) {
@@ -294,7 +297,8 @@ static mona_status run_lines(const session_binding *b, const plan_planes *p, uin
         in[i] = p->in[i].buffer;
     for (uint32_t i = 0; i < outputs; i++)
         out[i] = p->out[i].buffer;
-    for (uint32_t pushed = 0, pulled = 0; !status && pulled < lines.count;) {
+    for (uint32_t pushed = 0, pulled = 0;
+         !status && (pulled < lines.count || pushed < lines.count);) {
         bool ready = false;
         status = mona_session_pull_line(b->session, out, &ready);
         if (status)
@@ -317,6 +321,68 @@ static mona_status run_lines(const session_binding *b, const plan_planes *p, uin
     return status;
 }
 
+/* The planes of each image. */
+static bool open_planes(const judgement *j, const mona_model *model, const mona_plan *plan,
+                        plan_planes *p)
+{
+    plan_planes one = {0};
+    bool ok = plan_planes_open(&one, model, plan);
+    for (uint32_t i = 0; ok && i < j->n->input_count; i++)
+        ok = planes_repeat(&p->in[i], one.in[i].info, (size_t)j->images);
+    for (uint32_t i = 0; ok && i < j->count; i++)
+        ok = planes_repeat(&p->out[i], one.out[i].info, (size_t)j->images);
+    plan_planes_close(&one);
+    return ok;
+}
+
+static void move_to(planes *p, int64_t image, int64_t images)
+{
+    p->count /= (size_t)images;
+    p->buffer.data =
+        (uint8_t *)p->buffer.data + (size_t)image * p->count * mona_type_size(p->info.type);
+}
+
+static mona_status run_images(const judgement *j, const session_binding *b, const plan_planes *p,
+                              bool lines)
+{
+    mona_status status = MONA_OK;
+    for (int64_t image = 0; !status && image < j->images; image++) {
+        plan_planes one = *p;
+        for (uint32_t i = 0; i < j->n->input_count; i++)
+            move_to(&one.in[i], image, j->images);
+        for (uint32_t i = 0; i < j->count; i++)
+            move_to(&one.out[i], image, j->images);
+        status = lines ? run_lines(b, &one, j->n->input_count, j->count)
+                       : plan_planes_run(&one, b->session);
+    }
+    return status;
+}
+
+/* The same numbers from the last to the first. */
+static void turn(planes *p)
+{
+    const size_t size = mona_type_size(p->info.type);
+    uint8_t *data = p->buffer.data, kept[16];
+    for (size_t i = 0, k = p->count; i + 1 < k--; i++) {
+        memcpy(kept, data + i * size, size);
+        memcpy(data + i * size, data + k * size, size);
+        memcpy(data + k * size, kept, size);
+    }
+}
+
+/* After another frame, of which nothing may be left. */
+static mona_status run_frames(const judgement *j, const session_binding *b, plan_planes *p,
+                              bool lines)
+{
+    mona_status status = MONA_OK;
+    for (int frame = 0; frame < 2; frame++) {
+        for (uint32_t i = 0; i < j->n->input_count; i++)
+            turn(&p->in[i]);
+        status = status ? status : run_images(j, b, p, lines);
+    }
+    return status;
+}
+
 static bool run_way(judgement *j, made *m, const char *way, const mona_config *how, bool lines,
                     plan_planes *p)
 {
@@ -328,14 +394,13 @@ static bool run_way(judgement *j, made *m, const char *way, const mona_config *h
             config.sizes[i] = size_of(&j->n->inputs[i]);
     plan_planes_close(p);
     *p = (plan_planes){0};
-    bool ok = session_binding_open(&bound, &m->model, "model.onnx", &config, &error) &&
-              plan_planes_open(p, &m->model, bound.plan);
-    if (!ok)
-        give(j, VERDICT_REFUSED, way, "%s", error.text);
+    bool ok = session_binding_open(&bound, &m->model, "model.onnx", &config, &error) ||
+              give(j, VERDICT_REFUSED, way, "%s", error.text);
+    ok = ok && (open_planes(j, &m->model, bound.plan, p) ||
+                give(j, VERDICT_REFUSED, way, "out of memory"));
     ok = ok && fill_inputs(j, way, p);
     if (ok) {
-        const mona_status status = lines ? run_lines(&bound, p, j->n->input_count, j->count)
-                                         : plan_planes_run(p, bound.session);
+        const mona_status status = run_frames(j, &bound, p, lines);
         if (lines && status == MONA_ERR_UNSUPPORTED) {
             session_binding_close(&bound);
             return true;
@@ -379,7 +444,9 @@ static bool run_others(judgement *j, made *m, const char *precision)
     snprintf(way, sizeof way, "%s, emitted C", precision);
     if (ok && j->options->cc && is_emitted(j, m)) {
         char why[256];
-        const emitted_case e = {&m->model, j->options, j->n, m->outputs, m->output_bytes, j->count};
+        emitted_case e = {&m->model, j->options, j->n, m->outputs, {0}, j->count};
+        for (uint32_t o = 0; o < j->count; o++) /* of the first image */
+            e.output_bytes[o] = m->output_bytes[o] / (size_t)j->images;
         ok = emitted_judge(&e, &p, why, sizeof why) || give(j, VERDICT_WRONG, way, "%s", why);
         j->v->ways++;
     }
@@ -476,7 +543,8 @@ static compiler *open_with(const judgement *j, bool fixed, format_error *error)
     for (uint32_t i = 0; fixed && i < g.input_count; i++)
         for (uint32_t k = 0; k < g.inputs[i].rank; k++)
             onnx_graph_set_dim(&g, i, k, j->n->inputs[i].dims[k]);
-    return compiler_open_graph(&g, NULL, error);
+    return j->images > 1 ? compiler_open_image(&g, NULL, error)
+                         : compiler_open_graph(&g, NULL, error);
 }
 
 static bool is_open(const judgement *j)
@@ -506,7 +574,7 @@ static const compiler_options floats = {.input_type = MONA_F16, .output_type = M
 
 static bool judge_fp16(judgement *j)
 {
-    const allowance a = {200, 0x1p-10, 5, 4, true};
+    const allowance a = {200, 0x1p-10, 5, 4, true, 0};
     made m = {0};
     plan_planes p = {0};
     compiler *c = open_compiler(j, "fp16");
@@ -523,7 +591,7 @@ static bool judge_fp16(judgement *j)
 
 static bool judge_int8(judgement *j, bool equalised)
 {
-    const allowance a = {30, 0x1p-8, 8, 8, true};
+    const allowance a = {30, 0x1p-8, 8, 8, true, 0x1p-8};
     const char *way = equalised ? "int8, equalised" : "int8";
     made m = {0};
     plan_planes p = {0};
@@ -554,6 +622,25 @@ static bool judge_int8(judgement *j, bool equalised)
 
 /* ---- all ---------------------------------------------------------------------------------- */
 
+static bool judge_engine(judgement *j)
+{
+    return judge_fp16(j) && judge_int8(j, false) && judge_int8(j, true);
+}
+
+/* Of the batch that the network is for, if it does not mix them; else 1. */
+static int64_t images_apart(judgement *j)
+{
+    format_error error = {0};
+    int64_t images = j->n->inputs[0].rank ? j->n->inputs[0].dims[0] : 1;
+    if (images > 1) {
+        j->images = images;
+        compiler *c = open_with(j, j->v->fixed, &error);
+        images = c ? compiler_images(c) : 1;
+        compiler_close(c);
+    }
+    return images;
+}
+
 static bool judge_all(judgement *j, const peer_result *peers, uint32_t peer_count)
 {
     static const char *const names[] = {"ONNX Runtime", "torch"};
@@ -569,13 +656,19 @@ static bool judge_all(judgement *j, const peer_result *peers, uint32_t peer_coun
         if (!judge_reference(j, &peers[i], names[i]))
             return false;
     j->v->overflows = !(peak < 30000);
-    return j->v->overflows || (judge_fp16(j) && judge_int8(j, false) && judge_int8(j, true));
+    if (j->v->overflows)
+        return true;
+    if (!judge_engine(j))
+        return false;
+    j->images = images_apart(j);
+    j->v->apart = j->images > 1;
+    return j->images == 1 || judge_engine(j);
 }
 
 void judge(const network *n, const peer_result *peers, uint32_t peer_count,
            const judge_options *options, verdict *v)
 {
-    judgement j = {.n = n, .options = options, .v = v};
+    judgement j = {.n = n, .options = options, .v = v, .images = 1};
     *v = (verdict){0};
     judge_all(&j, peers, peer_count);
 }

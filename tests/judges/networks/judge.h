@@ -46,6 +46,7 @@ typedef struct verdict {
     bool overflows; /* FP16 cannot hold its numbers, so only the reference was judged */
     bool fixed;     /* refused with open sizes, and judged with fixed ones */
     bool noisy;     /* passed on a second look only */
+    bool apart;     /* for a batch, whose images were judged each by itself, too */
 } verdict;
 
 typedef struct judge_options {

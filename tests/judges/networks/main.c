@@ -39,7 +39,8 @@ typedef struct session {
 } session;
 
 typedef struct totals {
-    unsigned judged, passed, refused, wrong, crashed, overflows, noisy, fixed, ways, by_peer[PEERS];
+    unsigned judged, passed, refused, wrong, crashed, overflows, noisy, fixed, apart, ways,
+        by_peer[PEERS];
     struct reason {
         char text[256];
         unsigned count;
@@ -236,6 +237,7 @@ static void count(totals *t, const network *n, const verdict *v, const bool *by_
     t->overflows += v->overflows;
     t->noisy += v->noisy;
     t->fixed += v->fixed;
+    t->apart += v->apart;
     t->ways += v->ways;
     for (int i = 0; i < PEERS; i++)
         t->by_peer[i] += by_peer[i];
@@ -291,6 +293,8 @@ static void print_totals(const session *s, const totals *t)
     for (int i = 0; i < PEERS; i++)
         if (s->peers[i].name)
             printf("# %u of them beside %s\n", t->by_peer[i], s->peers[i].name);
+    if (t->apart)
+        printf("# %u for batches, whose images were judged each by itself, too\n", t->apart);
     if (t->fixed)
         printf("# %u refused with open sizes and judged with fixed ones\n", t->fixed);
     if (t->overflows)

@@ -304,7 +304,8 @@ net *net_new(uint64_t seed)
     assert(n);
     n->random = seed * 0x2545f4914f6cdd1du + 1;
     n->type = T_FLOAT;
-    n->opset = ONE_OF(n, int, 11, 11, 12, 13, 13, 13, 14, 15, 16, 17, 17, 18);
+    n->opset = ONE_OF(n, int, 11, 11, 12, 13, 13, 13, 14, 15, 16, 17, 17, 18, 19);
+    n->batch = once_in(n, 8) ? 2 + (int)pick(n, 2) : 1;
     n->b = ob_new(n->opset);
     n->b->model.has_ir_version = true;
     n->b->model.ir_version = 7;

@@ -29,6 +29,7 @@ typedef struct net {
     uint64_t random;
     int opset;
     int type;  /* of the network's floats */
+    int batch; /* images of its inputs */
     bool open; /* rows and columns of its inputs are left open */
     shape shapes[NET_VALUES];
     int value_count;
@@ -96,6 +97,7 @@ typedef struct window {
     int64_t kernel[2], stride[2], dilation[2], pads[4]; /* top, left, bottom, right */
     int64_t groups;
     bool bias;
+    const char *automatic; /* in place of pads: SAME_UPPER, SAME_LOWER or VALID; NULL: pads */
 } window;
 
 window window_same(int64_t kernel); /* keeps rows and columns */

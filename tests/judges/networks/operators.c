@@ -3,6 +3,7 @@
 #include "tests/judges/networks/net.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { ROWS = 2, COLUMNS = 3 };
 
@@ -57,40 +58,50 @@ static int64_t window_size(const window *w, int i, int64_t side, bool round_up)
     return size;
 }
 
-static const char *automatic(net *n, window *w, const shape *x)
+static const char *automatic(net *n)
 {
-    if (!once_in(n, 8))
-        return NULL;
-    const char *how = ONE_OF(n, char *, "SAME_UPPER", "SAME_LOWER", "VALID");
-    for (int i = 0; i < 2; i++) {
-        const int64_t side = x->dims[ROWS + i];
-        const int64_t size = (side + w->stride[i] - 1) / w->stride[i];
-        int64_t missing = (size - 1) * w->stride[i] + reach(w, i) - side;
-        missing = how[0] == 'V' || missing < 0 ? 0 : missing;
-        w->pads[i] = how[5] == 'L' ? (missing + 1) / 2 : missing / 2;
-        w->pads[i + 2] = missing - w->pads[i];
-    }
-    return how;
+    return once_in(n, 4) ? ONE_OF(n, char *, "SAME_UPPER", "SAME_LOWER", "VALID") : NULL;
 }
 
-static void set_window(net *n, const window *w, const char *how)
+/* The pads before and after, of so many. */
+static void set_missing(window *w, int i, int64_t missing)
+{
+    missing = w->automatic[0] == 'V' || missing < 0 ? 0 : missing;
+    w->pads[i] = w->automatic[5] == 'L' ? (missing + 1) / 2 : missing / 2;
+    w->pads[i + 2] = missing - w->pads[i];
+}
+
+/* The pads that `automatic` stands for. */
+static void set_pads(window *w, const shape *x)
+{
+    for (int i = 0; w->automatic && i < 2; i++) {
+        const int64_t side = x->dims[ROWS + i];
+        const int64_t size = (side + w->stride[i] - 1) / w->stride[i];
+        set_missing(w, i, (size - 1) * w->stride[i] + reach(w, i) - side);
+    }
+}
+
+/* AveragePool has dilations only from operator set 19 on. */
+static void set_window(net *n, const window *w)
 {
     set_ints(n, "kernel_shape", w->kernel, 2);
     set_usual(n, "strides", w->stride, 2, 1);
-    set_usual(n, "dilations", w->dilation, 2, 1);
-    if (how)
-        set_text(n, "auto_pad", how);
+    if (n->opset >= 19 || strcmp(n->last->op_type, "AveragePool") != 0)
+        set_usual(n, "dilations", w->dilation, 2, 1);
+    if (w->automatic)
+        set_text(n, "auto_pad", w->automatic);
     else
         set_usual(n, "pads", w->pads, 4, 0);
 }
 
-static int conv(net *n, int x, int64_t outputs, window w, const char *how)
+int net_conv(net *n, int x, int64_t outputs, window w)
 {
     const shape s = shape_of(n, x);
     if (x == NONE || s.rank != 4 || s.dims[1] % w.groups || outputs % w.groups)
         return NONE;
     shape y = s;
     y.dims[1] = outputs;
+    set_pads(&w, &s);
     for (int i = 0; i < 2; i++)
         y.dims[ROWS + i] = window_size(&w, i, s.dims[ROWS + i], false);
     const int64_t inputs = s.dims[1] / w.groups, taps = inputs * w.kernel[0] * w.kernel[1];
@@ -103,20 +114,15 @@ static int conv(net *n, int x, int64_t outputs, window w, const char *how)
     const int made = w.bias ? AS_NODE(n, "Conv", y, x, k, bias) : AS_NODE(n, "Conv", y, x, k);
     if (made == NONE)
         return NONE;
-    set_window(n, &w, how);
+    set_window(n, &w);
     if (w.groups > 1 || once_in(n, 3))
         set_int(n, "group", w.groups);
     return made;
 }
 
-int net_conv(net *n, int x, int64_t outputs, window w)
-{
-    return conv(n, x, outputs, w, NULL);
-}
-
 int net_conv_same(net *n, int x, int64_t outputs, int64_t kernel)
 {
-    return conv(n, x, outputs, window_same(kernel), NULL);
+    return net_conv(n, x, outputs, window_same(kernel));
 }
 
 static int64_t divisor_of(net *n, int64_t number)
@@ -154,8 +160,8 @@ int net_conv_random(net *n, int x)
         w.groups = once_in(n, 3) ? divisor_of(n, s.dims[1]) : s.dims[1];
         outputs = w.groups * ONE_OF(n, int64_t, 1, 1, 1, 2, 3);
     }
-    const char *how = automatic(n, &w, &s);
-    return conv(n, x, outputs, w, how);
+    w.automatic = automatic(n);
+    return net_conv(n, x, outputs, w);
 }
 
 int net_deconv(net *n, int x, int64_t outputs, window w, const int64_t *more)
@@ -165,6 +171,8 @@ int net_deconv(net *n, int x, int64_t outputs, window w, const int64_t *more)
         return NONE;
     shape y = s;
     y.dims[1] = outputs;
+    for (int i = 0; w.automatic && i < 2; i++)
+        set_missing(&w, i, reach(&w, i) - w.stride[i] + more[i]);
     for (int i = 0; i < 2; i++)
         y.dims[ROWS + i] = (s.dims[ROWS + i] - 1) * w.stride[i] + reach(&w, i) + more[i] -
                            w.pads[i] - w.pads[i + 2];
@@ -182,7 +190,7 @@ int net_deconv(net *n, int x, int64_t outputs, window w, const int64_t *more)
         w.bias ? AS_NODE(n, "ConvTranspose", y, x, k, bias) : AS_NODE(n, "ConvTranspose", y, x, k);
     if (made == NONE)
         return NONE;
-    set_window(n, &w, NULL);
+    set_window(n, &w);
     if (w.groups > 1 || once_in(n, 3))
         set_int(n, "group", w.groups);
     set_usual(n, "output_padding", more, 2, 0);
@@ -208,6 +216,9 @@ int net_deconv_random(net *n, int x)
         w.pads[i] = once_in(n, 3) ? (int64_t)pick(n, 2) : (w.kernel[i % 2] - w.stride[i % 2]) / 2;
     for (int i = 0; i < 4; i++)
         w.pads[i] = w.pads[i] < 0 ? 0 : w.pads[i];
+    w.automatic = once_in(n, 2) ? NULL : automatic(n);
+    for (int i = 0; w.automatic && i < 2; i++) /* as large as the input times the stride */
+        w.kernel[i] = w.kernel[i] < w.stride[i] ? w.stride[i] : w.kernel[i];
     return net_deconv(n, x, w.groups * ONE_OF(n, int64_t, 1, 2, 3, 4, 8), w, more);
 }
 
@@ -226,32 +237,27 @@ int net_pool_random(net *n, int x)
     for (int i = 0; i < 2; i++) {
         w.kernel[i] = ONE_OF(n, int64_t, 1, 2, 2, 2, 3, 3, 5);
         w.stride[i] = ONE_OF(n, int64_t, 1, 1, 2, 2, 2, 3);
-        w.dilation[i] = max && once_in(n, 8) ? 2 : 1;
+        w.dilation[i] = (max || n->opset >= 19) && once_in(n, 4) ? 2 : 1;
         if (i && !once_in(n, 4))
             w.kernel[1] = w.kernel[0], w.stride[1] = w.stride[0], w.dilation[1] = w.dilation[0];
     }
     for (int i = 0; i < 4; i++)
         w.pads[i] = once_in(n, 3) ? (int64_t)pick(n, (uint32_t)smaller(w.kernel[i % 2], 3))
                                   : (w.kernel[i % 2] - 1) / 2;
-    const char *how = automatic(n, &w, &s);
-    const bool up = !how && once_in(n, 3);
+    /* ONNX Runtime leaves dilations out of the automatic pads of pools. */
+    w.automatic = w.dilation[0] > 1 || w.dilation[1] > 1 ? NULL : automatic(n);
+    set_pads(&w, &s);
+    const bool up = once_in(n, w.automatic ? 6 : 3); /* without effect where pads are automatic */
     shape y = s;
     for (int i = 0; i < 2; i++) {
-        y.dims[ROWS + i] = window_size(&w, i, s.dims[ROWS + i], up);
+        y.dims[ROWS + i] = window_size(&w, i, s.dims[ROWS + i], up && !w.automatic);
         if (y.dims[ROWS + i] < 1)
             return NONE;
     }
     const int made = AS_NODE(n, max ? "MaxPool" : "AveragePool", y, x);
     if (made == NONE)
         return NONE;
-    set_ints(n, "kernel_shape", w.kernel, 2);
-    set_usual(n, "strides", w.stride, 2, 1);
-    if (max)
-        set_usual(n, "dilations", w.dilation, 2, 1);
-    if (how)
-        set_text(n, "auto_pad", how);
-    else
-        set_usual(n, "pads", w.pads, 4, 0);
+    set_window(n, &w);
     if (up || once_in(n, 4))
         set_int(n, "ceil_mode", up);
     if (!max && once_in(n, 2))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/judges/networks/peers.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@ bool peer_open(peer *p, const char *name, const char *command)
         _exit(127);
     }
     close(in[0]), close(out[1]);
+    /* Other peers that are begun later must not hold this one's input open. */
+    fcntl(in[1], F_SETFD, FD_CLOEXEC), fcntl(out[0], F_SETFD, FD_CLOEXEC);
     p->to = fdopen(in[1], "w");
     p->from = fdopen(out[0], "r");
     return p->process > 0 && p->to && p->from;

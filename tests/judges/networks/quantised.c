@@ -111,7 +111,7 @@ void make_qdq(net *n)
 {
     n->opset = n->opset < 10 ? 11 : n->opset;
     const int h = 6 + (int)pick(n, 12), w = 6 + (int)pick(n, 12);
-    const int x = net_input(n, shape_make(T_FLOAT, 4, 1, ONE_OF(n, int, 1, 3, 4), h, w));
+    const int x = net_input(n, shape_make(T_FLOAT, 4, n->batch, ONE_OF(n, int, 1, 3, 4), h, w));
     int y = rounded(n, x, 1, once_in(n, 2)), before = y;
     for (uint32_t i = 1 + pick(n, 4); i-- > 0 && y != NONE;) {
         int z = layer(n, y);
@@ -170,7 +170,7 @@ void make_qlinear(net *n)
     const int type = ONE_OF(n, int, T_U8, T_U8, T_S8), h = 5 + (int)pick(n, 10);
     int zero = type == T_U8 ? ONE_OF(n, int, 0, 128, 100) : 0, next;
     double scale = zero || type == T_S8 ? 1.0 / 127 : 1.0 / 255;
-    const int x = net_input(n, shape_make(whole ? type : T_FLOAT, 4, 1, 3, h, 7));
+    const int x = net_input(n, shape_make(whole ? type : T_FLOAT, 4, n->batch, 3, h, 7));
     int y =
         whole ? x
               : as(n, "QuantizeLinear", x, type, scalar_float(n, scale), scalar_int(n, type, zero));

@@ -309,7 +309,7 @@ void make_soup(net *n)
     int pool[POOL], count = 0;
     n->open = once_in(n, 6);
     const int h = 2 + (int)pick(n, 20), w = 2 + (int)pick(n, 20);
-    const int inputs = once_in(n, 4) ? 2 : 1, batch = once_in(n, 12) ? 2 : 1;
+    const int inputs = once_in(n, 4) ? 2 : 1, batch = n->batch;
     for (int i = 0; i < inputs; i++) {
         const bool other = i && !n->open && once_in(n, 3);
         const int c = ONE_OF(n, int, 1, 2, 3, 3, 4, 4, 8, 16, 17);
