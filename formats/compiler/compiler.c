@@ -44,6 +44,33 @@ static bool log_folded(graph *g, const onnx_graph *model, const onnx_node *befor
     return true;
 }
 
+static bool warn(graph *g, const char *name, const char *op_type, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static bool warn(graph *g, const char *name, const char *op_type, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const bool ok = graph_warn(g, name, op_type, format, arguments);
+    va_end(arguments);
+    return ok;
+}
+
+/* Of images that could not be taken apart. */
+static bool warn_of_batches(graph *g, const onnx_graph *model)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < model->input_count; i++) {
+        const onnx_input *input = &model->inputs[i];
+        if (input->rank == 4 && input->dims[0] > 1 && input->type == ELEMENT_FLOAT32)
+            ok = warn(g, model->values[input->value].name, "input",
+                      "is a batch of %lld, which runs on arrays, several times slower than one "
+                      "image after another: export the model for a batch of 1",
+                      (long long)input->dims[0]);
+    }
+    return ok;
+}
+
 /* Afterwards the model has its nodes as they are before patterns are found in them. */
 static bool import_model(compiler *c, bool one_image, format_error *error)
 {
@@ -62,7 +89,8 @@ static bool import_model(compiler *c, bool one_image, format_error *error)
         return format_fail(error, "out of memory");
     if (!onnx_graph_fold(model, error) || !graph_import(&c->g, model, error))
         return false;
-    if (!log_folded(&c->g, model, read, count))
+    if (!log_folded(&c->g, model, read, count) ||
+        (one_image && c->images == 1 && !warn_of_batches(&c->g, model)))
         return format_fail(error, "out of memory");
     memcpy(model->nodes, folded, folded_count * sizeof *folded);
     model->removed_count -= folded_count - model->node_count;

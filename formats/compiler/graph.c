@@ -47,6 +47,17 @@ bool graph_log_named(graph *g, fusion_rule rule, const char *name, const char *o
     return node.name && node.op_type;
 }
 
+bool graph_warn(graph *g, const char *name, const char *op_type, const char *format,
+                va_list arguments)
+{
+    format_error warning = {0};
+    const uint32_t at = g->warning_count++;
+    format_fail_node(&warning, name, op_type, format, arguments);
+    if (at < GRAPH_MAX_WARNINGS)
+        g->warnings[at] = graph_strdup(g, warning.text);
+    return at >= GRAPH_MAX_WARNINGS || g->warnings[at];
+}
+
 void *graph_alloc(graph *g, size_t count, size_t size)
 {
     return blocks_alloc(&g->memory, count, size);

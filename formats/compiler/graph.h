@@ -15,6 +15,7 @@
 #ifndef MONA_COMPILER_GRAPH_H
 #define MONA_COMPILER_GRAPH_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -255,6 +256,10 @@ void graph_log(graph *g, fusion_rule rule, const graph_node *node, const char *w
 /* The same for a node of the model, whose names are copied. False: out of memory. */
 bool graph_log_named(graph *g, fusion_rule rule, const char *name, const char *op_type,
                      const char *why_not);
+
+/* Keeps "node NAME (OP_TYPE) " and the text for compiler_warning. False: out of memory. */
+bool graph_warn(graph *g, const char *name, const char *op_type, const char *format,
+                va_list arguments);
 
 /* Zeroed memory that lives as long as the graph; NULL: out of memory. */
 void *graph_alloc(graph *g, size_t count, size_t size);

@@ -80,18 +80,6 @@ static bool check_array(importer *im, const onnx_input *input, const char *name,
                text);
 }
 
-/* Maps are of one image. */
-static bool warn_of_batch(importer *im, const char *name, const tensor *shape)
-{
-    im->output = (onnx_node){.name = name, .op_type = "input"};
-    im->node = &im->output;
-    return shape->rank != 4 || shape->dims[0] < 2 || shape->type != ELEMENT_FLOAT32 ||
-           import_warn(im,
-                       "is a batch of %lld, which runs on arrays, several times slower than one "
-                       "image after another: export the model for a batch of 1",
-                       (long long)shape->dims[0]);
-}
-
 static bool bind_input(importer *im, const onnx_input *input)
 {
     graph *g = im->g;
@@ -100,7 +88,7 @@ static bool bind_input(importer *im, const onnx_input *input)
     tensor shape = {0};
     const import_view view = view_of(input, dims);
     const bool map = view != VIEW_OTHER;
-    if (!map && (!check_array(im, input, name, &shape) || !warn_of_batch(im, name, &shape)))
+    if (!map && !check_array(im, input, name, &shape))
         return false;
     if (g->input_count == MONA_MAX_IO)
         return format_fail(im->error, "more than %d inputs", MONA_MAX_IO);

@@ -15,16 +15,11 @@ bool import_fail(importer *im, const char *format, ...)
 
 bool import_warn(importer *im, const char *format, ...)
 {
-    format_error warning = {0};
-    const uint32_t at = im->g->warning_count++;
     va_list arguments;
     va_start(arguments, format);
-    format_fail_node(&warning, im->node->name, im->node->op_type, format, arguments);
+    const bool ok = graph_warn(im->g, im->node->name, im->node->op_type, format, arguments);
     va_end(arguments);
-    if (at >= GRAPH_MAX_WARNINGS)
-        return true;
-    im->g->warnings[at] = graph_strdup(im->g, warning.text);
-    return im->g->warnings[at] || format_fail(im->error, "out of memory");
+    return ok || format_fail(im->error, "out of memory");
 }
 
 /* ---- bindings ----------------------------------------------------------------------------- */

@@ -313,7 +313,8 @@ static void every_rule_has_cases(void **state)
 
 /* ---- compiled ----------------------------------------------------------------------------- */
 
-static compiler *open_images(bool mixes)
+/* others: the images of a second input; 0: there is none. */
+static compiler *open_images(bool mixes, int64_t others)
 {
     onnx_builder *b = ob_new(13);
     const int64_t dims[4] = {4, 3, 8, 8};
@@ -331,6 +332,11 @@ static compiler *open_images(bool mixes)
         ob_node(b, "Sigmoid", "q", "y");
     }
     ob_output(b, "y");
+    if (others) {
+        b->inputs[b->graph.n_input++] = ob_value(b, "z", (int64_t[]){others, 3, 8, 8}, 4);
+        ob_node(b, "Relu", "z", "s");
+        ob_output(b, "s");
+    }
     uint8_t *bytes = ob_pack(b, &size);
     assert_true(onnx_graph_read(&g, bytes, size, NULL, &error));
     ob_free(b);
@@ -345,7 +351,7 @@ static void a_batch_runs_on_maps(void **state)
 {
     unsigned more;
     (void)state;
-    compiler *c = open_images(false);
+    compiler *c = open_images(false, 0);
     assert_int_equal(compiler_images(c), 4);
     assert_false(compiler_has_arrays(c));
     assert_false(compiler_input(c, 0).array);
@@ -358,10 +364,26 @@ static void images_that_mix_stay_on_arrays(void **state)
 {
     unsigned more;
     (void)state;
-    compiler *c = open_images(true);
+    compiler *c = open_images(true, 0);
     assert_int_equal(compiler_images(c), 1);
     assert_true(compiler_has_arrays(c));
     assert_non_null(strstr(compiler_warning(c, 0, &more), "is a batch of 4"));
+    compiler_close(c);
+}
+
+static void images_of_two_inputs(void **state)
+{
+    unsigned more;
+    (void)state;
+    compiler *c = open_images(false, 4);
+    assert_int_equal(compiler_images(c), 4);
+    assert_null(compiler_warning(c, 0, &more));
+    compiler_close(c);
+    c = open_images(false, 2);
+    assert_int_equal(compiler_images(c), 1);
+    assert_true(compiler_input(c, 0).array && compiler_input(c, 1).array);
+    assert_non_null(strstr(compiler_warning(c, 0, &more), "node 'x' (input) is a batch of 4"));
+    assert_non_null(strstr(compiler_warning(c, 1, &more), "node 'z' (input) is a batch of 2"));
     compiler_close(c);
 }
 
@@ -372,6 +394,7 @@ int main(void)
         cmocka_unit_test(every_rule_has_cases),
         cmocka_unit_test(a_batch_runs_on_maps),
         cmocka_unit_test(images_that_mix_stay_on_arrays),
+        cmocka_unit_test(images_of_two_inputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
