@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/compiler/graph.h"
+#include "formats/compiler/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -231,7 +231,7 @@ bool graph_is_loaded(const graph *g, uint32_t value)
 {
     const uint32_t p = graph_producer(g, value);
     const graph_node *node = p == UINT32_MAX ? NULL : &g->nodes[p];
-    if (!node || node->kind != GRAPH_SPACE_TO_DEPTH)
+    if (!node || kind_of(node)->packs != PACKS_BLOCKS)
         return graph_is_input(g, value);
     return graph_is_input(g, node->inputs[0]) && !node->depth.depth_first &&
            node->depth.block <= GRAPH_MAX_BLOCK;
@@ -239,10 +239,11 @@ bool graph_is_loaded(const graph *g, uint32_t value)
 
 bool graph_packs(const graph *g, const graph_node *node)
 {
-    bool loaded = node->kind == GRAPH_CONCAT;
+    const kind_packs packs = kind_of(node)->packs;
+    bool loaded = packs == PACKS_PARTS;
     for (uint32_t i = 0; loaded && i < node->input_count; i++)
         loaded = graph_is_loaded(g, node->inputs[i]);
-    return node->kind == GRAPH_SPACE_TO_DEPTH ? graph_is_loaded(g, node->output) : loaded;
+    return packs == PACKS_BLOCKS ? graph_is_loaded(g, node->output) : loaded;
 }
 
 bool graph_are_blocks(uint32_t first, uint32_t count, uint32_t all)
@@ -282,7 +283,7 @@ uint32_t graph_private_producer(const graph *g, uint32_t i, uint32_t input)
 
 bool graph_is_plain_conv(const graph_node *node)
 {
-    return node->kind == GRAPH_CONV && node->input_count == 1 && !node->activation.kind &&
+    return kind_has_filter(node) && node->input_count == 1 && !node->activation.kind &&
            !node->after_add.kind;
 }
 
@@ -315,22 +316,20 @@ uint32_t graph_window_outputs(const graph_window *w, int axis, uint32_t in, bool
  *   floor(u + 1/2) = ceil((u + 1/8n) - 1/2) */
 static double nearest_offset(graph_nearest rule, uint32_t n)
 {
-    switch (rule) {
-    case GRAPH_FLOOR:
-        return -0.5 + 0.25 / n;
-    case GRAPH_CEIL:
-        return 0.5 - 0.25 / n;
-    case GRAPH_ROUND_HALF_UP:
-        return 0.125 / n;
-    case GRAPH_ROUND_HALF_DOWN:
-        break;
-    }
-    return 0;
+    static const struct {
+        double whole, part; /* of 1 / n */
+    } offsets[] = {
+        [GRAPH_ROUND_HALF_DOWN] = {0, 0},
+        [GRAPH_ROUND_HALF_UP] = {0, 0.125},
+        [GRAPH_FLOOR] = {-0.5, 0.25},
+        [GRAPH_CEIL] = {0.5, -0.25},
+    };
+    return offsets[rule].whole + offsets[rule].part / n;
 }
 
 bool graph_resize_offsets(const graph_resize *r, const float more[2], double offset[2])
 {
-    const bool by_rule = r->mode == MONA_RESIZE_NEAREST && r->nearest != GRAPH_ROUND_HALF_DOWN;
+    const bool by_rule = r->mode == MONA_RESIZE_NEAREST && r->nearest;
     bool fits = !by_rule || r->coordinates != MONA_RESIZE_ALIGN_CORNERS;
     for (int i = 0; i < 2; i++) {
         offset[i] = (double)more[i] + (double)r->offset[i];

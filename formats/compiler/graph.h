@@ -38,27 +38,21 @@ enum {
     GRAPH_MAX_BLOCK = 4, /* the largest block that LOAD, STORE and DEPTH_TO_SPACE rearrange */
 };
 
+/* What the inputs are, where a node has more than its source:
+ *
+ *   CONV        the source, then the residual if one was fused
+ *   ADD, MUL    two values; the second may have one channel for all
+ *   CONCAT      parts, of channels
+ *   ATTENTION   queries, keys, values; the channels are in heads
+ *
+ * AFFINE is x * scale[c] + shift[c]; QUANTIZE rounds to the nearest number of a format; NORMALISE brings the
+ * channels of each pixel to a mean of 0 and a variance of 1; SLICE keeps channels first .. first + count - 1;
+ * TO_ARRAY converts a map to an array of the same numbers in the same order, and TO_MAP the reverse, of F16
+ * alone; RESHAPE and TRANSPOSE are gone once import_depth.c has recognised what they are part of. */
 typedef enum graph_kind {
-    GRAPH_CONV,       /* inputs: source, then the residual if one was fused */
-    GRAPH_AFFINE,     /* x * scale[c] + shift[c] */
-    GRAPH_QUANTIZE,   /* rounds to the nearest number of a format; gone after absorb.c */
-    GRAPH_ACTIVATION, /* an activation on its own */
-    GRAPH_ADD,        /* of two values; the second may have one channel for all */
-    GRAPH_MUL,
-    GRAPH_CONCAT, /* of channels */
-    GRAPH_SLICE,  /* channels first .. first + count - 1 */
-    GRAPH_SPACE_TO_DEPTH,
-    GRAPH_DEPTH_TO_SPACE,
-    GRAPH_RESIZE,
-    GRAPH_MAX_POOL,
-    GRAPH_AVERAGE_POOL,
-    GRAPH_NORMALISE, /* the channels of each pixel to a mean of 0 and a variance of 1 */
-    GRAPH_ATTENTION, /* inputs: queries, keys, values; the channels are in heads */
-    GRAPH_ARRAY,     /* an operator on arrays: array */
-    GRAPH_TO_ARRAY,  /* converts a map to an array of the same numbers in the same order */
-    GRAPH_TO_MAP,    /* the reverse, only for arrays of F16 */
-    GRAPH_RESHAPE,   /* gone once import_depth.c has recognised what they are part of */
-    GRAPH_TRANSPOSE,
+#define KIND(name, ...) GRAPH_##name,
+#include "formats/compiler/kinds.inc"
+#undef KIND
 } graph_kind;
 
 /* How numbers are stored: real value = scale * (stored value - zero). */

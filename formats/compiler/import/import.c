@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/compiler/import/array.h"
+#include "formats/compiler/kinds.h"
 #include "formats/reference/operators.h"
 
 #include <math.h>
@@ -307,7 +308,7 @@ static void shape_output(graph *g, uint32_t value, const tensor *t)
 {
     graph_value *v = &g->values[value];
     const uint32_t p = graph_producer(g, value);
-    if (p == UINT32_MAX || g->nodes[p].kind != GRAPH_ARRAY || t->count != v->count)
+    if (p == UINT32_MAX || kind_of(&g->nodes[p])->format != FORMAT_ARRAY || t->count != v->count)
         return;
     v->width = t->rank ? (uint32_t)t->dims[t->rank - 1] : 1;
     v->height = t->rank > 1 ? (uint32_t)t->dims[t->rank - 2] : 1;
@@ -345,10 +346,9 @@ static void remove_unused(graph *g)
     graph_count_uses(g);
     for (uint32_t i = g->node_count; i-- > 0;) {
         const graph_node *node = &g->nodes[i];
-        const bool part = node->kind == GRAPH_RESHAPE || node->kind == GRAPH_TRANSPOSE;
         if (g->values[node->output].uses)
             continue;
-        graph_log(g, part ? FUSION_SHUFFLES : FUSION_DEAD_CODE, node, NULL);
+        graph_log(g, kind_of(node)->unused, node, NULL);
         graph_remove_node(g, i);
     }
 }
@@ -366,7 +366,7 @@ static bool order_forms(importer *im)
         uint32_t turn = 0; /* even: maps; odd: arrays */
         for (uint32_t k = 0; k < node->input_count; k++)
             turn = turns[node->inputs[k]] > turn ? turns[node->inputs[k]] : turn;
-        turn += (node->kind == GRAPH_ARRAY) != turn % 2;
+        turn += (kind_of(node)->format == FORMAT_ARRAY) != turn % 2;
         turns[node->output] = turn;
         max = turn > max ? turn : max;
     }

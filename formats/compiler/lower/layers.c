@@ -12,7 +12,7 @@ bool layers_find(layers *l, graph *g, format_error *error)
     if (!l->items)
         return format_fail(error, "out of memory");
     for (uint32_t i = 0; i < g->node_count; i++) {
-        if (g->nodes[i].kind != GRAPH_CONV)
+        if (!kind_has_filter(&g->nodes[i]))
             continue;
         const uint32_t source = quantize_root(g, g->nodes[i].inputs[0]);
         const value_format prequantised = g->values[source].prequantised;

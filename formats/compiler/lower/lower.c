@@ -15,7 +15,7 @@ static void load_part(lowering *l, uint32_t value, bool half, mona_file_op *op)
     const uint32_t p = graph_producer(l->g, value);
     const graph_node *depth = p == UINT32_MAX ? NULL : &l->g->nodes[p];
     uint32_t block = 1;
-    if (depth && depth->kind == GRAPH_SPACE_TO_DEPTH) {
+    if (depth && kind_of(depth)->packs == PACKS_BLOCKS) {
         block = depth->depth.block;
         value = depth->inputs[0];
         graph_log(l->g, FUSION_LOAD, depth, NULL);
@@ -28,12 +28,11 @@ static void load_part(lowering *l, uint32_t value, bool half, mona_file_op *op)
     op->load.scale[op->input_count++] = half ? half_from_double((double)planes.scale) : HALF_ONE;
 }
 
-/* node: the CONCAT or SPACE_TO_DEPTH that packs the planes; NULL for a plain input. */
-static void lower_load(lowering *l, const graph_node *node, uint32_t value)
+bool lower_load(lowering *l, const graph_node *node, uint32_t value)
 {
     mona_file_op op = lower_begin(l, MONA_OP_LOAD, node ? node->name : l->g->values[value].name);
     const bool half = format_is_half(l->formats[value]);
-    if (node && node->kind == GRAPH_CONCAT) {
+    if (node && kind_of(node)->packs == PACKS_PARTS) {
         graph_log(l->g, FUSION_LOAD, node, NULL);
         for (uint32_t i = 0; i < node->input_count; i++)
             load_part(l, node->inputs[i], half, &op);
@@ -41,30 +40,34 @@ static void lower_load(lowering *l, const graph_node *node, uint32_t value)
         load_part(l, value, half, &op);
     }
     lower_end(l, &op, value);
+    return true;
 }
 
 /* ---- planes out --------------------------------------------------------------------------- */
 
-/* The part of a tensor that a STORE reads. On the way back from an output, depth-to-space may occur
- * once; slices before it select planes, slices after it channels. */
-typedef struct stored {
-    uint32_t value, first, block;
-} stored;
-
-/* Why a node on the way does not become part of the STORE; NULL: it does. Slices must, and so must
- * everything after them. */
-static const char *not_stored(const graph *g, const graph_node *node, const stored *s)
+/* Slices must become part of a STORE, and so must everything after them. */
+const char *store_slice(const graph *g, const graph_node *node, stored *s, fusion_rule *rule)
 {
-    const uint32_t p = graph_producer(g, node->inputs[0]);
-    if (node->kind == GRAPH_SLICE)
-        return NULL;
+    (void)g;
+    *rule = FUSION_SLICE_STORE;
+    s->first += node->slice.first;
+    return NULL;
+}
+
+const char *store_depth(const graph *g, const graph_node *node, stored *s, fusion_rule *rule)
+{
+    const uint32_t p = graph_producer(g, node->inputs[0]), block = node->depth.block;
+    *rule = FUSION_DEPTH_STORE;
     if (node->depth.depth_first)
         return "a store rearranges no depth-first order";
-    if (s->block != 1 || node->depth.block > MAX_BLOCK)
+    if (s->block != 1 || block > MAX_BLOCK)
         return "the blocks are larger than a store can rearrange";
-    const bool sliced = p != UINT32_MAX && g->nodes[p].kind == GRAPH_SLICE;
-    return g->fusion.off[FUSION_DEPTH_STORE] && !sliced && node->depth.block > 1 ? FUSION_IS_OFF
-                                                                                 : NULL;
+    const bool sliced = p != UINT32_MAX && kind_of(&g->nodes[p])->store == store_slice;
+    if (g->fusion.off[FUSION_DEPTH_STORE] && !sliced && block > 1)
+        return FUSION_IS_OFF;
+    s->block = block;
+    s->first *= block * block;
+    return NULL;
 }
 
 /* log: whether the nodes on the way are recorded. */
@@ -74,17 +77,14 @@ static stored find_stored(graph *g, uint32_t output, bool log)
     for (;;) {
         const uint32_t p = graph_producer(g, s.value);
         const graph_node *node = p == UINT32_MAX ? NULL : &g->nodes[p];
-        if (!node || (node->kind != GRAPH_SLICE && node->kind != GRAPH_DEPTH_TO_SPACE))
+        fusion_rule rule;
+        if (!node || !kind_of(node)->store)
             return s;
-        const bool slice = node->kind == GRAPH_SLICE;
-        const fusion_rule rule = slice ? FUSION_SLICE_STORE : FUSION_DEPTH_STORE;
-        const char *why_not = not_stored(g, node, &s);
+        const char *why_not = kind_of(node)->store(g, node, &s, &rule);
         if (log)
             graph_log(g, rule, node, why_not);
         if (why_not)
             return s;
-        s.block *= slice ? 1 : node->depth.block;
-        s.first = slice ? s.first + node->slice.first : s.first * s.block * s.block;
         s.value = node->inputs[0];
     }
 }
@@ -111,8 +111,7 @@ static void lower_store(lowering *l, uint32_t value, value_format planes, uint32
 
 /* ---- arrays ------------------------------------------------------------------------------- */
 
-/* The tensor of an array that a node computes: an output of the model, or a new one. */
-static uint32_t array_tensor(lowering *l, uint32_t value)
+uint32_t lower_result(lowering *l, uint32_t value)
 {
     for (uint32_t i = 0; i < l->g->output_count; i++)
         if (l->g->outputs[i] == value)
@@ -120,29 +119,24 @@ static uint32_t array_tensor(lowering *l, uint32_t value)
     return l->tensors[value] = lower_array_tensor(l, value);
 }
 
-static void lower_to_map(lowering *l, const graph_node *node)
+bool lower_to_map(lowering *l, const graph_node *node)
 {
     mona_file_op op = lower_begin_node(l, MONA_OP_LOAD, node);
     op.load.block[0] = 1;
     op.load.scale[0] = HALF_ONE;
     lower_end(l, &op, node->output);
+    return true;
 }
 
-static bool lower_form(lowering *l, const graph_node *node)
+bool lower_to_array(lowering *l, const graph_node *node)
 {
-    if (node->kind == GRAPH_TO_MAP)
-        lower_to_map(l, node);
-    else if (node->kind == GRAPH_TO_ARRAY)
-        lower_store(l, node->inputs[0], (value_format){MONA_F16, 1, 0},
-                    array_tensor(l, node->output));
-    else
-        lower_array(l, node, array_tensor(l, node->output));
+    lower_store(l, node->inputs[0], (value_format){MONA_F16, 1, 0}, lower_result(l, node->output));
     return true;
 }
 
 /* ---- resampling and rearrangement --------------------------------------------------------- */
 
-static bool lower_resize(lowering *l, const graph_node *node)
+bool lower_resize(lowering *l, const graph_node *node)
 {
     const graph_resize *r = &node->resize;
     mona_file_op op = lower_begin_node(l, MONA_OP_RESIZE, node);
@@ -175,7 +169,7 @@ static bool refuse_blocks(lowering *l, const graph_node *node)
                       l->g->values[node->inputs[0]].channels, node->depth.block);
 }
 
-static bool lower_depth(lowering *l, const graph_node *node)
+bool lower_depth_to_space(lowering *l, const graph_node *node)
 {
     mona_file_op op = lower_begin_node(l, MONA_OP_DEPTH_TO_SPACE, node);
     if (node->depth.depth_first || node->depth.block > MAX_BLOCK)
@@ -185,14 +179,16 @@ static bool lower_depth(lowering *l, const graph_node *node)
     return true;
 }
 
-/* A MaxPool keeps its input's scale; a mean gets one of its own. */
-static void lower_pool(lowering *l, const graph_node *node)
+bool lower_space_to_depth(lowering *l, const graph_node *node)
 {
-    const bool largest = node->kind == GRAPH_MAX_POOL;
+    return graph_packs(l->g, node) ? lower_load(l, node, node->output) : refuse_blocks(l, node);
+}
+
+static bool lower_pool(lowering *l, mona_op_kind kind, const graph_node *node, double scale)
+{
     const graph_pool *p = &node->pool;
     const graph_window *w = &p->window;
-    const double in = (double)l->formats[node->inputs[0]].scale;
-    mona_file_op op = lower_begin_node(l, largest ? MONA_OP_MAX_POOL : MONA_OP_AVERAGE_POOL, node);
+    mona_file_op op = lower_begin_node(l, kind, node);
     op.pool = (mona_file_pool){.stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1};
     if (!p->whole)
         op.pool = (mona_file_pool){
@@ -209,15 +205,29 @@ static void lower_pool(lowering *l, const graph_node *node)
             .ceil_mode = p->round_up,
             .count_include_pad = p->include_pad,
         };
-    /* Beyond these factors, which the engine takes, every result is 0 or saturated. */
-    const double scale = in / (double)l->formats[node->output].scale;
-    op.pool.scale = largest ? 1 : (float)fmax(0x1p-30, fmin(scale, 0x1p30));
+    op.pool.scale = (float)scale;
     lower_end(l, &op, node->output);
+    return true;
+}
+
+/* It keeps its input's scale. */
+bool lower_max_pool(lowering *l, const graph_node *node)
+{
+    return lower_pool(l, MONA_OP_MAX_POOL, node, 1);
+}
+
+/* A mean gets a scale of its own. Beyond these factors, which the engine takes, every result is 0 or
+ * saturated. */
+bool lower_average_pool(lowering *l, const graph_node *node)
+{
+    const double in = (double)l->formats[node->inputs[0]].scale;
+    const double scale = in / (double)l->formats[node->output].scale;
+    return lower_pool(l, MONA_OP_AVERAGE_POOL, node, fmax(0x1p-30, fmin(scale, 0x1p30)));
 }
 
 /* In stored values: (x - mean) / sqrt(variance + epsilon) does not depend on the unit in which x and
  * the square root of epsilon are given. */
-static bool lower_normalise(lowering *l, const graph_node *node)
+bool lower_normalise(lowering *l, const graph_node *node)
 {
     const uint32_t channels = l->g->values[node->output].channels;
     const double in = (double)l->formats[node->inputs[0]].scale;
@@ -238,7 +248,7 @@ static bool lower_normalise(lowering *l, const graph_node *node)
     return true;
 }
 
-static void lower_attention(lowering *l, const graph_node *node)
+bool lower_attention(lowering *l, const graph_node *node)
 {
     mona_file_op op = lower_begin_node(l, MONA_OP_ATTENTION, node);
     double scale[3];
@@ -248,6 +258,7 @@ static void lower_attention(lowering *l, const graph_node *node)
     op.attention.scale = (float)((double)node->attention.scale * scale[0] * scale[1]);
     op.attention.value_scale = (float)(scale[2] / (double)l->formats[node->output].scale);
     lower_end(l, &op, node->output);
+    return true;
 }
 
 /* ---- the graph ---------------------------------------------------------------------------- */
@@ -259,60 +270,17 @@ void lower_mark_needed(graph *g, bool *needed)
     for (uint32_t i = g->node_count; i-- > 0;) {
         const graph_node *node = &g->nodes[i];
         const bool packs = graph_packs(g, node);
-        if (node->kind == GRAPH_TO_ARRAY && needed[node->output]) {
-            needed[find_stored(g, node->inputs[0], false).value] = true;
-            continue;
-        }
+        const bool stores =
+            kind_of(node)->format == FORMAT_CONVERTED && g->values[node->output].is_array;
         for (uint32_t k = 0; k < node->input_count && needed[node->output] && !packs; k++)
-            needed[node->inputs[k]] = true;
+            needed[stores ? find_stored(g, node->inputs[k], false).value : node->inputs[k]] = true;
     }
 }
 
 static bool lower_node(lowering *l, const graph_node *node)
 {
-    switch (node->kind) {
-    case GRAPH_CONV:
-        return lower_conv(l, node);
-    case GRAPH_ADD:
-    case GRAPH_MUL:
-        return lower_elementwise(l, node);
-    case GRAPH_CONCAT:
-    case GRAPH_SLICE:
-        if (graph_packs(l->g, node))
-            lower_load(l, node, node->output);
-        else
-            lower_channels(l, node);
-        return true;
-    case GRAPH_SPACE_TO_DEPTH:
-        if (!graph_packs(l->g, node))
-            return refuse_blocks(l, node);
-        lower_load(l, node, node->output);
-        return true;
-    case GRAPH_DEPTH_TO_SPACE:
-        return lower_depth(l, node);
-    case GRAPH_RESIZE:
-        return lower_resize(l, node);
-    case GRAPH_MAX_POOL:
-    case GRAPH_AVERAGE_POOL:
-        lower_pool(l, node);
-        return true;
-    case GRAPH_NORMALISE:
-        return lower_normalise(l, node);
-    case GRAPH_ATTENTION:
-        lower_attention(l, node);
-        return true;
-    case GRAPH_ARRAY:
-    case GRAPH_TO_ARRAY:
-    case GRAPH_TO_MAP:
-        return lower_form(l, node);
-    case GRAPH_AFFINE:
-    case GRAPH_QUANTIZE:
-    case GRAPH_ACTIVATION:
-    case GRAPH_RESHAPE:
-    case GRAPH_TRANSPOSE:
-        break; /* removed by the passes */
-    }
-    return graph_fail(node, l->error, "has no lowering");
+    const kind_row *row = kind_of(node);
+    return row->lower ? row->lower(l, node) : graph_fail(node, l->error, "has no lowering");
 }
 
 static void add_plane_tensor(lowering *l, uint32_t value, value_format format, bool sized)
@@ -338,7 +306,7 @@ static void add_plane_tensor(lowering *l, uint32_t value, value_format format, b
 /* Whether the node only rounds, which is logged already. */
 static bool only_rounds(const graph_node *node)
 {
-    return node->kind == GRAPH_CONV && node->input_count == 1 && node->conv.weight_scales &&
+    return kind_has_filter(node) && node->input_count == 1 && node->conv.weight_scales &&
            node->conv.weight_scales == node->conv.weights && !node->activation.kind;
 }
 
@@ -379,7 +347,7 @@ static void mark_last(const graph *g, bool *last)
         last[i] = true;
     for (uint32_t i = g->node_count; i-- > 0;) {
         const graph_node *node = &g->nodes[i];
-        last[node->output] &= node->kind == GRAPH_ARRAY;
+        last[node->output] &= kind_of(node)->format == FORMAT_ARRAY;
         for (uint32_t k = 0; k < node->input_count && !last[node->output]; k++)
             last[node->inputs[k]] = false;
     }

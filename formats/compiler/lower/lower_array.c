@@ -38,8 +38,9 @@ uint32_t lower_array_tensor(lowering *l, uint32_t value)
     return mona_writer_tensor(&l->w, &t);
 }
 
-void lower_array(lowering *l, const graph_node *node, uint32_t output)
+bool lower_array(lowering *l, const graph_node *node)
 {
+    const uint32_t output = lower_result(l, node->output);
     graph_array a = *node->array;
     mona_file_op op = {.kind = a.kind,
                        .name = mona_writer_string(&l->w, node->name),
@@ -60,4 +61,5 @@ void lower_array(lowering *l, const graph_node *node, uint32_t output)
             *table_field(&a, i) = mona_writer_data(&l->w, a.tables[i].data, a.tables[i].bytes);
     op.array.record = mona_writer_data(&l->w, &a.map, record_sizes[a.kind]);
     mona_writer_op(&l->w, &op);
+    return true;
 }

@@ -2,35 +2,44 @@
 /* Joins and slices channels of computed maps. */
 #include "formats/compiler/lower/lowering.h"
 
-/* Why channels have to be copied; NULL: the engine uses them in place, at least most of them if
- * several nodes need the same ones in different places. */
-static const char *why_copied(const graph *g, const graph_node *node)
+/* What copies channels; NULL: the engine uses them in place, at least most of them if several nodes
+ * need the same ones in different places. */
+static const char *why_copied(const lowering *l, bool blocks)
 {
-    static const char *const inside = "channels begin or end inside a block of 16";
-    const graph_value *out = &g->values[node->output];
-    if (g->fusion.off[FUSION_PLACE])
-        return FUSION_IS_OFF;
-    if (node->kind == GRAPH_SLICE)
-        return graph_are_blocks(node->slice.first, node->slice.count,
-                                g->values[node->inputs[0]].channels)
-                   ? NULL
-                   : inside;
-    for (uint32_t i = 0, first = 0; i < node->input_count; i++) {
-        const uint32_t count = g->values[node->inputs[i]].channels;
-        if (!graph_are_blocks(first, count, out->channels))
-            return inside;
-        first += count;
-    }
-    return NULL;
+    return l->g->fusion.off[FUSION_PLACE] ? FUSION_IS_OFF
+           : blocks                       ? NULL
+                                          : "channels begin or end inside a block of 16";
 }
 
-void lower_channels(lowering *l, const graph_node *node)
+static bool lower_channels(lowering *l, mona_op_kind kind, const graph_node *node, uint32_t first,
+                           bool blocks)
 {
-    const bool slice = node->kind == GRAPH_SLICE;
-    const char *copied = why_copied(l->g, node);
-    mona_file_op op = lower_begin_node(l, slice ? MONA_OP_SLICE : MONA_OP_CONCAT, node);
-    op.channels.first = slice ? node->slice.first : 0;
+    mona_file_op op = lower_begin_node(l, kind, node);
+    op.channels.first = first;
     op.channels.copy = l->g->fusion.off[FUSION_PLACE];
-    graph_log(l->g, FUSION_PLACE, node, copied);
+    graph_log(l->g, FUSION_PLACE, node, why_copied(l, blocks));
     lower_end(l, &op, node->output);
+    return true;
+}
+
+bool lower_slice(lowering *l, const graph_node *node)
+{
+    const uint32_t first = node->slice.first;
+    return lower_channels(
+        l, MONA_OP_SLICE, node, first,
+        graph_are_blocks(first, node->slice.count, l->g->values[node->inputs[0]].channels));
+}
+
+bool lower_concat(lowering *l, const graph_node *node)
+{
+    const graph_value *values = l->g->values;
+    bool blocks = true;
+    if (graph_packs(l->g, node))
+        return lower_load(l, node, node->output);
+    for (uint32_t i = 0, first = 0; i < node->input_count; i++) {
+        const uint32_t count = values[node->inputs[i]].channels;
+        blocks = blocks && graph_are_blocks(first, count, values[node->output].channels);
+        first += count;
+    }
+    return lower_channels(l, MONA_OP_CONCAT, node, 0, blocks);
 }

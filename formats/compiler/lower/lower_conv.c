@@ -202,15 +202,24 @@ bool lower_conv(lowering *l, const graph_node *node)
 
 /* Sums are computed in the output's scale. Products are computed in real values, which keeps both
  * factors in the range of fp16, and converted to the output's scale at the end. */
-bool lower_elementwise(lowering *l, const graph_node *node)
+static bool lower_elementwise(lowering *l, mona_op_kind kind, const graph_node *node, double unit)
 {
-    const bool add = node->kind == GRAPH_ADD;
-    const double out = (double)l->formats[node->output].scale, unit = add ? out : 1;
-    mona_file_op op = lower_begin_node(l, add ? MONA_OP_ADD : MONA_OP_MUL, node);
+    const double out = (double)l->formats[node->output].scale;
+    mona_file_op op = lower_begin_node(l, kind, node);
     for (uint32_t i = 0; i < 2; i++)
         op.elementwise.scale[i] =
             half_from_double((double)l->formats[node->inputs[i]].scale / unit);
-    lower_epilogue(l, node, unit, unit, add ? 1 : 1 / out, &op.epilogue);
+    lower_epilogue(l, node, unit, unit, unit / out, &op.epilogue);
     lower_end(l, &op, node->output);
     return true;
+}
+
+bool lower_add(lowering *l, const graph_node *node)
+{
+    return lower_elementwise(l, MONA_OP_ADD, node, (double)l->formats[node->output].scale);
+}
+
+bool lower_mul(lowering *l, const graph_node *node)
+{
+    return lower_elementwise(l, MONA_OP_MUL, node, 1);
 }

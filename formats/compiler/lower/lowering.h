@@ -26,14 +26,10 @@ void lower_end(lowering *l, mona_file_op *op, uint32_t value);
 
 /* Adds an array as a tensor of the file and returns its index. */
 uint32_t lower_array_tensor(lowering *l, uint32_t value);
-/* An operator on arrays. output: the tensor of its result. */
-void lower_array(lowering *l, const graph_node *node, uint32_t output);
+/* The tensor of an array that a node computes: an output of the model, or a new one. */
+uint32_t lower_result(lowering *l, uint32_t value);
 
-/* CONCAT and SLICE of computed channels. */
-void lower_channels(lowering *l, const graph_node *node);
-
-/* CONV with its epilogue; ADD and MUL. */
-bool lower_conv(lowering *l, const graph_node *node);
-bool lower_elementwise(lowering *l, const graph_node *node);
+/* Planes of an input, or what node, a CONCAT or SPACE_TO_DEPTH, packs of some. */
+bool lower_load(lowering *l, const graph_node *node, uint32_t value);
 
 #endif

@@ -26,8 +26,7 @@ static bool become_copy(graph *g, graph_node *node)
 
 static bool moves(const graph *g, const graph_node *node)
 {
-    return node->kind == GRAPH_MAX_POOL || node->kind == GRAPH_DEPTH_TO_SPACE ||
-           (node->kind == GRAPH_CONCAT && !graph_packs(g, node));
+    return kind_of(node)->rounds == ROUNDS_LIFTS && !graph_packs(g, node);
 }
 
 /* Moves QUANTIZE i from the result of node p to its inputs. */
@@ -63,12 +62,6 @@ static bool lift_all(graph *g)
 }
 
 /* ---- into formats ------------------------------------------------------------------------- */
-
-static bool computes(const graph_node *node)
-{
-    return node->kind == GRAPH_CONV || node->kind == GRAPH_ADD || node->kind == GRAPH_MUL ||
-           node->kind == GRAPH_AVERAGE_POOL;
-}
 
 /* Makes node p store its value in this format, as the result of node i. */
 static void store_so(graph *g, uint32_t i, uint32_t p)
@@ -126,7 +119,7 @@ static const char *absorb(graph *g, const compiler_options *o, uint32_t i)
         return g->nodes[i].quantize.type == MONA_U8
                    ? "its input is of another type; --input-type u8 takes samples of its scale"
                    : "its input is of another type; --input-type s8 takes samples of its scale";
-    if (p == UINT32_MAX || !computes(&g->nodes[p]))
+    if (p == UINT32_MAX || kind_of(&g->nodes[p])->rounds != ROUNDS_STORES)
         return "its input is not computed by an operator that only it reads";
     if (g->values[g->nodes[p].output].prequantised.scale > 0)
         return "its input has a format already";
@@ -194,6 +187,12 @@ static bool fits_8_bits(const graph *g, const graph_node *node)
     return node->conv.weight_scales && filter <= WEIGHTS_MAX;
 }
 
+/* Whether the node joins computed maps. */
+static bool joins(const graph *g, const graph_node *node)
+{
+    return kind_of(node)->format == FORMAT_JOINED && !graph_packs(g, node);
+}
+
 /* The result of a concat has one format: that of the model, if all parts have it. */
 static bool parts_differ(const graph *g, const graph_node *concat)
 {
@@ -210,15 +209,14 @@ static bool needs_half(const graph *g, const graph_node *node, uint32_t k)
 {
     if (!is_prequantised(g, node->inputs[k]))
         return false;
-    return node->kind == GRAPH_TO_ARRAY ||
-           (node->kind == GRAPH_CONCAT && !graph_packs(g, node) && parts_differ(g, node)) ||
-           (node->kind == GRAPH_CONV && k == 0 && !fits_8_bits(g, node));
+    return kind_of(node)->format == FORMAT_CONVERTED || (joins(g, node) && parts_differ(g, node)) ||
+           (kind_has_filter(node) && k == 0 && !fits_8_bits(g, node));
 }
 
 /* Notes that the result of a concat has the model's format; its readers follow. */
 static void note_format(graph *g, const graph_node *node)
 {
-    if (node->kind == GRAPH_CONCAT && !graph_packs(g, node) && !parts_differ(g, node))
+    if (joins(g, node) && !parts_differ(g, node))
         g->values[node->output].prequantised =
             g->values[quantize_root(g, node->inputs[0])].prequantised;
 }
@@ -248,8 +246,8 @@ static bool widen_output(graph *g, const compiler_options *o, uint32_t output)
         o->output_type == g->values[quantize_root(g, value)].prequantised.type)
         return true;
     for (uint32_t p; (p = graph_producer(g, value)) != UINT32_MAX && g->values[value].uses == 1;) {
-        const graph_kind kind = g->nodes[p].kind;
-        if (kind != GRAPH_DEPTH_TO_SPACE && kind != GRAPH_SLICE && kind != GRAPH_MAX_POOL)
+        const kind_row *row = kind_of(&g->nodes[p]);
+        if (row->format != FORMAT_SOURCE || row->rounds == ROUNDS_KEEPS)
             break;
         before = p;
         value = g->nodes[p].inputs[0];

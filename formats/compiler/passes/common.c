@@ -18,7 +18,7 @@ static bool same_activation(const graph_activation *a, const graph_activation *b
            same_numbers(a->slopes, b->slopes, channels);
 }
 
-static bool same_conv(const graph *g, const graph_node *a, const graph_node *b)
+bool same_conv(const graph *g, const graph_node *a, const graph_node *b)
 {
     const graph_window *w = &a->conv.window;
     const uint32_t outputs = g->values[a->output].channels;
@@ -29,49 +29,64 @@ static bool same_conv(const graph *g, const graph_node *a, const graph_node *b)
            same_numbers(a->conv.weights, b->conv.weights, outputs * weights_filter(g, a));
 }
 
-static bool same_pool(const graph_pool *a, const graph_pool *b)
-{
-    return a->whole == b->whole && a->round_up == b->round_up && a->include_pad == b->include_pad &&
-           !memcmp(&a->window, &b->window, sizeof a->window);
-}
-
-/* For two nodes of the same kind with the same inputs. Parameters that are not known to be equal
- * count as different. */
-static bool same_parameters(const graph *g, const graph_node *a, const graph_node *b)
+bool same_affine(const graph *g, const graph_node *a, const graph_node *b)
 {
     const uint32_t channels = g->values[a->output].channels;
-    switch (a->kind) {
-    case GRAPH_CONV:
-        return same_conv(g, a, b);
-    case GRAPH_AFFINE:
-        return same_numbers(a->affine.scale, b->affine.scale, channels) &&
-               same_numbers(a->affine.shift, b->affine.shift, channels);
-    case GRAPH_NORMALISE:
-        return a->normalise.epsilon == b->normalise.epsilon &&
-               same_numbers(a->normalise.gain, b->normalise.gain, channels) &&
-               same_numbers(a->normalise.shift, b->normalise.shift, channels);
-    case GRAPH_ATTENTION:
-        return a->attention.heads == b->attention.heads && a->attention.scale == b->attention.scale;
-    case GRAPH_QUANTIZE:
-        return graph_same_format(a->quantize, b->quantize);
-    case GRAPH_ACTIVATION:
-    case GRAPH_ADD:
-    case GRAPH_MUL:
-    case GRAPH_CONCAT:
-        return true;
-    case GRAPH_SLICE:
-        return a->slice.first == b->slice.first && a->slice.count == b->slice.count;
-    case GRAPH_SPACE_TO_DEPTH:
-    case GRAPH_DEPTH_TO_SPACE:
-        return a->depth.block == b->depth.block && a->depth.depth_first == b->depth.depth_first;
-    case GRAPH_RESIZE:
-        return !memcmp(&a->resize, &b->resize, sizeof a->resize);
-    case GRAPH_MAX_POOL:
-    case GRAPH_AVERAGE_POOL:
-        return same_pool(&a->pool, &b->pool);
-    default:
-        return false;
-    }
+    return same_numbers(a->affine.scale, b->affine.scale, channels) &&
+           same_numbers(a->affine.shift, b->affine.shift, channels);
+}
+
+bool same_normalise(const graph *g, const graph_node *a, const graph_node *b)
+{
+    const uint32_t channels = g->values[a->output].channels;
+    return a->normalise.epsilon == b->normalise.epsilon &&
+           same_numbers(a->normalise.gain, b->normalise.gain, channels) &&
+           same_numbers(a->normalise.shift, b->normalise.shift, channels);
+}
+
+bool same_attention(const graph *g, const graph_node *a, const graph_node *b)
+{
+    (void)g;
+    return a->attention.heads == b->attention.heads && a->attention.scale == b->attention.scale;
+}
+
+bool same_quantize(const graph *g, const graph_node *a, const graph_node *b)
+{
+    (void)g;
+    return graph_same_format(a->quantize, b->quantize);
+}
+
+/* For kinds that have no parameters of their own. */
+bool same_always(const graph *g, const graph_node *a, const graph_node *b)
+{
+    (void)g, (void)a, (void)b;
+    return true;
+}
+
+bool same_slice(const graph *g, const graph_node *a, const graph_node *b)
+{
+    (void)g;
+    return a->slice.first == b->slice.first && a->slice.count == b->slice.count;
+}
+
+bool same_depth(const graph *g, const graph_node *a, const graph_node *b)
+{
+    (void)g;
+    return a->depth.block == b->depth.block && a->depth.depth_first == b->depth.depth_first;
+}
+
+bool same_resize(const graph *g, const graph_node *a, const graph_node *b)
+{
+    (void)g;
+    return !memcmp(&a->resize, &b->resize, sizeof a->resize);
+}
+
+bool same_pool(const graph *g, const graph_node *a, const graph_node *b)
+{
+    (void)g;
+    return a->pool.whole == b->pool.whole && a->pool.round_up == b->pool.round_up &&
+           a->pool.include_pad == b->pool.include_pad &&
+           !memcmp(&a->pool.window, &b->pool.window, sizeof a->pool.window);
 }
 
 static bool same_node(const graph *g, const graph_node *a, const graph_node *b)
@@ -83,7 +98,8 @@ static bool same_node(const graph *g, const graph_node *a, const graph_node *b)
            graph_same_format(g->values[a->output].prequantised,
                              g->values[b->output].prequantised) &&
            same_activation(&a->activation, &b->activation, channels) &&
-           same_activation(&a->after_add, &b->after_add, channels) && same_parameters(g, a, b);
+           same_activation(&a->after_add, &b->after_add, channels) && kind_of(a)->same &&
+           kind_of(a)->same(g, a, b);
 }
 
 /* NULL: node i is no longer needed. */

@@ -150,7 +150,7 @@ static bool may_focus(const graph *g, uint32_t i)
 {
     const graph_node *node = &g->nodes[i];
     const uint32_t p = is_plain(node) ? graph_private_producer(g, i, 0) : UINT32_MAX;
-    const uint32_t part = p != UINT32_MAX && g->nodes[p].kind == GRAPH_CONCAT
+    const uint32_t part = p != UINT32_MAX && kind_of(&g->nodes[p])->packs == PACKS_PARTS
                               ? graph_producer(g, g->nodes[p].inputs[0])
                               : UINT32_MAX;
     uint32_t first[2];
@@ -161,7 +161,7 @@ static void remove_unused(graph *g)
 {
     uint32_t first[2];
     for (uint32_t i = g->node_count; i-- > 0;)
-        if ((g->nodes[i].kind == GRAPH_CONCAT || picks(g, &g->nodes[i], first)) &&
+        if ((kind_of(&g->nodes[i])->packs == PACKS_PARTS || picks(g, &g->nodes[i], first)) &&
             !g->values[g->nodes[i].output].uses)
             graph_remove_node(g, i);
 }

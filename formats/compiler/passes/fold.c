@@ -48,7 +48,7 @@ static const char *fold_pad(graph *g, uint32_t i)
     const uint32_t r = graph_only_reader(g, pad->output);
     if (g->fusion.off[FUSION_PAD])
         return FUSION_IS_OFF;
-    if (r == UINT32_MAX || g->nodes[r].kind != GRAPH_CONV || g->nodes[r].inputs[0] != pad->output)
+    if (r == UINT32_MAX || !kind_has_filter(&g->nodes[r]) || g->nodes[r].inputs[0] != pad->output)
         return "something other than one convolution reads it";
     if (!add_pads(&g->nodes[r].conv.window, &pad->conv.window))
         return "the sum of the paddings is more than the engine supports";
@@ -72,23 +72,37 @@ void pass_fold_pads(graph *g)
 
 /* These return NULL if the multiply-add was folded, else the reason why not. */
 
-/* scale and shift: of each channel, as node p before it applies them. */
-static const char *fold_into_numbers(graph *g, graph_node *p, float **scale, float **shift,
-                                     const graph_node *affine, format_error *error)
+void gains_affine(graph_node *node, float **gains[2])
+{
+    gains[0] = &node->affine.scale;
+    gains[1] = &node->affine.shift;
+}
+
+void gains_normalise(graph_node *node, float **gains[2])
+{
+    gains[0] = &node->normalise.gain;
+    gains[1] = &node->normalise.shift;
+}
+
+/* Node p before it applies a factor and a shift to each channel. */
+static const char *fold_into_gains(graph *g, graph_node *p, const graph_node *affine,
+                                   format_error *error)
 {
     const uint32_t channels = channels_of(g, p->output);
+    float **gains[2];
     float *scales = graph_alloc(g, channels, sizeof *scales);
     float *shifts = graph_alloc(g, channels, sizeof *shifts);
     if (!scales || !shifts) {
         format_fail(error, "out of memory");
         return error->text;
     }
+    kind_of(p)->gains(p, gains);
     for (uint32_t c = 0; c < channels; c++) {
-        scales[c] = (*scale)[c] * affine->affine.scale[c];
-        shifts[c] = (*shift)[c] * affine->affine.scale[c] + affine->affine.shift[c];
+        scales[c] = (*gains[0])[c] * affine->affine.scale[c];
+        shifts[c] = (*gains[1])[c] * affine->affine.scale[c] + affine->affine.shift[c];
     }
-    *scale = scales;
-    *shift = shifts;
+    *gains[0] = scales;
+    *gains[1] = shifts;
     p->output = affine->output;
     return NULL;
 }
@@ -101,11 +115,8 @@ static const char *fold_into_producer(graph *g, uint32_t i, format_error *error)
         return FUSION_IS_OFF;
     graph_node *conv = p == UINT32_MAX ? NULL : &g->nodes[p];
     const graph_node *affine = &g->nodes[i];
-    if (conv && conv->kind == GRAPH_NORMALISE)
-        return fold_into_numbers(g, conv, &conv->normalise.gain, &conv->normalise.shift, affine,
-                                 error);
-    if (conv && conv->kind == GRAPH_AFFINE)
-        return fold_into_numbers(g, conv, &conv->affine.scale, &conv->affine.shift, affine, error);
+    if (conv && kind_of(conv)->gains)
+        return fold_into_gains(g, conv, affine, error);
     if (!conv || !graph_is_plain_conv(conv))
         return "its input does not come from a convolution that only it reads";
     if (!weights_own(g, conv, error))
@@ -156,7 +167,7 @@ static const char *fold_into_reader(graph *g, uint32_t i, format_error *error)
     const uint32_t r = graph_only_reader(g, affine->output);
     if (g->fusion.off[FUSION_AFFINE])
         return FUSION_IS_OFF;
-    if (r == UINT32_MAX || g->nodes[r].kind != GRAPH_CONV ||
+    if (r == UINT32_MAX || !kind_has_filter(&g->nodes[r]) ||
         g->nodes[r].inputs[0] != affine->output)
         return "its input does not come from a convolution, nor is a convolution the only reader "
                "of its output";

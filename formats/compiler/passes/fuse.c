@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/compiler/passes/passes.h"
 
-static bool has_epilogue(const graph_node *node)
-{
-    return node->kind == GRAPH_CONV || node->kind == GRAPH_ADD || node->kind == GRAPH_MUL;
-}
-
 /* An epilogue has only one pair of bounds for both of its activations. */
 static bool bounds_fit(const graph_activation *a, const graph_activation *b)
 {
@@ -22,20 +17,19 @@ static void replace(graph *g, uint32_t i, graph_node merged, uint32_t p)
     graph_remove_node(g, p);
 }
 
-/* These return NULL if node i was merged, else the reason why not. */
-
-static const char *fuse_activation(graph *g, uint32_t i)
+const char *fuse_activation(graph *g, uint32_t i, fusion_rule *rule)
 {
     const uint32_t p = graph_private_producer(g, i, 0);
+    *rule = FUSION_ACTIVATION;
     if (g->fusion.off[FUSION_ACTIVATION])
         return FUSION_IS_OFF;
-    if (p == UINT32_MAX || !has_epilogue(&g->nodes[p]))
+    if (p == UINT32_MAX || kind_of(&g->nodes[p])->merges == MERGES_NOTHING)
         return "its input does not come from a convolution, sum or product that only it reads";
     graph_node merged = g->nodes[p];
     const graph_activation *activation = &g->nodes[i].activation;
-    const bool residual = merged.kind == GRAPH_CONV && merged.input_count == 2;
+    const bool filter = kind_has_filter(&merged), residual = filter && merged.input_count == 2;
     if (mona_is_function(activation->kind)) {
-        if (merged.kind != GRAPH_CONV || merged.activation.kind || merged.after_add.kind)
+        if (!filter || merged.activation.kind || merged.after_add.kind)
             return "the operator before it has no room for a function";
         merged.after_add = *activation;
         merged.before = g->nodes[i].inputs[0];
@@ -73,7 +67,7 @@ static uint32_t summed_conv(const graph *g, uint32_t i)
     uint32_t best = UINT32_MAX, operand = 2;
     for (uint32_t k = 0; k < 2; k++) {
         const uint32_t p = graph_private_producer(g, i, k);
-        if (p == UINT32_MAX || g->nodes[p].kind != GRAPH_CONV || g->nodes[p].input_count != 1 ||
+        if (p == UINT32_MAX || !kind_has_filter(&g->nodes[p]) || g->nodes[p].input_count != 1 ||
             g->nodes[p].after_add.kind ||
             g->values[add->inputs[k]].channels != g->values[add->output].channels ||
             !same_pixels(&g->values[add->inputs[0]], &g->values[add->inputs[1]]))
@@ -86,8 +80,7 @@ static uint32_t summed_conv(const graph *g, uint32_t i)
     return operand;
 }
 
-/* *rule: the rule for this form of sum. */
-static const char *fuse_add(graph *g, uint32_t i, fusion_rule *rule)
+const char *fuse_add(graph *g, uint32_t i, fusion_rule *rule)
 {
     const graph_node *add = &g->nodes[i];
     const uint32_t operand = summed_conv(g, i);
@@ -114,11 +107,10 @@ static const char *fuse_add(graph *g, uint32_t i, fusion_rule *rule)
 static bool fuse_node(graph *g, uint32_t i)
 {
     const graph_node node = g->nodes[i];
-    fusion_rule rule = FUSION_ACTIVATION;
-    if (node.kind != GRAPH_ACTIVATION && node.kind != GRAPH_ADD)
+    fusion_rule rule;
+    if (!kind_of(&node)->fuse)
         return false;
-    const char *why_not =
-        node.kind == GRAPH_ACTIVATION ? fuse_activation(g, i) : fuse_add(g, i, &rule);
+    const char *why_not = kind_of(&node)->fuse(g, i, &rule);
     graph_log(g, rule, &node, why_not);
     return !why_not;
 }

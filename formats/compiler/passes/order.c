@@ -43,7 +43,7 @@ static bool permute(graph *g, float **numbers, const uint32_t *from, uint32_t co
 static uint32_t ordering_conv(const graph *g, uint32_t value, uint32_t channels)
 {
     const uint32_t p = g->values[value].uses == 1 ? graph_producer(g, value) : UINT32_MAX;
-    return p != UINT32_MAX && g->nodes[p].kind == GRAPH_CONV && g->nodes[p].conv.groups == 1 &&
+    return p != UINT32_MAX && kind_has_filter(&g->nodes[p]) && g->nodes[p].conv.groups == 1 &&
                    channels_of(g, value) == channels
                ? p
                : UINT32_MAX;
@@ -93,7 +93,7 @@ static bool order_outputs(graph *g, uint32_t value, const uint32_t *from, format
 static uint32_t ordering_reader(const graph *g, uint32_t value)
 {
     const uint32_t r = graph_only_reader(g, value);
-    return r != UINT32_MAX && g->nodes[r].kind == GRAPH_CONV && g->nodes[r].conv.groups == 1 &&
+    return r != UINT32_MAX && kind_has_filter(&g->nodes[r]) && g->nodes[r].conv.groups == 1 &&
                    g->nodes[r].inputs[0] == value
                ? r
                : UINT32_MAX;
@@ -189,7 +189,7 @@ static bool reorder(graph *g, uint32_t *i, const char **why_not, format_error *e
 /* Whether a LOAD could do the work of a SpaceToDepth if it were in the engine's order. */
 static bool could_load(const graph *g, const graph_node *node)
 {
-    return node->kind == GRAPH_SPACE_TO_DEPTH && graph_is_input(g, node->inputs[0]) &&
+    return kind_of(node)->packs == PACKS_BLOCKS && graph_is_input(g, node->inputs[0]) &&
            node->depth.block <= GRAPH_MAX_BLOCK;
 }
 

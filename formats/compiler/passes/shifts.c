@@ -35,7 +35,7 @@ static uint32_t shifted_operand(const graph *g, uint32_t i)
     uint32_t best = 2;
     for (uint32_t k = 0; k < 2; k++) {
         const uint32_t p = graph_private_producer(g, i, k);
-        const bool conv = p != UINT32_MAX && g->nodes[p].kind == GRAPH_CONV;
+        const bool conv = p != UINT32_MAX && kind_has_filter(&g->nodes[p]);
         if (g->values[sum->inputs[k]].channels == g->values[sum->output].channels &&
             (best == 2 || conv))
             best = k;

@@ -38,8 +38,8 @@ static readers *readers_of(graph *g)
 /* Whether the node is a convolution that only slices read, of which one would be copied. */
 static bool splits(const graph *g, const graph_node *node, const readers *r)
 {
-    return node->kind == GRAPH_CONV && node->conv.groups == 1 && node->input_count == 1 &&
-           r->copied && r->slices == g->values[node->output].uses;
+    return kind_has_filter(node) && node->conv.groups == 1 && node->input_count == 1 && r->copied &&
+           r->slices == g->values[node->output].uses;
 }
 
 /* The convolution with the outputs that the slice keeps. */

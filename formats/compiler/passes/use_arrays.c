@@ -10,14 +10,10 @@
 /* Whether the node computes a tensor for which the engine has no operator on maps. */
 static bool lacks_operator(const graph *g, const graph_node *node)
 {
-    switch (node->kind) {
-    case GRAPH_SPACE_TO_DEPTH:
+    if (kind_of(node)->packs == PACKS_BLOCKS)
         return !graph_is_loaded(g, node->output);
-    case GRAPH_DEPTH_TO_SPACE:
-        return node->depth.depth_first || node->depth.block > GRAPH_MAX_BLOCK;
-    default:
-        return false;
-    }
+    return node->kind == GRAPH_DEPTH_TO_SPACE &&
+           (node->depth.depth_first || node->depth.block > GRAPH_MAX_BLOCK);
 }
 
 /* ---- the same on arrays ------------------------------------------------------------------- */

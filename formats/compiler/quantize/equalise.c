@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "formats/compiler/kinds.h"
 #include "formats/compiler/quantize/observation.h"
 #include "formats/compiler/quantize/weights.h"
 
@@ -19,11 +20,11 @@ static uint32_t partner(const graph *g, uint32_t i)
 {
     const graph_node *a = &g->nodes[i];
     const uint32_t reader = graph_only_reader(g, a->output);
-    if (a->kind != GRAPH_CONV || a->input_count != 1 || !scales_through(a) ||
+    if (!kind_has_filter(a) || a->input_count != 1 || !scales_through(a) ||
         !g->values[a->output].seen || reader == UINT32_MAX)
         return UINT32_MAX;
     const graph_node *b = &g->nodes[reader];
-    const bool reads = b->kind == GRAPH_CONV && b->inputs[0] == a->output &&
+    const bool reads = kind_has_filter(b) && b->inputs[0] == a->output &&
                        (b->input_count == 1 || b->inputs[1] != a->output);
     const bool quantised = a->conv.weight_scales || b->conv.weight_scales ||
                            g->values[a->output].prequantised.scale > 0;

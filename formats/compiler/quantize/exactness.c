@@ -97,7 +97,7 @@ unsigned exactness_text(const graph *g, const graph_node *node, const value_form
                         char *text, size_t size)
 {
     const value_format out = formats[node->output];
-    if (node->kind != GRAPH_CONV)
+    if (!kind_has_filter(node))
         return say(largest_count(out) * 4 * HALF_ROUNDING, "the sum is fp16", text, size);
     if (mona_is_function(node->after_add.kind))
         return say(2, "the function's argument has 8 bits of its own", text, size);

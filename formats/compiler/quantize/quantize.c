@@ -57,11 +57,7 @@ static uint32_t rearranged_by(const graph *g, uint32_t value)
     const uint32_t p = graph_producer(g, value);
     if (p == UINT32_MAX)
         return p;
-    const graph_kind kind = g->nodes[p].kind;
-    return kind == GRAPH_RESIZE || kind == GRAPH_DEPTH_TO_SPACE || kind == GRAPH_SLICE ||
-                   kind == GRAPH_MAX_POOL
-               ? p
-               : UINT32_MAX;
+    return kind_of(&g->nodes[p])->format == FORMAT_SOURCE ? p : UINT32_MAX;
 }
 
 /* The value from which it is rearranged, through all such nodes. */
@@ -89,6 +85,11 @@ static bool is_loaded(const graph *g, uint32_t root)
 
 /* ---- what shares a format ----------------------------------------------------------------- */
 
+static bool joins(const graph_node *node)
+{
+    return kind_of(node)->format == FORMAT_JOINED;
+}
+
 /* Whether root a is computed before root b; planes exist from the start. */
 static bool is_before(const graph *g, uint32_t a, uint32_t b)
 {
@@ -102,8 +103,7 @@ void quantize_join(graph *g)
 {
     for (uint32_t i = 0; i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
-        for (uint32_t k = 0;
-             k < node->input_count && node->kind == GRAPH_CONCAT && !graph_packs(g, node); k++) {
+        for (uint32_t k = 0; k < node->input_count && joins(node) && !graph_packs(g, node); k++) {
             const uint32_t a = quantize_root(g, node->output),
                            b = quantize_root(g, node->inputs[k]);
             const bool before = is_before(g, a, b);
@@ -129,7 +129,7 @@ static bool is_mixed(const graph *g, uint32_t root)
 {
     for (uint32_t i = 0; i < g->node_count; i++) {
         const uint32_t made = g->nodes[i].output;
-        if (g->nodes[i].kind != GRAPH_CONCAT && source_of(g, made) == made && !is_loaded(g, made) &&
+        if (!joins(&g->nodes[i]) && source_of(g, made) == made && !is_loaded(g, made) &&
             g->values[made].root == root)
             return true;
     }
@@ -172,9 +172,8 @@ static bool meets_array(const graph *g, uint32_t root)
 {
     for (uint32_t i = 0; i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
-        const uint32_t map = node->kind == GRAPH_TO_ARRAY ? node->inputs[0] : node->output;
-        if ((node->kind == GRAPH_TO_ARRAY || node->kind == GRAPH_TO_MAP) &&
-            g->values[map].root == root)
+        const uint32_t map = g->values[node->output].is_array ? node->inputs[0] : node->output;
+        if (kind_of(node)->format == FORMAT_CONVERTED && g->values[map].root == root)
             return true;
     }
     return false;
@@ -239,22 +238,22 @@ static bool makes_zero(const graph_node *node)
     const bool sums =
         node->activation.kind == MONA_ACT_NONE &&
         (node->after_add.kind == MONA_ACT_NONE || mona_is_function(node->after_add.kind));
-    return (node->kind == GRAPH_CONV && sums) || node->kind == GRAPH_ADD || node->kind == GRAPH_MUL;
+    const kind_merges merges = kind_of(node)->merges;
+    return merges == MERGES_EPILOGUE || (merges == MERGES_FILTER && sums);
 }
 
 /* Whether a node can read input k with such a zero. */
 static bool takes_zero(const graph *g, const graph_node *node, uint32_t k)
 {
-    switch (node->kind) {
-    case GRAPH_CONV: /* its bias makes up for it, which may take as much as all products */
+    switch (kind_of(node)->zero) {
+    case ZERO_BIAS: /* its bias makes up for it, which may take as much as all products */
         return k == 0 && weights_filter(g, node) <= WEIGHTS_MAX / 2;
-    case GRAPH_ADD:
-    case GRAPH_MUL:
-    case GRAPH_AVERAGE_POOL:
+    case ZERO_ANY:
         return true;
-    default:
-        return g->values[node->output].root == g->values[node->inputs[k]].root;
+    case ZERO_SAME:
+        break;
     }
+    return g->values[node->output].root == g->values[node->inputs[k]].root;
 }
 
 /* Whether everything that shares this root's format may have a zero other than 0. */
@@ -263,7 +262,7 @@ static bool may_have_zero(const graph *g, uint32_t root)
     bool may = output_of(g, root) == UINT32_MAX;
     for (uint32_t i = 0; i < g->node_count && may; i++) {
         const graph_node *node = &g->nodes[i];
-        if (source_of(g, node->output) == node->output && node->kind != GRAPH_CONCAT &&
+        if (source_of(g, node->output) == node->output && !joins(node) &&
             g->values[node->output].root == root)
             may = makes_zero(node);
         for (uint32_t k = 0; k < node->input_count && may; k++)
@@ -317,7 +316,7 @@ static bool format_by_range(const graph *g, const compiler_options *o, uint32_t 
 static void match_residual(const graph_node *node, const value_format *formats,
                            value_format *format)
 {
-    if (node->kind != GRAPH_CONV || node->input_count < 2 || mona_is_function(node->after_add.kind))
+    if (!kind_has_filter(node) || node->input_count < 2 || mona_is_function(node->after_add.kind))
         return;
     const double residual = (double)formats[node->inputs[1]].scale;
     const double factor = residual / (double)format->scale;
@@ -333,7 +332,7 @@ static void match_residual(const graph_node *node, const value_format *formats,
  * integers is widened; such values are negligible in FP16 too. */
 static void match_sum(const graph_node *node, const value_format *formats, value_format *format)
 {
-    if (node->kind != GRAPH_CONV || !format_is_half(formats[node->inputs[0]]) ||
+    if (!kind_has_filter(node) || !format_is_half(formats[node->inputs[0]]) ||
         mona_is_function(node->after_add.kind))
         return;
     const double factor = fmin(1 / (double)format->scale, 0x1p15);
@@ -383,7 +382,7 @@ bool quantize_fits_half(const graph *g, uint32_t root)
 static bool check_half(const graph *g, const graph_node *node, const value_format *formats,
                        format_error *error)
 {
-    const bool sums = node->kind == GRAPH_CONV || node->kind == GRAPH_MUL;
+    const bool sums = kind_of(node)->sums == SUMS_REAL;
     const bool half =
         format_is_half(formats[node->output]) || (sums && format_is_half(formats[node->inputs[0]]));
     const uint32_t root = g->values[node->output].root;
@@ -405,7 +404,8 @@ bool quantize_values(const graph *g, const compiler_options *o, value_format *fo
     for (uint32_t i = 0; i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
         const uint32_t root = g->values[node->output].root;
-        if (node->kind == GRAPH_ARRAY || node->kind == GRAPH_TO_ARRAY || node->kind == GRAPH_TO_MAP)
+        const kind_format kind = kind_of(node)->format;
+        if (kind == FORMAT_ARRAY || kind == FORMAT_CONVERTED)
             formats[node->output] =
                 (value_format){MONA_F16, 1, 0}; /* arrays have types of their own */
         else if (root != node->output)

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "formats/compiler/kinds.h"
+
+#define same_none NULL
+#define fuse_none NULL
+#define gains_none NULL
+#define store_none NULL
+#define lower_none NULL
+
+static const kind_row rows[] = {
+#define KIND(name, format, rounds, merges, zero, sums, packs, unused, same, fuse, gains, store,    \
+             lower)                                                                                \
+    {FORMAT_##format, ROUNDS_##rounds, MERGES_##merges, ZERO_##zero,                               \
+     SUMS_##sums,     PACKS_##packs,   FUSION_##unused, same_##same,                               \
+     fuse_##fuse,     gains_##gains,   store_##store,   lower_##lower},
+#include "formats/compiler/kinds.inc"
+};
+
+const kind_row *kind_of(const graph_node *node)
+{
+    return &rows[node->kind];
+}
