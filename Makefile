@@ -397,7 +397,7 @@ CCEC ?= $(firstword $(wildcard $(addprefix $(CANN)/,ccec_compiler/bin/ccec compi
     */ccec_compiler/bin/ccec ccec_compiler/bin/bisheng */ccec_compiler/bin/bisheng)))
 KERNEL_SOURCE ?= engine/ascend/kernel/replay.cce
 ascend-kernel:
-	@test -n '$(CCEC)' || { echo 'make ascend-kernel: expected CANN=/path/to/a/toolkit with ccec_compiler/bin/ccec, found none in $(or $(CANN),no path)'; exit 2; }
+	@test -n '$(CCEC)' || { echo 'make ascend-kernel: expected CANN=/path/to/a/toolkit with ccec_compiler/bin/ccec, found $(if $(CANN),none in $(CANN),no CANN)'; exit 2; }
 	@mkdir -p $(BUILD)
 	$(CCEC) -c -O2 $(KERNEL_SOURCE) -I. -Iengine --cce-aicore-arch=dav-m100 --cce-aicore-only -o $(BUILD)/mona_replay.o \
 	    --cce-auto-sync=off -mllvm -cce-aicore-jump-expand=false -mllvm -cce-aicore-mask-opt=false \

@@ -8,7 +8,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 if [ ! -f "$include/acl/acl.h" ]; then
-    echo "$include/acl/acl.h was not found: expected ACL_INCLUDE=FOLDER, as in /usr/local/Ascend/ascend-toolkit/latest/include" >&2
+    echo "expected ACL_INCLUDE=FOLDER with acl/acl.h, as in /usr/local/Ascend/ascend-toolkit/latest/include, found ${include:+none in }${include:-no folder}" >&2
     exit 2
 fi
 
