@@ -531,7 +531,7 @@ PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/che
     $(if $(filter x86_64,$(ARCH)),$(BUILD)/tests/checkops_tiles)
 # Where TESTS names some, only the programs among them are linked.
 NAMED := $(filter-out -%,$(TESTS))
-CHOSEN := $(if $(NAMED),$(foreach p,$(PROGRAMS),$(if $(strip $(foreach n,$(NAMED:.sh=),$(findstring $n,$(notdir $p)))),$p)),$(PROGRAMS))
+CHOSEN := $(if $(NAMED),$(foreach p,$(PROGRAMS),$(if $(strip $(foreach n,$(NAMED),$(findstring $n,$(notdir $p)))),$p)),$(PROGRAMS))
 check: all $(addprefix $(BUILD)/,judge_networks scene neutral classifiers operators firmware camera_host unobserved/firmware first_light) $(FAKES) $(FAKE_DVPP) $(CHOSEN)
 	$(Q)BUILD=$(BUILD) CC='$(CC)' SANITIZE='$(SANITIZE)' TIER='$(TIER)' PROGRAMS='$(CHOSEN)' sh tests/run.sh $(TESTS)
 

@@ -29,6 +29,8 @@ if [ -z "${MONA_TEST_SHARE:-}" ]; then
 fi
 export BUILD CC SANITIZE TIER MONA_TEST_SHARE
 export CMOCKA_MESSAGE_OUTPUT=TAP
+# What make check was told on its command line, such as CC=, is not for every make that a test runs: some compile for a board.
+unset MAKEFLAGS MFLAGS
 export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:detect_leaks=1:strict_string_checks=1}
 # x265 never frees one of its tables.
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/leaks.txt:print_suppressions=0}

@@ -3,8 +3,8 @@
 # What the Makefile promises to people who build and package: it uses their tools and flags, builds again what
 # changed, puts the commit into a tarball, repeats builds to the byte, and installs what can be linked.
 . tests/tap.inc
-unset MAKEFLAGS MFLAGS
 make="make --no-print-directory SANITIZE=$SANITIZE"
+nothing "what make check was told does not reach the makes of tests" "${MAKEFLAGS:-}"
 
 # The commands that make would run for $1 (a target, or variables and targets).
 commands() {

@@ -3,7 +3,6 @@
 # libmonavideo as other programs find it: installed, with pkg-config, with the bytes of the command.
 . tests/tap.inc
 CC=${CC:-gcc}
-unset MAKEFLAGS MFLAGS
 
 nothing "libmonavideo.so exports what monavideo.h declares and nothing else" \
     "$(nm -D --defined-only "$BUILD/libmonavideo.so" | awk '{ print $3 }' | sort > "$tmp/exported"

@@ -3,7 +3,6 @@
 # The element monaenhance: the bytes of the command in every format, and what GstCheck says of it.
 . tests/tap.inc
 CC=${CC:-gcc}
-unset MAKEFLAGS MFLAGS
 if [ -n "$SANITIZE" ]; then
     skip "gst-launch is not sanitised"
     exit 0

@@ -3,7 +3,6 @@
 # The Python package as it is installed: the examples in its texts, and the bytes of the command.
 . tests/tap.inc
 CC=${CC:-gcc}
-unset MAKEFLAGS MFLAGS
 if [ -n "$SANITIZE" ]; then
     skip "an interpreter that is not sanitised cannot load sanitised libraries"
     exit 0

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The whole test of libmonavideo, 10,000 cycles from four threads, with the sanitisers: nothing leaks, nothing races.
 . tests/tap.inc
-unset MAKEFLAGS MFLAGS
 clang=$(command -v clang || command -v gcc)
 # $1: SANITIZE, $2: what it looks for
 sanitised() {

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The unit of systemd and the loop over cameras.
 . tests/tap.inc
-unset MAKEFLAGS MFLAGS
 if command -v systemd-analyze > /dev/null; then
     # What it finds beyond a command and a manual that are not installed here.
     nothing "systemd-analyze verify finds nothing" "$(systemd-analyze verify 'apps/service/mona@.service' 2>&1 |
