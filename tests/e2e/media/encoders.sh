@@ -173,7 +173,9 @@ enhance "$tmp/q%d.png" -o "$tmp/pictures.mov" -c prores
 same "pictures of 8 are" "$? $(profile "$tmp/pictures.mov")" "0 prores,HQ,apch,yuv422p10le"
 for format in yuv420p $(! full || echo yuvj420p yuv422p yuv444p yuva420p); do
     wide=$(case $format in yuva*) echo yuva444p10le ;; *444*) echo yuv444p10le ;; *) echo yuv422p10le ;; esac)
-    ffmpeg -v error -y -i "$tmp/in.mp4" -an -pix_fmt $format -c:v ffv1 "$tmp/narrow.mkv" -an -pix_fmt "$wide" -color_range tv -c:v ffv1 "$tmp/wide.mkv"
+    # FFV1 does not keep the full range of yuvj420p.
+    lossless=$([ $format = yuvj420p ] && echo libx264 -qp 0 || echo ffv1)
+    ffmpeg -v error -y -i "$tmp/in.mp4" -an -pix_fmt $format -c:v $lossless "$tmp/narrow.mkv" -an -pix_fmt "$wide" -color_range tv -c:v ffv1 "$tmp/wide.mkv"
     enhance "$tmp/wide.mkv" -o "$tmp/wanted.mkv" -c ffv1
     "$mona" enhance -y "$tmp/narrow.mkv" -o "$tmp/prores.mov" -c prores --stages sr 2> "$tmp/log" < /dev/null
     same "$format becomes $wide for ProRes, which is told" "$? $(grep -c "$format becomes $wide, which prores holds" "$tmp/log")" "0 1"
