@@ -17,6 +17,7 @@
 #include "apps/enhance/overwrite.h"
 #include "pipeline/enhance.h"
 #include "pipeline/io/sources/picture_list.h"
+#include "pipeline/image/picture_kind.h"
 #include "pipeline/image/stills.h"
 #include "pipeline/base/stop.h"
 #include "pipeline/io/containers/url.h"
@@ -180,13 +181,18 @@ static int fail_no_picture(const char *input)
                     input, unread ? unread : "none of them");
 }
 
-/* Copies standard input to its end. NULL: one line was printed. */
-static FILE *copy_stdin(void)
+/* Copies standard input to its end. picture: it must be one. NULL: one line was printed. */
+static FILE *copy_stdin(bool picture)
 {
-    char piece[1 << 16];
-    size_t got;
+    uint8_t piece[1 << 16];
+    size_t got = fread(piece, 1, sizeof piece, stdin);
+    if (picture && picture_kind_of(piece, got) == PICTURE_NONE) {
+        cli_misuse("--preview: expected a file, or " PICTURE_KINDS
+                   " from a pipe, found another pipe");
+        return NULL;
+    }
     FILE *copy = tmpfile();
-    while (copy && (got = fread(piece, 1, sizeof piece, stdin)) > 0)
+    for (; copy && got > 0; got = fread(piece, 1, sizeof piece, stdin))
         if (fwrite(piece, 1, got, copy) < got)
             break;
     if (copy && !ferror(stdin) && !fflush(copy) && !ferror(copy))
@@ -202,16 +208,17 @@ static bool is_picture_wanted(const arguments *a)
     return !a->shared.format && a->preview < 0 && enhance_makes_picture(a->output);
 }
 
-/* Pictures are read more than once. A file on standard input can be, and a pipe's contents are put into
- * one. */
+/* Pictures, and the input of a preview, are read more than once. A file on standard input can be, and a
+ * picture from a pipe is put into one. */
 static bool take_piped_picture(arguments *a)
 {
     struct stat status;
-    if (strcmp(a->input, "-") != 0 || !is_picture_wanted(a))
+    const bool preview = a->preview >= 0;
+    if (strcmp(a->input, "-") != 0 || (!preview && !is_picture_wanted(a)))
         return true;
     if (fstat(STDIN_FILENO, &status) || !S_ISREG(status.st_mode) ||
         lseek(STDIN_FILENO, 0, SEEK_CUR)) {
-        FILE *copy = copy_stdin();
+        FILE *copy = copy_stdin(preview);
         const bool taken = copy && dup2(fileno(copy), STDIN_FILENO) >= 0;
         if (copy)
             fclose(copy);
@@ -235,9 +242,8 @@ static int check_files(const arguments *a, bool image)
                         a->preview);
     if (a->live && image)
         return cli_fail(EXIT_FAILED, "%s: --live works only on videos, found a picture", a->input);
-    if (((a->preview >= 0 || a->dry_run) && piped) ||
-        (a->html && (piped || !strcmp(a->output, "-"))))
-        return cli_fail(EXIT_USAGE, "--preview, --dry-run and --html need files, found -");
+    if ((a->dry_run && piped) || (a->html && (piped || !strcmp(a->output, "-"))))
+        return cli_fail(EXIT_USAGE, "--dry-run and --html need files, found -");
     return EXIT_SUCCESS;
 }
 

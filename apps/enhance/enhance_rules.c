@@ -27,7 +27,7 @@ const option_rule enhance_rules[ENHANCE_RULES] = {
      .why = videos},
     {"--progress", .idle = ENHANCE_PREVIEW | ENHANCE_DRY_RUN, .why = "which is done at once"},
     {"--quiet", .idle = ENHANCE_PREVIEW | ENHANCE_DRY_RUN, .why = "which says nothing"},
-    {"--start", .never = ENHANCE_FRAMES},
+    {"--start", .never = ENHANCE_FRAMES, .idle = ENHANCE_PICTURE, .why = videos},
     {"--duration", .never = ENHANCE_FRAMES, .idle = ENHANCE_PICTURE | ENHANCE_PREVIEW,
      .why = videos},
     {"--end", .never = ENHANCE_FRAMES, .idle = ENHANCE_PICTURE | ENHANCE_PREVIEW, .why = videos},

@@ -26,15 +26,32 @@ static void tell(fields *f, bool found)
         interlace_detect_stop(&f->sight);
 }
 
-static void tell_film(fields *f)
+static bool open_whole(const fields *f, deinterlacer *whole, const AVFrame *frame, fields_mode mode,
+                       pipeline_error *error)
+{
+    return deinterlace_open(whole, f->path, frame, f->time_base, mode, !f->bottom_first, error);
+}
+
+/* Whether this libavfilter takes film of the frame's format; before FFmpeg 6 it must have 8 bits. */
+static bool can_restore(const fields *f, const AVFrame *frame)
+{
+    deinterlacer tried;
+    pipeline_error unused = {0};
+    const bool can = open_whole(f, &tried, frame, FIELDS_FILM, &unused);
+    deinterlace_close(&tried);
+    return can;
+}
+
+static void tell_film(fields *f, const AVFrame *frame)
 {
     if (f->told_film || !f->may_be_film || !f->wanted || !pulldown_order(&f->sight.pulldown))
         return;
     f->told_film = true;
-    pipeline_note(f->notes,
-                  "%s: looks like film with 3:2 pull-down, from 24 frames a second; --fields film "
-                  "restores these",
-                  f->path);
+    if (can_restore(f, frame))
+        pipeline_note(f->notes,
+                      "%s: looks like film with 3:2 pull-down, from 24 frames a second; --fields "
+                      "film restores these",
+                      f->path);
 }
 
 /* Whether the frame must go through the deinterlacer. If so, it is opened. */
@@ -42,13 +59,14 @@ static bool is_wanted(fields *f, const AVFrame *frame, bool found, bool *wanted,
                       pipeline_error *error)
 {
     const bool fit = avframe_is_interlaced(frame) || f->mode == FIELDS_FILM;
+    const bool open = f->whole.filters.graph;
+    *wanted = open || (fit && f->wanted);
+    if (*wanted && !open && !open_whole(f, &f->whole, frame, f->mode, error))
+        return false;
     if (fit)
         tell(f, found);
-    tell_film(f);
-    *wanted = f->whole.filters.graph || (fit && f->wanted);
-    return !*wanted || f->whole.filters.graph ||
-           deinterlace_open(&f->whole, f->path, frame, f->time_base, f->mode, !f->bottom_first,
-                            error);
+    tell_film(f, frame);
+    return true;
 }
 
 int fields_get(fields *f, AVFrame *frame, pipeline_error *error)

@@ -17,13 +17,16 @@ def _text(name, value):
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
+def _option(name):
+    return '--' + name.replace('_', '-')
+
+
 def _arguments(options, folder):
     for name, value in options.items():
         if value is None or value is False:
             continue
-        option = '--' + name.replace('_', '-')
         if value is True:
-            yield option
+            yield _option(name)
             continue
         items = value.items() if isinstance(value, dict) else [('', v) for v in (value if isinstance(value, list) else [value])]
         for number, (key, item) in enumerate(items):
@@ -31,12 +34,23 @@ def _arguments(options, folder):
                 path = os.path.join(folder, f'{name}{number}.npy')
                 np.save(path, item)
                 item = path
-            yield f'{option}={key}{"=" if key else ""}{_text(name, item)}'
+            yield f'{_option(name)}={key}{"=" if key else ""}{_text(name, item)}'
+
+
+def _run(command):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+def _run_well(command):
+    run = _run(command)
+    if run.returncode:
+        raise Error(run.stderr.strip().removeprefix('mona: ') or f'mona compile ended with status {run.returncode}')
+    return run.stdout
 
 
 def compile(model, output, **options):
     """Compiles an ONNX model into a .mona file, as `mona compile` does, with its options by their names: underscores
-    for dashes, True for those without a value, lists for those that can be given more than once, (rows, columns) for
+    for dashes, True or False for those without a value, None for what is not given, lists for those that can be given more than once, (rows, columns) for
     size, tuples for numbers with commas, arrays for calibrate ({name: array} for several inputs). The model takes and gives floats, the network's own numbers; picture=True makes it take
     and give 8-bit samples. Returns what the command says of it.
 
@@ -50,13 +64,12 @@ def compile(model, output, **options):
         ...
     mona.Error: missing.onnx: No such file or directory
     """
+    command = [os.environ.get('MONA') or beside('mona'), 'compile']
+    for name, value in options.items():
+        if value is False and _run(command + [_option(name), '--help']).returncode:
+            _run_well(command + [_option(name)])  # says that the name is unknown or needs a value
     with tempfile.TemporaryDirectory() as folder:
-        command = [os.environ.get('MONA') or beside('mona'), 'compile', os.fspath(model), '-o', os.fspath(output)]
-        run = subprocess.run(command + list(_arguments(options, folder)), stdin=subprocess.DEVNULL,
-                             capture_output=True, text=True, check=False)
-    if run.returncode:
-        raise Error(run.stderr.strip().removeprefix('mona: ') or f'mona compile ended with status {run.returncode}')
-    return run.stdout
+        return _run_well(command + [os.fspath(model), '-o', os.fspath(output), *_arguments(options, folder)])
 
 
 def _export(module, example, path):

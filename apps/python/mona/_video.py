@@ -18,7 +18,9 @@ class _Handle:
     def __init__(self, options):
         self.pointer = video.ffi.gc(video.lib.mona_video_open(), video.lib.mona_video_close)
         for name, value in options.items():
-            if value is not None and value is not False:
+            if value is False:
+                _Handle({name: True})  # refuses a name that is unknown or needs a value
+            elif value is not None:
                 self.check(video.lib.mona_video_set(self.pointer, name.replace('_', '-').encode(), _text(value)))
 
     def check(self, status):
@@ -38,7 +40,7 @@ def _exists(output):
 
 def enhance(input, output, progress=None, note=None, overwrite=True, **options):
     """Enhances a file into another, as `mona enhance -y` does, with its options by their names: underscores for
-    dashes, True for those without a value.
+    dashes, True or False for those without a value, None for what is not given.
 
     overwrite: False keeps an output that exists, which is an error. progress: called with (frames, expected) after each frame; False ends the run there. note: called with lines about
     what was changed or left out.

@@ -242,6 +242,17 @@ static void tell_pace(const output *o)
                       av_q2d(o->settings->encoder.rate));
 }
 
+static void tell_start(const output *o)
+{
+    const mux_settings *m = &o->settings->container;
+    if (o->settings->input.keep_start && o->frames && o->first &&
+        (is_timeless(o) || m->format->video_codec == AV_CODEC_ID_GIF))
+        pipeline_note(m->notes,
+                      "%s: stores no time at which the video starts, so it starts at 0 in spite of "
+                      "--keep-start; .mkv would keep it",
+                      m->path);
+}
+
 static void tell_captions(output *o, const AVFrame *frame)
 {
     const mux_settings *m = &o->settings->container;
@@ -359,6 +370,7 @@ static bool assemble(output *o, pipeline_error *error)
 bool output_finish(output *o, const chain_memory *after, pipeline_error *error)
 {
     tell_pace(o);
+    tell_start(o);
     if (o->pictures.pattern || o->in->photo.result)
         return true;
     if (!o->settings->resume)

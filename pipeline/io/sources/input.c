@@ -161,9 +161,11 @@ static double seconds_in(const input *in, int64_t time)
     return (double)(time - avformat_origin(in->format)) / AV_TIME_BASE;
 }
 
+/* Packets of raw streams have no times; their frames are counted. */
 static double seconds_reached(const input *in)
 {
-    return seconds_in(in, in->reached);
+    const int64_t counted = av_rescale_q(in->next_pts, in->video->time_base, AV_TIME_BASE_Q);
+    return seconds_in(in, in->reached ? in->reached : counted + in->shift);
 }
 
 /* Counts a loss. False: the input ends or fails here. */

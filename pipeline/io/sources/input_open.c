@@ -437,8 +437,6 @@ static void choose_turn(input *in, const input_settings *s)
 /* A stream of one frame, and without packets. */
 static bool open_photo(input *in, const input_settings *s, pipeline_error *error)
 {
-    if (s->start > 0)
-        return pipeline_fail(error, "%s: --start works only on videos, found a picture", s->path);
     in->draining = true;
     in->format = avformat_alloc_context();
     in->video = in->format ? avformat_new_stream(in->format, NULL) : NULL;

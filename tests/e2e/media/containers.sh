@@ -283,6 +283,10 @@ for way in mp4: mkv: $(! full || echo ts: nut:); do
     "$mona" enhance -y "$in/clock.ts" -o "$tmp/out.${way%:}" --stages sr --preset ultrafast --keep-start 2> "$tmp/log"
     same "--keep-start keeps the times, clock.ts to .${way%:}" "$? $(python3 tests/e2e/media/survival.py "$in/clock.ts" "$tmp/out.${way%:}" keep | sed -n 's/^# //p')" "0 "
 done
+for way in y4m:1 gif:1 $(! full || echo h264:1 yuv:1 mkv:0); do
+    "$mona" enhance -y "$in/clock.ts" -o "$tmp/out.${way%:*}" --stages sr --keep-start --drop-unsupported 2> "$tmp/log"
+    same "--keep-start where the output has no start is told, ${way%:*}" "$? $(grep -c 'in spite of --keep-start' "$tmp/log")" "0 ${way#*:}"
+done
 "$mona" enhance -y "$in/clock.ts" -o "$tmp/out.mkv" --stages sr -ss 0.4 -t 0.4 --quiet
 "$mona" enhance -y "$in/clock.ts" -o "$tmp/kept.mkv" --stages sr -ss 0.4 -t 0.4 --keep-start --quiet
 same "and those of a part, which begins with the first group of pictures" "$(video_times "$tmp/kept.mkv" | awk '{ printf "%.2f ", $1 }')" \

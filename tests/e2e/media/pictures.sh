@@ -314,6 +314,7 @@ for change in "2 176x144 yuv420p" "3 160x90 yuv422p"; do
         "$? $(probe "$tmp/changed.mkv" width,height,pix_fmt) $(grep -c "frames have ${change#* }; they are converted to 160x90 yuv420p like the first" "$tmp/log")" \
         "0 160,90,yuv420p 1"
     frames_md5 "$tmp/1.264" > "$tmp/first"
+    same "and where" "$(sed -n 's/.*from \([0-9.]*\) s on, frames have.*/\1/p' "$tmp/log")" "$(frames_md5 "$tmp/1.264" | awk 'END { printf "%.2f", NR / 25 }')"
     same "all frames are there, those like the first as they were" "$(frames_md5 "$tmp/changed.mkv" | sed -n '1p;$p') $(frames_md5 "$tmp/changed.mkv" | wc -l)" \
         "$(sed -n '1p;$p' "$tmp/first") $((2 * $(wc -l < "$tmp/first") + $(frames_md5 "$tmp/${change%% *}.264" | wc -l)))"
 done

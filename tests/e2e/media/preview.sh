@@ -62,6 +62,13 @@ ffmpeg -v error -y -i "$tmp/photo.png" -vf "scale=322:182:$accurate" "$tmp/befor
 least "and of itself, enlarged" "$(part "$tmp/look.png" "$tmp/before.png" 0)" 45
 "$mona" enhance -y "$tmp/cut_out.png" -o "$tmp/look.png" --preview 0 --quiet
 same "grey shows where it is transparent" "$(ffmpeg -v error -i "$tmp/look.png" -vf crop=1:1:400:100 -pix_fmt rgb24 -f rawvideo - | od -An -v -tu1 | tr -s ' ')" " 128 128 128"
+"$mona" enhance -y "$tmp/photo.png" -o "$tmp/look.png" --preview 0 --quiet
+# shellcheck disable=SC2002
+cat "$tmp/photo.png" | "$mona" enhance -y - -o "$tmp/piped.png" --preview 0 2> "$tmp/log"
+same "a picture from a pipe has the same" "$? $(md5sum < "$tmp/piped.png")" "0 $(md5sum < "$tmp/look.png")"
+"$mona" enhance -y "$tmp/clip.mp4" -o "$tmp/look.png" --preview "$time" --stages sr --quiet
+"$mona" enhance -y - -o "$tmp/piped.png" --preview "$time" --stages sr < "$tmp/clip.mp4" 2> "$tmp/log"
+same "and so has a film in a file on standard input" "$? $(md5sum < "$tmp/piped.png")" "0 $(md5sum < "$tmp/look.png")"
 # Noise in one corner of a large picture, and nothing else.
 ffmpeg -v error -f lavfi -i color=gray:s=1200x1000,format=gray,geq="lum='if(gt(X,1000)*gt(Y,800),255*mod(X+Y,2),128)'" -frames:v 1 "$tmp/large.png"
 "$mona" enhance -y "$tmp/large.png" -o "$tmp/look.png" --preview 0 --stages sr 2> "$tmp/log"
@@ -79,6 +86,6 @@ refused "a time after the end" 1 "expected frames at 100 s or later" "$tmp/clip.
 refused "a picture at another time" 2 "a picture has only the time 0" "$tmp/before.png" -o "$tmp/no.png" --preview 1
 refused "a picture as a live stream" 1 "live works only on videos" "$tmp/look.png" -o "$tmp/no.png" --live
 refused "another name than .png" 1 "expected a name that ends in .png" "$tmp/clip.mp4" -o "$tmp/no.mp4" --preview 0
-! full || refused "standard input" 2 "need files" - -o "$tmp/no.png" --preview 0
+refused "standard input without a picture" 2 "expected a file, or PNG, JPEG, .* from a pipe" - -o "$tmp/no.png" --preview 0
 ! full || refused "a folder that is not there" 1 "No such file" "$tmp/clip.mp4" -o "$tmp/none/no.png" --preview 0
 TMPDIR=$tmp/none refused "no room for a trial" 1 "temporary folder" "$tmp/clip.mp4" -o "$tmp/no.png" --preview 0

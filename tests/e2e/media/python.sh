@@ -72,7 +72,7 @@ with open(folder + '/python.raw', 'wb') as out:
         for plane in made:
             out.write(plane.tobytes())
 lines = []
-mona.enhance(folder + '/in.y4m', folder + '/python.mkv', codec='ffv1', note=lines.append)
+mona.enhance(folder + '/in.y4m', folder + '/python.mkv', codec='ffv1', low_latency=False, crf=None, note=lines.append)
 for wrong in (lambda: mona.Model('sr_x2_fats'), lambda: mona.Model(folder + '/plane.npy'),
               lambda: mona.Model(b'no model' * 100), lambda: mona.Model('sr_x2_fast', size=(0, 5)),
               lambda: mona.Video((54, 96), planes=2), lambda: mona.Video((54, 96), tier='bset'),
@@ -100,6 +100,10 @@ for kind, wrong, line in (
         (ValueError, lambda: model(plane[:4]), 'luma: expected shape (8, 12), found (4, 12)'),
         (ValueError, lambda: model(numpy.stack([plane, plane])), 'luma: expected shape (8, 12), found (2, 8, 12)'),
         (TypeError, lambda: mona.Model('sr_x2_fast', size=(8, 8), thread=1), 'thread: expected only with an .onnx file'),
+        (mona.Error, lambda: mona.enhance(folder + '/in.y4m', folder + '/x.mkv', low_latencey=False), 'expected an option of mona enhance'),
+        (mona.Error, lambda: mona.enhance(folder + '/in.y4m', folder + '/x.mkv', temporal=False), '--temporal: expected a value'),
+        (mona.Error, lambda: mona.compile(folder + '/net.onnx', folder + '/x.mona', any_sizes=False), "unknown option '--any-sizes'"),
+        (mona.Error, lambda: mona.compile(folder + '/net.onnx', folder + '/x.mona', name=False), '--name: expected a value'),
         (ValueError, lambda: mona.Video((54, 96), subsampling=(3, 3)), 'subsampling: expected 1, 2 or 4')):
     try:
         wrong()
@@ -114,7 +118,7 @@ made = model(real)
 assert model.inputs[0].dtype == made.dtype == numpy.float16 and (made == model(real.astype(numpy.float16))).all()
 numpy.save(folder + '/python_floats.npy', made)
 picture = mona.Model(folder + '/net.onnx', size=real.shape, picture=True)
-said = mona.compile(folder + '/net.onnx', folder + '/int8.mona', calibrate={'luma': real[None, None]})
+said = mona.compile(folder + '/net.onnx', folder + '/int8.mona', any_size=False, name=None, calibrate={'luma': real[None, None]})
 assert 'calibrated on 1 of 1' in said, said
 assert picture.inputs[0].dtype == picture.outputs[0].dtype == numpy.uint8
 for kind, wrong, line in (

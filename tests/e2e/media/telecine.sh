@@ -57,6 +57,16 @@ if command -v python3 > /dev/null; then
         "60 $(captions "$tmp/with.mp4")"
 fi
 
+# Before FFmpeg 6, libavfilter restores film of 8 bits alone.
+make -i "$tmp/telecined.mkv" -an -pix_fmt yuv420p10 -c:v ffv1 "$tmp/deep.mkv"
+as_they_are "$tmp/deep.mkv" -o "$tmp/deep_auto.mkv"
+offered="$? $(grep -c "$restored" "$tmp/log")"
+as_they_are "$tmp/deep.mkv" -o "$tmp/deep_film.mkv" --fields film
+case "$? $(grep -c 'frames a second are restored' "$tmp/log") $(grep -c 'cannot restore film from yuv420p10' "$tmp/log"), $offered" in
+    "0 1 0, 0 1" | "1 0 1, 0 0") ok "10 bits: film is offered and said to be restored where it is" ;;
+    *) not_ok "10 bits: film is offered and said to be restored where it is" "offered: $offered; then: $(cat "$tmp/log")" ;;
+esac
+
 # What is not such a film stays as without the option, which a line says.
 make -r 30000/1001 -i "$tmp/scene.y4m" -vf scale=192:108 -c:v ffv1 -pix_fmt yuv420p "$tmp/progressive.mkv"
 make -r 60000/1001 -i "$tmp/scene.y4m" -vf "scale=192:108,tinterlace=interleave_top,loop=2:30,fieldorder=tff" \
