@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "apps/cli/commands.h"
-#include "apps/cli/model_source.h"
+#include "pipeline/job/model_source.h"
 #include "apps/bench/costs_file.h"
 #include "apps/bench/modelled_bench.h"
 #include "apps/cli/quantity.h"

@@ -13,7 +13,7 @@
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/cli/json_output.h"
-#include "apps/cli/model_source.h"
+#include "pipeline/job/model_source.h"
 #include "apps/cli/options.h"
 #include "apps/cli/save.h"
 #include "apps/devices/ascend_check.h"

@@ -19,7 +19,7 @@
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/bench_streams.h"
 #include "apps/cli/commands.h"
-#include "apps/cli/model_source.h"
+#include "pipeline/job/model_source.h"
 #include "apps/bench/modelled_bench.h"
 #include "apps/devices/peak.h"
 #include "engine/mona_ascend.h"

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "mona.h"
-#include "apps/cli/model_source.h"
+#include "pipeline/job/model_source.h"
 #include "pipeline/base/error.h"
 #include "pipeline/job/option.h"
 

@@ -10,7 +10,7 @@
 #include "apps/compile/calibration.h"
 #include "apps/compile/calibration_feed.h"
 #include "apps/cli/commands.h"
-#include "apps/cli/model_source.h"
+#include "pipeline/job/model_source.h"
 #include "apps/compile/compile_report.h"
 #include "apps/compile/emit_source.h"
 #include "formats/compiler/program/emit_c.h"

@@ -16,7 +16,7 @@
 #include "apps/compile/inspect_graph.h"
 #include "apps/compile/inspect_om.h"
 #include "apps/cli/json_output.h"
-#include "apps/cli/model_source.h"
+#include "pipeline/job/model_source.h"
 #include "apps/cli/save.h"
 #include "apps/cli/table.h"
 #include "apps/cli/json_read.h"

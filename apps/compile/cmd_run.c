@@ -7,7 +7,7 @@
 #include "apps/compile/arrays.h"
 #include "apps/cli/commands.h"
 #include "formats/compiler/compiler.h"
-#include "apps/cli/model_source.h"
+#include "pipeline/job/model_source.h"
 #include "apps/compile/onnx_source.h"
 #include "apps/compile/run_om.h"
 #include "pipeline/job/devices.h"

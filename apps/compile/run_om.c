@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "apps/cli/model_source.h"
+#include "pipeline/job/model_source.h"
 #include "apps/compile/arrays.h"
 #include "engine/mona_ascend.h"
 #include "formats/file.h"

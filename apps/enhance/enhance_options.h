@@ -10,9 +10,9 @@
 #include <cjson/cJSON.h>
 
 #include "apps/cli/options.h"
-#include "apps/enhance/result_size.h"
-#include "apps/enhance/stage_list.h"
-#include "apps/enhance/stage_models.h"
+#include "pipeline/job/result_size.h"
+#include "pipeline/job/stage_list.h"
+#include "pipeline/job/stage_models.h"
 #include "pipeline/enhance.h"
 
 /* As given on the command line; NULL: not given. */

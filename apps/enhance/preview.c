@@ -11,7 +11,7 @@
 #include "pipeline/image/frame_convert.h"
 #include "apps/compare/report.h"
 #include "apps/enhance/side_by_side.h"
-#include "apps/enhance/stage_models.h"
+#include "pipeline/job/stage_models.h"
 #include "apps/cli/save.h"
 #include "apps/enhance/test_run.h"
 #include "pipeline/image/orientation.h"

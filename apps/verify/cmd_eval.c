@@ -12,7 +12,7 @@
 #include "apps/cli/commands.h"
 #include "apps/verify/image_set.h"
 #include "apps/cli/json_output.h"
-#include "apps/cli/model_source.h"
+#include "pipeline/job/model_source.h"
 #include "pipeline/stages/model_run.h"
 #include "pipeline/stages/plane_roles.h"
 #include "apps/cli/table.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/model_source.h"
+#include "pipeline/job/model_source.h"
 
 #include <stdlib.h>
 #include <string.h>

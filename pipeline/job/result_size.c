@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/enhance/result_size.h"
+#include "pipeline/job/result_size.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #ifndef MONA_STAGE_MODELS_H
 #define MONA_STAGE_MODELS_H
 
-#include "apps/cli/model_source.h"
+#include "pipeline/job/model_source.h"
 #include "pipeline/enhance.h"
-#include "apps/enhance/stage_list.h"
+#include "pipeline/job/stage_list.h"
 
 /* Embedded networks are named TASK_TIER, TASK_TIER_video or TASK_TIER_anime: sr_x3_best,
  * sr_x2_fast_video. */
