@@ -343,16 +343,20 @@ engine-only:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(ENGINE_ONLY) LIBRARIES='libprotobuf-c libcjson' CPPFLAGS='$(CPPFLAGS) -DMONA_NO_VIDEO' \
 	    APP_SRC='$(ENGINE_ONLY_SRC)' PIPELINE_SRC= $(ENGINE_ONLY)/mona
 
-# The archives' own public functions stay inside: who wants them links libmona.so.
+# pipeline/, and of formats/ what it uses: nothing of apps/, no compiler and no ONNX. The archives' own public functions
+# stay inside: who wants them links libmona.so.
 VIDEO_SONAME := libmonavideo.so.$(firstword $(subst ., ,$(VERSION)))
-$(BUILD)/libmonavideo.so: $(filter-out %/cli/mona.o,$(APP_OBJ)) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(ARCHIVES)
+VIDEO_LIBS = $(shell $(PKG_CONFIG) --libs $(filter libav% libsw%,$(LIBRARIES)) 2>/dev/null) -pthread -lm
+$(BUILD)/libformats.a: $(call obj,$(FORMATS_SRC))
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(BUILD)/libmonavideo.so: $(PIPELINE_OBJ) $(BUILD)/models/embedded.o $(BUILD)/libformats.a $(ARCHIVES)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(VIDEO_SONAME) -Wl,--exclude-libs,ALL -Wl,--gc-sections \
-	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(LIBS)
+	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(VIDEO_LIBS)
 	$(Q)ln -sf libmonavideo.so $(BUILD)/$(VIDEO_SONAME)
 
 # ---- the package for Python, which also works in the build folder (PYTHONPATH=build/python) ------
 # It reads the headers, and prefers libraries and a command that lie beside it.
-PYTHON_SRC := $(wildcard apps/python/mona/*.py) engine/mona.h apps/library/monavideo.h
+PYTHON_SRC := $(wildcard apps/python/mona/*.py) engine/mona.h pipeline/monavideo.h
 $(BUILD)/python/mona/__init__.py: $(PYTHON_SRC) Makefile
 	$(Q)rm -rf $(@D) && mkdir -p $(@D) && cp $(PYTHON_SRC) $(@D)
 	$(Q)for f in $(SONAME) $(VIDEO_SONAME) mona; do ln -s ../../$$f $(@D)/$$f || exit 1; done
@@ -441,7 +445,7 @@ $(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/bench/,statistics.o si
 $(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o telemetry_log.o npu_smi.o)
 $(BUILD)/tests/test_npu_smi: $(BUILD)/apps/devices/npu_smi.o
 $(BUILD)/tests/test_fair_queue: $(BUILD)/apps/bench/fair_queue.o
-$(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin $(BUILD)/tests/test_monavideo $(BUILD)/tests/test_settings: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
+$(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin $(BUILD)/tests/test_settings: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 # The replay kernel, compiled for this machine, and the core that it runs on.
 KERNEL_OBJ := $(addprefix $(BUILD)/engine/ascend/kernel/,replay.o emulation.o)
 $(BUILD)/tests/test_replay $(BUILD)/tests/test_replay_operands: $(KERNEL_OBJ)
@@ -511,7 +515,7 @@ $(BUILD)/judge_networks: $(call obj,$(JUDGE_SRC)) $(BUILD)/apps/compile/planes.o
 
 # Fuzz targets: every build runs them on the files of their corpus, make fuzz also on inputs from libFuzzer.
 FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_OBJ := $(FORMATS_OBJ) $(PIPELINE_OBJ) $(ARCHIVES)
+FUZZ_OBJ := $(FORMATS_OBJ) $(PIPELINE_OBJ) $(BUILD)/models/embedded.o $(ARCHIVES)
 FUZZ_SECONDS ?= 60
 
 $(BUILD)/tests/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(FUZZ_OBJ)
@@ -658,7 +662,7 @@ install: all $(HELP) $(GST_PLUGIN) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/
 	ln -sf libmona.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libmona.so
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/cmake/mona engine/mona-config.cmake $(BUILD)/gen/mona-config-version.cmake
-	install -D -m 644 apps/library/monavideo.h $(DESTDIR)$(PREFIX)/include/monavideo.h
+	install -D -m 644 pipeline/monavideo.h $(DESTDIR)$(PREFIX)/include/monavideo.h
 	install -D -m 644 $(BUILD)/libmonavideo.so $(DESTDIR)$(LIBDIR)/libmonavideo.so.$(VERSION)
 	ln -sf libmonavideo.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(VIDEO_SONAME)
 	ln -sf $(VIDEO_SONAME) $(DESTDIR)$(LIBDIR)/libmonavideo.so

@@ -10,7 +10,7 @@
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/cli/options.h"
-#include "apps/enhance/enhance_options.h"
+#include "apps/enhance/describe.h"
 #include "pipeline/base/clock.h"
 #include "apps/cli/json_read.h"
 

@@ -181,8 +181,6 @@ static const option options[] = {
     {"--max-delay", NULL, OPTION_TIME, CHANGES_BYTES, FIELD(max_delay), "TIME", living,
      .help = "as for mona enhance: how late a frame may be before it is left out",
      .initial = "0.05", .needs = "--live"},
-    ENHANCE_WORK_OPTIONS(FIELD(enhance), whole, "--pipeline"),
-    ENHANCE_ENCODER_OPTIONS(FIELD(enhance), whole, "--pipeline"),
 #endif
     {"--warmup", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(warm_up), "N", times,
      .help = "frames before the first one that counts; auto waits until the times settle",
@@ -257,13 +255,20 @@ static const option_rule rules[] = {
     {"--trace", .only = BENCH_MODEL310 | BENCH_CHIP | BENCH_PIPELINE,
      .never = (OTHER_JOBS & ~BENCH_PIPELINE) | BENCH_OM},
     {"--costs", .only = BENCH_MODEL310, .never = OTHER_JOBS},
-    {"--low-latency", .idle = BENCH_LIVE, .why = "which works like that"},
     {"--json", .never = BENCH_REPORT},
     {"--csv", .never = WITHOUT_FRAMES | BENCH_JSON},
     {"--samples", .never = WITHOUT_FRAMES},
     {"--svg", .never = WITHOUT_FRAMES},
     {"--html", .never = WITHOUT_FRAMES},
 };
+
+#ifndef MONA_NO_VIDEO
+/* Of the job's rows. */
+static const option_rule job_modes[] = {
+    {"--low-latency", .idle = BENCH_LIVE, .why = "which works like that"}};
+#endif
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 const command command_bench = {
     .name = "bench",
@@ -288,12 +293,18 @@ const command command_bench = {
         "mona bench sr_x2_fast --size 640x360 --layers --html page.html\n"
         "mona bench --report ascend.json  # a first run on an Ascend 310\n"
         "mona bench --peak  # what this machine can do at most\n",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    .parts =
+        {
+            {options, COUNT(options), rules, COUNT(rules)},
+#ifndef MONA_NO_VIDEO
+            {job_rows + JOB_WORK_FIRST, JOB_WORK_END - JOB_WORK_FIRST, .group = whole,
+             .needs = "--pipeline"},
+            {job_rows + JOB_ENCODING_FIRST, JOB_ENCODING_END - JOB_ENCODING_FIRST, job_modes,
+             COUNT(job_modes), whole, "--pipeline"},
+#endif
+        },
     .operands_max = 1,
     .takes_model = true,
     .modes = {"a model", "an .om model", "--streams", "--ablate", "--pipeline", "--live",
               "--report", "--peak", "--device model310", "--device ascend", "--json"},
-    .rules = rules,
-    .rule_count = sizeof rules / sizeof *rules,
 };

@@ -9,20 +9,20 @@
 #include "apps/cli/options.h"
 #ifndef MONA_NO_VIDEO
 #include "apps/bench/live_source.h"
-#include "apps/enhance/enhance_options.h"
+#include "pipeline/job/job.h"
 #endif
 #include "apps/bench/sampling.h"
 #include "apps/bench/report/verdict.h"
 
 typedef struct bench_arguments {
+#ifndef MONA_NO_VIDEO
+    job job; /* first: the fields of the job's rows are of it */
+#endif
     const char *model, *trace, *costs;
     option_computing computing;
     const char *pipeline, *streams, *onnx, *report;
     const char *warm_up, *old, *regression, *samples, *html, *svg;
     double duration, budget; /* seconds; 0: not given */
-#ifndef MONA_NO_VIDEO
-    enhance_options enhance;
-#endif
     long iterations;
     const char *jitter, *late, *burst;
     double percentile, fps, max_delay;

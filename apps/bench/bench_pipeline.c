@@ -17,7 +17,7 @@
 #include "apps/bench/report/pipeline_marks.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/bench/sampling.h"
-#include "apps/enhance/enhance_options.h"
+#include "apps/enhance/describe.h"
 #include "apps/cli/json_read.h"
 
 /* Limits: models of a stage; frames of warm-up; frames a second for which a run of a given length

@@ -141,16 +141,15 @@ static int run_pipeline(const bench_request *b)
 {
     const bench_arguments *a = &b->arguments;
     const bool synthetic = !strcmp(a->pipeline, "synthetic");
-    enhance_options options = a->enhance;
-    enhance_settings settings = {.input = {.path = a->pipeline},
-                                 .max_delay = a->max_delay,
-                                 .stage = {.device = b->config.device,
-                                           .or_host = devices_or_host(a->computing.device),
-                                           .cpu = b->config.cpu,
-                                           .threads = b->config.threads,
-                                           .strip_rows = b->config.strip_rows}};
-    const bench_pipeline_job job = {
-        .enhance = &settings,
+    job_run run = {.settings = {.max_delay = a->max_delay,
+                                .stage = {.device = b->config.device,
+                                          .or_host = devices_or_host(a->computing.device),
+                                          .cpu = b->config.cpu,
+                                          .threads = b->config.threads,
+                                          .strip_rows = b->config.strip_rows}},
+                   .delays = true};
+    const bench_pipeline_job wanted = {
+        .enhance = &run.settings,
         .size = a->computing.size.width ? a->computing.size : (mona_size){640, 360},
         .frames = a->iterations     ? a->iterations
                   : a->duration > 0 ? 0
@@ -162,24 +161,24 @@ static int run_pipeline(const bench_request *b)
         .budget_ms = b->rules.budget_ms,
         .percentile = b->rules.percentile,
     };
+    job j = a->job;
+    j.input = a->pipeline;
     if (synthetic)
-        options.size.input = job.size;
+        run.shown = wanted.size;
     else
-        options.size.size = a->computing.size;
+        j.size.size = a->computing.size;
     pipeline_error error = {0};
-    stage_models models = {0};
     int status = EXIT_SUCCESS;
-    if (!enhance_options_check(&options, &error) ||
-        !enhance_options_apply(&options, false, true, &models, &settings, &error)) {
+    if (!job_complete(&j, &error) || !job_open(&run, &j, 0, &error)) {
         status = cli_fail_of(&error);
     } else {
-        cJSON *result = a->live ? bench_live(&job, &b->pace) : bench_pipeline(&job);
+        cJSON *result = a->live ? bench_live(&wanted, &b->pace) : bench_pipeline(&wanted);
         const bool traced = result && (!a->trace || pipeline_trace_save(result, a->trace));
         status = !traced ? EXIT_FAILED
                          : conclude(b, result, a->live ? bench_live_print : bench_pipeline_print);
         cJSON_Delete(result);
     }
-    stage_models_close(&models);
+    job_close(&run);
     return status;
 }
 #endif
@@ -198,7 +197,7 @@ int bench_run(int argc, char **argv)
     bench_request b = {0};
     bench_arguments *a = &b.arguments;
 #ifndef MONA_NO_VIDEO
-    a->enhance = (enhance_options)ENHANCE_OPTIONS_NONE;
+    a->job = (job)JOB_NONE;
 #endif
     const char *operands[2];
     const options_result parsed = options_parse(&command_bench, a, argc, argv, operands, &b.given);

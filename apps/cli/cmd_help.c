@@ -55,7 +55,6 @@ const command command_help = {
     .examples = "mona help enhance\n"
                 "mona help --man > mona.1\n"
                 ". <(mona help --completion bash)  # completion in this shell\n",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    .parts = {{options, sizeof options / sizeof *options}},
     .operands_max = 1,
 };

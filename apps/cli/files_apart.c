@@ -50,20 +50,21 @@ static bool is_apart_from_all(const command *line, const void *values, const cha
     for (; *operands; operands++)
         if (is_same(*path, *operands))
             return refuse_input(o, *path);
-    for (size_t i = 0; i < line->option_count; i++)
-        if (!is_apart(o, path, &line->options[i], values))
+    option other;
+    for (size_t i = 0; options_at(line, i, &other); i++)
+        if (!is_apart(o, path, &other, values))
             return false;
     return true;
 }
 
 bool files_apart(const command *line, const void *values, const char *const *operands)
 {
-    for (size_t i = 0; i < line->option_count; i++) {
-        const option *o = &line->options[i];
+    option o;
+    for (size_t i = 0; options_at(line, i, &o); i++) {
         size_t count;
-        const char *const *paths = paths_of(o, values, &count);
-        for (size_t k = 0; o->written && k < count; k++)
-            if (!is_apart_from_all(line, values, operands, o, &paths[k]))
+        const char *const *paths = paths_of(&o, values, &count);
+        for (size_t k = 0; o.written && k < count; k++)
+            if (!is_apart_from_all(line, values, operands, &o, &paths[k]))
                 return false;
     }
     return true;

@@ -16,51 +16,46 @@ enum { LEFT_COLUMN = 28, LINE = 80 };
 static const option help_row = {"--help", "-h", OPTION_FLAG, KEEPS_BYTES,
                                 0,        NULL, "Other",     .help = "print this help"};
 
-static const option *row_at(const command *line, size_t i)
+/* Row i, where --help is the last. False: there are fewer. */
+static bool row_at(const command *line, size_t i, option *row)
 {
-    return i < line->option_count ? &line->options[i] : &help_row;
+    if (options_at(line, i, row))
+        return true;
+    *row = help_row;
+    return !i || options_at(line, i - 1, &(option){0});
 }
 
-static size_t index_of(const command *line, const option *row)
+/* The first row from i on in this group, or (group NULL) that begins one. False: there is none. */
+static bool find_row(const command *line, const char *group, size_t *i, option *row)
 {
-    return row == &help_row ? line->option_count : (size_t)(row - line->options);
-}
-
-/* The first row from i on that is (or is not) the first of its group. */
-static const option *find_head(const command *line, size_t i)
-{
-    for (; i <= line->option_count; i++) {
-        bool head = true;
-        for (size_t k = 0; k < i && head; k++)
-            head = strcmp(row_at(line, k)->group, row_at(line, i)->group) != 0;
-        if (head)
-            return row_at(line, i);
+    for (; row_at(line, *i, row); ++*i) {
+        size_t first = 0;
+        option head;
+        if (group ? !strcmp(row->group, group)
+                  : find_row(line, row->group, &first, &head) && first == *i)
+            return true;
     }
-    return NULL;
+    return false;
 }
 
-static const option *find_in_group(const command *line, const char *group, size_t i)
+bool help_next(help_rows *r)
 {
-    for (; i <= line->option_count; i++)
-        if (!strcmp(row_at(line, i)->group, group))
-            return row_at(line, i);
-    return NULL;
-}
-
-const option *help_next(const command *line, const option *row)
-{
-    if (!row)
-        return row_at(line, 0);
-    const option *next = find_in_group(line, row->group, index_of(line, row) + 1);
-    if (next)
-        return next;
-    const option *head = find_in_group(line, row->group, 0);
-    return find_head(line, index_of(line, head) + 1);
-}
-
-bool help_begins_group(const command *line, const option *row)
-{
-    return find_in_group(line, row->group, 0) == row;
+    const char *group = r->row.group;
+    size_t head = 0;
+    option row;
+    if (r->begun && !find_row(r->line, group, &head, &row))
+        return false;
+    size_t next = r->begun ? r->number + 1 : 0;
+    r->heads = !r->begun || !find_row(r->line, group, &next, &row);
+    if (r->heads) {
+        next = r->begun ? head + 1 : 0;
+        if (!find_row(r->line, NULL, &next, &row))
+            return false;
+    }
+    r->begun = true;
+    r->number = next;
+    r->row = row;
+    return true;
 }
 
 const char *help_text(const option *row, char *buffer, size_t size)
@@ -126,10 +121,10 @@ void help_print(const command *line)
     printf("usage: mona %s %s\n", line->name, line->usage);
     print_wrapped(line->description, 0);
     putchar('\n');
-    for (const option *row = help_next(line, NULL); row; row = help_next(line, row)) {
-        if (help_begins_group(line, row))
-            printf("\n%s:\n", row->group);
-        print_row(row);
+    for (help_rows r = {.line = line}; help_next(&r);) {
+        if (r.heads)
+            printf("\n%s:\n", r.row.group);
+        print_row(&r.row);
     }
     if (line->examples)
         print_examples(line->examples);

@@ -20,10 +20,16 @@ void help_print_bash(void);
 void help_print_zsh(void);
 
 /* The rows of a command in the order in which they are listed: group by group as these first
- * appear, --help last. help_next of NULL is the first row, of the last row NULL. */
-const option *help_next(const command *line, const option *row);
-/* Whether a heading comes before row: the row listed before it is in another group. */
-bool help_begins_group(const command *line, const option *row);
+ * appear, --help last. */
+typedef struct help_rows {
+    const command *line; /* all else is 0 before the first */
+    option row;
+    bool begun, heads; /* heads: the row listed before it is in another group */
+    size_t number;
+} help_rows;
+
+/* False: there are no more. */
+bool help_next(help_rows *rows);
 
 /* "the text (default 18)" in buffer. */
 const char *help_text(const option *row, char *buffer, size_t size);

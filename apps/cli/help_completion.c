@@ -59,8 +59,8 @@ static void bash_value(const command *line, const option *row)
 static void bash_command(const command *line)
 {
     printf("        %s,-*) _mona_words '", line->name);
-    for (const option *row = help_next(line, NULL); row; row = help_next(line, row))
-        printf("%s%s%s ", row->letter ? row->letter : "", row->letter ? " " : "", row->name);
+    for (help_rows r = {.line = line}; help_next(&r);)
+        printf("%s%s%s ", r.row.letter ? r.row.letter : "", r.row.letter ? " " : "", r.row.name);
     printf("' ;;\n        %s,*) ", line->name);
     if (line->operands_max)
         printf("_mona_files; ");
@@ -89,10 +89,9 @@ void help_print_bash(void)
     put_commands();
     printf("'; return; fi\n    case $command,$before in\n");
     for (size_t i = 0; i < command_count; i++)
-        for (const option *row = help_next(commands[i], NULL); row;
-             row = help_next(commands[i], row))
-            if (row->argument)
-                bash_value(commands[i], row);
+        for (help_rows r = {.line = commands[i]}; help_next(&r);)
+            if (r.row.argument)
+                bash_value(commands[i], &r.row);
     printf("        *) _mona_argument ;;\n    esac\n}\n\n"
            "_mona_argument()\n{\n    case $command,$cur in\n");
     for (size_t i = 0; i < command_count; i++)
@@ -168,8 +167,8 @@ static void zsh_row(const option *row)
 static void zsh_command(const command *line)
 {
     printf("        %s)\n            _arguments", line->name);
-    for (const option *row = help_next(line, NULL); row; row = help_next(line, row))
-        zsh_row(row);
+    for (help_rows r = {.line = line}; help_next(&r);)
+        zsh_row(&r.row);
     if (line->takes_model) {
         printf(" \\\n                '*:model:");
         zsh_models("", ":");

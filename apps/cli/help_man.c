@@ -84,13 +84,13 @@ static void print_command(const command *line)
     putchar('\n');
     put_all(line->description);
     putchar('\n');
-    for (const option *row = help_next(line, NULL); row; row = help_next(line, row)) {
-        if (help_begins_group(line, row)) {
+    for (help_rows r = {.line = line}; help_next(&r);) {
+        if (r.heads) {
             printf(".PP\n");
-            put_all(row->group);
+            put_all(r.row.group);
             printf(":\n");
         }
-        print_row(row);
+        print_row(&r.row);
     }
     if (line->examples)
         print_examples(line->examples);

@@ -61,11 +61,10 @@ const char *meant_text(char *buffer, const char *command, char **words, int coun
 
 static bool has_option(const command *c, const char *name)
 {
-    for (size_t i = 0; i < c->option_count; i++) {
-        const option *o = &c->options[i];
-        if (!strcmp(o->name, name) || (o->letter && !strcmp(o->letter, name)))
+    option o;
+    for (size_t i = 0; options_at(c, i, &o); i++)
+        if (!strcmp(o.name, name) || (o.letter && !strcmp(o.letter, name)))
             return true;
-    }
     return false;
 }
 

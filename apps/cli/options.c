@@ -68,6 +68,51 @@ int cli_fail_of(const pipeline_error *error)
     return cli_fail(error->misused ? EXIT_USAGE : EXIT_FAILED, "%s", error->text);
 }
 
+/* ---- the rows of a command ------------------------------------------------------------------ */
+
+/* The part that option *i is in, and *i its row there. NULL: there are fewer. */
+static const option_part *part_of(const command *line, size_t *i)
+{
+    for (size_t p = 0; p < COMMAND_PARTS_MAX; p++) {
+        if (*i < line->parts[p].count)
+            return &line->parts[p];
+        *i -= line->parts[p].count;
+    }
+    return NULL;
+}
+
+bool options_at(const command *line, size_t i, option *row)
+{
+    const option_part *part = part_of(line, &i);
+    if (!part)
+        return false;
+    *row = part->rows[i];
+    row->group = part->group ? part->group : row->group;
+    row->needs = part->needs ? part->needs : row->needs;
+    return true;
+}
+
+const option_rule *options_rule(const command *line, size_t i)
+{
+    const option_part *part = part_of(line, &i);
+    return option_rule_of(part->rules, part->rule_count, part->rows[i].name);
+}
+
+option_set options_given_of(const command *line, const option_set *given, const option *table,
+                            size_t count)
+{
+    option_set of = {0};
+    for (size_t i = 0, k = 0;; k = ++i) {
+        const option_part *part = part_of(line, &k);
+        if (!part)
+            return of;
+        for (size_t t = 0; t < count; t++)
+            of.has[t] |= &table[t] == &part->rows[k] && given->has[i];
+    }
+}
+
+/* ---- arguments ------------------------------------------------------------------------------ */
+
 static bool is_named(const char *name, const char *argument, size_t length)
 {
     return name && strlen(name) == length && !memcmp(name, argument, length);
@@ -81,22 +126,22 @@ static bool is_joined(const option *o, const char *argument)
            !strncmp(o->letter, argument, 2) && isdigit((unsigned char)argument[2]);
 }
 
-/* The option that argument names. *value: the value that follows in the same argument; NULL:
- * none. */
-static const option *find_option(const command *line, const char *argument, const char **value)
+/* Finds the option that argument names, which is number *i. *value: the value that follows in the
+ * same argument; NULL: none. */
+static bool find_option(const command *line, const char *argument, size_t *i, option *o,
+                        const char **value)
 {
     const size_t length = strcspn(argument, "=");
-    for (size_t i = 0; i < line->option_count; i++) {
-        const option *o = &line->options[i];
+    for (*i = 0; options_at(line, *i, o); ++*i) {
         *value = argument[length] ? argument + length + 1 : NULL;
         if (is_named(o->name, argument, length) || is_named(o->alias, argument, length) ||
             (o->letter && !strcmp(o->letter, argument)))
-            return o;
+            return true;
         *value = argument + 2;
         if (is_joined(o, argument))
-            return o;
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 /* ":" also ends the name, for ffmpeg's -c:v. */
@@ -104,10 +149,11 @@ static void tell_unknown(const command *line, const char *argument)
 {
     char text[SUGGEST_TEXT];
     suggestion s = suggest_for(argument, strcspn(argument, "=:"));
-    for (size_t i = 0; i < line->option_count; i++) {
-        suggest_name(&s, line->options[i].name);
-        if (line->options[i].letter)
-            suggest_name(&s, line->options[i].letter);
+    option o;
+    for (size_t i = 0; options_at(line, i, &o); i++) {
+        suggest_name(&s, o.name);
+        if (o.letter)
+            suggest_name(&s, o.letter);
     }
     cli_fail(0, "unknown option '%s'%s (mona %s --help lists the options)", argument,
              suggest_text(&s, text, sizeof text), line->name);
@@ -119,34 +165,35 @@ static int take_option(const command *line, void *values, int argc, char **argv,
                        option_set *given)
 {
     const char *value;
-    const option *o = find_option(line, argv[i], &value);
-    if (!o) {
+    size_t number;
+    option o;
+    pipeline_error error = {0};
+    if (!find_option(line, argv[i], &number, &o, &value)) {
         tell_unknown(line, argv[i]);
         return 0;
     }
-    given->has[o - line->options] = true;
-    pipeline_error error = {0};
-    const bool apart = !value && o->kind != OPTION_FLAG && i + 1 < argc;
-    if (!option_read(o, values, apart ? argv[i + 1] : value, &error))
+    given->has[number] = true;
+    const bool apart = !value && o.kind != OPTION_FLAG && i + 1 < argc;
+    if (!option_read(&o, values, apart ? argv[i + 1] : value, &error))
         return cli_fail_of(&error), 0;
     return apart ? 2 : 1;
 }
 
 static bool is_given(const command *line, const option_set *given, const char *name)
 {
-    for (size_t i = 0; i < line->option_count; i++)
-        if (given->has[i] && !strcmp(line->options[i].name, name))
+    option o;
+    for (size_t i = 0; options_at(line, i, &o); i++)
+        if (given->has[i] && !strcmp(o.name, name))
             return true;
     return false;
 }
 
 static bool has_needs(const command *line, const option_set *given)
 {
-    for (size_t i = 0; i < line->option_count; i++) {
-        const option *o = &line->options[i];
-        if (given->has[i] && o->needs && !is_given(line, given, o->needs))
-            return cli_fail(0, "%s works only with %s", o->name, o->needs);
-    }
+    option o;
+    for (size_t i = 0; options_at(line, i, &o); i++)
+        if (given->has[i] && o.needs && !is_given(line, given, o.needs))
+            return cli_fail(0, "%s works only with %s", o.name, o.needs);
     return true;
 }
 
@@ -188,7 +235,8 @@ options_result options_parse(const command *line, void *values, int argc, char *
                              const char **operands, option_set *given)
 {
     option_set used = {0};
-    option_defaults(line->options, line->option_count, values);
+    for (size_t p = 0; p < COMMAND_PARTS_MAX; p++)
+        option_defaults(line->parts[p].rows, line->parts[p].count, values);
     const options_result result = read_arguments(line, values, argc, argv, operands, &used);
     if (given)
         *given = used;
@@ -198,21 +246,15 @@ options_result options_parse(const command *line, void *values, int argc, char *
                : result;
 }
 
-const option_rule *options_rule(const command *line, const option *o)
-{
-    return option_rule_of(line->rules, line->rule_count, o->name);
-}
-
 bool options_suit(const command *line, const option_set *given, unsigned modes)
 {
     pipeline_error error = {0};
-    bool good = true;
-    for (size_t i = 0; i < line->option_count && good; i++) {
-        const option *o = &line->options[i];
-        good = !given->has[i] ||
-               option_suits(o->name, options_rule(line, o), modes, line->modes, &error);
-    }
-    return good || !cli_fail_of(&error);
+    option o;
+    for (size_t i = 0; options_at(line, i, &o); i++)
+        if (given->has[i] &&
+            !option_suits(o.name, options_rule(line, i), modes, line->modes, &error))
+            return !cli_fail_of(&error);
+    return true;
 }
 
 bool options_size(const char *text, unsigned limit, mona_size *size)

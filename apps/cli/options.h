@@ -38,6 +38,17 @@ bool cli_misused(void);
 /* A pipeline_notes.say that prints a line like cli_fail. */
 void cli_note(void *unused, const char *line);
 
+/* A part of a command's options: rows of a table, which other commands may have too. */
+typedef struct option_part {
+    const option *rows;
+    size_t count;
+    const option_rule *rules; /* of those that do not work alike in all modes */
+    size_t rule_count;
+    const char *group, *needs; /* in place of the rows' own; NULL: their own */
+} option_part;
+
+enum { COMMAND_PARTS_MAX = 4 };
+
 /* A command: its options and its documentation. */
 typedef struct command {
     const char *name;
@@ -46,15 +57,22 @@ typedef struct command {
     const char *usage;                 /* what follows the name: "IN -o OUT [OPTION]..." */
     const char *description;           /* one paragraph */
     const char *examples; /* command lines; after two spaces and '#', what each of them does */
-    const option *options;
-    size_t option_count;
-    size_t operands_min, operands_max; /* arguments that are not options */
-    bool takes_model;                  /* operands may also be names of embedded models */
+    option_part parts[COMMAND_PARTS_MAX]; /* the options, whose fields are of the same values */
+    size_t operands_min, operands_max;    /* arguments that are not options */
+    bool takes_model;                     /* operands may also be names of embedded models */
     const char
         *modes[OPTION_MODES_MAX]; /* what the bits of modes stand for, as it follows "with" */
-    const option_rule *rules;     /* of options that do not work alike in all modes */
-    size_t rule_count;
 } command;
+
+/* Option i of a command. False: it has fewer. */
+bool options_at(const command *line, size_t i, option *row);
+
+/* The rule of option i. NULL: it works alike in all modes. */
+const option_rule *options_rule(const command *line, size_t i);
+
+/* Which rows of a table the options that were given are. */
+option_set options_given_of(const command *line, const option_set *given, const option *table,
+                            size_t count);
 
 /* Whether a command goes on; else the status that it ends with. */
 typedef enum options_result {
@@ -95,9 +113,6 @@ bool options_size(const char *text, unsigned limit, mona_size *size);
 
 /* Whether the options that were used work in these modes. False: one line was printed. */
 bool options_suit(const command *line, const option_set *given, unsigned modes);
-
-/* The rule of an option. NULL: it works alike in all modes. */
-const option_rule *options_rule(const command *line, const option *o);
 
 /* The device given to --device. NULL: one line was printed. */
 const mona_device *options_device(const char *name);

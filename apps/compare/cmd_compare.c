@@ -146,8 +146,7 @@ const command command_compare = {
     .examples = "mona compare master.mkv encoded.mp4 --plot quality.svg\n"
                 "mona compare in.mp4 out.mp4 --scale --html report.html  # before and after\n"
                 "mona compare a.mkv b.mkv --min-psnr inf  # fails unless every sample is equal\n",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    .parts = {{options, sizeof options / sizeof *options}},
     .operands_min = 2,
     .operands_max = 2,
 };

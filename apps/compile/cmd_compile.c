@@ -732,11 +732,8 @@ const command command_compile = {
         "mona compile sr_x2_fast -o small.mona --target armv8 --size 320x180  # a plan\n"
         "mona compile sr_x2_fast -o net.c --emit c --target armv8 --size 320x180\n"
         "echo all:off > rules.cfg; mona compile net.onnx -o plain.mona --fusion rules.cfg\n",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    .parts = {{options, sizeof options / sizeof *options, rules, sizeof rules / sizeof *rules}},
     .modes = {"a model that is compiled already", "--target ascend310-om", "FP16 alone"},
-    .rules = rules,
-    .rule_count = sizeof rules / sizeof *rules,
     .operands_min = 1,
     .operands_max = 1,
 };

@@ -314,11 +314,8 @@ const command command_inspect = {
         "mona inspect denoise_fast --firmware cortex-m55 --size 320x240  # flash, RAM, cycles\n"
         "mona inspect net.onnx --dot net.dot && dot -Tsvg -O net.dot  # the graph as a picture\n"
         "mona inspect net.om  # partitions, kernels, and the command that made it\n",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    .parts = {{options, sizeof options / sizeof *options, rules, sizeof rules / sizeof *rules}},
     .modes = {"an .onnx model", "an .om model", "--program or --kernel", "no --size"},
-    .rules = rules,
-    .rule_count = sizeof rules / sizeof *rules,
     .operands_min = 1,
     .operands_max = 1,
     .takes_model = true,

@@ -280,11 +280,8 @@ const command command_run = {
         "the model runs on each image.",
     .examples = "mona run sr_x2_fast -i luma.npy -o luma_x2.npy\n"
                 "mona run net.onnx -i x.npy -o y.npy --reference  # in fp32, with plain loops\n",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    .parts = {{options, sizeof options / sizeof *options, rules, sizeof rules / sizeof *rules}},
     .modes = {"--reference"},
-    .rules = rules,
-    .rule_count = sizeof rules / sizeof *rules,
     .operands_min = 1,
     .operands_max = 1,
     .takes_model = true,

@@ -241,9 +241,6 @@ const command command_devices = {
     .examples = "mona devices\n"
                 "mona devices --watch 1\n"
                 "mona devices --peak --json\n",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    .parts = {{options, sizeof options / sizeof *options, rules, sizeof rules / sizeof *rules}},
     .modes = {"--check"},
-    .rules = rules,
-    .rule_count = sizeof rules / sizeof *rules,
 };

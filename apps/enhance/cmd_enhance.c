@@ -23,25 +23,21 @@
 #include "pipeline/io/containers/url.h"
 #include "apps/enhance/preview.h"
 #include "apps/enhance/progress.h"
-#include "apps/enhance/enhance_options.h"
-#include "apps/enhance/enhance_rules.h"
-#include "apps/enhance/resume_key.h"
+#include "pipeline/job/job.h"
 
 enum { MAX_INPUTS = 1024 };
 
 typedef struct arguments {
-    const char *input, *output, *out_dir;
+    job job; /* first: the fields of the job's rows are of it */
+    const char *out_dir;
     char *chosen; /* owned: the output, where none was given */
     const char *operands[MAX_INPUTS + 1];
-    enhance_options shared;
-    const char *raw;
-    const char *progress, *html, *rate, *on_error, *allow;
+    option_set given;
+    const char *progress, *html;
     double preview;
     bool dry_run, json, verbose;
-    bool resume, recursive, yes, no;
-    long segment_frames;
-    bool drop_unsupported, quiet, stats, live;
-    double max_delay, reconnect, stall;
+    bool recursive, yes, no;
+    bool quiet, stats;
     const char *metrics, *camera;
 } arguments;
 
@@ -52,15 +48,16 @@ static overwrite overwriting(const arguments *a)
 
 static unsigned modes_of(const arguments *a)
 {
-    return (unsigned)((a->input && picture_pattern(a->input) ? ENHANCE_NUMBERED_IN : 0) |
-                      (a->output && picture_pattern(a->output) ? ENHANCE_NUMBERED_OUT : 0) |
-                      (a->preview >= 0 ? ENHANCE_PREVIEW : 0) | (a->dry_run ? ENHANCE_DRY_RUN : 0) |
-                      (a->live ? ENHANCE_LIVE : 0) | (a->out_dir ? ENHANCE_BATCH : 0));
+    return (
+        unsigned)((a->job.input && picture_pattern(a->job.input) ? JOB_MODE_NUMBERED_IN : 0) |
+                  (a->job.output && picture_pattern(a->job.output) ? JOB_MODE_NUMBERED_OUT : 0) |
+                  (a->preview >= 0 ? JOB_MODE_PREVIEW : 0) | (a->dry_run ? JOB_MODE_DRY_RUN : 0) |
+                  (a->job.live ? JOB_MODE_LIVE : 0) | (a->out_dir ? JOB_MODE_BATCH : 0));
 }
 
 static options_result check_batch(const arguments *a)
 {
-    if (!options_suit(&command_enhance, &a->shared.given, modes_of(a)))
+    if (!options_suit(&command_enhance, &a->given, modes_of(a)))
         return OPTIONS_BAD;
     if (!a->operands[0])
         return cli_fail(OPTIONS_BAD, "--out-dir: expected files, folders or patterns, found none");
@@ -70,8 +67,8 @@ static options_result check_batch(const arguments *a)
 /* Its time counts from the beginning of the input, like those of the part. */
 static bool check_preview(const arguments *a)
 {
-    if (a->preview < 0 || (a->preview >= a->shared.cut.start &&
-                           (!a->shared.cut.end || a->preview < a->shared.cut.end)))
+    if (a->preview < 0 ||
+        (a->preview >= a->job.cut.start && (!a->job.cut.end || a->preview < a->job.cut.end)))
         return true;
     return cli_fail(0,
                     "--preview: expected a time within the part that --start, --end and --duration "
@@ -84,9 +81,9 @@ static options_result tell_operands(const arguments *a, int argc, char **argv)
 {
     char text[MEANT_TEXT];
     const char *const *operands = a->operands;
-    const char *first = a->input ? a->input : operands[0];
-    const char *second = operands[a->input ? 0 : 1];
-    if (!a->output && !operands[a->input ? 1 : 2])
+    const char *first = a->job.input ? a->job.input : operands[0];
+    const char *second = operands[a->job.input ? 0 : 1];
+    if (!a->job.output && !operands[a->job.input ? 1 : 2])
         return cli_fail(
             OPTIONS_BAD, "expected one input, found %s and %s; to write into the second: %s", first,
             second, meant_text(text, "enhance", argv + 1, argc - 1, meant_output(first), second));
@@ -97,44 +94,43 @@ static options_result tell_operands(const arguments *a, int argc, char **argv)
 static bool choose_output(arguments *a)
 {
     char name[256];
-    const char *base = strrchr(a->input, '/'), *dot = strrchr(base ? base : a->input, '.');
-    snprintf(name, sizeof name, "OUT%s", picture_pattern(a->input) || !dot ? ".mkv" : dot);
-    a->chosen = batch_output(".", a->input, name, a->shared.format);
-    a->output = a->chosen ? a->chosen + strlen("./") : NULL;
+    const char *base = strrchr(a->job.input, '/'), *dot = strrchr(base ? base : a->job.input, '.');
+    snprintf(name, sizeof name, "OUT%s", picture_pattern(a->job.input) || !dot ? ".mkv" : dot);
+    a->chosen = batch_output(".", a->job.input, name, a->job.format);
+    a->job.output = a->chosen ? a->chosen + strlen("./") : NULL;
     return a->chosen || cli_fail(0, "out of memory");
 }
 
 static options_result parse(arguments *a, int argc, char **argv)
 {
-    options_result result =
-        options_parse(&command_enhance, a, argc, argv, a->operands, &a->shared.given);
-    a->shared.line = &command_enhance;
+    options_result result = options_parse(&command_enhance, a, argc, argv, a->operands, &a->given);
     if (result != OPTIONS_RUN)
         return result;
+    a->job.given = options_given_of(&command_enhance, &a->given, job_rows, JOB_ROWS);
     if (a->yes && a->no)
         return cli_fail(OPTIONS_BAD, "expected -y or -n, found both");
     pipeline_error error = {0};
-    if (!enhance_options_check(&a->shared, &error))
+    if (!job_complete(&a->job, &error))
         return (options_result)cli_fail_of(&error);
     if (!check_preview(a))
         return OPTIONS_BAD;
     if (a->preview >= 0)
-        a->shared.cut = (option_cut){.start = a->preview};
+        a->job.cut = (option_cut){.start = a->preview};
     if (a->out_dir)
         return check_batch(a);
     const char *const *operands = a->operands;
-    if (operands[0] && (a->input || operands[1]))
+    if (operands[0] && (a->job.input || operands[1]))
         return tell_operands(a, argc, argv);
     if (operands[0])
-        a->input = operands[0];
-    if (!a->input)
+        a->job.input = operands[0];
+    if (!a->job.input)
         return cli_fail(OPTIONS_BAD, "expected an input; usage: mona enhance %s",
                         command_enhance.usage);
-    if (!a->output && a->dry_run && !a->live && !choose_output(a))
+    if (!a->job.output && a->dry_run && !a->job.live && !choose_output(a))
         return OPTIONS_BAD;
-    if (!a->output)
+    if (!a->job.output)
         return cli_fail(OPTIONS_BAD, "expected an output: -o OUT");
-    return options_suit(&command_enhance, &a->shared.given, modes_of(a)) ? result : OPTIONS_BAD;
+    return options_suit(&command_enhance, &a->given, modes_of(a)) ? result : OPTIONS_BAD;
 }
 
 /* Distinguishes files that cannot be read from those that are not images. */
@@ -205,7 +201,7 @@ static FILE *copy_stdin(bool picture)
 
 static bool is_picture_wanted(const arguments *a)
 {
-    return !a->shared.format && a->preview < 0 && enhance_makes_picture(a->output);
+    return !a->job.format && a->preview < 0 && job_makes_picture(a->job.output);
 }
 
 /* Pictures, and the input of a preview, are read more than once. A file on standard input can be, and a
@@ -214,7 +210,7 @@ static bool take_piped_picture(arguments *a)
 {
     struct stat status;
     const bool preview = a->preview >= 0;
-    if (strcmp(a->input, "-") != 0 || (!preview && !is_picture_wanted(a)))
+    if (strcmp(a->job.input, "-") != 0 || (!preview && !is_picture_wanted(a)))
         return true;
     if (fstat(STDIN_FILENO, &status) || !S_ISREG(status.st_mode) ||
         lseek(STDIN_FILENO, 0, SEEK_CUR)) {
@@ -225,29 +221,30 @@ static bool take_piped_picture(arguments *a)
         if (!taken)
             return false;
     }
-    a->input = "/dev/stdin";
+    a->job.input = "/dev/stdin";
     return true;
 }
 
 /* Whether input and output match; image: a single picture. Returns the exit status. */
 static int check_files(const arguments *a, bool image)
 {
-    const bool piped = !strcmp(a->input, "-"), numbered = picture_pattern(a->input);
-    if (!piped && !numbered && !check_input(a->input))
+    const bool piped = !strcmp(a->job.input, "-"), numbered = picture_pattern(a->job.input);
+    if (!piped && !numbered && !check_input(a->job.input))
         return EXIT_FAILED;
     if (!image && !piped && !numbered && is_picture_wanted(a))
-        return fail_no_picture(a->input);
+        return fail_no_picture(a->job.input);
     if (a->preview > 0 && image)
         return cli_fail(EXIT_USAGE, "--preview: a picture has only the time 0, found %g s",
                         a->preview);
-    if (a->live && image)
-        return cli_fail(EXIT_FAILED, "%s: --live works only on videos, found a picture", a->input);
-    if ((a->dry_run && piped) || (a->html && (piped || !strcmp(a->output, "-"))))
+    if (a->job.live && image)
+        return cli_fail(EXIT_FAILED, "%s: --live works only on videos, found a picture",
+                        a->job.input);
+    if ((a->dry_run && piped) || (a->html && (piped || !strcmp(a->job.output, "-"))))
         return cli_fail(EXIT_USAGE, "--dry-run and --html need files, found -");
     return EXIT_SUCCESS;
 }
 
-static int run(const arguments *a, enhance_settings *settings, progress *shown)
+static int enhance_one(const arguments *a, enhance_settings *settings, progress *shown)
 {
     pipeline_error error = {0};
     enhance_report report = {0};
@@ -258,14 +255,15 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown)
 
     if (a->dry_run)
         return dry_run(settings, a->json) ? EXIT_SUCCESS : EXIT_FAILED;
-    if (!overwrite_allowed(overwriting(a), a->output, a->input, a->resume))
+    if (!overwrite_allowed(overwriting(a), a->job.output, a->job.input, a->job.resume))
         return EXIT_FAILED;
     if (a->preview >= 0)
         return preview_write(settings) ? EXIT_SUCCESS : EXIT_FAILED;
     bool good = enhance_run(settings, &report, &error);
     progress_end(shown);
-    if (good || (a->live && report.frames))
-        progress_summary(shown, strcmp(a->output, "-") ? a->output : "standard output", &report);
+    if (good || (a->job.live && report.frames))
+        progress_summary(shown, strcmp(a->job.output, "-") ? a->job.output : "standard output",
+                         &report);
     if (!good)
         return cli_fail_of(&error);
     if (a->html && !preview_page(settings, &report, shown, a->html))
@@ -273,21 +271,10 @@ static int run(const arguments *a, enhance_settings *settings, progress *shown)
     return EXIT_SUCCESS;
 }
 
-/* NULL: one line was printed. */
-static char *describe_work(const arguments *a)
-{
-    pipeline_error error = {0};
-    char *work = resume_key(&command_enhance, a, &a->shared.given, &error);
-    if (!work)
-        cli_fail_of(&error);
-    return work;
-}
-
 static int enhance(int argc, char **argv)
 {
-    arguments a = {.shared = ENHANCE_OPTIONS_NONE, .preview = -1};
-    stage_models models = {0};
-    options_result result = parse(&a, argc, argv);
+    arguments a = {.job = JOB_NONE, .preview = -1};
+    const options_result result = parse(&a, argc, argv);
     if (result != OPTIONS_RUN)
         return result;
     if (a.out_dir)
@@ -295,14 +282,14 @@ static int enhance(int argc, char **argv)
                                           .argv = argv,
                                           .operands = a.operands,
                                           .folder = a.out_dir,
-                                          .format = a.shared.format,
+                                          .format = a.job.format,
                                           .progress = a.progress,
                                           .recursive = a.recursive,
                                           .quiet = a.quiet,
                                           .dry_run = a.dry_run,
                                           .json = a.json,
                                           .answer = overwriting(&a)});
-    if (!take_pipe(&a.input) || !take_piped_picture(&a))
+    if (!take_pipe(&a.job.input) || !take_piped_picture(&a))
         return EXIT_FAILED;
 
     progress shown = progress_begin(a.quiet, a.progress);
@@ -310,59 +297,34 @@ static int enhance(int argc, char **argv)
     shown.metrics = a.metrics;
     shown.camera = a.camera;
     shown.keep_latency = a.html || a.stats;
-    enhance_settings settings = {
-        .input = {.path = a.input,
-                  .raw = a.raw,
-                  .rate = a.rate,
-                  .list = a.allow ? "hls" : NULL,
-                  .stop_on_error = !strcmp(a.on_error, "stop")},
-        .output = a.output,
-        .drop_unsupported = a.drop_unsupported,
-        .segment_frames = (uint64_t)a.segment_frames,
-        .notes = {progress_note, &shown},
-    };
-    const bool image = enhance_takes_picture(a.input, a.output, a.preview >= 0);
+    const bool image = job_takes_picture(a.job.input, a.job.output, a.preview >= 0);
     atomic_bool interrupted = false;
-    const live_settings live = {.stall = a.stall, .patience = a.reconnect, .ends = &interrupted};
-    if (a.live) {
-        settings.input.live = &live;
-        settings.max_delay = a.max_delay;
-        settings.ends = &interrupted;
-        a.shared.low_latency = true;
-        stop_asks(&interrupted);
-    }
-    char *work = NULL;
-    int status = image && !options_suit(&command_enhance, &a.shared.given, ENHANCE_PICTURE)
-                     ? EXIT_USAGE
-                 : a.resume && !image && !(work = describe_work(&a)) ? EXIT_FAILED
-                                                                     : EXIT_SUCCESS;
-    settings.resume = work;
+    job_run run = {
+        .settings = {.notes = {progress_note, &shown}, .ends = a.job.live ? &interrupted : NULL}};
     pipeline_error error = {0};
-    if (!status && !enhance_options_apply(&a.shared, image, false, &models, &settings, &error))
+    int status = EXIT_SUCCESS;
+    if (a.job.live)
+        stop_asks(&interrupted);
+    if (!job_open(&run, &a.job, image ? JOB_MODE_PICTURE : 0, &error))
         status = cli_fail_of(&error);
     if (!status)
         status = check_files(&a, image);
     if (!status)
-        status = run(&a, &settings, &shown);
+        status = enhance_one(&a, &run.settings, &shown);
     stop_asks(NULL);
-    stage_models_close(&models);
+    job_close(&run);
     progress_close(&shown);
-    free(work);
     free(a.chosen);
     return status ? status : stop_signal() ? 128 + stop_signal() : EXIT_SUCCESS;
 }
 
-static const char files[] = "Input and output", work[] = "Enhancement", encoding[] = "Encoding",
-                  computing[] = "Computation", living[] = "Live streams",
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static const char files[] = "Input and output", living[] = "Live streams",
                   looking[] = "Preview and reports";
 
-static const option options[] = {
-    {"--input", "-i", OPTION_FILE, CHANGES_BYTES, offsetof(arguments, input), "FILE", files,
-     .help = "video or picture to enhance, the same as IN; - is standard input, in/%04d.png "
-             "numbered pictures"},
-    {"--output", "-o", OPTION_FILE, CHANGES_BYTES, offsetof(arguments, output), "FILE", files,
-     .help = "file for the result; - is standard output, out/%04d.png numbered pictures",
-     .written = true},
+/* Listed behind the job's input and output, */
+static const option own_files[] = {
     {"--overwrite", "-y", OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, yes), NULL, files,
      .help =
          "overwrite OUT if it exists; without -y, mona asks on a terminal and refuses elsewhere"},
@@ -373,47 +335,9 @@ static const option options[] = {
              "the result of each file"},
     {"--recursive", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, recursive), NULL, files,
      .help = "go into subfolders too, and keep their names in FOLDER", .needs = "--out-dir"},
-    {"--raw", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(arguments, raw), "WxH:FORMAT:RATE",
-     files, .help = "read frames without a header, for example 1280x720:yuv420p:25"},
-    {"--fps", "-r", OPTION_STRING, CHANGES_BYTES, offsetof(arguments, rate), "RATE", files,
-     .help = "frame rate of numbered pictures (default 25)", .values = "24 24000/1001 25 30 60"},
-    {"--on-error", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(arguments, on_error), "skip|stop",
-     files, .help = "where the input is damaged: skip and count the damage, or stop",
-     .initial = "skip"},
-    {"--allow", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(arguments, allow), "playlist", files,
-     .help = "IN may be a playlist of HLS too, whose files are read if they lie in or below its "
-             "folder"},
-    {"--resume", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, resume), NULL, files,
-     .help = "save finished segments in OUT.resume; after an interruption, the same command "
-             "continues from them"},
-    {"--segment", NULL, OPTION_WHOLE, CHANGES_BYTES, offsetof(arguments, segment_frames), "N",
-     files, .help = "frames in each segment (default: a few seconds' worth)", .minimum = 1,
-     .maximum = 1e6, .needs = "--resume"},
-    {"--drop-unsupported", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, drop_unsupported),
-     NULL, files,
-     .help = "leave out what the container or the codec cannot hold, such as alpha, instead of "
-             "stopping"},
-    ENHANCE_PART_OPTIONS(offsetof(arguments, shared), files),
-    ENHANCE_WORK_OPTIONS(offsetof(arguments, shared), work, NULL),
-    ENHANCE_SIZE_OPTION(offsetof(arguments, shared), work),
-    ENHANCE_ENCODER_OPTIONS(offsetof(arguments, shared), encoding, NULL),
-    ENHANCE_PICTURE_OPTIONS(offsetof(arguments, shared), encoding),
-    ENHANCE_COMPUTING_OPTIONS(offsetof(arguments, shared), computing),
-    {"--live", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, live), NULL, living,
-     .help =
-         "IN is a live stream: leave out frames that come too late, reconnect when a connection "
-         "breaks, write each frame before the next one arrives, and complete OUT when interrupted"},
-    {"--max-delay", NULL, OPTION_TIME, CHANGES_BYTES, offsetof(arguments, max_delay), "TIME",
-     living,
-     .help = "leave out a frame if work on it would begin this late, because earlier frames took "
-             "too long",
-     .initial = "0.05", .needs = "--live"},
-    {"--reconnect", NULL, OPTION_TIME, CHANGES_BYTES, offsetof(arguments, reconnect), "TIME",
-     living, .help = "how long to try to reconnect; 0: not at all", .initial = "30",
-     .needs = "--live"},
-    {"--stall", NULL, OPTION_TIME, CHANGES_BYTES, offsetof(arguments, stall), "TIME", living,
-     .help = "a connection without data for so long counts as broken", .initial = "5",
-     .needs = "--live"},
+};
+/* and behind all of the job. */
+static const option own[] = {
     {"--metrics", NULL, OPTION_FILE, KEEPS_BYTES, offsetof(arguments, metrics), "FILE", living,
      .help = "write frames, drops, latency and sensors into FILE every second, as text that "
              "Prometheus reads",
@@ -449,6 +373,18 @@ static const option options[] = {
      .help = "print only errors"},
 };
 
+static const option_rule own_rules[] = {
+    {"--overwrite", .idle = JOB_MODE_DRY_RUN, .why = "which writes nothing"},
+    {"--no-overwrite", .idle = JOB_MODE_DRY_RUN, .why = "which writes nothing"},
+    {"--progress", .idle = JOB_MODE_PREVIEW | JOB_MODE_DRY_RUN, .why = "which is done at once"},
+    {"--quiet", .idle = JOB_MODE_PREVIEW | JOB_MODE_DRY_RUN, .why = "which says nothing"},
+    {"--metrics", .never = JOB_MODE_PREVIEW | JOB_MODE_DRY_RUN | JOB_MODE_BATCH},
+    {"--preview", .never = JOB_MODE_DRY_RUN | JOB_MODE_BATCH},
+    {"--stats", .never = JOB_MODE_PREVIEW | JOB_MODE_DRY_RUN},
+    {"--html", .never = JOB_MODE_PREVIEW | JOB_MODE_DRY_RUN | JOB_MODE_LIVE | JOB_MODE_BATCH |
+                        JOB_MODE_NUMBERED_IN | JOB_MODE_NUMBERED_OUT},
+};
+
 const command command_enhance = {
     .name = "enhance",
     .summary = "make a video or a picture larger and cleaner",
@@ -468,10 +404,10 @@ const command command_enhance = {
         "mona enhance photo.jpg -o photo_x2.png           # pictures too\n"
         "curl -s URL | mona enhance - -o photo.jpg        # also from standard input\n"
         "mona enhance in/%04d.png -o out.mp4 -r 24        # numbered pictures\n",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    .parts = {{job_rows, JOB_RAW, job_rules, JOB_RULES},
+              {own_files, COUNT(own_files), own_rules, COUNT(own_rules)},
+              {job_rows + JOB_RAW, JOB_ROWS - JOB_RAW, job_rules, JOB_RULES},
+              {own, COUNT(own), own_rules, COUNT(own_rules)}},
     .operands_max = MAX_INPUTS,
-    .modes = ENHANCE_MODES,
-    .rules = enhance_rules,
-    .rule_count = ENHANCE_RULES,
+    .modes = JOB_MODES,
 };

@@ -25,7 +25,7 @@
 #include "pipeline/io/sources/picture_list.h"
 #include "pipeline/image/stills.h"
 #include "apps/cli/table.h"
-#include "apps/enhance/enhance_options.h"
+#include "apps/enhance/describe.h"
 #include "apps/enhance/size_estimate.h"
 #include "apps/enhance/test_run.h"
 #include "apps/cli/json_read.h"

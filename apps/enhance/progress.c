@@ -15,7 +15,8 @@
 
 #include "apps/cli/json_output.h"
 #include "apps/devices/machine.h"
-#include "apps/enhance/enhance_options.h"
+#include "apps/enhance/describe.h"
+#include "pipeline/job/stage_models.h"
 #include "apps/enhance/enhance_stats.h"
 #include "pipeline/base/clock.h"
 #include "apps/cli/printable.h"

@@ -7,7 +7,7 @@
 
 #include <gst/video/gstvideofilter.h>
 
-#include "apps/library/monavideo.h"
+#include "pipeline/monavideo.h"
 
 #define FORMATS "{ I420, NV12, NV21, YV12, Y42B, Y444, GRAY8, I420_10LE, P010_10LE }"
 

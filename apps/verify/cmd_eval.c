@@ -373,11 +373,8 @@ const command command_eval = {
     .examples = "mona eval sr_x2_fast --set set5 --protocol sr\n"
                 "mona eval bicubic --scale 3 --set set5 --protocol sr --json\n"
                 "mona eval denoise_fast --set bsd100 --list cbsd68.txt --protocol denoise\n",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    .parts = {{options, sizeof options / sizeof *options, rules, sizeof rules / sizeof *rules}},
     .modes = {"--protocol sr", "bicubic"},
-    .rules = rules,
-    .rule_count = sizeof rules / sizeof *rules,
     .operands_min = 1,
     .operands_max = 1,
     .takes_model = true,

@@ -270,11 +270,8 @@ const command command_verify = {
                    "passes every case, and the engine every case that compiles.",
     .examples = "mona verify onnx/backend/test/data/node/*  # the whole suite\n"
                 "mona verify super_resolution_10 --rtol 0 --atol 1e-5  # one model, closely\n",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
+    .parts = {{options, sizeof options / sizeof *options, rules, sizeof rules / sizeof *rules}},
     .modes = {"--no-engine", "--json"},
-    .rules = rules,
-    .rule_count = sizeof rules / sizeof *rules,
     .operands_min = 1,
     .operands_max = 100000,
 };

@@ -24,56 +24,48 @@ static bool size_of_picture(mona_size *size, const char *path, pipeline_error *e
     return good;
 }
 
-static bool size_of_video(mona_size *size, const enhance_settings *s, pipeline_error *error)
+static bool size_of_video(mona_size *size, const input_settings *in, pipeline_error *error)
 {
     input f;
-    const bool good = input_open(&f,
-                                 &(input_settings){.path = s->input.path,
-                                                   .rate = s->input.rate,
-                                                   .list = s->input.list,
-                                                   .as_decoded = true},
-                                 error);
+    const bool good = input_open(
+        &f,
+        &(input_settings){.path = in->path, .rate = in->rate, .list = in->list, .as_decoded = true},
+        error);
     if (good)
         *size = turned((uint32_t)f.video->codecpar->width, (uint32_t)f.video->codecpar->height,
-                       orientation_wanted(s->input.rotate, f.video));
+                       orientation_wanted(in->rotate, f.video));
     input_close(&f);
     return good;
 }
 
 /* The size that the input is shown in. */
-static bool input_size(mona_size *size, const result_size *asked, const enhance_settings *s,
-                       bool image, pipeline_error *error)
+static bool input_size(mona_size *size, const input_settings *in, bool image, pipeline_error *error)
 {
-    if (asked->input.width) {
-        *size = asked->input;
+    if (in->raw && sscanf(in->raw, "%5ux%5u", &size->width, &size->height) == 2 && size->width &&
+        size->height)
         return true;
-    }
-    if (s->input.raw && sscanf(s->input.raw, "%5ux%5u", &size->width, &size->height) == 2 &&
-        size->width && size->height)
-        return true;
-    return image ? size_of_picture(size, s->input.path, error) : size_of_video(size, s, error);
+    return image ? size_of_picture(size, in->path, error) : size_of_video(size, in, error);
 }
 
-bool result_size_is_given(const result_size *asked)
+static bool is_given(const result_size *asked)
 {
     return asked->width || asked->height || asked->size.width;
 }
 
-bool result_size_is_late(const result_size *asked, const enhance_settings *s)
+bool result_size_is_late(const result_size *asked, mona_size shown, const input_settings *in)
 {
-    return result_size_is_given(asked) && !asked->input.width && !s->input.raw &&
-           !strcmp(s->input.path, "-");
+    return is_given(asked) && !shown.width && !in->raw && !strcmp(in->path, "-");
 }
 
-bool result_size_scale(const result_size *asked, const enhance_settings *settings, bool image,
-                       resize_scale *scale, pipeline_error *error)
+bool result_size_scale(const result_size *asked, mona_size shown, const input_settings *from,
+                       bool image, resize_scale *scale, pipeline_error *error)
 {
-    mona_size in, out = {(uint32_t)asked->width, (uint32_t)asked->height};
-    if (!result_size_is_given(asked))
+    mona_size in = shown, out = {(uint32_t)asked->width, (uint32_t)asked->height};
+    if (!is_given(asked))
         return true;
     if (asked->size.width)
         out = asked->size;
-    if (!input_size(&in, asked, settings, image, error))
+    if (!in.width && !input_size(&in, from, image, error))
         return false;
     scale->y = (double)out.height / in.height;
     scale->x = out.width ? (double)out.width / in.width : scale->y;

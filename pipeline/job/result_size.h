@@ -5,22 +5,20 @@
 
 #include <stdbool.h>
 
-#include "pipeline/enhance.h"
+#include "pipeline/io/sources/input.h"
+#include "pipeline/stages/resize.h"
 
 typedef struct result_size {
     long width, height; /* 0: not given */
     mona_size size;     /* the same */
-    mona_size input;    /* as it is shown; 0: that of the file */
 } result_size;
 
-bool result_size_is_given(const result_size *asked);
+/* Whether the size of the input is known only when it is read: standard input with a header. shown:
+ * the size that it is shown in, where that is known already; else 0. */
+bool result_size_is_late(const result_size *asked, mona_size shown, const input_settings *in);
 
-/* Whether the size of the input is known only when it is read: standard input with a header. */
-bool result_size_is_late(const result_size *asked, const enhance_settings *settings);
-
-/* settings: input, raw and start are set. image: one picture. *scale stays as it is where no size is
- * given. */
-bool result_size_scale(const result_size *asked, const enhance_settings *settings, bool image,
-                       resize_scale *scale, pipeline_error *error);
+/* image: one picture. *scale stays as it is where no size is given. */
+bool result_size_scale(const result_size *asked, mona_size shown, const input_settings *in,
+                       bool image, resize_scale *scale, pipeline_error *error);
 
 #endif

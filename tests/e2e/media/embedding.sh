@@ -6,11 +6,26 @@ CC=${CC:-gcc}
 
 nothing "libmonavideo.so exports what monavideo.h declares and nothing else" \
     "$(nm -D --defined-only "$BUILD/libmonavideo.so" | awk '{ print $3 }' | sort > "$tmp/exported"
-        grep -oE '\bmona_video_[a-z_]+\(' apps/library/monavideo.h | tr -d '(' | sort -u | comm -3 - "$tmp/exported")"
+        grep -oE '\bmona_video_[a-z_]+\(' pipeline/monavideo.h | tr -d '(' | sort -u | comm -3 - "$tmp/exported")"
+nothing "pipeline/ includes nothing of apps/" "$(grep -rn '#include "apps/' pipeline)"
 if [ -n "$SANITIZE" ]; then
     skip "sanitised libraries are not installed"
     exit 0
 fi
+same "it needs libav and libc" "$(readelf -d "$BUILD/libmonavideo.so" | sed -n 's/.*NEEDED.*\[\(.*\)\.so\..*/\1/p' |
+    sed 's/^ld-linux.*/libc/' | sort -u | tr '\n' ' ')" "libavcodec libavfilter libavformat libavutil libc libm libswscale "
+# The functions, also local ones, of the sources in these folders.
+functions() {
+    find "$@" -name '*.c' | sed "s,^,$BUILD/,; s,c\$,o," | while read -r object; do [ ! -e "$object" ] || echo "$object"; done |
+        xargs nm | awk 'toupper($2) == "T" { print $3 }' | sort -u
+}
+nm "$BUILD/libmonavideo.so" | awk 'toupper($2) == "T" { print $3 }' | sort -u > "$tmp/inside"
+functions pipeline engine ops formats/compiler/program > "$tmp/own"
+functions apps formats/onnx formats/reference formats/compiler/import formats/compiler/quantize |
+    comm -23 - "$tmp/own" > "$tmp/outside"
+at_least "the command and the compiler have functions" "$(wc -l < "$tmp/outside")" 1000
+nothing "none of them is in it" "$(comm -12 "$tmp/inside" "$tmp/outside")"
+succeeds "its code takes less than 2 MB" test "$(size -A "$BUILD/libmonavideo.so" | awk '$1 == ".text" { print $2 }')" -lt 2000000
 succeeds "make install" make -s --no-print-directory install BUILD="$BUILD" CC="$CC" PREFIX="$tmp/usr"
 export PKG_CONFIG_PATH="$tmp/usr/lib/pkgconfig" LD_LIBRARY_PATH="$tmp/usr/lib"
 printf '#include <monavideo.h>\nint main() { return mona_video_version() == 0; }\n' > "$tmp/plus.cpp"

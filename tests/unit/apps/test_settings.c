@@ -15,16 +15,19 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/json_output.h"
-#include "apps/enhance/resume_key.h"
+#include "pipeline/job/resume_key.h"
+
+enum { VALUES = 1 << 16 }; /* more than a command's values take */
 
 /* ---- rules ---------------------------------------------------------------------------------- */
 
-static const option *find(const command *line, const char *name)
+static bool has_row(const command *line, const char *name)
 {
-    for (size_t i = 0; i < line->option_count; i++)
-        if (!strcmp(line->options[i].name, name))
-            return &line->options[i];
-    return NULL;
+    option o;
+    for (size_t i = 0; options_at(line, i, &o); i++)
+        if (!strcmp(o.name, name))
+            return true;
+    return false;
 }
 
 static unsigned all_modes(const command *line)
@@ -35,31 +38,87 @@ static unsigned all_modes(const command *line)
     return modes;
 }
 
+static void check_part(const command *line, const option_part *part)
+{
+    const unsigned modes = all_modes(line);
+    for (size_t i = 0; i < part->rule_count; i++) {
+        const option_rule *r = &part->rules[i];
+        assert_true(has_row(line, r->option));
+        assert_ptr_equal(option_rule_of(part->rules, part->rule_count, r->option), r);
+        assert_int_equal((r->only | r->never | r->idle) & ~modes, 0);
+        assert_int_equal((r->only & r->never) | (r->never & r->idle), 0);
+        assert_true((r->idle != 0) == (r->why != NULL));
+    }
+}
+
 static void test_rules_name_rows(void **state)
 {
     (void)state;
     for (size_t c = 0; c < command_count; c++) {
         const command *line = commands[c];
-        const unsigned modes = all_modes(line);
-        assert_true(line->option_count <= OPTION_ROWS_MAX);
-        for (size_t i = 0; i < line->option_count; i++)
-            if (line->options[i].needs)
-                assert_non_null(find(line, line->options[i].needs));
-        for (size_t i = 0; i < line->rule_count; i++) {
-            const option_rule *r = &line->rules[i];
-            const option *o = find(line, r->option);
-            assert_non_null(o);
-            assert_ptr_equal(options_rule(line, o), r); /* there is no second one */
-            assert_int_equal((r->only | r->never | r->idle) & ~modes, 0);
-            assert_int_equal((r->only & r->never) | (r->never & r->idle), 0);
-            assert_true((r->idle != 0) == (r->why != NULL));
+        option o;
+        size_t count = 0;
+        for (; options_at(line, count, &o); count++)
+            if (o.needs)
+                assert_true(has_row(line, o.needs));
+        assert_true(count <= OPTION_ROWS_MAX);
+        for (size_t p = 0; p < COMMAND_PARTS_MAX; p++)
+            check_part(line, &line->parts[p]);
+    }
+}
+
+/* A default is read without a message. */
+static void test_defaults_are_valid(void **state)
+{
+    (void)state;
+    static char values[VALUES];
+    for (size_t c = 0; c < command_count; c++) {
+        option o;
+        for (size_t i = 0; options_at(commands[c], i, &o); i++) {
+            pipeline_error error = {0};
+            if (o.initial && !option_read(&o, values, o.initial, &error))
+                fail_msg("%s", error.text);
         }
     }
 }
 
-/* ---- the key of a resumed run --------------------------------------------------------------- */
+/* Each field has its row, in its place. */
+static void test_rows_are_complete(void **state)
+{
+    (void)state;
+    for (job_field f = 0; f < JOB_ROWS; f++) {
+        assert_non_null(job_rows[f].name);
+        assert_non_null(job_rows[f].help);
+        for (job_field g = 0; g < f; g++) {
+            assert_string_not_equal(job_rows[f].name, job_rows[g].name);
+            assert_true(job_rows[f].field != job_rows[g].field);
+        }
+    }
+    for (size_t i = 0; i < JOB_RULES; i++)
+        assert_non_null(job_rules[i].option);
+}
 
-enum { VALUES = 1 << 16 }; /* more than a command's values take */
+/* What the command adds to a job and changes bytes is a mode in which nothing is resumed, or a batch,
+ * whose runs are jobs of their own. */
+static void test_key_is_of_the_job(void **state)
+{
+    (void)state;
+    const unsigned batch = 1u << 6;
+    const option_rule *resume = option_rule_of(job_rules, JOB_RULES, "--resume");
+    option o;
+    for (size_t i = 0; options_at(&command_enhance, i, &o); i++) {
+        bool own = o.effect == CHANGES_BYTES;
+        for (job_field f = 0; f < JOB_ROWS; f++)
+            own = own && strcmp(o.name, job_rows[f].name) != 0;
+        for (unsigned m = 0; own && m < OPTION_MODES_MAX && command_enhance.modes[m]; m++)
+            if (!strcmp(command_enhance.modes[m], o.needs ? o.needs : o.name))
+                own = !((resume->never | resume->idle | batch) >> m & 1);
+        if (own)
+            fail_msg("%s is missing in the key", o.name);
+    }
+}
+
+/* ---- the key of a resumed run --------------------------------------------------------------- */
 
 static char file[] = "/tmp/mona-settings-XXXXXX";
 
@@ -67,7 +126,6 @@ static char file[] = "/tmp/mona-settings-XXXXXX";
 static void set(void *values, const option *o)
 {
     void *field = (char *)values + o->field;
-    assert_true(o->field + sizeof(option_list) <= VALUES);
     switch (o->kind) {
     case OPTION_FLAG:
         *(bool *)field = true;
@@ -96,31 +154,27 @@ static void set(void *values, const option *o)
     }
 }
 
-static char *key_with(const option *o)
+static char *key_with(job_field field)
 {
-    const command *line = &command_enhance;
-    option_set given = {0};
+    job j = JOB_NONE;
     pipeline_error error = {0};
-    void *values = calloc(1, VALUES);
-    assert_non_null(values);
-    if (o) {
-        set(values, o);
-        given.has[o - line->options] = true;
+    if (field < JOB_ROWS) {
+        set(&j, &job_rows[field]);
+        j.given.has[field] = true;
     }
-    char *key = resume_key(line, values, &given, &error);
+    char *key = resume_key(&j, &error);
     assert_non_null(key);
-    free(values);
     return key;
 }
 
 static void test_key_has_what_changes_bytes(void **state)
 {
     (void)state;
-    char *plain = key_with(NULL);
+    char *plain = key_with(JOB_ROWS);
     unsigned changing = 0;
-    for (size_t i = 0; i < command_enhance.option_count; i++) {
-        const option *o = &command_enhance.options[i];
-        char *key = key_with(o);
+    for (job_field f = 0; f < JOB_ROWS; f++) {
+        const option *o = &job_rows[f];
+        char *key = key_with(f);
         const bool counts = o->effect == CHANGES_BYTES && !o->written;
         if ((strcmp(key, plain) != 0) != counts)
             fail_msg("%s: the key is %s", o->name, key);
@@ -143,11 +197,10 @@ static void put(const char *text)
 static void test_key_has_bytes_of_files(void **state)
 {
     (void)state;
-    const option *input = find(&command_enhance, "--input");
     put("one");
-    char *one = key_with(input);
+    char *one = key_with(JOB_INPUT);
     put("two");
-    char *two = key_with(input);
+    char *two = key_with(JOB_INPUT);
     assert_string_not_equal(one, two);
     assert_null(strstr(one, file));
     free(one);
@@ -164,14 +217,14 @@ static void add_modes(cJSON *row, const char *key, const command *line, unsigned
             cJSON_AddItemToArray(list, cJSON_CreateString(line->modes[m]));
 }
 
-static void add_row(cJSON *list, const command *line, const option *o)
+static void add_row(cJSON *list, const command *line, size_t i, const option *o)
 {
     static const char *const kinds[] = {
         [OPTION_FLAG] = "flag",     [OPTION_STRING] = "string",     [OPTION_FILE] = "file",
         [OPTION_CHOICE] = "choice", [OPTION_WHOLE] = "whole",       [OPTION_NUMBER] = "number",
         [OPTION_SHARE] = "share",   [OPTION_SIZE] = "size",         [OPTION_TIME] = "time",
         [OPTION_LIST] = "list",     [OPTION_DURATION] = "duration", [OPTION_FILES] = "files"};
-    const option_rule none = {0}, *rule = options_rule(line, o);
+    const option_rule none = {0}, *rule = options_rule(line, i);
     cJSON *row = json_add_object(list);
     cJSON_AddStringToObject(row, "name", o->name);
     cJSON_AddStringToObject(row, "letter", o->letter ? o->letter : "");
@@ -192,8 +245,9 @@ static int print_rows(void)
         cJSON *o = cJSON_AddObjectToObject(all, commands[c]->name);
         add_modes(o, "modes", commands[c], all_modes(commands[c]));
         cJSON *list = cJSON_AddArrayToObject(o, "options");
-        for (size_t i = 0; i < commands[c]->option_count; i++)
-            add_row(list, commands[c], &commands[c]->options[i]);
+        option row;
+        for (size_t i = 0; options_at(commands[c], i, &row); i++)
+            add_row(list, commands[c], i, &row);
     }
     const int status = json_print(all);
     cJSON_Delete(all);
@@ -206,6 +260,9 @@ int main(int argc, char **argv)
         return print_rows();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules_name_rows),
+        cmocka_unit_test(test_defaults_are_valid),
+        cmocka_unit_test(test_rows_are_complete),
+        cmocka_unit_test(test_key_is_of_the_job),
         cmocka_unit_test(test_key_has_what_changes_bytes),
         cmocka_unit_test(test_key_has_bytes_of_files),
     };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Frames in, frames out: the stages without decoder and encoder. */
-#include "apps/enhance/enhance_rules.h"
-#include "apps/library/handle.h"
+#include "pipeline/library/handle.h"
 
 /* ---- start ---------------------------------------------------------------------------------- */
 
@@ -31,25 +30,25 @@ static chroma_location location_of(mona_video_chroma chroma)
     return of[chroma];
 }
 
-/* Opens the chain as video.c does; the settings are not needed afterwards. */
+/* Opens the chain as video.c does. */
 static mona_video_status open_stages(mona_video *video, const mona_video_format *in,
                                      mona_video_format *out, pipeline_error *error)
 {
-    enhance_options options;
-    enhance_settings settings = {.input = {.path = "-"}, .output = "-"};
+    job j = video->job;
+    j.input = j.output = "-";
+    video->run = (job_run){.shown = {in->width, in->height}};
+    enhance_settings *s = &video->run.settings;
     const frame_format format = {.width = in->width,
                                  .height = in->height,
                                  .planes = in->planes,
                                  .shift_x = in->planes > 1 ? in->shift_x : 0,
                                  .shift_y = in->planes > 1 ? in->shift_y : 0,
                                  .bits = in->bits};
-    if (!video_options_apply(&video->options, (mona_size){in->width, in->height}, &options,
-                             ENHANCE_FRAMES, &video->models, &settings, error))
+    if (!job_complete(&j, error) || !job_open(&video->run, &j, JOB_MODE_FRAMES, error))
         return MONA_VIDEO_ERR_OPTION;
-    settings.stage.chroma_location = location_of(in->chroma);
-    settings.stage.full_range = in->full_range;
-    if (!chain_open(&video->stages, settings.kinds, settings.count, &settings.stage, format, true,
-                    error))
+    s->stage.chroma_location = location_of(in->chroma);
+    s->stage.full_range = in->full_range;
+    if (!chain_open(&video->stages, s->kinds, s->count, &s->stage, format, true, error))
         return MONA_VIDEO_ERR_FORMAT;
     *out = *in;
     out->width = chain_format(&video->stages).width;
@@ -80,8 +79,8 @@ mona_video_status mona_video_start(mona_video *video, const mona_video_format *i
         uselocale(before);
         if (status) {
             chain_close(&video->stages);
-            stage_models_close(&video->models);
-            video->models = (stage_models){0};
+            job_close(&video->run);
+            video->run = (job_run){0};
         }
         pthread_mutex_lock(&video->lock);
         video->state = status ? HANDLE_NEW : HANDLE_FRAMES;

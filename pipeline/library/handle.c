@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/library/handle.h"
+#include "pipeline/library/handle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,10 @@ mona_video *mona_video_open(void)
     pthread_mutex_init(&video->pushing, NULL);
     pthread_mutex_init(&video->pulling, NULL);
     pthread_mutex_init(&video->lock, NULL);
-    video_options_begin(&video->options);
+    video->job = (job)JOB_NONE;
+    const locale_t before = handle_locale();
+    option_defaults(job_rows, JOB_ROWS, &video->job);
+    uselocale(before);
     return video;
 }
 
@@ -61,8 +64,11 @@ void mona_video_close(mona_video *video)
     if (!video)
         return;
     chain_close(&video->stages);
-    stage_models_close(&video->models);
-    video_options_free(&video->options);
+    job_close(&video->run);
+    for (kept_text *next; video->texts; video->texts = next) {
+        next = video->texts->next;
+        free(video->texts);
+    }
     pthread_mutex_destroy(&video->pushing);
     pthread_mutex_destroy(&video->pulling);
     pthread_mutex_destroy(&video->lock);
@@ -107,6 +113,37 @@ size_t mona_video_error(mona_video *video, char *text, size_t bytes)
     return length;
 }
 
+/* A copy of a value that lives as long as the handle. NULL: out of memory. */
+static const char *keep(mona_video *video, const char *value)
+{
+    const size_t bytes = strlen(value) + 1;
+    kept_text *kept = malloc(sizeof *kept + bytes);
+    if (!kept)
+        return NULL;
+    memcpy(kept->text, value, bytes);
+    kept->next = video->texts;
+    video->texts = kept;
+    return kept->text;
+}
+
+static bool set_option(mona_video *video, const char *name, const char *value,
+                       pipeline_error *error)
+{
+    job_field f = JOB_LIBRARY_FIRST;
+    while (f < JOB_LIBRARY_END && strcmp(job_rows[f].name + strlen("--"), name) != 0)
+        f++;
+    if (f == JOB_LIBRARY_END)
+        return pipeline_fail(error,
+                             "expected an option of mona enhance for frames or encoders, "
+                             "without its dashes, found '%s'",
+                             name);
+    if (value && !(value = keep(video, value)))
+        return pipeline_fail(error, "out of memory");
+    const bool good = option_read(&job_rows[f], &video->job, value, error);
+    video->job.given.has[f] |= good;
+    return good;
+}
+
 mona_video_status mona_video_set(mona_video *video, const char *option, const char *value)
 {
     pipeline_error error = {0};
@@ -116,7 +153,7 @@ mona_video_status mona_video_set(mona_video *video, const char *option, const ch
     pthread_mutex_lock(&video->lock);
     const bool open = video->state == HANDLE_NEW;
     const locale_t before = handle_locale();
-    const bool good = open && video_options_set(&video->options, option, value, &error);
+    const bool good = open && set_option(video, option, value, &error);
     uselocale(before);
     pthread_mutex_unlock(&video->lock);
     if (!open)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* File to file: the command's run with callbacks. */
-#include "apps/enhance/enhance_rules.h"
-#include "apps/library/handle.h"
+#include "pipeline/library/handle.h"
 
 #include <stdatomic.h>
 
@@ -10,9 +9,7 @@
 typedef struct file_run {
     mona_video *video;
     const mona_video_callbacks *callbacks;
-    enhance_settings settings;
-    enhance_options options;
-    stage_models models;
+    job_run work;
     atomic_bool ends;
     pipeline_error *error;
 } file_run;
@@ -31,14 +28,15 @@ static void tell_progress(void *context, const enhance_report *r)
         atomic_store(&run->ends, true);
 }
 
-static bool enhance_file(file_run *run, bool image)
+static bool enhance_file(file_run *run, const char *input, const char *output)
 {
-    enhance_settings *s = &run->settings;
     enhance_report report = {0};
-    if (!video_options_apply(&run->video->options, (mona_size){0}, &run->options,
-                             image ? ENHANCE_PICTURE : 0, &run->models, s, run->error))
-        return false;
-    return enhance_run(s, &report, run->error);
+    job j = run->video->job;
+    j.input = input;
+    j.output = output;
+    const unsigned modes = job_takes_picture(input, output, false) ? JOB_MODE_PICTURE : 0;
+    return job_complete(&j, run->error) && job_open(&run->work, &j, modes, run->error) &&
+           enhance_run(&run->work.settings, &report, run->error);
 }
 
 static bool begin(mona_video *video)
@@ -64,16 +62,14 @@ mona_video_status mona_video_run(mona_video *video, const char *input, const cha
         return handle_misused(video, MONA_VIDEO_ERR_STATE,
                               "run: expected without start, and one at a time");
     av_log_errors_silence();
-    run.settings = (enhance_settings){.input = {.path = input},
-                                      .output = output,
-                                      .notes = {run.callbacks->note, run.callbacks->context},
-                                      .progress = tell_progress,
-                                      .progress_context = &run,
-                                      .ends = &run.ends};
+    run.work.settings = (enhance_settings){.notes = {run.callbacks->note, run.callbacks->context},
+                                           .progress = tell_progress,
+                                           .progress_context = &run,
+                                           .ends = &run.ends};
     const locale_t before = handle_locale();
-    const bool good = enhance_file(&run, enhance_takes_picture(input, output, false));
+    const bool good = enhance_file(&run, input, output);
     uselocale(before);
-    stage_models_close(&run.models);
+    job_close(&run.work);
     pthread_mutex_lock(&video->lock);
     video->state = HANDLE_NEW;
     pthread_mutex_unlock(&video->lock);

@@ -6,8 +6,9 @@
 #include <locale.h>
 #include <pthread.h>
 
-#include "apps/library/monavideo.h"
-#include "apps/library/video_options.h"
+#include "pipeline/job/job.h"
+#include "pipeline/monavideo.h"
+#include "pipeline/stages/chain.h"
 
 typedef enum handle_state { HANDLE_NEW, HANDLE_FRAMES, HANDLE_RUNNING, HANDLE_FAILED } handle_state;
 
@@ -18,13 +19,20 @@ typedef struct frame_note {
     mona_event *done;
 } frame_note;
 
+/* A value of an option, which the job points to. */
+typedef struct kept_text {
+    struct kept_text *next;
+    char text[];
+} kept_text;
+
 struct mona_video {
     pthread_mutex_t pushing, pulling; /* held during the whole of such a call */
     pthread_mutex_t lock;             /* of all below but `stages`; never held while waiting */
     handle_state state;
     pipeline_error error; /* of the last call that failed */
-    video_options options;
-    stage_models models;
+    job job;
+    kept_text *texts; /* its values */
+    job_run run;      /* of the stages */
     chain stages;
     frame_note notes[CHAIN_OUTPUTS];
     uint64_t pushed, pulled, returned; /* frames; returned: their planes may be written again */

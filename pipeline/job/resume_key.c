@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/enhance/resume_key.h"
+#include "pipeline/job/resume_key.h"
 
 #include <link.h>
 #include <stdint.h>
@@ -131,34 +131,30 @@ static bool put_option(FILE *f, const option *o, const void *field, pipeline_err
     return true;
 }
 
-/* An input can also be given as an operand. */
-static bool counts(const option *o, const void *values, bool given)
+/* An input can also be given without its option. */
+static bool counts(const option *o, const job *j, bool given)
 {
-    const void *field = (const char *)values + o->field;
+    const void *field = (const char *)j + o->field;
     return o->effect == CHANGES_BYTES && !o->written &&
            (given || (o->kind == OPTION_FILE && *(const char *const *)field));
 }
 
-static bool put_all(FILE *f, const command *line, const void *values, const option_set *given,
-                    pipeline_error *error)
+static bool put_all(FILE *f, const job *j, pipeline_error *error)
 {
     put_makers(f);
-    for (size_t i = 0; i < line->option_count; i++) {
-        const option *o = &line->options[i];
-        if (counts(o, values, given->has[i]) &&
-            !put_option(f, o, (const char *)values + o->field, error))
+    for (size_t i = 0; i < JOB_ROWS; i++)
+        if (counts(&job_rows[i], j, j->given.has[i]) &&
+            !put_option(f, &job_rows[i], (const char *)j + job_rows[i].field, error))
             return false;
-    }
     return true;
 }
 
-char *resume_key(const command *line, const void *values, const option_set *given,
-                 pipeline_error *error)
+char *resume_key(const job *j, pipeline_error *error)
 {
     char *text = NULL;
     size_t bytes;
     FILE *f = open_memstream(&text, &bytes);
-    bool good = f && put_all(f, line, values, given, error);
+    bool good = f && put_all(f, j, error);
     if ((!f || fclose(f)) && good)
         good = false;
     if (good)

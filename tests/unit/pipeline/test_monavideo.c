@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-#include "apps/library/monavideo.h"
+#include "pipeline/monavideo.h"
 #include "tests/cases.h"
 
 enum { WIDTH = 34, HEIGHT = 18, CHROMA = (WIDTH / 2) * (HEIGHT / 2), THREADS = 4, CYCLES = 10000 };

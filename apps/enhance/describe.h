@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef ENHANCE_DESCRIBE_H
+#define ENHANCE_DESCRIBE_H
+
+#include <cjson/cJSON.h>
+
+#include "pipeline/enhance.h"
+
+/* Adds the settings as the members "networks", "strength", "temporal", "deinterlace" and, for a
+ * video, "encoder". report: that of a run that has begun. */
+void enhance_describe(cJSON *to, const enhance_settings *settings, const enhance_report *report);
+
+#endif
