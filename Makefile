@@ -346,7 +346,7 @@ engine-only:
 # pipeline/, and of formats/ what it uses: nothing of apps/, no compiler and no ONNX. The archives' own public functions
 # stay inside: who wants them links libmona.so.
 VIDEO_SONAME := libmonavideo.so.$(firstword $(subst ., ,$(VERSION)))
-VIDEO_LIBS = $(shell $(PKG_CONFIG) --libs $(filter libav% libsw%,$(LIBRARIES)) 2>/dev/null) -pthread -lm
+VIDEO_LIBS = $(shell $(PKG_CONFIG) --libs $(filter-out libprotobuf-c libcjson,$(LIBRARIES)) 2>/dev/null) -pthread -lm
 $(BUILD)/libformats.a: $(call obj,$(FORMATS_SRC))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 $(BUILD)/libmonavideo.so: $(PIPELINE_OBJ) $(BUILD)/models/embedded.o $(BUILD)/libformats.a $(ARCHIVES)
