@@ -175,7 +175,8 @@ typedef enum mona_op_kind {
     MONA_OP_ATTENTION = 19, /* inputs: queries, keys, values */
     MONA_OP_ARRAY_SORT = 20, /* between arrays: the largest or the smallest elements of an axis */
     MONA_OP_ARRAY_NORMALISE = 21, /* between arrays: rows to a mean of 0 or a sum of 1 */
-    MONA_OP_COUNT = 22,
+    MONA_OP_PAD = 22,             /* rows and columns around a tensor, of its own samples */
+    MONA_OP_COUNT = 23,
 } mona_op_kind;
 
 typedef enum mona_activation {
@@ -294,6 +295,19 @@ typedef struct mona_file_attention {
                                  values / scale of the output */
 } mona_file_attention;
 
+/* What samples outside a tensor are. */
+typedef enum mona_pad_mode {
+    MONA_PAD_REFLECT, /* those as far inside of the first or last sample; pads are smaller than the
+                         tensor */
+    MONA_PAD_EDGE,    /* the first or last sample */
+} mona_pad_mode;
+
+typedef struct mona_file_pad {
+    uint8_t mode; /* mona_pad_mode */
+    uint8_t top, left, bottom, right;
+    uint8_t reserved[3];
+} mona_file_pad;
+
 typedef struct mona_file_channels {
     uint32_t first; /* SLICE: the first channel it keeps; CONCAT: 0 */
     uint32_t copy;  /* 1: channels are copied even where they could lie in place */
@@ -319,6 +333,7 @@ typedef struct mona_file_op {
         mona_file_channels channels; /* CONCAT, SLICE */
         mona_file_normalise normalise;
         mona_file_attention attention;
+        mona_file_pad pad;
         uint32_t block; /* DEPTH_TO_SPACE: 2, 3 or 4 */
         struct {
             uint16_t scale[2]; /* ADD, MUL: f16; each operand enters as f16(q * scale[i]) */

@@ -135,6 +135,11 @@ static void describe_op(const mona_file_op *op, char *text, size_t size)
     case MONA_OP_AVERAGE_POOL:
         describe_pool(&op->pool, text, size);
         break;
+    case MONA_OP_PAD:
+        snprintf(text, size, "%s, pad %u %u %u %u",
+                 op->pad.mode == MONA_PAD_REFLECT ? "reflect" : "edge", op->pad.top, op->pad.left,
+                 op->pad.bottom, op->pad.right);
+        break;
     case MONA_OP_DEPTH_TO_SPACE:
         snprintf(text, size, "block %u", op->block);
         break;

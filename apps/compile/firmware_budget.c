@@ -32,7 +32,7 @@ static const struct {
         [MONA_OP_ADD] = elementwise, [MONA_OP_MUL] = elementwise, [MONA_OP_RESIZE] = resize,       \
         [MONA_OP_DEPTH_TO_SPACE] = shuffle, [MONA_OP_MAX_POOL] = max,                              \
         [MONA_OP_AVERAGE_POOL] = average, [MONA_OP_CONCAT] = channels, [MONA_OP_SLICE] = channels, \
-        [MONA_OP_NORMALISE] = norm, [MONA_OP_ATTENTION] = attend                                   \
+        [MONA_OP_NORMALISE] = norm, [MONA_OP_ATTENTION] = attend, [MONA_OP_PAD] = 1300             \
     }
     {"cortex-m7",
      "armv7e-m",

@@ -8,7 +8,7 @@
  *
  * So a u8 tensor becomes fp16 if it is a picture: the source of a STORE and, going backwards up to
  * the LOAD, the residual of the CONV, the operand of the ADD or the source of the RESIZE,
- * DEPTH_TO_SPACE, CONCAT or SLICE that wrote it. This ends at feature maps. A LOAD whose result is
+ * DEPTH_TO_SPACE, PAD, CONCAT or SLICE that wrote it. This ends at feature maps. A LOAD whose result is
  * both looked at and corrected becomes two. In fp16 networks only the scales change. */
 #include "engine/cpu/c/f16.h"
 #include "engine/arith.h"
@@ -53,7 +53,8 @@ static uint32_t maker_of(const deepening *d, uint32_t tensor)
 static bool is_plane(const deepening *d, uint32_t tensor)
 {
     const uint32_t kind = maker_of(d, tensor);
-    return kind == MONA_OP_LOAD || kind == MONA_OP_RESIZE || kind == MONA_OP_DEPTH_TO_SPACE;
+    return kind == MONA_OP_LOAD || kind == MONA_OP_RESIZE || kind == MONA_OP_DEPTH_TO_SPACE ||
+           kind == MONA_OP_PAD;
 }
 
 /* How an operator uses input i, given how its result is used. */
@@ -66,6 +67,7 @@ static uint8_t use_of(const deepening *d, const mona_file_op *op, uint32_t i, ui
     case MONA_OP_DEPTH_TO_SPACE:
     case MONA_OP_CONCAT:
     case MONA_OP_SLICE:
+    case MONA_OP_PAD:
         return result;
     case MONA_OP_CONV:
         return i && result == PICTURE && is_plane(d, op->inputs[i]) ? PICTURE : FEATURES;

@@ -47,6 +47,7 @@ enum {
  *
  * AFFINE is x * scale[c] + shift[c]; QUANTIZE rounds to the nearest number of a format; NORMALISE brings the
  * channels of each pixel to a mean of 0 and a variance of 1; SLICE keeps channels first .. first + count - 1;
+ * PAD repeats samples, as pads with zeros are part of a CONV;
  * TO_ARRAY converts a map to an array of the same numbers in the same order, and TO_MAP the reverse, of F16
  * alone; RESHAPE and TRANSPOSE are gone once import_depth.c has recognised what they are part of. */
 typedef enum graph_kind {
@@ -177,6 +178,7 @@ typedef struct graph_node {
         } depth;
         graph_resize resize;
         graph_pool pool;
+        mona_file_pad pad;
         struct {
             float *gain, *shift; /* of each channel, afterwards */
             float epsilon;       /* added to the variance */

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Pad with a constant: a 1x1 convolution per channel that pads with zeros, between an offset and
- * its opposite. The pass that folds pads merges it into the convolution after it. */
+ * its opposite. The pass that folds pads merges it into the convolution after it. Pads by reflection
+ * and by the edge have an operator. */
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-static bool add_pad(importer *im, uint32_t x, const int64_t *pads, uint32_t *made)
+static bool grow(importer *im, uint32_t value, const int64_t *pads)
 {
-    const graph_value v = im->g->values[x];
+    graph_value *out = &im->g->values[value];
+    out->height += out->height ? (uint32_t)(pads[0] + pads[2]) : 0;
+    out->width += out->width ? (uint32_t)(pads[1] + pads[3]) : 0;
+    return out->height <= MONA_MAX_SIDE && out->width <= MONA_MAX_SIDE
+               ? true
+               : import_fail(im, "makes a map of %ux%u", out->width, out->height);
+}
+
+static bool add_zeros(importer *im, uint32_t x, const int64_t *pads, uint32_t *made)
+{
     graph_node *pad = import_inner_like(im, GRAPH_CONV, x);
     if (!pad || !graph_become_copy(im->g, pad))
         return format_fail(im->error, "out of memory");
@@ -17,12 +27,28 @@ static bool add_pad(importer *im, uint32_t x, const int64_t *pads, uint32_t *mad
         pad->conv.window.pad_end[i] = (uint32_t)pads[i + 2];
     }
     *made = pad->output;
-    graph_value *out = &im->g->values[*made];
-    out->height += v.height ? (uint32_t)(pads[0] + pads[2]) : 0;
-    out->width += v.width ? (uint32_t)(pads[1] + pads[3]) : 0;
-    return out->height <= MONA_MAX_SIDE && out->width <= MONA_MAX_SIDE
-               ? true
-               : import_fail(im, "makes a map of %ux%u", out->width, out->height);
+    return grow(im, *made, pads);
+}
+
+static bool add_samples(importer *im, uint32_t x, const int64_t *pads, mona_pad_mode mode)
+{
+    const graph_value v = im->g->values[x];
+    const int64_t rows = pads[0] > pads[2] ? pads[0] : pads[2];
+    const int64_t columns = pads[1] > pads[3] ? pads[1] : pads[3];
+    if (mode == MONA_PAD_REFLECT &&
+        ((v.height && rows >= v.height) || (v.width && columns >= v.width)))
+        return import_fail(im,
+                           "reflects %" PRId64 " rows and %" PRId64 " columns of a map of %ux%u",
+                           rows, columns, v.width, v.height);
+    graph_node *pad = import_node_like(im, GRAPH_PAD, x);
+    if (!pad)
+        return false;
+    pad->pad = (mona_file_pad){.mode = (uint8_t)mode,
+                               .top = (uint8_t)pads[0],
+                               .left = (uint8_t)pads[1],
+                               .bottom = (uint8_t)pads[2],
+                               .right = (uint8_t)pads[3]};
+    return grow(im, pad->output, pads);
 }
 
 /* Pads of rows and columns: those before, then those after. */
@@ -51,23 +77,33 @@ static bool read_pads(importer *im, int64_t *pads)
     return true;
 }
 
-bool import_pad(importer *im)
+static bool pad_constant(importer *im, uint32_t x, const int64_t *pads)
 {
     const graph_value *constant = import_constant(im, 2);
     const float value = constant && constant->count ? constant->data[0] : 0;
-    int64_t pads[4] = {0};
-    uint32_t x, made = 0;
-    if (!import_text_is(im, "mode", "constant", "constant"))
-        return import_fail(im, "pads by mode '%.30s'; supported: constant",
-                           onnx_string(im->node, "mode", ""));
-    if (!import_tensor(im, 0, &x) || !read_pads(im, pads))
-        return false;
+    uint32_t made = 0;
     if ((import_has(im, 2) && !constant) || !isfinite(value))
         return import_fail(im, "has a pad value that is computed or not finite");
     if (value != 0 && !import_inner_affine(im, x, 1, -value, &x))
         return false;
-    if (!add_pad(im, x, pads, &made) ||
+    if (!add_zeros(im, x, pads, &made) ||
         (value != 0 && !import_inner_affine(im, made, 1, value, &made)))
         return false;
     return import_bind(im, 0, made);
+}
+
+bool import_pad(importer *im)
+{
+    const bool reflects = import_text_is(im, "mode", "reflect", "constant");
+    int64_t pads[4] = {0};
+    uint32_t x;
+    if (!reflects && !import_text_is(im, "mode", "edge", "constant") &&
+        !import_text_is(im, "mode", "constant", "constant"))
+        return import_fail(im, "pads by mode '%.30s'; supported: constant, reflect and edge",
+                           onnx_string(im->node, "mode", ""));
+    if (!import_tensor(im, 0, &x) || !read_pads(im, pads))
+        return false;
+    return import_text_is(im, "mode", "constant", "constant")
+               ? pad_constant(im, x, pads)
+               : add_samples(im, x, pads, reflects ? MONA_PAD_REFLECT : MONA_PAD_EDGE);
 }

@@ -184,6 +184,14 @@ bool lower_space_to_depth(lowering *l, const graph_node *node)
     return graph_packs(l->g, node) ? lower_load(l, node, node->output) : refuse_blocks(l, node);
 }
 
+bool lower_pad(lowering *l, const graph_node *node)
+{
+    mona_file_op op = lower_begin_node(l, MONA_OP_PAD, node);
+    op.pad = node->pad;
+    lower_end(l, &op, node->output);
+    return true;
+}
+
 static bool lower_pool(lowering *l, mona_op_kind kind, const graph_node *node, double scale)
 {
     const graph_pool *p = &node->pool;

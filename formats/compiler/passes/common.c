@@ -81,6 +81,12 @@ bool same_resize(const graph *g, const graph_node *a, const graph_node *b)
     return !memcmp(&a->resize, &b->resize, sizeof a->resize);
 }
 
+bool same_pad(const graph *g, const graph_node *a, const graph_node *b)
+{
+    (void)g;
+    return !memcmp(&a->pad, &b->pad, sizeof a->pad);
+}
+
 bool same_pool(const graph *g, const graph_node *a, const graph_node *b)
 {
     (void)g;

@@ -212,6 +212,15 @@ static bool attention(net *n, uint32_t made, unsigned variant)
     return true;
 }
 
+static bool pad(net *n, uint32_t made, unsigned mode)
+{
+    if (mode > MONA_PAD_EDGE)
+        return false;
+    add(n, MONA_OP_PAD, made, n->loaded, 0, 1)->pad =
+        (mona_file_pad){.mode = (uint8_t)mode, .top = 2, .left = 1, .bottom = 1, .right = 3};
+    return true;
+}
+
 /* Tables make 8 bits, and all other functions fp16. */
 static bool exists(mona_type type, uint8_t function)
 {
@@ -353,6 +362,7 @@ static const struct {
     [MONA_OP_ATTENTION] = {attention, NULL},
     [MONA_OP_ARRAY_SORT] = {NULL, array_sort},
     [MONA_OP_ARRAY_NORMALISE] = {NULL, array_normalise},
+    [MONA_OP_PAD] = {pad, NULL},
 };
 
 /* Returns false when there is no such variant. */

@@ -221,12 +221,13 @@ static void lines_of_blocks_give_the_bytes_of_frames(void **state)
             }
 }
 
-enum { MAX_CHANNELS = 4, MAX_KERNEL = 3 };
+enum { MAX_CHANNELS = 4, MAX_KERNEL = 7 };
 
 /* A window of the test below. pixels: 2 if DEPTH_TO_SPACE makes 2 x 2 pixels of the result. */
 typedef struct window {
     uint16_t kernel, stride, top, bottom;
     uint32_t pixels;
+    mona_file_pad pad; /* before it, unless all pads are 0 */
 } window;
 
 static uint32_t add_window(model_builder *b, const window *w, uint32_t from, uint32_t *seed)
@@ -236,6 +237,11 @@ static uint32_t add_window(model_builder *b, const window *w, uint32_t from, uin
     int8_t weights[MAX_CHANNELS * MAX_KERNEL * MAX_KERNEL];
     for (size_t i = 0; i < sizeof weights; i++)
         weights[i] = (int8_t)(test_random(seed) % 5);
+    if (w->pad.top || w->pad.bottom) {
+        const uint32_t inner = from;
+        from = builder_tensor(b, "padded", MONA_U8, 1, 1 / 255.f);
+        builder_op(b, MONA_OP_PAD, from, 1, &inner)->pad = w->pad;
+    }
     uint32_t made = builder_tensor(b, "map", MONA_U8, channels, 1 / 255.f);
     builder_op(b, MONA_OP_CONV, made, 1, &from)->conv = (mona_file_conv){
         .kernel_h = w->kernel,
@@ -296,7 +302,7 @@ static void lines_of_padded_windows_give_the_bytes_of_frames(void **state)
         size_t size;
         mona_model model;
         for (uint32_t i = 0; i < 2; i++)
-            windows[i] = (window){.kernel = (uint16_t)(1 + test_random(&seed) % MAX_KERNEL),
+            windows[i] = (window){.kernel = (uint16_t)(1 + test_random(&seed) % 3),
                                   .stride = (uint16_t)(1 + test_random(&seed) % 3),
                                   .top = (uint16_t)(test_random(&seed) % 8),
                                   .bottom = (uint16_t)(test_random(&seed) % 8),
@@ -310,6 +316,36 @@ static void lines_of_padded_windows_give_the_bytes_of_frames(void **state)
         free(bytes);
     }
     assert_true(several > 300);
+}
+
+/* Up to 3 rows of samples that repeat above and below windows as high as both, in images of hardly
+ * more rows. */
+static void lines_of_repeated_rows_give_the_bytes_of_frames(void **state)
+{
+    (void)state;
+    uint32_t seed = 11, several = 0;
+    for (uint32_t n = 0; n < CASES(300); n++) {
+        window windows[2];
+        size_t size;
+        mona_model model;
+        for (uint32_t i = 0; i < 2; i++) {
+            const mona_file_pad pad = {.mode = test_random(&seed) % 2 ? MONA_PAD_REFLECT
+                                                                      : MONA_PAD_EDGE,
+                                       .top = (uint8_t)(test_random(&seed) % 4),
+                                       .bottom = (uint8_t)(test_random(&seed) % 4),
+                                       .left = (uint8_t)(test_random(&seed) % 4)};
+            windows[i] = (window){.kernel = (uint16_t)(1 + pad.top + pad.bottom),
+                                  .stride = (uint16_t)(1 + test_random(&seed) % 2),
+                                  .pixels = 1 + test_random(&seed) % 2,
+                                  .pad = pad};
+        }
+        uint8_t *bytes = windows_model(windows, false, &seed, &size);
+        assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+        several += compare("repeated rows", model, (mona_size){19, 8 + 4 * (n % 4)},
+                           1 + test_random(&seed) % 4, &seed) > 1;
+        free(bytes);
+    }
+    assert_true(several > CASES(300) / 3);
 }
 
 static void calls_out_of_order_are_told(void **state)
@@ -389,6 +425,7 @@ int main(void)
         cmocka_unit_test(lines_give_the_bytes_of_frames),
         cmocka_unit_test(lines_of_blocks_give_the_bytes_of_frames),
         cmocka_unit_test(lines_of_padded_windows_give_the_bytes_of_frames),
+        cmocka_unit_test(lines_of_repeated_rows_give_the_bytes_of_frames),
         cmocka_unit_test(calls_out_of_order_are_told),
         cmocka_unit_test(other_plans_are_refused),
         cmocka_unit_test(positions_scale_in_32_bits),

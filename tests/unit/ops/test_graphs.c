@@ -161,12 +161,34 @@ static void random_pool(graph *g, const map *from)
     op->pool = p;
 }
 
+/* Reflected pads as large as the map allows, now and then. */
+static void random_pad(graph *g, const map *from)
+{
+    const bool reflects = below(g, 2), wide = below(g, 4) == 0;
+    const uint32_t rows = reflects ? (uint32_t)from->h - 1 : wide ? 40 : 3;
+    const uint32_t columns = reflects ? (uint32_t)from->w - 1 : wide ? 40 : 3;
+    const uint32_t most_rows = (wide || rows < 3 ? rows : 3) + 1;
+    const uint32_t most_columns = (wide || columns < 3 ? columns : 3) + 1;
+    const mona_file_pad p = {.mode = reflects ? MONA_PAD_REFLECT : MONA_PAD_EDGE,
+                             .top = (uint8_t)below(g, most_rows),
+                             .bottom = (uint8_t)below(g, most_rows),
+                             .left = (uint8_t)below(g, most_columns),
+                             .right = (uint8_t)below(g, most_columns)};
+    const int h = from->h + p.top + p.bottom, w = from->w + p.left + p.right;
+    mona_file_op *op;
+    const uint32_t tensor = from->tensor;
+    if (h * w > 20000)
+        return;
+    add_map(g, MONA_OP_PAD, from->channels, h, w, 1, &tensor, &op);
+    op->pad = p;
+}
+
 static void random_op(graph *g)
 {
     const map *from =
         &g->maps[below(g, 2) ? (uint32_t)g->map_count - 1 : below(g, (uint32_t)g->map_count)];
     mona_file_op *op;
-    const uint32_t pair[2] = {from->tensor, from->tensor}, kind = below(g, 10);
+    const uint32_t pair[2] = {from->tensor, from->tensor}, kind = below(g, 12);
     if (kind == 0) {
         add_resize(g, from,
                    (mona_file_resize){.mode = (uint8_t)below(g, 3),
@@ -184,6 +206,8 @@ static void random_op(graph *g)
         op->block = 2;
     } else if (kind == 3 || kind == 4) {
         random_pool(g, from);
+    } else if (kind == 10 || kind == 11) {
+        random_pad(g, from);
     } else {
         random_conv(g, from);
     }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/* PAD: rows and columns around a map that repeat its own samples. Along each axis, output sample i
+ * is sample i - before of the map; one outside it is reflected at the first or last sample, or is
+ * that sample (model_format.h).
+ *
+ * Where rows are reflected, a later output row may need an earlier row of the map. But windows must
+ * be monotonic (engine/run/schedule.c), so the window of a row also holds what rows before it needed
+ * last and what rows after it need first. */
+#include "ops/helpers.h"
+
+#include "engine/libc.h"
+
+/* One axis: `size` samples, `before` and `after` of them are added. */
+typedef struct pad_axis {
+    int64_t size, before, after;
+    bool reflects;
+} pad_axis;
+
+static pad_axis rows_axis(const mona_bound_op *b)
+{
+    const mona_file_pad *p = &b->op->pad;
+    return (pad_axis){b->input[0].height, p->top, p->bottom, p->mode == MONA_PAD_REFLECT};
+}
+
+static pad_axis columns_axis(const mona_bound_op *b)
+{
+    const mona_file_pad *p = &b->op->pad;
+    return (pad_axis){b->input[0].width, p->left, p->right, p->mode == MONA_PAD_REFLECT};
+}
+
+/* ---- shapes --------------------------------------------------------------------------------- */
+
+static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
+                         mona_data *data)
+{
+    (void)data;
+    return op->pad.mode <= MONA_PAD_EDGE && inputs[0].type == output->type &&
+                   inputs[0].channels == output->channels
+               ? MONA_OK
+               : MONA_ERR_MODEL;
+}
+
+/* A reflection is of samples beside the edge, so there must be enough of them. */
+static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_shape *output)
+{
+    const mona_file_pad *p = &op->pad;
+    const uint32_t rows = p->top > p->bottom ? p->top : p->bottom;
+    const uint32_t columns = p->left > p->right ? p->left : p->right;
+    if (p->mode == MONA_PAD_REFLECT && (rows >= inputs[0].height || columns >= inputs[0].width))
+        return MONA_ERR_SHAPE;
+    output->height = inputs[0].height + p->top + p->bottom;
+    output->width = inputs[0].width + p->left + p->right;
+    return MONA_OK;
+}
+
+/* ---- windows -------------------------------------------------------------------------------- */
+
+/* The sample of the map that output sample i is. */
+static int64_t source_of(const pad_axis *a, int64_t i)
+{
+    const int64_t x = i - a->before;
+    if (!a->reflects)
+        return clip_to(x, 0, a->size - 1);
+    return x < 0 ? -x : x < a->size ? x : 2 * (a->size - 1) - x;
+}
+
+/* Rows before the first are only requested to pace a warm-up. */
+static mona_span rows(const mona_bound_op *b, uint32_t i, mona_span out)
+{
+    (void)i;
+    const pad_axis a = rows_axis(b);
+    const int64_t top = a.reflects ? a.before : 0;
+    const int64_t last = a.size - 1 - (a.reflects ? a.after : 0);
+    if (out.end <= 0)
+        return (mona_span){out.begin + top, out.end + top};
+    const int64_t begin = out.begin - a.before, end = out.end - a.before;
+    return (mona_span){clip_to(begin, 0, last), clip_to(end, top + 1, a.size)};
+}
+
+/* Samples turn back at the edges of the map alone, so the ends of a span and the edges in it have the
+ * smallest and the largest. */
+static mona_span columns(const mona_bound_op *b, uint32_t i, mona_span out)
+{
+    (void)i;
+    const pad_axis a = columns_axis(b);
+    const int64_t p = source_of(&a, out.begin), q = source_of(&a, out.end - 1);
+    const bool first = out.begin <= a.before && a.before < out.end;
+    const bool last = out.begin < a.before + a.size && a.before + a.size <= out.end;
+    return (mona_span){first ? 0 : p < q ? p : q, last ? a.size : (p > q ? p : q) + 1};
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* Copies the samples of output columns [begin, end), all of which lie outside the map. */
+static void copy_outside(const pad_axis *a, mona_span out, int64_t from_x, int64_t to_x,
+                         uint8_t *to, const uint8_t *from, size_t pixel)
+{
+    for (int64_t x = out.begin; x < out.end; x++)
+        memcpy(to + (size_t)(x - to_x) * pixel, from + (size_t)(source_of(a, x) - from_x) * pixel,
+               pixel);
+}
+
+static void row(const mona_row_call *call)
+{
+    const mona_bound_op *b = call->bound;
+    const pad_axis ya = rows_axis(b), xa = columns_axis(b);
+    const mona_rows *in = &call->input[0];
+    const mona_span out = {call->x_begin, call->x_end};
+    const int64_t begin = clip_to(xa.before, out.begin, out.end);
+    const int64_t end = clip_to(xa.before + xa.size, begin, out.end);
+    const int64_t window = rows(b, 0, (mona_span){call->y, call->y + 1}).begin;
+    const size_t pixel = b->output_c0 * mona_type_size(b->output.type);
+    const ac_row to = output_row(call);
+    for (uint32_t n = 0; n < ceil_div_u32(b->output.channels, b->output_c0); n++) {
+        const uint8_t *from = in->rows[source_of(&ya, call->y) - window] + n * in->block_stride;
+        uint8_t *at = to.data + n * to.block_stride;
+        copy_outside(&xa, (mona_span){out.begin, begin}, in->x_begin, out.begin, at, from, pixel);
+        if (begin < end)
+            memcpy(at + (size_t)(begin - out.begin) * pixel,
+                   from + (size_t)(begin - xa.before - in->x_begin) * pixel,
+                   (size_t)(end - begin) * pixel);
+        copy_outside(&xa, (mona_span){end, out.end}, in->x_begin, out.begin, at, from, pixel);
+    }
+}
+
+const mona_op_run mona_run_pad = {
+    .rows = rows,
+    .columns = columns,
+    .row = row,
+};
+
+const mona_op_class mona_op_pad = {
+    .name = "pad",
+    .run = &mona_run_pad,
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .zeros = MONA_ZEROS_SAME,
+    .check = check,
+    .infer = infer,
+};
