@@ -81,6 +81,33 @@ size_t mona_video_error(mona_video *video, char *text, size_t bytes);
  * and rotate, affect mona_video_run alone. Call it before start or run. */
 mona_video_status mona_video_set(mona_video *video, const char *option, const char *value);
 
+typedef enum mona_video_kind {
+    MONA_VIDEO_FLAG,   /* takes no value */
+    MONA_VIDEO_TEXT,   /* any text, of which the run makes sense */
+    MONA_VIDEO_FILE,   /* a path, or the name of a built-in network */
+    MONA_VIDEO_CHOICE, /* one of the words in `value`, which separates them by '|' */
+    MONA_VIDEO_WHOLE,  /* a whole number from minimum to maximum */
+    MONA_VIDEO_NUMBER, /* a number from minimum to maximum */
+    MONA_VIDEO_SHARE,  /* "auto" or a number from 0 to 1 */
+    MONA_VIDEO_SIZE,   /* "1920x1080" */
+    MONA_VIDEO_TIME,   /* "12.5", "1:30" or "800ms" */
+    MONA_VIDEO_LIST,   /* a text; each use adds one */
+} mona_video_kind;
+
+/* An option that mona_video_set takes. Later versions take more. */
+typedef struct mona_video_option {
+    const char *name;    /* "tier" */
+    const char *value;   /* what its value is: "N", "on|off"; NULL: it takes none */
+    const char *initial; /* the value that stands if none is set; NULL: none, or as help says */
+    const char *help;    /* one line */
+    mona_video_kind kind;
+    double minimum, maximum;
+    bool frames; /* it also works for frames; else only for mona_video_run */
+} mona_video_option;
+
+/* Fills in option number i. False: there are fewer. */
+bool mona_video_option_at(size_t i, mona_video_option *option);
+
 /* ---- frames ------------------------------------------------------------------------------- */
 
 enum { MONA_VIDEO_PLANES = 4, MONA_VIDEO_FRAMES = 3 };

@@ -11,13 +11,15 @@
 
 #define FORMATS "{ I420, NV12, NV21, YV12, Y42B, Y444, GRAY8, I420_10LE, P010_10LE }"
 
-enum { PROPERTY_SCALE = 1, PROPERTY_OPTIONS };
+/* From PROPERTY_FIRST on, those of the library's options. */
+enum { PROPERTY_SCALE = 1, PROPERTY_OPTIONS, PROPERTY_FIRST };
 enum { MAX_SCALE = 8, PLANES = 3 };
 
 typedef struct MonaEnhance {
     GstVideoFilter parent;
     guint scale;
     gchar *options;
+    GPtrArray *values; /* strings, in the order of the library's options; NULL: not set */
     mona_video *video;
     mona_video_format format, result;
     guint8 *scratch[PLANES]; /* planes of the input whose samples lie apart or shifted; or NULL */
@@ -93,12 +95,32 @@ static gboolean fail(MonaEnhance *self)
     return FALSE;
 }
 
+/* Whether an option is a property: it works on frames, and does not say their size, which `scale`
+ * alone does, since caps are fixed before frames come. */
+static gboolean is_property(const mona_video_option *option)
+{
+    static const gchar *const sizes[] = {"scale", "width", "height", "size", NULL};
+    return option->frames && option->value && !g_strv_contains(sizes, option->name);
+}
+
+static gboolean set_properties(MonaEnhance *self)
+{
+    mona_video_option option;
+    gchar scale[16];
+    g_snprintf(scale, sizeof scale, "%u", self->scale);
+    gboolean good = !mona_video_set(self->video, "scale", scale);
+    for (guint i = 0; good && mona_video_option_at(i, &option); i++) {
+        const gchar *value = g_ptr_array_index(self->values, i);
+        good = !value || !mona_video_set(self->video, option.name, value);
+    }
+    return good;
+}
+
 /* Options as in "tier=best strength=0.3". */
 static gboolean set_options(MonaEnhance *self)
 {
-    gchar scale[16], **items = g_strsplit_set(self->options ? self->options : "", " ", -1);
-    g_snprintf(scale, sizeof scale, "%u", self->scale);
-    gboolean good = !mona_video_set(self->video, "scale", scale);
+    gchar **items = g_strsplit_set(self->options ? self->options : "", " ", -1);
+    gboolean good = set_properties(self);
     for (gchar **item = items; good && *item; item++) {
         gchar **parts = g_strsplit(*item, "=", 2);
         if (parts[0] && *parts[0])
@@ -264,6 +286,10 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
     } else if (id == PROPERTY_OPTIONS) {
         g_free(self->options);
         self->options = g_value_dup_string(value);
+    } else if (id >= PROPERTY_FIRST && id - PROPERTY_FIRST < self->values->len) {
+        gpointer *kept = &g_ptr_array_index(self->values, id - PROPERTY_FIRST);
+        g_free(*kept);
+        *kept = g_value_dup_string(value);
     } else {
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     }
@@ -276,6 +302,8 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
         g_value_set_uint(value, self->scale);
     else if (id == PROPERTY_OPTIONS)
         g_value_set_string(value, self->options);
+    else if (id >= PROPERTY_FIRST && id - PROPERTY_FIRST < self->values->len)
+        g_value_set_string(value, g_ptr_array_index(self->values, id - PROPERTY_FIRST));
     else
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
@@ -284,7 +312,24 @@ static void finalize(GObject *object)
 {
     close_video(MONA_ENHANCE(object));
     g_free(MONA_ENHANCE(object)->options);
+    g_ptr_array_unref(MONA_ENHANCE(object)->values);
     G_OBJECT_CLASS(mona_enhance_parent_class)->finalize(object);
+}
+
+/* A property for each option, whose value the library reads as it reads a command line's. */
+static void install_options(GObjectClass *object, GParamFlags flags)
+{
+    mona_video_option o;
+    for (guint i = 0; mona_video_option_at(i, &o); i++) {
+        if (!is_property(&o))
+            continue;
+        gchar *help =
+            g_strdup_printf("%s: %s%s%s%s", o.value, o.help, o.initial ? " (default " : "",
+                            o.initial ? o.initial : "", o.initial ? ")" : "");
+        g_object_class_install_property(object, PROPERTY_FIRST + i,
+                                        g_param_spec_string(o.name, o.name, help, NULL, flags));
+        g_free(help);
+    }
 }
 
 static void mona_enhance_class_init(MonaEnhanceClass *class)
@@ -306,6 +351,7 @@ static void mona_enhance_class_init(MonaEnhanceClass *class)
             "Options of mona enhance without their dashes, as in \"stages=denoise,sr "
             "tier=best\"",
             NULL, flags));
+    install_options(object, G_PARAM_READWRITE | GST_PARAM_MUTABLE_READY);
     gst_element_class_add_static_pad_template(element, &sink_template);
     gst_element_class_add_static_pad_template(element, &src_template);
     gst_element_class_set_static_metadata(element, "mona video enhancer", "Filter/Effect/Video",
@@ -320,7 +366,11 @@ static void mona_enhance_class_init(MonaEnhanceClass *class)
 
 static void mona_enhance_init(MonaEnhance *self)
 {
+    mona_video_option option;
     self->scale = 2;
+    self->values = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; mona_video_option_at(i, &option); i++)
+        g_ptr_array_add(self->values, NULL);
     gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
 }
 

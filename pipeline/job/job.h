@@ -135,7 +135,7 @@ enum {
     }
 
 /* Where fields mean nothing. */
-enum { JOB_RULES = 27 };
+enum { JOB_RULES = 28 };
 extern const option_rule job_rules[JOB_RULES];
 
 /* ---- running -------------------------------------------------------------------------------- */

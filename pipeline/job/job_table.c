@@ -246,7 +246,7 @@ const option_rule job_rules[JOB_RULES] = {
     {"--format", .never = JOB_MODE_FRAMES,
      .idle = JOB_MODE_PICTURE | JOB_MODE_PREVIEW | JOB_MODE_DRY_RUN, .why = videos},
     {"--drop-unsupported", .idle = JOB_MODE_PREVIEW, .why = "which is a picture"},
-    {"--keep-start",
+    {"--keep-start", .never = JOB_MODE_FRAMES,
      .idle = JOB_MODE_PICTURE | JOB_MODE_NUMBERED_IN | JOB_MODE_NUMBERED_OUT | JOB_MODE_PREVIEW |
              JOB_MODE_DRY_RUN,
      .why = videos},
@@ -268,6 +268,7 @@ const option_rule job_rules[JOB_RULES] = {
      .why = videos},
     {"--encoder-option", .never = JOB_MODE_FRAMES, .idle = JOB_MODE_PICTURE, .why = videos},
     {"--audio", .never = JOB_MODE_FRAMES, .idle = JOB_MODE_PICTURE, .why = videos},
+    {"--quality", .never = JOB_MODE_FRAMES},
     {"--live", .never = JOB_MODE_NUMBERED_IN | JOB_MODE_NUMBERED_OUT | JOB_MODE_PREVIEW |
                         JOB_MODE_DRY_RUN | JOB_MODE_BATCH},
 };

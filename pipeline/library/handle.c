@@ -144,6 +144,29 @@ static bool set_option(mona_video *video, const char *name, const char *value,
     return good;
 }
 
+bool mona_video_option_at(size_t i, mona_video_option *to)
+{
+    static const mona_video_kind kinds[] = {
+        [OPTION_FLAG] = MONA_VIDEO_FLAG,   [OPTION_STRING] = MONA_VIDEO_TEXT,
+        [OPTION_FILE] = MONA_VIDEO_FILE,   [OPTION_CHOICE] = MONA_VIDEO_CHOICE,
+        [OPTION_WHOLE] = MONA_VIDEO_WHOLE, [OPTION_NUMBER] = MONA_VIDEO_NUMBER,
+        [OPTION_SHARE] = MONA_VIDEO_SHARE, [OPTION_SIZE] = MONA_VIDEO_SIZE,
+        [OPTION_TIME] = MONA_VIDEO_TIME,   [OPTION_LIST] = MONA_VIDEO_LIST};
+    if (!to || i >= JOB_LIBRARY_END - JOB_LIBRARY_FIRST)
+        return false;
+    const option *row = &job_rows[JOB_LIBRARY_FIRST + i];
+    const option_rule *rule = option_rule_of(job_rules, JOB_RULES, row->name);
+    *to = (mona_video_option){.name = row->name + strlen("--"),
+                              .value = row->argument,
+                              .initial = row->initial,
+                              .help = row->help,
+                              .kind = kinds[row->kind],
+                              .minimum = row->minimum,
+                              .maximum = row->maximum,
+                              .frames = !rule || !(rule->never & JOB_MODE_FRAMES)};
+    return true;
+}
+
 mona_video_status mona_video_set(mona_video *video, const char *option, const char *value)
 {
     pipeline_error error = {0};

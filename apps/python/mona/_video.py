@@ -8,8 +8,38 @@ import numpy as np
 from ._library import Error, video
 
 
-def _text(value):
-    return video.ffi.NULL if value is True else str(value).encode()
+def _rows():
+    row, i = video.ffi.new('mona_video_option *'), 0
+    while video.lib.mona_video_option_at(i, row):
+        yield row
+        i += 1
+
+
+def options():
+    """What enhance and Video take besides their own arguments: the name of each option, and what it does.
+
+    >>> import mona
+    >>> sorted(name for name in mona.options() if name.startswith('st'))
+    ['stages', 'start', 'strength', 'strip_rows']
+    >>> mona.options()['temporal'][:6]
+    'on|off'
+    """
+    def told(row):
+        value, initial = (video.ffi.string(t).decode() if t else '' for t in (row.value, row.initial))
+        return (f'{value}: ' if value else '') + video.ffi.string(row.help).decode() + (f' (default {initial})' if initial else '')
+    return {video.ffi.string(row.name).decode().replace('-', '_'): told(row) for row in _rows()}
+
+
+def _values(name, value):
+    """The texts to give to an option."""
+    kind = next((row.kind for row in _rows() if video.ffi.string(row.name).decode() == name), None)
+    if kind == video.lib.MONA_VIDEO_LIST and isinstance(value, (list, tuple)):
+        return [str(item) for item in value]
+    if kind == video.lib.MONA_VIDEO_SIZE and isinstance(value, tuple):
+        return ['x'.join(str(side) for side in reversed(value))]
+    if kind == video.lib.MONA_VIDEO_FILE and isinstance(value, os.PathLike):
+        return [os.fspath(value)]
+    return [str(value)]
 
 
 class _Handle:
@@ -18,10 +48,14 @@ class _Handle:
     def __init__(self, options):
         self.pointer = video.ffi.gc(video.lib.mona_video_open(), video.lib.mona_video_close)
         for name, value in options.items():
+            name = name.replace('_', '-')
             if value is False:
                 _Handle({name: True})  # refuses a name that is unknown or needs a value
+            elif value is True:
+                self.check(video.lib.mona_video_set(self.pointer, name.encode(), video.ffi.NULL))
             elif value is not None:
-                self.check(video.lib.mona_video_set(self.pointer, name.replace('_', '-').encode(), _text(value)))
+                for text in _values(name, value):
+                    self.check(video.lib.mona_video_set(self.pointer, name.encode(), os.fsencode(text)))
 
     def check(self, status):
         if status < 0:
@@ -40,7 +74,8 @@ def _exists(output):
 
 def enhance(input, output, progress=None, note=None, overwrite=True, **options):
     """Enhances a file into another, as `mona enhance -y` does, with its options by their names: underscores for
-    dashes, True or False for those without a value, None for what is not given.
+    dashes, True or False for those without a value, None for what is not given, lists for those that can be given more
+    than once, (rows, columns) for size. mona.options() lists them.
 
     overwrite: False keeps an output that exists, which is an error. progress: called with (frames, expected) after each frame; False ends the run there. note: called with lines about
     what was changed or left out.

@@ -33,7 +33,7 @@ equal() {
     "$mona" enhance --quiet -y "$tmp/in.mkv" -o "$tmp/command.raw" -f rawvideo --stages denoise,sr
     timeout 60 gst-launch-1.0 -q filesrc location="$tmp/in.raw" ! \
         rawvideoparse width=96 height=54 format="$2" framerate=25/1 ! videoconvert dither=none chroma-resampler=nearest ! "video/x-raw,format=$3" ! \
-        monaenhance options=stages=denoise,sr ! videoconvert dither=none chroma-resampler=nearest ! \
+        monaenhance stages=denoise,sr strength=auto ! videoconvert dither=none chroma-resampler=nearest ! \
         "video/x-raw,format=$(echo "$2" | tr a-z A-Z | tr - _)" ! \
         filesink location="$tmp/element.raw" > "$tmp/log" 2>&1
     same "$3: the bytes of the command" "$(md5sum < "$tmp/element.raw") $(tail -n 1 "$tmp/log")" "$(md5sum < "$tmp/command.raw") "
@@ -47,6 +47,8 @@ equal yuv444p y444 Y444
 equal gray gray8 GRAY8
 
 same "an option that does not exist is told" "$(timeout 10 gst-launch-1.0 -q videotestsrc num-buffers=1 ! monaenhance options=tier=bset ! \
+    fakesink 2>&1 | grep -m 1 -o "did you mean 'best'")" "did you mean 'best'"
+same "and as a property" "$(timeout 10 gst-launch-1.0 -q videotestsrc num-buffers=1 ! monaenhance tier=bset ! \
     fakesink 2>&1 | grep -m 1 -o "did you mean 'best'")" "did you mean 'best'"
 same "a scale among the options that is not the element's is refused" "$(timeout 10 gst-launch-1.0 -q videotestsrc num-buffers=1 ! \
     monaenhance options=scale=3 ! fakesink 2>&1 | grep -m 1 -o '2 times as large, found 960x720')" "2 times as large, found 960x720"

@@ -73,6 +73,8 @@ with open(folder + '/python.raw', 'wb') as out:
             out.write(plane.tobytes())
 lines = []
 mona.enhance(folder + '/in.y4m', folder + '/python.mkv', codec='ffv1', low_latency=False, crf=None, note=lines.append)
+mona.enhance(folder + '/in.y4m', folder + '/listed.mkv', codec='h264', size=(108, 160), encoder_option=['bf=0', 'g=2'], threads='1:1:1')
+assert 'encoder_option' in mona.options() and 'dry_run' not in mona.options()
 for wrong in (lambda: mona.Model('sr_x2_fats'), lambda: mona.Model(folder + '/plane.npy'),
               lambda: mona.Model(b'no model' * 100), lambda: mona.Model('sr_x2_fast', size=(0, 5)),
               lambda: mona.Video((54, 96), planes=2), lambda: mona.Video((54, 96), tier='bset'),
@@ -139,6 +141,8 @@ same "a network's bytes in Python are those of the command" "$(tail -c 20736 "$t
 "$mona" run "$tmp/net.onnx" -i "$tmp/real.npy" -o "$tmp/command_floats.npy" --raw > /dev/null
 same "and its floats, not compiled before" "$(tail -c 41472 "$tmp/python_floats.npy" | md5sum)" \
     "$(tail -c 41472 "$tmp/command_floats.npy" | md5sum)"
+"$mona" enhance --quiet "$tmp/in.y4m" -o "$tmp/listed_command.mkv" -c h264 --size 160x108 -e bf=0 -e g=2 -j 1:1:1
+same "lists and sizes are those of the command" "$(frames_md5 "$tmp/listed.mkv")" "$(frames_md5 "$tmp/listed_command.mkv")"
 "$mona" enhance --quiet "$tmp/in.y4m" -o "$tmp/command.mkv" -c ffv1
 same "a film's" "$(frames_md5 "$tmp/python.mkv")" "$(frames_md5 "$tmp/command.mkv")"
 ffmpeg -v error -i "$tmp/command.mkv" -f rawvideo "$tmp/command.raw"

@@ -231,6 +231,50 @@ static void options_are_checked_together(void **state)
     mona_video_close(video);
 }
 
+/* A value that an option takes, in text; NULL: it takes none. */
+static const char *value_for(const mona_video_option *o, char text[64])
+{
+    switch (o->kind) {
+    case MONA_VIDEO_FLAG:
+        return NULL;
+    case MONA_VIDEO_CHOICE:
+        snprintf(text, 64, "%.*s", (int)strcspn(o->value, "|"), o->value);
+        return text;
+    case MONA_VIDEO_SIZE:
+        return "68x36";
+    default:
+        return o->initial ? o->initial : "1";
+    }
+}
+
+/* Each option says whether it works on frames, and all others are refused there. */
+static void options_of_files_are_refused_for_frames(void **state)
+{
+    (void)state;
+    mona_video_option o;
+    unsigned refused = 0;
+    size_t i = 0;
+    for (; mona_video_option_at(i, &o); i++) {
+        char text[64], line[1024], expected[128];
+        mona_video_format out;
+        mona_video *video = mona_video_open();
+        assert_non_null(video);
+        if (mona_video_set(video, o.name, value_for(&o, text)) != MONA_VIDEO_OK)
+            fail_msg("%s is not taken", o.name);
+        const mona_video_status status =
+            o.frames ? MONA_VIDEO_OK : mona_video_start(video, &format, &out);
+        mona_video_error(video, line, sizeof line);
+        snprintf(expected, sizeof expected, "--%s does not work with frames in memory", o.name);
+        if (!o.frames && (status != MONA_VIDEO_ERR_OPTION || strcmp(line, expected) != 0))
+            fail_msg("%s: %d %s", o.name, status, line);
+        refused += !o.frames;
+        mona_video_close(video);
+    }
+    assert_true(refused > 10 && i - refused > 10);
+    assert_false(mona_video_option_at(i, &o));
+    assert_false(mona_video_option_at(0, NULL));
+}
+
 /* ---- threads -------------------------------------------------------------------------------- */
 
 /* A handle from open to close, at any point of its way. */
@@ -336,6 +380,7 @@ int main(void)
         cmocka_unit_test(wrong_orders_get_a_status),
         cmocka_unit_test(bad_arguments_get_a_status_and_a_line),
         cmocka_unit_test(options_are_checked_together),
+        cmocka_unit_test(options_of_files_are_refused_for_frames),
         cmocka_unit_test(thousands_of_handles),
         cmocka_unit_test(threads_share_a_handle),
     };
