@@ -18,9 +18,10 @@ sum() {
 }
 
 formats="yuva420p"
-! full || formats="$formats yuvj420p yuv420p yuv422p yuv444p yuv420p10le gray"
+# FFV1 knows full range by its tag alone, not as yuvj420p.
+! full || formats="$formats yuv420p,setrange=full yuv420p yuv422p yuv444p yuv420p10le gray"
 for format in $formats; do
-    ffmpeg -v error -y -i "$tmp/dull.mkv" -frames:v 3 -vf "crop=149:99" -pix_fmt $format -c:v ffv1 "$tmp/in.mkv"
+    ffmpeg -v error -y -i "$tmp/dull.mkv" -frames:v 3 -vf "crop=149:99,format=$format" -c:v ffv1 "$tmp/in.mkv"
     for strength in 0 1; do
         succeeds "$format, odd size, strength $strength" "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/$strength.mkv" -c ffv1 \
             --stages colour --colour $strength
