@@ -350,18 +350,4 @@ _Static_assert(sizeof(mona_file_op) == 192, "op layout");
 /* CRC-32 (polynomial 0xedb88320, as zlib's): start with 0, feed the result back to continue. */
 uint32_t mona_crc32(uint32_t crc, const void *bytes, size_t size);
 
-/* Whether an operator only copies channels. */
-static inline bool mona_copies_channels(const mona_file_op *op)
-{
-    return op->kind == MONA_OP_CONCAT || op->kind == MONA_OP_SLICE;
-}
-
-/* Whether an operator on an AI Core reads maps in global memory: those that copy them into rings, and
- * pools whose windows are whole maps, which need not fit L1. */
-static inline bool mona_reads_maps(const mona_file_op *op)
-{
-    const bool pool = op->kind == MONA_OP_MAX_POOL || op->kind == MONA_OP_AVERAGE_POOL;
-    return mona_copies_channels(op) || (pool && !op->pool.kernel_h);
-}
-
 #endif

@@ -152,9 +152,11 @@ const mona_op_class mona_op_average_pool = {
     .min_inputs = 1,
     .max_inputs = 1,
     .zeros = MONA_ZEROS_ANY,
+    .picture = MONA_PICTURE_LOST,
     .check = mona_pool_check,
     .infer = mona_pool_infer,
     .constants_bytes = mona_pool_constants_bytes,
     .bind = mona_pool_bind,
     .scratch_bytes = scratch_bytes,
+    .reads_maps = mona_pool_reads_maps,
 };

@@ -6,7 +6,7 @@
  * both. A part is cut into *pieces* that lie in one channel block of either, which are neighbouring
  * lanes of every pixel.
  */
-#include "ops/channels.h"
+#include "ops/helpers.h"
 
 #include "engine/libc.h"
 
@@ -44,22 +44,17 @@ static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_
     return MONA_OK;
 }
 
-uint32_t mona_channels_before(const mona_bound_op *b, uint32_t i)
-{
-    uint32_t channels = b->op->channels.first;
-    for (uint32_t k = 0; k < i; k++)
-        channels += b->input[k].channels;
-    return channels;
-}
-
 /* ---- pieces --------------------------------------------------------------------------------- */
 
 mona_channels mona_channels_part(const mona_bound_op *b, uint32_t i)
 {
-    const bool slice = b->op->kind == MONA_OP_SLICE;
-    const uint32_t before = mona_channels_before(b, i);
-    return (mona_channels){i, slice ? before : 0, slice ? 0 : before,
-                           slice ? b->output.channels : b->input[i].channels};
+    const uint32_t first = b->op->channels.first;
+    uint32_t before = 0;
+    if (b->run->cuts_channels)
+        return (mona_channels){i, first, 0, b->output.channels};
+    for (uint32_t k = 0; k < i; k++)
+        before += b->input[k].channels;
+    return (mona_channels){i, 0, before, b->input[i].channels};
 }
 
 static void copy_lanes(uint8_t *to, size_t to_pixel, const uint8_t *from, size_t from_pixel,
@@ -93,6 +88,12 @@ static void copy_pieces(const mona_row_call *call, const mona_channels *p)
     }
 }
 
+static bool reads_maps(const mona_file_op *op)
+{
+    (void)op;
+    return true;
+}
+
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 static void row(const mona_row_call *call)
@@ -106,6 +107,7 @@ static void row(const mona_row_call *call)
 }
 
 const mona_op_run mona_run_concat = {
+    .joins_channels = true,
     .rows = same_span,
     .columns = same_span,
     .row = row,
@@ -117,11 +119,14 @@ const mona_op_class mona_op_concat = {
     .min_inputs = 1,
     .max_inputs = MONA_OP_MAX_INPUTS,
     .zeros = MONA_ZEROS_SAME,
+    .picture = MONA_PICTURE_MOVED,
     .check = check_concat,
     .infer = infer,
+    .reads_maps = reads_maps,
 };
 
 const mona_op_run mona_run_slice = {
+    .cuts_channels = true,
     .rows = same_span,
     .columns = same_span,
     .row = row,
@@ -133,6 +138,8 @@ const mona_op_class mona_op_slice = {
     .min_inputs = 1,
     .max_inputs = 1,
     .zeros = MONA_ZEROS_SAME,
+    .picture = MONA_PICTURE_MOVED,
     .check = check_slice,
     .infer = infer,
+    .reads_maps = reads_maps,
 };

@@ -498,6 +498,12 @@ static uint64_t macs(const mona_bound_op *b)
     return filter * b->output.channels * b->output.height * b->output.width;
 }
 
+/* A function is computed, and depthwise kernels write, in channel blocks. */
+static bool stores(const mona_bound_op *b)
+{
+    return !mona_is_function(b->op->epilogue.activation_after_add) && !mona_conv_is_depthwise(b);
+}
+
 const mona_op_run mona_run_conv = {
     .rows = rows,
     .columns = columns,
@@ -517,6 +523,9 @@ const mona_op_class mona_op_conv = {
     .min_inputs = 1,
     .max_inputs = 2,
     .zeros = MONA_ZEROS_ANY,
+    .picture = MONA_PICTURE_RESIDUAL,
+    .has_filter = true,
+    .has_epilogue = true,
     .check = mona_conv_check,
     .infer = infer,
     .constants_bytes = constants_bytes,
@@ -525,4 +534,5 @@ const mona_op_class mona_op_conv = {
     .map_possible = mona_conv_map_possible,
     .map_scratch_bytes = mona_conv_map_scratch_bytes,
     .macs = macs,
+    .stores = stores,
 };

@@ -96,6 +96,7 @@ const mona_op_class mona_op_depth_to_space = {
     .min_inputs = 1,
     .max_inputs = 1,
     .zeros = MONA_ZEROS_SAME,
+    .picture = MONA_PICTURE_MOVED,
     .check = check,
     .infer = infer,
 };

@@ -105,6 +105,7 @@ static void row(const mona_row_call *call)
 }
 
 const mona_op_run mona_run_load = {
+    .reads_planes = true,
     .rows = same_span,
     .columns = same_span,
     .row = row,

@@ -121,8 +121,13 @@ typedef struct mona_array_call {
  * the next. */
 enum { MONA_ROWS_AT_ONCE = 8 };
 
-/* The functions by which a session runs an operator on a CPU. */
+/* How a session runs an operator on a CPU. */
 typedef struct mona_op_run {
+    bool reads_planes, writes_planes; /* so its inputs, its output are; an array counts as planes */
+    /* It only copies channels, unless they lie in place: those of its inputs to one after another, or
+     * some of its input. */
+    bool joins_channels, cuts_channels;
+    bool windows_vary; /* the number of rows that an output row needs is not always the same */
     /* The rows of input i that output rows `out` need, and the same for columns. */
     mona_span (*rows)(const mona_bound_op *bound, uint32_t i, mona_span out);
     mona_span (*columns)(const mona_bound_op *bound, uint32_t i, mona_span out);
@@ -159,6 +164,16 @@ typedef enum mona_zeros {
     MONA_ZEROS_ANY,  /* those that its check allows */
 } mona_zeros;
 
+/* How the samples of a result may be those of a picture, of which they hold more bits than 8
+ * (engine/model/deepen.c). */
+typedef enum mona_picture {
+    MONA_PICTURE_NONE,     /* they are features */
+    MONA_PICTURE_MOVED,    /* they are samples of its inputs, moved or resampled */
+    MONA_PICTURE_SUMMED,   /* its inputs that are planes are pictures */
+    MONA_PICTURE_RESIDUAL, /* all of these but the first */
+    MONA_PICTURE_LOST,     /* it would lose bits */
+} mona_picture;
+
 /* An operator as the loader and the planner see it. */
 typedef struct mona_op_class {
     const char *name;
@@ -166,6 +181,8 @@ typedef struct mona_op_class {
     const mona_op_run *run_map; /* the same on whole maps; NULL: it only works row by row */
     uint32_t min_inputs, max_inputs;
     mona_zeros zeros;
+    mona_picture picture;
+    bool has_filter, has_epilogue; /* its record is a mona_file_conv; has an epilogue */
     /* Checks the record alone: parameters are in range, and data is in bounds given the tensors'
      * channels and types. Heights and widths of the shapes are not yet known. */
     mona_status (*check)(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
@@ -183,6 +200,11 @@ typedef struct mona_op_class {
     size_t (*map_scratch_bytes)(const mona_bound_op *bound);
     /* Multiply-adds for one whole frame. */
     uint64_t (*macs)(const mona_bound_op *bound);
+    /* Whether it can store the planes of its result itself; NULL: no. */
+    bool (*stores)(const mona_bound_op *bound);
+    /* Whether it reads maps in global memory on an AI Core: those that copy them into rings, and
+     * those whose windows are whole maps, which need not fit L1. NULL: no. */
+    bool (*reads_maps)(const mona_file_op *op);
 } mona_op_class;
 
 static inline uint64_t mona_shape_elements(const mona_shape *s)
@@ -213,8 +235,12 @@ extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 /* Whether row kernels take a bound CONV as depthwise. They write channel blocks then, no planes. */
 bool mona_conv_is_depthwise(const mona_bound_op *bound);
 
-/* CONCAT: the first channel of the output that comes from input i. SLICE: the first channel of the
- * input that it keeps. */
-uint32_t mona_channels_before(const mona_bound_op *bound, uint32_t i);
+/* Of CONCAT and SLICE: channels from, from + 1, ... of input i become channels to, to + 1, ... of the
+ * output. */
+typedef struct mona_channels {
+    uint32_t input, from, to, count;
+} mona_channels;
+
+mona_channels mona_channels_part(const mona_bound_op *bound, uint32_t i);
 
 #endif

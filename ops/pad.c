@@ -124,6 +124,7 @@ static void row(const mona_row_call *call)
 }
 
 const mona_op_run mona_run_pad = {
+    .windows_vary = true,
     .rows = rows,
     .columns = columns,
     .row = row,
@@ -135,6 +136,7 @@ const mona_op_class mona_op_pad = {
     .min_inputs = 1,
     .max_inputs = 1,
     .zeros = MONA_ZEROS_SAME,
+    .picture = MONA_PICTURE_MOVED,
     .check = check,
     .infer = infer,
 };

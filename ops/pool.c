@@ -143,6 +143,11 @@ static pool_span span_at(const mona_file_pool *p, const pool_axis *a, int64_t i)
                        (int32_t)(counted.end - counted.begin)};
 }
 
+bool mona_pool_reads_maps(const mona_file_op *op)
+{
+    return whole(&op->pool);
+}
+
 /* ---- constants: the window of every output column ---------------------------------------------
  */
 

@@ -38,5 +38,6 @@ mona_span mona_pool_row_span(const mona_bound_op *b, uint32_t i, mona_span out);
 mona_span mona_pool_column_span(const mona_bound_op *b, uint32_t i, mona_span out);
 size_t mona_pool_constants_bytes(const mona_bound_op *b);
 void mona_pool_bind(const mona_bound_op *b);
+bool mona_pool_reads_maps(const mona_file_op *op);
 
 #endif

@@ -257,6 +257,7 @@ static uint64_t macs(const mona_bound_op *b)
 }
 
 const mona_op_run mona_run_resize = {
+    .windows_vary = true,
     .rows = rows,
     .columns = columns,
     .row = row,
@@ -268,6 +269,7 @@ const mona_op_class mona_op_resize = {
     .min_inputs = 1,
     .max_inputs = 1,
     .zeros = MONA_ZEROS_SAME,
+    .picture = MONA_PICTURE_MOVED,
     .check = check,
     .infer = infer,
     .constants_bytes = constants_bytes,

@@ -74,6 +74,7 @@ static void row(const mona_row_call *call)
 }
 
 const mona_op_run mona_run_store = {
+    .writes_planes = true,
     .rows = same_span,
     .columns = same_span,
     .row = row,

@@ -8,7 +8,7 @@
 
 #include "formats/compiler/compiler.h"
 #include "formats/file.h"
-#include "engine/model_format.h"
+#include "ops/ops.h"
 #include "apps/compile/onnx_source.h"
 
 struct recompiler {
@@ -40,7 +40,7 @@ bool model_mostly_int8(const mona_model *model)
 {
     unsigned int8 = 0, fp16 = 0;
     for (uint32_t i = 0; i < model->header->op_count; i++)
-        if (model->ops[i].kind == MONA_OP_CONV)
+        if (mona_ops[model->ops[i].kind]->has_filter)
             *(model->ops[i].conv.scales == MONA_NONE ? &fp16 : &int8) += 1;
     return int8 >= fp16;
 }

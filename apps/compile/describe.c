@@ -49,12 +49,13 @@ static void describe_activation(const mona_file_epilogue *e, mona_activation a, 
 /* Describes what is fused into the operator. */
 static void describe_epilogue(const mona_model *m, const mona_file_op *op, char *text, size_t size)
 {
+    const mona_op_class *class = mona_ops[op->kind];
     char residual[128];
     text[0] = 0;
-    if (op->kind != MONA_OP_CONV && op->kind != MONA_OP_ADD && op->kind != MONA_OP_MUL)
+    if (!class->has_epilogue)
         return;
     describe_activation(&op->epilogue, op->epilogue.activation, text, size);
-    if (op->kind == MONA_OP_CONV && op->input_count == 2) {
+    if (class->has_filter && op->input_count == 2) {
         snprintf(residual, sizeof residual, "+ %.60s x %g",
                  m->strings + m->tensors[op->inputs[1]].name,
                  half_value(op->epilogue.residual_scale));
@@ -82,8 +83,9 @@ static void describe_window(const window *w, char *text, size_t size)
         table_append(text, size, part);
 }
 
-static void describe_conv(const mona_file_conv *c, char *text, size_t size)
+static void describe_conv(const mona_file_op *op, char *text, size_t size)
 {
+    const mona_file_conv *c = &op->conv;
     const window w = {{c->kernel_h, c->kernel_w},
                       {c->stride_h, c->stride_w},
                       {c->dilation_h, c->dilation_w},
@@ -95,8 +97,9 @@ static void describe_conv(const mona_file_conv *c, char *text, size_t size)
         table_append(text, size, part);
 }
 
-static void describe_resize(const mona_file_resize *r, char *text, size_t size)
+static void describe_resize(const mona_file_op *op, char *text, size_t size)
 {
+    const mona_file_resize *r = &op->resize;
     static const char *const modes[] = {"nearest", "linear", "cubic"};
     static const char *const coordinates[] = {"half_pixel", "align_corners", "asymmetric"};
     snprintf(text, size, "%s, %s, x %u/%u, y %u/%u, offset %g %g", modes[r->mode],
@@ -104,8 +107,9 @@ static void describe_resize(const mona_file_resize *r, char *text, size_t size)
              r->scale_h[1], (double)r->offset_w, (double)r->offset_h);
 }
 
-static void describe_pool(const mona_file_pool *p, char *text, size_t size)
+static void describe_pool(const mona_file_op *op, char *text, size_t size)
 {
+    const mona_file_pool *p = &op->pool;
     const window w = {{p->kernel_h, p->kernel_w},
                       {p->stride_h, p->stride_w},
                       {p->dilation_h, p->dilation_w},
@@ -120,51 +124,61 @@ static void describe_pool(const mona_file_pool *p, char *text, size_t size)
         table_append(text, size, "padding counts");
 }
 
-static void describe_op(const mona_file_op *op, char *text, size_t size)
+static void describe_pad(const mona_file_op *op, char *text, size_t size)
 {
-    text[0] = 0;
+    const mona_file_pad *p = &op->pad;
+    snprintf(text, size, "%s, pad %u %u %u %u", p->mode == MONA_PAD_REFLECT ? "reflect" : "edge",
+             p->top, p->left, p->bottom, p->right);
+}
+
+static void describe_depth(const mona_file_op *op, char *text, size_t size)
+{
+    snprintf(text, size, "block %u", op->block);
+}
+
+static void describe_normalise(const mona_file_op *op, char *text, size_t size)
+{
+    snprintf(text, size, "epsilon %g", (double)op->normalise.epsilon);
+}
+
+static void describe_attention(const mona_file_op *op, char *text, size_t size)
+{
+    snprintf(text, size, "%u heads", op->attention.heads);
+}
+
+static void describe_slice(const mona_file_op *op, char *text, size_t size)
+{
+    snprintf(text, size, "from channel %u", op->channels.first);
+}
+
+static void describe_load(const mona_file_op *op, char *text, size_t size)
+{
     char part[64];
-    switch ((mona_op_kind)op->kind) {
-    case MONA_OP_CONV:
-        describe_conv(&op->conv, text, size);
-        break;
-    case MONA_OP_RESIZE:
-        describe_resize(&op->resize, text, size);
-        break;
-    case MONA_OP_MAX_POOL:
-    case MONA_OP_AVERAGE_POOL:
-        describe_pool(&op->pool, text, size);
-        break;
-    case MONA_OP_PAD:
-        snprintf(text, size, "%s, pad %u %u %u %u",
-                 op->pad.mode == MONA_PAD_REFLECT ? "reflect" : "edge", op->pad.top, op->pad.left,
-                 op->pad.bottom, op->pad.right);
-        break;
-    case MONA_OP_DEPTH_TO_SPACE:
-        snprintf(text, size, "block %u", op->block);
-        break;
-    case MONA_OP_NORMALISE:
-        snprintf(text, size, "epsilon %g", (double)op->normalise.epsilon);
-        break;
-    case MONA_OP_ATTENTION:
-        snprintf(text, size, "%u heads", op->attention.heads);
-        break;
-    case MONA_OP_SLICE:
-        snprintf(text, size, "from channel %u", op->channels.first);
-        break;
-    case MONA_OP_LOAD:
-        for (uint32_t i = 0; i < op->input_count; i++) {
-            snprintf(part, sizeof part, "block %u", op->load.block[i]);
-            table_append(text, size, part);
-        }
-        break;
-    case MONA_OP_STORE:
-        snprintf(text, size, "block %u, from channel %u", op->store.block, op->store.first_channel);
-        break;
-    default:
-        break;
+    for (uint32_t i = 0; i < op->input_count; i++) {
+        snprintf(part, sizeof part, "block %u", op->load.block[i]);
+        table_append(text, size, part);
     }
 }
+
+static void describe_store(const mona_file_op *op, char *text, size_t size)
+{
+    snprintf(text, size, "block %u, from channel %u", op->store.block, op->store.first_channel);
+}
+
+/* Operators without parameters worth a word have none. */
+static void (*const describe[MONA_OP_COUNT])(const mona_file_op *op, char *text, size_t size) = {
+    [MONA_OP_LOAD] = describe_load,
+    [MONA_OP_STORE] = describe_store,
+    [MONA_OP_CONV] = describe_conv,
+    [MONA_OP_RESIZE] = describe_resize,
+    [MONA_OP_DEPTH_TO_SPACE] = describe_depth,
+    [MONA_OP_MAX_POOL] = describe_pool,
+    [MONA_OP_AVERAGE_POOL] = describe_pool,
+    [MONA_OP_SLICE] = describe_slice,
+    [MONA_OP_NORMALISE] = describe_normalise,
+    [MONA_OP_ATTENTION] = describe_attention,
+    [MONA_OP_PAD] = describe_pad,
+};
 
 const char *describe_op_name(const mona_file_op *op)
 {
@@ -186,7 +200,9 @@ static cJSON *op_row(const mona_model *m, const mona_file_op *op)
     snprintf(text, sizeof text, "%u x %s", out->channels, mona_type_name(out->type));
     cJSON_AddStringToObject(row, "output", text);
     cJSON_AddNumberToObject(row, "scale", (double)out->scale);
-    describe_op(op, text, sizeof text);
+    text[0] = 0;
+    if (describe[op->kind])
+        describe[op->kind](op, text, sizeof text);
     cJSON_AddStringToObject(row, "parameters", text);
     describe_epilogue(m, op, text, sizeof text);
     cJSON_AddStringToObject(row, "fused", text);

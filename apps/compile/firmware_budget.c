@@ -71,7 +71,8 @@ enum { CPUS = sizeof cpus / sizeof *cpus };
 
 static bool is_base(uint32_t kind)
 {
-    return kind == MONA_OP_LOAD || kind == MONA_OP_CONV || kind == MONA_OP_STORE;
+    const mona_op_class *class = mona_ops[kind];
+    return class->run->reads_planes || class->run->writes_planes || class->has_filter;
 }
 
 /* False: it has operators whose code is not known. */

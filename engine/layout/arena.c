@@ -16,16 +16,13 @@ static size_t window_rows_at(const plan_op *op, int64_t y)
     return rows;
 }
 
-/* Row pointers of the largest call. Windows of RESIZE and PAD differ from row to row, so all rows
- * are checked. */
+/* Row pointers of the largest call. Where windows differ from row to row, all rows are checked. */
 static size_t window_rows(const mona_plan *plan)
 {
     size_t max = 1;
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         const plan_op *op = &plan->ops[o];
-        const bool varies =
-            op->bound.op->kind == MONA_OP_RESIZE || op->bound.op->kind == MONA_OP_PAD;
-        const int64_t rows = varies ? op->bound.output.height : 1;
+        const int64_t rows = op->bound.run->windows_vary ? op->bound.output.height : 1;
         for (int64_t y = 0; y < rows; y++) {
             const size_t count = window_rows_at(op, y);
             max = count > max ? count : max;

@@ -82,7 +82,7 @@ static mona_model choose_size(const mona_model *model, const mona_config *config
 static bool has_convolution(const mona_plan *plan)
 {
     for (uint32_t o = 0; o < plan->model.header->op_count; o++)
-        if (plan->model.ops[o].kind == MONA_OP_CONV)
+        if (mona_ops[plan->model.ops[o].kind]->has_filter)
             return true;
     return false;
 }

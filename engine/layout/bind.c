@@ -96,7 +96,7 @@ static mona_status bind_shapes(mona_plan *plan, const mona_config *config)
     }
     mona_status status = input_shapes(plan, config);
     for (uint32_t o = 0; o < m->header->op_count && !status; o++) {
-        if (m->ops[o].kind == MONA_OP_LOAD)
+        if (mona_ops[m->ops[o].kind]->run->reads_planes)
             status = bind_open_inputs(plan, &m->ops[o]);
         if (!status)
             status = infer_output(plan, &m->ops[o]);
@@ -213,19 +213,16 @@ static void find_needs(mona_plan *plan)
     }
 }
 
-/* A convolution whose only reader stores all of its channels writes the planes itself, unless it
- * is depthwise or a function follows. */
+/* An operator that can writes the planes itself if its only reader stores all of its channels. */
 static void fuse_stores(mona_plan *plan)
 {
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         plan_op *op = &plan->ops[o];
-        if (op->bound.op->kind != MONA_OP_CONV || op->first_reader != op->last_reader ||
-            mona_is_function(op->bound.op->epilogue.activation_after_add) ||
-            mona_conv_is_depthwise(&op->bound))
-            continue;
+        const mona_op_class *class = mona_ops[op->bound.op->kind];
         const plan_op *store = &plan->ops[op->last_reader];
         const mona_file_op *file = store->bound.op;
-        if (file->kind != MONA_OP_STORE)
+        if (!class->stores || !class->stores(&op->bound) || !store->bound.run->writes_planes ||
+            op->first_reader != op->last_reader)
             continue;
         const uint64_t stored =
             (uint64_t)store->bound.output.channels * file->store.block * file->store.block;

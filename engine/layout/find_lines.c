@@ -10,7 +10,7 @@
 
 static bool is_load_or_store(const plan_op *op)
 {
-    return op->bound.op->kind == MONA_OP_LOAD || op->bound.op->kind == MONA_OP_STORE;
+    return op->bound.run->reads_planes || op->bound.run->writes_planes;
 }
 
 /* The most lines for which all planes, and the tensors that LOADs make of them and STOREs make them
@@ -40,15 +40,14 @@ static uint32_t lines_needed(const mona_plan *plan, const plan_group *g, uint32_
 {
     int64_t lines = arrived;
     for (uint32_t o = g->first; o < g->last; o++)
-        if (plan->ops[o].bound.op->kind == MONA_OP_LOAD &&
-            rows_needed(&progress[o]) > progress[o].begin) {
+        if (plan->ops[o].bound.run->reads_planes && rows_needed(&progress[o]) > progress[o].begin) {
             const int64_t needed =
                 ceil_div(rows_needed(&progress[o]), plan->ops[o].bound.output.height / count);
             lines = needed > lines ? needed : lines;
         }
     for (uint32_t o = g->first; o < g->last; o++) {
         const int64_t rows = plan->ops[o].bound.output.height / count;
-        if (plan->ops[o].bound.op->kind == MONA_OP_LOAD &&
+        if (plan->ops[o].bound.run->reads_planes &&
             clip_to(lines * rows, progress[o].begin, progress[o].end) > rows_needed(&progress[o]))
             return UINT32_MAX;
     }

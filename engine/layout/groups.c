@@ -10,7 +10,7 @@ static void choose_grid(const mona_plan *plan, plan_group *g)
     g->grid_height = g->grid_width = UINT32_MAX;
     for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &plan->ops[o];
-        if (op->bound.op->kind != MONA_OP_STORE && !op->leaves)
+        if (!op->bound.run->writes_planes && !op->leaves)
             continue;
         any = true;
         const mona_shape *s = mona_plan_progress_shape(op);

@@ -67,11 +67,9 @@ static bool writes(const mona_plan *plan, uint32_t writer, blocks read)
         return true;
     const uint32_t first = b.begin, c0 = op->bound.output_c0;
     for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
-        const bool slice = op->bound.op->kind == MONA_OP_SLICE;
-        const uint32_t from = slice ? 0 : mona_channels_before(&op->bound, i);
-        const uint32_t count = slice ? op->bound.output.channels : op->bound.input[i].channels;
-        b.begin = first + from / c0;
-        b.end = first + (from + count + c0 - 1) / c0;
+        const mona_channels part = mona_channels_part(&op->bound, i);
+        b.begin = first + part.to / c0;
+        b.end = first + (part.to + part.count + c0 - 1) / c0;
         if (!is_placed(op, i) && overlap(b, read))
             return true;
     }
@@ -144,13 +142,14 @@ static void flatten(mona_plan *plan, uint32_t o)
 /* The block of concat `o` at which its input i belongs. */
 static uint32_t block_in(const plan_op *op, uint32_t i)
 {
-    return mona_channels_before(&op->bound, i) / op->bound.output_c0;
+    return mona_channels_part(&op->bound, i).to / op->bound.output_c0;
 }
 
 static bool could_place(const plan_op *op, uint32_t i)
 {
     const mona_bound_op *b = &op->bound;
-    return fills_blocks(b, i, mona_channels_before(b, i), b->input[i].channels, b->output.channels);
+    return fills_blocks(b, i, mona_channels_part(b, i).to, b->input[i].channels,
+                        b->output.channels);
 }
 
 /* Whether the home of input i can become blocks of concat `o`, itself a home, from `block` on:
@@ -167,7 +166,8 @@ static bool fits(const mona_plan *plan, uint32_t o, uint32_t home, int64_t block
         return false;
     for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
         const int64_t at = block_in(op, i);
-        const int64_t channels = mona_channels_before(&op->bound, i) + op->bound.input[i].channels;
+        const int64_t channels =
+            (int64_t)mona_channels_part(&op->bound, i).to + op->bound.input[i].channels;
         const int64_t up_to = (channels + op->bound.output_c0 - 1) / op->bound.output_c0;
         if (at >= end || up_to <= block)
             continue;
@@ -265,10 +265,10 @@ void mona_plan_place(mona_plan *plan, plan_progress *uses)
         uses[o].end = plan->ops[o].last_reader + 1;
     }
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
-        const mona_file_op *file = plan->ops[o].bound.op;
-        if (!mona_plan_copies(&plan->ops[o]) || file->channels.copy || plan->copies)
+        const mona_bound_op *b = &plan->ops[o].bound;
+        if (!mona_plan_copies(&plan->ops[o]) || b->op->channels.copy || plan->copies)
             continue;
-        (file->kind == MONA_OP_CONCAT ? place_concat : place_slice)(plan, uses, o);
+        (b->run->joins_channels ? place_concat : place_slice)(plan, uses, o);
     }
     settle(plan);
 }

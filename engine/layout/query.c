@@ -71,8 +71,7 @@ static void add_copies(const mona_plan *plan, const plan_op *op, mona_op_info *i
 {
     const mona_bound_op *b = &op->bound;
     for (uint32_t i = 0; i < b->op->input_count; i++) {
-        const bool slice = b->op->kind == MONA_OP_SLICE;
-        const mona_shape *s = slice ? &b->output : &b->input[i];
+        const mona_shape *s = b->run->cuts_channels ? &b->output : &b->input[i];
         if (b->placed >> i & 1)
             continue;
         add_bytes(info, s, b->input_c0[i], plan->ops[op->writer[i]].map);
@@ -82,7 +81,7 @@ static void add_copies(const mona_plan *plan, const plan_op *op, mona_op_info *i
 
 static void add_traffic(const mona_plan *plan, const plan_op *op, mona_op_info *info)
 {
-    if (op->bound.op->kind == MONA_OP_CONCAT || op->bound.op->kind == MONA_OP_SLICE) {
+    if (mona_plan_copies(op)) {
         add_copies(plan, op, info);
         return;
     }
@@ -134,7 +133,7 @@ bool mona_plan_op_at(const mona_plan *plan, unsigned index, mona_op_info *info)
 static uint64_t output_bytes(const mona_plan *plan, uint32_t o)
 {
     const plan_op *op = &plan->ops[o];
-    const bool planes = op->bound.op->kind == MONA_OP_STORE || op->store != MONA_NONE;
+    const bool planes = op->bound.run->writes_planes || op->store != MONA_NONE;
     if (op->array)
         return op->map_bytes;
     return planes || op->home != o ? 0 : tensor_bytes(&op->bound.output, op->bound.output_c0);

@@ -5,8 +5,7 @@
 bool mona_plan_needs_ring(const mona_plan *plan, uint32_t o)
 {
     const plan_op *op = &plan->ops[o];
-    return op->bound.op->kind != MONA_OP_STORE && op->store == MONA_NONE && !op->map &&
-           op->home == o;
+    return !op->bound.run->writes_planes && op->store == MONA_NONE && !op->map && op->home == o;
 }
 
 /* L1 has room for other rows than that of zeros only while their tensors' group runs, so that they

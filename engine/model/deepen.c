@@ -14,6 +14,7 @@
 #include "engine/arith.h"
 #include "engine/libc.h"
 #include "engine/model/model.h"
+#include "ops/ops.h"
 
 enum { PICTURE = 1, FEATURES = 2 }; /* what the readers of a tensor use it as */
 
@@ -40,47 +41,40 @@ static float ratio(const deepening *d)
 
 /* ---- what is a picture ---------------------------------------------------------------------- */
 
-/* The kind of operator that writes a tensor. */
-static uint32_t maker_of(const deepening *d, uint32_t tensor)
+static const mona_op_class *class_of(const mona_file_op *op)
 {
-    for (uint32_t o = 0; o < d->from->header->op_count; o++)
-        if (d->from->ops[o].output == tensor)
-            return d->from->ops[o].kind;
-    return MONA_OP_COUNT;
+    return mona_ops[op->kind];
+}
+
+static bool is_load(const mona_file_op *op)
+{
+    return class_of(op)->run->reads_planes;
 }
 
 /* Feature maps come from arithmetic; resampled planes do not. */
 static bool is_plane(const deepening *d, uint32_t tensor)
 {
-    const uint32_t kind = maker_of(d, tensor);
-    return kind == MONA_OP_LOAD || kind == MONA_OP_RESIZE || kind == MONA_OP_DEPTH_TO_SPACE ||
-           kind == MONA_OP_PAD;
+    for (uint32_t o = 0; o < d->from->header->op_count; o++) {
+        const mona_op_class *class = class_of(&d->from->ops[o]);
+        const bool moves = class->picture == MONA_PICTURE_MOVED && !class->run->joins_channels &&
+                           !class->run->cuts_channels;
+        if (d->from->ops[o].output == tensor)
+            return class->run->reads_planes || moves;
+    }
+    return false;
 }
 
-/* How an operator uses input i, given how its result is used. */
+/* How an operator uses input i, given how its result is used. Models with arrays are refused. */
 static uint8_t use_of(const deepening *d, const mona_file_op *op, uint32_t i, uint8_t result)
 {
-    switch ((mona_op_kind)op->kind) {
-    case MONA_OP_STORE:
+    const mona_op_class *class = class_of(op);
+    const bool sums =
+        class->picture == MONA_PICTURE_SUMMED || (class->picture == MONA_PICTURE_RESIDUAL && i > 0);
+    if (class->run->writes_planes)
         return PICTURE;
-    case MONA_OP_RESIZE:
-    case MONA_OP_DEPTH_TO_SPACE:
-    case MONA_OP_CONCAT:
-    case MONA_OP_SLICE:
-    case MONA_OP_PAD:
+    if (class->picture == MONA_PICTURE_MOVED)
         return result;
-    case MONA_OP_CONV:
-        return i && result == PICTURE && is_plane(d, op->inputs[i]) ? PICTURE : FEATURES;
-    case MONA_OP_ADD:
-    case MONA_OP_MUL:
-        return result == PICTURE && is_plane(d, op->inputs[i]) ? PICTURE : FEATURES;
-    case MONA_OP_LOAD:
-    case MONA_OP_MAX_POOL:
-    case MONA_OP_AVERAGE_POOL:
-    default: /* models with arrays are refused */
-        break;
-    }
-    return FEATURES;
+    return sums && result == PICTURE && is_plane(d, op->inputs[i]) ? PICTURE : FEATURES;
 }
 
 /* Readers come after their writer. */
@@ -89,12 +83,12 @@ static void find_uses(deepening *d)
     const mona_model *m = d->from;
     for (uint32_t o = m->header->op_count; o-- > 0;) {
         const mona_file_op *op = &m->ops[o];
-        const bool pools = op->kind == MONA_OP_MAX_POOL || op->kind == MONA_OP_AVERAGE_POOL;
+        const bool loses = class_of(op)->picture == MONA_PICTURE_LOST;
         const uint8_t result = d->uses[op->output];
         for (uint32_t i = 0; i < op->input_count; i++)
             d->uses[op->inputs[i]] |= use_of(d, op, i, result);
-        if (m->tensors[op->output].type == MONA_U8 && op->kind != MONA_OP_LOAD &&
-            ((result & PICTURE && pools) || result == (PICTURE | FEATURES)))
+        if (m->tensors[op->output].type == MONA_U8 && !is_load(op) &&
+            ((result & PICTURE && loses) || result == (PICTURE | FEATURES)))
             d->status = MONA_ERR_UNSUPPORTED;
     }
 }
@@ -166,7 +160,7 @@ static uint32_t picture_of(const deepening *d, uint32_t t)
     if (d->from->tensors[t].type != MONA_U8 || d->uses[t] != (PICTURE | FEATURES))
         return t;
     for (uint32_t o = 1; o < d->header->op_count; o++)
-        if (d->ops[o - 1].kind == MONA_OP_LOAD && d->ops[o - 1].output == t)
+        if (is_load(&d->ops[o - 1]) && d->ops[o - 1].output == t)
             return d->ops[o].output;
     return t;
 }
@@ -174,7 +168,7 @@ static uint32_t picture_of(const deepening *d, uint32_t t)
 static void deepen_op(deepening *d, const mona_file_op *op)
 {
     const mona_file_header *h = d->from->header;
-    const bool from_planes = op->kind == MONA_OP_LOAD, to_planes = op->kind == MONA_OP_STORE;
+    const bool from_planes = is_load(op), to_planes = class_of(op)->run->writes_planes;
     if (from_planes && d->from->tensors[op->inputs[0]].type == MONA_U8) {
         deepen_load(d, op);
         return;
@@ -195,7 +189,7 @@ static size_t op_room(const mona_model *m)
 {
     size_t loads = 0;
     for (uint32_t o = 0; o < m->header->op_count; o++)
-        loads += m->ops[o].kind == MONA_OP_LOAD;
+        loads += is_load(&m->ops[o]);
     return loads;
 }
 

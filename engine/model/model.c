@@ -204,7 +204,7 @@ static bool readable(const mona_model *m, const mona_file_op *op, uint32_t tenso
     const bool array = m->tensors[tensor].array;
     if (mona_ops[op->kind]->run->array)
         return array;
-    return (op->kind == MONA_OP_LOAD) == (array || tensor < inputs);
+    return mona_ops[op->kind]->run->reads_planes == (array || tensor < inputs);
 }
 
 /* Whether an operator may write the tensor. Outputs and arrays are planes, which only STORE
@@ -215,7 +215,7 @@ static bool writable(const mona_model *m, const mona_file_op *op, uint32_t tenso
     const bool array = m->tensors[tensor].array;
     if (mona_ops[op->kind]->run->array)
         return array;
-    return (op->kind == MONA_OP_STORE) == (array || tensor < io);
+    return mona_ops[op->kind]->run->writes_planes == (array || tensor < io);
 }
 
 /* Checks operand i of an array operator, a constant in the data. */

@@ -92,7 +92,7 @@ static void end_op(worker *w, uint32_t index, const mona_modelled_op *before)
 
 static bool stores_same(const plan_op *a, const plan_op *b)
 {
-    return a->bound.op->kind == MONA_OP_STORE && a->writer[0] == b->writer[0];
+    return a->bound.run->writes_planes && a->writer[0] == b->writer[0];
 }
 
 /* Finds the STOREs of one tensor, from operator `index` on, that run together on the chip, and
@@ -364,7 +364,7 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
     mona_buffer planes[MONA_OP_MAX_INPUTS];
     const mona_bound_op *stores[MONA_OP_MAX_INPUTS];
     mona_row_call call = mona_session_call(w, op, p, planes);
-    if (op->bound.op->kind == MONA_OP_STORE) {
+    if (op->bound.run->writes_planes) {
         call.stores = stores;
         call.store_count = stores_together(plan, index, stores);
         for (uint32_t i = 0; i < call.store_count; i++)

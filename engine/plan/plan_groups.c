@@ -82,7 +82,7 @@ static bool reads_all_of(const mona_plan *plan, uint32_t o, uint32_t first)
 
 /* L1 holds the constants and rings of a group while it runs. If those of a model do not fit, it is
  * cut into several groups. A tensor between groups is a map in global memory. Only some operators
- * read it there (mona_reads_maps), so a group begins where all others read nothing from earlier
+ * read it there (mona_op_class.reads_maps), so a group begins where all others read nothing from earlier
  * groups. (formats/compiler/program/cut.c puts SLICEs where a model may be cut.) */
 
 static void find_beginnings(mona_plan *plan)
@@ -90,7 +90,9 @@ static void find_beginnings(mona_plan *plan)
     uint32_t needed = MONA_NONE; /* the first operator that any from `o` on reads in L1 */
     for (uint32_t o = plan->model.header->op_count; o-- > 0;) {
         plan_op *op = &plan->ops[o];
-        for (uint32_t i = 0; i < op->bound.op->input_count && !mona_reads_maps(op->bound.op); i++)
+        const mona_op_class *class = mona_ops[op->bound.op->kind];
+        const bool maps = class->reads_maps && class->reads_maps(op->bound.op);
+        for (uint32_t i = 0; i < op->bound.op->input_count && !maps; i++)
             needed = op->writer[i] < needed ? op->writer[i] : needed;
         op->may_begin = needed >= o;
         op->begins = false;

@@ -68,7 +68,7 @@ void mona_plan_reach(mona_plan *plan, plan_progress *progress)
         const mona_span columns = cell_at(i, PLAN_CELL_COLUMNS, width);
         mona_schedule_unit(plan, g, rows, columns, progress);
         for (uint32_t o = g->first; o < g->last; o++)
-            if (plan->ops[o].bound.op->kind == MONA_OP_LOAD)
+            if (plan->ops[o].bound.run->reads_planes)
                 widen_load(plan, g, &plan->ops[o], &progress[o], rows, columns);
     }
 }

@@ -31,7 +31,7 @@ static bool is_ready(const mona_session *s)
     if (s->pulled == s->plan->lines.count)
         return false;
     for (uint32_t o = g->first; o < g->last; o++)
-        if (s->plan->ops[o].bound.op->kind == MONA_OP_LOAD && progress[o].next < progress[o].need)
+        if (s->plan->ops[o].bound.run->reads_planes && progress[o].next < progress[o].need)
             return false;
     return true;
 }
@@ -79,7 +79,7 @@ static void load(mona_session *s)
         const plan_group load = {.first = o, .last = o + 1};
         plan_progress *p = &progress[o];
         const int64_t need = p->need, rows = plan->ops[o].bound.output.height / plan->lines.count;
-        if (plan->ops[o].bound.op->kind != MONA_OP_LOAD)
+        if (!plan->ops[o].bound.run->reads_planes)
             continue;
         p->need = clip_to(s->pushed * rows, p->begin, p->end);
         session_strip(&s->workers[0], &load, progress);

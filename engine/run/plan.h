@@ -151,7 +151,7 @@ static inline bool mona_plan_on_ai_core(const mona_plan *plan)
 /* Whether an operator only copies channels, unless they lie in place. */
 static inline bool mona_plan_copies(const plan_op *op)
 {
-    return mona_copies_channels(op->bound.op);
+    return op->bound.run->joins_channels || op->bound.run->cuts_channels;
 }
 
 /* Whether operator o has a ring of its own. For when depths are known. */

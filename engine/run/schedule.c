@@ -42,7 +42,7 @@ static int64_t whole_columns(const mona_plan *plan, uint32_t o, int64_t column)
 
 static bool is_store(const plan_op *op)
 {
-    return op->bound.op->kind == MONA_OP_STORE;
+    return op->bound.run->writes_planes;
 }
 
 static bool is_result(const plan_op *op)

@@ -78,12 +78,12 @@ static void point_at_planes(const mona_session *s, const plan_op *op, mona_buffe
 {
     const mona_plan *plan = s->plan;
     const mona_file_op *file = op->bound.op;
-    if (file->kind == MONA_OP_LOAD)
+    if (op->bound.run->reads_planes)
         for (uint32_t i = 0; i < file->input_count; i++)
             planes[i] = op->array_writer[i] == MONA_NONE
                             ? s->inputs[file->inputs[i]]
                             : mona_session_array(s, op->array_writer[i]);
-    const uint32_t store = file->kind == MONA_OP_STORE ? (uint32_t)(op - plan->ops) : op->store;
+    const uint32_t store = op->bound.run->writes_planes ? (uint32_t)(op - plan->ops) : op->store;
     if (store != MONA_NONE)
         planes[0] = mona_session_planes(s, store);
 }
@@ -171,10 +171,10 @@ static void clear_map(const worker *w, const plan_op *op, const plan_progress *p
         return;
     }
     for (uint32_t i = 0; i < b->op->input_count; i++) {
-        const uint32_t first = mona_channels_before(b, i), end = first + b->input[i].channels;
+        const mona_channels part = mona_channels_part(b, i);
         if (!(b->placed >> i & 1))
-            clear_rows(w, op, p->begin, p->end, first / b->output_c0,
-                       (end + b->output_c0 - 1) / b->output_c0);
+            clear_rows(w, op, p->begin, p->end, part.to / b->output_c0,
+                       ceil_div_u32(part.to + part.count, b->output_c0));
     }
 }
 

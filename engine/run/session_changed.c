@@ -170,7 +170,7 @@ static void copy_planes(const sweep *s, uint32_t store, mona_span rows, mona_spa
 static void keep(const sweep *s, mona_span rows, mona_span columns)
 {
     for (uint32_t o = s->g->first; o < s->g->last; o++)
-        if (s->w->session->plan->ops[o].bound.op->kind == MONA_OP_STORE)
+        if (s->w->session->plan->ops[o].bound.run->writes_planes)
             copy_planes(s, o, rows, columns);
 }
 

@@ -7,7 +7,7 @@
  *   MTE3 -> MTE1    the half is empty */
 #include "ops/ascend/programs.h"
 #include "ops/ascend/ub.h"
-#include "ops/channels.h"
+#include "ops/helpers.h"
 
 /* Moves a part channel by channel. Channels that fill up the last block become zeros. */
 static void move_channels(const mona_row_call *call, const mona_channels *p)

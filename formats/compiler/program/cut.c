@@ -7,6 +7,7 @@
 #include "engine/model_format.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"
+#include "ops/ops.h"
 
 bool model_needs_cut(const mona_model *model, mona_size size)
 {
@@ -34,6 +35,21 @@ typedef struct cutter {
     tensor_use *uses; /* [tensors] */
 } cutter;
 
+static bool reads_planes(const mona_file_op *op)
+{
+    return mona_ops[op->kind]->run->reads_planes;
+}
+
+static bool writes_planes(const mona_file_op *op)
+{
+    return mona_ops[op->kind]->run->writes_planes;
+}
+
+static bool reads_maps(const mona_file_op *op)
+{
+    return mona_ops[op->kind]->reads_maps && mona_ops[op->kind]->reads_maps(op);
+}
+
 static uint32_t name_of(cutter *c, uint32_t name)
 {
     return mona_writer_string(&c->writer, c->model->strings + name);
@@ -44,7 +60,7 @@ static uint32_t name_of(cutter *c, uint32_t name)
 static bool follows_at_once(const cutter *c, const mona_file_op *op)
 {
     const tensor_use *source = &c->uses[op->inputs[0]];
-    return op->kind == MONA_OP_STORE && source->writer != MONA_NONE && source->readers == 1;
+    return writes_planes(op) && source->writer != MONA_NONE && source->readers == 1;
 }
 
 /* Whether an input of an operator gets a SLICE or LOAD of its own. CONCATs, SLICEs and
@@ -53,7 +69,7 @@ static bool is_cut(const cutter *c, const mona_file_op *op, uint32_t i)
 {
     const uint32_t tensor = op->inputs[i];
     return tensor != MONA_NONE && c->uses[tensor].writer != MONA_NONE &&
-           !c->model->tensors[tensor].array && !mona_reads_maps(op) && !follows_at_once(c, op);
+           !c->model->tensors[tensor].array && !reads_maps(op) && !follows_at_once(c, op);
 }
 
 static bool find_uses(cutter *c)
@@ -71,7 +87,7 @@ static bool find_uses(cutter *c)
         for (uint32_t i = 0; i < op->input_count; i++)
             if (op->inputs[i] != MONA_NONE)
                 c->uses[op->inputs[i]].readers++;
-        if (op->kind == MONA_OP_STORE)
+        if (writes_planes(op))
             c->uses[op->inputs[0]].store = o;
     }
     for (uint32_t o = 0; o < m->header->op_count; o++)
@@ -87,11 +103,11 @@ static uint32_t bring(cutter *c, uint32_t tensor)
     const mona_file_op *writer = &c->model->ops[c->uses[tensor].writer];
     mona_file_tensor t = c->model->tensors[tensor];
     mona_file_op op = {.kind = MONA_OP_SLICE, .input_count = 1, .inputs = {tensor}};
-    if (writer->kind == MONA_OP_LOAD)
+    if (reads_planes(writer))
         op = *writer;
     t.name = name_of(c, t.name);
     op.name = name_of(c, writer->name);
-    if (writer->kind == MONA_OP_LOAD && !c->uses[tensor].kept && !c->uses[tensor].loaded)
+    if (reads_planes(writer) && !c->uses[tensor].kept && !c->uses[tensor].loaded)
         c->uses[tensor].loaded = true; /* the first one writes the tensor itself */
     else
         op.output = mona_writer_tensor(&c->writer, &t);
@@ -134,7 +150,7 @@ static size_t packed_bytes(const mona_model *m, const mona_file_op *op)
 /* Outputs of each part of a convolution; 0: it stays whole. Parts have whole groups. */
 static uint32_t part_outputs(const mona_model *m, const mona_file_op *op)
 {
-    if (op->kind != MONA_OP_CONV)
+    if (!mona_ops[op->kind]->has_filter)
         return 0;
     const size_t bytes = packed_bytes(m, op);
     const bool grouped = op->conv.groups > 1;
@@ -260,7 +276,7 @@ static void write_op(cutter *c, const mona_file_op *op)
     const uint32_t part = part_outputs(m, op);
     if (part)
         write_parts(c, op, 0, m->tensors[op->output].channels, part);
-    else if (op->kind != MONA_OP_LOAD || c->uses[op->output].kept)
+    else if (!reads_planes(op) || c->uses[op->output].kept)
         write_whole(c, op);
     const uint32_t store = op->output == MONA_NONE ? MONA_NONE : c->uses[op->output].store;
     if (store != MONA_NONE && follows_at_once(c, &m->ops[store]))
