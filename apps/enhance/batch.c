@@ -371,38 +371,14 @@ static void tell_place(const batch *b, size_t i)
     cJSON_Delete(event);
 }
 
-static int run_all(batch *b)
+/* False: the manifest cannot be written. */
+static bool run_file(batch *b, const batch_file *f, size_t *failed)
 {
-    size_t failed = 0, kept = 0;
-    for (size_t i = 0; i < b->count && !stop_signal(); i++) {
-        const batch_file *f = &b->files[i];
-        char last[1024] = "";
-        if (is_kept(b, f)) {
-            kept++;
-            if (!note_result(b, f, "kept", 0, "exists already"))
-                return EXIT_FAILED;
-            continue;
-        }
-        tell_place(b, i);
-        const int status = run_one(b, f, NULL, last, sizeof last);
-        failed += status != 0;
-        if (!note_result(b, f, status ? "failed" : "done", status, last))
-            return EXIT_FAILED;
-    }
-    if (kept && !b->asked->quiet)
-        cli_fail(0, "%zu of %zu results exist already and were kept; -y would replace them", kept,
-                 b->count);
-    if (stop_signal())
-        return cli_fail(128 + stop_signal(), "interrupted; %s says what was done", b->manifest);
-    if (!failed && b->unreadable)
-        return EXIT_FAILED;
-    if (failed)
-        return cli_fail(EXIT_FAILED, "%zu of %zu files failed; %s says which", failed, b->count,
-                        b->manifest);
-    return EXIT_SUCCESS;
+    char last[1024] = "";
+    const int status = run_one(b, f, NULL, last, sizeof last);
+    *failed += status != 0;
+    return note_result(b, f, status ? "failed" : "done", status, last);
 }
-
-/* ---- --dry-run ------------------------------------------------------------------------------ */
 
 /* The plan that the process for a file prints. NULL: it failed. */
 static cJSON *plan_of(const batch *b, const batch_file *f, char *last, size_t size)
@@ -424,36 +400,65 @@ static cJSON *plan_of(const batch *b, const batch_file *f, char *last, size_t si
     return plan;
 }
 
-static int plan_all(batch *b)
+static bool plan_file(batch *b, const batch_file *f, size_t *failed)
 {
+    char last[1024] = "";
+    cJSON *plan = plan_of(b, f, last, sizeof last);
+    *failed += !plan;
+    if (!plan && (plan = cJSON_CreateObject())) {
+        cJSON_AddStringToObject(plan, "file", f->input);
+        cJSON_AddStringToObject(plan, "error", last);
+    }
+    return cJSON_AddItemToArray(b->results, plan);
+}
+
+static bool print_plans(const batch *b)
+{
+    if (b->asked->json)
+        return !json_print(b->results);
+    plan_table_print(b->results);
+    return true;
+}
+
+/* The exit status, and the line for it. */
+static int conclude(const batch *b, size_t failed)
+{
+    const bool plan = b->asked->dry_run;
+    if (stop_signal())
+        return plan ? 128 + stop_signal()
+                    : cli_fail(128 + stop_signal(), "interrupted; %s says what was done",
+                               b->manifest);
+    if (failed && plan)
+        return cli_fail(EXIT_FAILED, "%zu of %zu files would fail", failed, b->count);
+    if (failed)
+        return cli_fail(EXIT_FAILED, "%zu of %zu files failed; %s says which", failed, b->count,
+                        b->manifest);
+    return b->unreadable ? EXIT_FAILED : EXIT_SUCCESS;
+}
+
+static int do_all(batch *b)
+{
+    const bool plan = b->asked->dry_run;
     size_t failed = 0, kept = 0;
     for (size_t i = 0; i < b->count && !stop_signal(); i++) {
         const batch_file *f = &b->files[i];
-        char last[1024] = "";
+        bool noted;
         if (is_kept(b, f)) {
             kept++;
-            continue;
+            noted = plan || note_result(b, f, "kept", 0, "exists already");
+        } else {
+            tell_place(b, i);
+            noted = plan ? plan_file(b, f, &failed) : run_file(b, f, &failed);
         }
-        tell_place(b, i);
-        cJSON *plan = plan_of(b, f, last, sizeof last);
-        failed += !plan;
-        if (!plan && (plan = cJSON_CreateObject())) {
-            cJSON_AddStringToObject(plan, "file", f->input);
-            cJSON_AddStringToObject(plan, "error", last);
-        }
-        cJSON_AddItemToArray(b->results, plan);
+        if (!noted)
+            return EXIT_FAILED;
     }
-    if (stop_signal())
-        return 128 + stop_signal();
-    if (b->asked->json && json_print(b->results))
+    if (plan && !stop_signal() && !print_plans(b))
         return EXIT_FAILED;
-    if (!b->asked->json)
-        plan_table_print(b->results);
     if (kept && !b->asked->quiet)
-        cli_fail(0, "%zu of %zu results exist already and would be kept", kept, b->count);
-    return failed          ? cli_fail(EXIT_FAILED, "%zu of %zu files would fail", failed, b->count)
-           : b->unreadable ? EXIT_FAILED
-                           : EXIT_SUCCESS;
+        cli_fail(0, "%zu of %zu results exist already and %s", kept, b->count,
+                 plan ? "would be kept" : "were kept; -y would replace them");
+    return conclude(b, failed);
 }
 
 static int prepare(batch *b)
@@ -481,7 +486,7 @@ int batch_run(const batch_request *request)
     batch b = {.asked = request, .folder = request->folder};
     int status = prepare(&b);
     if (!status)
-        status = request->dry_run ? plan_all(&b) : run_all(&b);
+        status = do_all(&b);
     for (size_t i = 0; i < b.count; i++) {
         free(b.files[i].input);
         free(b.files[i].output);
