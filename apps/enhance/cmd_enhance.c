@@ -244,8 +244,9 @@ static int check_files(const arguments *a, bool image)
     return EXIT_SUCCESS;
 }
 
-static int enhance_one(const arguments *a, enhance_settings *settings, progress *shown)
+static int enhance_one(const arguments *a, job_run *run, progress *shown)
 {
+    enhance_settings *settings = &run->settings;
     pipeline_error error = {0};
     enhance_report report = {0};
 
@@ -254,7 +255,7 @@ static int enhance_one(const arguments *a, enhance_settings *settings, progress 
     setenv("SVT_LOG", "-1", 0); /* the AV1 encoder has its own switch for its messages */
 
     if (a->dry_run)
-        return dry_run(settings, a->json) ? EXIT_SUCCESS : EXIT_FAILED;
+        return dry_run(run, a->json) ? EXIT_SUCCESS : EXIT_FAILED;
     if (!overwrite_allowed(overwriting(a), a->job.output, a->job.input, a->job.resume))
         return EXIT_FAILED;
     if (a->preview >= 0)
@@ -310,7 +311,7 @@ static int enhance(int argc, char **argv)
     if (!status)
         status = check_files(&a, image);
     if (!status)
-        status = enhance_one(&a, &run.settings, &shown);
+        status = enhance_one(&a, &run, &shown);
     stop_asks(NULL);
     job_close(&run);
     progress_close(&shown);

@@ -399,8 +399,9 @@ static void print_plan(const cJSON *plan)
     table_print(json_get(plan, "streams"), stream_keys, 5);
 }
 
-bool dry_run(const enhance_settings *settings, bool json)
+bool dry_run(const job_run *run, bool json)
 {
+    const enhance_settings *settings = &run->settings;
     pipeline_error error = {0};
     input f;
     const input_settings as = {.path = settings->input.path,
@@ -419,6 +420,8 @@ bool dry_run(const enhance_settings *settings, bool json)
            (sampled ? measure_sample(&t, settings, &head, &process) : measure(&t, settings, &f));
     cJSON *plan =
         good ? plan_of(settings, &t, &f, sampled, sampled ? process : machine_peak_bytes()) : NULL;
+    if (plan)
+        enhance_describe_options(plan, &run->asked);
     if (json && good)
         good = json_print(plan) == EXIT_SUCCESS;
     else if (plan)

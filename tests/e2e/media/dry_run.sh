@@ -18,6 +18,7 @@ begin = next(e for e in map(json.loads, open(sys.argv[2])) if e['event'] == 'beg
 assert (plan['input']['width'], plan['input']['height']) == (begin['in_width'], begin['in_height']) == (160, 90)
 assert (plan['output']['width'], plan['output']['height']) == (begin['out_width'], begin['out_height']) == (320, 180)
 assert plan['memory']['engine_bytes'] == begin['engine_bytes'] and plan['memory']['frame_bytes'] == begin['frame_bytes']
+assert plan['options'] == {'preset': 'ultrafast'}, plan['options']
 assert plan['speed']['expected_frames'] == begin['expected'] == 20
 assert [(s['stage'], s['from'], s['to']) for s in plan['stages']] == [
     ('denoise', '160x90', '160x90'), ('sr', '160x90', '320x180')], plan['stages']
