@@ -2,7 +2,7 @@
 # mona: make, make demo, make test, make install, make dist, make clean, make help
 #
 # Variables, on the command line or in the environment:
-#   CC AR CPPFLAGS CFLAGS LDFLAGS   the compiler and flags that come after the project's own
+#   CC AR NM CPPFLAGS CFLAGS LDFLAGS   the compiler and flags that come after the project's own
 #   PKG_CONFIG ONNX_PROTO           for a build for another system: its pkg-config and its onnx.proto
 #   HELP_MONA                       in such a build, a mona that runs here and writes the manual page and completions
 #   BUILD                           the output folder (build)
@@ -18,6 +18,7 @@
 ifeq ($(origin CC),default)
 CC := gcc
 endif
+NM ?= nm
 PKG_CONFIG ?= pkg-config
 ONNX_PROTO ?= /usr/include/onnx/onnx.proto
 BUILD ?= build
@@ -97,7 +98,7 @@ RUN_SRC += engine/cpu/arm/dsp.c
 endif
 ASCEND_SRC := $(wildcard engine/ascend/*.c) engine/port/posix_library.c
 FORMATS_SRC := $(wildcard formats/*.c formats/*/*.c formats/*/*/*.c)
-PIPELINE_SRC := $(wildcard pipeline/*.c pipeline/*/*.c pipeline/*/*/*.c)
+PIPELINE_SRC := $(filter-out %/on_demand.c,$(wildcard pipeline/*.c pipeline/*/*.c pipeline/*/*/*.c))
 APP_SRC := $(filter-out apps/demo/% apps/firmware/% apps/engine_only/% apps/examples/% apps/gstreamer/% apps/ascend/%,$(wildcard apps/*/*.c apps/*/*/*.c))
 MODELS := $(sort $(wildcard models/*.mona))
 
@@ -303,8 +304,23 @@ $(BUILD)/models/embedded.o: models/embedded.c $(MODELS) $(BUILD)/gen/models.inc 
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE_HOST)
 
-$(BUILD)/mona: $(APP_OBJ) $(PIPELINE_OBJ) $(FORMATS_OBJ) $(ARCHIVES)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+# FFmpeg's large libraries are opened when they are needed, where they are shared (pipeline/base/on_demand.c): ON_DEMAND= links
+# them.
+COMMAND_OBJ := $(APP_OBJ) $(PIPELINE_OBJ) $(FORMATS_OBJ)
+SHARED = $(shell $(CC) $(LDFLAGS) -print-file-name=lib$(1).so)
+ON_DEMAND ?= $(if $(SANITIZE)$(filter-out x86_64,$(ARCH)),,$(if $(findstring /,$(call SHARED,avcodec)),$(filter avcodec avformat avfilter,$(LIBRARIES:lib%=%))))
+$(BUILD)/gen/on_demand.inc: $(COMMAND_OBJ)
+	@$(NM) -u $(COMMAND_OBJ) | awk '$$1 == "U" { print $$2 }' | sort -u > $@.used
+	@for l in $(ON_DEMAND); do \
+	    $(NM) -D --defined-only "$$($(CC) $(LDFLAGS) -print-file-name=lib$$l.so)" | awk -v l=$$l '{ sub(/@.*/, "", $$3); print $$3, l }'; \
+	done | sort | join $@.used - | sed 's/\(.*\) \(.*\)/FUNCTION(\1, \2)/' > $@
+$(BUILD)/gen/on_demand.o: pipeline/base/on_demand.c $(BUILD)/gen/on_demand.inc
+	$(Q)$(COMPILE_HOST)
+$(BUILD)/gen/on_demand_x86_64.o: pipeline/base/on_demand_x86_64.S $(BUILD)/gen/on_demand.inc
+	$(Q)$(COMPILE_HOST)
+
+$(BUILD)/mona: $(COMMAND_OBJ) $(if $(ON_DEMAND),$(addprefix $(BUILD)/gen/,on_demand.o on_demand_x86_64.o)) $(ARCHIVES)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(filter-out $(ON_DEMAND:%=-l%),$(LIBS))
 
 # ---- mona in one file -------------------------------------------------------------------------
 # With FFmpeg's libraries and encoders inside, for systems that have none. It needs nothing but libc, which stays
@@ -325,7 +341,7 @@ static:
 	$(Q)CC='$(CC)' sh apps/static/libraries.sh $(STATIC)/libraries '$(SOURCES)'
 	$(Q)$(MAKE) --no-print-directory BUILD=$(STATIC) PKG_CONFIG='$(STATIC_PKG_CONFIG)' \
 	    LDFLAGS='$(LDFLAGS) -s -static-libgcc -Wl,--gc-sections -L$(STATIC)/libraries/lib' \
-	    LIBS="$$($(STATIC_PKG_CONFIG) --libs $(LIBRARIES) | sed 's/-lgcc_s\|-lgcc\|-lc //g') -lstdc++ -ldl -pthread -lm" $(STATIC)/mona
+	    LIBS="$$($(STATIC_PKG_CONFIG) --libs $(LIBRARIES) | sed 's/-lgcc_s\|-lgcc\|-lc //g') -lstdc++ -ldl -pthread -lm" ON_DEMAND= $(STATIC)/mona
 check-static: all $(BUILD)/scene
 	$(Q)BUILD=$(BUILD) SCRIPTS=tests/static.sh sh tests/run.sh static.sh
 

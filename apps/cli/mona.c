@@ -44,8 +44,10 @@ static void print_versions(void)
     for (unsigned i = 0; av_library_at(i, &library); i++)
         printf("%s %u.%u.%u\n", library.name, library.version >> 16, library.version >> 8 & 0xff,
                library.version & 0xff);
-    if (*av_library_licence())
-        printf("licence of these libraries: %s\n", av_library_licence());
+    if (*av_library_release())
+        printf("built with these libraries, runs with those of FFmpeg %s\n"
+               "licence of these libraries: %s\n",
+               av_library_release(), av_library_licence());
 }
 
 int main(int argc, char **argv)

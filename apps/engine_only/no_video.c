@@ -8,6 +8,11 @@ bool av_library_at(unsigned i, av_library *library)
     return false;
 }
 
+const char *av_library_release(void)
+{
+    return "";
+}
+
 const char *av_library_licence(void)
 {
     return "";

@@ -11,9 +11,9 @@
 bool av_library_at(unsigned i, av_library *library)
 {
     const av_library all[] = {
-        {"libavformat", avformat_version()}, {"libavcodec", avcodec_version()},
-        {"libavutil", avutil_version()},     {"libavfilter", avfilter_version()},
-        {"libswscale", swscale_version()},
+        {"libavformat", LIBAVFORMAT_VERSION_INT}, {"libavcodec", LIBAVCODEC_VERSION_INT},
+        {"libavutil", LIBAVUTIL_VERSION_INT},     {"libavfilter", LIBAVFILTER_VERSION_INT},
+        {"libswscale", LIBSWSCALE_VERSION_INT},
     };
     const bool found = i < sizeof all / sizeof *all;
     if (found)
@@ -23,7 +23,12 @@ bool av_library_at(unsigned i, av_library *library)
 
 const char *av_library_licence(void)
 {
-    return avcodec_license();
+    return avutil_license();
+}
+
+const char *av_library_release(void)
+{
+    return av_version_info();
 }
 
 void av_library_quiet(void)

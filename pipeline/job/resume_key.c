@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 
 #include <libavcodec/avcodec.h>
+#include <libavfilter/avfilter.h>
+#include <libavformat/avformat.h>
 #include <libavutil/avutil.h>
 
 #include "engine/model_format.h"
@@ -57,9 +59,12 @@ static uint64_t hash_networks(uint64_t hash)
 static void put_makers(FILE *f)
 {
     uint64_t hash = hash_networks(0xcbf29ce484222325u);
+    /* These libraries may be opened only now, and are among those that are hashed. */
+    const unsigned codec = avcodec_version(), format = avformat_version();
+    const unsigned filter = avfilter_version();
     dl_iterate_phdr(hash_library, &hash);
-    fprintf(f, "mona=" MONA_VERSION " libav=%s libavcodec=%u libraries=%016llx", av_version_info(),
-            avcodec_version(), (unsigned long long)hash);
+    fprintf(f, "mona=" MONA_VERSION " libav=%s,%u,%u,%u libraries=%016llx", av_version_info(),
+            codec, format, filter, (unsigned long long)hash);
 }
 
 /* ---- options -------------------------------------------------------------------------------- */

@@ -49,7 +49,8 @@ orientation input_orientation(const input *in)
 
 AVRational input_frame_rate(const input *in)
 {
-    AVRational rate = av_guess_frame_rate(in->format, in->video, NULL);
+    AVRational rate =
+        in->photo.result ? (AVRational){0, 1} : av_guess_frame_rate(in->format, in->video, NULL);
     return rate.num > 0 && rate.den > 0 ? rate : (AVRational){25, 1};
 }
 
@@ -733,7 +734,7 @@ void input_close(input *in)
     packet_queue_free(&in->held);
     chip_decoder_close(&in->chip);
     avcodec_free_context(&in->decoder);
-    if (in->live.on)
+    if (in->live.on || in->format == &in->described.format)
         in->format = NULL;
     live_close(&in->live);
     avformat_close_input(&in->format);

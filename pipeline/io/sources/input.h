@@ -52,6 +52,12 @@ typedef struct input {
     bool ahead;         /* input_first has been called, but not input_next */
     input_result first; /* the result of input_first */
     timestamp_joins times;
+    /* What a photo has in place of a file's description; libav never sees it, so nothing of it is opened. */
+    struct {
+        AVFormatContext format;
+        AVStream video;
+        AVCodecParameters coded;
+    } described;
     photo photo;               /* read instead of all else, if there is a result for it */
     picture_list pictures;     /* read instead of format's packets; count 0: none */
     enum AVPixelFormat planes; /* frames are converted to this; AV_PIX_FMT_NONE: they are not */

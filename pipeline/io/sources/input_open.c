@@ -438,11 +438,15 @@ static void choose_turn(input *in, const input_settings *s)
 static bool open_photo(input *in, const input_settings *s, pipeline_error *error)
 {
     in->draining = true;
-    in->format = avformat_alloc_context();
-    in->video = in->format ? avformat_new_stream(in->format, NULL) : NULL;
-    if (!in->video)
-        return pipeline_fail(error, "out of memory");
-    in->video->nb_frames = 1;
+    in->format = &in->described.format;
+    in->video = &in->described.video;
+    *in->format = (AVFormatContext){.start_time = AV_NOPTS_VALUE, .duration = AV_NOPTS_VALUE};
+    *in->video = (AVStream){.codecpar = &in->described.coded,
+                            .time_base = {1, 90000},
+                            .start_time = AV_NOPTS_VALUE,
+                            .duration = AV_NOPTS_VALUE,
+                            .nb_frames = 1};
+    in->described.coded = (AVCodecParameters){.codec_type = AVMEDIA_TYPE_UNKNOWN, .format = -1};
     return photo_open(&in->photo, s->path, s->photo, in->notes, error);
 }
 
@@ -515,12 +519,12 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
                   .start = INT64_MIN,
                   .end = INT64_MAX,
                   .last_pts = INT64_MIN};
-    in->packet = av_packet_alloc();
     in->frame = av_frame_alloc();
-    if (!in->packet || !in->frame)
-        return pipeline_fail(error, "out of memory");
-    if (s->photo)
+    if (in->frame && s->photo)
         return open_photo(in, s, error);
+    in->packet = in->frame ? av_packet_alloc() : NULL;
+    if (!in->packet)
+        return pipeline_fail(error, "out of memory");
     if ((!piped && !check_file(s->path, s->as_decoded, error)) || !open_container(in, s, error) ||
         !find_video(in, error))
         return false;

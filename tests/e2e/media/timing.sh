@@ -158,7 +158,7 @@ if [ -e "$tmp/killed.mkv" ]; then
 else
     each "$tmp/killed.mkv" -c ffv1 --resume --segment 3 --fields single
     same "fields that were begun doubled do not go on singly" "$? $(grep -c 'expected work on the same input with the same options' "$tmp/log")" "1 1"
-    library=$(ldd "$mona" | sed -n 's/.*=> \([^ ]*libx264[^ ]*\) .*/\1/p')
+    library=$(ldd "$BUILD/libmonavideo.so" | sed -n 's/.*=> \([^ ]*libx264[^ ]*\) .*/\1/p')
     if [ -n "$library" ]; then
         mkdir "$tmp/libraries" && cp "$library" "$tmp/libraries" && touch -d 2020-01-01 "$tmp/libraries"/*
         export LD_LIBRARY_PATH="$tmp/libraries"
