@@ -308,7 +308,9 @@ $(BUILD)/models/embedded.o: models/embedded.c $(MODELS) $(BUILD)/gen/models.inc 
 # them.
 COMMAND_OBJ := $(APP_OBJ) $(PIPELINE_OBJ) $(FORMATS_OBJ)
 SHARED = $(shell $(CC) $(LDFLAGS) -print-file-name=lib$(1).so)
-ON_DEMAND ?= $(if $(SANITIZE)$(filter-out x86_64,$(ARCH)),,$(if $(findstring /,$(call SHARED,avcodec)),$(filter avcodec avformat avfilter,$(LIBRARIES:lib%=%))))
+ifeq ($(origin ON_DEMAND),undefined)
+ON_DEMAND := $(if $(SANITIZE)$(filter-out x86_64,$(ARCH)),,$(if $(findstring /,$(call SHARED,avcodec)),$(filter avcodec avformat avfilter,$(LIBRARIES:lib%=%))))
+endif
 $(BUILD)/gen/on_demand.inc: $(COMMAND_OBJ)
 	@$(NM) -u $(COMMAND_OBJ) | awk '$$1 == "U" { print $$2 }' | sort -u > $@.used
 	@for l in $(ON_DEMAND); do \
