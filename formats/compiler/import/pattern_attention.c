@@ -128,7 +128,7 @@ static bool find(const patterns *p, const onnx_node *node, attention *a)
     const uint32_t turned = reshaped(p, node->outputs[0], 3, shape);
     const uint32_t product = turned == ONNX_NONE ? ONNX_NONE : transposed(p, turned, "0213");
     a->last = pattern_made_by(p, product, "MatMul");
-    if (!a->last || a->last->input_count != 2 || p->uses[product] != 1 ||
+    if (!a->last || a->last->input_count != 2 || p->uses[product] != 1 || p->uses[turned] != 1 ||
         !find_scores(p, a->last->inputs[0], a) || !find_part(p, a->last->inputs[1], &a->v))
         return false;
     const bool thirds = a->q.third == 0 && a->k.third == 1 && a->v.third == 2 && a->q.x == a->k.x &&

@@ -228,6 +228,8 @@ bool patterns_find(onnx_graph *g)
         for (uint32_t k = 0; k < g->nodes[i].input_count; k++)
             if (g->nodes[i].inputs[k] != ONNX_NONE)
                 p.uses[g->nodes[i].inputs[k]]++;
+    for (uint32_t i = 0; ok && i < g->output_count; i++)
+        p.uses[g->outputs[i]]++;
     /* Later nodes first: a larger pattern may contain a smaller one. */
     for (uint32_t i = g->node_count; ok && i-- > 0;) {
         uint32_t x = 0;

@@ -16,7 +16,7 @@ typedef struct patterns {
     onnx_graph *g;
     uint32_t count;      /* of values of the model */
     uint32_t *producers; /* of each value: a node, or ONNX_NONE */
-    uint32_t *uses;      /* of each value, by nodes */
+    uint32_t *uses;      /* of each value, by nodes and as an output */
 } patterns;
 
 /* The node of this type that computes the value; NULL: another does. */

@@ -212,6 +212,27 @@ static void attention_is_one_operator(void **state)
     check(attention_net(false, 16), false, "three products");
 }
 
+/* What a pattern is made of stays where it is an output. */
+static void parts_of_patterns_may_be_outputs(void **state)
+{
+    static const char *const inside[] = {"o4", "o3", "weights", "q4", "normal", "scaled"};
+    (void)state;
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
+        onnx_builder *b = attention_net(true, 16);
+        ob_output(b, inside[i]);
+        compiler_close(open_good(b));
+    }
+    for (size_t i = 4; i < sizeof inside / sizeof *inside; i++) {
+        onnx_builder *b = ob_new(14);
+        ob_input(b, "x", 3, HEIGHT, WIDTH);
+        add_conv(b, "x", "stem", 3, C);
+        add_norm(b, "stem", "1", "1 24 1 1", "y");
+        ob_output(b, "y");
+        ob_output(b, inside[i]);
+        compiler_close(open_good(b));
+    }
+}
+
 static void they_have_one_result(void **state)
 {
     (void)state;
@@ -249,6 +270,7 @@ int main(void)
         cmocka_unit_test(channels_move_to_the_end_and_back),
         cmocka_unit_test(tokens_are_pixels),
         cmocka_unit_test(attention_is_one_operator),
+        cmocka_unit_test(parts_of_patterns_may_be_outputs),
         cmocka_unit_test(attention_has_an_operator),
         cmocka_unit_test(they_have_one_result),
     };
