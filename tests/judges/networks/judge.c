@@ -505,7 +505,8 @@ static bool calibrate(judgement *j, compiler *c, const char *way)
 {
     format_error error = {0};
     bool ok = true;
-    for (uint64_t round = 0; ok && round < 3; round++) {
+    for (uint64_t sample = 0; ok && sample < 3 * (uint64_t)j->images; sample++) {
+        const uint64_t round = sample / (uint64_t)j->images, image = sample % (uint64_t)j->images;
         network other = *j->n;
         reference_array in[MONA_MAX_IO];
         for (uint32_t i = 0; i < other.input_count; i++) {
@@ -522,9 +523,10 @@ static bool calibrate(judgement *j, compiler *c, const char *way)
         if (round) /* the same kind of numbers, in another order */
             network_fill(&other, j->n->seed);
         for (uint32_t i = 0; i < other.input_count; i++) {
+            const size_t first = other.inputs[i].count / (size_t)j->images * image;
             for (size_t k = 0; k < other.inputs[i].count; k++)
-                in[i].data[k] = (float)tensor_number(&other.inputs[i],
-                                                     (k + round * 17) % other.inputs[i].count);
+                in[i].data[k] = (float)tensor_number(&other.inputs[i], (first + k + round * 17) %
+                                                                           other.inputs[i].count);
             tensor_free(&other.inputs[i]);
         }
         ok = compiler_calibrate(c, in, &error) ||

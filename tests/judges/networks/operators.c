@@ -936,6 +936,22 @@ int net_resize(net *n, int x, double scale_h, double scale_w)
                   n->opset >= 13 && r->coordinates[0] == 't' ? &as[0] : r);
 }
 
+/* Runtimes divide by a scale that is rounded to a float, mona by the ratio that was meant. Where a
+ * coordinate lies between two samples or on one, that decides which is the nearest. */
+static bool is_certain(double scale, int64_t outputs, const resizing *r)
+{
+    const bool centred = !r->coordinates || strcmp(r->coordinates, "asymmetric") != 0;
+    for (int64_t i = 0; i < outputs; i++) {
+        const double x = centred ? ((double)i + 0.5) / scale - 0.5 : (double)i / scale;
+        const float at =
+            centred ? ((float)i + 0.5f) / (float)scale - 0.5f : (float)i / (float)scale;
+        const double step = nearbyint(2 * x) / 2;
+        if (fabs(x - step) < 1e-5 && (double)at != step)
+            return false;
+    }
+    return true;
+}
+
 int net_resize_random(net *n, int x)
 {
     const shape s = shape_of(n, x);
@@ -966,7 +982,14 @@ int net_resize_random(net *n, int x)
         if (once_in(n, 2))
             sizes[i] = s.dims[ROWS + i] * (1 + (int64_t)pick(n, 3));
     }
-    return resize(n, x, scale, !n->open && once_in(n, 2) ? sizes : NULL, &r);
+    const bool sized = !n->open && once_in(n, 2);
+    bool certain = true;
+    for (int i = 0; i < 2; i++) {
+        const double side = (double)s.dims[ROWS + i];
+        certain = certain && is_certain(sized ? (double)sizes[i] / side : scale[i],
+                                        sized ? sizes[i] : (int64_t)(side * scale[i]), &r);
+    }
+    return certain || r.mode[0] != 'n' ? resize(n, x, scale, sized ? sizes : NULL, &r) : NONE;
 }
 
 /* ---- sums and products -------------------------------------------------------------------- */
