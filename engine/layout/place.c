@@ -34,19 +34,9 @@ static blocks blocks_of(const mona_plan *plan, uint32_t o)
     return b;
 }
 
-static bool overlap(blocks a, blocks b)
-{
-    return a.home == b.home && a.begin < b.end && b.begin < a.end;
-}
-
 static uint32_t all_inputs(const plan_op *op)
 {
     return (1u << op->bound.op->input_count) - 1;
-}
-
-static bool is_placed(const plan_op *op, uint32_t i)
-{
-    return op->bound.placed >> i & 1;
 }
 
 /* ---- what is allowed ------------------------------------------------------------------------ */
@@ -56,49 +46,47 @@ static bool in_one_group(const mona_plan *plan, uint32_t a, uint32_t b)
     return plan->ops[a].group_first == plan->ops[b].group_first;
 }
 
-/* Whether operator `writer` writes blocks `read`. */
-static bool writes(const mona_plan *plan, uint32_t writer, blocks read)
+/* In the scratch, of each tensor: begin: how often operators of its group read it, but for those that
+ * only pass it on in place. end: the operator that writes the last part of it, or a later one; of a
+ * home, next: how many of its tensors are read in the group that writes a part of them. */
+static bool is_read_early(const mona_plan *plan, const plan_progress *uses, uint32_t o)
 {
-    const plan_op *op = &plan->ops[writer];
-    blocks b = blocks_of(plan, writer);
-    if (!overlap(b, read))
-        return false;
-    if (!mona_plan_copies(op))
-        return true;
-    const uint32_t first = b.begin, c0 = op->bound.output_c0;
-    for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
-        const mona_channels part = mona_channels_part(&op->bound, i);
-        b.begin = first + part.to / c0;
-        b.end = first + (part.to + part.count + c0 - 1) / c0;
-        if (!is_placed(op, i) && overlap(b, read))
-            return true;
-    }
-    return false;
+    return uses[o].begin && in_one_group(plan, o, (uint32_t)uses[o].end);
 }
 
-/* Whether what reader `r` reads from the home is there before its group begins. */
-static bool reads_in_time(const mona_plan *plan, uint32_t r, uint32_t home)
+static int64_t last_written(const plan_op *op, const plan_progress *uses, uint32_t o)
 {
-    const plan_op *op = &plan->ops[r];
+    int64_t last = 0;
+    if (op->bound.placed != all_inputs(op))
+        return o;
+    for (uint32_t i = 0; i < op->bound.op->input_count; i++)
+        last = uses[op->writer[i]].end > last ? uses[op->writer[i]].end : last;
+    return last;
+}
+
+/* Sets which inputs of operator o, which with them lies in `home`, are in place. */
+static void set_placed(mona_plan *plan, plan_progress *uses, uint32_t o, uint32_t home,
+                       uint32_t placed)
+{
+    plan_op *op = &plan->ops[o];
+    uses[home].next -= is_read_early(plan, uses, o);
     for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
-        if (op->writer[i] == MONA_NONE || (mona_plan_copies(op) && is_placed(op, i)))
+        const uint32_t w = op->writer[i];
+        if (!((op->bound.placed ^ placed) >> i & 1) || !in_one_group(plan, w, o))
             continue;
-        const blocks read = blocks_of(plan, op->writer[i]);
-        for (uint32_t w = read.home == home ? plan->ops[r].group_first : r; w < r; w++)
-            if (writes(plan, w, read))
-                return false;
+        uses[home].next -= is_read_early(plan, uses, w);
+        uses[w].begin += placed >> i & 1 ? -1 : 1;
+        uses[home].next += is_read_early(plan, uses, w);
     }
-    return true;
+    op->bound.placed = placed;
+    uses[o].end = last_written(op, uses, o);
+    uses[home].next += is_read_early(plan, uses, o);
 }
 
-/* uses: of each home, operators [begin, end) that write or read what is in it, and maybe others. */
+/* What reads maps on AI Cores copies them. */
 static bool is_allowed(const mona_plan *plan, const plan_progress *uses, uint32_t home)
 {
-    const bool map = plan->ops[home].map;
-    bool allowed = !(map && mona_plan_on_ai_core(plan)); /* what reads maps there copies them */
-    for (int64_t r = uses[home].begin; r < uses[home].end && map && allowed; r++)
-        allowed = reads_in_time(plan, (uint32_t)r, home);
-    return allowed;
+    return !plan->ops[home].map || (!mona_plan_on_ai_core(plan) && !uses[home].next);
 }
 
 /* ---- joining -------------------------------------------------------------------------------- */
@@ -117,26 +105,31 @@ static bool fills_blocks(const mona_bound_op *b, uint32_t i, uint32_t first, uin
 static void put(mona_plan *plan, plan_progress *uses, uint32_t inner, uint32_t outer,
                 uint32_t block)
 {
-    const plan_progress *u = &uses[inner];
-    uses[outer].begin = u->begin < uses[outer].begin ? u->begin : uses[outer].begin;
-    uses[outer].end = u->end > uses[outer].end ? u->end : uses[outer].end;
+    uses[outer].next += uses[inner].next;
     plan->ops[inner].home = outer;
     plan->ops[inner].home_block = block;
     plan->ops[outer].map |= plan->ops[inner].map || !in_one_group(plan, inner, outer);
 }
 
-static void take_out(mona_plan *plan, uint32_t inner)
+static void take_out(mona_plan *plan, plan_progress *uses, uint32_t inner, uint32_t outer)
 {
+    uses[outer].next -= uses[inner].next;
     plan->ops[inner].home = inner;
     plan->ops[inner].home_block = 0;
 }
 
-/* Makes an operator's home one that lies in no other. */
+/* Makes the home of an operator, and of all that it lies in, one that lies in no other. */
 static void flatten(mona_plan *plan, uint32_t o)
 {
     const blocks b = blocks_of(plan, o);
-    plan->ops[o].home = b.home;
-    plan->ops[o].home_block = b.begin;
+    for (uint32_t left = b.begin, next; o != b.home; o = next) {
+        plan_op *op = &plan->ops[o];
+        const uint32_t block = op->home_block;
+        next = op->home;
+        op->home = b.home;
+        op->home_block = left;
+        left -= block;
+    }
 }
 
 /* The block of concat `o` at which its input i belongs. */
@@ -197,15 +190,18 @@ static bool place_inputs(mona_plan *plan, plan_progress *uses, uint32_t o, uint3
             joined[count++] = b.home;
         }
     }
+    uint32_t placed = before;
     for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
         const blocks b = blocks_of(plan, op->writer[i]);
         if (could_place(op, i) && b.home == o && b.begin == block_in(op, i))
-            op->bound.placed |= 1u << i;
+            placed |= 1u << i;
     }
-    if (op->bound.placed == before || is_allowed(plan, uses, o))
+    set_placed(plan, uses, o, o, placed);
+    if (placed == before || is_allowed(plan, uses, o))
         return true;
-    for (op->bound.placed = before; count; count--)
-        take_out(plan, joined[count - 1]);
+    set_placed(plan, uses, o, o, before);
+    for (; count; count--)
+        take_out(plan, uses, joined[count - 1], o);
     op->map = map;
     return false;
 }
@@ -231,10 +227,10 @@ static void place_slice(mona_plan *plan, plan_progress *uses, uint32_t o)
     const blocks source = blocks_of(plan, op->writer[0]);
     const bool map = plan->ops[source.home].map;
     put(plan, uses, o, source.home, source.begin + b->op->channels.first / b->output_c0);
-    op->bound.placed = 1;
+    set_placed(plan, uses, o, source.home, 1);
     if (!is_allowed(plan, uses, source.home)) {
-        take_out(plan, o);
-        op->bound.placed = 0;
+        set_placed(plan, uses, o, source.home, 0);
+        take_out(plan, uses, o, source.home);
         plan->ops[source.home].map = map;
     }
 }
@@ -259,11 +255,17 @@ static void settle(mona_plan *plan)
 void mona_plan_place(mona_plan *plan, plan_progress *uses)
 {
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
-        take_out(plan, o);
-        plan->ops[o].map = plan->ops[o].leaves;
-        uses[o].begin = o;
-        uses[o].end = plan->ops[o].last_reader + 1;
+        plan_op *op = &plan->ops[o];
+        op->home = o;
+        op->home_block = 0;
+        op->map = op->leaves;
+        uses[o] = (plan_progress){.end = o};
+        for (uint32_t i = 0; i < op->bound.op->input_count; i++)
+            if (op->writer[i] != MONA_NONE)
+                uses[op->writer[i]].begin += in_one_group(plan, op->writer[i], o);
     }
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
+        uses[o].next = is_read_early(plan, uses, o);
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         const mona_bound_op *b = &plan->ops[o].bound;
         if (!mona_plan_copies(&plan->ops[o]) || b->op->channels.copy || plan->copies)
