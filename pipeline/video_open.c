@@ -213,16 +213,18 @@ static void begin_report(video *v)
 {
     frame_format in = input_format(&v->in), out = chain_format(&v->processor.stages);
     const uint64_t expected = expected_frames(v);
-    *v->report = (enhance_report){.in_width = in.width,
-                                  .in_height = in.height,
-                                  .out_width = out.width,
-                                  .out_height = out.height,
-                                  .engine_bytes = processor_engine_bytes(&v->processor),
-                                  .frame_bytes = processor_frame_bytes(&v->processor),
-                                  .expected = expected,
-                                  .turned = v->in.turn,
-                                  .made = v->in.made,
-                                  .noise = -1};
+    *v->report =
+        (enhance_report){.in_width = in.width,
+                         .in_height = in.height,
+                         .out_width = out.width,
+                         .out_height = out.height,
+                         .engine_bytes = processor_engine_bytes(&v->processor),
+                         .frame_bytes = processor_frame_bytes(&v->processor) +
+                                        (v->settings->stage.still ? photo_bytes(&v->in.photo) : 0),
+                         .expected = expected,
+                         .turned = v->in.turn,
+                         .made = v->in.made,
+                         .noise = -1};
     memcpy(v->report->encoder, v->out.codec.text, ENCODER_TEXT);
 }
 
@@ -312,6 +314,16 @@ static input_settings input_of(const enhance_settings *s, const AVOutputFormat *
     return input;
 }
 
+/* For a picture that is all decoding there is. */
+static bool read_first(video *v, bool still, pipeline_error *error)
+{
+    const pipeline_probe *probe = still ? v->settings->probe : NULL;
+    probe_mark(probe, 0, PROBE_DECODE, false);
+    const bool good = input_first(&v->in, error) != INPUT_FAILED;
+    probe_mark(probe, 0, PROBE_DECODE, true);
+    return good;
+}
+
 bool video_open(video *v, pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
@@ -319,8 +331,7 @@ bool video_open(video *v, pipeline_error *error)
     const AVOutputFormat *format = still ? NULL : mux_format(s->output, s->format, error);
     const input_settings input = input_of(s, format);
     if ((!format && !still) || !input_open(&v->in, &input, error) ||
-        (still && !check_photo(v, error)) ||
-        (!s->plan && input_first(&v->in, error) == INPUT_FAILED) ||
+        (still && !check_photo(v, error)) || (!s->plan && !read_first(v, still, error)) ||
         (still && !check_photo(v, error)))
         return false;
     if (!hdr_describe(v->in.video, v->in.frame))

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "apps/cli/commands.h"
@@ -37,6 +38,18 @@ static void occupy_closed_streams(void)
             exit(EXIT_FAILED);
 }
 
+/* What a command and the threads of FFmpeg's encoders, which have the same limit, use at most, with room. */
+static bool stack_suffices(void)
+{
+    enum { LEAST = 1 << 20 };
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) || stack.rlim_cur >= LEAST)
+        return true;
+    cli_fail(EXIT_FAILED, "the stack is limited to %lu KiB; expected at least %d (ulimit -s)",
+             (unsigned long)stack.rlim_cur >> 10, LEAST >> 10);
+    return false;
+}
+
 static void print_versions(void)
 {
     printf("mona %s\n", MONA_VERSION);
@@ -59,6 +72,8 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     av_library_quiet();
     session_binding_rules.notes = (pipeline_notes){cli_note, NULL};
+    if (!stack_suffices())
+        return EXIT_FAILED;
     if (!stop_begin())
         return cli_fail(EXIT_FAILED, "a thread cannot be started");
 

@@ -295,8 +295,9 @@ void progress_show(void *context, const enhance_report *report)
     progress *p = context;
     const double time = now();
     if (!p->began) {
-        p->began = p->shown = p->lasted = time;
-        step_clock_open(&p->clock, p->settings->kinds, p->settings->count); /* maybe chosen late */
+        p->shown = p->lasted = time;
+        p->began = p->settings->stage.still ? p->started : time; /* a picture is decoded by now */
+        step_clock_name(&p->clock, p->settings->kinds, p->settings->count); /* maybe chosen late */
         p->last_frames = report->frames;
         write_metrics(p, report);
         if (!p->quiet)

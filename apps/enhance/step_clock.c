@@ -27,6 +27,11 @@ static void mark(void *context, uint64_t frame, unsigned step, bool end)
 void step_clock_open(step_clock *c, const stage_kind *kinds, unsigned count)
 {
     *c = (step_clock){.probe = {.mark = mark, .context = c}};
+    step_clock_name(c, kinds, count);
+}
+
+void step_clock_name(step_clock *c, const stage_kind *kinds, unsigned count)
+{
     c->steps = chain_name_steps(c->names, kinds, count);
 }
 

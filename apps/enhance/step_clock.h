@@ -25,6 +25,9 @@ typedef struct step_clock {
 /* It must not move while a run uses it. */
 void step_clock_open(step_clock *c, const stage_kind *kinds, unsigned count);
 
+/* The names of the steps, if the stages are others by now. */
+void step_clock_name(step_clock *c, const stage_kind *kinds, unsigned count);
+
 /* Nanoseconds of all steps so far. */
 void step_clock_read(const step_clock *c, uint64_t spent[CHAIN_MAX_STEPS]);
 

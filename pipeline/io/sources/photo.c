@@ -61,6 +61,13 @@ frame_format photo_format(const photo *p)
                           .multiple = 1};
 }
 
+size_t photo_bytes(const photo *p)
+{
+    const frame_format format = photo_format(p);
+    return frame_bytes(&format) +
+           (size_t)p->image.width * p->image.height * still_pixel_bytes(&p->image);
+}
+
 orientation photo_orientation(const photo *p)
 {
     return orientation_of_exif(metadata_orientation(&p->image.metadata));

@@ -34,6 +34,9 @@ bool photo_read(photo *p, AVFrame *frame, pipeline_error *error);
 
 frame_format photo_format(const photo *p);
 
+/* What the picture takes while it is worked on, as it is and as a frame. */
+size_t photo_bytes(const photo *p);
+
 /* How viewers turn the picture. */
 orientation photo_orientation(const photo *p);
 

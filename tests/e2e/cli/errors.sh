@@ -279,3 +279,10 @@ for name in INT TERM; do
     same "SIG$name ends it with status $expected, one line and no file" \
         "$status $(grep -c '^mona: .*interrupted' "$tmp/log") $(find "$tmp" -name 'out.mp4*' | wc -l)" "$expected 1 0"
 done
+
+# ---- little room for the stack ---------------------------------------------------------------------
+for kib in 64 512; do
+    fails "a stack of $kib KiB" "the stack is limited to $kib KiB; expected at least 1024" \
+        sh -c "ulimit -s $kib && exec '$mona' --version"
+done
+[ -n "$SANITIZE" ] || succeeds "a stack of 1 MiB" sh -c "ulimit -s 1024 && exec '$mona' enhance -y '$clip' -o '$tmp/stack.mkv' --frames 2 --quiet"

@@ -157,6 +157,16 @@ if [ -z "$SANITIZE" ]; then
     done
 fi
 
+# ---- what it tells ---------------------------------------------------------------------------------------------
+"$mona" enhance -y "$tmp/film.png" -o "$tmp/one.png" --stages sr --stats 2> "$tmp/log"
+same "decoding counts" "$(awk '$1 == "decode" { print ($2 > 1 ? "yes" : $0) }' "$tmp/log")" yes
+if full && [ -z "$SANITIZE" ]; then
+    ffmpeg -v error -y -i "$tmp/film.png" -vf scale=4096:3072 -pix_fmt rgb24 "$tmp/photo.png"
+    "$mona" enhance -y "$tmp/photo.png" -o "$tmp/photo_out.png" --stages sr 2> "$tmp/log"
+    same "what a photograph needs is what the process takes" \
+        "$(sed -n 's/.*needs \([0-9.]*\) MiB.*/\1/p; s/.*whole process \([0-9.]*\) MiB.*/\1/p' "$tmp/log" | paste -sd ' ' | awk '{ print ($2 < 1.15 * $1 ? "yes" : $0) }')" yes
+fi
+
 # ---- from standard input -----------------------------------------------------------------------------------
 "$mona" enhance -y "$tmp/half.jpg" -o "$tmp/file.png" --quiet
 cat "$tmp/half.jpg" | "$mona" enhance -y - -o "$tmp/piped.png" --quiet
