@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ATTENTION: for each pixel of the queries, values of all pixels weighted by how well their keys fit
  * it, head by head. model_format.h defines the arithmetic. */
+#include "engine/cpu/isa_table.h"
 #include "ops/helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
@@ -97,6 +98,7 @@ const mona_op_run mona_run_attention = {
 const mona_op_class mona_op_attention = {
     .name = "attention",
     .run = &mona_run_attention,
+    .kernels = AC_KERNEL(attention_row),
     .min_inputs = 3,
     .max_inputs = 3,
     .check = check,

@@ -18,6 +18,7 @@
  * 16) belong to groups [16n / per, (16n + 15) / per], where per is the number of outputs in a
  * group, and these read channels [first group * inputs of a group, (last group + 1) * inputs of a
  * group). */
+#include "engine/cpu/isa_table.h"
 #include "ops/conv.h"
 
 #include "engine/cpu/c/f16.h"
@@ -520,6 +521,7 @@ const mona_op_class mona_op_conv = {
     .name = "conv",
     .run = &mona_run_conv,
     .run_map = &mona_run_conv_map,
+    .kernels = AC_KERNEL(conv_row) | AC_KERNEL(depthwise_row) | AC_KERNEL(function_row),
     .min_inputs = 1,
     .max_inputs = 2,
     .zeros = MONA_ZEROS_ANY,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ADD and MUL: two tensors of one size, element by element, then the epilogue. The second may have
  * a single channel or a single pixel, which is combined with all of the first's. */
+#include "engine/cpu/isa_table.h"
 #include "ops/helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
@@ -81,6 +82,7 @@ const mona_op_run mona_run_add = {
 const mona_op_class mona_op_add = {
     .name = "add",
     .run = &mona_run_add,
+    .kernels = AC_KERNEL(elementwise_row) | AC_KERNEL(function_row),
     .min_inputs = 2,
     .max_inputs = 2,
     .zeros = MONA_ZEROS_ANY,
@@ -101,6 +103,7 @@ const mona_op_run mona_run_mul = {
 const mona_op_class mona_op_mul = {
     .name = "mul",
     .run = &mona_run_mul,
+    .kernels = AC_KERNEL(elementwise_row) | AC_KERNEL(function_row),
     .min_inputs = 2,
     .max_inputs = 2,
     .zeros = MONA_ZEROS_ANY,

@@ -2,6 +2,7 @@
 /* LOAD: input planes -> one tensor. Space-to-depth, concatenation of inputs and conversion to the
  * tensor's type happen in one pass: channel (i, c, dy, dx) of pixel (x, y) is the sample of input
  * i, plane c, at column x * block + dx of row y * block + dy. */
+#include "engine/cpu/isa_table.h"
 #include "ops/helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
@@ -114,6 +115,7 @@ const mona_op_run mona_run_load = {
 const mona_op_class mona_op_load = {
     .name = "load",
     .run = &mona_run_load,
+    .kernels = AC_KERNEL(pack_row),
     .min_inputs = 1,
     .max_inputs = MONA_OP_MAX_INPUTS,
     .check = check,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* NORMALISE: the channels of each pixel to a mean of 0 and a variance of 1, then a gain and a shift
  * for each channel, as in LayerNormalization. model_format.h defines the arithmetic. */
+#include "engine/cpu/isa_table.h"
 #include "ops/helpers.h"
 
 #include "engine/libc.h"
@@ -68,6 +69,7 @@ const mona_op_run mona_run_normalise = {
 const mona_op_class mona_op_normalise = {
     .name = "normalise",
     .run = &mona_run_normalise,
+    .kernels = AC_KERNEL(normalise_row),
     .min_inputs = 1,
     .max_inputs = 1,
     .check = check,

@@ -179,6 +179,7 @@ typedef struct mona_op_class {
     const char *name;
     const mona_op_run *run;
     const mona_op_run *run_map; /* the same on whole maps; NULL: it only works row by row */
+    uint32_t kernels; /* row kernels that these may call: a set of AC_KERNEL (isa_table.h) */
     uint32_t min_inputs, max_inputs;
     mona_zeros zeros;
     mona_picture picture;

@@ -12,6 +12,7 @@
  * Taps beyond the image read its nearest sample, so windows are clipped to the image and this
  * operator never reads zero padding. Coordinates and weights are computed in double with + - * /
  * alone, so they are the same on every machine. */
+#include "engine/cpu/isa_table.h"
 #include "ops/resize.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
@@ -266,6 +267,7 @@ const mona_op_run mona_run_resize = {
 const mona_op_class mona_op_resize = {
     .name = "resize",
     .run = &mona_run_resize,
+    .kernels = AC_KERNEL(resize_row),
     .min_inputs = 1,
     .max_inputs = 1,
     .zeros = MONA_ZEROS_SAME,

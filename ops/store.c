@@ -3,6 +3,7 @@
  * the only reader of a convolution runs inside it instead (engine/layout/bind.c, ops/conv.c). Its
  * rows and columns, unlike any other operator's, are counted at its input: row y writes rows y *
  * block to y * block + block - 1 of every plane. */
+#include "engine/cpu/isa_table.h"
 #include "ops/helpers.h"
 
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
@@ -83,6 +84,7 @@ const mona_op_run mona_run_store = {
 const mona_op_class mona_op_store = {
     .name = "store",
     .run = &mona_run_store,
+    .kernels = AC_KERNEL(unpack_row),
     .min_inputs = 1,
     .max_inputs = 1,
     .check = check,

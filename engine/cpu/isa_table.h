@@ -32,4 +32,9 @@
     KERNEL(normalise_row, rows)                                                                    \
     KERNEL(attention_row, rows)
 
+/* AC_KERNEL(conv_row) is the bit of that kernel in a set of them. */
+#define AC_KERNEL_NUMBER(row, whose) AC_NUMBER_##row,
+enum { AC_ISA_KERNELS(AC_KERNEL_NUMBER, , , ) };
+#define AC_KERNEL(row) (1u << AC_NUMBER_##row)
+
 #endif

@@ -12,6 +12,7 @@
 #include "engine/layout/layout.h"
 #include "engine/run/session.h"
 #include "formats/compiler/program/cpu_target.h"
+#include "formats/compiler/program/emit_fields.h"
 #include "formats/file.h"
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -44,17 +45,29 @@ static void put_words(FILE *out, const char *name, const void *bytes, size_t siz
     fputs(size ? "};\n\n" : "0};\n\n", out);
 }
 
-/* The members of an object that are not 0. */
-#define PUT(out, object, member)                                                                   \
-    do {                                                                                           \
-        if ((object)->member)                                                                      \
-            fprintf(out, " ." #member " = %lld,", (long long)(object)->member);                    \
-    } while (0)
-#define PUT_AT(out, name, i, value)                                                                \
-    do {                                                                                           \
-        if (value)                                                                                 \
-            fprintf(out, " ." name "[%u] = %lld,", (unsigned)(i), (long long)(value));             \
-    } while (0)
+/* Writes the members of *p. `within`: what comes before their names. */
+#define PUT(p, kind, member) PUT_##kind(p, member)
+#define PUT_NUMBER(p, member) put_number(e->out, within, #member, (long long)(p)->member);
+#define PUT_REAL(p, member) put_float(e->out, #member, (p)->member);
+#define PUT_CONSTANT(p, member) put_pointer(e, #member, (p)->member);
+#define PUT_BY_HAND(p, member)
+#define PUT_UNUSED(p, member)
+#define PUT_NESTED(p, member) put_##member(e, &(p)->member);
+#define PUT_OBJECT(p, member)
+
+static void put_number(FILE *out, const char *within, const char *member, long long value)
+{
+    if (value)
+        fprintf(out, " .%s%s = %lld,", within, member, value);
+}
+
+static void put_number_at(FILE *out, const char *member, uint32_t i, long long value)
+{
+    if (value)
+        fprintf(out, " .%s[%u] = %lld,", member, i, value);
+}
+
+COVERS(mona_shape, SHAPE_FIELDS)
 
 static void put_shape(FILE *out, const mona_shape *s)
 {
@@ -78,57 +91,48 @@ static void put_float(FILE *out, const char *member, float value)
     fprintf(out, " .%s = %af,", member, (double)value);
 }
 
+COVERS(ac_epilogue, EPILOGUE_FIELDS)
+
 static void put_epilogue(const emitter *e, const ac_epilogue *p)
 {
-    FILE *out = e->out;
-    fputs("{", out);
-    put_pointer(e, "scale", p->scale);
-    put_pointer(e, "slope", p->slope);
-    PUT(out, p, activation);
-    PUT(out, p, activation_after_add);
-    PUT(out, p, add);
-    PUT(out, p, broadcast);
-    put_float(out, "clip_min", p->clip_min);
-    put_float(out, "clip_max", p->clip_max);
-    put_float(out, "residual_scale", p->residual_scale);
-    put_float(out, "output_scale", p->output_scale);
-    PUT(out, p, function);
-    put_pointer(e, "table", p->table);
-    put_float(out, "alpha", p->alpha);
-    fputs("}", out);
+    const char *within = "";
+    fputs("{", e->out);
+    EPILOGUE_FIELDS(PUT, p)
+    fputs("}", e->out);
 }
+
+COVERS(ac_conv, CONV_FIELDS)
 
 static void put_conv(const emitter *e, uint32_t o, const ac_conv *c)
 {
-    FILE *out = e->out;
-    fprintf(out, "static const ac_conv conv_%u = {", o);
-    PUT(out, c, source_type);
-    PUT(out, c, c0);
-    PUT(out, c, stride);
-    PUT(out, c, pixel_bytes);
-    PUT(out, c, taps);
-    PUT(out, c, channels);
-    PUT(out, c, depthwise);
-    PUT(out, c, blocks);
-    put_pointer(e, "run_elements", c->run_elements);
-    put_pointer(e, "first_run", c->first_run);
-    put_pointer(e, "run_count", c->run_count);
-    put_pointer(e, "weights_offset", c->weights_offset);
-    put_pointer(e, "weights", c->weights);
-    put_pointer(e, "bias", c->bias);
-    put_pointer(e, "unsigned_bias", c->unsigned_bias);
-    put_pointer(e, "winograd", c->winograd);
-    PUT(out, c, winograd_rows);
-    PUT(out, c, winograd_whole);
-    PUT(out, c, small_sums);
-    fputs(" .epilogue = ", out);
+    const char *within = "";
+    fprintf(e->out, "static const ac_conv conv_%u = {", o);
+    CONV_FIELDS(PUT, c)
+    fputs(" .epilogue = ", e->out);
     put_epilogue(e, &c->epilogue);
-    fputs("};\n", out);
+    fputs("};\n", e->out);
+}
+
+/* The row kernels that a bound operator calls. */
+static uint32_t kernels_of(const mona_bound_op *b)
+{
+    const uint32_t may = mona_ops[b->op->kind]->kernels;
+    uint32_t idle =
+        mona_is_function(b->op->epilogue.activation_after_add) ? 0 : AC_KERNEL(function_row);
+    if (may & AC_KERNEL(depthwise_row))
+        idle |= mona_conv_is_depthwise(b) ? AC_KERNEL(conv_row) : AC_KERNEL(depthwise_row);
+    return may & ~idle;
+}
+
+/* Constants that hold addresses are an ac_conv or an ac_epilogue. */
+static bool has_filter(const mona_bound_op *b)
+{
+    return kernels_of(b) & (AC_KERNEL(conv_row) | AC_KERNEL(depthwise_row));
 }
 
 static bool is_elementwise(const mona_bound_op *b)
 {
-    return b->op->kind == MONA_OP_ADD || b->op->kind == MONA_OP_MUL;
+    return kernels_of(b) & AC_KERNEL(elementwise_row);
 }
 
 /* All constants. What holds addresses is an object of its own, and its bytes among the others, with
@@ -145,7 +149,7 @@ static void put_constants(const emitter *e)
             word_count(size));
     for (uint32_t o = 0; o < bound->model.header->op_count; o++) {
         const mona_bound_op *b = &bound->ops[o].bound;
-        if (b->op->kind == MONA_OP_CONV) {
+        if (has_filter(b)) {
             put_conv(e, o, b->constants);
             memset(b->constants, 0, sizeof(ac_conv));
         }
@@ -176,55 +180,38 @@ static bool has_arrays(const mona_plan *plan)
     return false;
 }
 
-static bool has_functions(const mona_plan *plan)
+/* The row kernels of all operators that run. */
+static uint32_t all_kernels(const mona_plan *plan)
 {
+    uint32_t all = 0;
     for (uint32_t o = 0; o < plan->model.header->op_count; o++)
-        if (mona_is_function(plan->model.ops[o].epilogue.activation_after_add))
-            return true;
-    return false;
+        all |= mona_plan_is_idle(plan, o) ? 0 : kernels_of(&plan->ops[o].bound);
+    return all;
 }
 
-static bool has_conv(const mona_plan *plan, bool depthwise)
-{
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
-        const mona_bound_op *b = &plan->ops[o].bound;
-        if (b->op->kind == MONA_OP_CONV && mona_conv_is_depthwise(b) == depthwise)
-            return true;
-    }
-    return false;
-}
+COVERS(ac_isa, ISA_FIELDS)
 
 /* The row kernels in use. */
 static void put_isa(const emitter *e)
 {
-    const struct {
-        const char *row, *symbol;
-        bool used;
-    } rows[] = {
-#define ROW(row, used) {#row, e->target->kernels.row, used}
-        ROW(conv_row, has_conv(e->plan, false)),
-        ROW(depthwise_row, has_conv(e->plan, true)),
-        ROW(pack_row, uses(e, MONA_OP_LOAD)),
-        ROW(unpack_row, uses(e, MONA_OP_STORE)),
-        ROW(resize_row, uses(e, MONA_OP_RESIZE)),
-        ROW(elementwise_row, uses(e, MONA_OP_ADD) || uses(e, MONA_OP_MUL)),
-        ROW(function_row, has_functions(e->plan)),
-        ROW(normalise_row, uses(e, MONA_OP_NORMALISE)),
-        ROW(attention_row, uses(e, MONA_OP_ATTENTION)),
-#undef ROW
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].used)
-            fprintf(e->out, "void %s(const ac_%s *);\n", rows[i].symbol, rows[i].row);
+    const uint32_t used = all_kernels(e->plan);
+    const char *within = "";
+#define DECLARE(row, whose)                                                                        \
+    if (used & AC_KERNEL(row))                                                                     \
+        fprintf(e->out, "void %s(const ac_" #row " *);\n", e->target->kernels.row);
+    AC_ISA_KERNELS(DECLARE, , , )
+#undef DECLARE
     fprintf(e->out, "\nstatic const ac_isa isa = {.name = \"%s\",", e->target->isa.name);
-    PUT(e->out, &e->target->isa, winograd);
-    PUT(e->out, &e->target->isa, unsigned_bias);
-    PUT(e->out, &e->target->isa, conv_scratch);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].used)
-            fprintf(e->out, " .%s = %s,", rows[i].row, rows[i].symbol);
+    ISA_FIELDS(PUT, &e->target->isa)
+#define NAME(row, whose)                                                                           \
+    if (used & AC_KERNEL(row))                                                                     \
+        fprintf(e->out, " ." #row " = %s,", e->target->kernels.row);
+    AC_ISA_KERNELS(NAME, , , )
+#undef NAME
     fputs("};\n\n", e->out);
 }
+
+COVERS(mona_bound_op, BOUND_FIELDS)
 
 static void put_bound(const emitter *e, uint32_t o)
 {
@@ -244,18 +231,17 @@ static void put_bound(const emitter *e, uint32_t o)
         fprintf(out, " .bound.input[%u] = ", i);
         put_shape(out, &b->input[i]);
         fputs(",", out);
-        PUT_AT(out, "bound.input_c0", i, b->input_c0[i]);
+        put_number_at(out, "bound.input_c0", i, b->input_c0[i]);
     }
-    PUT(out, op, bound.output_c0);
-    PUT(out, op, bound.store_type);
-    PUT(out, op, bound.placed);
+    const char *within = "bound.";
+    BOUND_FIELDS(PUT, b)
     if (b->store)
         fprintf(out, " .bound.store = &((const mona_file_op *)(const void *)op_records)[%u],",
                 (unsigned)(b->store - e->plan->model.ops));
     if (e->arrays)
         fputs(" .bound.data = (const uint8_t *)data,", out);
     const size_t offset = offset_of(e, e->session->plan->ops[o].bound.constants);
-    if (b->op->kind == MONA_OP_CONV)
+    if (has_filter(b))
         fprintf(out, " .bound.constants = (void *)&conv_%u,", o);
     else if (is_elementwise(b))
         fprintf(out, " .bound.constants = (void *)&epilogue_%u,", o);
@@ -264,44 +250,49 @@ static void put_bound(const emitter *e, uint32_t o)
     fputs("\n    ", out);
 }
 
+COVERS(plan_group, GROUP_FIELDS)
+
+static void put_group(const emitter *e, const plan_group *group)
+{
+    const char *within = "group.";
+    GROUP_FIELDS(PUT, group)
+}
+
+COVERS(plan_op, OP_FIELDS)
+
+static void put_op(const emitter *e, uint32_t o)
+{
+    const plan_op *op = &e->plan->ops[o];
+    const char *within = "";
+    put_bound(e, o);
+    put_group(e, &op->group);
+    for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
+        put_number_at(e->out, "writer", i, op->writer[i]);
+        put_number_at(e->out, "array_writer", i, op->array_writer[i]);
+    }
+    OP_FIELDS(PUT, op)
+    fputs("},\n", e->out);
+}
+
 static void put_ops(const emitter *e)
 {
-    FILE *out = e->out;
-    fputs("\nstatic const plan_op ops[] = {\n", out);
-    for (uint32_t o = 0; o < e->plan->model.header->op_count; o++) {
-        const plan_op *op = &e->plan->ops[o];
-        put_bound(e, o);
-        PUT(out, op, group.first);
-        PUT(out, op, group.last);
-        PUT(out, op, group.parts);
-        PUT(out, op, group.whole_maps);
-        PUT(out, op, group.by_channels);
-        PUT(out, op, group.tiles);
-        PUT(out, op, group.grid_height);
-        PUT(out, op, group.grid_width);
-        for (uint32_t i = 0; i < op->bound.op->input_count; i++) {
-            PUT_AT(out, "writer", i, op->writer[i]);
-            PUT_AT(out, "array_writer", i, op->array_writer[i]);
-        }
-        PUT(out, op, first_reader);
-        PUT(out, op, last_reader);
-        PUT(out, op, store);
-        PUT(out, op, leaves);
-        PUT(out, op, home);
-        PUT(out, op, home_block);
-        PUT(out, op, map);
-        PUT(out, op, array);
-        PUT(out, op, map_x_begin);
-        PUT(out, op, depth);
-        PUT(out, op, columns);
-        PUT(out, op, block_stride);
-        PUT(out, op, row_bytes);
-        PUT(out, op, zero_offset);
-        PUT(out, op, ring_offset);
-        fputs("},\n", out);
-    }
-    fputs("};\n\n", out);
+    fputs("\nstatic const plan_op ops[] = {\n", e->out);
+    for (uint32_t o = 0; o < e->plan->model.header->op_count; o++)
+        put_op(e, o);
+    fputs("};\n\n", e->out);
 }
+
+COVERS(plan_reach, REACH_FIELDS)
+
+COVERS(mona_lines, LINES_FIELDS)
+
+static void put_lines(const emitter *e, const mona_lines *lines)
+{
+    const char *within = "lines.";
+    LINES_FIELDS(PUT, lines)
+}
+
+COVERS(mona_plan, PLAN_FIELDS)
 
 static void put_plan(const emitter *e)
 {
@@ -322,24 +313,8 @@ static void put_plan(const emitter *e)
           "    .shapes = (mona_shape *)shapes, .ops = (plan_op *)ops,\n   ",
           out);
     fputs(p->crew ? " .crew = &mona_threads," : "", out);
-    PUT(out, p, cores);
-    PUT(out, p, strip_rows);
-    PUT(out, p, state_bytes);
-    PUT(out, p, zero_offset);
-    PUT(out, p, zero_bytes);
-    PUT(out, p, maps_offset);
-    PUT(out, p, maps_bytes);
-    PUT(out, p, core_offset);
-    PUT(out, p, core_bytes);
-    PUT(out, p, progress_offset);
-    PUT(out, p, scratch_offset);
-    PUT(out, p, scratch_bytes);
-    PUT(out, p, window_offset);
-    PUT(out, p, window_bytes);
-    PUT(out, p, arena_bytes);
-    PUT(out, p, lines.count);
-    PUT(out, p, lines.latency);
-    PUT(out, p, parts);
+    const char *within = "";
+    PLAN_FIELDS(PUT, p)
     for (uint32_t i = 0; i < h->input_count; i++)
         fprintf(out, " .reach[%u] = {%lld, %lld, %lld, %lld},", i, (long long)p->reach[i].above,
                 (long long)p->reach[i].below, (long long)p->reach[i].left,
@@ -715,9 +690,9 @@ bool emit_c_measure(const mona_model *model, const emit_c_request *request, emit
         needs->macs = mona_plan_macs(e.plan);
         for (uint32_t kind = 0; kind < MONA_OP_COUNT; kind++)
             needs->uses[kind] = uses(&e, kind);
-        needs->conv = has_conv(e.plan, false);
-        needs->depthwise = has_conv(e.plan, true);
-        needs->functions = has_functions(e.plan);
+        needs->conv = all_kernels(e.plan) & AC_KERNEL(conv_row);
+        needs->depthwise = all_kernels(e.plan) & AC_KERNEL(depthwise_row);
+        needs->functions = all_kernels(e.plan) & AC_KERNEL(function_row);
         for (uint32_t o = 0; o < ops; o++) {
             mona_op_info info;
             mona_plan_op_at(e.plan, o, &info);
