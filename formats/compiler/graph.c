@@ -307,34 +307,11 @@ uint32_t graph_window_outputs(const graph_window *w, int axis, uint32_t in, bool
     return (uint32_t)(round_up && last * stride >= before ? last : last + 1);
 }
 
-/* The engine rounds a coordinate u to the nearest column, halves down: ceil(u - 1/2). With a ratio
- * n / d, coordinates are multiples of 1 / 2n, so shifting them by less than that gives the other
- * rules:
- *
- *   floor(u)       = ceil((u - 1/2 + 1/4n) - 1/2)
- *   ceil(u)        = ceil((u + 1/2 - 1/4n) - 1/2)
- *   floor(u + 1/2) = ceil((u + 1/8n) - 1/2) */
-static double nearest_offset(graph_nearest rule, uint32_t n)
+bool graph_resize_moved(const graph_resize *r, const float more[2], double offset[2])
 {
-    static const struct {
-        double whole, part; /* of 1 / n */
-    } offsets[] = {
-        [GRAPH_ROUND_HALF_DOWN] = {0, 0},
-        [GRAPH_ROUND_HALF_UP] = {0, 0.125},
-        [GRAPH_FLOOR] = {-0.5, 0.25},
-        [GRAPH_CEIL] = {0.5, -0.25},
-    };
-    return offsets[rule].whole + offsets[rule].part / n;
-}
-
-bool graph_resize_offsets(const graph_resize *r, const float more[2], double offset[2])
-{
-    const bool by_rule = r->mode == MONA_RESIZE_NEAREST && r->nearest;
-    bool fits = !by_rule || r->coordinates != MONA_RESIZE_ALIGN_CORNERS;
+    bool fits = true;
     for (int i = 0; i < 2; i++) {
-        offset[i] = (double)more[i] + (double)r->offset[i];
-        if (by_rule)
-            offset[i] += nearest_offset(r->nearest, r->ratio[i][0]);
+        offset[i] = (double)more[i] + r->offset[i];
         fits = fits && offset[i] >= -1 && offset[i] <= 1;
     }
     return fits;

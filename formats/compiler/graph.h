@@ -68,15 +68,6 @@ static inline bool graph_same_format(value_format a, value_format b)
     return a.type == b.type && a.scale == b.scale && a.zero == b.zero;
 }
 
-/* How a coordinate is rounded to the nearest sample. The engine rounds halves down; ONNX has four
- * rules. */
-typedef enum graph_nearest {
-    GRAPH_ROUND_HALF_DOWN,
-    GRAPH_ROUND_HALF_UP,
-    GRAPH_FLOOR,
-    GRAPH_CEIL,
-} graph_nearest;
-
 typedef struct graph_activation {
     mona_activation kind;
     float low, high;     /* CLIP */
@@ -110,33 +101,31 @@ typedef struct graph_conv {
     graph_rounding *learnt; /* NULL: nothing */
 } graph_conv;
 
-typedef struct graph_pool {
-    graph_window window;
-    bool whole;       /* covers the whole map, whatever its size; window is unused */
-    bool round_up;    /* round the number of outputs up */
-    bool include_pad; /* AVERAGE_POOL: count padding under the window in the divisor */
-} graph_pool;
+/* A window as the records of CONV and pools have it. */
+#define GRAPH_WINDOW_FIELDS(w)                                                                     \
+    .kernel_h = (uint16_t)(w)->kernel[0], .kernel_w = (uint16_t)(w)->kernel[1],                    \
+    .stride_h = (uint16_t)(w)->stride[0], .stride_w = (uint16_t)(w)->stride[1],                    \
+    .dilation_h = (uint16_t)(w)->dilation[0], .dilation_w = (uint16_t)(w)->dilation[1],            \
+    .pad_top = (uint16_t)(w)->pad_begin[0], .pad_left = (uint16_t)(w)->pad_begin[1],               \
+    .pad_bottom = (uint16_t)(w)->pad_end[0], .pad_right = (uint16_t)(w)->pad_end[1]
 
+/* Rows, columns: added to the coordinates of the record, before they are rounded to floats. */
 typedef struct graph_resize {
-    mona_resize_mode mode;
-    mona_resize_coordinates coordinates;
-    graph_nearest nearest;
-    uint32_t ratio[2][2]; /* rows, columns: output = input * [0] / [1], rounded down */
-    float cubic_a;
-    float offset[2]; /* rows, columns: added to the input coordinate */
+    mona_file_resize record;
+    double offset[2];
 } graph_resize;
 
 /* A table of an array operator; its record refers to it. */
 typedef struct graph_table {
     const void *data; /* NULL: no table */
     size_t bytes;
+    size_t field; /* of the record, for the table's offset in the file */
 } graph_table;
 
 enum { GRAPH_TABLES = MONA_ARRAY_DIMS + 1 };
 
-/* The record of an array operator, as in the file (engine/array_format.h) except for the
- * offsets of its tables. Tables of PICK: one for each axis, then those of the sources; of RESAMPLE:
- * first, index, weight. */
+/* The record of an array operator, as in the file (engine/array_format.h) except for the offsets of
+ * its tables. Tables of PICK: one for each axis, then those of the sources. */
 typedef struct graph_array {
     mona_op_kind kind;
     union {
@@ -177,7 +166,7 @@ typedef struct graph_node {
             bool depth_first; /* ONNX mode DCR: channel = (dy * block + dx) * channels + c */
         } depth;
         graph_resize resize;
-        graph_pool pool;
+        mona_file_pool pool; /* but for the scale, which follows from formats */
         mona_file_pad pad;
         struct {
             float *gain, *shift; /* of each channel, afterwards */
@@ -311,9 +300,8 @@ int64_t graph_window_extent(const graph_window *w, int axis);
  * last window that would begin after the samples and the padding before them does not count. */
 uint32_t graph_window_outputs(const graph_window *w, int axis, uint32_t in, bool round_up);
 
-/* The offsets to add to the engine's coordinates, rows and columns; they include `more`. False: the
- * engine cannot resize in this way. */
-bool graph_resize_offsets(const graph_resize *r, const float more[2], double offset[2]);
+/* Adds to the offsets. False: the engine takes none as large. */
+bool graph_resize_moved(const graph_resize *r, const float more[2], double offset[2]);
 
 /* Makes the node a 1x1 convolution of each channel by itself and keeps its epilogue. weights and
  * bias have one number per channel. */

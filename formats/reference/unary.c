@@ -50,7 +50,7 @@ FUNCTION(swish, x / (1 + exp(-p[0] * x)))
 FUNCTION(gelu, 0.5 * x * (1 + erf(x * 0.70710678118654752440)))
 FUNCTION(gelu_tanh, 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))))
 
-#define ROW(op_type, function, array, on_ints, first, second, x, y)                                \
+#define ROW(op_type, function, array, map, on_ints, first, second, x, y)                           \
     {op_type, f_##function, on_ints, {first, second}, {x, y}},
 
 static const struct unary_row {

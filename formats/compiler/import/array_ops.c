@@ -214,9 +214,12 @@ array array_resample(importer *im, mona_type type, array x, uint32_t axis, const
                      .out = taps->out,
                      .inner = (uint32_t)array_elements(x.rank - axis - 1, x.dims + axis + 1),
                      .fill = taps->fill},
-        .tables = {{taps->first, (taps->out + (size_t)1) * sizeof *taps->first},
-                   {taps->index, entries * sizeof *taps->index},
-                   {taps->weight, entries * sizeof *taps->weight}},
+        .tables = {{taps->first, (taps->out + (size_t)1) * sizeof *taps->first,
+                    offsetof(mona_array_resample, first)},
+                   {taps->index, entries * sizeof *taps->index,
+                    offsetof(mona_array_resample, index)},
+                   {taps->weight, entries * sizeof *taps->weight,
+                    offsetof(mona_array_resample, weight)}},
     };
     x.dims[axis] = taps->out;
     return array_add(im, type, x.rank, x.dims, &record, &x, 1);

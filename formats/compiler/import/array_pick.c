@@ -43,7 +43,8 @@ static bool read_axis(importer *im, const int64_t *dims, uint32_t rank, uint32_t
     record->pick.table[axis] = MONA_NONE;
     record->pick.stride[0][axis] = regular ? (int32_t)numbers[dim > 1] : 1;
     if (!regular)
-        record->tables[axis] = (graph_table){numbers, dim * sizeof *numbers};
+        record->tables[axis] = (graph_table){numbers, dim * sizeof *numbers,
+                                             offsetof(mona_array_pick, table) + 4 * axis};
     if (places[pivot])
         *base += (int64_t)min - places[pivot];
     return true;
@@ -137,8 +138,11 @@ static array concat_some(importer *im, uint32_t axis, uint32_t count, const arra
         record.pick.extent[i] = i < out.rank ? (uint32_t)out.dims[i] : 0;
         record.pick.table[i] = MONA_NONE;
     }
-    record.tables[axis] = (graph_table){places, (size_t)out.dims[axis] * sizeof *places};
-    record.tables[MONA_ARRAY_DIMS] = (graph_table){sources, (size_t)out.dims[axis]};
+    const size_t extent = (size_t)out.dims[axis];
+    record.tables[axis] =
+        (graph_table){places, extent * sizeof *places, offsetof(mona_array_pick, table) + 4 * axis};
+    record.tables[MONA_ARRAY_DIMS] =
+        (graph_table){sources, extent, offsetof(mona_array_pick, source_table)};
     return array_add(im, out.type, out.rank, out.dims, &record, dense, count);
 }
 

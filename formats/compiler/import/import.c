@@ -134,27 +134,14 @@ static bool prefers_map(const importer *im, const operator_row *row)
 
 bool import_takes_quantised(const operator_row *row)
 {
-    static operator_import *const takers[] = {
-        import_dequantize, import_qlinear_conv, import_qlinear_matmul,
-        import_max_pool,   import_identity,     import_reshape,
-        import_flatten,    import_squeeze,      import_unsqueeze};
-    for (size_t i = 0; row && i < sizeof takers / sizeof *takers; i++)
-        if (row->import == takers[i])
-            return true;
-    return false;
+    return row && (row->integers == INTEGERS_keeps || row->integers == INTEGERS_reads);
 }
 
 /* Logs why an operator of a quantised model did not become the format of a map. Without a text, maps
  * were not tried. */
 static bool log_array(importer *im, const operator_row *row, const format_error *maps)
 {
-    static operator_import *const quantised[] = {
-        import_array_quantize,       import_array_dequantize,   import_array_qlinear_conv,
-        import_array_qlinear_matmul, import_array_conv_integer, import_array_matmul_integer};
-    bool is_quantised = false;
-    for (size_t i = 0; i < sizeof quantised / sizeof *quantised; i++)
-        is_quantised = is_quantised || row->array == quantised[i];
-    if (!is_quantised)
+    if (row->integers != INTEGERS_reads && row->integers != INTEGERS_makes)
         return true;
     const char *reason = im->g->fusion.off[FUSION_QUANTISED] ? FUSION_IS_OFF
                          : maps->text[0]                     ? maps->text + maps->reason

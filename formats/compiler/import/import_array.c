@@ -7,7 +7,7 @@
 
 /* ---- of one ------------------------------------------------------------------------------- */
 
-#define ROW(op_type, function, array, on_ints, first, second, x, y)                                \
+#define ROW(op_type, function, array, map, on_ints, first, second, x, y)                           \
     {op_type, MONA_FN_##array, on_ints, {first, second}, {x, y}},
 
 static const struct unary_row {

@@ -84,7 +84,8 @@ static bool add_binary(importer *im, graph_kind kind, uint32_t a, uint32_t b)
     return true;
 }
 
-static bool combine(importer *im, graph_kind kind)
+/* scales: a constant is a factor. */
+static bool combine(importer *im, graph_kind kind, bool scales)
 {
     uint32_t x = 0, y = 0;
     float *numbers = NULL;
@@ -93,17 +94,17 @@ static bool combine(importer *im, graph_kind kind)
         return false;
     if (constant == 2)
         return import_elements(im, 1, &y) && add_binary(im, kind, x, y);
-    return kind == GRAPH_ADD ? add_affine(im, x, NULL, numbers) : add_affine(im, x, numbers, NULL);
+    return scales ? add_affine(im, x, numbers, NULL) : add_affine(im, x, NULL, numbers);
 }
 
 bool import_add(importer *im)
 {
-    return combine(im, GRAPH_ADD);
+    return combine(im, GRAPH_ADD, false);
 }
 
 bool import_mul(importer *im)
 {
-    return combine(im, GRAPH_MUL);
+    return combine(im, GRAPH_MUL, true);
 }
 
 /* x - c = x + (-c); c - x = -x + c. */

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool add_pool(importer *im, graph_kind kind, uint32_t x, graph_pool pool,
+static bool add_pool(importer *im, graph_kind kind, uint32_t x, mona_file_pool pool,
                      const uint32_t size[2])
 {
     const uint32_t channels = im->g->values[x].channels;
@@ -20,11 +20,8 @@ static bool add_pool(importer *im, graph_kind kind, uint32_t x, graph_pool pool,
 static bool import_windows(importer *im, graph_kind kind)
 {
     uint32_t x, size[2];
-    graph_pool pool = {
-        .round_up = onnx_int(im->node, "ceil_mode", 0),
-        .include_pad = kind == GRAPH_AVERAGE_POOL && onnx_int(im->node, "count_include_pad", 0),
-    };
-    graph_window *w = &pool.window;
+    const bool round_up = onnx_int(im->node, "ceil_mode", 0);
+    graph_window window = {.kernel = {0, 0}}, *w = &window;
     if (!import_channels(im, 0, &x))
         return false;
     const graph_value source = im->g->values[x];
@@ -32,7 +29,7 @@ static bool import_windows(importer *im, graph_kind kind)
         return false;
     if (!w->kernel[0])
         return import_fail(im, "has no kernel_shape");
-    if (!import_window(im, &source, w) || !import_window_size(im, w, &source, pool.round_up, size))
+    if (!import_window(im, &source, w) || !import_window_size(im, w, &source, round_up, size))
         return false;
     for (int i = 0; i < 2; i++) {
         const int64_t extent = graph_window_extent(w, i);
@@ -42,6 +39,11 @@ static bool import_windows(importer *im, graph_kind kind)
                 im, "pads by %u, which leaves nothing of the input in a window of %" PRId64, pad,
                 extent);
     }
+    const mona_file_pool pool = {
+        GRAPH_WINDOW_FIELDS(w),
+        .ceil_mode = round_up,
+        .count_include_pad = onnx_int(im->node, "count_include_pad", 0) != 0,
+    };
     return add_pool(im, kind, x, pool, size);
 }
 
@@ -62,9 +64,11 @@ bool import_average_pool(importer *im)
 
 static bool add_whole(importer *im, graph_kind kind)
 {
+    static const mona_file_pool whole = {
+        .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1};
     static const uint32_t one[2] = {1, 1};
     uint32_t x;
-    return import_channels(im, 0, &x) && add_pool(im, kind, x, (graph_pool){.whole = true}, one);
+    return import_channels(im, 0, &x) && add_pool(im, kind, x, whole, one);
 }
 
 bool import_global_pool(importer *im)

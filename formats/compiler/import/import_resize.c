@@ -97,7 +97,7 @@ static bool set_ratio(importer *im, bool scaled, uint32_t in, double number, uin
 }
 
 /* The ratios of rows and columns, from constant scales or sizes. */
-static bool read_ratios(importer *im, const graph_value *source, graph_resize *resize)
+static bool read_ratios(importer *im, const graph_value *source, mona_file_resize *resize)
 {
     const double same[4] = {1, 1, 1, 1};
     const double in[4] = {1, source->channels, source->height, source->width};
@@ -112,17 +112,17 @@ static bool read_ratios(importer *im, const graph_value *source, graph_resize *r
         return false;
     if (numbers[0] != 1 || numbers[1] != (scaled ? 1 : in[1]))
         return import_fail(im, "resizes batch or channels; supported: height and width");
-    return set_ratio(im, scaled, source->height, numbers[2], resize->ratio[0]) &&
-           set_ratio(im, scaled, source->width, numbers[3], resize->ratio[1]);
+    return set_ratio(im, scaled, source->height, numbers[2], resize->scale_h) &&
+           set_ratio(im, scaled, source->width, numbers[3], resize->scale_w);
 }
 
-static bool read_mode(importer *im, graph_resize *resize)
+static bool read_mode(importer *im, mona_file_resize *resize)
 {
     static const char *const modes[] = {"nearest", "linear", "cubic"}; /* as mona_resize_mode */
     const int mode = onnx_word(im->node, "mode", modes, 3);
     if (mode < 0)
         return import_fail(im, "has a mode other than nearest, linear and cubic");
-    resize->mode = (mona_resize_mode)mode;
+    resize->mode = (uint8_t)mode;
     resize->cubic_a = onnx_float(im->node, "cubic_coeff_a", -0.75f);
     if (!(fabsf(resize->cubic_a) <= 4))
         return import_fail(im, "has a cubic_coeff_a outside -4 to 4");
@@ -131,16 +131,26 @@ static bool read_mode(importer *im, graph_resize *resize)
     return true;
 }
 
-static bool read_nearest(importer *im, graph_resize *resize)
+/* The engine rounds a coordinate u to the nearest column, halves down: ceil(u - 1/2). With a ratio
+ * n / d, coordinates are multiples of 1 / 2n, so shifting them by less than that gives the other
+ * rules:
+ *
+ *   floor(u)       = ceil((u - 1/2 + 1/4n) - 1/2)
+ *   ceil(u)        = ceil((u + 1/2 - 1/4n) - 1/2)
+ *   floor(u + 1/2) = ceil((u + 1/8n) - 1/2) */
+static const struct {
+    double whole, part; /* of 1 / n */
+} nearest_offsets[] = {{0, 0}, {0, 0.125}, {-0.5, 0.25}, {0.5, -0.25}};
+
+/* *rule: of those above, 0 that of the engine. */
+static bool read_nearest(importer *im, int *rule)
 {
-    static const char *const rules[] = {"round_prefer_floor", "round_prefer_ceil", "floor",
-                                        "ceil"}; /* as graph_nearest */
-    const int rule = onnx_word(im->node, "nearest_mode", rules, 4);
-    resize->nearest = (graph_nearest)rule;
-    return rule >= 0 || import_fail(im, "has an unknown nearest_mode");
+    static const char *const rules[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+    *rule = onnx_word(im->node, "nearest_mode", rules, 4);
+    return *rule >= 0 || import_fail(im, "has an unknown nearest_mode");
 }
 
-static bool read_coordinates(importer *im, graph_resize *resize)
+static bool read_coordinates(importer *im, mona_file_resize *resize)
 {
     static const char *const words[] = {"half_pixel", "pytorch_half_pixel", "align_corners",
                                         "asymmetric"};
@@ -149,7 +159,7 @@ static bool read_coordinates(importer *im, graph_resize *resize)
                                                     MONA_RESIZE_ASYMMETRIC};
     const int rule = onnx_word(im->node, "coordinate_transformation_mode", words, 4);
     if (rule >= 0)
-        resize->coordinates = rules[rule];
+        resize->coordinates = (uint8_t)rules[rule];
     return rule >= 0 ||
            import_fail(im, "has a coordinate_transformation_mode other than half_pixel, "
                            "pytorch_half_pixel, align_corners and asymmetric");
@@ -158,11 +168,11 @@ static bool read_coordinates(importer *im, graph_resize *resize)
 /* With align_corners, the engine divides by the number of samples of the result. The cases of the ONNX
  * suite divide by the exact product of size and scale, such as 3.2, where linear or cubic resampling
  * makes an axis shorter: at a fixed size, arrays do that. */
-static bool corners_fit(importer *im, const graph_value *source, const graph_resize *resize)
+static bool corners_fit(importer *im, const graph_value *source, const mona_file_resize *resize)
 {
     const uint32_t in[2] = {source->height, source->width};
     for (int i = 0; i < 2; i++) {
-        const uint32_t *ratio = resize->ratio[i];
+        const uint32_t *ratio = i ? resize->scale_w : resize->scale_h;
         if (resize->coordinates == MONA_RESIZE_ALIGN_CORNERS &&
             resize->mode != MONA_RESIZE_NEAREST && ratio[0] < ratio[1] &&
             (uint64_t)in[i] * ratio[0] % ratio[1])
@@ -176,23 +186,44 @@ static bool corners_fit(importer *im, const graph_value *source, const graph_res
 
 /* pytorch_half_pixel is different if the result has a single row or column, which is then at 0
  * instead of 0.5 / scale - 0.5. */
-static void move_single(const importer *im, const graph_value *source, graph_resize *resize)
+static double single_offset(const importer *im, uint32_t in, const uint32_t ratio[2])
 {
+    return import_text_is(im, "coordinate_transformation_mode", "pytorch_half_pixel", "") && in &&
+                   (uint64_t)in * ratio[0] / ratio[1] == 1
+               ? (double)(0.5f - 0.5f * (float)ratio[1] / (float)ratio[0])
+               : 0;
+}
+
+/* False: the engine cannot move coordinates so. */
+static bool set_offsets(importer *im, const graph_value *source, int rule, graph_resize *resize)
+{
+    const mona_file_resize *r = &resize->record;
     const uint32_t in[2] = {source->height, source->width};
-    if (!import_text_is(im, "coordinate_transformation_mode", "pytorch_half_pixel", ""))
-        return;
+    const bool by_rule = r->mode == MONA_RESIZE_NEAREST && rule;
+    const float none[2] = {0, 0};
+    double offset[2];
     for (int i = 0; i < 2; i++) {
-        const uint32_t *ratio = resize->ratio[i];
-        if (in[i] && (uint64_t)in[i] * ratio[0] / ratio[1] == 1)
-            resize->offset[i] = 0.5f - 0.5f * (float)ratio[1] / (float)ratio[0];
+        const uint32_t *ratio = i ? r->scale_w : r->scale_h;
+        resize->offset[i] = single_offset(im, in[i], ratio);
+        if (by_rule)
+            resize->offset[i] +=
+                nearest_offsets[rule].whole + nearest_offsets[rule].part / ratio[0];
     }
+    if (graph_resize_moved(resize, none, offset) &&
+        (!by_rule || r->coordinates != MONA_RESIZE_ALIGN_CORNERS))
+        return true;
+    return import_fail(im,
+                       "samples at an offset of %g and %g; supported: -1 to 1, and "
+                       "align_corners with round_prefer_floor alone",
+                       offset[0], offset[1]);
 }
 
 static bool add_resize(importer *im, uint32_t x, const graph_resize *resize)
 {
     const graph_value v = im->g->values[x];
-    const uint64_t height = (uint64_t)v.height * resize->ratio[0][0] / resize->ratio[0][1];
-    const uint64_t width = (uint64_t)v.width * resize->ratio[1][0] / resize->ratio[1][1];
+    const mona_file_resize *r = &resize->record;
+    const uint64_t height = (uint64_t)v.height * r->scale_h[0] / r->scale_h[1];
+    const uint64_t width = (uint64_t)v.width * r->scale_w[0] / r->scale_w[1];
     const uint32_t max = MONA_MAX_SIDE + 1; /* anything larger is refused below */
     graph_node *made =
         import_node(im, 0, GRAPH_RESIZE, x, v.channels, height < max ? (uint32_t)height : max,
@@ -206,18 +237,11 @@ static bool add_resize(importer *im, uint32_t x, const graph_resize *resize)
 bool import_resize(importer *im)
 {
     graph_resize resize = {0};
+    mona_file_resize *r = &resize.record;
     uint32_t x;
-    if (!import_tensor(im, 0, &x) || !read_mode(im, &resize) ||
-        !read_ratios(im, &im->g->values[x], &resize) || !read_coordinates(im, &resize) ||
-        !read_nearest(im, &resize) || !corners_fit(im, &im->g->values[x], &resize))
-        return false;
-    move_single(im, &im->g->values[x], &resize);
-    const float none[2] = {0, 0};
-    double offset[2];
-    if (!graph_resize_offsets(&resize, none, offset))
-        return import_fail(im,
-                           "samples at an offset of %g and %g; supported: -1 to 1, and "
-                           "align_corners with round_prefer_floor alone",
-                           offset[0], offset[1]);
-    return add_resize(im, x, &resize);
+    int rule;
+    return import_tensor(im, 0, &x) && read_mode(im, r) && read_ratios(im, &im->g->values[x], r) &&
+           read_coordinates(im, r) && read_nearest(im, &rule) &&
+           corners_fit(im, &im->g->values[x], r) &&
+           set_offsets(im, &im->g->values[x], rule, &resize) && add_resize(im, x, &resize);
 }

@@ -86,21 +86,16 @@ bool import_hard_sigmoid(importer *im)
            import_bind(im, 0, made);
 }
 
-/* A function of one row below. */
+/* A function that is an activation. */
 bool import_function(importer *im)
 {
     static const struct {
         const char *op_type;
         mona_activation kind;
     } rows[] = {
-        {"Sigmoid", MONA_ACT_SIGMOID},
-        {"Swish", MONA_ACT_SILU},
-        {"HardSwish", MONA_ACT_HARD_SWISH},
-        {"Tanh", MONA_ACT_TANH},
-        {"Gelu", MONA_ACT_GELU},
-        {"Mish", MONA_ACT_MISH},
-        {"Elu", MONA_ACT_ELU},
-        {"Softplus", MONA_ACT_SOFTPLUS},
+#define ROW(op_type, function, array, map, ...) {op_type, MONA_ACT_##map},
+#include "formats/functions.inc"
+#undef ROW
     };
     const float alpha = onnx_float(im->node, "alpha", 1);
     uint32_t x, made = 0;

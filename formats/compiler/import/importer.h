@@ -147,7 +147,7 @@ bool import_spatial_slice(importer *im);
 /* ---- operators (import_*.c) ---- */
 /* The importers of all operators. There are no import_none and import_array_none. */
 #define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes,   \
-            images)                                                                                \
+            images, integers)                                                                      \
     operator_import import_##map, import_array_##array;
 #include "formats/operators.inc"
 #undef ROW

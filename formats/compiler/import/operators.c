@@ -6,8 +6,9 @@
 #include "formats/compiler/import/importer.h"
 
 #define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes,   \
-            images)                                                                                \
-    {name, whole, import_##map, maps, import_array_##array, arrays, images_##images},
+            images, integers)                                                                      \
+    {name,   whole,           import_##map,       maps, import_array_##array,                      \
+     arrays, images_##images, INTEGERS_##integers},
 #define import_none NULL
 #define import_array_none NULL
 #define images_none NULL

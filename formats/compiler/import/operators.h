@@ -11,6 +11,14 @@
 struct importer;
 typedef bool operator_import(struct importer *im);
 
+/* What a map of integers, which stand for other numbers, is to an operator. */
+typedef enum operator_integers {
+    INTEGERS_none,
+    INTEGERS_keeps, /* passes them on as they are */
+    INTEGERS_reads, /* a quantised operator */
+    INTEGERS_makes, /* another quantised operator, which does not read them on maps */
+} operator_integers;
+
 typedef struct operator_row { /* columns of operators.inc */
     const char *name;
     bool whole_tensors;
@@ -19,6 +27,7 @@ typedef struct operator_row { /* columns of operators.inc */
     operator_import *array;  /* on arrays; NULL: no such form */
     const char *arrays;
     images_rule *images; /* NULL: may mix the images of a batch */
+    operator_integers integers;
 } operator_row;
 
 /* NULL: there is no such operator. */

@@ -138,17 +138,10 @@ bool lower_to_array(lowering *l, const graph_node *node)
 
 bool lower_resize(lowering *l, const graph_node *node)
 {
-    const graph_resize *r = &node->resize;
     mona_file_op op = lower_begin_node(l, MONA_OP_RESIZE, node);
-    op.resize = (mona_file_resize){
-        .mode = (uint8_t)r->mode,
-        .coordinates = (uint8_t)r->coordinates,
-        .scale_h = {r->ratio[0][0], r->ratio[0][1]},
-        .scale_w = {r->ratio[1][0], r->ratio[1][1]},
-        .cubic_a = r->cubic_a,
-    };
     double offset[2];
-    if (!graph_resize_offsets(r, l->options->resize_offset, offset))
+    op.resize = node->resize.record;
+    if (!graph_resize_moved(&node->resize, l->options->resize_offset, offset))
         return graph_fail(
             node, l->error,
             "samples at an offset of %g and %g; supported: -1 to 1, and align_corners with "
@@ -194,25 +187,8 @@ bool lower_pad(lowering *l, const graph_node *node)
 
 static bool lower_pool(lowering *l, mona_op_kind kind, const graph_node *node, double scale)
 {
-    const graph_pool *p = &node->pool;
-    const graph_window *w = &p->window;
     mona_file_op op = lower_begin_node(l, kind, node);
-    op.pool = (mona_file_pool){.stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1};
-    if (!p->whole)
-        op.pool = (mona_file_pool){
-            .kernel_h = (uint16_t)w->kernel[0],
-            .kernel_w = (uint16_t)w->kernel[1],
-            .stride_h = (uint16_t)w->stride[0],
-            .stride_w = (uint16_t)w->stride[1],
-            .dilation_h = (uint16_t)w->dilation[0],
-            .dilation_w = (uint16_t)w->dilation[1],
-            .pad_top = (uint16_t)w->pad_begin[0],
-            .pad_left = (uint16_t)w->pad_begin[1],
-            .pad_bottom = (uint16_t)w->pad_end[0],
-            .pad_right = (uint16_t)w->pad_end[1],
-            .ceil_mode = p->round_up,
-            .count_include_pad = p->include_pad,
-        };
+    op.pool = node->pool;
     op.pool.scale = (float)scale;
     lower_end(l, &op, node->output);
     return true;

@@ -2,14 +2,7 @@
 /* Operators on arrays: their records, tables and constants. */
 #include "formats/compiler/lower/lowering.h"
 
-/* The table of axis i, at the place of its offset in the record. */
-static uint32_t *table_field(graph_array *a, uint32_t i)
-{
-    if (a->kind == MONA_OP_ARRAY_PICK)
-        return i < MONA_ARRAY_DIMS ? &a->pick.table[i] : &a->pick.source_table;
-    uint32_t *const fields[] = {&a->resample.first, &a->resample.index, &a->resample.weight};
-    return fields[i];
-}
+#include <string.h>
 
 static const size_t record_sizes[] = {
     [MONA_OP_ARRAY_MAP] = sizeof(mona_array_map),
@@ -57,8 +50,10 @@ bool lower_array(lowering *l, const graph_node *node)
         op.array.type[i] = (uint8_t)v->type;
     }
     for (uint32_t i = 0; i < GRAPH_TABLES; i++)
-        if (a.tables[i].data)
-            *table_field(&a, i) = mona_writer_data(&l->w, a.tables[i].data, a.tables[i].bytes);
+        if (a.tables[i].data) {
+            const uint32_t at = mona_writer_data(&l->w, a.tables[i].data, a.tables[i].bytes);
+            memcpy((uint8_t *)&a.map + a.tables[i].field, &at, sizeof at);
+        }
     op.array.record = mona_writer_data(&l->w, &a.map, record_sizes[a.kind]);
     mona_writer_op(&l->w, &op);
     return true;

@@ -165,20 +165,10 @@ static bool add_weights(lowering *l, const graph_node *node, double unit, mona_f
 bool lower_conv(lowering *l, const graph_node *node)
 {
     const graph_conv *c = &node->conv;
-    const graph_window *w = &c->window;
     const value_format out = l->formats[node->output];
     mona_file_op op = lower_begin_node(l, MONA_OP_CONV, node);
     op.conv = (mona_file_conv){
-        .kernel_h = (uint16_t)w->kernel[0],
-        .kernel_w = (uint16_t)w->kernel[1],
-        .stride_h = (uint16_t)w->stride[0],
-        .stride_w = (uint16_t)w->stride[1],
-        .dilation_h = (uint16_t)w->dilation[0],
-        .dilation_w = (uint16_t)w->dilation[1],
-        .pad_top = (uint16_t)w->pad_begin[0],
-        .pad_left = (uint16_t)w->pad_begin[1],
-        .pad_bottom = (uint16_t)w->pad_end[0],
-        .pad_right = (uint16_t)w->pad_end[1],
+        GRAPH_WINDOW_FIELDS(&c->window),
         .groups = c->groups,
     };
     const double unit = quantize_unit(l->g, node, l->formats);

@@ -90,9 +90,7 @@ bool same_pad(const graph *g, const graph_node *a, const graph_node *b)
 bool same_pool(const graph *g, const graph_node *a, const graph_node *b)
 {
     (void)g;
-    return a->pool.whole == b->pool.whole && a->pool.round_up == b->pool.round_up &&
-           a->pool.include_pad == b->pool.include_pad &&
-           !memcmp(&a->pool.window, &b->pool.window, sizeof a->pool.window);
+    return !memcmp(&a->pool, &b->pool, sizeof a->pool);
 }
 
 static bool same_node(const graph *g, const graph_node *a, const graph_node *b)
