@@ -127,12 +127,12 @@ static uint32_t kernels_of(const mona_bound_op *b)
 /* Constants that hold addresses are an ac_conv or an ac_epilogue. */
 static bool has_filter(const mona_bound_op *b)
 {
-    return kernels_of(b) & (AC_KERNEL(conv_row) | AC_KERNEL(depthwise_row));
+    return mona_ops[b->op->kind]->has_filter;
 }
 
-static bool is_elementwise(const mona_bound_op *b)
+static bool has_epilogue(const mona_bound_op *b)
 {
-    return kernels_of(b) & AC_KERNEL(elementwise_row);
+    return mona_ops[b->op->kind]->has_epilogue && !has_filter(b);
 }
 
 /* All constants. What holds addresses is an object of its own, and its bytes among the others, with
@@ -153,7 +153,7 @@ static void put_constants(const emitter *e)
             put_conv(e, o, b->constants);
             memset(b->constants, 0, sizeof(ac_conv));
         }
-        if (is_elementwise(b)) {
+        if (has_epilogue(b)) {
             fprintf(e->out, "static const ac_epilogue epilogue_%u = ", o);
             put_epilogue(e, b->constants);
             fputs(";\n", e->out);
@@ -243,7 +243,7 @@ static void put_bound(const emitter *e, uint32_t o)
     const size_t offset = offset_of(e, e->session->plan->ops[o].bound.constants);
     if (has_filter(b))
         fprintf(out, " .bound.constants = (void *)&conv_%u,", o);
-    else if (is_elementwise(b))
+    else if (has_epilogue(b))
         fprintf(out, " .bound.constants = (void *)&epilogue_%u,", o);
     else if (op->constants_bytes)
         fprintf(out, " .bound.constants = (void *)AT(%zu),", offset);
