@@ -93,7 +93,8 @@ static int run_model(const bench_request *b)
                         name);
     }
     if (modelled_device(b->config.device)) {
-        const modelled_options wanted = {b->arguments.json, b->arguments.trace, &b->costs};
+        const modelled_options wanted = {b->arguments.json, b->arguments.trace, &b->costs,
+                                         &b->rules};
         status = modelled_bench(name, model, &b->config, &wanted) ? EXIT_SUCCESS : EXIT_FAILED;
     } else {
         const bench_model_job job = {name,

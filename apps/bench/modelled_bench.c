@@ -142,7 +142,7 @@ static bool report(const char *name, const mona_model *model, const mona_config 
                 measure(&replay, name, model, config, sampled, NULL) &&
                 (!options->trace || write_trace(&t, options->trace, s.costs.clock_mhz));
     s.replayed = replay.cycles;
-    done = done && modelled_report(name, &s, sampled, options->json);
+    done = done && modelled_report(name, &s, sampled, options->json, options->rules);
     free(s.ops), free(replay.ops);
     npu_trace_free(&t);
     return done;

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "apps/bench/report/verdict.h"
 #include "engine/model310/model310.h"
 #include "mona.h"
 
@@ -13,11 +14,13 @@ typedef struct modelled_options {
     bool json;
     const char *trace; /* a file to write, or NULL */
     const ac_costs *costs;
+    const verdict_rules *rules; /* of which only the budget counts */
 } modelled_options;
 
 bool modelled_device(const mona_device *device);
 
-/* Prints the report. False, with a message: it could not run, or a check found something. */
+/* Prints the report. False: the budget is not kept; or, with a message, it could not run, or a check
+ * found something. */
 bool modelled_bench(const char *name, const mona_model *model, const mona_config *config,
                     const modelled_options *options);
 

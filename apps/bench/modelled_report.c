@@ -119,9 +119,8 @@ static cJSON *json_op(const modelled_sample *s, unsigned index)
     return row;
 }
 
-static bool print_json(const char *name, const modelled_sample *s, bool sampled)
+static bool print_json(const char *name, const modelled_sample *s, bool sampled, cJSON *o)
 {
-    cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "model", name);
     cJSON_AddStringToObject(o, "device", "model310");
     cJSON_AddBoolToObject(o, "modelled", true);
@@ -144,18 +143,22 @@ static bool print_json(const char *name, const modelled_sample *s, bool sampled)
     snprintf(crc, sizeof crc, "%08x", s->crc);
     if (!sampled)
         cJSON_AddStringToObject(o, "output_crc32", crc);
-    const bool done = json_print_line(o) == EXIT_SUCCESS;
-    cJSON_Delete(o);
-    return done;
+    return json_print_line(o) == EXIT_SUCCESS;
 }
 
-bool modelled_report(const char *name, const modelled_sample *s, bool sampled, bool json)
+bool modelled_report(const char *name, const modelled_sample *s, bool sampled, bool json,
+                     const verdict_rules *rules)
 {
-    bool done = true;
-    if (json)
-        done = print_json(name, s, sampled);
-    else
+    cJSON *o = cJSON_CreateObject();
+    const double longest = milliseconds(s, fmax(with_losses(s), s->replayed));
+    bool done = verdict_modelled(o, rules, longest);
+    if (json) {
+        done = print_json(name, s, sampled, o) && done;
+    } else {
         print_text(name, s, sampled);
+        verdict_print(o);
+    }
+    cJSON_Delete(o);
     print_findings(s);
     return s->findings ? cli_fail(0, "%s: the checks found %llu fault%s", name,
                                   (unsigned long long)s->findings, s->findings == 1 ? "" : "s")

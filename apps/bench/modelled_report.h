@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "apps/bench/report/verdict.h"
 #include "engine/model310/model310.h"
 #include "engine/model310/modelled.h"
 #include "mona.h"
@@ -23,7 +24,9 @@ typedef struct modelled_sample {
     size_t arena_bytes;
 } modelled_sample;
 
-/* Prints it, as text or JSON. False, with a message: a check found something, or printing failed. */
-bool modelled_report(const char *name, const modelled_sample *sample, bool sampled, bool json);
+/* Prints it, as text or JSON, and whether the longest of its times keeps the budget, if rules have one.
+ * False: it does not; or, with a message, a check found something, or printing failed. */
+bool modelled_report(const char *name, const modelled_sample *sample, bool sampled, bool json,
+                     const verdict_rules *rules);
 
 #endif

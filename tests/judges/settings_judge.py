@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gives every option of a command in every mode of it, beside a command line that is known to work, and looks what
 comes of it. An option either changes what the run makes or says, or is refused in a line that names it, or stands in
-the table's rules as without effect there. usage: settings_judge.py MONA ROWS.json FOLDER PART...
+the table's rules as without effect there. usage: settings_judge.py MONA ROWS.json FOLDER CHIP PART...
+
+CHIP is a folder with the stand-in for the vendor's libraries, in "full", which runs with --device ascend load; they are left out
+where there is none.
 
 A PART is a command, a run of RUNS, or RUN-pairs: then every two options are given together, and each must still do what
 it does alone.
@@ -18,7 +21,9 @@ import shutil
 import subprocess
 import sys
 
-mona, rows, folder, parts = os.path.abspath(sys.argv[1]), json.load(open(sys.argv[2])), sys.argv[3], set(sys.argv[4:])
+mona, rows, folder, parts = os.path.abspath(sys.argv[1]), json.load(open(sys.argv[2])), sys.argv[3], set(sys.argv[5:])
+chip = os.path.abspath(sys.argv[4] + '/full')
+make_kernel = os.path.abspath('tests/ascend/make_kernel.py')
 models = os.path.abspath('models')
 conformance = os.path.abspath('tests/conformance/conv')
 zeros, atc = os.path.abspath('tests/precision/zeros.onnx'), os.path.abspath('tests/ascend/atc.py')
@@ -80,6 +85,8 @@ BESIDE = {
     ('verify', '--atol'): (['--rtol', '0', '--atol', '1'], None),
     ('enhance', '--reconnect'): (['--live', '--reconnect', '1'], 'tcp://127.0.0.1:9'),
 }
+# Further values: what is given, further options, another input.
+MORE = {('enhance', '--fields'): [(['--fields', 'film'], [], 'pulled.mkv')]}
 # The file that lies under the output's name before the run.
 OVERWRITES = {'--overwrite', '--no-overwrite'}
 # Shown by other tests, for the reason.
@@ -120,6 +127,10 @@ RUNS = [
     ('pipeline', 'bench', ['--pipeline', 'synthetic', '--size', '64x48', *BENCH], ['--pipeline', '--json']),
     ('bench-live', 'bench', ['--pipeline', 'synthetic', '--size', '64x48', '--live', '--jitter', '1ms', *BENCH],
      ['--pipeline', '--live', '--json']),
+    ('chip', 'bench', ['bicubic_x2', '--size', '64x48', '--device', 'ascend', *BENCH], ['a model', '--device ascend', '--json']),
+    ('chip-pipeline', 'bench', ['--pipeline', 'synthetic', '--size', '64x48', '--device', 'ascend', *BENCH],
+     ['--pipeline', '--device ascend', '--json']),
+    ('chip-film', 'enhance', ['IN=film.mkv', '-o', 'out.mp4', '--device', 'ascend'], []),
     ('films', 'compare', ['film.mkv', 'twin.mkv', '--frames', '9'], []),
     ('sizes', 'compare', ['film.mkv', 'large.mkv', '--scale', '--frames', '9'], []),
     ('described', 'inspect', ['bicubic_x2'], ['no --size']),
@@ -176,6 +187,9 @@ def make_inputs():
     ffmpeg('-i', 'film.mkv', '-an', '-c', 'copy', '-output_ts_offset', '20', 'late.ts')
     ffmpeg('-f', 'lavfi', '-i', 'testsrc2=s=96x64:r=50:d=0.8,tinterlace=4', '-flags', '+ildct+ilme', '-c:v', 'mpeg2video', '-q:v', '3',
            'fields.mkv')
+    ffmpeg('-f', 'lavfi', '-i', 'testsrc2=s=96x64:r=24000/1001:d=2,telecine', '-c:v', 'libx264', '-crf', '12', 'pulled.mkv')
+    if os.path.isdir(chip):
+        subprocess.run(['python3', make_kernel, 'kernel.o', 'mona_replay__kernel0'], check=True)
     ffmpeg('-i', 'film.mkv', '-c:v', 'libx264', '-crf', '40', '-an', 'twin.mkv')
     ffmpeg('-i', 'film.mkv', '-vf', 'scale=192:108', '-c:v', 'libx264', '-crf', '40', '-an', 'large.mkv')
     shutil.copy(conformance + '/model.onnx', 'conv.onnx')
@@ -242,6 +256,7 @@ def content_of(path):
     return hashlib.md5(content).hexdigest()
 
 
+CHIP = {'LD_LIBRARY_PATH': chip, 'MONA_ASCEND_KERNEL': os.path.abspath(folder + '/kernel.o'), 'MONA_ASCEND_TIMEOUT': '60'}
 ENVIRONMENT = {**os.environ, 'SOURCE_DATE_EPOCH': '0', 'MONA': mona,
                'PATH': os.path.abspath(folder + '/bin') + ':' + os.environ['PATH']}
 
@@ -258,9 +273,10 @@ class Outcome:
             os.makedirs(os.path.dirname(f'{work}/{name}'), exist_ok=True)
             open(f'{work}/{name}', 'w').write('precious')
             os.utime(f'{work}/{name}', (1, 1))
+        environment = {**ENVIRONMENT, **(CHIP if 'ascend' in arguments else {})}
         try:
             run = subprocess.run([mona, command, *arguments], cwd=work, capture_output=True, stdin=subprocess.DEVNULL,
-                                 timeout=1 if '--watch' in arguments else 120, env=ENVIRONMENT)
+                                 timeout=1 if '--watch' in arguments else 120, env=environment)
         except subprocess.TimeoutExpired as until:
             if '--watch' not in arguments:
                 raise
@@ -319,9 +335,17 @@ def ruled_out(option, modes):
 
 def judge(run, option):
     """None: it is as it should be; else what is wrong."""
+    usual = (words(run[1], option, run[0]), *BESIDE.get((run[1], option['name']), ([], None)))
+    for way in [usual] + MORE.get((run[1], option['name']), []):
+        fault = judge_way(run, option, *way)
+        if fault:
+            return f'{" ".join(way[0])}: {fault}'
+    return None
+
+
+def judge_way(run, option, value, beside, wanted):
     name, command, base, modes = run
     table = {o['name']: o for o in rows[command]['options']}
-    beside, wanted = BESIDE.get((command, option['name']), ([], None))
     films = USUAL & set(base)
     if wanted and not films and not set(option['idle'] + option['never'] + option['only']) & set(modes):
         return None  # this run has no place for what shows its effect
@@ -334,7 +358,7 @@ def judge(run, option):
         if option['needs'] == '--calibrate' and '--precision' not in base:
             modes = [m for m in modes if m != 'FP16 alone']
     before = [name.replace('%04d', '0001') for name in output_of(base)] if option['name'] in OVERWRITES else ()
-    given = outcome(command, base + words(command, option, name), before)
+    given = outcome(command, base + value, before)
     if given.status > 2:
         return f'it ended with {given.status}: {given.said[:200]}'
     if given.refuses(option) or (option['needs'] and given.refuses(table[option['needs']])):
@@ -363,20 +387,18 @@ def judge(run, option):
     return f'nothing comes of it (status {given.status}): {given.said[-200:]}'
 
 
-def effect_of(run, option, arguments):
-    """Whether the option changes what comes of a command line; None: it is refused there."""
-    before = outcome(run[1], arguments)
-    after = outcome(run[1], arguments + words(run[1], option))
-    return None if after.status == 2 else after.seen != before.seen
-
-
 def judge_pair(run, first, second):
     """What changes something alone must do so beside the other, or be refused."""
-    base = with_input(run[2], None)
-    for one, other in ((first, second), (second, first)):
-        if effect_of(run, one, base) and effect_of(run, other, base) is not None:
-            if effect_of(run, one, base + words(run[1], other)) is False:
-                return f'{one["name"]} is ignored beside it'
+    name, command, base, _ = run
+    base = with_input(base, None)
+    one, other = words(command, first, name), words(command, second, name)
+    plain, with_one, with_other = (outcome(command, base + given) for given in ([], one, other))
+    if 2 in (with_one.status, with_other.status):
+        return None
+    both = outcome(command, base + one + other)
+    for option, alone, without in ((first, with_one, with_other), (second, with_other, with_one)):
+        if both.status != 2 and alone.seen != plain.seen and both.seen == without.seen:
+            return f'{option["name"]} is ignored beside it'
     return None
 
 
@@ -388,6 +410,8 @@ for command in rows:
         if option['kind'] != 'flag' and option['name'] not in VALUES.get(command, {}):
             print(f'not ok {command}: {option["name"]}: the judge has no value for it')
 for run in RUNS:
+    if 'ascend' in run[2] and not os.path.isdir(chip):
+        continue
     missing = set(run[3]) - set(rows[run[1]]['modes'])
     whole = bool({run[0], run[1]} & parts)
     pairs = run[0] + '-pairs' in parts

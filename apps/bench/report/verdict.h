@@ -21,6 +21,9 @@ typedef struct verdict_rules {
  * something else. */
 bool verdict_reach(cJSON *result, const verdict_rules *rules, bool *pass);
 
+/* The same of a time that no frame differs from: whether it keeps the budget, if there is one. */
+bool verdict_modelled(cJSON *result, const verdict_rules *rules, double ms);
+
 /* Prints nothing if the result has no verdict. */
 void verdict_print(const cJSON *result);
 

@@ -54,6 +54,19 @@ ends = [e for e in events if e['ph'] == 'f']
 late = [e for e in events if e['ph'] == 'X' and e['dur'] < 0]
 print(len(rows), len(ends) > 0 and all(e['id'] in starts for e in ends), len(late))
 " "$tmp/trace.json")" "12 True 0"
+
+# ---- a verdict ------------------------------------------------------------------------------------------
+longest=$(python3 -c "import json, sys; run = json.load(open(sys.argv[1]))
+print(max(v for k, v in run.items() if k.startswith('modelled_ms')))" "$tmp/modelled")
+verdict() {
+    "$mona" bench sr_x2_fast --device model310 --size 96x54 --budget "$@" > "$tmp/verdict" 2>&1
+    echo "$? $(tail -n 1 "$tmp/verdict")"
+}
+same "the longest of the modelled times keeps a budget" "$(verdict "$(awk "BEGIN { print 1.01 * $longest }")ms")" "0 PASS"
+same "or not" "$(verdict "$(awk "BEGIN { print 0.99 * $longest }")ms")" "1 FAIL"
+same "whatever the percentile" "$(verdict "$(awk "BEGIN { print 0.99 * $longest }")ms" --percentile 1)" "1 FAIL"
+same "as JSON" "$(verdict 1s --json | grep -c '"verdict":{"budget_ms":1000,"value_ms":[0-9.]*,"pass":true}')" 1
+
 fails_with() {
     name=$1 expected=$2
     shift 2
