@@ -7,8 +7,8 @@
 #include "apps/cli/help.h"
 #include "mona.h"
 
-/* Prints literal text: '-' stays one that can be copied, no line is taken as a request, and lists of
- * values may be broken. */
+/* Prints literal text: '-' stays one that can be copied, no line is taken as a request, and lists
+ * of values may be broken. */
 static void put(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)

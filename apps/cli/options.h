@@ -31,8 +31,8 @@ bool cli_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * EXIT_FAILED. */
 int cli_fail_of(const pipeline_error *error);
 
-/* Whether a line was printed with the status EXIT_USAGE or by cli_misuse: that is how mona then ends
- * if it fails. */
+/* Whether a line was printed with the status EXIT_USAGE or by cli_misuse: that is how mona then
+ * ends if it fails. */
 bool cli_misused(void);
 
 /* A pipeline_notes.say that prints a line like cli_fail. */
@@ -90,16 +90,17 @@ typedef struct option_computing {
 
 /* clang-format off */
 /* Its rows but for size's. at: offset of an option_computing in the command's values. */
+#define COMPUTING_FIELD(at, name) ((at) + offsetof(option_computing, name))
 #define OPTIONS_COMPUTING(at, group)                                                               \
-    {"--threads", "-j", OPTION_WHOLE, KEEPS_BYTES, (at) + offsetof(option_computing, threads), "N", group,      \
+    {"--threads", "-j", OPTION_WHOLE, KEEPS_BYTES, COMPUTING_FIELD(at, threads), "N", group,       \
      .help = "threads (default 0: one per core)", .maximum = MONA_MAX_THREADS,                     \
      .alias = "--jobs"},                                                                           \
-    OPTION_DEVICE((at) + offsetof(option_computing, device), group),                               \
-    OPTION_CPU((at) + offsetof(option_computing, cpu), group),                                     \
-    {"--strip-rows", NULL, OPTION_WHOLE, KEEPS_BYTES, (at) + offsetof(option_computing, strip_rows), "N", group,\
+    OPTION_DEVICE(COMPUTING_FIELD(at, device), group),                                             \
+    OPTION_CPU(COMPUTING_FIELD(at, cpu), group),                                                   \
+    {"--strip-rows", NULL, OPTION_WHOLE, KEEPS_BYTES, COMPUTING_FIELD(at, strip_rows), "N", group, \
      .help = "output rows to compute at a time (default 0: the planner chooses)",                  \
      .maximum = MONA_MAX_SIDE},                                                                    \
-    {"--tile-columns", NULL, OPTION_WHOLE, KEEPS_BYTES, (at) + offsetof(option_computing, tile_columns), "N",   \
+    {"--tile-columns", NULL, OPTION_WHOLE, KEEPS_BYTES, COMPUTING_FIELD(at, tile_columns), "N",    \
      group, .help = "output columns of a tile (default 0: the planner chooses)",                   \
      .maximum = MONA_MAX_SIDE}
 /* clang-format on */

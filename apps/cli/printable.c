@@ -8,8 +8,8 @@
 
 #include "apps/cli/json_output.h"
 
-/* Control characters of both sets, separators of lines, and what turns the direction of the text after
- * it, so that it reads as something else. */
+/* Control characters of both sets, separators of lines, and what turns the direction of the text
+ * after it, so that it reads as something else. */
 static bool is_obeyed(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x61c || c == 0x200e || c == 0x200f ||

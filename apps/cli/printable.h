@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Text from files, whose author may not be the one who reads it: what a terminal would obey is shown as
- * its number instead. */
+/* Text from files, whose author may not be the one who reads it: what a terminal would obey is
+ * shown as its number instead. */
 #ifndef MONA_PRINTABLE_H
 #define MONA_PRINTABLE_H
 
@@ -9,8 +9,8 @@
 
 enum { PRINTABLE_ESCAPE = sizeof "\\u0000" };
 
-/* How a terminal may show the character that text begins with. Returns its bytes in text; escape: "" if
- * it can be shown itself, else "\u001b", or "\x9b" for a byte of no character. */
+/* How a terminal may show the character that text begins with. Returns its bytes in text; escape:
+ * "" if it can be shown itself, else "\u001b", or "\x9b" for a byte of no character. */
 size_t printable_next(const char *text, char escape[PRINTABLE_ESCAPE]);
 
 /* The text in to, cut before a character that does not fit. Returns to. */

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* "33.3ms", "800us" or "2s" (OPTION_DURATION), in milliseconds. False, with a message that names the
- * option. */
+/* "33.3ms", "800us" or "2s" (OPTION_DURATION), in milliseconds. False, with a message that names
+ * the option. */
 bool quantity_ms(const char *option, const char *text, double *ms);
 
 /* "5%", or a number of per cent, as a share: 0.05. 0 or more. */

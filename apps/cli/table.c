@@ -28,7 +28,8 @@ const char *table_cell(const cJSON *row, const char *key, char *buffer, size_t s
     return buffer;
 }
 
-/* Marks that are drawn over the character before, and characters as wide as two, by their numbers. */
+/* Marks that are drawn over the character before, and characters as wide as two, by their
+ * numbers. */
 static const struct {
     uint32_t first, last;
     int columns;
@@ -39,7 +40,8 @@ static const struct {
     {0x20000, 0x3fffd, 2},
 };
 
-/* The bytes of the character that text begins with, and its columns. A byte that is none counts as one. */
+/* The bytes of the character that text begins with, and its columns. A byte that is none counts as
+ * one. */
 static size_t next_character(const char *text, int *columns)
 {
     const size_t length = utf8_character(text);

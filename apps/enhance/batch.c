@@ -307,8 +307,9 @@ static bool write_manifest(const batch *b)
     return good;
 }
 
-/* Whether the manifest's name is free, or an earlier run's manifest has it. That may hold names that
- * are no UTF-8, which JSON readers refuse; so only its beginning is read, as note_result makes it. */
+/* Whether the manifest's name is free, or an earlier run's manifest has it. That may hold names
+ * that are no UTF-8, which JSON readers refuse; so only its beginning is read, as note_result makes
+ * it. */
 static bool may_write_manifest(const batch *b)
 {
     char end;

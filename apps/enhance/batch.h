@@ -23,12 +23,12 @@ typedef struct batch_request {
  * file gets argv without those operands and without --out-dir. Results go into folder, together
  * with manifest.json, which has the outcome for every file. A result that exists and is not older
  * than its input is kept, unless the answer is yes; if it is no, older ones are kept too. Returns
- * the exit status: 0 only if every file was done or kept. dry_run: nothing is written; prints what each
- * file and all of them would take, or the plans as JSON. */
+ * the exit status: 0 only if every file was done or kept. dry_run: nothing is written; prints what
+ * each file and all of them would take, or the plans as JSON. */
 int batch_run(const batch_request *request);
 
-/* FOLDER/NAME, with the suffix .png or .mkv if mona does not write the kind of file that name has or
- * input is, and of a video with that of format, if it is not NULL. The caller frees it. */
+/* FOLDER/NAME, with the suffix .png or .mkv if mona does not write the kind of file that name has
+ * or input is, and of a video with that of format, if it is not NULL. The caller frees it. */
 char *batch_output(const char *folder, const char *input, const char *name, const char *format);
 
 #endif

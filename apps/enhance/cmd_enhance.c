@@ -204,8 +204,8 @@ static bool is_picture_wanted(const arguments *a)
     return !a->job.format && a->preview < 0 && job_makes_picture(a->job.output);
 }
 
-/* Pictures, and the input of a preview, are read more than once. A file on standard input can be, and a
- * picture from a pipe is put into one. */
+/* Pictures, and the input of a preview, are read more than once. A file on standard input can be,
+ * and a picture from a pipe is put into one. */
 static bool take_piped_picture(arguments *a)
 {
     struct stat status;

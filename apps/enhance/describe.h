@@ -11,7 +11,8 @@
  * video, "encoder". report: that of a run that has begun. */
 void enhance_describe(cJSON *to, const enhance_settings *settings, const enhance_report *report);
 
-/* Adds the fields that were given and on which the result's bytes depend, as the member "options". */
+/* Adds the fields that were given and on which the result's bytes depend, as the member
+ * "options". */
 void enhance_describe_options(cJSON *to, const job *j);
 
 #endif

@@ -66,7 +66,8 @@ static uint64_t limit_frames(uint64_t frames, const enhance_settings *s)
 }
 
 /* A picture that takes less than a second is measured itself. Of others, SAMPLE_SIDE x SAMPLE_SIDE
- * pixels are, and MEMORY_SIDE x MEMORY_SIDE for the memory, of which some does not grow with them. */
+ * pixels are, and MEMORY_SIDE x MEMORY_SIDE for the memory, of which some does not grow with
+ * them. */
 enum { SAMPLE_SIDE = 512, MEMORY_SIDE = 2048 };
 
 /* How many times larger than a sample of side x side a picture is. */
@@ -117,12 +118,12 @@ static void forget_peak(void)
         fputs("5", peak), fclose(peak);
 }
 
-/* libwebp takes more memory for sharp edges than for those that the filter makes: 3.6 bytes a pixel in a
- * drawn picture, nothing in a photograph. */
+/* libwebp takes more memory for sharp edges than for those that the filter makes: 3.6 bytes a pixel
+ * in a drawn picture, nothing in a photograph. */
 enum { WEBP_SHARP = 5 };
 
-/* The process's memory on the whole picture. A run with a filter in place of the networks finds what
- * reading and writing take. The networks' memory is known. */
+/* The process's memory on the whole picture. A run with a filter in place of the networks finds
+ * what reading and writing take. The networks' memory is known. */
 static bool measure_memory(double *bytes, const enhance_settings *s, const enhance_report *whole,
                            const char *path)
 {

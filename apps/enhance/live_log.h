@@ -26,8 +26,8 @@ void live_log_add(live_log *log, uint64_t ns);
 double live_log_percentile(const live_log *log, double p);
 
 /* Writes FILE, which readers see whole. Every sample has the label camera, so that those of several
- * runs do not collide; camera NULL: it is FILE's name without folder and suffix. sensors: what is unknown is left out. False: errno says
- * why. */
+ * runs do not collide; camera NULL: it is FILE's name without folder and suffix. sensors: what is
+ * unknown is left out. False: errno says why. */
 bool live_log_write(const live_log *log, const char *file, const char *camera,
                     const enhance_report *report, const telemetry *sensors);
 

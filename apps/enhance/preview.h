@@ -8,9 +8,10 @@
 #include "pipeline/enhance.h"
 #include "apps/enhance/progress.h"
 
-/* Enhances the frame at settings->input.start, or a still picture, as the whole run would, including
- * encoding. Writes the PNG settings->output: the part that changes most, on the left of the input,
- * enlarged by bicubic interpolation, on the right of the result. False: one line was printed. */
+/* Enhances the frame at settings->input.start, or a still picture, as the whole run would,
+ * including encoding. Writes the PNG settings->output: the part that changes most, on the left of
+ * the input, enlarged by bicubic interpolation, on the right of the result. False: one line was
+ * printed. */
 bool preview_write(const enhance_settings *settings);
 
 /* After a run: compares the input, enlarged, with the output, and writes a page about it (report.h)

@@ -12,7 +12,8 @@
  * read. 0: unknown.
  *
  * Measured on eight clips of 60 to 325 frames with trials of 19 to 120: -18 % to +2 % with x264 at
- * its default; on one clip -23 % with FFV1 and x265, -42 % with libvpx, whose trial had 31 frames. */
+ * its default; on one clip -23 % with FFV1 and x265, -42 % with libvpx, whose trial had 31
+ * frames. */
 double size_estimate(const test_run *t, input *source, double expected);
 
 /* Writes "3.4 MB", with two digits. */

@@ -19,8 +19,8 @@ typedef struct test_run {
     double seconds; /* from the start of the first frame until the result was complete */
 } test_run;
 
-/* Runs settings on at most `frames` frames from settings->input.start on. suffix: that of the result,
- * e.g. ".mkv". False: one line was printed. Close it in any case. */
+/* Runs settings on at most `frames` frames from settings->input.start on. suffix: that of the
+ * result, e.g. ".mkv". False: one line was printed. Close it in any case. */
 bool test_run_make(test_run *t, const enhance_settings *settings, const char *suffix,
                    uint64_t frames);
 

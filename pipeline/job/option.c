@@ -54,8 +54,8 @@ static bool read_share(const option *o, double *to, const char *text, pipeline_e
     return true;
 }
 
-/* Hours, minutes and seconds separated by ':'; hours, or hours and minutes, may be left out. Returns
- * how often ':' was found; -1: this is no time. *end: what follows. */
+/* Hours, minutes and seconds separated by ':'; hours, or hours and minutes, may be left out.
+ * Returns how often ':' was found; -1: this is no time. *end: what follows. */
 static int read_clock(const char *text, double *seconds, const char **end)
 {
     *seconds = 0;

@@ -29,7 +29,8 @@ typedef enum option_kind {
 } option_kind;
 
 /* Whether the bytes of what a command makes depend on an option, or only how it is made, shown and
- * kept. Each row says so: one that does not fails to compile, since its field's offset is missing. */
+ * kept. Each row says so: one that does not fails to compile, since its field's offset is
+ * missing. */
 typedef enum option_effect { CHANGES_BYTES, KEEPS_BYTES } option_effect;
 
 enum { OPTION_LIST_MAX = 64 };
@@ -109,41 +110,24 @@ typedef struct option_cut {
 /* Sets end from what was given; 0: no end. */
 bool option_cut_complete(option_cut *cut, pipeline_error *error);
 
+/* clang-format off */
 /* Its rows. at: offset of an option_cut in the values. */
 #define OPTIONS_CUT(at, group, of)                                                                 \
-    {"--start",                                                                                    \
-     "-ss",                                                                                        \
-     OPTION_TIME,                                                                                  \
-     CHANGES_BYTES,                                                                                \
-     (at) + offsetof(option_cut, start),                                                           \
-     "TIME",                                                                                       \
-     group,                                                                                        \
-     .help = "start at this time" of ", such as 12.5, 1:30, 01:02:03.250 or 800ms"},               \
-        {"--duration",                                                                             \
-         "-t",                                                                                     \
-         OPTION_TIME,                                                                              \
-         CHANGES_BYTES,                                                                            \
-         (at) + offsetof(option_cut, duration),                                                    \
-         "TIME",                                                                                   \
-         group,                                                                                    \
-         .help = "stop this long after the start"},                                                \
-    {                                                                                              \
-        "--end", "-to", OPTION_TIME, CHANGES_BYTES, (at) + offsetof(option_cut, end), "TIME",      \
-            group, .help = "stop at this time" of                                                  \
-    }
+    {"--start", "-ss", OPTION_TIME, CHANGES_BYTES, (at) + offsetof(option_cut, start), "TIME",     \
+     group, .help = "start at this time" of ", such as 12.5, 1:30, 01:02:03.250 or 800ms"},        \
+    {"--duration", "-t", OPTION_TIME, CHANGES_BYTES, (at) + offsetof(option_cut, duration),        \
+     "TIME", group, .help = "stop this long after the start"},                                     \
+    {"--end", "-to", OPTION_TIME, CHANGES_BYTES, (at) + offsetof(option_cut, end), "TIME",         \
+     group, .help = "stop at this time" of}
 
 /* Rows that say what computes. */
 #define OPTION_DEVICE(field, group)                                                                \
-    {                                                                                              \
-        "--device", NULL, OPTION_STRING, KEEPS_BYTES, field, "NAME", group,                        \
-            .help = "device to compute on; mona devices lists them", .initial = "auto"             \
-    }
+    {"--device", NULL, OPTION_STRING, KEEPS_BYTES, field, "NAME", group,                           \
+     .help = "device to compute on; mona devices lists them", .initial = "auto"}
 #define OPTION_CPU(field, group)                                                                   \
-    {                                                                                              \
-        "--cpu", NULL, OPTION_STRING, KEEPS_BYTES, field, "ISA", group,                            \
-            .help = "highest instruction set to use: c; avx2, avxvnni, avx512, amx; "              \
-                    "neon, dotprod",                                                               \
-            .values = "c avx2 avxvnni avx512 amx neon dotprod"                                     \
-    }
+    {"--cpu", NULL, OPTION_STRING, KEEPS_BYTES, field, "ISA", group,                               \
+     .help = "highest instruction set to use: c; avx2, avxvnni, avx512, amx; neon, dotprod",       \
+     .values = "c avx2 avxvnni avx512 amx neon dotprod"}
+/* clang-format on */
 
 #endif

@@ -39,8 +39,8 @@ typedef struct stage_models {
  * or else compressed), or else one for any content. Enlarged frames do not count as film for a
  * denoiser.
  *
- * False: there are no such networks. stage_models_close closes zeroed or opened ones, whether or not
- * all are there. */
+ * False: there are no such networks. stage_models_close closes zeroed or opened ones, whether or
+ * not all are there. */
 bool stage_models_open(stage_models *models, const model_choice *choice, const stage_list *list,
                        enhance_settings *settings, pipeline_error *error);
 
