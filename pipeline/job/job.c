@@ -170,7 +170,6 @@ static bool read_input(const job *j, input_settings *in, pipeline_error *error)
 
 static bool read_encoding(const job *j, enhance_settings *s, pipeline_error *error)
 {
-    const char *output = j->output ? j->output : "frames";
     s->encoder = (encoder_choice){.threads = s->encoder.threads,
                                   .crf = j->crf,
                                   .preset = j->preset,
@@ -179,9 +178,9 @@ static bool read_encoding(const job *j, enhance_settings *s, pipeline_error *err
                                   .match_bitrate = j->match_bitrate,
                                   .low_latency = j->low_latency || j->live};
     s->jpeg_quality = (unsigned)j->quality;
-    if (j->quality && still_kind(output) != PICTURE_JPEG)
+    if (j->quality && still_kind(j->output) != PICTURE_JPEG)
         return pipeline_misuse(error, "--quality: expected a JPEG (.jpg) as the output, found %s",
-                               output);
+                               j->output);
     if (j->codec && !parse_codec(&s->encoder.codec, j->codec, &s->notes, error))
         return false;
     return sound_choice_read(&s->sound, j->audio) ||
