@@ -27,7 +27,7 @@ void reference_types(uint32_t types, char *text, size_t size);
 
 /* The functions of all operators. */
 #define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes,   \
-            images, integers)                                                                      \
+            images, integers, code)                                                                \
     op_function op_##function;
 #include "formats/operators.inc"
 #undef ROW

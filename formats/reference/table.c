@@ -24,7 +24,7 @@ enum { ANY_COUNT = OPERATOR_ANY_COUNT };
 #define ANY (NUMBERS | LOGIC | SMALL)
 
 #define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes,   \
-            images, integers)                                                                      \
+            images, integers, code)                                                                \
     {name, since, min, max, types, op_##function, whole, attributes},
 
 static const reference_row rows[] = {

@@ -47,32 +47,10 @@ bool import_array_unary(importer *im)
 
 /* ---- of two ------------------------------------------------------------------------------- */
 
-static const struct binary_row {
-    const char *op_type;
-    mona_array_function function;
-    bool swapped; /* whether operands are swapped */
-} binary_rows[] = {
-    {"Add", MONA_FN_ADD, false},     {"And", MONA_FN_AND, false},
-    {"Div", MONA_FN_DIV, false},     {"Equal", MONA_FN_EQUAL, false},
-    {"Greater", MONA_FN_LESS, true}, {"GreaterOrEqual", MONA_FN_LESS_EQUAL, true},
-    {"Less", MONA_FN_LESS, false},   {"LessOrEqual", MONA_FN_LESS_EQUAL, false},
-    {"Max", MONA_FN_MAX, false},     {"Mean", MONA_FN_ADD, false},
-    {"Min", MONA_FN_MIN, false},     {"Mod", MONA_FN_MOD, false},
-    {"Mul", MONA_FN_MUL, false},     {"Or", MONA_FN_OR, false},
-    {"PRelu", MONA_FN_PRELU, false}, {"Pow", MONA_FN_POW, false},
-    {"Sub", MONA_FN_SUB, false},     {"Sum", MONA_FN_ADD, false},
-    {"Xor", MONA_FN_XOR, false},
-};
-
-static struct binary_row find_binary(const importer *im)
+static mona_array_function binary_function(const importer *im)
 {
-    const struct binary_row *row = binary_rows;
-    while (strcmp(row->op_type, im->node->op_type)) /* as above */
-        row++;
-    struct binary_row found = *row;
-    if (found.function == MONA_FN_MOD && onnx_int(im->node, "fmod", 0))
-        found.function = MONA_FN_FMOD;
-    return found;
+    const mona_array_function f = (mona_array_function)import_code(im);
+    return f == MONA_FN_MOD && onnx_int(im->node, "fmod", 0) ? MONA_FN_FMOD : f;
 }
 
 /* Up to operator set 6, the second operand could be aligned with an axis of the first. */
@@ -89,35 +67,55 @@ static array place_second(importer *im, array first, array second)
 }
 
 /* Operands that are floats are compared as floats, although the result is an integer. */
-static array combine(importer *im, mona_type type, const struct binary_row *row, array x, array y)
+static array combine(importer *im, mona_type type, mona_array_function function, array x, array y)
 {
-    const array operands[2] = {row->swapped ? y : x, row->swapped ? x : y};
+    const array operands[2] = {x, y};
     const bool on_floats =
         (array_ok(x) && array_is_float(x.type)) || (array_ok(y) && array_is_float(y.type));
-    const array_function f = {.code = row->function,
-                              .arithmetic = on_floats ? MONA_FLOAT : MONA_INT};
+    const array_function f = {.code = function, .arithmetic = on_floats ? MONA_FLOAT : MONA_INT};
     return array_map(im, type, &f, 2, operands);
+}
+
+static bool import_binary(importer *im, bool swapped)
+{
+    const array x = array_in(im, 0), y = place_second(im, x, array_in(im, 1));
+    return array_bind(im, 0,
+                      combine(im, array_result_type(im, 0), binary_function(im), swapped ? y : x,
+                              swapped ? x : y));
 }
 
 bool import_array_binary(importer *im)
 {
-    const struct binary_row row = find_binary(im);
-    const array x = array_in(im, 0), y = place_second(im, x, array_in(im, 1));
-    return array_bind(im, 0, combine(im, array_result_type(im, 0), &row, x, y));
+    return import_binary(im, false);
+}
+
+/* x > y is y < x. */
+bool import_array_swapped(importer *im)
+{
+    return import_binary(im, true);
 }
 
 /* Combines any number of arrays, two at a time. */
-bool import_array_variadic(importer *im)
+static array combine_all(importer *im)
 {
-    const struct binary_row row = find_binary(im);
     const mona_type type = array_result_type(im, 0), inner = type == MONA_F16 ? MONA_F32 : type;
     array joined = array_in(im, 0);
     for (uint32_t i = 1; i < im->node->input_count; i++)
-        joined = combine(im, inner, &row, joined, array_in(im, i));
-    if (!strcmp(im->node->op_type, "Mean"))
-        joined = array_binary(im, type, MONA_FN_DIV, joined,
-                              array_number(im, MONA_F32, im->node->input_count));
-    return array_bind(im, 0, array_cast(im, type, joined));
+        joined = combine(im, inner, binary_function(im), joined, array_in(im, i));
+    return joined;
+}
+
+bool import_array_variadic(importer *im)
+{
+    return array_bind(im, 0, array_cast(im, array_result_type(im, 0), combine_all(im)));
+}
+
+bool import_array_mean(importer *im)
+{
+    const array sum = combine_all(im);
+    return array_bind(im, 0,
+                      array_binary(im, array_result_type(im, 0), MONA_FN_DIV, sum,
+                                   array_number(im, MONA_F32, im->node->input_count)));
 }
 
 /* ---- of three ----------------------------------------------------------------------------- */

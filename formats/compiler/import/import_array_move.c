@@ -35,7 +35,7 @@ static bool bind_moved(importer *im, uint32_t i, array x, const tensor *moved, u
 static bool read_fill(importer *im, array x, uint64_t *fill)
 {
     *fill = 0;
-    if (strcmp(im->node->op_type, "Pad") || !import_has(im, 2))
+    if (!import_has(im, 2))
         return true;
     const tensor *t = array_in_tensor(im, 2);
     if (!t || !t->data || !t->count)
@@ -50,11 +50,11 @@ static bool read_fill(importer *im, array x, uint64_t *fill)
     return true;
 }
 
-/* Runs the reference on the numbers of input 0's elements; the other inputs must be constant. */
-static bool run_reference(importer *im, const tensor *numbers, tensor *out)
+/* Runs the reference on the numbers of input 0's elements; the other inputs must be constant. pad: as
+ * if it had no input 2. */
+static bool run_reference(importer *im, const tensor *numbers, bool pad, tensor *out)
 {
     const tensor **in = calloc(im->node->input_count, sizeof *in);
-    const bool pad = !strcmp(im->node->op_type, "Pad");
     bool ok = in ? true : import_fail(im, "needs more memory than there is");
     for (uint32_t i = 1; ok && i < im->node->input_count; i++) {
         if (!import_has(im, i) || (pad && i == 2))
@@ -97,18 +97,19 @@ static bool worth_moving(importer *im, const tensor *x)
     return ok;
 }
 
-static bool move(importer *im)
+/* pad: input 2 is the value of elements that come from nowhere. */
+static bool move(importer *im, bool pad)
 {
     const tensor *t = array_in_tensor(im, 0);
     tensor numbers, *out = calloc(im->node->output_count + 1, sizeof *out);
     const array x = t ? array_in(im, 0) : array_none;
-    uint64_t fill;
-    if (!array_ok(x) || !out || !read_fill(im, x, &fill) || !worth_moving(im, t) ||
+    uint64_t fill = 0;
+    if (!array_ok(x) || !out || (pad && !read_fill(im, x, &fill)) || !worth_moving(im, t) ||
         !number_elements(&numbers, t)) {
         free(out);
         return array_ok(x) && import_fail(im, "needs more memory than there is");
     }
-    bool ok = run_reference(im, &numbers, out);
+    bool ok = run_reference(im, &numbers, pad, out);
     for (uint32_t i = 0; ok && i < im->node->output_count; i++)
         if (array_wants(im, i) && out[i].count)
             ok = out[i].type == ELEMENT_INT64 ? bind_moved(im, i, x, &out[i], fill)
@@ -122,7 +123,7 @@ static bool move(importer *im)
 
 /* ---- operators with more than one source -------------------------------------------------- */
 
-static bool concat(importer *im)
+bool import_array_concat(importer *im)
 {
     const tensor *result = array_result(im, 0);
     if (!result)
@@ -149,13 +150,6 @@ static bool concat(importer *im)
     return ok;
 }
 
-static bool gather(importer *im)
-{
-    const array x = array_in(im, 0);
-    return array_ok(x) &&
-           array_bind(im, 0, array_gather(im, x, array_axis(im, x.rank, 0), array_in(im, 1)));
-}
-
 /* The same elements in the same order. */
 bool import_array_reshape(importer *im)
 {
@@ -164,10 +158,20 @@ bool import_array_reshape(importer *im)
 
 bool import_array_move(importer *im)
 {
-    if (!strcmp(im->node->op_type, "Concat"))
-        return concat(im);
-    if (!strcmp(im->node->op_type, "Gather") && array_in_tensor(im, 1) &&
-        !array_in_tensor(im, 1)->data)
-        return gather(im);
-    return move(im);
+    return move(im, false);
+}
+
+bool import_array_pad(importer *im)
+{
+    return move(im, true);
+}
+
+bool import_array_gather(importer *im)
+{
+    const tensor *indices = array_in_tensor(im, 1);
+    if (!indices || indices->data)
+        return move(im, false);
+    const array x = array_in(im, 0);
+    return array_ok(x) &&
+           array_bind(im, 0, array_gather(im, x, array_axis(im, x.rank, 0), array_in(im, 1)));
 }

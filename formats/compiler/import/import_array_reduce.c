@@ -6,17 +6,6 @@
 
 /* ---- reductions --------------------------------------------------------------------------- */
 
-static const struct reduce_row {
-    const char *op_type;
-    mona_reduction function;
-} reduce_rows[] = {
-    {"ReduceL1", MONA_REDUCE_L1},          {"ReduceL2", MONA_REDUCE_L2},
-    {"ReduceLogSum", MONA_REDUCE_LOG_SUM}, {"ReduceLogSumExp", MONA_REDUCE_LOG_SUM_EXP},
-    {"ReduceMax", MONA_REDUCE_MAX},        {"ReduceMean", MONA_REDUCE_MEAN},
-    {"ReduceMin", MONA_REDUCE_MIN},        {"ReduceProd", MONA_REDUCE_PRODUCT},
-    {"ReduceSum", MONA_REDUCE_SUM},        {"ReduceSumSquare", MONA_REDUCE_SUM_SQUARE},
-};
-
 /* All axes of a tensor as a mask. */
 static uint32_t all_axes(uint32_t rank)
 {
@@ -25,11 +14,8 @@ static uint32_t all_axes(uint32_t rank)
 
 bool import_array_reduce(importer *im)
 {
-    const struct reduce_row *row = reduce_rows;
     array_call c;
     uint32_t mask;
-    while (strcmp(row->op_type, im->node->op_type)) /* operators.inc names only those that exist */
-        row++;
     const array x = array_in(im, 0);
     if (!array_ok(x) || !array_open_call(im, &c))
         return false;
@@ -38,28 +24,26 @@ bool import_array_reduce(importer *im)
                                   : import_fail(im, "has computed axes; expected constants");
     if (!mask && !onnx_int(im->node, "noop_with_empty_axes", 0))
         mask = all_axes(x.rank);
-    return array_bind(im, 0, array_reduce(im, array_result_type(im, 0), row->function, x, mask));
+    return array_bind(
+        im, 0,
+        array_reduce(im, array_result_type(im, 0), (mona_reduction)import_code(im), x, mask));
 }
 
 bool import_array_arg(importer *im)
 {
-    const bool largest = !strcmp(im->node->op_type, "ArgMax");
+    enum { LAST = MONA_REDUCE_ARG_MAX_LAST - MONA_REDUCE_ARG_MAX }; /* as of ARG_MIN */
     const bool last = onnx_int(im->node, "select_last_index", 0);
     const array x = array_in(im, 0);
-    const mona_reduction f = largest ? last ? MONA_REDUCE_ARG_MAX_LAST : MONA_REDUCE_ARG_MAX
-                             : last  ? MONA_REDUCE_ARG_MIN_LAST
-                                     : MONA_REDUCE_ARG_MIN;
+    const mona_reduction f = (mona_reduction)(import_code(im) + (last ? LAST : 0));
     return array_ok(x) &&
            array_bind(im, 0, array_reduce(im, MONA_S64, f, x, 1u << array_axis(im, x.rank, 0)));
 }
 
 bool import_array_global_pool(importer *im)
 {
-    const bool largest = !strcmp(im->node->op_type, "GlobalMaxPool");
     const array x = array_in(im, 0);
     return array_bind(im, 0,
-                      array_reduce(im, array_result_type(im, 0),
-                                   largest ? MONA_REDUCE_MAX : MONA_REDUCE_MEAN, x,
+                      array_reduce(im, array_result_type(im, 0), (mona_reduction)import_code(im), x,
                                    all_axes(x.rank) & ~3u));
 }
 
@@ -85,8 +69,7 @@ bool import_array_softmax(importer *im)
         return false;
     const uint32_t at = array_axis(im, x.rank, -1);
     const uint32_t end = im->node->flattens ? x.rank : at + 1; /* see onnx_upgrade.c */
-    const mona_normalisation f =
-        strcmp(im->node->op_type, "Softmax") ? MONA_NORMALISE_LOG_SOFTMAX : MONA_NORMALISE_SOFTMAX;
+    const mona_normalisation f = (mona_normalisation)import_code(im);
     return array_bind(im, 0, array_softmax(im, array_result_type(im, 0), f, x, at, end));
 }
 
@@ -144,22 +127,30 @@ static array normalised(importer *im, mona_type type, size_t extent, size_t run,
     return array_add(im, type, operands[0].rank, operands[0].dims, &record, dense, count);
 }
 
-/* Statistics of groups of channels in a frame; an instance is a group of one channel. */
-bool import_array_group_norm(importer *im)
+/* Statistics of groups of channels in a frame; groups 0: of each channel by itself. */
+static bool import_groups(importer *im, int64_t groups)
 {
     const array operands[3] = {array_in(im, 0), array_in(im, 1), array_in(im, 2)};
     const array x = operands[0], scale = operands[1];
     if (!array_ok(x) || !array_ok(scale) || !array_ok(operands[2]))
         return false;
-    const int64_t groups = strcmp(im->node->op_type, "InstanceNormalization")
-                               ? onnx_int(im->node, "num_groups", 1)
-                               : x.dims[1];
+    groups = groups ? groups : x.dims[1];
     const size_t extent = array_elements(x.rank, x.dims) / (size_t)(x.dims[0] * groups);
     const bool each = scale.dims[0] != groups; /* one number per channel */
     return array_bind(im, 0,
                       normalised(im, array_result_type(im, 0), extent,
                                  each ? extent / (size_t)(x.dims[1] / groups) : extent, operands,
                                  3));
+}
+
+bool import_array_group_norm(importer *im)
+{
+    return import_groups(im, onnx_int(im->node, "num_groups", 1));
+}
+
+bool import_array_instance_norm(importer *im)
+{
+    return import_groups(im, 0);
 }
 
 bool import_array_layer_norm(importer *im)

@@ -187,7 +187,8 @@ static array column_order(importer *im, array index, const op_window *w)
 
 bool import_array_pool(importer *im)
 {
-    const bool largest = !strcmp(im->node->op_type, "MaxPool");
+    const mona_window function = (mona_window)import_code(im);
+    const bool largest = function == MONA_WINDOW_MAX;
     const array x = array_in(im, 0);
     array_call c;
     op_window window;
@@ -195,7 +196,7 @@ bool import_array_pool(importer *im)
         !op_window_read(&c.call, c.in[0], NULL, onnx_int(im->node, "ceil_mode", 0), &window))
         return false;
     mona_array_window record = {
-        .function = largest ? MONA_WINDOW_MAX : MONA_WINDOW_AVERAGE,
+        .function = function,
         .arithmetic = array_is_float(x.type) ? MONA_FLOAT : MONA_INT,
         .count_include_pad = !largest && onnx_int(im->node, "count_include_pad", 0),
         .batch = (uint32_t)x.dims[0],

@@ -73,7 +73,7 @@ static bool add_whole(importer *im, graph_kind kind)
 
 bool import_global_pool(importer *im)
 {
-    const bool largest = !strcmp(im->node->op_type, "GlobalMaxPool");
+    const bool largest = import_code(im) == MONA_REDUCE_MAX;
     return add_whole(im, largest ? GRAPH_MAX_POOL : GRAPH_AVERAGE_POOL);
 }
 

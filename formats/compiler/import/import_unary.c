@@ -140,7 +140,7 @@ static bool of_two(importer *im, bool largest, uint32_t a, uint32_t b)
 
 bool import_extreme(importer *im)
 {
-    const bool largest = !strcmp(im->node->op_type, "Max");
+    const bool largest = import_code(im) == MONA_FN_MAX;
     const float max = 65504; /* fp16's largest number */
     const graph_value *second = import_constant(im, 1);
     const bool first = import_constant(im, 0);

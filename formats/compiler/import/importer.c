@@ -22,6 +22,11 @@ bool import_warn(importer *im, const char *format, ...)
     return ok || format_fail(im->error, "out of memory");
 }
 
+uint32_t import_code(const importer *im)
+{
+    return operator_find(im->node->op_type)->code;
+}
+
 /* ---- bindings ----------------------------------------------------------------------------- */
 
 static const import_binding *binding_of(const importer *im, size_t i)

@@ -66,6 +66,9 @@ import_quantisation import_quantisation_of(const importer *im, size_t i);
 /* Whether a node reads maps of integers as the numbers they stand for. */
 bool import_takes_quantised(const operator_row *row);
 
+/* The code of the node's row. */
+uint32_t import_code(const importer *im);
+
 /* ---- attributes ---- */
 /* Whether the text attribute has this value, or is absent and `otherwise` equals it. */
 bool import_text_is(const importer *im, const char *name, const char *value, const char *otherwise);
@@ -147,7 +150,7 @@ bool import_spatial_slice(importer *im);
 /* ---- operators (import_*.c) ---- */
 /* The importers of all operators. There are no import_none and import_array_none. */
 #define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes,   \
-            images, integers)                                                                      \
+            images, integers, code)                                                                \
     operator_import import_##map, import_array_##array;
 #include "formats/operators.inc"
 #undef ROW

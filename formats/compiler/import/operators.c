@@ -6,12 +6,13 @@
 #include "formats/compiler/import/importer.h"
 
 #define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes,   \
-            images, integers)                                                                      \
-    {name,   whole,           import_##map,       maps, import_array_##array,                      \
-     arrays, images_##images, INTEGERS_##integers},
+            images, integers, code)                                                                \
+    {name,   whole,           import_##map,        maps,       import_array_##array,               \
+     arrays, images_##images, INTEGERS_##integers, MONA_##code},
 #define import_none NULL
 #define import_array_none NULL
 #define images_none NULL
+#define MONA_NONE_CODE 0
 
 static const operator_row rows[] = {
 #include "formats/operators.inc"

@@ -28,6 +28,7 @@ typedef struct operator_row { /* columns of operators.inc */
     const char *arrays;
     images_rule *images; /* NULL: may mix the images of a batch */
     operator_integers integers;
+    uint32_t code; /* a mona_array_function, mona_reduction and so on; MONA_NONE: none */
 } operator_row;
 
 /* NULL: there is no such operator. */

@@ -22,7 +22,7 @@ typedef bool images_rule(image_walk *w);
 
 /* The rules of all operators. There is no images_none. */
 #define ROW(name, since, min, max, types, function, whole, map, maps, array, arrays, attributes,   \
-            images, integers)                                                                      \
+            images, integers, code)                                                                \
     images_rule images_##images;
 #include "formats/operators.inc"
 #undef ROW
