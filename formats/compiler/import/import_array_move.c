@@ -50,8 +50,8 @@ static bool read_fill(importer *im, array x, uint64_t *fill)
     return true;
 }
 
-/* Runs the reference on the numbers of input 0's elements; the other inputs must be constant. pad: as
- * if it had no input 2. */
+/* Runs the reference on the numbers of input 0's elements; the other inputs must be constant. pad:
+ * as if it had no input 2. */
 static bool run_reference(importer *im, const tensor *numbers, bool pad, tensor *out)
 {
     const tensor **in = calloc(im->node->input_count, sizeof *in);

@@ -200,8 +200,8 @@ bool lower_max_pool(lowering *l, const graph_node *node)
     return lower_pool(l, MONA_OP_MAX_POOL, node, 1);
 }
 
-/* A mean gets a scale of its own. Beyond these factors, which the engine takes, every result is 0 or
- * saturated. */
+/* A mean gets a scale of its own. Beyond these factors, which the engine takes, every result is 0
+ * or saturated. */
 bool lower_average_pool(lowering *l, const graph_node *node)
 {
     const double in = (double)l->formats[node->inputs[0]].scale;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The members of the structs that emit_c.c writes: each struct has a list of all, F(x, kind, member).
- * Kinds:
+/* The members of the structs that emit_c.c writes: each struct has a list of all of them,
+ * F(x, kind, member). Kinds:
  *
  *   NUMBER    its value, unless that is 0
  *   REAL      a float

@@ -9,13 +9,13 @@
 #include "formats/compiler/program/cpu_target.h"
 #include "formats/file.h"
 
+#pragma GCC diagnostic error "-Wmissing-field-initializers"
+
+/* All members are given here and below, in order, so that none is forgotten. */
 static void put_plan(mona_file_plan *f, const mona_plan *plan)
 {
-    *f = (mona_file_plan){.magic = MONA_PLAN_MAGIC,
-                          .cores = plan->cores,
-                          .strip_rows = plan->strip_rows,
-                          .copies = plan->copies,
-                          .parts = plan->parts};
+    *f = (mona_file_plan){
+        MONA_PLAN_MAGIC, plan->cores, plan->strip_rows, plan->copies, plan->parts, {0}, "", {{0}}};
     snprintf(f->isa, sizeof f->isa, "%s", mona_plan_isa(plan));
     for (uint32_t i = 0; i < plan->model.header->input_count; i++) {
         const plan_reach *r = &plan->reach[i];
@@ -32,11 +32,11 @@ static void put_op(mona_file_plan_op *f, const mona_plan *plan, uint32_t o)
 {
     const plan_op *op = &plan->ops[o];
     const plan_group *g = &op->group;
-    *f = (mona_file_plan_op){.last = g->last, .parts = g->parts, .tiles = g->tiles};
-    f->flags =
+    const uint32_t flags =
         (g->whole_maps ? MONA_PLAN_WHOLE_MAPS : 0) | (g->by_channels ? MONA_PLAN_BY_CHANNELS : 0);
-    if (mona_plan_needs_ring(plan, o))
-        f->depth = op->depth ? op->depth : 1; /* nobody needs its rows */
+    const uint32_t rows = op->depth ? op->depth : 1; /* 1: nobody needs them */
+    *f = (mona_file_plan_op){
+        g->last, g->parts, g->tiles, flags, mona_plan_needs_ring(plan, o) ? rows : 0, 0};
 }
 
 bool plan_record(const mona_model *model, const char *target, mona_size size, uint8_t **bytes,
