@@ -44,12 +44,6 @@ bool same_normalise(const graph *g, const graph_node *a, const graph_node *b)
            same_numbers(a->normalise.shift, b->normalise.shift, channels);
 }
 
-bool same_attention(const graph *g, const graph_node *a, const graph_node *b)
-{
-    (void)g;
-    return a->attention.heads == b->attention.heads && a->attention.scale == b->attention.scale;
-}
-
 bool same_quantize(const graph *g, const graph_node *a, const graph_node *b)
 {
     (void)g;
@@ -63,35 +57,19 @@ bool same_always(const graph *g, const graph_node *a, const graph_node *b)
     return true;
 }
 
-bool same_slice(const graph *g, const graph_node *a, const graph_node *b)
-{
-    (void)g;
-    return a->slice.first == b->slice.first && a->slice.count == b->slice.count;
-}
-
-bool same_depth(const graph *g, const graph_node *a, const graph_node *b)
-{
-    (void)g;
-    return a->depth.block == b->depth.block && a->depth.depth_first == b->depth.depth_first;
-}
-
-bool same_resize(const graph *g, const graph_node *a, const graph_node *b)
-{
-    (void)g;
-    return !memcmp(&a->resize, &b->resize, sizeof a->resize);
-}
-
-bool same_pad(const graph *g, const graph_node *a, const graph_node *b)
-{
-    (void)g;
-    return !memcmp(&a->pad, &b->pad, sizeof a->pad);
-}
-
-bool same_pool(const graph *g, const graph_node *a, const graph_node *b)
-{
-    (void)g;
-    return !memcmp(&a->pool, &b->pool, sizeof a->pool);
-}
+/* Of numbers alone; nodes begin as zeros, padding and all. */
+#define SAME_NUMBERS(kind)                                                                         \
+    bool same_##kind(const graph *g, const graph_node *a, const graph_node *b)                     \
+    {                                                                                              \
+        (void)g;                                                                                   \
+        return !memcmp(&a->kind, &b->kind, sizeof a->kind);                                        \
+    }
+SAME_NUMBERS(attention)
+SAME_NUMBERS(slice)
+SAME_NUMBERS(depth)
+SAME_NUMBERS(resize)
+SAME_NUMBERS(pool)
+SAME_NUMBERS(pad)
 
 static bool same_node(const graph *g, const graph_node *a, const graph_node *b)
 {
