@@ -72,7 +72,7 @@ PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 LIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) -pthread -lm
 # Position-independent as in PIE programs: the same objects make the command and libmonavideo.so, which shows only
 # what monavideo.h declares.
-HOST_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen $(PKG_CFLAGS)
+HOST_CFLAGS = $(BASE) $(HARDENED) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen $(PKG_CFLAGS)
 COMPILE_HOST = $(CC) $(HOST_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 # ---- sources ----------------------------------------------------------------------------------
@@ -82,6 +82,12 @@ ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
 MACROS := $(shell $(CC) -dM -E -xc /dev/null 2>/dev/null | cut -d' ' -f2)
 PORT := $(if $(filter __unix__,$(MACROS)),posix posix_pool,none)
 THREADS := $(if $(filter posix,$(PORT)),-pthread)
+# What reads files is hardened, unless the caller's flags say how. The engine, which calls no libc, cannot be.
+takes = $(shell $(CC) -Werror $(1) -E -xc /dev/null > /dev/null 2>&1 && echo $(1))
+HARDENED := $(if $(SANITIZE)$(filter none,$(PORT)),,$(foreach f,-fstack-protector-strong -fstack-clash-protection,$(call takes,$(f))) \
+    $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))$(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
+# Tables of addresses can only be read once a program runs.
+HARDENED_LINK := -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 RUN_SRC := $(wildcard $(addsuffix /*.c,engine engine/model engine/layout engine/run engine/cpu/c ops ops/arrays)) $(patsubst %,engine/port/%.c,$(PORT))
 PLAN_SRC := $(wildcard engine/plan/*.c)
 MODEL310_SRC := $(wildcard $(addsuffix /*.c,engine/aicore engine/model310 ops/ascend))
@@ -215,7 +221,6 @@ $(call obj,$(wildcard engine/cpu/arm/neon*.c)): ENGINE_CFLAGS += $(call takes,-m
 endif
 $(BUILD)/engine/cpu/arm/neon_dotprod.o: ENGINE_CFLAGS += -march=armv8.2-a+dotprod
 # What is not a kernel for one instruction set is nearly as fast at a third of the size.
-takes = $(shell $(CC) -Werror $(1) -E -xc /dev/null > /dev/null 2>&1 && echo $(1))
 SMALL := -O2 -ftree-vectorize $(call takes,-fvect-cost-model=dynamic)
 $(call obj,$(filter-out engine/cpu/x86/% engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c engine/cpu/arm/mve.c ops/%,$(RUN_SRC)) $(PLAN_SRC)): OPTIMISE = $(SMALL)
 $(BUILD)/engine/cpu/c/c_conv.o: OPTIMISE = $(SMALL) $(call takes,-fpeel-loops)
@@ -240,7 +245,7 @@ $(ARCHIVES):
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(BUILD)/libmona.so: $(ENGINE_OBJ)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ -pthread
+	$(Q)$(CC) $(HARDENED_LINK) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ -pthread
 	$(Q)ln -sf libmona.so $(BUILD)/$(SONAME)
 
 # ---- formats, pipeline, command ---------------------------------------------------------------
@@ -322,7 +327,7 @@ $(BUILD)/gen/on_demand_x86_64.o: pipeline/base/on_demand_x86_64.S $(BUILD)/gen/o
 	$(Q)$(COMPILE_HOST)
 
 $(BUILD)/mona: $(COMMAND_OBJ) $(if $(ON_DEMAND),$(addprefix $(BUILD)/gen/,on_demand.o on_demand_x86_64.o)) $(ARCHIVES)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(filter-out $(ON_DEMAND:%=-l%),$(LIBS))
+	$(Q)$(CC) $(HARDENED_LINK) -pie $(CFLAGS) $(LDFLAGS) -o $@ $^ $(filter-out $(ON_DEMAND:%=-l%),$(LIBS))
 
 # ---- mona in one file -------------------------------------------------------------------------
 # With FFmpeg's libraries and encoders inside, for systems that have none. It needs nothing but libc, which stays
@@ -368,7 +373,7 @@ VIDEO_LIBS = $(shell $(PKG_CONFIG) --libs $(filter-out libprotobuf-c libcjson,$(
 $(BUILD)/libformats.a: $(call obj,$(FORMATS_SRC))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 $(BUILD)/libmonavideo.so: $(PIPELINE_OBJ) $(BUILD)/models/embedded.o $(BUILD)/libformats.a $(ARCHIVES)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(VIDEO_SONAME) -Wl,--exclude-libs,ALL -Wl,--gc-sections \
+	$(Q)$(CC) $(HARDENED_LINK) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(VIDEO_SONAME) -Wl,--exclude-libs,ALL -Wl,--gc-sections \
 	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(VIDEO_LIBS)
 	$(Q)ln -sf libmonavideo.so $(BUILD)/$(VIDEO_SONAME)
 

@@ -128,6 +128,16 @@ fi
 if [ -n "$SANITIZE" ]; then
     skip "sanitised libraries are not installed"
 else
+    same "the command is position-independent, its addresses are fixed at the start and no stack can be run" \
+        "$(readelf -hW "$BUILD/mona" | grep -c 'Type: *DYN') $(readelf -dW "$BUILD/mona" | grep -c 'FLAGS_1.*NOW.*PIE') $(readelf -lW "$BUILD/mona" | grep -cE 'GNU_RELRO|GNU_STACK .* RW ')" \
+        "1 1 2"
+    for library in libmona libmonavideo; do
+        same "and $library.so too" "$(readelf -dW "$BUILD/$library.so" | grep -c 'FLAGS_1.*NOW') $(readelf -lW "$BUILD/$library.so" | grep -cE 'GNU_RELRO|GNU_STACK .* RW ')" "1 2"
+    done
+    for file in mona libmonavideo.so; do
+        at_least "stacks and copies in $file are checked" "$(nm -D "$BUILD/$file" | grep -oE '__(stack_chk_fail|memcpy_chk|v?snprintf_chk)\>' | sort -u | wc -l)" 3
+    done
+    same "the caller's flags replace them" "$(commands BUILD="$tmp/b" CPPFLAGS=-D_FORTIFY_SOURCE=2 "$tmp/b/pipeline/base/error.o" | grep -c -e '_FORTIFY_SOURCE=3')" 0
     succeeds "make install" $make -s install BUILD="$BUILD" PREFIX=/usr LIBDIR=/usr/lib/here DESTDIR="$tmp/root"
     same "libraries go to LIBDIR" "$(cd "$tmp/root/usr/lib/here" && echo * | sed 's/gstreamer-1.0 //')" \
         "$(echo cmake libmona-ascend.a libmona-model310.a libmona-plan.a libmona.a libmona.so libmona.so.0 "libmona.so.$version" libmonavideo.so \
