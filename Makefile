@@ -258,7 +258,7 @@ $(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c Makefile
 	$(Q)$(COMPILE_HOST)
 
 # Code that never runs per pixel is compiled without much optimisation, which is faster.
-$(call obj,$(filter $(addsuffix /%,apps/cli apps/bench apps/devices apps/enhance apps/plot formats/onnx \
+$(call obj,$(filter $(addsuffix /%,apps/cli apps/bench apps/devices apps/enhance apps/plot apps/timing formats/onnx \
     $(addprefix formats/compiler/,import lower passes)),$(FORMATS_SRC) $(APP_SRC))): private OPTIMISE = -O1
 
 $(BUILD)/gen/onnx.pb-c.c $(call obj,$(FORMATS_SRC) $(PIPELINE_SRC) $(APP_SRC)): | needed
@@ -356,7 +356,7 @@ check-static: all $(BUILD)/scene
 # For boards that only infer: no FFmpeg, neither to build nor to run. The objects have a folder of their own, for
 # they are compiled with MONA_NO_VIDEO.
 ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_live.c %/live_source.c %/bench_clip.c %/pipeline_marks.c %/chip_report_video.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
-    $(wildcard apps/cli/*.c $(addprefix apps/,bench/*.c bench/report/*.c compile/*.c devices/*.c plot/*.c verify/*.c))) \
+    $(wildcard apps/cli/*.c $(addprefix apps/,bench/*.c bench/report/*.c compile/*.c devices/*.c plot/*.c timing/*.c verify/*.c))) \
     $(wildcard apps/engine_only/*.c) $(addprefix pipeline/,$(addprefix job/,ascend_setup.c devices.c model_source.c option.c suggest.c) base/disk_space.c base/error.c base/outfile.c base/stop.c quality/measure.c \
     stages/frame.c stages/frame_memory.c stages/plane_roles.c stages/session_binding.c)
 ENGINE_ONLY := $(BUILD)/engine-only
@@ -464,7 +464,7 @@ $(foreach test,$(UNIT_SRC),$(eval $(BUILD)/tests/$(notdir $(basename $(test))): 
 $(UNIT): $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(ARCHIVES)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
 # Tests of parts of the command.
-$(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/bench/,statistics.o significance.o)
+$(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/timing/,statistics.o significance.o)
 $(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o telemetry_log.o npu_smi.o)
 $(BUILD)/tests/test_npu_smi: $(BUILD)/apps/devices/npu_smi.o
 $(BUILD)/tests/test_fair_queue: $(BUILD)/apps/bench/fair_queue.o

@@ -11,7 +11,7 @@
 #include "apps/cli/options.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/bench/recompile.h"
-#include "apps/bench/statistics.h"
+#include "apps/timing/statistics.h"
 #include "apps/cli/json_read.h"
 #include "apps/cli/json_output.h"
 

@@ -9,7 +9,7 @@
 #include "apps/bench/report/layer_log.h"
 #include "apps/devices/machine.h"
 #include "apps/cli/options.h"
-#include "apps/bench/statistics.h"
+#include "apps/timing/statistics.h"
 #include "apps/cli/json_read.h"
 
 /* Processor time of all threads, which other programs do not affect. */

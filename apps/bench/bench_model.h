@@ -8,7 +8,7 @@
 #include <cjson/cJSON.h>
 
 #include "apps/bench/bench_session.h"
-#include "apps/bench/sampling.h"
+#include "apps/timing/sampling.h"
 
 typedef struct bench_model_job {
     const char *name;

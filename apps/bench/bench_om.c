@@ -7,7 +7,7 @@
 
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/report/provenance.h"
-#include "apps/bench/statistics.h"
+#include "apps/timing/statistics.h"
 #include "apps/cli/options.h"
 #include "engine/model_format.h"
 #include "engine/mona_ascend.h"

@@ -5,7 +5,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "apps/bench/sampling.h"
+#include "apps/timing/sampling.h"
 #include "pipeline/stages/stage.h"
 
 typedef struct bench_om_job {

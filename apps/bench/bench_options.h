@@ -11,7 +11,7 @@
 #include "apps/bench/live_source.h"
 #include "pipeline/job/job.h"
 #endif
-#include "apps/bench/sampling.h"
+#include "apps/timing/sampling.h"
 #include "apps/bench/report/verdict.h"
 
 typedef struct bench_arguments {

@@ -16,7 +16,7 @@
 #include "apps/cli/options.h"
 #include "apps/bench/report/pipeline_marks.h"
 #include "apps/bench/report/provenance.h"
-#include "apps/bench/sampling.h"
+#include "apps/timing/sampling.h"
 #include "apps/enhance/describe.h"
 #include "apps/cli/json_read.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "apps/bench/bench_planes.h"
-#include "apps/bench/sampling.h"
+#include "apps/timing/sampling.h"
 #include "pipeline/stages/session_binding.h"
 
 typedef struct bench_session {

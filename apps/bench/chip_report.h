@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "apps/bench/sampling.h"
+#include "apps/timing/sampling.h"
 #include "mona.h"
 
 /* Checks the installation and runs networks on the host and on the device ascend, at this size.

@@ -7,8 +7,8 @@
 
 #include "apps/bench/bench_transfer.h"
 #include "apps/bench/report/bench_result.h"
-#include "apps/bench/sampling.h"
-#include "apps/bench/statistics.h"
+#include "apps/timing/sampling.h"
+#include "apps/timing/statistics.h"
 #include "apps/cli/options.h"
 #include "engine/mona_ascend.h"
 #include "apps/cli/json_read.h"

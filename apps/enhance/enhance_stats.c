@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/enhance/enhance_stats.h"
 
-#include "apps/bench/report/bench_result.h"
+#include "apps/timing/statistics_json.h"
 #include "apps/cli/json_read.h"
 #include "apps/cli/json_output.h"
 

@@ -11,7 +11,7 @@
 #include "pipeline/enhance.h"
 #include "apps/enhance/live_log.h"
 #include "apps/enhance/step_clock.h"
-#include "apps/bench/sampling.h"
+#include "apps/timing/sampling.h"
 
 typedef enum progress_style { PROGRESS_BAR, PROGRESS_PLAIN, PROGRESS_JSON } progress_style;
 

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "apps/bench/report/bench_result.h"
 #include "apps/plot/plot.h"
 #include "apps/cli/json_read.h"
 

@@ -10,8 +10,8 @@
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
 #include "apps/cli/save.h"
-#include "apps/bench/significance.h"
-#include "apps/bench/statistics.h"
+#include "apps/timing/significance.h"
+#include "apps/timing/statistics.h"
 #include "apps/cli/json_read.h"
 
 /* Limits beyond which a run is not to be trusted: load by others as a share of one CPU, drift,
@@ -20,13 +20,6 @@
 #define DRIFT_MAX 0.02
 #define CLOCK_MAX 0.03
 #define VARIATION_MAX 0.1
-
-void result_add_number(cJSON *object, const char *key, double value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.9g", value);
-    cJSON_AddNumberToObject(object, key, strtod(text, NULL));
-}
 
 cJSON *result_if(bool complete, cJSON *result)
 {
@@ -80,32 +73,6 @@ void result_warn(cJSON *result, const char *format, ...)
 /* ---- filling ----------------------------------------------------------------------------------
  */
 
-static void add_statistics(cJSON *object, const statistics *s)
-{
-    cJSON_AddNumberToObject(object, "iterations", (double)s->count);
-    result_add_number(object, "min_ms", s->minimum);
-    result_add_number(object, "mean_ms", s->mean);
-    result_add_number(object, "p50_ms", s->p50);
-    result_add_number(object, "p90_ms", s->p90);
-    result_add_number(object, "p95_ms", s->p95);
-    result_add_number(object, "p99_ms", s->p99);
-    result_add_number(object, "p99.9_ms", s->p999);
-    result_add_number(object, "max_ms", s->maximum);
-    result_add_number(object, "stddev_ms", s->deviation);
-    result_add_number(object, "cv", s->variation);
-}
-
-bool result_add_statistics(cJSON *object, const double *ms, size_t count)
-{
-    double *sorted = statistics_sort(ms, count);
-    if (!sorted)
-        return cli_fail(0, "out of memory");
-    const statistics s = statistics_of(sorted, count);
-    add_statistics(object, &s);
-    free(sorted);
-    return true;
-}
-
 static void add_histogram(cJSON *result, const double *sorted, size_t count)
 {
     const histogram h = statistics_histogram(sorted, count);
@@ -149,7 +116,7 @@ bool result_add_samples(cJSON *result, const samples *s, double percentile)
     if (!sorted)
         return cli_fail(0, "out of memory");
     const statistics t = statistics_of(sorted, s->count);
-    add_statistics(result, &t);
+    result_put_statistics(result, &t);
     cJSON_AddNumberToObject(result, "warm_up", (double)s->warm_up);
     result_add_number(result, "clock_mhz", s->after.clock_mhz);
     result_add_number(result, "others", machine_others(&s->before, &s->after));

@@ -9,17 +9,11 @@
 
 #include <cjson/cJSON.h>
 
-#include "apps/bench/sampling.h"
+#include "apps/timing/sampling.h"
+#include "apps/timing/statistics_json.h"
 #include "mona.h"
 
-/* Rounded to nine significant digits, which keeps the nanoseconds of a time in seconds. */
-void result_add_number(cJSON *object, const char *key, double value);
-
-/* Adds "min_ms", "mean_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "p99.9_ms", "max_ms",
- * "stddev_ms", "cv" and "iterations" of times. False, with a message: out of memory. */
-bool result_add_statistics(cJSON *object, const double *ms, size_t count);
-
-/* Adds the same for samples, and "histogram", "samples_ms", "warm_up", "clock_mhz", "others",
+/* Adds what result_add_statistics does, and "histogram", "samples_ms", "warm_up", "clock_mhz", "others",
  * "telemetry" (telemetry_log.h), and in "warnings" reasons not to trust them. percentile: the one
  * that will be asked about; 0: none in particular. */
 bool result_add_samples(cJSON *result, const samples *s, double percentile);

@@ -12,8 +12,8 @@
 #include "apps/bench/report/bench_result.h"
 #include "formats/file.h"
 #include "apps/cli/options.h"
-#include "apps/bench/significance.h"
-#include "apps/bench/statistics.h"
+#include "apps/timing/significance.h"
+#include "apps/timing/statistics.h"
 #include "apps/cli/json_read.h"
 
 enum { RESULT_BYTES_MAX = 64 << 20 };

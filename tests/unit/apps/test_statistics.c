@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "apps/bench/significance.h"
-#include "apps/bench/statistics.h"
+#include "apps/timing/significance.h"
+#include "apps/timing/statistics.h"
 
 static uint64_t next_random(uint64_t *state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/statistics.h"
+#include "apps/timing/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/sampling.h"
+#include "apps/timing/sampling.h"
 
 #include <stdlib.h>
 
 #include "apps/cli/options.h"
-#include "apps/bench/significance.h"
+#include "apps/timing/significance.h"
 
 /* To detect the end of the warm-up: the number of windows whose medians are compared, and when to
  * give up. */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/significance.h"
+#include "apps/timing/significance.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/bench/statistics.h"
+#include "apps/timing/statistics.h"
 
 enum { RESAMPLES = 1000 };
 
