@@ -219,7 +219,8 @@ graph *compiler_graph(compiler *c, bool fused)
 
 static bool run_passes(graph *g, const compiler_options *options, format_error *error)
 {
-    pass_merge_common(g);
+    if (!pass_merge_common(g, error))
+        return false;
     pass_fold_pads(g);
     if (!pass_focus(g, error) || !pass_gather_shifts(g, error) || !pass_fold_affine(g, error) ||
         !pass_fuse(g, error) || !pass_absorb_quantize(g, options, error) ||

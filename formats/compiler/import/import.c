@@ -346,25 +346,28 @@ static void remove_unused(graph *g)
 static bool order_forms(importer *im)
 {
     graph *g = im->g;
-    uint32_t *turns = calloc(g->value_count + 1, sizeof *turns), max = 0, count = 0;
+    uint32_t *turns = calloc(g->value_count + 1, sizeof *turns);
+    /* Of each turn: the number of nodes in those before it, then where its next node belongs. */
+    uint32_t *places = calloc(g->node_count + 2, sizeof *places);
     graph_node *ordered = malloc((g->node_count + 1) * sizeof *ordered);
-    for (uint32_t i = 0; turns && ordered && i < g->node_count; i++) {
+    const bool ok = turns && places && ordered ? true : format_fail(im->error, "out of memory");
+    for (uint32_t i = 0; ok && i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
         uint32_t turn = 0; /* even: maps; odd: arrays */
         for (uint32_t k = 0; k < node->input_count; k++)
             turn = turns[node->inputs[k]] > turn ? turns[node->inputs[k]] : turn;
         turn += (kind_of(node)->format == FORMAT_ARRAY) != turn % 2;
         turns[node->output] = turn;
-        max = turn > max ? turn : max;
+        places[turn + 1]++; /* there are no more turns than nodes */
     }
-    for (uint32_t turn = 0; turns && ordered && turn <= max; turn++)
-        for (uint32_t i = 0; i < g->node_count; i++)
-            if (turns[g->nodes[i].output] == turn)
-                ordered[count++] = g->nodes[i];
-    const bool ok = turns && ordered ? true : format_fail(im->error, "out of memory");
+    for (uint32_t turn = 1; ok && turn <= g->node_count; turn++)
+        places[turn] += places[turn - 1];
+    for (uint32_t i = 0; ok && i < g->node_count; i++)
+        ordered[places[turns[g->nodes[i].output]]++] = g->nodes[i];
     if (ok)
-        memcpy(g->nodes, ordered, count * sizeof *ordered);
+        memcpy(g->nodes, ordered, g->node_count * sizeof *ordered);
     free(turns);
+    free(places);
     free(ordered);
     return ok;
 }

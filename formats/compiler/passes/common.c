@@ -3,6 +3,7 @@
  * imported as several nodes add more. */
 #include "formats/compiler/passes/passes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/compiler/quantize/weights.h"
@@ -96,27 +97,75 @@ static const char *merge(graph *g, uint32_t i, uint32_t first)
     return NULL;
 }
 
-/* Begins where what node i reads is computed, as nodes that read it come later. */
-static uint32_t first_like(const graph *g, uint32_t i)
+/* Nodes that were kept, in lists of those with the same hash. They keep their places: what is removed
+ * comes after them. */
+typedef struct kept {
+    uint32_t buckets, *first, *next; /* places + 1; 0: none */
+} kept;
+
+static uint32_t mix(uint32_t hash, uint32_t number)
 {
-    const graph_node *node = &g->nodes[i];
-    const uint32_t p = node->input_count ? graph_producer(g, node->inputs[0]) : UINT32_MAX;
-    for (uint32_t k = p == UINT32_MAX ? 0 : p + 1; k < i; k++)
-        if (same_node(g, &g->nodes[k], &g->nodes[i]))
-            return k;
-    return UINT32_MAX;
+    return (hash ^ number) * 0x9e3779b1u ^ hash >> 15;
 }
 
-void pass_merge_common(graph *g)
+static uint32_t mix_numbers(uint32_t hash, const float *numbers, size_t count)
 {
-    for (uint32_t i = 0; i < g->node_count;) {
-        const uint32_t first = first_like(g, i);
+    enum { ENOUGH = 16 }; /* to tell most apart */
+    for (size_t i = 0; numbers && i < count && i < ENOUGH; i++) {
+        uint32_t bits;
+        memcpy(&bits, &numbers[i], sizeof bits);
+        hash = mix(hash, bits);
+    }
+    return hash;
+}
+
+/* Nodes that are the same have the same. */
+static uint32_t hash_of(const graph *g, graph_node *node)
+{
+    const uint32_t channels = g->values[node->output].channels;
+    uint32_t hash = mix(node->kind, channels);
+    for (uint32_t k = 0; k < node->input_count; k++)
+        hash = mix(hash, node->inputs[k]);
+    hash = mix_numbers(hash, node->activation.slopes, channels);
+    if (kind_has_filter(node))
+        hash = mix_numbers(hash, node->conv.weights, channels * weights_filter(g, node));
+    if (kind_of(node)->gains) {
+        float **gains[2];
+        kind_of(node)->gains(node, gains);
+        hash = mix_numbers(mix_numbers(hash, *gains[0], channels), *gains[1], channels);
+    }
+    return hash;
+}
+
+/* The first node that is the same as node i; UINT32_MAX: there is none. *list: where it belongs. */
+static uint32_t first_like(const graph *g, const kept *k, uint32_t i, uint32_t **list)
+{
+    uint32_t found = UINT32_MAX;
+    *list = &k->first[hash_of(g, &g->nodes[i]) % k->buckets];
+    for (uint32_t at = **list; at; at = k->next[at - 1])
+        if (same_node(g, &g->nodes[at - 1], &g->nodes[i]))
+            found = at - 1;
+    return found;
+}
+
+bool pass_merge_common(graph *g, format_error *error)
+{
+    const uint32_t room = g->node_count + 1;
+    kept k = {room, calloc(room, sizeof *k.first), calloc(room, sizeof *k.next)};
+    const bool ok = k.first && k.next ? true : format_fail(error, "out of memory");
+    for (uint32_t i = 0, *list; ok && i < g->node_count;) {
+        const uint32_t first = first_like(g, &k, i, &list);
         const char *why_not = first == UINT32_MAX ? NULL : merge(g, i, first);
         if (first != UINT32_MAX)
             graph_log(g, FUSION_COMMON, &g->nodes[i], why_not);
-        if (first != UINT32_MAX && !why_not)
+        if (first != UINT32_MAX && !why_not) {
             graph_remove_node(g, i);
-        else
-            i++;
+        } else {
+            k.next[i] = *list;
+            *list = ++i;
+        }
     }
+    free(k.first);
+    free(k.next);
+    return ok;
 }

@@ -9,7 +9,7 @@
 #include "formats/compiler/kinds.h"
 
 /* Keeps only the first of several nodes that compute the same from the same inputs. */
-void pass_merge_common(graph *g);
+bool pass_merge_common(graph *g, format_error *error);
 
 /* Merges zero padding (import_pad.c) into the convolution after it. */
 void pass_fold_pads(graph *g);
