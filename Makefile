@@ -205,6 +205,7 @@ test-full-deps:
 	-$(call need,$(EMBED_PACKAGES))
 	-$(call need,$(JUDGE_PACKAGES) $(if $(shell command -v npm),,nodejs npm))
 	-$(Q)$(INSTALL_ORT)
+	-$(Q)$(call npm_install,mp4box)
 	$(if $(filter x86_64,$(ARCH)),-$(call need,$(CROSS_PACKAGES)))
 
 # ---- engine -----------------------------------------------------------------------------------
@@ -604,9 +605,10 @@ test: test-deps
 test-full: test-full-deps
 	$(Q)sh tests/all.sh
 
-# ONNX Runtime, in the build folder.
-INSTALL_ORT = test -d $(BUILD)/bench/node_modules/onnxruntime-node || { mkdir -p $(BUILD)/bench && \
-    npm install --prefix $(BUILD)/bench --ignore-scripts --no-audit --no-fund --silent onnxruntime-node; }
+# Packages of npm, in the build folder: ONNX Runtime, and a reader of MP4.
+npm_install = test -d $(BUILD)/bench/node_modules/$(1) || { mkdir -p $(BUILD)/bench && \
+    npm install --prefix $(BUILD)/bench --ignore-scripts --no-audit --no-fund --silent $(1); }
+INSTALL_ORT = $(call npm_install,onnxruntime-node)
 
 # A comparison with ONNX Runtime, which npm installs into the build folder.
 bench-peers: deps

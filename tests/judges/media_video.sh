@@ -36,6 +36,13 @@ fi
 command -v gst-launch-1.0 > /dev/null || skip "no GStreamer here, whose readers would judge beside FFmpeg's"
 command -v mkvmerge > /dev/null || skip "no mkvmerge here, which would judge Matroska"
 
+make -i "$in/plain.mp4" -c copy "$tmp/read.mp4"
+gpac=$BUILD/bench
+if ! node tests/judges/mp4box.cjs "$gpac" "$tmp/read.mp4" > "$tmp/log" 2>&1; then
+    skip "no node here, or no mp4box of npm in $gpac, which would judge MP4"
+    gpac=
+fi
+
 # What mkvmerge has to say about $tmp/out.$1, if it is Matroska.
 matroska() {
     case $1 in mkv | webm) ! command -v mkvmerge > /dev/null || mkvmerge -J "$tmp/out.$1" ;; esac |
@@ -53,7 +60,7 @@ seen() {
             avi:*'avi cannot store that stream '[01]' begins '*) ok "$source to .avi is refused by name" ;;
             *) not_ok "$source to .$suffix" "$(cat "$tmp/log")" ;;
         esac
-    elif python3 tests/judges/players.py "$tmp/out.$suffix" "$tmp/reference.mp4" "$late" "$room" > "$tmp/said" 2>&1; then
+    elif python3 tests/judges/players.py "$tmp/out.$suffix" "$tmp/reference.mp4" "$late" "$room" ${gpac:+"$gpac"} > "$tmp/said" 2>&1; then
         nothing "$source to .$suffix: players see what ffmpeg -c copy makes, from 0 on" "$(matroska "$suffix")"
     else
         not_ok "$source to .$suffix: players see what ffmpeg -c copy makes, from 0 on" "$(cat "$tmp/said")"

@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether players show two files alike: the frames that edit lists leave, their times, and the sound beside them.
 
-players.py RESULT REFERENCE LATE ROOM   LATE: seconds after 0 at which the result may begin at the latest,
-                                        ROOM: by which a frame may be off, for the container's clock
+players.py RESULT REFERENCE LATE ROOM [FOLDER]
+    LATE: seconds after 0 at which the result may begin at the latest
+    ROOM: by which a frame may be off, for the container's clock
+    FOLDER: where npm installed mp4box
 
 REFERENCE says how many frames there are, how far apart, how long they last, and how much later than the
 video the sound is heard. RESULT must begin at 0. FFmpeg's player decodes both; where GStreamer is installed,
-its own readers must find the same frames in RESULT. Prints what differs, a line each, and then fails.
+its own readers must find the same frames in RESULT, and with FOLDER so must MP4Box's in an .mp4 or .mov. Prints what differs, a line each, and then fails.
 """
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -62,7 +65,26 @@ def differ(name, found, wanted, room):
     return [] if worst <= room else [f"{name}: frame {where} at {found[where]:.4f} s, expected {wanted[where]:.4f}"]
 
 
-def judge(result, reference, late, room):
+def mp4box(path, folder, seen, room):
+    """Lines about an .mp4 or .mov as MP4Box reads it: it shows what FFmpeg shows, for as long as its headers say."""
+    reader = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mp4box.cjs")
+    found = json.loads(output_of("node", reader, folder, path) or "{}")
+    if not found:
+        return ["MP4Box: it cannot be read"]
+    first = {track["kind"]: track for track in reversed(found["tracks"])}
+    film, sound = first["vide"], first.get("soun")
+    lines = differ("MP4Box", film["times"], seen.times, room)
+    if sound and abs(sound["times"][0] - seen.first_sound) > room:
+        lines.append(f"MP4Box: sound begins at {sound['times'][0]:.3f} s, expected {seen.first_sound:.3f}")
+    lines += [f"MP4Box: {track['kind']} lasts {track['end']:.3f} s, its header says {track['header']:.3f}"
+              for track in found["tracks"] if abs(track["end"] - track["header"]) > room]
+    longest = max(track["header"] for track in found["tracks"])
+    if abs(found["movie"] - longest) > room:
+        lines.append(f"MP4Box: the movie lasts {found['movie']:.3f} s, its longest track {longest:.3f}")
+    return lines
+
+
+def judge(result, reference, late, room, folder=None):
     a, b = Ffmpeg(result), Ffmpeg(reference)
     if not a.times or not b.times:
         return [f"frames: {len(a.times)}, expected {len(b.times)}"]
@@ -80,11 +102,13 @@ def judge(result, reference, late, room):
     if shutil.which("gst-launch-1.0") and not result.endswith(".nut"):  # which it reads by libav
         shown = gstreamer_times(result)
         lines += differ("GStreamer", apart(shown) if shown else [], apart(a.times), room)
+    if folder and result.endswith((".mp4", ".mov")):
+        lines += mp4box(result, folder, a, room)
     return lines
 
 
 def main():
-    found = judge(sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4]))
+    found = judge(sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4]), *sys.argv[5:])
     print("\n".join(found), end="\n" if found else "")
     return 1 if found else 0
 
