@@ -106,7 +106,12 @@ ELSEWHERE = {
 FAILS = {'report'}
 
 # Pairs of which one decides, for the reason.
-PAIRS = {('--iterations', '--duration'): 'whichever comes first'}
+PAIRS = {
+    ('--iterations', '--duration'): 'whichever comes first',
+    ('--live', '--low-latency'): 'a live stream always runs like that', ('--live', '--strip-rows'): 'latencies are reported without the bytes of memory',
+    ('--content', '--stages'): 'there is no denoiser for drawn film', ('--content', '--sr'): 'the network is named',
+    ('--content', '--scale'): 'networks for drawn film enlarge twice', ('--content', '--height'): 'the same',
+}
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
 # name, command, arguments (IN: the input, which an option may want otherwise), modes
