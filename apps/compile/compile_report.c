@@ -96,6 +96,7 @@ typedef struct needs {
     mona_size size;
     unsigned calls;
     cJSON *arrays; /* operators on arrays, if these are wanted */
+    const compiler *compiler;
 } needs;
 
 /* The cost of an operator on arrays: multiply-adds, and bytes from and to memory. */
@@ -108,6 +109,9 @@ static void add_array(const needs *n, const mona_op_info *info)
     cJSON_AddStringToObject(entry, "kind", info->kind + 6);
     cJSON_AddNumberToObject(entry, "macs", (double)info->macs);
     cJSON_AddNumberToObject(entry, "bytes", (double)info->plane_bytes);
+    const char *why = compiler_why_array(n->compiler, info->name);
+    if (why)
+        cJSON_AddStringToObject(entry, "why", why);
 }
 
 static bool find_needs(needs *n, const uint8_t *bytes, size_t size)
@@ -203,7 +207,8 @@ static cJSON *describe(const compile_report *r, compiler *c)
 {
     const fusion_log *log = compiler_log(c);
     cJSON *document = cJSON_CreateObject();
-    needs compiled = {.arrays = cJSON_AddArrayToObject(document, "arrays")}, plain = {0};
+    needs compiled = {.arrays = cJSON_AddArrayToObject(document, "arrays"), .compiler = c};
+    needs plain = {0};
     cJSON_AddStringToObject(document, "file", r->output);
     cJSON_AddStringToObject(document, "onnx", r->onnx);
     const bool mixed = !strcmp(r->precision, "int8") && precision_exceptions(c);

@@ -420,6 +420,16 @@ bool compiler_emit(compiler *c, const compiler_options *options, uint8_t **bytes
            lower_graph(&c->fused, options, bytes, size, error);
 }
 
+const char *compiler_why_array(const compiler *c, const char *name)
+{
+    for (uint32_t i = 0; i < c->fused.node_count; i++) {
+        const graph_node *node = &c->fused.nodes[i];
+        if (kind_of(node)->format == FORMAT_ARRAY && node->why_array && !strcmp(node->name, name))
+            return node->why_array;
+    }
+    return NULL;
+}
+
 const fusion_log *compiler_log(const compiler *c)
 {
     return &c->fused.log;

@@ -172,6 +172,10 @@ graph *compiler_graph(compiler *c, bool fused);
 bool compiler_emit(compiler *c, const compiler_options *options, uint8_t **bytes, size_t *size,
                    format_error *error);
 
+/* Why what was emitted with this name runs on arrays and not on maps; NULL: it does not, or that is
+ * not known. */
+const char *compiler_why_array(const compiler *c, const char *name);
+
 /* The rules' effects when the model was last emitted; valid until the next compiler_emit or
  * compiler_close. */
 const fusion_log *compiler_log(const compiler *c);

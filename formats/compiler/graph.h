@@ -177,7 +177,10 @@ typedef struct graph_node {
             float scale; /* of the products of queries and keys */
         } attention;
         value_format quantize; /* an 8-bit format */
-        graph_array *array;
+        struct {
+            graph_array *array;
+            const char *why_array; /* why no operator on maps does it; NULL: unknown */
+        };
         struct {
             uint32_t rank;
             int64_t numbers[GRAPH_MAX_RANK]; /* RESHAPE: shape; TRANSPOSE: permutation */

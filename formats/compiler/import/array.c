@@ -264,6 +264,7 @@ array array_add(importer *im, mona_type type, uint32_t rank, const int64_t *dims
         return array_none;
     *kept = *record;
     node->array = kept;
+    node->why_array = im->why_array;
     node->input_count = count;
     for (uint32_t i = 0; i < count; i++)
         node->inputs[i] = operands[i].value;

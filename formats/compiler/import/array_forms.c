@@ -83,13 +83,16 @@ static uint32_t quantise_map(importer *im, const import_binding *b)
 static bool import_part_as_array(importer *im, uint32_t onnx_value)
 {
     const onnx_node *node = im->node;
+    const char *why_array = im->why_array;
     for (uint32_t i = 0; i < im->model->node_count; i++) {
         const onnx_node *part = &im->model->nodes[i];
         if (part->output_count != 1 || part->outputs[0] != onnx_value)
             continue;
         im->node = part;
+        im->why_array = "is no part of depth-to-space, space-to-depth or a channel shuffle";
         const bool ok = operator_find(part->op_type)->array(im);
         im->node = node;
+        im->why_array = why_array;
         return ok;
     }
     return true;

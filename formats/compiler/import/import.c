@@ -137,19 +137,22 @@ bool import_takes_quantised(const operator_row *row)
     return row && (row->integers == INTEGERS_keeps || row->integers == INTEGERS_reads);
 }
 
-/* Logs why an operator of a quantised model did not become the format of a map. Without a text, maps
- * were not tried. */
-static bool log_array(importer *im, const operator_row *row, const format_error *maps)
+/* Keeps why an operator does not run on maps; without a text, that was not tried. */
+static bool keep_reason(importer *im, const operator_row *row, const format_error *maps)
 {
-    if (row->integers != INTEGERS_reads && row->integers != INTEGERS_makes)
-        return true;
-    const char *reason = im->g->fusion.off[FUSION_QUANTISED] ? FUSION_IS_OFF
-                         : maps->text[0]                     ? maps->text + maps->reason
-                         : row->import                       ? "reads a value that is not a map"
-                                                             : "has no form on maps";
-    const char *why = graph_strdup(im->g, reason);
-    return (why &&
-            graph_log_named(im->g, FUSION_QUANTISED, im->node->name, im->node->op_type, why)) ||
+    im->why_array = graph_strdup(im->g, maps->text[0] ? maps->text + maps->reason
+                                        : row->import ? "reads a value that is not a map"
+                                                      : "has no form on maps");
+    return im->why_array || format_fail(im->error, "out of memory");
+}
+
+/* Logs why an operator of a quantised model did not become the format of a map. */
+static bool log_array(importer *im, const operator_row *row)
+{
+    const bool off = im->g->fusion.off[FUSION_QUANTISED];
+    return (row->integers != INTEGERS_reads && row->integers != INTEGERS_makes) ||
+           graph_log_named(im->g, FUSION_QUANTISED, im->node->name, im->node->op_type,
+                           off ? FUSION_IS_OFF : im->why_array) ||
            format_fail(im->error, "out of memory");
 }
 
@@ -229,6 +232,7 @@ static bool add_node(importer *im)
 {
     const operator_row *row = operator_find(im->node->op_type);
     const attempt a = begin(im);
+    im->why_array = NULL;
     if (!row)
         return import_fail(im, "is not supported by the engine; mona ops --engine lists what is");
     const char *unknown = reference_unknown_attribute(reference_find(row->name), im->node);
@@ -245,7 +249,7 @@ static bool add_node(importer *im)
     if (!ok && row->array) {
         const format_error reason = *im->error;
         take_back(im, &a);
-        ok = add_array(im, row, &reason) && log_array(im, row, &reason);
+        ok = keep_reason(im, row, &reason) && add_array(im, row, &reason) && log_array(im, row);
     }
     return ok && (im->g->node_count > a.nodes || log_view(im));
 }
@@ -255,6 +259,7 @@ static void name_output(importer *im, const char *name, const char *op_type)
 {
     im->output = (onnx_node){.name = name, .op_type = op_type};
     im->node = &im->output;
+    im->why_array = NULL;
 }
 
 /* Adds an output, as a copy of the value if necessary: a map that is an input or another output, or

@@ -43,6 +43,7 @@ typedef struct importer {
     const onnx_node *node;    /* that is imported; what is made for it gets its name */
     onnx_node output;         /* that, while an output is added */
     import_binding *bindings; /* one for each value of the model */
+    const char *why_array;    /* of what is made on arrays for the node */
     format_error *error;
 } importer;
 

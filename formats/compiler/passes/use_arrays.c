@@ -58,7 +58,10 @@ static array pick(importer *im, const graph_node *node)
 static bool add_arrays(graph *g, const graph_node *node, format_error *error)
 {
     const onnx_node named = {.name = node->name, .op_type = node->op_type};
-    importer im = {.g = g, .node = &named, .error = error};
+    importer im = {.g = g,
+                   .node = &named,
+                   .error = error,
+                   .why_array = "rearranges blocks as no operator on maps does"};
     return array_become_map(&im, pick(&im, node), node->output);
 }
 

@@ -165,6 +165,11 @@ named=$(sed -n 's/^  [0-9]* of [0-9]* layers are fp16: //p' "$tmp/said" | tr -d 
 same "both name the same layers" "$named" "${made#* }"
 at_least "of which there is one" "${#named}" 1
 same "and why: arrays" "$(grep -c 'reads what is an array, too' "$tmp/said") $(grep -c 'floats' "$tmp/said")" "1 0"
+"$mona" compile tests/conformance/array_mixed/model.onnx -o "$tmp/x.mona" --report "$tmp/report.json" > "$tmp/said"
+same "the report says of each operator on arrays why it is none on maps" \
+    "$(python3 -c 'import json, sys
+print(*(a["operator"] + " " + a["why"] for a in json.load(open(sys.argv[1]))["arrays"]), sep=", ")' "$tmp/report.json")" \
+    "r reshapes a tensor whose channels come last, y has no form on maps"
 "$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --calibrate "$tmp/inside.npy" > "$tmp/said"
 same "or floats in, and what avoids them" \
     "$(grep -c '^      y reads an input of floats; --input-type u8 makes' "$tmp/said") $(grep -c 'array' "$tmp/said")" "1 0"
