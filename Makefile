@@ -277,10 +277,8 @@ $(BUILD)/tests/%.o: tests/%.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE_HOST)
 
-# stb's JPEG writer shifts bits out of an int on purpose, and its PNG reader adds 0 to NULL and copies nothing to it for
-# empty data.
-$(BUILD)/pipeline/image/stills.o: BASE += $(if $(SANITIZE),-fno-sanitize=shift -fno-sanitize=pointer-overflow \
-    -fno-sanitize=nonnull-attribute)
+# stb's PNG reader adds 0 to NULL and copies nothing to it for empty data.
+$(BUILD)/pipeline/image/stills.o: BASE += $(if $(SANITIZE),-fno-sanitize=pointer-overflow -fno-sanitize=nonnull-attribute)
 
 # What results of mona bench contain about the build; rewritten only when it changes. The commit is that of this
 # checkout, not of an enclosing repository; in a tarball, git has written it to .commit.

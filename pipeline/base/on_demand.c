@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Most of the time that a short run takes would be the linker's, for FFmpeg's libraries and the eighty that
- * these need. They are opened when the first of their functions is called: on_demand_x86_64.S. */
+/* Most of the time that a short run takes would be the linker's, for FFmpeg's libraries and the
+ * hundred and fifty that these need. They are opened when the first of their functions is called:
+ * on_demand_x86_64.S. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>

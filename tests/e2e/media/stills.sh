@@ -132,6 +132,12 @@ same "the PNG is at most a fifth larger than what a search makes" \
 ffmpeg -v error -y -f lavfi -i "nullsrc=s=600x400,geq=r='200*mod(X+Y,2)':g='90*mod(floor(X/3),2)':b='128',format=rgb24" -frames:v 1 "$tmp/drawn.png"
 "$mona" enhance -y "$tmp/drawn.png" -o "$tmp/drawn_out.png" --stages denoise --strength 0 --quiet
 same "what repeats is found" "$(wc -c < "$tmp/drawn_out.png" | awk '{ print ($1 < 600 * 400 / 50 ? "yes" : $1) }')" yes
+ffmpeg -nostdin -v error -y -i "$tmp/one.jpg" "$tmp/again.png"
+python3 -c "
+from PIL import Image
+Image.open('$tmp/again.png').save('$tmp/theirs.jpg', quality=95, subsampling=0)" 2> /dev/null &&
+    same "the JPEG is smaller than with the codes of the standard" \
+        "$(echo "$(wc -c < "$tmp/one.jpg") $(wc -c < "$tmp/theirs.jpg")" | awk '{ print ($1 < 0.99 * $2 ? "yes" : $0) }')" yes
 same "the JPEG has a picture near the PNG's" "$(psnr_all "$tmp/one.jpg" "$tmp/one.png" | awk '{ print ($1 > 40 ? "yes" : $1) }')" yes
 
 # The least memory that suffices is searched for: a run with less ends with one line, and nothing is left of it.
