@@ -246,7 +246,7 @@ def settled_text(text):
     except ValueError:
         text = re.sub(r'[0-9.]+ %', '# %', re.sub(r' {2,}', ' ', text))
         if 'not written' in text:
-            text = re.sub(r'[0-9]+\.[0-9]+|about [0-9]+|by [0-9]+ %|up to [0-9]+', '#', text)
+            text = re.sub(r'[0-9]+:[0-9]+:[0-9]+|[0-9]+\.[0-9]+|about [0-9]+|by [0-9]+ %|up to [0-9]+', '#', text)
         text = re.sub(r'[0-9.]+ (s|ms|fps|frames a second|%|readings|GMAC/s|steps|of)\b', r'# \1', text)
         text = re.sub(r'(whole process|fps|ETA|after|busy|decode|upload|denoise|sr|encode|colour|resize|health unknown,) +[0-9:.]+', r'\1 #', text)
         return re.sub(r'"(fps|eta_s|ms|latency_ms|seconds|first_frame_ms|resident_mib|share|[a-z0-9.]*_ms)":[0-9.e-]+', r'"\1":0', text)
