@@ -131,7 +131,7 @@ RUNS = [
     ('ablate', 'bench', ['bicubic_x2', '--size', '64x48', '--ablate', '-n', '20', '--json'], ['a model', '--ablate', '--json']),
     ('model310', 'bench', ['bicubic_x2', '--size', '64x48', '--device', 'model310', '--json'], ['a model', '--device model310', '--json']),
     ('pipeline', 'bench', ['--pipeline', 'synthetic', '--size', '64x48', *BENCH], ['--pipeline', '--json']),
-    ('bench-live', 'bench', ['--pipeline', 'synthetic', '--size', '64x48', '--live', '--jitter', '1ms', *BENCH],
+    ('bench-live', 'bench', ['--pipeline', 'synthetic', '--size', '64x48', '--live', '--max-delay', '60', '--jitter', '1ms', *BENCH],
      ['--pipeline', '--live', '--json']),
     ('chip', 'bench', ['bicubic_x2', '--size', '64x48', '--device', 'ascend', *BENCH], ['a model', '--device ascend', '--json']),
     ('chip-pipeline', 'bench', ['--pipeline', 'synthetic', '--size', '64x48', '--device', 'ascend', *BENCH],
