@@ -22,6 +22,7 @@
 #include "ops/conv.h"
 
 #include "engine/cpu/c/f16.h"
+#include "engine/cpu/narrow.h"
 #include "engine/cpu/winograd.h"
 
 enum { BLOCK = AC_FRACTAL };
@@ -152,7 +153,8 @@ static size_t block_weights_bytes(const mona_bound_op *b, const mona_conv_layout
 /* Offsets of the constants for row programs, in this order: ac_conv and the epilogue's arrays; the
  * three tables of blocks, elements of runs, biases and weights. */
 typedef struct constants_layout {
-    size_t tables, run_elements, bias, unsigned_bias, weights, winograd, bytes;
+    size_t tables, run_elements, bias, unsigned_bias, weights, winograd, narrow, narrow_tiles,
+        bytes;
 } constants_layout;
 
 size_t mona_conv_head_bytes(const mona_bound_op *b)
@@ -180,6 +182,34 @@ static size_t winograd_bytes(const mona_bound_op *b, const mona_conv_layout *k)
            WINOGRAD_POSITIONS * sizeof(int16_t);
 }
 
+/* Whether few outputs are computed otherwise than side by side, from whole taps of 16 channels. */
+static bool is_narrow(const mona_bound_op *b, const mona_conv_layout *k)
+{
+    const mona_file_conv *c = &b->op->conv;
+    return b->output.channels <= AC_NARROW_OUTPUTS && b->input[0].type != MONA_F16 &&
+           k->c0 == BLOCK && !k->depthwise && k->last_run_elements % BLOCK == 0 &&
+           c->stride_w == 1 && c->groups == 1;
+}
+
+static size_t narrow_bytes(const mona_bound_op *b, const mona_conv_layout *k)
+{
+    const uint32_t taps = k->c1 * k->kernel_h * k->kernel_w;
+    return is_narrow(b, k) && taps <= b->isa->narrow_taps
+               ? (size_t)taps * ac_narrow_vectors(b->output.channels) * BLOCK << b->isa->narrow_wide
+               : 0;
+}
+
+static size_t narrow_tiles_bytes(const mona_bound_op *b, const mona_conv_layout *k)
+{
+    const size_t bytes =
+        (size_t)k->c1 * k->kernel_h * ac_narrow_rows(k->kernel_w) * AC_NARROW_PIXELS * BLOCK;
+    return b->isa->tiles && is_narrow(b, k) && b->output.channels >= 2 &&
+                   b->output.channels <= AC_NARROW_PIXELS && k->taps == k->kernel_w &&
+                   k->kernel_w >= 2 && k->kernel_w <= AC_NARROW_COLUMNS && bytes <= AC_NARROW_TILES
+               ? bytes
+               : 0;
+}
+
 static bool wants_unsigned_bias(const mona_bound_op *b)
 {
     return b->isa->unsigned_bias && b->input[0].type == MONA_S8;
@@ -201,6 +231,9 @@ static constants_layout constants_of(const mona_bound_op *b)
     l.winograd = align_up(l.bytes);
     if (winograd_possible(b))
         l.bytes = l.winograd + winograd_bytes(b, &k);
+    l.narrow = align_up(l.bytes);
+    l.narrow_tiles = l.narrow + align_up(narrow_bytes(b, &k));
+    l.bytes = l.narrow_tiles + narrow_tiles_bytes(b, &k);
     return l;
 }
 
@@ -297,6 +330,44 @@ static void bind_winograd(const mona_bound_op *b, int16_t *to, ac_conv *conv)
         for (uint32_t r = 0; r < rows_; r++)
             pack_winograd_row(to + (size_t)r * WINOGRAD_ROW_WEIGHTS, distance, b, n, r / k.kernel_h,
                               r % k.kernel_h);
+}
+
+/* Weight of channel c of a channel block at row `row` of the filter under it. */
+static int8_t weight_at(const mona_bound_op *b, uint32_t output, uint32_t row, uint32_t column,
+                        uint32_t c)
+{
+    const uint32_t height = b->op->conv.kernel_h;
+    const int64_t index =
+        mona_conv_weight_index(b, output, row / height * BLOCK + c, row % height, column);
+    return index < 0 ? 0 : ((const int8_t *)b->data + b->op->conv.weights)[index];
+}
+
+static void pack_narrow(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to)
+{
+    const uint32_t vectors = ac_narrow_vectors(b->output.channels);
+    for (uint32_t tap = 0; tap < k->c1 * k->kernel_h * k->kernel_w; tap++)
+        for (uint32_t v = 0; v < vectors; v++)
+            for (uint32_t c = 0; c < BLOCK; c++) {
+                const uint32_t turned = v < 4 ? (c / 4 + v) % 4 : 4 + (c / 4 + v) % 2;
+                const uint32_t output = b->isa->narrow_rotated && vectors > 1 ? turned : v;
+                const int16_t w = weight_at(b, output, tap / k->kernel_w, tap % k->kernel_w, c);
+                memcpy(to, &w, 1 + b->isa->narrow_wide); /* little-endian, as x86 is */
+                to += 1 + b->isa->narrow_wide;
+            }
+}
+
+static void pack_narrow_tiles(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to)
+{
+    const uint32_t rows_ = ac_narrow_rows(k->kernel_w);
+    for (uint32_t i = 0; i < k->c1 * k->kernel_h * rows_ * AC_NARROW_PIXELS * BLOCK; i++) {
+        const uint32_t r = i / (AC_NARROW_PIXELS * BLOCK) % rows_,
+                       pixel = i / BLOCK % AC_NARROW_PIXELS;
+        const uint32_t column = r / 4 - pixel; /* wraps where the filter begins later */
+        to[i] = column < k->kernel_w
+                    ? (uint8_t)weight_at(b, i / 4 % 4, i / (AC_NARROW_PIXELS * BLOCK) / rows_,
+                                         column, r % 4 * 4 + i % 4)
+                    : 0;
+    }
 }
 
 static void bind_bias(void *to, const mona_bound_op *b)
@@ -409,6 +480,14 @@ static void bind(const mona_bound_op *b)
     conv->bias = base + l.bias;
     if (winograd_possible(b))
         bind_winograd(b, (int16_t *)(void *)(base + l.winograd), conv);
+    if (narrow_bytes(b, &k)) {
+        conv->narrow = base + l.narrow;
+        pack_narrow(b, &k, base + l.narrow);
+    }
+    if (narrow_tiles_bytes(b, &k)) {
+        conv->narrow_tiles = base + l.narrow_tiles;
+        pack_narrow_tiles(b, &k, base + l.narrow_tiles);
+    }
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */

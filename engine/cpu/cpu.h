@@ -86,6 +86,9 @@ typedef struct ac_conv {
      * channel block; the first winograd_whole of them are a run each, the others three. */
     const int16_t *winograd;
     uint32_t winograd_rows, winograd_whole;
+    /* For row programs that want them (ac_isa.narrow_taps, ac_isa.tiles), where they are possible, else
+     * NULL: weights of few outputs (narrow.h). */
+    const uint8_t *narrow, *narrow_tiles;
     const struct mona_conv_packing *packing; /* for AI Core programs, else NULL */
     /* For row programs: whether shuffles and blends take no time from products (ac_isa.spare_ports). */
     bool spare_ports;
@@ -257,6 +260,9 @@ typedef struct ac_isa {
     bool winograd;      /* conv_row reads ac_conv.winograd */
     bool unsigned_bias; /* conv_row and depthwise_row read ac_conv.unsigned_bias */
     bool spare_ports;   /* conv_row reads ac_conv.spare_ports */
+    uint32_t
+        narrow_taps; /* conv_row reads ac_conv.narrow of up to so many taps of 16 channels; 0: no */
+    bool narrow_wide, narrow_rotated; /* in which order (narrow.h) */
     bool tiles; /* conv_row multiplies up to 64 bytes of a run at a time, if all runs are equal */
     uint32_t conv_scratch;
     void (*conv_row)(const ac_conv_row *);

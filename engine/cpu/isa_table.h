@@ -10,11 +10,15 @@
 /* Convolutions are its own. AC_ISA_<isa> lists whose are depthwise convolutions, whose all other
  * rows, and whose curves; then what else ac_isa says of it. */
 #define AC_ISA_c c, c, c, .conv_scratch = AC_SCRATCH
-#define AC_ISA_avx2 avx2, avx2, avx2, .conv_scratch = AC_SCRATCH, .winograd = true
-#define AC_ISA_avxvnni avxvnni, avxvnni, avxvnni, .conv_scratch = AC_SCRATCH, .unsigned_bias = true
-#define AC_ISA_avx512 avx512, avx512, avx512, .conv_scratch = AC_SCRATCH, .unsigned_bias = true
-#define AC_ISA_amx                                                                                 \
-    avx512, avx512, avx512, .conv_scratch = AC_SCRATCH, .unsigned_bias = true, .tiles = true
+#define AC_ISA_avx2                                                                                \
+    avx2, avx2, avx2, .conv_scratch = AC_SCRATCH, .winograd = true, .narrow_taps = 25,             \
+                      .narrow_wide = true
+#define AC_ISA_avxvnni                                                                             \
+    avxvnni, avxvnni, avxvnni, .conv_scratch = AC_SCRATCH, .unsigned_bias = true, .narrow_taps = 25
+#define AC_ISA_avx512                                                                              \
+    avx512, avx512, avx512, .conv_scratch = AC_SCRATCH, .unsigned_bias = true, .narrow_taps = 32,  \
+                            .narrow_rotated = true
+#define AC_ISA_amx AC_ISA_avx512, .tiles = true
 #define AC_ISA_neon neon, neon, neon, .conv_scratch = AC_SCRATCH_NEON
 #define AC_ISA_dotprod dotprod, neon, neon, .conv_scratch = AC_SCRATCH_NEON
 #define AC_ISA_dsp c, c, c, .conv_scratch = AC_SCRATCH_M

@@ -9,57 +9,26 @@
  * 64 pixels. Sums lie in memory as avx512_narrow_results.h wants them. */
 
 enum {
-    NARROW_ROW = 4, /* pixels of a row of a tile */
+    NARROW_ROW = AC_NARROW_PIXELS, /* of a row of a tile */
     NARROW_OUTPUTS = 4,
     NARROW_TILES = 4, /* of sums, computed together */
     NARROW_GROUP = NARROW_TILES * TILE_ROWS * NARROW_ROW,
-    NARROW_TAPS = 5, /* most columns of the filter */
     NARROW_SUMS = NARROW_GROUP * NARROW_OUTPUTS,
-    NARROW_WEIGHTS_AT =
-        2 * NARROW_SUMS * sizeof(int32_t), /* in scratch memory, after two groups' sums */
-    NARROW_WEIGHTS = AC_SCRATCH - NARROW_WEIGHTS_AT,
 };
 
-/* A job whose rows of weights lie in scratch memory: [run][16 rows of the first tile, then those of the
- * second]. */
 typedef struct narrow_tiles {
     job base;
     narrow_output to;
-    const uint8_t *weights;
     const int32_t *start; /* [pixel][output] */
     uint32_t rows, taps;
 } narrow_tiles;
 
-static uint32_t narrow_weight_rows(uint32_t taps)
-{
-    return (NARROW_ROW + taps - 1) * AC_FRACTAL / 4;
-}
-
 static bool narrow_tiles_possible(const ac_conv_row *row)
 {
     const ac_conv *c = row->conv;
-    const uint32_t taps = c->run_elements[0] / AC_FRACTAL;
-    return c->channels >= 2 && c->channels <= NARROW_OUTPUTS && c->source_type != MONA_F16 &&
-           c->pixel_bytes == AC_FRACTAL && c->c0 == AC_FRACTAL && row->output.type != MONA_F16 &&
-           row->pixels >= NARROW_GROUP / NARROW_TILES && taps >= 2 && taps <= NARROW_TAPS &&
-           c->run_elements[c->run_count[0] - 1] == c->run_elements[0] &&
-           c->run_elements[0] % AC_FRACTAL == 0 &&
-           c->run_count[0] * narrow_weight_rows(taps) * TILE_BYTES <= NARROW_WEIGHTS &&
-           clamps_of(row).possible &&
+    return c->narrow_tiles && c->run_elements[0] > AC_FRACTAL && row->output.type != MONA_F16 &&
+           row->pixels >= NARROW_GROUP / NARROW_TILES && clamps_of(row).possible &&
            (narrow_into_planes(row) || (!row->planes && row->output.c0 == NARROW_OUTPUTS));
-}
-
-/* Weights of a run: row r of both tiles has four channels of pixel r / 4. from: [column of the filter][four
- * channels][16 outputs][4]. */
-static uint8_t *narrow_run_weights(uint8_t *to, const uint8_t *from, uint32_t taps)
-{
-    for (uint32_t r = 0; r < narrow_weight_rows(taps); r++)
-        for (uint32_t p = 0; p < NARROW_ROW; p++, to += 16) {
-            const uint32_t tap = r / 4 - p; /* wraps where the filter begins later */
-            store16(to,
-                    tap < taps ? load16(from + (size_t)(tap * 4 + r % 4) * TILE_BYTES) : set16(0));
-        }
-    return to;
 }
 
 /* Finishes pixels x to x + 15, counted from the row's first. */
@@ -122,12 +91,12 @@ INLINE void narrow_group(const narrow_tiles *t, uint32_t x, int32_t *sums,
                          narrow_unfinished *before)
 {
     const size_t tile = (size_t)t->rows * TILE_BYTES, tile_sums = t->rows * AC_FRACTAL;
-    const uint8_t *w = t->weights;
+    const uint8_t *w = t->base.conv->narrow_tiles;
     TILE_LOAD(0, t->start, 0);
     TILE_LOAD(1, t->start, 0);
     TILE_LOAD(2, t->start, 0);
     TILE_LOAD(3, t->start, 0);
-    for (uint32_t r = 0; r < t->base.run_count; r++, w += narrow_weight_rows(t->taps) * TILE_BYTES)
+    for (uint32_t r = 0; r < t->base.run_count; r++, w += ac_narrow_rows(t->taps) * TILE_BYTES)
         narrow_run(t, t->base.runs[r] + (size_t)x * AC_FRACTAL, tile, w, before);
     TILE_STORE(0, sums, TILE_BYTES);
     TILE_STORE(1, sums + tile_sums, TILE_BYTES);
@@ -164,15 +133,10 @@ static __attribute__((noinline)) void conv_narrow_tiles(const ac_conv_row *row)
     narrow_tiles t = {
         .base = job_of(row, &limits, 0),
         .to = {planes ? row->planes->rows[0] : row->output.data, planes ? row->planes->rows : NULL},
-        .weights = row->scratch + NARROW_WEIGHTS_AT,
         .start = start,
         .rows = tile_rows(row->pixels, NARROW_TILES * NARROW_ROW),
         .taps = c->run_elements[0] / AC_FRACTAL,
     };
-    uint8_t *to = row->scratch + NARROW_WEIGHTS_AT;
-    for (uint32_t r = 0; r < c->run_count[0]; r++)
-        to =
-            narrow_run_weights(to, t.base.weights[0] + (size_t)r * t.taps * 4 * TILE_BYTES, t.taps);
     shape_tiles(t.rows, TILE_BYTES, (t.taps - 1) * AC_FRACTAL);
     narrow_groups(&t, (int32_t *)(void *)row->scratch);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* INT8 convolutions with at most 6 outputs, like the last layer of every network that mona ships.
- * Part of avx2_conv.h.
+/* INT8 convolutions with at most 6 outputs (narrow.h). Part of avx2_conv.h.
  *
  * With 16 outputs side by side most lanes would compute nothing. Here a vector holds one tap, 16
  * channels, of 2 / ELEMENT neighbouring pixels as they lie in memory. dot() multiplies it with the
@@ -10,7 +9,7 @@
 
 enum {
     NARROW_TAPS = 25,
-    NARROW_OUTPUTS = 6,
+    NARROW_OUTPUTS = AC_NARROW_OUTPUTS,
     NARROW_TILE = 48,
     NARROW_GROUP = 8, /* pixels that are finished together */
 };
@@ -27,7 +26,6 @@ typedef struct narrow_job {
 
 /* In scratch. */
 typedef struct narrow_work {
-    _Alignas(64) uint8_t weights[NARROW_TAPS * NARROW_OUTPUTS][16 * ELEMENT]; /* [tap][output] */
     _Alignas(64) uint8_t elements[ELEMENT_BYTES];
     _Alignas(64) int32_t sums[2 * NARROW_TILE * 4];
     _Alignas(64) uint8_t results[NARROW_TILE * 8];
@@ -38,25 +36,8 @@ _Static_assert(sizeof(narrow_work) <= AC_SCRATCH, "it fits");
 static bool narrow_possible(const ac_conv_row *row)
 {
     const ac_conv *c = row->conv;
-    return c->channels <= NARROW_OUTPUTS && c->source_type != MONA_F16 && c->c0 == 16 &&
-           c->stride == 1 && row->pixels >= NARROW_GROUP && whole_taps(c, 0) &&
-           ac_block_steps(c, 0) / 4 <= NARROW_TAPS &&
+    return c->narrow && row->pixels >= NARROW_GROUP &&
            c->run_count[0] * run_stride(c, 0, NARROW_TILE) <= ELEMENT_BYTES && clamps_of(row).tame;
-}
-
-/* Reorders weights from [step][16 outputs][4 channels]. */
-static void narrow_weights(narrow_job *j)
-{
-    for (uint32_t i = 0; i < j->taps * j->outputs; i++) {
-        const uint8_t *from = j->base.weights[0] + i / j->outputs * 256 + i % j->outputs * 4;
-        uint8_t bytes[16];
-        for (uint32_t s = 0; s < 4; s++)
-            memcpy(bytes + s * 4, from + (size_t)s * 64, 4);
-        if (ELEMENT == 1)
-            memcpy(j->work->weights[i], bytes, sizeof bytes);
-        else
-            store_vector(j->work->weights[i], _mm256_cvtepi8_epi16(load16(bytes)));
-    }
 }
 
 /* ---- sums ----------------------------------------------------------------------------------- */
@@ -91,12 +72,12 @@ INLINE __m256i sums_of_two(const __m256i *acc, const uint32_t outputs, const uin
 INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, const uint32_t vectors,
                          uint32_t x, int32_t *sums)
 {
-    const uint8_t(*w)[16 * ELEMENT] = (const uint8_t(*)[16 * ELEMENT]) j->work->weights;
+    const uint8_t *w = j->base.conv->narrow;
     __m256i acc[12];
     UNROLL
     for (uint32_t i = 0; i < vectors * outputs; i++)
         acc[i] = _mm256_setzero_si256();
-    for (uint32_t t = 0; t < j->taps; t++, w += outputs) {
+    for (uint32_t t = 0; t < j->taps; t++, w += outputs * 16 * ELEMENT) {
         const uint8_t *a = j->at[t] + (size_t)x * 16 * ELEMENT;
         __m256i pixels[4];
         UNROLL
@@ -104,8 +85,9 @@ INLINE void narrow_block(const narrow_job *j, const uint32_t outputs, const uint
             pixels[g] = load_vector(a + (size_t)g * 32);
         UNROLL
         for (uint32_t o = 0; o < outputs; o++) {
+            const uint8_t *at = w + (size_t)o * 16 * ELEMENT;
             const __m256i b =
-                ELEMENT == 1 ? _mm256_broadcastsi128_si256(load16(w[o])) : load_vector(w[o]);
+                ELEMENT == 1 ? _mm256_broadcastsi128_si256(load16(at)) : load_vector(at);
             UNROLL
             for (uint32_t g = 0; g < vectors; g++) {
                 acc[g * outputs + o] = dot(acc[g * outputs + o], pixels[g], b);
@@ -230,9 +212,8 @@ static void conv_narrow(const ac_conv_row *row, const ac_isa *by)
     j.all = (part){
         .runs = c->run_count[0], .stride = run_stride(c, 0, count), .plain = is_plain(&j.base)};
     j.taps = ac_block_steps(c, 0) / 4;
-    j.outputs = c->channels > 4 ? NARROW_OUTPUTS : c->channels > 1 ? 4 : 1;
+    j.outputs = ac_narrow_vectors(c->channels);
     j.width = c->channels > 4 ? 8 : 4;
-    narrow_weights(&j);
     int8_start(&j.base, j.all.plain, start);
     const bool direct = !row->planes && row->output.c0 == j.width;
     const ac_row tile = {results, 0, j.width, row->output.type};

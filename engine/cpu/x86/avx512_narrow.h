@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolutions with at most 6 outputs, like the last layer of every network that mona ships. Part
- * of avx512.c.
+/* Convolutions with at most 6 outputs (narrow.h). Part of avx512.c.
  *
  * With 16 outputs side by side most lanes would compute nothing. Here a vector holds 4 pixels x 16
  * channels of one tap, as they lie in memory. vpdpbusd multiplies it with 16 weights of this tap,
@@ -14,8 +13,8 @@
  * lane q and are added. Outputs 4 and 5 take two vectors, with each output in two lanes. */
 
 enum {
-    NARROW_TAPS = 32, /* most taps of 16 channels; with more, outputs lie side by side */
-    NARROW_OUTPUTS = 6,
+    NARROW_TAPS = 32,
+    NARROW_OUTPUTS = AC_NARROW_OUTPUTS,
     NARROW_TILE = 96,
     NARROW_EARLY = 3, /* taps before the last block is finished */
 };
@@ -26,53 +25,24 @@ typedef struct narrow_job {
     job base;
     uint32_t taps, width; /* width: bytes of a result: 1, 4 or 8 */
     __m512i start[NARROW_OUTPUTS];
-    const uint8_t *at[NARROW_TAPS];                /* the first pixel's */
-    __m512i weights[NARROW_TAPS * NARROW_OUTPUTS]; /* [tap][vector], 16 channels in every lane */
+    const uint8_t *at[NARROW_TAPS]; /* the first pixel's */
 } narrow_job;
 
 static bool narrow_possible(const ac_conv_row *row)
 {
     const ac_conv *c = row->conv;
-    return c->channels <= NARROW_OUTPUTS && c->source_type != MONA_F16 && c->c0 == 16 &&
-           c->stride == 1 && row->output.type != MONA_F16 && row->pixels >= NARROW_PIXELS &&
-           whole_taps(c, 0) && ac_block_steps(c, 0) / 4 <= NARROW_TAPS && clamps_of(row).possible;
+    return c->narrow && row->output.type != MONA_F16 && row->pixels >= NARROW_PIXELS &&
+           clamps_of(row).possible;
 }
 
-/* Four bytes each of four steps' outputs, of which the first is at p. */
-INLINE __m512i narrow_steps(const uint8_t *p)
+static void narrow_start(narrow_job *j, uint32_t outputs)
 {
-    __m512i v = in_every_lane(p);
-    v = _mm512_mask_broadcast_i32x4(v, 0x00f0, load16(p + 64));
-    v = _mm512_mask_broadcast_i32x4(v, 0x0f00, load16(p + 128));
-    return _mm512_mask_broadcast_i32x4(v, 0xf000, load16(p + 192));
-}
-
-/* Where lane q of vector r is in narrow_steps() of outputs 0 to 3, or from vector 4 on of 4 to 7. */
-static uint32_t narrow_at(uint32_t outputs, uint32_t r, uint32_t q)
-{
-    return 4 * q + (outputs == 1 ? 0 : r < 4 ? (q + r) % 4 : (q + r) % 2);
-}
-
-/* Reorders weights from [step][16 outputs][4 channels]. */
-static void narrow_weights(narrow_job *j, uint32_t outputs)
-{
-    const uint8_t *from = j->base.weights[0];
     const int32_t *start = j->base.start[0];
-    __m512i order[NARROW_OUTPUTS];
-    for (uint32_t r = 0; r < outputs; r++) {
-        int32_t at[4];
-        for (uint32_t q = 0; q < 4; q++)
-            at[q] = (int32_t)narrow_at(outputs, r, q);
-        order[r] = in_every_lane(at);
+    for (uint32_t r = 0; r < outputs; r++)
         j->start[r] = _mm512_setzero_si512();
-    }
     j->start[0] = outputs == 1 ? _mm512_maskz_set1_epi32(0x1111, start[0]) : in_every_lane(start);
     if (outputs > 4)
         j->start[4] = _mm512_maskz_mov_epi32(0x3333, in_every_lane(start + 4));
-    for (uint32_t tap = 0; tap < j->taps; tap++, from += 256)
-        for (uint32_t r = 0; r < outputs; r++)
-            j->weights[tap * outputs + r] =
-                _mm512_permutexvar_epi32(order[r], narrow_steps(from + r / 4 * 16));
 }
 
 /* Adds up vectors r = 0 to 3 of four pixels: output q in lane q. */
@@ -132,12 +102,12 @@ typedef struct narrow_sums {
     __m512i low[4], high[4];
 } narrow_sums;
 
-/* Multiplies the next tap of pixels x to x + 15. */
-INLINE void narrow_tap(__m512i *acc, const narrow_job *j, const uint32_t outputs, const bool flip,
-                       uint32_t tap, uint32_t x)
+/* Multiplies the next tap of pixels x to x + 15. w: the weights of the first. */
+INLINE void narrow_tap(__m512i *acc, const narrow_job *j, const uint8_t *w, const uint32_t outputs,
+                       const bool flip, uint32_t tap, uint32_t x)
 {
     const uint8_t *p = j->at[tap] + (size_t)x * 16;
-    const __m512i *w = j->weights + (size_t)tap * outputs;
+    w += (size_t)tap * outputs * AC_FRACTAL;
     __m512i a[4];
     UNROLL
     for (uint32_t g = 0; g < 4; g++) {
@@ -147,7 +117,7 @@ INLINE void narrow_tap(__m512i *acc, const narrow_job *j, const uint32_t outputs
     }
     UNROLL
     for (uint32_t o = 0; o < outputs; o++) {
-        const __m512i b = w[o];
+        const __m512i b = in_every_lane(w + (size_t)o * AC_FRACTAL);
         UNROLL
         for (uint32_t g = 0; g < 4; g++) {
             acc[g * outputs + o] = _mm512_dpbusd_epi32(acc[g * outputs + o], a[g], b);
@@ -189,6 +159,7 @@ INLINE void narrow_blocks(const narrow_job *j, const uint32_t outputs, const boo
                           uint32_t count, const narrow_output *to)
 {
     const uint32_t early = min_u32(j->taps, NARROW_EARLY);
+    const uint8_t *w = j->base.conv->narrow;
     narrow_sums sums = {0};
     uint32_t before = 0;
     for (uint32_t i = 0; i < count; i += NARROW_PIXELS) {
@@ -198,11 +169,11 @@ INLINE void narrow_blocks(const narrow_job *j, const uint32_t outputs, const boo
         for (uint32_t n = 0; n < 4 * outputs; n++)
             acc[n] = j->start[n % outputs];
         for (uint32_t tap = 0; tap < early; tap++)
-            narrow_tap(acc, j, outputs, flip, tap, x + k);
+            narrow_tap(acc, j, w, outputs, flip, tap, x + k);
         if (i)
             narrow_store(&j->base, outputs, &sums, x + before, to, before);
         for (uint32_t tap = early; tap < j->taps; tap++)
-            narrow_tap(acc, j, outputs, flip, tap, x + k);
+            narrow_tap(acc, j, w, outputs, flip, tap, x + k);
         narrow_add_up(&sums, outputs, acc);
         before = k;
     }
@@ -240,7 +211,7 @@ static __attribute__((noinline)) void conv_narrow(const ac_conv_row *row, const 
     for (uint32_t r = 0, tap = 0; r < j.base.run_count; r++)
         for (uint32_t i = 0; i < row->conv->run_elements[r]; i += 16)
             j.at[tap++] = j.base.runs[r] + i;
-    narrow_weights(&j, j.width == 8 ? NARROW_OUTPUTS : j.width);
+    narrow_start(&j, ac_narrow_vectors(row->conv->channels));
     const bool planes = narrow_into_planes(row);
     const narrow_output whole = {planes ? row->planes->rows[0] : row->output.data,
                                  planes ? row->planes->rows : NULL};

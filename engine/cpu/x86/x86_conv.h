@@ -10,6 +10,7 @@
 
 #include "engine/cpu/c/scatter.h"
 #include "engine/cpu/c/vector_epilogue.h"
+#include "engine/cpu/narrow.h"
 
 enum {
     STAGE = 2048,        /* elements of a run that are converted at a time, on the stack */

@@ -31,12 +31,13 @@
     F(x, CONSTANT, run_elements) F(x, CONSTANT, first_run) F(x, CONSTANT, run_count) \
     F(x, CONSTANT, weights_offset) F(x, CONSTANT, weights) F(x, CONSTANT, bias) \
     F(x, CONSTANT, unsigned_bias) F(x, CONSTANT, winograd) F(x, NUMBER, winograd_rows) \
-    F(x, NUMBER, winograd_whole) F(x, UNUSED, packing) F(x, NUMBER, spare_ports) \
-    F(x, NUMBER, small_sums) F(x, OBJECT, epilogue)
+    F(x, NUMBER, winograd_whole) F(x, CONSTANT, narrow) F(x, CONSTANT, narrow_tiles) \
+    F(x, UNUSED, packing) F(x, NUMBER, spare_ports) F(x, NUMBER, small_sums) F(x, OBJECT, epilogue)
 
 #define ISA_FIELDS(F, x) \
     F(x, BY_HAND, name) F(x, NUMBER, winograd) F(x, NUMBER, unsigned_bias) \
-    F(x, NUMBER, spare_ports) F(x, NUMBER, tiles) F(x, NUMBER, conv_scratch) \
+    F(x, NUMBER, spare_ports) F(x, UNUSED, narrow_taps) F(x, UNUSED, narrow_wide) \
+    F(x, UNUSED, narrow_rotated) F(x, NUMBER, tiles) F(x, NUMBER, conv_scratch) \
     F(x, BY_HAND, conv_row) F(x, BY_HAND, depthwise_row) F(x, BY_HAND, pack_row) \
     F(x, BY_HAND, unpack_row) F(x, BY_HAND, resize_row) F(x, BY_HAND, elementwise_row) \
     F(x, BY_HAND, function_row) F(x, BY_HAND, normalise_row) F(x, BY_HAND, attention_row) \
