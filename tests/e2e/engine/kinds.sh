@@ -17,5 +17,5 @@ find engine formats pipeline apps -name '*.[ch]' -o -name '*.inc' > "$tmp/files"
 compared $(cat "$tmp/files") > "$tmp/found"
 sed 's/^/# /' "$tmp/found"
 found=$(wc -l < "$tmp/found" | tr -d ' ')
-[ "$found" -le 3 ] && ok "at most 3 comparisons of operators' kinds outside ops/" ||
-    not_ok "at most 3 comparisons of operators' kinds outside ops/" "there are $found"
+[ "$found" -le 2 ] && ok "at most 2 comparisons of operators' kinds outside ops/" ||
+    not_ok "at most 2 comparisons of operators' kinds outside ops/" "there are $found"
