@@ -13,9 +13,9 @@
 #include "apps/timing/statistics_json.h"
 #include "mona.h"
 
-/* Adds what result_add_statistics does, and "histogram", "samples_ms", "warm_up", "clock_mhz", "others",
- * "telemetry" (telemetry_log.h), and in "warnings" reasons not to trust them. percentile: the one
- * that will be asked about; 0: none in particular. */
+/* Adds what result_add_statistics does, and "histogram", "samples_ms", "warm_up", "clock_mhz",
+ * "others", "telemetry" (telemetry_log.h), and in "warnings" reasons not to trust them. percentile:
+ * the one that will be asked about; 0: none in particular. */
 bool result_add_samples(cJSON *result, const samples *s, double percentile);
 
 /* The time allowed for a frame: the deadline of a pipeline, or the budget of the verdict. 0: there

@@ -22,7 +22,7 @@ fails_with() {
     shift 3
     "$@" > "$tmp/log" 2>&1
     status=$?
-    if [ $status -eq "$wanted" ] && [ "$(grep -c "$expected" "$tmp/log")" = 1 ]; then
+    if [ $status -eq "$wanted" ] && [ "$(grep -c -e "$expected" "$tmp/log")" = 1 ]; then
         ok "$name"
     else
         not_ok "$name" "exit status $status
