@@ -95,6 +95,7 @@ ELSEWHERE = {
     ('films', '--scale'): 'both have one size',
     ('preview', '--on-error'): 'the damage lies behind the frame', ('preview', '--verbose'): 'so does what is said of it',
     ('pipeline', '--fields'): 'the synthetic clip is not interlaced', ('bench-live', '--fields'): 'the same',
+    ('chip-pipeline', '--fields'): 'the same',
     ('raw-out', '--encoder-option'): 'raw frames have no quantiser',
     ('pictures-out', '--drop-unsupported'): 'PNG holds alpha, and sound is left out with a line',
     ('enhance', '--allow'): 'playlists.sh: only a playlist shows it',
