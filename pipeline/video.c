@@ -10,7 +10,6 @@
 #include "pipeline/base/clock.h"
 #include "pipeline/base/av_compat.h"
 #include "pipeline/base/av_log_errors.h"
-#include "pipeline/io/codecs/quantiser.h"
 
 /* ---- decoding side ------------------------------------------------------------------------ */
 
@@ -29,13 +28,12 @@ static bool copy_properties(AVFrame *to, const AVFrame *from)
 }
 
 /* The job for a frame of a live stream. NULL: none becomes free before the frame is too late. A late
- * frame that finds one is taken: it is the latest there is. While packets lie unread, none waits. */
+ * frame that finds one is taken: it is the latest there is. */
 static job *take_live_job(video *v)
 {
-    const double left =
-        live_behind(&v->in.live) ? 0 : 1e9 * v->settings->max_delay - input_lag(&v->in);
-    job *j = v->in.live.bursts ? channel_pop(&v->idle)
-                               : channel_pop_until(&v->idle, clock_ns() + (uint64_t)fmax(left, 0));
+    const double left = input_patience(&v->in, 1e9 * v->settings->max_delay);
+    job *j = isinf(left) ? channel_pop(&v->idle)
+                         : channel_pop_until(&v->idle, clock_ns() + (uint64_t)fmax(left, 0));
     v->late += !j;
     return j;
 }
@@ -73,7 +71,7 @@ static live_counts count_live(const video *v)
 {
     return (live_counts){.arrived = v->in.video_packets,
                          .dropped = v->in.skipped + v->late,
-                         .reconnects = v->in.live.reconnects};
+                         .reconnects = input_reconnects(&v->in)};
 }
 
 /* Gives a job the decoded frame: what lies beside its samples and, of a deep one, the samples, which
@@ -107,9 +105,7 @@ static bool submit(video *v)
         return !atomic_load(&v->stop);
     const processor_job work = {.planes = (const uint8_t *const *)decoded->data,
                                 .strides = decoded->linesize,
-                                .error = v->in.photo.result
-                                             ? v->in.photo.image.compression
-                                             : quantiser_error(decoded, v->in.decoder->codec_id)};
+                                .error = input_compression(&v->in)};
     if (!succeeds(processor_fill(&v->processor, &work), &v->decode_error))
         return false;
     /* Jobs come back in the order of their frames, so this is the job of the next output slot. */

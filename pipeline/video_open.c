@@ -86,7 +86,7 @@ static bool check_space(const video *v, const encoder_settings *e, pipeline_erro
 {
     const enhance_settings *s = v->settings;
     const uint64_t frames = expected_frames(v), all = frames_of_file(&v->in);
-    const int64_t file = v->in.format->pb ? avio_size(v->in.format->pb) : 0;
+    const int64_t file = input_bytes(&v->in);
     const int raw = av_image_get_buffer_size(e->pix_fmt, e->width, e->height, 1);
     const bool exact = e->choice.codec->id == AV_CODEC_ID_RAWVIDEO && v->in.video->nb_frames > 0;
     double bytes = all && file > 0 ? (double)file * (double)frames / (double)all : 0;
@@ -213,18 +213,18 @@ static void begin_report(video *v)
 {
     frame_format in = input_format(&v->in), out = chain_format(&v->processor.stages);
     const uint64_t expected = expected_frames(v);
-    *v->report =
-        (enhance_report){.in_width = in.width,
-                         .in_height = in.height,
-                         .out_width = out.width,
-                         .out_height = out.height,
-                         .engine_bytes = processor_engine_bytes(&v->processor),
-                         .frame_bytes = processor_frame_bytes(&v->processor) +
-                                        (v->settings->stage.still ? photo_bytes(&v->in.photo) : 0),
-                         .expected = expected,
-                         .turned = v->in.turn,
-                         .made = v->in.made,
-                         .noise = -1};
+    *v->report = (enhance_report){
+        .in_width = in.width,
+        .in_height = in.height,
+        .out_width = out.width,
+        .out_height = out.height,
+        .engine_bytes = processor_engine_bytes(&v->processor),
+        .frame_bytes = processor_frame_bytes(&v->processor) +
+                       (v->settings->stage.still ? photo_bytes(input_still(&v->in)) : 0),
+        .expected = expected,
+        .turned = v->in.turn,
+        .made = v->in.made,
+        .noise = -1};
     memcpy(v->report->encoder, v->out.codec.text, ENCODER_TEXT);
 }
 
@@ -267,14 +267,14 @@ static unsigned scale_of(const enhance_settings *settings, pipeline_error *error
 }
 
 /* Refuses what cannot be written before the work is done. */
-static bool check_photo(const video *v, pipeline_error *error)
+static bool check_photo(video *v, pipeline_error *error)
 {
     const resize_scale resize = resize_of(v);
     const frame_format in = input_format(&v->in);
     const unsigned scale = scale_of(v->settings, error);
     const mona_size size = resize.x > 0 ? resize_target(&in, resize)
                                         : (mona_size){scale * in.width, scale * in.height};
-    return scale && photo_check(&v->in.photo, size, error);
+    return scale && photo_check(input_still(&v->in), size, error);
 }
 
 static bool open_photo(video *v, const stage_settings *stage, const input_settings *input,

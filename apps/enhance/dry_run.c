@@ -245,7 +245,7 @@ static cJSON *add_input(cJSON *plan, const enhance_settings *s, const input *f,
     cJSON_AddStringToObject(input, "codec", avcodec_get_name(f->video->codecpar->codec_id));
     if (rate.num > 0 && rate.den > 0)
         cJSON_AddNumberToObject(input, "fps", av_q2d(rate));
-    const int64_t bytes = f->format->pb && !f->pictures.count ? avio_size(f->format->pb) : 0;
+    const int64_t bytes = input_bytes(f);
     if (bytes > 0 && s->input.start <= 0 && s->input.end <= 0 && !s->frames)
         cJSON_AddNumberToObject(input, "bytes", (double)bytes);
     return input;

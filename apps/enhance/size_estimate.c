@@ -38,8 +38,7 @@ static void count(sample *s, const input *f, const AVPacket *packet)
 static sample read_sample(input *f, double frames)
 {
     sample s = {0};
-    while (s.frames < frames && (f->pictures.count ? picture_list_read(&f->pictures, f->packet)
-                                                   : av_read_frame(f->format, f->packet)) >= 0) {
+    while (s.frames < frames && input_packet(f, f->packet) >= 0) {
         if (is_wanted(f, f->packet))
             count(&s, f, f->packet);
         av_packet_unref(f->packet);
@@ -66,7 +65,7 @@ static double hardness(input *f, double frames)
     const double rate = av_q2d(av_guess_frame_rate(f->format, f->video, NULL));
     const double seconds = (double)format->duration / AV_TIME_BASE;
     const sample s = read_sample(f, frames);
-    const int64_t file = format->pb && !f->pictures.count ? avio_size(format->pb) : 0;
+    const int64_t file = input_bytes(f);
     double bytes = (double)f->video->codecpar->bit_rate / 8 * seconds;
     if (bytes <= 0 && file > 0 && s.bytes > 0)
         bytes = (double)file * s.bytes / (s.bytes + s.beside);

@@ -144,7 +144,7 @@ static bool open_pictures(output *o, pipeline_error *error)
     const output_settings *s = o->settings;
     const mux_settings *m = &s->container;
     const encoder_choice *choice = &s->encoder.choice;
-    const picture_list *list = &o->in->pictures;
+    const picture_list *list = input_pictures(o->in);
     const char *option = s->resume               ? "--resume"
                          : choice->crf >= 0      ? "--crf"
                          : choice->preset        ? "--preset"
@@ -165,10 +165,10 @@ static bool open_pictures(output *o, pipeline_error *error)
         return false;
     o->pictures = (picture_writer){.pattern = m->path,
                                    .next = 1,
-                                   .by_time = list->count,
+                                   .by_time = list,
                                    .jpeg_quality = o->settings->jpeg_quality,
                                    .threads = o->settings->encoder.choice.threads};
-    if (list->count) {
+    if (list) {
         o->pictures.input = m->input_path;
         o->pictures.first = list->numbers[0] + (uint32_t)av_rescale_q(m->shift, AV_TIME_BASE_Q,
                                                                       o->in->video->time_base);
@@ -176,22 +176,24 @@ static bool open_pictures(output *o, pipeline_error *error)
     return true;
 }
 
-bool output_open(output *o, const output_settings *settings, input *in, pipeline_error *error)
+static bool open_container(output *o, pipeline_error *error)
 {
-    mux_settings container = settings->container;
-    *o = (output){.settings = settings, .in = in, .length = segment_length(settings)};
-    pthread_mutex_init(&o->lock, NULL);
-    if (in->photo.result)
-        return true;
-    if (container_row_of(container.format)->pictures)
-        return open_pictures(o, error);
-    if (!open_encoder(o, error) || (settings->resume && !open_segments(o, error)))
+    const output_settings *s = o->settings;
+    mux_settings container = s->container;
+    if (!open_encoder(o, error) || (s->resume && !open_segments(o, error)))
         return false;
-    char *part = settings->resume ? segments_path(&o->parts, "output.part") : NULL;
+    char *part = s->resume ? segments_path(&o->parts, "output.part") : NULL;
     container.part = part;
-    bool good = mux_open(&o->container, &container, in->format, in->video, o->codec.codec, error);
+    bool good =
+        mux_open(&o->container, &container, o->in->format, o->in->video, o->codec.codec, error);
     free(part);
     return good;
+}
+
+static bool open_still(output *o, pipeline_error *error)
+{
+    (void)o, (void)error;
+    return true;
 }
 
 uint64_t output_done(const output *o)
@@ -216,8 +218,7 @@ static bool is_timeless(const output *o)
 {
     const AVOutputFormat *format = o->settings->container.format;
     const container *row = container_row_of(format);
-    return row->frames || (format->flags & AVFMT_NOTIMESTAMPS && !row->pictures) ||
-           (o->pictures.pattern && !o->pictures.by_time);
+    return row->pictures ? !o->pictures.by_time : row->frames || format->flags & AVFMT_NOTIMESTAMPS;
 }
 
 static void measure_pace(output *o, const AVFrame *frame)
@@ -246,7 +247,7 @@ static void tell_start(const output *o)
 {
     const mux_settings *m = &o->settings->container;
     if (o->settings->input.keep_start && o->frames && o->first &&
-        (is_timeless(o) || m->format->video_codec == AV_CODEC_ID_GIF))
+        (is_timeless(o) || container_row_of(m->format)->loops))
         pipeline_note(m->notes,
                       "%s: stores no time at which the video starts, so it starts at 0 in spite of "
                       "--keep-start; .mkv would keep it",
@@ -267,15 +268,29 @@ static void tell_captions(output *o, const AVFrame *frame)
     o->told_captions = true;
 }
 
-bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error)
+static bool put_still(output *o, const AVFrame *frame, const chain_memory *after,
+                      pipeline_error *error)
 {
-    if (o->in->photo.result)
-        return photo_write(&o->in->photo, o->in->frame, frame, o->settings->jpeg_quality,
-                           o->settings->encoder.choice.threads, error);
+    const output_settings *s = o->settings;
+    (void)after;
+    return photo_write(input_still(o->in), o->in->frame, frame, s->jpeg_quality,
+                       s->encoder.choice.threads, error);
+}
+
+static bool put_picture(output *o, const AVFrame *frame, const chain_memory *after,
+                        pipeline_error *error)
+{
+    (void)after;
     measure_pace(o, frame);
     tell_captions(o, frame);
-    if (o->pictures.pattern)
-        return picture_writer_put(&o->pictures, frame, error);
+    return picture_writer_put(&o->pictures, frame, error);
+}
+
+static bool put_coded(output *o, const AVFrame *frame, const chain_memory *after,
+                      pipeline_error *error)
+{
+    measure_pace(o, frame);
+    tell_captions(o, frame);
     if (!o->codec.codec && !open_encoder(o, error))
         return false;
     if (!encode(o, frame, error))
@@ -300,7 +315,7 @@ bool output_copy(output *o, AVPacket *packet, pipeline_error *error)
 {
     if (is_kept_up(o))
         return copy_if_connected(o, packet);
-    return o->settings->resume || o->pictures.pattern || mux_copy(&o->container, packet, error);
+    return o->settings->resume || !o->container.format || mux_copy(&o->container, packet, error);
 }
 
 /* ---- putting segments together -------------------------------------------------------------- */
@@ -367,12 +382,24 @@ static bool assemble(output *o, pipeline_error *error)
     return good || pipeline_fail(error, "out of memory");
 }
 
-bool output_finish(output *o, const chain_memory *after, pipeline_error *error)
+static bool finish_still(output *o, const chain_memory *after, pipeline_error *error)
+{
+    (void)o, (void)after, (void)error;
+    return true;
+}
+
+static bool finish_pictures(output *o, const chain_memory *after, pipeline_error *error)
+{
+    (void)after, (void)error;
+    tell_pace(o);
+    tell_start(o);
+    return true;
+}
+
+static bool finish_container(output *o, const chain_memory *after, pipeline_error *error)
 {
     tell_pace(o);
     tell_start(o);
-    if (o->pictures.pattern || o->in->photo.result)
-        return true;
     if (!o->settings->resume)
         return encode(o, NULL, error) && mux_finish(&o->container, error);
     if ((o->filled && !seal(o, after, error)) || !assemble(o, error) ||
@@ -381,6 +408,34 @@ bool output_finish(output *o, const chain_memory *after, pipeline_error *error)
     stop_says(NULL);
     segments_remove(&o->parts);
     return true;
+}
+
+struct output_kind {
+    bool (*open)(output *o, pipeline_error *error);
+    bool (*put)(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error);
+    bool (*finish)(output *o, const chain_memory *after, pipeline_error *error);
+};
+
+bool output_open(output *o, const output_settings *settings, input *in, pipeline_error *error)
+{
+    static const output_kind still = {open_still, put_still, finish_still},
+                             pictures = {open_pictures, put_picture, finish_pictures},
+                             container = {open_container, put_coded, finish_container};
+    const AVOutputFormat *format = settings->container.format;
+    *o = (output){.settings = settings, .in = in, .length = segment_length(settings)};
+    o->kind = !format ? &still : container_row_of(format)->pictures ? &pictures : &container;
+    pthread_mutex_init(&o->lock, NULL);
+    return o->kind->open(o, error);
+}
+
+bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error)
+{
+    return o->kind->put(o, frame, after, error);
+}
+
+bool output_finish(output *o, const chain_memory *after, pipeline_error *error)
+{
+    return o->kind->finish(o, after, error);
 }
 
 static bool to_nowhere(void *context, AVPacket *packet, AVRational time_base, pipeline_error *error)

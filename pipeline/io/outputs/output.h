@@ -21,15 +21,18 @@
 
 typedef struct output_settings {
     encoder_settings encoder;
-    unsigned jpeg_quality; /* as in enhance_settings */
-    mux_settings container;
+    unsigned jpeg_quality;   /* as in enhance_settings */
+    mux_settings container;  /* format NULL: a still picture, into its result */
     input_settings input;    /* for the second reading */
     const atomic_bool *ends; /* as in enhance_settings */
     uint64_t segment_frames; /* in each; 0: a few seconds' worth */
     const char *resume;      /* as in enhance_settings; NULL: without segments */
 } output_settings;
 
+typedef struct output_kind output_kind; /* a container, numbered pictures or a still one */
+
 typedef struct output {
+    const output_kind *kind;
     const output_settings *settings;
     input *in;
     encoder codec;

@@ -7,8 +7,8 @@
 #include "pipeline/image/frame_convert.h"
 #include "pipeline/base/av_compat.h"
 #include "pipeline/base/av_log_errors.h"
-#include "pipeline/image/jpeg_segments.h"
 #include "pipeline/image/tiff_check.h"
+#include "pipeline/io/codecs/quantiser.h"
 #include "pipeline/io/containers/container.h"
 #include "pipeline/io/containers/reader.h"
 #include "pipeline/image/pixels.h"
@@ -38,19 +38,39 @@ static int64_t end_in(const input *in, AVRational time_base)
 frame_format input_format(const input *in)
 {
     const AVCodecParameters *video = in->video->codecpar;
-    return in->photo.result ? photo_format(&in->photo)
-                            : pixels_frame_format(video->format, video->width, video->height);
+    return in->from.kind->frame ? photo_format(&in->from.photo)
+                                : pixels_frame_format(video->format, video->width, video->height);
 }
 
 orientation input_orientation(const input *in)
 {
-    return in->photo.result ? photo_orientation(&in->photo) : orientation_of(in->video);
+    return in->from.kind->frame ? photo_orientation(&in->from.photo) : orientation_of(in->video);
+}
+
+const picture_list *input_pictures(const input *in)
+{
+    return in->from.kind->separate ? &in->from.pictures : NULL;
+}
+
+photo *input_still(input *in)
+{
+    return in->from.kind->frame ? &in->from.photo : NULL;
+}
+
+int64_t input_bytes(const input *in)
+{
+    return source_bytes(&in->from);
+}
+
+int input_packet(input *in, AVPacket *packet)
+{
+    return in->from.kind->next(&in->from, packet);
 }
 
 AVRational input_frame_rate(const input *in)
 {
-    AVRational rate =
-        in->photo.result ? (AVRational){0, 1} : av_guess_frame_rate(in->format, in->video, NULL);
+    AVRational rate = in->from.kind->frame ? (AVRational){0, 1}
+                                           : av_guess_frame_rate(in->format, in->video, NULL);
     return rate.num > 0 && rate.den > 0 ? rate : (AVRational){25, 1};
 }
 
@@ -123,7 +143,7 @@ static bool copy_packet(input *in, pipeline_error *error)
 {
     AVPacket *packet = in->packet;
     const AVStream *stream = in->format->streams[packet->stream_index];
-    if (in->as_decoded || (!container_is_cover(stream) && !cut_packet(in, packet, stream)))
+    if (in->settings.as_decoded || (!container_is_cover(stream) && !cut_packet(in, packet, stream)))
         return true;
     return in->holding ? packet_queue_put(&in->held, packet, error)
                        : in->copy(in->copy_context, packet, error);
@@ -173,7 +193,7 @@ static double seconds_reached(const input *in)
 static bool lose_packet(input *in, int code, pipeline_error *error)
 {
     in->faults.lost_packets++;
-    return !in->stop_on_error ||
+    return !in->settings.stop_on_error ||
            pipeline_fail_av(error, code, "%s: damaged near %.2f s (--on-error skip goes on)",
                             in->path, seconds_reached(in));
 }
@@ -187,7 +207,7 @@ static bool check_length(input *in, pipeline_error *error)
         return true;
     /* Of the video alone, where only that is read. */
     const int64_t length =
-        !in->no_audio ? format->duration
+        !in->settings.no_audio ? format->duration
         : in->video->duration > 0
             ? av_rescale_q(in->video->duration, in->video->time_base, AV_TIME_BASE_Q)
             : 0;
@@ -195,7 +215,7 @@ static bool check_length(input *in, pipeline_error *error)
     double missing = (double)(announced - in->reached) / AV_TIME_BASE;
     if (missing < 1)
         return true;
-    if (in->stop_on_error)
+    if (in->settings.stop_on_error)
         return pipeline_fail(error, "%s: expected %.2f s, as the file announces, found %.2f s",
                              in->path, (double)announced / AV_TIME_BASE,
                              (double)in->reached / AV_TIME_BASE);
@@ -220,8 +240,8 @@ static void remember_reached(input *in)
 /* At the end: libav silently leaves out the last frame of a y4m if it is incomplete. */
 static bool check_last_frame(input *in, pipeline_error *error)
 {
-    const bool counts = !in->live.on && in->packet_end > 0 && in->format->pb &&
-                        reader_of(in->format->iformat)->drops_last;
+    const bool counts =
+        in->packet_end > 0 && in->format->pb && reader_of(in->format->iformat)->drops_last;
     return !counts || avio_tell(in->format->pb) <= in->packet_end ||
            lose_packet(in, AVERROR_INVALIDDATA, error);
 }
@@ -231,16 +251,14 @@ static input_result read_packet(input *in, pipeline_error *error)
 {
     for (int errors = 0;; errors++) {
         const waiting began = waiting_begin();
-        int code = in->live.on          ? live_read(&in->live, in->packet)
-                   : in->pictures.count ? picture_list_read(&in->pictures, in->packet)
-                                        : av_read_frame(in->format, in->packet);
+        int code = input_packet(in, in->packet);
         waiting_end(began);
         if (code >= 0) {
             remember_reached(in);
             timestamp_joins_place(&in->times, in->format, in->packet);
             return INPUT_FRAME;
         }
-        if (in->live.on && code != AVERROR_EOF) {
+        if (in->from.kind->timed && code != AVERROR_EOF) {
             pipeline_fail_av(&in->broke, code, "%s: the stream broke off", in->path);
             return INPUT_END;
         }
@@ -259,22 +277,12 @@ static input_result read_packet(input *in, pipeline_error *error)
     }
 }
 
-/* Whether a packet of a live stream is left out. One that comes so late that decoding cannot keep up
- * is, with all that follow up to a key frame, and so are those that begin a new connection. */
-static bool skip_live(input *in)
+/* Whether a packet of the video is left out. */
+static bool skip(input *in)
 {
-    static const double LATE_NS = 2e9;
-    AVPacket *packet = in->packet;
-    const AVRational tick = in->video->time_base;
-    const int64_t dts = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
-    live_note(&in->live, packet, tick);
-    if (live_restarts(&in->live, packet))
-        avcodec_flush_buffers(in->decoder);
-    if (live_lag(&in->live, dts, tick) > LATE_NS)
-        in->skipping = true;
-    else if (packet->flags & AV_PKT_FLAG_KEY)
-        in->skipping = false;
-    const bool skips = in->skipping || in->live.restarted;
+    const source_kind *kind = in->from.kind;
+    const bool skips =
+        kind->skips && kind->skips(&in->from, in->packet, in->video->time_base, in->decoder);
     in->skipped += skips;
     return skips;
 }
@@ -287,16 +295,33 @@ double input_time(const input *in)
 
 uint64_t input_arrival(const input *in)
 {
-    return live_arrival(&in->live, in->frame->pts + shift_in(in, in->video->time_base));
+    return live_arrival(&in->from.live, in->frame->pts + shift_in(in, in->video->time_base));
 }
 
-double input_lag(const input *in)
+double input_patience(const input *in, double max_delay_ns)
 {
+    const live *l = &in->from.live;
+    const AVRational tick = in->video->time_base;
     const int64_t dts = in->frame->pkt_dts;
-    return live_lag(&in->live,
-                    dts != AV_NOPTS_VALUE ? dts
-                                          : in->frame->pts + shift_in(in, in->video->time_base),
-                    in->video->time_base);
+    if (l->bursts)
+        return INFINITY;
+    /* While packets lie unread, no frame waits. */
+    return live_behind(l)
+               ? 0
+               : max_delay_ns -
+                     live_lag(l, dts != AV_NOPTS_VALUE ? dts : in->frame->pts + shift_in(in, tick),
+                              tick);
+}
+
+uint64_t input_reconnects(const input *in)
+{
+    return in->from.live.reconnects;
+}
+
+float input_compression(const input *in)
+{
+    return in->from.kind->frame ? in->from.photo.image.compression
+                                : quantiser_error(in->frame, in->decoder->codec_id);
 }
 
 static void count_video(input *in)
@@ -305,27 +330,21 @@ static void count_video(input *in)
     in->video_bytes += (uint64_t)in->packet->size;
 }
 
-bool input_check_picture(input *in, const picture_list *list, pipeline_error *error)
+/* Refuses the picture in in->packet if libav would decode it wrongly without a word. A film of JPEGs
+ * may leave out the usual tables. */
+static bool check_picture(input *in, pipeline_error *error)
 {
-    tiff_info info;
     char name[4096];
-    const uint8_t *data = in->packet->data;
-    const size_t size = (size_t)in->packet->size;
-    const bool first = !in->decoder || !in->video_packets;
-    const bool named = list->count && picture_name(name, sizeof name, list->pattern,
-                                                   list->numbers[list->next - 1]);
-    const char *path = named ? name : in->path;
-    /* A film of JPEGs may leave out the usual tables. */
-    if (named && !jpeg_check(path, data, size, error))
-        return false;
-    if (named ? picture_kind_of(data, size) != PICTURE_TIFF
-              : in->decoder->codec_id != AV_CODEC_ID_TIFF)
-        return true;
-    if (!tiff_check(&info, path, data, size, error))
-        return false;
-    if (!in->decoder && info.pages > 1)
-        pipeline_note(in->notes, "%s: holds %u pictures; only the first is used", path, info.pages);
-    if (!first && info.premultiplied != in->premultiplied)
+    tiff_info info = {0};
+    const char *path = source_file(&in->from, name, sizeof name);
+    const bool good =
+        in->from.kind->separate ? picture_list_check(path, in->packet, &info, error)
+        : in->decoder->codec_id == AV_CODEC_ID_TIFF
+            ? tiff_check(&info, path, in->packet->data, (size_t)in->packet->size, error)
+            : true;
+    if (!good || !info.pages)
+        return good;
+    if (in->video_packets && info.premultiplied != in->premultiplied)
         return pipeline_fail(error, "%s: expected alpha like that of the first picture, found %s",
                              path,
                              info.premultiplied ? "colours multiplied by it" : "separate colours");
@@ -347,9 +366,9 @@ static bool feed(input *in, pipeline_error *error)
     bool passed = true;
     if (in->packet->stream_index != in->video->index) {
         passed = copy_packet(in, error);
-    } else if (!input_check_picture(in, &in->pictures, error)) {
+    } else if (!check_picture(in, error)) {
         passed = false;
-    } else if (count_video(in), !in->live.on || !skip_live(in)) {
+    } else if (count_video(in), !skip(in)) {
         int code = chip_decoder_send(&in->chip, in->packet);
         if (in->chip.failure.text[0])
             passed = pipeline_fail(error, "%s", in->chip.failure.text);
@@ -359,7 +378,7 @@ static bool feed(input *in, pipeline_error *error)
             passed = lose_packet(in, code, error);
     }
     av_packet_unref(in->packet);
-    if (passed && in->stop_on_error && av_log_errors_count()) {
+    if (passed && in->settings.stop_on_error && av_log_errors_count()) {
         char text[256];
         av_log_errors_first(text, sizeof text);
         passed = pipeline_fail(error, "%s: damaged near %.2f s: %s (--on-error skip goes on)",
@@ -383,7 +402,8 @@ static void note_gap(input *in, int64_t gap)
 
 double input_missing(const input *in)
 {
-    return in->uneven || in->live.on ? 0 : (double)in->missing * av_q2d(in->video->time_base);
+    return in->uneven || in->from.kind->timed ? 0
+                                              : (double)in->missing * av_q2d(in->video->time_base);
 }
 
 /* Sets the frame's final timestamp: its own or, if it has none, the end of the previous frame.
@@ -479,7 +499,7 @@ static bool check_frame(input *in, pipeline_error *error)
     AVCodecParameters *video = in->video->codecpar;
     int *const width = orientation_swaps(in->turn) ? &video->height : &video->width;
     int *const height = orientation_swaps(in->turn) ? &video->width : &video->height;
-    if (in->as_decoded)
+    if (in->settings.as_decoded)
         return turn_photo(in, error);
     if (in->last_pts == INT64_MIN)
         tell_grain(in);
@@ -499,7 +519,7 @@ static bool count_damage(input *in, pipeline_error *error)
     if (!in->frame->decode_error_flags && !(in->frame->flags & AV_FRAME_FLAG_CORRUPT))
         return true;
     in->faults.damaged_frames++;
-    return !in->stop_on_error ||
+    return !in->settings.stop_on_error ||
            pipeline_fail(error, "%s: a damaged frame near %.2f s (--on-error skip goes on)",
                          in->path, seconds_reached(in));
 }
@@ -611,11 +631,9 @@ static input_result decode_next(input *in, pipeline_error *error)
 
 static input_result next_frame(input *in, pipeline_error *error)
 {
-    if (in->photo.result)
-        return in->photo.given                            ? INPUT_END
-               : photo_read(&in->photo, in->frame, error) ? INPUT_FRAME
-                                                          : INPUT_FAILED;
-    if (in->as_decoded)
+    if (in->from.kind->frame)
+        return in->from.kind->frame(&in->from, in->frame, error);
+    if (in->settings.as_decoded)
         return decode_next(in, error);
     for (;;) {
         const int code = fields_get(&in->fields, in->frame, error);
@@ -652,12 +670,12 @@ input_result input_next(input *in, pipeline_error *error)
 {
     const input_result result = in->ahead ? in->first : next_frame(in, error);
     in->ahead = false;
-    in->holding = in->ends_early;
+    in->holding = in->settings.ends_early;
     const int64_t end = in->holding && result == INPUT_FRAME
                             ? in->frame->pts + avframe_duration(in->frame)
                             : INT64_MAX;
     if (!release(in, end, error) ||
-        (result == INPUT_END && in->end != INT64_MAX && !in->as_decoded &&
+        (result == INPUT_END && in->end != INT64_MAX && !in->settings.as_decoded &&
          !input_copy_until(in, end_in(in, in->video->time_base), error)))
         return INPUT_FAILED;
     return result;
@@ -729,15 +747,10 @@ void input_close(input *in)
 {
     fields_close(&in->fields);
     timestamp_joins_close(&in->times);
-    photo_close(&in->photo);
-    picture_list_close(&in->pictures);
     packet_queue_free(&in->held);
     chip_decoder_close(&in->chip);
     avcodec_free_context(&in->decoder);
-    if (in->live.on || in->format == &in->described.format)
-        in->format = NULL;
-    live_close(&in->live);
-    avformat_close_input(&in->format);
+    source_close(&in->from);
     av_packet_free(&in->packet);
     av_frame_free(&in->frame);
 }

@@ -14,11 +14,9 @@
 #include "pipeline/fields/fields.h"
 #include "pipeline/stages/frame.h"
 #include "pipeline/io/codecs/chip_decoder.h"
-#include "pipeline/io/sources/live.h"
 #include "pipeline/io/sources/packet_queue.h"
 #include "pipeline/image/orientation.h"
-#include "pipeline/io/sources/photo.h"
-#include "pipeline/io/sources/picture_list.h"
+#include "pipeline/io/sources/source.h"
 #include "pipeline/image/picture_planes.h"
 #include "pipeline/io/sources/timestamp_joins.h"
 
@@ -26,71 +24,13 @@
  * Returning false stops the input. */
 typedef bool (*input_copy)(void *context, AVPacket *packet, pipeline_error *error);
 
-typedef enum input_result { INPUT_FRAME, INPUT_END, INPUT_FAILED } input_result;
-
 typedef struct input_faults {
     uint64_t lost_packets;   /* could not be read or decoded */
     uint64_t damaged_frames; /* decoded with errors */
     uint64_t moved_frames;   /* whose timestamps did not ascend */
 } input_faults;
 
-typedef struct input {
-    const char *path; /* for messages */
-    const pipeline_notes *notes;
-    AVFormatContext *format; /* of a live stream: its description, which is not read from */
-    AVStream *video;         /* the stream to enhance */
-    live live;               /* on: packets come from it */
-    AVCodecContext *decoder;
-    chip_decoder chip; /* decodes, or passes everything on to decoder */
-    AVPacket *packet;  /* reused */
-    AVFrame *frame;    /* the frame that input_next found; reused */
-    input_copy copy;   /* NULL: packets of other streams are dropped */
-    void *copy_context;
-    packet_queue held;  /* packets of other streams that must not be passed on yet */
-    bool holding;       /* packets of other streams go to `held` */
-    bool ends_early;    /* only a part of the video is wanted: nothing after it is passed on */
-    bool ahead;         /* input_first has been called, but not input_next */
-    input_result first; /* the result of input_first */
-    timestamp_joins times;
-    /* What a photo has in place of a file's description; libav never sees it, so nothing of it is opened. */
-    struct {
-        AVFormatContext format;
-        AVStream video;
-        AVCodecParameters coded;
-    } described;
-    photo photo;               /* read instead of all else, if there is a result for it */
-    picture_list pictures;     /* read instead of format's packets; count 0: none */
-    enum AVPixelFormat planes; /* frames are converted to this; AV_PIX_FMT_NONE: they are not */
-    fields fields;             /* passes every frame from the decoder on */
-    orientation turn;          /* how frames are turned before they are returned */
-    bool widened;       /* frames are converted to the format of the stream, which holds more */
-    fields_mode made;   /* what was made of fields, if that changes the number of frames */
-    bool no_audio;      /* sound is not read */
-    bool adapted;       /* frames of another size or format were converted */
-    bool as_decoded;    /* as in the settings */
-    bool maybe_opaque;  /* as transparency_is_open says */
-    bool premultiplied; /* the colours of a TIFF by its alpha */
-    bool stop_on_error;
-    int64_t shift; /* subtracted from all times; in AV_TIME_BASE units, as the next two are */
-    int64_t start; /* in the file's own time, what is before it is left out; INT64_MIN: nothing */
-    int64_t end;   /* where the file's own time has it; INT64_MAX: no end */
-    int64_t next_pts;   /* the time of the next frame if it has no timestamp */
-    int64_t last_pts;   /* of the latest frame */
-    int64_t reached;    /* where the packets read so far end, in AV_TIME_BASE units */
-    int64_t packet_end; /* where the last packet ends in the file, in bytes */
-    bool draining;
-    uint64_t video_packets; /* that came in */
-    uint64_t video_bytes;   /* of these */
-    uint64_t skipped;       /* of these, not decoded: a live stream that was too late or anew */
-    bool skipping;          /* up to the next key frame */
-    pipeline_error broke;   /* why a live stream ended before its end; empty: it did not */
-    input_faults faults;    /* so far */
-    uint64_t gap_faults;    /* faults that FFmpeg had found at the last gap between frames */
-    int64_t missing;        /* length of the gaps that followed a new fault */
-    bool uneven;            /* there are other gaps, so the rate is not constant */
-} input;
-
-typedef struct input_settings {
+struct input_settings {
     const char *path;      /* "-": standard input; must outlive the input */
     const char *raw;       /* "WIDTHxHEIGHT:PIXEL_FORMAT:RATE" if there is no header; else NULL */
     const char *rate;      /* of numbered pictures, as libav reads one; NULL: 25 */
@@ -118,19 +58,69 @@ typedef struct input_settings {
     const char *photo;           /* the file that a still picture becomes; NULL: it is none */
     const live_settings *live;   /* of a live stream; NULL: it is none */
     const pipeline_notes *notes; /* NULL: nowhere */
-} input_settings;
+};
+
+typedef struct input {
+    input_settings settings;
+    source from;
+    const char *path; /* for messages */
+    const pipeline_notes *notes;
+    AVFormatContext *format; /* describes the streams; the source's */
+    AVStream *video;         /* the stream to enhance */
+    AVCodecContext *decoder;
+    chip_decoder chip; /* decodes, or passes everything on to decoder */
+    AVPacket *packet;  /* reused */
+    AVFrame *frame;    /* the frame that input_next found; reused */
+    input_copy copy;   /* NULL: packets of other streams are dropped */
+    void *copy_context;
+    packet_queue held;  /* packets of other streams that must not be passed on yet */
+    bool holding;       /* packets of other streams go to `held` */
+    bool ahead;         /* input_first has been called, but not input_next */
+    input_result first; /* the result of input_first */
+    timestamp_joins times;
+    enum AVPixelFormat planes; /* frames are converted to this; AV_PIX_FMT_NONE: they are not */
+    fields fields;             /* passes every frame from the decoder on */
+    orientation turn;          /* how frames are turned before they are returned */
+    bool widened;       /* frames are converted to the format of the stream, which holds more */
+    fields_mode made;   /* what was made of fields, if that changes the number of frames */
+    bool adapted;       /* frames of another size or format were converted */
+    bool maybe_opaque;  /* as transparency_is_open says */
+    bool premultiplied; /* the colours of a TIFF by its alpha */
+    int64_t shift;      /* subtracted from all times; in AV_TIME_BASE units, as the next two are */
+    int64_t start; /* in the file's own time, what is before it is left out; INT64_MIN: nothing */
+    int64_t end;   /* where the file's own time has it; INT64_MAX: no end */
+    int64_t next_pts;   /* the time of the next frame if it has no timestamp */
+    int64_t last_pts;   /* of the latest frame */
+    int64_t reached;    /* where the packets read so far end, in AV_TIME_BASE units */
+    int64_t packet_end; /* where the last packet ends in the file, in bytes */
+    bool draining;
+    uint64_t video_packets; /* that came in */
+    uint64_t video_bytes;   /* of these */
+    uint64_t skipped;       /* of these, not decoded: a live stream that was too late or anew */
+    pipeline_error broke;   /* why a live stream ended before its end; empty: it did not */
+    input_faults faults;    /* so far */
+    uint64_t gap_faults;    /* faults that FFmpeg had found at the last gap between frames */
+    int64_t missing;        /* length of the gaps that followed a new fault */
+    bool uneven;            /* there are other gaps, so the rate is not constant */
+} input;
 
 /* Opens a file and its decoder. Refuses pixel formats that pixels.h does not accept and that
  * picture_planes.h cannot convert. Whether it succeeds or not, input_close releases what there
  * is. */
 bool input_open(input *in, const input_settings *settings, pipeline_error *error);
 
-/* Refuses the picture in in->packet if libav would decode it wrongly without a word. list: the one that
- * it was just read from, if it is of one. */
-bool input_check_picture(input *in, const picture_list *list, pipeline_error *error);
-
 /* Whether the stream has a size and a pixel format that mona accepts. */
 bool input_check_video(const input *in, pipeline_error *error);
+
+/* Reads a packet of any stream; returns a code of libav. */
+int input_packet(input *in, AVPacket *packet);
+
+/* Bytes of the file; 0: unknown, or there are many. */
+int64_t input_bytes(const input *in);
+
+/* Numbered pictures, or a still one; NULL: the input is something else. */
+const picture_list *input_pictures(const input *in);
+photo *input_still(input *in);
 
 /* The format of every frame. */
 frame_format input_format(const input *in);
@@ -174,10 +164,14 @@ typedef bool (*input_pace)(void *context, int64_t time, pipeline_error *error);
 bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context,
                      pipeline_error *error);
 
-/* When the packet of in->frame came in, and how many nanoseconds after its turn it is now, for live
- * streams. */
+/* The error of in->frame's compression, as far as it is known. */
+float input_compression(const input *in);
+
+/* Of a live stream: when the packet of in->frame came in; how many nanoseconds the frame may wait if
+ * it may be late by so many (INFINITY: without a bound); how often the connection was made anew. */
 uint64_t input_arrival(const input *in);
-double input_lag(const input *in);
+double input_patience(const input *in, double max_delay_ns);
+uint64_t input_reconnects(const input *in);
 
 void input_close(input *in);
 

@@ -27,71 +27,6 @@
 #include "pipeline/io/sources/transparency.h"
 #include "pipeline/io/containers/url.h"
 
-/* Gives plain errors for files that libav would report as "Invalid data" or open as something
- * unexpected. once: the file is opened only once, so that it can be a pipe. */
-static bool check_file(const char *path, bool once, pipeline_error *error)
-{
-    struct stat status;
-    if (picture_pattern(path) || url_find(path))
-        return true;
-    if (!url_check(path, error))
-        return false;
-    if (stat(path, &status))
-        return pipeline_fail(error, "%s: cannot be read: %s", path, strerror(errno));
-    if (S_ISDIR(status.st_mode))
-        return pipeline_fail(error, "%s: expected a video or an image, found a directory", path);
-    if (S_ISFIFO(status.st_mode) && !once)
-        return pipeline_fail(error, "%s: expected a file, found a pipe", path);
-    if (S_ISREG(status.st_mode) && !status.st_size)
-        return pipeline_fail(error, "%s: expected a video or an image, found an empty file", path);
-    return true;
-}
-
-/* Converts "1280x720:yuv420p:25" to options of libav's raw video reader. */
-static bool describe_raw(const char *raw, AVDictionary **options, pipeline_error *error)
-{
-    char size[32], format[32], rate[32], rest;
-    if (sscanf(raw, "%31[0-9x]:%31[^:]:%31[0-9./]%c", size, format, rate, &rest) != 3 ||
-        av_get_pix_fmt(format) == AV_PIX_FMT_NONE)
-        return pipeline_misuse(
-            error,
-            "--raw: expected WIDTHxHEIGHT:PIXEL_FORMAT:RATE as in 1280x720:yuv420p:25, found '%s'",
-            raw);
-    av_dict_set(options, "video_size", size, 0);
-    av_dict_set(options, "pixel_format", format, 0);
-    av_dict_set(options, "framerate", rate, 0);
-    return true;
-}
-
-/* For numbered pictures: libav probes the first one, mona reads them all. */
-static bool open_pictures(input *in, const input_settings *s, AVDictionary **options,
-                          pipeline_error *error)
-{
-    AVRational rate;
-    const char *text = s->rate ? s->rate : "25";
-    if (av_parse_video_rate(&rate, text) < 0)
-        return pipeline_misuse(error, "--fps: expected a rate such as 25 or 24000/1001, found '%s'",
-                               text);
-    if (!picture_list_open(&in->pictures, s->path, in->notes, error))
-        return false;
-    picture_list first = in->pictures;
-    const bool good =
-        picture_list_read(&first, in->packet) < 0 || input_check_picture(in, &first, error);
-    av_packet_unref(in->packet);
-    if (!good)
-        return false;
-    av_dict_set(options, "framerate", text, 0);
-    picture_list_options(&in->pictures, options);
-    return true;
-}
-
-static void describe_pictures(input *in)
-{
-    in->video->nb_frames = (int64_t)in->pictures.count;
-    in->video->duration = picture_list_length(&in->pictures);
-    in->format->duration = av_rescale_q(in->video->duration, in->video->time_base, AV_TIME_BASE_Q);
-}
-
 /* ProRes has ten bits, and chroma in every row. What has less becomes that before all else. */
 static void widen(input *in, AVCodecParameters *video)
 {
@@ -113,14 +48,14 @@ static void widen(input *in, AVCodecParameters *video)
 static bool choose_planes(input *in, picture_chroma chroma, pipeline_error *error)
 {
     AVCodecParameters *video = in->video->codecpar;
-    const bool pictures = in->pictures.count;
+    const bool pictures = in->from.kind->separate;
     if (!pictures && chroma == PICTURE_422_10 && pixels_has_planes(video->format))
         widen(in, video);
     if (!pictures && pixels_has_planes(video->format))
         return true;
     in->maybe_opaque = transparency_is_open(video);
     const bool shows =
-        in->maybe_opaque && !in->live.on && transparency_find(in->path, &in->pictures, in->video);
+        in->maybe_opaque && transparency_find(in->from.kind, &in->settings, in->video);
     in->planes = picture_planes_format(!in->maybe_opaque ? video->format
                                        : shows           ? AV_PIX_FMT_BGRA
                                                          : AV_PIX_FMT_BGR0,
@@ -135,147 +70,6 @@ static bool choose_planes(input *in, picture_chroma chroma, pipeline_error *erro
                       pixels_name(in->planes));
     picture_planes_describe(video, in->planes);
     return true;
-}
-
-static const AVInputFormat *wanted_format(const input *in, const input_settings *s,
-                                          const char *address)
-{
-    const char *name = s->raw ? "rawvideo" : in->pictures.count ? "image2" : NULL;
-    return name                                      ? av_find_input_format(name)
-           : s->list || media_name_misleads(address) ? media_format(address)
-                                                     : NULL;
-}
-
-/* The URL for standard input: a file there is seekable, which libav's pipes are not. */
-static const char *stdin_url(void)
-{
-    struct stat status;
-    const bool whole = !fstat(STDIN_FILENO, &status) && S_ISREG(status.st_mode) &&
-                       !lseek(STDIN_FILENO, 0, SEEK_CUR);
-    return whole ? "file:/dev/stdin" : "pipe:0";
-}
-
-/* libav counts the bytes of a frame in int, with 8 for every pixel. Its Y4M reader adds 6 to that
- * error's code. */
-enum { LARGE_Y4M = AVERROR(EINVAL) + 6 };
-
-static bool fail_large(const char *path, pipeline_error *error)
-{
-    return pipeline_fail(error,
-                         "%s: expected frames of at most %d million pixels, which libav can count, "
-                         "found larger ones",
-                         path, INT_MAX / 8 / 1000000);
-}
-
-/* By its name, raw frames. */
-static bool looks_raw(const char *path)
-{
-    const AVInputFormat *raw = av_find_input_format("rawvideo");
-    return raw && raw->extensions && av_match_ext(path, raw->extensions);
-}
-
-static bool fail_open(const char *path, const char *address, const char *list, int code,
-                      pipeline_error *error)
-{
-    char fault[256];
-    if (looks_raw(path))
-        return pipeline_fail(error,
-                             "%s: expected --raw WIDTHxHEIGHT:FORMAT:RATE, such as --raw "
-                             "1280x720:yuv420p:25, because raw frames do not say what they are",
-                             path);
-    av_log_errors_first(fault, sizeof fault);
-    if (media_refused(path, address, list, error))
-        return false;
-    if (code == AVERROR_INVALIDDATA && cut_off_found(path, error))
-        return false;
-    if (code == AVERROR_INVALIDDATA)
-        return pipeline_fail(
-            error, "%s: expected a video or an image, found data of no known format%s%s%s", path,
-            fault[0] ? " (" : "", fault, fault[0] ? ")" : "");
-    if (code == LARGE_Y4M)
-        return fail_large(path, error);
-    return pipeline_fail_av(error, code, "%s: cannot be opened", path);
-}
-
-/* Seconds after which a stream of a network that gives nothing counts as broken. */
-static double stall_of(const input_settings *s)
-{
-    return s->live ? s->live->stall : 30;
-}
-
-/* Opens it as a live stream, which describes itself in in->format. */
-static bool open_live(input *in, const input_settings *s, const char *address, const url *u,
-                      AVDictionary **options, pipeline_error *error)
-{
-    live_settings settings = *s->live;
-    const AVInputFormat *format = u ? url_input_format(u, error) : wanted_format(in, s, address);
-    settings.url = u;
-    settings.path = in->path;
-    settings.address = address;
-    settings.list = s->list;
-    settings.notes = s->notes;
-    if (error->text[0] || !live_open(&in->live, &settings, format, options, error))
-        return false;
-    in->format = in->live.described;
-    return true;
-}
-
-/* Whether libav found no size in a WebP because it is animated. */
-static bool is_animated_webp(AVFormatContext *format)
-{
-    uint8_t head[PICTURE_HEAD];
-    if (!reader_of(format->iformat)->unsized || format->streams[0]->codecpar->width ||
-        avio_seek(format->pb, 0, SEEK_SET) < 0)
-        return false;
-    const int got = avio_read(format->pb, head, sizeof head);
-    return got > 0 && picture_kind_of(head, (size_t)got) == PICTURE_NONE;
-}
-
-static bool open_container(input *in, const input_settings *s, pipeline_error *error)
-{
-    char address[4096];
-    AVDictionary *options = NULL;
-    bool piped = !strcmp(s->path, "-");
-    const url *u = url_find(s->path);
-    if (snprintf(address, sizeof address, piped || u ? "%s" : "file:%s",
-                 piped ? stdin_url() : s->path) >= (int)sizeof address)
-        return pipeline_fail(error, "%s: the name is too long", in->path);
-    const bool numbered = picture_pattern(s->path);
-    if (s->rate && !numbered)
-        return pipeline_misuse(
-            error, "--fps: expected numbered pictures such as in/%%04d.png, found %s", in->path);
-    if ((s->raw && !describe_raw(s->raw, &options, error)) ||
-        (numbered && !open_pictures(in, s, &options, error))) {
-        av_dict_free(&options);
-        return false;
-    }
-    if (u)
-        url_options(u, stall_of(s), &options);
-    if (s->live) {
-        const bool opened = open_live(in, s, address, u, &options, error);
-        av_dict_free(&options);
-        return opened;
-    }
-    const AVInputFormat *format = u ? url_input_format(u, error) : wanted_format(in, s, address);
-    in->format = avformat_alloc_context();
-    if (in->format && !u)
-        media_guard(in->format, address, numbered ? "image2" : s->list, &options);
-    av_log_errors_listen(); /* for fail_open */
-    int code = error->text[0] ? AVERROR(ENOSYS)
-                              : avformat_open_input(&in->format, address, format, &options);
-    av_dict_free(&options);
-    if (code < 0)
-        return fail_open(in->path, u ? "" : address, s->list, code, error);
-    code = avformat_find_stream_info(in->format, NULL);
-    if (in->format->pb && in->format->pb->error < 0 && in->format->pb->error != AVERROR_EOF)
-        code = in->format->pb->error;
-    if (is_animated_webp(in->format))
-        return pipeline_fail(error,
-                             "%s: expected a still WebP, found an animated one, which FFmpeg %s "
-                             "cannot decode; numbered pictures of it (libwebp's anim_dump writes "
-                             "them) can be read",
-                             in->path, av_version_info());
-    return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be read", in->path);
 }
 
 /* Finds the first stream that is a video and not a cover. */
@@ -317,7 +111,7 @@ bool input_check_video(const input *in, pipeline_error *error)
         return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", in->path,
                              MONA_MAX_SIDE, video->width, video->height);
     return av_image_check_size((unsigned)video->width, (unsigned)video->height, 0, NULL) >= 0 ||
-           fail_large(in->path, error);
+           source_fail_large(in->path, error);
 }
 
 /* libav's own decoders of VP8 and VP9 ignore the alpha that Matroska stores separately. */
@@ -376,7 +170,7 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
                                         .video = video,
                                         .time_base = in->video->time_base,
                                         .on_chip = s->on_chip,
-                                        .low_latency = s->live || s->low_latency,
+                                        .low_latency = in->from.kind->timed || s->low_latency,
                                         .quantisers = s->quantisers};
     return chip_decoder_open(&in->chip, in->decoder, &chip, error);
 }
@@ -387,7 +181,8 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
 static void cut(input *in, const input_settings *s)
 {
     const int64_t origin = avformat_origin(in->format);
-    const bool live = in->live.on && in->format->start_time != AV_NOPTS_VALUE;
+    const source_kind *kind = in->from.kind;
+    const bool live = kind->timed && in->format->start_time != AV_NOPTS_VALUE;
     if (s->end > 0)
         in->end = origin + llround(s->end * AV_TIME_BASE);
     if (s->start > 0 || live) /* it began long before, by its clock */
@@ -398,8 +193,8 @@ static void cut(input *in, const input_settings *s)
         return;
     if (in->format->iformat->flags & AVFMT_NOTIMESTAMPS)
         in->next_pts = -av_rescale_q(in->shift, AV_TIME_BASE_Q, in->video->time_base);
-    else if (!in->live.on)
-        seek_before(in->format, in->video, in->start);
+    else if (kind->seek)
+        kind->seek(&in->from, in->video, in->start);
 }
 
 static void turn_aspect(AVRational *aspect)
@@ -432,22 +227,6 @@ static void choose_turn(input *in, const input_settings *s)
         pipeline_note(s->notes,
                       "%s: the frames are turned, because the output cannot hold a rotation",
                       in->path);
-}
-
-/* A stream of one frame, and without packets. */
-static bool open_photo(input *in, const input_settings *s, pipeline_error *error)
-{
-    in->draining = true;
-    in->format = &in->described.format;
-    in->video = &in->described.video;
-    *in->format = (AVFormatContext){.start_time = AV_NOPTS_VALUE, .duration = AV_NOPTS_VALUE};
-    *in->video = (AVStream){.codecpar = &in->described.coded,
-                            .time_base = {1, 90000},
-                            .start_time = AV_NOPTS_VALUE,
-                            .duration = AV_NOPTS_VALUE,
-                            .nb_frames = 1};
-    in->described.coded = (AVCodecParameters){.codec_type = AVMEDIA_TYPE_UNKNOWN, .format = -1};
-    return photo_open(&in->photo, s->path, s->photo, in->notes, error);
 }
 
 /* 24 frames with 3:2 pull-down become 30, a thousandth slower as a rule. */
@@ -488,7 +267,7 @@ static bool look_for_film(const input_settings *s, int *order, pipeline_error *e
 static bool find_film(input *in, const input_settings *s, pipeline_error *error)
 {
     int order = 0;
-    if (s->live || !strcmp(s->path, "-") || url_find(s->path))
+    if (in->from.kind->timed || !strcmp(s->path, "-") || url_find(s->path))
         return pipeline_misuse(
             error, "--fields film: expected a file, which is read twice, found %s", in->path);
     if (is_rate_of_film(in) && !look_for_film(s, &order, error))
@@ -508,32 +287,33 @@ static bool find_film(input *in, const input_settings *s, pipeline_error *error)
 bool input_open(input *in, const input_settings *s, pipeline_error *error)
 {
     static const pipeline_notes nowhere;
-    bool piped = !strcmp(s->path, "-");
-    *in = (input){.path = piped ? "standard input" : s->path,
+    *in = (input){.settings = *s,
                   .notes = s->notes ? s->notes : &nowhere,
                   .planes = AV_PIX_FMT_NONE,
-                  .as_decoded = s->as_decoded,
-                  .ends_early = s->ends_early,
-                  .no_audio = s->no_audio,
-                  .stop_on_error = s->stop_on_error,
                   .start = INT64_MIN,
                   .end = INT64_MAX,
                   .last_pts = INT64_MIN};
     in->frame = av_frame_alloc();
-    if (in->frame && s->photo)
-        return open_photo(in, s, error);
-    in->packet = in->frame ? av_packet_alloc() : NULL;
+    const bool opened = in->frame ? source_open(&in->from, s, in->notes, error)
+                                  : pipeline_fail(error, "out of memory");
+    in->path = in->from.path;
+    in->format = in->from.format;
+    if (!opened)
+        return false;
+    in->draining = in->from.kind->frame; /* there are no packets */
+    if (in->draining) {
+        in->video = in->format->streams[0];
+        return true;
+    }
+    in->packet = av_packet_alloc();
     if (!in->packet)
         return pipeline_fail(error, "out of memory");
-    if ((!piped && !check_file(s->path, s->as_decoded, error)) || !open_container(in, s, error) ||
-        !find_video(in, error))
+    if (!find_video(in, error))
         return false;
     for (unsigned i = 0; s->no_audio && i < in->format->nb_streams; i++)
         if (in->format->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO)
             in->format->streams[i]->discard = AVDISCARD_ALL;
     const int coded = in->video->codecpar->format;
-    if (in->pictures.count)
-        describe_pictures(in);
     if ((!s->as_decoded &&
          (!choose_planes(in, s->chroma, error) || !input_check_video(in, error))) ||
         !open_decoder(in, s, coded, error))
@@ -545,7 +325,7 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
                  .notes = in->notes,
                  .time_base = in->video->time_base,
                  /* Dithered screen recordings look like combing. */
-                 .possible = !s->low_latency && (in->pictures.count || !picture_is_rgb(coded)),
+                 .possible = !s->low_latency && (in->from.kind->separate || !picture_is_rgb(coded)),
                  .wanted = s->deinterlace,
                  .mode = s->fields,
                  .may_be_film = is_rate_of_film(in)};

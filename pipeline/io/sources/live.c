@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/sources/live.h"
+#include "pipeline/io/sources/source.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "pipeline/base/av_compat.h"
 #include "pipeline/io/containers/media_file.h"
 #include "pipeline/io/containers/reader.h"
+#include "pipeline/io/sources/input.h"
 
 /* Clocks of cameras drift by less; the base follows one that gains. */
 static const double DRIFT = 2e-4;
@@ -164,7 +165,7 @@ static bool may_come(int code)
 bool live_open(live *l, const live_settings *settings, const AVInputFormat *format,
                AVDictionary **options, pipeline_error *error)
 {
-    *l = (live){.settings = *settings, .on = true, .restarted = true};
+    *l = (live){.settings = *settings, .restarted = true};
     const int code = connect_to(l, format, options);
     l->settings.address = settings->path;
     if (code < 0 && !settings->url &&
@@ -302,3 +303,66 @@ void live_close(live *l)
     avformat_free_context(l->described);
     *l = (live){0};
 }
+
+/* ---- as a source ------------------------------------------------------------------------------ */
+
+static bool is_live(const input_settings *settings)
+{
+    return settings->live;
+}
+
+static bool open_source(source *s, const input_settings *settings, pipeline_error *error)
+{
+    char address[SOURCE_ADDRESS];
+    AVDictionary *options = NULL;
+    const url *u = url_find(settings->path);
+    live_settings live = *settings->live;
+    if (!source_address(address, s, settings, error))
+        return false;
+    if (settings->raw && !source_describe_raw(settings->raw, &options, error))
+        return av_dict_free(&options), false;
+    if (u)
+        url_options(u, live.stall, &options);
+    const AVInputFormat *format = u               ? url_input_format(u, error)
+                                  : settings->raw ? av_find_input_format("rawvideo")
+                                                  : source_reader(address);
+    live.url = u;
+    live.path = s->path;
+    live.address = address;
+    live.list = settings->list;
+    live.notes = settings->notes;
+    const bool opened = !error->text[0] && live_open(&s->live, &live, format, &options, error);
+    s->format = s->live.described;
+    av_dict_free(&options);
+    return opened;
+}
+
+static int read_packet(source *s, AVPacket *packet)
+{
+    return live_read(&s->live, packet);
+}
+
+/* One that comes so late that decoding cannot keep up is left out, with all that follow up to a key
+ * frame, and so are those that begin a new connection. */
+static bool skips(source *s, AVPacket *packet, AVRational tick, AVCodecContext *decoder)
+{
+    static const double LATE_NS = 2e9;
+    live *l = &s->live;
+    live_note(l, packet, tick);
+    if (live_restarts(l, packet))
+        avcodec_flush_buffers(decoder);
+    if (live_lag(l, packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts, tick) > LATE_NS)
+        l->skipping = true;
+    else if (packet->flags & AV_PKT_FLAG_KEY)
+        l->skipping = false;
+    return l->skipping || l->restarted;
+}
+
+static void close_source(source *s)
+{
+    s->format = NULL;
+    live_close(&s->live);
+}
+
+const source_kind source_live = {is_live, open_source,  read_packet, NULL, NULL,
+                                 skips,   close_source, true,        false};

@@ -39,9 +39,9 @@ typedef struct live {
     live_settings settings;
     AVFormatContext *connection;
     AVFormatContext *described; /* what the rest of the program sees; not opened */
-    bool on;                    /* a zeroed live is not */
     bool bursts;                /* packets come in files of seconds, so none is late */
     bool restarted;             /* connected, and no key frame has come since */
+    bool skipping;              /* packets of the video, up to the next key frame */
     bool rebases;               /* connected again, and no packet has come since */
     uint64_t deadline;          /* clock_ns() after which libav gives up a call */
     int64_t offset;             /* AV_TIME_BASE units from a packet's time to the timeline's */
@@ -58,6 +58,8 @@ typedef struct live {
     unsigned marked;
     uint64_t reconnects;
 } live;
+
+/* All that follow may be asked of a zeroed one, which is not late, behind or bursting. */
 
 /* Opens a connection and describes its streams. options: of libav, for this time. Whether it
  * succeeds or not, live_close releases what there is. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/sources/photo.h"
+#include "pipeline/io/sources/source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "pipeline/stages/range.h"
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/session_binding.h"
+#include "pipeline/io/sources/input.h"
 
 /* Viewers turn a JPEG as its EXIF says, but few turn a PNG. */
 static bool fit(photo *p, const pipeline_notes *notes, pipeline_error *error)
@@ -220,3 +221,50 @@ void photo_close(photo *p)
 {
     still_free(&p->image);
 }
+
+/* ---- as a source ------------------------------------------------------------------------------ */
+
+static bool is_photo(const input_settings *settings)
+{
+    return settings->photo;
+}
+
+/* A stream of one frame, and without packets. */
+static bool open_source(source *s, const input_settings *settings, pipeline_error *error)
+{
+    s->described.coded =
+        (AVCodecParameters){.codec_type = AVMEDIA_TYPE_UNKNOWN, .format = AV_PIX_FMT_NONE};
+    s->described.video = (AVStream){.codecpar = &s->described.coded,
+                                    .time_base = {1, 90000},
+                                    .start_time = AV_NOPTS_VALUE,
+                                    .duration = AV_NOPTS_VALUE,
+                                    .nb_frames = 1};
+    s->described.streams[0] = &s->described.video;
+    s->described.format = (AVFormatContext){.start_time = AV_NOPTS_VALUE,
+                                            .duration = AV_NOPTS_VALUE,
+                                            .nb_streams = 1,
+                                            .streams = s->described.streams};
+    s->format = &s->described.format;
+    return photo_open(&s->photo, s->path, settings->photo, s->notes, error);
+}
+
+static input_result read_frame(source *s, AVFrame *frame, pipeline_error *error)
+{
+    return s->photo.given                        ? INPUT_END
+           : photo_read(&s->photo, frame, error) ? INPUT_FRAME
+                                                 : INPUT_FAILED;
+}
+
+static int no_packet(source *s, AVPacket *packet)
+{
+    (void)s, (void)packet;
+    return AVERROR_EOF;
+}
+
+static void close_source(source *s)
+{
+    photo_close(&s->photo);
+}
+
+const source_kind source_photo = {is_photo, open_source,  no_packet, read_frame, NULL,
+                                  NULL,     close_source, false,     false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/sources/picture_list.h"
+#include "pipeline/io/sources/source.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -10,7 +10,12 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include <libavutil/parseutils.h>
+
+#include "pipeline/image/jpeg_segments.h"
+#include "pipeline/image/picture_kind.h"
 #include "pipeline/image/stills.h"
+#include "pipeline/io/sources/input.h"
 
 enum { LONGEST_NAME = 4096, MAX_DIGITS = 9 };
 
@@ -152,12 +157,6 @@ bool picture_list_open(picture_list *list, const char *pattern, const pipeline_n
     return true;
 }
 
-void picture_list_options(const picture_list *list, AVDictionary **options)
-{
-    av_dict_set(options, "pattern_type", "sequence", 0);
-    av_dict_set_int(options, "start_number", list->numbers[0], 0);
-}
-
 int picture_list_read(picture_list *list, AVPacket *packet)
 {
     char name[LONGEST_NAME];
@@ -199,3 +198,85 @@ void picture_list_close(picture_list *list)
     free(list->numbers);
     *list = (picture_list){0};
 }
+
+bool picture_list_check(const char *name, const AVPacket *packet, tiff_info *info,
+                        pipeline_error *error)
+{
+    const size_t size = (size_t)packet->size;
+    *info = (tiff_info){0};
+    return jpeg_check(name, packet->data, size, error) &&
+           (picture_kind_of(packet->data, size) != PICTURE_TIFF ||
+            tiff_check(info, name, packet->data, size, error));
+}
+
+/* ---- as a source ------------------------------------------------------------------------------ */
+
+static bool is_pattern(const input_settings *settings)
+{
+    return picture_pattern(settings->path);
+}
+
+/* Before libav looks at the first one. */
+static bool check_first(const source *s, pipeline_error *error)
+{
+    char name[LONGEST_NAME];
+    tiff_info info;
+    source first = *s;
+    AVPacket *packet = av_packet_alloc();
+    const bool good = packet && (picture_list_read(&first.pictures, packet) < 0 ||
+                                 picture_list_check(source_file(&first, name, sizeof name), packet,
+                                                    &info, error));
+    if (good && packet->size && info.pages > 1)
+        pipeline_note(s->notes, "%s: holds %u pictures; only the first is used",
+                      source_file(&first, name, sizeof name), info.pages);
+    av_packet_free(&packet);
+    return good;
+}
+
+/* libav probes the first one, mona reads them all. */
+static bool probe(source *s, const input_settings *settings, const char *rate,
+                  pipeline_error *error)
+{
+    char address[SOURCE_ADDRESS];
+    AVDictionary *options = NULL;
+    if (snprintf(address, sizeof address, "file:%s", settings->path) >= (int)sizeof address)
+        return pipeline_fail(error, "%s: the name is too long", s->path);
+    av_dict_set(&options, "framerate", rate, 0);
+    av_dict_set(&options, "pattern_type", "sequence", 0);
+    av_dict_set_int(&options, "start_number", s->pictures.numbers[0], 0);
+    const bool opened =
+        source_open_media(s, address, av_find_input_format("image2"), "image2", &options, error);
+    av_dict_free(&options);
+    return opened;
+}
+
+static bool open_source(source *s, const input_settings *settings, pipeline_error *error)
+{
+    AVRational rate;
+    const char *text = settings->rate ? settings->rate : "25";
+    if (av_parse_video_rate(&rate, text) < 0)
+        return pipeline_misuse(error, "--fps: expected a rate such as 25 or 24000/1001, found '%s'",
+                               text);
+    if (!picture_list_open(&s->pictures, settings->path, s->notes, error) ||
+        !check_first(s, error) || !probe(s, settings, text, error))
+        return false;
+    AVStream *video = s->format->streams[0];
+    video->nb_frames = (int64_t)s->pictures.count;
+    video->duration = picture_list_length(&s->pictures);
+    s->format->duration = av_rescale_q(video->duration, video->time_base, AV_TIME_BASE_Q);
+    return true;
+}
+
+static int read_packet(source *s, AVPacket *packet)
+{
+    return picture_list_read(&s->pictures, packet);
+}
+
+static void close_source(source *s)
+{
+    picture_list_close(&s->pictures);
+    avformat_close_input(&s->format);
+}
+
+const source_kind source_pictures = {is_pattern, open_source,  read_packet, NULL, NULL,
+                                     NULL,       close_source, false,       true};

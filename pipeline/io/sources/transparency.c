@@ -7,7 +7,7 @@
 #include <libavcodec/avcodec.h>
 
 #include "pipeline/image/alpha.h"
-#include "pipeline/io/containers/media_file.h"
+#include "pipeline/io/sources/input.h"
 
 bool transparency_is_open(const AVCodecParameters *video)
 {
@@ -16,8 +16,7 @@ bool transparency_is_open(const AVCodecParameters *video)
 }
 
 typedef struct search {
-    AVFormatContext *format; /* NULL: of numbered pictures */
-    picture_list list;
+    source from; /* the same, once more */
     AVCodecContext *decoder;
     AVPacket *packet;
     AVFrame *frame;
@@ -34,32 +33,13 @@ static bool open_decoder(search *s, const AVCodecParameters *video)
            avcodec_open2(s->decoder, codec, NULL) >= 0;
 }
 
-static bool open_file(search *s, const char *path)
-{
-    char address[4096];
-    struct stat status;
-    AVDictionary *options = NULL;
-    if (stat(path, &status) || !S_ISREG(status.st_mode) ||
-        snprintf(address, sizeof address, "file:%s", path) >= (int)sizeof address)
-        return false;
-    s->format = avformat_alloc_context();
-    if (s->format)
-        media_guard(s->format, address, NULL, &options);
-    const bool opened =
-        avformat_open_input(&s->format, address, media_format(address), &options) >= 0 &&
-        avformat_find_stream_info(s->format, NULL) >= 0;
-    av_dict_free(&options);
-    return opened;
-}
-
 /* The next packet of the stream; NULL: there are no more. */
 static AVPacket *next_packet(search *s, int stream)
 {
     int code;
     do {
         av_packet_unref(s->packet);
-        code = s->format ? av_read_frame(s->format, s->packet)
-                         : picture_list_read(&s->list, s->packet);
+        code = s->from.kind->next(&s->from, s->packet);
     } while (code >= 0 && s->packet->stream_index != stream);
     return code >= 0 ? s->packet : NULL;
 }
@@ -80,16 +60,20 @@ static bool look(search *s, int stream, bool one)
     return found;
 }
 
-bool transparency_find(const char *path, const picture_list *list, const AVStream *video)
+bool transparency_find(const source_kind *kind, const input_settings *settings,
+                       const AVStream *video)
 {
-    search s = {.list = *list};
-    const bool pictures = list->count;
-    s.list.next = 0;
-    const bool found = (pictures || open_file(&s, path)) && open_decoder(&s, video->codecpar) &&
-                       look(&s, pictures ? 0 : video->index, pictures);
+    search s = {0};
+    struct stat status;
+    const pipeline_notes silent = {0};
+    pipeline_error unused = {0};
+    const bool again = kind->separate ||
+                       (!kind->timed && !stat(settings->path, &status) && S_ISREG(status.st_mode));
+    const bool found = again && source_open(&s.from, settings, &silent, &unused) &&
+                       open_decoder(&s, video->codecpar) && look(&s, video->index, kind->separate);
     av_frame_free(&s.frame);
     av_packet_free(&s.packet);
     avcodec_free_context(&s.decoder);
-    avformat_close_input(&s.format);
+    source_close(&s.from);
     return found;
 }

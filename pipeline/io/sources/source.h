@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Where an input comes from: a table of what can be read, and how. A kind is chosen once, by
+ * source_open; whoever reads asks its row. */
+#ifndef MONA_SOURCE_H
+#define MONA_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+
+#include "pipeline/base/error.h"
+#include "pipeline/io/sources/live.h"
+#include "pipeline/io/sources/photo.h"
+#include "pipeline/io/sources/picture_list.h"
+
+typedef enum input_result { INPUT_FRAME, INPUT_END, INPUT_FAILED } input_result;
+
+typedef struct input_settings input_settings;
+typedef struct source_kind source_kind;
+
+typedef struct source {
+    const source_kind *kind;
+    const char *path; /* for messages */
+    const pipeline_notes *notes;
+    AVFormatContext *format; /* describes the streams */
+    /* What each kind remembers: */
+    live live;
+    picture_list pictures;
+    photo photo;
+    /* What a photo has in place of a file's description; libav never sees it, so nothing of it is
+     * opened. */
+    struct {
+        AVFormatContext format;
+        AVStream video, *streams[1];
+        AVCodecParameters coded;
+    } described;
+} source;
+
+struct source_kind {
+    bool (*is)(const input_settings *settings);
+    /* Sets format. */
+    bool (*open)(source *s, const input_settings *settings, pipeline_error *error);
+    /* Reads a packet; returns a code of libav, final if it is none of damage. */
+    int (*next)(source *s, AVPacket *packet);
+    /* Makes a frame, which is not coded, in place of packets; NULL: packets come. */
+    input_result (*frame)(source *s, AVFrame *frame, pipeline_error *error);
+    /* Goes to a key frame at or before time, in AV_TIME_BASE units; NULL: only forward. */
+    void (*seek)(source *s, const AVStream *video, int64_t time);
+    /* Whether a packet of the video is left out; NULL: none is. */
+    bool (*skips)(source *s, AVPacket *packet, AVRational tick, AVCodecContext *decoder);
+    void (*close)(source *s);
+    bool timed;    /* packets come when they come, and only once; the last one may be missing */
+    bool separate; /* each frame is a file of its own */
+};
+
+extern const source_kind source_container, source_raw, source_pictures, source_live, source_photo;
+
+/* Whether it succeeds or not, source_close releases what there is. */
+bool source_open(source *s, const input_settings *settings, const pipeline_notes *notes,
+                 pipeline_error *error);
+
+/* The name of the file that the last packet came from. */
+const char *source_file(const source *s, char *name, size_t size);
+
+/* Bytes of the file; 0: unknown, or there are many. */
+int64_t source_bytes(const source *s);
+
+void source_close(source *s);
+
+/* ---- for kinds that libav reads --------------------------------------------------------------- */
+
+enum { SOURCE_ADDRESS = 4096 };
+
+/* Checks the file, and writes the address by which libav opens it. */
+bool source_address(char address[SOURCE_ADDRESS], const source *s, const input_settings *settings,
+                    pipeline_error *error);
+
+/* The reader for a file whose name libav would misunderstand; NULL: libav finds out. */
+const AVInputFormat *source_reader(const char *address);
+
+/* Opens it. format NULL: libav finds out. list: as of media_guard. */
+bool source_open_media(source *s, const char *address, const AVInputFormat *format,
+                       const char *list, AVDictionary **options, pipeline_error *error);
+
+bool source_fail_large(const char *path, pipeline_error *error);
+
+/* Converts "1280x720:yuv420p:25" to options of libav's reader of raw frames. */
+bool source_describe_raw(const char *raw, AVDictionary **options, pipeline_error *error);
+
+#endif

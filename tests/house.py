@@ -1,0 +1,99 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""house.py: which folder includes which. No arrow goes up, and none makes a circle.
+
+Folders of one folder are compared with each other, and its own files as one of them ("pipeline/.").
+tests/house.left lists arrows that still break this. It only becomes shorter: a line that nothing
+needs any more is an error, too."""
+import os
+import re
+import subprocess
+import sys
+
+# Whom each may include besides itself.
+BELOW = {
+    "engine": [],
+    "models": ["engine"],
+    "ops": ["engine"],
+    "formats": ["engine", "ops"],
+    "pipeline": ["engine", "models"],
+    "apps": ["engine", "ops", "formats", "models", "pipeline"],
+}
+
+
+def includes():
+    """Pairs of files, of which the first includes the second."""
+    files = set(subprocess.check_output(["git", "ls-files", *BELOW], text=True).split("\n"))
+    for name in sorted(files):
+        if not name.endswith((".c", ".h", ".inc")) or not os.path.exists(name):
+            continue
+        for other in re.findall(r'^#include "([^"]+)"', open(name).read(), re.M):
+            places = (other, os.path.join("engine", other), os.path.join(os.path.dirname(name), other))
+            found = [place for place in places if place in files]
+            if found:
+                yield name, found[0]
+
+
+def arrow(a, b):
+    """The arrow between the folders where the ways of two files part; None: they are in one."""
+    a, b = os.path.dirname(a).split("/"), os.path.dirname(b).split("/")
+    n = 0
+    while n < min(len(a), len(b)) and a[n] == b[n]:
+        n += 1
+    if n == len(a) == len(b):
+        return None
+    return tuple("/".join(p[: n + 1]) if n < len(p) else "/".join(p + ["."]) for p in (a, b))
+
+
+def arrows():
+    found = {}
+    for a, b in includes():
+        key = arrow(a, b)
+        if key:
+            found.setdefault(key, f"{a} includes {b}")
+    return found
+
+
+def reaches(graph, start, goal):
+    seen, todo = set(), [start]
+    while todo:
+        node = todo.pop()
+        if node == goal:
+            return True
+        if node not in seen:
+            seen.add(node)
+            todo += graph.get(node, ())
+    return False
+
+
+def is_bad(key, graph):
+    """Whether an arrow goes up, or back to where others lead."""
+    a, b = key
+    if "/" not in a:
+        return b not in BELOW[a]
+    return reaches(graph, b, a)
+
+
+def main():
+    found = arrows()
+    left = {tuple(line.split(" -> ")) for line in open("tests/house.left").read().split("\n") if " -> " in line}
+    graph = {}
+    for a, b in found:
+        if (a, b) not in left and "/" in a:
+            graph.setdefault(a, set()).add(b)
+    faults = 0
+    for key, why in sorted(found.items()):
+        if key not in left and is_bad(key, graph):
+            print(f"{key[0]} -> {key[1]}: {'up' if '/' not in key[0] else 'in a circle'}: {why}")
+            faults += 1
+        elif key in left and not is_bad(key, graph):
+            print(f"{key[0]} -> {key[1]}: no longer wrong; take it out of tests/house.left")
+            faults += 1
+    for key in sorted(left - set(found)):
+        print(f"{key[0]} -> {key[1]}: gone; take it out of tests/house.left")
+        faults += 1
+    return faults > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
