@@ -12,7 +12,7 @@
 #include "pipeline/base/disk_space.h"
 #include "pipeline/io/codecs/hdr.h"
 #include "pipeline/image/pixels.h"
-#include "pipeline/stages/model_run.h"
+#include "pipeline/stages/stage.h"
 
 bool video_keeps_shape(const video *v)
 {

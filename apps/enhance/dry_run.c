@@ -20,7 +20,7 @@
 #include "pipeline/io/containers/container.h"
 #include "pipeline/io/outputs/contents.h"
 #include "pipeline/io/sources/input.h"
-#include "pipeline/stages/model_run.h"
+#include "pipeline/stages/stage.h"
 #include "pipeline/io/outputs/mux.h"
 #include "pipeline/io/sources/picture_list.h"
 #include "pipeline/image/stills.h"

@@ -6,7 +6,7 @@
 
 #include "engine/mona_ascend.h"
 #include "models/embedded.h"
-#include "pipeline/stages/model_run.h"
+#include "pipeline/stages/stage.h"
 
 static const char *const tiers[] = {"fast", "balanced", "best"};
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "engine/model_format.h"
-#include "pipeline/stages/model_run.h"
 #include "pipeline/stages/changes.h"
 #include "pipeline/stages/chip.h"
 #include "pipeline/stages/chroma_guide.h"

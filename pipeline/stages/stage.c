@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "pipeline/stages/chip.h"
+#include "pipeline/stages/plane_roles.h"
+
 const stage_row *stage_row_of(stage_kind kind)
 {
     static const stage_row *const rows[] = {[STAGE_SR] = &enlarge_stage,
@@ -65,4 +68,31 @@ void stage_close(stage *s)
 size_t stage_bytes(const stage *s)
 {
     return mona_stream_bytes() + (s->row->bytes ? s->row->bytes(s->state) : 0);
+}
+
+unsigned model_scale(const named_model *model, const mona_config *config, pipeline_error *error)
+{
+    enum { SIDE = 16 };
+    session_binding bound = {0};
+    mona_config small = *config;
+    unsigned scale = 0;
+    if (model->om)
+        return chip_om_scale(model, error);
+    small.device = NULL; /* it is the same everywhere */
+    small.cpu = NULL;
+    small.sizes[0] = (mona_size){SIDE, SIDE};
+    if (plane_roles_check(model, 1 << PLANE_ROLE_LUMA, 1 << PLANE_ROLE_LUMA, error) &&
+        session_binding_plan(&bound, &model->model, model->name, 8, &small, error)) {
+        const mona_tensor_info out = mona_plan_output(bound.plan, 0);
+        scale = out.width / SIDE;
+        if (out.width != out.height || out.width != scale * SIDE || scale < 2) {
+            pipeline_fail(error,
+                          "%s: expected a model that enlarges 2 to 4 times, found one that makes "
+                          "%ux%u from %dx%d",
+                          model->name, out.width, out.height, SIDE, SIDE);
+            scale = 0;
+        }
+    }
+    session_binding_close(&bound);
+    return scale;
 }

@@ -107,4 +107,8 @@ void stage_close(stage *s);
 /* The bytes of the stage's sessions. */
 size_t stage_bytes(const stage *s);
 
+/* How many times a model enlarges its one plane. 0, with an error, if it is not such a model or
+ * enlarges width and height differently. */
+unsigned model_scale(const named_model *model, const mona_config *config, pipeline_error *error);
+
 #endif

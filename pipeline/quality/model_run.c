@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/stages/model_run.h"
+#include "pipeline/quality/model_run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,31 +107,4 @@ bool model_run(real_plane *to, const real_plane *from, const named_model *model,
     free(in.memory);
     free(out.memory);
     return done;
-}
-
-unsigned model_scale(const named_model *model, const mona_config *config, pipeline_error *error)
-{
-    enum { SIDE = 16 };
-    session_binding bound = {0};
-    mona_config small = *config;
-    unsigned scale = 0;
-    if (model->om)
-        return chip_om_scale(model, error);
-    small.device = NULL; /* it is the same everywhere */
-    small.cpu = NULL;
-    small.sizes[0] = (mona_size){SIDE, SIDE};
-    if (plane_roles_check(model, 1 << PLANE_ROLE_LUMA, 1 << PLANE_ROLE_LUMA, error) &&
-        session_binding_plan(&bound, &model->model, model->name, 8, &small, error)) {
-        const mona_tensor_info out = mona_plan_output(bound.plan, 0);
-        scale = out.width / SIDE;
-        if (out.width != out.height || out.width != scale * SIDE || scale < 2) {
-            pipeline_fail(error,
-                          "%s: expected a model that enlarges 2 to 4 times, found one that makes "
-                          "%ux%u from %dx%d",
-                          model->name, out.width, out.height, SIDE, SIDE);
-            scale = 0;
-        }
-    }
-    session_binding_close(&bound);
-    return scale;
 }

@@ -6,10 +6,6 @@
 #include "pipeline/quality/measure.h"
 #include "pipeline/stages/stage.h"
 
-/* How many times a model enlarges its one plane. 0, with an error, if it is not such a model or
- * enlarges width and height differently. */
-unsigned model_scale(const named_model *model, const mona_config *config, pipeline_error *error);
-
 /* Rounds `from` to 8 bits and runs the model on it. A denoiser gets neutral chroma and sigma as the
  * strength of the noise. `to` receives as much of the resulting luma as it has room for. or_host: see
  * session_binding_open_deep. */
