@@ -209,6 +209,7 @@ static const option_rule *rule_of(job_field field)
 static bool check_modes(const job *j, unsigned modes, pipeline_error *error)
 {
     static const char *const names[OPTION_MODES_MAX] = JOB_MODES;
+    modes |= j->input && picture_pattern(j->input) ? JOB_MODE_NUMBERED_IN : 0;
     for (job_field f = 0; f < JOB_ROWS; f++)
         if (j->given.has[f] && !option_suits(job_rows[f].name, rule_of(f), modes, names, error))
             return false;
