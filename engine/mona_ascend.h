@@ -114,41 +114,6 @@ mona_status mona_om_upload(mona_om *om, unsigned slot, const mona_om_rows *input
 mona_status mona_om_run(mona_om *om, unsigned slot, const mona_om_rows *outputs);
 mona_status mona_om_download(mona_om *om, unsigned slot, const mona_om_rows *outputs);
 
-/* ---- the chip's video decoder ----------------------------------------------------------------- */
-
-typedef enum mona_vdec_stream {
-    MONA_VDEC_H265,
-    MONA_VDEC_H264_BASELINE,
-    MONA_VDEC_H264_MAIN,
-    MONA_VDEC_H264_HIGH
-} mona_vdec_stream;
-
-/* A channel of the decoder for one stream, 4:2:0 with 8 bits a sample and of one size. Only one
- * thread may use it at a time. */
-typedef struct mona_vdec mona_vdec;
-
-typedef struct mona_vdec_picture {
-    uint64_t number; /* of the frame that was sent */
-    bool lost;       /* the decoder could not decode it: there are no samples */
-} mona_vdec_picture;
-
-typedef enum mona_vdec_result { MONA_VDEC_PICTURE, MONA_VDEC_MORE, MONA_VDEC_END } mona_vdec_result;
-
-/* MONA_ERR_UNSUPPORTED: the libraries or this size do not allow it, or all channels are in use. */
-mona_status mona_vdec_open(mona_vdec **decoder, mona_vdec_stream stream, mona_size size);
-/* Sends one frame, in Annex B format of H.264 or H.265, in decoding order. Call it after
- * mona_vdec_receive() has returned MONA_VDEC_MORE; MONA_ERR_LIMIT: it has not. */
-mona_status mona_vdec_send(mona_vdec *decoder, const void *coded, size_t bytes, uint64_t number);
-void mona_vdec_end(mona_vdec *decoder); /* no more frames will be sent */
-/* The next picture in display order, one for each frame; with MONA_VDEC_MORE and MONA_VDEC_END
- * there is none. MONA_ERR_DEVICE: the chip gave none in time, or was lost. */
-mona_status mona_vdec_receive(mona_vdec *decoder, mona_vdec_picture *picture,
-                              mona_vdec_result *result);
-/* Copies the picture received last to planes y, u and v. */
-mona_status mona_vdec_fetch(const mona_vdec *decoder, uint8_t *const planes[3],
-                            const ptrdiff_t strides[3]);
-void mona_vdec_close(mona_vdec *decoder); /* NULL is allowed */
-
 #ifdef __GNUC__
 #pragma GCC visibility pop
 #endif

@@ -62,7 +62,7 @@ bool chip_decoder_open(chip_decoder *d, AVCodecContext *host, const chip_decoder
 
 void chip_decoder_close(chip_decoder *d)
 {
-    mona_vdec_close(d->vdec);
+    vdec_close(d->vdec);
     av_bsf_free(&d->annex_b);
     av_frame_free(&d->like);
     av_packet_free(&d->coded);
@@ -82,7 +82,7 @@ static int give_up(chip_decoder *d, const char *why)
         return AVERROR_EXTERNAL;
     }
     pipeline_note(d->notes, "%s: decoded by the CPU: %s", d->path, why);
-    mona_vdec_close(d->vdec);
+    vdec_close(d->vdec);
     d->vdec = NULL;
     av_bsf_free(&d->annex_b);
     mona_ascend_forget();
@@ -137,7 +137,7 @@ static int open_vdec(chip_decoder *d, const AVPacket *first)
     const mona_size size = {(uint32_t)d->like->width, (uint32_t)d->like->height};
     if (first->pts == AV_NOPTS_VALUE)
         return give_up(d, "its packets do not say when their frames are shown");
-    const mona_status status = mona_vdec_open(&d->vdec, d->stream, size);
+    const mona_status status = vdec_open(&d->vdec, d->stream, size);
     return status ? give_up(d, pipeline_reason(status)) : 0;
 }
 
@@ -150,8 +150,7 @@ static int send_coded(chip_decoder *d, uint64_t number)
     const int code = d->vdec ? 0 : open_vdec(d, packet_at(d, number));
     if (!d->vdec)
         return code;
-    const mona_status status =
-        mona_vdec_send(d->vdec, d->coded->data, (size_t)d->coded->size, number);
+    const mona_status status = vdec_send(d->vdec, d->coded->data, (size_t)d->coded->size, number);
     return status ? give_up(d, pipeline_reason(status)) : 0;
 }
 
@@ -180,7 +179,7 @@ int chip_decoder_send(chip_decoder *d, const AVPacket *packet)
         return send_to_chip(d, packet);
     d->draining = true;
     if (d->vdec)
-        mona_vdec_end(d->vdec);
+        vdec_end(d->vdec);
     return 0;
 }
 
@@ -219,7 +218,7 @@ static int fetch(chip_decoder *d, const AVPacket *packet, AVFrame *frame)
     frame->pkt_dts = packet->dts;
     avframe_set_duration(frame, packet->duration);
     const ptrdiff_t strides[] = {frame->linesize[0], frame->linesize[1], frame->linesize[2]};
-    const mona_status status = mona_vdec_fetch(d->vdec, frame->data, strides);
+    const mona_status status = vdec_fetch(d->vdec, frame->data, strides);
     if (!status)
         return 0;
     av_frame_unref(frame);
@@ -227,7 +226,7 @@ static int fetch(chip_decoder *d, const AVPacket *packet, AVFrame *frame)
 }
 
 /* 0: frame is one. AVERROR(EAGAIN): the next one, or libavcodec's, is to be asked for. */
-static int take(chip_decoder *d, const mona_vdec_picture *picture, AVFrame *frame)
+static int take(chip_decoder *d, const vdec_picture *picture, AVFrame *frame)
 {
     AVPacket *packet = packet_at(d, picture->number);
     const bool wanted = !(packet->flags & AV_PKT_FLAG_DISCARD);
@@ -245,17 +244,16 @@ int chip_decoder_receive(chip_decoder *d, AVFrame *frame)
     if (d->failure.text[0])
         return AVERROR_EXTERNAL;
     while (d->annex_b) {
-        mona_vdec_picture picture;
-        mona_vdec_result result = d->draining ? MONA_VDEC_END : MONA_VDEC_MORE;
-        const mona_status status =
-            d->vdec ? mona_vdec_receive(d->vdec, &picture, &result) : MONA_OK;
+        vdec_picture picture;
+        vdec_result result = d->draining ? VDEC_END : VDEC_MORE;
+        const mona_status status = d->vdec ? vdec_receive(d->vdec, &picture, &result) : MONA_OK;
         int code = status ? give_up(d, pipeline_reason(status)) : 0;
         if (code < 0)
             return code;
         if (status)
             break;
-        if (result != MONA_VDEC_PICTURE)
-            return result == MONA_VDEC_END ? AVERROR_EOF : AVERROR(EAGAIN);
+        if (result != VDEC_PICTURE)
+            return result == VDEC_END ? AVERROR_EOF : AVERROR(EAGAIN);
         code = take(d, &picture, frame);
         if (code != AVERROR(EAGAIN))
             return code;

@@ -11,7 +11,7 @@
 #include <libavcodec/avcodec.h>
 #include <libavcodec/bsf.h>
 
-#include "engine/mona_ascend.h"
+#include "pipeline/io/codecs/vdec.h"
 #include "pipeline/base/error.h"
 
 enum { CHIP_DECODER_PACKETS = 64 }; /* more than the chip has frames at a time */
@@ -21,8 +21,8 @@ typedef struct chip_decoder {
     const pipeline_notes *notes;
     AVCodecContext *host;
     AVBSFContext *annex_b; /* NULL: the chip does not decode */
-    mona_vdec *vdec;       /* open from the first packet on */
-    mona_vdec_stream stream;
+    vdec *vdec;            /* open from the first packet on */
+    vdec_stream stream;
     AVFrame *like; /* what all frames have in common, without samples */
     AVPacket *coded;
     uint8_t header[256]; /* the stream's first, up to here */

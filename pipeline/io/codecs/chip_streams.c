@@ -6,18 +6,18 @@ enum { H264_BASELINE = 66, H264_CONSTRAINED = 512 + 66, H264_MAIN = 77, H264_HIG
 enum { H265_MAIN = 1 };
 enum { H264_LEVEL_5_1 = 51, H265_LEVEL_5_1 = 153 };
 
-static bool find_stream(const AVCodecParameters *video, mona_vdec_stream *stream)
+static bool find_stream(const AVCodecParameters *video, vdec_stream *stream)
 {
     static const struct {
         enum AVCodecID id;
         int profile, level; /* the highest */
-        mona_vdec_stream stream;
+        vdec_stream stream;
     } known[] = {
-        {AV_CODEC_ID_H264, H264_BASELINE, H264_LEVEL_5_1, MONA_VDEC_H264_BASELINE},
-        {AV_CODEC_ID_H264, H264_CONSTRAINED, H264_LEVEL_5_1, MONA_VDEC_H264_BASELINE},
-        {AV_CODEC_ID_H264, H264_MAIN, H264_LEVEL_5_1, MONA_VDEC_H264_MAIN},
-        {AV_CODEC_ID_H264, H264_HIGH, H264_LEVEL_5_1, MONA_VDEC_H264_HIGH},
-        {AV_CODEC_ID_HEVC, H265_MAIN, H265_LEVEL_5_1, MONA_VDEC_H265},
+        {AV_CODEC_ID_H264, H264_BASELINE, H264_LEVEL_5_1, VDEC_H264_BASELINE},
+        {AV_CODEC_ID_H264, H264_CONSTRAINED, H264_LEVEL_5_1, VDEC_H264_BASELINE},
+        {AV_CODEC_ID_H264, H264_MAIN, H264_LEVEL_5_1, VDEC_H264_MAIN},
+        {AV_CODEC_ID_H264, H264_HIGH, H264_LEVEL_5_1, VDEC_H264_HIGH},
+        {AV_CODEC_ID_HEVC, H265_MAIN, H265_LEVEL_5_1, VDEC_H265},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].id == video->codec_id && known[i].profile == video->profile &&
@@ -30,7 +30,7 @@ static bool find_stream(const AVCodecParameters *video, mona_vdec_stream *stream
 
 const char chip_streams_interlaced[] = "the chip does not say which field of a frame is the first";
 
-const char *chip_streams_refuse(const chip_decoder_settings *s, mona_vdec_stream *stream)
+const char *chip_streams_refuse(const chip_decoder_settings *s, vdec_stream *stream)
 {
     const AVCodecParameters *v = s->video;
     if (v->format != AV_PIX_FMT_YUV420P && v->format != AV_PIX_FMT_YUVJ420P)

@@ -9,7 +9,7 @@
 bool chip_streams_are_asked(const chip_decoder_settings *settings);
 
 /* Why the chip is not even tried with a stream; NULL: it is, and *stream is the stream's kind. */
-const char *chip_streams_refuse(const chip_decoder_settings *settings, mona_vdec_stream *stream);
+const char *chip_streams_refuse(const chip_decoder_settings *settings, vdec_stream *stream);
 
 extern const char chip_streams_interlaced[]; /* why it does not take interlaced video */
 

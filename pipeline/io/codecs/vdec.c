@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/ascend/vdec.h"
+#include "pipeline/io/codecs/vdec_channel.h"
 
 #include "engine/port/library.h"
 
 /* They are static, so that a thread that never returns from the library still finds its channel. */
 enum { CHANNELS = 4 };
-static mona_vdec channels[CHANNELS];
+static vdec channels[CHANNELS];
 
 enum { MIN_SIDE = 128, MAX_SIDE = 4096 };
 
 /* ---- waiting ---------------------------------------------------------------------------------- */
 
-bool vdec_has_time(const mona_vdec *c)
+bool vdec_has_time(const vdec *c)
 {
     if (mona_port_milliseconds() - c->moved <= 1000u * (uint64_t)ascend_patience())
         return true;
@@ -19,7 +19,7 @@ bool vdec_has_time(const mona_vdec *c)
     return false;
 }
 
-void vdec_pause(mona_vdec *c)
+void vdec_pause(vdec *c)
 {
     mona_port_unlock(&c->lock);
     mona_port_pause(100);
@@ -43,15 +43,15 @@ static mona_status check_size(mona_size size)
                                              : MONA_OK;
 }
 
-static mona_vdec *take_channel(void)
+static vdec *take_channel(void)
 {
-    for (mona_vdec *c = channels; c < channels + CHANNELS; c++)
+    for (vdec *c = channels; c < channels + CHANNELS; c++)
         if (!atomic_exchange(&c->taken, true))
             return c;
     return NULL;
 }
 
-static void clear(mona_vdec *c, mona_vdec_stream stream, mona_size size)
+static void clear(vdec *c, vdec_stream stream, mona_size size)
 {
     c->id = (uint32_t)(c - channels);
     c->stream = stream;
@@ -67,7 +67,7 @@ static void clear(mona_vdec *c, mona_vdec_stream stream, mona_size size)
         *s = (vdec_slot){.channel = c};
 }
 
-static mona_status wait_open(mona_vdec *c)
+static mona_status wait_open(vdec *c)
 {
     mona_port_lock(&c->lock);
     while (!c->open && vdec_has_time(c))
@@ -77,7 +77,7 @@ static mona_status wait_open(mona_vdec *c)
     return status;
 }
 
-mona_status mona_vdec_open(mona_vdec **opened, mona_vdec_stream stream, mona_size size)
+mona_status vdec_open(vdec **opened, vdec_stream stream, mona_size size)
 {
     mona_ascend_info info;
     *opened = NULL;
@@ -88,7 +88,7 @@ mona_status mona_vdec_open(mona_vdec **opened, mona_vdec_stream stream, mona_siz
         status = check_size(size);
     if (status)
         return status;
-    mona_vdec *c = take_channel();
+    vdec *c = take_channel();
     if (!c)
         return vdec_refuse("all channels of the chip's video decoder are in use");
     clear(c, stream, size);
@@ -98,7 +98,7 @@ mona_status mona_vdec_open(mona_vdec **opened, mona_vdec_stream stream, mona_siz
     }
     status = wait_open(c);
     if (status)
-        mona_vdec_close(c);
+        vdec_close(c);
     else
         *opened = c;
     return status;
@@ -134,7 +134,7 @@ static mona_status make_room(vdec_slot *s, size_t bytes)
     return status;
 }
 
-static vdec_slot *find_free(mona_vdec *c)
+static vdec_slot *find_free(vdec *c)
 {
     vdec_slot *s = c->slots;
     mona_port_lock(&c->lock);
@@ -144,7 +144,7 @@ static vdec_slot *find_free(mona_vdec *c)
     return s < c->slots + VDEC_SLOTS ? s : NULL;
 }
 
-mona_status mona_vdec_send(mona_vdec *c, const void *coded, size_t bytes, uint64_t number)
+mona_status vdec_send(vdec *c, const void *coded, size_t bytes, uint64_t number)
 {
     if (!bytes || bytes > UINT32_MAX / 2)
         return MONA_ERR_ARGUMENT;
@@ -168,7 +168,7 @@ mona_status mona_vdec_send(mona_vdec *c, const void *coded, size_t bytes, uint64
     return MONA_OK;
 }
 
-void mona_vdec_end(mona_vdec *c)
+void vdec_end(vdec *c)
 {
     mona_port_lock(&c->lock);
     c->ending = true;
@@ -181,7 +181,7 @@ void mona_vdec_end(mona_vdec *c)
 
 /* Frames not sent yet are dropped. If the chip does not end in time, its threads stay in the
  * library, and the channel with them; so does memory that a lost chip has not given back. */
-void mona_vdec_close(mona_vdec *c)
+void vdec_close(vdec *c)
 {
     if (!c)
         return;

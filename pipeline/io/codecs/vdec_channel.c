@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/ascend/vdec.h"
+#include "pipeline/io/codecs/vdec_channel.h"
 
 #include "engine/port/library.h"
 
 enum { REPORT_MS = 100 };
 
-_Static_assert((int)MONA_VDEC_H265 == (int)ASCEND_H265_MAIN, "the vendor's value");
-_Static_assert((int)MONA_VDEC_H264_BASELINE == (int)ASCEND_H264_BASELINE, "the vendor's value");
-_Static_assert((int)MONA_VDEC_H264_MAIN == (int)ASCEND_H264_MAIN, "the vendor's value");
-_Static_assert((int)MONA_VDEC_H264_HIGH == (int)ASCEND_H264_HIGH, "the vendor's value");
+_Static_assert((int)VDEC_H265 == (int)ASCEND_H265_MAIN, "the vendor's value");
+_Static_assert((int)VDEC_H264_BASELINE == (int)ASCEND_H264_BASELINE, "the vendor's value");
+_Static_assert((int)VDEC_H264_MAIN == (int)ASCEND_H264_MAIN, "the vendor's value");
+_Static_assert((int)VDEC_H264_HIGH == (int)ASCEND_H264_HIGH, "the vendor's value");
 
 /* ---- reports ---------------------------------------------------------------------------------- */
 
@@ -24,7 +24,7 @@ void vdec_forget_descriptions(vdec_slot *s)
 
 static void report(vdec_slot *s, bool lost)
 {
-    mona_vdec *c = s->channel;
+    vdec *c = s->channel;
     mona_port_lock(&c->lock);
     vdec_forget_descriptions(s);
     if (s->state == VDEC_SENT) {
@@ -56,7 +56,7 @@ static void receive(struct acldvppStreamDesc *in, struct acldvppPicDesc *out, vo
 
 static void *report_all(void *argument)
 {
-    mona_vdec *c = argument;
+    vdec *c = argument;
     ascend_enter();
     mona_port_lock(&c->lock);
     c->reporter_id = mona_port_thread_id();
@@ -71,7 +71,7 @@ static void *report_all(void *argument)
 
 /* ---- sending ---------------------------------------------------------------------------------- */
 
-static int create(mona_vdec *c)
+static int create(vdec *c)
 {
     c->desc = ascend.aclvdecCreateChannelDesc();
     if (!c->desc)
@@ -127,7 +127,7 @@ static void send(vdec_slot *s)
 }
 
 /* Destroying a channel waits for its frames. False: it is still there, and so is all that it uses. */
-static bool finish(mona_vdec *c)
+static bool finish(vdec *c)
 {
     static const char ending[] = "the video decoder cannot end";
     struct acldvppStreamDesc *end = ascend.acldvppCreateStreamDesc();
@@ -146,7 +146,7 @@ static bool finish(mona_vdec *c)
 }
 
 /* Whether there was one before the end. */
-static bool send_next(mona_vdec *c)
+static bool send_next(vdec *c)
 {
     mona_port_lock(&c->lock);
     while (!c->to_send.count && !c->ending)
@@ -160,7 +160,7 @@ static bool send_next(mona_vdec *c)
 
 static void *send_all(void *argument)
 {
-    mona_vdec *c = argument;
+    vdec *c = argument;
     mona_port_lock(&c->lock);
     while (!c->reporter_id)
         mona_port_wait(&c->changed, &c->lock);
@@ -185,7 +185,7 @@ static void *send_all(void *argument)
 
 /* ---- threads ---------------------------------------------------------------------------------- */
 
-bool vdec_channel_start(mona_vdec *c)
+bool vdec_channel_start(vdec *c)
 {
     mona_port_mutex_init(&c->lock);
     mona_port_condition_init(&c->changed);
@@ -200,7 +200,7 @@ bool vdec_channel_start(mona_vdec *c)
     return false;
 }
 
-void vdec_channel_stop(mona_vdec *c)
+void vdec_channel_stop(vdec *c)
 {
     mona_port_thread_join(&c->sender);
     c->reports_end = true;

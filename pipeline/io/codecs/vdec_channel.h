@@ -2,14 +2,14 @@
 /* A channel of the chip's video decoder (VDEC), shared by the caller's thread (vdec.c,
  * vdec_pictures.c) and the channel's two threads (vdec_channel.c). One of the two calls the
  * library, which may block until the chip is done; the other receives the chip's reports. */
-#ifndef MONA_ASCEND_VDEC_H
-#define MONA_ASCEND_VDEC_H
+#ifndef MONA_VDEC_CHANNEL_H
+#define MONA_VDEC_CHANNEL_H
 
 #include <stdatomic.h>
 
 #include "engine/ascend/acl.h"
-#include "engine/mona_ascend.h"
 #include "engine/port/port.h"
+#include "pipeline/io/codecs/vdec.h"
 
 /* Frames that the chip holds at most: 16 that others refer to, the one in work, and a few that wait
  * for it. */
@@ -18,7 +18,7 @@ enum { VDEC_SLOTS = 20 };
 typedef enum vdec_state { VDEC_FREE, VDEC_SENT, VDEC_REPORTED } vdec_state;
 
 typedef struct vdec_slot {
-    mona_vdec *channel;
+    vdec *channel;
     vdec_state state;
     bool lost;
     uint64_t number;
@@ -35,10 +35,10 @@ typedef struct vdec_queue {
     unsigned first, count;
 } vdec_queue;
 
-struct mona_vdec {
+struct vdec {
     atomic_bool taken, reports_end;
     uint32_t id; /* of the channel */
-    mona_vdec_stream stream;
+    vdec_stream stream;
     mona_size size;
     mona_port_thread sender, reporter;
     struct aclvdecChannelDesc *desc; /* the sender's */
@@ -82,16 +82,16 @@ static inline size_t vdec_picture_bytes(mona_size size)
 }
 
 /* Starts the threads, which open the channel. False: the system refuses one. */
-bool vdec_channel_start(mona_vdec *channel);
+bool vdec_channel_start(vdec *channel);
 /* After `ended`. */
-void vdec_channel_stop(mona_vdec *channel);
+void vdec_channel_stop(vdec *channel);
 
 void vdec_forget_descriptions(vdec_slot *slot);
 
 /* Under the lock. False: the chip has done nothing for so long that it is given up. */
-bool vdec_has_time(const mona_vdec *channel);
+bool vdec_has_time(const vdec *channel);
 /* Leaves the lock for a moment. */
-void vdec_pause(mona_vdec *channel);
+void vdec_pause(vdec *channel);
 /* MONA_ERR_UNSUPPORTED */
 mona_status vdec_refuse(const char *why);
 

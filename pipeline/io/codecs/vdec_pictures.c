@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Pictures from the chip's video decoder. */
-#include "engine/ascend/vdec.h"
+#include "pipeline/io/codecs/vdec_channel.h"
 
-#include "engine/libc.h"
+#include <string.h>
 
 /* After the end: what was never reported is lost. */
-static vdec_slot *take_unreported(mona_vdec *c)
+static vdec_slot *take_unreported(vdec *c)
 {
     for (vdec_slot *s = c->slots; s < c->slots + VDEC_SLOTS; s++)
         if (s->state == VDEC_SENT) {
@@ -16,9 +16,9 @@ static vdec_slot *take_unreported(mona_vdec *c)
     return NULL;
 }
 
-static mona_status show(mona_vdec *c, vdec_slot *s, mona_vdec_picture *picture)
+static mona_status show(vdec *c, vdec_slot *s, vdec_picture *picture)
 {
-    *picture = (mona_vdec_picture){s->number, s->lost};
+    *picture = (vdec_picture){s->number, s->lost};
     c->shown = s;
     return s->lost || ((!s->size.width || s->size.width == c->size.width) &&
                        (!s->size.height || s->size.height == c->size.height) &&
@@ -28,13 +28,13 @@ static mona_status show(mona_vdec *c, vdec_slot *s, mona_vdec_picture *picture)
 }
 
 /* NULL: *result and *status say why. */
-static vdec_slot *next_slot(mona_vdec *c, mona_vdec_result *result, mona_status *status)
+static vdec_slot *next_slot(vdec *c, vdec_result *result, mona_status *status)
 {
     for (;;) {
         vdec_slot *s = vdec_take(&c->reported);
         if (!s && c->ended)
             s = take_unreported(c);
-        *result = s ? MONA_VDEC_PICTURE : c->ended ? MONA_VDEC_END : MONA_VDEC_MORE;
+        *result = s ? VDEC_PICTURE : c->ended ? VDEC_END : VDEC_MORE;
         if (s || c->ended || (!c->ending && c->in_flight < VDEC_SLOTS))
             return s;
         if (ascend_lost() || !vdec_has_time(c)) {
@@ -45,7 +45,7 @@ static vdec_slot *next_slot(mona_vdec *c, mona_vdec_result *result, mona_status 
     }
 }
 
-mona_status mona_vdec_receive(mona_vdec *c, mona_vdec_picture *picture, mona_vdec_result *result)
+mona_status vdec_receive(vdec *c, vdec_picture *picture, vdec_result *result)
 {
     mona_status status = MONA_OK;
     mona_port_lock(&c->lock);
@@ -81,8 +81,7 @@ static void copy_planes(void *context, const uint8_t *row)
     }
 }
 
-mona_status mona_vdec_fetch(const mona_vdec *c, uint8_t *const planes[3],
-                            const ptrdiff_t strides[3])
+mona_status vdec_fetch(const vdec *c, uint8_t *const planes[3], const ptrdiff_t strides[3])
 {
     vdec_planes to = {c->size, planes, strides};
     return c->shown && !c->shown->lost
