@@ -25,6 +25,9 @@ static const enum AVCodecID not_in_mov[] = {AV_CODEC_ID_FLAC, AV_CODEC_ID_OPUS, 
 static const enum AVCodecID not_in_ismv[] = {AV_CODEC_ID_VP9,  AV_CODEC_ID_AV1,  AV_CODEC_ID_AC3,
                                              AV_CODEC_ID_EAC3, AV_CODEC_ID_FLAC, AV_CODEC_ID_OPUS,
                                              AV_CODEC_ID_NONE};
+static const enum AVCodecID not_in_psp[] = {AV_CODEC_ID_VP9,      AV_CODEC_ID_AV1,
+                                            AV_CODEC_ID_FLAC,     AV_CODEC_ID_OPUS,
+                                            AV_CODEC_ID_MOV_TEXT, AV_CODEC_ID_NONE};
 static const enum AVCodecID png[] = {AV_CODEC_ID_PNG, AV_CODEC_ID_NONE};
 static const enum AVCodecID raw[] = {AV_CODEC_ID_RAWVIDEO, AV_CODEC_ID_NONE};
 
@@ -70,6 +73,7 @@ static const container_tags mkv_tags = {NULL, NULL, MARKS_MATROSKA},
                             webm_tags = {NULL, NULL, MARKS_WEBM},
                             mp4_tags = {of_mp4, language, MARKS_MP4},
                             ipod_tags = {of_mp4, language, MARKS_NONE},
+                            psp_tags = {none, language, MARKS_NONE},
                             mov_tags = {of_mov, language, MARKS_NONE},
                             gp_tags = {of_3gp, language, MARKS_NONE},
                             avi_tags = {of_avi, title, MARKS_NONE},
@@ -144,8 +148,9 @@ static const container rows[] = {
     {CALLED("ismv", NULL, NULL), CODECS(NULL, not_in_ismv, RAW_TAGGED),
      WRITER(&ipod_tags, MOV_FILE, MOV_LIVE, MOV_ANY),
      IS(o, o, o, X, o, o, o, o, X, o, o, o), HOLDS(o, X, o, X, X, o, o, o, o, o, NONE)},
-    {CALLED("psp", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
-     IS(o, o, o, o, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, o, o, o, o, o, o, NONE)},
+    {CALLED("psp", NULL, NULL), CODECS(NULL, not_in_psp, RAW_TAGGED),
+     WRITER(&psp_tags, MOV_FILE, MOV_LIVE, NULL),
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, NONE)},
     {CALLED("avi", NULL, NULL), CODECS(NULL, NULL, RAW_KNOWN), WRITER(&avi_tags, NULL, NULL, NULL),
      IS(o, o, o, o, o, X, X, o, X, o, o, o), HOLDS(o, X, o, X, o, o, o, o, o, o, NONE)},
     {CALLED("asf", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
