@@ -129,3 +129,13 @@ found("found_groups_of_none", [helper.make_node("GroupNormalization", ["x", "s",
 found("found_unnamed_constant", [helper.make_node("Constant", [], [""], value_float=1.0)], [])
 found("found_float_indices", [helper.make_node("Gather", ["x", "i"], ["y"])],
       [numpy_helper.from_array(ONES["w"], "x"), numpy_helper.from_array(ONES["v"], "i")])
+# Batches, whose images the compiler takes apart where it can.
+THREE = (3, 2, 6, 6)
+seed("BatchConv", "Conv", ["w"], sides=THREE, pads=[1, 1, 1, 1])
+seed("BatchReshape", "Reshape", ["r"], sides=THREE, numbers={"r": ints(3, -1, 3)})
+seed("BatchMixed", "Reshape", ["r"], sides=THREE, numbers={"r": ints(2, -1)})
+seed("BatchSplit", "Split", sides=THREE, outputs=2, axis=-3, num_outputs=2)
+seed("BatchSlice", "Slice", ["a", "b", "d"], sides=THREE, numbers={"a": ints(0, 1), "b": ints(3, 5), "d": ints(0, 2)})
+seed("BatchSums", "MatMul", ["m"], sides=(3, 2, 6, 12))
+seed("BatchResize", "Resize", ["roi", "scales", "sizes"], sides=THREE, mode="nearest",
+     numbers={"roi": np.zeros(0, np.float32), "scales": np.zeros(0, np.float32), "sizes": ints(3, 2, 12, 12)})

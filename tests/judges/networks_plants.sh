@@ -53,7 +53,7 @@ plant "depth first is run as columns first" formats/compiler/import/import_depth
 plant "lines of planes in blocks divide by zero" engine/layout/find_lines.c \
     's/if (is_load_or_store(&plan->ops/if (false \&\& is_load_or_store(\&plan->ops/' 600
 plant "a frame that passed line by line leaves its count of lines" engine/run/lines.c \
-    's/^        mona_session_drop_lines(s);/        s->pulled = 0;/'
+    's/^        mona_session_drop_lines(s);/        s->pushed = 0;/'
 plant "the images of a batch are apart whatever the axis" formats/compiler/import/unbatch.c \
     's/return axis < 0 ? axis + in(w, 0)->rank > 0 : axis > 0;/return axis || true;/' 1500
 plant "the reference resizes by floats in place of ratios" formats/reference/resize.c \
