@@ -54,8 +54,6 @@ plant "lines of planes in blocks divide by zero" engine/layout/find_lines.c \
     's/if (is_load_or_store(&plan->ops/if (false \&\& is_load_or_store(\&plan->ops/' 600
 plant "a frame that passed line by line leaves its count of lines" engine/run/lines.c \
     's/^        mona_session_drop_lines(s);/        s->pushed = 0;/'
-plant "the images of a batch are apart whatever the axis" formats/compiler/import/unbatch.c \
-    's/return axis < 0 ? axis + in(w, 0)->rank > 0 : axis > 0;/return axis || true;/' 1500
 plant "the reference resizes by floats in place of ratios" formats/reference/resize.c \
     's/d <= MAX_DENOMINATOR; d++/d < 1 \&\& d <= MAX_DENOMINATOR; d++/' 1500
 plant "aligned corners divide by a length that is not rounded" formats/reference/resize.c \
