@@ -306,7 +306,7 @@ static int enhance(int argc, char **argv)
     int status = EXIT_SUCCESS;
     if (a.job.live)
         stop_asks(&interrupted);
-    if (!job_open(&run, &a.job, image ? JOB_MODE_PICTURE : 0, &error))
+    if (!job_open(&run, &a.job, modes_of(&a) | (image ? JOB_MODE_PICTURE : 0), &error))
         status = cli_fail_of(&error);
     if (!status)
         status = check_files(&a, image);
