@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "pipeline/stages/noise_change.h"
+#include "pipeline/stages/noise_evidence.h"
 #include "pipeline/stages/plane_roles.h"
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/stage.h"
@@ -257,9 +258,11 @@ static float follow_noise(const noise_job *job, unsigned plane, float *strength)
 {
     denoiser *d = job->denoiser;
     const mona_size size = frame_plane_size(&job->in->format, plane);
-    const noise_level seen =
+    noise_level seen =
         noise_measure(d->work, job->in->data[plane], job->in->stride[plane], size.width,
                       size.height, d->frame.bits, d->spacing, !plane && (d->still || !job->told));
+    if (d->still && d->spacing == 1)
+        seen = noise_weigh(d->work, job->in, plane);
     const bool compares = !plane && !d->still && d->spacing == 1;
     const bool told = compares && job->beside;
     const noise_level now = compares ? noise_change(d->work, seen, job->in, job->beside) : seen;

@@ -65,7 +65,7 @@ enum { AREA = NOISE_BLOCK * NOISE_BLOCK, SCALES = NOISE_SCALES, SORTED_BY = 2 };
 static const struct {
     unsigned spacing;
     double bias; /* the estimate for independent noise of 1 */
-} DISTANCES[SCALES] = {{1, 0.950}, {2, 0.968}, {4, 0.852}, {8, 0.961}};
+} DISTANCES[SCALES] = {{1, 0.950}, {2, 0.968}, {4, NOISE_THIRD_BIAS}, {8, 0.961}};
 
 typedef struct view {
     const uint8_t *plane;
@@ -376,14 +376,14 @@ VECTOR_FUNCTION(noise_level, noise_measure,
                  uint32_t height, unsigned bits, unsigned spacing, bool coded),
                 (work, plane, stride, width, height, bits, spacing, coded))
 
-double noise_block_finest(const noise_block *block, const uint8_t *plane, ptrdiff_t stride,
-                          unsigned bits)
+double noise_block_response(const noise_block *block, const uint8_t *plane, ptrdiff_t stride,
+                            unsigned bits, unsigned distance)
 {
     const view v = {.plane = plane, .stride = stride, .bits = bits};
     const uint8_t *first = block_at(&v, block->x, block->y);
     uint32_t unused = 0;
-    const uint64_t sum = bits > 8 ? respond(first, stride, 1, true, false, &unused).sum
-                                  : respond(first, stride, 1, false, false, &unused).sum;
+    const uint64_t sum = bits > 8 ? respond(first, stride, distance, true, false, &unused).sum
+                                  : respond(first, stride, distance, false, false, &unused).sum;
     return (double)sum / AREA * TO_SIGMA / (1 << (bits - 8));
 }
 

@@ -18,6 +18,9 @@ enum {
     NOISE_MAX_FLATTEST = 2 * NOISE_BLOCKS / NOISE_FLATTEST + NOISE_MIN_FLATTEST,
 };
 
+/* The mean of the flattest blocks at the third scale, of independent noise of 1. */
+#define NOISE_THIRD_BIAS 0.852
+
 /* In steps of 8 bits. */
 typedef struct noise_level {
     float sigma;    /* standard deviation of all noise, including faint noise */
@@ -43,10 +46,10 @@ static inline double noise_between(double x, double x0, double y0, double x1, do
     return x <= x0 ? y0 : x >= x1 ? y1 : y0 + (y1 - y0) * (x - x0) / (x1 - x0);
 }
 
-/* One block's response at the finest scale and, from when the blocks were listed, at the third one, as
+/* One block's response to samples `distance` apart and, from when the blocks were listed, at the third scale, as
  * standard deviations. Bits as below. */
-double noise_block_finest(const noise_block *block, const uint8_t *plane, ptrdiff_t stride,
-                          unsigned bits);
+double noise_block_response(const noise_block *block, const uint8_t *plane, ptrdiff_t stride,
+                            unsigned bits, unsigned distance);
 double noise_block_third(const noise_block *block);
 
 /* Estimates the noise in a plane of samples with this many bits (more than 8: in 16-bit words).

@@ -122,9 +122,10 @@ static change find_change(const noise_work *work, const frame *now, const frame 
         const noise_block *b = &work->blocks[i];
         const uint32_t residual = motion_residual(now, beside, b->x, b->y, level, &at);
         if (residual != UINT32_MAX)
-            blocks[count++] = (sampled){changed_by(residual, bits),
-                                        noise_block_finest(b, now->data[0], now->stride[0], bits),
-                                        noise_block_third(b)};
+            blocks[count++] =
+                (sampled){changed_by(residual, bits),
+                          noise_block_response(b, now->data[0], now->stride[0], bits, 1),
+                          noise_block_third(b)};
     }
     for (uint32_t i = 0; i < count; i++)
         numbers[i] = blocks[i].changed;

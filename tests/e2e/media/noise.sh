@@ -91,8 +91,12 @@ picture() { # $1: input, $2: output, rest: options
     shift 2
     "$mona" enhance -y "$tmp/$input" -o "$tmp/$output" --quiet "$@"
 }
+# Coarse noise is told from texture by its colours, which a camera's noise has.
+ffmpeg -v error -i "$tmp/clean.mkv" -f lavfi -i "color=0x808080:s=320x180,format=gbrp,noise=alls=50:allf=t:all_seed=5" \
+    -filter_complex "[1:v]scale=640x360:flags=bicubic,format=gbrp[n];[0:v]format=gbrp[c];[c][n]blend=all_expr='A+B-128'" \
+    -frames:v 1 -pix_fmt rgb24 "$tmp/half.png"
 for name in clean half fine; do
-    ffmpeg -v error -i "$tmp/$name.mkv" -frames:v 1 -pix_fmt rgb24 "$tmp/$name.png"
+    [ -f "$tmp/$name.png" ] || ffmpeg -v error -i "$tmp/$name.mkv" -frames:v 1 -pix_fmt rgb24 "$tmp/$name.png"
     picture $name.png $name.usual.png
     picture $name.png $name.sr.png --stages sr
     picture $name.png $name.both.png --stages denoise,sr
@@ -127,6 +131,25 @@ if [ -f $photograph ]; then
     same "of which one frame is wanted: the same number" "$(frames_md5 "$tmp/out.mkv" | wc -l)" 1
 else
     skip "the photographs are not here"
+fi
+
+# ---- texture --------------------------------------------------------------------------------------
+# Fabric, gravel, leaves and wood are as coarse and as even as noise; nothing of them may move.
+moved() { # $1: a folder of pictures. Those that are changed
+    mkdir -p "$tmp/left"
+    for of in "$1"/*; do
+        ffmpeg -v error -y -i "$of" -pix_fmt rgb24 "$tmp/of.png"
+        "$mona" enhance -y "$tmp/of.png" -o "$tmp/left.png" --stages denoise --quiet
+        [ "$(frames_md5 "$tmp/left.png")" = "$(frames_md5 "$tmp/of.png")" ] || basename "$of"
+    done
+}
+if [ -d ../shared/data/test/texture ]; then
+    nothing "texture is left as it is" "$(moved ../shared/data/test/texture)"
+    "$mona" enhance -y ../shared/found/pictures/foliage90.jpg -o "$tmp/left.png" --stages denoise --quiet
+    ffmpeg -v error -y -i ../shared/found/pictures/foliage90.jpg -pix_fmt rgb24 "$tmp/of.png"
+    at_least "drawn leaves are not painted over: dB beside the input" "$(psnr_y "$tmp/left.png" "$tmp/of.png")" 34
+else
+    skip "the pictures of texture are not here"
 fi
 
 # ---- damage of a JPEG -----------------------------------------------------------------------------
