@@ -172,6 +172,8 @@ static int take_option(const command *line, void *values, int argc, char **argv,
         tell_unknown(line, argv[i]);
         return 0;
     }
+    if (o.again && given->has[number])
+        return cli_fail(0, "%s is given twice: %s", o.name, o.again);
     given->has[number] = true;
     const bool apart = !value && o.kind != OPTION_FLAG && i + 1 < argc;
     if (!option_read(&o, values, apart ? argv[i + 1] : value, &error))

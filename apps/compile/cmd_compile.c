@@ -186,12 +186,25 @@ static unsigned modes_of(const compile_job *job)
     return made | (int8 || r->pins.count ? 0 : COMPILE_FP16);
 }
 
+static bool check_sizes(const option_list *sizes)
+{
+    mona_size at[OPTION_LIST_MAX];
+    for (size_t i = 0; i < sizes->count; i++) {
+        if (!options_size(sizes->items[i], MONA_MAX_SIDE, &at[i]))
+            return false;
+        for (size_t k = 0; k < i; k++)
+            if (at[k].width == at[i].width && at[k].height == at[i].height)
+                return cli_misuse("--size %s is given twice", sizes->items[i]);
+    }
+    return true;
+}
+
 static bool check_options(compile_job *job, const option_set *given)
 {
     compiler_options *o = &job->options;
     precision_request *r = &job->request;
     job->compiled = embedded_model_find(job->input) || ends_in(job->input, ".mona");
-    if (!options_suit(&command_compile, given, modes_of(job)))
+    if (!options_suit(&command_compile, given, modes_of(job)) || !check_sizes(&job->sizes))
         return false;
     r->target =
         job->target && !strcmp(job->target, "ascend310") ? job->target : mona_device_host.name;
@@ -591,7 +604,8 @@ static const option options[] = {
              "program (ascend310) or a plan for "
              "this or another CPU, from which libmona.a alone makes sessions; --precision auto "
              "looks at the speed of ascend310 or of this machine; ascend310-om: let the vendor's "
-             "compiler, atc, make an .om"},
+             "compiler, atc, make an .om",
+     .again = "to add plans for another, compile the written model again"},
     {"--emit", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(compile_job, emit), "mona|c",
      model_group,
      .help = "c: write NAME.c and NAME.h, the network for one --target and --size as constants, to "

@@ -45,6 +45,18 @@ static const char *name_of(const char *target)
     return t ? t->name : target;
 }
 
+/* Whether a header of the file has these very bytes already. */
+static bool is_there(const mona_model *model, const uint8_t *file, const mona_writer_program *made)
+{
+    uint32_t count;
+    const mona_file_program *p = mona_model_programs(model, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (!strcmp(p[i].target, made->target) && p[i].bytes == made->size &&
+            !memcmp(file + p[i].offset, made->bytes, made->size))
+            return true;
+    return false;
+}
+
 /* Adds the programs of one header, which is `at` bytes into the file. */
 static bool add_for_header(const char *name, const char *target, uint64_t at,
                            const mona_model *model, const size_list *asked, uint8_t **bytes,
@@ -73,6 +85,13 @@ static bool add_for_header(const char *name, const char *target, uint64_t at,
         }
         p->target = name_of(target);
         p->bytes = recorded[done];
+        if (is_there(model, *bytes, p)) {
+            cli_fail(EXIT_FAILED, "%s has this %s for %s at %ux%u already", name,
+                     is_chip(target) ? "program" : "plan", p->target, at_size.width,
+                     at_size.height);
+            free(recorded[done]);
+            break;
+        }
     }
     bool ok = done == sizes.count;
     if (ok && !mona_writer_add_programs(*bytes, at, programs, sizes.count, &made, size, &error))

@@ -54,6 +54,8 @@ typedef struct option {
     bool written;            /* FILE, FILES: the command writes it; it reads the others */
     const char *values;      /* STRING: values that completion offers, separated by spaces; or
                                 NULL */
+    const char *again;       /* what to do instead of giving it twice, which is refused; NULL: the
+                                last one counts */
     const char *alias;       /* another name, not listed anywhere; or NULL */
     const char *models;      /* FILE: the value may also name an embedded model; those whose names
                                 begin like this are offered; or NULL */

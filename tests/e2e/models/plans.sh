@@ -45,6 +45,10 @@ same "inspect shows them" "$("$mona" inspect "$tmp/more.mona" --json |
     python3 -c 'import json, sys; print([(p["target"], p["size"], p["threads"], p["arena_bytes"] > 50000) for p in json.load(sys.stdin)["plans"]])')" \
     "[('armv8', '96x64', 1, True), ('armv8', '320x180', 1, True), ('c', '96x64', 1, True)]"
 succeeds "as a table too" sh -c "'$mona' inspect '$tmp/more.mona' | grep -q 'armv8 *320x180'"
+fails "a plan that is there" "has this plan for armv8 at 320x180 already" "$mona" compile "$planned" -o "$tmp/x.mona" --target armv8 --size 320x180
+fails "two targets at once" "--target is given twice: to add" "$mona" compile sr_x2_fast -o "$tmp/x.mona" --target c --target armv8 --size 96x64
+fails "one size twice" "--size 096x64 is given twice" "$mona" compile sr_x2_fast -o "$tmp/x.mona" --target c --size 96x64 --size 096x64
+nothing "and nothing is written" "$(ls "$tmp/x.mona" 2> /dev/null)"
 fails "no plan for this size" "not supported on this device" "$tmp/plans" "$tmp/more.mona" c 100 64 "$tmp/small.raw" "$tmp/found.raw"
 fails "a plan is for one size" "expected --size" "$mona" compile sr_x2_fast -o "$tmp/x.mona" --target armv8
 succeeds "this machine's" "$mona" compile sr_x2_fast -o "$tmp/x.mona" --target host --size 96x64
