@@ -38,9 +38,13 @@ def padded(x, pads, value=0.0):
 
 
 def window_pads(a, x, size):
-    if a.get("auto_pad", b"NOTSET") not in (b"NOTSET", b"VALID"):
-        refuse("auto_pad")
-    return a.get("pads", [0] * size)
+    how = a.get("auto_pad", b"NOTSET")
+    if how in (b"NOTSET", b"VALID"):
+        return a.get("pads", [0] * size)
+    kernel, strides, dilations = a["kernel_shape"], a.get("strides", [1, 1]), a.get("dilations", [1, 1])
+    missing = [max(0, (-(-n // s) - 1) * s + d * (k - 1) + 1 - n) for n, k, s, d in zip(x.shape[2:], kernel, strides, dilations)]
+    few, many = [m // 2 for m in missing], [m - m // 2 for m in missing]
+    return few + many if how == b"SAME_UPPER" else many + few
 
 
 def conv(x, w, b=None, a=None):
@@ -51,8 +55,8 @@ def conv(x, w, b=None, a=None):
 
 def deconv(x, w, b=None, a=None):
     pads = window_pads(a, x, 4)
-    if pads[:2] != pads[2:]:
-        refuse("uneven pads")
+    if pads[:2] != pads[2:] or a.get("auto_pad", b"NOTSET") != b"NOTSET":
+        refuse("uneven or automatic pads")
     return F.conv_transpose2d(x, w, b, a.get("strides", 1), pads[:2], a.get("output_padding", 0), a.get("group", 1), a.get("dilations", 1))
 
 
