@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <libavutil/imgutils.h>
 #include <libavutil/parseutils.h>
 #include <libavutil/pixdesc.h>
 
@@ -186,8 +187,11 @@ bool source_open_media(source *s, const char *address, const AVInputFormat *form
 bool source_describe_raw(const char *raw, AVDictionary **options, pipeline_error *error)
 {
     char size[32], format[32], rate[32], rest;
+    int width, height;
+    AVRational pace;
     if (sscanf(raw, "%31[0-9x]:%31[^:]:%31[0-9./]%c", size, format, rate, &rest) != 3 ||
-        av_get_pix_fmt(format) == AV_PIX_FMT_NONE)
+        av_parse_video_size(&width, &height, size) < 0 || av_parse_video_rate(&pace, rate) < 0 ||
+        av_image_get_buffer_size(av_get_pix_fmt(format), width, height, 1) <= 0)
         return pipeline_misuse(
             error,
             "--raw: expected WIDTHxHEIGHT:PIXEL_FORMAT:RATE as in 1280x720:yuv420p:25, found '%s'",
