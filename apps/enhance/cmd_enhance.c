@@ -183,8 +183,7 @@ static FILE *copy_stdin(bool picture)
     uint8_t piece[1 << 16];
     size_t got = fread(piece, 1, sizeof piece, stdin);
     if (picture && picture_kind_of(piece, got) == PICTURE_NONE) {
-        cli_misuse("--preview: expected a file, or " PICTURE_KINDS
-                   " from a pipe, found another pipe");
+        cli_misuse("--preview: expected a file, or " PICTURE_KINDS " from a pipe, found neither");
         return NULL;
     }
     FILE *copy = tmpfile();

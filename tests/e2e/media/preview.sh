@@ -86,6 +86,6 @@ refused "a time after the end" 1 "expected frames at 100 s or later" "$tmp/clip.
 refused "a picture at another time" 2 "a picture has only the time 0" "$tmp/before.png" -o "$tmp/no.png" --preview 1
 refused "a picture as a live stream" 1 "live works only on videos" "$tmp/look.png" -o "$tmp/no.png" --live
 refused "another name than .png" 1 "expected a name that ends in .png" "$tmp/clip.mp4" -o "$tmp/no.mp4" --preview 0
-refused "standard input without a picture" 2 "expected a file, or PNG, JPEG, .* from a pipe" - -o "$tmp/no.png" --preview 0
+refused "standard input without a picture" 2 "expected a file, or PNG, JPEG, .* from a pipe, found neither" - -o "$tmp/no.png" --preview 0
 ! full || refused "a folder that is not there" 1 "No such file" "$tmp/clip.mp4" -o "$tmp/none/no.png" --preview 0
 TMPDIR=$tmp/none refused "no room for a trial" 1 "temporary folder" "$tmp/clip.mp4" -o "$tmp/no.png" --preview 0
