@@ -246,7 +246,8 @@ static int status_after(void (*mistake)(void))
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
-        freopen("/dev/null", "w", stderr);
+        if (!freopen("/dev/null", "w", stderr))
+            exit(1);
         mistake();
         give_back();
         exit(0);
