@@ -73,7 +73,7 @@ resume
 rmdir "$tmp/kept.mkv.resume/output.part"
 journal=$tmp/kept.mkv.resume/journal
 cp "$journal" "$tmp/journal"
-for other in 's/mona=[0-9]/mona=9/' 's/libav=[^ ]*/libav=9/' 's/libavcodec=[0-9]*/libavcodec=9/' 's/libraries=[0-9a-f]/libraries=x/'; do
+for other in 's/mona=[0-9]/mona=9/' 's/libav=[^ ]*/libav=9/' 's/\(libav=[^,]*\),[0-9]*/\1,9/' 's/libraries=[0-9a-f]/libraries=x/'; do
     sed "$other" "$tmp/journal" > "$journal"
     resume
     same "work of another version is not gone on with: $other" \
