@@ -371,6 +371,18 @@ static void threads_share_a_handle(void **state)
     pthread_mutex_destroy(&s.lock);
 }
 
+static void a_picture_that_is_not_there_is_no_video(void **state)
+{
+    (void)state;
+    char text[256];
+    mona_video *video = mona_video_open();
+    assert_int_equal(mona_video_run(video, "/nonexistent.png", "/tmp/x.png", NULL),
+                     MONA_VIDEO_ERR_FAILED);
+    mona_video_error(video, text, sizeof text);
+    assert_string_equal(text, "/nonexistent.png: cannot be read: No such file or directory");
+    mona_video_close(video);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +395,7 @@ int main(void)
         cmocka_unit_test(options_of_files_are_refused_for_frames),
         cmocka_unit_test(thousands_of_handles),
         cmocka_unit_test(threads_share_a_handle),
+        cmocka_unit_test(a_picture_that_is_not_there_is_no_video),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
