@@ -383,7 +383,7 @@ HEADER = """// SPDX-License-Identifier: Apache-2.0
 enum { NOISE_NETWORKS = %d, NOISE_FIRST = %d, NOISE_SECOND = %d, NOISE_ANSWERS = %d };
 
 /* Of each layer's outputs: the bias, and a weight of each input. The answers are whether there is noise, if each is larger
- * than doubt, and as multiples of the third scale its standard deviation and how strongly to denoise, at `most`. Evidence
+ * than doubt, and as multiples of the third scale how strongly to denoise, at `most`, and its standard deviation. Evidence
  * that is `strange` standard deviations from its mean is none. */
 typedef struct noise_networks {
     double doubt, strange, most, mean[NOISE_EVIDENCE], scale[NOISE_EVIDENCE];
@@ -415,8 +415,6 @@ def fit(options):
             other = load(options.check, plane)
             other = other if plane else with_grey(other)
             tell("  held out", other, *answer(other["evidence"], mean, scale, networks))
-        for net in networks:
-            net[2] = net[2][[0, 2, 1]]
         tables.append(table(name, mean, scale, networks))
     with open(options.out, "w") as f:
         f.write(HEADER % (NETWORKS, FIRST, SECOND, ANSWERS, *tables))

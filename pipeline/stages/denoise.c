@@ -260,7 +260,7 @@ static float follow_noise(const noise_job *job, unsigned plane, float *strength)
     const mona_size size = frame_plane_size(&job->in->format, plane);
     noise_level seen =
         noise_measure(d->work, job->in->data[plane], job->in->stride[plane], size.width,
-                      size.height, d->frame.bits, d->spacing, !plane && (d->still || !job->told));
+                      size.height, d->frame.bits, d->spacing, !plane && !job->told);
     if (d->still && d->spacing == 1)
         seen = noise_weigh(d->work, job->in, plane);
     const bool compares = !plane && !d->still && d->spacing == 1;

@@ -200,15 +200,19 @@ static void keep_flattest(noise_work *work)
     work->count = kept;
 }
 
+uint32_t noise_quantile(const noise_work *work, uint32_t twentieths)
+{
+    uint32_t bin = 0, below = 0;
+    while (below + work->bins[bin] <= work->count * twentieths / 20)
+        below += work->bins[bin++];
+    return bin;
+}
+
 /* The mean of the quartiles of all blocks' responses, which edges hardly affect. */
 static double mean_quartile(const noise_work *work)
 {
-    uint32_t bin = 0, below = 0, sum = 0;
-    for (uint32_t quarter = 1; quarter < 4; quarter++) {
-        while (below + work->bins[bin] <= work->count * quarter / 4)
-            below += work->bins[bin++];
-        sum += bin;
-    }
+    const uint32_t sum =
+        noise_quantile(work, 5) + noise_quantile(work, 10) + noise_quantile(work, 15);
     return sum / (3.0 * NOISE_BIN_STEPS);
 }
 

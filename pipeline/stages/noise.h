@@ -52,6 +52,9 @@ double noise_block_response(const noise_block *block, const uint8_t *plane, ptrd
                             unsigned bits, unsigned distance);
 double noise_block_third(const noise_block *block);
 
+/* The bin of the response that so many twentieths of all listed blocks are below. */
+uint32_t noise_quantile(const noise_work *work, uint32_t twentieths);
+
 /* Estimates the noise in a plane of samples with this many bits (more than 8: in 16-bit words).
  * stride: in bytes. spacing: between the samples compared; 1 for a plane from a sensor, 2 for one
  * that was doubled, whose noise is smooth at a distance of 1. coded: the plane may have been coded

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/arith.h"
 #include "pipeline/stages/noise_weights.h"
 #include "pipeline/stages/sample.h"
 
@@ -18,11 +19,6 @@ static double logarithm(double x)
     return exponent - 2 + 2 * part;
 }
 
-static uint32_t limited(uint32_t value, uint32_t least, uint32_t most)
-{
-    return value < least ? least : value < most ? value : most;
-}
-
 static double ratio(double a, double b)
 {
     return logarithm(fmax(a, 0.02) / fmax(b, 0.02));
@@ -31,10 +27,8 @@ static double ratio(double a, double b)
 /* Of all blocks' responses at the third scale, what so many twentieths are below. */
 static double third_quantile(const noise_work *work, uint32_t twentieths)
 {
-    uint32_t bin = 0, below = 0;
-    while (below + work->bins[bin] <= work->count * twentieths / 20)
-        below += work->bins[bin++];
-    return noise_block_third(&(noise_block){.bin = bin}) / NOISE_THIRD_BIAS;
+    const noise_block there = {.bin = noise_quantile(work, twentieths)};
+    return noise_block_third(&there) / NOISE_THIRD_BIAS;
 }
 
 /* Differences of samples that are `distance` apart. */
@@ -80,8 +74,8 @@ static differences find_differences(const noise_work *work, const frame *f, unsi
     differences all = {0};
     const bool wide = f->format.bits > 8;
     for (uint32_t i = 0; i < work->flattest; i++) {
-        const uint8_t *first =
-            frame_row(f, plane, work->blocks[i].y) + (wide ? 2 : 1) * (size_t)work->blocks[i].x;
+        const uint8_t *first = frame_row(f, plane, work->blocks[i].y) +
+                               work->blocks[i].x * frame_sample_bytes(&f->format);
         if (wide)
             add_differences(&all, first, f->stride[plane], distance, true);
         else
@@ -102,8 +96,8 @@ static double chroma_response(const noise_work *work, const frame *f, unsigned p
     for (uint32_t i = 0; i < work->flattest; i++) {
         const uint32_t x = work->blocks[i].x >> f->format.shift_x,
                        y = work->blocks[i].y >> f->format.shift_y;
-        const noise_block at = {.x = limited(x, own, size.width - beyond),
-                                .y = limited(y, own, size.height - beyond)};
+        const noise_block at = {.x = (uint32_t)clip_to(x, own, size.width - beyond),
+                                .y = (uint32_t)clip_to(y, own, size.height - beyond)};
         sum += noise_block_response(&at, f->data[plane], f->stride[plane], f->format.bits, own);
     }
     return sum / work->flattest;
@@ -188,7 +182,7 @@ static noise_level weigh(const double evidence[NOISE_EVIDENCE], double third,
     }
     if (!sure)
         return (noise_level){0};
-    return (noise_level){(float)(answer[1] * third), (float)fmin(answer[2] * third, given->most)};
+    return (noise_level){(float)(answer[2] * third), (float)fmin(answer[1] * third, given->most)};
 }
 
 noise_level noise_weigh(const noise_work *work, const frame *f, unsigned plane)
