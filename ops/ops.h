@@ -124,8 +124,8 @@ enum { MONA_ROWS_AT_ONCE = 8 };
 /* How a session runs an operator on a CPU. */
 typedef struct mona_op_run {
     bool reads_planes, writes_planes; /* so its inputs, its output are; an array counts as planes */
-    /* It only copies channels, unless they lie in place: those of its inputs to one after another, or
-     * some of its input. */
+    /* It only copies channels, unless they lie in place: those of its inputs to one after
+     * another, or some of its input. */
     bool joins_channels, cuts_channels;
     bool windows_vary; /* the number of rows that an output row needs is not always the same */
     /* The rows of input i that output rows `out` need, and the same for columns. */
@@ -236,8 +236,8 @@ extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 /* Whether row kernels take a bound CONV as depthwise. They write channel blocks then, no planes. */
 bool mona_conv_is_depthwise(const mona_bound_op *bound);
 
-/* Of CONCAT and SLICE: channels from, from + 1, ... of input i become channels to, to + 1, ... of the
- * output. */
+/* Of CONCAT and SLICE: channels from, from + 1, ... of input i become channels to, to + 1, ...
+ * of the output. */
 typedef struct mona_channels {
     uint32_t input, from, to, count;
 } mona_channels;

@@ -3,9 +3,9 @@
  * is sample i - before of the map; one outside it is reflected at the first or last sample, or is
  * that sample (model_format.h).
  *
- * Where rows are reflected, a later output row may need an earlier row of the map. But windows must
- * be monotonic (engine/run/schedule.c), so the window of a row also holds what rows before it needed
- * last and what rows after it need first. */
+ * Where rows are reflected, a later output row may need an earlier row of the map. But windows
+ * must be monotonic (engine/run/schedule.c), so the window of a row also holds what rows before
+ * it needed last and what rows after it need first. */
 #include "ops/helpers.h"
 
 #include "engine/libc.h"
@@ -77,8 +77,8 @@ static mona_span rows(const mona_bound_op *b, uint32_t i, mona_span out)
     return (mona_span){clip_to(begin, 0, last), clip_to(end, top + 1, a.size)};
 }
 
-/* Samples turn back at the edges of the map alone, so the ends of a span and the edges in it have the
- * smallest and the largest. */
+/* Samples turn back at the edges of the map alone, so the ends of a span and the edges in it
+ * have the smallest and the largest. */
 static mona_span columns(const mona_bound_op *b, uint32_t i, mona_span out)
 {
     (void)i;

@@ -19,8 +19,8 @@ typedef struct modelled_options {
 
 bool modelled_device(const mona_device *device);
 
-/* Prints the report. False: the budget is not kept; or, with a message, it could not run, or a check
- * found something. */
+/* Prints the report. False: the budget is not kept; or, with a message, it could not run, or a
+ * check found something. */
 bool modelled_bench(const char *name, const mona_model *model, const mona_config *config,
                     const modelled_options *options);
 

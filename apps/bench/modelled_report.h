@@ -24,8 +24,8 @@ typedef struct modelled_sample {
     size_t arena_bytes;
 } modelled_sample;
 
-/* Prints it, as text or JSON, and whether the longest of its times keeps the budget, if rules have one.
- * False: it does not; or, with a message, a check found something, or printing failed. */
+/* Prints it, as text or JSON, and whether the longest of its times keeps the budget, if rules
+ * have one. False: it does not; or, with a message, a check found something, or printing failed. */
 bool modelled_report(const char *name, const modelled_sample *sample, bool sampled, bool json,
                      const verdict_rules *rules);
 

@@ -38,7 +38,8 @@ static void occupy_closed_streams(void)
             exit(EXIT_FAILED);
 }
 
-/* What a command and the threads of FFmpeg's encoders, which have the same limit, use at most, with room. */
+/* What a command and the threads of FFmpeg's encoders, which have the same limit, use at most,
+ * with room. */
 static bool stack_suffices(void)
 {
     enum { LEAST = 1 << 20 };

@@ -26,8 +26,8 @@ bool array_open(input_array *in, const char *path);
  * numbers in any shape, and one of fixed size also its own shape with other sides of 1. */
 bool array_take(input_array *in, const char *path, const array_sides *sides);
 
-/* How many inputs a file of shape NxCxHxW holds; 1 if it is the input as it stands. batch: those that
- * the network is for, which may come in any shape; 1: unknown. */
+/* How many inputs a file of shape NxCxHxW holds; 1 if it is the input as it stands. batch: those
+ * that the network is for, which may come in any shape; 1: unknown. */
 size_t array_images(const npy_array *array, const array_sides *sides, size_t batch);
 /* The shape of the first of so many. Its elements are at the beginning. */
 npy_array array_first_of(const npy_array *array, size_t images, const array_sides *sides);

@@ -140,8 +140,8 @@ static bool set_size(onnx_graph *model, const char *path, const char *text)
     return true;
 }
 
-/* A compiled model takes frames of one size or of any: one side alone would be lost. A side that has a
- * name and a size got it from --dim. */
+/* A compiled model takes frames of one size or of any: one side alone would be lost. A side that
+ * has a name and a size got it from --dim. */
 static bool check_sides(const onnx_graph *model, const char *path)
 {
     enum { ROWS = 2, COLUMNS };
@@ -173,7 +173,8 @@ static void take_shapes(onnx_graph *model, const input_array *arrays, size_t cou
     }
 }
 
-/* Whether every side of a is one of b, or adjacent ones joined. Both hold as many numbers, none 0. */
+/* Whether every side of a is one of b, or adjacent ones joined. Both hold as many numbers, none
+ * 0. */
 static bool joins(const uint64_t *a, unsigned rank_a, const uint64_t *b, unsigned rank_b)
 {
     uint64_t of_a = 1, of_b = 1;
@@ -198,8 +199,9 @@ static const char *shape_text(char text[SHAPE_TEXT], const uint64_t *shape, unsi
     return text;
 }
 
-/* Refuses arrays with the numbers of an input, but in another order of sides, such as channels that come
- * last. Sides may be split or joined; those of another size are told where they are taken. */
+/* Refuses arrays with the numbers of an input, but in another order of sides, such as channels
+ * that come last. Sides may be split or joined; those of another size are told where they are
+ * taken. */
 static bool shapes_suit(const onnx_graph *model, const char *path, const input_array *arrays,
                         size_t count)
 {

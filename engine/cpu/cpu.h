@@ -86,8 +86,8 @@ typedef struct ac_conv {
      * channel block; the first winograd_whole of them are a run each, the others three. */
     const int16_t *winograd;
     uint32_t winograd_rows, winograd_whole;
-    /* For row programs that want them (ac_isa.narrow_taps, ac_isa.tiles), where they are possible, else
-     * NULL: weights of few outputs (narrow.h). */
+    /* For row programs that want them (ac_isa.narrow_taps, ac_isa.tiles), where they are
+     * possible, else NULL: weights of few outputs (narrow.h). */
     const uint8_t *narrow, *narrow_tiles;
     const struct mona_conv_packing *packing; /* for AI Core programs, else NULL */
     /* For row programs: whether shuffles and blends take no time from products (ac_isa.spare_ports). */

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Weights of convolutions with at most 6 outputs, like the last layer of every network that mona ships,
- * for row kernels that do not have 16 outputs side by side. The numbers of every tap of 16 channels, or
- * of every run, come one after another.
+/* Weights of convolutions with at most 6 outputs, like the last layer of every network that mona
+ * ships, for row kernels that do not have 16 outputs side by side. The numbers of every tap of 16
+ * channels, or of every run, come one after another.
  *
- * ac_conv.narrow: [vector][16 channels] of s8, or of 16 bits (ac_isa.narrow_wide), with a vector for each
- * of 1, 4 or 6 outputs; those past the last are zeros. Rotated (ac_isa.narrow_rotated), vector r has
- * output (q + r) % 4 for channels 4 q to 4 q + 3, and vectors 4 and 5 have output 4 + (q + r) % 2.
+ * ac_conv.narrow: [vector][16 channels] of s8, or of 16 bits (ac_isa.narrow_wide), with a vector
+ * for each of 1, 4 or 6 outputs; those past the last are zeros. Rotated (ac_isa.narrow_rotated),
+ * vector r has output (q + r) % 4 for channels 4 q to 4 q + 3, and vectors 4 and 5 have output
+ * 4 + (q + r) % 2.
  *
- * ac_conv.narrow_tiles, of a filter of 2 to 5 columns for 4 pixels at once: [row][pixel][4 outputs][4
- * channels]. Row r has channels 4 (r % 4) to 4 (r % 4) + 3 of the filter's column r / 4 - pixel, or zeros if
- * there is none. */
+ * ac_conv.narrow_tiles, of a filter of 2 to 5 columns for 4 pixels at once:
+ * [row][pixel][4 outputs][4 channels]. Row r has channels 4 (r % 4) to 4 (r % 4) + 3 of the
+ * filter's column r / 4 - pixel, or zeros if there is none. */
 #ifndef AC_NARROW_H
 #define AC_NARROW_H
 

@@ -46,9 +46,10 @@ static bool in_one_group(const mona_plan *plan, uint32_t a, uint32_t b)
     return plan->ops[a].group_first == plan->ops[b].group_first;
 }
 
-/* In the scratch, of each tensor: begin: how often operators of its group read it, but for those that
- * only pass it on in place. end: the operator that writes the last part of it, or a later one; of a
- * home, next: how many of its tensors are read in the group that writes a part of them. */
+/* In the scratch, of each tensor: begin: how often operators of its group read it, but for those
+ * that only pass it on in place. end: the operator that writes the last part of it, or a later
+ * one; of a home, next: how many of its tensors are read in the group that writes a part of
+ * them. */
 static bool is_read_early(const mona_plan *plan, const plan_progress *uses, uint32_t o)
 {
     return uses[o].begin && in_one_group(plan, o, (uint32_t)uses[o].end);

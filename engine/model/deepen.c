@@ -6,10 +6,10 @@
  * the same scale of 8 bits. With 11 significant bits fp16 holds every sample of up to 11 bits
  * exactly, so a correction of zero leaves it unchanged.
  *
- * So a u8 tensor becomes fp16 if it is a picture: the source of a STORE and, going backwards up to
- * the LOAD, the residual of the CONV, the operand of the ADD or the source of the RESIZE,
- * DEPTH_TO_SPACE, PAD, CONCAT or SLICE that wrote it. This ends at feature maps. A LOAD whose result is
- * both looked at and corrected becomes two. In fp16 networks only the scales change. */
+ * So a u8 tensor becomes fp16 if it is a picture: the source of a STORE and, going backwards up
+ * to the LOAD, the residual of the CONV, the operand of the ADD or the source of the RESIZE,
+ * DEPTH_TO_SPACE, PAD, CONCAT or SLICE that wrote it. This ends at feature maps. A LOAD whose
+ * result is both looked at and corrected becomes two. In fp16 networks only the scales change. */
 #include "engine/cpu/c/f16.h"
 #include "engine/arith.h"
 #include "engine/libc.h"

@@ -80,10 +80,11 @@ static bool reads_all_of(const mona_plan *plan, uint32_t o, uint32_t first)
 
 /* ---- groups of an AI Core ------------------------------------------------------------------- */
 
-/* L1 holds the constants and rings of a group while it runs. If those of a model do not fit, it is
- * cut into several groups. A tensor between groups is a map in global memory. Only some operators
- * read it there (mona_op_class.reads_maps), so a group begins where all others read nothing from earlier
- * groups. (formats/compiler/program/cut.c puts SLICEs where a model may be cut.) */
+/* L1 holds the constants and rings of a group while it runs. If those of a model do not fit, it
+ * is cut into several groups. A tensor between groups is a map in global memory. Only some
+ * operators read it there (mona_op_class.reads_maps), so a group begins where all others read
+ * nothing from earlier groups. (formats/compiler/program/cut.c puts SLICEs where a model may be
+ * cut.) */
 
 static void find_beginnings(mona_plan *plan)
 {

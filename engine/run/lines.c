@@ -5,9 +5,10 @@
  * rows that the next strip needs. A line that is pushed is loaded at once, so it need not be kept;
  * a strip that ends below the top of the frame writes exactly one line of every output.
  *
- * Where padding alone is above the picture, the first strips need no line. They run after the first
- * line all the same, as that begins the frame: no LOAD has read one then, so the rings have room. The
- * last strips may need no more lines; those that remain are pushed when all have been pulled. */
+ * Where padding alone is above the picture, the first strips need no line. They run after the
+ * first line all the same, as that begins the frame: no LOAD has read one then, so the rings
+ * have room. The last strips may need no more lines; those that remain are pushed when all have
+ * been pulled. */
 #include "engine/run/session.h"
 
 static bool has_begun(const mona_session *s)

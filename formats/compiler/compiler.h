@@ -57,8 +57,8 @@ compiler *compiler_open(const void *onnx, size_t size, const onnx_read_options *
  * fusion: rules to switch off already during import; NULL: none. */
 compiler *compiler_open_graph(onnx_graph *model, const fusion_switches *fusion,
                               format_error *error);
-/* The same, but a network for a batch of images that it does not mix becomes one for a single image;
- * so does the reference's. */
+/* The same, but a network for a batch of images that it does not mix becomes one for a single
+ * image; so does the reference's. */
 compiler *compiler_open_image(onnx_graph *model, const fusion_switches *fusion,
                               format_error *error);
 /* How many images the network was for, then; 1: it is as it was. */

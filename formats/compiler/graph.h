@@ -45,11 +45,12 @@ enum {
  *   CONCAT      parts, of channels
  *   ATTENTION   queries, keys, values; the channels are in heads
  *
- * AFFINE is x * scale[c] + shift[c]; QUANTIZE rounds to the nearest number of a format; NORMALISE
- * brings the channels of each pixel to a mean of 0 and a variance of 1; SLICE keeps channels first ..
- * first + count - 1; PAD repeats samples, as pads with zeros are part of a CONV; TO_ARRAY converts a
- * map to an array of the same numbers in the same order, and TO_MAP the reverse, of F16 alone;
- * RESHAPE and TRANSPOSE are gone once import_depth.c has recognised what they are part of. */
+ * AFFINE is x * scale[c] + shift[c]; QUANTIZE rounds to the nearest number of a format;
+ * NORMALISE brings the channels of each pixel to a mean of 0 and a variance of 1; SLICE keeps
+ * channels first .. first + count - 1; PAD repeats samples, as pads with zeros are part of a
+ * CONV; TO_ARRAY converts a map to an array of the same numbers in the same order, and TO_MAP
+ * the reverse, of F16 alone; RESHAPE and TRANSPOSE are gone once import_depth.c has recognised
+ * what they are part of. */
 typedef enum graph_kind {
 #define KIND(name, ...) GRAPH_##name,
 #include "formats/compiler/kinds.inc"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the compiler asks about a kind of node: its row of kinds.inc, which describes the columns. */
+/* What the compiler asks about a kind of node: its row of kinds.inc, which describes the
+ * columns. */
 #ifndef MONA_COMPILER_KINDS_H
 #define MONA_COMPILER_KINDS_H
 

@@ -382,9 +382,10 @@ HEADER = """// SPDX-License-Identifier: Apache-2.0
 
 enum { NOISE_NETWORKS = %d, NOISE_FIRST = %d, NOISE_SECOND = %d, NOISE_ANSWERS = %d };
 
-/* Of each layer's outputs: the bias, and a weight of each input. The answers are whether there is noise, if each is larger
- * than doubt, and as multiples of the third scale how strongly to denoise, at `most`, and its standard deviation. Evidence
- * that is `strange` standard deviations from its mean is none. */
+/* Of each layer's outputs: the bias, and a weight of each input. The answers are whether there is
+ * noise, if each is larger than doubt, and as multiples of the third scale how strongly to denoise,
+ * at `most`, and its standard deviation. Evidence that is `strange` standard deviations from its
+ * mean is none. */
 typedef struct noise_networks {
     double doubt, strange, most, mean[NOISE_EVIDENCE], scale[NOISE_EVIDENCE];
     double first[NOISE_NETWORKS][NOISE_FIRST][1 + NOISE_EVIDENCE];

@@ -50,8 +50,8 @@ static bool only_releases(const char *name)
     return strstr(name, "_free") || strstr(name, "_close") || strstr(name, "_unref");
 }
 
-/* Sets the slots of all functions of the library that has the one of this slot. False: its function has
- * nothing to do. */
+/* Sets the slots of all functions of the library that has the one of this slot. False: its
+ * function has nothing to do. */
 bool on_demand_open(void *const *slot)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -11,7 +11,8 @@
 
 #define BWDIF(mode) "bwdif=mode=" mode ":parity=auto:deint=interlaced"
 
-/* Where no fields fit each other (video among film), a frame stays combed and fieldmatch marks it. */
+/* Where no fields fit each other (video among film), a frame stays combed and fieldmatch marks
+ * it. */
 const fields_kind fields_kinds[FIELDS_MODES] = {
     [FIELDS_SINGLE] = {"single", BWDIF("send_frame"), {1, 1}, NULL},
     [FIELDS_DOUBLE] = {"double", BWDIF("send_field"), {2, 1}, "Each field became a frame."},
@@ -95,8 +96,8 @@ static int give_captions(deinterlacer *d, AVFrame *frame)
     return 0;
 }
 
-/* Whichever frame of a cycle is left out, the others are spread evenly over its time: the nth begins
- * 5/4 n frames after the first. The last has the captions of two. */
+/* Whichever frame of a cycle is left out, the others are spread evenly over its time: the nth
+ * begins 5/4 n frames after the first. The last has the captions of two. */
 static int place(deinterlacer *d, AVFrame *frame)
 {
     enum { CYCLE = DEINTERLACE_CYCLE, KEPT = CYCLE - 1 };

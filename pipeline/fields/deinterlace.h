@@ -49,10 +49,10 @@ typedef struct deinterlacer {
     size_t captions_size;
 } deinterlacer;
 
-/* Opens a deinterlacer for frames like `like`, whose pts count in time_base; path is for messages.
- * top_first: of film, whose frames are not marked.
- * Frames that are not marked as interlaced pass unchanged, but in FIELDS_FILM. Whether it succeeds or not,
- * deinterlace_close releases what there is. */
+/* Opens a deinterlacer for frames like `like`, whose pts count in time_base; path is for
+ * messages. top_first: of film, whose frames are not marked. Frames that are not marked as
+ * interlaced pass unchanged, but in FIELDS_FILM. Whether it succeeds or not, deinterlace_close
+ * releases what there is. */
 bool deinterlace_open(deinterlacer *d, const char *path, const AVFrame *like, AVRational time_base,
                       fields_mode mode, bool top_first, pipeline_error *error);
 

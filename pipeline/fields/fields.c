@@ -32,7 +32,8 @@ static bool open_whole(const fields *f, deinterlacer *whole, const AVFrame *fram
     return deinterlace_open(whole, f->path, frame, f->time_base, mode, !f->bottom_first, error);
 }
 
-/* Whether this libavfilter takes film of the frame's format; before FFmpeg 6 it must have 8 bits. */
+/* Whether this libavfilter takes film of the frame's format; before FFmpeg 6 it must have 8
+ * bits. */
 static bool can_restore(const fields *f, const AVFrame *frame)
 {
     deinterlacer tried;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/fields/pulldown.h"
 
-/* Of the frames of a block at one place, at least FEWEST must move. Of the blocks with motion, BLOCKS
- * and most must be of film; after PLENTY of both kinds that is decided. */
+/* Of the frames of a block at one place, at least FEWEST must move. Of the blocks with motion,
+ * BLOCKS and most must be of film; after PLENTY of both kinds that is decided. */
 enum { BLOCK = 5 * PULLDOWN_CYCLE, FEWEST = 3, BLOCKS = 2, PLENTY = 10 };
 
 static uint32_t moving_at(const pulldown *p, unsigned place)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* JPEG by libjpeg. Each strip is coded as a picture of its own, whose coded data are joined: before
- * each row of blocks but the first comes a restart, after which decoders know nothing of what was
- * before. Restarts are counted from 0 to 7, so with a multiple of 8 rows of blocks in each strip the
- * one between strips is number 7. */
+/* JPEG by libjpeg. Each strip is coded as a picture of its own, whose coded data are joined:
+ * before each row of blocks but the first comes a restart, after which decoders know nothing of
+ * what was before. Restarts are counted from 0 to 7, so with a multiple of 8 rows of blocks in
+ * each strip the one between strips is number 7. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,7 +162,8 @@ static bool code(coder *c, const still_encoding *e, uint32_t first, uint32_t row
 
 /* ---- joining -------------------------------------------------------------------------------- */
 
-/* The first strip's head becomes that of the whole picture; of the others only the coded data stay. */
+/* The first strip's head becomes that of the whole picture; of the others only the coded data
+ * stay. */
 static bool join(const still_encoding *e, uint32_t i, metadata_bytes *bytes, bool last)
 {
     enum { SOF0 = 0xc0, RST7 = 0xd7 };

@@ -17,9 +17,9 @@ typedef struct jpeg_segment {
     size_t size;
 } jpeg_segment;
 
-/* Finds the next segment that has a length, from *at on, and moves *at past it; *at is 0 at first.
- * Padding and the coded data after a MARKER_SOS are skipped. False: the image has ended, the segment
- * is cut off, or this is not a JPEG. */
+/* Finds the next segment that has a length, from *at on, and moves *at past it; *at is 0 at
+ * first. Padding and the coded data after a MARKER_SOS are skipped. False: the image has ended,
+ * the segment is cut off, or this is not a JPEG. */
 bool jpeg_segment_next(jpeg_segment *segment, const uint8_t *file, size_t size, size_t *at);
 
 /* Whether a JPEG's segments lead to its end-of-image marker. */

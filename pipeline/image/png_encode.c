@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* PNG by zlib. Each strip is deflated as if nothing came before it, up to the end of a byte, so that
- * strips follow each other as one stream, with the checksum of all their bytes at its end. */
+/* PNG by zlib. Each strip is deflated as if nothing came before it, up to the end of a byte, so
+ * that strips follow each other as one stream, with the checksum of all their bytes at its end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +13,9 @@
 
 enum { STRIP_BYTES = 1 << 20, FILTERS = 5 };
 
-/* In a photograph hardly anything repeats but the byte before, and a search for more takes 8 times as long
- * for 5 % of its size. A drawing becomes half as large by it, often without filters, which make equal
- * colours differ. */
+/* In a photograph hardly anything repeats but the byte before, and a search for more takes 8
+ * times as long for 5 % of its size. A drawing becomes half as large by it, often without
+ * filters, which make equal colours differ. */
 typedef struct method {
     int level, trial; /* of zlib; for a part of a strip, to choose */
     int strategy;
@@ -117,7 +117,8 @@ static void swap_samples(uint8_t *bytes, size_t size)
         AV_WB16(bytes + i, AV_RN16(bytes + i));
 }
 
-/* Rows `first` - 1 to `first` + count - 1, each after a pixel of zeros; above the first are zeros. */
+/* Rows `first` - 1 to `first` + count - 1, each after a pixel of zeros; above the first are
+ * zeros. */
 static void fetch(uint8_t *to, const png *p, uint32_t first, uint32_t count)
 {
     const size_t step = p->pixel + p->row;

@@ -23,7 +23,8 @@ static bool take(work *w, uint32_t *i)
     return more;
 }
 
-/* A thread waits until its strip's turn comes, so at most one strip for each thread is in memory. */
+/* A thread waits until its strip's turn comes, so at most one strip for each thread is in
+ * memory. */
 static void put(work *w, uint32_t i, metadata_bytes *bytes, bool made)
 {
     pthread_mutex_lock(&w->lock);

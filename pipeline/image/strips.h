@@ -11,7 +11,8 @@
 typedef struct strips {
     uint32_t count;
     unsigned threads; /* 0: one for each core */
-    /* Encodes strip i, on any of the threads. Whether it succeeds or not, the bytes are released. */
+    /* Encodes strip i, on any of the threads. Whether it succeeds or not, the bytes are
+     * released. */
     bool (*make)(const void *context, uint32_t i, metadata_bytes *bytes);
     /* Gets the strips in their order, one at a time. */
     bool (*put)(void *context, uint32_t i, metadata_bytes *bytes);

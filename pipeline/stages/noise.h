@@ -46,8 +46,8 @@ static inline double noise_between(double x, double x0, double y0, double x1, do
     return x <= x0 ? y0 : x >= x1 ? y1 : y0 + (y1 - y0) * (x - x0) / (x1 - x0);
 }
 
-/* One block's response to samples `distance` apart and, from when the blocks were listed, at the third scale, as
- * standard deviations. Bits as below. */
+/* One block's response to samples `distance` apart and, from when the blocks were listed, at the
+ * third scale, as standard deviations. Bits as below. */
 double noise_block_response(const noise_block *block, const uint8_t *plane, ptrdiff_t stride,
                             unsigned bits, unsigned distance);
 double noise_block_third(const noise_block *block);

@@ -10,8 +10,8 @@
 
 enum { AREA = NOISE_BLOCK * NOISE_BLOCK, SCALES = NOISE_SCALES };
 
-/* About the binary logarithm, by operations that are exact and hence the same on every target: linear between powers
- * of two. */
+/* About the binary logarithm, by operations that are exact and hence the same on every target:
+ * linear between powers of two. */
 static double logarithm(double x)
 {
     int exponent;
@@ -156,8 +156,8 @@ static void rectify(double *values, unsigned count)
         values[i] = fmax(values[i], 0);
 }
 
-/* Several networks, each trained from another beginning, must all be sure; how strong the noise is, is the mean of
- * what they say. */
+/* Several networks, each trained from another beginning, must all be sure; how strong the noise
+ * is, is the mean of what they say. */
 static noise_level weigh(const double evidence[NOISE_EVIDENCE], double third,
                          const noise_networks *given)
 {

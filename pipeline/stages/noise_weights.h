@@ -7,9 +7,10 @@
 
 enum { NOISE_NETWORKS = 3, NOISE_FIRST = 20, NOISE_SECOND = 10, NOISE_ANSWERS = 3 };
 
-/* Of each layer's outputs: the bias, and a weight of each input. The answers are whether there is noise, if each is larger
- * than doubt, and as multiples of the third scale how strongly to denoise, at `most`, and its standard deviation. Evidence
- * that is `strange` standard deviations from its mean is none. */
+/* Of each layer's outputs: the bias, and a weight of each input. The answers are whether there is
+ * noise, if each is larger than doubt, and as multiples of the third scale how strongly to denoise,
+ * at `most`, and its standard deviation. Evidence that is `strange` standard deviations from its
+ * mean is none. */
 typedef struct noise_networks {
     double doubt, strange, most, mean[NOISE_EVIDENCE], scale[NOISE_EVIDENCE];
     double first[NOISE_NETWORKS][NOISE_FIRST][1 + NOISE_EVIDENCE];

@@ -614,8 +614,8 @@ API int aclrtRecordEvent(void *event, void *stream)
     return fake_enqueue(stream, "record", reach, argument);
 }
 
-/* How often an event is asked depends on how fast the machine is, so fail_call counts only the first
- * time after each record. */
+/* How often an event is asked depends on how fast the machine is, so fail_call counts only the
+ * first time after each record. */
 API int aclrtQueryEvent(void *event, uint32_t *status)
 {
     fake_event *e = event;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Pad with a constant: a 1x1 convolution per channel that pads with zeros, between an offset and
- * its opposite. The pass that folds pads merges it into the convolution after it. Pads by reflection
- * and by the edge have an operator. */
+ * its opposite. The pass that folds pads merges it into the convolution after it. Pads by
+ * reflection and by the edge have an operator. */
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>

@@ -5,8 +5,8 @@
 
 #include "formats/onnx/onnx_graph.h"
 
-/* A folded network, from its inputs on. A value that is computed from the inputs has one part for each
- * image, one after the other along axis 0. */
+/* A folded network, from its inputs on. A value that is computed from the inputs has one part
+ * for each image, one after the other along axis 0. */
 typedef struct image_walk {
     onnx_graph *g;
     int64_t images;

@@ -97,8 +97,8 @@ static const char *merge(graph *g, uint32_t i, uint32_t first)
     return NULL;
 }
 
-/* Nodes that were kept, in lists of those with the same hash. They keep their places: what is removed
- * comes after them. */
+/* Nodes that were kept, in lists of those with the same hash. They keep their places: what is
+ * removed comes after them. */
 typedef struct kept {
     uint32_t buckets, *first, *next; /* places + 1; 0: none */
 } kept;

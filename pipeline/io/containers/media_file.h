@@ -16,8 +16,8 @@
 void media_guard(AVFormatContext *media, const char *address, const char *list,
                  AVDictionary **options);
 
-/* Whether libav looks for the files of a pattern before it looks into the one of this name. It takes any
- * JPEG of this name for such a pattern. */
+/* Whether libav looks for the files of a pattern before it looks into the one of this name. It
+ * takes any JPEG of this name for such a pattern. */
 bool media_name_misleads(const char *address);
 
 /* What a file is. The name helps where content says little, unless libav would take it for a pattern.

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How long a call may wait. RTP goes over the connection that is there: no packet is lost or passes a
- * firewall anew. */
+/* How long a call may wait. RTP goes over the connection that is there: no packet is lost or
+ * passes a firewall anew. */
 #define RTSP "rtsp_transport=tcp:timeout="
 #define OTHERS "rw_timeout="
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is to be written into a container: what of it fits, what is converted, and what would be lost. */
+/* What is to be written into a container: what of it fits, what is converted, and what would be
+ * lost. */
 #ifndef MONA_CONTENTS_H
 #define MONA_CONTENTS_H
 
@@ -10,8 +11,8 @@
 #include "pipeline/base/error.h"
 #include "pipeline/io/codecs/sound.h"
 
-/* The codec to which a stream is converted: sound as chosen, and subtitles that the container cannot
- * hold, without loss of text. AV_CODEC_ID_NONE: none. */
+/* The codec to which a stream is converted: sound as chosen, and subtitles that the container
+ * cannot hold, without loss of text. AV_CODEC_ID_NONE: none. */
 enum AVCodecID contents_converts(const AVOutputFormat *format, const AVStream *stream,
                                  const sound_choice *choice);
 

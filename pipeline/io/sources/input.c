@@ -330,8 +330,8 @@ static void count_video(input *in)
     in->video_bytes += (uint64_t)in->packet->size;
 }
 
-/* Refuses the picture in in->packet if libav would decode it wrongly without a word. A film of JPEGs
- * may leave out the usual tables. */
+/* Refuses the picture in in->packet if libav would decode it wrongly without a word. A film of
+ * JPEGs may leave out the usual tables. */
 static bool check_picture(input *in, pipeline_error *error)
 {
     char name[4096];

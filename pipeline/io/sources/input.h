@@ -51,9 +51,9 @@ struct input_settings {
     bool keeps_matrix;     /* the output's container can hold a display matrix */
     bool ends_early;       /* input_copy_until will be called: pass on only what belongs */
     bool stop_on_error;    /* fail at the first damage instead of counting it and going on */
-    /* For viewing and comparing: frames of any format as the decoder makes them, not turned (but for
-     * photographs, which are stored as the camera was held), deinterlaced or converted; packets of
-     * other streams are dropped. */
+    /* For viewing and comparing: frames of any format as the decoder makes them, not turned (but
+     * for photographs, which are stored as the camera was held), deinterlaced or converted;
+     * packets of other streams are dropped. */
     bool as_decoded;
     const char *photo;           /* the file that a still picture becomes; NULL: it is none */
     const live_settings *live;   /* of a live stream; NULL: it is none */
@@ -167,8 +167,9 @@ bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context
 /* The error of in->frame's compression, as far as it is known. */
 float input_compression(const input *in);
 
-/* Of a live stream: when the packet of in->frame came in; how many nanoseconds the frame may wait if
- * it may be late by so many (INFINITY: without a bound); how often the connection was made anew. */
+/* Of a live stream: when the packet of in->frame came in; how many nanoseconds the frame may
+ * wait if it may be late by so many (INFINITY: without a bound); how often the connection was
+ * made anew. */
 uint64_t input_arrival(const input *in);
 double input_patience(const input *in, double max_delay_ns);
 uint64_t input_reconnects(const input *in);

@@ -160,8 +160,8 @@ static const uint8_t *source_of(const photo *p, const piece *at)
            ((size_t)at->y * p->image.width + at->x) * still_pixel_bytes(&p->image);
 }
 
-/* Colours of 16 bits are not restored exactly, so if the size is the same, the change of `whole`, as
- * split from the picture, is added to the picture's samples. */
+/* Colours of 16 bits are not restored exactly, so if the size is the same, the change of
+ * `whole`, as split from the picture, is added to the picture's samples. */
 static void add_change(const still *image, const joining *j, const piece *at)
 {
     uint16_t same[4 * PIECE];
@@ -173,7 +173,8 @@ static void add_change(const still *image, const joining *j, const piece *at)
     }
 }
 
-/* In the same size, hidden pixels keep their own colours, which were replaced while work was done. */
+/* In the same size, hidden pixels keep their own colours, which were replaced while work was
+ * done. */
 static void restore_hidden(const still *image, const joining *j, const piece *at)
 {
     const size_t bytes = still_pixel_bytes(image), alpha = image->channels - 1;
@@ -222,7 +223,8 @@ void photo_close(photo *p)
     still_free(&p->image);
 }
 
-/* ---- as a source ------------------------------------------------------------------------------ */
+/* ---- as a source
+ * ------------------------------------------------------------------------------ */
 
 static bool is_photo(const input_settings *settings)
 {

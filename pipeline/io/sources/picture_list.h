@@ -33,8 +33,8 @@ bool picture_list_open(picture_list *list, const char *pattern, const pipeline_n
 /* The next picture's file as a packet, at its number less the first one's. A libav code. */
 int picture_list_read(picture_list *list, AVPacket *packet);
 
-/* Refuses the picture in a packet if libav would decode it wrongly without a word. info: all 0 unless
- * it is a TIFF. */
+/* Refuses the picture in a packet if libav would decode it wrongly without a word. info: all 0
+ * unless it is a TIFF. */
 bool picture_list_check(const char *name, const AVPacket *packet, tiff_info *info,
                         pipeline_error *error);
 

@@ -56,7 +56,8 @@ void source_close(source *s)
     *s = (source){0};
 }
 
-/* ---- files that libav reads ------------------------------------------------------------------- */
+/* ---- files that libav reads
+ * ------------------------------------------------------------------- */
 
 /* Gives plain errors for files that libav would report as "Invalid data" or open as something
  * unexpected. once: the file is opened only once, so that it can be a pipe. */
@@ -202,7 +203,8 @@ bool source_describe_raw(const char *raw, AVDictionary **options, pipeline_error
     return true;
 }
 
-/* ---- containers, and raw frames --------------------------------------------------------------- */
+/* ---- containers, and raw frames
+ * --------------------------------------------------------------- */
 
 static bool is_other(const input_settings *settings)
 {

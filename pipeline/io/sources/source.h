@@ -69,7 +69,8 @@ int64_t source_bytes(const source *s);
 
 void source_close(source *s);
 
-/* ---- for kinds that libav reads --------------------------------------------------------------- */
+/* ---- for kinds that libav reads
+ * --------------------------------------------------------------- */
 
 enum { SOURCE_ADDRESS = 4096 };
 

@@ -4,10 +4,10 @@
  *   classifiers resnet18|resnet50|mobilenet_v2|symmetric|asymmetric|qlinear|squeeze|batch|exp|shift|wide|
  *     line SIDE OUT.onnx
  *
- * squeeze: squeeze-and-excitation between two convolutions; its input x has 2 channels. SIDE 0: any
- * size. batch: the same for four images. exp: the same with a gate on arrays. shift: the same with a sum in place of the product.
- * wide: y = 1.1 x with one channel, which
- * slightly exceeds the range of planes. line: y = Relu(x) of the shape [1, 3, SIDE]. */
+ * squeeze: squeeze-and-excitation between two convolutions; its input x has 2 channels. SIDE 0:
+ * any size. batch: the same for four images. exp: the same with a gate on arrays. shift: the
+ * same with a sum in place of the product. wide: y = 1.1 x with one channel, which slightly
+ * exceeds the range of planes. line: y = Relu(x) of the shape [1, 3, SIDE]. */
 #include <stdio.h>
 #include <string.h>
 

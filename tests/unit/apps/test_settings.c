@@ -98,8 +98,8 @@ static void test_rows_are_complete(void **state)
         assert_non_null(job_rules[i].option);
 }
 
-/* What the command adds to a job and changes bytes is a mode in which nothing is resumed, or a batch,
- * whose runs are jobs of their own. */
+/* What the command adds to a job and changes bytes is a mode in which nothing is resumed, or a
+ * batch, whose runs are jobs of their own. */
 static void test_key_is_of_the_job(void **state)
 {
     (void)state;

@@ -288,8 +288,8 @@ static uint8_t *windows_model(const window windows[2], bool smaller, uint32_t *s
     return builder_finish(b, size);
 }
 
-/* Where pads are large, the first lines of the output need none of the input, and the last none that
- * the ones before did not need. Few strips of 64 rows need less deep rings than lines may. */
+/* Where pads are large, the first lines of the output need none of the input, and the last none
+ * that the ones before did not need. Few strips of 64 rows need less deep rings than lines may. */
 static void lines_of_padded_windows_give_the_bytes_of_frames(void **state)
 {
     (void)state;

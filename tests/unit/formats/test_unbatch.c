@@ -10,8 +10,8 @@ enum { IMAGES = 3, CHANNELS = 4, ROWS = 4, COLUMNS = 6, NUMBERS = CHANNELS * ROW
 
 typedef struct unbatch_case {
     const char *op_type;
-    /* Values of add_values; f3,4: floats of that shape; f: one; v: above 0; i1,2 and s1,2: these integers
-     * and floats; -: left out. */
+    /* Values of add_values; f3,4: floats of that shape; f: one; v: above 0; i1,2 and s1,2: these
+     * integers and floats; -: left out. */
     const char *inputs;
     const char *attributes; /* "axis=1;perm=[0 2 1];mode=linear" */
     bool apart;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sources: the same four pictures as a container, raw frames, numbered pictures, a live stream and a
- * still picture; what cannot be read; and the times that an input makes of those in the file. */
+/* Sources: the same four pictures as a container, raw frames, numbered pictures, a live stream
+ * and a still picture; what cannot be read; and the times that an input makes of those in the
+ * file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
