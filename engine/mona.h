@@ -224,8 +224,6 @@ typedef struct mona_config {
     size_t cache_bytes; /* host: cache that one thread may expect to keep for its rings, and half
                            as much again for weights; tile_columns overrides it for rings. 0:
                            most of the device's cache_bytes */
-    bool keep_rows;     /* no ring reuses a row's memory within a tile; shows what reuse is
-                           worth */
     /* A session whose packed weights this one reads instead of its own copy. It must have the same
      * model, sizes, device and instruction set, and be closed after this one. NULL: none.
      * MONA_ERR_ARGUMENT: any of these differs. MONA_ERR_UNSUPPORTED: on model310. */

@@ -14,15 +14,25 @@
 #include "apps/devices/machine.h"
 #include "apps/devices/peak.h"
 #include "apps/bench/report/provenance.h"
-#include "apps/bench/recompile.h"
 #include "apps/cli/json_read.h"
+#include "ops/ops.h"
+
+/* Whether most convolutions of a model are INT8. */
+static bool mostly_int8(const mona_model *model)
+{
+    unsigned int8 = 0, fp16 = 0;
+    for (uint32_t i = 0; i < model->header->op_count; i++)
+        if (mona_ops[model->ops[i].kind]->has_filter)
+            *(model->ops[i].conv.scales == MONA_NONE ? &fp16 : &int8) += 1;
+    return int8 >= fp16;
+}
 
 static void add_work(cJSON *result, const bench_model_job *job, const mona_plan *plan)
 {
     const double macs = (double)mona_plan_macs(plan);
     result_add_number(result, "gmac", macs * 1e-9);
     result_add_number(result, "gmac_per_s", macs / json_number(result, "p50_ms") * 1e-6);
-    cJSON_AddStringToObject(result, "precision", model_mostly_int8(job->model) ? "int8" : "fp16");
+    cJSON_AddStringToObject(result, "precision", mostly_int8(job->model) ? "int8" : "fp16");
 }
 
 static bool runs_here(const bench_model_job *job)
@@ -33,7 +43,7 @@ static bool runs_here(const bench_model_job *job)
 /* What this machine can do at most, which says nothing of a chip. */
 static void add_peak(cJSON *result, const bench_model_job *job, const peak *limit)
 {
-    const bool int8 = model_mostly_int8(job->model);
+    const bool int8 = mostly_int8(job->model);
     const double rate = json_number(result, "gmac_per_s");
     const double peak_rate = int8 ? limit->int8_gmac_per_s : limit->fp16_gmac_per_s;
     result_add_number(result, "peak_gmac_per_s", peak_rate);

@@ -17,7 +17,6 @@ typedef struct bench_model_job {
     sampling how;
     double percentile; /* the percentile that will be asked about; 0: none */
     bool layers;       /* also operator by operator */
-    const char *onnx;  /* the network the model was compiled from; NULL: unknown */
 } bench_model_job;
 
 /* A result (bench_result.h), NULL with a message. */

@@ -107,11 +107,10 @@ static unsigned modes_of(const bench_request *b)
     const bool om = a->model && ends_in(a->model, ".om");
     const bool chip = device == &mona_device_ascend || device == &mona_device_ascend_om;
     return (unsigned)((a->model && !om ? BENCH_MODEL : 0) | (om ? BENCH_OM : 0) |
-                      (a->streams ? BENCH_STREAMS : 0) | (a->ablate ? BENCH_ABLATE : 0) |
-                      (a->pipeline ? BENCH_PIPELINE : 0) | (a->live ? BENCH_LIVE : 0) |
-                      (a->report ? BENCH_REPORT : 0) | (a->peak ? BENCH_PEAK : 0) |
-                      (modelled_device(device) ? BENCH_MODEL310 : 0) | (chip ? BENCH_CHIP : 0) |
-                      (a->json ? BENCH_JSON : 0));
+                      (a->streams ? BENCH_STREAMS : 0) | (a->pipeline ? BENCH_PIPELINE : 0) |
+                      (a->live ? BENCH_LIVE : 0) | (a->report ? BENCH_REPORT : 0) |
+                      (a->peak ? BENCH_PEAK : 0) | (modelled_device(device) ? BENCH_MODEL310 : 0) |
+                      (chip ? BENCH_CHIP : 0));
 }
 
 bool bench_options_read(bench_request *b)
@@ -149,12 +148,6 @@ static const option options[] = {
              "A to B"},
     {"--layers", NULL, OPTION_FLAG, CHANGES_BYTES, FIELD(layers), NULL, running,
      .help = "show where the time goes, operator by operator, next to what the machine can do"},
-    {"--ablate", NULL, OPTION_FLAG, CHANGES_BYTES, FIELD(ablate), NULL, running,
-     .help = "measure what each of the engine's optimisations is worth, by leaving it out"},
-    {"--onnx", NULL, OPTION_FILE, CHANGES_BYTES, FIELD(onnx), "FILE.onnx", running,
-     .help = "the ONNX file that the model was compiled from (default: the one "
-             "beside it)",
-     .needs = "--ablate"},
     {"--peak", NULL, OPTION_FLAG, CHANGES_BYTES, FIELD(peak), NULL, running,
      .help = "measure the peak speed of this machine, and stop"},
 #ifndef MONA_NO_VIDEO
@@ -215,10 +208,6 @@ static const option options[] = {
      .written = true},
     {"--json", NULL, OPTION_FLAG, KEEPS_BYTES, FIELD(json), NULL, output,
      .help = "print JSON: the time of every frame, and how and where it was measured"},
-    {"--csv", NULL, OPTION_FLAG, KEEPS_BYTES, FIELD(csv), NULL, output,
-     .help = "print a line of names and a line of values"},
-    {"--samples", NULL, OPTION_FILE, KEEPS_BYTES, FIELD(samples), "FILE.csv", output,
-     .help = "write the time of every frame", .written = true},
     {"--svg", NULL, OPTION_FILE, KEEPS_BYTES, FIELD(svg), "FOLDER", output,
      .help = "write the page's charts as pictures: frames.svg, histogram.svg, ...",
      .written = true},
@@ -228,7 +217,7 @@ static const option options[] = {
 
 enum {
     WITHOUT_FRAMES = BENCH_MODEL310 | BENCH_REPORT | BENCH_PEAK, /* of which each is timed */
-    OTHER_JOBS = BENCH_STREAMS | BENCH_ABLATE | BENCH_PIPELINE | BENCH_LIVE | BENCH_REPORT |
+    OTHER_JOBS = BENCH_STREAMS | BENCH_PIPELINE | BENCH_LIVE | BENCH_REPORT |
                  BENCH_PEAK, /* than a model's frames, one after another */
 };
 
@@ -242,11 +231,10 @@ static const option_rule rules[] = {
     {"--streams", .never = (OTHER_JOBS & ~BENCH_STREAMS) | BENCH_OM | BENCH_MODEL310},
     {"--layers", .never = (OTHER_JOBS & ~BENCH_PIPELINE) | BENCH_OM | BENCH_CHIP,
      .idle = BENCH_MODEL310, .why = "its report always lists the operators"},
-    {"--ablate", .never = (OTHER_JOBS & ~BENCH_ABLATE) | BENCH_OM | BENCH_MODEL310},
     {"--peak", .never = (OTHER_JOBS & ~BENCH_PEAK) | BENCH_MODEL | BENCH_OM},
     {"--pipeline", .never = BENCH_MODEL | BENCH_OM | BENCH_REPORT | BENCH_PEAK | BENCH_MODEL310},
     {"--report", .never = BENCH_MODEL | BENCH_OM | BENCH_PEAK},
-    {"--warmup", .never = (WITHOUT_FRAMES & ~BENCH_REPORT) | BENCH_STREAMS | BENCH_ABLATE},
+    {"--warmup", .never = (WITHOUT_FRAMES & ~BENCH_REPORT) | BENCH_STREAMS},
     {"--iterations", .never = WITHOUT_FRAMES & ~BENCH_REPORT},
     {"--duration", .never = WITHOUT_FRAMES & ~BENCH_REPORT},
     {"--budget", .never = BENCH_REPORT | BENCH_PEAK},
@@ -257,8 +245,6 @@ static const option_rule rules[] = {
      .never = (OTHER_JOBS & ~BENCH_PIPELINE) | BENCH_OM},
     {"--costs", .only = BENCH_MODEL310, .never = OTHER_JOBS},
     {"--json", .never = BENCH_REPORT},
-    {"--csv", .never = WITHOUT_FRAMES | BENCH_JSON},
-    {"--samples", .never = WITHOUT_FRAMES},
     {"--svg", .never = WITHOUT_FRAMES},
     {"--html", .never = WITHOUT_FRAMES},
 };
@@ -306,6 +292,6 @@ const command command_bench = {
         },
     .operands_max = 1,
     .takes_model = true,
-    .modes = {"a model", "an .om model", "--streams", "--ablate", "--pipeline", "--live",
-              "--report", "--peak", "--device model310", "--device ascend", "--json"},
+    .modes = {"a model", "an .om model", "--streams", "--pipeline", "--live", "--report", "--peak",
+              "--device model310", "--device ascend"},
 };

@@ -20,13 +20,13 @@ typedef struct bench_arguments {
 #endif
     const char *model, *trace, *costs;
     option_computing computing;
-    const char *pipeline, *streams, *onnx, *report;
-    const char *warm_up, *old, *regression, *samples, *html, *svg;
+    const char *pipeline, *streams, *report;
+    const char *warm_up, *old, *regression, *html, *svg;
     double duration, budget; /* seconds; 0: not given */
     long iterations;
     const char *jitter, *late, *burst;
     double percentile, fps, max_delay;
-    bool json, csv, peak, layers, ablate, live;
+    bool json, peak, layers, live;
 } bench_arguments;
 
 /* What a run is; the bits of its modes. Those that an option stands for are set whatever else is
@@ -35,14 +35,12 @@ enum {
     BENCH_MODEL = 1 << 0,
     BENCH_OM = 1 << 1,
     BENCH_STREAMS = 1 << 2,
-    BENCH_ABLATE = 1 << 3,
-    BENCH_PIPELINE = 1 << 4,
-    BENCH_LIVE = 1 << 5,
-    BENCH_REPORT = 1 << 6,
-    BENCH_PEAK = 1 << 7,
-    BENCH_MODEL310 = 1 << 8,
-    BENCH_CHIP = 1 << 9,
-    BENCH_JSON = 1 << 10,
+    BENCH_PIPELINE = 1 << 3,
+    BENCH_LIVE = 1 << 4,
+    BENCH_REPORT = 1 << 5,
+    BENCH_PEAK = 1 << 6,
+    BENCH_MODEL310 = 1 << 7,
+    BENCH_CHIP = 1 << 8,
 };
 
 typedef struct bench_request {

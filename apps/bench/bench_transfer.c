@@ -43,14 +43,13 @@ static bool place_on_device(const bench_transfer *t, transfer_slot *s)
     return true;
 }
 
-bool bench_transfer_open(bench_transfer *t, bench_session *session, const mona_model *model,
-                         unsigned slots)
+bool bench_transfer_open(bench_transfer *t, bench_session *session, const mona_model *model)
 {
-    *t = (bench_transfer){.session = session, .slots = slots};
-    for (unsigned i = 0; i < slots; i++)
+    *t = (bench_transfer){.session = session};
+    for (unsigned i = 0; i < TRANSFER_SLOTS; i++)
         if (!bench_planes_open(&t->slot[i].planes, NULL, session->bound.plan, model))
             return cli_fail(0, "out of memory");
-    for (unsigned i = 0; i < slots; i++)
+    for (unsigned i = 0; i < TRANSFER_SLOTS; i++)
         if (!place_on_device(t, &t->slot[i]))
             return false;
     return open_streams(t);
@@ -90,17 +89,12 @@ static mona_status download(bench_transfer *t, transfer_slot *s)
     return status ? status : mona_stream_record(t->download, &s->downloaded);
 }
 
-/* With a single slot, the next upload also waits until the last result has been read, so nothing
- * overlaps. */
 bool bench_transfer_run(bench_transfer *t, unsigned frames)
 {
     mona_status status = MONA_OK;
     for (unsigned n = 0; n < frames && !status; n++) {
-        transfer_slot *s = &t->slot[n % t->slots];
-        if (t->slots == 1)
-            status = mona_stream_wait(t->upload, &s->downloaded);
-        if (!status)
-            status = upload(t, s);
+        transfer_slot *s = &t->slot[n % TRANSFER_SLOTS];
+        status = upload(t, s);
         if (!status)
             status = compute(t, s);
         if (!status)

@@ -16,16 +16,14 @@ typedef struct transfer_slot {
 
 typedef struct bench_transfer {
     bench_session *session; /* the caller's frames are its planes */
-    unsigned slots;
     transfer_slot slot[TRANSFER_SLOTS];
     void *memory[3];
     mona_stream *upload, *compute, *download;
 } bench_transfer;
 
-/* slots: 2: one frame is copied in and another out while a third is computed; 1: these steps follow
- * each other. False, with a message. Close it in any case, before the session. */
-bool bench_transfer_open(bench_transfer *t, bench_session *session, const mona_model *model,
-                         unsigned slots);
+/* One frame is copied in and another out while a third is computed. False, with a message. Close it
+ * in any case, before the session. */
+bool bench_transfer_open(bench_transfer *t, bench_session *session, const mona_model *model);
 /* Sends `frames` frames through and waits for the last one. */
 bool bench_transfer_run(bench_transfer *t, unsigned frames);
 void bench_transfer_close(bench_transfer *t);

@@ -132,7 +132,7 @@ bool chip_steps_add(cJSON *result, bench_session *session, const mona_model *mod
     bench_transfer t;
     watched w = {.lock = PTHREAD_MUTEX_INITIALIZER};
     double ms;
-    const bool good = bench_transfer_open(&t, session, model, TRANSFER_SLOTS) &&
+    const bool good = bench_transfer_open(&t, session, model) &&
                       watch_frames(&w, &t, frames, &ms) &&
                       fill(cJSON_AddObjectToObject(result, "chip"), &w, frames, ms);
     bench_transfer_close(&t);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "apps/bench/chip_report.h"
-#include "apps/bench/bench_ablate.h"
 #include "apps/bench/bench_model.h"
 #include "apps/bench/bench_om.h"
 #include "apps/bench/chip_steps.h"
@@ -49,16 +48,12 @@ static int conclude(const bench_request *b, cJSON *result, void (*print)(const c
 {
     bool pass = true;
     bool done = verdict_reach(result, &b->rules, &pass);
-    if (done && b->arguments.samples)
-        done = result_save_samples(result, b->arguments.samples);
     if (done && b->arguments.html)
         done = bench_page_save(result, b->arguments.html);
     if (done && b->arguments.svg)
         done = bench_plots_save(result, b->arguments.svg);
     if (done && b->arguments.json)
         done = result_print_json(result);
-    else if (done && b->arguments.csv)
-        result_print_csv(result);
     else if (done) {
         print(result);
         result_print_telemetry(result);
@@ -97,23 +92,12 @@ static int run_model(const bench_request *b)
                                          &b->rules};
         status = modelled_bench(name, model, &b->config, &wanted) ? EXIT_SUCCESS : EXIT_FAILED;
     } else {
-        const bench_model_job job = {name,
-                                     model,
-                                     &b->config,
-                                     b->how,
-                                     b->rules.percentile,
-                                     b->arguments.layers,
-                                     b->arguments.onnx};
+        const bench_model_job job = {
+            name, model, &b->config, b->how, b->rules.percentile, b->arguments.layers};
         const bool streams = b->streams.last;
-        const bool ablate = b->arguments.ablate;
-        cJSON *result = ablate    ? bench_ablate(&job)
-                        : streams ? bench_streams(&job, b->streams)
-                                  : bench_model(&job);
+        cJSON *result = streams ? bench_streams(&job, b->streams) : bench_model(&job);
         if (result && save_steps(b, result))
-            status = conclude(b, result,
-                              ablate    ? bench_ablate_print
-                              : streams ? bench_streams_print
-                                        : bench_model_print);
+            status = conclude(b, result, streams ? bench_streams_print : bench_model_print);
         cJSON_Delete(result);
     }
     model_source_close(&source);

@@ -172,8 +172,7 @@ mona_status mona_plan_load(mona_plan **out, void *memory, const mona_model *mode
     if (status)
         return status;
     const mona_file_plan *f = mona_plan_on_ai_core(plan) || config->strip_rows ||
-                                      config->tile_columns || config->cache_bytes ||
-                                      config->keep_rows
+                                      config->tile_columns || config->cache_bytes
                                   ? NULL
                                   : find(plan, config->threads);
     if (!f || (f->cores > 1 && !mona_port_has_threads()))

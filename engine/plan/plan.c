@@ -25,8 +25,7 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
     if (!status)
         status = mona_plan_groups(plan, config, progress);
     if (!status && mona_plan_on_ai_core(plan) && !config->strip_rows && !config->tile_columns &&
-        !config->cache_bytes && !config->keep_rows &&
-        (!config->threads || config->threads >= AC_PROGRAM_CORES))
+        !config->cache_bytes && (!config->threads || config->threads >= AC_PROGRAM_CORES))
         status = plan->ai_core->plan(plan);
     if (!status)
         status = mona_plan_lay_out(plan);

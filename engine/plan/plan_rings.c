@@ -72,22 +72,6 @@ static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan
     return mona_plan_keep_rings(plan, g, bytes);
 }
 
-/* Makes rings as deep as their bands are high. The number of tiles stays the same. */
-static mona_status keep_rows(mona_plan *plan, plan_group *g, plan_progress *progress)
-{
-    for (uint32_t band = 0; band < g->parts; band++) {
-        mona_schedule_unit(plan, g, mona_schedule_rows(g, band), mona_schedule_columns(plan, g, 0),
-                           progress);
-        for (uint32_t o = g->first; o < g->last; o++) {
-            progress[o].oldest = progress[o].begin;
-            progress[o].need = progress[o].end;
-        }
-        mona_schedule_advance(plan, g, progress);
-        deepen(plan, g, progress);
-    }
-    return mona_plan_keep_rings(plan, g, mona_plan_size_rings(plan, g, progress));
-}
-
 mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress)
 {
     mona_status status = MONA_OK;
@@ -99,8 +83,6 @@ mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_pro
         measure_depths(plan, g, progress);
         keep_strips_whole(plan, g);
         status = choose_tiles(plan, config, g, progress);
-        if (!status && config->keep_rows)
-            status = keep_rows(plan, g, progress);
     }
     mona_plan_share_homes(plan);
     return status;

@@ -48,7 +48,7 @@ VALUES = {
         '--streams': '2', '--onnx': 'none.onnx', '--pipeline': 'synthetic', '--fps': '500', '--jitter': 'none', '--late': 'none',
         '--burst': 'none', '--max-delay': '60', '--warmup': '3', '--iterations': '11', '--duration': '1ms', '--budget': '1us',
         '--percentile': '50', '--compare': 'old.json', '--max-regression': '70%', '--trace': 'trace.json', '--costs': 'costs.json',
-        '--report': 'report.json', '--samples': 'samples.csv', '--svg': 'charts', '--html': 'page.html', '--audio': 'none'},
+        '--report': 'report.json', '--svg': 'charts', '--html': 'page.html', '--audio': 'none'},
 }
 VALUES['compare'] = {'--start': '0.1', '--duration': '0.1', '--end': '0.2', '--frames': '5', '--plot': 'plot.svg', '--html': 'page.html',
                      '--min-psnr': 'inf', '--min-ssim': '1'}
@@ -127,16 +127,15 @@ RUNS = [
     ('dry-run', 'enhance', ['IN=film.mkv', '-o', 'out.mp4', '--dry-run'], ['--dry-run']),
     ('live', 'enhance', ['IN=mute.mkv', '-o', 'out.mp4', '--live', '--max-delay', '60'], ['--live']),
     ('folder', 'enhance', ['IN=folder', '--out-dir', 'out'], ['--out-dir']),
-    ('model', 'bench', ['bicubic_x2', '--size', '64x48', '--warmup', '1', '-n', '400', '--json'], ['a model', '--json']),
-    ('streams', 'bench', ['bicubic_x2', '--size', '64x48', '--streams', '2', '-n', '20', '--json'], ['a model', '--streams', '--json']),
-    ('ablate', 'bench', ['bicubic_x2', '--size', '64x48', '--ablate', '-n', '20', '--json'], ['a model', '--ablate', '--json']),
-    ('model310', 'bench', ['bicubic_x2', '--size', '64x48', '--device', 'model310', '--json'], ['a model', '--device model310', '--json']),
-    ('pipeline', 'bench', ['--pipeline', 'synthetic', '--size', '64x48', *BENCH], ['--pipeline', '--json']),
+    ('model', 'bench', ['bicubic_x2', '--size', '64x48', '--warmup', '1', '-n', '400', '--json'], ['a model']),
+    ('streams', 'bench', ['bicubic_x2', '--size', '64x48', '--streams', '2', '-n', '20', '--json'], ['a model', '--streams']),
+    ('model310', 'bench', ['bicubic_x2', '--size', '64x48', '--device', 'model310', '--json'], ['a model', '--device model310']),
+    ('pipeline', 'bench', ['--pipeline', 'synthetic', '--size', '64x48', *BENCH], ['--pipeline']),
     ('bench-live', 'bench', ['--pipeline', 'synthetic', '--size', '64x48', '--live', '--max-delay', '60', '--jitter', '1ms', *BENCH],
-     ['--pipeline', '--live', '--json']),
-    ('chip', 'bench', ['bicubic_x2', '--size', '64x48', '--device', 'ascend', *BENCH], ['a model', '--device ascend', '--json']),
+     ['--pipeline', '--live']),
+    ('chip', 'bench', ['bicubic_x2', '--size', '64x48', '--device', 'ascend', *BENCH], ['a model', '--device ascend']),
     ('chip-pipeline', 'bench', ['--pipeline', 'synthetic', '--size', '64x48', '--device', 'ascend', *BENCH],
-     ['--pipeline', '--device ascend', '--json']),
+     ['--pipeline', '--device ascend']),
     ('chip-film', 'enhance', ['IN=film.mkv', '-o', 'out.mp4', '--device', 'ascend'], []),
     ('films', 'compare', ['film.mkv', 'twin.mkv', '--frames', '9'], []),
     ('sizes', 'compare', ['film.mkv', 'large.mkv', '--scale', '--frames', '9'], []),
@@ -170,7 +169,7 @@ RUNS = [
     ('commands', 'help', [], []),
     ('about', 'help', ['enhance'], []),
     ('manual', 'help', ['--man'], []),
-    ('peak', 'bench', ['--peak', '--json'], ['--peak', '--json']),
+    ('peak', 'bench', ['--peak', '--json'], ['--peak']),
     ('report', 'bench', ['--report', 'report.json'], ['--report']),
 ]
 
@@ -361,7 +360,7 @@ def judge_way(run, option, value, beside, wanted, said=''):
     if wanted and not films and not set(option['idle'] + option['never'] + option['only']) & set(modes):
         return None  # this run has no place for what shows its effect
     base = with_input(base, wanted) + beside
-    if option['name'] in ('--csv', '--json') and '--json' in base:
+    if option['name'] == '--json' and '--json' in base:
         base = [b for b in base if b != '--json']
         modes = [m for m in modes if m != '--json']
     if option['needs'] and option['needs'] not in base:
@@ -451,7 +450,7 @@ for run in RUNS:
     if not pairs:
         continue
     able = [o for o in rows[run[1]]['options']
-            if o['name'] not in run[2] and not o['needs'] in ('--ablate', '--live') and not ruled_out(o, set(run[3]))]
+            if o['name'] not in run[2] and not o['needs'] == '--live' and not ruled_out(o, set(run[3]))]
     for i, first in enumerate(able):
         for second in able[i + 1:]:
             if {(first['name'], second['name']), (second['name'], first['name'])} & set(PAIRS):

@@ -9,7 +9,6 @@
 
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
-#include "apps/cli/save.h"
 #include "apps/timing/significance.h"
 #include "apps/timing/statistics.h"
 #include "apps/cli/json_read.h"
@@ -177,73 +176,4 @@ void result_print_warnings(const cJSON *result)
 bool result_print_json(const cJSON *result)
 {
     return json_print_line(result) == EXIT_SUCCESS;
-}
-
-/* Quotes text where necessary (RFC 4180). */
-static void print_csv_text(const char *text)
-{
-    if (!text[strcspn(text, ",\"\n")]) {
-        fputs(text, stdout);
-        return;
-    }
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"')
-            putchar('"');
-        putchar(*text);
-    }
-    putchar('"');
-}
-
-/* Prints the names or the values of an object's entries. Entries of nested objects follow, with the
- * object's name and a dot as prefix. *first: no comma is needed yet. */
-static void print_csv_row(const cJSON *object, bool names, const char *prefix, bool *first)
-{
-    const cJSON *item;
-    cJSON_ArrayForEach(item, object)
-    {
-        char name[96];
-        snprintf(name, sizeof name, "%s%s", prefix, item->string);
-        if (cJSON_IsObject(item)) {
-            strncat(name, ".", sizeof name - strlen(name) - 1);
-            print_csv_row(item, names, name, first);
-        }
-        if (cJSON_IsArray(item) || cJSON_IsObject(item))
-            continue;
-        if (!*first)
-            putchar(',');
-        *first = false;
-        if (names)
-            print_csv_text(name);
-        else if (cJSON_IsString(item))
-            print_csv_text(item->valuestring);
-        else if (cJSON_IsNumber(item))
-            printf("%.10g", item->valuedouble);
-        else
-            fputs(cJSON_IsTrue(item) ? "true" : "false", stdout);
-    }
-}
-
-bool result_print_csv(const cJSON *result)
-{
-    bool first = true;
-    print_csv_row(result, true, "", &first);
-    putchar('\n');
-    first = true;
-    print_csv_row(result, false, "", &first);
-    putchar('\n');
-    return true;
-}
-
-bool result_save_samples(const cJSON *result, const char *path)
-{
-    const cJSON *list = json_get(result, "samples_ms"), *sample;
-    size_t frame = 0;
-    text_file t;
-    text_file_begin(&t);
-    if (t.f) {
-        fputs("frame,ms\n", t.f);
-        cJSON_ArrayForEach(sample, list) fprintf(t.f, "%zu,%.6f\n", frame++, sample->valuedouble);
-    }
-    return text_file_save(&t, true, path);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Results of benchmarks: one JSON object each. Tables, CSV and pages are all made from it, so that
+/* Results of benchmarks: one JSON object each. Tables and pages are all made from it, so that
  * they agree. */
 #ifndef BENCH_RESULT_H
 #define BENCH_RESULT_H
@@ -38,12 +38,6 @@ void result_print_times(const cJSON *result);
 void result_print_telemetry(const cJSON *result);
 void result_print_warnings(const cJSON *result);
 
-/* Prints a line of names and a line of values: everything in the result that is not a list. False,
- * with a message: out of memory. */
-bool result_print_csv(const cJSON *result);
 bool result_print_json(const cJSON *result);
-
-/* Writes "frame,ms" lines. False, with a message. */
-bool result_save_samples(const cJSON *result, const char *path);
 
 #endif

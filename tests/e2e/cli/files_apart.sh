@@ -43,14 +43,13 @@ refused "--html a.mkv: $input" compare a.mkv b.mkv --html a.mkv
 refused "--plot b.mkv: $input" compare a.mkv b.mkv --plot b.mkv
 refused "--dot m.mona: $input" inspect m.mona --dot m.mona
 refused "--html m.mona: $input" bench m.mona --size 64x64 -n 3 --html m.mona
-refused "--samples m.mona: $input" bench m.mona --size 64x64 -n 3 --samples m.mona
 refused "--output m.mona: $input" compile m.mona --target host --size 64x64 -o m.mona
 refused "--report n.onnx: $input" compile n.onnx -o out.mona --report n.onnx
 refused "--output a.npy: $input" run m.mona -i a.npy -o a.npy
 refused "--output and --html: expected two files, found out.mkv for both" enhance a.mkv -o out.mkv --html out.mkv
 refused "--output and --metrics: expected two files, found out.mkv for both" enhance a.mkv -o out.mkv --live --metrics in/../out.mkv
 refused "--output and --report: expected two files, found out.mona for both" compile n.onnx -o out.mona --report out.mona
-refused "--samples and --html: expected two files, found out for both" bench m.mona --size 64x64 -n 3 --html out --samples out
+refused "--trace and --html: expected two files, found out for both" bench m.mona --size 64x64 -n 3 --html out --trace out --device model310
 refused "--output and --output: expected two files, found out.npy for both" run m.mona -i a.npy -o out.npy -o out.npy
 
 "$mona" enhance "$tmp/a.png" --out-dir "$tmp" -y --quiet > "$tmp/stdout" 2> "$tmp/log"

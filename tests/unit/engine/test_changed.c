@@ -133,7 +133,6 @@ static void same_bytes(const mona_model *model)
                                         .threads = 1 + (i + k) % 3,
                                         .strip_rows = strips[k % 3],
                                         .tile_columns = tiles[(i + k) % 4],
-                                        .keep_rows = k == 4,
                                         .sizes = {{WIDTH / part & ~1u, HEIGHT / part & ~1u}}};
             bound b;
             const mona_status status = bind(&b, model, &config);

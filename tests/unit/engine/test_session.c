@@ -81,7 +81,6 @@ static void same_bytes_scaled(int channels, int body, int scale, int w, int h)
                                         .threads = k % 3 + 1,
                                         .strip_rows = strips[k % 4],
                                         .tile_columns = tiles[k / 4],
-                                        .keep_rows = k % 5 == 1,
                                         .sizes = {{(uint32_t)w, (uint32_t)h}}};
             expect_equal(&n.model, &config, &f);
         }
@@ -244,29 +243,6 @@ static void arena_does_not_depend_on_height(void **state)
     net_close(&n);
 }
 
-/* Rings that use no row again hold a band's rows, and nothing else grows. */
-static void rows_that_are_kept_take_their_memory(void **state)
-{
-    (void)state;
-    net_fixture n = net_open_scaled(16, 2, 2, 1);
-    mona_config config = {.threads = 2, .cpu = "c", .sizes = {{64, 200}}};
-    bound usual, kept;
-    assert_int_equal(bind(&usual, &n.model, &config), MONA_OK);
-    config.keep_rows = true;
-    assert_int_equal(bind(&kept, &n.model, &config), MONA_OK);
-    mona_plan_buffer a, b;
-    size_t grown = 0;
-    for (uint64_t i = 0, k = 0; mona_plan_next_buffer(usual.plan, &i, &a);) {
-        assert_true(mona_plan_next_buffer(kept.plan, &k, &b));
-        const bool ring = !strcmp(a.kind, "ring");
-        assert_true(ring ? b.rows >= 100 && b.rows <= 110 && a.rows < 30 : a.bytes == b.bytes);
-        grown += b.bytes - a.bytes;
-    }
-    assert_int_equal(mona_plan_arena_bytes(kept.plan), mona_plan_arena_bytes(usual.plan) + grown);
-    unbind(&usual), unbind(&kept);
-    net_close(&n);
-}
-
 static void sizes_that_do_not_fit(void **state)
 {
     (void)state;
@@ -298,7 +274,6 @@ int main(void)
         cmocka_unit_test(one_byte_less_is_refused),
         cmocka_unit_test(buffers_cover_the_arena),
         cmocka_unit_test(arena_does_not_depend_on_height),
-        cmocka_unit_test(rows_that_are_kept_take_their_memory),
         cmocka_unit_test(sizes_that_do_not_fit),
     };
     return cmocka_run_group_tests_name("session", tests, NULL, NULL);
