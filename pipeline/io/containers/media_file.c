@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <libavutil/avstring.h>
+#include <libavutil/opt.h>
 
 #include "pipeline/io/containers/reader.h"
 
@@ -39,12 +40,10 @@ static bool is_below(const char *list, const char *url, char found[PATH_MAX + 8]
     return av_strstart(path, folder, NULL);
 }
 
-static int open_part(AVFormatContext *media, AVIOContext **part, const char *url, int flags,
-                     AVDictionary **options)
+/* Opens what a list names, or the list, if it is read. */
+static int open_counted(AVFormatContext *media, AVIOContext **part, const char *url, int flags,
+                        AVDictionary **options)
 {
-    const reader *kind = media->iformat ? reader_of(media->iformat) : NULL;
-    const bool itself = !strcmp(url, media->url);
-    char address[PATH_MAX + 8];
     AVDictionary *own = NULL;
     if (!media->nb_streams) /* opaque is mona's, and counts */
         media->opaque = (void *)((uintptr_t)media->opaque + 1);
@@ -52,16 +51,39 @@ static int open_part(AVFormatContext *media, AVIOContext **part, const char *url
         return AVERROR(ELOOP);
     if (flags & AVIO_FLAG_WRITE)
         return AVERROR(EACCES);
-    if (!itself && !(kind && kind->pattern)) { /* which was given */
-        if (!kind || !kind->below || !is_below(media->url, url, address))
-            return AVERROR(EACCES);
-        url = address;
-    }
     options = options ? options : &own;
     av_dict_set(options, "protocol_whitelist", media->protocol_whitelist, 0);
     const int code = avio_open2(part, url, flags, &media->interrupt_callback, options);
     av_dict_free(&own);
     return code;
+}
+
+static int open_part(AVFormatContext *media, AVIOContext **part, const char *url, int flags,
+                     AVDictionary **options)
+{
+    const reader *kind = media->iformat ? reader_of(media->iformat) : NULL;
+    const bool itself = !strcmp(url, media->url);
+    char address[PATH_MAX + 8];
+    if (!itself && !(kind && kind->pattern)) { /* which was given */
+        if (!kind || !kind->below || !is_below(media->url, url, address))
+            return AVERROR(EACCES);
+        url = address;
+    }
+    return open_counted(media, part, url, flags, options);
+}
+
+/* libav's reader of HLS asks for playlists over one connection past io_open, if the server lets it. */
+static const char one_connection[] = "http_persistent";
+
+void media_guard_remote(AVFormatContext *media, AVDictionary **options)
+{
+    media->io_open = open_counted;
+    av_dict_set(options, one_connection, "0", 0);
+}
+
+void media_opened_remote(AVFormatContext *media)
+{
+    av_opt_set(media, one_connection, "1", AV_OPT_SEARCH_CHILDREN);
 }
 
 void media_guard(AVFormatContext *media, const char *address, const char *list,

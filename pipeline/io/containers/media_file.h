@@ -16,6 +16,11 @@
 void media_guard(AVFormatContext *media, const char *address, const char *list,
                  AVDictionary **options);
 
+/* The same for what a server sends, which may name what its protocol reaches (url_options): a playlist
+ * that names itself ends. media_opened_remote: once it is open. */
+void media_guard_remote(AVFormatContext *media, AVDictionary **options);
+void media_opened_remote(AVFormatContext *media);
+
 /* Whether libav looks for the files of a pattern before it looks into the one of this name. It
  * takes any JPEG of this name for such a pattern. */
 bool media_name_misleads(const char *address);

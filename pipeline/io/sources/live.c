@@ -56,7 +56,9 @@ static int connect_to(live *l, const AVInputFormat *format, AVDictionary **optio
         return AVERROR(ENOMEM);
     l->connection->interrupt_callback = (AVIOInterruptCB){gives_up, l};
     l->connection->max_analyze_duration = ANALYSE_SECONDS * AV_TIME_BASE;
-    if (!l->settings.url)
+    if (l->settings.url)
+        media_guard_remote(l->connection, options);
+    else
         media_guard(l->connection, l->settings.address, l->settings.list, options);
     l->opened = clock_ns();
     l->has_first = l->caught_up = false;
@@ -64,6 +66,8 @@ static int connect_to(live *l, const AVInputFormat *format, AVDictionary **optio
     int code = avformat_open_input(&l->connection, l->settings.address, format, options);
     give_time(l);
     l->deadline += ANALYSE_SECONDS * UINT64_C(1000000000);
+    if (code >= 0 && l->settings.url)
+        media_opened_remote(l->connection);
     if (code >= 0)
         code = avformat_find_stream_info(l->connection, NULL);
     l->examined = clock_ns();

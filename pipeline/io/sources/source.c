@@ -165,13 +165,17 @@ bool source_open_media(source *s, const char *address, const AVInputFormat *form
 {
     const bool remote = url_find(s->path);
     s->format = avformat_alloc_context();
-    if (s->format && !remote)
+    if (s->format && remote)
+        media_guard_remote(s->format, options);
+    else if (s->format)
         media_guard(s->format, address, list, options);
     av_log_errors_listen(); /* for fail_open */
     int code = error->text[0] ? AVERROR(ENOSYS)
                               : avformat_open_input(&s->format, address, format, options);
     if (code < 0)
         return fail_open(s->path, remote ? "" : address, list, code, error);
+    if (remote)
+        media_opened_remote(s->format);
     code = avformat_find_stream_info(s->format, NULL);
     if (s->format->pb && s->format->pb->error < 0 && s->format->pb->error != AVERROR_EOF)
         code = s->format->pb->error;

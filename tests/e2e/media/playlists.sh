@@ -82,3 +82,28 @@ fails "also when asked for" "self.m3u8" asked "$up/self.m3u8"
 variants "$up/ping.m3u8" "pong.m3u8 pong.m3u8"
 variants "$up/pong.m3u8" "ping.m3u8 ping.m3u8"
 fails "two that name each other" "ping.m3u8" asked "$up/ping.m3u8"
+# A server's, over one connection and over many.
+for version in 1.0 1.1; do
+    rm -f "$tmp/port"
+    python3 - "$up" "$tmp/port" $version <<'END' &
+import functools, http.server, os, sys
+class Handler(http.server.SimpleHTTPRequestHandler):
+    protocol_version = 'HTTP/' + sys.argv[3]
+    def log_message(self, *args): pass
+server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), functools.partial(Handler, directory=sys.argv[1]))
+open(sys.argv[2] + '.part', 'w').write(str(server.server_port))
+os.rename(sys.argv[2] + '.part', sys.argv[2])
+server.serve_forever()
+END
+    server=$!
+    until [ -e "$tmp/port" ]; do sleep 0.1; done
+    www=http://127.0.0.1:$(cat "$tmp/port")
+    for way in "" "--live --reconnect 0"; do
+        fails "a server's playlist that names itself, HTTP $version $way" "self.m3u8: expected" timeout 20 \
+            "$mona" enhance -y --quiet $way "$www/self.m3u8" -o "$tmp/x.mkv"
+        timeout 20 "$mona" enhance -y --quiet $way --stages sr "$www/master.m3u8" -o "$tmp/out.mkv"
+        same "another is read, HTTP $version $way" "$? $(frames)" "0 6"
+    done
+    kill $server
+    wait $server 2> /dev/null
+done
