@@ -123,7 +123,7 @@ static gboolean set_options(MonaEnhance *self)
     gboolean good = set_properties(self);
     for (gchar **item = items; good && *item; item++) {
         gchar **parts = g_strsplit(*item, "=", 2);
-        if (parts[0] && *parts[0])
+        if (parts[0]) /* not two spaces */
             good = !mona_video_set(self->video, parts[0], parts[1]);
         g_strfreev(parts);
     }
@@ -171,6 +171,23 @@ static gboolean set_info(GstVideoFilter *filter, GstCaps *in, GstVideoInfo *in_i
                        self->format.height),
                       (NULL));
     return FALSE;
+}
+
+/* Options that are wrong for frames of any size are told before there are frames: applications learn it
+ * from the change of state, and need not wait for a message. */
+static gboolean start(GstBaseTransform *base)
+{
+    MonaEnhance *self = MONA_ENHANCE(base);
+    const mona_video_format any = {.width = 64, .height = 64, .planes = 1, .bits = 8};
+    mona_video_format result;
+    close_video(self);
+    self->video = mona_video_open();
+    const gboolean good = self->video && set_options(self) &&
+                          mona_video_start(self->video, &any, &result) != MONA_VIDEO_ERR_OPTION;
+    if (!good)
+        fail(self);
+    close_video(self);
+    return good;
 }
 
 static gboolean stop(GstBaseTransform *base)
@@ -359,6 +376,7 @@ static void mona_enhance_class_init(MonaEnhanceClass *class)
                                           "The mona developers");
     GST_BASE_TRANSFORM_CLASS(class)->transform_caps = transform_caps;
     GST_BASE_TRANSFORM_CLASS(class)->query = query;
+    GST_BASE_TRANSFORM_CLASS(class)->start = start;
     GST_BASE_TRANSFORM_CLASS(class)->stop = stop;
     GST_VIDEO_FILTER_CLASS(class)->set_info = set_info;
     GST_VIDEO_FILTER_CLASS(class)->transform_frame = transform_frame;
