@@ -259,7 +259,7 @@ $(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c Makefile
 	$(Q)$(COMPILE_HOST)
 
 # Code that never runs per pixel is compiled without much optimisation, which is faster.
-$(call obj,$(filter $(addsuffix /%,apps/cli apps/bench apps/devices apps/enhance apps/plot apps/timing formats/onnx \
+$(call obj,$(filter $(addsuffix /%,apps/cli apps/bench apps/devices apps/enhance apps/page apps/timing formats/onnx \
     $(addprefix formats/compiler/,import lower passes)),$(FORMATS_SRC) $(APP_SRC))): private OPTIMISE = -O1
 
 $(BUILD)/gen/onnx.pb-c.c $(call obj,$(FORMATS_SRC) $(PIPELINE_SRC) $(APP_SRC)): | needed
@@ -294,10 +294,7 @@ $(BUILD)/gen/build_info.h: always
 	if cmp -s $@.$$$$ $@; then rm $@.$$$$; else mv $@.$$$$ $@; fi
 $(BUILD)/apps/bench/report/provenance.o: $(BUILD)/gen/build_info.h
 
-$(BUILD)/apps/compare/report.o: apps/compare/report.html
-$(BUILD)/apps/compile/compile_report.o: apps/compile/compile.html
-$(BUILD)/apps/plot/page.o: apps/plot/page.html apps/plot/page.js
-$(BUILD)/apps/bench/report/bench_page.o: apps/bench/report/bench.html
+$(BUILD)/apps/page/page.o: $(wildcard apps/page/*.html apps/page/*.js)
 
 # A line for every model that is built into the binary: all in models.
 $(BUILD)/gen/models.inc: always
@@ -355,7 +352,7 @@ check-static: all $(BUILD)/scene
 # For boards that only infer: no FFmpeg, neither to build nor to run. The objects have a folder of their own, for
 # they are compiled with MONA_NO_VIDEO.
 ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_live.c %/live_source.c %/bench_clip.c %/pipeline_marks.c %/chip_report_video.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
-    $(wildcard apps/cli/*.c $(addprefix apps/,bench/*.c bench/report/*.c compile/*.c devices/*.c plot/*.c timing/*.c verify/*.c))) \
+    $(wildcard apps/cli/*.c $(addprefix apps/,bench/*.c bench/report/*.c compile/*.c devices/*.c page/*.c timing/*.c verify/*.c))) \
     $(wildcard apps/engine_only/*.c) $(addprefix pipeline/,$(addprefix job/,ascend_setup.c devices.c model_source.c option.c suggest.c) base/disk_space.c base/error.c base/outfile.c base/stop.c quality/measure.c \
     stages/frame.c stages/frame_memory.c stages/plane_roles.c stages/session_binding.c)
 ENGINE_ONLY := $(BUILD)/engine-only

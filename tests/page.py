@@ -130,7 +130,7 @@ def pictures(browser, data):
     shown = browser.run('return [...document.querySelectorAll("#views button")].map(b => {'
                         'b.click(); return [document.getElementById("before").src, document.getElementById("after").src] })')
     check('every view shows its own two pictures',
-          shown == [[v['a'], v['b']] for v in data['views']] and len(shown) >= min(2, len(data['psnr'])), len(shown))
+          shown == [[v['a'], v['b']] for v in data['views']] and len(shown) >= min(2, len(data['time'])), len(shown))
     worst = [v['frame'] for v in data['views'] if v['worst']]
     check('the worst frame is among them', worst == [data['planes'][-1]['psnr_worst_frame']], worst)
     browser.run('document.querySelector("[data-zoom=\'1\']").click()')
@@ -142,18 +142,27 @@ def chart(browser, data):
     browser.run('document.querySelector(".chart").scrollIntoView()')
     left, top, width, height = box(browser, '.chart svg')
     scale = width / 1000
-    frames = len(data['psnr'])
+    frames, psnr = len(data['time']), list(data['psnr'].values())[-1]
     for frame in sorted({0, frames // 3, frames - 1}):
         x = 56 + (928 * frame / (frames - 1) if frames > 1 else 464)
         browser.hover(left + x * scale, top + height / 3)
         text = browser.run('return document.getElementById("readout").textContent')
-        value = data['psnr'][frame]
+        value = psnr[frame]
         wanted = 'identical' if value is None else f'{value:.2f} dB'
         check(f'the chart reads {wanted} at frame {frame}', text.startswith(f'frame {frame} ') and wanted in text, text)
         if data.get('latency') and data['latency'][frame] is not None:
             check('and how long it took', f'{data["latency"][frame]:.1f} ms' in text, text)
     titles = browser.run('return [...document.querySelectorAll(".chart .title")].map(t => t.textContent)')
     check('the chart has its panels', titles == ['PSNR, dB', 'SSIM'] + ['Latency, ms'] * bool(data.get('latency')), titles)
+    lines = browser.run('return [...document.querySelectorAll(".chart .line")].map(t => t.getAttribute("d"))')
+    planes = [v for quality in ('psnr', 'ssim') for v in data[quality].values()] + [v for v in [data.get('latency')] if v]
+    ends = [('M56.0 ' if frames > 1 else 'M520.0 ') in d and (frames == 1 or 'L984.0 ' in d) for d in lines]
+    check('with a line for each plane, from the left edge to the right', len(lines) == len(planes) and
+          all(end or None in v for end, v in zip(ends, planes)), lines)
+    if None not in psnr and min(psnr) < max(psnr):
+        heights = [float(y) for y in re.findall(r'[ML][0-9.]+ ([0-9.]+)', lines[len(data['psnr']) - 1])]
+        check('the better the higher', [i for _, i in sorted((-v, i) for i, v in enumerate(psnr))][:3] ==
+              [i for _, i in sorted((y, i) for i, y in enumerate(heights))][:3], heights)
     browser.hover(left + (56 + 928) * scale, top + height / 3, click=True)
     last = max(data['views'], key=lambda v: v['frame'])
     same = browser.run('return document.getElementById("after").src') == last['b']

@@ -208,9 +208,6 @@ static const option options[] = {
      .written = true},
     {"--json", NULL, OPTION_FLAG, KEEPS_BYTES, FIELD(json), NULL, output,
      .help = "print JSON: the time of every frame, and how and where it was measured"},
-    {"--svg", NULL, OPTION_FILE, KEEPS_BYTES, FIELD(svg), "FOLDER", output,
-     .help = "write the page's charts as pictures: frames.svg, histogram.svg, ...",
-     .written = true},
     {"--html", NULL, OPTION_FILE, KEEPS_BYTES, FIELD(html), "FILE.html", output,
      .help = "write a page with charts, complete in one file", .written = true},
 };
@@ -245,7 +242,6 @@ static const option_rule rules[] = {
      .never = (OTHER_JOBS & ~BENCH_PIPELINE) | BENCH_OM},
     {"--costs", .only = BENCH_MODEL310, .never = OTHER_JOBS},
     {"--json", .never = BENCH_REPORT},
-    {"--svg", .never = WITHOUT_FRAMES},
     {"--html", .never = WITHOUT_FRAMES},
 };
 

@@ -21,7 +21,7 @@ typedef struct bench_arguments {
     const char *model, *trace, *costs;
     option_computing computing;
     const char *pipeline, *streams, *report;
-    const char *warm_up, *old, *regression, *html, *svg;
+    const char *warm_up, *old, *regression, *html;
     double duration, budget; /* seconds; 0: not given */
     long iterations;
     const char *jitter, *late, *burst;

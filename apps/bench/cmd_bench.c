@@ -9,15 +9,14 @@
 #include "apps/bench/bench_om.h"
 #include "apps/bench/chip_steps.h"
 #include "apps/bench/bench_options.h"
-#include "apps/bench/report/bench_page.h"
 #ifndef MONA_NO_VIDEO
 #include "apps/bench/bench_live.h"
 #include "apps/bench/bench_pipeline.h"
 #endif
-#include "apps/bench/report/bench_plots.h"
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/bench_streams.h"
 #include "apps/cli/commands.h"
+#include "apps/page/page.h"
 #include "pipeline/job/model_source.h"
 #include "apps/bench/modelled_bench.h"
 #include "apps/devices/peak.h"
@@ -49,9 +48,7 @@ static int conclude(const bench_request *b, cJSON *result, void (*print)(const c
     bool pass = true;
     bool done = verdict_reach(result, &b->rules, &pass);
     if (done && b->arguments.html)
-        done = bench_page_save(result, b->arguments.html);
-    if (done && b->arguments.svg)
-        done = bench_plots_save(result, b->arguments.svg);
+        done = page_save(PAGE_BENCH, result, b->arguments.html);
     if (done && b->arguments.json)
         done = result_print_json(result);
     else if (done) {

@@ -13,10 +13,9 @@
 #include "apps/cli/json_output.h"
 #include "mona.h"
 #include "apps/compare/report.h"
-#include "apps/cli/save.h"
 
 typedef struct arguments {
-    const char *a, *b, *plot, *html;
+    const char *a, *b, *html;
     option_cut cut;
     double min_psnr, min_ssim;
     long frames;
@@ -26,21 +25,10 @@ typedef struct arguments {
 static bool print_json(const comparison_log *log, const arguments *a)
 {
     cJSON *document = comparison_json(log, a->a, a->b);
+    comparison_add_frames(log, document);
     const int status = json_print(document);
     cJSON_Delete(document);
     return status == EXIT_SUCCESS;
-}
-
-static bool write_plot(comparison_log *log, const arguments *a)
-{
-    chart c;
-    text_file t;
-    if (!comparison_chart(log, &c))
-        return false;
-    text_file_begin(&t);
-    if (t.f)
-        chart_write(t.f, &c);
-    return text_file_save(&t, true, a->plot);
 }
 
 static bool write_page(comparison_log *log, const arguments *a)
@@ -78,8 +66,7 @@ static bool tell(comparison_log *log, const arguments *a)
         return false;
     if (!a->json)
         comparison_print(log, a->a, a->b);
-    return (!a->plot || write_plot(log, a)) && (!a->html || write_page(log, a)) &&
-           check_limits(log, a);
+    return (!a->html || write_page(log, a)) && check_limits(log, a);
 }
 
 static int run(int argc, char **argv)
@@ -119,8 +106,6 @@ static const option options[] = {
      .help = "convert A to B's size, pixel format and range, by bicubic interpolation"},
     {"--json", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, json), NULL, results,
      .help = "print JSON, with every frame; the PSNR of identical planes is null"},
-    {"--plot", NULL, OPTION_FILE, KEEPS_BYTES, offsetof(arguments, plot), "FILE.svg", results,
-     .help = "write a chart of the PSNR and SSIM of each frame", .written = true},
     {"--html", NULL, OPTION_FILE, KEEPS_BYTES, offsetof(arguments, html), "FILE.html", results,
      .help = "write a page with a slider between A and B, charts and figures", .written = true},
     {"--min-psnr", NULL, OPTION_NUMBER, KEEPS_BYTES, offsetof(arguments, min_psnr), "DB", results,
@@ -143,8 +128,7 @@ const command command_compare = {
         "A stands still: the mean absolute difference, in 8-bit steps, over the blocks of 8x8 "
         "samples that change by 2 or less on average in A; A's own flicker is printed beside it. "
         "The exit status is 1 if the two cannot be compared or differ more than allowed.",
-    .examples = "mona compare master.mkv encoded.mp4 --plot quality.svg\n"
-                "mona compare in.mp4 out.mp4 --scale --html report.html  # before and after\n"
+    .examples = "mona compare in.mp4 out.mp4 --scale --html report.html  # before and after\n"
                 "mona compare a.mkv b.mkv --min-psnr inf  # fails unless every sample is equal\n",
     .parts = {{options, sizeof options / sizeof *options}},
     .operands_min = 2,

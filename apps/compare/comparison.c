@@ -107,7 +107,6 @@ void comparison_close(comparison_log *log)
     for (size_t i = 0; i < COMPARISON_VIEWS; i++)
         free_view(&log->views[i]);
     free(log->frames);
-    free(log->columns);
 }
 
 /* ---- telling -------------------------------------------------------------------------------- */
@@ -121,30 +120,6 @@ static unsigned row_count(const compare_result *r)
 static unsigned row_at(const compare_result *r, unsigned i)
 {
     return i < r->planes ? i : QUALITY_ALL;
-}
-
-bool comparison_chart(comparison_log *log, chart *c)
-{
-    const compare_result *r = &log->result;
-    const unsigned rows = row_count(r);
-    *c = (chart){.frames = log->count,
-                 .panels = {{.title = "PSNR, dB", .infinite = "identical"},
-                            {.title = "SSIM", .infinite = NULL}},
-                 .panel_count = 2};
-    free(log->columns);
-    double *next = log->columns = malloc(2 * (size_t)rows * log->count * sizeof *next);
-    if (!next)
-        return cli_fail(0, "out of memory");
-    for (unsigned i = 0; i < rows; i++)
-        for (unsigned panel = 0; panel < 2; panel++) {
-            for (size_t k = 0; k < log->count; k++)
-                next[k] = (panel ? log->frames[k].ssim : log->frames[k].psnr)[row_at(r, i)];
-            c->panels[panel].lines[i] =
-                (chart_line){quality_plane_name(r->pix_fmt, row_at(r, i)), next};
-            c->panels[panel].line_count = rows;
-            next += log->count;
-        }
-    return true;
 }
 
 static cJSON *side_json(const compare_side *s, const char *path)
@@ -191,6 +166,12 @@ cJSON *comparison_json(const comparison_log *log, const char *a, const char *b)
         cJSON_AddNumberToObject(o, "ssim_worst_frame", (double)row->worst_ssim_frame);
         add_flicker(o, r, row_at(r, i));
     }
+    return document;
+}
+
+void comparison_add_frames(const comparison_log *log, cJSON *document)
+{
+    const compare_result *r = &log->result;
     cJSON *frames = cJSON_AddArrayToObject(document, "per_frame");
     for (size_t k = 0; k < log->count; k++) {
         cJSON *o = cJSON_CreateObject();
@@ -205,7 +186,21 @@ cJSON *comparison_json(const comparison_log *log, const char *a, const char *b)
         }
         cJSON_AddItemToArray(frames, o);
     }
-    return document;
+}
+
+void comparison_add_columns(const comparison_log *log, cJSON *document,
+                            void (*add)(cJSON *list, double value))
+{
+    const compare_result *r = &log->result;
+    for (int ssim = 0; ssim < 2; ssim++) {
+        cJSON *planes = cJSON_AddObjectToObject(document, ssim ? "ssim" : "psnr");
+        for (unsigned i = 0; i < row_count(r); i++) {
+            cJSON *list =
+                cJSON_AddArrayToObject(planes, quality_plane_name(r->pix_fmt, row_at(r, i)));
+            for (size_t k = 0; k < log->count; k++)
+                add(list, (ssim ? log->frames[k].ssim : log->frames[k].psnr)[row_at(r, i)]);
+        }
+    }
 }
 
 static void print_side(char name, const compare_side *s, const char *path)

@@ -9,7 +9,6 @@
 
 #include <cjson/cJSON.h>
 
-#include "apps/plot/chart.h"
 #include "pipeline/quality/compare.h"
 
 typedef struct comparison_frame {
@@ -35,7 +34,6 @@ typedef struct comparison_log {
     uint64_t spacing;                        /* between spread views */
     comparison_view views[COMPARISON_VIEWS]; /* the last one: the worst frame's */
     size_t spread;                           /* views in use before the last */
-    double *columns;                         /* memory of the chart's columns */
 } comparison_log;
 
 /* Compares and fills a log, which must be zero except for views_wanted. settings->pair and
@@ -44,11 +42,13 @@ bool comparison_run(comparison_log *log, compare_settings settings);
 
 void comparison_close(comparison_log *log);
 
-/* PSNR and SSIM over frames. It lives as long as the log. False: out of memory. */
-bool comparison_chart(comparison_log *log, chart *c);
-
-/* Everything except the pictures as JSON. */
+/* Everything except the pictures and the frames as JSON. */
 cJSON *comparison_json(const comparison_log *log, const char *a, const char *b);
+
+/* Add PSNR and SSIM of each frame: an object for each, or a list for each plane. */
+void comparison_add_frames(const comparison_log *log, cJSON *document);
+void comparison_add_columns(const comparison_log *log, cJSON *document,
+                            void (*add)(cJSON *list, double value));
 
 void comparison_print(const comparison_log *log, const char *a, const char *b);
 

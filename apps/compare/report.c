@@ -12,13 +12,8 @@
 #include <libavutil/pixdesc.h>
 
 #include "apps/cli/options.h"
-#include "apps/plot/page.h"
-#include "apps/cli/save.h"
+#include "apps/page/page.h"
 #include "pipeline/base/outfile.h"
-
-__asm__(".pushsection .rodata\nreport_page:\n.incbin \"apps/compare/report.html\"\n.byte "
-        "0\n.popsection\n");
-extern const char report_page[];
 
 #define MIB (1024.0 * 1024.0)
 
@@ -123,17 +118,23 @@ static bool add_views(cJSON *document, const comparison_log *log)
     return good;
 }
 
-static void add_series(cJSON *document, const comparison_log *log)
+/* Without digits that no chart shows. Infinite becomes null, as what was not measured does. */
+static void add_value(cJSON *list, double value)
+{
+    cJSON_AddItemToArray(list, cJSON_CreateNumber(round(1e4 * value) / 1e4));
+}
+
+static void add_series(cJSON *document, const report *r, const comparison_log *log)
 {
     cJSON *time = cJSON_AddArrayToObject(document, "time");
-    cJSON *psnr = cJSON_AddArrayToObject(document, "psnr");
-    cJSON *ssim = cJSON_AddArrayToObject(document, "ssim");
-    for (size_t i = 0; i < log->count; i++) {
-        const comparison_frame *f = &log->frames[i];
-        cJSON_AddItemToArray(time, cJSON_CreateNumber(f->time));
-        cJSON_AddItemToArray(psnr, cJSON_CreateNumber(f->psnr[QUALITY_ALL]));
-        cJSON_AddItemToArray(ssim, cJSON_CreateNumber(f->ssim[QUALITY_ALL]));
-    }
+    for (size_t i = 0; i < log->count; i++)
+        add_value(time, log->frames[i].time);
+    comparison_add_columns(log, document, add_value);
+    if (!r->latency_ms)
+        return;
+    cJSON *latency = cJSON_AddArrayToObject(document, "latency");
+    for (size_t i = 0; i < log->count; i++)
+        add_value(latency, i < r->latency_count ? r->latency_ms[i] : NAN);
 }
 
 static cJSON *document_of(const report *r, const comparison_log *log)
@@ -141,8 +142,6 @@ static cJSON *document_of(const report *r, const comparison_log *log)
     const compare_side *b = &log->result.b;
     cJSON *document = comparison_json(log, r->a, r->b);
     char text[512];
-    /* The page has its own arrays, which are shorter than an object per frame. */
-    cJSON_DeleteItemFromObjectCaseSensitive(document, "per_frame");
     snprintf(text, sizeof text, "%s and %s", outfile_base_name(r->a), outfile_base_name(r->b));
     cJSON_AddStringToObject(document, "title", text);
     snprintf(text, sizeof text, "%s and %s, frame by frame", r->labels[0], r->labels[1]);
@@ -158,10 +157,7 @@ static cJSON *document_of(const report *r, const comparison_log *log)
     cJSON_AddNumberToObject(document, "height", lying ? b->width : b->height);
     cJSON_AddNumberToObject(document, "aspect", lying ? 1 / aspect : aspect);
     add_headline(document, r, log);
-    add_series(document, log);
-    if (r->latency_ms)
-        cJSON_AddItemToObject(document, "latency",
-                              cJSON_CreateDoubleArray(r->latency_ms, (int)r->latency_count));
+    add_series(document, r, log);
     cJSON *facts = cJSON_AddArrayToObject(document, "facts");
     for (size_t i = 0; i < r->fact_count; i++)
         add_pair(facts, r->facts[i].name, r->facts[i].value);
@@ -172,39 +168,10 @@ static cJSON *document_of(const report *r, const comparison_log *log)
     return document;
 }
 
-/* ---- the page ------------------------------------------------------------------------------- */
-
-static bool put_chart(FILE *f, const report *r, comparison_log *log)
+bool report_write(const report *r, const comparison_log *log, const char *path)
 {
-    chart c;
-    if (!comparison_chart(log, &c))
-        return false;
-    /* Frames that were not timed have no point in the chart. */
-    double *latency = malloc(log->count * sizeof *latency);
-    for (size_t i = 0; latency && i < log->count; i++)
-        latency[i] = r->latency_ms && i < r->latency_count ? r->latency_ms[i] : NAN;
-    if (latency && r->latency_ms)
-        c.panels[c.panel_count++] =
-            (chart_panel){.title = "Latency, ms", .lines = {{"frame", latency}}, .line_count = 1};
-    if (latency)
-        chart_write(f, &c);
-    free(latency);
-    return latency;
-}
-
-static bool put_page(FILE *f, const report *r, comparison_log *log)
-{
-    page_begin(f);
-    const char *rest = page_put_until(f, report_page, "<!--CHART-->");
-    cJSON *document = put_chart(f, r, log) ? document_of(r, log) : NULL;
-    const bool good = document && page_end(f, rest, document);
+    cJSON *document = document_of(r, log);
+    const bool good = page_save(PAGE_COMPARE, document, path);
     cJSON_Delete(document);
     return good;
-}
-
-bool report_write(const report *r, comparison_log *log, const char *path)
-{
-    text_file t;
-    text_file_begin(&t);
-    return text_file_save(&t, t.f && put_page(t.f, r, log), path);
 }

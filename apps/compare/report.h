@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A page about two videos: a slider between before and after, charts over the frames, facts. It is
- * one file that loads nothing. apps/compare/report.html is the template. */
+ * one file that loads nothing. apps/page/compare.html is the template. */
 #ifndef MONA_REPORT_H
 #define MONA_REPORT_H
 
@@ -37,6 +37,6 @@ void report_add(report *r, const char *name, const char *format, ...)
 void report_add_sides(report *r, const comparison_log *log);
 
 /* Writes the page, which appears only when it is complete. False: one line was printed. */
-bool report_write(const report *r, comparison_log *log, const char *path);
+bool report_write(const report *r, const comparison_log *log, const char *path);
 
 #endif

@@ -10,13 +10,9 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/json_output.h"
 #include "apps/compile/precision.h"
-#include "apps/plot/page.h"
+#include "apps/page/page.h"
 #include "pipeline/stages/session_binding.h"
 #include "apps/cli/save.h"
-
-__asm__(".pushsection .rodata\ncompile_page:\n.incbin \"apps/compile/compile.html\"\n.byte "
-        "0\n.popsection\n");
-extern const char compile_page[];
 
 /* Size of frames where the model leaves it open. */
 enum { OPEN_WIDTH = 640, OPEN_HEIGHT = 360 };
@@ -229,24 +225,21 @@ static cJSON *describe(const compile_report *r, compiler *c)
     return document;
 }
 
-static bool put(FILE *f, const cJSON *document, bool html)
+static bool save_json(const cJSON *document, const char *path)
 {
-    if (html) {
-        page_begin(f);
-        return page_end(f, compile_page, document);
-    }
+    text_file t;
+    text_file_begin(&t);
     char *text = json_text(document, true);
-    const bool ok = text && fprintf(f, "%s\n", text) > 0;
+    const bool whole = t.f && text && fprintf(t.f, "%s\n", text) > 0;
     free(text);
-    return ok;
+    return text_file_save(&t, whole, path);
 }
 
 bool compile_report_save(const compile_report *r, compiler *c, const char *path)
 {
     cJSON *document = describe(r, c);
-    text_file t;
-    text_file_begin(&t);
-    const bool good = text_file_save(&t, t.f && put(t.f, document, ends_in(path, ".html")), path);
+    const bool good = ends_in(path, ".html") ? page_save(PAGE_COMPILE, document, path)
+                                             : save_json(document, path);
     cJSON_Delete(document);
     return good;
 }

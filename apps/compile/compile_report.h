@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A report of mona compile, as JSON or as an HTML page that loads nothing
- * (apps/compile/compile.html):
+ * (apps/page/compile.html):
  *
  *   file, onnx, bytes
  *   precision     as requested, or "mixed": INT8 was requested and some layers are FP16

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/plot/font.h"
+#include "apps/enhance/font.h"
 
 enum {
     WIDTH = 1280,

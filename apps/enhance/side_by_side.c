@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/plot/font.h"
+#include "apps/enhance/font.h"
 
 static const uint8_t *pixel(const AVFrame *f, int x, int y)
 {

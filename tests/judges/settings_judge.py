@@ -48,9 +48,9 @@ VALUES = {
         '--streams': '2', '--onnx': 'none.onnx', '--pipeline': 'synthetic', '--fps': '500', '--jitter': 'none', '--late': 'none',
         '--burst': 'none', '--max-delay': '60', '--warmup': '3', '--iterations': '11', '--duration': '1ms', '--budget': '1us',
         '--percentile': '50', '--compare': 'old.json', '--max-regression': '70%', '--trace': 'trace.json', '--costs': 'costs.json',
-        '--report': 'report.json', '--svg': 'charts', '--html': 'page.html', '--audio': 'none'},
+        '--report': 'report.json', '--html': 'page.html', '--audio': 'none'},
 }
-VALUES['compare'] = {'--start': '0.1', '--duration': '0.1', '--end': '0.2', '--frames': '5', '--plot': 'plot.svg', '--html': 'page.html',
+VALUES['compare'] = {'--start': '0.1', '--duration': '0.1', '--end': '0.2', '--frames': '5', '--html': 'page.html',
                      '--min-psnr': 'inf', '--min-ssim': '1'}
 VALUES['inspect'] = {'--size': '64x48', '--threads': '1', '--device': 'model310', '--cpu': 'c', '--strip-rows': '8', '--tile-columns': '8',
                      '--firmware': 'cortex-m55', '--dot': 'net.dot'}
@@ -257,7 +257,7 @@ def content_of(path):
         content = f.read()
     if path.endswith('.prom'):
         return ' '.join(line.split()[0] for line in content.decode().splitlines() if line[0] != '#')
-    if path.endswith(('.dot', '.html', '.svg', '.csv', 'trace.json', 'report.json', 'manifest.json')):
+    if path.endswith(('.dot', '.html', 'trace.json', 'report.json', 'manifest.json')):
         return 'written'
     return hashlib.md5(content).hexdigest()
 

@@ -43,12 +43,6 @@ void result_describe(cJSON *result, const char *kind, const char *model, const m
     cJSON_AddNumberToObject(result, "threads", mona_plan_threads(plan));
 }
 
-double result_deadline_ms(const cJSON *result)
-{
-    const double ms = json_number(json_get(result, "deadline"), "deadline_ms");
-    return ms > 0 ? ms : json_number(json_get(result, "verdict"), "budget_ms");
-}
-
 void result_add_crc(cJSON *result, const char *key, unsigned crc)
 {
     char text[16];

@@ -18,10 +18,6 @@
  * the one that will be asked about; 0: none in particular. */
 bool result_add_samples(cJSON *result, const samples *s, double percentile);
 
-/* The time allowed for a frame: the deadline of a pipeline, or the budget of the verdict. 0: there
- * is neither. */
-double result_deadline_ms(const cJSON *result);
-
 /* The result if it is complete; else deletes it and returns NULL. */
 cJSON *result_if(bool complete, cJSON *result);
 

@@ -163,16 +163,3 @@ done
 same "flicker in JSON" "$("$mona" compare "$tmp/flicker_a.mkv" "$tmp/flicker_b.mkv" --json | tr -d ' \t\n' |
     grep -o '"flicker":[0-9.]*,"flicker_of_a":[0-9.]*,"still":[0-9.]*' | sed 's/\(\.[0-9]\{4\}\)[0-9]*/\1/g')" '"flicker":4,"flicker_of_a":0.3333,"still":0.5'
 same "a single picture has none" "$("$mona" compare "$tmp/a.png" "$tmp/b.png" | grep -c flicker)" 0
-
-# ---- the plot -------------------------------------------------------------------------------------
-succeeds "a plot is drawn" "$mona" compare "$tmp/a.mkv" "$tmp/b.mkv" --plot "$tmp/plot.svg"
-succeeds "it is XML with two panels and ten lines" python3 - "$tmp/plot.svg" <<'PYTHON'
-import sys, xml.etree.ElementTree as tree
-root = tree.parse(sys.argv[1]).getroot()
-titles = [t.text for t in root.iter('{http://www.w3.org/2000/svg}text') if t.get('class') == 'title']
-lines = [p for p in root.iter('{http://www.w3.org/2000/svg}path') if not p.get('class')]
-assert titles == ['PSNR, dB', 'SSIM'] and len(lines) == 10, (titles, len(lines))
-for line in lines:  # three frames: from the left edge to the right
-    points = line.get('d')[1:].split('L')
-    assert len(points) == 3 and points[0].startswith('56.0 ') and points[2].startswith('984.0 '), points
-PYTHON

@@ -40,7 +40,7 @@ refused "--output m.mona: $input" enhance a.mkv -o m.mona -f matroska --sr m.mon
 refused "--html a.mkv: $input" enhance a.mkv -o out.mkv --html a.mkv -y
 refused "--metrics a.mkv: $input" enhance a.mkv -o out.mkv --live --metrics a.mkv -y
 refused "--html a.mkv: $input" compare a.mkv b.mkv --html a.mkv
-refused "--plot b.mkv: $input" compare a.mkv b.mkv --plot b.mkv
+refused "--html b.mkv: $input" compare a.mkv b.mkv --html b.mkv
 refused "--dot m.mona: $input" inspect m.mona --dot m.mona
 refused "--html m.mona: $input" bench m.mona --size 64x64 -n 3 --html m.mona
 refused "--output m.mona: $input" compile m.mona --target host --size 64x64 -o m.mona
