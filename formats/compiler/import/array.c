@@ -163,8 +163,7 @@ bool array_bind(importer *im, uint32_t i, array a)
     if (t->count != array_elements(a.rank, a.dims))
         return import_fail(im, "makes %zu elements; expected %zu", array_elements(a.rank, a.dims),
                            t->count);
-    im->bindings[im->node->outputs[i]] =
-        (import_binding){.value = UINT32_MAX, .view = VIEW_OTHER, .array = a.value};
+    im->bindings[im->node->outputs[i]] = (import_binding){.value = UINT32_MAX, .array = a.value};
     return true;
 }
 

@@ -147,9 +147,9 @@ array array_requantize(importer *im, array sum, uint32_t axis);
 /* A value of the model as an array: computed, converted from a map, or constant. UINT32_MAX:
  * failed. */
 uint32_t array_value(importer *im, uint32_t onnx_value);
-/* The view in which a tensor of this shape is a map of one frame, and the map's channels, rows and
- * columns; 0: any. VIEW_OTHER: it is too large, or none. */
-import_view array_map_view(uint32_t rank, const int64_t *shape, int64_t dims[3]);
+/* The channels, rows and columns of a tensor of this shape as a map of one frame; 0: any. False: it
+ * is too large, or none. */
+bool array_map_dims(uint32_t rank, const int64_t *shape, int64_t dims[3]);
 /* Makes a value of the model, which is an array, available as a map too. False: that is impossible
  * (no error) or failed. */
 bool array_to_map(importer *im, uint32_t onnx_value);

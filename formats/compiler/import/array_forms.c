@@ -57,14 +57,14 @@ static uint32_t from_map(importer *im, uint32_t map)
     return value;
 }
 
-/* The map as an array in the order of the view. */
+/* The map as an array in ONNX's order. */
 static array in_order(importer *im, const import_binding *b)
 {
     static const uint32_t turned[2] = {1, 0};
     const graph_value *v = &im->g->values[b->value];
     const int64_t dims[2] = {v->channels, (int64_t)v->height * v->width};
     const array a = array_of_map(im, b->value);
-    if (b->view != VIEW_LAST)
+    if (!b->last)
         return a;
     im->g->has_arrays = true;
     return array_dense(im, array_permute(array_view(im, a, 2, dims), turned));
@@ -119,17 +119,14 @@ uint32_t array_value(importer *im, uint32_t onnx_value)
     return b->array;
 }
 
-import_view array_map_view(uint32_t rank, const int64_t *shape, int64_t dims[3])
+bool array_map_dims(uint32_t rank, const int64_t *shape, int64_t dims[3])
 {
-    static const import_view views[] = {VIEW_FLAT, VIEW_LINE, VIEW_MAP};
     if (rank < 2 || rank > 4)
-        return VIEW_OTHER;
+        return false;
     dims[0] = shape[1];
     dims[1] = rank == 4 ? shape[2] : 1;
     dims[2] = rank > 2 ? shape[rank - 1] : 1;
-    return dims[0] <= MONA_MAX_CHANNELS && dims[1] <= MONA_MAX_SIDE && dims[2] <= MONA_MAX_SIDE
-               ? views[rank - 2]
-               : VIEW_OTHER;
+    return dims[0] <= MONA_MAX_CHANNELS && dims[1] <= MONA_MAX_SIDE && dims[2] <= MONA_MAX_SIDE;
 }
 
 bool array_become_map(importer *im, array a, uint32_t map)
@@ -142,7 +139,7 @@ bool array_become_map(importer *im, array a, uint32_t map)
 }
 
 /* Makes an F16 array of these dimensions available as the map of a value of the model. */
-static bool bind_map(importer *im, uint32_t value, array a, import_view view, const int64_t dims[3])
+static bool bind_map(importer *im, uint32_t value, array a, bool last, const int64_t dims[3])
 {
     import_binding *b = &im->bindings[value];
     const uint32_t map = graph_add_value(im->g, im->model->values[value].name);
@@ -152,7 +149,8 @@ static bool bind_map(importer *im, uint32_t value, array a, import_view view, co
     if (!array_become_map(im, a, map))
         return false;
     b->value = map;
-    b->view = view;
+    b->rank = im->model->values[value].tensor.rank;
+    b->last = last;
     return true;
 }
 
@@ -162,10 +160,10 @@ bool array_to_map(importer *im, uint32_t value)
     const tensor *t = &im->model->values[value].tensor;
     int64_t dims[3];
     const bool one = im->model->values[value].shaped && t->count && t->rank && t->dims[0] == 1;
-    const import_view view = one ? array_map_view(t->rank, t->dims, dims) : VIEW_OTHER;
-    if (from == UINT32_MAX || view == VIEW_OTHER || !element_is_float(t->type))
+    if (from == UINT32_MAX || !one || !array_map_dims(t->rank, t->dims, dims) ||
+        !element_is_float(t->type))
         return false;
-    return bind_map(im, value, array_copy(im, MONA_F16, from), view, dims);
+    return bind_map(im, value, array_copy(im, MONA_F16, from), false, dims);
 }
 
 /* The rows of [..., channels] become pixels. */
@@ -178,7 +176,7 @@ bool import_rows_as_map(importer *im, size_t i)
     const int64_t dims[2] = {rows, channels}, map[3] = {channels, 1, rows};
     const array turn =
         array_permute(array_of_value(im->g, im->bindings[value].array, 2, dims), turned);
-    return bind_map(im, value, array_unary(im, MONA_F16, MONA_FN_COPY, turn), VIEW_LAST, map);
+    return bind_map(im, value, array_unary(im, MONA_F16, MONA_FN_COPY, turn), true, map);
 }
 
 array array_of_map(importer *im, uint32_t map)

@@ -44,24 +44,23 @@ static bool bind_constants(importer *im)
     return true;
 }
 
-/* The view in which an input is a map: floats of one frame. Sides that it leaves open are 0, as some
- * exporters write them. */
-static import_view view_of(const onnx_input *input, int64_t dims[3])
+/* Whether an input is a map: floats of one frame. Sides that it leaves open are 0, as some exporters
+ * write them. */
+static bool is_map(const onnx_input *input, int64_t dims[3])
 {
     tensor shape;
     int64_t fixed[TENSOR_MAX_RANK] = {0};
     for (uint32_t i = 0; i < input->rank; i++)
         fixed[i] = input->dims[i] < 0 ? 0 : input->dims[i];
     const bool known = onnx_input_shape(input, &shape) && shape.count;
-    return element_is_float(input->type) && fixed[0] <= 1 && fixed[1] && (known || input->rank == 4)
-               ? array_map_view(input->rank, fixed, dims)
-               : VIEW_OTHER;
+    return element_is_float(input->type) && fixed[0] <= 1 && fixed[1] &&
+           (known || input->rank == 4) && array_map_dims(input->rank, fixed, dims);
 }
 
 bool graph_input_is_map(const onnx_input *input)
 {
     int64_t dims[3];
-    return view_of(input, dims) != VIEW_OTHER;
+    return is_map(input, dims);
 }
 
 static bool check_array(importer *im, const onnx_input *input, const char *name, tensor *shape)
@@ -87,8 +86,7 @@ static bool bind_input(importer *im, const onnx_input *input)
     const char *name = im->model->values[input->value].name;
     int64_t dims[3] = {0};
     tensor shape = {0};
-    const import_view view = view_of(input, dims);
-    const bool map = view != VIEW_OTHER;
+    const bool map = is_map(input, dims);
     if (!map && !check_array(im, input, name, &shape))
         return false;
     if (g->input_count == MONA_MAX_IO)
@@ -103,7 +101,7 @@ static bool bind_input(importer *im, const onnx_input *input)
                        sized ? (uint32_t)dims[2] : 0);
     g->inputs[g->input_count++] = value;
     im->bindings[input->value] = (import_binding){
-        .value = map ? value : UINT32_MAX, .view = view, .array = map ? UINT32_MAX : value};
+        .value = map ? value : UINT32_MAX, .rank = input->rank, .array = map ? UINT32_MAX : value};
     return true;
 }
 
@@ -317,9 +315,8 @@ static bool add_outputs(importer *im)
     for (uint32_t i = 0; i < o->output_count; i++) {
         const onnx_value *v = &o->values[o->outputs[i]];
         const import_binding *b = &im->bindings[o->outputs[i]];
-        uint32_t value = v->tensor.data || b->quantisation.scale > 0 || b->view == VIEW_LAST
-                             ? UINT32_MAX
-                             : b->value;
+        uint32_t value =
+            v->tensor.data || b->quantisation.scale > 0 || b->last ? UINT32_MAX : b->value;
         name_output(im, v->name, "output");
         if (value == UINT32_MAX || !im->g->values[value].channels)
             value = array_value(im, o->outputs[i]);
@@ -387,7 +384,7 @@ static void note_sources(importer *im)
         if (!v || v->data || !v->channels || v->source != UINT32_MAX || b->quantisation.scale > 0)
             continue;
         v->source = i;
-        v->channels_last = b->view == VIEW_LAST;
+        v->channels_last = b->last;
     }
     for (uint32_t i = 0; i < g->output_count; i++) {
         graph_value *v = &g->values[g->outputs[i]];
@@ -404,8 +401,7 @@ static bool import_all(importer *im)
     if (!im->g->name || !im->bindings)
         return format_fail(im->error, "out of memory");
     for (uint32_t i = 0; i < o->value_count; i++)
-        im->bindings[i] =
-            (import_binding){.value = UINT32_MAX, .view = VIEW_MAP, .array = UINT32_MAX};
+        im->bindings[i] = (import_binding){.value = UINT32_MAX, .rank = 4, .array = UINT32_MAX};
     if (!o->input_count)
         return format_fail(im->error, "the model has no inputs");
     if (!bind_constants(im))

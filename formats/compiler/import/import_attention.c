@@ -34,9 +34,9 @@ bool import_attention(importer *im)
     bool maps = is_plain(im) && heads > 0 && heads == onnx_int(im->node, "kv_num_heads", 0) &&
                 v[0]->channels == v[1]->channels && v[0]->channels % heads == 0 &&
                 v[2]->channels % heads == 0 && v[1]->height && v[1]->height == v[2]->height &&
-                v[1]->width == v[2]->width && import_rank(im, 0) == 3;
+                v[1]->width == v[2]->width && import_shape(im, 0).rank == 3;
     for (size_t i = 0; i < 3; i++)
-        maps = maps && import_view_of(im, i) == VIEW_LAST;
+        maps = maps && import_is_last(im, i);
     if (!maps)
         return import_fail(im, "is not plain attention between tensors whose channels come last");
     const uint32_t channels = v[2]->channels;

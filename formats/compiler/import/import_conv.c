@@ -25,7 +25,7 @@ static bool read_weights(importer *im, size_t wi, size_t bi, uint32_t channels, 
     if (!w || (import_has(im, bi) && !b))
         return import_fail(im, "has computed weights; expected constants");
     const int64_t groups = onnx_int(im->node, "group", 1);
-    const uint32_t spatial_dims = import_view_of(im, 0) == VIEW_LINE ? 1 : 2;
+    const uint32_t spatial_dims = import_is_line(im, 0) ? 1 : 2;
     if (w->rank != 2 + spatial_dims || !w->count)
         return import_fail(im,
                            "has weights with %u dimensions; expected [outputs, inputs, %scolumns]",
@@ -92,7 +92,7 @@ bool import_batch_norm(importer *im)
     uint32_t x;
     if (!import_elements(im, 0, &x))
         return false;
-    if (import_view_of(im, 0) == VIEW_OTHER || !import_is_channel_axis(im, 0, 1))
+    if (!import_trailing(im, 0) || !import_is_channel_axis(im, 0, 1))
         return import_fail(im, "normalises an axis that is not that of the channels");
     const uint32_t channels = im->g->values[x].channels;
     const float *parts[4]; /* scale, bias, mean, variance */

@@ -106,7 +106,7 @@ static bool multiplied(importer *im, bool transposed, uint32_t *x, graph_window 
     const uint64_t outputs = matrix && matrix->rank == 2 ? matrix->dims[transposed ? 0 : 1] : 0;
     if (rows_pay(im, outputs) && !import_rows_as_map(im, 0))
         return false;
-    if (import_view_of(im, 0) != VIEW_LAST) {
+    if (!import_is_last(im, 0)) {
         if (!import_flat(im, 0, x) || !import_whole_window(im, *x, w))
             return false;
         *count = elements_of(im, *x);
@@ -161,7 +161,7 @@ bool import_layer_norm(importer *im)
     const graph_value *scale = import_constant(im, 1), *bias = import_constant(im, 2);
     const uint32_t channels = im->g->values[x].channels;
     const bool results = im->node->output_count > 1 && im->node->outputs[1] != ONNX_NONE;
-    if (import_view_of(im, 0) != VIEW_LAST || results ||
+    if (!import_is_last(im, 0) || results ||
         !import_is_channel_axis(im, 0, onnx_int(im->node, "axis", -1)) || !scale ||
         (import_has(im, 2) && !bias) || !(epsilon >= 1e-20f && epsilon <= 1e20f))
         return import_fail(im, "does not normalise the channels, which come last, by constants");

@@ -14,7 +14,7 @@ static bool add_depth(importer *im, graph_kind kind, uint32_t x, int64_t block, 
         return import_fail(im, "has a block of %" PRId64 "; supported: 1 to 4", block);
     const uint32_t b = (uint32_t)block, area = b * b;
     if (b == 1)
-        return import_bind_view(im, x, VIEW_MAP);
+        return import_bind_shape(im, x, 4, false);
     if (up ? v.channels % area : v.height % b || v.width % b)
         return import_fail(im, "cannot rearrange %u channels of %ux%u by blocks of %u", v.channels,
                            v.width, v.height, b);
@@ -181,34 +181,31 @@ static bool add_channel_shuffle(importer *im, uint32_t x)
 
 /* ---- channels last ------------------------------------------------------------------------ */
 
-static bool permutes(const int64_t *permutation, uint32_t rank, const char *as)
+/* Whether a permutation moves axis `from` of [1, ...] to `to`. */
+static bool moves_axis(const int64_t *permutation, uint32_t rank, int64_t from, int64_t to)
 {
-    bool same = rank == strlen(as);
-    for (uint32_t i = 0; i < rank && same; i++)
-        same = permutation[i] == as[i] - '0';
-    return same;
+    bool moves = permutation[0] == 0 && permutation[to] == from;
+    for (int64_t i = 1, k = 1; i < rank && moves; i++)
+        if (i != to) {
+            k += k == from;
+            moves = permutation[i] == k++;
+        }
+    return moves;
 }
 
-/* The view of map v that a Transpose makes of one of a view; VIEW_NONE: it is none of the map. */
-static import_view transposed_view(const importer *im, const graph_value *v,
-                                   const int64_t *permutation, uint32_t rank)
+/* Whether a Transpose only moves the channels of map v to the end, or from there to where the map has
+ * them. */
+static bool moves_channels(const importer *im, const graph_value *v, const int64_t *permutation,
+                           uint32_t rank)
 {
-    const import_view view = import_view_of(im, 0);
-    const onnx_value *from = &im->model->values[im->node->inputs[0]];
-    const int64_t *dims = from->tensor.dims;
-    const bool known = from->shaped && from->tensor.rank == rank && v->height;
-    if (view == VIEW_MAP && permutes(permutation, rank, "0231"))
-        return VIEW_LAST;
-    if ((view == VIEW_LINE || view == VIEW_PIXELS) && permutes(permutation, rank, "021"))
-        return VIEW_LAST;
-    if (view != VIEW_LAST || (known && dims[0] != 1))
-        return VIEW_NONE;
-    if (permutes(permutation, rank, "0312") &&
-        (!known || (dims[1] == v->height && dims[2] == v->width)))
-        return VIEW_MAP;
-    if (permutes(permutation, rank, "021"))
-        return v->height == 1 ? VIEW_LINE : VIEW_PIXELS;
-    return VIEW_NONE;
+    const tensor shape = import_shape(im, 0);
+    const int64_t *dims = shape.dims, end = (int64_t)rank - 1;
+    if (shape.rank != rank || rank < 3 || rank > 4)
+        return false;
+    if (!import_is_last(im, 0))
+        return import_trailing(im, 0) == rank - 1 && moves_axis(permutation, rank, 1, end);
+    return dims[0] == 1 && moves_axis(permutation, rank, end, 1) &&
+           (rank == 3 || (dims[1] == v->height && dims[2] == v->width));
 }
 
 bool import_transpose(importer *im)
@@ -222,9 +219,8 @@ bool import_transpose(importer *im)
     if (!reshape) {
         if (!import_elements(im, 0, &x))
             return false;
-        const import_view view = transposed_view(im, &im->g->values[x], permutation, rank);
-        if (view != VIEW_NONE)
-            return import_bind_view(im, x, view);
+        if (moves_channels(im, &im->g->values[x], permutation, rank))
+            return import_bind_shape(im, x, rank, !import_is_last(im, 0));
         if (is_channel_shuffle(im, &im->g->values[x], permutation, rank))
             return add_channel_shuffle(im, x);
         return import_fail(im, "is supported to move channels to the end and back and, after a "

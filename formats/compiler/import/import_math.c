@@ -67,7 +67,7 @@ static bool add_binary(importer *im, graph_kind kind, uint32_t a, uint32_t b)
         a = b;
         b = swap;
     }
-    if (import_view_of(im, 0) != import_view_of(im, 1))
+    if (!import_alike(im))
         return import_fail(im, "combines a flattened tensor and one of four dimensions");
     va = &im->g->values[a], vb = &im->g->values[b];
     if (!spreads(va, vb))

@@ -98,6 +98,6 @@ bool import_reduce_mean(importer *im)
     if (!add_whole(im, GRAPH_AVERAGE_POOL))
         return false;
     if (!onnx_int(im->node, "keepdims", 1))
-        im->bindings[im->node->outputs[0]].view = VIEW_FLAT;
+        im->bindings[im->node->outputs[0]].rank = 2;
     return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Operators that change only the shape: the same numbers in the same order, in another view. */
+/* Operators that change only the shape: the same numbers in the same order. */
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
@@ -18,11 +18,12 @@ static bool bind_shape(importer *im, uint32_t *x, bool *done)
     *done = false;
     if (!import_elements(im, 0, x))
         return false;
-    const import_view from = import_view_of(im, 0);
-    const import_view to = shape ? import_find_view(&im->g->values[*x], from, shape) : VIEW_NONE;
-    if (to == VIEW_NONE && (shape || from == VIEW_LAST))
+    const graph_value *v = &im->g->values[*x];
+    const bool ordered = v->channels == 1 || v->height * v->width == 1;
+    const bool last = import_is_last(im, 0) && !(shape && ordered);
+    if (last && (!shape || shape->rank < 2 || shape->dims[shape->rank - 1] != v->channels))
         return import_fail(im, "reshapes a tensor whose channels come last");
-    *done = shape && import_bind_view(im, *x, to);
+    *done = shape && import_bind_shape(im, *x, shape->rank, last);
     return *done || !shape;
 }
 
@@ -35,11 +36,11 @@ bool import_flatten(importer *im)
         return done;
     /* As the batch is one frame, everything before axis 1 is 1, and so is everything before axis
      * 0. */
-    const int64_t rank = import_view_of(im, 0) == VIEW_FLAT ? 2 : 4;
+    const int64_t rank = import_shape(im, 0).rank;
     const int64_t from = axis < 0 ? axis + rank : axis;
     if (from != 0 && from != 1)
         return import_fail(im, "keeps more dimensions than the batch (axis %" PRId64 ")", axis);
-    return import_bind_view(im, x, VIEW_FLAT);
+    return import_bind_shape(im, x, 2, false);
 }
 
 bool import_reshape_view(importer *im, const int64_t *shape, uint32_t rank)
@@ -56,7 +57,7 @@ bool import_reshape_view(importer *im, const int64_t *shape, uint32_t rank)
                            "as a part of depth-to-space",
                            rank);
     /* 0 copies a dimension: that of the batch, or the second one. */
-    const uint64_t second = import_view_of(im, 0) == VIEW_FLAT ? all : v->channels;
+    const uint64_t second = import_shape(im, 0).rank == 2 ? all : v->channels;
     const bool batch = shape[0] == 1 || shape[0] == 0 || (shape[0] == -1 && shape[1] != -1);
     const bool rest =
         shape[1] == -1 || (shape[1] == 0 ? second == all : !all || (uint64_t)shape[1] == all);
@@ -65,7 +66,7 @@ bool import_reshape_view(importer *im, const int64_t *shape, uint32_t rank)
                            "makes [%" PRId64 ", %" PRId64 "] of %u channels of %ux%u; with "
                            "two dimensions, only [1, n] is supported",
                            shape[0], shape[1], v->channels, v->width, v->height);
-    return import_bind_view(im, x, VIEW_FLAT);
+    return import_bind_shape(im, x, 2, false);
 }
 
 bool import_squeeze(importer *im)
@@ -81,7 +82,7 @@ bool import_squeeze(importer *im)
     if (!import_spatial_axes(axes, count) || v->height != 1 || v->width != 1)
         return import_fail(im,
                            "is supported for height and width (axes 2 and 3) of a 1x1 map alone");
-    return import_bind_view(im, x, VIEW_FLAT);
+    return import_bind_shape(im, x, 2, false);
 }
 
 bool import_unsqueeze(importer *im)

@@ -21,7 +21,7 @@ static bool join(importer *im, size_t i, graph_value *all, uint32_t *value)
     if (!import_any_channels(im, i, value))
         return false;
     const graph_value *v = &im->g->values[*value];
-    if ((import_view_of(im, i) == VIEW_LAST) != (import_view_of(im, 0) == VIEW_LAST))
+    if (import_is_last(im, i) != import_is_last(im, 0))
         return import_fail(im, "concatenates tensors whose channels are different axes");
     if ((all->height && v->height && all->height != v->height) ||
         (all->width && v->width && all->width != v->width))

@@ -126,8 +126,7 @@ static bool of_two(importer *im, bool largest, uint32_t a, uint32_t b)
 {
     const graph_activation relu = {.kind = MONA_ACT_RELU};
     uint32_t minus = 0, difference = 0, part = 0, sum = 0;
-    if (import_view_of(im, 0) != import_view_of(im, 1) ||
-        !same_shape(&im->g->values[a], &im->g->values[b]))
+    if (!import_alike(im) || !same_shape(&im->g->values[a], &im->g->values[b]))
         return import_fail(im, "combines tensors of two shapes; expected one");
     if (!import_inner_affine(im, b, -1, 0, &minus) ||
         !inner_binary(im, GRAPH_ADD, a, minus, &difference) ||

@@ -12,7 +12,7 @@ bool import_pair(importer *im, const char *name, uint32_t otherwise, int64_t min
     uint32_t count;
     if (!import_numbers(im, name, SIZE_MAX, numbers, GRAPH_MAX_RANK, &count))
         return false;
-    if (count == 1 && import_view_of(im, 0) == VIEW_LINE) {
+    if (count == 1 && import_is_line(im, 0)) {
         numbers[1] = numbers[0];
         numbers[0] = 1;
         count = 2;
@@ -36,7 +36,7 @@ static bool read_pads(importer *im, const uint32_t *size, graph_window *w)
     uint32_t count;
     if (!import_numbers(im, "pads", SIZE_MAX, pads, 4, &count))
         return false;
-    if (count == 2 && import_view_of(im, 0) == VIEW_LINE) {
+    if (count == 2 && import_is_line(im, 0)) {
         pads[3] = pads[1];
         pads[1] = pads[0];
         pads[0] = 0;

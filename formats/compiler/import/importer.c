@@ -40,10 +40,10 @@ uint32_t import_bound(const importer *im, size_t i)
     return found ? found->value : UINT32_MAX;
 }
 
-import_view import_view_of(const importer *im, size_t i)
+bool import_is_last(const importer *im, size_t i)
 {
     const import_binding *found = binding_of(im, i);
-    return found ? found->view : VIEW_MAP;
+    return found && found->last;
 }
 
 import_quantisation import_quantisation_of(const importer *im, size_t i)
@@ -52,10 +52,50 @@ import_quantisation import_quantisation_of(const importer *im, size_t i)
     return found ? found->quantisation : (import_quantisation){0};
 }
 
-uint32_t import_rank(const importer *im, size_t i)
+tensor import_shape(const importer *im, size_t i)
 {
-    const onnx_value *v = &im->model->values[im->node->inputs[i]];
-    return v->shaped ? v->tensor.rank : 0;
+    const import_binding *b = binding_of(im, i);
+    const onnx_value *from = &im->model->values[im->node->inputs[i]];
+    if (from->shaped)
+        return from->tensor;
+    const graph_value *v = &im->g->values[b->value];
+    const int64_t c = v->channels, h = v->height, w = v->width;
+    if (b->rank == 4)
+        return b->last ? (tensor){.rank = 4, .dims = {1, h, w, c}}
+                       : (tensor){.rank = 4, .dims = {1, c, h, w}};
+    return (tensor){.rank = 2, .dims = {1, c * h * w}};
+}
+
+/* Open sides are not in the shape, which is then that of the map. */
+uint32_t import_trailing(const importer *im, size_t i)
+{
+    const graph_value *v = &im->g->values[import_bound(im, i)];
+    const tensor shape = import_shape(im, i);
+    const int64_t *dims = shape.dims;
+    if (import_is_last(im, i) || (shape.rank == 2 && dims[0] == 1))
+        return 1;
+    if (shape.rank < 3 || shape.rank > 4 || dims[0] != 1 || dims[1] != v->channels)
+        return 0;
+    if (shape.rank == 3)
+        return dims[2] == (int64_t)v->height * v->width ? 2 : 0;
+    return dims[2] == v->height && dims[3] == v->width ? 3 : 0;
+}
+
+bool import_is_line(const importer *im, size_t i)
+{
+    return import_bound(im, i) != UINT32_MAX && import_trailing(im, i) == 2 &&
+           im->g->values[import_bound(im, i)].height == 1;
+}
+
+/* [6, 1, 1] and [1, 1, 6] make 36 numbers; and in [6, 4, 6] and [6] the channels are not the same axis. */
+bool import_alike(const importer *im)
+{
+    const size_t a = import_shape(im, 0).count, b = import_shape(im, 1).count;
+    const onnx_value *result = &im->model->values[im->node->outputs[0]];
+    const uint32_t trailing = import_trailing(im, 0);
+    if (import_is_last(im, 0) != import_is_last(im, 1) || trailing != import_trailing(im, 1))
+        return false;
+    return !result->shaped || (result->tensor.count == (a > b ? a : b) && (trailing || a == b));
 }
 
 /* The index of its first computed input; SIZE_MAX: none. */
@@ -69,42 +109,24 @@ static size_t first_computed(const importer *im)
     return SIZE_MAX;
 }
 
-/* The view of its first computed input. */
-static import_view node_view(const importer *im)
-{
-    return import_view_of(im, first_computed(im));
-}
-
-import_view import_find_view(const graph_value *value, import_view from, const tensor *shape)
-{
-    const int64_t c = value->channels, h = value->height, w = value->width, *dims = shape->dims;
-    if (from == VIEW_LAST && c > 1 && h * w != 1)
-        return shape->rank > 1 && dims[shape->rank - 1] == c ? VIEW_LAST : VIEW_NONE;
-    if (!shape->rank || dims[0] != 1)
-        return VIEW_OTHER;
-    if (shape->rank == 4 && dims[1] == c && dims[2] == h && dims[3] == w)
-        return VIEW_MAP;
-    if (shape->rank == 3 && dims[1] == c && h == 1 && dims[2] == w)
-        return VIEW_LINE;
-    if (shape->rank == 3 && dims[1] == c && h > 1 && dims[2] == h * w)
-        return VIEW_PIXELS;
-    return shape->rank == 2 ? VIEW_FLAT : VIEW_OTHER;
-}
-
 bool import_bind(importer *im, size_t i, uint32_t value)
 {
+    const import_binding *like = binding_of(im, first_computed(im));
     if (i >= im->node->output_count || im->node->outputs[i] == ONNX_NONE)
         return import_fail(im, "has no output %zu", i);
-    im->bindings[im->node->outputs[i]] = (import_binding){
-        value, node_view(im), UINT32_MAX, import_quantisation_of(im, first_computed(im))};
+    import_binding *b = &im->bindings[im->node->outputs[i]];
+    *b = like ? *like : (import_binding){.rank = 4};
+    b->value = value;
+    b->array = UINT32_MAX;
     return true;
 }
 
-bool import_bind_view(importer *im, uint32_t value, import_view view)
+bool import_bind_shape(importer *im, uint32_t value, uint32_t rank, bool last)
 {
     if (!import_bind(im, 0, value))
         return false;
-    im->bindings[im->node->outputs[0]].view = view;
+    im->bindings[im->node->outputs[0]].rank = rank;
+    im->bindings[im->node->outputs[0]].last = last;
     return true;
 }
 
@@ -156,45 +178,43 @@ bool import_elements(importer *im, size_t i, uint32_t *value)
     return true;
 }
 
-static const char *const view_names[] = {
-    "a map",           "[1, channels, width]",   "flattened to [1, n]",   "[1, channels, pixels]",
-    "[..., channels]", "not [1, channels, ...]", "not [1, channels, ...]"};
-
 bool import_tensor(importer *im, size_t i, uint32_t *value)
 {
+    static const char *const shapes[] = {"not [1, channels, ...]", "flattened to [1, n]",
+                                         "[1, channels, pixels]"};
     if (!import_elements(im, i, value))
         return false;
-    return import_view_of(im, i) == VIEW_MAP ||
+    const uint32_t trailing = import_trailing(im, i);
+    return trailing == 3 ||
            import_fail(im, "reads '%.60s', which is %s; expected [1, channels, height, width]",
-                       input_name(im, i), view_names[import_view_of(im, i)]);
+                       input_name(im, i),
+                       import_is_last(im, i)   ? "[..., channels]"
+                       : import_is_line(im, i) ? "[1, channels, width]"
+                                               : shapes[trailing]);
 }
 
 bool import_channels(importer *im, size_t i, uint32_t *value)
 {
-    return import_view_of(im, i) == VIEW_LINE ? import_elements(im, i, value)
-                                              : import_tensor(im, i, value);
+    return import_is_line(im, i) ? import_elements(im, i, value) : import_tensor(im, i, value);
 }
 
 bool import_any_channels(importer *im, size_t i, uint32_t *value)
 {
-    return import_view_of(im, i) == VIEW_LAST ? import_elements(im, i, value)
-                                              : import_channels(im, i, value);
+    return import_is_last(im, i) ? import_elements(im, i, value) : import_channels(im, i, value);
 }
 
 bool import_is_channel_axis(const importer *im, size_t i, int64_t axis)
 {
-    const import_view view = import_view_of(im, i);
-    const onnx_value *v = &im->model->values[im->node->inputs[i]];
-    if (view == VIEW_LAST)
-        return axis == -1 || (v->shaped && axis == (int64_t)v->tensor.rank - 1);
-    return axis == 1 || axis == (view == VIEW_LINE ? -2 : -3);
+    const int64_t rank = import_bound(im, i) == UINT32_MAX ? 4 : import_shape(im, i).rank;
+    return axis == (import_is_last(im, i) ? rank - 1 : 1) ||
+           axis == (import_is_last(im, i) ? -1 : 1 - rank);
 }
 
 bool import_flat(importer *im, size_t i, uint32_t *value)
 {
     if (!import_elements(im, i, value))
         return false;
-    return import_view_of(im, i) == VIEW_FLAT ||
+    return (import_trailing(im, i) == 1 && !import_is_last(im, i)) ||
            import_fail(
                im, "reads '%.60s', a tensor of four dimensions; expected one flattened to [1, n]",
                input_name(im, i));
@@ -219,11 +239,8 @@ bool import_numbers(importer *im, const char *name, size_t i, int64_t *numbers, 
 
 float *import_per_channel(importer *im, const graph_value *constant, uint32_t channels)
 {
-    static const uint32_t trailing_dims_of[] = {
-        [VIEW_MAP] = 3,  [VIEW_LINE] = 2,  [VIEW_FLAT] = 1, [VIEW_PIXELS] = 2,
-        [VIEW_LAST] = 1, [VIEW_OTHER] = 0, [VIEW_NONE] = 0}; /* from the channels on; 0: none */
-    const graph_value v = *constant;                         /* a copy: adding a value moves them */
-    const uint32_t trailing_dims = trailing_dims_of[node_view(im)];
+    const graph_value v = *constant; /* a copy: adding a value moves them */
+    const uint32_t trailing_dims = import_trailing(im, first_computed(im));
     const bool shaped = trailing_dims && v.rank >= trailing_dims && v.count == channels &&
                         v.dims[v.rank - trailing_dims] == channels;
     float *numbers = shaped || v.count == 1 ? graph_alloc(im->g, channels, sizeof *numbers) : NULL;

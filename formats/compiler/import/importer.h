@@ -6,20 +6,6 @@
 #include "formats/compiler/import/import.h"
 #include "formats/compiler/import/operators.h"
 
-/* The shape in which ONNX sees a value of the graph, which is channels x height x width. The
- * numbers and their order are the same in every view; elementwise operators keep the view. */
-typedef enum import_view {
-    VIEW_MAP,    /* [1, channels, height, width] */
-    VIEW_LINE,   /* [1, channels, width], with a height of 1 */
-    VIEW_FLAT,   /* [1, channels * height * width] */
-    VIEW_PIXELS, /* [1, channels, height * width], with a height of more than 1 */
-    /* [..., channels], the dimensions before it together height * width: the only view in which the
-     * numbers are not in the order of the map. */
-    VIEW_LAST,
-    VIEW_OTHER, /* any other shape */
-    VIEW_NONE,
-} import_view;
-
 /* 8-bit integers q stand for scale * (q - zero). */
 typedef struct import_quantisation {
     float scale; /* 0: the numbers stand for themselves */
@@ -31,7 +17,10 @@ typedef struct import_quantisation {
  * needed in both forms. */
 typedef struct import_binding {
     uint32_t value; /* UINT32_MAX: not created yet, or not a map */
-    import_view view;
+    uint32_t rank;  /* of a map in ONNX, where folding does not know its shape */
+    /* The shape is [..., channels], the dimensions before it together height * width; else the
+     * numbers have the order of the map, in whatever shape. */
+    bool last;
     uint32_t array; /* UINT32_MAX: not created yet */
     /* For a map: ONNX has integers where the map has the numbers they stand for. */
     import_quantisation quantisation;
@@ -53,12 +42,17 @@ bool import_fail(importer *im, const char *format, ...) __attribute__((format(pr
 bool import_warn(importer *im, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- bindings ---- */
-import_view import_view_of(const importer *im, size_t i);
-/* The view in which a tensor of this shape equals the value, whose numbers come in the order of the
- * view `from`; VIEW_NONE: in none. */
-import_view import_find_view(const graph_value *value, import_view from, const tensor *shape);
-/* The number of dimensions of input i; 0: unknown. */
-uint32_t import_rank(const importer *im, size_t i);
+/* The shape of input i, which is bound to a map; sides that are open are 0. */
+tensor import_shape(const importer *im, size_t i);
+/* Whether the channels of input i come last. */
+bool import_is_last(const importer *im, size_t i);
+/* The dimensions of map i from the channels on: 3 of [1, channels, height, width], 2 of [1, channels,
+ * height * width], 1 of [1, all of it] or [..., channels]; 0: it has another shape. */
+uint32_t import_trailing(const importer *im, size_t i);
+/* Whether map i is [1, channels, width]. */
+bool import_is_line(const importer *im, size_t i);
+/* Whether inputs 0 and 1, which are maps, broadcast as maps as their shapes do in ONNX. */
+bool import_alike(const importer *im);
 /* The value that input i is bound to; UINT32_MAX: it is left out. */
 uint32_t import_bound(const importer *im, size_t i);
 
@@ -84,13 +78,13 @@ const graph_value *import_constant(const importer *im, size_t i);
 bool import_tensor(importer *im, size_t i, uint32_t *value);
 /* The same, or a line. */
 bool import_channels(importer *im, size_t i, uint32_t *value);
-/* The same, or in VIEW_LAST. */
+/* The same, or one whose channels come last. */
 bool import_any_channels(importer *im, size_t i, uint32_t *value);
 /* Whether this axis of input i, which may count from the end, is that of its channels. */
 bool import_is_channel_axis(const importer *im, size_t i, int64_t axis);
-/* The same in any view. */
+/* The same in any shape. */
 bool import_elements(importer *im, size_t i, uint32_t *value);
-/* Makes input i, an array [..., channels], available as a map in VIEW_LAST. */
+/* Makes input i, an array [..., channels], available as a map whose channels come last. */
 bool import_rows_as_map(importer *im, size_t i);
 /* Input i must be flat. */
 bool import_flat(importer *im, size_t i, uint32_t *value);
@@ -114,9 +108,9 @@ bool import_window_size(importer *im, const graph_window *w, const graph_value *
                         bool round_up, uint32_t size[2]);
 
 /* ---- results ---- */
-/* Binds output 0 to a value in this view. */
-bool import_bind_view(importer *im, uint32_t value, import_view view);
-/* Binds output i to a value, in the view of the node's first computed input. */
+/* Binds output 0 to a value with this rank and order. */
+bool import_bind_shape(importer *im, uint32_t value, uint32_t rank, bool last);
+/* Binds output i to a value, with the rank and the order of the node's first computed input. */
 bool import_bind(importer *im, size_t i, uint32_t value);
 /* Adds a node that computes a value of the graph from value x. NULL: failed. The pointer is valid
  * until another node is added. */

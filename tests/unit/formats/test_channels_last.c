@@ -263,6 +263,36 @@ static void attention_has_an_operator(void **state)
     check(b, true, "Attention");
 }
 
+/* Two maps are combined in shapes of which ONNX aligns the last axes: [10, 6, 10] and [10] not in
+ * their channels, and [10, 1, 1] and [1, 1, 10] to more numbers than either has. */
+static void shapes_broadcast_not_maps(void **state)
+{
+    static const struct {
+        const char *op, *from, *first, *second; /* from: the map of `first` */
+    } rows[] = {
+        {"Add", "stem", "10 6 10", "10"},          {"Mul", "stem", "1 5 2 6 10", "10"},
+        {"Add", "mean", "10 1 1", "1 1 10"},       {"Max", "mean", "10 1 1", "1 1 10"},
+        {"Sub", "mean", "1 1 10 1", "1 1 1 10"},   {"Add", "last", "1 10 1 10", "1 1 10 10"},
+        {"Max", "last", "1 10 1 10", "1 1 10 10"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        onnx_builder *b = ob_new(14);
+        seed = 46;
+        ob_input(b, "x", 3, HEIGHT, WIDTH);
+        add_conv(b, "x", "stem", 3, 10);
+        ob_node(b, "GlobalAveragePool", "stem", "mean");
+        ob_ints(b, ob_node(b, "AveragePool", "stem", "row"), "kernel_shape", "6 1");
+        add_shaped(b, "Transpose", "row", "0 2 3 1", "last");
+        add_shaped(b, "Reshape", rows[i].from, rows[i].first, "p");
+        add_shaped(b, "Reshape", strcmp(rows[i].from, "last") ? "mean" : "last", rows[i].second,
+                   "q");
+        ob_node(b, rows[i].op, "p q", "y");
+        ob_output(b, "y");
+        check(b, true, rows[i].first);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +303,7 @@ int main(void)
         cmocka_unit_test(parts_of_patterns_may_be_outputs),
         cmocka_unit_test(attention_has_an_operator),
         cmocka_unit_test(they_have_one_result),
+        cmocka_unit_test(shapes_broadcast_not_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
