@@ -115,7 +115,7 @@ FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
 
-.PHONY: all check-acl-headers demo test test-full check fuzz check-aarch64 check-armv7 check-cpus check-trixie bench-peers bench-published deps gstreamer-deps test-deps test-full-deps install uninstall dist clean help
+.PHONY: all check-acl-headers demo test test-full check fuzz check-aarch64 check-armv7 check-cpus check-trixie bench-gate bench-peers bench-published deps gstreamer-deps test-deps test-full-deps install uninstall dist clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -136,7 +136,8 @@ help:
 	@echo 'make check-armv7     the same for ARMv7-A with NEON'
 	@echo 'make check-trixie    build without a warning and test in a bare Debian 13 that debootstrap makes (root)'
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
-	@echo 'make bench-peers     speed and memory beside ONNX Runtime (installs it, takes minutes)'
+	@echo 'make bench-peers     speed and memory beside ONNX Runtime and oneDNN (installs them, takes minutes)'
+	@echo 'make bench-gate BASE=FOLDER   fail where this build is over 3 % slower than that in FOLDER'
 	@echo 'make bench-table     time the built-in models and print the table of docs/benchmark.md'
 	@echo 'make ascend-kernel   the kernel for AI Cores, by the compiler of the toolkit at CANN='
 	@echo 'make bench-published compare modelled with published speeds of networks on the 310'
@@ -605,13 +606,20 @@ npm_install = test -d $(BUILD)/bench/node_modules/$(1) || { mkdir -p $(BUILD)/be
     npm install --prefix $(BUILD)/bench --ignore-scripts --no-audit --no-fund --silent $(1); }
 INSTALL_ORT = $(call npm_install,onnxruntime-node)
 
-# A comparison with ONNX Runtime, which npm installs into the build folder.
+# Comparisons with ONNX Runtime, which npm installs into the build folder, and with oneDNN, layer by layer.
 bench-peers: deps
-	$(call need,python3 python3-onnx python3-numpy $(if $(shell command -v npm),,nodejs npm))
+	$(call need,python3 python3-onnx python3-numpy libdnnl-dev $(if $(shell command -v npm),,nodejs npm))
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/scene
 	@mkdir -p $(BUILD)/bench
 	$(Q)$(INSTALL_ORT)
 	$(Q)/usr/bin/python3 tests/bench/peers.py $(BUILD)
+	$(Q)$(CC) -O2 -std=c11 -D_POSIX_C_SOURCE=200809L -o $(BUILD)/bench/onednn tests/bench/onednn.c -ldnnl
+	$(Q)/usr/bin/python3 tests/bench/layers.py $(BUILD)
+
+# Fails where this build is slower than the one in the folder BASE.
+bench-gate: all $(BUILD)/scene
+	$(Q)test -x '$(BASE)/mona' || { echo 'make bench-gate: expected BASE=FOLDER, the build folder to compare with; found no $(BASE)/mona'; exit 1; }
+	$(Q)/usr/bin/python3 tests/bench/gate.py '$(BASE)' $(BUILD)
 
 # The table of docs/benchmark.md: the built-in models, timed on this machine.
 .PHONY: bench-table
