@@ -23,6 +23,7 @@
 #include "pipeline/image/jpeg_segments.h"
 #include "pipeline/image/orientation.h"
 #include "pipeline/image/picture_decode.h"
+#include "pipeline/image/picture_loss.h"
 #include "pipeline/image/still_encode.h"
 #include "mona.h"
 #include "pipeline/base/outfile.h"
@@ -205,6 +206,15 @@ bool still_read_head(still *image, const char *path)
         image->depth = deep ? 16 : 8;
     }
     return good;
+}
+
+bool still_is_lossy(const char *path)
+{
+    size_t size = 0;
+    uint8_t *file = read_file(path, &size, &(pipeline_error){0});
+    const bool lossy = file && picture_is_lossy(file, size);
+    free(file);
+    return lossy;
 }
 
 bool still_turn_upright(still *image, pipeline_error *error)

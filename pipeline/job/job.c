@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/job/job.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,18 +59,35 @@ static bool read_stages(const job_run *run, stage_list *list, pipeline_error *er
     return check_stages(j, list, error);
 }
 
+/* Whether the first of numbered pictures is lossy. */
+static bool are_lossy(const char *pattern)
+{
+    char name[PATH_MAX];
+    picture_list list;
+    const bool lossy =
+        picture_list_open(&list, pattern, &(pipeline_notes){0}, &(pipeline_error){0}) &&
+        picture_name(name, sizeof name, pattern, list.numbers[0]) && still_is_lossy(name);
+    picture_list_close(&list);
+    return lossy;
+}
+
 /* Pictures were each stored on their own, unlike a video's frames. */
 static model_choice choose_models(const job *j, resize_scale scale, bool still)
 {
     const bool anime = j->content && !strcmp(j->content, "anime");
-    return (model_choice){.sr = j->sr,
-                          .denoise = j->denoise,
-                          .colour = j->colour_model,
-                          .tier = j->tier,
-                          .scale = scale,
-                          .video = j->content && !anime ? !strcmp(j->content, "video")
-                                                        : !still && !picture_pattern(j->input),
-                          .anime = anime};
+    model_choice choice = {.sr = j->sr,
+                           .denoise = j->denoise,
+                           .colour = j->colour_model,
+                           .tier = j->tier,
+                           .scale = scale,
+                           .anime = anime};
+    if (j->content && !anime)
+        choice.video = !strcmp(j->content, "video");
+    else if (still || picture_pattern(j->input))
+        choice.lossy_picture = still ? still_is_lossy(j->input) : are_lossy(j->input);
+    else
+        choice.video = true;
+    return choice;
 }
 
 static bool choose_stages(job_run *run, pipeline_error *error)

@@ -72,7 +72,8 @@ const option job_rows[JOB_ROWS] = {
         FIELD(content), "clean|video|anime", work,
         .help = "kind of input: clean is hardly compressed; video is compressed, so that networks "
                 "must not sharpen the damage; anime is drawn, compressed or not (default: video "
-                "for videos, clean for pictures)"},
+                "for videos; for pictures clean, but JPEGs of quality 88 or less and WebPs of 75 "
+                "or less are enlarged as video is)"},
     [JOB_SR] = {"--sr", NULL, OPTION_FILE, CHANGES_BYTES, FIELD(sr), "MODEL", work,
         .help = "another network for super-resolution: a .mona file, or the name of a built-in one",
         .models = "sr_"},

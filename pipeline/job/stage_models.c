@@ -25,7 +25,7 @@ static const embedded_model *closest(const char *task, const model_choice *choic
                                      unsigned *distance)
 {
     const char *const variants[] = {choice->anime ? "_anime" : NULL,
-                                    choice->video ? "_video" : NULL, ""};
+                                    choice->video || choice->lossy_picture ? "_video" : NULL, ""};
     const embedded_model *found = NULL;
     char name[64];
     *distance = 0;
@@ -58,7 +58,8 @@ static void split(unsigned of[NETWORK_MAX_SCALE + 1], unsigned scale, const mode
 {
     unsigned to_2, to_4;
     closest("sr_x2", choice, &to_2);
-    const bool at_once = closest("sr_x4", choice, &to_4) && to_4 <= to_2;
+    /* Pictures gain nothing from the network for compressed ones if it must run twice. */
+    const bool at_once = closest("sr_x4", choice, &to_4) && (to_4 <= to_2 || choice->lossy_picture);
     for (; scale % 3 == 0; scale /= 3)
         of[3]++;
     for (; at_once && scale % 4 == 0; scale /= 4)
@@ -166,6 +167,7 @@ bool stage_models_open(stage_models *models, const model_choice *choice, const s
 {
     model_choice denoiser = *choice;
     denoiser.video = denoises_film(choice, list);
+    denoiser.lossy_picture = false;
     settings->stage.compressed =
         (settings->stage.still || denoiser.video) && settings->stage.strength < 0;
     settings->stage.denoise = &models->denoise.model;

@@ -18,6 +18,7 @@ typedef struct model_choice {
                                           tier */
     const char *tier;                  /* one of NETWORK_TIERS; NULL: the first */
     bool video;                        /* the content was compressed before */
+    bool lossy_picture;                /* it is pictures that were; their noise is as clean ones' */
     bool anime;                        /* it is drawn; compressed or not */
     resize_scale scale;                /* of every sr; x 0: 2, or that of the file */
 } model_choice;

@@ -375,6 +375,38 @@ head -c 9000 "$tmp/noise.png" > "$tmp/cut.png"
 fails "calibration takes none that is cut off" "cut.png: cannot be decoded: the file is cut off" \
     "$mona" compile "$tmp/neutral.onnx" --picture -o "$tmp/neutral.mona" --calibrate "$tmp/cut.png"
 
+# ---- the network that suits what compression left ---------------------------------------------------
+"$scene" 1 "$tmp/sharp.y4m"
+ffmpeg -nostdin -v error -i "$tmp/sharp.y4m" -pix_fmt rgb24 "$tmp/sharp.png"
+ffmpeg -nostdin -v error -i "$tmp/sharp.png" -vf scale=iw/2:ih/2:flags=bicubic "$tmp/q.png"
+for quality in 30 88 89 95; do
+    "$mona" enhance -y "$tmp/q.png" -o "$tmp/q$quality.jpg" --stages denoise --strength 0 --quality $quality --quiet
+done
+for quality in 75 80; do
+    ffmpeg -nostdin -v error -i "$tmp/q.png" -c:v libwebp -quality $quality "$tmp/q$quality.webp"
+done
+ffmpeg -nostdin -v error -i "$tmp/q.png" -c:v libwebp -lossless 1 "$tmp/q.webp"
+cp "$tmp/q30.jpg" "$tmp/q_1.jpg"
+# $1: picture, rest: options. The networks of the plan.
+networks() {
+    picture=$1
+    shift
+    "$mona" enhance "$tmp/$picture" -o "$tmp/none%d.png" --dry-run --stages sr,denoise "$@" 2> /dev/null | grep -oE '(sr|denoise)_[a-z0-9_]+' | tr '\n' ' '
+}
+wanted="sr_x2_fast_video denoise_fast "
+clean="sr_x2_fast denoise_fast "
+for row in "q.png|$clean" "q30.jpg|$wanted" "q88.jpg|$wanted" "q89.jpg|$clean" "q95.jpg|$clean" "q75.webp|$wanted" "q80.webp|$clean" "q.webp|$clean" \
+    "q_%d.jpg|$wanted" "q30.jpg --content clean|$clean" "q95.jpg --content video|$wanted" "q30.jpg -s 4|sr_x4_fast denoise_fast " \
+    "q30.jpg -s 4 --tier best|sr_x4_best_video denoise_balanced " "q30.jpg --content anime|sr_x2_fast_anime denoise_fast "; do
+    # shellcheck disable=SC2046,SC2086
+    same "networks of ${row%|*}" "$(networks ${row%|*})" "${row#*|}"
+done
+enlarged() { # rest: options. PSNR of the JPEG enlarged.
+    "$mona" enhance -y "$tmp/q30.jpg" -o "$tmp/enlarged.png" --stages sr --quiet "$@"
+    psnr_y "$tmp/enlarged.png" "$tmp/sharp.png"
+}
+at_least "dB that a JPEG gains by it" "$(echo "$(enlarged) $(enlarged --content clean)" | awk '{ print $1 - $2 }')" 0.1
+
 # ---- large ---------------------------------------------------------------------------------------------
 # Picture headers with nothing after them: reading beyond the header fails. The plan decodes its picture.
 ! full || ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=4096x4096:d=0.04 -frames:v 1 "$tmp/plan.png"
