@@ -85,7 +85,7 @@ typedef struct enhance_settings {
 static inline const char *enhance_network(const enhance_settings *s, unsigned stage)
 {
     const stage_row *row = stage_row_of(s->kinds[stage]);
-    return row->network ? row->network(&s->stage, stage) : row->name;
+    return row->network ? row->network(&s->stage, stage) : stage_name(s->kinds[stage]);
 }
 
 /* A result so many times larger than its input surprises people, so it is mentioned. */

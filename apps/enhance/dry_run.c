@@ -271,7 +271,7 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t
         const bool sr = s->kinds[i] == STAGE_SR;
         const unsigned scale = sr ? model_scale(s->stage.sr[i], &config, &unused) : 1;
         cJSON *row = json_add_object(stages);
-        cJSON_AddStringToObject(row, "stage", stage_row_of(s->kinds[i])->name);
+        cJSON_AddStringToObject(row, "stage", stage_name(s->kinds[i]));
         cJSON_AddStringToObject(row, "model", enhance_network(s, i));
         if (s->kinds[i] == STAGE_DENOISE && !s->stage.still)
             cJSON_AddBoolToObject(row, "steady", s->stage.temporal);

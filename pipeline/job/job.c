@@ -42,7 +42,7 @@ static bool check_stages(const job *j, const stage_list *list, pipeline_error *e
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].given && !has(list, rows[i].stage))
             return pipeline_misuse(error, "%s: expected %s among --stages, found '%s'",
-                                   job_rows[rows[i].field].name, stage_row_of(rows[i].stage)->name,
+                                   job_rows[rows[i].field].name, stage_name(rows[i].stage),
                                    j->stages ? j->stages : USUAL_STAGES);
     return true;
 }

@@ -49,9 +49,9 @@ const option job_rows[JOB_ROWS] = {
     [JOB_FRAMES] = {"--frames", NULL, OPTION_WHOLE, CHANGES_BYTES, FIELD(frames), "N", files,
         .help = "stop after N frames", .minimum = 1, .maximum = 1e15},
     [JOB_STAGES] = {"--stages", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(stages), "LIST", work,
-        .help = "what to do, one after the other: any of sr, denoise, colour (default " USUAL_STAGES
+        .help = "what to do, one after the other: any of " STAGE_LIST " (default " USUAL_STAGES
                 "); denoise leaves what is clean as it is",
-        .values = "sr denoise colour denoise,sr sr,denoise sr,sr denoise,sr,colour"},
+        .values = STAGE_WORDS " denoise,sr sr,denoise sr,sr denoise,sr,colour"},
     [JOB_SCALE] = {"--scale", "-s", OPTION_NUMBER, CHANGES_BYTES, FIELD(scale), "N", work,
         .help = "enlarge by this factor (default 2), in several steps where no network does it in "
                 "one: 6 is 2 x 3; a fraction takes the next larger factor and then a filter that "

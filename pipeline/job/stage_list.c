@@ -32,18 +32,16 @@ static bool read_stage(stage_list *list, const char *name, bool delays, pipeline
         *kind = STAGE_DELAY;
         return read_delay(&list->delay, name + 6, error);
     }
-    static const stage_kind named[] = {STAGE_SR, STAGE_DENOISE, STAGE_COLOUR};
-    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-        if (!strcmp(name, stage_row_of(named[i])->name)) {
-            *kind = named[i];
-            return true;
-        }
+    if (stage_find(name, kind))
+        return true;
     char text[SUGGEST_TEXT];
     suggestion close = suggest_for(name, strlen(name));
-    suggest_names(&close, "sr denoise colour", " ");
-    return pipeline_misuse(
-        error, "--stages: expected sr, denoise%s or colour, with commas between, found '%s'%s",
-        delays ? ", delay:TIME" : "", name, suggest_text(&close, text, sizeof text));
+    suggest_names(&close, STAGE_WORDS, " ");
+    return pipeline_misuse(error,
+                           "--stages: expected " STAGE_BUT_LAST "%s or " STAGE_LAST
+                           ", with commas between, found '%s'%s",
+                           delays ? ", delay:TIME" : "", name,
+                           suggest_text(&close, text, sizeof text));
 }
 
 bool stage_list_read(stage_list *list, const char *text, bool delays, pipeline_error *error)

@@ -21,7 +21,7 @@ typedef struct stage_list {
     delay_settings delay;
 } stage_list;
 
-/* Reads names separated by commas: sr, denoise, colour and, if delays are allowed, delay:TIME or
+/* Reads names separated by commas: those in STAGES and, if delays are allowed, delay:TIME or
  * delay:TIME/TIME@N, where the second time is that of every Nth frame. There is only one delay: the
  * last one applies to all. */
 bool stage_list_read(stage_list *list, const char *text, bool delays, pipeline_error *error);

@@ -77,7 +77,7 @@ unsigned chain_name_steps(const char *names[CHAIN_MAX_STEPS], const stage_kind *
     names[PROBE_DECODE] = "decode";
     names[PROBE_UPLOAD] = "upload";
     for (unsigned i = 0; i < count; i++)
-        names[PROBE_STAGE + i] = stage_row_of(kinds[i])->name;
+        names[PROBE_STAGE + i] = stage_name(kinds[i]);
     names[PROBE_STAGE + count] = "encode";
     return PROBE_STAGE + count + 1;
 }

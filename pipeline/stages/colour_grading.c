@@ -182,8 +182,7 @@ static void recall(void *state, const void *memory)
 
 _Static_assert(sizeof(colour_grading_state) <= STAGE_MEMORY, "it can be remembered");
 
-const stage_row colour_grading_stage = {.name = "colour",
-                                        .state_bytes = sizeof(colour_grading),
+const stage_row colour_grading_stage = {.state_bytes = sizeof(colour_grading),
                                         .memory_bytes = sizeof(colour_grading_state),
                                         .network = network,
                                         .open = open,

@@ -33,5 +33,4 @@ static mona_status enqueue(stage *s, const stage_work *work)
     return status;
 }
 
-const stage_row delay_stage = {
-    .name = "delay", .state_bytes = sizeof(delay), .open = open, .enqueue = enqueue};
+const stage_row delay_stage = {.state_bytes = sizeof(delay), .open = open, .enqueue = enqueue};

@@ -574,8 +574,7 @@ static bool estimate(const void *state, unsigned slot, float *noise, float *comp
     return d->fixed < 0;
 }
 
-const stage_row denoise_stage = {.name = "denoise",
-                                 .state_bytes = sizeof(denoiser),
+const stage_row denoise_stage = {.state_bytes = sizeof(denoiser),
                                  .memory_bytes = sizeof(denoiser_memory),
                                  .multiple = multiple,
                                  .network = network,

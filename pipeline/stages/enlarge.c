@@ -284,8 +284,7 @@ static const char *network(const stage_settings *settings, unsigned number)
     return settings->sr[number]->name;
 }
 
-const stage_row enlarge_stage = {.name = "sr",
-                                 .state_bytes = sizeof(enlarger),
+const stage_row enlarge_stage = {.state_bytes = sizeof(enlarger),
                                  .network = network,
                                  .open = open,
                                  .enqueue = enqueue,

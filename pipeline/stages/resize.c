@@ -378,8 +378,7 @@ static const char *network(const stage_settings *settings, unsigned number)
     return "lanczos";
 }
 
-const stage_row resize_stage = {.name = "resize",
-                                .state_bytes = sizeof(resize),
+const stage_row resize_stage = {.state_bytes = sizeof(resize),
                                 .network = network,
                                 .open = open,
                                 .enqueue = enqueue,

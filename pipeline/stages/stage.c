@@ -2,18 +2,38 @@
 #include "pipeline/stages/stage.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "pipeline/stages/chip.h"
 #include "pipeline/stages/plane_roles.h"
 
+#define STAGE_ROW(kind, row, name) extern const stage_row row;
+STAGES(STAGE_ROW, STAGE_ROW, STAGE_ROW, STAGE_ROW)
+
+#define STAGE_NAMED(kind, row, name) {&row, name, true},
+#define STAGE_UNNAMED(kind, row, name) {&row, name, false},
+static const struct {
+    const stage_row *row;
+    const char *name;
+    bool named; /* by --stages */
+} kinds[STAGE_KINDS] = {STAGES(STAGE_NAMED, STAGE_NAMED, STAGE_NAMED, STAGE_UNNAMED)};
+
 const stage_row *stage_row_of(stage_kind kind)
 {
-    static const stage_row *const rows[] = {[STAGE_SR] = &enlarge_stage,
-                                            [STAGE_DENOISE] = &denoise_stage,
-                                            [STAGE_DELAY] = &delay_stage,
-                                            [STAGE_COLOUR] = &colour_grading_stage,
-                                            [STAGE_RESIZE] = &resize_stage};
-    return rows[kind];
+    return kinds[kind].row;
+}
+
+const char *stage_name(stage_kind kind)
+{
+    return kinds[kind].name;
+}
+
+bool stage_find(const char *name, stage_kind *kind)
+{
+    for (*kind = 0; *kind < STAGE_KINDS; ++*kind)
+        if (kinds[*kind].named && !strcmp(name, kinds[*kind].name))
+            return true;
+    return false;
 }
 
 bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings *settings,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Stages process frames in the background, each on its own stream.
  *
- * A kind of stage is a file with a stage_row, and an entry in the table of stage.c: enlarge.c,
- * denoise.c, colour_grading.c, resize.c and delay.c. */
+ * A kind of stage is a file with a stage_row, and an entry in STAGES: enlarge.c, denoise.c,
+ * colour_grading.c, resize.c and delay.c. */
 #ifndef MONA_STAGE_H
 #define MONA_STAGE_H
 
@@ -16,13 +16,30 @@
 #include "pipeline/stages/session_binding.h"
 #include "pipeline/stages/stage_settings.h"
 
+/* The kinds of stage: constant, row and name. FIRST, NEXT and LAST: those that --stages can name, in
+ * the order in which texts list them. OTHER: the rest. */
+#define STAGES(FIRST, NEXT, LAST, OTHER)                                                           \
+    FIRST(SR, enlarge_stage, "sr")                                                                 \
+    NEXT(DENOISE, denoise_stage, "denoise")                                                        \
+    LAST(COLOUR, colour_grading_stage, "colour")                                                   \
+    OTHER(DELAY, delay_stage, "delay")                                                             \
+    OTHER(RESIZE, resize_stage, "resize")
+
+#define STAGE_NO_TEXT(kind, row, name)
+#define STAGE_FIRST_TEXT(kind, row, name) name
+#define STAGE_WORD_TEXT(kind, row, name) " " name
+#define STAGE_COMMA_TEXT(kind, row, name) ", " name
+/* The names: between commas, the same without the last, the last alone, and between spaces. */
+#define STAGE_LIST STAGES(STAGE_FIRST_TEXT, STAGE_COMMA_TEXT, STAGE_COMMA_TEXT, STAGE_NO_TEXT)
+#define STAGE_BUT_LAST STAGES(STAGE_FIRST_TEXT, STAGE_COMMA_TEXT, STAGE_NO_TEXT, STAGE_NO_TEXT)
+#define STAGE_LAST STAGES(STAGE_NO_TEXT, STAGE_NO_TEXT, STAGE_FIRST_TEXT, STAGE_NO_TEXT)
+#define STAGE_WORDS STAGES(STAGE_FIRST_TEXT, STAGE_WORD_TEXT, STAGE_WORD_TEXT, STAGE_NO_TEXT)
+
+#define STAGE_KIND(kind, row, name) STAGE_##kind,
 typedef enum stage_kind {
-    STAGE_SR,
-    STAGE_DENOISE,
-    STAGE_DELAY,
-    STAGE_COLOUR,
-    STAGE_RESIZE
+    STAGES(STAGE_KIND, STAGE_KIND, STAGE_KIND, STAGE_KIND) STAGE_KINDS
 } stage_kind;
+#undef STAGE_KIND
 
 typedef struct stage {
     const struct stage_row *row;
@@ -61,7 +78,6 @@ typedef struct stage_memory {
 
 /* The functions of a kind of stage. NULL: does nothing. */
 typedef struct stage_row {
-    const char *name;
     size_t state_bytes, memory_bytes;
     /* The stored sizes of its frames must be multiples of this. */
     uint32_t (*multiple)(const frame_format *in);
@@ -85,10 +101,11 @@ typedef struct stage_row {
     bool (*estimate)(const void *state, unsigned slot, float *noise, float *compression);
 } stage_row;
 
-extern const stage_row enlarge_stage, denoise_stage, delay_stage, colour_grading_stage,
-    resize_stage;
-
 const stage_row *stage_row_of(stage_kind kind);
+const char *stage_name(stage_kind kind);
+
+/* The kind that --stages names so. False: none. */
+bool stage_find(const char *name, stage_kind *kind);
 
 /* Opens a stage for frames of format in; s->out is the format of the results. Whether it succeeds
  * or not, stage_close releases what there is. */
