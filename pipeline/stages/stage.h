@@ -21,6 +21,7 @@
 #define STAGES(FIRST, NEXT, LAST, OTHER)                                                           \
     FIRST(SR, enlarge_stage, "sr")                                                                 \
     NEXT(DENOISE, denoise_stage, "denoise")                                                        \
+    NEXT(DEBAND, deband_stage, "deband")                                                           \
     LAST(COLOUR, colour_grading_stage, "colour")                                                   \
     OTHER(DELAY, delay_stage, "delay")                                                             \
     OTHER(RESIZE, resize_stage, "resize")
