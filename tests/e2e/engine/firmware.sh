@@ -21,3 +21,6 @@ at_least "all of them" "$(wc -c < "$tmp/out.luma")" 200000
 if [ -z "$SANITIZE" ]; then
     nothing "it calls no allocator" "$(nm -u "$BUILD/firmware" | awk '{ print $2 }' | grep -E '^(malloc|calloc|realloc|free|aligned_alloc)(@|$)')"
 fi
+if command -v python3 > /dev/null; then
+    nothing "the guide's table of networks is today's" "$(python3 tests/e2e/engine/firmware_table.py "$mona" apps/firmware/README.md 2>&1)"
+fi
