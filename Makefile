@@ -137,7 +137,7 @@ help:
 	@echo 'make check-trixie    build without a warning and test in a bare Debian 13 that debootstrap makes (root)'
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime and oneDNN (installs them, takes minutes)'
-	@echo 'make bench-gate BASE=FOLDER   fail where this build is over 3 % slower than that in FOLDER'
+	@echo 'make bench-gate AGAINST=FOLDER   fail where this build is over 3 % slower than that in FOLDER'
 	@echo 'make bench-table     time the built-in models and print the table of docs/benchmark.md'
 	@echo 'make ascend-kernel   the kernel for AI Cores, by the compiler of the toolkit at CANN='
 	@echo 'make bench-published compare modelled with published speeds of networks on the 310'
@@ -616,10 +616,10 @@ bench-peers: deps
 	$(Q)$(CC) -O2 -std=c11 -D_POSIX_C_SOURCE=200809L -o $(BUILD)/bench/onednn tests/bench/onednn.c -ldnnl
 	$(Q)/usr/bin/python3 tests/bench/layers.py $(BUILD)
 
-# Fails where this build is slower than the one in the folder BASE.
+# Fails where this build is slower than the one in the folder AGAINST.
 bench-gate: all $(BUILD)/scene
-	$(Q)test -x '$(BASE)/mona' || { echo 'make bench-gate: expected BASE=FOLDER, the build folder to compare with; found no $(BASE)/mona'; exit 1; }
-	$(Q)/usr/bin/python3 tests/bench/gate.py '$(BASE)' $(BUILD)
+	$(Q)test -x '$(AGAINST)/mona' || { echo 'make bench-gate: expected AGAINST=FOLDER, the build folder to compare with; found no $(AGAINST)/mona'; exit 1; }
+	$(Q)/usr/bin/python3 tests/bench/gate.py '$(AGAINST)' $(BUILD)
 
 # The table of docs/benchmark.md: the built-in models, timed on this machine.
 .PHONY: bench-table
