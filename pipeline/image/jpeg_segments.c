@@ -6,7 +6,6 @@
 enum {
     DQT = 0xdb,
     DHT = 0xc4,
-    DRI = 0xdd,
     SOF0 = 0xc0,
     SOF2 = 0xc2,
     RST0 = 0xd0,
@@ -68,7 +67,7 @@ bool jpeg_has_end(const uint8_t *file, size_t size)
     return is_jpeg(file, size) && i < size && file[i] == EOI;
 }
 
-/* stb_image reads past the end of a file, where every byte counts as 0. */
+/* What is cut off counts as 0. */
 static unsigned byte_at(const uint8_t *file, size_t size, size_t at)
 {
     return at < size ? file[at] : 0;
@@ -102,7 +101,7 @@ static bool tables_fit(const uint8_t *file, size_t size, size_t at)
     return used == length || at + 1 + length > size;
 }
 
-bool jpeg_tables_fit(const uint8_t *file, size_t size)
+static bool all_tables_fit(const uint8_t *file, size_t size)
 {
     jpeg_segment segment;
     size_t at = 0;
@@ -121,15 +120,15 @@ bool jpeg_tables_fit(const uint8_t *file, size_t size)
 enum { MAX_COMPONENTS = 4, TABLES = 4 };
 
 typedef struct component {
-    uint8_t id, across, down, quantiser; /* blocks in a unit of the picture; number of the table */
+    uint8_t id, quantiser; /* number of the table */
     bool scanned;
 } component;
 
 /* What the segments so far have said. */
 typedef struct walk {
-    bool known; /* the frame is one that stb_image decodes */
+    bool known; /* the frame is one of Huffman codes */
     bool progressive;
-    unsigned width, height, count, interval;
+    unsigned count;
     component components[MAX_COMPONENTS];
     bool quantisers[TABLES], codes[2][TABLES]; /* of DC and of AC */
 } walk;
@@ -159,12 +158,10 @@ static void take_frame(walk *w, const jpeg_segment *s)
     if (!w->known)
         return;
     w->progressive = s->code == SOF2;
-    w->height = (unsigned)p[1] << 8 | p[2];
-    w->width = (unsigned)p[3] << 8 | p[4];
     w->count = p[5];
     for (unsigned i = 0; i < w->count; i++) {
         const uint8_t *c = p + HEAD + (size_t)(EACH * i);
-        w->components[i] = (component){c[0], c[1] >> 4, c[1] & 15, c[2], false};
+        w->components[i] = (component){c[0], c[2], false};
     }
 }
 
@@ -227,7 +224,7 @@ static bool is_complete(const uint8_t *file, size_t size)
 
 bool jpeg_check(const char *path, const uint8_t *file, size_t size, pipeline_error *error)
 {
-    if (!jpeg_tables_fit(file, size))
+    if (!all_tables_fit(file, size))
         return pipeline_fail(error, "%s: cannot be decoded: a table does not fit its segment",
                              path);
     return is_complete(file, size) ||
@@ -235,53 +232,6 @@ bool jpeg_check(const char *path, const uint8_t *file, size_t size, pipeline_err
                          "%s: cannot be decoded: a scan needs a table, or a component a scan, that "
                          "the file does not have",
                          path);
-}
-
-static unsigned ceil_div(unsigned a, unsigned b)
-{
-    return b ? (a + b - 1) / b : 0;
-}
-
-/* Units that a scan codes: blocks of one component, or one of each place in the picture. */
-static uint64_t units_of(walk *w, const jpeg_segment *scan)
-{
-    unsigned across = 1, down = 1;
-    for (unsigned i = 0; i < w->count; i++) {
-        across = w->components[i].across > across ? w->components[i].across : across;
-        down = w->components[i].down > down ? w->components[i].down : down;
-    }
-    const component *c = scan->size > 1 ? find_component(w, scan->data[1]) : NULL;
-    if (!c || scan->data[0] > 1)
-        return (uint64_t)ceil_div(w->width, 8 * across) * ceil_div(w->height, 8 * down);
-    return (uint64_t)ceil_div(ceil_div(w->width * c->across, across), 8) *
-           ceil_div(ceil_div(w->height * c->down, down), 8);
-}
-
-static uint64_t count_restarts(const uint8_t *from, const uint8_t *to)
-{
-    uint64_t count = 0;
-    for (; from + 1 < to; from++)
-        count += from[0] == 0xff && from[1] >= RST0 && from[1] <= RST7;
-    return count;
-}
-
-bool jpeg_restarts_fit(const uint8_t *file, size_t size)
-{
-    jpeg_segment segment;
-    walk w = {0};
-    for (size_t at = 0; jpeg_segment_next(&segment, file, size, &at);) {
-        if (segment.code == DRI && segment.size >= 2)
-            w.interval = (unsigned)segment.data[0] << 8 | segment.data[1];
-        else if (segment.code >= SOF0 && segment.code <= SOF2)
-            take_frame(&w, &segment);
-        if (segment.code != MARKER_SOS || !w.known || !w.interval)
-            continue;
-        const uint64_t units = units_of(&w, &segment);
-        if (units && count_restarts(segment.data + segment.size, file + at) <
-                         (units + w.interval - 1) / w.interval - 1)
-            return false;
-    }
-    return true;
 }
 
 /* Mean of the six lowest-frequency steps in table 0, which is luma's; 0: the segment has no such

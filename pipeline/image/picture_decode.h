@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Decodes still pictures with libav: kinds that stb_image does not read, and truncated or damaged
+/* Decodes still pictures with libav: kinds that stb_image and libjpeg do not read, and truncated or damaged
  * files. */
 #ifndef MONA_PICTURE_DECODE_H
 #define MONA_PICTURE_DECODE_H

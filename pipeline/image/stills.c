@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 
 #define STBI_ONLY_PNG
-#define STBI_ONLY_JPEG
 #define STB_IMAGE_IMPLEMENTATION
 /* What a damaged file leaves unset is the same in every run. */
 #define STBI_MALLOC(size) calloc(1, size)
@@ -20,6 +19,7 @@
 #include <stb/stb_image.h>
 
 #include "pipeline/image/frame_convert.h"
+#include "pipeline/image/jpeg_decode.h"
 #include "pipeline/image/jpeg_segments.h"
 #include "pipeline/image/orientation.h"
 #include "pipeline/image/picture_decode.h"
@@ -119,35 +119,35 @@ static uint8_t *read_file(const char *path, size_t *size, pipeline_error *error)
     return bytes;
 }
 
-/* Whether the picture that stb_image just decoded is whole. Version 2.30 succeeds with a damaged
- * JPEG too. Only the reason of its last failure shows the damage: without damage, that is that the
- * file is no PNG, which stb_image tries first. */
-static bool is_whole(picture_kind kind)
+/* Reads size, channels and depth of a PNG or JPEG. False: of another kind, or it cannot be read. */
+static bool read_head(still *image, const uint8_t *file, size_t size, picture_kind kind)
 {
-    return kind != PICTURE_JPEG || !strcmp(stbi_failure_reason(), "bad png sig");
+    int width, height, channels;
+    image->depth = 8;
+    if (kind == PICTURE_JPEG)
+        return jpeg_read_head(image, file, size);
+    if (kind != PICTURE_PNG || !stbi_info_from_memory(file, (int)size, &width, &height, &channels))
+        return false;
+    image->width = (uint32_t)width;
+    image->height = (uint32_t)height;
+    image->channels = (unsigned)channels;
+    image->depth = stbi_is_16_bit_from_memory(file, (int)size) ? 16 : 8;
+    return true;
 }
 
-/* Decodes what stb_image reads. False without an error: libav may be
- * able to read it. */
+/* Decodes what libjpeg and stb_image read. False without an error: libav may be able to read it. */
 static bool load(still *image, const char *path, const uint8_t *file, size_t size,
                  picture_kind kind, unsigned channels, pipeline_error *error)
 {
     int width, height, found;
-    if (stbi_is_16_bit_from_memory(file, (int)size) ||
-        !stbi_info_from_memory(file, (int)size, &width, &height, &found))
+    if (!read_head(image, file, size, kind) || image->depth != 8)
         return false;
-    if (width > MONA_MAX_SIDE || height > MONA_MAX_SIDE)
-        return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", path,
-                             MONA_MAX_SIDE, width, height);
-    if (kind == PICTURE_JPEG && (!jpeg_has_end(file, size) || !jpeg_restarts_fit(file, size)))
-        return false;
+    if (image->width > MONA_MAX_SIDE || image->height > MONA_MAX_SIDE)
+        return pipeline_fail(error, "%s: expected at most %d pixels a side, found %ux%u", path,
+                             MONA_MAX_SIDE, image->width, image->height);
+    if (kind == PICTURE_JPEG)
+        return jpeg_decode(image, file, size, channels);
     image->pixels = stbi_load_from_memory(file, (int)size, &width, &height, &found, (int)channels);
-    if (image->pixels && !is_whole(kind)) {
-        stbi_image_free(image->pixels);
-        image->pixels = NULL;
-    }
-    image->width = (uint32_t)width;
-    image->height = (uint32_t)height;
     image->channels = channels ? channels : (unsigned)found;
     return image->pixels;
 }
@@ -165,13 +165,9 @@ static bool read_bytes(still *image, const char *path, const uint8_t *file, size
                              unread ? unread : "none of them");
     if (!jpeg_check(path, file, size, error))
         return false;
-    if (kind == PICTURE_PNG || kind == PICTURE_JPEG) {
-        if (load(image, path, file, size, kind, channels, error))
-            return true;
-        if (error->text[0])
-            return false;
-    }
-    return picture_decode(image, path, file, size, kind, channels, notes, error);
+    if (load(image, path, file, size, kind, channels, error))
+        return true;
+    return !error->text[0] && picture_decode(image, path, file, size, kind, channels, notes, error);
 }
 
 bool still_read(still *image, const char *path, unsigned channels, const pipeline_notes *notes,
@@ -189,22 +185,15 @@ bool still_read(still *image, const char *path, unsigned channels, const pipelin
 
 bool still_read_head(still *image, const char *path)
 {
-    int width, height, channels;
     size_t size = 0;
     pipeline_error unused = {0};
     *image = (still){0};
     uint8_t *file = read_file(path, &size, &unused);
-    const bool good = file && jpeg_tables_fit(file, size) &&
-                      stbi_info_from_memory(file, (int)size, &width, &height, &channels) &&
-                      metadata_read(&image->metadata, file, size);
-    const bool deep = good && stbi_is_16_bit_from_memory(file, (int)size);
+    const bool good = file && metadata_read(&image->metadata, file, size) &&
+                      read_head(image, file, size, image->metadata.kind);
     free(file);
-    if (good) {
-        image->width = (uint32_t)width;
-        image->height = (uint32_t)height;
-        image->channels = (unsigned)channels;
-        image->depth = deep ? 16 : 8;
-    }
+    if (!good)
+        still_free(image);
     return good;
 }
 

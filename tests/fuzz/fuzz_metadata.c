@@ -11,8 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const picture_kind kinds[] = {PICTURE_PNG, PICTURE_JPEG};
     const pipeline_notes quiet = {0};
     picture_metadata m;
-    volatile bool fit = jpeg_tables_fit(data, size);
-    (void)fit;
+    pipeline_error unused = {0};
+    volatile bool whole = jpeg_check("a picture", data, size, &unused);
+    (void)whole;
     if (metadata_read(&m, data, size) && metadata_orientation(&m) > 1)
         metadata_set_upright(&m);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

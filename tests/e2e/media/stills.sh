@@ -52,7 +52,7 @@ ffmpeg -v error -i "$tmp/half.png" -q:v 2 "$tmp/half.jpg"
 succeeds "from JPEG" "$mona" enhance "$tmp/half.jpg" -o "$tmp/from.png"
 same "twice the size" "$(probe "$tmp/from.png")" "png,$size,rgb24"
 
-# Damage that stb_image cannot handle: a table with more codes than its bits can express, before the picture or
+# Damage that decoders handle in their own ways: a table with more codes than its bits can express, before the picture or
 # in it, after padding, or in a segment whose length is less than the table's or more than the file's.
 damaged() {
     python3 -c "
@@ -194,6 +194,19 @@ ffmpeg -v error -i "$tmp/four.png" -pix_fmt yuvj444p -q:v 2 "$tmp/four.jpg"
 raw() {
     ffmpeg -nostdin -v error -y -i "$1" -pix_fmt rgb24 -f rawvideo "$tmp/raw"
 }
+
+# JPEGs of every kind become what libjpeg makes of them, whose filter enlarges chroma.
+python3 -c "
+from PIL import Image
+picture = Image.open('$tmp/drawn_out.png').resize((322, 181), 2).convert('RGB')
+for name, mode, how in (('halved', 'RGB', {'subsampling': 2}), ('narrowed', 'RGB', {'subsampling': 1, 'progressive': True}), ('grey', 'L', {}), ('inks', 'CMYK', {})):
+    picture.convert(mode).save('$tmp/' + name + '.jpg', quality=90, **how)
+    Image.open('$tmp/' + name + '.jpg').convert('L' if mode == 'L' else 'RGB').save('$tmp/' + name + '_theirs.png')" 2> /dev/null &&
+    for name in halved narrowed grey inks; do
+        "$mona" enhance -y "$tmp/$name.jpg" -o "$tmp/$name.png" --stages denoise --strength 0 --quiet
+        same "$name: pixels are those of libjpeg" "$(raw "$tmp/$name.png" && md5sum < "$tmp/raw")" "$(raw "$tmp/${name}_theirs.png" && md5sum < "$tmp/raw")"
+    done
+
 while read -r orientation wide high colours; do
     case $orientation in 6) ;; *) full || continue ;; esac
     stills turned "$tmp/four.jpg" "$orientation" "$tmp/turned.jpg"
