@@ -66,8 +66,8 @@ const option job_rows[JOB_ROWS] = {
         .minimum = 1, .maximum = MONA_MAX_SIDE},
     [JOB_TIER] = {"--tier", NULL, OPTION_CHOICE, CHANGES_BYTES, FIELD(tier), NETWORK_TIERS, work,
         .help = "built-in networks to use, from the fastest to the best; each tier does several "
-                "times the work of the one before; where it has no network, that of the next "
-                "lower tier is used", .initial = "fast"},
+                "times the work of the one before; where it has no network, one of the "
+                "next tier is used", .initial = "fast"},
     [JOB_CONTENT] = {"--content", NULL, OPTION_CHOICE, CHANGES_BYTES,
         FIELD(content), "clean|video|anime", work,
         .help = "kind of input: clean is hardly compressed; video is compressed, so that networks "

@@ -8,14 +8,22 @@
 #include "models/embedded.h"
 #include "pipeline/stages/stage.h"
 
-static const char *const tiers[] = {"fast", "balanced", "best"};
+#define TIER_KIND(tier, name, instead, plain) TIER_##tier,
+enum { NETWORK_TIER_ROWS(TIER_KIND, TIER_KIND) TIERS };
+
+#define TIER_ROW(tier, name, instead, plain) {name, TIER_##instead, plain},
+static const struct {
+    const char *name;
+    int instead;
+    bool plain_chroma;
+} tiers[TIERS] = {NETWORK_TIER_ROWS(TIER_ROW, TIER_ROW)};
 
 static int tier_of(const char *name)
 {
-    int tier = sizeof tiers / sizeof *tiers - 1;
-    while (tier > 0 && (!name || strcmp(tiers[tier], name) != 0))
-        tier--;
-    return tier;
+    for (int tier = 0; name && tier < TIERS; tier++)
+        if (!strcmp(tiers[tier].name, name))
+            return tier;
+    return TIER_FAST;
 }
 
 /* The built-in network that comes closest to the request. The content matters more than the tier,
@@ -30,8 +38,9 @@ static const embedded_model *closest(const char *task, const model_choice *choic
     char name[64];
     *distance = 0;
     for (unsigned v = 0; v < sizeof variants / sizeof *variants; v++)
-        for (int tier = tier_of(choice->tier); variants[v] && tier >= 0 && !found; tier--) {
-            snprintf(name, sizeof name, "%s_%s%s", task, tiers[tier], variants[v]);
+        for (int tier = tier_of(choice->tier), last = -1; variants[v] && tier != last && !found;
+             last = tier, tier = tiers[tier].instead) {
+            snprintf(name, sizeof name, "%s_%s%s", task, tiers[tier].name, variants[v]);
             found = embedded_model_find(name);
             *distance += !found;
         }
@@ -173,8 +182,7 @@ bool stage_models_open(stage_models *models, const model_choice *choice, const s
     settings->stage.denoise = &models->denoise.model;
     settings->stage.colour = &models->colour.model;
     settings->stage.bicubic = &models->bicubic.model;
-    /* The guide takes as long as a quarter of the fast tier's network. */
-    settings->stage.plain_chroma = tier_of(choice->tier) == 0;
+    settings->stage.plain_chroma = tiers[tier_of(choice->tier)].plain_chroma;
     settings->stage.delay = list->delay;
     if ((choice->sr && !open_file(&models->sr[0], choice->sr, settings, error)) ||
         !(choice->denoise ? model_source_open(&models->denoise, choice->denoise, error)

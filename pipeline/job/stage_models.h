@@ -9,14 +9,23 @@
 
 /* Embedded networks are named TASK_TIER, TASK_TIER_video or TASK_TIER_anime: sr_x3_best,
  * sr_x2_fast_video. */
-#define NETWORK_TIERS "fast|balanced|best"
+/* The tiers, from the fastest: constant, name, the one whose network is used where it has none
+ * (itself: there is no other), and whether chroma is enlarged without luma as a guide, which takes
+ * as long as a quarter of the fast tier's network. */
+#define NETWORK_TIER_ROWS(FIRST, NEXT)                                                             \
+    FIRST(FAST, "fast", FAST, true)                                                                \
+    NEXT(BALANCED, "balanced", FAST, false)                                                        \
+    NEXT(BEST, "best", BALANCED, false)
+#define NETWORK_TIER_FIRST(tier, name, instead, plain) name
+#define NETWORK_TIER_NEXT(tier, name, instead, plain) "|" name
+#define NETWORK_TIERS NETWORK_TIER_ROWS(NETWORK_TIER_FIRST, NETWORK_TIER_NEXT)
 
 enum { NETWORK_MAX_SCALE = 4, NETWORKS_TEXT = 256 };
 
 typedef struct model_choice {
     const char *sr, *denoise, *colour; /* names for model_source_open; NULL: chosen by task and
                                           tier */
-    const char *tier;                  /* one of NETWORK_TIERS; NULL: the first */
+    const char *tier;                  /* one of NETWORK_TIERS; NULL: fast */
     bool video;                        /* the content was compressed before */
     bool lossy_picture;                /* it is pictures that were; their noise is as clean ones' */
     bool anime;                        /* it is drawn; compressed or not */
@@ -36,7 +45,7 @@ typedef struct stage_models {
  *             the latter twice
  *   others    products of these, the smallest first, so that few networks have large frames
  *   between   the next larger one, then a stage that resizes
- * If a network is missing, the one of the next lower tier is taken that is for the content (drawn,
+ * If a network is missing, the one of the next tier is taken that is for the content (drawn,
  * or else compressed), or else one for any content. Enlarged frames do not count as film for a
  * denoiser.
  *
