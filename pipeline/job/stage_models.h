@@ -13,7 +13,8 @@
  * (itself: there is no other), and whether chroma is enlarged without luma as a guide, which takes
  * as long as a quarter of the fast tier's network. */
 #define NETWORK_TIER_ROWS(FIRST, NEXT)                                                             \
-    FIRST(FAST, "fast", FAST, true)                                                                \
+    FIRST(TINY, "tiny", FAST, true)                                                                \
+    NEXT(FAST, "fast", FAST, true)                                                                 \
     NEXT(BALANCED, "balanced", FAST, false)                                                        \
     NEXT(BEST, "best", BALANCED, false)
 #define NETWORK_TIER_FIRST(tier, name, instead, plain) name

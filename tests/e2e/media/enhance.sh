@@ -83,6 +83,7 @@ judged() {
     least "$1: at least $2 dB better than bicubic in luma" "$clean" "$(echo "$bicubic $2" | awk '{ print $1 + $2 }')"
     same "$1: --tier balanced is the network of that name" "$(enlarged "$tmp/half.mkv" --content clean --tier balanced)" \
         "$(enlarged "$tmp/half.mkv" --sr models/sr_x2_balanced.mona)"
+    same "$1: --tier tiny, too" "$(enlarged "$tmp/half.mkv" --content clean --tier tiny)" "$(enlarged "$tmp/half.mkv" --sr sr_x2_tiny)"
 
     ffmpeg -v error -y -i "$tmp/half.mkv" -c:v libx264 -crf 32 "$tmp/poor.mkv"
     ffmpeg -v error -y -i "$tmp/poor.mkv" -vf "scale=2*iw:2*ih:$accurate" -c:v ffv1 -pix_fmt yuv420p -y "$tmp/bicubic.mkv"
@@ -93,6 +94,7 @@ judged() {
     least "$1: compressed film is better told to be such" "$video" "$(echo "$clean" | awk '{ print $1 + 0.1 }')"
     least "$1: and better than bicubic" "$video" "$bicubic"
     same "$1: video is the default for videos" "$(enlarged "$tmp/poor.mkv")" "$video"
+    same "$1: for which --tier tiny has no network, and is like the fast one" "$(enlarged "$tmp/poor.mkv" --tier tiny)" "$video"
 
     ffmpeg -v error -y -i "$tmp/half.mkv" -vf noise=alls=30:allf=t:all_seed=4 -c:v ffv1 "$tmp/grainy.mkv"
     first=$(enhanced "$tmp/grainy.mkv")
