@@ -9,15 +9,15 @@
 #include "formats/reference/window.h"
 
 typedef struct convolution {
-    op_window w;
-    int64_t batch, inputs, outputs, groups;
+    op_convolution n;
     const float *x, *weights;
     const float *bias; /* NULL: none */
     bool exact;        /* integers */
 } convolution;
 
-static bool read_convolution(op_call *c, const tensor *x, const tensor *w, convolution *v)
+bool op_convolution_read(op_call *c, uint32_t i, op_convolution *v)
 {
+    const tensor *x = op_in(c, 0), *w = op_in(c, i);
     v->groups = onnx_int(c->node, "group", 1);
     if (x->rank < 3 || w->rank != x->rank)
         return op_fail(c,
@@ -42,8 +42,8 @@ static bool read_convolution(op_call *c, const tensor *x, const tensor *w, convo
 static bool make_result(op_call *c, const convolution *v, element_type type)
 {
     int64_t dims[TENSOR_MAX_RANK];
-    op_window_shape(&v->w, v->batch, v->outputs, dims);
-    return op_result(c, 0, type, v->w.spatial_dims + 2, dims);
+    op_window_shape(&v->n.w, v->n.batch, v->n.outputs, dims);
+    return op_result(c, 0, type, v->n.w.spatial_dims + 2, dims);
 }
 
 /* The samples of one group of channels of one frame. */
@@ -86,9 +86,9 @@ static void see(const void *context, size_t term, size_t first, size_t count, fl
 
 static bool convolve(op_call *c, const convolution *v, op_store *store, void *to)
 {
-    const op_window *w = &v->w;
-    const size_t depth = (size_t)(v->inputs / v->groups),
-                 outputs = (size_t)(v->outputs / v->groups);
+    const op_window *w = &v->n.w;
+    const size_t depth = (size_t)(v->n.inputs / v->n.groups),
+                 outputs = (size_t)(v->n.outputs / v->n.groups);
     const size_t samples = (size_t)(w->in[0] * w->in[1] * w->in[2]);
     op_product p = {.rows = outputs,
                     .depth = depth * (size_t)(w->kernel[0] * w->kernel[1] * w->kernel[2]),
@@ -98,8 +98,8 @@ static bool convolve(op_call *c, const convolution *v, op_store *store, void *to
                     .store = store,
                     .to = to};
     bool ok = true;
-    for (size_t i = 0; ok && i < (size_t)(v->batch * v->groups); i++) {
-        const size_t group = i % (size_t)v->groups;
+    for (size_t i = 0; ok && i < (size_t)(v->n.batch * v->n.groups); i++) {
+        const size_t group = i % (size_t)v->n.groups;
         p.a = v->weights + group * outputs * p.depth;
         p.start = v->bias ? v->bias + group * outputs : NULL;
         p.context = &(group_samples){w, v->x + i * depth * samples};
@@ -113,13 +113,13 @@ static bool convolve(op_call *c, const convolution *v, op_store *store, void *to
 
 bool op_conv(op_call *c)
 {
-    const tensor *x = op_in(c, 0), *w = op_in(c, 1), *b = op_in(c, 2);
+    const tensor *b = op_in(c, 2);
     convolution v;
-    if (!read_convolution(c, x, w, &v))
+    if (!op_convolution_read(c, 1, &v.n))
         return false;
-    if (b && b->count != (size_t)v.outputs)
-        return op_fail(c, "has %zu biases for %" PRId64 " outputs", b->count, v.outputs);
-    if (!make_result(c, &v, x->type))
+    if (b && b->count != (size_t)v.n.outputs)
+        return op_fail(c, "has %zu biases for %" PRId64 " outputs", b->count, v.n.outputs);
+    if (!make_result(c, &v, op_in(c, 0)->type))
         return false;
     if (c->shapes_only)
         return true;
@@ -134,9 +134,8 @@ bool op_conv(op_call *c)
 
 bool op_conv_integer(op_call *c)
 {
-    const tensor *x = op_in(c, 0), *w = op_in(c, 1);
     convolution v;
-    if (!read_convolution(c, x, w, &v) || !make_result(c, &v, ELEMENT_INT32))
+    if (!op_convolution_read(c, 1, &v.n) || !make_result(c, &v, ELEMENT_INT32))
         return false;
     if (c->shapes_only)
         return true;
@@ -149,14 +148,14 @@ bool op_conv_integer(op_call *c)
 
 bool op_qlinear_conv(op_call *c)
 {
-    const tensor *x = op_in(c, 0), *w = op_in(c, 3), *bias = op_in(c, 8);
+    const tensor *bias = op_in(c, 8);
     convolution v;
     requantize rule;
-    if (!read_convolution(c, x, w, &v) || !requantize_read(c, (size_t)v.outputs, &rule) ||
+    if (!op_convolution_read(c, 3, &v.n) || !requantize_read(c, (size_t)v.n.outputs, &rule) ||
         !make_result(c, &v, op_in(c, 7)->type))
         return false;
-    if (bias && bias->count != (size_t)v.outputs)
-        return op_fail(c, "has %zu biases for %" PRId64 " outputs", bias->count, v.outputs);
+    if (bias && bias->count != (size_t)v.n.outputs)
+        return op_fail(c, "has %zu biases for %" PRId64 " outputs", bias->count, v.n.outputs);
     if (c->shapes_only)
         return true;
     v.bias = NULL;

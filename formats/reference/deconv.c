@@ -9,8 +9,7 @@
 #include "formats/reference/window.h"
 
 typedef struct deconvolution {
-    op_window w;
-    int64_t batch, inputs, outputs, groups;
+    op_convolution n;
     const float *x, *weights;
 } deconvolution;
 
@@ -38,7 +37,7 @@ static bool find_outputs(op_call *c, op_window *w)
     return true;
 }
 
-static bool read_deconvolution(op_call *c, deconvolution *v)
+bool op_convolution_read_transposed(op_call *c, op_convolution *v)
 {
     const tensor *x = op_in(c, 0), *w = op_in(c, 1);
     v->groups = onnx_int(c->node, "group", 1);
@@ -66,14 +65,6 @@ static bool read_deconvolution(op_call *c, deconvolution *v)
     return find_outputs(c, &v->w);
 }
 
-bool op_window_read_transposed(op_call *c, op_window *w)
-{
-    deconvolution v = {0};
-    const bool ok = read_deconvolution(c, &v);
-    *w = v.w;
-    return ok;
-}
-
 /* Adds the filter, times the sample at (z, y, x), to the plane of sums. */
 static void scatter(const op_window *w, const int64_t at[3], double sample, const float *filter,
                     double *sums)
@@ -94,7 +85,7 @@ static void scatter(const op_window *w, const int64_t at[3], double sample, cons
 
 static void scatter_plane(const deconvolution *v, int64_t plane, const float *filter, double *sums)
 {
-    const op_window *w = &v->w;
+    const op_window *w = &v->n.w;
     const float *in = v->x + plane * w->in[0] * w->in[1] * w->in[2];
     int64_t at[3];
     for (at[0] = 0; at[0] < w->in[0]; at[0]++)
@@ -105,21 +96,21 @@ static void scatter_plane(const deconvolution *v, int64_t plane, const float *fi
 
 static bool run(op_call *c, const deconvolution *v, const float *bias)
 {
-    const op_window *w = &v->w;
+    const op_window *w = &v->n.w;
     const int64_t area = w->kernel[0] * w->kernel[1] * w->kernel[2];
-    const int64_t depth = v->inputs / v->groups, each = v->outputs / v->groups;
+    const int64_t depth = v->n.inputs / v->n.groups, each = v->n.outputs / v->n.groups;
     const size_t plane = (size_t)(w->out[0] * w->out[1] * w->out[2]);
     double *sums = op_scratch(c, plane, sizeof *sums);
-    for (int64_t n = 0; sums && n < v->batch; n++)
-        for (int64_t o = 0; o < v->outputs; o++) {
+    for (int64_t n = 0; sums && n < v->n.batch; n++)
+        for (int64_t o = 0; o < v->n.outputs; o++) {
             const int64_t first = o / each * depth;
             for (size_t i = 0; i < plane; i++)
                 sums[i] = bias ? (double)bias[o] : 0;
             for (int64_t k = first; k < first + depth; k++)
-                scatter_plane(v, n * v->inputs + k, v->weights + (k * each + o % each) * area,
+                scatter_plane(v, n * v->n.inputs + k, v->weights + (k * each + o % each) * area,
                               sums);
             for (size_t i = 0; i < plane; i++)
-                tensor_set_number(c->out, (size_t)(n * v->outputs + o) * plane + i, sums[i]);
+                tensor_set_number(c->out, (size_t)(n * v->n.outputs + o) * plane + i, sums[i]);
         }
     return sums;
 }
@@ -129,11 +120,11 @@ bool op_conv_transpose(op_call *c)
     const tensor *x = op_in(c, 0), *b = op_in(c, 2);
     deconvolution v;
     int64_t dims[TENSOR_MAX_RANK];
-    if (!read_deconvolution(c, &v))
+    if (!op_convolution_read_transposed(c, &v.n))
         return false;
-    if (b && b->count != (size_t)v.outputs)
-        return op_fail(c, "has %zu biases for %" PRId64 " outputs", b->count, v.outputs);
-    op_window_shape(&v.w, v.batch, v.outputs, dims);
+    if (b && b->count != (size_t)v.n.outputs)
+        return op_fail(c, "has %zu biases for %" PRId64 " outputs", b->count, v.n.outputs);
+    op_window_shape(&v.n.w, v.n.batch, v.n.outputs, dims);
     if (!op_result(c, 0, x->type, x->rank, dims))
         return false;
     if (c->shapes_only)

@@ -47,15 +47,18 @@ static bool read_pads(op_call *c, op_window *w)
 
 /* SAME gives ceil(in / stride) outputs; the odd one of the pads goes after (UPPER) or before
  * (LOWER). */
-static void pad_same(op_window *w, bool upper)
+static bool pad_same(op_call *c, op_window *w, bool upper)
 {
     for (uint32_t i = WINDOW_DIMS - w->spatial_dims; i < WINDOW_DIMS; i++) {
+        if (w->in[i] < 0 && w->stride[i] > 1)
+            return op_fail(c, "pads by auto_pad with a stride, which needs a fixed input size");
         const int64_t outputs = (w->in[i] + w->stride[i] - 1) / w->stride[i];
         const int64_t total = (outputs - 1) * w->stride[i] + op_window_extent(w, i) - w->in[i];
         const int64_t half = total > 0 ? total / 2 : 0, rest = total > 0 ? total - half : 0;
         w->begin[i] = upper ? half : rest;
         w->end[i] = upper ? rest : half;
     }
+    return true;
 }
 
 /* With round_up, a last window that would begin after the samples and the padding before them does
@@ -65,6 +68,9 @@ static bool find_outputs(op_call *c, op_window *w, bool round_up)
     for (uint32_t i = 0; i < WINDOW_DIMS; i++) {
         const int64_t before = w->in[i] + w->begin[i], stride = w->stride[i];
         const int64_t room = before + w->end[i] - op_window_extent(w, i);
+        w->out[i] = -1;
+        if (w->in[i] < 0)
+            continue;
         if (room < 0)
             return op_fail(c, "has a filter larger than its padded input");
         const int64_t last = (room + (round_up ? stride - 1 : 0)) / stride;
@@ -94,11 +100,10 @@ bool op_window_read(op_call *c, const tensor *x, const int64_t *kernel, bool rou
     if (w->kernel[2] < 1)
         return op_fail(c, "has no kernel_shape, or an empty filter");
     const char *pad = onnx_string(c->node, "auto_pad", "NOTSET");
-    if (!strncmp(pad, "SAME_", 5))
-        pad_same(w, !strcmp(pad, "SAME_UPPER"));
-    else if (strcmp(pad, "VALID") && !read_pads(c, w))
-        return false;
-    return find_outputs(c, w, round_up);
+    const bool same = !strncmp(pad, "SAME_", 5);
+    return (same ? pad_same(c, w, !strcmp(pad, "SAME_UPPER"))
+                 : !strcmp(pad, "VALID") || read_pads(c, w)) &&
+           find_outputs(c, w, round_up);
 }
 
 void op_window_shape(const op_window *w, int64_t batch, int64_t channels, int64_t *dims)

@@ -15,19 +15,27 @@ typedef struct op_window {
     int64_t begin[WINDOW_DIMS], end[WINDOW_DIMS]; /* padding */
 } op_window;
 
+/* A convolution of input 0, [batch, channels, dims...], and the window of its weights. */
+typedef struct op_convolution {
+    op_window w;
+    int64_t batch, inputs, outputs, groups;
+} op_convolution;
+
 /* Reads an attribute with one number per axis, in [min, WINDOW_MAX]; fill: used if it is absent. */
 bool op_window_list(op_call *c, const char *name, uint32_t spatial_dims, int64_t fill, int64_t min,
                     int64_t *out);
 
 /* Reads strides, dilations, pads and auto_pad, and computes the number of outputs. x is [batch,
- * channels, dims...]. kernel: one number per axis; NULL: read kernel_shape. round_up: as
- * ceil_mode. */
+ * channels, dims...]; dims that are open, -1, have open outputs. kernel: one number per axis; NULL:
+ * read kernel_shape. round_up: as ceil_mode. */
 bool op_window_read(op_call *c, const tensor *x, const int64_t *kernel, bool round_up,
                     op_window *w);
 
-/* The window of a ConvTranspose: the sizes of its input and result, and how much is cut off at each
- * side of the result. */
-bool op_window_read_transposed(op_call *c, op_window *w);
+/* With the weights of input i: [outputs, inputs / groups, kernel...]. */
+bool op_convolution_read(op_call *c, uint32_t i, op_convolution *v);
+/* A ConvTranspose, whose weights are [inputs, outputs / groups, kernel...]: the sizes of its input and
+ * result, and how much is cut off at each side of the result. */
+bool op_convolution_read_transposed(op_call *c, op_convolution *v);
 
 /* Samples along an axis from the first position of the kernel to the last. */
 int64_t op_window_extent(const op_window *w, uint32_t axis);

@@ -125,24 +125,6 @@ mona_type array_result_type(importer *im, uint32_t i)
     return t ? array_type_of(t->type) : MONA_F32;
 }
 
-bool array_open_call(importer *im, array_call *c)
-{
-    const uint32_t max = sizeof c->in / sizeof *c->in, count = im->node->input_count;
-    *c = (array_call){.call = {.node = im->node,
-                               .in_count = count < max ? count : max,
-                               .out_count = im->node->output_count,
-                               .opset = im->model->opset,
-                               .shapes_only = true,
-                               .error = im->error}};
-    c->call.in = c->in;
-    for (uint32_t i = 0; i < c->call.in_count; i++) {
-        c->in[i] = import_has(im, i) ? array_in_tensor(im, i) : NULL;
-        if (import_has(im, i) && !c->in[i])
-            return false;
-    }
-    return true;
-}
-
 uint32_t array_axis(const importer *im, uint32_t rank, int64_t otherwise)
 {
     const int64_t axis = onnx_int(im->node, "axis", otherwise);

@@ -9,7 +9,6 @@
 #ifndef MONA_COMPILER_ARRAY_H
 #define MONA_COMPILER_ARRAY_H
 
-#include "formats/reference/call.h"
 #include "formats/compiler/import/importer.h"
 
 typedef struct array {
@@ -51,14 +50,6 @@ bool array_wants(importer *im, uint32_t i);
 /* Makes these numbers output i, in the shape that folding found. False: failed; a may be
  * array_none. */
 bool array_bind(importer *im, uint32_t i, array a);
-
-/* Lets the reference's functions read attributes and constant inputs. */
-typedef struct array_call {
-    op_call call;
-    const tensor *in[MONA_OP_MAX_INPUTS + 1];
-} array_call;
-/* False: failed, because the shape of an input is unknown. */
-bool array_open_call(importer *im, array_call *c);
 
 /* ---- constants and views ------------------------------------------------------------------ */
 /* A single number of rank 0. */

@@ -14,10 +14,10 @@ static uint32_t all_axes(uint32_t rank)
 
 bool import_array_reduce(importer *im)
 {
-    array_call c;
+    import_call c;
     uint32_t mask;
     const array x = array_in(im, 0);
-    if (!array_ok(x) || !array_open_call(im, &c))
+    if (!array_ok(x) || !import_open_call(im, &c))
         return false;
     if (!op_axes(&c.call, 1, x.rank, &mask))
         return im->error->text[0] ? false

@@ -62,9 +62,9 @@ bool import_array_resize(importer *im)
 {
     const mona_type type = array_result_type(im, 0);
     array x = array_in(im, 0);
-    array_call c;
+    import_call c;
     op_resizing r;
-    if (!array_ok(x) || !array_open_call(im, &c))
+    if (!array_ok(x) || !import_open_call(im, &c))
         return false;
     if (!op_resize_read(&c.call, &r))
         return !im->error->text[0] && import_fail(im, "has computed scales or sizes");

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/reference/window.h"
-
 /* The axes of the window, of which the last `spatial_dims` are used. The outputs of pools are their
  * channels. */
 static bool fill_window(importer *im, const op_window *w, mona_array_window *out)
@@ -31,33 +29,33 @@ static bool fill_window(importer *im, const op_window *w, mona_array_window *out
     return true;
 }
 
+static mona_array_window convolution(const op_convolution *n, mona_arithmetic arithmetic)
+{
+    return (mona_array_window){
+        .function = MONA_WINDOW_CONV,
+        .arithmetic = (uint8_t)arithmetic,
+        .batch = (uint32_t)n->batch,
+        .channels = (uint32_t)n->inputs,
+        .outputs = (uint32_t)n->outputs,
+        .groups = (uint32_t)n->groups,
+    };
+}
+
 /* ---- convolutions ------------------------------------------------------------------------- */
 
-/* Convolves x with weights w and an optional bias, with the node's attributes. */
-static array convolve(importer *im, mona_type type, array x, array w, const array *bias)
+/* Convolves x with weights w, which are input i, and an optional bias, with the node's attributes. */
+static array convolve(importer *im, mona_type type, array x, array w, uint32_t i, const array *bias)
 {
-    array_call c;
-    op_window window;
-    tensor shape = {.rank = x.rank};
+    import_call c;
+    op_convolution n;
     const array operands[3] = {x, w, bias ? *bias : array_none};
-    const int64_t groups = onnx_int(im->node, "group", 1);
-    if (!array_ok(x) || !array_ok(w) || (bias && !array_ok(*bias)) || !array_open_call(im, &c))
+    if (!array_ok(x) || !array_ok(w) || (bias && !array_ok(*bias)) || !import_open_call(im, &c) ||
+        !op_convolution_read(&c.call, i, &n))
         return array_none;
-    memcpy(shape.dims, x.dims, sizeof shape.dims);
-    if (!op_window_read(&c.call, &shape, w.dims + 2, false, &window))
-        return array_none;
-    const bool on_floats = array_is_float(x.type) || array_is_float(w.type);
-    mona_array_window record = {
-        .function = MONA_WINDOW_CONV,
-        .arithmetic = on_floats ? MONA_FLOAT : MONA_INT,
-        .batch = (uint32_t)x.dims[0],
-        .channels = (uint32_t)x.dims[1],
-        .outputs = (uint32_t)w.dims[0],
-        .groups = (uint32_t)groups,
-    };
-    return fill_window(im, &window, &record)
-               ? array_window(im, type, &record, operands, bias ? 3 : 2)
-               : array_none;
+    mona_array_window record =
+        convolution(&n, array_is_float(x.type) || array_is_float(w.type) ? MONA_FLOAT : MONA_INT);
+    return fill_window(im, &n.w, &record) ? array_window(im, type, &record, operands, bias ? 3 : 2)
+                                          : array_none;
 }
 
 bool import_array_conv(importer *im)
@@ -65,19 +63,19 @@ bool import_array_conv(importer *im)
     const array x = array_in(im, 0), w = array_in(im, 1);
     const array bias = import_has(im, 2) ? array_in(im, 2) : array_none;
     return array_bind(
-        im, 0, convolve(im, array_result_type(im, 0), x, w, import_has(im, 2) ? &bias : NULL));
+        im, 0, convolve(im, array_result_type(im, 0), x, w, 1, import_has(im, 2) ? &bias : NULL));
 }
 
 bool import_array_conv_integer(importer *im)
 {
     return array_bind(
-        im, 0, convolve(im, MONA_S32, array_centred(im, 0, 2), array_centred(im, 1, 3), NULL));
+        im, 0, convolve(im, MONA_S32, array_centred(im, 0, 2), array_centred(im, 1, 3), 1, NULL));
 }
 
 bool import_array_qlinear_conv(importer *im)
 {
     const array bias = import_has(im, 8) ? array_in(im, 8) : array_none;
-    const array sum = convolve(im, MONA_S64, array_centred(im, 0, 2), array_centred(im, 3, 5),
+    const array sum = convolve(im, MONA_S64, array_centred(im, 0, 2), array_centred(im, 3, 5), 3,
                                import_has(im, 8) ? &bias : NULL);
     return array_bind(im, 0, array_requantize(im, sum, 1));
 }
@@ -141,14 +139,14 @@ bool import_array_conv_transpose(importer *im)
 {
     const array x = array_in(im, 0), w = array_in(im, 1);
     const array bias = import_has(im, 2) ? array_in(im, 2) : array_none;
-    const int64_t groups = onnx_int(im->node, "group", 1);
-    array_call c;
-    op_window window;
-    mona_array_window record = {.function = MONA_WINDOW_CONV, .arithmetic = MONA_FLOAT};
+    import_call c;
+    op_convolution n;
     uint32_t strides[WINDOW_DIMS];
     if (!array_ok(x) || !array_ok(w) || (import_has(im, 2) && !array_ok(bias)) ||
-        !array_open_call(im, &c) || !op_window_read_transposed(&c.call, &window) ||
-        !fill_window(im, &window, &record))
+        !import_open_call(im, &c) || !op_convolution_read_transposed(&c.call, &n))
+        return false;
+    mona_array_window record = convolution(&n, MONA_FLOAT);
+    if (!fill_window(im, &n.w, &record))
         return false;
     for (uint32_t i = 0; i < record.axes; i++) {
         mona_array_axis *a = &record.axis[i];
@@ -158,11 +156,7 @@ bool import_array_conv_transpose(importer *im)
         a->stride = 1;
         a->pad_after = 0; /* only AVERAGE uses it */
     }
-    record.batch = (uint32_t)x.dims[0];
-    record.channels = (uint32_t)x.dims[1];
-    record.outputs = (uint32_t)(w.dims[1] * groups);
-    record.groups = (uint32_t)groups;
-    const array operands[3] = {spread(im, x, strides), turn(im, w, groups), bias};
+    const array operands[3] = {spread(im, x, strides), turn(im, w, n.groups), bias};
     return array_bind(
         im, 0,
         array_window(im, array_result_type(im, 0), &record, operands, import_has(im, 2) ? 3 : 2));
@@ -190,9 +184,9 @@ bool import_array_pool(importer *im)
     const mona_window function = (mona_window)import_code(im);
     const bool largest = function == MONA_WINDOW_MAX;
     const array x = array_in(im, 0);
-    array_call c;
+    import_call c;
     op_window window;
-    if (!array_ok(x) || !array_open_call(im, &c) ||
+    if (!array_ok(x) || !import_open_call(im, &c) ||
         !op_window_read(&c.call, c.in[0], NULL, onnx_int(im->node, "ceil_mode", 0), &window))
         return false;
     mona_array_window record = {

@@ -2,7 +2,6 @@
 /* Convolution, and per-channel operators that follow it: batch normalisation and activations. */
 #include "formats/compiler/import/importer.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 bool import_read_bias(importer *im, size_t i, const graph_value *w, uint32_t outputs, float **bias)
@@ -17,39 +16,6 @@ bool import_read_bias(importer *im, size_t i, const graph_value *w, uint32_t out
     return *bias || format_fail(im->error, "out of memory");
 }
 
-static bool read_weights(importer *im, size_t wi, size_t bi, uint32_t channels, graph_conv *conv,
-                         uint32_t *outputs)
-{
-    const graph_value *w = import_constant(im, wi);
-    const graph_value *b = import_constant(im, bi);
-    if (!w || (import_has(im, bi) && !b))
-        return import_fail(im, "has computed weights; expected constants");
-    const int64_t groups = onnx_int(im->node, "group", 1);
-    const uint32_t spatial_dims = import_is_line(im, 0) ? 1 : 2;
-    if (w->rank != 2 + spatial_dims || !w->count)
-        return import_fail(im,
-                           "has weights with %u dimensions; expected [outputs, inputs, %scolumns]",
-                           w->rank, spatial_dims == 2 ? "rows, " : "");
-    if (groups < 1 || groups > channels || w->dims[1] * (uint64_t)groups != channels ||
-        w->dims[0] % (uint64_t)groups || w->dims[0] > MONA_MAX_CHANNELS)
-        return import_fail(im,
-                           "has %" PRId64 " groups and weights for %" PRIu64 " inputs and %" PRIu64
-                           " outputs; its input has %u channels",
-                           groups, w->dims[1], w->dims[0], channels);
-    *outputs = (uint32_t)w->dims[0];
-    if (!import_read_bias(im, bi, w, *outputs, &conv->bias))
-        return false;
-    conv->groups = (uint32_t)groups;
-    conv->weights = w->data;
-    for (uint32_t i = 0; i < 2; i++) {
-        const uint64_t size = i + spatial_dims < 2 ? 1 : w->dims[i + spatial_dims];
-        conv->window.kernel[i] = size <= GRAPH_MAX_KERNEL ? (uint32_t)size : 0;
-    }
-    if (!conv->window.kernel[0] || !conv->window.kernel[1])
-        return import_fail(im, "has a filter of more than %d rows or columns", GRAPH_MAX_KERNEL);
-    return true;
-}
-
 bool import_add_conv(importer *im, const graph_conv *conv, uint32_t x, uint32_t outputs)
 {
     uint32_t size[2];
@@ -61,26 +27,27 @@ bool import_add_conv(importer *im, const graph_conv *conv, uint32_t x, uint32_t 
     return made;
 }
 
-bool import_read_conv(importer *im, uint32_t x, size_t w, size_t b, graph_conv *conv,
-                      uint32_t *outputs)
+bool import_read_conv(importer *im, uint32_t w, uint32_t b, graph_conv *conv, uint32_t *outputs)
 {
-    const graph_value source = im->g->values[x];
-    const uint32_t *kernel = conv->window.kernel;
-    uint32_t shape[2];
-    if (!read_weights(im, w, b, source.channels, conv, outputs) ||
-        !import_pair(im, "kernel_shape", 0, 1, GRAPH_MAX_KERNEL, shape) ||
-        !import_window(im, &source, &conv->window))
+    const graph_value *weights = import_constant(im, w);
+    import_call c;
+    op_convolution n;
+    if (!weights || !weights->count || (import_has(im, b) && !import_constant(im, b)))
+        return import_fail(im, "has computed weights; expected constants");
+    if (!import_open_call(im, &c) || !op_convolution_read(&c.call, w, &n) ||
+        !import_read_bias(im, b, weights, (uint32_t)n.outputs, &conv->bias))
         return false;
-    return !shape[0] || (shape[0] == kernel[0] && shape[1] == kernel[1]) ||
-           import_fail(im, "has kernel_shape %ux%u and weights of %ux%u", shape[0], shape[1],
-                       kernel[0], kernel[1]);
+    *outputs = (uint32_t)n.outputs;
+    conv->groups = (uint32_t)n.groups;
+    conv->weights = weights->data;
+    return import_window(im, &n.w, &conv->window);
 }
 
 bool import_conv(importer *im)
 {
     uint32_t x, outputs = 0;
     graph_conv conv = {0};
-    if (!import_channels(im, 0, &x) || !import_read_conv(im, x, 1, 2, &conv, &outputs))
+    if (!import_channels(im, 0, &x) || !import_read_conv(im, 1, 2, &conv, &outputs))
         return false;
     conv.weight_scales = import_weight_scales(im, 1, 0, outputs);
     return import_add_conv(im, &conv, x, outputs);

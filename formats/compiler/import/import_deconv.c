@@ -31,36 +31,36 @@ static float *turn_weights(importer *im, const graph_value *w, uint32_t groups)
     return turned;
 }
 
-static bool read_weights(importer *im, uint32_t channels, graph_conv *conv, uint32_t *outputs)
+static bool read_weights(importer *im, graph_conv *conv, op_convolution *n)
 {
     const graph_value *w = import_constant(im, 1), *b = import_constant(im, 2);
-    const int64_t groups = onnx_int(im->node, "group", 1);
-    if (!w || (import_has(im, 2) && !b))
+    import_call c;
+    if (!w || !w->count || (import_has(im, 2) && !b))
         return import_fail(im, "has computed weights; expected constants");
-    if (w->rank != 4 || !w->count || w->dims[0] != channels || groups < 1 || channels % groups ||
-        w->dims[1] * (uint64_t)groups > MONA_MAX_CHANNELS || w->dims[2] > GRAPH_MAX_KERNEL ||
-        w->dims[3] > GRAPH_MAX_KERNEL)
-        return import_fail(im,
-                           "has weights of %u dimensions for %" PRId64 " groups of %u channels; "
-                           "expected [inputs, outputs, rows, columns]",
-                           w->rank, groups, channels);
-    *outputs = (uint32_t)w->dims[1] * (uint32_t)groups;
-    if (!import_read_bias(im, 2, w, *outputs, &conv->bias))
+    if (!import_open_call(im, &c) || !op_convolution_read_transposed(&c.call, n) ||
+        !import_window(im, &n->w, &conv->window) ||
+        !import_read_bias(im, 2, w, (uint32_t)n->outputs, &conv->bias))
         return false;
-    conv->groups = (uint32_t)groups;
-    conv->window.kernel[0] = (uint32_t)w->dims[2];
-    conv->window.kernel[1] = (uint32_t)w->dims[3];
+    conv->groups = (uint32_t)n->groups;
     conv->weights = turn_weights(im, w, conv->groups);
     return conv->weights ? true : format_fail(im->error, "out of memory");
 }
 
-static bool turn_pads(importer *im, graph_window *w)
+/* Rows or columns that output_padding adds to the result. */
+static int64_t padding_of(const op_window *w, int axis)
 {
-    uint32_t more[2];
-    if (!import_pair(im, "output_padding", 0, 0, 0, more))
-        return false;
+    const int k = WINDOW_DIMS - 2 + axis;
+    return w->out[k] - (w->stride[k] * (w->in[k] - 1) + op_window_extent(w, (uint32_t)k) -
+                        w->begin[k] - w->end[k]);
+}
+
+static bool turn_pads(importer *im, const op_window *from, graph_window *w)
+{
     for (int i = 0; i < 2; i++) {
         const int64_t max = graph_window_extent(w, i) - 1;
+        if (padding_of(from, i))
+            return import_fail(im, "has output_padding %" PRId64 " without strides",
+                               padding_of(from, i));
         if (w->pad_begin[i] > max || w->pad_end[i] > max)
             return import_fail(im, "has pads of %u and %u; supported: up to %" PRId64,
                                w->pad_begin[i], w->pad_end[i], max);
@@ -90,26 +90,25 @@ static int64_t tap_of(const strided *v, int64_t r, int64_t at)
     return k >= 0 && k < v->kernel ? k : -1;
 }
 
-static bool read_strided(importer *im, const graph_window *w, strided v[2], graph_window *conv)
+static bool read_strided(importer *im, const op_window *from, const graph_window *w, strided v[2],
+                         graph_window *conv)
 {
-    uint32_t more[2];
-    if (!import_pair(im, "output_padding", 0, 0, GRAPH_MAX_KERNEL, more))
-        return false;
     for (int i = 0; i < 2; i++) {
         const int64_t s = w->stride[i], kernel = w->kernel[i], begin = w->pad_begin[i];
+        const int64_t more = padding_of(from, i);
         v[i] = (strided){s, begin, kernel, floor_div(begin - kernel, s) + 1,
                          floor_div(s - 1 + begin, s)};
         const int64_t extent = v[i].high - v[i].low + 1;
         /* s in + grown outputs, in blocks of s. */
-        const int64_t grown = more[i] + kernel - begin - w->pad_end[i] - s;
+        const int64_t grown = more + kernel - begin - w->pad_end[i] - s;
         const int64_t before = -v[i].low, after = floor_div(grown, s) - before + extent - 1;
         if (w->stride[0] != w->stride[1] || s > 4 || w->dilation[i] != 1 || grown % s ||
             before < 0 || after < 0)
             return import_fail(im,
-                               "has strides %ux%u, pads %u and %u and output_padding %u; "
+                               "has strides %ux%u, pads %u and %u and output_padding %" PRId64 "; "
                                "supported: strides of 1, and of 2 to 4 that divide the size "
                                "of the result",
-                               w->stride[0], w->stride[1], w->pad_begin[i], w->pad_end[i], more[i]);
+                               w->stride[0], w->stride[1], w->pad_begin[i], w->pad_end[i], more);
         conv->kernel[i] = (uint32_t)extent;
         conv->stride[i] = conv->dilation[i] = 1;
         conv->pad_begin[i] = (uint32_t)before;
@@ -151,13 +150,14 @@ static bool spread_weights(importer *im, const strided v[2], uint32_t channels, 
     return true;
 }
 
-static bool add_strided(importer *im, uint32_t x, graph_conv *conv, uint32_t outputs)
+static bool add_strided(importer *im, uint32_t x, const op_window *from, graph_conv *conv,
+                        uint32_t outputs)
 {
     strided v[2];
     graph_window window = {.kernel = {1, 1}};
     uint32_t size[2];
     const uint32_t channels = im->g->values[x].channels, s = conv->window.stride[0];
-    if (!read_strided(im, &conv->window, v, &window))
+    if (!read_strided(im, from, &conv->window, v, &window))
         return false;
     if ((uint64_t)outputs * s * s > MONA_MAX_CHANNELS)
         return import_fail(im, "makes too many channels, %u, by strides of %u", outputs, s);
@@ -179,20 +179,17 @@ static bool add_strided(importer *im, uint32_t x, graph_conv *conv, uint32_t out
 
 bool import_conv_transpose(importer *im)
 {
-    uint32_t x, outputs = 0;
+    uint32_t x;
     if (!import_tensor(im, 0, &x))
         return false;
-    const graph_value source = im->g->values[x];
     graph_conv conv = {0};
+    op_convolution n;
     if (onnx_find_attribute(im->node, "output_shape") ||
         !import_text_is(im, "auto_pad", "NOTSET", "NOTSET"))
         return import_fail(im, "asks for output_shape or auto_pad; supported: pads");
-    if (!read_weights(im, source.channels, &conv, &outputs) ||
-        !import_window(im, &source, &conv.window))
+    if (!read_weights(im, &conv, &n))
         return false;
     if (conv.window.stride[0] != 1 || conv.window.stride[1] != 1)
-        return add_strided(im, x, &conv, outputs);
-    if (!turn_pads(im, &conv.window))
-        return false;
-    return import_add_conv(im, &conv, x, outputs);
+        return add_strided(im, x, &n.w, &conv, (uint32_t)n.outputs);
+    return turn_pads(im, &n.w, &conv.window) && import_add_conv(im, &conv, x, (uint32_t)n.outputs);
 }

@@ -21,15 +21,12 @@ static bool import_windows(importer *im, graph_kind kind)
 {
     uint32_t x, size[2];
     const bool round_up = onnx_int(im->node, "ceil_mode", 0);
-    graph_window window = {.kernel = {0, 0}}, *w = &window;
-    if (!import_channels(im, 0, &x))
-        return false;
-    const graph_value source = im->g->values[x];
-    if (!import_pair(im, "kernel_shape", 0, 1, GRAPH_MAX_KERNEL, w->kernel))
-        return false;
-    if (!w->kernel[0])
-        return import_fail(im, "has no kernel_shape");
-    if (!import_window(im, &source, w) || !import_window_size(im, w, &source, round_up, size))
+    graph_window window, *w = &window;
+    import_call c;
+    op_window read;
+    if (!import_channels(im, 0, &x) || !import_open_call(im, &c) ||
+        !op_window_read(&c.call, c.in[0], NULL, round_up, &read) || !import_window(im, &read, w) ||
+        !import_window_size(im, w, &im->g->values[x], round_up, size))
         return false;
     for (int i = 0; i < 2; i++) {
         const int64_t extent = graph_window_extent(w, i);

@@ -198,7 +198,7 @@ bool import_qlinear_conv(importer *im)
     uint32_t x, outputs = 0;
     graph_conv conv = {0};
     if (is_off(im) || !import_channels(im, 0, &x) || !counts_so(im, 0) ||
-        !import_read_conv(im, x, 3, 8, &conv, &outputs))
+        !import_read_conv(im, 3, 8, &conv, &outputs))
         return false;
     const graph_value *w = import_constant(im, 3);
     return add_qlinear(im, x, w->count / outputs, outputs, &conv);

@@ -237,6 +237,33 @@ bool import_numbers(importer *im, const char *name, size_t i, int64_t *numbers, 
     return true;
 }
 
+bool import_open_call(importer *im, import_call *c)
+{
+    const uint32_t max = sizeof c->in / sizeof *c->in, count = im->node->input_count;
+    *c = (import_call){.call = {.node = im->node,
+                                .in_count = count < max ? count : max,
+                                .out_count = im->node->output_count,
+                                .opset = im->model->opset,
+                                .shapes_only = true,
+                                .error = im->error}};
+    c->call.in = c->in;
+    for (uint32_t i = 0; i < c->call.in_count; i++) {
+        const onnx_value *v = import_has(im, i) ? &im->model->values[im->node->inputs[i]] : NULL;
+        c->in[i] = v && v->shaped ? &v->tensor : v ? &c->open[i] : NULL;
+        if (!v || v->shaped)
+            continue;
+        if (import_bound(im, i) == UINT32_MAX)
+            return import_fail(im,
+                               "needs the size of '%.60s', which is open; give the model one "
+                               "(--size WxH, --dim NAME=N)",
+                               v->name);
+        c->open[i] = import_shape(im, i);
+        for (uint32_t k = 0; k < c->open[i].rank; k++)
+            c->open[i].dims[k] = c->open[i].dims[k] ? c->open[i].dims[k] : -1;
+    }
+    return true;
+}
+
 float *import_per_channel(importer *im, const graph_value *constant, uint32_t channels)
 {
     const graph_value v = *constant; /* a copy: adding a value moves them */

@@ -5,6 +5,8 @@
 
 #include "formats/compiler/import/import.h"
 #include "formats/compiler/import/operators.h"
+#include "formats/reference/call.h"
+#include "formats/reference/window.h"
 
 /* 8-bit integers q stand for scale * (q - zero). */
 typedef struct import_quantisation {
@@ -97,12 +99,19 @@ bool import_numbers(importer *im, const char *name, size_t i, int64_t *numbers, 
  * Memory of the graph; NULL: failed. */
 float *import_per_channel(importer *im, const graph_value *constant, uint32_t channels);
 
-/* ---- windows (import_window.c) ---- */
-/* Two numbers of an attribute, rows then columns, each in [min, max]. */
-bool import_pair(importer *im, const char *name, uint32_t otherwise, int64_t min, int64_t max,
-                 uint32_t *out);
-/* Reads strides, dilations and pads of a window whose kernel is known. */
-bool import_window(importer *im, const graph_value *source, graph_window *w);
+/* Lets the reference's functions read attributes, constants and shapes, with sides that are open as
+ * -1. */
+typedef struct import_call {
+    op_call call;
+    const tensor *in[MONA_OP_MAX_INPUTS + 1];
+    tensor open[MONA_OP_MAX_INPUTS + 1];
+} import_call;
+/* False: failed, because the shape of an input is unknown. */
+bool import_open_call(importer *im, import_call *c);
+
+/* ---- windows ---- */
+/* The window, if one of a map may have such numbers. */
+bool import_window(importer *im, const op_window *from, graph_window *w);
 /* Rows and columns of the window's result for the source; 0: unknown. */
 bool import_window_size(importer *im, const graph_window *w, const graph_value *source,
                         bool round_up, uint32_t size[2]);
@@ -123,8 +132,7 @@ graph_node *import_node_like(importer *im, graph_kind kind, uint32_t x);
 /* The same for a value that is not an output of the ONNX node. */
 graph_node *import_inner_like(importer *im, graph_kind kind, uint32_t x);
 /* Reads weights (input w), biases (input b) and window of a convolution of a map. */
-bool import_read_conv(importer *im, uint32_t x, size_t w, size_t b, graph_conv *conv,
-                      uint32_t *outputs);
+bool import_read_conv(importer *im, uint32_t w, uint32_t b, graph_conv *conv, uint32_t *outputs);
 /* Its biases, one for each output or zeros; fails if they or the weights are not finite. */
 bool import_read_bias(importer *im, size_t i, const graph_value *w, uint32_t outputs, float **bias);
 /* The matrix of input i as [outputs][inputs]; NULL: failed. Memory of the graph. */

@@ -158,6 +158,27 @@ static void depthwise_convolutions_agree(void **state)
     }
 }
 
+/* auto_pad says VALID: the pads beside it have no effect, on maps as little as elsewhere. */
+static void valid_windows_have_no_pads(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        onnx_builder *b = ob_new(14);
+        ob_input(b, "x", 3, 8, 9);
+        Onnx__NodeProto *n = k ? ob_node(b, "MaxPool", "x", "y") : add_conv(b, "x", "y", 3, 4);
+        n->n_attribute = 0;
+        ob_ints(b, n, "kernel_shape", "3 3");
+        ob_ints(b, n, "pads", "1 1 1 1");
+        ob_string(b, n, "auto_pad", "VALID");
+        ob_output(b, "y");
+        compiler *c = open_good(b);
+        assert_int_equal(compiler_output(c, 0).height, 6);
+        assert_true(difference(c, &half_planes, 8, 9) < 0.01);
+        assert_false(compiler_has_arrays(c));
+        compiler_close(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +187,7 @@ int main(void)
         cmocka_unit_test(shuffles_stay_on_maps),
         cmocka_unit_test(whole_blocks_are_not_split),
         cmocka_unit_test(depthwise_convolutions_agree),
+        cmocka_unit_test(valid_windows_have_no_pads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

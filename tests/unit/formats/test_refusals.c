@@ -164,7 +164,7 @@ static void unsupported_models_are_refused_by_name(void **state)
     refused(b, "infinite or not a number");
     b = one_node("Conv", "x w", &n);
     ob_constant(b, "w", "1 4 3", ones);
-    refused(b, "has weights with 3 dimensions");
+    refused(b, "has an input of 4 dimensions and weights of 3");
     b = one_node("Conv", "x w", &n);
     ob_constant(b, "w", "1 4 3 3", ones);
     ob_ints(b, n, "strides", "64 1");
