@@ -257,6 +257,7 @@ const command command_bench = {
     .name = "bench",
     .summary = "measure how long a frame takes",
     .run = bench_run,
+    .confined = CONFINED_NEVER,
     .usage = "MODEL|--pipeline CLIP --size WxH [OPTION]...",
     .description = "Times a model (a .mona file or a built-in one) on one frame after another, or "
                    "the whole pipeline of a clip from decoder to encoder, as mona enhance runs it "

@@ -49,6 +49,7 @@ const command command_help = {
     .name = "help",
     .summary = "print help on a command, the man page or completions",
     .run = run,
+    .confined = CONFINED_NEVER,
     .usage = "[COMMAND | --man | --completion SHELL]",
     .description = "Lists the commands, or the options of one. It also prints the man page and the "
                    "completions that make install puts in place.",

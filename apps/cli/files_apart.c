@@ -5,8 +5,7 @@
 
 #include "pipeline/base/outfile.h"
 
-/* The paths in an option's field. */
-static const char *const *paths_of(const option *o, const void *values, size_t *count)
+const char *const *files_of(const option *o, const void *values, size_t *count)
 {
     const void *field = (const char *)values + o->field;
     const option_list *list = field;
@@ -35,7 +34,7 @@ static bool is_apart(const option *o, const char *const *path, const option *oth
                      const void *values)
 {
     size_t count;
-    const char *const *paths = paths_of(other, values, &count);
+    const char *const *paths = files_of(other, values, &count);
     for (size_t i = 0; i < count; i++)
         if (&paths[i] != path && is_same(*path, paths[i]))
             return other->written ? cli_fail(0, "%s and %s: expected two files, found %s for both",
@@ -62,7 +61,7 @@ bool files_apart(const command *line, const void *values, const char *const *ope
     option o;
     for (size_t i = 0; options_at(line, i, &o); i++) {
         size_t count;
-        const char *const *paths = paths_of(&o, values, &count);
+        const char *const *paths = files_of(&o, values, &count);
         for (size_t k = 0; o.written && k < count; k++)
             if (!is_apart_from_all(line, values, operands, &o, &paths[k]))
                 return false;

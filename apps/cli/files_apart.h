@@ -9,4 +9,7 @@
  * operands. values: after all options were read. False: one line was printed. */
 bool files_apart(const command *line, const void *values, const char *const *operands);
 
+/* The paths in an option's field. */
+const char *const *files_of(const option *o, const void *values, size_t *count);
+
 #endif

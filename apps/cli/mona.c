@@ -13,7 +13,6 @@
 #include "apps/cli/meant.h"
 #include "mona.h"
 #include "pipeline/base/av_library.h"
-#include "pipeline/base/stop.h"
 #include "pipeline/job/devices.h"
 #include "pipeline/stages/session_binding.h"
 
@@ -75,8 +74,6 @@ int main(int argc, char **argv)
     session_binding_rules.notes = (pipeline_notes){cli_note, NULL};
     if (!stack_suffices())
         return EXIT_FAILED;
-    if (!stop_begin())
-        return cli_fail(EXIT_FAILED, "a thread cannot be started");
 
     if (argc < 2)
         return cli_fail(EXIT_USAGE, "expected a command; mona --help lists them");

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/cli/confine.h"
 #include "apps/cli/files_apart.h"
 #include "apps/cli/help.h"
 #include "apps/cli/printable.h"
@@ -84,6 +85,10 @@ static const option_part *part_of(const command *line, size_t *i)
 bool options_at(const command *line, size_t i, option *row)
 {
     const option_part *part = part_of(line, &i);
+    if (!part && !i && line->confined > CONFINED_NEVER) {
+        *row = confine_row;
+        return true;
+    }
     if (!part)
         return false;
     *row = part->rows[i];
@@ -95,6 +100,8 @@ bool options_at(const command *line, size_t i, option *row)
 const option_rule *options_rule(const command *line, size_t i)
 {
     const option_part *part = part_of(line, &i);
+    if (!part)
+        return NULL;
     return option_rule_of(part->rules, part->rule_count, part->rows[i].name);
 }
 
@@ -175,6 +182,8 @@ static int take_option(const command *line, void *values, int argc, char **argv,
     if (o.again && given->has[number])
         return cli_fail(0, "%s is given twice: %s", o.name, o.again);
     given->has[number] = true;
+    if (o.name == confine_row.name)
+        values = &confine_refused;
     const bool apart = !value && o.kind != OPTION_FLAG && i + 1 < argc;
     if (!option_read(&o, values, apart ? argv[i + 1] : value, &error))
         return cli_fail_of(&error), 0;
@@ -242,10 +251,13 @@ options_result options_parse(const command *line, void *values, int argc, char *
     const options_result result = read_arguments(line, values, argc, argv, operands, &used);
     if (given)
         *given = used;
-    return result == OPTIONS_RUN &&
-                   (!has_needs(line, &used) || !files_apart(line, values, operands))
-               ? OPTIONS_BAD
-               : result;
+    if (result != OPTIONS_RUN)
+        return result;
+    if (!has_needs(line, &used) || !files_apart(line, values, operands))
+        return OPTIONS_BAD;
+    if (line->confined != CONFINED_LATER)
+        confine(line, values, operands, line->confined == CONFINED_NEVER ? CONFINE_NOT : 0);
+    return result;
 }
 
 bool options_suit(const command *line, const option_set *given, unsigned modes)

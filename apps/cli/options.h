@@ -49,6 +49,13 @@ typedef struct option_part {
 
 enum { COMMAND_PARTS_MAX = 4 };
 
+/* When a command is confined to its files (confine.h). 0: its row does not say, which a test finds. */
+typedef enum confinement {
+    CONFINED_NEVER = 1, /* it reads nobody's files, or starts other programs */
+    CONFINED_AT_ONCE,   /* by options_parse */
+    CONFINED_LATER,     /* by itself */
+} confinement;
+
 /* A command: its options and its documentation. */
 typedef struct command {
     const char *name;
@@ -59,7 +66,9 @@ typedef struct command {
     const char *examples; /* command lines; after two spaces and '#', what each of them does */
     option_part parts[COMMAND_PARTS_MAX]; /* the options, whose fields are of the same values */
     size_t operands_min, operands_max;    /* arguments that are not options */
-    bool takes_model;                     /* operands may also be names of embedded models */
+    confinement confined;
+    bool lists;       /* operands may name files beside and below them */
+    bool takes_model; /* operands may also be names of embedded models */
     const char
         *modes[OPTION_MODES_MAX]; /* what the bits of modes stand for, as it follows "with" */
 } command;

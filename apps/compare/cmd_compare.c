@@ -119,6 +119,7 @@ const command command_compare = {
     .name = "compare",
     .summary = "measure how much two videos or pictures differ",
     .run = run,
+    .confined = CONFINED_AT_ONCE,
     .usage = "A B [OPTION]...",
     .description =
         "Prints the PSNR and SSIM of each plane, over all frames and of the worst frame. The PSNR "

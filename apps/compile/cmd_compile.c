@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/cli/confine.h"
 #include "apps/compile/accuracy.h"
 #include "apps/compile/atc.h"
 #include "apps/compile/calibration.h"
@@ -565,6 +566,7 @@ static int run(int argc, char **argv)
     job.input = operands[0];
     if (!check_options(&job, &given))
         return EXIT_USAGE;
+    confine(&command_compile, &job, operands, makes_om(&job) ? CONFINE_NOT : 0);
     if (makes_om(&job))
         return compile_om(&job);
     bool ok =
@@ -726,6 +728,8 @@ const command command_compile = {
     .name = "compile",
     .summary = "compile an ONNX model into a .mona model",
     .run = run,
+    .confined = CONFINED_LATER,
+    .lists = true,
     .usage = "MODEL -o OUT.mona [OPTION]...",
     .description =
         "Compiles an ONNX model into a .mona model. Batch normalisation, activations, "

@@ -306,6 +306,7 @@ const command command_inspect = {
     .name = "inspect",
     .summary = "describe a model and what it needs",
     .run = run,
+    .confined = CONFINED_AT_ONCE,
     .usage = "MODEL [OPTION]...",
     .description = "Describes a .mona model (a file or a built-in one), the nodes of an .onnx "
                    "model, or the contents of an .om model from the vendor's compiler.",

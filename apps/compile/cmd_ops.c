@@ -113,6 +113,7 @@ const command command_ops = {
     .name = "ops",
     .summary = "list the ONNX operators that mona knows",
     .run = run,
+    .confined = CONFINED_NEVER,
     .usage = "[OPTION]...",
     .description =
         "Lists the ONNX operators that mona knows, from operator sets 6 to 28: the set that "

@@ -269,6 +269,8 @@ const command command_run = {
     .name = "run",
     .summary = "run a model on arrays in .npy files",
     .run = run,
+    .confined = CONFINED_AT_ONCE,
+    .lists = true,
     .usage = "MODEL -i IN.npy -o OUT.npy [OPTION]...",
     .description =
         "Runs a .mona or .onnx model, a built-in one, or on an Ascend 310 an .om model, on "

@@ -14,6 +14,7 @@
 #include "apps/devices/ascend_check.h"
 #include "apps/devices/peak.h"
 #include "apps/devices/telemetry.h"
+#include "pipeline/base/sandbox.h"
 #include "pipeline/job/devices.h"
 
 typedef struct arguments {
@@ -192,8 +193,10 @@ static int run(int argc, char **argv)
     if (a.check)
         return devices_check_ascend() ? EXIT_SUCCESS : EXIT_FAILED;
     open_list(&l);
-    if (!a.json)
+    if (!a.json) {
         tell_missing(&l);
+        fprintf(stderr, "sandbox of commands that read files: %s\n", sandbox_possible());
+    }
     if (a.peak && !measure_peaks(&l))
         return EXIT_FAILED;
     /* Utilisation and power are differences between readings. */
@@ -235,6 +238,7 @@ const command command_devices = {
     .name = "devices",
     .summary = "list the devices that mona can compute on",
     .run = run,
+    .confined = CONFINED_NEVER,
     .usage = "[--watch SECONDS] [--peak] [--json] | --check",
     .description = "Lists the devices that answer, with the readings of their sensors where the "
                    "system offers them.",

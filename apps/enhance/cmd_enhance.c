@@ -12,6 +12,7 @@
 
 #include "apps/enhance/batch.h"
 #include "apps/cli/commands.h"
+#include "apps/cli/confine.h"
 #include "apps/cli/meant.h"
 #include "apps/enhance/dry_run.h"
 #include "apps/enhance/overwrite.h"
@@ -271,12 +272,23 @@ static int enhance_one(const arguments *a, job_run *run, progress *shown)
     return EXIT_SUCCESS;
 }
 
+/* Each file of a batch is enhanced by a process of its own, which confines itself. A plan, a preview
+ * and a page come of trials. */
+static unsigned to_confine(const arguments *a)
+{
+    if (a->out_dir)
+        return CONFINE_NOT;
+    return (unsigned)((a->job.allow ? CONFINE_LISTS : 0) |
+                      (a->dry_run || a->html || !strcmp(a->job.input, "-") ? CONFINE_TEMP : 0));
+}
+
 static int enhance(int argc, char **argv)
 {
     arguments a = {.job = JOB_NONE, .preview = -1};
     const options_result result = parse(&a, argc, argv);
     if (result != OPTIONS_RUN)
         return result;
+    confine(&command_enhance, &a, a.operands, to_confine(&a));
     if (a.out_dir)
         return batch_run(&(batch_request){.argc = argc,
                                           .argv = argv,
@@ -389,6 +401,7 @@ const command command_enhance = {
     .name = "enhance",
     .summary = "make a video or a picture larger and cleaner",
     .run = enhance,
+    .confined = CONFINED_LATER,
     .usage = "IN -o OUT [OPTION]..., or IN... --out-dir FOLDER",
     .description = "Enlarges and denoises a video or a picture. Sound, subtitles, "
                    "timestamps and colours stay as they are.",

@@ -4,6 +4,7 @@
 #include "apps/timing/statistics_json.h"
 #include "apps/cli/json_read.h"
 #include "apps/cli/json_output.h"
+#include "pipeline/base/sandbox.h"
 
 static void add_steps(cJSON *stats, const progress *p, const enhance_report *r)
 {
@@ -41,6 +42,7 @@ cJSON *enhance_stats(const progress *p, const enhance_report *r)
                               p->latency.count - r->resumed);
     add_steps(stats, p, r);
     cJSON_AddItemToObject(stats, "telemetry", telemetry_log_json(&p->sensors));
+    cJSON_AddStringToObject(stats, "sandbox", sandbox_raised());
     return stats;
 }
 
@@ -65,5 +67,6 @@ void enhance_stats_print(FILE *f, const progress *p, const enhance_report *r)
                 json_string(o, "name"), json_number(o, "ms"), 100 * json_number(o, "share"));
     fputs("  sensors      ", f);
     telemetry_print(f, json_get(stats, "telemetry"));
+    fprintf(f, "  sandbox      %s\n", json_string(stats, "sandbox"));
     cJSON_Delete(stats);
 }

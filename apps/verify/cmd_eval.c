@@ -356,6 +356,8 @@ const command command_eval = {
     .name = "eval",
     .summary = "measure the quality of a model's pictures",
     .run = run,
+    .confined = CONFINED_AT_ONCE,
+    .lists = true,
     .usage = "MODEL --set DIR --protocol sr|denoise [OPTION]...",
     .description =
         "Measures a model as shipped, a .mona file or a built-in one: PSNR and SSIM of each image "

@@ -262,6 +262,8 @@ const command command_verify = {
     .name = "verify",
     .summary = "run test cases of ONNX models",
     .run = run,
+    .confined = CONFINED_AT_ONCE,
+    .lists = true,
     .usage = "CASE... [OPTION]...",
     .description = "Runs test cases laid out as in the ONNX test suite: folders with model.onnx "
                    "and test_data_set_0/input_0.pb, output_0.pb and so on. The reference computes "

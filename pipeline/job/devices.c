@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/mona_ascend.h"
 #include "formats/compiler/program/programs.h"
@@ -29,6 +30,12 @@ static void set_rules(void)
 bool devices_or_host(const char *name)
 {
     return !strcmp(name, "auto");
+}
+
+bool devices_has_driver(const char *name)
+{
+    return !strncmp(name, "ascend", strlen("ascend")) ||
+           (devices_or_host(name) && !access("/dev/davinci_manager", F_OK));
 }
 
 static bool refuse(const char *name, pipeline_error *error)

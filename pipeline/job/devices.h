@@ -16,6 +16,9 @@ const mona_device *devices_find(const char *name, pipeline_error *error);
 /* "auto": what the chip cannot open, the host may. */
 bool devices_or_host(const char *name);
 
+/* Whether work on the device of this name goes through a driver of this machine. */
+bool devices_has_driver(const char *name);
+
 void devices_close(void);
 
 #endif

@@ -57,6 +57,7 @@ typedef struct option {
     const char *again;       /* what to do instead of giving it twice, which is refused; NULL: the
                                 last one counts */
     const char *alias;       /* another name, not listed anywhere; or NULL */
+    bool device;             /* STRING: the name of a device */
     const char *models;      /* FILE: the value may also name an embedded model; those whose names
                                 begin like this are offered; or NULL */
 } option;
@@ -125,7 +126,7 @@ bool option_cut_complete(option_cut *cut, pipeline_error *error);
 /* Rows that say what computes. */
 #define OPTION_DEVICE(field, group)                                                                \
     {"--device", NULL, OPTION_STRING, KEEPS_BYTES, field, "NAME", group,                           \
-     .help = "device to compute on; mona devices lists them", .initial = "auto"}
+     .help = "device to compute on; mona devices lists them", .initial = "auto", .device = true}
 #define OPTION_CPU(field, group)                                                                   \
     {"--cpu", NULL, OPTION_STRING, KEEPS_BYTES, field, "ISA", group,                               \
      .help = "highest instruction set to use: c; avx2, avxvnni, avx512, amx; neon, dotprod",       \

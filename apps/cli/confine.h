@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Confines a command to the files that its command line names (pipeline/base/sandbox.h). Which those
+ * are, its table of options says. */
+#ifndef MONA_CONFINE_H
+#define MONA_CONFINE_H
+
+#include "apps/cli/options.h"
+
+/* What a command does that its table does not say. */
+enum {
+    CONFINE_LISTS = 1 << 0, /* its files name others beside and below them */
+    CONFINE_TEMP = 1 << 1,  /* it writes temporary files */
+    CONFINE_NOT = 1 << 2,   /* it starts other programs */
+};
+
+/* Call it once, before anything is read that a stranger may have written, and before a thread is
+ * started: it also prepares for signals (stop.h). values, operands: as read by options_parse, which
+ * calls this itself for commands that are CONFINED_AT_ONCE. */
+void confine(const command *line, const void *values, const char *const *operands, unsigned also);
+
+/* The row --no-sandbox, and where it is kept. */
+extern const option confine_row;
+extern bool confine_refused;
+
+#endif
