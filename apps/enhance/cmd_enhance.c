@@ -279,7 +279,9 @@ static unsigned to_confine(const arguments *a)
     if (a->out_dir)
         return CONFINE_NOT;
     return (unsigned)((a->job.allow ? CONFINE_LISTS : 0) |
-                      (a->dry_run || a->html || !strcmp(a->job.input, "-") ? CONFINE_TEMP : 0));
+                      (a->dry_run || a->html || a->preview >= 0 || !strcmp(a->job.input, "-")
+                           ? CONFINE_TEMP
+                           : 0));
 }
 
 static int enhance(int argc, char **argv)
