@@ -46,6 +46,7 @@ judge enhance enhance -y --quiet --stages sr "$tmp/in/a.mkv" -o "$tmp/out/x.mkv"
 export VICTIM="$tmp/in" # that of the input, too
 judge "beside the input" enhance -y --quiet --stages sr "$tmp/in/a.mkv" -o "$tmp/out/x.mkv"
 export VICTIM="$tmp/other"
-judge compare compare "$tmp/in/a.mkv" "$tmp/out/x.mkv"
+cp "$tmp/in/a.mkv" "$tmp/out/a.mkv"
+judge compare compare "$tmp/in/a.mkv" "$tmp/out/a.mkv"
 attempts "$tmp/walled" enhance -y --quiet --stages sr "$tmp/in/a.mkv" --out-dir "$tmp/out"
 same "a batch: status and what was refused" "$status $(grep -c ': refused$' "$tmp/walled")" "0 $(grep -c ': done$' "$tmp/free")"
