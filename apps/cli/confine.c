@@ -105,7 +105,7 @@ void confine(const command *line, const void *values, const char *const *operand
         listing l = {sandbox_begin(w.connects), also, line->lists};
         each_file(line, values, operands, allow_file, &l);
         if (also & CONFINE_TEMP)
-            sandbox_writes_beside(&l.walls, root && *root ? root : "/tmp/");
+            sandbox_writes(&l.walls, root && *root ? root : "/tmp");
         sandbox_enter(&l.walls);
     }
     if (!stop_begin())

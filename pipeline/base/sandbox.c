@@ -161,6 +161,11 @@ void sandbox_reads_beside(const sandbox *s, const char *path)
     allow_beside(s, path, READING);
 }
 
+void sandbox_writes(const sandbox *s, const char *folder)
+{
+    allow(s, folder, WRITING);
+}
+
 void sandbox_writes_beside(const sandbox *s, const char *path)
 {
     struct stat status;

@@ -27,7 +27,10 @@ void sandbox_reads(const sandbox *s, const char *path);
 /* The folder that a file lies in, with all below it. */
 void sandbox_reads_beside(const sandbox *s, const char *path);
 
-/* Files of any name in the folder in which path lies, or would, and below it; a device alone. */
+/* Files of any name in a folder and below it. */
+void sandbox_writes(const sandbox *s, const char *folder);
+
+/* The same in the folder in which path lies, or would; a device alone. */
 void sandbox_writes_beside(const sandbox *s, const char *path);
 
 /* Raises the walls for good. s is no more. */

@@ -67,6 +67,17 @@ static void test_rules_name_rows(void **state)
     }
 }
 
+/* Whose files it reads, and when it is confined to them, each command says. */
+static void test_commands_say_when_they_are_confined(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < command_count; c++) {
+        assert_true(commands[c]->confined);
+        assert_int_equal(has_row(commands[c], "--no-sandbox"),
+                         commands[c]->confined != CONFINED_NEVER);
+    }
+}
+
 /* A default is read without a message. */
 static void test_defaults_are_valid(void **state)
 {
@@ -260,6 +271,7 @@ int main(int argc, char **argv)
         return print_rows();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules_name_rows),
+        cmocka_unit_test(test_commands_say_when_they_are_confined),
         cmocka_unit_test(test_defaults_are_valid),
         cmocka_unit_test(test_rows_are_complete),
         cmocka_unit_test(test_key_is_of_the_job),
