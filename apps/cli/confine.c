@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/cli/confine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -104,8 +105,10 @@ void confine(const command *line, const void *values, const char *const *operand
         const char *root = getenv("TMPDIR");
         listing l = {sandbox_begin(w.connects), also, line->lists};
         each_file(line, values, operands, allow_file, &l);
-        if (also & CONFINE_TEMP)
-            sandbox_writes(&l.walls, root && *root ? root : "/tmp");
+        if (also & CONFINE_TEMP) {
+            sandbox_writes(&l.walls, root && *root ? root : P_tmpdir);
+            sandbox_writes(&l.walls, P_tmpdir); /* tmpfile's */
+        }
         sandbox_enter(&l.walls);
     }
     if (!stop_begin())

@@ -174,8 +174,6 @@ static bool show(const list *l, const arguments *a, long turn)
     if (turn && isatty(STDOUT_FILENO))
         printf("\033[H\033[J"); /* clears the screen */
     print_table(l);
-    if (!turn)
-        printf("sandbox of commands that read files: %s\n", sandbox_possible());
     return true;
 }
 
@@ -195,8 +193,10 @@ static int run(int argc, char **argv)
     if (a.check)
         return devices_check_ascend() ? EXIT_SUCCESS : EXIT_FAILED;
     open_list(&l);
-    if (!a.json)
+    if (!a.json) {
         tell_missing(&l);
+        fprintf(stderr, "sandbox of commands that read files: %s\n", sandbox_possible());
+    }
     if (a.peak && !measure_peaks(&l))
         return EXIT_FAILED;
     /* Utilisation and power are differences between readings. */

@@ -4,7 +4,7 @@
 # with them.
 . tests/tap.inc
 
-has=$("$mona" devices 2> /dev/null | sed -n 's/^sandbox of commands that read files: //p')
+has=$("$mona" devices 2>&1 > /dev/null | sed -n 's/^sandbox of commands that read files: //p')
 case $has in none | "") skip "this kernel has no Landlock and no seccomp"; exit 0 ;; esac
 echo "# $has"
 
