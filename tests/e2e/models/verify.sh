@@ -29,7 +29,7 @@ gives "the reference passes every case of the project" 0 "reference: $count of $
 engine=$(sed -n 's/^engine, fp16: \([0-9]*\) of .* 0 fail.*/\1/p' "$tmp/log")
 same "the engine too" "${engine:-0}" "$count"
 gives "a device that gives the host's bytes" 0 "model310: same bytes as the host" verify --device model310 -q $cases
-gives "a device that is none" 1 "no device 'abacus'" verify --device abacus $own/conv
+gives "a device that is none" 2 "no device 'abacus'" verify --device abacus $own/conv
 gives "as JSON" 0 '"reference":.*"pass"' verify --json $own/conv
 cp -r $own/conv "$tmp/wrong"
 cp $own/qdq/test_data_set_0/output_0.pb "$tmp/wrong/test_data_set_0/output_0.pb"
