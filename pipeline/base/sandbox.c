@@ -185,6 +185,15 @@ void sandbox_writes_beside(const sandbox *s, const char *path)
 
 #ifdef ARCHITECTURE
 
+/* Sanitisers trace the process when they look for leaks. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define SANITISED
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITISED
+#endif
+#endif
+
 /* Calls that no run makes. Landlock says which files may be opened, but not whose mode, owner, times
  * and attributes may change. */
 static const int refused[] = {
@@ -192,7 +201,7 @@ static const int refused[] = {
     SYS_execve, SYS_execveat, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, SYS_tkill,
     SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_setpriority, SYS_ioprio_set, SYS_migrate_pages,
     SYS_move_pages, SYS_pidfd_open, SYS_pidfd_getfd, SYS_pidfd_send_signal,
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* theirs look for leaks so */
+#ifndef SANITISED
     SYS_ptrace,
 #endif
     /* files */
