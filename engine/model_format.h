@@ -52,6 +52,9 @@
  * a - zero and b - zero in place of stored values, and store saturate(round_half_even(t + zero));
  * AVERAGE_POOL takes zero n times from the sum of n samples. Operators that move, choose or resample
  * samples keep it. No other operator reads or writes tensors with a zero.
+ * A tensor that LOAD makes and only CONV reads may have padding of its own: a value for each of up
+ * to four channels that fills it, such as the mean of each colour, where the network's first
+ * operator takes that from samples. The bias of the CONV compensates it.
  * ATTENTION takes channels in heads. For each head and pixel, in fp32, each product and sum rounded:
  *   s[j] = (sum of q[c] * k[j][c]) * scale      for each pixel j of k, c ascending from +0
  *   e[j] = exp(s[j] - max(s))                   as engine/cpu/c/functions.h computes it
@@ -71,7 +74,9 @@
 
 enum {
     MONA_FILE_VERSION = 1,
-    MONA_FILE_VERSION_ZEROS = 2, /* of a file in which a tensor has a zero */
+    MONA_FILE_VERSION_ZEROS = 2,   /* of a file in which a tensor has a zero */
+    MONA_FILE_VERSION_PADDING = 3, /* of a file in which a tensor has padding of its own */
+    MONA_PADDED_CHANNELS = 4,      /* of such a tensor at most */
     MONA_FILE_ALIGNMENT = 64,
     MONA_OP_MAX_INPUTS = 8,
 };
@@ -139,12 +144,20 @@ typedef struct mona_file_tensor {
     uint8_t zero;  /* U8 between operators: real value = scale * (stored value - zero); else 0 */
     uint8_t reserved;
     uint32_t channels;
-    uint32_t height, width; /* arrays: fixed; channels * height * width may be up to
+    uint32_t height, width;                 /* arrays: fixed; channels * height * width may be up to
                                MONA_ARRAY_MAX_ELEMENTS. Inputs: a fixed size, or 0 x 0 for any size.
                                Others: 0 */
-    float scale;            /* > 0, finite; 1 for F16 and F32 */
-    uint32_t reserved2[2];
+    float scale;                            /* > 0, finite; 1 for F16 and F32 */
+    uint16_t padding[MONA_PADDED_CHANNELS]; /* U8 and F16 of a LOAD for CONVs alone: what fills the
+                                               padding of each channel, as stored; F16: bits of
+                                               finite numbers. Others: 0 */
 } mona_file_tensor;
+
+/* Whether a tensor's channels have padding of their own. */
+static inline bool mona_is_padded(const uint16_t padding[MONA_PADDED_CHANNELS])
+{
+    return padding[0] | padding[1] | padding[2] | padding[3];
+}
 
 typedef enum mona_op_kind {
     /* LOAD: input planes -> one tensor, with space-to-depth, concatenation and conversion. STORE:

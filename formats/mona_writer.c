@@ -125,10 +125,19 @@ uint32_t mona_writer_data(mona_writer *w, const void *bytes, size_t size)
     return (uint32_t)offset;
 }
 
+/* The first version in which there are such tensors. */
+static uint32_t version_of(const mona_file_tensor *t)
+{
+    return mona_is_padded(t->padding) ? MONA_FILE_VERSION_PADDING
+           : t->zero                  ? MONA_FILE_VERSION_ZEROS
+                                      : MONA_FILE_VERSION;
+}
+
 uint32_t mona_writer_tensor(mona_writer *w, const mona_file_tensor *tensor)
 {
     append(w, &w->tensors, tensor, sizeof *tensor);
-    w->zeros |= tensor->zero != 0;
+    const uint32_t version = version_of(tensor);
+    w->version = version > w->version ? version : w->version;
     return w->tensor_count++;
 }
 
@@ -155,7 +164,7 @@ bool mona_writer_finish(mona_writer *w, const char *name, uint32_t input_count,
     const uint32_t producer = mona_writer_string(w, "mona " MONA_VERSION);
     mona_file_header h = {
         .magic = MONA_FILE_MAGIC,
-        .version = w->zeros ? MONA_FILE_VERSION_ZEROS : MONA_FILE_VERSION,
+        .version = w->version ? w->version : MONA_FILE_VERSION,
         .input_count = input_count,
         .output_count = output_count,
         .tensor_count = w->tensor_count,

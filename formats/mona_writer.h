@@ -22,7 +22,7 @@ typedef struct mona_writer {
     size_t name_room, name_count;
     uint32_t tensor_count, op_count;
     size_t inherited; /* bytes of data taken over by mona_writer_start_from */
-    bool zeros;       /* a tensor has a zero other than 0 */
+    uint32_t version; /* that the tensors need */
     bool failed;
 } mona_writer;
 

@@ -10,6 +10,7 @@
  *
  * Kernels that multiply tiles get up to four of these runs in one, side by side for each pixel. */
 #include "ops/conv.h"
+#include "ops/padding.h"
 
 enum { GATHER_SHARE = 4 }; /* gathered planes may fill 1 / this of the cache */
 
@@ -127,20 +128,20 @@ static void copy_pixels(uint8_t *to, size_t step, const uint8_t *from, size_t co
             memcpy(to + x * step, from + x * stride * bytes, bytes);
 }
 
-static void fill_pixels(uint8_t *to, size_t step, uint8_t zero, size_t count, size_t bytes)
+static void fill_pixels(uint8_t *to, size_t step, uint64_t padding, size_t count, size_t bytes)
 {
     for (size_t x = 0; x < count; x++)
-        memset(to + x * step, zero, bytes);
+        mona_fill_padding(to + x * step, bytes, padding);
 }
 
 /* Gathers what kernel column kx reads from one row of the source for a whole output row: input
- * column x * stride - pad + kx * dilation, or the map's zero outside of it. row NULL: it lies
+ * column x * stride - pad + kx * dilation, or the map's padding outside of it. row NULL: it lies
  * outside. */
 static void gather_row(const mona_bound_op *b, uint8_t *to, const uint8_t *row, uint32_t kx)
 {
     const mona_file_conv *c = &b->op->conv;
     const int64_t width = b->output.width, stride = c->stride_w;
-    const uint8_t zero = b->input[0].zero;
+    const uint64_t padding = mona_padding(&b->input[0]);
     const int64_t start = (int64_t)kx * c->dilation_w - c->pad_left, bytes = part_bytes(b);
     const int64_t step = pixel_bytes(b);
     const int64_t first = clip_to(-floor_div_small((int32_t)start, c->stride_w), 0, width);
@@ -148,13 +149,13 @@ static void gather_row(const mona_bound_op *b, uint8_t *to, const uint8_t *row, 
         clip_to(floor_div_small((int32_t)(b->input[0].width - 1 - start), c->stride_w) + 1,
                 row ? first : 0, width);
     if (!row || last <= first) {
-        fill_pixels(to, (size_t)step, zero, (size_t)width, (size_t)bytes);
+        fill_pixels(to, (size_t)step, padding, (size_t)width, (size_t)bytes);
         return;
     }
-    fill_pixels(to, (size_t)step, zero, (size_t)first, (size_t)bytes);
+    fill_pixels(to, (size_t)step, padding, (size_t)first, (size_t)bytes);
     copy_pixels(to + first * step, (size_t)step, row + (start + first * stride) * bytes,
                 (size_t)(last - first), (size_t)stride, (size_t)bytes);
-    fill_pixels(to + last * step, (size_t)step, zero, (size_t)(width - last), (size_t)bytes);
+    fill_pixels(to + last * step, (size_t)step, padding, (size_t)(width - last), (size_t)bytes);
 }
 
 static void gather(const mona_map_call *call, uint8_t *plane, uint32_t c1, uint32_t ky, uint32_t kx,

@@ -16,7 +16,24 @@ typedef struct mona_shape {
     uint32_t channels, height, width;
     mona_type type;
     uint8_t zero; /* the stored value that stands for 0, see model_format.h */
+    uint16_t
+        padding[MONA_PADDED_CHANNELS]; /* the stored values that fill padding; 0: `zero` does */
 } mona_shape;
+
+/* The 8 bytes that padding repeats, in every channel block, from a pixel on. A channel block of
+ * less than 4 channels has one. Elements that fill up a block are any finite numbers. */
+static inline uint64_t mona_padding(const mona_shape *s)
+{
+    const bool half = mona_type_size(s->type) == 2;
+    uint64_t bytes = 0;
+    if (!mona_is_padded(s->padding))
+        return s->zero * UINT64_C(0x0101010101010101);
+    for (uint32_t i = 0; i < MONA_PADDED_CHANNELS; i++) {
+        const uint64_t value = s->padding[s->channels > 1 ? i : 0];
+        bytes |= half ? value << 16 * i : value * UINT64_C(0x100000001) << 8 * i;
+    }
+    return bytes;
+}
 
 /* The data section while records are checked. Many records may refer to the same bytes, so what
  * they refer to is counted: the time to look at all of it has a bound (engine/model/model.c). */
@@ -35,7 +52,7 @@ static inline bool mona_data_ok(mona_data *data, uint32_t offset, uint64_t count
     return data->left >= 0;
 }
 
-/* Rows or columns [begin, end) of a tensor. Not clipped to the tensor: what lies outside is zero
+/* Rows or columns [begin, end) of a tensor. Not clipped to the tensor: what lies outside is
  * padding. */
 typedef struct mona_span {
     int64_t begin, end;
@@ -68,7 +85,7 @@ typedef struct mona_bound_op {
 
 /* Rows of a tensor as a kernel sees them. rows[i] is row i of the window and points at tensor
  * column x_begin. x_begin may be negative: columns outside the tensor exist in memory and hold
- * zeros. */
+ * its padding. */
 typedef struct mona_rows {
     uint8_t *const *rows;
     size_t block_stride; /* bytes from one channel block to the next */

@@ -185,6 +185,16 @@ const char *describe_op_name(const mona_file_op *op)
     return mona_ops[op->kind]->name;
 }
 
+static void describe_padding(const mona_file_tensor *t, char *text, size_t size)
+{
+    char part[64] = "padding";
+    for (uint32_t c = 0; c < t->channels && c < MONA_PADDED_CHANNELS; c++)
+        snprintf(part + strlen(part), sizeof part - strlen(part), " %g",
+                 t->type == MONA_F16 ? half_value(t->padding[c]) : t->padding[c]);
+    if (mona_is_padded(t->padding))
+        table_append(text, size, part);
+}
+
 static cJSON *op_row(const mona_model *m, const mona_file_op *op)
 {
     cJSON *row = cJSON_CreateObject();
@@ -203,6 +213,7 @@ static cJSON *op_row(const mona_model *m, const mona_file_op *op)
     text[0] = 0;
     if (describe[op->kind])
         describe[op->kind](op, text, sizeof text);
+    describe_padding(out, text, sizeof text);
     cJSON_AddStringToObject(row, "parameters", text);
     describe_epilogue(m, op, text, sizeof text);
     cJSON_AddStringToObject(row, "fused", text);

@@ -46,7 +46,7 @@ static void place_zeros(mona_plan *plan, size_t *end)
     plan->zero_offset = place(end, plan->zero_bytes);
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         plan_op *op = &plan->ops[o];
-        op->zero_offset = op->bound.output.zero && !op->row_outside && op->read_outside
+        op->zero_offset = mona_padding(&op->bound.output) && !op->row_outside && op->read_outside
                               ? place(end, op->row_bytes + AC_ROW_SLACK)
                               : plan->zero_offset;
     }
@@ -64,10 +64,10 @@ mona_status mona_plan_lay_out(mona_plan *plan)
         op->constants_offset = place(&end, mona_plan_packs(plan) ? op->constants_bytes : 0);
         const size_t bytes = scratch_bytes(op);
         scratch = bytes > scratch ? bytes : scratch;
-        /* On an AI Core no operator reads rows outside a map, and tensors with a zero other than 0
+        /* On an AI Core no operator reads rows outside a map, and tensors whose padding is not 0
          * have rows of their own. */
         if (op->row_bytes + AC_ROW_SLACK > plan->zero_bytes &&
-            !((op->map || op->bound.output.zero) && mona_plan_on_ai_core(plan)))
+            !((op->map || mona_padding(&op->bound.output)) && mona_plan_on_ai_core(plan)))
             plan->zero_bytes = op->row_bytes + AC_ROW_SLACK;
         if (end >= PLAN_MAX_BYTES || scratch >= PLAN_MAX_BYTES)
             return MONA_ERR_LIMIT;

@@ -3,6 +3,8 @@
  * fusions. */
 #include "engine/layout/layout.h"
 
+#include "engine/libc.h"
+
 /* ---- shapes --------------------------------------------------------------------------------- */
 
 static bool side_ok(uint64_t side)
@@ -88,7 +90,8 @@ static mona_status bind_shapes(mona_plan *plan, const mona_config *config)
     for (uint32_t t = 0; t < m->header->tensor_count; t++) {
         const mona_file_tensor *tensor = &m->tensors[t];
         plan->shapes[t] =
-            (mona_shape){tensor->channels, 0, 0, (mona_type)tensor->type, tensor->zero};
+            (mona_shape){tensor->channels, 0, 0, (mona_type)tensor->type, tensor->zero, {0}};
+        memcpy(plan->shapes[t].padding, tensor->padding, sizeof tensor->padding);
         if (tensor->array) {
             plan->shapes[t].height = tensor->height;
             plan->shapes[t].width = tensor->width;
@@ -139,7 +142,7 @@ static void bind_input(const mona_plan *plan, plan_op *op, uint32_t i, const pla
     op->writer[i] = op->array_writer[i] = MONA_NONE;
     if (t == MONA_NONE) {
         const mona_file_array *a = &file->array;
-        op->bound.input[i] = (mona_shape){1, 1, a->elements[i], (mona_type)a->type[i], 0};
+        op->bound.input[i] = (mona_shape){1, 1, a->elements[i], (mona_type)a->type[i], 0, {0}};
         return;
     }
     op->bound.input[i] = plan->shapes[t];

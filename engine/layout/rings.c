@@ -17,8 +17,8 @@ static void find_rows_outside(mona_plan *plan, const plan_group *g)
     for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &plan->ops[o];
         plan_op *home = &plan->ops[op->home];
-        if (!op->bound.output.zero || op->map || !home->columns || !mona_plan_on_ai_core(plan) ||
-            !op->read_outside)
+        if (!mona_padding(&op->bound.output) || op->map || !home->columns ||
+            !mona_plan_on_ai_core(plan) || !op->read_outside)
             continue;
         home->row_outside = true;
         home->depth = home->depth ? home->depth : 1;

@@ -144,6 +144,7 @@ static void deepen_load(deepening *d, const mona_file_op *op)
     *picture = d->from->tensors[op->output];
     picture->type = MONA_F16;
     picture->scale = 1;
+    memset(picture->padding, 0, sizeof picture->padding); /* no CONV reads it */
     put_op(d, load)->output = (uint32_t)(picture - d->tensors);
 }
 

@@ -147,7 +147,7 @@ static mona_status check_file(const mona_file_header *h, size_t size)
         return MONA_ERR_MAGIC;
     if (size < sizeof *h)
         return MONA_ERR_TRUNCATED;
-    if (h->version != MONA_FILE_VERSION && h->version != MONA_FILE_VERSION_ZEROS)
+    if (h->version < MONA_FILE_VERSION || h->version > MONA_FILE_VERSION_PADDING)
         return MONA_ERR_VERSION;
     if (h->file_bytes > size)
         return MONA_ERR_TRUNCATED;
@@ -172,26 +172,43 @@ static bool sides_ok(const mona_model *m, uint32_t index)
            (!sized || (t->height && t->width && index < m->header->input_count));
 }
 
+/* Padding of its own, of a tensor between operators. */
+static bool padding_ok(const mona_model *m, const mona_file_tensor *t)
+{
+    bool ok = m->header->version >= MONA_FILE_VERSION_PADDING && !t->array && !t->zero &&
+              t->channels <= MONA_PADDED_CHANNELS && (t->type == MONA_U8 || t->type == MONA_F16);
+    for (uint32_t i = 0; i < MONA_PADDED_CHANNELS; i++)
+        ok = ok &&
+             (t->type == MONA_U8 ? t->padding[i] <= UINT8_MAX
+                                 : (t->padding[i] & 0x7c00) != 0x7c00) &&
+             (i < t->channels || !t->padding[i]);
+    return ok;
+}
+
 static bool tensor_ok(const mona_model *m, uint32_t index)
 {
     const mona_file_tensor *t = &m->tensors[index];
     const bool io = index < m->header->input_count + m->header->output_count;
     const bool real = t->type == MONA_F16 || t->type == MONA_F32;
     const bool may_have_zero =
-        m->header->version == MONA_FILE_VERSION_ZEROS && !io && !t->array && t->type == MONA_U8;
+        m->header->version >= MONA_FILE_VERSION_ZEROS && !io && !t->array && t->type == MONA_U8;
+    const bool padded = mona_is_padded(t->padding);
     const uint32_t last_type = t->array ? MONA_TYPE_COUNT - 1 : io ? MONA_U16 : MONA_F16;
     /* A NaN fails scale > 0; FLT_MAX excludes infinity. */
     return t->name < m->header->strings_bytes && t->type <= last_type && t->array <= 1 &&
            (t->array ? elements_ok(t) : sides_ok(m, index)) && t->scale > 0 &&
-           t->scale <= FLT_MAX && (!real || t->scale == 1) && (!t->zero || may_have_zero);
+           t->scale <= FLT_MAX && (!real || t->scale == 1) && (!t->zero || may_have_zero) &&
+           (!padded || (!io && padding_ok(m, t)));
 }
 
 /* Heights and widths that depend on frame sizes are not known yet. */
 static mona_shape shape_of(const mona_file_tensor *t)
 {
     const mona_type type = (mona_type)t->type;
-    return t->array ? (mona_shape){t->channels, t->height, t->width, type, 0}
-                    : (mona_shape){t->channels, 0, 0, type, t->zero};
+    mona_shape s = {t->channels, t->array ? t->height : 0, t->array ? t->width : 0, type, t->zero,
+                    {0}};
+    memcpy(s.padding, t->padding, sizeof s.padding);
+    return s;
 }
 
 /* Whether an operator may read the tensor. Inputs and arrays are planes, which only LOAD reads; no
@@ -225,7 +242,7 @@ static bool constant_ok(const mona_file_op *op, uint32_t i, mona_data *data, mon
     if (!mona_ops[op->kind]->run->array || a->type[i] >= MONA_TYPE_COUNT || !a->elements[i] ||
         a->elements[i] > MONA_ARRAY_MAX_ELEMENTS)
         return false;
-    *shape = (mona_shape){1, 1, a->elements[i], (mona_type)a->type[i], 0};
+    *shape = (mona_shape){1, 1, a->elements[i], (mona_type)a->type[i], 0, {0}};
     return mona_data_ok(data, a->offset[i], a->elements[i], mona_type_size(shape->type));
 }
 
@@ -236,6 +253,16 @@ static bool zeros_ok(const mona_op_class *class, const mona_shape *inputs, uint3
     bool ok = class->zeros == MONA_ZEROS_ANY || output->zero == wanted;
     for (uint32_t i = 0; i < count; i++)
         ok = ok && (class->zeros == MONA_ZEROS_ANY || inputs[i].zero == wanted);
+    return ok;
+}
+
+/* Only LOAD makes tensors with padding of their own, and only CONV reads them, as its source. */
+static bool paddings_ok(const mona_op_class *class, const mona_shape *inputs, uint32_t count,
+                        const mona_shape *output)
+{
+    bool ok = !mona_is_padded(output->padding) || class->run->reads_planes;
+    for (uint32_t i = 0; i < count; i++)
+        ok = ok && (!mona_is_padded(inputs[i].padding) || (class->has_filter && i == 0));
     return ok;
 }
 
@@ -256,7 +283,8 @@ static mona_status check_op(const mona_model *m, const mona_file_op *op, mona_da
             inputs[i] = shape_of(&m->tensors[t]);
     }
     const mona_shape output = shape_of(&m->tensors[op->output]);
-    return zeros_ok(class, inputs, op->input_count, &output)
+    return zeros_ok(class, inputs, op->input_count, &output) &&
+                   paddings_ok(class, inputs, op->input_count, &output)
                ? class->check(op, inputs, &output, data)
                : MONA_ERR_MODEL;
 }

@@ -7,6 +7,7 @@
 #include "engine/run/session.h"
 
 #include "engine/libc.h"
+#include "ops/padding.h"
 
 /* The beginning of the arena: the session, its workers, and unless the plan is linked, a copy of it
  * with shapes and operators. */
@@ -158,8 +159,8 @@ static void clear_rows(const worker *w, const plan_op *op, int64_t begin, int64_
         (size_t)op->columns * op->bound.output_c0 * mona_type_size(op->bound.output.type);
     for (int64_t y = begin; y < end; y++)
         for (uint32_t block = first; block < last; block++)
-            memset(mona_session_row(w, op, y) + block * op->block_stride, op->bound.output.zero,
-                   bytes);
+            mona_fill_padding(mona_session_row(w, op, y) + block * op->block_stride, bytes,
+                              mona_padding(&op->bound.output));
 }
 
 /* Clears what the operator will write of a map, in rows that the unit needs. */
@@ -185,12 +186,12 @@ static void clear_columns(const worker *w, const plan_op *op, int64_t first, int
     const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
     for (uint32_t y = 0; y < op->depth && begin < end; y++)
         for (uint32_t block = 0; block < mona_plan_blocks(op); block++)
-            memset(mona_session_row(w, op, y) + block * op->block_stride +
-                       (size_t)(begin - first) * column,
-                   op->bound.output.zero, (size_t)(end - begin) * column);
+            mona_fill_padding(mona_session_row(w, op, y) + block * op->block_stride +
+                                  (size_t)(begin - first) * column,
+                              (size_t)(end - begin) * column, mona_padding(&op->bound.output));
 }
 
-/* Columns outside the tensor are padding with its zero, and so are the channels that fill up the
+/* Columns outside the tensor are padding, and so are the channels that fill up the
  * last block. Some operators write neither. In a plan of a single group every ring belongs to its
  * tensor and begins as zeros, so that only the padding has to be cleared, which moves from unit to
  * unit. The memory of a map has held other maps; with several groups the memory of a ring has held
@@ -376,8 +377,9 @@ mona_status mona_session_start(mona_session **session, const mona_plan *plan, vo
     memset(s->arena + plan->zero_offset, 0, plan->zero_bytes);
     for (uint32_t o = 0; o < plan->model.header->op_count; o++)
         if (plan->ops[o].zero_offset != plan->zero_offset)
-            memset(s->arena + plan->ops[o].zero_offset, plan->ops[o].bound.output.zero,
-                   plan->ops[o].row_bytes + AC_ROW_SLACK);
+            mona_fill_padding(s->arena + plan->ops[o].zero_offset,
+                              plan->ops[o].row_bytes + AC_ROW_SLACK,
+                              mona_padding(&plan->ops[o].bound.output));
     memset(s->arena + plan->maps_offset, 0, plan->maps_bytes);
     for (uint32_t i = 0; i < plan->cores; i++)
         place_worker(s, i);

@@ -222,10 +222,10 @@ static bool run_passes(graph *g, const compiler_options *options, format_error *
     if (!pass_merge_common(g, error))
         return false;
     pass_fold_pads(g);
-    if (!pass_focus(g, error) || !pass_gather_shifts(g, error) || !pass_fold_affine(g, error) ||
-        !pass_fuse(g, error) || !pass_absorb_quantize(g, options, error) ||
-        !pass_reorder_depth(g, error) || !pass_use_arrays(g, error) || !pass_split(g, error) ||
-        !pass_widen(g, options, error))
+    if (!pass_focus(g, error) || !pass_gather_shifts(g, error) ||
+        !pass_fold_affine(g, options, error) || !pass_fuse(g, error) ||
+        !pass_absorb_quantize(g, options, error) || !pass_reorder_depth(g, error) ||
+        !pass_use_arrays(g, error) || !pass_split(g, error) || !pass_widen(g, options, error))
         return false;
     quantize_join(g);
     return true;
@@ -245,6 +245,7 @@ static void share_observations(compiler *c)
 static bool same_options(const compiler_options *a, const compiler_options *b)
 {
     return a->input_type == b->input_type && a->output_type == b->output_type &&
+           a->input_range == b->input_range && a->range == b->range && a->bits == b->bits &&
            !memcmp(&a->fusion, &b->fusion, sizeof a->fusion);
 }
 

@@ -211,8 +211,10 @@ typedef struct graph_value {
                                   calibration sees; UINT32_MAX: none */
     bool channels_last;     /* in the model */
     float *divisors;        /* of each channel: the model's numbers are divided by these; NULL: 1 */
-    float low, high;        /* range seen in calibration; low > high: none */
-    observation *seen;      /* in calibration; NULL: nothing yet */
+    float *padding;  /* of each channel of an input: what the only node that reads it, a CONV, takes
+                       for its padding; NULL: 0 */
+    float low, high; /* range seen in calibration; low > high: none */
+    observation *seen;         /* in calibration; NULL: nothing yet */
     value_format prequantised; /* as a quantised model defines it; scale 0: undefined */
     bool half; /* F16 where others have 8 bits; the setting of the root counts for all that share
                   its format */

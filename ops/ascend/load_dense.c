@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* LOAD of one plane of 8 bits into a tensor of one channel and the same type. A row of the tensor
  * equals the row of the plane, and MTE2 copies it. A rest that does not fill a block of 32 bytes
- * goes through UB, where the scalar unit adds zeros: those columns are padding or not computed
+ * goes through UB, where the scalar unit adds padding: those columns are padding or not computed
  * yet. */
 #include "ops/ascend/lanes.h"
 #include "ops/ascend/programs.h"
@@ -58,7 +58,8 @@ static void load_rest(const mona_row_call *calls, uint32_t count, uint32_t rest)
     ac_core *core = calls->core;
     const uint32_t whole = pixels_of(calls) - rest;
     const ac_address ub = ac_at(AC_UB, 0);
-    dup_all(core, ub, 0, count * AC_BLOCK / 2, side_by_side);
+    dup_all(core, ub, (uint16_t)mona_padding(&calls->bound->output), count * AC_BLOCK / 2,
+            side_by_side);
     ac_emit_sync(core, AC_PIPE_V, AC_PIPE_S, 0);
     for (uint32_t i = 0; i < count; i++)
         mona_scalar_copy(core, ub + i * AC_BLOCK, plane_row(&calls[i]) + whole, rest);

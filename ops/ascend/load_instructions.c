@@ -21,7 +21,8 @@
  *
  * The last block of 32 bytes of an output row may have up to three pixels beyond the row. They must
  * be zeros, as these columns are padding or will be computed later. So the scalar unit copies
- * samples that do not fill a block, and fills the rest of the block with zeros.
+ * samples that do not fill a block, and fills the rest of the block with zeros. It also stores the
+ * last block of rows whose padding is something else.
  *
  * STOREs of the last strip may still be leaving the upper half of UB. Nothing is written there
  * before make_blocks() has waited for MTE3.
@@ -254,15 +255,23 @@ static void store_blocks(const program *p, const mona_piece *k)
     const int64_t begin = k->x > k->calls->x_begin ? k->x : k->calls->x_begin;
     const int64_t end = k->x + k->count < k->calls->x_end ? k->x + k->count : k->calls->x_end;
     const size_t bytes = (size_t)(end - begin) * column;
-    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)((bytes + AC_BLOCK - 1) / AC_BLOCK)};
+    const uint32_t rest = mona_padding(&p->bound->output) ? bytes % AC_BLOCK : 0;
+    const size_t whole = bytes - rest;
+    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)((whole + AC_BLOCK - 1) / AC_BLOCK)};
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
+    if (rest)
+        ac_emit_barrier(p->core, AC_PIPE_ALL);
     for (uint32_t row = 0; row < k->rows; row++) {
         const mona_row_at out = mona_place_row(p->core, output_row(&k->calls[row]), true);
         const ac_address to = out.at + (size_t)(begin - k->calls->x_begin) * column;
         const ac_address from = p->blocks + (row * k->pitch + (size_t)(begin - k->x)) * column;
-        for (uint32_t n = 0; n < channel_blocks(p->bound); n++)
+        for (uint32_t n = 0; n < channel_blocks(p->bound) && whole; n++)
             ac_emit_copy_out(p->core, to + n * out.block_stride, from + n * p->block_bytes, c);
+        if (rest) /* there is one channel block */
+            mona_scalar_copy(p->core, to + whole, from + whole, rest);
     }
+    if (rest)
+        ac_emit_barrier(p->core, AC_PIPE_ALL);
     ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }
 

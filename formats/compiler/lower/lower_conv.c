@@ -3,6 +3,7 @@
  * weights are made. */
 #include "formats/compiler/lower/lowering.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,16 +34,27 @@ mona_file_op lower_begin_node(lowering *l, mona_op_kind kind, const graph_node *
     return op;
 }
 
+/* What fills the padding of a value, as stored. */
+static void put_padding(const lowering *l, uint32_t value, mona_file_tensor *t)
+{
+    const graph_value *v = &l->g->values[value];
+    for (uint32_t c = 0; v->padding && c < v->channels; c++)
+        t->padding[c] = format_is_half(l->formats[value])
+                            ? half_from_double((double)v->padding[c])
+                            : (uint16_t)nearbyint((double)v->padding[c] / (double)t->scale);
+}
+
 void lower_end(lowering *l, mona_file_op *op, uint32_t value)
 {
     const graph_value *v = &l->g->values[value];
-    const mona_file_tensor t = {
+    mona_file_tensor t = {
         .name = mona_writer_string(&l->w, v->name),
         .type = (uint8_t)l->formats[value].type,
         .channels = v->channels,
         .scale = l->formats[value].scale,
         .zero = l->formats[value].zero,
     };
+    put_padding(l, value, &t);
     l->tensors[value] = mona_writer_tensor(&l->w, &t);
     op->output = l->tensors[value];
     mona_writer_op(&l->w, op);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "formats/compiler/quantize/quantize.h"
 #include "formats/compiler/quantize/weights.h"
 
 static uint32_t channels_of(const graph *g, uint32_t value)
@@ -158,10 +159,29 @@ static void scale_inputs(graph_conv *conv, const graph_node *affine, uint32_t de
         }
 }
 
-/* w (scale x + shift) + b = (w scale) x + (b + sum of w shift). Padding is zero both before and
- * after the scaling, but would have to be `shift` for the shift to move. So there must be no
- * padding with a shift. */
-static const char *fold_into_reader(graph *g, uint32_t i, format_error *error)
+/* The numbers of samples that become 0; NULL: padding cannot hold them. */
+static float *padding_before(graph *g, const graph_node *affine, size_t filter,
+                             const compiler_options *options)
+{
+    const uint32_t x = affine->inputs[0], channels = channels_of(g, x);
+    const value_format samples = quantize_input(g, options, x);
+    const double max = (double)samples.scale * quantize_maximum(options, samples.type);
+    const bool possible = graph_is_input(g, x) && graph_only_reader(g, x) != UINT32_MAX &&
+                          channels <= MONA_PADDED_CHANNELS && filter <= WEIGHTS_MAX / 2 &&
+                          (samples.type == MONA_U8 || samples.type == MONA_U16);
+    float *padding = possible ? graph_alloc(g, channels, sizeof *padding) : NULL;
+    for (uint32_t c = 0; padding && c < channels; c++) {
+        padding[c] = -affine->affine.shift[c] / affine->affine.scale[c];
+        if (!((double)padding[c] >= 0 && (double)padding[c] <= max))
+            return NULL;
+    }
+    return padding;
+}
+
+/* w (scale x + shift) + b = (w scale) x + (b + sum of w shift). Padding is 0 after the scaling, so
+ * before it, it has to be what becomes 0. Without a shift that is 0, too. */
+static const char *fold_into_reader(graph *g, uint32_t i, const compiler_options *options,
+                                    format_error *error)
 {
     const graph_node *affine = &g->nodes[i];
     const uint32_t r = graph_only_reader(g, affine->output);
@@ -174,8 +194,12 @@ static const char *fold_into_reader(graph *g, uint32_t i, format_error *error)
     graph_node *node = &g->nodes[r];
     const graph_window *w = &node->conv.window;
     const uint32_t inputs = channels_of(g, node->inputs[0]);
-    if (differs(affine->affine.shift, inputs, 0) &&
-        (w->pad_begin[0] || w->pad_begin[1] || w->pad_end[0] || w->pad_end[1]))
+    const bool shifts_padding =
+        differs(affine->affine.shift, inputs, 0) &&
+        (w->pad_begin[0] || w->pad_begin[1] || w->pad_end[0] || w->pad_end[1]);
+    float *padding =
+        shifts_padding ? padding_before(g, affine, weights_filter(g, node), options) : NULL;
+    if (shifts_padding && !padding)
         return "the convolution after it pads, and the padding is not shifted";
     if (!weights_own(g, node, error))
         return error->text;
@@ -183,10 +207,11 @@ static const char *fold_into_reader(graph *g, uint32_t i, format_error *error)
         node->conv.weight_scales = NULL;
     scale_inputs(&node->conv, affine, inputs / node->conv.groups, channels_of(g, node->output));
     graph_set_input(g, r, 0, affine->inputs[0]);
+    g->values[affine->inputs[0]].padding = padding;
     return NULL;
 }
 
-bool pass_fold_affine(graph *g, format_error *error)
+bool pass_fold_affine(graph *g, const compiler_options *options, format_error *error)
 {
     /* First forwards, so that a chain after a convolution is folded link by link; then backwards,
      * for chains before one. */
@@ -201,7 +226,7 @@ bool pass_fold_affine(graph *g, format_error *error)
     for (uint32_t i = g->node_count; i-- > 0 && !error->text[0];) {
         if (g->nodes[i].kind != GRAPH_AFFINE)
             continue;
-        const char *why_not = fold_into_reader(g, i, error);
+        const char *why_not = fold_into_reader(g, i, options, error);
         graph_log(g, FUSION_AFFINE, &g->nodes[i], why_not);
         if (!why_not)
             graph_remove_node(g, i);

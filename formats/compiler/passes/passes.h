@@ -25,7 +25,7 @@ bool pass_gather_shifts(graph *g, format_error *error);
 /* Merges per-channel multiply-adds (batch normalisation, scaling, offsets) into the convolution
  * before them or, unless its padding prevents that, after them; the rest become 1x1 convolutions
  * per channel. No GRAPH_AFFINE remains. */
-bool pass_fold_affine(graph *g, format_error *error);
+bool pass_fold_affine(graph *g, const compiler_options *options, format_error *error);
 
 /* Merges activations, residual additions and the activations after these into the node before; an
  * activation that cannot be merged becomes a 1x1 convolution per channel. No GRAPH_ACTIVATION

@@ -71,7 +71,8 @@ COVERS(mona_shape, SHAPE_FIELDS)
 
 static void put_shape(FILE *out, const mona_shape *s)
 {
-    fprintf(out, "{%u, %u, %u, %d, %u}", s->channels, s->height, s->width, (int)s->type, s->zero);
+    fprintf(out, "{%u, %u, %u, %d, %u, {%u, %u, %u, %u}}", s->channels, s->height, s->width,
+            (int)s->type, s->zero, s->padding[0], s->padding[1], s->padding[2], s->padding[3]);
 }
 
 /* Where constants of the session lie in the array of constants. */

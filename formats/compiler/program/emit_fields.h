@@ -85,7 +85,7 @@
 
 #define SHAPE_FIELDS(F, x) \
     F(x, BY_HAND, channels) F(x, BY_HAND, height) F(x, BY_HAND, width) F(x, BY_HAND, type) \
-    F(x, BY_HAND, zero)
+    F(x, BY_HAND, zero) F(x, BY_HAND, padding)
 // clang-format on
 
 #define COVERS(type, LIST)                                                                         \

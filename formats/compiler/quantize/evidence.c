@@ -106,17 +106,36 @@ static bool convolve(const graph *g, const graph_node *node, const reference_arr
                               error) == REFERENCE_DONE;
 }
 
-static bool measure(const evidence *e, layer *about, const reference_array *x, format_error *error)
+/* A copy of x with its padding for the window around it. data NULL: out of memory. */
+static reference_array surrounded(const reference_array *x, const float *padding,
+                                  const graph_window *w)
 {
-    const graph_node *node = &e->g->nodes[about->node];
+    reference_array a = {x->channels, x->height + w->pad_begin[0] + w->pad_end[0],
+                         x->width + w->pad_begin[1] + w->pad_end[1], NULL};
+    float *to = a.data = malloc(reference_count(&a) * sizeof *a.data);
+    for (uint32_t c = 0; to && c < a.channels; c++)
+        for (uint32_t y = 0; y < a.height; y++)
+            for (uint32_t z = 0; z < a.width; z++) {
+                const uint32_t row = y - w->pad_begin[0], column = z - w->pad_begin[1];
+                const bool inside = row < x->height && column < x->width;
+                *to++ = inside ? x->data[((size_t)c * x->height + row) * x->width + column]
+                               : padding[c];
+            }
+    return a;
+}
+
+/* With the padding of its input among it, if that is not 0. */
+static bool measure_on(const evidence *e, layer *about, graph_node node, const reference_array *x,
+                       format_error *error)
+{
     graph_node rounded;
     tensor exact = {0}, sums = {0};
-    if (!round_weights(e, node, &rounded, error))
+    if (!round_weights(e, &node, &rounded, error))
         return false;
     reference_array x8 = *x;
-    x8.data = quantised_copy(x, e->formats[node->inputs[0]], about);
+    x8.data = quantised_copy(x, e->formats[node.inputs[0]], about);
     const bool ok = (x8.data || format_fail(error, "out of memory")) &&
-                    convolve(e->g, node, x, &exact, error) &&
+                    convolve(e->g, &node, x, &exact, error) &&
                     convolve(e->g, &rounded, &x8, &sums, error);
     if (ok)
         compare(about, &exact, &sums);
@@ -125,6 +144,22 @@ static bool measure(const evidence *e, layer *about, const reference_array *x, f
     free(x8.data);
     free(rounded.conv.weights);
     free(rounded.conv.bias);
+    return ok;
+}
+
+static bool measure(const evidence *e, layer *about, const reference_array *x, format_error *error)
+{
+    graph_node node = e->g->nodes[about->node];
+    const float *padding = e->g->values[node.inputs[0]].padding;
+    graph_window *w = &node.conv.window;
+    if (!padding)
+        return measure_on(e, about, node, x, error);
+    reference_array around = surrounded(x, padding, w);
+    for (int i = 0; i < 2; i++)
+        w->pad_begin[i] = w->pad_end[i] = 0;
+    const bool ok = (around.data || format_fail(error, "out of memory")) &&
+                    measure_on(e, about, node, &around, error);
+    free(around.data);
     return ok;
 }
 

@@ -56,9 +56,11 @@ static bool make(graph *g, graph_node *node)
     return true;
 }
 
-/* Reads the filter's input of `count` channels for the result at this row and column. */
-static void read_place(const graph_window *w, const reference_array *x, uint32_t channel,
-                       size_t count, uint32_t row, uint32_t column, double *numbers)
+/* Reads the filter's input of `count` channels for the result at this row and column. padding: of
+ * each channel; NULL: 0 */
+static void read_place(const graph_window *w, const reference_array *x, const float *padding,
+                       uint32_t channel, size_t count, uint32_t row, uint32_t column,
+                       double *numbers)
 {
     for (uint32_t c = channel; c < channel + count; c++)
         for (uint32_t i = 0; i < w->kernel[0]; i++)
@@ -68,8 +70,9 @@ static void read_place(const graph_window *w, const reference_array *x, uint32_t
                 const int64_t z =
                     (int64_t)column * w->stride[1] + k * w->dilation[1] - w->pad_begin[1];
                 const bool inside = y >= 0 && y < x->height && z >= 0 && z < x->width;
-                *numbers++ =
-                    inside ? (double)x->data[((size_t)c * x->height + y) * x->width + z] : 0;
+                *numbers++ = inside    ? (double)x->data[((size_t)c * x->height + y) * x->width + z]
+                             : padding ? (double)padding[c]
+                                       : 0;
             }
 }
 
@@ -104,8 +107,8 @@ bool learn_from(graph *g, graph_node *node, const reference_array *x, bool held_
         const size_t channel = i / m->blocks * depth + b->first / area;
         for (uint64_t p = 0; p < places; p++) {
             const uint64_t at = (2 * p + 1) * all / (2 * places);
-            read_place(w, x, (uint32_t)channel, b->size / area, (uint32_t)(at / columns),
-                       (uint32_t)(at % columns), numbers);
+            read_place(w, x, g->values[node->inputs[0]].padding, (uint32_t)channel, b->size / area,
+                       (uint32_t)(at / columns), (uint32_t)(at % columns), numbers);
             add_place(b, numbers);
         }
     }
