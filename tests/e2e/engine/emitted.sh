@@ -79,9 +79,9 @@ if command -v ffmpeg > /dev/null; then
     done
     succeeds "a network whose first layer takes a mean from samples" "$mona" compile tests/precision/zeros.onnx \
         -o "$tmp/mean.mona" --calibrate "$tmp/picture.png" --input-type u8 --mean 120,110.4,100 --deviation 60
-    "$mona" inspect "$tmp/mean.mona" > "$tmp/log"
-    same "is of version 3" "$(sed -n 's/.*format version \([0-9]*\).*/\1/p' "$tmp/log")" 3
-    succeeds "and pads with it" grep -q "padding 120 110 100" "$tmp/log"
+    "$mona" inspect "$tmp/mean.mona" > "$tmp/said"
+    same "is of version 3" "$(sed -n 's/.*format version \([0-9]*\).*/\1/p' "$tmp/said")" 3
+    succeeds "and pads with it" grep -q "padding 120 110 100" "$tmp/said"
     for target in $targets; do
         same_bytes "$tmp/mean.mona" $target 61x47 net
     done
