@@ -13,6 +13,7 @@
 #include "pipeline/io/codecs/encode.h"
 #include "pipeline/io/sources/input.h"
 #include "pipeline/io/codecs/sound.h"
+#include "pipeline/io/outputs/segments.h"
 #include "pipeline/base/error.h"
 #include "pipeline/stages/probe.h"
 #include "pipeline/stages/stage.h"
@@ -55,8 +56,9 @@ typedef struct enhance_settings {
     uint64_t frames;    /* at most this many; 0: all */
     const char *format; /* container of the output; NULL: from its name */
     /* Keep finished segments on disk, and continue from those found there if they are of the same
-     * work, which this line describes: all that the encoded frames depend on. NULL: do not. */
-    const char *resume;
+     * work. Of a part, they stay there. key NULL: do not. */
+    segments_work resume;
+    bool join;               /* only put segments together, all of which are there */
     uint64_t segment_frames; /* in each; 0: a few seconds' worth */
     sound_choice sound;
     bool drop_unsupported; /* leave out what the container cannot hold, rather than fail */

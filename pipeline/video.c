@@ -58,12 +58,11 @@ static bool enter_first(video *v)
 
 /* The first frame has none before it by which to tell noise from texture. It waits for the second one where
  * frames need not be in time. */
-static bool waits(const video *v)
+static bool waits(const video *v, const job *j)
 {
     const enhance_settings *s = v->settings;
     const bool in_time = s->input.live || s->encoder.low_latency || (s->probe && s->probe->arrive);
-    return v->processor.stages.filled == 1 && video_jobs(v) > 1 && !in_time &&
-           !output_done(&v->out);
+    return j->work.begins && video_jobs(v) > 1 && !in_time;
 }
 
 /* Frames of a live stream, as far as the input knows. */
@@ -76,9 +75,8 @@ static live_counts count_live(const video *v)
 
 /* Gives a job the decoded frame: what lies beside its samples and, of a deep one, the samples, which
  * are needed until its result is complete. */
-static bool load(video *v, job *j, const processor_job *work)
+static bool load(video *v, job *j, const AVFrame *decoded, const processor_job *work)
 {
-    const AVFrame *decoded = v->in.frame;
     const bool deep = processor_is_deep(&v->processor);
     av_frame_unref(j->source);
     if (!copy_properties(j->picture, decoded) || (deep && av_frame_ref(j->source, decoded) < 0))
@@ -96,27 +94,106 @@ static bool load(video *v, job *j, const processor_job *work)
     return true;
 }
 
-static bool submit(video *v)
+/* warms: it only comes before a segment. */
+static bool submit(video *v, const AVFrame *decoded, float error, bool warms)
 {
-    const AVFrame *decoded = v->in.frame;
     const bool live = v->settings->input.live;
     job *j = live ? take_live_job(v) : NULL;
     if (live && !j)
         return !atomic_load(&v->stop);
     const processor_job work = {.planes = (const uint8_t *const *)decoded->data,
                                 .strides = decoded->linesize,
-                                .error = input_compression(&v->in)};
+                                .error = error,
+                                .begins = v->begins};
+    v->begins = false;
     if (!succeeds(processor_fill(&v->processor, &work), &v->decode_error))
         return false;
     /* Jobs come back in the order of their frames, so this is the job of the next output slot. */
     j = live ? j : channel_pop(&v->idle);
-    if (!j || !load(v, j, &work))
+    if (!j || !load(v, j, decoded, &work))
         return false;
-    if (waits(v)) {
+    j->segment = v->segment;
+    j->warms = warms;
+    if (waits(v, j)) {
         v->first = j;
         return true;
     }
     return enter_first(v) && enter(v, j);
+}
+
+/* ---- segments ---- */
+
+/* Moves on to the next segment from `from` on that is still to be made. False: there is none. */
+static bool aim(video *v, unsigned from)
+{
+    const segments *s = &v->out.parts;
+    for (v->segment = from; v->segment < s->end && s->done[v->segment];)
+        v->segment++;
+    return v->segment < s->end;
+}
+
+/* Enters the film where this segment asks for it; in->path lies open at its beginning for the first. */
+static bool enter_film(video *v)
+{
+    const cut *to = &v->out.parts.cuts.at[v->segment];
+    v->passed = 0;
+    v->known = v->in.faults;
+    return !v->out.parts.cuts.searchable || !v->segment ||
+           input_enter(&v->in, to->entry, v->out.parts.cuts.fields) ||
+           pipeline_fail(&v->decode_error,
+                         "%s: expected the key frame before segment %u again, "
+                         "found none; was the file changed?",
+                         v->in.path, v->segment);
+}
+
+/* Keeps the frame for the stages, which may need it before the next segment. */
+static bool keep_frame(video *v)
+{
+    if (!v->warm_up)
+        return true;
+    decoded *d = &v->before[v->passed++ % v->warm_up];
+    d->frame = d->frame ? d->frame : av_frame_alloc();
+    d->error = input_compression(&v->in);
+    if (d->frame)
+        av_frame_unref(d->frame);
+    return (d->frame && av_frame_ref(d->frame, v->in.frame) >= 0) ||
+           pipeline_fail(&v->decode_error, "out of memory");
+}
+
+/* Begins a segment: the stages see the frames before it again. Damage there was counted with them, or is
+ * another run's. */
+static bool begin_segment(video *v)
+{
+    const uint64_t kept = FFMIN(v->passed, v->warm_up);
+    bool good = enter_first(v);
+    if (v->out.parts.cuts.searchable && v->segment)
+        v->in.faults = v->known;
+    v->begins = true;
+    for (uint64_t n = v->passed - kept; good && n < v->passed; n++) {
+        const decoded *d = &v->before[n % v->warm_up];
+        good = submit(v, d->frame, d->error, true);
+    }
+    return good;
+}
+
+/* Passes the frame on if it belongs to a segment that is to be made. False: that is all, or an error. */
+static bool submit_segment(video *v)
+{
+    const segments *s = &v->out.parts;
+    const unsigned now = cuts_of(&s->cuts, v->in.frame->pts, 0);
+    bool good = true;
+    if (now > v->segment) {
+        v->begun = false;
+        if (!aim(v, now))
+            return false;
+        if (s->cuts.searchable)
+            return enter_film(v);
+    }
+    if (now == v->segment && !v->begun)
+        good = v->begun = begin_segment(v);
+    if (good && now == v->segment)
+        good = submit(v, v->in.frame, input_compression(&v->in), false);
+    return good && keep_frame(v);
 }
 
 /* Decodes the next frame into v->in.frame. False: there are no more, or an error. */
@@ -146,9 +223,12 @@ static void *decode_all(void *argument)
     const uint64_t limit = v->settings->frames;
     uint64_t frames = 0;
 
-    const uint64_t done = output_done(&v->out);
-    while (!ends(v, frames)) {
-        if (!decode(v, frames) || (frames >= done && !submit(v)))
+    const bool cuts = output_cuts(&v->out);
+    bool more = !cuts || (aim(v, v->out.parts.first) && enter_film(v));
+    v->begins = true;
+    while (more && !ends(v, frames)) {
+        if (!decode(v, frames) ||
+            !(cuts ? submit_segment(v) : submit(v, v->in.frame, input_compression(&v->in), false)))
             break;
         frames++;
     }
@@ -173,8 +253,7 @@ static bool encode(video *v, const job *j, pipeline_error *error)
 {
     const unsigned step = PROBE_STAGE + v->processor.stages.count;
     probe_mark(v->settings->probe, v->report->frames, step, false);
-    chain_remember(&v->processor.stages, j->work.number, &v->memory);
-    if (!output_put(&v->out, j->picture, &v->memory, error))
+    if (!output_put(&v->out, j->picture, j->segment, error))
         return false;
     probe_mark(v->settings->probe, v->report->frames, step, true);
     return true;
@@ -194,6 +273,8 @@ static bool finish_job(video *v, job *j, pipeline_error *error)
     if (!succeeds(processor_finish(&v->processor, &j->work), error))
         return false;
     v->report->faults = j->faults;
+    if (j->warms)
+        return true;
     if (!encode(v, j, error))
         return false;
     if (j->packet_came) {
@@ -319,10 +400,9 @@ static bool run(video *v, pipeline_error *error)
         return false;
     tell_faults(v);
     complete_report(v);
-    if (!v->report->frames)
+    if (!v->report->frames && !output_is_part(&v->out))
         return fail_empty(v, error);
-    if (!output_finish(&v->out, &v->memory, error) ||
-        !output_fill(&v->out, v->jobs[0].picture, s->fill, error))
+    if (!output_finish(&v->out, error) || !output_fill(&v->out, v->jobs[0].picture, s->fill, error))
         return false;
     tell_bytes(v);
     return !v->in.broke.text[0] ||
@@ -339,6 +419,8 @@ bool enhance_run(const enhance_settings *settings, enhance_report *report, pipel
     output_close(&v.out);
     for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)
         av_frame_free(&v.jobs[i].picture), av_frame_free(&v.jobs[i].source);
+    for (unsigned i = 0; i < VIDEO_WARM_UP; i++)
+        av_frame_free(&v.before[i].frame);
     processor_close(&v.processor);
     input_close(&v.in);
     channel_destroy(&v.idle);

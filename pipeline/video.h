@@ -14,12 +14,22 @@
 
 typedef struct job {
     AVFrame *picture; /* the output slot's planes as a frame of libav; made once */
+    unsigned segment; /* of the output that it belongs to */
+    bool warms;       /* only for the stages to get used to the film: nothing is made of it */
     processor_job work;
     AVFrame *source;      /* a deep frame itself; it is kept until it is through */
     input_faults faults;  /* of the input so far */
     live_counts live;     /* as far as the input knows */
     uint64_t packet_came; /* of a live stream; 0: it is none */
 } job;
+
+/* A decoded frame. */
+typedef struct decoded {
+    AVFrame *frame;
+    float error; /* as in processor_job */
+} decoded;
+
+enum { VIDEO_WARM_UP = 16 }; /* frames before a segment at most */
 
 typedef struct video {
     const enhance_settings *settings;
@@ -28,11 +38,17 @@ typedef struct video {
     processor processor;
     output out;
     output_settings out_settings;
-    chain_memory memory; /* after the last frame that was encoded */
     job jobs[CHAIN_OUTPUTS];
-    job *first;         /* it waits for the second frame; NULL: it does not */
-    channel idle, busy; /* jobs waiting for a frame; jobs in the order of their frames */
-    bool ends_early;    /* all frames that are wanted came; the input may have more */
+    job *first;       /* it waits for the second frame; NULL: it does not */
+    unsigned warm_up; /* frames that the stages need before a segment; 0: or there are none */
+    decoded before[VIDEO_WARM_UP]; /* the latest frame n at n % warm_up */
+    uint64_t passed;               /* frames since the input was entered */
+    unsigned segment;              /* the one that is made or comes next */
+    bool begun;                    /* it is made */
+    input_faults known;            /* those before the input was entered */
+    bool begins;                   /* the next frame is the first that the stages know of it */
+    channel idle, busy;            /* jobs waiting for a frame; jobs in the order of their frames */
+    bool ends_early;               /* all frames that are wanted came; the input may have more */
     atomic_bool stop;
     pipeline_error decode_error;
     uint64_t late; /* frames of a live stream that were left out */

@@ -67,7 +67,14 @@ static bool open_results(video *v, int format, unsigned bits, const stage_settin
 /* Frames that the run will produce, according to the file; 0: unknown. */
 static uint64_t expected_frames(const video *v)
 {
-    const uint64_t frames = input_frame_estimate(&v->in), limit = v->settings->frames;
+    const uint64_t limit = v->settings->frames;
+    const segments *s = &v->out.parts;
+    uint64_t frames = input_frame_estimate(&v->in);
+    if (s->part.parts) {
+        frames = 0;
+        for (unsigned i = s->first; i < s->end; i++)
+            frames += s->cuts.at[i].frames;
+    }
     return limit && (!frames || frames > limit) ? limit : frames;
 }
 
@@ -92,12 +99,14 @@ static bool check_space(const video *v, const encoder_settings *e, pipeline_erro
     double bytes = all && file > 0 ? (double)file * (double)frames / (double)all : 0;
     if (exact && raw > 0)
         bytes = (double)raw * (double)frames;
-    const char *what = s->resume      ? "segments and a result as large as the input take"
+    const char *what = s->resume.key  ? "segments and a result as large as the input take"
                        : frames < all ? "this part of the input alone takes"
                                       : "the input alone takes";
     return !strcmp(s->output, "-") ||
-           disk_space_check(s->output, (uint64_t)(s->resume ? 2 * bytes : bytes), exact, what,
-                            &s->notes, error);
+           disk_space_check(
+               s->output,
+               (uint64_t)(s->resume.key ? 2 * bytes / FFMAX(s->resume.part.parts, 1) : bytes),
+               exact, what, &s->notes, error);
 }
 
 /* The aspect ratio of the result's pixels, so that the picture keeps its shape in any size. */
@@ -187,24 +196,33 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
                                         .input = *input,
                                         .ends = s->ends,
                                         .segment_frames = s->segment_frames,
-                                        .resume = s->resume};
+                                        .frames = s->frames,
+                                        .warm_up = chain_warm_up(&v->processor.stages),
+                                        .work = s->resume,
+                                        .join = s->join};
     return hdr_check(format, settings.choice.codec, v->in.video, v->in.frame, s->drop_unsupported,
                      &s->notes, error) &&
            check_space(v, &settings, error) &&
            output_open(&v->out, &v->out_settings, &v->in, error);
 }
 
-/* Continues where earlier runs stopped. A segment begins without a previous frame, whether or not
- * this run made that frame, so it is the same whenever it is made. */
+/* Continues where earlier runs stopped. */
 static void go_on(video *v)
 {
-    v->processor.stages.fresh = v->settings->resume ? v->out.length : 0;
-    const uint64_t done = output_done(&v->out);
-    if (!done)
-        return;
-    v->memory = v->out.parts.memory;
-    chain_recall(&v->processor.stages, &v->memory);
+    const uint64_t done = v->out.parts.frames;
+    if (output_cuts(&v->out))
+        v->warm_up = FFMIN(v->out_settings.warm_up, VIDEO_WARM_UP);
+    if (v->out.parts.damaged)
+        pipeline_note(&v->settings->notes, "%s: %u damaged or foreign segment%s made again",
+                      v->settings->output, v->out.parts.damaged,
+                      v->out.parts.damaged == 1 ? " is" : "s are");
+    if (v->out.parts.first == v->out.parts.end && output_is_part(&v->out))
+        pipeline_note(&v->settings->notes, "%s: part %u/%u is empty: the video has %u segment%s",
+                      v->settings->output, v->out.parts.part.part, v->out.parts.part.parts,
+                      v->out.parts.cuts.count, v->out.parts.cuts.count == 1 ? "" : "s");
     v->report->frames = v->report->resumed = done;
+    if (!done || v->settings->join)
+        return;
     pipeline_note(&v->settings->notes, "%s: continues after %llu frames", v->settings->output,
                   (unsigned long long)done);
 }

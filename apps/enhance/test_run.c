@@ -52,7 +52,7 @@ bool test_run_make(test_run *t, const enhance_settings *settings, const char *su
     snprintf(t->result, sizeof t->result, "%s/result%s", t->folder.path, suffix);
     s.output = t->result;
     s.frames = frames;
-    s.resume = NULL;
+    s.resume = (segments_work){0};
     step_clock_open(&t->clock, s.kinds, s.count);
     s.probe = &t->clock.probe;
     s.progress = note_beginning;

@@ -10,7 +10,7 @@
 
 static atomic_ullong count;
 static char first[256];
-static atomic_bool silent;
+static atomic_bool silent, paused;
 
 static int category_of(void *object)
 {
@@ -27,7 +27,7 @@ static void hear(void *object, int level, const char *format, va_list arguments)
     if (!atomic_load(&silent))
         av_log_default_callback(object, level, format, copy); /* prints what its level allows */
     va_end(copy);
-    if (level > AV_LOG_ERROR)
+    if (level > AV_LOG_ERROR || atomic_load(&paused))
         return;
     int category = category_of(object);
     if (category != AV_CLASS_CATEGORY_DEMUXER && category != AV_CLASS_CATEGORY_DECODER)
@@ -46,9 +46,16 @@ void av_log_errors_silence(void)
 
 void av_log_errors_listen(void)
 {
+    av_log_set_callback(hear);
+    if (atomic_load(&paused))
+        return;
     atomic_store(&count, 0);
     first[0] = 0;
-    av_log_set_callback(hear);
+}
+
+void av_log_errors_pause(bool pauses)
+{
+    atomic_store(&paused, pauses);
 }
 
 uint64_t av_log_errors_count(void)

@@ -21,6 +21,7 @@ typedef struct fields {
     fields_mode mode;     /* what is made of interlaced frames; of FIELDS_FILM, all are */
     bool bottom_first;    /* the fields of that film */
     bool may_be_film;     /* the rate is that of film with 3:2 pull-down */
+    bool known;           /* to have interlaced frames that are not marked */
     bool open, told, told_film;
     interlace_detect sight;
     deinterlacer whole; /* open from the first interlaced frame on */

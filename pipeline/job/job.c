@@ -154,6 +154,33 @@ static bool read_threads(enhance_settings *s, const char *text, pipeline_error *
     return true;
 }
 
+static bool read_part(segments_part *part, const char *text, pipeline_error *error)
+{
+    enum { MOST = 10000 };
+    char rest;
+    return (sscanf(text, "%5u/%5u%c", &part->part, &part->parts, &rest) == 2 && part->part >= 1 &&
+            part->part <= part->parts && part->parts <= MOST) ||
+           pipeline_misuse(error,
+                           "--part: expected K/N such as 7/64, with K from 1 to N and N up to %d, "
+                           "found '%s'",
+                           MOST, text);
+}
+
+/* What is kept of the work, and which part of it is done. */
+static bool read_resume(job_run *run, bool still, pipeline_error *error)
+{
+    const job *j = &run->asked;
+    segments_work *work = &run->settings.resume;
+    if (!j->resume || still)
+        return true;
+    if ((j->part && !read_part(&work->part, j->part, error)) ||
+        !(run->key = resume_key(j, error)) || !(run->words = resume_words(j, error)))
+        return false;
+    work->key = run->key;
+    work->words = run->words;
+    return true;
+}
+
 static bool read_computing(const job *j, enhance_settings *s, pipeline_error *error)
 {
     if (!j->device)
@@ -257,6 +284,8 @@ bool job_takes_picture(const char *input, const char *output, bool preview)
 
 bool job_complete(job *j, pipeline_error *error)
 {
+    if (j->part)
+        j->resume = j->given.has[JOB_RESUME] = true;
     const unsigned sizes =
         (j->size.width > 0) + (j->size.height > 0) + (j->size.size.width > 0) + (j->scale > 0);
     return (sizes <= 1 ||
@@ -270,13 +299,11 @@ bool job_open(job_run *run, const job *j, unsigned modes, pipeline_error *error)
     enhance_settings *s = &run->settings;
     const bool still = modes & JOB_MODE_PICTURE;
     run->asked = *j;
-    if (!check_modes(j, modes, error) ||
-        (j->resume && !still && !(run->resume = resume_key(j, error))))
+    if (!check_modes(j, modes, error) || !read_resume(run, still, error))
         return false;
     s->output = j->output;
     s->frames = (uint64_t)j->frames;
     s->format = j->format;
-    s->resume = run->resume;
     s->segment_frames = (uint64_t)j->segment_frames;
     s->drop_unsupported = j->drop_unsupported;
     s->stage.still = still;
@@ -302,5 +329,6 @@ bool job_open(job_run *run, const job *j, unsigned modes, pipeline_error *error)
 void job_close(job_run *run)
 {
     stage_models_close(&run->models);
-    free(run->resume);
+    free(run->key);
+    free(run->words);
 }

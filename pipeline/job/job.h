@@ -23,6 +23,7 @@ typedef struct job {
     /* how the output is kept */
     const char *format;
     bool resume, drop_unsupported;
+    const char *part;
     long segment_frames;
     /* stages and their models */
     const char *stages, *tier, *content, *sr, *denoise, *colour_model, *temporal;
@@ -56,7 +57,7 @@ typedef struct job {
 /* clang-format off */
 typedef enum job_field {
     JOB_INPUT, JOB_OUTPUT,
-    JOB_RAW, JOB_FPS, JOB_ON_ERROR, JOB_ALLOW, JOB_RESUME, JOB_SEGMENT, JOB_DROP_UNSUPPORTED,
+    JOB_RAW, JOB_FPS, JOB_ON_ERROR, JOB_ALLOW, JOB_RESUME, JOB_PART, JOB_SEGMENT, JOB_DROP_UNSUPPORTED,
     /* from here on also libmonavideo's */
     JOB_FORMAT, JOB_START, JOB_DURATION, JOB_END, JOB_KEEP_START, JOB_FRAMES,
     JOB_STAGES, JOB_SCALE, JOB_HEIGHT, JOB_WIDTH, JOB_TIER, JOB_CONTENT, JOB_SR, JOB_DENOISE,
@@ -100,7 +101,7 @@ enum {
     }
 
 /* Where fields mean nothing. */
-enum { JOB_RULES = 28 };
+enum { JOB_RULES = 29 };
 extern const option_rule job_rules[JOB_RULES];
 
 /* ---- running -------------------------------------------------------------------------------- */
@@ -113,7 +114,7 @@ typedef struct job_run {
     bool delays;     /* as in stage_list_read */
     stage_models models;
     live_settings live;
-    char *resume; /* a resume_key */
+    char *key, *words; /* of resume_key.h; NULL: nothing is kept */
 } job_run;
 
 /* Completes the part of the clip. False: fields contradict each other. */

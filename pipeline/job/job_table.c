@@ -30,9 +30,12 @@ const option job_rows[JOB_ROWS] = {
     [JOB_RESUME] = {"--resume", NULL, OPTION_FLAG, CHANGES_BYTES, FIELD(resume), NULL, files,
         .help = "save finished segments in OUT.resume; after an interruption, the same command "
                 "continues from them"},
+    [JOB_PART] = {"--part", NULL, OPTION_STRING, SHARES_BYTES, FIELD(part), "K/N", files,
+        .help = "make only part K of N of the video, in segments in OUT.resume, where other runs "
+                "or machines put the other parts; mona join OUT makes OUT of them"},
     [JOB_SEGMENT] = {"--segment", NULL, OPTION_WHOLE, CHANGES_BYTES,
         FIELD(segment_frames), "N", files,
-        .help = "frames in each segment (default: a few seconds' worth)",
+        .help = "frames in each segment (default: a few seconds' worth, up to a key frame)",
         .minimum = 1, .maximum = 1e6, .needs = "--resume"},
     [JOB_DROP_UNSUPPORTED] = {"--drop-unsupported", NULL, OPTION_FLAG, CHANGES_BYTES,
         FIELD(drop_unsupported), NULL, files,
@@ -194,6 +197,8 @@ const option_rule job_rules[JOB_RULES] = {
     {"--on-error", .idle = JOB_MODE_PICTURE, .why = videos},
     {"--allow", .idle = JOB_MODE_PICTURE, .why = videos},
     {"--resume", .never = JOB_MODE_PREVIEW | JOB_MODE_LIVE | JOB_MODE_NUMBERED_OUT,
+     .idle = JOB_MODE_PICTURE | JOB_MODE_DRY_RUN, .why = videos},
+    {"--part", .never = JOB_MODE_PREVIEW | JOB_MODE_LIVE | JOB_MODE_NUMBERED_OUT,
      .idle = JOB_MODE_PICTURE | JOB_MODE_DRY_RUN, .why = videos},
     {"--segment", .never = JOB_MODE_PREVIEW | JOB_MODE_LIVE | JOB_MODE_NUMBERED_OUT,
      .idle = JOB_MODE_PICTURE | JOB_MODE_DRY_RUN, .why = videos},

@@ -29,9 +29,9 @@ typedef enum option_kind {
 } option_kind;
 
 /* Whether the bytes of what a command makes depend on an option, or only how it is made, shown and
- * kept. Each row says so: one that does not fails to compile, since its field's offset is
- * missing. */
-typedef enum option_effect { CHANGES_BYTES, KEEPS_BYTES } option_effect;
+ * kept, or whether it makes a share of the same bytes. Each row says so: one that does not fails to
+ * compile, since its field's offset is missing. */
+typedef enum option_effect { CHANGES_BYTES, KEEPS_BYTES, SHARES_BYTES } option_effect;
 
 enum { OPTION_LIST_MAX = 64 };
 typedef struct option_list {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/job/resume_key.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavfilter/avfilter.h>
@@ -77,14 +80,16 @@ static void put_text(FILE *f, const char *text)
                 (unsigned char)*text);
 }
 
-static bool put_file(FILE *f, const char *path, pipeline_error *error)
+/* Tells a file by its bytes. */
+static bool put_identity(FILE *f, const char *path, pipeline_error *error)
 {
     char identity[FILE_IDENTITY_TEXT];
     if (url_find(path) || url_is_playlist(path))
-        return pipeline_misuse(error,
-                               "--resume: expected a film in one file, found %s, behind which "
-                               "another film may be the next time; save it as a file first",
-                               path);
+        return pipeline_misuse(
+            error,
+            "--resume and --part: expected a film in one file, found %s, behind which "
+            "another film may be the next time; save it as a file first",
+            path);
     if (!strcmp(path, "-") || embedded_model_find(path)) {
         fputs(path, f);
         return true;
@@ -95,18 +100,38 @@ static bool put_file(FILE *f, const char *path, pipeline_error *error)
     return true;
 }
 
+/* Tells where it lies. */
+static bool put_path(FILE *f, const char *path, pipeline_error *error)
+{
+    char folder[PATH_MAX];
+    if (*path == '/' || !strcmp(path, "-") || embedded_model_find(path)) {
+        put_text(f, path);
+        return true;
+    }
+    if (!getcwd(folder, sizeof folder))
+        return pipeline_fail(error, "the current folder is unknown: %s", strerror(errno));
+    put_text(f, folder);
+    fputc('/', f);
+    put_text(f, path);
+    return true;
+}
+
+typedef bool (*put_file)(FILE *f, const char *path, pipeline_error *error);
+
 /* text: a value, or the path of a file. */
-static bool put_word(FILE *f, const option *o, const char *text, pipeline_error *error)
+static bool put_word(FILE *f, const option *o, const char *text, put_file file,
+                     pipeline_error *error)
 {
     fprintf(f, " %s=", o->name);
     if (o->kind == OPTION_FILE || o->kind == OPTION_FILES)
-        return put_file(f, text, error);
+        return file(f, text, error);
     put_text(f, text);
     return true;
 }
 
 /* A word for each value: a list has several. */
-static bool put_option(FILE *f, const option *o, const void *field, pipeline_error *error)
+static bool put_option(FILE *f, const option *o, const void *field, put_file file,
+                       pipeline_error *error)
 {
     const option_list *list = field;
     switch (o->kind) {
@@ -114,8 +139,11 @@ static bool put_option(FILE *f, const option *o, const void *field, pipeline_err
         return fprintf(f, " %s", o->name) > 0;
     case OPTION_WHOLE:
         return fprintf(f, " %s=%ld", o->name, *(const long *)field) > 0;
-    case OPTION_NUMBER:
     case OPTION_SHARE:
+        if (*(const double *)field < 0)
+            return fprintf(f, " %s=auto", o->name) > 0;
+        return fprintf(f, " %s=%.17g", o->name, *(const double *)field) > 0;
+    case OPTION_NUMBER:
     case OPTION_TIME:
     case OPTION_DURATION:
         return fprintf(f, " %s=%.17g", o->name, *(const double *)field) > 0;
@@ -125,13 +153,13 @@ static bool put_option(FILE *f, const option *o, const void *field, pipeline_err
     case OPTION_STRING:
     case OPTION_CHOICE:
     case OPTION_FILE:
-        return put_word(f, o, *(const char *const *)field, error);
+        return put_word(f, o, *(const char *const *)field, file, error);
     case OPTION_LIST:
     case OPTION_FILES:
         break;
     }
     for (size_t i = 0; i < list->count; i++)
-        if (!put_word(f, o, list->items[i], error))
+        if (!put_word(f, o, list->items[i], file, error))
             return false;
     return true;
 }
@@ -144,22 +172,24 @@ static bool counts(const option *o, const job *j, bool given)
            (given || (o->kind == OPTION_FILE && *(const char *const *)field));
 }
 
-static bool put_all(FILE *f, const job *j, pipeline_error *error)
+static bool put_all(FILE *f, const job *j, put_file file, pipeline_error *error)
 {
-    put_makers(f);
     for (size_t i = 0; i < JOB_ROWS; i++)
         if (counts(&job_rows[i], j, j->given.has[i]) &&
-            !put_option(f, &job_rows[i], (const char *)j + job_rows[i].field, error))
+            !put_option(f, &job_rows[i], (const char *)j + job_rows[i].field, file, error))
             return false;
     return true;
 }
 
-char *resume_key(const job *j, pipeline_error *error)
+/* makers: what makes the frames comes first. */
+static char *line_of(const job *j, bool makers, put_file file, pipeline_error *error)
 {
     char *text = NULL;
     size_t bytes;
     FILE *f = open_memstream(&text, &bytes);
-    bool good = f && put_all(f, j, error);
+    if (f && makers)
+        put_makers(f);
+    bool good = f && put_all(f, j, file, error);
     if ((!f || fclose(f)) && good)
         good = false;
     if (good)
@@ -167,4 +197,52 @@ char *resume_key(const job *j, pipeline_error *error)
     free(text);
     pipeline_fail(error, "out of memory");
     return NULL;
+}
+
+char *resume_key(const job *j, pipeline_error *error)
+{
+    return line_of(j, true, put_identity, error);
+}
+
+char *resume_words(const job *j, pipeline_error *error)
+{
+    return line_of(j, false, put_path, error);
+}
+
+/* Undoes put_text. */
+static void unescape(char *text)
+{
+    char *to = text;
+    for (unsigned value; *text; text++)
+        if (*text == '%' && sscanf(text + 1, "%2x", &value) == 1 && text[2]) {
+            *to++ = (char)value;
+            text += 2;
+        } else {
+            *to++ = *text;
+        }
+    *to = 0;
+}
+
+static bool read_word(job *j, char *word, pipeline_error *error)
+{
+    char *value = strchr(word, '=');
+    if (value)
+        *value++ = 0;
+    for (job_field f = 0; f < JOB_ROWS; f++)
+        if (!strcmp(job_rows[f].name, word)) {
+            if (value)
+                unescape(value);
+            j->given.has[f] = true;
+            return option_read(&job_rows[f], j, value, error);
+        }
+    return pipeline_fail(error, "expected an option of mona enhance, found '%s'", word);
+}
+
+bool resume_words_read(job *j, char *words, pipeline_error *error)
+{
+    char *rest = words;
+    for (char *word; (word = strsep(&rest, " "));)
+        if (*word && !read_word(j, word, error))
+            return false;
+    return true;
 }

@@ -12,4 +12,11 @@
  * NULL: *error says why the work could not be told from other work. */
 char *resume_key(const job *j, pipeline_error *error);
 
+/* The same fields with the full names of files, so that a later run can do the work from anywhere.
+ * The caller frees it. */
+char *resume_words(const job *j, pipeline_error *error);
+
+/* Sets the fields of a job with nothing but its defaults. They point to words, which is changed. */
+bool resume_words_read(job *j, char *words, pipeline_error *error);
+
 #endif

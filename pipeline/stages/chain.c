@@ -120,15 +120,15 @@ static void end_turn(void *argument)
 static const frame *frame_before(const chain *c, unsigned edge, uint64_t n)
 {
     const unsigned slots = c->slots[edge];
-    const bool first = c->fresh ? n % c->fresh == 0 : n == 0;
-    return first || slots < 2 ? NULL : &c->edges[edge][(n - 1) % slots];
+    return n == c->begin || slots < 2 ? NULL : &c->edges[edge][(n - 1) % slots];
 }
 
-/* The frame to compare frame n with on an edge: the previous one or, for the very first, the next if it has
+/* The frame to compare frame n with on an edge: the previous one or, for one that begins, the next if it has
  * been filled; NULL: there is none. */
 static const frame *frame_beside(const chain *c, unsigned edge, uint64_t n)
 {
-    return !n && !edge && c->filled > 1 ? &c->edges[0][1] : frame_before(c, edge, n);
+    return n == c->begin && !edge && c->filled > n + 1 ? &c->edges[0][(n + 1) % c->slots[0]]
+                                                       : frame_before(c, edge, n);
 }
 
 static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, const frame *in,
@@ -142,6 +142,7 @@ static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, c
                              .before = frame_before(c, i, n),
                              .beside = frame_beside(c, i, n),
                              .previous = frame_before(c, i + 1, n),
+                             .begins = n == c->begin,
                              .error = error,
                              .slot = (unsigned)(n % STAGE_SLOTS)};
     mona_status status = mona_stream_call(s->stream, begin_turn, turn);
@@ -173,9 +174,11 @@ static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n, float error)
     return status;
 }
 
-mona_status chain_enqueue(chain *c, float error, mona_event **done)
+mona_status chain_enqueue(chain *c, float error, bool begins, mona_event **done)
 {
     uint64_t n = c->entered;
+    if (begins)
+        c->begin = n;
     for (unsigned i = 0; i < c->count; i++) {
         mona_status status = enqueue_stage(c, i, n, error);
         if (status)
@@ -220,18 +223,11 @@ void chain_estimate(const chain *c, float *noise, float *compression)
     *compression = 0;
 }
 
-void chain_remember(const chain *c, uint64_t n, chain_memory *memory)
+unsigned chain_warm_up(const chain *c)
 {
-    *memory = (chain_memory){0};
+    unsigned frames = 0;
     for (unsigned i = 0; i < c->count; i++)
-        if (c->stages[i].row->remember)
-            c->stages[i].row->remember(c->stages[i].state, n % STAGE_SLOTS,
-                                       memory->stages[i].bytes);
-}
-
-void chain_recall(chain *c, const chain_memory *memory)
-{
-    for (unsigned i = 0; i < c->count; i++)
-        if (c->stages[i].row->recall)
-            c->stages[i].row->recall(c->stages[i].state, memory->stages[i].bytes);
+        if (c->stages[i].row->warm_up > frames)
+            frames = c->stages[i].row->warm_up;
+    return frames;
 }

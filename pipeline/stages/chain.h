@@ -32,11 +32,6 @@ typedef struct chain_turn {
     uint64_t frame;
 } chain_turn;
 
-/* The stages' memory from one frame to the next. */
-typedef struct chain_memory {
-    stage_memory stages[CHAIN_MAX_STAGES];
-} chain_memory;
-
 typedef struct chain {
     stage stages[CHAIN_MAX_STAGES];
     unsigned count;
@@ -45,7 +40,7 @@ typedef struct chain {
     frame_memory memory;                  /* of all slots */
     size_t memory_bytes;
     uint64_t filled, entered;    /* the numbers of frames so far */
-    uint64_t fresh;              /* stages forget after this many; 0: never */
+    uint64_t begin;              /* the latest frame that was enqueued as one that begins */
     const pipeline_probe *probe; /* NULL: none */
     chain_turn turns[CHAIN_MAX_STAGES][STAGE_SLOTS];
 } chain;
@@ -65,26 +60,23 @@ unsigned chain_name_steps(const char *names[CHAIN_MAX_STEPS], const stage_kind *
 /* The format of the frames that leave the chain. */
 frame_format chain_format(const chain *c);
 
-/* Waits until the slot of the next frame is free, and returns it to be filled. The first two frames may be
- * filled before the first one is enqueued. */
+/* Waits until the slot of the next frame is free, and returns it to be filled. A frame that
+ * begins may wait until the one after it is filled. */
 mona_status chain_input(chain *c, frame **in);
 
 /* Enqueues the next of the frames that were filled. error: RMS of what compression left in it, in steps of
- * 8 bits; negative: unknown, but there may be some. *done is reached when the result lies in its output
- * slot, which must be free. */
-mona_status chain_enqueue(chain *c, float error, mona_event **done);
+ * 8 bits; negative: unknown, but there may be some. begins: the stages forget what came before, as they know
+ * nothing before the first frame. *done is reached when the result lies in its output slot, which must be
+ * free. */
+mona_status chain_enqueue(chain *c, float error, bool begins, mona_event **done);
+
+/* How many frames the stages take to get used to a film that they meet in the middle. */
+unsigned chain_warm_up(const chain *c);
 
 /* Waits for what is queued. A zeroed chain is allowed. */
 void chain_close(chain *c);
 
 size_t chain_engine_bytes(const chain *c); /* of the stages' sessions */
-
-/* Copies the stages' memory after frame n, which must be done while its output slot is still
- * taken. */
-void chain_remember(const chain *c, uint64_t n, chain_memory *memory);
-
-/* Call it before the first frame: continues from what was remembered. */
-void chain_recall(chain *c, const chain_memory *memory);
 
 /* The estimate of the first stage that makes one, see stage_row; a negative noise: none does. Call it
  * when no frame is in the chain. */

@@ -15,7 +15,7 @@ struct colour_grading;
 typedef struct colour_grading_job {
     struct colour_grading *grading;
     const frame *in, *out;
-    colour_grading_state after;
+    bool begins; /* as in stage_work */
 } colour_grading_job;
 
 typedef struct colour_grading {
@@ -106,9 +106,10 @@ static void apply(void *argument)
     mona_buffer from[3], to[3];
     colour_grading_curves answered;
     mona_curves curves;
+    if (job->begins)
+        g->state = (colour_grading_state){0};
     colour_grading_read(&answered, g->answer);
     colour_grading_follow(&g->state, g->seen, &answered);
-    job->after = g->state;
     colour_grading_settle(&curves, &g->state.curves, g->strength, g->format.bits, g->full_range);
     for (unsigned p = 0; p < planes; p++) {
         from[p] = frame_buffer(job->in, p);
@@ -128,6 +129,7 @@ static mona_status enqueue(stage *s, const stage_work *work)
     job->grading = g;
     job->in = work->in;
     job->out = work->out;
+    job->begins = work->begins;
     for (unsigned i = 0; i < 3; i++) {
         const int role = plane_role_of(mona_model_input(&g->model->model, i).name);
         inputs[i] = (mona_buffer){.data = g->seen->planes[role], .row_stride = THUMBNAIL_SIDE};
@@ -169,26 +171,11 @@ static const char *network(const stage_settings *settings, unsigned number)
     return settings->colour->name;
 }
 
-static void remember(const void *state, unsigned slot, void *memory)
-{
-    memcpy(memory, &((const colour_grading *)state)->jobs[slot].after,
-           sizeof(colour_grading_state));
-}
-
-static void recall(void *state, const void *memory)
-{
-    memcpy(&((colour_grading *)state)->state, memory, sizeof(colour_grading_state));
-}
-
-_Static_assert(sizeof(colour_grading_state) <= STAGE_MEMORY, "it can be remembered");
-
 const stage_row colour_grading_stage = {.state_bytes = sizeof(colour_grading),
-                                        .memory_bytes = sizeof(colour_grading_state),
+                                        .warm_up = 8,
                                         .network = network,
                                         .open = open,
                                         .enqueue = enqueue,
                                         .close = close_grading,
                                         .bytes = bytes,
-                                        .models = models,
-                                        .remember = remember,
-                                        .recall = recall};
+                                        .models = models};

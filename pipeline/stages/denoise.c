@@ -91,12 +91,11 @@ typedef struct noise_job {
     float error;      /* what compression left, in steps of 8 bits; 0: too little to be repaired */
     float steadied;   /* because of compression, as for noise of this sigma; 0: it is not */
     float noise;      /* its strength as given or estimated, in steps of 8 bits */
+    bool begins;      /* as in stage_work */
     bool told;        /* the decoder reports what compression left, even if it is little */
     bool noisy;       /* whether to run the network */
     bool only_chroma; /* and leave luma as it is */
     bool only_luma;   /* and leave chroma as it is */
-    float strength;   /* the estimate after this frame; negative: none */
-    float follows;    /* the compression error likewise */
     uint8_t *row;     /* one row of the network's noise input, which all rows share */
 } noise_job;
 
@@ -211,11 +210,16 @@ static bool make_jobs(denoiser *d, pipeline_error *error)
         return pipeline_fail(error, "out of memory");
     for (unsigned slot = 0; slot < STAGE_SLOTS; slot++)
         for (unsigned p = 0; p < DENOISE_PLANES; p++)
-            d->jobs[slot][p] = (noise_job){.denoiser = d,
-                                           .plane = p,
-                                           .strength = -1,
-                                           .row = d->rows + (slot * DENOISE_PLANES + p) * row};
+            d->jobs[slot][p] = (noise_job){
+                .denoiser = d, .plane = p, .row = d->rows + (slot * DENOISE_PLANES + p) * row};
     return true;
+}
+
+/* Before the first frame nothing is known. */
+static void forget(denoiser *d)
+{
+    for (unsigned p = 0; p < DENOISE_PLANES; p++)
+        d->strength[p] = d->sigma[p] = -1;
 }
 
 static bool open(stage *s, const stage_settings *settings, pipeline_error *error)
@@ -229,9 +233,8 @@ static bool open(stage *s, const stage_settings *settings, pipeline_error *error
                     .compressed = settings->compressed && s->enlarged == 1,
                     .detail = settings->detail,
                     .spacing = s->enlarged,
-                    .strength = {-1, -1, -1},
-                    .sigma = {-1, -1, -1},
                     .error = -1};
+    forget(d);
     return plane_roles_check_denoiser(d->model, error) &&
            open_pass(&d->luma, d, settings, frame_plane_size(&s->in, 0), !whole, error) &&
            (runs(d) == 1 ||
@@ -252,9 +255,8 @@ static frame seen_by(const denoise_pass *pass, const frame *f, unsigned plane)
 }
 
 /* The strength for a plane, smoothed over frames. Findings from the previous frame count at once.
- * Frames without one, at the beginning of a segment, keep the known strength; what the very first one
- * tells counts for itself alone, unless it is next to nothing. */
-static float follow_noise(const noise_job *job, unsigned plane, float *strength)
+ * What the very first one tells without one counts for itself alone, unless it is next to nothing. */
+static float follow_noise(const noise_job *job, unsigned plane)
 {
     denoiser *d = job->denoiser;
     const mona_size size = frame_plane_size(&job->in->format, plane);
@@ -274,16 +276,14 @@ static float follow_noise(const noise_job *job, unsigned plane, float *strength)
     const float known = begins ? now.strength : *follow + SMOOTHING * (now.strength - *follow);
     if (!compares || told || known < 1)
         *follow = known;
-    *strength = *follow;
     const float used = *follow < 0 ? known : *follow;
     return used < (d->still ? MIN_STILL_NOISE : MIN_NOISE) ? 0 : used;
 }
 
 /* The chroma of a 4:2:0 frame is considered where luma is clean. */
-static float follow_chroma(noise_job *job)
+static float follow_chroma(const noise_job *job)
 {
-    const float u = follow_noise(job, 1, &job[1].strength),
-                v = follow_noise(job, 2, &job[2].strength);
+    const float u = follow_noise(job, 1), v = follow_noise(job, 2);
     const float more = fmaxf(u, v);
     return more < MIN_CHROMA ? 0 : more;
 }
@@ -311,7 +311,7 @@ static void measure_noise(noise_job *job)
         job->noise = (float)(d->fixed * DENOISE_MAX_SIGMA);
         return;
     }
-    job->noise = follow_noise(job, job->plane, &job->strength);
+    job->noise = follow_noise(job, job->plane);
     if (job->pass->grey)
         return;
     const float chroma = follow_chroma(job);
@@ -333,6 +333,8 @@ static void prepare(void *argument)
 {
     noise_job *job = argument;
     const denoiser *d = job->denoiser;
+    if (job->begins && !job->plane)
+        forget(job->denoiser);
     measure_noise(job);
     const unsigned level = level_of(d, fmaxf(job->noise, error_told(job)));
     job->noisy = level > 0;
@@ -407,7 +409,6 @@ static void finish(void *argument)
         keep_detail(job, job->only_luma ? 1 : planes);
     if (job->only_luma)
         leave(job, 1, planes);
-    /* A run that goes on where another one stopped knows no motion of the frames before. */
     if (pass->temporal && !job->previous)
         memset(pass->temporal->vectors, 0,
                motion_mask_blocks(&pass->format) * sizeof *pass->temporal->vectors);
@@ -470,6 +471,8 @@ static mona_status enqueue(stage *s, const stage_work *work)
 {
     denoiser *d = s->state;
     mona_status status = MONA_OK;
+    if (work->begins)
+        d->error = -1;
     const float followed = d->compressed ? follow_error(d, work->error) : 0;
     const float repaired = followed < MIN_ERROR ? 0 : followed;
     for (unsigned p = 0; p < runs(d) && !status; p++) {
@@ -479,10 +482,10 @@ static mona_status enqueue(stage *s, const stage_work *work)
         job->out = work->out;
         job->beside = work->beside;
         job->previous = work->previous;
+        job->begins = work->begins;
         job->told = work->error > 0;
         job->error = repaired * (p ? CHROMA_ERROR : 1);
         job->steadied = steadied_for(followed);
-        job->follows = d->error;
         status = run_pass(d, s->stream, job);
     }
     if (!status && work->in->format.planes == 4)
@@ -543,29 +546,6 @@ static const char *network(const stage_settings *settings, unsigned number)
     return settings->denoise->name;
 }
 
-/* What follows the frames. */
-typedef struct denoiser_memory {
-    float strength[DENOISE_PLANES], error;
-} denoiser_memory;
-
-static void remember(const void *state, unsigned slot, void *memory)
-{
-    const noise_job *jobs = ((const denoiser *)state)->jobs[slot];
-    denoiser_memory m = {.error = jobs[0].follows};
-    for (unsigned p = 0; p < DENOISE_PLANES; p++)
-        m.strength[p] = jobs[p].strength;
-    memcpy(memory, &m, sizeof m);
-}
-
-static void recall(void *state, const void *memory)
-{
-    denoiser *d = state;
-    denoiser_memory m;
-    memcpy(&m, memory, sizeof m);
-    memcpy(d->strength, m.strength, sizeof m.strength);
-    d->error = m.error;
-}
-
 static bool estimate(const void *state, unsigned slot, float *noise, float *compression)
 {
     const denoiser *d = state;
@@ -575,7 +555,7 @@ static bool estimate(const void *state, unsigned slot, float *noise, float *comp
 }
 
 const stage_row denoise_stage = {.state_bytes = sizeof(denoiser),
-                                 .memory_bytes = sizeof(denoiser_memory),
+                                 .warm_up = 2,
                                  .multiple = multiple,
                                  .network = network,
                                  .open = open,
@@ -583,6 +563,4 @@ const stage_row denoise_stage = {.state_bytes = sizeof(denoiser),
                                  .close = close_denoiser,
                                  .bytes = bytes,
                                  .models = models,
-                                 .remember = remember,
-                                 .recall = recall,
                                  .estimate = estimate};

@@ -180,11 +180,11 @@ mona_status processor_enqueue(processor *p, processor_job *job)
 {
     job->number = p->stages.entered;
     job->unchanged = NULL;
-    mona_status status = chain_enqueue(&p->stages, job->error, &job->done);
+    mona_status status = chain_enqueue(&p->stages, job->error, job->begins, &job->done);
     if (status || !p->unchanged.count)
         return status;
     status = fill(p, &p->unchanged, job);
-    return status ? status : chain_enqueue(&p->unchanged, 0, &job->unchanged);
+    return status ? status : chain_enqueue(&p->unchanged, 0, job->begins, &job->unchanged);
 }
 
 /* A sample with another number of bits. Where all of them are used, more are filled so that the

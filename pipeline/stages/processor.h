@@ -38,6 +38,7 @@ typedef struct processor_job {
     const uint8_t *const *planes; /* its samples, which must stay until it is done */
     const int *strides;
     float error;     /* as in chain_enqueue */
+    bool begins;     /* likewise */
     uint64_t number; /* as counted by the stages */
     mona_event *done, *unchanged;
 } processor_job;

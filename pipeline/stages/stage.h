@@ -60,6 +60,7 @@ typedef struct stage_work {
     const frame *in, *out;
     const frame *before, *previous; /* the previous frame and its result; both NULL: none */
     const frame *beside;            /* before or, if there is none, the next frame; NULL: unknown */
+    bool begins;                    /* nothing of the frames before counts */
     float error;                    /* as in chain_enqueue, of the frame that entered the chain */
     unsigned slot;
 } stage_work;
@@ -70,16 +71,12 @@ typedef struct stage_model {
     unsigned runs;
 } stage_model;
 
-enum { STAGE_MAX_MODELS = 3, STAGE_MEMORY = 512 };
-
-/* A stage's memory from one frame to the next. */
-typedef struct stage_memory {
-    uint8_t bytes[STAGE_MEMORY]; /* row->memory_bytes of them */
-} stage_memory;
+enum { STAGE_MAX_MODELS = 3 };
 
 /* The functions of a kind of stage. NULL: does nothing. */
 typedef struct stage_row {
-    size_t state_bytes, memory_bytes;
+    size_t state_bytes;
+    unsigned warm_up; /* frames by which it is used to a film that it meets in the middle */
     /* The stored sizes of its frames must be multiples of this. */
     uint32_t (*multiple)(const frame_format *in);
     /* The name of its network, or of what takes its place. */
@@ -94,9 +91,6 @@ typedef struct stage_row {
     void (*close)(void *state);
     size_t (*bytes)(const void *state);
     unsigned (*models)(const void *state, stage_model models[STAGE_MAX_MODELS]);
-    /* Saves the state after the frame of a slot, and continues from it. */
-    void (*remember)(const void *state, unsigned slot, void *memory);
-    void (*recall)(void *state, const void *memory);
     /* The noise found in the latest frames and the compression error in that of a slot, in steps of
      * 8 bits. False: it estimates none. */
     bool (*estimate)(const void *state, unsigned slot, float *noise, float *compression);

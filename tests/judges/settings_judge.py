@@ -35,7 +35,7 @@ zeros, atc = os.path.abspath('tests/precision/zeros.onnx'), os.path.abspath('tes
 VALUES = {
     'enhance': {
         '--input': 'other.mkv', '--output': 'named.mkv', '--out-dir': 'elsewhere', '--raw': '96x54:nv12:10', '--fps': '10',
-        '--on-error': 'stop', '--allow': 'playlist', '--segment': '3', '--format': 'nut', '--start': '0.1', '--duration': '100ms', '--end': '0.2',
+        '--on-error': 'stop', '--allow': 'playlist', '--part': '1/2', '--segment': '3', '--format': 'nut', '--start': '0.1', '--duration': '100ms', '--end': '0.2',
         '--frames': '3', '--stages': 'denoise', '--scale': '3', '--height': '100', '--width': '120', '--tier': 'best', '--content': 'anime',
         '--sr': 'sr_x2_tiny', '--denoise': 'denoise_balanced', '--strength': '1', '--detail': '1', '--colour': '0.5',
         '--colour-model': models + '/colour.mona', '--temporal': 'off', '--deinterlace': 'off', '--fields': 'double',
@@ -75,7 +75,7 @@ VALUES['live'] = {'--device': 'host'}  # model310 may be too slow and leave fram
 # (command, option): further options, another input.
 BESIDE = {
     ('enhance', '--on-error'): ([], 'damaged.mkv'), ('enhance', '--verbose'): ([], 'damaged.mkv'),
-    ('enhance', '--resume'): (['--on-error', 'stop'], 'damaged.mkv'), ('enhance', '--drop-unsupported'): ([], 'rich.mkv'), ('enhance', '--keep-start'): ([], 'late.ts'),
+    ('enhance', '--part'): ([], 'mute.mkv'), ('enhance', '--resume'): (['--on-error', 'stop'], 'damaged.mkv'), ('enhance', '--drop-unsupported'): ([], 'rich.mkv'), ('enhance', '--keep-start'): ([], 'late.ts'),
     ('enhance', '--deinterlace'): ([], 'fields.mkv'), ('enhance', '--fields'): ([], 'fields.mkv'),
     ('enhance', '--detail'): (['--strength', '1'], None), ('enhance', '--colour-model'): (['--stages', 'colour'], None),
     ('bench', '--percentile'): (['--budget', '10s'], None),

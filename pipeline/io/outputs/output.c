@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/outputs/output.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "pipeline/base/clock.h"
 #include "pipeline/base/av_compat.h"
@@ -83,12 +85,12 @@ static bool to_segment(void *context, AVPacket *packet, AVRational time_base, pi
     output *o = context;
     (void)time_base;
     o->bytes += (uint64_t)packet->size;
-    return segments_write(&o->parts, packet, error);
+    return segments_write(&o->parts, o->segment, packet, error);
 }
 
 static bool encode(output *o, const AVFrame *frame, pipeline_error *error)
 {
-    const packet_sink sink = {o->settings->resume ? to_segment : to_container, o};
+    const packet_sink sink = {output_cuts(o) ? to_segment : to_container, o};
     return encoder_put(&o->codec, frame, &sink, error);
 }
 
@@ -101,13 +103,23 @@ static bool open_encoder(output *o, pipeline_error *error)
 }
 
 /* A few seconds of work at any size: 64 frames of 2560x1440. */
-static uint64_t segment_length(const output_settings *settings)
+static uint64_t usual_length(const encoder_settings *s)
 {
-    const encoder_settings *s = &settings->encoder;
-    if (settings->segment_frames)
-        return settings->segment_frames;
     const uint64_t frames = 64 * 2560 * 1440 / ((uint64_t)s->width * (uint64_t)s->height);
-    return frames < 16 ? 16 : frames > 256 ? 256 : frames;
+    return frames < 32 ? 32 : frames > 128 ? 128 : frames;
+}
+
+/* A segments_find. */
+static bool find_cuts(void *context, cuts *c, pipeline_error *error)
+{
+    const output *o = context;
+    const output_settings *s = o->settings;
+    const uint64_t frames = s->segment_frames;
+    const cuts_wish wish = {.frames = frames ? frames : usual_length(&s->encoder),
+                            .exact = frames,
+                            .limit = s->frames,
+                            .lead = s->warm_up};
+    return cuts_find(c, &s->input, &wish, error);
 }
 
 /* Sets the line that an interrupted run prints. */
@@ -126,16 +138,17 @@ static bool open_segments(output *o, pipeline_error *error)
     if (!strcmp(m->path, "-") || container_row_of(m->format)->frames ||
         !strcmp(o->settings->input.path, "-"))
         return pipeline_misuse(
-            error, "--resume: expected files for input and output, and a container other "
-                   "than y4m");
+            error, "%s: expected files for input and output, and a container other than y4m",
+            output_is_part(o) ? "--part" : "--resume");
     /* The folder lies beside the file that is finally renamed, not beside a link to it. */
     char *target = outfile_target(m->path);
-    const bool opened = target ? segments_open(&o->parts, target, o->settings->resume, error)
-                               : pipeline_fail(error, "out of memory");
+    const bool opened =
+        target ? segments_open(&o->parts, target, &o->settings->work, find_cuts, o, error)
+               : pipeline_fail(error, "out of memory");
     free(target);
     if (opened)
         tell_resume(o);
-    return opened;
+    return opened && (!o->settings->join || segments_check(&o->parts, error));
 }
 
 /* Numbers continue from the input's first one, or start from 1. */
@@ -145,7 +158,7 @@ static bool open_pictures(output *o, pipeline_error *error)
     const mux_settings *m = &s->container;
     const encoder_choice *choice = &s->encoder.choice;
     const picture_list *list = input_pictures(o->in);
-    const char *option = s->resume               ? "--resume"
+    const char *option = output_cuts(o)          ? "--resume"
                          : choice->crf >= 0      ? "--crf"
                          : choice->preset        ? "--preset"
                          : choice->option_count  ? "--encoder-option"
@@ -180,9 +193,12 @@ static bool open_container(output *o, pipeline_error *error)
 {
     const output_settings *s = o->settings;
     mux_settings container = s->container;
-    if (!open_encoder(o, error) || (s->resume && !open_segments(o, error)))
+    char name[64] = "output.part";
+    if (!open_encoder(o, error) || (output_cuts(o) && !open_segments(o, error)))
         return false;
-    char *part = s->resume ? segments_path(&o->parts, "output.part") : NULL;
+    if (output_is_part(o)) /* only to see that all of the input fits; others make parts meanwhile */
+        snprintf(name, sizeof name, "output-%lx-%" PRIx64 ".part", (long)getpid(), clock_ns());
+    char *part = output_cuts(o) ? segments_path(&o->parts, name) : NULL;
     container.part = part;
     bool good =
         mux_open(&o->container, &container, o->in->format, o->in->video, o->codec.codec, error);
@@ -196,20 +212,15 @@ static bool open_still(output *o, pipeline_error *error)
     return true;
 }
 
-uint64_t output_done(const output *o)
-{
-    return o->parts.frames;
-}
-
 /* ---- frames --------------------------------------------------------------------------------- */
 
-static bool seal(output *o, const chain_memory *after, pipeline_error *error)
+static bool seal(output *o, pipeline_error *error)
 {
-    if (!encode(o, NULL, error) || !segments_seal(&o->parts, o->filled, o->end, after, error))
+    if (!encode(o, NULL, error) || !segments_seal(&o->parts, o->segment, o->filled, o->end, error))
         return false;
+    tell_resume(o);
     o->filled = 0;
     encoder_close(&o->codec);
-    tell_resume(o);
     return true;
 }
 
@@ -268,36 +279,36 @@ static void tell_captions(output *o, const AVFrame *frame)
     o->told_captions = true;
 }
 
-static bool put_still(output *o, const AVFrame *frame, const chain_memory *after,
-                      pipeline_error *error)
+static bool put_still(output *o, const AVFrame *frame, unsigned segment, pipeline_error *error)
 {
     const output_settings *s = o->settings;
-    (void)after;
+    (void)segment;
     return photo_write(input_still(o->in), o->in->frame, frame, s->jpeg_quality,
                        s->encoder.choice.threads, error);
 }
 
-static bool put_picture(output *o, const AVFrame *frame, const chain_memory *after,
-                        pipeline_error *error)
+static bool put_picture(output *o, const AVFrame *frame, unsigned segment, pipeline_error *error)
 {
-    (void)after;
+    (void)segment;
     measure_pace(o, frame);
     tell_captions(o, frame);
     return picture_writer_put(&o->pictures, frame, error);
 }
 
-static bool put_coded(output *o, const AVFrame *frame, const chain_memory *after,
-                      pipeline_error *error)
+static bool put_coded(output *o, const AVFrame *frame, unsigned segment, pipeline_error *error)
 {
     measure_pace(o, frame);
     tell_captions(o, frame);
+    if (o->filled && segment != o->segment && !seal(o, error))
+        return false;
+    o->segment = segment;
     if (!o->codec.codec && !open_encoder(o, error))
         return false;
     if (!encode(o, frame, error))
         return false;
     o->filled++;
     o->end = frame->pts + avframe_duration(frame);
-    return !o->settings->resume || o->filled < o->length || seal(o, after, error);
+    return true;
 }
 
 /* While the connection is made again, nothing is kept for it. */
@@ -315,7 +326,7 @@ bool output_copy(output *o, AVPacket *packet, pipeline_error *error)
 {
     if (is_kept_up(o))
         return copy_if_connected(o, packet);
-    return o->settings->resume || !o->container.format || mux_copy(&o->container, packet, error);
+    return output_cuts(o) || !o->container.format || mux_copy(&o->container, packet, error);
 }
 
 /* ---- putting segments together -------------------------------------------------------------- */
@@ -369,7 +380,9 @@ static bool assemble(output *o, pipeline_error *error)
     settings.on_chip = false; /* nothing is decoded */
     /* If the end is given as a number of frames, they determine it; if it is given as a time, the
      * input observes it. */
-    const int64_t end = settings.ends_early ? o->parts.end : INT64_MAX;
+    int64_t end = INT64_MAX;
+    if (settings.ends_early && !segments_end(&o->parts, &end, error))
+        return false;
     settings.notes = &(const pipeline_notes){0};
     settings.stop_on_error = false; /* the first reading has succeeded */
     bool good = input_open(&again, &settings, error);
@@ -382,28 +395,45 @@ static bool assemble(output *o, pipeline_error *error)
     return good || pipeline_fail(error, "out of memory");
 }
 
-static bool finish_still(output *o, const chain_memory *after, pipeline_error *error)
+static bool finish_still(output *o, pipeline_error *error)
 {
-    (void)o, (void)after, (void)error;
+    (void)o, (void)error;
     return true;
 }
 
-static bool finish_pictures(output *o, const chain_memory *after, pipeline_error *error)
+static bool finish_pictures(output *o, pipeline_error *error)
 {
-    (void)after, (void)error;
+    (void)error;
     tell_pace(o);
     tell_start(o);
     return true;
 }
 
-static bool finish_container(output *o, const chain_memory *after, pipeline_error *error)
+/* Completes the segments of this run. Damage may have left one without frames. */
+static bool finish_segments(output *o, pipeline_error *error)
+{
+    segments *s = &o->parts;
+    if (o->filled && !seal(o, error))
+        return false;
+    for (unsigned i = s->first; i < s->end; i++)
+        if (!s->done[i] && !segments_seal(s, i, 0, 0, error))
+            return false;
+    return true;
+}
+
+static bool finish_container(output *o, pipeline_error *error)
 {
     tell_pace(o);
     tell_start(o);
-    if (!o->settings->resume)
+    if (!output_cuts(o))
         return encode(o, NULL, error) && mux_finish(&o->container, error);
-    if ((o->filled && !seal(o, after, error)) || !assemble(o, error) ||
-        !mux_finish(&o->container, error))
+    if (!finish_segments(o, error))
+        return false;
+    if (output_is_part(o)) {
+        stop_says(NULL);
+        return true;
+    }
+    if (!assemble(o, error) || !mux_finish(&o->container, error))
         return false;
     stop_says(NULL);
     segments_remove(&o->parts);
@@ -412,8 +442,8 @@ static bool finish_container(output *o, const chain_memory *after, pipeline_erro
 
 struct output_kind {
     bool (*open)(output *o, pipeline_error *error);
-    bool (*put)(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error);
-    bool (*finish)(output *o, const chain_memory *after, pipeline_error *error);
+    bool (*put)(output *o, const AVFrame *frame, unsigned segment, pipeline_error *error);
+    bool (*finish)(output *o, pipeline_error *error);
 };
 
 bool output_open(output *o, const output_settings *settings, input *in, pipeline_error *error)
@@ -422,20 +452,20 @@ bool output_open(output *o, const output_settings *settings, input *in, pipeline
                              pictures = {open_pictures, put_picture, finish_pictures},
                              container = {open_container, put_coded, finish_container};
     const AVOutputFormat *format = settings->container.format;
-    *o = (output){.settings = settings, .in = in, .length = segment_length(settings)};
+    *o = (output){.settings = settings, .in = in};
     o->kind = !format ? &still : container_row_of(format)->pictures ? &pictures : &container;
     pthread_mutex_init(&o->lock, NULL);
     return o->kind->open(o, error);
 }
 
-bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error)
+bool output_put(output *o, const AVFrame *frame, unsigned segment, pipeline_error *error)
 {
-    return o->kind->put(o, frame, after, error);
+    return o->kind->put(o, frame, segment, error);
 }
 
-bool output_finish(output *o, const chain_memory *after, pipeline_error *error)
+bool output_finish(output *o, pipeline_error *error)
 {
-    return o->kind->finish(o, after, error);
+    return o->kind->finish(o, error);
 }
 
 static bool to_nowhere(void *context, AVPacket *packet, AVRational time_base, pipeline_error *error)

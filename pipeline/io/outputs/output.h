@@ -3,8 +3,8 @@
  * segments in between.
  *
  * Without segments, packets go straight into the container, in step with the copies of the other
- * streams. With segments, the encoder is restarted after a fixed number of frames, and the
- * container is written at the end, from the segments and a second reading of the input. */
+ * streams. With segments, the encoder is restarted for each of them, and the container is written
+ * at the end, from the segments and a second reading of the input. */
 #ifndef MONA_OUTPUT_H
 #define MONA_OUTPUT_H
 
@@ -26,7 +26,10 @@ typedef struct output_settings {
     input_settings input;    /* for the second reading */
     const atomic_bool *ends; /* as in enhance_settings */
     uint64_t segment_frames; /* in each; 0: a few seconds' worth */
-    const char *resume;      /* as in enhance_settings; NULL: without segments */
+    uint64_t frames;         /* of the result at most; 0: all */
+    unsigned warm_up;        /* frames that the stages need before a segment */
+    segments_work work;      /* key NULL: without segments */
+    bool join;               /* all segments must be there */
 } output_settings;
 
 typedef struct output_kind output_kind; /* a container, numbered pictures or a still one */
@@ -39,7 +42,8 @@ typedef struct output {
     mux container;
     segments parts;
     picture_writer pictures; /* used instead of encoder and container */
-    uint64_t length, filled; /* frames of a segment; frames in the current one */
+    unsigned segment;        /* the current one */
+    uint64_t filled;         /* frames in it */
     int64_t end;             /* where the last frame ends */
     uint64_t frames, uneven; /* given; at other times than a constant rate's */
     bool told_captions;
@@ -54,17 +58,26 @@ typedef struct output {
  * there is. */
 bool output_open(output *o, const output_settings *settings, input *in, pipeline_error *error);
 
-/* The number of frames that earlier runs finished; 0 without segments. */
-uint64_t output_done(const output *o);
+/* Whether there are segments. */
+static inline bool output_cuts(const output *o)
+{
+    return o->settings->work.key;
+}
 
-/* Takes the next frame. after: the chain's memory after it; required with segments. */
-bool output_put(output *o, const AVFrame *frame, const chain_memory *after, pipeline_error *error);
+/* Whether this run makes only a part of the result, which stays in segments. */
+static inline bool output_is_part(const output *o)
+{
+    return o->settings->work.part.parts;
+}
+
+/* Takes the next frame, of this segment; 0 without segments. */
+bool output_put(output *o, const AVFrame *frame, unsigned segment, pipeline_error *error);
 
 /* Takes a packet of another stream. May be called from any thread. */
 bool output_copy(output *o, AVPacket *packet, pipeline_error *error);
 
 /* Call it when everything has been passed on: completes the output and gives it its name. */
-bool output_finish(output *o, const chain_memory *after, pipeline_error *error);
+bool output_finish(output *o, pipeline_error *error);
 
 /* Fills a new encoder with at most so many copies of a frame, until it holds back as many as it
  * ever does. Changes the frame's time. Call it after output_finish. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/outputs/segments.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,10 +15,27 @@
 #include <libavutil/md5.h>
 #include <libavutil/mem.h>
 
+#include "pipeline/base/clock.h"
 #include "pipeline/base/outfile.h"
 
-static const char journal_name[] = "journal";
-static const char heading[] = "mona resume 5 ";
+static const char work_name[] = "work", part_suffix[] = ".part";
+static const char heading[] = "mona resume 6 ";
+
+/* At the beginning of a segment. */
+typedef struct header {
+    char magic[16];
+    uint8_t key[SEGMENTS_SUM];
+    uint32_t number, part, parts, zero;
+} header;
+
+static const char magic[16] = "mona segment 6\n";
+
+/* At its end. sum: of everything before it. */
+typedef struct trailer {
+    uint64_t frames;
+    int64_t end;
+    uint8_t sum[SEGMENTS_SUM];
+} trailer;
 
 /* Precedes the bytes of a packet, which are followed by those of its alpha, if any. */
 typedef struct record {
@@ -25,19 +43,31 @@ typedef struct record {
     int32_t flags, size, alpha_size, zero;
 } record;
 
-enum { LINE = 8192 }; /* longest line of the journal */
-
 static const enum AVPacketSideDataType alpha_type = AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL;
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-char *segments_path(const segments *s, const char *name)
+static char *folder_of(const char *name)
 {
-    size_t bytes = strlen(s->folder) + strlen(name) + 2;
+    const size_t bytes = strlen(name) + sizeof ".resume";
+    char *folder = malloc(bytes);
+    if (folder)
+        snprintf(folder, bytes, "%s.resume", name);
+    return folder;
+}
+
+static char *path_in(const char *folder, const char *name)
+{
+    const size_t bytes = strlen(folder) + strlen(name) + 2;
     char *path = malloc(bytes);
     if (path)
-        snprintf(path, bytes, "%s/%s", s->folder, name);
+        snprintf(path, bytes, "%s/%s", folder, name);
     return path;
+}
+
+char *segments_path(const segments *s, const char *name)
+{
+    return path_in(s->folder, name);
 }
 
 static char *segment_path(const segments *s, unsigned number)
@@ -47,54 +77,48 @@ static char *segment_path(const segments *s, unsigned number)
     return segments_path(s, name);
 }
 
-static bool fail_at(const segments *s, const char *what, pipeline_error *error)
+static bool fail_at(const char *folder, const char *what, pipeline_error *error)
 {
-    return pipeline_fail(error, "%s: cannot be %s: %s", s->folder, what, strerror(errno));
+    return pipeline_fail(error, "%s: cannot be %s: %s", folder, what, strerror(errno));
 }
 
-/* ---- the journal ---------------------------------------------------------------------------- */
-
-/* Parses pairs of hexadecimal digits. */
-static bool parse_bytes(const char *text, void *bytes, size_t count)
+/* Opens a file of a name that nobody else uses, in another process or on another machine. */
+static FILE *open_temporary(const segments *s, char **path)
 {
-    for (size_t i = 0; i < count; i++) {
-        unsigned value;
-        if (sscanf(text + 2 * i, "%2x", &value) != 1)
-            return false;
-        ((uint8_t *)bytes)[i] = (uint8_t)value;
+    for (unsigned tries = 0; tries < 100; tries++) {
+        char name[64];
+        snprintf(name, sizeof name, "%lx-%" PRIx64 "%s", (long)getpid(), clock_ns() + tries,
+                 part_suffix);
+        *path = segments_path(s, name);
+        const int fd =
+            *path ? open(*path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : (errno = ENOMEM, -1);
+        FILE *file = fd < 0 ? NULL : fdopen(fd, "w+b");
+        if (file)
+            return file;
+        const int reason = errno;
+        if (fd >= 0)
+            close(fd);
+        free(*path);
+        *path = NULL;
+        errno = reason;
+        if (reason != EEXIST)
+            return NULL;
     }
-    return true;
+    return NULL;
 }
 
-/* Parses what each stage remembers: " -" for nothing, or the bytes up to the last that is not 0. */
-static bool parse_memory(const char *text, chain_memory *memory)
+/* Flushes a file to the disk and closes it. */
+static bool close_durably(FILE *file)
 {
-    *memory = (chain_memory){0};
-    for (int i = 0; i < CHAIN_MAX_STAGES; i++) {
-        if (*text++ != ' ')
-            return false;
-        const size_t length = strcspn(text, " \n");
-        const bool nothing = length == 1 && *text == '-';
-        if (!nothing && (length % 2 || length > 2 * STAGE_MEMORY ||
-                         !parse_bytes(text, memory->stages[i].bytes, length / 2)))
-            return false;
-        text += length;
-    }
-    return true;
+    const bool durable = !fflush(file) && !fsync(fileno(file));
+    const int reason = errno;
+    const bool closed = !fclose(file);
+    if (!durable)
+        errno = reason;
+    return durable && closed;
 }
 
-static int print_memory(char *text, const stage_memory *memory)
-{
-    size_t count = STAGE_MEMORY;
-    while (count && !memory->bytes[count - 1])
-        count--;
-    int length = sprintf(text, count ? " " : " -");
-    for (size_t i = 0; i < count; i++)
-        length += sprintf(text + length, "%02x", memory->bytes[i]);
-    return length;
-}
-
-enum { SUM = 16 }; /* bytes of an MD5 */
+/* ---- sums ----------------------------------------------------------------------------------- */
 
 static bool begin_sum(segments *s)
 {
@@ -104,54 +128,15 @@ static bool begin_sum(segments *s)
     return s->sum;
 }
 
-/* Completes the sum of a segment with the line that describes it. */
-static void end_sum(segments *s, uint8_t sum[SUM], const char *line, size_t length)
+/* Writes bytes of a segment and adds them to its sum. */
+static bool put(segments *s, const void *bytes, size_t count)
 {
-    av_md5_update(s->sum, (const uint8_t *)line, length);
-    av_md5_final(s->sum, sum);
-}
-
-/* Whether the file of the next segment, and the line up to its sum, are as they were written. */
-static bool has_segment(segments *s, const char *line)
-{
-    const char *end = strstr(line, " sum ");
-    char *path = segment_path(s, s->count);
-    FILE *file = path && end ? fopen(path, "rb") : NULL;
-    uint8_t bytes[16384], sum[SUM], written[SUM];
-    size_t count = 0;
-    free(path);
-    bool good = file && begin_sum(s);
-    while (good && (count = fread(bytes, 1, sizeof bytes, file)))
+    if (count)
         av_md5_update(s->sum, bytes, count);
-    good = good && !ferror(file);
-    if (file)
-        fclose(file);
-    if (!good)
-        return false;
-    end_sum(s, sum, line, (size_t)(end - line));
-    end += sizeof " sum " - 1;
-    return strlen(end) == 2 * SUM + 1 && parse_bytes(end, written, SUM) &&
-           !memcmp(sum, written, SUM);
+    return fwrite(bytes, 1, count, s->file) == count;
 }
 
-/* Processes a line. False: it does not describe a complete segment, so the rest of the journal is
- * ignored. */
-static bool take_line(segments *s, const char *line)
-{
-    uint64_t frames;
-    int64_t end;
-    int read = 0;
-    chain_memory memory;
-    if (sscanf(line, "segment %" SCNu64 " %" SCNd64 " memory%n", &frames, &end, &read) != 2 ||
-        !read || !strchr(line, '\n') || !parse_memory(line + read, &memory) ||
-        !has_segment(s, line))
-        return false;
-    s->count++;
-    s->frames += frames;
-    s->end = end;
-    s->memory = memory;
-    return true;
-}
+/* ---- the work ------------------------------------------------------------------------------- */
 
 /* The first word of a line that another line does not have; NULL: it has all. */
 static const char *find_word(const char *line, const char *other, size_t *length)
@@ -185,15 +170,14 @@ static void tell_difference(char *text, size_t size, const char *begun, const ch
                  word);
 }
 
-static bool check_work(const segments *s, const char *begun, const char *work,
-                       pipeline_error *error)
+static bool check_work(const segments *s, const char *begun, const char *key, pipeline_error *error)
 {
     char difference[160] = "";
     const bool known = !strncmp(begun, heading, sizeof heading - 1);
-    if (known && !strcmp(begun + sizeof heading - 1, work))
+    if (known && !strcmp(begun + sizeof heading - 1, key))
         return true;
     if (known)
-        tell_difference(difference, sizeof difference, begun + sizeof heading - 1, work);
+        tell_difference(difference, sizeof difference, begun + sizeof heading - 1, key);
     return pipeline_fail(error,
                          "%s: expected work on the same input with the same options and the same "
                          "versions of mona and libav, found different work%s; repeat it with the "
@@ -201,93 +185,339 @@ static bool check_work(const segments *s, const char *begun, const char *work,
                          s->folder, difference);
 }
 
-/* Reads an existing journal. *good: the end of its valid part. */
-static bool read_journal(segments *s, const char *work, long *good, pipeline_error *error)
+static void sum_text(uint8_t sum[SEGMENTS_SUM], const char *text, size_t length)
 {
-    char line[LINE], *begun = NULL;
-    size_t room = 0;
-    *good = 0;
-    const ssize_t length = getline(&begun, &room, s->journal);
-    const bool whole = length > 0 && begun[length - 1] == '\n';
-    if (whole)
-        begun[length - 1] = 0;
-    /* Without it the journal is new, or was interrupted before its first line was complete. */
-    const bool same = !whole || check_work(s, begun, work, error);
-    free(begun);
-    if (!whole || !same)
-        return same;
-    *good = ftell(s->journal);
-    while (fgets(line, sizeof line, s->journal) && take_line(s, line))
-        *good = ftell(s->journal);
+    av_md5_sum(sum, (const uint8_t *)text, length);
+}
+
+static const char sum_word[] = "sum ";
+
+static void print_sum(char text[2 * SEGMENTS_SUM + 1], const char *of, size_t length)
+{
+    uint8_t sum[SEGMENTS_SUM];
+    sum_text(sum, of, length);
+    for (int i = 0; i < SEGMENTS_SUM; i++)
+        snprintf(text + 2 * i, 3, "%02x", sum[i]);
+}
+
+/* Two lines of the work, those of the cuts, and one of the sum of all that. The caller frees it. */
+static char *compose_work(const cuts *c, const segments_work *work)
+{
+    char *text = NULL, sum[2 * SEGMENTS_SUM + 1];
+    size_t bytes = 0;
+    FILE *f = open_memstream(&text, &bytes);
+    if (!f)
+        return NULL;
+    fprintf(f, "%s%s\n%s\n", heading, work->key, work->words);
+    cuts_print(c, f);
+    fflush(f);
+    print_sum(sum, text, bytes);
+    fprintf(f, "%s%s\n", sum_word, sum);
+    if (!fclose(f))
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Gives the file of the work its name, unless another run was faster. */
+static bool write_work(segments *s, const char *text, pipeline_error *error)
+{
+    char *temporary, *path = segments_path(s, work_name);
+    FILE *file = path ? open_temporary(s, &temporary) : NULL;
+    if (!file) {
+        free(path);
+        return fail_at(s->folder, "written", error);
+    }
+    bool good = fputs(text, file) >= 0;
+    good = close_durably(file) && good && (!link(temporary, path) || errno == EEXIST);
+    good = good || fail_at(s->folder, "written", error);
+    unlink(temporary);
+    free(temporary);
+    free(path);
+    return good;
+}
+
+/* Reads all of the file of the work, which the caller frees. NULL: failed. */
+static char *read_work(int fd)
+{
+    struct stat status;
+    char *text = !fstat(fd, &status) && status.st_size > 0 && status.st_size < INT_MAX
+                     ? malloc((size_t)status.st_size + 1)
+                     : NULL;
+    const ssize_t got = text ? pread(fd, text, (size_t)status.st_size, 0) : -1;
+    if (got == status.st_size) {
+        text[got] = 0;
+        return text;
+    }
+    free(text);
+    return NULL;
+}
+
+/* Ends the first lines of the text. Returns the line after each, or NULL if it is damaged. */
+static bool split_work(char *text, char **words, char **rest)
+{
+    char sum[2 * SEGMENTS_SUM + 1];
+    const size_t bytes = strlen(text), tail = sizeof sum_word - 1 + 2 * SEGMENTS_SUM + 1;
+    if (bytes < tail)
+        return false;
+    print_sum(sum, text, bytes - tail);
+    const char *last = text + bytes - tail;
+    if (memcmp(last, sum_word, sizeof sum_word - 1) ||
+        memcmp(last + sizeof sum_word - 1, sum, 2 * SEGMENTS_SUM))
+        return false;
+    *words = strchr(text, '\n');
+    *rest = *words ? strchr(*words + 1, '\n') : NULL;
+    if (!*rest)
+        return false;
+    *(*words)++ = 0;
+    *(*rest)++ = 0;
     return true;
 }
 
-static bool append(segments *s, const char *line, pipeline_error *error)
+static bool take_work(segments *s, const segments_work *work, pipeline_error *error)
 {
-    return (fputs(line, s->journal) >= 0 && !fflush(s->journal) && !fsync(fileno(s->journal))) ||
-           fail_at(s, "written", error);
+    char *text = read_work(s->lock), *words, *rest;
+    if (!text)
+        return fail_at(s->folder, "read", error);
+    const bool whole = split_work(text, &words, &rest);
+    bool good = whole ? check_work(s, text, work->key, error)
+                      : pipeline_fail(error, "%s: %s is damaged; remove the folder to begin anew",
+                                      s->folder, work_name);
+    good = good && (cuts_parse(&s->cuts, rest) ||
+                    pipeline_fail(error, "%s: %s is damaged; remove the folder to begin anew",
+                                  s->folder, work_name));
+    free(text);
+    return good;
 }
 
-static bool open_journal(segments *s, const char *work, pipeline_error *error)
+/* Opens the file of the work, and writes it first where there is none. */
+static bool open_work(segments *s, const segments_work *work, segments_find find, void *context,
+                      pipeline_error *error)
 {
-    long good;
-    char *path = segments_path(s, journal_name);
+    char *path = segments_path(s, work_name);
     if (!path)
         return pipeline_fail(error, "out of memory");
-    s->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    s->lock = open(path, O_RDWR | O_CLOEXEC);
+    if (s->lock < 0 && errno == ENOENT) {
+        cuts c;
+        char *text = NULL;
+        bool good = find(context, &c, error) &&
+                    ((text = compose_work(&c, work)) || pipeline_fail(error, "out of memory")) &&
+                    write_work(s, text, error);
+        free(text);
+        cuts_free(&c);
+        s->lock = good ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    }
     free(path);
-    if (s->lock < 0)
-        return fail_at(s, "written", error);
-    if (flock(s->lock, LOCK_EX | LOCK_NB))
-        return pipeline_fail(error, "%s: another mona is working on it", s->folder);
-    s->journal = fdopen(s->lock, "r+");
-    if (!s->journal)
-        return fail_at(s, "read", error);
-    if (!read_journal(s, work, &good, error))
-        return false;
-    if (fseek(s->journal, good, SEEK_SET) || ftruncate(s->lock, good))
-        return fail_at(s, "written", error);
-    if (good)
-        return true;
-    return append(s, heading, error) && append(s, work, error) && append(s, "\n", error);
+    return s->lock >= 0 || (!error->text[0] && fail_at(s->folder, "written", error));
 }
 
-bool segments_open(segments *s, const char *name, const char *work, pipeline_error *error)
+/* Where the file system has no locks, as some networks', two runs do the same work twice. */
+static bool lock_work(const segments *s, pipeline_error *error)
 {
-    size_t bytes = strlen(name) + sizeof ".resume";
-    *s = (segments){.folder = malloc(bytes), .lock = -1, .end = 0};
+    const int how = s->part.parts ? LOCK_SH : LOCK_EX;
+    return !flock(s->lock, how | LOCK_NB) || errno != EWOULDBLOCK ||
+           pipeline_fail(error, "%s: another mona is working on it", s->folder);
+}
+
+char *segments_words(const char *name, pipeline_error *error)
+{
+    char *target = outfile_target(name), *folder = target ? folder_of(target) : NULL;
+    char *path = folder ? path_in(folder, work_name) : NULL;
+    char *text = NULL, *words = NULL, *rest, *copy = NULL;
+    const int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (!path)
+        pipeline_fail(error, "out of memory");
+    else if (fd < 0)
+        pipeline_fail(error, "%s: expected parts of a film there, which enhance --part makes: %s",
+                      folder, strerror(errno));
+    else if (!(text = read_work(fd)))
+        fail_at(folder, "read", error);
+    else if (!split_work(text, &words, &rest) || strncmp(text, heading, sizeof heading - 1))
+        pipeline_fail(error, "%s: %s is damaged, or of another version of mona", folder, work_name);
+    else if (!(copy = strdup(words)))
+        pipeline_fail(error, "out of memory");
+    if (fd >= 0)
+        close(fd);
+    free(text);
+    free(path);
+    free(folder);
+    free(target);
+    return copy;
+}
+
+/* ---- what is done --------------------------------------------------------------------------- */
+
+typedef enum condition { GOOD, MISSING, DAMAGED, FOREIGN, DOUBLED } condition;
+
+/* Reads a file of `bytes` up to its trailer, and whether its sum is right. */
+static bool is_whole(segments *s, FILE *file, off_t bytes, trailer *t)
+{
+    uint8_t piece[16384], sum[SEGMENTS_SUM];
+    off_t left = bytes - (off_t)sizeof *t;
+    if (fseek(file, 0, SEEK_SET) || !begin_sum(s))
+        return false;
+    while (left > 0) {
+        const size_t want = left < (off_t)sizeof piece ? (size_t)left : sizeof piece;
+        if (fread(piece, 1, want, file) != want)
+            return false;
+        av_md5_update(s->sum, piece, want);
+        left -= (off_t)want;
+    }
+    if (fread(t, sizeof *t, 1, file) != 1)
+        return false;
+    av_md5_update(s->sum, (const uint8_t *)t, offsetof(trailer, sum));
+    av_md5_final(s->sum, sum);
+    return !memcmp(sum, t->sum, sizeof sum);
+}
+
+static condition look(segments *s, unsigned number, header *h, trailer *t)
+{
+    struct stat status;
+    char *path = segment_path(s, number);
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    free(path);
+    if (!file)
+        return MISSING;
+    condition found = DAMAGED;
+    if (!fstat(fileno(file), &status) && status.st_size >= (off_t)(sizeof *h + sizeof *t) &&
+        fread(h, sizeof *h, 1, file) == 1 && !memcmp(h->magic, magic, sizeof magic) &&
+        is_whole(s, file, status.st_size, t))
+        found = memcmp(h->key, s->key, sizeof s->key) ? FOREIGN
+                : h->number != number                 ? DOUBLED
+                                                      : GOOD;
+    fclose(file);
+    return found;
+}
+
+static bool find_done(segments *s, pipeline_error *error)
+{
+    const uint64_t all = s->cuts.count, parts = s->part.parts, part = s->part.part;
+    header h;
+    trailer t;
+    s->first = parts ? (unsigned)((part - 1) * all / parts) : 0;
+    s->end = parts ? (unsigned)(part * all / parts) : s->cuts.count;
+    s->done = calloc(s->cuts.count, sizeof *s->done);
+    if (!s->done)
+        return pipeline_fail(error, "out of memory");
+    for (unsigned i = s->first; i < s->end; i++) {
+        const condition found = look(s, i, &h, &t);
+        s->done[i] = found == GOOD;
+        s->frames += found == GOOD ? t.frames : 0;
+        s->kept += found == GOOD;
+        s->damaged += found != GOOD && found != MISSING;
+    }
+    return true;
+}
+
+bool segments_open(segments *s, const char *name, const segments_work *work, segments_find find,
+                   void *context, pipeline_error *error)
+{
+    *s = (segments){.folder = folder_of(name), .lock = -1, .part = work->part};
     if (!s->folder)
         return pipeline_fail(error, "out of memory");
-    snprintf(s->folder, bytes, "%s.resume", name);
+    sum_text(s->key, work->key, strlen(work->key));
     if (mkdir(s->folder, 0777) && errno != EEXIST)
-        return fail_at(s, "created", error);
-    return open_journal(s, work, error);
+        return fail_at(s->folder, "created", error);
+    return open_work(s, work, find, context, error) && lock_work(s, error) &&
+           take_work(s, work, error) && find_done(s, error);
 }
 
 bool segments_exist(const char *name)
 {
-    char path[PATH_MAX];
-    char *target = outfile_target(name);
-    const int length = snprintf(path, sizeof path, "%s.resume", target ? target : "");
+    char *target = outfile_target(name), *folder = target ? folder_of(target) : NULL;
+    const bool there = folder && !access(folder, F_OK);
+    free(folder);
     free(target);
-    return length < (int)sizeof path && !access(path, F_OK);
+    return there;
+}
+
+/* The part that makes a segment, where the film has so many. */
+static unsigned part_of(const segments *s, unsigned number, unsigned parts)
+{
+    const uint64_t all = s->cuts.count;
+    return (unsigned)((((uint64_t)number + 1) * parts + all - 1) / all);
+}
+
+/* " 3", " 3 to 5" */
+static void print_range(FILE *f, const char *what, const segments *s, unsigned from, unsigned to,
+                        unsigned parts)
+{
+    fprintf(f, from == to ? "%s %06u" : "%s %06u to %06u", what, from, to);
+    if (!parts)
+        return;
+    const unsigned first = part_of(s, from, parts), last = part_of(s, to, parts);
+    fprintf(f, first == last ? " (part %u/%u)" : " (parts %u/%u to %u/%u)", first, parts, last,
+            parts);
+}
+
+static void print_faults(FILE *f, const segments *s, const condition *found, unsigned parts)
+{
+    static const char *const names[] = {[MISSING] = "missing",
+                                        [DAMAGED] = "damaged",
+                                        [FOREIGN] = "of other work",
+                                        [DOUBLED] = "a copy of another one"};
+    enum { MOST = 6 };
+    unsigned told = 0;
+    for (unsigned i = 0, end; i < s->cuts.count; i = end) {
+        for (end = i + 1; end < s->cuts.count && found[end] == found[i];)
+            end++;
+        if (found[i] == GOOD)
+            continue;
+        if (told++ == MOST) {
+            fprintf(f, ", and others");
+            return;
+        }
+        char what[64];
+        snprintf(what, sizeof what, "%s%s:", told > 1 ? ", " : "", names[found[i]]);
+        print_range(f, what, s, i, end - 1, parts);
+    }
+}
+
+bool segments_check(const segments *s, pipeline_error *error)
+{
+    segments mine = {.folder = s->folder, .cuts = s->cuts};
+    condition *found = calloc(s->cuts.count, sizeof *found);
+    char *text = NULL;
+    size_t bytes;
+    FILE *f = found ? open_memstream(&text, &bytes) : NULL;
+    unsigned parts = 0, bad = 0;
+    memcpy(mine.key, s->key, sizeof mine.key);
+    for (unsigned i = 0; f && i < s->cuts.count; i++) {
+        header h = {.parts = 0};
+        trailer t;
+        found[i] = look(&mine, i, &h, &t);
+        parts = found[i] == GOOD && h.parts ? h.parts : parts;
+        bad += found[i] != GOOD;
+    }
+    if (f && bad)
+        print_faults(f, s, found, parts);
+    const bool good = f && !fclose(f);
+    if (!good)
+        pipeline_fail(error, "out of memory");
+    else if (bad)
+        pipeline_fail(error, "%s: expected %u whole segments, found %u; %s", s->folder,
+                      s->cuts.count, s->cuts.count - bad, text);
+    free(text);
+    free(found);
+    av_free(mine.sum);
+    return good && !bad;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* what: is done with it. */
-static bool open_segment(segments *s, unsigned number, const char *mode, const char *what,
-                         pipeline_error *error)
+static bool begin(segments *s, unsigned number, pipeline_error *error)
 {
-    char *path = segment_path(s, number);
-    if (!path)
+    header h = {.number = number, .part = s->part.part, .parts = s->part.parts};
+    memcpy(h.magic, magic, sizeof magic);
+    memcpy(h.key, s->key, sizeof s->key);
+    if (!begin_sum(s))
         return pipeline_fail(error, "out of memory");
-    s->file = fopen(path, mode);
-    free(path);
-    return s->file || fail_at(s, what, error);
+    s->file = open_temporary(s, &s->writing);
+    return (s->file && put(s, &h, sizeof h)) || fail_at(s->folder, "written", error);
 }
 
-bool segments_write(segments *s, const AVPacket *packet, pipeline_error *error)
+bool segments_write(segments *s, unsigned number, const AVPacket *packet, pipeline_error *error)
 {
     size_t alpha_size = 0;
     const uint8_t *alpha = av_packet_get_side_data(packet, alpha_type, &alpha_size);
@@ -298,44 +528,34 @@ bool segments_write(segments *s, const AVPacket *packet, pipeline_error *error)
                       packet->size,
                       (int32_t)alpha_size,
                       0};
-    if (!s->file && !begin_sum(s))
-        return pipeline_fail(error, "out of memory");
-    if (!s->file && !open_segment(s, s->count, "wb", "written", error))
+    if (!s->file && !begin(s, number, error))
         return false;
-    av_md5_update(s->sum, (const uint8_t *)&r, sizeof r);
-    av_md5_update(s->sum, packet->data, (size_t)packet->size);
-    av_md5_update(s->sum, alpha, alpha_size);
-    return (fwrite(&r, sizeof r, 1, s->file) == 1 &&
-            fwrite(packet->data, 1, (size_t)packet->size, s->file) == (size_t)packet->size &&
-            (!alpha || fwrite(alpha, 1, alpha_size, s->file) == alpha_size)) ||
-           fail_at(s, "written", error);
+    return (put(s, &r, sizeof r) && put(s, packet->data, (size_t)packet->size) &&
+            put(s, alpha, alpha_size)) ||
+           fail_at(s->folder, "written", error);
 }
 
-bool segments_seal(segments *s, uint64_t frames, int64_t end, const chain_memory *memory,
+bool segments_seal(segments *s, unsigned number, uint64_t frames, int64_t end,
                    pipeline_error *error)
 {
-    char line[LINE];
-    uint8_t sum[SUM];
-    _Static_assert(LINE > 512 + CHAIN_MAX_STAGES * 2 * (STAGE_MEMORY + 1), "room for all");
+    trailer t = {.frames = frames, .end = end};
+    if (!s->file && !begin(s, number, error))
+        return false;
+    av_md5_update(s->sum, (const uint8_t *)&t, offsetof(trailer, sum));
+    av_md5_final(s->sum, t.sum);
     FILE *file = s->file;
     s->file = NULL;
-    bool durable = !fflush(file) && !fsync(fileno(file));
-    if (fclose(file) || !durable)
-        return fail_at(s, "written", error);
-    int length = snprintf(line, sizeof line, "segment %" PRIu64 " %" PRId64 " memory", frames, end);
-    for (int i = 0; i < CHAIN_MAX_STAGES; i++)
-        length += print_memory(line + length, &memory->stages[i]);
-    end_sum(s, sum, line, (size_t)length);
-    length += sprintf(line + length, " sum ");
-    for (int i = 0; i < SUM; i++)
-        length += sprintf(line + length, "%02x", sum[i]);
-    snprintf(line + length, sizeof line - (size_t)length, "\n");
-    if (!append(s, line, error))
-        return false;
-    s->count++;
+    bool good = fwrite(&t, sizeof t, 1, file) == 1;
+    good = close_durably(file) && good;
+    char *path = segment_path(s, number);
+    good = path && good && !rename(s->writing, path);
+    free(path);
+    if (!good)
+        return fail_at(s->folder, "written", error);
+    free(s->writing);
+    s->writing = NULL;
+    s->done[number] = true;
     s->frames += frames;
-    s->end = end;
-    s->memory = *memory;
     return true;
 }
 
@@ -359,38 +579,75 @@ static bool take_packet(segments *s, const record *r, AVPacket *packet, pipeline
            pipeline_fail(error, "%s: segment %u ends within a packet", s->folder, s->reading);
 }
 
+static bool open_to_read(segments *s, pipeline_error *error)
+{
+    struct stat status;
+    char *path = segment_path(s, s->reading);
+    s->file = path ? fopen(path, "rb") : NULL;
+    free(path);
+    if (!s->file || fstat(fileno(s->file), &status) || fseek(s->file, sizeof(header), SEEK_SET))
+        return fail_at(s->folder, "read", error);
+    s->read_end = (long)(status.st_size - (off_t)sizeof(trailer));
+    return true;
+}
+
 int segments_read(segments *s, AVPacket *packet, pipeline_error *error)
 {
     record r;
     for (;;) {
-        if (!s->file && s->reading == s->count)
+        if (!s->file && s->reading == s->cuts.count)
             return 0;
-        if (!s->file && !open_segment(s, s->reading, "rb", "read", error))
+        if (!s->file && !open_to_read(s, error))
             return -1;
-        if (fread(&r, sizeof r, 1, s->file) == 1)
+        if (ftell(s->file) < s->read_end && fread(&r, sizeof r, 1, s->file) == 1)
             return take_packet(s, &r, packet, error) ? 1 : -1;
         if (ferror(s->file))
-            return fail_at(s, "read", error) ? 1 : -1;
+            return fail_at(s->folder, "read", error) ? 1 : -1;
         fclose(s->file);
         s->file = NULL;
         s->reading++;
     }
 }
 
+bool segments_end(segments *s, int64_t *end, pipeline_error *error)
+{
+    *end = INT64_MIN;
+    for (unsigned i = s->cuts.count; i-- > 0 && *end == INT64_MIN;) {
+        trailer t = {0};
+        s->reading = i;
+        if (!open_to_read(s, error))
+            return false;
+        const bool got =
+            !fseek(s->file, s->read_end, SEEK_SET) && fread(&t, sizeof t, 1, s->file) == 1;
+        fclose(s->file);
+        s->file = NULL;
+        if (!got)
+            return fail_at(s->folder, "read", error);
+        *end = t.frames ? t.end : INT64_MIN;
+    }
+    s->reading = 0;
+    return true;
+}
+
 /* ---- the end -------------------------------------------------------------------------------- */
+
+/* A segment, the work, or a temporary file that a run left that was killed. */
+static bool is_ours(const char *name)
+{
+    const size_t length = strlen(name), suffix = sizeof part_suffix - 1;
+    return !strcmp(name, work_name) || strspn(name, "0123456789") == length ||
+           (length > suffix && !strcmp(name + length - suffix, part_suffix));
+}
 
 void segments_remove(segments *s)
 {
-    for (unsigned i = 0; i <= s->count; i++) {
-        char *path = segment_path(s, i);
-        if (path)
-            unlink(path);
-        free(path);
-    }
-    char *path = segments_path(s, journal_name);
-    if (path)
-        unlink(path);
-    free(path);
+    DIR *folder = opendir(s->folder);
+    if (!folder)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder));)
+        if (is_ours(entry->d_name))
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    closedir(folder);
     rmdir(s->folder);
 }
 
@@ -398,10 +655,13 @@ void segments_close(segments *s)
 {
     if (s->file)
         fclose(s->file);
-    if (s->journal)
-        fclose(s->journal);
-    else if (s->lock > 0)
+    if (s->writing)
+        unlink(s->writing);
+    if (s->lock > 0)
         close(s->lock);
+    cuts_free(&s->cuts);
+    free(s->writing);
+    free(s->done);
     free(s->folder);
     av_free(s->sum);
     *s = (segments){0};

@@ -251,7 +251,8 @@ static input_result read_packet(input *in, pipeline_error *error)
 {
     for (int errors = 0;; errors++) {
         const waiting began = waiting_begin();
-        int code = input_packet(in, in->packet);
+        int code = in->found ? 0 : input_packet(in, in->packet);
+        in->found = false;
         waiting_end(began);
         if (code >= 0) {
             remember_reached(in);
@@ -374,7 +375,7 @@ static bool feed(input *in, pipeline_error *error)
             passed = pipeline_fail(error, "%s", in->chip.failure.text);
         else if (code == AVERROR(ENOMEM))
             passed = pipeline_fail(error, "%s: out of memory while decoding", in->path);
-        else if (code < 0)
+        else if (code < 0 && !in->entering)
             passed = lose_packet(in, code, error);
     }
     av_packet_unref(in->packet);
@@ -583,6 +584,21 @@ static bool widen(input *in, pipeline_error *error)
     return frame_convert_replace(in->frame, &shape, error);
 }
 
+/* Whether the frame lies before the place where the file was entered. Then it may refer to what was not
+ * read. */
+static bool enters(input *in)
+{
+    const int64_t pts = in->frame->best_effort_timestamp;
+    if (in->entering && pts != AV_NOPTS_VALUE && pts < in->entry) {
+        av_frame_unref(in->frame);
+        return true;
+    }
+    if (in->entering)
+        av_log_errors_pause(false);
+    in->entering = false;
+    return false;
+}
+
 /* In a row, without a packet in between: a decoder reports at most one for each of its threads. */
 enum { MAX_DECODER_ERRORS = 1024 };
 
@@ -608,10 +624,12 @@ static input_result decode_next(input *in, pipeline_error *error)
                 pipeline_fail_av(error, code, "%s: decoding failed", in->path);
                 return INPUT_FAILED;
             }
-            if (!lose_packet(in, code, error))
+            if (!in->entering && !lose_packet(in, code, error))
                 return INPUT_FAILED;
             continue;
         }
+        if (enters(in))
+            continue;
         if (!prepare_alpha(in, error))
             return INPUT_FAILED;
         if (in->planes != AV_PIX_FMT_NONE && !picture_planes(in->frame, in->planes, error))
@@ -720,6 +738,24 @@ bool input_copy_until(input *in, int64_t end, pipeline_error *error)
             return false;
     }
     return true;
+}
+
+bool input_survey(input *in, input_surveyor take, void *context, pipeline_error *error)
+{
+    for (;;) {
+        const input_result result = read_packet(in, error);
+        if (result != INPUT_FRAME)
+            return result == INPUT_END;
+        const AVPacket *p = in->packet;
+        const int64_t time = p->dts == AV_NOPTS_VALUE ? p->pts : p->dts;
+        const bool video = p->stream_index == in->video->index;
+        const bool ends = video && time != AV_NOPTS_VALUE && in->end != INT64_MAX &&
+                          av_compare_ts(time, in->video->time_base, in->end, AV_TIME_BASE_Q) >= 0;
+        const bool taken = !video || ends || take(context, p, error);
+        av_packet_unref(in->packet);
+        if (!taken || ends)
+            return taken;
+    }
 }
 
 bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context,

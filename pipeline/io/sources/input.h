@@ -93,6 +93,9 @@ typedef struct input {
     int64_t last_pts;   /* of the latest frame */
     int64_t reached;    /* where the packets read so far end, in AV_TIME_BASE units */
     int64_t packet_end; /* where the last packet ends in the file, in bytes */
+    int64_t entry;      /* where the file was entered, in its own time; INT64_MIN: it was not */
+    bool found;         /* its packet lies in `packet` and is the next one */
+    bool entering;      /* frames before it are left out, which may be damaged */
     bool draining;
     uint64_t video_packets; /* that came in */
     uint64_t video_bytes;   /* of these */
@@ -163,6 +166,21 @@ typedef bool (*input_pace)(void *context, int64_t time, pipeline_error *error);
  * input_copy_until does. pace is called for every packet of the video. */
 bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context,
                      pipeline_error *error);
+
+/* Gets every packet of the video within the wanted part, without decoding. */
+typedef bool (*input_surveyor)(void *context, const AVPacket *packet, pipeline_error *error);
+bool input_survey(input *in, input_surveyor take, void *context, pipeline_error *error);
+
+/* Whether a file can be entered at its key frames. Call it after input_survey. */
+bool input_is_searchable(const input *in);
+
+/* How many frames decoding takes, from a key frame on, until it knows of fields what it would from
+ * the beginning. */
+unsigned input_lead(const input *in);
+
+/* Goes to the key frame with this pts, in the file's own time, as if nothing before it had been read, but
+ * that frames are known to be interlaced (fields). False: it is not found. */
+bool input_enter(input *in, int64_t entry, bool fields);
 
 /* The error of in->frame's compression, as far as it is known. */
 float input_compression(const input *in);

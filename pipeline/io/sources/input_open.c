@@ -162,12 +162,16 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
         in->decoder->export_side_data |= AV_CODEC_EXPORT_DATA_FILM_GRAIN;
     if (code >= 0)
         code = avcodec_open2(in->decoder, codec, NULL);
-    if (code < 0)
-        return pipeline_fail_av(error, code, "%s: the %s decoder cannot start", in->path,
-                                codec->name);
+    return code >= 0 ||
+           pipeline_fail_av(error, code, "%s: the %s decoder cannot start", in->path, codec->name);
+}
+
+static bool open_chip(input *in, const pipeline_notes *notes, pipeline_error *error)
+{
+    const input_settings *s = &in->settings;
     const chip_decoder_settings chip = {.path = in->path,
-                                        .notes = s->notes,
-                                        .video = video,
+                                        .notes = notes,
+                                        .video = in->video->codecpar,
                                         .time_base = in->video->time_base,
                                         .on_chip = s->on_chip,
                                         .low_latency = in->from.kind->timed || s->low_latency,
@@ -292,7 +296,8 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
                   .planes = AV_PIX_FMT_NONE,
                   .start = INT64_MIN,
                   .end = INT64_MAX,
-                  .last_pts = INT64_MIN};
+                  .last_pts = INT64_MIN,
+                  .entry = INT64_MIN};
     in->frame = av_frame_alloc();
     const bool opened = in->frame ? source_open(&in->from, s, in->notes, error)
                                   : pipeline_fail(error, "out of memory");
@@ -316,7 +321,7 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     const int coded = in->video->codecpar->format;
     if ((!s->as_decoded &&
          (!choose_planes(in, s->chroma, error) || !input_check_video(in, error))) ||
-        !open_decoder(in, s, coded, error))
+        !open_decoder(in, s, coded, error) || !open_chip(in, s->notes, error))
         return false;
     if (!s->as_decoded)
         choose_turn(in, s);
@@ -337,4 +342,61 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
     /* Messages from probing the file are not damage. */
     av_log_errors_listen();
     return true;
+}
+
+/* ---- entering ------------------------------------------------------------------------------- */
+
+bool input_is_searchable(const input *in)
+{
+    return in->from.kind->seek && !(in->format->iformat->flags & AVFMT_NOTIMESTAMPS) &&
+           in->fields.mode != FIELDS_FILM && !in->times.jumps;
+}
+
+unsigned input_lead(const input *in)
+{
+    enum { OF_FILTERS = 2 }; /* frames that a deinterlacer sees at a time, less one */
+    return OF_FILTERS + (in->fields.possible ? INTERLACE_DETECT_WAITING : 0);
+}
+
+/* Reads up to the packet of the entry, which then lies in in->packet. */
+static bool find_entry(input *in)
+{
+    while (input_packet(in, in->packet) >= 0) {
+        const AVPacket *p = in->packet;
+        const bool video = p->stream_index == in->video->index;
+        if (video && p->flags & AV_PKT_FLAG_KEY && p->pts == in->entry)
+            return true;
+        /* Nothing that is shown later is decoded before it. */
+        const bool passed = video && p->dts != AV_NOPTS_VALUE && p->dts > in->entry;
+        av_packet_unref(in->packet);
+        if (passed)
+            return false;
+    }
+    return false;
+}
+
+bool input_enter(input *in, int64_t entry, bool fields)
+{
+    static const pipeline_notes said;
+    pipeline_error error = {0};
+    chip_decoder_close(&in->chip);
+    avcodec_flush_buffers(in->decoder);
+    fields_close(&in->fields);
+    in->fields.known = fields;
+    timestamp_joins_forget(&in->times);
+    packet_queue_free(&in->held);
+    av_packet_unref(in->packet);
+    av_frame_unref(in->frame);
+    in->ahead = in->draining = false;
+    in->entry = entry;
+    in->last_pts = INT64_MIN;
+    in->next_pts = 0;
+    if (!open_chip(in, &said, &error))
+        return false;
+    in->from.kind->seek(&in->from, in->video,
+                        av_rescale_q_rnd(entry, in->video->time_base, AV_TIME_BASE_Q, AV_ROUND_UP));
+    in->found = in->entering = find_entry(in);
+    if (in->entering)
+        av_log_errors_pause(true);
+    return in->found;
 }

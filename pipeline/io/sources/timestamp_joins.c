@@ -5,6 +5,12 @@
 
 enum { FORWARD = 10 * AV_TIME_BASE, BACKWARD = AV_TIME_BASE / 10 };
 
+void timestamp_joins_forget(timestamp_joins *t)
+{
+    for (unsigned i = 0; i < t->streams; i++)
+        t->next[i] = AV_NOPTS_VALUE;
+}
+
 bool timestamp_joins_open(timestamp_joins *t, const AVFormatContext *format)
 {
     *t = (timestamp_joins){0};
@@ -14,8 +20,7 @@ bool timestamp_joins_open(timestamp_joins *t, const AVFormatContext *format)
     if (!t->next)
         return false;
     t->streams = format->nb_streams;
-    for (unsigned i = 0; i < t->streams; i++)
-        t->next[i] = AV_NOPTS_VALUE;
+    timestamp_joins_forget(t);
     return true;
 }
 

@@ -22,6 +22,9 @@ typedef struct timestamp_joins {
 /* False: out of memory. */
 bool timestamp_joins_open(timestamp_joins *t, const AVFormatContext *format);
 
+/* Reading begins anew, elsewhere in a file without jumps. */
+void timestamp_joins_forget(timestamp_joins *t);
+
 /* Moves the packet onto the timeline. */
 void timestamp_joins_place(timestamp_joins *t, const AVFormatContext *format, AVPacket *packet);
 

@@ -131,6 +131,6 @@ sums() { ffmpeg -v error -i "$1" -f framecrc - < /dev/null | grep -v '^#' | cksu
 "$mona" enhance "$tmp/in.mkv" -o "$tmp/whole.mkv" --device host $resume
 # Pictures that come take less than five seconds on a slow machine.
 MONA_ASCEND_TIMEOUT=5 LD_LIBRARY_PATH=$kits/full FAKE_ASCEND=vdec_hang=30 timeout 100 "$mona" enhance "$tmp/in.mkv" -o "$tmp/part.mkv" $resume 2> "$tmp/err"
-same "a film whose decoder hangs keeps its segments" "$? $(lines 507046) $(grep -c '^segment' "$tmp/part.mkv.resume/journal" | sed 's/[1-9]/some/')" "1 1 some"
+same "a film whose decoder hangs keeps its segments" "$? $(lines 507046) $(find "$tmp/part.mkv.resume" -name '0*' | wc -l | sed 's/[1-9]/some/')" "1 1 some"
 "$mona" enhance "$tmp/in.mkv" -o "$tmp/part.mkv" --device host $resume
 same "and goes on on the host" "$? $(sums "$tmp/part.mkv")" "0 $(sums "$tmp/whole.mkv")"

@@ -64,21 +64,22 @@ same "and in the events" "$(json "$tmp/event.json" 'os.fsencode(d["output"])[-13
     "b'a\\xff\\xc3b\\xed\\xa0\\x80\\xc3\\xa4.png'"
 
 # ---- resume -----------------------------------------------------------------------------------
-# A run that cannot write its output leaves the journal, which is then changed to be from another version.
+# A run that cannot write its output leaves the file of the work, which is then changed to be from another version.
 mkdir -p "$tmp/kept.mkv.resume/output.part"
 resume() {
     enhance "$tmp/in.mkv" -o "$tmp/kept.mkv" -c ffv1 --resume
 }
 resume
 rmdir "$tmp/kept.mkv.resume/output.part"
-journal=$tmp/kept.mkv.resume/journal
-cp "$journal" "$tmp/journal"
+work=$tmp/kept.mkv.resume/work
+cp "$work" "$tmp/work"
 for other in 's/mona=[0-9]/mona=9/' 's/libav=[^ ]*/libav=9/' 's/\(libav=[^,]*\),[0-9]*/\1,9/' 's/libraries=[0-9a-f]/libraries=x/'; do
-    sed "$other" "$tmp/journal" > "$journal"
+    sed "$other" "$tmp/work" | sed '$d' > "$work"
+    echo "sum $(md5sum < "$work" | cut -c 1-32)" >> "$work"
     resume
     same "work of another version is not gone on with: $other" \
         "$? $(grep -c 'the same versions of mona and libav, found different work' "$tmp/log")" "1 1"
 done
-cp "$tmp/journal" "$journal"
+cp "$tmp/work" "$work"
 resume
 same "that of the same one is" "$? $(cat "$tmp/log") $(test -s "$tmp/kept.mkv" && echo there)" "0  there"

@@ -8,7 +8,7 @@
 begin() {
     rm -rf "$tmp/out.mkv" "$tmp/out.mkv.resume"
     enhance "$@"
-    segments=$(grep -c '^segment' "$tmp/out.mkv.resume/journal")
+    segments=$(find "$tmp/out.mkv.resume" -name '0*' | wc -l)
 }
 enhance() {
     "$mona" enhance "$@" -o "$tmp/out.mkv" --stages denoise --strength 0 -c ffv1 --on-error stop --resume --segment 16 \
@@ -72,7 +72,7 @@ flip() {
 }
 begin "$tmp/in.raw" --raw 64x48:nv12:25
 cp -r "$tmp/out.mkv.resume" "$tmp/kept"
-for at in 000000:-1 000000:-300 journal:-3 journal:-50 journal:-60; do
+for at in 000000:-1 000000:-300 work:-3 work:-50 work:-60; do
     rm -rf "$tmp/out.mkv.resume"
     cp -r "$tmp/kept" "$tmp/out.mkv.resume"
     flip "$tmp/out.mkv.resume/${at%:*}" "${at#*:}"
@@ -82,7 +82,7 @@ done
 
 touch "$tmp/list.m3u8"
 for film in http://127.0.0.1:9/film.mp4 "$tmp/list.m3u8"; do
-    fails "--resume takes no ${film##*/} that may be another film next time" "--resume: expected a film in one file" \
+    fails "--resume takes no ${film##*/} that may be another film next time" "--resume and --part: expected a film in one file" \
         "$mona" enhance "$film" -o "$tmp/none.mkv" --resume
 done
 test ! -e "$tmp/none.mkv.resume" || not_ok "nothing is left of it" "found none.mkv.resume"

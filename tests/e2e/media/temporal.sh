@@ -106,7 +106,7 @@ at_least "bytes of memory more, which are in the plan" "$(($(engine_bytes "$stea
 "$mona" enhance "$tmp/one.mkv" -o "$tmp/other.mkv" -c ffv1 --stages denoise --cpu c --resume --segment 2 --quiet &
 job=$!
 waited=0
-while [ $waited -lt 200 ] && ! grep -q '^segment' "$tmp/other.mkv.resume/journal" 2> /dev/null; do
+while [ $waited -lt 200 ] && [ ! -e "$tmp/other.mkv.resume/000000" ]; do
     sleep 0.02
     waited=$((waited + 1))
 done

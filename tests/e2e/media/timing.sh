@@ -147,7 +147,7 @@ done
     --segment 3 --quiet &
 job=$!
 waited=0
-while [ $waited -lt 200 ] && ! grep -q '^segment' "$tmp/killed.mkv.resume/journal" 2> /dev/null; do
+while [ $waited -lt 200 ] && [ ! -e "$tmp/killed.mkv.resume/000000" ]; do
     sleep 0.02
     waited=$((waited + 1))
 done

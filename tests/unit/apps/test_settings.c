@@ -240,7 +240,7 @@ static void add_row(cJSON *list, const command *line, size_t i, const option *o)
     cJSON_AddStringToObject(row, "name", o->name);
     cJSON_AddStringToObject(row, "letter", o->letter ? o->letter : "");
     cJSON_AddStringToObject(row, "kind", kinds[o->kind]);
-    cJSON_AddBoolToObject(row, "changes", o->effect == CHANGES_BYTES);
+    cJSON_AddBoolToObject(row, "changes", o->effect != KEEPS_BYTES);
     cJSON_AddStringToObject(row, "argument", o->argument ? o->argument : "");
     cJSON_AddStringToObject(row, "needs", o->needs ? o->needs : "");
     rule = rule ? rule : &none;

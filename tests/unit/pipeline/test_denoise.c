@@ -42,7 +42,7 @@ static void observe(fixture *f)
 {
     const mona_op_observer observer = {no_time, count, &f->events};
     stage_model models[STAGE_MAX_MODELS];
-    const unsigned models_bound = denoise_stage.models(f->stage.state, models);
+    const unsigned models_bound = stage_row_of(STAGE_DENOISE)->models(f->stage.state, models);
     for (unsigned i = 0; i < models_bound; i++)
         if (models[i].bound->session)
             assert_int_equal(mona_session_observe_ops(models[i].bound->session, &observer),
@@ -64,7 +64,7 @@ static void open_fixture(fixture *f, unsigned shift, unsigned bits, double stren
     assert_non_null(e);
     assert_int_equal(mona_model_open(&f->model.model, e->begin, (size_t)(e->end - e->begin)),
                      MONA_OK);
-    f->format.multiple = denoise_stage.multiple(&f->format);
+    f->format.multiple = stage_row_of(STAGE_DENOISE)->multiple(&f->format);
     f->frames_memory = session_binding_allocate(2 * frame_bytes(&f->format));
     assert_non_null(f->frames_memory);
     frame_place(&f->in, &f->format, f->frames_memory);
@@ -102,7 +102,7 @@ static unsigned long runs_of(fixture *f)
     memset(f->out.data[0], 0, frame_bytes(&f->format));
     /* That the frame before was the same says nothing. */
     const stage_work work = {.in = &f->in, .out = &f->out, .beside = &f->in};
-    assert_int_equal(denoise_stage.enqueue(&f->stage, &work), MONA_OK);
+    assert_int_equal(stage_row_of(STAGE_DENOISE)->enqueue(&f->stage, &work), MONA_OK);
     assert_int_equal(mona_stream_synchronize(f->stage.stream), MONA_OK);
     return atomic_load(&f->events);
 }

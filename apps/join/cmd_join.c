@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/* mona join: one file of the parts that enhance --part has made. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <libavutil/log.h>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/confine.h"
+#include "apps/enhance/overwrite.h"
+#include "pipeline/enhance.h"
+#include "pipeline/io/outputs/segments.h"
+#include "pipeline/job/job.h"
+#include "pipeline/job/resume_key.h"
+
+typedef struct arguments {
+    bool yes, no, quiet;
+} arguments;
+
+/* Whose files are those of a job. */
+static const command work = {.parts = {{job_rows, JOB_ROWS, NULL, 0}}};
+
+/* What the parts were made of, and how. *words is the caller's. */
+static bool read_job(job *j, const char *output, char **words, pipeline_error *error)
+{
+    option_defaults(job_rows, JOB_ROWS, j);
+    *words = segments_words(output, error);
+    if (!*words || !resume_words_read(j, *words, error))
+        return false;
+    j->output = output;
+    return job_complete(j, error);
+}
+
+static bool join(const char *output, overwrite answer, bool quiet)
+{
+    job j = JOB_NONE;
+    job_run run = {.settings = {.notes = {quiet ? NULL : cli_note, NULL}, .join = true}};
+    enhance_report report = {0};
+    pipeline_error error = {0};
+    char *words = NULL;
+    bool good = read_job(&j, output, &words, &error);
+    if (good)
+        confine(&work, &j, &(const char *const){NULL}, j.allow ? CONFINE_LISTS : 0);
+    good = good && job_open(&run, &j, 0, &error);
+    if (!good)
+        cli_fail_of(&error);
+    good = good && overwrite_allowed(answer, output, j.input, false);
+    if (good && !enhance_run(&run.settings, &report, &error))
+        good = cli_fail_of(&error) == EXIT_SUCCESS;
+    if (good && !quiet)
+        fprintf(stderr, "%s: %llu frames\n", output, (unsigned long long)report.frames);
+    job_close(&run);
+    free(words);
+    return good;
+}
+
+static int run(int argc, char **argv)
+{
+    arguments a = {.yes = false};
+    const char *output[2];
+    option_set given;
+    const options_result parsed = options_parse(&command_join, &a, argc, argv, output, &given);
+    if (parsed != OPTIONS_RUN)
+        return parsed;
+    if (a.yes && a.no)
+        return cli_fail(EXIT_USAGE, "expected -y or -n, found both");
+    av_log_set_level(AV_LOG_QUIET);
+    const overwrite answer = a.yes ? OVERWRITE_YES : a.no ? OVERWRITE_NO : OVERWRITE_ASK;
+    return join(output[0], answer, a.quiet) ? EXIT_SUCCESS : EXIT_FAILED;
+}
+
+static const option rows[] = {
+    {"--overwrite", "-y", OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, yes), NULL, "Output",
+     .help = "overwrite OUT if it exists; without -y, mona asks on a terminal and refuses "
+             "elsewhere"},
+    {"--no-overwrite", "-n", OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, no), NULL, "Output",
+     .help = "never overwrite OUT, and never ask"},
+    {"--quiet", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, quiet), NULL, "Other",
+     .help = "print only errors"},
+};
+
+const command command_join = {
+    .name = "join",
+    .summary = "put the parts of a video together",
+    .run = run,
+    .confined = CONFINED_LATER,
+    .usage = "OUT [OPTION]...",
+    .description = "Makes OUT of the parts that mona enhance --part has left in OUT.resume, "
+                   "without decoding or encoding, and removes them. Sound and everything else is "
+                   "copied from the input, which must still be where it was. If a part is missing, "
+                   "damaged or of another film, says so and makes nothing.",
+    .examples = "mona enhance in.mp4 -o out.mp4 --part 1/2  # on one machine\n"
+                "mona enhance in.mp4 -o out.mp4 --part 2/2  # on another one with the same folder\n"
+                "mona join out.mp4                          # the same as with --resume alone\n",
+    .parts = {{rows, sizeof rows / sizeof *rows, NULL, 0}},
+    .operands_min = 1,
+    .operands_max = 1,
+};
