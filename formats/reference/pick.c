@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/reference/operators.h"
+#include "formats/reference/pick.h"
 
 /* ---- slices ------------------------------------------------------------------------------- */
 
@@ -18,16 +19,21 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high)
 }
 
 /* Negative bounds count from the end; bounds are then limited to the valid range. */
-static void cut_dim(cut *s, uint32_t axis, int64_t dim, int64_t start, int64_t end, int64_t step)
+op_span op_taken_of(const op_taken *t, int64_t dim)
 {
-    const int64_t min = step < 0 ? -1 : 0, max = step < 0 ? dim - 1 : dim;
-    start = clamp(start < 0 ? start + dim : start, step < 0 ? -1 : 0, max);
-    end = clamp(end < 0 ? end + dim : end, min, step < 0 ? dim - 1 : dim);
-    const int64_t distance = step < 0 ? start - end : end - start;
-    const int64_t stride = step < 0 ? -step : step;
-    s->first[axis] = start;
-    s->step[axis] = step;
-    s->count[axis] = distance > 0 ? (distance - 1) / stride + 1 : 0;
+    const bool back = t->step < 0;
+    const int64_t min = back ? -1 : 0, max = back ? dim - 1 : dim;
+    const int64_t start = clamp(t->start < 0 ? t->start + dim : t->start, min, max);
+    const int64_t end = clamp(t->end < 0 ? t->end + dim : t->end, min, max);
+    const int64_t distance = back ? start - end : end - start, stride = back ? -t->step : t->step;
+    return (op_span){start, t->step, distance > 0 ? (distance - 1) / stride + 1 : 0};
+}
+
+static void set_cut(cut *s, uint32_t axis, op_span taken)
+{
+    s->first[axis] = taken.first;
+    s->step[axis] = taken.step;
+    s->count[axis] = taken.count;
 }
 
 static bool take(op_call *c, uint32_t output, const cut *s)
@@ -50,23 +56,13 @@ static bool take(op_call *c, uint32_t output, const cut *s)
     return true;
 }
 
-static cut whole(const tensor *x)
-{
-    cut s;
-    for (uint32_t i = 0; i < TENSOR_MAX_RANK; i++) {
-        s.first[i] = 0;
-        s.step[i] = 1;
-        s.count[i] = i < x->rank ? x->dims[i] : 1;
-    }
-    return s;
-}
-
-bool op_slice(op_call *c)
+bool op_slice_read(op_call *c, op_taken *taken)
 {
     const tensor *x = op_in(c, 0);
     int64_t list[4][TENSOR_MAX_RANK]; /* starts, ends, axes, steps */
     uint32_t counts[4];
-    cut s = whole(x);
+    for (uint32_t i = 0; i < TENSOR_MAX_RANK; i++)
+        taken[i] = (op_taken){0, INT64_MAX, 1};
     for (uint32_t i = 0; i < 4; i++)
         if (!op_ints(c, i + 1, list[i], TENSOR_MAX_RANK, &counts[i]))
             return false;
@@ -81,56 +77,66 @@ bool op_slice(op_call *c)
             return false;
         if (!step || step < -(int64_t)TENSOR_MAX_COUNT * 2 || step == INT64_MIN)
             return op_fail(c, "has a step of %" PRId64, step);
-        cut_dim(&s, axis, x->dims[axis], list[0][i], list[1][i], step);
+        taken[axis] = (op_taken){list[0][i], list[1][i], step};
     }
+    return true;
+}
+
+bool op_slice(op_call *c)
+{
+    op_taken taken[TENSOR_MAX_RANK];
+    cut s;
+    if (!op_slice_read(c, taken))
+        return false;
+    for (uint32_t i = 0; i < op_in(c, 0)->rank; i++)
+        set_cut(&s, i, op_taken_of(&taken[i], op_in(c, 0)->dims[i]));
     return take(c, 0, &s);
 }
 
-bool op_split(op_call *c)
+bool op_split_read(op_call *c, uint32_t *axis, int64_t *sizes)
 {
     const tensor *x = op_in(c, 0), *list = op_in(c, 1);
     const uint32_t parts = c->out_count;
-    uint32_t axis;
-    if (!op_axis(c, onnx_int(c->node, "axis", 0), x->rank, &axis) || !op_known(c, 1))
+    if (!op_axis(c, onnx_int(c->node, "axis", 0), x->rank, axis) || !op_known(c, 1))
         return false;
     if (list && list->count != parts)
         return op_fail(c, "has %zu sizes for %u parts", list->count, parts);
     if (!parts)
         return op_fail(c, "has no output");
     /* Parts of equal size; the last one may be smaller. */
-    const int64_t dim = x->dims[axis], part = (dim + parts - 1) / parts;
-    cut s = whole(x);
-    int64_t first = 0;
-    for (uint32_t i = 0; i < parts; i++) {
-        const int64_t left = dim - first, equal = part < left ? part : left;
-        const int64_t size = list ? tensor_int(list, i) : equal;
-        if (size < 0 || size > left)
+    const int64_t dim = x->dims[*axis], part = (dim + parts - 1) / parts;
+    int64_t left = dim;
+    for (uint32_t i = 0; i < parts; left -= sizes[i++]) {
+        sizes[i] = list ? tensor_int(list, i) : part < left ? part : left;
+        if (sizes[i] < 0 || sizes[i] > left)
             return op_fail(c, "splits a dimension of %" PRId64 " into parts that do not fit", dim);
-        s.first[axis] = first;
-        s.count[axis] = size;
+    }
+    return !left || op_fail(c, "does not split all of its input");
+}
+
+bool op_split(op_call *c)
+{
+    static const op_taken all = {0, INT64_MAX, 1};
+    const tensor *x = op_in(c, 0);
+    int64_t *sizes = op_scratch(c, c->out_count, sizeof *sizes), first = 0;
+    uint32_t axis = 0;
+    cut s;
+    if (!sizes || !op_split_read(c, &axis, sizes))
+        return false;
+    for (uint32_t i = 0; i < x->rank; i++)
+        set_cut(&s, i, op_taken_of(&all, x->dims[i]));
+    for (uint32_t i = 0; i < c->out_count; first += sizes[i++]) {
+        set_cut(&s, axis, (op_span){first, 1, sizes[i]});
         if (!take(c, i, &s))
             return false;
-        first += size;
     }
-    return first == dim || op_fail(c, "does not split all of its input");
+    return true;
 }
 
 /* ---- pads --------------------------------------------------------------------------------- */
 
-typedef enum pad_mode { PAD_CONSTANT, PAD_EDGE, PAD_REFLECT, PAD_WRAP } pad_mode;
-
-static bool read_mode(op_call *c, pad_mode *mode)
-{
-    static const char *const names[] = {"constant", "edge", "reflect", "wrap"};
-    const int found = onnx_word(c->node, "mode", names, 4);
-    *mode = (pad_mode)found;
-    return found >= 0 ||
-           op_fail(c, "asks for mode '%.30s'; supported: constant, edge, reflect and wrap",
-                   onnx_string(c->node, "mode", ""));
-}
-
 /* The sample for this position along an axis; -1: none, the constant is used. */
-static int64_t padded_at(pad_mode mode, int64_t at, int64_t dim)
+static int64_t padded_at(op_pad_mode mode, int64_t at, int64_t dim)
 {
     if (at >= 0 && at < dim)
         return at;
@@ -144,26 +150,32 @@ static int64_t padded_at(pad_mode mode, int64_t at, int64_t dim)
 }
 
 /* Pads of the named axes, or of all. */
-static bool read_pads(op_call *c, int64_t *begin, int64_t *end)
+bool op_pad_read(op_call *c, op_padding *p)
 {
-    const tensor *x = op_in(c, 0);
+    static const char *const names[] = {"constant", "edge", "reflect", "wrap"};
+    const int mode = onnx_word(c->node, "mode", names, 4);
+    const uint32_t rank = op_in(c, 0)->rank;
     int64_t pads[2 * TENSOR_MAX_RANK], axes[TENSOR_MAX_RANK];
     uint32_t count, named;
+    *p = (op_padding){.mode = (op_pad_mode)mode};
+    if (mode < 0)
+        return op_fail(c, "asks for mode '%.30s'; supported: constant, edge, reflect and wrap",
+                       onnx_string(c->node, "mode", ""));
     if (!op_ints(c, 1, pads, 2 * TENSOR_MAX_RANK, &count) ||
         !op_ints(c, 3, axes, TENSOR_MAX_RANK, &named))
         return false;
-    const uint32_t axis_count = op_in(c, 3) ? named : x->rank;
+    const uint32_t axis_count = op_in(c, 3) ? named : rank;
     if (count != 2 * axis_count)
         return op_fail(c, "has %u pads for %u dimensions", count, axis_count);
     for (uint32_t i = 0; i < axis_count; i++) {
         uint32_t axis;
         const int64_t max = TENSOR_MAX_COUNT, before = pads[i], after = pads[i + axis_count];
-        if (!op_axis(c, op_in(c, 3) ? axes[i] : i, x->rank, &axis))
+        if (!op_axis(c, op_in(c, 3) ? axes[i] : i, rank, &axis))
             return false;
         if (before < -max || before > max || after < -max || after > max)
             return op_fail(c, "pads by %" PRId64 " and %" PRId64, before, after);
-        begin[axis] = before;
-        end[axis] = after;
+        p->begin[axis] = before;
+        p->end[axis] = after;
     }
     return true;
 }
@@ -171,12 +183,12 @@ static bool read_pads(op_call *c, int64_t *begin, int64_t *end)
 bool op_pad(op_call *c)
 {
     const tensor *x = op_in(c, 0), *value = op_in(c, 2);
-    int64_t begin[TENSOR_MAX_RANK] = {0}, end[TENSOR_MAX_RANK] = {0}, dims[TENSOR_MAX_RANK];
-    pad_mode mode = PAD_CONSTANT;
-    if (!read_mode(c, &mode) || !read_pads(c, begin, end))
+    int64_t dims[TENSOR_MAX_RANK];
+    op_padding p;
+    if (!op_pad_read(c, &p))
         return false;
     for (uint32_t i = 0; i < x->rank; i++)
-        dims[i] = x->dims[i] + begin[i] + end[i];
+        dims[i] = x->dims[i] + p.begin[i] + p.end[i];
     if (!op_result(c, 0, x->type, x->rank, dims))
         return false;
     if (c->shapes_only)
@@ -185,8 +197,8 @@ bool op_pad(op_call *c)
         size_t rest = i, from = 0, step = 1;
         bool inside = true;
         for (uint32_t k = x->rank; k-- > 0;) {
-            const int64_t at = (int64_t)(rest % (size_t)dims[k]) - begin[k];
-            const int64_t sample = padded_at(mode, at, x->dims[k]);
+            const int64_t at = (int64_t)(rest % (size_t)dims[k]) - p.begin[k];
+            const int64_t sample = padded_at(p.mode, at, x->dims[k]);
             inside = inside && sample >= 0;
             from += inside ? (size_t)sample * step : 0;
             rest /= (size_t)dims[k];

@@ -133,14 +133,18 @@ static bool read_sizes(op_call *c, op_resizing *r)
                        !x->dims[axes[i]])))
             return op_fail(c, "resizes a dimension of %" PRId64 " by %g, or to an impossible size",
                            x->dims[axes[i]], scale);
+        if (sizes && dim < 0)
+            return op_fail(c,
+                           "resizes a tensor of open size to fixed sizes; give it scales instead");
         double *ratio = r->scale[axes[i]];
         set_scale(ratio, scale);
-        r->out[axes[i]] = (int64_t)floor(ratio[0] * dim / ratio[1]);
+        r->out[axes[i]] = dim < 0 ? -1 : (int64_t)floor(ratio[0] * dim / ratio[1]);
         if (r->crop) {
             r->from[axes[i]] = tensor_number(region, i);
             r->to[axes[i]] = tensor_number(region, i + count);
         }
     }
+    r->sized = sizes;
     if (sizes)
         set_sizes(c, sizes, axes, count, r);
     return true;

@@ -11,12 +11,14 @@ typedef struct op_resizing {
     bool cubic, linear; /* else nearest */
     const char *coordinates, *nearest;
     bool antialias, exclude_outside, crop;
+    bool sized; /* to given sizes, not by scales */
     double a, extrapolation;
     double scale[TENSOR_MAX_RANK][2];                  /* a ratio */
     double from[TENSOR_MAX_RANK], to[TENSOR_MAX_RANK]; /* region of interest, 0 to 1 */
     int64_t out[TENSOR_MAX_RANK];
 } op_resizing;
 
+/* Sides that are open, -1, are resized by scales alone. */
 bool op_resize_read(op_call *c, op_resizing *r);
 /* Whether x is unchanged along this axis. */
 bool op_resize_keeps(const op_resizing *r, const tensor *x, uint32_t axis);

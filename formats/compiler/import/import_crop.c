@@ -1,46 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Slices of rows and columns: a depthwise convolution whose filter has a single 1, at the offset
- * where the slice begins, and zeros for the part that the slice leaves out at the end. */
+/* Slices of channels, or of rows and columns: a depthwise convolution whose filter has a single 1, at the
+ * offset where the slice begins, and zeros for the part that the slice leaves out at the end. */
 #include "formats/compiler/import/importer.h"
-
-#include <inttypes.h>
+#include "formats/reference/pick.h"
 
 enum { MAX_STEP = 63, MAX_FILTER = 64 };
 
-/* The part of one axis that a Slice takes. */
-typedef struct taken {
-    int64_t start, end, step;
-} taken;
-
-/* Reads what is taken of each of four axes. */
-static bool read_slices(importer *im, taken all[4])
+/* dim: -1 where it is open. */
+static bool takes_all(const op_taken *t, int64_t dim)
 {
-    int64_t starts[4], ends[4], axes[4] = {0, 1, 2, 3}, steps[4] = {1, 1, 1, 1};
-    uint32_t count, end_count, axis_count, step_count;
-    for (int i = 0; i < 4; i++)
-        all[i] = (taken){0, INT64_MAX, 1};
-    if (!import_numbers(im, "starts", 1, starts, 4, &count) ||
-        !import_numbers(im, "ends", 2, ends, 4, &end_count) ||
-        !import_numbers(im, "axes", 3, axes, 4, &axis_count) ||
-        !import_numbers(im, "steps", 4, steps, 4, &step_count))
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        const int64_t axis = axes[i] < 0 ? axes[i] + 4 : axes[i];
-        if (axis < 0 || axis > 3 || end_count != count)
-            return import_fail(im, "slices axis %" PRId64 " of four", axes[i]);
-        all[axis] = (taken){starts[i], ends[i], steps[i]};
-    }
-    return true;
+    return t->step == 1 && (dim < 0 ? !t->start && t->end >= INT32_MAX
+                                    : (!t->start || t->start <= -dim) && t->end >= dim);
 }
 
-static bool takes_all(const taken *t, int64_t size)
+/* Whether all is taken of all axes but one; `but` UINT32_MAX: of all axes. */
+static bool takes_rest(const op_taken *taken, const tensor *x, uint32_t but)
 {
-    return (t->start == 0 || t->start <= -size) && t->end >= size && t->step == 1;
+    bool takes = true;
+    for (uint32_t i = 0; takes && i < x->rank; i++)
+        takes = i == but || takes_all(&taken[i], x->dims[i]);
+    return takes;
 }
 
 /* The filter along an axis of this size (0: open): the 1 is at *first. False: it is too large, or
  * depends on the size. */
-static bool filter_of(const taken *t, int64_t size, uint32_t *first, uint32_t *kernel)
+static bool filter_of(const op_taken *t, int64_t size, uint32_t *first, uint32_t *kernel)
 {
     const int64_t far = INT32_MAX;
     if (t->step < 1 || t->step > MAX_STEP ||
@@ -57,13 +41,11 @@ static bool filter_of(const taken *t, int64_t size, uint32_t *first, uint32_t *k
     return true;
 }
 
-bool import_spatial_slice(importer *im)
+/* Slices rows and columns of x. */
+static bool slice_sides(importer *im, uint32_t x, const op_taken *t)
 {
     graph_window w = {.dilation = {1, 1}};
-    uint32_t x, first[2], size[2];
-    taken t[4];
-    if (!import_tensor(im, 0, &x) || !read_slices(im, t))
-        return false;
+    uint32_t first[2], size[2];
     const graph_value v = im->g->values[x];
     bool fits = takes_all(&t[0], 1) && takes_all(&t[1], v.channels) &&
                 filter_of(&t[2], v.height, &first[0], &w.kernel[0]) &&
@@ -91,4 +73,26 @@ bool import_spatial_slice(importer *im)
     graph_become_channel_conv(made, v.channels, weights, bias);
     made->conv.window = w;
     return true;
+}
+
+bool import_slice(importer *im)
+{
+    op_taken taken[TENSOR_MAX_RANK];
+    import_call c;
+    uint32_t x;
+    if (!import_elements(im, 0, &x) || !import_open_call(im, &c))
+        return false;
+    if (!op_slice_read(&c.call, taken))
+        return import_refused(im, &c, "bounds");
+    const uint32_t axis = import_is_last(im, 0) ? c.in[0]->rank - 1 : 1;
+    if (takes_rest(taken, c.in[0], UINT32_MAX))
+        return import_bind(im, 0, x);
+    if (taken[axis].step != 1 || !takes_rest(taken, c.in[0], axis))
+        return import_tensor(im, 0, &x) && slice_sides(im, x, taken);
+    if (!import_any_channels(im, 0, &x))
+        return false;
+    const uint32_t channels = im->g->values[x].channels;
+    const op_span kept = op_taken_of(&taken[axis], channels);
+    return kept.count ? import_add_slice(im, 0, x, (uint32_t)kept.first, (uint32_t)kept.count)
+                      : import_fail(im, "keeps no channel of %u", channels);
 }

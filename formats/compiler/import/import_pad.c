@@ -3,6 +3,7 @@
  * its opposite. The pass that folds pads merges it into the convolution after it. Pads by
  * reflection and by the edge have an operator. */
 #include "formats/compiler/import/importer.h"
+#include "formats/reference/pick.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -52,27 +53,23 @@ static bool add_samples(importer *im, uint32_t x, const int64_t *pads, mona_pad_
 }
 
 /* Pads of rows and columns: those before, then those after. */
-static bool read_pads(importer *im, int64_t *pads)
+static bool read_pads(importer *im, op_padding *p, int64_t *pads)
 {
-    int64_t numbers[8], axes[4] = {0, 1, 2, 3};
-    uint32_t count, axis_count;
-    if (!import_numbers(im, "pads", 1, numbers, 8, &count) ||
-        !import_numbers(im, "axes", 3, axes, 4, &axis_count))
+    import_call c;
+    if (!import_open_call(im, &c))
         return false;
-    axis_count = import_has(im, 3) ? axis_count : 4;
-    if (count != 2 * axis_count)
-        return import_fail(im, "has %u pads for %u dimensions", count, axis_count);
-    for (uint32_t i = 0; i < count; i++) {
-        const int64_t axis =
-            axes[i % axis_count] < 0 ? axes[i % axis_count] + 4 : axes[i % axis_count];
-        const bool spatial = axis == 2 || axis == 3;
-        if (numbers[i] < 0 || numbers[i] > GRAPH_MAX_PAD || (numbers[i] && !spatial))
+    if (!op_pad_read(&c.call, p))
+        return import_refused(im, &c, "pads");
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t axis = i % 4;
+        const int64_t pad = i < 4 ? p->begin[axis] : p->end[axis];
+        if (pad < 0 || pad > GRAPH_MAX_PAD || (pad && axis < 2))
             return import_fail(im,
-                               "pads axis %" PRId64 " by %" PRId64 "; supported: 0 to %d of "
-                               "height and width (axes 2 and 3)",
-                               axis, numbers[i], GRAPH_MAX_PAD);
-        if (spatial)
-            pads[(axis - 2) + (i < axis_count ? 0 : 2)] = numbers[i];
+                               "pads axis %u by %" PRId64 "; supported: 0 to %d of height and "
+                               "width (axes 2 and 3)",
+                               axis, pad, GRAPH_MAX_PAD);
+        if (axis > 1)
+            pads[axis - 2 + i / 4 * 2] = pad;
     }
     return true;
 }
@@ -94,16 +91,14 @@ static bool pad_constant(importer *im, uint32_t x, const int64_t *pads)
 
 bool import_pad(importer *im)
 {
-    const bool reflects = import_text_is(im, "mode", "reflect", "constant");
-    int64_t pads[4] = {0};
+    int64_t pads[4];
     uint32_t x;
-    if (!reflects && !import_text_is(im, "mode", "edge", "constant") &&
-        !import_text_is(im, "mode", "constant", "constant"))
-        return import_fail(im, "pads by mode '%.30s'; supported: constant, reflect and edge",
-                           onnx_string(im->node, "mode", ""));
-    if (!import_tensor(im, 0, &x) || !read_pads(im, pads))
+    op_padding p;
+    if (!import_tensor(im, 0, &x) || !read_pads(im, &p, pads))
         return false;
-    return import_text_is(im, "mode", "constant", "constant")
+    if (p.mode == PAD_WRAP)
+        return import_fail(im, "pads by mode 'wrap'; supported: constant, reflect and edge");
+    return p.mode == PAD_CONSTANT
                ? pad_constant(im, x, pads)
-               : add_samples(im, x, pads, reflects ? MONA_PAD_REFLECT : MONA_PAD_EDGE);
+               : add_samples(im, x, pads, p.mode == PAD_REFLECT ? MONA_PAD_REFLECT : MONA_PAD_EDGE);
 }

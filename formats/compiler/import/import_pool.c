@@ -74,23 +74,25 @@ bool import_global_pool(importer *im)
     return add_whole(im, largest ? GRAPH_MAX_POOL : GRAPH_AVERAGE_POOL);
 }
 
-bool import_spatial_axes(const int64_t *axes, uint32_t count)
+bool import_spatial_axes(importer *im, bool *spatial)
 {
-    unsigned seen = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const int64_t axis = axes[i] < 0 ? axes[i] + 4 : axes[i];
-        seen |= axis == 2 ? 1 : axis == 3 ? 2 : 4;
-    }
-    return seen == 3;
+    import_call c;
+    uint32_t mask;
+    if (!import_open_call(im, &c))
+        return false;
+    if (!op_axes(&c.call, 1, 4, &mask))
+        return import_refused(im, &c, "axes");
+    *spatial = mask == (1 << 2 | 1 << 3);
+    return true;
 }
 
 bool import_reduce_mean(importer *im)
 {
-    int64_t axes[4];
-    uint32_t count, x;
-    if (!import_tensor(im, 0, &x) || !import_numbers(im, "axes", 1, axes, 4, &count))
+    uint32_t x;
+    bool spatial;
+    if (!import_tensor(im, 0, &x) || !import_spatial_axes(im, &spatial))
         return false;
-    if (!import_spatial_axes(axes, count))
+    if (!spatial)
         return import_fail(im, "is supported over height and width (axes 2 and 3) alone");
     if (!add_whole(im, GRAPH_AVERAGE_POOL))
         return false;

@@ -71,15 +71,14 @@ bool import_reshape_view(importer *im, const int64_t *shape, uint32_t rank)
 
 bool import_squeeze(importer *im)
 {
-    int64_t axes[4];
-    uint32_t x, count;
-    bool done;
+    uint32_t x;
+    bool done, spatial;
     if (!bind_shape(im, &x, &done) || done)
         return done;
-    if (!import_tensor(im, 0, &x) || !import_numbers(im, "axes", 1, axes, 4, &count))
+    if (!import_tensor(im, 0, &x) || !import_spatial_axes(im, &spatial))
         return false;
     const graph_value *v = &im->g->values[x];
-    if (!import_spatial_axes(axes, count) || v->height != 1 || v->width != 1)
+    if (!spatial || v->height != 1 || v->width != 1)
         return import_fail(im,
                            "is supported for height and width (axes 2 and 3) of a 1x1 map alone");
     return import_bind_shape(im, x, 2, false);

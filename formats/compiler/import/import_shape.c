@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Operators that pass values on: concatenation and slicing of channels. */
 #include "formats/compiler/import/importer.h"
+#include "formats/reference/pick.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -67,7 +68,7 @@ bool import_concat(importer *im)
     return true;
 }
 
-static bool add_slice(importer *im, size_t output, uint32_t x, uint32_t first, uint32_t count)
+bool import_add_slice(importer *im, size_t output, uint32_t x, uint32_t first, uint32_t count)
 {
     const graph_value v = im->g->values[x];
     graph_node *made = import_node(im, output, GRAPH_SLICE, x, count, v.height, v.width);
@@ -78,63 +79,28 @@ static bool add_slice(importer *im, size_t output, uint32_t x, uint32_t first, u
     return true;
 }
 
-/* A bound of a slice: negative ones count from the end; the result is limited to [0, dim]. */
-static int64_t bound(int64_t at, int64_t dim)
-{
-    at = at < 0 ? at + dim : at;
-    return at < 0 ? 0 : at > dim ? dim : at;
-}
-
-/* Whether a Slice keeps some channels, in steps of 1. */
-static bool slices_channels(const importer *im)
-{
-    const tensor *axes = import_has(im, 3) ? &im->model->values[im->node->inputs[3]].tensor : NULL;
-    const tensor *steps = import_has(im, 4) ? &im->model->values[im->node->inputs[4]].tensor : NULL;
-    return axes && axes->data && axes->count == 1 &&
-           import_is_channel_axis(im, 0, tensor_int(axes, 0)) &&
-           (!steps || (steps->data && steps->count == 1 && tensor_int(steps, 0) == 1));
-}
-
-bool import_slice(importer *im)
-{
-    int64_t start, end;
-    uint32_t starts, ends, x;
-    if (!slices_channels(im))
-        return import_spatial_slice(im);
-    if (!import_any_channels(im, 0, &x) || !import_numbers(im, "starts", 1, &start, 1, &starts) ||
-        !import_numbers(im, "ends", 2, &end, 1, &ends))
-        return false;
-    const int64_t channels = im->g->values[x].channels;
-    const int64_t first = bound(start, channels), last = bound(end, channels);
-    if (!starts || !ends || first >= last)
-        return import_fail(im, "keeps no channel of %" PRId64, channels);
-    return add_slice(im, 0, x, (uint32_t)first, (uint32_t)(last - first));
-}
-
 bool import_split(importer *im)
 {
-    uint32_t x, count;
-    int64_t sizes[64];
-    if (!import_any_channels(im, 0, &x) || !import_numbers(im, "split", 1, sizes, 64, &count))
+    enum { MAX_PARTS = 64 };
+    uint32_t x, axis = 0, first = 0;
+    int64_t sizes[MAX_PARTS];
+    import_call c;
+    if (!import_any_channels(im, 0, &x) || !import_open_call(im, &c))
         return false;
-    const uint32_t channels = im->g->values[x].channels;
     const size_t outputs = im->node->output_count;
-    if (!import_is_channel_axis(im, 0, onnx_int(im->node, "axis", 0)) || !outputs || outputs > 64 ||
-        (count && count != outputs))
+    if (!import_is_channel_axis(im, 0, onnx_int(im->node, "axis", 0)) || outputs > MAX_PARTS)
         return import_fail(im,
                            "splits axis %" PRId64 " into %zu parts; supported: channels (axis "
-                           "1) into at most 64",
-                           onnx_int(im->node, "axis", 0), outputs);
-    /* Parts of equal size; the last one may be smaller. */
-    const uint32_t part = (uint32_t)((channels + outputs - 1) / outputs);
-    uint32_t first = 0;
-    for (size_t i = 0; i < outputs; i++) {
-        const int64_t left = channels - first, size = count ? sizes[i] : part < left ? part : left;
-        if (size < 1 || size > left)
-            return import_fail(im, "splits %u channels into parts that do not fit", channels);
-        if (!add_slice(im, i, x, first, (uint32_t)size))
+                           "1) into at most %d",
+                           onnx_int(im->node, "axis", 0), outputs, MAX_PARTS);
+    if (!op_split_read(&c.call, &axis, sizes))
+        return import_refused(im, &c, "split");
+    for (size_t i = 0; i < outputs; i++)
+        if (!sizes[i])
+            return import_fail(im, "splits %u channels into parts that do not fit",
+                               im->g->values[x].channels);
+    for (size_t i = 0; i < outputs; first += (uint32_t)sizes[i++])
+        if (!import_add_slice(im, i, x, first, (uint32_t)sizes[i]))
             return false;
-        first += (uint32_t)size;
-    }
-    return first == channels ? true : import_fail(im, "does not split all channels");
+    return true;
 }

@@ -264,6 +264,12 @@ bool import_open_call(importer *im, import_call *c)
     return true;
 }
 
+bool import_refused(importer *im, const import_call *c, const char *what)
+{
+    return c->call.unknown &&
+           import_fail(im, "takes its %s from a computed value; expected a constant", what);
+}
+
 float *import_per_channel(importer *im, const graph_value *constant, uint32_t channels)
 {
     const graph_value v = *constant; /* a copy: adding a value moves them */

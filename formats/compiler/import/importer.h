@@ -108,6 +108,9 @@ typedef struct import_call {
 } import_call;
 /* False: failed, because the shape of an input is unknown. */
 bool import_open_call(importer *im, import_call *c);
+/* Fails for such a function, which failed or wanted `what`, which is computed. Always returns
+ * false. */
+bool import_refused(importer *im, const import_call *c, const char *what);
 
 /* ---- windows ---- */
 /* The window, if one of a map may have such numbers. */
@@ -147,8 +150,8 @@ float *import_weight_scales(importer *im, size_t i, int64_t axis, uint32_t outpu
 /* Adds a convolution of value x with this window, weights and bias as the node's output. */
 bool import_add_conv(importer *im, const graph_conv *conv, uint32_t x, uint32_t outputs);
 
-/* A Slice of rows and columns. */
-bool import_spatial_slice(importer *im);
+/* Adds the node of output i that keeps these channels of x. */
+bool import_add_slice(importer *im, size_t output, uint32_t x, uint32_t first, uint32_t count);
 
 /* ---- operators (import_*.c) ---- */
 /* The importers of all operators. There are no import_none and import_array_none. */
@@ -158,8 +161,8 @@ bool import_spatial_slice(importer *im);
 #include "formats/operators.inc"
 #undef ROW
 
-/* Whether the axes are height and width of four dimensions, and no others. */
-bool import_spatial_axes(const int64_t *axes, uint32_t count);
+/* Whether the axes in input 1 are those of rows and columns of four dimensions, and no others. */
+bool import_spatial_axes(importer *im, bool *spatial);
 /* A Reshape to the shape that folding found, or to two dimensions: [1, all]. */
 bool import_reshape_view(importer *im, const int64_t *shape, uint32_t rank);
 /* Adds a value x * scale + shift of the node, with one number per channel, or with one for all if
