@@ -287,6 +287,9 @@ static unsigned scale_of(const enhance_settings *settings, pipeline_error *error
 /* Refuses what cannot be written before the work is done. */
 static bool check_photo(video *v, pipeline_error *error)
 {
+    const frame_format read = input_format(&v->in);
+    if (!input_check_pixels(&v->in, read.width, read.height, error))
+        return false;
     const resize_scale resize = resize_of(v);
     const frame_format in = input_format(&v->in);
     const unsigned scale = scale_of(v->settings, error);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "apps/cli/files_apart.h"
+#include "apps/cli/policy.h"
 #include "pipeline/base/sandbox.h"
 #include "pipeline/base/stop.h"
 #include "pipeline/job/devices.h"
@@ -100,6 +101,11 @@ static bool needs_driver(const command *line, const void *values)
 void confine(const command *line, const void *values, const char *const *operands, unsigned also)
 {
     wanted w = {0};
+    const policy *service = policy_of_service();
+    pipeline_error error = {0};
+    if (service->sandbox && confine_refused)
+        exit(cli_fail(EXIT_USAGE,
+                      "--no-sandbox: the policy of this service (MONA_POLICY) requires it"));
     each_file(line, values, operands, note_address, &w);
     if (!confine_refused && !(also & CONFINE_NOT) && !needs_driver(line, values)) {
         const char *root = getenv("TMPDIR");
@@ -111,6 +117,13 @@ void confine(const command *line, const void *values, const char *const *operand
         }
         sandbox_enter(&l.walls);
     }
+    if (service->sandbox && !(also & CONFINE_NOT) && !sandbox_is_whole())
+        exit(cli_fail(EXIT_FAILED,
+                      "the policy of this service (MONA_POLICY) requires a sandbox; this system "
+                      "offers %s",
+                      sandbox_raised()));
     if (!stop_begin())
         exit(cli_fail(EXIT_FAILED, "a thread cannot be started"));
+    if (!(also & CONFINE_NOT) && !limits_apply(&service->limits, &error))
+        exit(cli_fail_of(&error));
 }

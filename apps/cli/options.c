@@ -13,6 +13,7 @@
 #include "apps/cli/help.h"
 #include "apps/cli/printable.h"
 #include "pipeline/job/devices.h"
+#include "pipeline/job/limits.h"
 #include "pipeline/job/suggest.h"
 
 static atomic_bool misused;
@@ -66,7 +67,8 @@ bool cli_misuse(const char *format, ...)
 
 int cli_fail_of(const pipeline_error *error)
 {
-    return cli_fail(error->misused ? EXIT_USAGE : EXIT_FAILED, "%s", error->text);
+    return cli_fail(error->misused ? EXIT_USAGE : EXIT_FAILED, "%s%s", error->text,
+                    limits_explain(error->text));
 }
 
 /* ---- the rows of a command ------------------------------------------------------------------ */

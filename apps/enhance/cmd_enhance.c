@@ -14,6 +14,7 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/confine.h"
 #include "apps/cli/meant.h"
+#include "apps/cli/policy.h"
 #include "apps/enhance/dry_run.h"
 #include "apps/enhance/overwrite.h"
 #include "pipeline/enhance.h"
@@ -108,6 +109,11 @@ static options_result parse(arguments *a, int argc, char **argv)
     if (result != OPTIONS_RUN)
         return result;
     a->job.given = options_given_of(&command_enhance, &a->given, job_rows, JOB_ROWS);
+    a->job.limits = policy_of_service()->limits;
+    if (a->job.allow && policy_of_service()->given && !policy_of_service()->playlist)
+        return cli_fail(OPTIONS_BAD,
+                        "--allow playlist: the policy of this service (MONA_POLICY) does "
+                        "not allow it");
     if (a->yes && a->no)
         return cli_fail(OPTIONS_BAD, "expected -y or -n, found both");
     pipeline_error error = {0};
@@ -291,6 +297,9 @@ static int enhance(int argc, char **argv)
     if (result != OPTIONS_RUN)
         return result;
     confine(&command_enhance, &a, a.operands, to_confine(&a));
+    pipeline_error error = {0};
+    if (!a.out_dir && !limits_apply(&a.job.limits, &error))
+        return cli_fail_of(&error);
     if (a.out_dir)
         return batch_run(&(batch_request){.argc = argc,
                                           .argv = argv,
@@ -315,7 +324,6 @@ static int enhance(int argc, char **argv)
     atomic_bool interrupted = false;
     job_run run = {
         .settings = {.notes = {progress_note, &shown}, .ends = a.job.live ? &interrupted : NULL}};
-    pipeline_error error = {0};
     int status = EXIT_SUCCESS;
     if (a.job.live)
         stop_asks(&interrupted);

@@ -332,6 +332,12 @@ static void describe(char text[64], int version, bool filtered)
 }
 
 static char raised[64] = "none";
+static bool whole;
+
+bool sandbox_is_whole(void)
+{
+    return whole;
+}
 
 void sandbox_enter(sandbox *s)
 {
@@ -344,6 +350,7 @@ void sandbox_enter(sandbox *s)
     if (s->rules >= 0)
         close(s->rules);
     s->rules = -1;
+    whole = fenced && filtered;
     describe(raised, fenced ? landlock_version() : 0, filtered);
 }
 

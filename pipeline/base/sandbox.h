@@ -39,6 +39,9 @@ void sandbox_enter(sandbox *s);
 /* What walls there are in this process: "Landlock (ABI 6) and seccomp", or "none". */
 const char *sandbox_raised(void);
 
+/* Whether files and calls are both confined. */
+bool sandbox_is_whole(void);
+
 /* The same of what this kernel can raise. */
 const char *sandbox_possible(void);
 

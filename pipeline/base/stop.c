@@ -2,6 +2,7 @@
 #include "pipeline/base/stop.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +27,7 @@ static pid_t child;
 static atomic_int told;
 static atomic_bool *asked; /* NULL: the process is ended at once */
 static sigset_t signals;
+static double allowed; /* seconds */
 static pthread_t waiter;
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -49,7 +52,11 @@ static void say(void)
     const char *end = isatty(STDERR_FILENO) ? "\r\033[K" : "";
     const char *result = first ? first->result : NULL;
     int length;
-    if (line)
+    if (atomic_load(&told) == SIGALRM)
+        length =
+            snprintf(text, sizeof text, "%smona: %s%sgiven up after %g s, as --limit time says\n",
+                     end, result ? result : "", result ? ": " : "", allowed);
+    else if (line)
         length = snprintf(text, sizeof text, "%smona: %s\n", end, line);
     else if (result)
         length = snprintf(text, sizeof text, "%smona: %s: interrupted, nothing was written\n", end,
@@ -67,7 +74,7 @@ static void end_process(int number)
     for (const unfinished *u = first; u; u = u->next)
         remove_path(u->path);
     say();
-    _exit(128 + number);
+    _exit(number == SIGALRM ? 1 : 128 + number);
 }
 
 /* Takes the lock for good, so that no other thread can begin an unfinished step. A thread that
@@ -117,7 +124,7 @@ static void pass_on(int number)
 
 bool stop_begin(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
     struct sigaction action;
     sigemptyset(&signals);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -205,6 +212,15 @@ void stop_passes_to(pid_t process)
 {
     ends_itself = true;
     child = process;
+}
+
+void stop_after(double seconds)
+{
+    const double whole = floor(seconds);
+    const struct itimerval timer = {
+        .it_value = {(time_t)whole, (suseconds_t)(1e6 * (seconds - whole))}};
+    allowed = seconds;
+    setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 void stop_asks(atomic_bool *flag)

@@ -33,6 +33,9 @@ void stop_says(const char *line);
 void stop_hold(void);
 void stop_release(void);
 
+/* From now on, the process ends in the same way after so many seconds, with status 1. */
+void stop_after(double seconds);
+
 /* Passes a signal on to this process (0: to none) and gives the caller a moment to end by itself.
  * Call it while the end is held. */
 void stop_passes_to(pid_t child);

@@ -197,6 +197,8 @@ static bool read_input(const job *j, input_settings *in, pipeline_error *error)
     in->path = j->input;
     in->raw = j->raw;
     in->rate = j->rate;
+    in->max_pixels = j->limits.pixels;
+    in->max_streams = j->limits.streams;
     in->list = j->allow ? "hls" : NULL;
     in->stop_on_error = j->on_error && !strcmp(j->on_error, "stop");
     in->start = j->cut.start;
@@ -238,8 +240,10 @@ static void read_live(job_run *run)
     const job *j = &run->asked;
     if (!j->live)
         return;
-    run->live =
-        (live_settings){.stall = j->stall, .patience = j->reconnect, .ends = run->settings.ends};
+    run->live = (live_settings){.stall = j->stall,
+                                .patience = j->reconnect,
+                                .max_streams = j->limits.streams,
+                                .ends = run->settings.ends};
     run->settings.input.live = &run->live;
     run->settings.max_delay = j->max_delay;
 }
@@ -291,7 +295,8 @@ bool job_complete(job *j, pipeline_error *error)
     return (sizes <= 1 ||
             pipeline_misuse(error,
                             "expected one of --scale, --width, --height and --size, found more")) &&
-           option_cut_complete(&j->cut, error);
+           option_cut_complete(&j->cut, error) &&
+           (!j->limit || limits_read(&j->limits, "--limit", j->limit, error));
 }
 
 bool job_open(job_run *run, const job *j, unsigned modes, pipeline_error *error)

@@ -8,6 +8,7 @@
 #define MONA_JOB_H
 
 #include "pipeline/enhance.h"
+#include "pipeline/job/limits.h"
 #include "pipeline/job/option.h"
 #include "pipeline/job/result_size.h"
 #include "pipeline/job/stage_models.h"
@@ -16,7 +17,7 @@
 typedef struct job {
     const char *input, *output;
     /* how the input is read, and which part of it */
-    const char *raw, *rate, *on_error, *allow, *deinterlace, *fields, *rotate;
+    const char *raw, *rate, *on_error, *allow, *limit, *deinterlace, *fields, *rotate;
     option_cut cut;
     bool keep_start;
     long frames;
@@ -43,6 +44,7 @@ typedef struct job {
     /* a live stream */
     bool live;
     double max_delay, reconnect, stall;
+    limits limits;    /* the caller's, which --limit can only lower */
     option_set given; /* the rows that were used */
 } job;
 
@@ -57,7 +59,8 @@ typedef struct job {
 /* clang-format off */
 typedef enum job_field {
     JOB_INPUT, JOB_OUTPUT,
-    JOB_RAW, JOB_FPS, JOB_ON_ERROR, JOB_ALLOW, JOB_RESUME, JOB_PART, JOB_SEGMENT, JOB_DROP_UNSUPPORTED,
+    JOB_RAW, JOB_FPS, JOB_ON_ERROR, JOB_ALLOW, JOB_LIMIT, JOB_RESUME, JOB_PART, JOB_SEGMENT,
+    JOB_DROP_UNSUPPORTED,
     /* from here on also libmonavideo's */
     JOB_FORMAT, JOB_START, JOB_DURATION, JOB_END, JOB_KEEP_START, JOB_FRAMES,
     JOB_STAGES, JOB_SCALE, JOB_HEIGHT, JOB_WIDTH, JOB_TIER, JOB_CONTENT, JOB_SR, JOB_DENOISE,

@@ -27,6 +27,10 @@ const option job_rows[JOB_ROWS] = {
     [JOB_ALLOW] = {"--allow", NULL, OPTION_CHOICE, CHANGES_BYTES, FIELD(allow), "playlist", files,
         .help = "IN may be a playlist of HLS too, whose files are read if they lie in or below "
                 "its folder"},
+    [JOB_LIMIT] = {"--limit", NULL, OPTION_STRING, KEEPS_BYTES, FIELD(limit), "LIST", files,
+        .help = "what the run may take, any of " LIMITS_VALUE ": bytes it may write to, pixels "
+                "of a frame of the input, streams of it, and time until it is given up",
+        .values = "memory=2G pixels=100M time=10m streams=64"},
     [JOB_RESUME] = {"--resume", NULL, OPTION_FLAG, CHANGES_BYTES, FIELD(resume), NULL, files,
         .help = "save finished segments in OUT.resume; after an interruption, the same command "
                 "continues from them"},

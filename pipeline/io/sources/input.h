@@ -55,6 +55,8 @@ struct input_settings {
      * for photographs, which are stored as the camera was held), deinterlaced or converted;
      * packets of other streams are dropped. */
     bool as_decoded;
+    double max_pixels;           /* of a frame; 0: as many as libav can count */
+    double max_streams;          /* of the file; 0: as many as libav takes */
     const char *photo;           /* the file that a still picture becomes; NULL: it is none */
     const live_settings *live;   /* of a live stream; NULL: it is none */
     const pipeline_notes *notes; /* NULL: nowhere */
@@ -106,6 +108,9 @@ typedef struct input {
     int64_t missing;        /* length of the gaps that followed a new fault */
     bool uneven;            /* there are other gaps, so the rate is not constant */
 } input;
+
+/* Whether a frame of this size may be decoded. */
+bool input_check_pixels(const input *in, uint32_t width, uint32_t height, pipeline_error *error);
 
 /* Opens a file and its decoder. Refuses pixel formats that pixels.h does not accept and that
  * picture_planes.h cannot convert. Whether it succeeds or not, input_close releases what there

@@ -110,8 +110,19 @@ bool input_check_video(const input *in, pipeline_error *error)
     if (video->width > MONA_MAX_SIDE || video->height > MONA_MAX_SIDE)
         return pipeline_fail(error, "%s: expected at most %d pixels a side, found %dx%d", in->path,
                              MONA_MAX_SIDE, video->width, video->height);
-    return av_image_check_size((unsigned)video->width, (unsigned)video->height, 0, NULL) >= 0 ||
-           source_fail_large(in->path, error);
+    return (av_image_check_size((unsigned)video->width, (unsigned)video->height, 0, NULL) >= 0 ||
+            source_fail_large(in->path, error)) &&
+           input_check_pixels(in, (uint32_t)video->width, (uint32_t)video->height, error);
+}
+
+bool input_check_pixels(const input *in, uint32_t width, uint32_t height, pipeline_error *error)
+{
+    const double most = in->settings.max_pixels;
+    return !(most > 0) || (double)width * height <= most ||
+           pipeline_fail(error,
+                         "%s: expected at most %.0f pixels (--limit pixels), found %ux%u, which "
+                         "are %.0f",
+                         in->path, most, width, height, (double)width * height);
 }
 
 /* libav's own decoders of VP8 and VP9 ignore the alpha that Matroska stores separately. */
@@ -158,6 +169,8 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
         in->decoder->thread_type = FF_THREAD_SLICE;
     if (s->quantisers)
         ask_quantisers(in->decoder);
+    if (s->max_pixels > 0)
+        in->decoder->max_pixels = (int64_t)s->max_pixels;
     if (s->no_grain) /* a decoder that exports grain does not add it */
         in->decoder->export_side_data |= AV_CODEC_EXPORT_DATA_FILM_GRAIN;
     if (code >= 0)

@@ -60,6 +60,8 @@ static int connect_to(live *l, const AVInputFormat *format, AVDictionary **optio
         media_guard_remote(l->connection, options);
     else
         media_guard(l->connection, l->settings.address, l->settings.list, options);
+    if (l->settings.max_streams > 0)
+        l->connection->max_streams = (int)l->settings.max_streams;
     l->opened = clock_ns();
     l->has_first = l->caught_up = false;
     give_time(l);

@@ -30,7 +30,9 @@ bool source_open(source *s, const input_settings *settings, const pipeline_notes
 {
     static const source_kind *const kinds[] = {&source_photo, &source_live, &source_pictures,
                                                &source_raw, &source_container};
-    *s = (source){.path = is_piped(settings) ? "standard input" : settings->path, .notes = notes};
+    *s = (source){.path = is_piped(settings) ? "standard input" : settings->path,
+                  .notes = notes,
+                  .max_streams = settings->max_streams};
     for (size_t i = 0; !s->kind; i++)
         s->kind = kinds[i]->is(settings) ? kinds[i] : NULL;
     return s->kind->open(s, settings, error);
@@ -136,6 +138,8 @@ static bool fail_open(const char *path, const char *address, const char *list, i
                              "1280x720:yuv420p:25, because raw frames do not say what they are",
                              path);
     av_log_errors_first(fault, sizeof fault);
+    if (strstr(fault, "max_streams")) /* as libav's line calls it */
+        return pipeline_fail(error, "%s: found more streams than --limit streams allows", path);
     if (media_refused(path, address, list, error))
         return false;
     if (code == AVERROR_INVALIDDATA && cut_off_found(path, error))
@@ -169,6 +173,8 @@ bool source_open_media(source *s, const char *address, const AVInputFormat *form
         media_guard_remote(s->format, options);
     else if (s->format)
         media_guard(s->format, address, list, options);
+    if (s->format && s->max_streams > 0)
+        s->format->max_streams = (int)s->max_streams;
     av_log_errors_listen(); /* for fail_open */
     int code = error->text[0] ? AVERROR(ENOSYS)
                               : avformat_open_input(&s->format, address, format, options);

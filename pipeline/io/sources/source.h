@@ -25,6 +25,7 @@ typedef struct source {
     const char *path; /* for messages */
     const pipeline_notes *notes;
     AVFormatContext *format; /* describes the streams */
+    double max_streams;      /* of it; 0: as many as libav takes */
     /* What each kind remembers: */
     live live;
     picture_list pictures;

@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# --limit and MONA_POLICY: each limit that is hit ends the run with one line and leaves nothing, and options lower a service's limits only.
+. tests/tap.inc
+
+film 40 "$tmp/a.y4m" 160x90
+ffmpeg -v error -i "$tmp/a.y4m" -c:v mpeg4 "$tmp/a.mkv"
+ffmpeg -v error -i "$tmp/a.y4m" -frames:v 1 "$tmp/p.png"
+ffmpeg -v error -i "$tmp/a.y4m" -frames:v 1 -pix_fmt rgb24 "$tmp/p.tiff"
+ffmpeg -v error -i "$tmp/a.mkv" -map 0 -map 0 -map 0 -map 0 -c copy "$tmp/four.mkv"
+enhance() { "$mona" enhance -y --quiet --stages sr "$@"; }
+fails_clean() { # NAME WORDS COMMAND...
+    fails "$@"
+    nothing "$1: nothing is left" "$(find "$tmp" -name '*.part')"
+}
+
+fails_clean "pixels of a film" "a.mkv: expected at most 14000 pixels (--limit pixels), found 160x90, which are 14400" enhance --limit pixels=14K "$tmp/a.mkv" -o "$tmp/x.mkv"
+for p in png tiff; do
+    fails_clean "pixels of a $p" "p.$p: expected at most 14000 pixels (--limit pixels), found 160x90" enhance --limit pixels=14000 "$tmp/p.$p" -o "$tmp/x.png"
+done
+fails_clean "streams" "four.mkv: found more streams than --limit streams allows" enhance --limit streams=3 "$tmp/four.mkv" -o "$tmp/x.mkv"
+# memory is that of data; sanitisers reserve more than any machine has
+if [ -z "$SANITIZE" ]; then
+    ffmpeg -v error -i "$tmp/p.png" -vf scale=1920x1080 "$tmp/large.png"
+    for memory in 60M 90M 150M; do
+        fails_clean "memory=$memory" "--limit memory is in effect" enhance -j 1 --limit memory=$memory "$tmp/large.png" -o "$tmp/x.png" --scale 4
+    done
+    fails_clean "memory of codecs" "--limit memory is in effect" enhance -j 1 --limit memory=100M "$tmp/a.mkv" -o "$tmp/x.mkv" --scale 12
+fi
+fails_clean "time" "given up after 0.3 s, as --limit time says" "$mona" enhance -y --quiet --limit time=300ms \
+    --tier best --scale 8 -j 1 "$tmp/a.mkv" -o "$tmp/x.mkv"
+succeeds "limits that are kept" enhance --limit memory=4G,pixels=1M,time=10m,streams=4 "$tmp/four.mkv" -o "$tmp/x.mkv"
+for wrong in size=3 memory memory=x memory=-1 memory=2GB pixels=0 time=0 streams=1e99 ""; do
+    fails "--limit $wrong" "--limit: expected" enhance --limit "$wrong" "$tmp/a.mkv" -o "$tmp/x.mkv"
+done
+
+# ---- a service's policy ----------------------------------------------------------------------------
+printf '# of uploads\nlimit pixels=14000,streams=64\n\nlimit time=10m # each\n' > "$tmp/policy"
+with() { MONA_POLICY=$tmp/policy "$@"; }
+fails "a policy holds without options" "expected at most 14000 pixels" with enhance "$tmp/a.mkv" -o "$tmp/x.mkv"
+fails "options do not raise it" "expected at most 14000 pixels" with enhance --limit pixels=1M "$tmp/a.mkv" -o "$tmp/x.mkv"
+fails "but lower it" "more streams than" with enhance --limit streams=3 "$tmp/four.mkv" -o "$tmp/x.mkv"
+with "$mona" enhance -y --quiet "$tmp/a.mkv" "$tmp/p.png" --out-dir "$tmp/all" 2> "$tmp/log"
+same "in a batch, for each file" "$? $(grep -c 'expected at most 14000 pixels' "$tmp/log")" "1 2"
+fails "playlists are refused" "--allow playlist: the policy" with enhance --allow playlist "$tmp/a.mkv" -o "$tmp/x.mkv"
+echo "allow playlist" > "$tmp/policy"
+succeeds "unless it allows them" with enhance --allow playlist "$tmp/a.mkv" -o "$tmp/x.mkv"
+echo "sandbox required" > "$tmp/policy"
+fails "a sandbox that is required" "--no-sandbox: the policy" with enhance --no-sandbox "$tmp/a.mkv" -o "$tmp/x.mkv"
+fails "in every command" "--no-sandbox: the policy" with "$mona" inspect --no-sandbox sr_x2_fast
+case "$("$mona" devices 2>&1 > /dev/null)" in
+*"Landlock"*"seccomp"*) succeeds "which is there" with enhance "$tmp/a.mkv" -o "$tmp/x.mkv" ;;
+*) fails "and is not there" "requires a sandbox" with enhance "$tmp/a.mkv" -o "$tmp/x.mkv" ;;
+esac
+for line in "limit size=3" "allow all" "sandbox" "sandbox required now" "limits memory=1G"; do
+    printf '\n%s\n' "$line" > "$tmp/policy"
+    fails "a policy of '$line'" "policy, line 2: expected" with enhance "$tmp/a.mkv" -o "$tmp/x.mkv"
+done
+rm "$tmp/policy"
+fails "a policy that is missing" "MONA_POLICY: $tmp/policy: cannot be read" with enhance "$tmp/a.mkv" -o "$tmp/x.mkv"
