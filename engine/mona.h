@@ -200,7 +200,7 @@ mona_status mona_device_telemetry(const mona_device *device, mona_telemetry *tel
 
 /* Memory of a device for planes of inputs or outputs, aligned to MONA_ALIGNMENT. On success *memory
  * is NULL if the device can use any host memory. With unified_memory the host may use this memory
- * like its own, and planes without gaps between their rows are read and written in place; others
+ * like its own, and planes as mona_device_planes() has them are read and written in place; others
  * are copied. MONA_ERR_ARENA: there is not enough. */
 mona_status mona_device_allocate(const mona_device *device, size_t bytes, void **memory);
 void mona_device_free(const mona_device *device, void *memory); /* NULL is allowed */
@@ -483,8 +483,10 @@ mona_status mona_stream_open(mona_stream **stream, const mona_device *device, vo
 mona_status mona_stream_copy(mona_stream *stream, void *dst, ptrdiff_t dst_stride, const void *src,
                              ptrdiff_t src_stride, size_t row_bytes, size_t rows);
 /* Where a device's sessions find the planes of an input or output: at *host, or if `memory` of the
- * device is not NULL, there without gaps. */
+ * device is not NULL, there: planes one after another, with rows at multiples of 32 bytes. Their
+ * bytes are those of mona_device_planes_bytes(). */
 mona_buffer mona_device_planes(void *memory, const mona_buffer *host, const mona_tensor_info *info);
+size_t mona_device_planes_bytes(const mona_tensor_info *info);
 /* Copy all planes of an input from host memory to the memory of the stream's device, or of an
  * output back. Planes that are at `to` already are not copied. */
 mona_status mona_stream_upload(mona_stream *stream, const mona_buffer *to, const mona_buffer *from,

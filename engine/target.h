@@ -10,9 +10,10 @@
  * a CPU. */
 enum { AC_FRACTAL = 16 };
 
-/* Of the UB of the 310: two chunks of a program, of which a core reads one while the other is
- * copied. */
-enum { AC_PROGRAM_UB_BYTES = 8192 };
+/* Of the UB of the 310, at its end: two chunks of a program, of which a core reads one while the other
+ * is copied; and before them, as the last part of ub_bytes, room through which the scalar unit reaches
+ * global memory. */
+enum { AC_PROGRAM_UB_BYTES = 7936, AC_SCALAR_UB_BYTES = 256 };
 
 typedef struct ac_target {
     const char *name;

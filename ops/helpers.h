@@ -50,29 +50,6 @@ static inline ac_address mona_channel_at(const mona_row_at *row, uint32_t c)
     return row->at + c / row->c0 * row->block_stride + c % row->c0 * mona_type_size(row->type);
 }
 
-/* Copies bytes with the scalar unit, for where a copy of whole blocks would write too many. */
-static inline void mona_scalar_copy(ac_core *core, ac_address to, ac_address from, uint32_t bytes)
-{
-    ac_emit_move(core, to, from,
-                 (ac_move){.count = bytes,
-                           .dst_step = 1,
-                           .src_step = 1,
-                           .dst_type = MONA_U8,
-                           .src_type = MONA_U8,
-                           .scale = F16_ONE,
-                           .maximum = UINT8_MAX});
-}
-
-/* Writes zeros to what fills up the last channel block of a row of `channels` channels. */
-static inline void mona_scalar_fill_up(ac_core *core, const mona_row_at *row, uint32_t channels,
-                                       uint32_t pixels)
-{
-    const uint32_t size = (uint32_t)mona_type_size(row->type);
-    for (uint32_t c = channels; c % row->c0; c++)
-        ac_emit_fill(core, mona_channel_at(row, c),
-                     (ac_fill){.count = pixels, .bytes = size, .step = row->c0 * size});
-}
-
 /* mona_op_run.rows and columns of an operator that reads exactly the pixel it writes. */
 static inline mona_span same_span(const mona_bound_op *bound, uint32_t i, mona_span out)
 {

@@ -31,10 +31,8 @@ static bool place_on_device(const bench_transfer *t, transfer_slot *s)
         const mona_tensor_info info =
             input ? mona_plan_input(t->session->bound.plan, i)
                   : mona_plan_output(t->session->bound.plan, i - p->input_count);
-        const size_t bytes =
-            (size_t)info.channels * info.height * info.width * mona_type_size(info.type);
-        const mona_status status =
-            mona_device_allocate(t->session->bound.device, bytes, &s->chip[i]);
+        const mona_status status = mona_device_allocate(
+            t->session->bound.device, mona_device_planes_bytes(&info), &s->chip[i]);
         if (status)
             return cli_fail(0, "memory of the device cannot be reserved: %s",
                             pipeline_reason(status));

@@ -13,6 +13,7 @@ enum {
     IN_L1 = 1 << AC_L1 | 1 << AC_CONSTANTS,
     IN_GM = 1 << AC_GM,
     ANYWHERE = (2 << AC_GM) - 1,
+    BY_SCALAR = IN_L1 | 1 << AC_UB, /* in L1 by way of UB */
 };
 
 enum { DST, A, B };
@@ -342,7 +343,7 @@ static void add_elements(list *l, uint8_t operand, ac_address at, uint32_t count
 {
     const bool joined = step == bytes;
     ac_access *a = add(l, operand == DST ? "write" : "read", operand, at,
-                       joined ? count * bytes : bytes, ANYWHERE, 1);
+                       joined ? count * bytes : bytes, BY_SCALAR, 1);
     if (step && !joined)
         repeat(a, count, step);
 }

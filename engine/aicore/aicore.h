@@ -135,7 +135,8 @@ typedef struct ac_turned {
     bool high;
 } ac_turned;
 
-/* The scalar unit moves `count` elements, one after another: element i lies at a + i * src_step and
+/* The scalar unit, which does not reach global memory, moves `count` elements, one after another:
+ * element i lies at a + i * src_step and
  * goes to dst + i * dst_step. Let v be its value, and t = f16(v * scale) if either type is F16,
  * else t = v if scale is 1, else t = v * scale in fp32. What is written is t, for integers rounded
  * half to even and saturated to 0..maximum, or for S8 to -128..127. */

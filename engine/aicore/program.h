@@ -88,7 +88,7 @@ typedef struct ac_segment {
 } ac_segment;
 
 /* A buffer of global memory: inputs first, then outputs, then what lies between groups. The planes
- * of an input or output lie one after another, without gaps. */
+ * of an input or output lie one after another, with rows at multiples of 32 bytes. */
 typedef struct ac_buffer {
     uint32_t bytes, width, height;
     uint32_t reserved;

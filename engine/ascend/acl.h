@@ -100,11 +100,12 @@ static inline size_t ascend_room(size_t bytes)
     return ((bytes + 31) / 32 * 32 + 32 + 63) / 64 * 64;
 }
 
-/* Copies rows to dense memory of the chip, or from it; on a card through pinned memory of the host. */
-mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t row_bytes,
-                          size_t rows);
-mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t row_bytes,
-                            size_t rows);
+/* Copies rows to memory of the chip, or from it, where they are `pitch` bytes apart; on a card through
+ * pinned memory of the host. What lies between rows of the chip becomes anything. */
+mona_status ascend_upload(void *to, size_t pitch, const void *from, ptrdiff_t stride,
+                          size_t row_bytes, size_t rows);
+mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t pitch,
+                            size_t row_bytes, size_t rows);
 /* Calls use with bytes of the chip, where the host reads them. */
 typedef void ascend_reader(void *context, const uint8_t *bytes);
 mona_status ascend_read(const void *from, size_t bytes, ascend_reader *use, void *context);

@@ -23,8 +23,10 @@ static mona_status open_chip(mona_device_properties *p)
 static mona_status copy(const mona_copy *c)
 {
     return c->direction == MONA_UPLOAD
-               ? ascend_upload(c->dst, c->src, c->src_stride, c->row_bytes, c->rows)
-               : ascend_download(c->dst, c->dst_stride, c->src, c->row_bytes, c->rows);
+               ? ascend_upload(c->dst, (size_t)c->dst_stride, c->src, c->src_stride, c->row_bytes,
+                               c->rows)
+               : ascend_download(c->dst, c->dst_stride, c->src, (size_t)c->src_stride, c->row_bytes,
+                                 c->rows);
 }
 
 /* Plans bind operators to row kernels, which never run here. */

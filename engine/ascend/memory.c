@@ -166,19 +166,25 @@ static void copy_rows(uint8_t *to, ptrdiff_t to_stride, const uint8_t *from, ptr
         memcpy(to + (ptrdiff_t)y * to_stride, from + (ptrdiff_t)y * from_stride, row_bytes);
 }
 
-mona_status ascend_upload(void *to, const void *from, ptrdiff_t stride, size_t row_bytes,
-                          size_t rows)
+/* From the first row's first byte to the last row's last one. */
+static size_t bytes_of_rows(size_t pitch, size_t row_bytes, size_t rows)
+{
+    return rows ? pitch * (rows - 1) + row_bytes : 0;
+}
+
+mona_status ascend_upload(void *to, size_t pitch, const void *from, ptrdiff_t stride,
+                          size_t row_bytes, size_t rows)
 {
     staging *b;
-    const size_t bytes = row_bytes * rows;
+    const size_t bytes = bytes_of_rows(pitch, row_bytes, rows);
     if (ascend_on_chip() && ascend_enter()) {
-        copy_rows(to, (ptrdiff_t)row_bytes, from, stride, row_bytes, rows);
+        copy_rows(to, (ptrdiff_t)pitch, from, stride, row_bytes, rows);
         return MONA_OK;
     }
     mona_status status = borrow(bytes, &b);
     if (status)
         return status;
-    copy_rows(b->memory, (ptrdiff_t)row_bytes, from, stride, row_bytes, rows);
+    copy_rows(b->memory, (ptrdiff_t)pitch, from, stride, row_bytes, rows);
     ascend_step_begin(&b->stream);
     status = ascend_check(
         ascend.aclrtMemcpyAsync(to, bytes, b->memory, bytes, ASCEND_TO_DEVICE, b->stream.handle),
@@ -214,18 +220,18 @@ mona_status ascend_read(const void *from, size_t bytes, ascend_reader *use, void
 typedef struct target {
     uint8_t *to;
     ptrdiff_t stride;
-    size_t row_bytes, rows;
+    size_t pitch, row_bytes, rows;
 } target;
 
 static void fill_rows(void *context, const uint8_t *bytes)
 {
     const target *t = context;
-    copy_rows(t->to, t->stride, bytes, (ptrdiff_t)t->row_bytes, t->row_bytes, t->rows);
+    copy_rows(t->to, t->stride, bytes, (ptrdiff_t)t->pitch, t->row_bytes, t->rows);
 }
 
-mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t row_bytes,
-                            size_t rows)
+mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t pitch,
+                            size_t row_bytes, size_t rows)
 {
-    target t = {to, stride, row_bytes, rows};
-    return ascend_read(from, row_bytes * rows, fill_rows, &t);
+    target t = {to, stride, pitch, row_bytes, rows};
+    return ascend_read(from, bytes_of_rows(pitch, row_bytes, rows), fill_rows, &t);
 }

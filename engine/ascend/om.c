@@ -77,7 +77,7 @@ static mona_status load(model_load *l, const void *bytes, size_t size)
     if (!status && ascend_on_chip()) {
         status = ascend_allocate(size, &file);
         if (!status)
-            status = ascend_upload(file, bytes, (ptrdiff_t)size, size, 1);
+            status = ascend_upload(file, size, bytes, (ptrdiff_t)size, size, 1);
     }
     const size_t room = ascend_room(work ? work : 1);
     if (!status)

@@ -32,9 +32,9 @@ mona_status mona_om_upload(mona_om *om, unsigned slot, const mona_om_rows *input
     mona_status status = bind(om, slot, 0, inputs);
     for (unsigned i = 0; i < om->count[0] && !status; i++)
         if (!is_in_place(om, 0, i, &inputs[i]))
-            status =
-                ascend_upload(om->slots[slot].at[0][i], inputs[i].data, inputs[i].stride,
-                              inputs[i].row_bytes, om->tensor[0][i].bytes / inputs[i].row_bytes);
+            status = ascend_upload(om->slots[slot].at[0][i], inputs[i].row_bytes, inputs[i].data,
+                                   inputs[i].stride, inputs[i].row_bytes,
+                                   om->tensor[0][i].bytes / inputs[i].row_bytes);
     return status;
 }
 
@@ -66,7 +66,7 @@ mona_status mona_om_download(mona_om *om, unsigned slot, const mona_om_rows *out
     for (unsigned i = 0; i < om->count[1] && !status; i++)
         if (!is_in_place(om, 1, i, &outputs[i]))
             status = ascend_download(outputs[i].data, outputs[i].stride, om->slots[slot].at[1][i],
-                                     outputs[i].row_bytes,
+                                     outputs[i].row_bytes, outputs[i].row_bytes,
                                      om->tensor[1][i].bytes / outputs[i].row_bytes);
     return status;
 }

@@ -41,7 +41,7 @@ static inline uint64_t chip_session_address(const chip_session *c, size_t at)
 static inline mona_status chip_session_send(const chip_session *c, size_t at, const void *bytes,
                                             size_t size)
 {
-    return size ? ascend_upload(c->memory + at, bytes, (ptrdiff_t)size, size, 1) : MONA_OK;
+    return size ? ascend_upload(c->memory + at, size, bytes, (ptrdiff_t)size, size, 1) : MONA_OK;
 }
 
 mona_status chip_session_run(mona_session *session);

@@ -12,20 +12,25 @@ static const mona_buffer *plane_of(const mona_session *s, uint32_t tensor)
     return tensor < inputs ? &s->inputs[tensor] : &s->outputs[tensor - inputs];
 }
 
-static bool is_dense(const mona_shape *shape, const mona_buffer *b)
+static mona_buffer planes_at(const mona_session *s, uint32_t tensor, void *memory)
 {
-    const mona_buffer dense = mona_session_dense(shape, b->data);
-    return b->row_stride == dense.row_stride &&
-           (shape->channels == 1 || b->channel_stride == dense.channel_stride);
+    const mona_tensor_info info = mona_program_planes_info(s->plan, tensor);
+    return mona_device_planes(memory, NULL, &info);
+}
+
+/* Whether planes lie as a program has them. */
+static bool lie_right(const mona_session *s, uint32_t tensor)
+{
+    const mona_buffer *b = plane_of(s, tensor), right = planes_at(s, tensor, b->data);
+    return b->row_stride == right.row_stride && (uintptr_t)b->data % AC_BLOCK == 0 &&
+           (s->plan->shapes[tensor].channels == 1 || b->channel_stride == right.channel_stride);
 }
 
 /* Whether AI Cores read or write a tensor's planes where they are: those in the chip's memory. A
  * module's CPU has that memory too, and may leave gaps in it: then its planes are copied. */
 static bool is_in_place(const mona_session *s, uint32_t tensor)
 {
-    const mona_buffer *b = plane_of(s, tensor);
-    return ascend_owns(b->data) && (!ascend_on_chip() || (is_dense(&s->plan->shapes[tensor], b) &&
-                                                          (uintptr_t)b->data % AC_BLOCK == 0));
+    return ascend_owns(plane_of(s, tensor)->data) && (!ascend_on_chip() || lie_right(s, tensor));
 }
 
 /* Sends or fetches all channels of a tensor whose planes are not in place. */
@@ -35,16 +40,18 @@ static mona_status transfer(const mona_session *s, uint32_t tensor, bool upload)
     const mona_shape *shape = &s->plan->shapes[tensor];
     const mona_buffer *host = plane_of(s, tensor);
     const size_t row = shape->width * mona_type_size(shape->type);
+    const mona_buffer planes = planes_at(s, tensor, c->memory + c->buffers[tensor]);
+    const size_t pitch = (size_t)planes.row_stride;
     const bool together =
         shape->channels == 1 || host->channel_stride == (ptrdiff_t)shape->height * host->row_stride;
     const uint32_t copies = together ? 1 : shape->channels;
     const size_t rows = (size_t)shape->height * shape->channels / copies;
     mona_status status = MONA_OK;
     for (uint32_t i = 0; i < copies && !status; i++) {
-        uint8_t *chip = c->memory + c->buffers[tensor] + i * rows * row;
+        uint8_t *chip = (uint8_t *)planes.data + i * rows * pitch;
         uint8_t *data = (uint8_t *)host->data + (ptrdiff_t)i * host->channel_stride;
-        status = upload ? ascend_upload(chip, data, host->row_stride, row, rows)
-                        : ascend_download(data, host->row_stride, chip, row, rows);
+        status = upload ? ascend_upload(chip, pitch, data, host->row_stride, row, rows)
+                        : ascend_download(data, host->row_stride, chip, pitch, row, rows);
     }
     return status;
 }
@@ -94,7 +101,7 @@ mona_status chip_session_run(mona_session *s)
     for (uint32_t i = 0; i < h->input_count + h->output_count && !status; i++) {
         if (!is_in_place(s, i))
             status = i < h->input_count ? transfer(s, i, true) : MONA_OK;
-        else if (!is_dense(&s->plan->shapes[i], plane_of(s, i)))
+        else if (!lie_right(s, i))
             status = MONA_ERR_ARGUMENT;
     }
     if (!status)

@@ -131,10 +131,9 @@ static void put_pattern(maker *m, uint64_t index)
     }
 }
 
-/* Where the scalar unit finds an operand. */
-static uint64_t scalar_place(uint32_t space)
+static uint64_t in_l1(uint32_t space)
 {
-    return space >= AC_GM ? WORDS_IN_GM : space == AC_UB ? WORDS_IN_UB : WORDS_IN_L1;
+    return space != AC_UB;
 }
 
 static void put_vector(maker *m, const ac_form *f, const place *at, uint32_t operands)
@@ -159,10 +158,10 @@ static void put_scalar(maker *m, const ac_form *f, const place *at)
         words_put_operands(m, AC_OP_MOVE, 0, at, 2, 3);
         words_put(m, config[0]);
         words_put(m, config[1]);
-        words_put(m, config[2] | scalar_place(f->space[0]) << 32 | scalar_place(f->space[1]) << 40);
+        words_put(m, config[2] | in_l1(f->space[0]) << 32 | in_l1(f->space[1]) << 40);
     } else {
         words_put_operands(m, AC_OP_FILL, 0, at, 1, 2);
-        words_put(m, config[0] | scalar_place(f->space[0]) << 40);
+        words_put(m, config[0] | in_l1(f->space[0]) << 40);
         words_put(m, config[1]);
     }
 }

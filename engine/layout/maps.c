@@ -59,11 +59,14 @@ static size_t shape_map(mona_plan *plan, uint32_t o, const plan_progress *margin
     return align_up((size_t)blocks * op->block_stride * (s->height / rows) + AC_ROW_SLACK);
 }
 
-/* At most 2^30 elements of 8 bytes, which needs 64 bits. */
-static size_t array_bytes(const mona_shape *s)
+/* At most 2^30 elements of 8 bytes, which needs 64 bits. An AI Core's copies of whole blocks read
+ * beyond the last one. */
+static size_t array_bytes(const mona_plan *plan, const mona_shape *s)
 {
+    const size_t beyond = mona_plan_on_ai_core(plan) ? AC_ROW_SLACK : 0;
     const uint64_t bytes = mona_shape_elements(s) * mona_type_size(s->type);
-    return bytes < PLAN_MAX_BYTES - MONA_ALIGNMENT ? align_up((size_t)bytes) : PLAN_MAX_BYTES;
+    return bytes < PLAN_MAX_BYTES - MONA_ALIGNMENT ? align_up((size_t)bytes + beyond)
+                                                   : PLAN_MAX_BYTES;
 }
 
 /* ---- lives ---------------------------------------------------------------------------------- */
@@ -223,7 +226,8 @@ mona_status mona_plan_maps(mona_plan *plan, plan_progress *lives)
         plan_op *op = &plan->ops[o];
         if (!lives[o].end)
             continue;
-        op->map_bytes = op->array ? array_bytes(&op->bound.output) : shape_map(plan, o, &lives[o]);
+        op->map_bytes =
+            op->array ? array_bytes(plan, &op->bound.output) : shape_map(plan, o, &lives[o]);
         if (op->map_bytes >= PLAN_MAX_BYTES)
             return MONA_ERR_LIMIT;
         count++;

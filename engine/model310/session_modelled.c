@@ -143,25 +143,6 @@ static void row_without_program(worker *w, const plan_op *op, const mona_row_cal
         work(&w->core, to + n * op->block_stride, pixels * column, steps / blocks);
 }
 
-/* Adds n steps of `step` bytes to a range that begins at *first and has *size bytes. */
-static void extend(const uint8_t **first, size_t *size, uint32_t n, ptrdiff_t step)
-{
-    const ptrdiff_t all = (ptrdiff_t)n * step;
-    *first += all < 0 ? all : 0;
-    *size += (size_t)(all < 0 ? -all : all);
-}
-
-/* Tells the model about the planes of one input or output: what lies between their first and their
- * last byte. */
-static ac_memory planes_of(const mona_buffer *b, const mona_shape *s, bool writable)
-{
-    const uint8_t *first = b->data;
-    size_t size = (size_t)s->width * mona_type_size(s->type);
-    extend(&first, &size, s->height - 1, b->row_stride);
-    extend(&first, &size, s->channels - 1, s->channels > 1 ? b->channel_stride : 0);
-    return (ac_memory){(uint8_t *)(uintptr_t)first, size, writable};
-}
-
 /* Constants of all operators and a row of zeros lie side by side, and in L1 on the chip. */
 static size_t resident_bytes(const mona_plan *plan)
 {
@@ -190,10 +171,9 @@ static void place_planes(worker *w)
     ac_memory *gm = &w->core.memory[AC_GM];
     ac_model_reset(&w->core);
     for (uint32_t i = 0; i < planes; i++) {
-        const mona_buffer b = mona_plan_has_program(plan) ? mona_program_planes(s, i)
-                              : i < inputs                ? s->inputs[i]
-                                                          : s->outputs[i - inputs];
-        *gm++ = planes_of(&b, &plan->shapes[i], i >= inputs);
+        const mona_tensor_info info = mona_program_planes_info(plan, i);
+        *gm++ = (ac_memory){mona_program_planes(s, i).data, mona_device_planes_bytes(&info),
+                            i >= inputs};
     }
     *gm = (ac_memory){s->arena + plan->maps_offset, plan->maps_bytes, true};
     memset(modelled_ops(w), 0, plan->model.header->op_count * sizeof(mona_modelled_op));
@@ -478,13 +458,6 @@ static void run_plan(mona_session *s)
 static void run_program(mona_session *s)
 {
     const ac_program *p = &s->plan->program;
-    const mona_file_header *h = s->plan->model.header;
-    const mona_buffer *inputs = s->inputs, *outputs = s->outputs;
-    mona_buffer planes[2 * MONA_MAX_IO];
-    mona_program_take_inputs(s);
-    for (uint32_t i = 0; i < h->input_count + h->output_count; i++)
-        planes[i] = mona_program_planes(s, i);
-    s->inputs = planes, s->outputs = planes + h->input_count; /* of operators on arrays */
     for (uint32_t i = 0; i < p->header.segments; i++) {
         const ac_segment *g = &p->segments[i];
         const bool loads = !i || g->first_constant != g[-1].first_constant;
@@ -495,15 +468,22 @@ static void run_program(mona_session *s)
             else
                 mona_program_run_segment(&s->workers[core], i);
     }
-    s->inputs = inputs, s->outputs = outputs;
-    mona_program_give_outputs(s);
 }
 
 static mona_status run(mona_session *s)
 {
+    const mona_file_header *h = s->plan->model.header;
+    const mona_buffer *inputs = s->inputs, *outputs = s->outputs;
+    mona_buffer planes[2 * MONA_MAX_IO];
     for (uint32_t i = 0; i < s->plan->cores; i++)
         place_planes(&s->workers[i]);
+    mona_program_take_inputs(s);
+    for (uint32_t i = 0; i < h->input_count + h->output_count; i++)
+        planes[i] = mona_program_planes(s, i);
+    s->inputs = planes, s->outputs = planes + h->input_count;
     (mona_plan_has_program(s->plan) ? run_program : run_plan)(s);
+    s->inputs = inputs, s->outputs = outputs;
+    mona_program_give_outputs(s);
     for (uint32_t i = 0; i < s->plan->cores; i++)
         ac_model_finish(&s->workers[i].core, report_of(&s->workers[i]));
     return MONA_OK;

@@ -8,14 +8,22 @@
 
 /* ---- which one ------------------------------------------------------------------------------- */
 
-static uint64_t plane_bytes(const mona_shape *s)
-{
-    return mona_shape_elements(s) * mona_type_size(s->type);
-}
-
 static uint32_t plane_count(const mona_plan *plan)
 {
     return plan->model.header->input_count + plan->model.header->output_count;
+}
+
+mona_tensor_info mona_program_planes_info(const mona_plan *plan, uint32_t tensor)
+{
+    const uint32_t inputs = plan->model.header->input_count;
+    return tensor < inputs ? mona_plan_input(plan, tensor)
+                           : mona_plan_output(plan, tensor - inputs);
+}
+
+static size_t planes_bytes(const mona_plan *plan, uint32_t tensor)
+{
+    const mona_tensor_info info = mona_program_planes_info(plan, tensor);
+    return mona_device_planes_bytes(&info);
 }
 
 /* The buffers of a program for this plan. False: one of them has 4 GiB or more. */
@@ -24,9 +32,9 @@ static bool buffers_of(const mona_plan *plan, ac_buffer *buffers)
     const uint32_t planes = plane_count(plan);
     for (uint32_t i = 0; i < planes; i++) {
         const mona_shape *s = &plan->shapes[i];
-        if (plane_bytes(s) > UINT32_MAX)
+        if (planes_bytes(plan, i) > UINT32_MAX)
             return false;
-        buffers[i] = (ac_buffer){(uint32_t)plane_bytes(s), s->width, s->height, 0};
+        buffers[i] = (ac_buffer){(uint32_t)planes_bytes(plan, i), s->width, s->height, 0};
     }
     buffers[planes] = (ac_buffer){.bytes = (uint32_t)plan->maps_bytes};
     return plan->maps_bytes <= UINT32_MAX;
@@ -81,8 +89,6 @@ mona_status mona_program_plan(mona_plan *plan)
             !arrays_fit(plan, &program))
             return MONA_ERR_MODEL;
         plan->program = program;
-        for (uint32_t t = 0; t < plane_count(plan); t++)
-            plan->planes_bytes += align_up(program.buffers[t].bytes);
         return MONA_OK;
     }
     return MONA_OK;
@@ -94,8 +100,9 @@ mona_buffer mona_program_planes(const mona_session *s, uint32_t tensor)
 {
     uint8_t *at = s->arena + s->plan->planes_offset;
     for (uint32_t t = 0; t < tensor; t++)
-        at += align_up(s->plan->program.buffers[t].bytes);
-    return mona_session_dense(&s->plan->shapes[tensor], at);
+        at += align_up(planes_bytes(s->plan, t));
+    const mona_tensor_info info = mona_program_planes_info(s->plan, tensor);
+    return mona_device_planes(at, NULL, &info);
 }
 
 static void copy_planes(const mona_shape *s, const mona_buffer *to, const mona_buffer *from)

@@ -16,6 +16,20 @@ static mona_status check_l1(const mona_plan *plan)
     return MONA_OK;
 }
 
+/* Planes that AI Cores read and write, one tensor after another. */
+static size_t planes_bytes(const mona_plan *plan)
+{
+    const mona_file_header *h = plan->model.header;
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < h->input_count + h->output_count; i++) {
+        const mona_tensor_info info = i < h->input_count
+                                          ? mona_plan_input(plan, i)
+                                          : mona_plan_output(plan, i - h->input_count);
+        bytes += align_up(mona_device_planes_bytes(&info));
+    }
+    return bytes;
+}
+
 mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *model,
                            const mona_config *config)
 {
@@ -24,6 +38,8 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
     mona_status status = mona_plan_begin(&plan, &progress, memory, model, config);
     if (!status)
         status = mona_plan_groups(plan, config, progress);
+    if (!status && mona_plan_on_ai_core(plan))
+        plan->planes_bytes = planes_bytes(plan);
     if (!status && mona_plan_on_ai_core(plan) && !config->strip_rows && !config->tile_columns &&
         !config->cache_bytes && (!config->threads || config->threads >= AC_PROGRAM_CORES))
         status = plan->ai_core->plan(plan);

@@ -3,6 +3,8 @@
 #include "engine/run/device.h"
 
 #include "engine/run/isas.h"
+#include "engine/aicore/aicore.h"
+#include "engine/arith.h"
 #include "engine/name.h"
 
 static mona_status open_host(mona_device_properties *p)
@@ -91,8 +93,20 @@ void mona_device_free(const mona_device *device, void *memory)
         device->free(memory);
 }
 
+/* Arrays have no gaps. */
+static size_t row_bytes(const mona_tensor_info *info)
+{
+    const size_t bytes = info->width * mona_type_size(info->type);
+    return info->array ? bytes : round_up(bytes, AC_BLOCK);
+}
+
+size_t mona_device_planes_bytes(const mona_tensor_info *info)
+{
+    return info->channels * info->height * row_bytes(info);
+}
+
 mona_buffer mona_device_planes(void *memory, const mona_buffer *host, const mona_tensor_info *info)
 {
-    const ptrdiff_t row = (ptrdiff_t)(info->width * mona_type_size(info->type));
+    const ptrdiff_t row = (ptrdiff_t)row_bytes(info);
     return memory ? (mona_buffer){memory, row, row * (ptrdiff_t)info->height} : *host;
 }

@@ -111,7 +111,7 @@ struct mona_plan {
      * than 0 (plan_op.zero_offset). */
     size_t zero_offset, zero_bytes;
     size_t maps_offset, maps_bytes;     /* shared by all cores */
-    size_t planes_offset, planes_bytes; /* inputs and outputs of a program */
+    size_t planes_offset, planes_bytes; /* inputs and outputs on AI Cores */
     size_t core_offset, core_bytes;     /* core i's region is at core_offset + i * core_bytes */
     /* A core's region holds, in this order: */
     size_t rings_bytes;                   /* rings */

@@ -6,6 +6,7 @@
  *   MTE1 -> MTE3    the half is full
  *   MTE3 -> MTE1    the half is empty */
 #include "ops/ascend/programs.h"
+#include "ops/ascend/scalar.h"
 #include "ops/ascend/ub.h"
 #include "ops/helpers.h"
 
@@ -23,8 +24,8 @@ static void move_channels(const mona_row_call *call, const mona_channels *p)
                        .scale = F16_ONE,
                        .maximum = UINT8_MAX};
     for (uint32_t i = 0; i < p->count; i++)
-        ac_emit_move(call->core, mona_channel_at(&out, p->to + i),
-                     mona_channel_at(&in, p->from + i), m);
+        mona_scalar_move_through(call->core, mona_channel_at(&out, p->to + i),
+                                 mona_channel_at(&in, p->from + i), m);
     if (p->to + p->count == call->bound->output.channels)
         mona_scalar_fill_up(call->core, &out, p->to + p->count, m.count);
 }
@@ -107,7 +108,7 @@ void mona_channels_program(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
     const uint32_t readers = reads_maps(calls) ? 2 : 1; /* MTE1, MTE2 */
-    program p = {calls->core, b->target->ub_bytes / (2 * readers) / AC_BLOCK, {0, 0}};
+    program p = {calls->core, ub_room(b->target) / (2 * readers) / AC_BLOCK, {0, 0}};
     for (uint32_t e = 0; e < 2 * readers; e++)
         ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_MTE1 + e / 2, e % 2);
     for (uint32_t i = 0; i < b->op->input_count; i++) {

@@ -98,7 +98,7 @@ uint32_t mona_columns_choose(mona_columns *p)
     uint32_t units = ceil_div_u32(channels, unit);
     for (;;) {
         mona_columns_set_blocks(p, min_u32(channels, units * unit));
-        if (lay_out(p) <= p->bound->target->ub_bytes)
+        if (lay_out(p) <= ub_room(p->bound->target))
             return units * unit;
         const uint32_t half = (p->outputs + 1) / 2;
         if (units > 1)

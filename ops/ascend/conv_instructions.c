@@ -98,7 +98,7 @@ static void choose_tile(program *p)
     const uint32_t width = p->k->group * p->k->width;
     p->m1 = min_u32(p->k->max_fractals, fractals_in_columns(p));
     tile t = tile_of(p, p->m1);
-    while (p->m1 > 1 && mona_conv_place_buffers(p, &t) > target->ub_bytes)
+    while (p->m1 > 1 && mona_conv_place_buffers(p, &t) > ub_room(target))
         t = tile_of(p, --p->m1);
     const uint32_t whole =
         ceil_div_u32(ceil_div_u32(fractals, ceil_div_u32(fractals, p->m1)), p->cuts);
@@ -442,7 +442,8 @@ static planes_at place_planes(ac_address *rows, const mona_row_call *call)
     for (uint32_t i = 0; i < b->output.channels * s->block; i++)
         rows[i] = first + (uint64_t)(i / s->block * (int64_t)planes->channel_stride +
                                      (call->y * s->block + i % s->block) * planes->row_stride + x);
-    return (planes_at){rows, s->block, b->output.type, s->scale, s->maximum};
+    return (planes_at){rows,     s->block,   b->output.type,
+                       s->scale, s->maximum, planes->row_stride % AC_BLOCK == 0};
 }
 
 void mona_conv_program(const mona_row_call *calls, uint32_t count)

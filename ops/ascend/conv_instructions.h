@@ -45,6 +45,7 @@ typedef struct planes_at {
     mona_type type;
     uint16_t scale; /* fp16 bits */
     uint32_t maximum;
+    bool padded; /* rows begin whole blocks of 32 bytes apart */
 } planes_at;
 
 /* One output row, as ac_conv_row has it. */

@@ -2,7 +2,8 @@
 /* Rounds a tile's results and stores them from UB.
  *
  * Rounding puts the results into their final order. They are stored in blocks of 32 bytes; the
- * scalar unit copies the rest of a row, since no byte beyond it may be written.
+ * scalar unit copies the rest of a row, as padding may follow it. Rows of planes end in whole blocks,
+ * and what a tile's last block has beyond its columns is written later.
  *
  * Results of 8 bits. A block of 32 bytes holds 32 lanes, which are two blocks of fp16. Their places
  * depend on the lane blocks of a part:
@@ -16,6 +17,7 @@
  * Results of fp16. A block of t is a block of the output, where the blocks of a lane block lie
  * `width` blocks apart. */
 #include "ops/ascend/conv_instructions.h"
+#include "ops/ascend/scalar.h"
 
 enum { CUTS = 4, REPEAT_BLOCKS = 8, MAX_GAP = UINT16_MAX };
 
@@ -222,11 +224,22 @@ static uint32_t planes_gap(const program *p, const tile *t, uint32_t bytes)
     return p->k->width > 1 && fits ? (uint32_t)(gap / AC_BLOCK) : UINT32_MAX;
 }
 
+/* Whether all rows of planes begin and end at blocks of 32 bytes. */
+static bool whole_planes(const program *p, const tile *t)
+{
+    bool whole = p->row->planes->padded;
+    for (uint32_t j = 0; j < p->k->width; j++)
+        whole &= plane_row(p, t, j) % AC_BLOCK == 0;
+    return whole;
+}
+
 static void store_planes(const program *p, const tile *t)
 {
     const uint32_t size = (uint32_t)mona_type_size(stored_type(p));
-    const uint32_t bytes = t->pixels * p->row->planes->block * size, rest = bytes % AC_BLOCK;
-    const uint32_t blocks = bytes / AC_BLOCK, gap = planes_gap(p, t, bytes - rest);
+    const uint32_t bytes = t->pixels * p->row->planes->block * size;
+    const uint32_t rest = whole_planes(p, t) ? 0 : bytes % AC_BLOCK;
+    const uint32_t blocks = ceil_div_u32(bytes - rest, AC_BLOCK);
+    const uint32_t gap = planes_gap(p, t, blocks * AC_BLOCK);
     const uint32_t lane_blocks = t->m1 * AC_FRACTAL * LANES * size / AC_BLOCK;
     const bool together = gap != UINT32_MAX;
     const ac_address result = p->ub.result[t->slot];
@@ -271,17 +284,18 @@ static void scatter_channel(const program *p, const tile *t, uint32_t channel, a
         m.dst_type = planes->type;
         m.scale = planes->scale;
         m.maximum = planes->maximum;
-        ac_emit_move(p->core,
-                     planes->rows[channel / block] +
-                         ((size_t)t->x * block + channel % block) * sample,
-                     from, m);
+        mona_scalar_move(p->core,
+                         planes->rows[channel / block] +
+                             ((size_t)t->x * block + channel % block) * sample,
+                         from, m);
         return;
     }
     const ac_address to = mona_channel_at(o, channel) + (size_t)t->x * m.dst_step;
     if (channel < p->conv->channels)
-        ac_emit_move(p->core, to, from, m);
+        mona_scalar_move(p->core, to, from, m);
     else
-        ac_emit_fill(p->core, to, (ac_fill){.count = t->pixels, .bytes = size, .step = m.dst_step});
+        mona_scalar_fill(p->core, to,
+                         (ac_fill){.count = t->pixels, .bytes = size, .step = m.dst_step});
 }
 
 /* Channels of a row that fill up its last channel block are written as zeros. */

@@ -76,7 +76,7 @@ static void set_parts(program *p, uint32_t parts)
 /* As many groups as the row has or UB can hold. */
 static void choose_size(program *p)
 {
-    const uint32_t ub = p->bound->target->ub_bytes;
+    const uint32_t ub = ub_room(p->bound->target);
     const uint32_t group = mona_lanes_group_pixels(p->element);
     const int64_t end = ceil_div(p->calls->x_end, p->factor);
     p->lanes.groups = 1;

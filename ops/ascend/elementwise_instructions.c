@@ -153,7 +153,7 @@ static void combine_piece(const program *p, const mona_row_call *call, uint32_t 
 static void lay_out(program *p)
 {
     enum { CONSTANTS = 3 };
-    const size_t bytes = p->bound->target->ub_bytes - CONSTANTS * AC_BLOCK;
+    const size_t bytes = ub_room(p->bound->target) - CONSTANTS * AC_BLOCK;
     p->zero = ac_at(AC_UB, 0), p->low = p->zero + AC_BLOCK, p->high = p->low + AC_BLOCK;
     p->room = (uint32_t)(bytes / BYTES_OF_ELEMENT / AC_REPEAT * AC_REPEAT);
     p->t[0] = p->high + AC_BLOCK;

@@ -132,7 +132,7 @@ static program program_of(const mona_bound_op *b)
 bool mona_elementwise_mixed_has_program(const mona_bound_op *b)
 {
     program p = program_of(b);
-    return lay_out(&p) <= b->target->ub_bytes;
+    return lay_out(&p) <= ub_room(b->target);
 }
 
 /* ---- constants ------------------------------------------------------------------------------ */
@@ -350,7 +350,7 @@ void mona_elementwise_mixed(const mona_row_call *calls, uint32_t count)
     program p = program_of(calls->bound);
     p.core = calls->core;
     p.pixels = (uint32_t)round_up(columns, AC_BLOCK);
-    while (lay_out(&p) > p.bound->target->ub_bytes)
+    while (lay_out(&p) > ub_room(p.bound->target))
         p.pixels = (uint32_t)round_up(p.pixels / 2, AC_BLOCK);
     bring_constants(&p);
     ac_emit_set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);

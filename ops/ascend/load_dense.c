@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* LOAD of one plane of 8 bits into a tensor of one channel and the same type. A row of the tensor
  * equals the row of the plane, and MTE2 copies it. A rest that does not fill a block of 32 bytes
- * goes through UB, where the scalar unit adds padding: those columns are padding or not computed
- * yet. */
+ * goes through UB, where padding takes the place of what follows: those columns are padding or not
+ * computed yet. */
 #include "ops/ascend/lanes.h"
 #include "ops/ascend/programs.h"
+#include "ops/ascend/scalar.h"
 #include "ops/ascend/ub.h"
 
 bool mona_load_is_dense(const mona_bound_op *b)
@@ -58,12 +59,12 @@ static void load_rest(const mona_row_call *calls, uint32_t count, uint32_t rest)
     ac_core *core = calls->core;
     const uint32_t whole = pixels_of(calls) - rest;
     const ac_address ub = ac_at(AC_UB, 0);
-    dup_all(core, ub, (uint16_t)mona_padding(&calls->bound->output), count * AC_BLOCK / 2,
-            side_by_side);
-    ac_emit_sync(core, AC_PIPE_V, AC_PIPE_S, 0);
-    for (uint32_t i = 0; i < count; i++)
-        mona_scalar_copy(core, ub + i * AC_BLOCK, plane_row(&calls[i]) + whole, rest);
-    ac_emit_sync(core, AC_PIPE_S, AC_PIPE_MTE3, 0);
+    mona_copy_rows(core, AC_GM_UB, (mona_steps){ub, AC_BLOCK},
+                   (mona_steps){plane_row(calls) + whole, calls->planes[0].row_stride}, count,
+                   AC_BLOCK);
+    ac_emit_sync(core, AC_PIPE_MTE2, AC_PIPE_V, 0);
+    mona_fill_tails(core, ub, rest, count, AC_BLOCK, (uint16_t)mona_padding(&calls->bound->output));
+    ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE3, 0);
     for (uint32_t i = 0; i < count; i++)
         ac_emit_copy_out(core, ring_row(&calls[i]) + whole, ub + i * AC_BLOCK,
                          (ac_copy){.bursts = 1, .blocks = 1});

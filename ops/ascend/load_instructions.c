@@ -12,29 +12,28 @@
  * Samples of 8 bits stay as they are for a tensor of 8 bits; for one of fp16 they are first widened
  * and scaled.
  *
- * Copies are of whole blocks of 32 bytes, but no byte beyond a row of a plane may be read. So the
- * columns of a call are first extended to a multiple of 32 pixels: to the right if the plane
- * continues there, else to the left. If neither is possible, the scalar unit copies the rest.
+ * Copies are of whole blocks of 32 bytes: the columns of a call are extended to multiples of 32
+ * pixels on both sides, as far as the plane goes. Rows of planes are whole blocks, of which the last
+ * one may end in bytes that are no samples.
  *
  * UB holds the samples of all streams, one widened stream, lanes, and channel blocks. Parts of it
  * that belong to no row are turned as well; they hold zeros first and finite values later.
  *
  * The last block of 32 bytes of an output row may have up to three pixels beyond the row. They must
- * be zeros, as these columns are padding or will be computed later. So the scalar unit copies
- * samples that do not fill a block, and fills the rest of the block with zeros. It also stores the
- * last block of rows whose padding is something else.
+ * be zeros, as these columns are padding. So what follows a row's samples in a block is cleared. The
+ * scalar unit stores the last block of rows whose padding is something else.
  *
  * STOREs of the last strip may still be leaving the upper half of UB. Nothing is written there
  * before make_blocks() has waited for MTE3.
  *
  * Flags:
- *   MTE2 -> V, i % 4    stream i is in UB, copied by MTE2
- *   S -> V, i % 4       stream i is in UB, completed by the scalar unit
+ *   MTE2 -> V, i % 4    stream i is in UB
  *   V -> MTE2, 0        samples have been used
  *   V -> MTE3, 0        channel blocks are complete
  *   MTE3 -> V, 0        channel blocks have been stored */
 #include "ops/ascend/lanes.h"
 #include "ops/ascend/programs.h"
+#include "ops/ascend/scalar.h"
 #include "ops/ascend/ub.h"
 
 #include "engine/libc.h"
@@ -96,8 +95,8 @@ static uint32_t max_groups(const mona_bound_op *b)
     const size_t made = (size_t)b->output_c0 * channel_blocks(b) * LANES_GROUP_BYTES;
     const size_t before =
         samples_bytes(b) + wide_bytes(b) + LANES_GROUP_BYTES * ((size_t)b->output.channels + 1);
-    const size_t of_half = b->target->ub_bytes / 2 / before;
-    const size_t of_all = b->target->ub_bytes / (before + made);
+    const size_t of_half = ub_room(b->target) / 2 / before;
+    const size_t of_all = ub_room(b->target) / (before + made);
     return (uint32_t)(of_half < of_all ? of_half : of_all);
 }
 
@@ -155,9 +154,9 @@ static ac_address samples_of(const program *p, const stream *s)
     return p->samples + s->channel * pixels;
 }
 
-static ac_address plane_row(const program *p, const mona_piece *k, const stream *s, uint32_t row)
+static ac_address plane_row(const program *p, const mona_piece *k, const stream *s)
 {
-    const mona_row_call *call = &k->calls[row];
+    const mona_row_call *call = k->calls;
     const mona_buffer *plane = &call->planes[s->input];
     const int64_t y = call->y * s->block + s->dy;
     const int64_t x = k->x * s->block;
@@ -168,24 +167,13 @@ static ac_address plane_row(const program *p, const mona_piece *k, const stream 
 
 static void bring(const program *p, const mona_piece *k, const stream *s)
 {
-    const uint32_t bytes = k->count * s->block * p->in_size, rest = bytes % AC_BLOCK;
-    const uint32_t event = s->index % (LOOKAHEAD + 1);
+    const uint32_t bytes = k->count * s->block * p->in_size;
     const size_t pitch = (size_t)k->pitch * s->block * p->in_size;
-    const ac_address samples = samples_of(p, s);
-    if (bytes > rest)
-        mona_copy_rows(p->core, AC_GM_UB, (mona_steps){samples, (ptrdiff_t)pitch},
-                       (mona_steps){plane_row(p, k, s, 0),
-                                    (ptrdiff_t)s->block * k->calls->planes[s->input].row_stride},
-                       k->rows, bytes - rest);
-    ac_emit_set_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, event);
-    for (uint32_t row = 0; rest && row < k->rows; row++) {
-        const ac_address to = samples + row * pitch;
-        mona_scalar_copy(p->core, to + bytes - rest, plane_row(p, k, s, row) + bytes - rest, rest);
-        ac_emit_fill(p->core, to + bytes,
-                     (ac_fill){.count = AC_BLOCK - rest, .bytes = 1, .step = 1});
-    }
-    if (rest)
-        ac_emit_set_flag(p->core, AC_PIPE_S, AC_PIPE_V, event);
+    mona_copy_rows(p->core, AC_GM_UB, (mona_steps){samples_of(p, s), (ptrdiff_t)pitch},
+                   (mona_steps){plane_row(p, k, s),
+                                (ptrdiff_t)s->block * k->calls->planes[s->input].row_stride},
+                   k->rows, (uint32_t)round_up(bytes, AC_BLOCK));
+    ac_emit_set_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, s->index % (LOOKAHEAD + 1));
 }
 
 /* Converts samples to fp16 and scales them. */
@@ -206,11 +194,12 @@ static ac_address widen(const program *p, const stream *s)
 
 static void turn(const program *p, const mona_piece *k, const stream *s)
 {
-    const uint32_t event = s->index % (LOOKAHEAD + 1);
-    ac_emit_wait_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, event);
-    if (k->count * s->block * p->in_size % AC_BLOCK)
-        ac_emit_wait_flag(p->core, AC_PIPE_S, AC_PIPE_V, event);
+    const uint32_t pixel = s->block * p->in_size, rest = k->count * pixel % AC_BLOCK;
+    ac_emit_wait_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, s->index % (LOOKAHEAD + 1));
     ac_address samples = samples_of(p, s);
+    if (rest)
+        mona_fill_tails(p->core, samples + k->count * pixel - rest, rest, k->rows,
+                        (size_t)k->pitch * pixel, 0);
     if (p->bound->output.type == MONA_F16)
         samples = widen(p, s);
     mona_lanes_from_samples(&p->lanes, s->channel, s->block, samples);
@@ -220,8 +209,6 @@ static void turn_streams(const program *p, const mona_piece *k)
 {
     stream coming = first_stream(p->bound), there = coming;
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
-    ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
-    ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
     for (bool more = true; more || there.index < coming.index;) {
         if (more) {
             bring(p, k, &coming);
@@ -287,14 +274,8 @@ static void load_piece(void *program_, const mona_piece *k)
 /* The columns to copy for those that a call needs, extended as explained at the top. */
 static mona_span widened(const mona_bound_op *b, const mona_row_call *call)
 {
-    mona_span s = {call->x_begin, call->x_end};
-    const uint32_t rest = (uint32_t)(s.end - s.begin) % WHOLE, more = rest ? WHOLE - rest : 0;
-    const bool in_step = more * b->output_c0 * mona_type_size(b->output.type) % AC_BLOCK == 0;
-    if (s.end + more <= b->output.width)
-        s.end += more;
-    else if (s.begin >= more && in_step)
-        s.begin -= more;
-    return s;
+    const int64_t end = (call->x_end + WHOLE - 1) / WHOLE * WHOLE, width = b->output.width;
+    return (mona_span){call->x_begin / WHOLE * WHOLE, end < width ? end : width};
 }
 
 static void by_instructions(const mona_row_call *calls, uint32_t count)

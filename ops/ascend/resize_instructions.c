@@ -32,6 +32,7 @@
  *   MTE3 -> V    the piece has been stored */
 #include "ops/ascend/programs.h"
 #include "ops/ascend/resize_program.h"
+#include "ops/ascend/scalar.h"
 
 #include "engine/arith.h"
 #include "engine/libc.h"
@@ -139,7 +140,7 @@ static bool is_periodic(const mona_bound_op *b)
     find_reach(&p);
     p.in_rows = p.taps;
     p.periods = HALO;
-    return p.lowest >= -HALO && p.highest <= HALO && lay_out(&p) <= b->target->ub_bytes;
+    return p.lowest >= -HALO && p.highest <= HALO && lay_out(&p) <= ub_room(b->target);
 }
 
 /* ---- input rows as fp16 --------------------------------------------------------------------- */
@@ -312,8 +313,8 @@ static bool choose_periods(program *p, int64_t all)
         const size_t segments = (size_t)p->segments * parts;
         p->periods = (uint32_t)round_up(((size_t)all + segments - 1) / segments, HALO);
         parts *= 2;
-    } while (lay_out(p) > p->bound->target->ub_bytes && p->periods > HALO);
-    return lay_out(p) <= p->bound->target->ub_bytes;
+    } while (lay_out(p) > ub_room(p->bound->target) && p->periods > HALO);
+    return lay_out(p) <= ub_room(p->bound->target);
 }
 
 static bool resize_rows(const mona_row_call *calls, uint32_t count)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* LOAD and STORE by the scalar unit, for cases that load_instructions.c and store_instructions.c
  * lack: planes of 16-bit integers, which no vector instruction converts, blocks of 3 x 3 samples of
- * 8 bits, and tensors with more channels than UB holds. Every channel of a row is one move between
- * global memory and L1.
+ * 8 bits, and tensors with more channels than UB holds. Every channel of a row is one move, for which
+ * the planes go through UB.
  *
  * Rows of a LOAD may still be read, and those of a STORE are written again, by other pipes; nothing
  * else orders these accesses (mona_modelled_begin). */
 #include "ops/ascend/programs.h"
+#include "ops/ascend/scalar.h"
 
 /* Sample (dy, dx) of pixel x_begin of row y, in plane c. */
 static ac_address sample_at(ac_address planes, const mona_buffer *b, const mona_row_call *call,
@@ -37,8 +38,8 @@ static void load_row(const mona_row_call *call)
         m.dst_type = row.type, m.dst_step = row.c0 * (uint32_t)mona_type_size(row.type);
         m.src_type = b->input[i].type, m.src_step = block * size;
         for (uint32_t c = 0; c < b->input[i].channels * block * block; c++)
-            ac_emit_move(call->core, mona_channel_at(&row, channel++),
-                         sample_at(at, planes, call, block, c, size), m);
+            mona_scalar_move_through(call->core, mona_channel_at(&row, channel++),
+                                     sample_at(at, planes, call, block, c, size), m);
     }
     mona_scalar_fill_up(call->core, &row, b->output.channels,
                         (uint32_t)(call->x_end - call->x_begin));
@@ -55,8 +56,8 @@ static void store_row(const mona_row_call *call)
     m.dst_type = b->output.type, m.dst_step = s->block * size;
     m.src_type = row.type, m.src_step = row.c0 * (uint32_t)mona_type_size(row.type);
     for (uint32_t c = 0; c < b->output.channels * s->block * s->block; c++)
-        ac_emit_move(call->core, sample_at(at, call->planes, call, s->block, c, size),
-                     mona_channel_at(&row, s->first_channel + c), m);
+        mona_scalar_move_through(call->core, sample_at(at, call->planes, call, s->block, c, size),
+                                 mona_channel_at(&row, s->first_channel + c), m);
 }
 
 static void rows(const mona_row_call *calls, uint32_t count, void (*work)(const mona_row_call *))

@@ -5,9 +5,10 @@
  *
  * A *stream* is one row of pixels' samples for one plane: one row of the plane, or with block 2 to
  * 4 one of that many rows. A stream is stored while the next is computed. MTE3 stores whole blocks
- * of 32 bytes, for all rows in one copy if their planes' rows are whole blocks apart. The scalar
- * unit stores samples that do not fill a block at either end, since no byte beyond a row may be
- * written.
+ * of 32 bytes, for all rows in one copy if their planes' rows are whole blocks apart. What the last
+ * block has beyond the columns lies behind the row, which nobody reads, or is written later: tiles
+ * run from left to right. Where rows are not whole blocks apart (arrays), or begin elsewhere than at
+ * a block, the ends go through the scalar unit's room (scalar.h).
  *
  * Rows are copied from the block of 32 bytes that holds their first pixel on. UB holds channel
  * blocks, lanes, one stream as fp16 if it must be scaled or clipped, the samples of all streams,
@@ -20,12 +21,11 @@
  * Flags, event 0:
  *   MTE1 -> V    channel blocks are in UB
  *   V -> MTE1    channel blocks have been used
- *   V -> MTE3    a stream is complete, for MTE3
- *   V -> S       a stream is complete, for the scalar unit
- *   MTE3 -> V    all streams have been stored by MTE3
- *   S -> V       all streams have been stored by the scalar unit */
+ *   V -> MTE3    a stream is complete
+ *   MTE3 -> V    all streams have been stored */
 #include "ops/ascend/lanes.h"
 #include "ops/ascend/programs.h"
+#include "ops/ascend/scalar.h"
 #include "ops/ascend/ub.h"
 
 typedef struct program {
@@ -129,8 +129,8 @@ static program program_of(const mona_row_call *call)
     p.in_size = (uint32_t)mona_type_size(b->input[0].type);
     p.out_size = (uint32_t)mona_type_size(b->output.type);
     find_channels(&p);
-    const size_t groups = (b->target->ub_bytes - 2 * AC_BLOCK) / bytes_of_group(&p);
-    const size_t of_samples = b->target->ub_bytes / 2 / samples_bytes(&p);
+    const size_t groups = (ub_room(b->target) - 2 * AC_BLOCK) / bytes_of_group(&p);
+    const size_t of_samples = ub_room(b->target) / 2 / samples_bytes(&p);
     p.groups = (uint32_t)(groups < of_samples ? groups : of_samples);
     return p;
 }
@@ -169,7 +169,7 @@ static void lay_out(program *p)
     p->lanes.spare = p->lanes.channels + p->channels * group;
     p->wide = p->lanes.spare + group;
     const size_t samples = p->groups * samples_bytes(p);
-    p->samples = ac_at(AC_UB, (p->bound->target->ub_bytes - samples) / AC_BLOCK * AC_BLOCK);
+    p->samples = ac_at(AC_UB, (ub_room(p->bound->target) - samples) / AC_BLOCK * AC_BLOCK);
 }
 
 /* ---- in ------------------------------------------------------------------------------------- */
@@ -263,7 +263,7 @@ static void make_samples(const program *p, const stream *s)
                  side_by_side);
 }
 
-/* Stores bytes [begin, end) of one row of a stream with the scalar unit. */
+/* Stores bytes [begin, end) of one row of a stream, less than a block. */
 static void store_rest(const program *p, ac_address to, ac_address from, uint32_t begin,
                        uint32_t end)
 {
@@ -278,25 +278,21 @@ static void store_stream(const program *p, const mona_piece *k, const stream *s)
     const uint32_t block = b->op->store.block, pixel = block * p->out_size;
     const int64_t before = p->call->x_begin - k->x;
     const uint32_t begin = before > 0 ? (uint32_t)before * pixel : 0, end = k->count * pixel;
-    uint32_t first = (begin + AC_BLOCK - 1) / AC_BLOCK * AC_BLOCK;
-    first = first < end ? first : end;
-    const uint32_t last = first + (end - first) / AC_BLOCK * AC_BLOCK;
     const ac_address from = samples_of(p, s);
     const ac_address to =
         ac_address_of(p->core, plane->data, true) +
         (uint64_t)((int64_t)s->plane * plane->channel_stride +
                    (k->calls->y * block + s->dy) * plane->row_stride + k->x * (int64_t)pixel);
     const size_t pitch = (size_t)k->pitch * pixel;
-    ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
-    ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
+    const bool whole = !begin && to % AC_BLOCK == 0 && plane->row_stride % AC_BLOCK == 0;
+    const uint32_t first = min_u32((uint32_t)round_up(begin, AC_BLOCK), end);
+    const uint32_t last =
+        whole ? (uint32_t)round_up(end, AC_BLOCK) : first + (end - first) / AC_BLOCK * AC_BLOCK;
+    ac_emit_sync(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
     if (first < last)
         mona_copy_rows(p->core, AC_UB_GM, (mona_steps){to + first, block * plane->row_stride},
                        (mona_steps){from + first, (ptrdiff_t)pitch}, k->rows, last - first);
-    if (begin == first && last == end)
-        return;
-    ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
-    ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
-    for (uint32_t row = 0; row < k->rows; row++) {
+    for (uint32_t row = 0; row < k->rows && !whole; row++) {
         const ac_address to_row = to + (uint64_t)((int64_t)row * block * plane->row_stride);
         store_rest(p, to_row, from + row * pitch, begin, first);
         store_rest(p, to_row, from + row * pitch, last, end);
@@ -310,16 +306,13 @@ static void store_piece(void *program_, const mona_piece *k)
     bring(p, k);
     turn_blocks(p);
     ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-    ac_emit_wait_flag(p->core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
     stream s = {0};
     do {
         make_samples(p, &s);
         store_stream(p, k, &s);
     } while (next_stream(p, &s));
-    if (!k->last) {
+    if (!k->last)
         ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-        ac_emit_set_flag(p->core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
-    }
 }
 
 void mona_store_program(const mona_row_call *calls, uint32_t count)
@@ -339,7 +332,6 @@ void mona_store_program(const mona_row_call *calls, uint32_t count)
     dup_all(p.core, p.in, 0, (uint32_t)(p.blocks * p.block_bytes / 2), side_by_side);
     ac_emit_set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
     ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-    ac_emit_set_flag(p.core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
     mona_lanes_pieces(calls, count, columns, p.in_size, p.groups, store_piece, &p);
     ac_emit_wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
 }

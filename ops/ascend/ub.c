@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/ascend/scalar.h"
 #include "ops/ascend/ub.h"
 
 enum { MAX_GAP = UINT16_MAX * AC_BLOCK };

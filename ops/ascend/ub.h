@@ -5,6 +5,12 @@
 
 #include "ops/helpers.h"
 
+/* What programs divide. Behind it lies the room of the scalar unit. */
+static inline uint32_t ub_room(const ac_target *target)
+{
+    return target->ub_bytes - AC_SCALAR_UB_BYTES;
+}
+
 /* The next `bytes` from *at on, rounded up to whole blocks. */
 static inline ac_address take(ac_address *at, size_t bytes)
 {

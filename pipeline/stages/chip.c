@@ -33,11 +33,6 @@ bool chip_is_open(const chip *c)
 
 /* ---- a session -------------------------------------------------------------------------------- */
 
-static size_t bytes_of(const mona_tensor_info *t)
-{
-    return (size_t)t->channels * t->height * t->width * mona_type_size(t->type);
-}
-
 static bool has_gaps(const mona_tensor_info *t)
 {
     return t->width * mona_type_size(t->type) % MONA_ALIGNMENT;
@@ -60,10 +55,11 @@ bool chip_open(chip *c, const session_binding *bound, pipeline_error *error)
     for (int i = 0; i < CHIP_SLOTS; i++) {
         chip_slot *s = &c->slot[i];
         const mona_buffer none = {0};
-        mona_status status =
-            mona_device_allocate(bound->device, bytes_of(&c->info_in), &s->memory[0]);
+        mona_status status = mona_device_allocate(
+            bound->device, mona_device_planes_bytes(&c->info_in), &s->memory[0]);
         if (!status)
-            status = mona_device_allocate(bound->device, bytes_of(&c->info_out), &s->memory[1]);
+            status = mona_device_allocate(bound->device, mona_device_planes_bytes(&c->info_out),
+                                          &s->memory[1]);
         if (status)
             return pipeline_fail(error, "frames do not fit the chip: %s", pipeline_reason(status));
         s->in = mona_device_planes(s->memory[0], &none, &c->info_in);

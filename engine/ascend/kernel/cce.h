@@ -16,8 +16,6 @@
 /* The scalar unit's own accesses. */
 #define cce_load(T, at) (*(__ubuf__ T *)(at))
 #define cce_store(T, at, value) (*(__ubuf__ T *)(at) = (value))
-#define cce_load_gm(T, at) (*(__gm__ T *)(at))
-#define cce_store_gm(T, at, value) (*(__gm__ T *)(at) = (value))
 
 #else
 
@@ -74,22 +72,12 @@ typedef enum ConvRelu_t {
     static inline T cce_load_##T(uint64_t at)                                                      \
     {                                                                                              \
         T value;                                                                                   \
-        cce_scalar_load(CCE_IN_UB, at, &value, sizeof value);                                      \
+        cce_scalar_load(at, &value, sizeof value);                                                 \
         return value;                                                                              \
     }                                                                                              \
     static inline void cce_store_##T(uint64_t at, T value)                                         \
     {                                                                                              \
-        cce_scalar_store(CCE_IN_UB, at, &value, sizeof value);                                     \
-    }                                                                                              \
-    static inline T cce_load_gm_##T(uint64_t at)                                                   \
-    {                                                                                              \
-        T value;                                                                                   \
-        cce_scalar_load(CCE_IN_GM, at, &value, sizeof value);                                      \
-        return value;                                                                              \
-    }                                                                                              \
-    static inline void cce_store_gm_##T(uint64_t at, T value)                                      \
-    {                                                                                              \
-        cce_scalar_store(CCE_IN_GM, at, &value, sizeof value);                                     \
+        cce_scalar_store(at, &value, sizeof value);                                                \
     }
 CCE_SCALAR(uint64_t)
 CCE_SCALAR(uint16_t)
@@ -98,8 +86,6 @@ CCE_SCALAR(float)
 CCE_SCALAR(half)
 #define cce_load(T, at) cce_load_##T(at)
 #define cce_store(T, at, value) cce_store_##T(at, value)
-#define cce_load_gm(T, at) cce_load_gm_##T(at)
-#define cce_store_gm(T, at, value) cce_store_gm_##T(at, value)
 
 static inline uint64_t get_block_idx(void)
 {

@@ -217,26 +217,25 @@ void cce_va(int va, const uint64_t *addresses)
     memcpy(now->va[va], addresses, sizeof now->va[va]);
 }
 
-static uint8_t *scalar_at(int place, uint64_t at, size_t bytes)
+static uint8_t *scalar_at(uint64_t at, size_t bytes)
 {
-    const ac_memory *m = &now->core.memory[place == CCE_IN_GM ? AC_GM : AC_UB];
-    const uint64_t offset = place == CCE_IN_GM ? at - now->device : at;
-    if (offset >= m->size || bytes > m->size - offset || at % bytes)
+    const ac_memory *m = &now->core.memory[AC_UB];
+    if (at >= m->size || bytes > m->size - at || at % bytes)
         fail("scalar");
-    return now->fault ? NULL : m->bytes + offset;
+    return now->fault ? NULL : m->bytes + at;
 }
 
-void cce_scalar_load(int place, uint64_t at, void *value, size_t bytes)
+void cce_scalar_load(uint64_t at, void *value, size_t bytes)
 {
-    const uint8_t *from = scalar_at(place, at, bytes);
+    const uint8_t *from = scalar_at(at, bytes);
     const uint64_t stop = WORDS_STOP;
     memcpy(value, from ? from : (const uint8_t *)&stop, bytes);
     now->loads++;
 }
 
-void cce_scalar_store(int place, uint64_t at, const void *value, size_t bytes)
+void cce_scalar_store(uint64_t at, const void *value, size_t bytes)
 {
-    uint8_t *to = scalar_at(place, at, bytes);
+    uint8_t *to = scalar_at(at, bytes);
     if (to)
         memcpy(to, value, bytes);
 }

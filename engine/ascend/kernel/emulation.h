@@ -14,12 +14,12 @@ extern "C" {
 #endif
 
 enum cce_register_name { CCE_FMATRIX, CCE_DEQSCALE, CCE_MASK_HIGH, CCE_MASK_LOW, CCE_REGISTERS };
-enum cce_place { CCE_IN_UB, CCE_IN_GM };
 
-/* Called by the kernel. Addresses are offsets in the core's buffers, or addresses of the device. */
+/* Called by the kernel. Addresses are offsets in the core's buffers, or addresses of the device; the
+ * scalar unit's are in UB. */
 uint64_t cce_block(void);
-void cce_scalar_load(int place, uint64_t at, void *value, size_t bytes);
-void cce_scalar_store(int place, uint64_t at, const void *value, size_t bytes);
+void cce_scalar_load(uint64_t at, void *value, size_t bytes);
+void cce_scalar_store(uint64_t at, const void *value, size_t bytes);
 void cce_flag(int opcode, int src, int dst, int event);
 void cce_register(int name, uint64_t value);
 void cce_va(int va, const uint64_t *addresses);

@@ -41,9 +41,10 @@
  *   LOAD3D     FMATRIX, Xm, Xt
  *   DUP, VECS  config, and the value in the type of the elements
  *   TRANSPOSE  type: upper halves of dst 0, a 1, event 2; config; 8 words of 4 blocks each, 16 bits, signed: of dst, then of a
- *   MOVE       count 0, type of dst 32, of a 40, fp16 scale 48; steps of dst 0, a 32; maximum 0,
- *              place of dst 32, of a 40
- *   FILL       count 0, bytes 32, place 40; step 0, value 32 */
+ *   MOVE       count 0, type of dst 32, of a 40, fp16 scale 48; steps of dst 0, a 32; maximum 0, whether
+ *              dst 32, a 40 is in L1
+ *   FILL       count 0, bytes 32, whether dst is in L1 40; step 0, value 32
+ * The scalar unit works in UB only: blocks of L1 are copied there and back. */
 #ifndef MONA_REPLAY_WORDS_H
 #define MONA_REPLAY_WORDS_H
 
@@ -56,7 +57,7 @@ enum {
     WORDS_PHASES = 95,
     WORDS_LOOPS = 3,
     /* In UB, behind what programs use. */
-    WORDS_UB = 253952 - 8192,
+    WORDS_UB = 253952 - 7936,
     WORDS_UB_BASES = WORDS_UB + 2 * WORDS_CHUNK,
     WORDS_UB_TURNS =
         WORDS_UB_BASES + 8 * (4 + WORDS_BASES), /* that of the core's buffers takes 4 */
@@ -82,9 +83,6 @@ enum {
 
 /* Types of elements of LOAD3D and TILE: 8 bits or fp16; with small channels, 4 more. */
 enum { WORDS_B8, WORDS_F16, WORDS_SMALL_B8 = 4, WORDS_SMALL_F16 };
-
-/* Where the scalar unit works: it cannot reach L1, whose blocks are copied to UB and back. */
-enum { WORDS_IN_UB, WORDS_IN_GM, WORDS_IN_L1 };
 
 /* Kinds of flags: SYNC sets a flag and waits for it. No flag is 0, a barrier for PIPE_S, which nobody
  * needs. */

@@ -153,7 +153,7 @@ mona_status vdec_send(vdec *c, const void *coded, size_t bytes, uint64_t number)
         return MONA_ERR_LIMIT;
     mona_status status = make_room(s, bytes);
     if (!status)
-        status = ascend_upload(s->coded, coded, (ptrdiff_t)bytes, bytes, 1);
+        status = ascend_upload(s->coded, bytes, coded, (ptrdiff_t)bytes, bytes, 1);
     if (status)
         return status;
     s->bytes = bytes;

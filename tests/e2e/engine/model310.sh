@@ -22,6 +22,10 @@ same "the replay kernel takes longer than one of its own" "$(awk -v own="$(field
     -v replayed="$(field "$tmp/modelled" modelled_ms_replayed)" 'BEGIN { print (own < replayed && replayed < 4 * own) }')" 1
 succeeds "it runs on the host" sh -c "'$mona' bench sr_x2_fast --size 96x54 -n 1 --json > '$tmp/host'"
 same "which gives the same bytes" "$(crc "$tmp/modelled")" "$(crc "$tmp/host")"
+for tile in 5 33; do # tiles that end inside blocks of 32 bytes
+    "$mona" bench sr_x2_fast --device model310 --size 96x54 --tile-columns $tile --json > "$tmp/tiles"
+    same "so do tiles of $tile columns, without findings" "$(crc "$tmp/tiles") $(field "$tmp/tiles" findings)" "$(crc "$tmp/host") 0"
+done
 
 same "as JSON: every operator, what bounds it, and all of them within the frame's time" "$(python3 -c "
 import json, sys

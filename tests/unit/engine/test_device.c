@@ -165,8 +165,10 @@ static void send_frames(const mona_device *device, bool own_memory)
     assert_int_equal(bind(&b, &f.model, &config), MONA_OK);
     const mona_tensor_info in = mona_plan_input(b.plan, 0), out = mona_plan_output(b.plan, 0);
     void *memory[2];
-    assert_int_equal(mona_device_allocate(device, W * H, &memory[0]), MONA_OK);
-    assert_int_equal(mona_device_allocate(device, 4 * W * H, &memory[1]), MONA_OK);
+    assert_int_equal(mona_device_allocate(device, mona_device_planes_bytes(&in), &memory[0]),
+                     MONA_OK);
+    assert_int_equal(mona_device_allocate(device, mona_device_planes_bytes(&out), &memory[1]),
+                     MONA_OK);
     assert_int_equal(memory[0] && memory[1], own_memory);
 
     static uint8_t frames[FRAMES][H][W + 5], results[FRAMES][4 * W * H], expected[4 * W * H];

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+/* See scalar.h. */
+#include "ops/ascend/scalar.h"
+
+#include "engine/arith.h"
+#include "ops/ascend/ub.h"
+#include "ops/ascend/vectors.h"
+
+enum {
+    TAIL = AC_BLOCK,                       /* the last block of the room is a mask for tails */
+    HALF = (AC_SCALAR_UB_BYTES - TAIL) / 2 /* bytes for what is read, and for what is written */
+           / AC_BLOCK * AC_BLOCK,
+};
+
+/* Two halves of UB. */
+typedef struct room {
+    ac_core *core;
+    ac_address read, written;
+    uint32_t bytes; /* of each */
+} room;
+
+static room small_room(ac_core *core)
+{
+    const ac_address at = ac_at(AC_UB, ub_room(core->target));
+    return (room){core, at, at + HALF, HALF};
+}
+
+/* Elements `step` bytes apart, of one operand. */
+typedef struct elements {
+    ac_address at;
+    uint32_t step, size;
+} elements;
+
+static bool in_gm(const elements *e)
+{
+    return ac_space_of(e->at) >= AC_GM;
+}
+
+/* How many elements fit so many bytes, wherever in a block the first one lies; at least 1. */
+static uint32_t most(const elements *e, uint32_t bytes)
+{
+    return !in_gm(e) || !e->step ? UINT32_MAX : (bytes - AC_BLOCK - e->size) / e->step + 1;
+}
+
+/* Where the elements of an operand lie when its blocks are in UB. */
+static ac_address in_room(const elements *e, ac_address half)
+{
+    return in_gm(e) ? half + e->at % AC_BLOCK : e->at;
+}
+
+static void copy(const room *r, ac_path path, const elements *e, uint32_t count, ac_address half)
+{
+    const uint32_t lead = (uint32_t)(e->at % AC_BLOCK);
+    const uint32_t bytes = lead + (count - 1) * e->step + e->size;
+    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)ceil_div_u32(bytes, AC_BLOCK)};
+    const ac_address gm = e->at - lead;
+    if (in_gm(e))
+        ac_emit_copy(r->core, path, path == AC_GM_UB ? half : gm, path == AC_GM_UB ? gm : half, c);
+}
+
+static void move_in(const room *r, ac_address to, ac_address from, ac_move m)
+{
+    elements dst = {to, m.dst_step, (uint32_t)mona_type_size(m.dst_type)};
+    elements src = {from, m.src_step, (uint32_t)mona_type_size(m.src_type)};
+    const uint32_t all = m.count;
+    for (uint32_t done = 0; done < all; done += m.count) {
+        m.count = min_u32(all - done, min_u32(most(&dst, r->bytes), most(&src, r->bytes)));
+        dst.at = to + (uint64_t)done * dst.step, src.at = from + (uint64_t)done * src.step;
+        ac_emit_barrier(r->core, AC_PIPE_ALL);
+        copy(r, AC_GM_UB, &src, m.count, r->read);
+        copy(r, AC_GM_UB, &dst, m.count, r->written);
+        ac_emit_barrier(r->core, AC_PIPE_ALL);
+        ac_emit_move(r->core, in_room(&dst, r->written), in_room(&src, r->read), m);
+        ac_emit_barrier(r->core, AC_PIPE_ALL);
+        copy(r, AC_UB_GM, &dst, m.count, r->written);
+    }
+    ac_emit_barrier(r->core, AC_PIPE_ALL);
+}
+
+static bool touches_gm(ac_address to, ac_address from)
+{
+    return ac_space_of(to) >= AC_GM || ac_space_of(from) >= AC_GM;
+}
+
+void mona_scalar_move(ac_core *core, ac_address to, ac_address from, ac_move m)
+{
+    const room r = small_room(core);
+    if (touches_gm(to, from))
+        move_in(&r, to, from, m);
+    else
+        ac_emit_move(core, to, from, m);
+}
+
+void mona_scalar_move_through(ac_core *core, ac_address to, ac_address from, ac_move m)
+{
+    const uint32_t half = ub_room(core->target) / 2 / AC_BLOCK * AC_BLOCK;
+    const room r = {core, ac_at(AC_UB, 0), ac_at(AC_UB, half), half};
+    if (touches_gm(to, from))
+        move_in(&r, to, from, m);
+    else
+        ac_emit_move(core, to, from, m);
+}
+
+void mona_scalar_fill(ac_core *core, ac_address to, ac_fill f)
+{
+    const room r = small_room(core);
+    elements dst = {to, f.step, f.bytes};
+    const uint32_t all = f.count;
+    if (!in_gm(&dst)) {
+        ac_emit_fill(core, to, f);
+        return;
+    }
+    for (uint32_t done = 0; done < all; done += f.count) {
+        f.count = min_u32(all - done, most(&dst, r.bytes));
+        dst.at = to + (uint64_t)done * dst.step;
+        ac_emit_barrier(core, AC_PIPE_ALL);
+        copy(&r, AC_GM_UB, &dst, f.count, r.written);
+        ac_emit_barrier(core, AC_PIPE_ALL);
+        ac_emit_fill(core, in_room(&dst, r.written), f);
+        ac_emit_barrier(core, AC_PIPE_ALL);
+        copy(&r, AC_UB_GM, &dst, f.count, r.written);
+    }
+    ac_emit_barrier(core, AC_PIPE_ALL);
+}
+
+void mona_scalar_fill_up(ac_core *core, const mona_row_at *row, uint32_t channels, uint32_t pixels)
+{
+    const uint32_t size = (uint32_t)mona_type_size(row->type);
+    for (uint32_t c = channels; c % row->c0; c++)
+        mona_scalar_fill(core, mona_channel_at(row, c),
+                         (ac_fill){.count = pixels, .bytes = size, .step = row->c0 * size});
+}
+
+/* ---- tails ----------------------------------------------------------------------------------- */
+
+/* A block of which the first `bytes` bytes are of one word and the others of another one. */
+static ac_address make_block(ac_core *core, uint32_t bytes, uint16_t first, uint16_t others)
+{
+    const ac_address block = ac_at(AC_UB, core->target->ub_bytes - TAIL);
+    ac_emit_barrier(core, AC_PIPE_V);
+    dup_all(core, block, others, AC_FRACTAL, side_by_side);
+    ac_emit_barrier(core, AC_PIPE_V);
+    if (bytes % 2)
+        dup_all(core, block, (uint16_t)((first & UINT8_MAX) | (others & ~UINT8_MAX)), bytes / 2 + 1,
+                side_by_side);
+    ac_emit_barrier(core, AC_PIPE_V);
+    dup_all(core, block, first, bytes / 2, side_by_side);
+    ac_emit_barrier(core, AC_PIPE_V);
+    return block;
+}
+
+/* An instruction takes a block of each row, as many rows as it has repeats. */
+static void combine(ac_core *core, ac_vec2 op, ac_address block, ac_address with, uint32_t rows,
+                    size_t step)
+{
+    const size_t blocks = step / AC_BLOCK;
+    const uint32_t most_rows = blocks <= UINT8_MAX ? AC_MAX_REPEAT : 1;
+    for (uint32_t done = 0, count; done < rows; done += count) {
+        count = min_u32(rows - done, most_rows);
+        const uint8_t stride = (uint8_t)(count > 1 ? blocks : 1);
+        const ac_address at = block + done * step;
+        ac_emit_vec2(core, op, at, at, with,
+                     (ac_vector){.repeat = (uint8_t)count,
+                                 .lanes = AC_FRACTAL,
+                                 .dst_block = 1,
+                                 .a_block = 1,
+                                 .dst_repeat = stride,
+                                 .a_repeat = stride});
+    }
+    ac_emit_barrier(core, AC_PIPE_V);
+}
+
+void mona_fill_tails(ac_core *core, ac_address block, uint32_t bytes, uint32_t rows, size_t step,
+                     uint16_t word)
+{
+    combine(core, AC_VAND, block, make_block(core, bytes, UINT16_MAX, 0), rows, step);
+    if (word)
+        combine(core, AC_VOR, block, make_block(core, bytes, 0, word), rows, step);
+}
