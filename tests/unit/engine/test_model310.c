@@ -721,6 +721,14 @@ PROGRAM(scalar_nowhere)
 {
     move(b, UB, UB + ac_target_ascend310.ub_bytes, 1);
 }
+PROGRAM(scalar_load_of_gm)
+{
+    move(b, UB, GM, 1);
+}
+PROGRAM(scalar_store_to_gm)
+{
+    fill(b, OUT, 1);
+}
 
 /* Overlaps. */
 PROGRAM(shifted)
@@ -918,6 +926,12 @@ static const fault faults[] = {
      constant_written,
      {{AC_OUT_OF_BUFFER, 1, "fill", "write", 32, 0, NULL, 0}}},
     {"scalar nowhere", scalar_nowhere, {{AC_OUT_OF_BUFFER, 1, "move", "read", 1, 0, NULL, 0}}},
+    {"the scalar unit reads global memory",
+     scalar_load_of_gm,
+     {{AC_OUT_OF_BUFFER, 1, "move", "read", 1, 0, NULL, 0}}},
+    {"the scalar unit writes global memory",
+     scalar_store_to_gm,
+     {{AC_OUT_OF_BUFFER, 1, "fill", "write", 1, 0, NULL, 0}}},
     {"dst shifted over a", shifted, {{AC_OVERLAP, 2, "vmuls", "dst", 32, 0, NULL, 0}}},
     {"another stride", other_stride, {{AC_OVERLAP, 2, "vmuls", "dst", 0, 0, NULL, 0}}},
     {"over a broadcast", over_a_broadcast, {{AC_OVERLAP, 2, "vmuls", "dst", 0, 0, NULL, 0}}},
@@ -1083,9 +1097,11 @@ PROGRAM(turned_bytes)
 }
 PROGRAM(scalar_updates)
 {
-    move(b, UB, GM, 32);
+    copy(b, AC_GM_UB, UB, GM, 1);
+    order(b, MTE2, S);
     move(b, UB + 2, UB, 30);
-    move(b, OUT, UB, 32);
+    order(b, S, MTE3);
+    copy(b, AC_UB_GM, OUT, UB, 1);
 }
 
 static void what_is_allowed_passes(void **state)
