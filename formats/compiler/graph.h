@@ -229,7 +229,7 @@ typedef struct graph {
     size_t node_room, value_room;
     uint32_t inputs[MONA_MAX_IO], outputs[MONA_MAX_IO]; /* values */
     uint32_t input_count, output_count;
-    bool has_arrays;        /* import has created operators on arrays, perhaps only as an attempt */
+    bool has_arrays;        /* import has created operators on arrays */
     size_t moved;           /* number of elements whose source was computed, which is limited */
     fusion_switches fusion; /* rules that the passes must leave alone */
     fusion_log log;         /* what the passes found */

@@ -141,9 +141,10 @@ uint32_t array_value(importer *im, uint32_t onnx_value);
 /* The channels, rows and columns of a tensor of this shape as a map of one frame; 0: any. False: it
  * is too large, or none. */
 bool array_map_dims(uint32_t rank, const int64_t *shape, int64_t dims[3]);
-/* Makes a value of the model, which is an array, available as a map too. False: that is impossible
- * (no error) or failed. */
-bool array_to_map(importer *im, uint32_t onnx_value);
+/* Wants a value of the model, which is an array, as a map too. Does nothing if that is impossible. */
+void array_want_map(importer *im, uint32_t onnx_value);
+/* Converts the inputs of the node that are wanted as maps. */
+bool array_make_maps(importer *im);
 /* Views a map of fixed size as an array [channels, height, width]; and makes an array of F16 with
  * known dimensions available as a map. */
 array array_of_map(importer *im, uint32_t map);

@@ -138,45 +138,61 @@ bool array_become_map(importer *im, array a, uint32_t map)
     return true;
 }
 
-/* Makes an F16 array of these dimensions available as the map of a value of the model. */
-static bool bind_map(importer *im, uint32_t value, array a, bool last, const int64_t dims[3])
+/* Binds a value of the model, which is an array, to a map that is converted from it later. */
+static bool want_map(importer *im, uint32_t value, bool last, const int64_t dims[3])
 {
     import_binding *b = &im->bindings[value];
     const uint32_t map = graph_add_value(im->g, im->model->values[value].name);
     if (map == UINT32_MAX)
         return import_fail(im, "needs more memory than there is");
     graph_set_dims(im->g, map, (uint32_t)dims[0], (uint32_t)dims[1], (uint32_t)dims[2]);
-    if (!array_become_map(im, a, map))
-        return false;
     b->value = map;
     b->rank = im->model->values[value].tensor.rank;
     b->last = last;
+    b->wanted = true;
     return true;
 }
 
-bool array_to_map(importer *im, uint32_t value)
+void array_want_map(importer *im, uint32_t value)
 {
-    const uint32_t from = im->bindings[value].array;
     const tensor *t = &im->model->values[value].tensor;
     int64_t dims[3];
-    const bool one = im->model->values[value].shaped && t->count && t->rank && t->dims[0] == 1;
-    if (from == UINT32_MAX || !one || !array_map_dims(t->rank, t->dims, dims) ||
-        !element_is_float(t->type))
-        return false;
-    return bind_map(im, value, array_copy(im, MONA_F16, from), false, dims);
+    if (im->bindings[value].array != UINT32_MAX && im->model->values[value].shaped && t->count &&
+        t->rank && t->dims[0] == 1 && array_map_dims(t->rank, t->dims, dims) &&
+        element_is_float(t->type))
+        want_map(im, value, false, dims);
 }
 
 /* The rows of [..., channels] become pixels. */
 bool import_rows_as_map(importer *im, size_t i)
 {
-    static const uint32_t turned[2] = {1, 0};
     const uint32_t value = im->node->inputs[i];
     const tensor *t = &im->model->values[value].tensor;
     const int64_t channels = t->dims[t->rank - 1], rows = (int64_t)t->count / channels;
-    const int64_t dims[2] = {rows, channels}, map[3] = {channels, 1, rows};
-    const array turn =
-        array_permute(array_of_value(im->g, im->bindings[value].array, 2, dims), turned);
-    return bind_map(im, value, array_unary(im, MONA_F16, MONA_FN_COPY, turn), true, map);
+    return want_map(im, value, true, (const int64_t[3]){channels, 1, rows});
+}
+
+static bool make_map(importer *im, import_binding *b)
+{
+    static const uint32_t turned[2] = {1, 0};
+    const graph_value *v = &im->g->values[b->value];
+    const int64_t dims[2] = {v->width, v->channels};
+    b->wanted = false;
+    return array_become_map(
+        im,
+        b->last ? array_unary(im, MONA_F16, MONA_FN_COPY,
+                              array_permute(array_of_value(im->g, b->array, 2, dims), turned))
+                : array_copy(im, MONA_F16, b->array),
+        b->value);
+}
+
+bool array_make_maps(importer *im)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < im->node->input_count; i++)
+        if (import_has(im, i) && im->bindings[im->node->inputs[i]].wanted)
+            ok = make_map(im, &im->bindings[im->node->inputs[i]]);
+    return ok;
 }
 
 array array_of_map(importer *im, uint32_t map)

@@ -154,35 +154,14 @@ static bool log_array(importer *im, const operator_row *row)
            format_fail(im->error, "out of memory");
 }
 
-/* The state before a node is imported, to undo that. */
-typedef struct attempt {
-    uint32_t nodes, values, events; /* counts before it */
-} attempt;
-
-static attempt begin(const importer *im)
+/* What a node that runs on arrays wanted as a map stays an array. */
+static void keep_arrays(importer *im)
 {
-    return (attempt){im->g->node_count, im->g->value_count, im->g->log.count};
-}
-
-static void forget(import_binding *b, uint32_t values)
-{
-    b->value = b->value < values ? b->value : UINT32_MAX;
-    b->array = b->array < values ? b->array : UINT32_MAX;
-}
-
-/* Removes what a failed importer added, and the bindings to it. */
-static void take_back(importer *im, const attempt *a)
-{
-    const onnx_node *node = im->node;
-    im->g->node_count = a->nodes;
-    im->g->value_count = a->values;
-    im->g->log.count = a->events;
-    for (uint32_t i = 0; i < node->input_count; i++)
-        if (import_has(im, i))
-            forget(&im->bindings[node->inputs[i]], a->values);
-    for (uint32_t i = 0; i < node->output_count; i++)
-        if (node->outputs[i] != ONNX_NONE)
-            forget(&im->bindings[node->outputs[i]], a->values);
+    for (uint32_t i = 0; i < im->node->input_count; i++) {
+        import_binding *b = import_has(im, i) ? &im->bindings[im->node->inputs[i]] : NULL;
+        if (b && b->wanted)
+            *b = (import_binding){.value = UINT32_MAX, .array = b->array};
+    }
 }
 
 /* If sizes are known, folding has found those of the results, and so checked attributes and
@@ -229,7 +208,7 @@ static bool warn_of_weights(importer *im, const operator_row *row)
 static bool add_node(importer *im)
 {
     const operator_row *row = operator_find(im->node->op_type);
-    const attempt a = begin(im);
+    const uint32_t nodes = im->g->node_count;
     im->why_array = NULL;
     if (!row)
         return import_fail(im, "is not supported by the engine; mona ops --engine lists what is");
@@ -244,12 +223,12 @@ static bool add_node(importer *im)
     if (!warn_of_weights(im, row))
         return false;
     bool ok = map && row->import(im);
-    if (!ok && row->array) {
+    if (!ok && row->array && im->g->node_count == nodes) {
         const format_error reason = *im->error;
-        take_back(im, &a);
+        keep_arrays(im);
         ok = keep_reason(im, row, &reason) && add_array(im, row, &reason) && log_array(im, row);
     }
-    return ok && (im->g->node_count > a.nodes || log_view(im));
+    return ok && (im->g->node_count > nodes || log_view(im));
 }
 
 /* What is made from now on gets the output's name. */

@@ -162,7 +162,8 @@ static bool add_strided(importer *im, uint32_t x, const op_window *from, graph_c
     if ((uint64_t)outputs * s * s > MONA_MAX_CHANNELS)
         return import_fail(im, "makes too many channels, %u, by strides of %u", outputs, s);
     if (!spread_weights(im, v, channels, outputs, &window, conv) ||
-        !import_window_size(im, &window, &im->g->values[x], false, size))
+        !import_window_size(im, &window, &im->g->values[x], false, size) ||
+        !import_fits(im, outputs * s * s, (uint64_t)size[0] * s, (uint64_t)size[1] * s))
         return false;
     graph_node *made = import_inner_like(im, GRAPH_CONV, x);
     if (!made)

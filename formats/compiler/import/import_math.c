@@ -58,24 +58,29 @@ static bool spreads(const graph_value *a, const graph_value *b)
            (same || (b->height == 1 && b->width == 1));
 }
 
-/* Adds a node of two computed tensors; the one with a single channel or pixel becomes the second. */
-static bool add_binary(importer *im, graph_kind kind, uint32_t a, uint32_t b)
+/* Whether computed tensors can be combined; the one with a single channel or pixel becomes the
+ * second. */
+static bool can_combine(importer *im, uint32_t *a, uint32_t *b, bool *swapped)
 {
-    const graph_value *va = &im->g->values[a], *vb = &im->g->values[b];
-    if (spreads(vb, va) && (va->channels == 1 || !spreads(va, vb))) {
-        const uint32_t swap = a;
-        a = b;
-        b = swap;
+    const graph_value *va = &im->g->values[*a], *vb = &im->g->values[*b];
+    *swapped = spreads(vb, va) && (va->channels == 1 || !spreads(va, vb));
+    if (*swapped) {
+        const uint32_t swap = *a;
+        *a = *b;
+        *b = swap;
     }
     if (!import_alike(im))
         return import_fail(im, "combines a flattened tensor and one of four dimensions");
-    va = &im->g->values[a], vb = &im->g->values[b];
-    if (!spreads(va, vb))
-        return import_fail(im,
-                           "combines %u channels of %ux%u and %u of %ux%u; expected the same "
-                           "shape, or one channel or pixel for all",
-                           va->channels, va->width, va->height, vb->channels, vb->width,
-                           vb->height);
+    va = &im->g->values[*a], vb = &im->g->values[*b];
+    return spreads(va, vb) ||
+           import_fail(im,
+                       "combines %u channels of %ux%u and %u of %ux%u; expected the same "
+                       "shape, or one channel or pixel for all",
+                       va->channels, va->width, va->height, vb->channels, vb->width, vb->height);
+}
+
+static bool add_binary(importer *im, graph_kind kind, uint32_t a, uint32_t b)
+{
     graph_node *made = import_node_like(im, kind, a);
     if (!made)
         return false;
@@ -90,10 +95,12 @@ static bool combine(importer *im, graph_kind kind, bool scales)
     uint32_t x = 0, y = 0;
     float *numbers = NULL;
     int constant = 0;
+    bool swapped;
     if (!read_operands(im, &x, &numbers, &constant))
         return false;
     if (constant == 2)
-        return import_elements(im, 1, &y) && add_binary(im, kind, x, y);
+        return import_elements(im, 1, &y) && can_combine(im, &x, &y, &swapped) &&
+               add_binary(im, kind, x, y);
     return scales ? add_affine(im, x, numbers, NULL) : add_affine(im, x, NULL, numbers);
 }
 
@@ -113,11 +120,15 @@ bool import_sub(importer *im)
     uint32_t x = 0, y = 0;
     float *numbers = NULL;
     int constant = 0;
+    bool swapped;
     if (!read_operands(im, &x, &numbers, &constant))
         return false;
-    if (constant == 2) /* x - y = x + (-y) */
-        return import_elements(im, 1, &y) && import_inner_affine(im, y, -1, 0, &y) &&
-               add_binary(im, GRAPH_ADD, x, y);
+    if (constant == 2) { /* x - y = x + (-y) */
+        if (!import_elements(im, 1, &y) || !can_combine(im, &x, &y, &swapped))
+            return false;
+        uint32_t *second = swapped ? &x : &y;
+        return import_inner_affine(im, *second, -1, 0, second) && add_binary(im, GRAPH_ADD, x, y);
+    }
     const uint32_t channels = im->g->values[x].channels;
     float *signs = graph_fill(im->g, channels, constant == 1 ? 1 : -1);
     for (uint32_t c = 0; constant == 1 && c < channels; c++)

@@ -8,14 +8,12 @@
 #include <inttypes.h>
 #include <math.h>
 
-static bool grow(importer *im, uint32_t value, const int64_t *pads)
+/* Sets rows and columns of a map that is padded. */
+static void grow(importer *im, uint32_t value, const int64_t *pads)
 {
     graph_value *out = &im->g->values[value];
     out->height += out->height ? (uint32_t)(pads[0] + pads[2]) : 0;
     out->width += out->width ? (uint32_t)(pads[1] + pads[3]) : 0;
-    return out->height <= MONA_MAX_SIDE && out->width <= MONA_MAX_SIDE
-               ? true
-               : import_fail(im, "makes a map of %ux%u", out->width, out->height);
 }
 
 static bool add_zeros(importer *im, uint32_t x, const int64_t *pads, uint32_t *made)
@@ -28,7 +26,8 @@ static bool add_zeros(importer *im, uint32_t x, const int64_t *pads, uint32_t *m
         pad->conv.window.pad_end[i] = (uint32_t)pads[i + 2];
     }
     *made = pad->output;
-    return grow(im, *made, pads);
+    grow(im, *made, pads);
+    return true;
 }
 
 static bool add_samples(importer *im, uint32_t x, const int64_t *pads, mona_pad_mode mode)
@@ -49,7 +48,8 @@ static bool add_samples(importer *im, uint32_t x, const int64_t *pads, mona_pad_
                                .left = (uint8_t)pads[1],
                                .bottom = (uint8_t)pads[2],
                                .right = (uint8_t)pads[3]};
-    return grow(im, pad->output, pads);
+    grow(im, pad->output, pads);
+    return true;
 }
 
 /* Pads of rows and columns: those before, then those after. */
@@ -98,6 +98,10 @@ bool import_pad(importer *im)
         return false;
     if (p.mode == PAD_WRAP)
         return import_fail(im, "pads by mode 'wrap'; supported: constant, reflect and edge");
+    const graph_value *v = &im->g->values[x];
+    if (!import_fits(im, v->channels, v->height + (uint64_t)(pads[0] + pads[2]),
+                     v->width + (uint64_t)(pads[1] + pads[3])))
+        return false;
     return p.mode == PAD_CONSTANT
                ? pad_constant(im, x, pads)
                : add_samples(im, x, pads, p.mode == PAD_REFLECT ? MONA_PAD_REFLECT : MONA_PAD_EDGE);

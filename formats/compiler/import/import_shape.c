@@ -45,6 +45,12 @@ bool import_concat(importer *im)
             onnx_int(im->node, "axis", 1));
     uint32_t inputs[GRAPH_MAX_INPUTS], count = 0;
     graph_value all = {0};
+    for (size_t i = 0; i < im->node->input_count; i++)
+        if (!join(im, i, &all, &inputs[0]))
+            return false;
+    if (!import_fits(im, all.channels, all.height, all.width))
+        return false;
+    all = (graph_value){0};
     for (size_t i = 0; i < im->node->input_count; i++) {
         if (count == GRAPH_MAX_INPUTS) {
             graph_node *part = import_inner_like(im, GRAPH_CONCAT, inputs[0]);
@@ -96,7 +102,7 @@ bool import_split(importer *im)
     if (!op_split_read(&c.call, &axis, sizes))
         return import_refused(im, &c, "split");
     for (size_t i = 0; i < outputs; i++)
-        if (!sizes[i])
+        if (!sizes[i] || im->node->outputs[i] == ONNX_NONE)
             return import_fail(im, "splits %u channels into parts that do not fit",
                                im->g->values[x].channels);
     for (size_t i = 0; i < outputs; first += (uint32_t)sizes[i++])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/compiler/import/array.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -159,7 +160,7 @@ const graph_value *import_constant(const importer *im, size_t i)
 bool import_elements(importer *im, size_t i, uint32_t *value)
 {
     if (import_has(im, i) && im->bindings[im->node->inputs[i]].value == UINT32_MAX)
-        array_to_map(im, im->node->inputs[i]);
+        array_want_map(im, im->node->inputs[i]);
     *value = import_bound(im, i);
     if (*value == UINT32_MAX)
         return import_has(im, i) ? import_fail(im, "reads the array '%.60s', which is not a map",
@@ -312,15 +313,21 @@ graph_node *import_add_node(importer *im, graph_kind kind, uint32_t x, uint32_t 
     return made;
 }
 
+bool import_fits(importer *im, uint64_t channels, uint64_t height, uint64_t width)
+{
+    return (channels <= MONA_MAX_CHANNELS && height <= MONA_MAX_SIDE && width <= MONA_MAX_SIDE) ||
+           import_fail(im,
+                       "makes %" PRIu64 " channels of %" PRIu64 "x%" PRIu64
+                       "; at most %d of %dx%d are supported",
+                       channels, width, height, MONA_MAX_CHANNELS, MONA_MAX_SIDE, MONA_MAX_SIDE);
+}
+
 /* Adds a node that computes a value of this name and shape. */
 static graph_node *make_node(importer *im, const char *name, graph_kind kind, uint32_t x,
                              uint32_t channels, uint32_t height, uint32_t width)
 {
-    if (channels > MONA_MAX_CHANNELS || height > MONA_MAX_SIDE || width > MONA_MAX_SIDE) {
-        import_fail(im, "makes %u channels of %ux%u; at most %d of %dx%d are supported", channels,
-                    width, height, MONA_MAX_CHANNELS, MONA_MAX_SIDE, MONA_MAX_SIDE);
+    if (!import_fits(im, channels, height, width) || !array_make_maps(im))
         return NULL;
-    }
     graph_node *made = import_add_node(im, kind, x, graph_add_value(im->g, name));
     if (made)
         graph_set_dims(im->g, made->output, channels, height, width);

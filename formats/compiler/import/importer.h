@@ -23,6 +23,7 @@ typedef struct import_binding {
     /* The shape is [..., channels], the dimensions before it together height * width; else the
      * numbers have the order of the map, in whatever shape. */
     bool last;
+    bool wanted;    /* nothing makes the map yet: the array is converted once a node reads it */
     uint32_t array; /* UINT32_MAX: not created yet */
     /* For a map: ONNX has integers where the map has the numbers they stand for. */
     import_quantisation quantisation;
@@ -86,7 +87,7 @@ bool import_any_channels(importer *im, size_t i, uint32_t *value);
 bool import_is_channel_axis(const importer *im, size_t i, int64_t axis);
 /* The same in any shape. */
 bool import_elements(importer *im, size_t i, uint32_t *value);
-/* Makes input i, an array [..., channels], available as a map whose channels come last. */
+/* Wants input i, an array [..., channels], as a map whose channels come last. */
 bool import_rows_as_map(importer *im, size_t i);
 /* Input i must be flat. */
 bool import_flat(importer *im, size_t i, uint32_t *value);
@@ -124,6 +125,8 @@ bool import_window_size(importer *im, const graph_window *w, const graph_value *
 bool import_bind_shape(importer *im, uint32_t value, uint32_t rank, bool last);
 /* Binds output i to a value, with the rank and the order of the node's first computed input. */
 bool import_bind(importer *im, size_t i, uint32_t value);
+/* Whether a map may be so large. */
+bool import_fits(importer *im, uint64_t channels, uint64_t height, uint64_t width);
 /* Adds a node that computes a value of the graph from value x. NULL: failed. The pointer is valid
  * until another node is added. */
 graph_node *import_add_node(importer *im, graph_kind kind, uint32_t x, uint32_t output);
