@@ -252,9 +252,9 @@ typedef struct mona_array_resample {
     float fill;
 } mona_array_resample;
 
-/* ARRAY_SORT: operand [outer][extent][inner], output [outer][count][inner]: along the middle axis the
- * first `count` elements in descending order, of equal ones the earlier first and a NaN above all
- * numbers; their indices in the axis, as S64, or the elements themselves, bit for bit. */
+/* ARRAY_SORT: operand [outer][extent][inner], output [outer][count][inner]: along the middle axis
+ * the first `count` elements in descending order, of equal ones the earlier first and a NaN above
+ * all numbers; their indices in the axis, as S64, or the elements themselves, bit for bit. */
 typedef struct mona_array_sort {
     uint32_t outer, extent, inner, count; /* count: 1..extent */
     uint8_t arithmetic;
@@ -271,18 +271,19 @@ typedef struct mona_array_gather {
 } mona_array_gather;
 
 typedef enum mona_normalisation {
-    /* (x - mean) * (gain / sqrt(variance + epsilon)) + shift; the variance is the mean of (x - mean)^2 */
+    /* (x - mean) * (gain / sqrt(variance + epsilon)) + shift; the variance is the mean of (x -
+     * mean)^2 */
     MONA_NORMALISE_MOMENTS = 0,
     MONA_NORMALISE_SOFTMAX = 1,     /* e / sum of e; e is exp(x - the largest x), rounded to fp32 */
     MONA_NORMALISE_LOG_SOFTMAX = 2, /* (x - the largest x) - log(sum of e) */
     MONA_NORMALISE_COUNT = 3,
 } mona_normalisation;
 
-/* ARRAY_NORMALISE, FLOAT: operand and output [outer][extent][inner], normalised along the middle axis,
- * whose elements are called a row. All is computed in fp64 and rounded once, but for e. Element i of
- * a row is added to partial sum i % 32; then each of the second half of these to its fellow in the
- * first, and so on. Optional for MOMENTS, whose inner is 1: gains, and as many shifts; element i of
- * the operand has number i / run % their number. */
+/* ARRAY_NORMALISE, FLOAT: operand and output [outer][extent][inner], normalised along the middle
+ * axis, whose elements are called a row. All is computed in fp64 and rounded once, but for e.
+ * Element i of a row is added to partial sum i % 32; then each of the second half of these to its
+ * fellow in the first, and so on. Optional for MOMENTS, whose inner is 1: gains, and as many
+ * shifts; element i of the operand has number i / run % their number. */
 typedef struct mona_array_normalise {
     uint32_t function; /* mona_normalisation */
     uint32_t extent, inner;

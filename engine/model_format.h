@@ -50,19 +50,18 @@
  * A tensor of U8 may have a zero: the stored value that stands for 0 and fills padding. The bias of
  * a CONV compensates the zero of its source and adds that of its result. ADD and MUL take
  * a - zero and b - zero in place of stored values, and store saturate(round_half_even(t + zero));
- * AVERAGE_POOL takes zero n times from the sum of n samples. Operators that move, choose or resample
- * samples keep it. No other operator reads or writes tensors with a zero.
- * A tensor that LOAD makes and only CONV reads may have padding of its own: a value for each of up
- * to four channels that fills it, such as the mean of each colour, where the network's first
- * operator takes that from samples. The bias of the CONV compensates it.
- * ATTENTION takes channels in heads. For each head and pixel, in fp32, each product and sum rounded:
+ * AVERAGE_POOL takes zero n times from the sum of n samples. Operators that move, choose or
+ * resample samples keep it. No other operator reads or writes tensors with a zero. A tensor that
+ * LOAD makes and only CONV reads may have padding of its own: a value for each of up to four
+ * channels that fills it, such as the mean of each colour, where the network's first operator takes
+ * that from samples. The bias of the CONV compensates it. ATTENTION takes channels in heads. For
+ * each head and pixel, in fp32, each product and sum rounded:
  *   s[j] = (sum of q[c] * k[j][c]) * scale      for each pixel j of k, c ascending from +0
  *   e[j] = exp(s[j] - max(s))                   as engine/cpu/c/functions.h computes it
  *   t[c] = f16((sum of e[j] * v[j][c]) * (value_scale / sum of e[j]))
  * with the sum of e[j] * v[j][c] in ascending order of j, from +0, and that of e[j] as 16 sums like
  * those of NORMALISE. t is stored as above.
- * Every f16() rounds to nearest even and saturates to +-65504.
- */
+ * Every f16() rounds to nearest even and saturates to +-65504. */
 #ifndef MONA_MODEL_FORMAT_H
 #define MONA_MODEL_FORMAT_H
 

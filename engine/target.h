@@ -6,13 +6,13 @@
 
 #include "mona.h"
 
-/* Outputs of a convolution that are computed together: the rows and columns of a fractal of the cube, and 16 lanes of
- * a CPU. */
+/* Outputs of a convolution that are computed together: the rows and columns of a fractal of the
+ * cube, and 16 lanes of a CPU. */
 enum { AC_FRACTAL = 16 };
 
-/* Of the UB of the 310, at its end: two chunks of a program, of which a core reads one while the other
- * is copied; and before them, as the last part of ub_bytes, room through which the scalar unit reaches
- * global memory. */
+/* Of the UB of the 310, at its end: two chunks of a program, of which a core reads one while the
+ * other is copied; and before them, as the last part of ub_bytes, room through which the scalar
+ * unit reaches global memory. */
 enum { AC_PROGRAM_UB_BYTES = 7936, AC_SCALAR_UB_BYTES = 256 };
 
 typedef struct ac_target {
@@ -24,7 +24,7 @@ typedef struct ac_target {
     /* Elements of K in a fractal of the cube. That is 32 bytes for either type, as on the 310. */
     uint32_t fractal_k_8bit, fractal_k_f16;
     /* Channel block C0 of NC1HWC0, in elements. A tensor with few channels uses the smallest
-     * small_c0 that holds them all, as in the small-channel mode of load3d. These ascend and end
+     * of these that holds them all, as in the small-channel mode of load3d. They ascend and end
      * with a 0. */
     uint32_t c0_8bit, c0_f16;
     uint8_t small_c0_8bit[4], small_c0_f16[4];

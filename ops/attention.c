@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ATTENTION: for each pixel of the queries, values of all pixels weighted by how well their keys fit
- * it, head by head. model_format.h defines the arithmetic. */
+/* ATTENTION: for each pixel of the queries, values of all pixels weighted by how well their keys
+ * fit it, head by head. model_format.h defines the arithmetic. */
 #include "engine/cpu/isa_table.h"
 #include "ops/helpers.h"
 

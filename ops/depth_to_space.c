@@ -39,8 +39,8 @@ static void copy_channel(uint8_t *restrict to, size_t to_pixel, const uint8_t *r
         memcpy(to + i * to_pixel, from + i * from_pixel, 2);
 }
 
-/* Bytes of a block of 2, 16 channels to a block: those of an input pixel go to two pixels at once, in
- * loops that the compiler makes vectors of. */
+/* Bytes of a block of 2, 16 channels to a block: those of an input pixel go to two pixels at once,
+ * in loops that the compiler makes vectors of. */
 static void pairs_row(const ac_row *out, const uint8_t *in, size_t in_stride, uint32_t blocks,
                       uint32_t dy, size_t count)
 {

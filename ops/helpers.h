@@ -9,8 +9,8 @@
 
 /* In a partly filled channel block, channels beyond the last one are zero in every tensor that is
  * read several elements at a time. Operators that write element by element leave the zeros that a
- * ring holds from the beginning. But they are any finite numbers in tensors with a zero other than 0
- * (model_format.h), and in means of these. */
+ * ring holds from the beginning. But they are any finite numbers in tensors with a zero other than
+ * 0 (model_format.h), and in means of these. */
 
 static inline bool f16_finite(uint16_t bits)
 {
@@ -107,8 +107,8 @@ size_t mona_epilogue_bytes(const mona_file_epilogue *file, uint32_t channels);
 void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t channels,
                         const uint8_t *data, const uint16_t *scales, void *constants);
 
-/* The type of results before their function; and that function, for a row of them that begins at the
- * first channel of a channel block. */
+/* The type of results before their function; and that function, for a row of them that begins at
+ * the first channel of a channel block. */
 mona_type mona_epilogue_type(const mona_bound_op *b);
 void mona_epilogue_function(const mona_bound_op *b, const ac_epilogue *e, ac_row row,
                             uint32_t channels, uint32_t pixels);

@@ -148,8 +148,7 @@ bool mona_pool_reads_maps(const mona_file_op *op)
     return whole(&op->pool);
 }
 
-/* ---- constants: the window of every output column ---------------------------------------------
- */
+/* ---- constants: the window of every output column -------------------------------------------- */
 
 size_t mona_pool_constants_bytes(const mona_bound_op *b)
 {

@@ -73,8 +73,9 @@ typedef struct enhance_settings {
     bool (*sized)(void *context, uint32_t width, uint32_t height, pipeline_error *error);
     void *sized_context;
     double max_delay; /* of a live stream: seconds that a frame may be late before it is left out */
-    /* A trial of few frames: the encoder is then given at most so many again, until it holds as many
-     * as it does in a long film, so that it takes the memory that it does there. 0: not a trial. */
+    /* A trial of few frames: the encoder is then given at most so many again, until it holds as
+     * many as it does in a long film, so that it takes the memory that it does there. 0: not a
+     * trial. */
     uint64_t fill;
     bool plan;                   /* of a still picture: only report sizes and memory, or refuse */
     const pipeline_probe *probe; /* NULL: none */
@@ -93,8 +94,8 @@ static inline const char *enhance_network(const enhance_settings *s, unsigned st
 /* A result so many times larger than its input surprises people, so it is mentioned. */
 enum { ENHANCE_MANY_TIMES = 4 };
 
-/* File to file; stage.still: a still picture to a PNG, JPEG or WebP. The output appears under its name
- * only when it is complete. */
+/* File to file; stage.still: a still picture to a PNG, JPEG or WebP. The output appears under its
+ * name only when it is complete. */
 bool enhance_run(const enhance_settings *settings, enhance_report *report, pipeline_error *error);
 
 #endif

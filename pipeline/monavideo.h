@@ -57,12 +57,13 @@ const char *mona_video_status_text(mona_video_status status);
 /* The version of the library that runs, such as "0.1.0". */
 const char *mona_video_version(void);
 
-/* Confines this process, for good, to what mona_video_run and frames need: it opens only the files (or
- * folders, with all below them) in reads, writes only into the folders in writes, runs no program, makes
- * no connection and reaches no other process. Both lists end with NULL. For a process that works for
- * strangers and does nothing else; the library never calls it itself. Threads that run already keep
- * their right to open files, so call it before any is started. Returns what this kernel has for that,
- * as in "Landlock (ABI 6) and seccomp"; "none": nothing is confined. */
+/* Confines this process, for good, to what mona_video_run and frames need: it opens only the files
+ * (or folders, with all below them) in reads, writes only into the folders in writes, runs no
+ * program, makes no connection and reaches no other process. Both lists end with NULL. For a
+ * process that works for strangers and does nothing else; the library never calls it itself.
+ * Threads that run already keep their right to open files, so call it before any is started.
+ * Returns what this kernel has for that, as in "Landlock (ABI 6) and seccomp"; "none": nothing is
+ * confined. */
 const char *mona_video_confine(const char *const *reads, const char *const *writes);
 
 /* The .mona model of a built-in network such as "sr_x2_fast", for libmona: *size bytes, aligned for

@@ -27,8 +27,8 @@ static bool copy_properties(AVFrame *to, const AVFrame *from)
     return true;
 }
 
-/* The job for a frame of a live stream. NULL: none becomes free before the frame is too late. A late
- * frame that finds one is taken: it is the latest there is. */
+/* The job for a frame of a live stream. NULL: none becomes free before the frame is too late. A
+ * late frame that finds one is taken: it is the latest there is. */
 static job *take_live_job(video *v)
 {
     const double left = input_patience(&v->in, 1e9 * v->settings->max_delay);
@@ -56,8 +56,8 @@ static bool enter_first(video *v)
     return !j || enter(v, j);
 }
 
-/* The first frame has none before it by which to tell noise from texture. It waits for the second one where
- * frames need not be in time. */
+/* The first frame has none before it by which to tell noise from texture. It waits for the second
+ * one where frames need not be in time. */
 static bool waits(const video *v, const job *j)
 {
     const enhance_settings *s = v->settings;
@@ -73,8 +73,8 @@ static live_counts count_live(const video *v)
                          .reconnects = input_reconnects(&v->in)};
 }
 
-/* Gives a job the decoded frame: what lies beside its samples and, of a deep one, the samples, which
- * are needed until its result is complete. */
+/* Gives a job the decoded frame: what lies beside its samples and, of a deep one, the samples,
+ * which are needed until its result is complete. */
 static bool load(video *v, job *j, const AVFrame *decoded, const processor_job *work)
 {
     const bool deep = processor_is_deep(&v->processor);
@@ -132,7 +132,8 @@ static bool aim(video *v, unsigned from)
     return v->segment < s->end;
 }
 
-/* Enters the film where this segment asks for it; in->path lies open at its beginning for the first. */
+/* Enters the film where this segment asks for it; in->path lies open at its beginning for the
+ * first. */
 static bool enter_film(video *v)
 {
     const cut *to = &v->out.parts.cuts.at[v->segment];
@@ -160,8 +161,8 @@ static bool keep_frame(video *v)
            pipeline_fail(&v->decode_error, "out of memory");
 }
 
-/* Begins a segment: the stages see the frames before it again. Damage there was counted with them, or is
- * another run's. */
+/* Begins a segment: the stages see the frames before it again. Damage there was counted with them,
+ * or is another run's. */
 static bool begin_segment(video *v)
 {
     const uint64_t kept = FFMIN(v->passed, v->warm_up);
@@ -176,7 +177,8 @@ static bool begin_segment(video *v)
     return good;
 }
 
-/* Passes the frame on if it belongs to a segment that is to be made. False: that is all, or an error. */
+/* Passes the frame on if it belongs to a segment that is to be made. False: that is all, or an
+ * error. */
 static bool submit_segment(video *v)
 {
     const segments *s = &v->out.parts;

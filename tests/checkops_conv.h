@@ -56,8 +56,8 @@ static uint32_t add_scales(section *s, uint32_t count, const conv_case *k)
     return offset;
 }
 
-/* Sometimes at and beyond what the cube can add: 28 weights of 127 times 255 (u8) or 127 (s8), and a
- * rest of half of that. */
+/* Sometimes at and beyond what the cube can add: 28 weights of 127 times 255 (u8) or 127 (s8), and
+ * a rest of half of that. */
 static int32_t random_bias(bool wild)
 {
     enum { U8_MOST = 28 * 127 * 255 + 127, S8_MOST = 28 * 127 * 127 + 63 };
@@ -349,7 +349,8 @@ static conv_result run_conv(const conv_case *k, const section *s, const conv_inp
     return (conv_result){out.memory, out.bytes, out.row};
 }
 
-/* Copies the values of columns to a row that may have other channel blocks and begins `lead` columns earlier. */
+/* Copies the values of columns to a row that may have other channel blocks and begins `lead`
+ * columns earlier. */
 static void copy_values(ac_row *to, const ac_row *from, uint32_t channels, uint32_t columns,
                         uint32_t lead)
 {

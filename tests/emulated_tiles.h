@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The instructions of engine/cpu/x86/amx_tiles.h in C, for CPUs that have none. One thread may use them. */
+/* The instructions of engine/cpu/x86/amx_tiles.h in C, for CPUs that have none. One thread may use
+ * them. */
 #ifndef MONA_EMULATED_TILES_H
 #define MONA_EMULATED_TILES_H
 
@@ -30,7 +31,8 @@ static int32_t emulated_dot(const uint8_t *a, const uint8_t *b, int is_signed)
     return sum;
 }
 
-/* Rows and columns beyond the shapes do not count, and shapes that do not fit one another are an error of the CPU. */
+/* Rows and columns beyond the shapes do not count, and shapes that do not fit one another are an
+ * error of the CPU. */
 static void emulated_multiply(uint32_t t, uint32_t a, uint32_t b, int is_signed)
 {
     const tile_shapes *s = &emulated_shapes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Row kernels one element at a time, exactly as cpu.h defines them: what checkops compares the kernels of every
- * instruction set with. Convolutions are compared with the AI Core program instead. */
+/* Row kernels one element at a time, exactly as cpu.h defines them: what checkops compares the
+ * kernels of every instruction set with. Convolutions are compared with the AI Core program
+ * instead. */
 #include "engine/cpu/c/epilogue.h"
 #include "engine/cpu/c/rows.h"
 

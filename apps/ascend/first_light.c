@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The first run of the replay kernel on a chip:
  *
- *   first_light instructions   every instruction alone against the reference
- *   first_light layers         networks up to their first layer, second, and so on, against the host
- *   first_light costs FILE     how long instructions take, for mona bench --device model310 --costs */
+ *   first_light instructions  every instruction alone against the reference
+ *   first_light layers        networks up to their first layer, second and so on, against the host
+ *   first_light costs FILE    how long instructions take, for --costs of mona bench */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,8 @@ static void fill_buffers(void)
     light_barrier();
 }
 
-/* UB, most of L1, and most of L0C as halves. products: L0A times L0B first, as there is no other way out. */
+/* UB, most of L1, and most of L0C as halves. products: L0A times L0B first, as there is no other
+ * way out. */
 static void copy_buffers_out(bool products)
 {
     const ac_address zero = ac_at(AC_UB, 0);
@@ -94,7 +95,8 @@ static const char *place_of(size_t byte)
 
 /* ---- instructions --------------------------------------------------------------------------- */
 
-/* Whether all that an instruction reads is the same on every run, and what it writes is copied out. */
+/* Whether all that an instruction reads is the same on every run, and what it writes is copied
+ * out. */
 static bool is_visible(const ac_instruction *i, bool written_out)
 {
     const uint32_t operands = ac_turns(i->opcode) ? 0 : ac_operands(i->opcode);

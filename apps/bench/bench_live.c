@@ -123,7 +123,7 @@ cJSON *bench_live(const bench_pipeline_job *job, const live_pace *pace)
     return result;
 }
 
-/* ---- for people ------------------------------------------------------------------------------- */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 static void print_pace(const cJSON *result)
 {

@@ -10,8 +10,8 @@
 
 /* A result (bench_result.h) whose samples are, for each frame that went out, the time from the
  * moment at which the source was due to send its packet until its own packet was written, whoever
- * it waited for in between. The frames of the first second warm up, if the job has no other warm-up.
- * In addition:
+ * it waited for in between. The frames of the first second warm up, if the job has no other
+ * warm-up. In addition:
  *   "arrived", "frames", "dropped"  of all frames; the first is the sum of the others
  *   "source_fps", "jitter_ms", "late_ms", "late_every", "burst", "burst_every": the pace
  *   "max_delay_ms"  how late a frame may be before it is left out

@@ -26,7 +26,7 @@ typedef struct om_bench {
     samples steps[STEPS];
 } om_bench;
 
-/* ---- tensors ---------------------------------------------------------------------------------- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
 /* Bytes of noise; real values of 0 to 1. */
 static void fill_noise(void *memory, const mona_om_tensor *t)
@@ -84,7 +84,7 @@ static uint32_t output_crc(const om_bench *b)
     return crc;
 }
 
-/* ---- frames ----------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static mona_status take_step(const om_bench *b, unsigned step, unsigned slot)
 {
@@ -152,7 +152,7 @@ static bool run_overlapped(om_bench *b, unsigned frames, double *ms)
     return started == MONA_OM_SLOTS || cli_fail(0, "a thread cannot be started");
 }
 
-/* ---- the result ------------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static void describe(cJSON *result, const bench_om_job *job, const om_bench *b)
 {

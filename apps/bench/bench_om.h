@@ -16,9 +16,9 @@ typedef struct bench_om_job {
     double percentile; /* as of bench_model_job */
 } bench_om_job;
 
-/* A result (bench_result.h): "upload_ms", "run_ms" and "download_ms" are medians of a frame's steps,
- * one after another; "overlapped_ms" is the time of a frame while others are in work. NULL, with a
- * message. */
+/* A result (bench_result.h): "upload_ms", "run_ms" and "download_ms" are medians of a frame's
+ * steps, one after another; "overlapped_ms" is the time of a frame while others are in work. NULL,
+ * with a message. */
 cJSON *bench_om(const bench_om_job *job);
 void bench_om_print(const cJSON *result);
 

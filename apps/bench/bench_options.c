@@ -127,8 +127,7 @@ bool bench_options_read(bench_request *b)
            read_rules(a, &b->rules);
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 #define FIELD(name) offsetof(bench_arguments, name)
 

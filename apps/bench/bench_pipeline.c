@@ -43,8 +43,7 @@ typedef struct run {
     samples times; /* of frames; the sensors are read in the encoder's thread */
 } run;
 
-/* ---- the probe --------------------------------------------------------------------------------
- */
+/* ---- the probe ------------------------------------------------------------------------------- */
 
 /* A source with a given pace has frame n after n periods, whether the pipeline is ready for it or
  * not. */
@@ -96,8 +95,7 @@ bool bench_pipeline_synthetic(const bench_pipeline_job *job)
     return !strcmp(job->enhance->input.path, "synthetic");
 }
 
-/* ---- running ----------------------------------------------------------------------------------
- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static bool play(run *r, enhance_report *report)
 {
@@ -240,8 +238,7 @@ cJSON *bench_pipeline(const bench_pipeline_job *job)
     return result;
 }
 
-/* ---- for people -------------------------------------------------------------------------------
- */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 static void print_steps(const cJSON *result)
 {

@@ -36,8 +36,8 @@ typedef struct bench_pipeline_job {
 cJSON *bench_pipeline(const bench_pipeline_job *job);
 void bench_pipeline_print(const cJSON *result);
 
-/* What any run of the pipeline was, and how it begins when it is printed. kind: of the result; pace:
- * of the source. */
+/* What any run of the pipeline was, and how it begins when it is printed. kind: of the result;
+ * pace: of the source. */
 void bench_pipeline_describe(cJSON *result, const char *kind, const enhance_settings *settings,
                              const enhance_report *report);
 void bench_pipeline_print_run(const cJSON *result, const char *pace);

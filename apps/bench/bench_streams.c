@@ -158,8 +158,7 @@ static bool run_streams(group *g, samples *all)
     return done;
 }
 
-/* ---- the result -------------------------------------------------------------------------------
- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static bool add_stream(cJSON *list, const stream *s, double seconds)
 {
@@ -290,8 +289,7 @@ cJSON *bench_streams(const bench_model_job *job, stream_range streams)
     return result;
 }
 
-/* ---- for people -------------------------------------------------------------------------------
- */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 static void print_each(const cJSON *result)
 {

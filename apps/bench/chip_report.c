@@ -29,7 +29,7 @@ static const char *const networks[] = {"bicubic_x2",     "denoise_fast", "sr_x2_
 
 enum { CHIP_FRAMES = 30, MAX_KERNEL_BYTES = 16 << 20 };
 
-/* ---- privacy ---------------------------------------------------------------------------------- */
+/* ---- privacy --------------------------------------------------------------------------------- */
 
 /* Messages may name files: folders, which may name people, are left out. */
 static void leave_out_folders(char *text)
@@ -58,7 +58,7 @@ static void make_public(cJSON *item)
     }
 }
 
-/* ---- the installation ------------------------------------------------------------------------- */
+/* ---- the installation ------------------------------------------------------------------------ */
 
 static bool add_checks(cJSON *report)
 {
@@ -107,7 +107,7 @@ static void add_kernel(cJSON *report)
     free(bytes);
 }
 
-/* ---- networks --------------------------------------------------------------------------------- */
+/* ---- networks -------------------------------------------------------------------------------- */
 
 typedef struct network {
     const char *name;
@@ -191,7 +191,7 @@ static bool add_networks(cJSON *report, mona_size size, const sampling *how)
     return good;
 }
 
-/* ---- the file --------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static bool save(const cJSON *report, const char *path)
 {

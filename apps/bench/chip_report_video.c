@@ -26,7 +26,7 @@ typedef struct decoded {
     uint32_t crc;
 } decoded;
 
-/* ---- encoding --------------------------------------------------------------------------------- */
+/* ---- encoding -------------------------------------------------------------------------------- */
 
 /* Stripes that move, and noise. */
 static void draw(AVFrame *frame, unsigned number)
@@ -92,7 +92,7 @@ static void free_film(film *f)
     avcodec_parameters_free(&f->video);
 }
 
-/* ---- decoding --------------------------------------------------------------------------------- */
+/* ---- decoding -------------------------------------------------------------------------------- */
 
 static void add_frame(decoded *d, const AVFrame *frame)
 {
@@ -136,7 +136,7 @@ static bool decode(const film *f, bool on_chip, const pipeline_notes *notes, dec
     return good;
 }
 
-/* ---- the report ------------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 typedef struct said {
     char text[512];

@@ -35,7 +35,7 @@ static void see(void *context, mona_ascend_step step, double begin, double end)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* ---- frames ----------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static bool watch_frames(watched *w, bench_transfer *t, unsigned frames, double *ms)
 {
@@ -66,7 +66,7 @@ static bool join(watched *w, unsigned frames)
     return true;
 }
 
-/* ---- the result ------------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 static bool add_median(cJSON *chip, const watched *w, unsigned step)
 {

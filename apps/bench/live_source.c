@@ -107,7 +107,8 @@ static int open_stream(sending *s)
     unsigned char *buffer = to ? av_malloc(BUFFER) : NULL;
     if (!buffer || avcodec_parameters_copy(to->codecpar, from->codecpar) < 0)
         return AVERROR(ENOMEM);
-    /* Tags of other containers are not NUT's, and raw samples have nothing else to say what they are. */
+    /* Tags of other containers are not NUT's, and raw samples have nothing else to say what they
+     * are. */
     to->codecpar->codec_tag = from->codecpar->codec_id == AV_CODEC_ID_RAWVIDEO
                                   ? avcodec_pix_fmt_to_codec_tag(from->codecpar->format)
                                   : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Confines a command to the files that its command line names (pipeline/base/sandbox.h). Which those
- * are, its table of options says. */
+/* Confines a command to the files that its command line names (pipeline/base/sandbox.h). Which
+ * those are, its table of options says. */
 #ifndef MONA_CONFINE_H
 #define MONA_CONFINE_H
 

@@ -10,8 +10,7 @@
 
 enum { LEFT_COLUMN = 28, LINE = 80 };
 
-/* ---- rows in the order of their groups --------------------------------------------------------
- */
+/* ---- rows in the order of their groups ------------------------------------------------------- */
 
 static const option help_row = {"--help", "-h", OPTION_FLAG, KEEPS_BYTES,
                                 0,        NULL, "Other",     .help = "print this help"};

@@ -49,7 +49,8 @@ typedef struct option_part {
 
 enum { COMMAND_PARTS_MAX = 4 };
 
-/* When a command is confined to its files (confine.h). 0: its row does not say, which a test finds. */
+/* When a command is confined to its files (confine.h). 0: its row does not say, which a test
+ * finds. */
 typedef enum confinement {
     CONFINED_NEVER = 1, /* it reads nobody's files, or starts other programs */
     CONFINED_AT_ONCE,   /* by options_parse */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a service allows those who call mona for it: the file that the variable MONA_POLICY names. Its
- * lines are
+/* What a service allows those who call mona for it: the file that the variable MONA_POLICY names.
+ * Its lines are
  *
  *     limit memory=2G,pixels=100M,time=10m,streams=64   # options can only lower these
  *     allow playlist                                    # else --allow playlist is refused

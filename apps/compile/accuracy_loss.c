@@ -231,8 +231,8 @@ static void add_decisions(sums *s, const accuracy_loss *j, unsigned output, cons
     s->decisions += (double)a.count;
 }
 
-/* Whether the fp32 network makes pictures that these planes hold, so that its distance from the truth
- * is its own and not that of what they cut off. */
+/* Whether the fp32 network makes pictures that these planes hold, so that its distance from the
+ * truth is its own and not that of what they cut off. */
 static bool is_picture(const sums *s)
 {
     return s->truth && s->clipped <= s->lost_fp32 / 4;

@@ -4,9 +4,9 @@
  *
  * In dB: the drop of PSNR. If the network enlarges or denoises, samples are made from pictures that
  * are then the known truth, and PSNR is taken against these, both for the network in fp32 and for
- * the compiled model. Otherwise, or if the planes of an output cut off much of it, PSNR is that of a hypothetical network ACCURACY_LOSS_NOMINAL dB
- * from the truth, with independent errors: 10 log10(1 + error / nominal error), in squares. With
- * several outputs the worst one counts.
+ * the compiled model. Otherwise, or if the planes of an output cut off much of it, PSNR is that of
+ * a hypothetical network ACCURACY_LOSS_NOMINAL dB from the truth, with independent errors: 10
+ * log10(1 + error / nominal error), in squares. With several outputs the worst one counts.
  *
  * In per cent: the share of decisions that change: the largest channel of a pixel, or the largest
  * element of an array's last axis. If an output makes one decision, this is the share to expect on
@@ -38,9 +38,9 @@ typedef struct accuracy_loss {
     const char *clipped; /* an output that lost most by what its planes cut off; NULL: none did */
 } accuracy_loss;
 
-/* Makes samples of at most 8 images, or 1,000 if the unit is per cent, and runs the network on them.
- * unit NULL: the one that suits. False: one line was printed. accuracy_loss_close releases what
- * there is, whether it succeeds or not. */
+/* Makes samples of at most 8 images, or 1,000 if the unit is per cent, and runs the network on
+ * them. unit NULL: the one that suits. False: one line was printed. accuracy_loss_close releases
+ * what there is, whether it succeeds or not. */
 bool accuracy_loss_open(accuracy_loss *j, const calibration *images, const compiler *model,
                         const char *name, const accuracy_loss_unit *unit);
 void accuracy_loss_close(accuracy_loss *j);

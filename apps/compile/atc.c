@@ -23,7 +23,7 @@ typedef struct atc_job {
     bool several;
 } atc_job;
 
-/* ---- the compiler's program ------------------------------------------------------------------- */
+/* ---- the compiler's program ------------------------------------------------------------------ */
 
 static bool look_in(const char *folder, size_t length, const char *rest, char *found)
 {
@@ -49,7 +49,7 @@ static bool find_atc(char *found)
                        "set_env.sh");
 }
 
-/* ---- its options ------------------------------------------------------------------------------ */
+/* ---- its options ----------------------------------------------------------------------------- */
 
 static void add(atc_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void add(atc_job *job, const char *format, ...)
@@ -132,7 +132,7 @@ static bool make_options(atc_job *job, const char *input, const compiler *model,
     return true;
 }
 
-/* ---- what it says ----------------------------------------------------------------------------- */
+/* ---- what it says ---------------------------------------------------------------------------- */
 
 /* "E19010" and the like, alone or in brackets. NULL: the line has none. */
 static const char *code_in(const char *line)

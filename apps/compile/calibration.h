@@ -8,8 +8,8 @@
  * if they have one fixed size, they get the whole picture, resized. Everything is repeatable.
  *
  * A .npy file holds the only input of a model, or several of them one after another (N first in its
- * shape). For a model of several inputs, NAME=FILE.npy gives each of them a file, all of the same N.
- * uint8 numbers are treated as samples of images; all others are the network's own numbers. */
+ * shape). For a model of several inputs, NAME=FILE.npy gives each of them a file, all of the same
+ * N. uint8 numbers are treated as samples of images; all others are the network's own numbers. */
 #ifndef MONA_CALIBRATION_H
 #define MONA_CALIBRATION_H
 
@@ -45,7 +45,8 @@ typedef struct calibration {
 
 /* Collects the PNG, JPEG and .npy files of the paths, those in folders and in all folders below,
  * and at most CALIBRATION_FRAMES frames of each clip; keeps `max` of them, evenly spread. The
- * paths must live as long as *c. False: there is none, or an array does not suit the model; one line was printed. */
+ * paths must live as long as *c. False: there is none, or an array does not suit the model; one
+ * line was printed. */
 bool calibration_open(calibration *c, const option_list *paths, size_t max,
                       const calibration_feed *feed, const compiler *model);
 void calibration_close(calibration *c);

@@ -13,7 +13,8 @@ bool calibration_is_array(const char *path);
 bool calibration_array_count(const char *path, const compiler *model, unsigned input,
                              uint64_t *count);
 
-/* Image `index`, which is of kind CALIBRATION_ARRAY; each inputs[i].data is released with free(). */
+/* Image `index`, which is of kind CALIBRATION_ARRAY; each inputs[i].data is released with
+ * free(). */
 bool calibration_array(const calibration *c, size_t index, const compiler *model,
                        reference_array *inputs);
 

@@ -255,9 +255,9 @@ static bool open_model(compile_job *job)
     return job->model;
 }
 
-/* Shows sample n to the model: images are sorted by name, and similar images often have similar names.
- * So they are taken from all over the set, in an order that depends only on their number. Of those
- * that rounding is learnt from, every fourth is held out. */
+/* Shows sample n to the model: images are sorted by name, and similar images often have similar
+ * names. So they are taken from all over the set, in an order that depends only on their number. Of
+ * those that rounding is learnt from, every fourth is held out. */
 static bool take_sample(compile_job *job, size_t n, bool learn)
 {
     reference_array inputs[MONA_MAX_IO];
@@ -471,8 +471,8 @@ static void print_tensor(const compile_job *job, const mona_tensor_info *t, bool
         print_clipping(job, t, index);
 }
 
-/* A program or plan is for one size. Where there is none, --target only tells --precision auto which
- * device to look at. */
+/* A program or plan is for one size. Where there is none, --target only tells --precision auto
+ * which device to look at. */
 static bool wants_programs(const compile_job *job)
 {
     mona_model model;

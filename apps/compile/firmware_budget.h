@@ -11,7 +11,8 @@
 
 #define FIRMWARE_CPUS "cortex-m7|cortex-m55|cortex-a53|cortex-a55"
 
-/* Adds "firmware" to the document. name: of the model, for messages. False: one line was printed. */
+/* Adds "firmware" to the document. name: of the model, for messages. False: one line was
+ * printed. */
 bool firmware_budget(cJSON *document, const char *name, const mona_model *model, const char *cpu,
                      mona_size size);
 

@@ -115,7 +115,8 @@ bool onnx_source_read(onnx_graph *model, const char *path, const option_list *di
     return false;
 }
 
-/* Sets height and width of every image among the inputs, which is one if the model leaves that open. */
+/* Sets height and width of every image among the inputs, which is one if the model leaves that
+ * open. */
 static bool set_size(onnx_graph *model, const char *path, const char *text)
 {
     enum { IMAGES, ROWS = 2, COLUMNS, RANK };

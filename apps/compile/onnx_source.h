@@ -15,8 +15,8 @@ bool onnx_source_read(onnx_graph *model, const char *path, const option_list *di
                       format_error *refusal);
 
 /* The same, ready to compile. size: "WxH" of images whose dims are open, or NULL. feed: what turns
- * samples into the network's numbers, which becomes part of the network if it has feed->inside; NULL:
- * nothing. one_image: as compiler_open_image. NULL: one line was printed. */
+ * samples into the network's numbers, which becomes part of the network if it has feed->inside;
+ * NULL: nothing. one_image: as compiler_open_image. NULL: one line was printed. */
 compiler *onnx_source_compiler(const char *path, const option_list *dims, const char *size,
                                const fusion_switches *fusion, const calibration_feed *feed,
                                bool one_image);

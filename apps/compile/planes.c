@@ -141,7 +141,7 @@ void planes_set(planes *p, size_t i, double value)
     }
 }
 
-/* ---- all of a plan ---------------------------------------------------------------------------- */
+/* ---- all of a plan --------------------------------------------------------------------------- */
 
 bool plan_planes_open(plan_planes *p, const mona_model *model, const mona_plan *plan)
 {

@@ -25,8 +25,8 @@ bool planes_repeat(planes *p, mona_tensor_info info, size_t images);
 double planes_get(const planes *p, size_t i);
 void planes_set(planes *p, size_t i, double value);
 
-/* Whether the planes hold this value to within half a step; those of F32 hold every value, all others
- * no NaN. */
+/* Whether the planes hold this value to within half a step; those of F32 hold every value, all
+ * others no NaN. */
 bool planes_hold(const planes *p, double value);
 
 /* The lowest and the highest value that planes of this type hold. Not for F32. */

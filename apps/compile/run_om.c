@@ -40,7 +40,7 @@ static bool write_output(const char *path, const mona_om_tensor *t, const planes
     return array_write_shaped(p, shape, path, raw);
 }
 
-/* ---- a run ------------------------------------------------------------------------------------ */
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 typedef struct om_run {
     mona_om *om;

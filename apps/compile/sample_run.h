@@ -27,8 +27,8 @@ bool sample_run_next(sample_run *r, const reference_array *inputs, pipeline_erro
 /* Whether the planes hold integers times a scale. */
 bool sample_run_is_int(const planes *p);
 
-/* The value closest to `value` that the planes can hold. Only what other causes of an error are may be
- * judged by it: how good a model is, is judged by what comes out. */
+/* The value closest to `value` that the planes can hold. Only what other causes of an error are may
+ * be judged by it: how good a model is, is judged by what comes out. */
 double sample_run_held(const planes *p, double value);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { VERSION = 64 };
 
-/* ---- versions --------------------------------------------------------------------------------- */
+/* ---- versions -------------------------------------------------------------------------------- */
 
 /* The value of the first line that begins with `key`; of a list "[a:b]", b. */
 static bool read_version(const char *path, const char *key, char version[VERSION])
@@ -63,7 +63,7 @@ static int compare(const char *a, const char *b)
     return 0;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------ */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static bool line(ascend_findings *all, const char *what, const char *state, const char *found,
                  const char *advice)

@@ -82,8 +82,7 @@ static bool measure_peaks(list *l)
     return true;
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 /* Unknown figures are null. */
 static void add_figure(cJSON *o, const char *key, double value)
@@ -131,8 +130,7 @@ static bool print_json(const list *l, bool line)
     return status == EXIT_SUCCESS;
 }
 
-/* ---- for people ---------------------------------------------------------------------------------
- */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 static const char *figure(char *buffer, size_t size, double value, double factor, const char *unit)
 {

@@ -66,8 +66,7 @@ double machine_peak_bytes(void)
     return getrusage(RUSAGE_SELF, &usage) ? 0 : 1024.0 * (double)usage.ru_maxrss;
 }
 
-/* ---- what else it does ------------------------------------------------------------------------
- */
+/* ---- what else it does ----------------------------------------------------------------------- */
 
 static double of_timeval(struct timeval t)
 {

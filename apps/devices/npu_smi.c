@@ -12,7 +12,7 @@
 
 #include "pipeline/base/clock.h"
 
-/* ---- its text ---------------------------------------------------------------------------------- */
+/* ---- its text -------------------------------------------------------------------------------- */
 
 /* A line "key : value", without the blanks around both. */
 typedef struct entry {
@@ -28,7 +28,8 @@ static void trim(char *to, size_t room, const char *from, size_t length)
     snprintf(to, room, "%.*s", (int)(length < room ? length : 0), from);
 }
 
-/* Reads the line at *text and moves on to the next. False: there is none. Other lines have no key. */
+/* Reads the line at *text and moves on to the next. False: there is none. Other lines have no
+ * key. */
 static bool next_entry(const char **text, entry *e)
 {
     if (!**text)
@@ -101,7 +102,7 @@ void npu_smi_parse_health(const char *text, npu_figures *f)
                 f->health = states[i][1];
 }
 
-/* ---- the program ------------------------------------------------------------------------------- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 enum { PATIENCE_MS = 3000, PAUSE_MS = 1000, OUTPUT = 16384 };
 

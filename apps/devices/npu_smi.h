@@ -23,8 +23,8 @@ void npu_smi_parse_common(const char *text, unsigned chip, npu_figures *figures)
 void npu_smi_parse_health(const char *text, npu_figures *figures);
 
 /* Figures of the first chip. The program takes about a second, so only the first call waits for it,
- * at most a few seconds; later ones return what was last known while it runs again. Without it, nothing
- * is known. Call it from one thread. */
+ * at most a few seconds; later ones return what was last known while it runs again. Without it,
+ * nothing is known. Call it from one thread. */
 npu_figures npu_smi_read(void);
 
 #endif

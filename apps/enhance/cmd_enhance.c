@@ -278,8 +278,8 @@ static int enhance_one(const arguments *a, job_run *run, progress *shown)
     return EXIT_SUCCESS;
 }
 
-/* Each file of a batch is enhanced by a process of its own, which confines itself. A plan, a preview
- * and a page come of trials. */
+/* Each file of a batch is enhanced by a process of its own, which confines itself. A plan, a
+ * preview and a page come of trials. */
 static unsigned to_confine(const arguments *a)
 {
     if (a->out_dir)

@@ -197,8 +197,7 @@ static bool measure(test_run *t, const enhance_settings *s, const input *f)
     return test_run_make(t, &quiet, suffix_of(s), limit_frames((uint64_t)wanted, s));
 }
 
-/* ---- the plan as JSON -------------------------------------------------------------------------
- */
+/* ---- the plan as JSON ------------------------------------------------------------------------ */
 
 /* The fate of a stream. container NULL: the result is a picture. */
 static const char *fate_of(const input *f, const AVStream *stream, const AVOutputFormat *container,
@@ -333,8 +332,7 @@ static cJSON *plan_of(const enhance_settings *s, const test_run *t, input *f, bo
     return plan;
 }
 
-/* ---- the plan for people ----------------------------------------------------------------------
- */
+/* ---- the plan for people --------------------------------------------------------------------- */
 
 static void print_speed(const cJSON *speed)
 {

@@ -19,7 +19,7 @@ static alignas(MONA_ALIGNMENT) uint8_t enlarge_arena[ENLARGE_ARENA_BYTES];
 _Static_assert((int)DENOISE_LINES == SENSOR_LINES && (int)ENLARGE_LINES == SENSOR_HEIGHT,
                "the networks are for the sensor's size");
 
-/* ---- the sensor -------------------------------------------------------------------------------- */
+/* ---- the sensor ------------------------------------------------------------------------------ */
 
 /* For a test: after so many lines the clock jumps by two lines. */
 #ifndef JUMP_AFTER
@@ -52,7 +52,7 @@ void line_interrupt(void)
         take_line();
 }
 
-/* ---- the picture ------------------------------------------------------------------------------- */
+/* ---- the picture ----------------------------------------------------------------------------- */
 
 typedef struct camera {
     mona_session *denoise, *enlarge;

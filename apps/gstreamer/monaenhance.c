@@ -173,8 +173,8 @@ static gboolean set_info(GstVideoFilter *filter, GstCaps *in, GstVideoInfo *in_i
     return FALSE;
 }
 
-/* Options that are wrong for frames of any size are told before there are frames: applications learn it
- * from the change of state, and need not wait for a message. */
+/* Options that are wrong for frames of any size are told before there are frames: applications
+ * learn it from the change of state, and need not wait for a message. */
 static gboolean start(GstBaseTransform *base)
 {
     MonaEnhance *self = MONA_ENHANCE(base);
@@ -210,7 +210,8 @@ static gboolean is_plane(const GstVideoFrame *f, guint c, size_t sample)
     return GST_VIDEO_FRAME_COMP_PSTRIDE(f, c) == (gint)sample && !shift_of(f, c);
 }
 
-/* Its first sample. GStreamer 1.22 tells the offset of P010's second chroma in samples, not bytes. */
+/* Its first sample. GStreamer 1.22 tells the offset of P010's second chroma in samples, not
+ * bytes. */
 static guint8 *first_sample(const GstVideoFrame *f, guint c, size_t sample)
 {
     const gint offset = GST_VIDEO_FORMAT_INFO_POFFSET(f->info.finfo, c), bytes = (gint)sample;

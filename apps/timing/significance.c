@@ -107,8 +107,7 @@ bool significance_ratio(const double *before, size_t before_count, const double 
     return true;
 }
 
-/* ---- warm-up and drift ------------------------------------------------------------------------
- */
+/* ---- warm-up and drift ----------------------------------------------------------------------- */
 
 /* The median, without changing the samples; negative: out of memory. */
 static double median_of(const double *samples, size_t count)

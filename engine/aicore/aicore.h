@@ -314,8 +314,8 @@ static inline void ac_emit_mmad(ac_core *core, ac_mad type, ac_address c, ac_add
             (ac_instruction){.opcode = AC_OP_MMAD + type, .dst = c, .a = a, .b = b, .product = p});
 }
 
-/* Fills all rows of m x n sums with the vectors of n biases, one row of fractals at a time: several in
- * a burst would take a vector each. */
+/* Fills all rows of m x n sums with the vectors of n biases, one row of fractals at a time: several
+ * in a burst would take a vector each. */
 static inline void ac_emit_bias_l0c(ac_core *core, ac_address c, ac_address bias, uint32_t m,
                                     uint32_t n)
 {

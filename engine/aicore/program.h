@@ -156,8 +156,8 @@ typedef struct ac_program_watch {
     void (*on_turn)(void *context);
 } ac_program_watch;
 
-/* Runs a segment on a core: its instructions go to core->take. watch: NULL: nobody. The program must
- * have been proved. */
+/* Runs a segment on a core: its instructions go to core->take. watch: NULL: nobody. The program
+ * must have been proved. */
 void ac_program_run(ac_core *core, const ac_program *p, uint32_t segment, uint32_t core_index,
                     const ac_program_watch *watch);
 

@@ -100,8 +100,8 @@ static inline size_t ascend_room(size_t bytes)
     return ((bytes + 31) / 32 * 32 + 32 + 63) / 64 * 64;
 }
 
-/* Copies rows to memory of the chip, or from it, where they are `pitch` bytes apart; on a card through
- * pinned memory of the host. What lies between rows of the chip becomes anything. */
+/* Copies rows to memory of the chip, or from it, where they are `pitch` bytes apart; on a card
+ * through pinned memory of the host. What lies between rows of the chip becomes anything. */
 mona_status ascend_upload(void *to, size_t pitch, const void *from, ptrdiff_t stride,
                           size_t row_bytes, size_t rows);
 mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t pitch,

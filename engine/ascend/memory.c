@@ -87,8 +87,8 @@ void ascend_free(void *memory)
 
 /* ---- pinned memory of the host --------------------------------------------------------------- */
 
-/* Only pinned memory is copied at the bus's full speed. Each copy borrows a buffer; as many are kept
- * as copies ran at a time, each as large as the largest copy that took it. */
+/* Only pinned memory is copied at the bus's full speed. Each copy borrows a buffer; as many are
+ * kept as copies ran at a time, each as large as the largest copy that took it. */
 enum { BUFFERS = 16 };
 
 typedef struct staging {
@@ -100,8 +100,8 @@ typedef struct staging {
 
 static staging buffers[BUFFERS];
 
-/* A copy whose wait failed may still be under way: destroying its stream waits for it, unless the chip
- * is lost. */
+/* A copy whose wait failed may still be under way: destroying its stream waits for it, unless the
+ * chip is lost. */
 static void give_back(staging *b, mona_status status)
 {
     if (status && !ascend_lost())

@@ -10,7 +10,7 @@ size_t mona_om_bytes(void)
     return (sizeof(mona_om) + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT;
 }
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static unsigned buffers_of(const mona_om *om, unsigned side)
 {

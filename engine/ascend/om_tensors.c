@@ -3,7 +3,7 @@
 
 #include "engine/name.h"
 
-/* ---- what the model is ------------------------------------------------------------------------ */
+/* ---- what the model is ----------------------------------------------------------------------- */
 
 static bool type_of(int type, mona_type *found)
 {
@@ -29,7 +29,7 @@ static mona_status refuse(const char *why, const char *name)
 }
 
 /* Sets a tensor's dims; those that the model leaves open are `batch` and `size`, or twice the size
- * and so on, which the size of the output's buffer tells (fix_outputs). */
+ * and so on, which the size of the output's buffer tells. */
 static mona_status read_tensor(mona_om *om, unsigned side, unsigned i)
 {
     mona_om_tensor *t = &om->tensor[side][i];
@@ -85,7 +85,7 @@ mona_status om_read_desc(mona_om *om)
     return status;
 }
 
-/* ---- batch and size --------------------------------------------------------------------------- */
+/* ---- batch and size -------------------------------------------------------------------------- */
 
 /* False: the model was not compiled for this. */
 static bool choose_batch(mona_om *om, uint32_t asked, om_choice *c)

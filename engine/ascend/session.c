@@ -40,7 +40,7 @@ static mona_status plan_program(mona_plan *plan)
     return MONA_OK;
 }
 
-/* ---- the chip's memory ------------------------------------------------------------------------ */
+/* ---- the chip's memory ----------------------------------------------------------------------- */
 
 static size_t place(chip_session *c, size_t bytes)
 {

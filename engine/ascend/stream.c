@@ -9,7 +9,7 @@ static struct {
     void *origin; /* the event that times count from */
 } watch;
 
-/* ---- events ----------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static int make_event(void **event, uint32_t flag)
 {
@@ -23,7 +23,7 @@ static void forget_event(void **event)
     *event = NULL;
 }
 
-/* ---- streams ---------------------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------------------- */
 
 mona_status ascend_stream_open(ascend_stream *s)
 {
@@ -47,7 +47,7 @@ void ascend_stream_close(ascend_stream *s)
         forget_event(&s->marks[i]);
 }
 
-/* ---- waiting ---------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 /* Libraries before 6.3 cannot stop waiting, so an event is asked again and again. */
 static int wait_for_event(const ascend_stream *s)
@@ -76,7 +76,7 @@ static int wait(const ascend_stream *s)
                             s->handle, (int32_t)(1000 * ascend_patience()));
 }
 
-/* ---- steps ------------------------------------------------------------------------------------ */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* Timing that fails leaves a step unseen, and is no failure of the step. */
 static void mark(ascend_stream *s, unsigned which)

@@ -63,8 +63,8 @@ void words_begin(maker *m, uint32_t words);
 /* Begins the entry of a tile or an instruction: returns the bits of the last flags, which its first
  * word holds. Those before them are written. */
 uint64_t words_begin_flagged(maker *m, uint32_t words);
-/* Begins an entry that sets a register, ahead of flags that are not written yet, unless they are of S
- * themselves. */
+/* Begins an entry that sets a register, ahead of flags that are not written yet, unless they are of
+ * S themselves. */
 void words_begin_register(maker *m, uint32_t words);
 
 /* ---- instructions --------------------------------------------------------------------------- */
@@ -95,8 +95,8 @@ void words_put_instruction(maker *m, const ac_record *r);
 
 /* ---- several records in one entry ----------------------------------------------------------- */
 
-/* Writes load3ds and the mad that they are for as a tile. Returns how many records it takes; 0: they
- * are none. *sets: the one behind has one flag less then. */
+/* Writes load3ds and the mad that they are for as a tile. Returns how many records it takes; 0:
+ * they are none. *sets: the one behind has one flag less then. */
 uint32_t words_put_tile(maker *m, const ac_record *r, const ac_record *end, bool *sets);
 /* Returns how many records it takes. */
 uint32_t words_put_drains(maker *m, const ac_record *r, const ac_record *end);

@@ -2,9 +2,10 @@
 /* Row kernels for CPUs. Each computes one row of a fused operator and has one implementation for
  * every instruction set, all with the same bits (engine/model_format.h: "Numbers").
  *
- * fp16 values are uint16_t bit patterns in memory. All fp16 results are rounded to nearest even and saturate to
- * +-65504, as in the 310's saturation mode. Infinities saturate, too, and a NaN becomes 0; finite operands give
- * neither. The larger of two values is a > b ? a : b and the smaller a < b ? a : b, which settles the sign of zeros. */
+ * fp16 values are uint16_t bit patterns in memory. All fp16 results are rounded to nearest even and
+ * saturate to +-65504, as in the 310's saturation mode. Infinities saturate, too, and a NaN becomes
+ * 0; finite operands give neither. The larger of two values is a > b ? a : b and the smaller a < b
+ * ? a : b, which settles the sign of zeros. */
 #ifndef AC_CPU_H
 #define AC_CPU_H
 
@@ -76,9 +77,9 @@ typedef struct ac_conv {
     const uint32_t *weights_offset; /* [blocks], bytes */
     const uint8_t *weights;         /* 64-byte aligned */
     const void *bias; /* s32 or f32 [16 * blocks], 64-byte aligned; zeros if the model has none */
-    /* For row programs that want it (ac_isa.unsigned_bias), if the source is S8, else NULL: the bias
-     * less 128 times the sum of an output's weights, modulo 2^32, to which the products of s + 128
-     * are added instead of those of s. */
+    /* For row programs that want it (ac_isa.unsigned_bias), if the source is S8, else NULL: the
+     * bias less 128 times the sum of an output's weights, modulo 2^32, to which the products of s +
+     * 128 are added instead of those of s. */
     const int32_t *unsigned_bias;
     /* For row programs that want it (ac_isa.winograd), where it is exact, else NULL: weights of
      * Winograd's F(4, 3) along the row, times 24 (winograd.h), as [block of 16 outputs][6
@@ -90,7 +91,8 @@ typedef struct ac_conv {
      * possible, else NULL: weights of few outputs (narrow.h). */
     const uint8_t *narrow, *narrow_tiles;
     const struct mona_conv_packing *packing; /* for AI Core programs, else NULL */
-    /* For row programs: whether shuffles and blends take no time from products (ac_isa.spare_ports). */
+    /* For row programs: whether shuffles and blends take no time from products
+     * (ac_isa.spare_ports). */
     bool spare_ports;
     bool small_sums; /* INT8: for all possible sources, |accumulator| < 2^22 and |accumulator *
                         scale| < 2^15 for every output */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Winograd's F(4, 3): four results of a filter with three taps from six products instead of twelve.
  *
- * With samples d[0..5] and weights g[0..2], result i is the sum of g[t] d[i + t]. Let B d, G g and A
- * be, with the rational matrix G times 24,
+ * With samples d[0..5] and weights g[0..2], result i is the sum of g[t] d[i + t]. Let B d, G g and
+ * A be, with the rational matrix G times 24,
  *
  *   B d = 4 d0 - 5 d2 + d4              24 G g = 6 g0
  *         -4 d1 - 4 d2 + d3 + d4                 -4 (g0 + g1 + g2)

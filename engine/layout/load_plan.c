@@ -47,8 +47,8 @@ static const mona_file_plan *find(const mona_plan *plan, unsigned threads)
 
 /* ---- what it says ---------------------------------------------------------------------------- */
 
-/* Whether operators [first, last) may be a group: one on whole maps is one operator that can be, and
- * every operator on arrays is one. */
+/* Whether operators [first, last) may be a group: one on whole maps is one operator that can be,
+ * and every operator on arrays is one. */
 static bool range_ok(const mona_plan *plan, uint32_t first, uint32_t last, bool whole_maps)
 {
     const mona_op_class *class = mona_ops[plan->ops[first].bound.op->kind];

@@ -4,8 +4,8 @@
 
 /* Of the scratch for every operator, which planning needs for nothing else yet: the operators in
  * whose groups a map lives are [begin, end), without a map none; the part of it beyond its tensor
- * that readers by rows read is x_begin columns on the left, x_end on the right, and, unless need is 0,
- * rows above or below. Other fields are links of lists. */
+ * that readers by rows read is x_begin columns on the left, x_end on the right, and, unless need is
+ * 0, rows above or below. Other fields are links of lists. */
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
@@ -71,9 +71,9 @@ static size_t array_bytes(const mona_plan *plan, const mona_shape *s)
 
 /* ---- lives ---------------------------------------------------------------------------------- */
 
-/* Finds the life of every home. Groups run in order, so a map lives from the group that first writes
- * to it to that of its last reader. Those of an AI Core live for ever: nothing clears them, and parts
- * that no program writes stay zero. A home may be written later than what is in it. */
+/* Finds the life of every home. Groups run in order, so a map lives from the group that first
+ * writes to it to that of its last reader. Those of an AI Core live for ever: nothing clears them,
+ * and parts that no program writes stay zero. A home may be written later than what is in it. */
 static void find_lives(const mona_plan *plan, plan_progress *lives)
 {
     const uint32_t count = plan->model.header->op_count;

@@ -14,8 +14,8 @@
  *   a ring  if all its tensors are written and read in one group; it is as deep as the most rows
  *           that any of them still needs, or
  *   a map   if not, which the home's `map` says. What a group reads of a map must be there when it
- *           begins (plan_groups.c), so no part of it may be read in or before the group that writes that
- *           part. */
+ *           begins (plan_groups.c), so no part of it may be read in or before the group that
+ *           writes that part. */
 #include "engine/layout/layout.h"
 
 /* ---- where tensors lie ---------------------------------------------------------------------- */

@@ -139,8 +139,8 @@ static uint64_t output_bytes(const mona_plan *plan, uint32_t o)
     return planes || op->home != o ? 0 : tensor_bytes(&op->bound.output, op->bound.output_c0);
 }
 
-/* Bytes of what operator `o` reads and none reads after it. A ring or map may be read through several
- * inputs. */
+/* Bytes of what operator `o` reads and none reads after it. A ring or map may be read through
+ * several inputs. */
 static uint64_t read_last(const mona_plan *plan, uint32_t o)
 {
     const plan_op *op = &plan->ops[o];
@@ -205,9 +205,9 @@ static bool rings_apart(const mona_plan *plan)
     return !mona_plan_next_group(plan, mona_plan_first_group(plan));
 }
 
-/* Places where a region may lie, in the order in which lay_out() placed them; those without bytes are
- * none. Those of an arena: the session, the weights of each operator, and these; then those of every
- * core: the rings of all groups, the ring of each operator, and what follows. */
+/* Places where a region may lie, in the order in which lay_out() placed them; those without bytes
+ * are none. Those of an arena: the session, the weights of each operator, and these; then those of
+ * every core: the rings of all groups, the ring of each operator, and what follows. */
 enum { PLACE_ZERO, PLACE_MAPS, PLACE_PLANES, SHARED_PLACES };
 enum { CORE_PLACES = 5 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The model of the 310: time, and the table that checks every instruction, times it and lets
- * ac_isa_instructions execute it. A core without a model only executes it. model310_core.c has a
+ * ac_execute execute it. A core without a model only executes it. model310_core.c has a
  * core's state.
  *
  * The scalar unit issues all instructions in program order into unbounded queues; each pipe takes
@@ -152,8 +152,9 @@ static double copy_cycles(ac_model *m, ac_path path, ac_copy c)
     return ac_time_copy(m->config.costs, path, c, m->config.cores);
 }
 
-/* How long a legal instruction takes on its pipe. Half a block is no faster to transpose than a whole
- * one. A broadcast to L0C takes as long as a drain of as many fractals, of which it is the reverse. */
+/* How long a legal instruction takes on its pipe. Half a block is no faster to transpose than a
+ * whole one. A broadcast to L0C takes as long as a drain of as many fractals, of which it is the
+ * reverse. */
 static double cycles_of(ac_model *m, const ac_target *target, const ac_instruction *i)
 {
     const ac_costs *costs = m->config.costs;

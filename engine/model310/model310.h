@@ -129,9 +129,10 @@ typedef struct ac_model_report {
 
 /* Bytes of memory for the model of a core with this target. */
 size_t ac_model_bytes(const ac_target *target);
-/* Makes core->model in the given memory, 64-byte aligned, and resets it; core->take is ac_model_take
- * then. core->target and the core's buffers in core->memory, none larger than the target's, are set
- * before; constants and global memory may change later. The given memory must outlive the model. */
+/* Makes core->model in the given memory, 64-byte aligned, and resets it; core->take is
+ * ac_model_take then. core->target and the core's buffers in core->memory, none larger than the
+ * target's, are set before; constants and global memory may change later. The given memory must
+ * outlive the model. */
 void ac_model_init(ac_core *core, void *memory, const ac_model_config *config);
 /* Checks an instruction, times it and, if it is legal, executes it. */
 void ac_model_take(ac_core *core, const ac_instruction *instruction);

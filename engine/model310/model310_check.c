@@ -41,7 +41,8 @@ void ac_find_pair(ac_model *m, ac_finding_kind kind, const char *operand, int64_
 
 /* ---- places --------------------------------------------------------------------------------- */
 
-/* The shadow of the buffer that an access lies in; NULL: there is nothing to track, or a finding. */
+/* The shadow of the buffer that an access lies in; NULL: there is nothing to track, or a
+ * finding. */
 static ac_shadow *place(ac_model *m, const ac_access *a)
 {
     const ac_space space = ac_space_of(a->at);

@@ -58,8 +58,8 @@ void ac_find(ac_model *, ac_finding_kind, const char *operand, int64_t found, in
 void ac_find_pair(ac_model *, ac_finding_kind, const char *operand, int64_t found, ac_opcode other,
                   uint32_t other_index);
 
-/* Checks the instruction at hand, if it is no flag or barrier, for legality and races, and notes what
- * it writes. */
+/* Checks the instruction at hand, if it is no flag or barrier, for legality and races, and notes
+ * what it writes. */
 void ac_check(ac_model *, const ac_target *, const ac_instruction *);
 
 #endif

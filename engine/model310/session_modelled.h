@@ -10,9 +10,9 @@ mona_modelled_op mona_modelled_so_far(const worker *w);
 /* Adds what a core has done since `before` to the figures of operator `index`. */
 void mona_modelled_add(worker *w, uint32_t index, const mona_modelled_op *before);
 
-/* In session_program.c: runs of a model's program, or of a plan. The planes that cores read and write
- * have rows of whole blocks of 32 bytes, so that blocks are all that is copied. They lie in the arena;
- * take_inputs and give_outputs copy from and to those of the caller. */
+/* In session_program.c: runs of a model's program, or of a plan. The planes that cores read and
+ * write have rows of whole blocks of 32 bytes, so that blocks are all that is copied. They lie in
+ * the arena; take_inputs and give_outputs copy from and to those of the caller. */
 mona_status mona_program_plan(mona_plan *plan); /* mona_ai_core.plan */
 mona_tensor_info mona_program_planes_info(const mona_plan *plan, uint32_t tensor);
 mona_buffer mona_program_planes(const mona_session *s, uint32_t tensor);

@@ -57,8 +57,8 @@ static bool reads_array_of(const mona_plan *plan, uint32_t o, uint32_t first)
     return false;
 }
 
-/* Whether operator `o`, if it makes several rows, reads the same rows of an operator from `first` on
- * for all of them; or all rows of one for its only row. In one group with that, every band would
+/* Whether operator `o`, if it makes several rows, reads the same rows of an operator from `first`
+ * on for all of them; or all rows of one for its only row. In one group with that, every band would
  * compute all of them. */
 static bool reads_all_of(const mona_plan *plan, uint32_t o, uint32_t first)
 {
@@ -128,9 +128,9 @@ size_t mona_plan_room(const mona_plan *plan, const plan_group *g)
 }
 
 /* Where a group that begins at an operator could end, from one group to the next: at `ends`, the
- * first of which what it reads forbids it to pass. Those behind are ends that would cut a tensor which
- * both the group and a later one read, in descending order, and the last is the end of the group
- * before. They are in the scratch, as are the last readers of every BLOCK operators. */
+ * first of which what it reads forbids it to pass. Those behind are ends that would cut a tensor
+ * which both the group and a later one read, in descending order, and the last is the end of the
+ * group before. They are in the scratch, as are the last readers of every BLOCK operators. */
 typedef struct ends {
     plan_progress *scratch; /* need: ends; oldest: last readers */
     uint32_t count;
@@ -148,8 +148,8 @@ static ends begin_ends(const mona_plan *plan, plan_progress *scratch)
     return (ends){scratch, 0};
 }
 
-/* The first operator from `first` on that is read both before `last` and from there on; `last`: there
- * is none. */
+/* The first operator from `first` on that is read both before `last` and from there on; `last`:
+ * there is none. */
 static uint32_t first_cut(const mona_plan *plan, const ends *e, uint32_t first, uint32_t last)
 {
     for (uint32_t o = first; o < last;) {
@@ -181,9 +181,10 @@ static uint32_t reach_of(const mona_plan *plan, const ends *e, uint32_t first, u
     return last;
 }
 
-/* The end of the group that begins at `first`, where the one before it ended. What was inside a group
- * may leave it once its end is cut, so that the end is cut again, until nothing does. Ends that were
- * found for the group before hold for this one, too, as what they cut begins at `first` or later. */
+/* The end of the group that begins at `first`, where the one before it ended. What was inside a
+ * group may leave it once its end is cut, so that the end is cut again, until nothing does. Ends
+ * that were found for the group before hold for this one, too, as what they cut begins at `first`
+ * or later. */
 static uint32_t end_of_group(const mona_plan *plan, ends *e, uint32_t first, uint32_t heavy_rows)
 {
     if (is_on_arrays(plan, first) || is_heavy(plan, first, heavy_rows)) {
@@ -339,8 +340,8 @@ static const plan_group *first_too_large(const mona_plan *plan)
     return g;
 }
 
-/* Lets a group begin inside g: before the last operator for which rings hold all rows of a map, else
- * in the middle. False: none may begin there. */
+/* Lets a group begin inside g: before the last operator for which rings hold all rows of a map,
+ * else in the middle. False: none may begin there. */
 static bool split(mona_plan *plan, const plan_group *g)
 {
     uint32_t before_all = MONA_NONE, middle = MONA_NONE, at = g->first;

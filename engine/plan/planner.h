@@ -5,8 +5,8 @@
 
 #include "engine/layout/layout.h"
 
-/* The steps of mona_plan_make() between those of layout.h. progress: room for every operator. Divides
- * operators into groups, and these into parts and tiles. */
+/* The steps of mona_plan_make() between those of layout.h. progress: room for every operator.
+ * Divides operators into groups, and these into parts and tiles. */
 mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_progress *progress);
 /* Decides on rings and tiles. */
 mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress);

@@ -66,7 +66,8 @@ typedef struct mona_port_job {
     struct mona_port_job *next;
 } mona_port_job;
 
-/* Adds a job, and threads until there are as many as it has seats. False: the system refuses one. */
+/* Adds a job, and threads until there are as many as it has seats. False: the system refuses
+ * one. */
 bool mona_port_pool_add(mona_port_job *job);
 /* Idle threads go to work, and each returns by itself; it does not matter if none comes. */
 void mona_port_pool_invite(mona_port_job *job);

@@ -87,8 +87,8 @@ struct mona_device {
      * is above 0, and so is the pointer that is freed. */
     mona_status (*allocate)(size_t bytes, void **memory);
     void (*free)(void *memory);
-    /* Copies from the host's memory to its own, which has no gaps between rows, or back, and returns
-     * when that is done. Streams of the host's threads call it, several at a time. */
+    /* Copies from the host's memory to its own, which has no gaps between rows, or back, and
+     * returns when that is done. Streams of the host's threads call it, several at a time. */
     mona_status (*copy)(const mona_copy *copy);
     /* The best instruction set to run row kernels with, or the one named `highest`; it returns NULL
      * if there is no such set, or this machine cannot run it. On a device with AI Cores it is for

@@ -6,7 +6,8 @@
 #include "engine/cpu/cpu.h"
 #include "engine/port/port.h"
 
-/* From worst to best; two may share a name. A CPU can run those whose required features it all has. */
+/* From worst to best; two may share a name. A CPU can run those whose required features it all
+ * has. */
 static const struct {
     const ac_isa *isa;
     uint32_t needs;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Frames that pass line by line: see mona.h, and engine/layout/find_lines.c for when that is possible.
+/* Frames that pass line by line: see mona.h, and engine/layout/find_lines.c for when that is
+ * possible.
  *
  * The schedule is that of a whole frame in strips of a line. It pauses only when the LOADs lack
  * rows that the next strip needs. A line that is pushed is loaded at once, so it need not be kept;

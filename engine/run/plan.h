@@ -107,8 +107,8 @@ struct mona_plan {
     bool linked; /* it is part of a program, and so are its constants; the arena holds neither */
     size_t cache_bytes; /* cache that a core may expect to have */
     size_t state_bytes; /* session, this plan, worker threads */
-    /* A row of zeros, for rows outside a tensor; on a CPU others follow for tensors with a zero other
-     * than 0 (plan_op.zero_offset). */
+    /* A row of zeros, for rows outside a tensor; on a CPU others follow for tensors with a zero
+     * other than 0 (plan_op.zero_offset). */
     size_t zero_offset, zero_bytes;
     size_t maps_offset, maps_bytes;     /* shared by all cores */
     size_t planes_offset, planes_bytes; /* inputs and outputs on AI Cores */
@@ -239,7 +239,8 @@ static inline uint32_t mona_plan_blocks(const plan_op *op)
     return ceil_div_u32(op->bound.output.channels, op->bound.output_c0);
 }
 
-/* Of a plan that runs line by line: rows of the grid in a line, and where the first strip begins. */
+/* Of a plan that runs line by line: rows of the grid in a line, and where the first strip
+ * begins. */
 static inline uint32_t mona_line_rows(const plan_group *g, uint32_t count)
 {
     return g->grid_height / count;

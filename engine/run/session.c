@@ -289,7 +289,7 @@ void mona_session_run_map(worker *w, const plan_group *g, uint32_t share)
     op->bound.run->map(&call);
 }
 
-/* ---- opening and running ---------------------------------------------------------------------- */
+/* ---- opening and running --------------------------------------------------------------------- */
 
 static void place_worker(mona_session *s, uint32_t index)
 {

@@ -84,8 +84,8 @@ double compiler_movement(compiler *c, range_rule rule);
 bool compiler_equalise(compiler *c, const compiler_options *options, unsigned *pairs,
                        format_error *error);
 
-/* Adds a sample to what the rounding of weights is learnt from (learn.h), after equalisation: to those
- * held out, or to the others. */
+/* Adds a sample to what the rounding of weights is learnt from (learn.h), after equalisation: to
+ * those held out, or to the others. */
 bool compiler_learn(compiler *c, const compiler_options *options, const reference_array *inputs,
                     bool held_out, format_error *error);
 
@@ -161,7 +161,8 @@ bool compiler_choose(compiler *c, const compiler_options *options, const char *t
                      double max_drop, const compiler_judge *judge, compiler_choice *choice,
                      format_error *error);
 
-/* Runs the model as ONNX defines it, without what import, passes and equalisation made of it. Release outputs[i].data with free(). */
+/* Runs the model as ONNX defines it, without what import, passes and equalisation made of it.
+ * Release outputs[i].data with free(). */
 bool compiler_reference(const compiler *c, const reference_array *inputs, reference_array *outputs,
                         format_error *error);
 

@@ -8,8 +8,8 @@
  * array, only the number of elements and their type are stored here; the operators' own records
  * describe how they are indexed. TO_ARRAY and TO_MAP convert between the two.
  *
- * Import fills nodes in place. After it has called graph_count_uses, inputs and outputs change only through
- * functions of this file, which keep `uses` right.
+ * Import fills nodes in place. After it has called graph_count_uses, inputs and outputs change only
+ * through functions of this file, which keep `uses` right.
  *
  * All memory belongs to the graph and lives until graph_free. */
 #ifndef MONA_COMPILER_GRAPH_H
@@ -267,8 +267,8 @@ uint32_t graph_add_array(graph *g, const char *name, mona_type type, size_t coun
 graph_node *graph_add_node(graph *g);
 /* Counts the uses of all values. */
 void graph_count_uses(graph *g);
-/* Inserts a copy of a node with input x before node i. Returns its result, which gets x's name and size;
- * UINT32_MAX: out of memory or too many. */
+/* Inserts a copy of a node with input x before node i. Returns its result, which gets x's name and
+ * size; UINT32_MAX: out of memory or too many. */
 uint32_t graph_insert_node(graph *g, uint32_t i, graph_node node, uint32_t x);
 void graph_replace_node(graph *g, uint32_t i, graph_node node);
 /* Removes node i; later ones move up. */
@@ -286,8 +286,8 @@ bool graph_is_prequantised(const graph *g, uint32_t value);
  * of a CONCAT or SPACE_TO_DEPTH. */
 bool graph_is_loaded(const graph *g, uint32_t value);
 bool graph_packs(const graph *g, const graph_node *node);
-/* Whether channels first .. first + count - 1 of `all` are whole blocks of 16, which are used in place:
- * on the host, and for FP16 on the 310. There, blocks of 8 bits have 32. */
+/* Whether channels first .. first + count - 1 of `all` are whole blocks of 16, which are used in
+ * place: on the host, and for FP16 on the 310. There, blocks of 8 bits have 32. */
 bool graph_are_blocks(uint32_t first, uint32_t count, uint32_t all);
 /* Makes nodes that read `value` read `other` instead. */
 void graph_read_instead(graph *g, uint32_t value, uint32_t other);

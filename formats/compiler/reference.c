@@ -41,8 +41,8 @@ static bool make_input(const onnx_input *input, const graph_value *v, const refe
     return true;
 }
 
-/* A tensor as channels, rows and columns of the value, whose rows and columns may be open; last: the
- * channels come last in t. */
+/* A tensor as channels, rows and columns of the value, whose rows and columns may be open; last:
+ * the channels come last in t. */
 static reference_array shape_of(const graph_value *v, const tensor *t, bool last)
 {
     const bool open = !v->height && v->channels && t->count % v->channels == 0;

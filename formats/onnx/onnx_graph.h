@@ -141,8 +141,8 @@ void onnx_graph_keep(onnx_graph *g, const bool *keep);
 /* The nodes as they are now, whatever becomes of those of the graph. They live as long as it; NULL:
  * out of memory. */
 onnx_node *onnx_graph_copy_nodes(onnx_graph *g);
-/* Whether the node is in a branch that is not taken, as far as conditions are known; data: that of a
- * value, NULL: unknown. */
+/* Whether the node is in a branch that is not taken, as far as conditions are known; data: that of
+ * a value, NULL: unknown. */
 bool onnx_is_left_out(const onnx_node *node, const tensor *(*data)(const void *context, uint32_t),
                       const void *context);
 /* The largest number of inputs or outputs of a node; at least 1. */

@@ -32,7 +32,8 @@ uint64_t onnx_tensor_external_bytes(const Onnx__TensorProto *proto);
 bool onnx_tensor_read(const Onnx__TensorProto *proto, const char *folder, tensor *t,
                       format_error *error);
 
-/* Reads bytes [offset, offset + length) of an external-data file. location is relative to folder and must name a file inside it. Release *bytes with free(). */
+/* Reads bytes [offset, offset + length) of an external-data file. location is relative to folder
+ * and must name a file inside it. Release *bytes with free(). */
 bool onnx_external_read(const char *folder, const char *location, uint64_t offset, uint64_t length,
                         uint8_t **bytes, size_t *size, format_error *error);
 

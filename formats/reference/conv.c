@@ -52,8 +52,8 @@ typedef struct group_samples {
     const float *x;
 } group_samples;
 
-/* The samples that one term of the filters, [channel][kernel], sees at some positions of the result;
- * 0 beyond the edges. */
+/* The samples that one term of the filters, [channel][kernel], sees at some positions of the
+ * result; 0 beyond the edges. */
 static void see(const void *context, size_t term, size_t first, size_t count, float *seen)
 {
     const group_samples *s = context;

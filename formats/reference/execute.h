@@ -8,8 +8,8 @@
 
 #include "formats/onnx/onnx_graph.h"
 
-/* Called with every input and every value that something reads, once it is computed. Returning false
- * stops the run; then error must be set. */
+/* Called with every input and every value that something reads, once it is computed. Returning
+ * false stops the run; then error must be set. */
 typedef struct tensor_observer {
     bool (*see)(void *context, uint32_t value, const tensor *t, format_error *error);
     void *context;

@@ -66,9 +66,10 @@ static bool numbers_of(op_call *c, uint32_t i, uint32_t count, const tensor **t)
            op_fail(c, "has %zu numbers in input %u; expected %u", (*t)->count, i, count);
 }
 
-/* Floats hold few ratios: 1.4 times 30 would be less than 42, and 2 / (2/3) less than 3. Exporters and
- * runtimes round that away, each in its way. Here a scale is the ratio with the smallest denominator
- * that rounds to it, so that sizes and coordinates that ought to be whole numbers or halves are. */
+/* Floats hold few ratios: 1.4 times 30 would be less than 42, and 2 / (2/3) less than 3. Exporters
+ * and runtimes round that away, each in its way. Here a scale is the ratio with the smallest
+ * denominator that rounds to it, so that sizes and coordinates that ought to be whole numbers or
+ * halves are. */
 static void set_scale(double ratio[2], double scale)
 {
     enum { MAX_DENOMINATOR = 1024 };
@@ -153,8 +154,8 @@ static bool read_sizes(op_call *c, op_resizing *r)
 /* ---- one axis ----------------------------------------------------------------------------- */
 
 /* The number of output samples between corners that are aligned. The cases of the ONNX suite do not
- * round it where linear or cubic resampling makes an axis shorter. ONNX Runtime and PyTorch round it
- * always, and so does this where the suite has no case. */
+ * round it where linear or cubic resampling makes an axis shorter. ONNX Runtime and PyTorch round
+ * it always, and so does this where the suite has no case. */
 static double corner_length(const op_resize_axis *s)
 {
     const bool shorter = s->scale[0] < s->scale[1] && (s->r->linear || s->r->cubic);

@@ -18,7 +18,8 @@ static bool is_less(double a, double b)
     return a < b || (!isnan(a) && isnan(b));
 }
 
-/* In order, a NaN above every number as in NumPy and PyTorch; of equal elements the earlier first. */
+/* In order, a NaN above every number as in NumPy and PyTorch; of equal elements the earlier
+ * first. */
 static int compare(const void *a, const void *b)
 {
     const element *x = a, *y = b;

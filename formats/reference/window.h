@@ -33,8 +33,8 @@ bool op_window_read(op_call *c, const tensor *x, const int64_t *kernel, bool rou
 
 /* With the weights of input i: [outputs, inputs / groups, kernel...]. */
 bool op_convolution_read(op_call *c, uint32_t i, op_convolution *v);
-/* A ConvTranspose, whose weights are [inputs, outputs / groups, kernel...]: the sizes of its input and
- * result, and how much is cut off at each side of the result. */
+/* A ConvTranspose, whose weights are [inputs, outputs / groups, kernel...]: the sizes of its input
+ * and result, and how much is cut off at each side of the result. */
 bool op_convolution_read_transposed(op_call *c, op_convolution *v);
 
 /* Samples along an axis from the first position of the kernel to the last. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ARRAY_NORMALISE. Rows stay in a cache while they are read several times. Those whose elements do not
- * lie side by side are gathered in scratch, some at a time, as are those of other types than F32. */
+/* ARRAY_NORMALISE. Rows stay in a cache while they are read several times. Those whose elements do
+ * not lie side by side are gathered in scratch, some at a time, as are those of other types than
+ * F32. */
 #include "ops/arrays/arrays.h"
 #include "ops/arrays/real.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ARRAY_SORT: the first elements of an axis in order. Items are pairs of an index of the outer and one
- * of the inner dimensions; the best so far are kept in order. */
+/* ARRAY_SORT: the first elements of an axis in order. Items are pairs of an index of the outer and
+ * one of the inner dimensions; the best so far are kept in order. */
 #include "ops/arrays/arrays.h"
 
 typedef struct candidate {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Finds the chords of a table, each as long as possible, and applies them. chords.h explains them. */
+/* Finds the chords of a table, each as long as possible, and applies them. chords.h explains
+ * them. */
 #include "ops/ascend/chords.h"
 
 #include "engine/arith.h"
@@ -33,8 +34,8 @@ static bool agrees(const mona_chord *l, const int32_t *values)
     return ok;
 }
 
-/* The chord from values[0] on for `length` steps with a slope: its shift is the mean of the least and
- * the greatest that round to all values. */
+/* The chord from values[0] on for `length` steps with a slope: its shift is the mean of the least
+ * and the greatest that round to all values. */
 static mona_chord with_slope(const int32_t *values, uint32_t length, float slope)
 {
     float low = -0.5f, high = 0.5f;
@@ -61,8 +62,8 @@ static void narrow(slopes *s, const int32_t *values, uint32_t end)
     }
 }
 
-/* The longest chord from values[0] on, of at most `most` steps. One step always has one: its slope is
- * an integer. */
+/* The longest chord from values[0] on, of at most `most` steps. One step always has one: its slope
+ * is an integer. */
 static mona_chord longest(const int32_t *values, uint32_t most)
 {
     mona_chord best = {.length = 1, .slope = (float)(values[1] - values[0])};

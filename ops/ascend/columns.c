@@ -88,8 +88,8 @@ static size_t lay_out(mona_columns *p)
     return (size_t)ac_offset_of(at);
 }
 
-/* First fewer channels, then fewer outputs, whole blocks of 32 bytes if possible, then fewer columns
- * of the input at a time. */
+/* First fewer channels, then fewer outputs, whole blocks of 32 bytes if possible, then fewer
+ * columns of the input at a time. */
 uint32_t mona_columns_choose(mona_columns *p)
 {
     const uint32_t channels = p->bound->output.channels;

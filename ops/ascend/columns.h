@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pieces of rows in UB whose columns are blocks, which programs combine column by column: pools, and
- * resizes whose columns do not repeat. Private to ops/.
+/* Pieces of rows in UB whose columns are blocks, which programs combine column by column: pools,
+ * and resizes whose columns do not repeat. Private to ops/.
  *
  * A piece is a run of outputs of some rows, in as many channel blocks as UB holds. In UB every
  * column of a channel block is one or two blocks of 16 fp16 values; pixels of fewer than 16

@@ -76,8 +76,8 @@ static tile tile_of(const program *p, uint32_t m1)
 }
 
 /* Output rows of a tile, if a row has so many fractals. A single fractal leaves the cube little but
- * its fixed cost, so that as many rows as possible share a tile. Of rows with more fractals two tiles
- * remain, whose cube and vector work overlap. */
+ * its fixed cost, so that as many rows as possible share a tile. Of rows with more fractals two
+ * tiles remain, whose cube and vector work overlap. */
 static uint32_t rows_of_tile(const program *p, uint32_t fractals)
 {
     enum { MAX_FRACTALS = 8 };

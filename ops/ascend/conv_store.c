@@ -2,8 +2,8 @@
 /* Rounds a tile's results and stores them from UB.
  *
  * Rounding puts the results into their final order. They are stored in blocks of 32 bytes; the
- * scalar unit copies the rest of a row, as padding may follow it. Rows of planes end in whole blocks,
- * and what a tile's last block has beyond its columns is written later.
+ * scalar unit copies the rest of a row, as padding may follow it. Rows of planes end in whole
+ * blocks, and what a tile's last block has beyond its columns is written later.
  *
  * Results of 8 bits. A block of 32 bytes holds 32 lanes, which are two blocks of fp16. Their places
  * depend on the lane blocks of a part:

@@ -4,9 +4,9 @@
  * rest: broadcasts, single pixels, slopes and other channel blocks.
  *
  * A piece is a part of a row of one channel block, as long as UB can hold. Elements beyond the last
- * channel are zeros in both operands and must come out as +0. So CLIP must not change 0, a result of
- * fp16, where a zero has a sign, must have whole channel blocks only, and so must operands with a
- * zero other than 0.
+ * channel are zeros in both operands and must come out as +0. So CLIP must not change 0, a result
+ * of fp16, where a zero has a sign, must have whole channel blocks only, and so must operands with
+ * a zero other than 0.
  *
  * UB holds, in this order:
  *   blocks of 16 equal values: zero and the bounds of CLIP

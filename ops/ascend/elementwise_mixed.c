@@ -5,8 +5,8 @@
  *
  * Every pixel is widened to whole blocks of 16 fp16 values, *slices* of its channels. An operand
  * with fewer channels is spread (pixels.h), and one with a single channel for all is repeated. The
- * slices of a single pixel are read again for every pixel. A piece is a part of a row, and a step of
- * it works on `unit` channels: the largest channel block of the three tensors. The slices of a
+ * slices of a single pixel are read again for every pixel. A piece is a part of a row, and a step
+ * of it works on `unit` channels: the largest channel block of the three tensors. The slices of a
  * tensor lie in its channel blocks, so slices of two tensors are blocks of UB at different strides.
  *
  * Flags, event 0: as in elementwise_instructions.c. */

@@ -42,8 +42,8 @@ void mona_lanes_to_block(const mona_lanes *lanes, int32_t first, uint32_t count,
 void mona_lanes_from_block(const mona_lanes *lanes, int32_t first, uint32_t count, uint32_t c0,
                            ac_address block);
 
-/* One side of transposes: 16 blocks or halves of blocks, and how many blocks further on the next one
- * works. */
+/* One side of transposes: 16 blocks or halves of blocks, and how many blocks further on the next
+ * one works. */
 typedef struct mona_side {
     ac_address at[LANES];
     bool high;

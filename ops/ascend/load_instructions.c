@@ -13,15 +13,15 @@
  * and scaled.
  *
  * Copies are of whole blocks of 32 bytes: the columns of a call are extended to multiples of 32
- * pixels on both sides, as far as the plane goes. Rows of planes are whole blocks, of which the last
- * one may end in bytes that are no samples.
+ * pixels on both sides, as far as the plane goes. Rows of planes are whole blocks, of which the
+ * last one may end in bytes that are no samples.
  *
  * UB holds the samples of all streams, one widened stream, lanes, and channel blocks. Parts of it
  * that belong to no row are turned as well; they hold zeros first and finite values later.
  *
  * The last block of 32 bytes of an output row may have up to three pixels beyond the row. They must
- * be zeros, as these columns are padding. So what follows a row's samples in a block is cleared. The
- * scalar unit stores the last block of rows whose padding is something else.
+ * be zeros, as these columns are padding. So what follows a row's samples in a block is cleared.
+ * The scalar unit stores the last block of rows whose padding is something else.
  *
  * STOREs of the last strip may still be leaving the upper half of UB. Nothing is written there
  * before make_blocks() has waited for MTE3.

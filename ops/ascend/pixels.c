@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* See pixels.h. 16 blocks hold a group of 256 / c0 pixels, 16 / c0 in each. Transposed, row k c0 + c
- * is channel c of pixel k of every block. Transposing these c0 rows together with rows of zeros
+/* See pixels.h. 16 blocks hold a group of 256 / c0 pixels, 16 / c0 in each. Transposed, row k c0 +
+ * c is channel c of pixel k of every block. Transposing these c0 rows together with rows of zeros
  * gives pixel k of every block, in a block of its own. */
 #include "ops/ascend/pixels.h"
 

@@ -24,8 +24,8 @@ static void negate(const mona_columns *p, ac_address at, ac_address from, ac_vec
 }
 
 /* A sum s = result + best is exact below 2^24. Beyond, |result| > |best|, as the sum of a column is
- * below 2^24 / 2; then best - (s - result) is what s has lost, exactly (Dekker's fast two-sum). Sums
- * of what was lost stay below 2^24, so they are exact, too. */
+ * below 2^24 / 2; then best - (s - result) is what s has lost, exactly (Dekker's fast two-sum).
+ * Sums of what was lost stay below 2^24, so they are exact, too. */
 static void add_in_two_parts(const mona_columns *p, ac_address result, ac_address best, ac_vector v)
 {
     const uint64_t at = result - p->result;

@@ -16,7 +16,7 @@ void mona_load_dense(const mona_row_call *calls, uint32_t count);
 bool mona_load_in_lanes(const mona_bound_op *bound);
 void mona_load_by_scalar(const mona_row_call *calls, uint32_t count);
 
-/* STORE: by the scalar unit unless mona_store_in_lanes() accepts it. mona_store_together: how many
+/* STORE: by the scalar unit unless its samples are turned into lanes. mona_store_together: how many
  * of these STOREs of one tensor, counted from the first, one call may run (mona_row_call.stores);
  * at least 1. */
 void mona_store_program(const mona_row_call *calls, uint32_t count);
@@ -42,8 +42,8 @@ static inline bool mona_elementwise_one_pixel(const mona_bound_op *b)
     return b->input[1].height == 1 && b->input[1].width == 1;
 }
 
-/* RESIZE: phase by phase for scales at which columns repeat, so that the weights of an output column
- * apply again n output columns further on, to the input d columns further on; else column by
+/* RESIZE: phase by phase for scales at which columns repeat, so that the weights of an output
+ * column apply again n output columns further on, to the input d columns further on; else column by
  * column. */
 void mona_resize_program(const mona_row_call *calls, uint32_t count);
 void mona_resize_columns_program(const mona_row_call *calls, uint32_t count);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* LOAD and STORE by the scalar unit, for cases that load_instructions.c and store_instructions.c
  * lack: planes of 16-bit integers, which no vector instruction converts, blocks of 3 x 3 samples of
- * 8 bits, and tensors with more channels than UB holds. Every channel of a row is one move, for which
- * the planes go through UB.
+ * 8 bits, and tensors with more channels than UB holds. Every channel of a row is one move, for
+ * which the planes go through UB.
  *
  * Rows of a LOAD may still be read, and those of a STORE are written again, by other pipes; nothing
- * else orders these accesses (mona_modelled_begin). */
+ * else orders these accesses (begin_op). */
 #include "ops/ascend/programs.h"
 #include "ops/ascend/scalar.h"
 

@@ -7,16 +7,17 @@
  * 4 one of that many rows. A stream is stored while the next is computed. MTE3 stores whole blocks
  * of 32 bytes, for all rows in one copy if their planes' rows are whole blocks apart. What the last
  * block has beyond the columns lies behind the row, which nobody reads, or is written later: tiles
- * run from left to right. Where rows are not whole blocks apart (arrays), or begin elsewhere than at
- * a block, the ends go through the scalar unit's room (scalar.h).
+ * run from left to right. Where rows are not whole blocks apart (arrays), or begin elsewhere than
+ * at a block, the ends go through the scalar unit's room (scalar.h).
  *
  * Rows are copied from the block of 32 bytes that holds their first pixel on. UB holds channel
  * blocks, lanes, one stream as fp16 if it must be scaled or clipped, the samples of all streams,
  * and a block of the largest sample. Parts that belong to no row are transposed as well, so they
  * are cleared first.
  *
- * The LOAD of the next strip begins while samples are still being stored (mona_modelled_begin).
- * These are in the upper half of UB, where LOAD writes nothing before MTE3 has finished.
+ * The LOAD of the next strip begins while samples are still being stored (begin_op of
+ * session_modelled.c). These are in the upper half of UB, where LOAD writes nothing before MTE3 has
+ * finished.
  *
  * Flags, event 0:
  *   MTE1 -> V    channel blocks are in UB

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * For each function of on_demand.inc one of its name, which goes on where its slot says. At first that is
- * `open`, which sets the slot; all registers that can hold arguments are as before then. */
+ * For each function of on_demand.inc one of its name, which goes on where its slot says. At first
+ * that is `open`, which sets the slot; all registers that can hold arguments are as before then. */
 #include <cet.h>
 
 #define FUNCTION(name, library)                                                                                        \

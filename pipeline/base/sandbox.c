@@ -194,8 +194,8 @@ void sandbox_writes_beside(const sandbox *s, const char *path)
 #endif
 #endif
 
-/* Calls that no run makes. Landlock says which files may be opened, but not whose mode, owner, times
- * and attributes may change. */
+/* Calls that no run makes. Landlock says which files may be opened, but not whose mode, owner,
+ * times and attributes may change. */
 static const int refused[] = {
     /* programs and other processes */
     SYS_execve, SYS_execveat, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, SYS_tkill,

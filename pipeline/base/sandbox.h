@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Walls around a process that reads a stranger's bytes, as far as its kernel has them: Landlock names
- * the files that it may open, and seccomp refuses system calls that no run needs. Who takes over a
- * decoder by such bytes can spoil the result, and use up memory and time within their limits; it
- * reads and writes nothing else, starts no program, connects to nobody, and reaches no other process.
+/* Walls around a process that reads a stranger's bytes, as far as its kernel has them: Landlock
+ * names the files that it may open, and seccomp refuses system calls that no run needs. Who takes
+ * over a decoder by such bytes can spoil the result, and use up memory and time within their
+ * limits; it reads and writes nothing else, starts no program, connects to nobody, and reaches no
+ * other process.
  *
- * They last until the process ends, and hold for the threads that it starts; threads that run already
- * keep their files. So it is for the owner of the process to say, before it starts any. */
+ * They last until the process ends, and hold for the threads that it starts; threads that run
+ * already keep their files. So it is for the owner of the process to say, before it starts any. */
 #ifndef MONA_SANDBOX_H
 #define MONA_SANDBOX_H
 

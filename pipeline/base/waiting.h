@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How long a thread waits for others: for the packets of a camera or a pipe, or until a receiver takes
- * what is written. */
+/* How long a thread waits for others: for the packets of a camera or a pipe, or until a receiver
+ * takes what is written. */
 #ifndef MONA_WAITING_H
 #define MONA_WAITING_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Deinterlaces frames with libavfilter's bwdif: one frame out for each frame in, at the same time, or
- * one for each field. Or restores film that 3:2 pull-down has made into fields, with its fieldmatch
- * and decimate: four frames out for five in. */
+/* Deinterlaces frames with libavfilter's bwdif: one frame out for each frame in, at the same time,
+ * or one for each field. Or restores film that 3:2 pull-down has made into fields, with its
+ * fieldmatch and decimate: four frames out for five in. */
 #ifndef MONA_DEINTERLACE_H
 #define MONA_DEINTERLACE_H
 

@@ -8,8 +8,8 @@
 /* Sets width, height and channels. False: libjpeg does not decode the file. */
 bool jpeg_read_head(still *image, const uint8_t *file, size_t size);
 
-/* Sets the pixels too, as grey or RGB; as RGB if channels is 3. False: libjpeg does not decode the file,
- * finds that it is damaged or cut off, or there is no memory. */
+/* Sets the pixels too, as grey or RGB; as RGB if channels is 3. False: libjpeg does not decode the
+ * file, finds that it is damaged or cut off, or there is no memory. */
 bool jpeg_decode(still *image, const uint8_t *file, size_t size, unsigned channels);
 
 #endif

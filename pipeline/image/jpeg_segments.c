@@ -173,9 +173,9 @@ static component *find_component(walk *w, uint8_t id)
     return NULL;
 }
 
-/* A scan is the number of its components, two bytes for each of them, its name and the numbers of its
- * two tables of codes, then the first and last coefficient, and the bits that came before. Only the
- * first scan of DC gives a component its values in all blocks. */
+/* A scan is the number of its components, two bytes for each of them, its name and the numbers of
+ * its two tables of codes, then the first and last coefficient, and the bits that came before. Only
+ * the first scan of DC gives a component its values in all blocks. */
 static bool take_scan(walk *w, const jpeg_segment *s)
 {
     const unsigned count = s->size ? s->data[0] : 0;

@@ -25,9 +25,10 @@ bool jpeg_segment_next(jpeg_segment *segment, const uint8_t *file, size_t size, 
 /* Whether a JPEG's segments lead to its end-of-image marker. */
 bool jpeg_has_end(const uint8_t *file, size_t size);
 
-/* Refuses a JPEG of which decoders may return what they never set: its tables must fill their segments (the
- * last one may be cut off), no table of codes may have more than a byte can index, and each scan must have
- * the tables that it names, and each component a scan. True for data that is not a JPEG. */
+/* Refuses a JPEG of which decoders may return what they never set: its tables must fill their
+ * segments (the last one may be cut off), no table of codes may have more than a byte can index,
+ * and each scan must have the tables that it names, and each component a scan. True for data that
+ * is not a JPEG. */
 bool jpeg_check(const char *path, const uint8_t *file, size_t size, pipeline_error *error);
 
 /* The RMS error of luma to expect from a JPEG's quantisers, in steps; 0: not a JPEG. */

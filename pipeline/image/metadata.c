@@ -306,9 +306,9 @@ static void put_riff(metadata_bytes *to, const char *type, const uint8_t *data, 
     to->size += 8 + size + size % 2;
 }
 
-/* A file with metadata begins with a chunk that says what follows: flags, and the size less 1. Behind
- * the head of RIFF, libwebp's own file has just the picture, whose 5th byte has a bit for alpha in
- * bit 4 (VP8L: 1 byte of signature, 14 + 14 bits of size, then that bit). */
+/* A file with metadata begins with a chunk that says what follows: flags, and the size less 1.
+ * Behind the head of RIFF, libwebp's own file has just the picture, whose 5th byte has a bit for
+ * alpha in bit 4 (VP8L: 1 byte of signature, 14 + 14 bits of size, then that bit). */
 bool metadata_write_webp(metadata_bytes *to, const picture_metadata *m, const uint8_t *webp,
                          size_t size, mona_size picture)
 {

@@ -18,7 +18,8 @@ typedef struct picture_metadata {
     metadata_bytes rest; /* segments or chunks that only files of the same kind hold, unchanged */
 } picture_metadata;
 
-/* Reads the metadata of a PNG, JPEG, WebP or TIFF in memory. False: out of memory. Call metadata_free in any case. */
+/* Reads the metadata of a PNG, JPEG, WebP or TIFF in memory. False: out of memory. Call
+ * metadata_free in any case. */
 bool metadata_read(picture_metadata *m, const uint8_t *file, size_t size);
 
 /* The EXIF orientation, 1 to 8. 1: the picture is upright, or there is no orientation. */
@@ -30,8 +31,8 @@ void metadata_set_upright(picture_metadata *m);
 /* Corrects the size wherever one is stored. */
 void metadata_set_size(picture_metadata *m, mona_size size);
 
-/* Drops what a file of this kind (PNG, JPEG, WebP) cannot hold for a picture with this many channels,
- * and reports it. */
+/* Drops what a file of this kind (PNG, JPEG, WebP) cannot hold for a picture with this many
+ * channels, and reports it. */
 void metadata_fit(picture_metadata *m, picture_kind kind, unsigned channels, const char *path,
                   const pipeline_notes *notes);
 
@@ -40,8 +41,8 @@ void metadata_fit(picture_metadata *m, picture_kind kind, unsigned channels, con
  * metadata. */
 bool metadata_write(metadata_bytes *to, const picture_metadata *m, picture_kind kind);
 
-/* Makes a whole WebP of one as libwebp writes it, with the metadata. False: out of memory. The caller
- * frees to->data. */
+/* Makes a whole WebP of one as libwebp writes it, with the metadata. False: out of memory. The
+ * caller frees to->data. */
 bool metadata_write_webp(metadata_bytes *to, const picture_metadata *m, const uint8_t *webp,
                          size_t size, mona_size picture);
 

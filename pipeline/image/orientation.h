@@ -51,8 +51,8 @@ typedef struct orientation_pixels {
 void orientation_copy(orientation_pixels to, orientation_pixels from, int width, int height,
                       size_t pixel, orientation turn);
 
-/* Whether frames of a format can be turned like that: chroma that is subsampled in one direction only
- * cannot take a quarter turn, nor can palettes and packed pixels that share chroma. */
+/* Whether frames of a format can be turned like that: chroma that is subsampled in one direction
+ * only cannot take a quarter turn, nor can palettes and packed pixels that share chroma. */
 bool orientation_takes(enum AVPixelFormat format, orientation turn);
 
 /* Where chroma lies afterwards. Where libav has no name for that, at the right, the nearest one. */

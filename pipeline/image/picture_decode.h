@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Decodes still pictures with libav: kinds that stb_image and libjpeg do not read, and truncated or damaged
- * files. */
+/* Decodes still pictures with libav: kinds that stb_image and libjpeg do not read, and truncated or
+ * damaged files. */
 #ifndef MONA_PICTURE_DECODE_H
 #define MONA_PICTURE_DECODE_H
 
@@ -22,7 +22,8 @@ bool picture_decode(still *image, const char *path, const uint8_t *file, size_t 
                     picture_kind kind, unsigned channels, const pipeline_notes *notes,
                     pipeline_error *error);
 
-/* Copies grey, RGB or either of them with alpha, of 8 bits or big-endian 16. still_free releases it. */
+/* Copies grey, RGB or either of them with alpha, of 8 bits or big-endian 16. still_free releases
+ * it. */
 bool still_of_frame(still *image, const AVFrame *picture, pipeline_error *error);
 
 #endif

@@ -47,8 +47,8 @@ static enum AVPixelFormat unpacked(const AVPixFmtDescriptor *d)
     return plain == AV_PIX_FMT_NONE ? plain : pixels_with_bits(plain, (unsigned)d->comp[0].depth);
 }
 
-/* Full range and two bits more than RGB has restore its colours exactly. FFV1 has alpha of 10 and 16
- * bits. */
+/* Full range and two bits more than RGB has restore its colours exactly. FFV1 has alpha of 10 and
+ * 16 bits. */
 static enum AVPixelFormat whole_planes(unsigned depth, bool alpha, bool colour)
 {
     if (depth <= 8)
@@ -92,8 +92,8 @@ static bool is_whole(enum AVPixelFormat format)
     return !d->log2_chroma_w && !d->log2_chroma_h;
 }
 
-/* ProRes has ten bits, which nothing else here has with all chroma, and treats everything as limited
- * range. */
+/* ProRes has ten bits, which nothing else here has with all chroma, and treats everything as
+ * limited range. */
 static enum AVColorRange range_of(enum AVPixelFormat format)
 {
     const bool prores = av_pix_fmt_desc_get(format)->comp[0].depth == 10;

@@ -89,7 +89,8 @@ bool still_write(const still *image, const still_source *source, const still_out
 /* Rounds samples of 16 bits, if there are any, to 8. */
 void still_make_shallow(still *image);
 
-/* As RGB of 8 bits, with grey behind what is transparent. NULL: out of memory. The caller frees it. */
+/* As RGB of 8 bits, with grey behind what is transparent. NULL: out of memory. The caller frees
+ * it. */
 AVFrame *still_as_rgb(const still *image, pipeline_error *error);
 
 /* May be called twice, and for an image that still_read refused. */

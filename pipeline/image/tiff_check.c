@@ -44,8 +44,8 @@ typedef struct pixel_kind {
 
 #define BITS(n) (1u << (n))
 
-/* libav reads samples of 2 and 4 bits as indices into a grey palette, without regard to which end is
- * white, does not invert those of 12 bits, and takes CMYK of 16 bits in the wrong byte order. */
+/* libav reads samples of 2 and 4 bits as indices into a grey palette, without regard to which end
+ * is white, does not invert those of 12 bits, and takes CMYK of 16 bits in the wrong byte order. */
 static const pixel_kind kinds[] = {
     {0, "grey with 0 for white", BITS(1) | BITS(8) | BITS(16), 1, false},
     {1, "grey", BITS(1) | BITS(2) | BITS(4) | BITS(8) | BITS(12) | BITS(16), 1, true},

@@ -14,8 +14,8 @@ typedef struct tiff_info {
     bool premultiplied; /* alpha is multiplied into the colours */
 } tiff_info;
 
-/* Refuses, by name, what libav takes and gets wrong, such as JPEG compression, tiles, signed samples
- * and floats, and what it does not know. */
+/* Refuses, by name, what libav takes and gets wrong, such as JPEG compression, tiles, signed
+ * samples and floats, and what it does not know. */
 bool tiff_check(tiff_info *info, const char *path, const uint8_t *file, size_t size,
                 pipeline_error *error);
 

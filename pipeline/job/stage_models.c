@@ -59,8 +59,7 @@ static bool open_inside(model_source *source, const char *task, const model_choi
     return model_source_open(source, found->name, error);
 }
 
-/* ---- scales -----------------------------------------------------------------------------------
- */
+/* ---- scales ---------------------------------------------------------------------------------- */
 
 /* How often each scale is applied to enlarge `scale` times. */
 static void split(unsigned of[NETWORK_MAX_SCALE + 1], unsigned scale, const model_choice *choice)
@@ -161,8 +160,7 @@ static bool denoises_film(const model_choice *choice, const stage_list *list)
     return choice->video && i < list->count && list->kinds[i] == STAGE_DENOISE;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------
- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static bool open_file(model_source *source, const char *path, const enhance_settings *settings,
                       pipeline_error *error)

@@ -8,8 +8,7 @@
 
 enum { SSIM_WINDOW = 11 };
 
-/* ---- planes -----------------------------------------------------------------------------------
- */
+/* ---- planes ---------------------------------------------------------------------------------- */
 
 bool real_plane_open(real_plane *p, uint32_t width, uint32_t height)
 {
@@ -64,8 +63,7 @@ void measure_from_bytes(real_plane *to, const uint8_t *bytes)
         to->values[i] = bytes[i];
 }
 
-/* ---- filters ----------------------------------------------------------------------------------
- */
+/* ---- filters --------------------------------------------------------------------------------- */
 
 /* Output o is the sum over t < count of weight[o * count + t] * input[index[o * count + t]]. */
 typedef struct taps {
@@ -191,8 +189,7 @@ bool measure_resize(real_plane *to, const real_plane *from)
     return done;
 }
 
-/* ---- measures ---------------------------------------------------------------------------------
- */
+/* ---- measures -------------------------------------------------------------------------------- */
 
 double measure_psnr(const real_plane *a, const real_plane *b, uint32_t border)
 {
@@ -255,8 +252,7 @@ bool measure_ssim(const real_plane *a, const real_plane *b, uint32_t border, dou
     return done;
 }
 
-/* ---- noise ------------------------------------------------------------------------------------
- */
+/* ---- noise ----------------------------------------------------------------------------------- */
 
 uint64_t measure_random(uint64_t *state)
 {

@@ -102,7 +102,8 @@ static sums add(sums s, sums t)
     return (sums){s.a + t.a, s.b + t.b, s.squares + t.squares, s.products + t.products};
 }
 
-/* Of n samples. With sums instead of means, n * n * ma mb = a b and n * (n - 1) * cov = n * products
+/* Of n samples. With sums instead of means, n * n * ma mb = a b and n * (n - 1) * cov = n *
+ * products
  * - a b. The numerator and the denominator of each factor are multiplied by the same number. */
 static double window_ssim(sums s, double n, double peak)
 {

@@ -123,8 +123,8 @@ static const frame *frame_before(const chain *c, unsigned edge, uint64_t n)
     return n == c->begin || slots < 2 ? NULL : &c->edges[edge][(n - 1) % slots];
 }
 
-/* The frame to compare frame n with on an edge: the previous one or, for one that begins, the next if it has
- * been filled; NULL: there is none. */
+/* The frame to compare frame n with on an edge: the previous one or, for one that begins, the next
+ * if it has been filled; NULL: there is none. */
 static const frame *frame_beside(const chain *c, unsigned edge, uint64_t n)
 {
     return n == c->begin && !edge && c->filled > n + 1 ? &c->edges[0][(n + 1) % c->slots[0]]

@@ -53,7 +53,8 @@ bool chain_open(chain *c, const stage_kind *kinds, unsigned count, const stage_s
 /* Reports the stages' models to the probe, and every frame from now on. NULL: stops that. */
 void chain_watch(chain *c, const pipeline_probe *probe);
 
-/* Names the steps that a probe is told of, from "decode" to "encode". Returns how many there are. */
+/* Names the steps that a probe is told of, from "decode" to "encode". Returns how many there
+ * are. */
 unsigned chain_name_steps(const char *names[CHAIN_MAX_STEPS], const stage_kind *kinds,
                           unsigned count);
 
@@ -64,10 +65,10 @@ frame_format chain_format(const chain *c);
  * begins may wait until the one after it is filled. */
 mona_status chain_input(chain *c, frame **in);
 
-/* Enqueues the next of the frames that were filled. error: RMS of what compression left in it, in steps of
- * 8 bits; negative: unknown, but there may be some. begins: the stages forget what came before, as they know
- * nothing before the first frame. *done is reached when the result lies in its output slot, which must be
- * free. */
+/* Enqueues the next of the frames that were filled. error: RMS of what compression left in it, in
+ * steps of 8 bits; negative: unknown, but there may be some. begins: the stages forget what came
+ * before, as they know nothing before the first frame. *done is reached when the result lies in its
+ * output slot, which must be free. */
 mona_status chain_enqueue(chain *c, float error, bool begins, mona_event **done);
 
 /* How many frames the stages take to get used to a film that they meet in the middle. */
@@ -78,8 +79,8 @@ void chain_close(chain *c);
 
 size_t chain_engine_bytes(const chain *c); /* of the stages' sessions */
 
-/* The estimate of the first stage that makes one, see stage_row; a negative noise: none does. Call it
- * when no frame is in the chain. */
+/* The estimate of the first stage that makes one, see stage_row; a negative noise: none does. Call
+ * it when no frame is in the chain. */
 void chain_estimate(const chain *c, float *noise, float *compression);
 
 #endif

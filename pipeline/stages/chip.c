@@ -6,7 +6,7 @@
 
 #include "engine/cpu/c/f16.h"
 
-/* ---- streams ---------------------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------------------- */
 
 /* A session computes one frame at a time, a model of the vendor's two. */
 static bool open_streams(chip *c, pipeline_error *error)
@@ -31,7 +31,7 @@ bool chip_is_open(const chip *c)
     return c->upload && c->compute[0];
 }
 
-/* ---- a session -------------------------------------------------------------------------------- */
+/* ---- a session ------------------------------------------------------------------------------- */
 
 static bool has_gaps(const mona_tensor_info *t)
 {
@@ -68,7 +68,7 @@ bool chip_open(chip *c, const session_binding *bound, pipeline_error *error)
     return open_streams(c, error);
 }
 
-/* ---- a model of the vendor's compiler ---------------------------------------------------------- */
+/* ---- a model of the vendor's compiler -------------------------------------------------------- */
 
 static mona_size size_of(const mona_om_tensor *t)
 {
@@ -76,8 +76,8 @@ static mona_size size_of(const mona_om_tensor *t)
     return last < 2 ? (mona_size){0} : (mona_size){t->dims[last - 1], t->dims[last - 2]};
 }
 
-/* Whether it is one plane, of samples that the chip and the host both have: inputs of bytes, outputs
- * also of real values. */
+/* Whether it is one plane, of samples that the chip and the host both have: inputs of bytes,
+ * outputs also of real values. */
 static bool is_plane(const mona_om_tensor *t)
 {
     const mona_size size = size_of(t);
@@ -193,7 +193,7 @@ static mona_status download_om(void *argument)
     return status;
 }
 
-/* ---- a frame ---------------------------------------------------------------------------------- */
+/* ---- a frame --------------------------------------------------------------------------------- */
 
 static mona_status upload(chip *c, chip_slot *s)
 {

@@ -43,8 +43,8 @@ bool chip_open_om(chip *c, const named_model *model, mona_size size, unsigned *s
                   pipeline_error *error);
 bool chip_is_open(const chip *c);
 
-/* Enqueues a plane: uploading begins once `ready` events have been waited for on c->upload, where the
- * caller enqueues these waits; the result is written by `stream`. */
+/* Enqueues a plane: uploading begins once `ready` events have been waited for on c->upload, where
+ * the caller enqueues these waits; the result is written by `stream`. */
 mona_status chip_enqueue(chip *c, mona_stream *stream, const mona_buffer *from,
                          const mona_buffer *to);
 

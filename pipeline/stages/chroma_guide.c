@@ -211,8 +211,8 @@ static inline int three(const int32_t *row, ptrdiff_t x)
 }
 
 /* With WINDOW^2 times covariance c and variances l and k of luma and chroma, c / l is the slope and
- * c^2 / l k the squared correlation. Floats hold them as every machine does: each operation is rounded
- * once. */
+ * c^2 / l k the squared correlation. Floats hold them as every machine does: each operation is
+ * rounded once. */
 static inline void find_slopes(const chroma_guide *g, int16_t *restrict slopes)
 {
     const guide_rows *r = g->rows;

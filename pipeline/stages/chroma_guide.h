@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Luma as a guide for enlarged chroma.
  *
- * Interpolated chroma is soft where luma, enlarged by a network, has an edge: colours bleed over it.
- * Where chroma follows luma in the small frame, luma shows the detail that interpolation lacks:
+ * Interpolated chroma is soft where luma, enlarged by a network, has an edge: colours bleed over
+ * it. Where chroma follows luma in the small frame, luma shows the detail that interpolation lacks:
  *
  *     chroma = interpolated chroma + a (guide - interpolated guide)
  *

@@ -19,7 +19,8 @@ typedef struct chroma_location {
 
 /* Copies a model whose RESIZE enlarges planes whose samples lie in the middle of their groups, and
  * changes it to enlarge chroma planes at these positions, with 1 << shift luma samples per group,
- * scale times, by interpolation of this mode (mona_resize_mode). *memory holds the copy; the caller frees it, also on failure. */
+ * scale times, by interpolation of this mode (mona_resize_mode). *memory holds the copy; the caller
+ * frees it, also on failure. */
 bool chroma_location_model(mona_model *sited, void **memory, const mona_model *bicubic,
                            unsigned mode, unsigned scale, chroma_location location,
                            unsigned shift_x, unsigned shift_y, pipeline_error *error);

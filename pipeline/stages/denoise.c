@@ -37,19 +37,21 @@
 #define LARGE_ERROR 8.0
 #define LARGE_DETAIL 0.25
 
-/* What compression left differs from frame to frame, and enlarging makes that more visible. So frames are
- * steadied as for noise of ERROR_STEADIED times the error, but of at least LEAST_STEADIED steps, even where
- * the error is unknown or too small to be repaired; not where it is below MIN_STEADIED. Of twelve clips by
- * x264 and x265 at CRF 18, 23 and 28, 23 flickered more than bicubic interpolation of their input; now
- * 10 do, by up to 0.04 steps. It costs 0.016 dB on average (models/train/film.py). */
+/* What compression left differs from frame to frame, and enlarging makes that more visible. So
+ * frames are steadied as for noise of ERROR_STEADIED times the error, but of at least
+ * LEAST_STEADIED steps, even where the error is unknown or too small to be repaired; not where it
+ * is below MIN_STEADIED. Of twelve clips by x264 and x265 at CRF 18, 23 and 28, 23 flickered more
+ * than bicubic interpolation of their input; now 10 do, by up to 0.04 steps. It costs 0.016 dB on
+ * average (models/train/film.py). */
 #define ERROR_STEADIED 0.7f
 #define LEAST_STEADIED 3.0f
 #define MIN_STEADIED 1.0f
 
-/* Of coarse noise networks leave much, and frames differ more by it, so they are steadied as for noise of
- * so many times the strength, but of at most MOST_STEADIED unless there is more: otherwise one scene would seem
- * to stand still where another one follows. What moves in 60 noisy films gains 0.4 dB by steadying so, and one
- * block in 300 loses more than 0.5 dB; 0.2 dB and one in 5,000 with 1, 0.6 dB and one in 80 with 2. */
+/* Of coarse noise networks leave much, and frames differ more by it, so they are steadied as for
+ * noise of so many times the strength, but of at most MOST_STEADIED unless there is more: otherwise
+ * one scene would seem to stand still where another one follows. What moves in 60 noisy films gains
+ * 0.4 dB by steadying so, and one block in 300 loses more than 0.5 dB; 0.2 dB and one in 5,000 with
+ * 1, 0.6 dB and one in 80 with 2. */
 #define NOISE_STEADIED 1.5f
 #define MOST_STEADIED 24.0f
 
@@ -255,7 +257,8 @@ static frame seen_by(const denoise_pass *pass, const frame *f, unsigned plane)
 }
 
 /* The strength for a plane, smoothed over frames. Findings from the previous frame count at once.
- * What the very first one tells without one counts for itself alone, unless it is next to nothing. */
+ * What the very first one tells without one counts for itself alone, unless it is next to
+ * nothing. */
 static float follow_noise(const noise_job *job, unsigned plane)
 {
     denoiser *d = job->denoiser;
@@ -372,8 +375,9 @@ static double usual_detail(const denoiser *d, double error)
     return d->still ? 0 : LITTLE_DETAIL + (LARGE_DETAIL - LITTLE_DETAIL) * fmin(fmax(large, 0), 1);
 }
 
-/* Undoes a share of the repair, less of it the more noise there is, which is not to come back: none from half
- * the strength that the repair needs. (Up to the whole strength, 264 clips with noise lose 0.02 dB.) */
+/* Undoes a share of the repair, less of it the more noise there is, which is not to come back: none
+ * from half the strength that the repair needs. (Up to the whole strength, 264 clips with noise
+ * lose 0.02 dB.) */
 static void keep_detail(const noise_job *job, unsigned planes)
 {
     const denoiser *d = job->denoiser;
@@ -451,8 +455,8 @@ static mona_status run_pass(denoiser *d, mona_stream *stream, noise_job *job)
     return status;
 }
 
-/* Quantisers go up and down from frame to frame; detail that came and went with them would flicker. What
- * is unknown stays so. */
+/* Quantisers go up and down from frame to frame; detail that came and went with them would flicker.
+ * What is unknown stays so. */
 static float follow_error(denoiser *d, float error)
 {
     if (error <= 0)

@@ -38,9 +38,9 @@
  * noise of sigma 2 to 25, and to 470 clean pictures, 12 of which are misjudged as noisy. What usual
  * blocks have, too, was fitted to 404 cases: 318 photographs with nine kinds of noise of sigma 3.5
  * to 20, and to 3,752 clean pictures in several sizes, of which 102 were misjudged. Over 1,047
- * clean pictures 40 are now, where 36 were. The strength is 0.1 dB short of the best one for eight held-out
- * photographs with noise that is white, blurred or made at half the size, and 0.2 dB with noise made at a
- * quarter of the size, which is not found where it is faint.
+ * clean pictures 40 are now, where 36 were. The strength is 0.1 dB short of the best one for eight
+ * held-out photographs with noise that is white, blurred or made at half the size, and 0.2 dB with
+ * noise made at a quarter of the size, which is not found where it is faint.
  *
  * Blocks that are clipped (black borders, burnt-out sky) have no noise but say nothing about the
  * rest. Blocks whose mean is within 4 steps of 16 or 235, or beyond these, are left out as long as
@@ -254,17 +254,18 @@ static noise_level fine(const double e[SCALES], const double n[SCALES])
     return level(sigma, sigma);
 }
 
-/* The less independent noise is from sample to sample, the less the flattest blocks say of the average: the
- * estimate of coarse noise at the coarsest scale is multiplied by this. */
+/* The less independent noise is from sample to sample, the less the flattest blocks say of the
+ * average: the estimate of coarse noise at the coarsest scale is multiplied by this. */
 #define COARSE 1.2
 
 /* Usual blocks' third scale over the flattest blocks': 1.4 to 6 in photographs with noise. */
 #define PHOTOGRAPH 2.0
 #define TEXTURED 4.0
 
-/* Where there is texture, it adds to the estimate, and strong denoising takes more of it than it gives: the
- * best strength for coarse noise is below the estimate there. Removing faint coarse noise costs more of the
- * picture than it gains, so faint noise counts less, by lines fitted to 23 pictures, and not at all below 1.75. */
+/* Where there is texture, it adds to the estimate, and strong denoising takes more of it than it
+ * gives: the best strength for coarse noise is below the estimate there. Removing faint coarse
+ * noise costs more of the picture than it gains, so faint noise counts less, by lines fitted to 23
+ * pictures, and not at all below 1.75. */
 static noise_level coarse(const double e[SCALES], double ratio, double everywhere)
 {
     const double finer = 1.1 * e[1], all = noise_between(ratio, 0.3, e[2], 0.42, finer);
@@ -294,8 +295,9 @@ static noise_level coarsest(const double e[SCALES], const double n[SCALES], doub
 }
 
 /* n: the normality of the responses. Coding removes the smallest responses, which leaves the finest
- * scale less normal (a picture of JPEG quality 85 has 0.38 at a sigma of 4 and 0.54 at 8), while the
- * second is as normal as noise, over whatever content: none of 3,752 clean pictures is like that. */
+ * scale less normal (a picture of JPEG quality 85 has 0.38 at a sigma of 4 and 0.54 at 8), while
+ * the second is as normal as noise, over whatever content: none of 3,752 clean pictures is like
+ * that. */
 static noise_level judge(const double e[SCALES], const double n[SCALES], double everywhere)
 {
     const double ratio = e[0] / fmax(e[1], 0.01), second = e[1] / fmax(e[2], 0.01);

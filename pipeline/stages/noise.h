@@ -59,8 +59,8 @@ uint32_t noise_quantile(const noise_work *work, uint32_t twentieths);
  * stride: in bytes. spacing: between the samples compared; 1 for a plane from a sensor, 2 for one
  * that was doubled, whose noise is smooth at a distance of 1. coded: the plane may have been coded
  * in 8x8 blocks without a report from the decoder, so the damage of blocks counts too. Both results
- * are 0 for planes that are too small. *work is scratch, which then says what was examined; flattest
- * is 0 if nothing was. */
+ * are 0 for planes that are too small. *work is scratch, which then says what was examined;
+ * flattest is 0 if nothing was. */
 noise_level noise_measure(noise_work *work, const uint8_t *plane, ptrdiff_t stride, uint32_t width,
                           uint32_t height, unsigned bits, unsigned spacing, bool coded);
 

@@ -9,8 +9,8 @@
 #define MIN_CHANGE 1.0
 #define MAX_CHANGE 12.0 /* coded noise leaves up to 8; a cut between fine contents more */
 #define CUT 3.0         /* noise of film, and what moves in it, leave up to 2 */
-/* The best of many places is closer than the right one: frames with independent noise differ by 0.75
- * of it. Motion adds to the difference. */
+/* The best of many places is closer than the right one: frames with independent noise differ by
+ * 0.75 of it. Motion adds to the difference. */
 #define ALL_IS 1.15
 /* The best strength is a multiple of the change, FLAT or, where usual blocks respond TEXTURE times
  * as much as noise alone would make them, TEXTURED. Fitted, see noise_change.h. */
@@ -18,8 +18,8 @@
 #define TEXTURED 1.0
 #define TEXTURE 2.5
 #define MAX_STRENGTH 26.0
-/* Noise that is nearly as strong at the finest scale as at the third, and new, in so many of the blocks that
- * are not the roughest: of clean film up to FEW of them have that. */
+/* Noise that is nearly as strong at the finest scale as at the third, and new, in so many of the
+ * blocks that are not the roughest: of clean film up to FEW of them have that. */
 #define FINE_SHARE 0.33
 #define LEAST_FINE 0.3
 #define FEW 0.24
@@ -67,7 +67,8 @@ static double changed_by(uint32_t residual, unsigned bits)
     return residual / (1.1283791670955126 * MOTION_WINDOW_AREA) / (1 << (bits - 8));
 }
 
-/* The strength goes as changed^(3/4) / usual^(1/4), by square roots, which are the same on every target. */
+/* The strength goes as changed^(3/4) / usual^(1/4), by square roots, which are the same on every
+ * target. */
 static double told_by_finest(const sampled *blocks, uint32_t count)
 {
     double numbers[SAMPLED];
@@ -134,9 +135,9 @@ static change find_change(const noise_work *work, const frame *now, const frame 
                     2 * moved > work->flattest, sigma > MAX_CHANGE || all > CUT * sigma};
 }
 
-/* Whether it may be noise, which is as even at the coarse scales as hardly any texture. Coding and a
- * camera's sensor leave it stronger elsewhere than in the flattest blocks, and coded noise lacks the finest
- * scale, as texture does: then noise.h finds too little or nothing. */
+/* Whether it may be noise, which is as even at the coarse scales as hardly any texture. Coding and
+ * a camera's sensor leave it stronger elsewhere than in the flattest blocks, and coded noise lacks
+ * the finest scale, as texture does: then noise.h finds too little or nothing. */
 static bool may_be_noise(const noise_work *work)
 {
     const double *e = work->scale, *n = work->normality;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Let each chroma sample cover n luma samples and lie at position p among them, and r be the ratio of
- * the input's size to the output's. Chroma sample i of the output lies at luma position n i + p,
- * which corresponds to luma position (n i + p + 1/2) r - 1/2 of the input, and so to chroma position
- * ((n i + p + 1/2) r - 1/2 - p) / n. For luma, n = 1 and p = 0.
+/* Let each chroma sample cover n luma samples and lie at position p among them, and r be the ratio
+ * of the input's size to the output's. Chroma sample i of the output lies at luma position n i + p,
+ * which corresponds to luma position (n i + p + 1/2) r - 1/2 of the input, and so to chroma
+ * position ((n i + p + 1/2) r - 1/2 - p) / n. For luma, n = 1 and p = 0.
  *
  * The first pass filters columns, for RESIZE_LANES rows of output at a time, and keeps 14 bits:
  * with the overshoot of the filter, which is less than half the range, they fit 16. It stores these
@@ -224,8 +224,8 @@ static inline void filter_across(const resizer *r, const frame *out, unsigned pl
     }
 }
 
-/* One row of samples of more than 11 bits. r->sums: the first pass, whose results are below 2^31, as
- * the weights' magnitudes add up to less than 2. */
+/* One row of samples of more than 11 bits. r->sums: the first pass, whose results are below 2^31,
+ * as the weights' magnitudes add up to less than 2. */
 static void filter_deep_row(const resizer *r, const frame *in, const frame *out, unsigned plane,
                             uint32_t y)
 {

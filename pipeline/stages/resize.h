@@ -36,7 +36,8 @@ typedef struct resize_kernels {
     resize_kernel luma, others;
 } resize_kernels;
 
-/* The filter along one dimension: output i is the weighted sum of `taps` samples from first[i] on. */
+/* The filter along one dimension: output i is the weighted sum of `taps` samples from first[i]
+ * on. */
 typedef struct resize_axis {
     uint32_t outputs, taps;
     uint32_t *first;

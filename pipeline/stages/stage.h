@@ -16,8 +16,8 @@
 #include "pipeline/stages/session_binding.h"
 #include "pipeline/stages/stage_settings.h"
 
-/* The kinds of stage: constant, row and name. FIRST, NEXT and LAST: those that --stages can name, in
- * the order in which texts list them. OTHER: the rest. */
+/* The kinds of stage: constant, row and name. FIRST, NEXT and LAST: those that --stages can name,
+ * in the order in which texts list them. OTHER: the rest. */
 #define STAGES(FIRST, NEXT, LAST, OTHER)                                                           \
     FIRST(SR, enlarge_stage, "sr")                                                                 \
     NEXT(DENOISE, denoise_stage, "denoise")                                                        \
@@ -83,8 +83,8 @@ typedef struct stage_row {
     const char *(*network)(const stage_settings *settings, unsigned number);
     /* Fills in the zeroed state, s->out and s->scale, which are those of the input so far. */
     bool (*open)(stage *s, const stage_settings *settings, pipeline_error *error);
-    /* Enqueues the work on one frame. All frames must stay until it is done; only then may a slot be
-     * reused. */
+    /* Enqueues the work on one frame. All frames must stay until it is done; only then may a slot
+     * be reused. */
     mona_status (*enqueue)(stage *s, const stage_work *work);
     /* The stream that first reads a frame; NULL, as without this function: the stage's own. */
     mona_stream *(*entry)(const void *state);
@@ -110,7 +110,8 @@ bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings
 /* Reports every model that the stage has bound to a probe that wants to know. */
 void stage_tell_models(const stage *s, const pipeline_probe *probe);
 
-/* The stream that first reads a frame: what the stage waits for before it reads is enqueued here. */
+/* The stream that first reads a frame: what the stage waits for before it reads is enqueued
+ * here. */
 mona_stream *stage_entry(const stage *s);
 
 /* Waits for what is queued. A zeroed stage is allowed. */

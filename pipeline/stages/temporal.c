@@ -16,7 +16,8 @@ enum { CUT_SHARE = 4 }; /* fewer than a quarter of the blocks known: a cut */
 enum { WINDOW_SUMS = MOTION_WINDOW / MOTION_MASK_SUM }; /* down and across a window */
 
 /* Computes the steps for all d, rounded to nearest, with d = 0 in the middle; returns L. `one` is
- * one step of 8 bits. In integers: g d (L^2 - d^2) / L^2 with g = tenths (sigma - one) / (10 sigma). */
+ * one step of 8 bits. In integers: g d (L^2 - d^2) / L^2 with g = tenths (sigma - one) / (10
+ * sigma). */
 static int make_steps(int16_t *step, unsigned sigma, unsigned one, unsigned tenths)
 {
     unsigned limit = sigma + 4 * one;
@@ -133,7 +134,8 @@ static bool find_block(const steadying *s, uint32_t x, uint32_t y, motion_vector
 }
 
 /* Finds where blocks come from. Where hardly any block was there before, still or not, there is a
- * cut: then those that seem to be alike are not trusted, and no vector is kept for the next frame. */
+ * cut: then those that seem to be alike are not trusted, and no vector is kept for the next
+ * frame. */
 static void find_motion(const steadying *s)
 {
     const size_t count = (size_t)s->blocks.width * s->blocks.height;

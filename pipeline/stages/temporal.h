@@ -29,9 +29,9 @@ enum { TEMPORAL_MAX_LIMIT = 1024 }; /* L at most, in steps of the samples */
 
 /* What makes frames differ where nothing moves. */
 typedef enum temporal_cause {
-    TEMPORAL_NOISE,  /* moving parts are steadied too */
-    TEMPORAL_CODING, /* errors of compression, of a known size */
-    TEMPORAL_SUPPOSED, /* errors of compression, if any; blocks must be twice as alike to count as still */
+    TEMPORAL_NOISE,    /* moving parts are steadied too */
+    TEMPORAL_CODING,   /* errors of compression, of a known size */
+    TEMPORAL_SUPPOSED, /* the same, if any; blocks must be twice as alike to count as still */
 } temporal_cause;
 
 typedef struct temporal_work {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A strict stand-in for the vendor's libraries: real streams with a thread each, memory that the host
- * cannot touch, and a refusal for whatever the documents forbid. Where the vendor is lenient (memory
- * freed twice, handles that are none), it is not. See tests/ascend/README.md for its knobs. */
+/* A strict stand-in for the vendor's libraries: real streams with a thread each, memory that the
+ * host cannot touch, and a refusal for whatever the documents forbid. Where the vendor is lenient
+ * (memory freed twice, handles that are none), it is not. See tests/ascend/README.md for its
+ * knobs. */
 #ifndef FAKE_H
 #define FAKE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* libacl_dvpp.so: the video decoder. Each channel decodes on a thread of its own, by libavcodec, and
- * reports frames in the order in which they are shown, to the thread that the channel names. */
+/* libacl_dvpp.so: the video decoder. Each channel decodes on a thread of its own, by libavcodec,
+ * and reports frames in the order in which they are shown, to the thread that the channel names. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,8 +11,8 @@
 
 enum { MODELS = 8, DATA = 16, WORK_BYTES = 4096, HEADER = 64 };
 
-/* What precedes the .mona: "FAKE", the batches that the model was compiled for (0: one), and whether
- * its size is open. */
+/* What precedes the .mona: "FAKE", the batches that the model was compiled for (0: one), and
+ * whether its size is open. */
 typedef struct settings {
     char magic[4];
     uint32_t batches[4];

@@ -3,9 +3,9 @@
  *
  *   onednn KERNEL IN OUT GROUPS HEIGHT WIDTH [...]
  *
- * with stride 1, padding that keeps the size, u8 x s8 -> u8, a scale for each output and ReLU, in the
- * layouts that oneDNN chooses. Prints its instruction set and, for each layer of six numbers, the milliseconds of the
- * quickest run. ONEDNN_MAX_CPU_ISA limits the instruction set. */
+ * with stride 1, padding that keeps the size, u8 x s8 -> u8, a scale for each output and ReLU, in
+ * the layouts that oneDNN chooses. Prints its instruction set and, for each layer of six numbers,
+ * the milliseconds of the quickest run. ONEDNN_MAX_CPU_ISA limits the instruction set. */
 #include <oneapi/dnnl/dnnl.h>
 
 #include <stdio.h>

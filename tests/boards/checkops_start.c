@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Starts checkops on an emulated Cortex-M with newlib, which prints by semihosting, and gives it what it wants of a
- * system. */
+/* Starts checkops on an emulated Cortex-M with newlib, which prints by semihosting, and gives it
+ * what it wants of a system. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>

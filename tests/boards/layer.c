@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Instructions per multiply-add of a convolution, INT8 3x3 16 -> 16 with ReLU, by the clock of an emulated board
- * that counts instructions: ticks of a row of 160 pixels, and of nothing. Prints a line for boards.sh. */
+/* Instructions per multiply-add of a convolution, INT8 3x3 16 -> 16 with ReLU, by the clock of an
+ * emulated board that counts instructions: ticks of a row of 160 pixels, and of nothing. Prints a
+ * line for boards.sh. */
 #include "apps/firmware/board.h"
 #include "engine/model_format.h"
 #include "engine/run/isas.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a field brings, on an emulated board: models that flash has damaged, wrong sizes, too little memory. Each gives
- * a status; a fault ends the program, and boards.sh sees it. On a controller all sizes are of 32 bits. */
+/* What a field brings, on an emulated board: models that flash has damaged, wrong sizes, too little
+ * memory. Each gives a status; a fault ends the program, and boards.sh sees it. On a controller all
+ * sizes are of 32 bits. */
 #include <stdalign.h>
 
 #include "apps/firmware/board.h"
@@ -41,8 +42,8 @@ static mona_status plan_for(uint32_t width, uint32_t height, mona_plan **plan)
     return mona_plan_make(plan, plan_memory, &m, &config);
 }
 
-/* Changes each word of the model before its weights. whole: the CRC is made right again, so that the
- * records are looked at. */
+/* Changes each word of the model before its weights. whole: the CRC is made right again, so that
+ * the records are looked at. */
 static void damage(bool whole)
 {
     static const uint32_t masks[] = {0xffffffffu, 1, 0x80000000u, 0x00010000u};

@@ -58,8 +58,8 @@ static inline void fuzz_inputs(const compiler *c, const uint8_t *data, size_t si
     }
 }
 
-/* Calibrates, learns, measures, equalises and writes in every way; with the divergence, whose search
- * takes most of the time, for one last byte of the fuzzer's data in 16. */
+/* Calibrates, learns, measures, equalises and writes in every way; with the divergence, whose
+ * search takes most of the time, for one last byte of the fuzzer's data in 16. */
 static inline void fuzz_quantise(compiler *c, const reference_array *inputs, const uint8_t *data,
                                  size_t size)
 {

@@ -192,8 +192,8 @@ static inline void check_regions(const mona_plan *plan)
     assert_int_equal(end, mona_plan_arena_bytes(plan));
 }
 
-/* What the session makes of `in` where it is told in which rectangles another frame differed, and has
- * that frame's outputs: the same. */
+/* What the session makes of `in` where it is told in which rectangles another frame differed, and
+ * has that frame's outputs: the same. */
 static inline void check_changed(const graph *g, mona_session *session, const mona_buffer *in,
                                  const mona_buffer *out, const results *r)
 {

@@ -63,8 +63,7 @@ void result_warn(cJSON *result, const char *format, ...)
     cJSON_AddItemToArray(warnings, cJSON_CreateString(text));
 }
 
-/* ---- filling ----------------------------------------------------------------------------------
- */
+/* ---- filling --------------------------------------------------------------------------------- */
 
 static void add_histogram(cJSON *result, const double *sorted, size_t count)
 {
@@ -124,8 +123,7 @@ bool result_add_samples(cJSON *result, const samples *s, double percentile)
     return true;
 }
 
-/* ---- showing ----------------------------------------------------------------------------------
- */
+/* ---- showing --------------------------------------------------------------------------------- */
 
 void result_print_times(const cJSON *result)
 {

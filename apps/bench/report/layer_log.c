@@ -80,8 +80,7 @@ void layer_log_close(layer_log *l)
     *l = (layer_log){0};
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void add_roof(cJSON *row, const mona_op_info *info, const peak *limit, double ms)
 {
@@ -170,8 +169,7 @@ void layer_log_add_other(cJSON *rows, double ms, double frame_ms, const char *st
     cJSON_AddItemToArray(rows, other);
 }
 
-/* ---- for people -------------------------------------------------------------------------------
- */
+/* ---- for people ------------------------------------------------------------------------------ */
 
 void layer_log_print(const cJSON *rows)
 {

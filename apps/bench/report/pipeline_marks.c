@@ -25,8 +25,7 @@ void pipeline_marks_close(pipeline_marks *m)
     *m = (pipeline_marks){0};
 }
 
-/* ---- a frame's ----------------------------------------------------------------------------------
- */
+/* ---- a frame's ------------------------------------------------------------------------------- */
 
 static double ms_between(uint64_t from, uint64_t to)
 {
@@ -82,8 +81,7 @@ deadline_misses pipeline_misses(const pipeline_marks *m, double budget_ms)
     return found;
 }
 
-/* ---- as JSON ------------------------------------------------------------------------------------
- */
+/* ---- as JSON --------------------------------------------------------------------------------- */
 
 static bool add_step(cJSON *list, const pipeline_marks *m, unsigned step, double *values)
 {

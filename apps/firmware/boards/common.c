@@ -6,7 +6,7 @@
 
 #include "apps/firmware/board.h"
 
-/* ---- text -------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void put_number(uint32_t value, uint32_t base, uint32_t digits)
 {
@@ -52,7 +52,7 @@ void board_print(const char *format, ...)
     va_end(arguments);
 }
 
-/* ---- the stack --------------------------------------------------------------------------------- */
+/* ---- the stack ------------------------------------------------------------------------------- */
 
 extern uint32_t stack_bottom[], stack_top[]; /* of the linker script */
 enum { UNUSED_WORD = 0x5aa5f00f };
@@ -79,7 +79,7 @@ uint32_t board_stack_used(void)
     return (uint32_t)((uintptr_t)stack_top - (uintptr_t)p);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 void *memcpy(void *restrict to, const void *restrict from, size_t count);
 void *memmove(void *to, const void *from, size_t count);

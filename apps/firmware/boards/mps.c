@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Arm's MPS2 with a Cortex-M7 (AN500) and MPS3 with a Cortex-M55 (AN547), as QEMU emulates them:
- * CMSDK serial port, SysTick. The start-up code is C, as the core loads the stack pointer itself. */
+ * CMSDK serial port, SysTick. The start-up code is C, as the core loads the stack pointer
+ * itself. */
 #include "apps/firmware/board.h"
 
 #define REGISTER(address) (*(volatile uint32_t *)(uintptr_t)(address))
@@ -43,7 +44,7 @@ __attribute__((section(".text.start"), used)) static void (*const vectors[16])(v
     [15] = board_tick,
 };
 
-/* ---- time -------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 /* The counter runs down from `reload` in every tick, and a line comes with every tick. */
 static volatile uint32_t ticks;
@@ -92,7 +93,7 @@ void board_wait(const volatile uint32_t *count, uint32_t seen)
     }
 }
 
-/* ---- start and end ----------------------------------------------------------------------------- */
+/* ---- start and end --------------------------------------------------------------------------- */
 
 void board_start(void)
 {

@@ -15,8 +15,8 @@ extern "C" {
 
 enum cce_register_name { CCE_FMATRIX, CCE_DEQSCALE, CCE_MASK_HIGH, CCE_MASK_LOW, CCE_REGISTERS };
 
-/* Called by the kernel. Addresses are offsets in the core's buffers, or addresses of the device; the
- * scalar unit's are in UB. */
+/* Called by the kernel. Addresses are offsets in the core's buffers, or addresses of the device;
+ * the scalar unit's are in UB. */
 uint64_t cce_block(void);
 void cce_scalar_load(uint64_t at, void *value, size_t bytes);
 void cce_scalar_store(uint64_t at, const void *value, size_t bytes);

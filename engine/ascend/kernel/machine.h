@@ -6,10 +6,10 @@
 #include "engine/aicore/aicore.h"
 #include "engine/ascend/kernel/emulation.h"
 
-/* core: its buffers are the caller's, UB with all of its 253952 bytes; what the kernel issues goes to
- * core->take. Its memory at AC_GM is that of the device, which begins at `device` for the kernel.
- * fault: NULL, or what was wrong with the first instruction that is not sound; no later one is
- * executed. loads: words that the kernel has read. */
+/* core: its buffers are the caller's, UB with all of its 253952 bytes; what the kernel issues goes
+ * to core->take. Its memory at AC_GM is that of the device, which begins at `device` for the
+ * kernel. fault: NULL, or what was wrong with the first instruction that is not sound; no later one
+ * is executed. loads: words that the kernel has read. */
 typedef struct cce_machine {
     ac_core core;
     uint64_t device, block;

@@ -2,47 +2,47 @@
 /* A recorded program as words of 64 bits, as the replay kernel reads it. Made when a model is
  * opened (engine/ascend/words.h). Shared with the kernel, so it contains only numbers.
  *
- * An image, for one segment of a program, is a header (the first chunk of each core, the segment) and
- * chunks. Each core has its own chunks. The
- * kernel copies them to UB, one ahead of the one that it reads. A chunk begins with a word that says
- * which one follows:
+ * An image, for one segment of a program, is a header (the first chunk of each core, the segment)
+ * and chunks. Each core has its own chunks. The kernel copies them to UB, one ahead of the one that
+ * it reads. A chunk begins with a word that says which one follows:
  *   next 0, first 24, depth 48: number of the chunk that follows; if depth is not 0, the chunk
  *   `first` follows instead as long as loop depth - 1 has turns left after this one
  * Then come entries. The first word of each has a code in bits 0 to 7, and:
  *   END        the chunk ends
  *   STOP       the program ends
  *   LOOP       depth 8, turns 16. In front of the entries of a loop's body
- *   AGAIN      moves 8, depth 16, inside 18, byte 20, and two words for each move: phase 0, bytes 16.
- *              The body ends. The first of the two moves a phase before another turn, which begins at
- *              that byte of this chunk if `inside`, else where the next chunk does; the second one
- *              moves it back after the last turn. Both are below the phase's ring
+ *   AGAIN      moves 8, depth 16, inside 18, byte 20, and two words for each move: phase 0, bytes
+ *              16. The body ends. The first of the two moves a phase before another turn, which
+ *              begins at that byte of this chunk if `inside`, else where the next chunk does; the
+ *              second one moves it back after the last turn. Both are below the phase's ring
  *   START      count 8, and two words for each: end, bytes of a ring. Phases 1, 2, ... are at 0
  *   FLAGS      5 times 10 bits from 8 on: kind 0, pair of pipes 2, event 8. A barrier has a pipe
  *              instead of a pair
- *   TILE       load3ds 8, events 16, 18, 20, type of load3d 24, type of mad 28, flags 40; for each load3d
- *              L0A 0, L1 16 and phase 36, Xm, and Xt and FMATRIX if bit 48 of the first of these is set;
- *              operands of mad as below, and its config. It waits for M to MTE1 before, orders MTE1
- *              before M in between, and sets M to MTE1 after it if
- *              bit 22 is set
- *   DRAINS     drains whose operands do not move: count 8, type 16, flags 40; config; operands of each. Type 0: s32 with scales; 1: f32;
- *              2: f32 and ReLU
+ *   TILE       load3ds 8, events 16, 18, 20, type of load3d 24, type of mad 28, flags 40; for each
+ *              load3d L0A 0, L1 16 and phase 36, Xm, and Xt and FMATRIX if bit 48 of the first of
+ *              these is set; operands of mad as below, and its config. It waits for M to MTE1
+ *              before, orders MTE1 before M in between, and sets M to MTE1 after it if bit 22 is
+ *              set
+ *   DRAINS     drains whose operands do not move: count 8, type 16, flags 40; config; operands of
+ *              each. Type 0: s32 with scales; 1: f32; 2: f32 and ReLU
  *   SCALE      event 8, ReLU 10; where 16 scales lie in UB, a wide operand as below
  *   MASK       two words for set_vector_mask
  *   others     an instruction: wide 8, type 16, flags 40; operands; then what the instruction takes
- * Flags in the first word of a tile or an instruction come before it: 3 bits for each of WORDS_SLOTS, the
- * lowest one if it is there, and its event.
- * The operands of an instruction are dst, a and b, 20 bits each in one word. If wide is not 0, there
- * are so many words instead, each of an offset 0, a base 32 and a phase 40: the operand lies at the
- * base's address + offset + the phase's bytes. If that reaches the end of the phase's ring, it is
- * the ring's bytes less. Bases and phases are given as bytes from the first one in UB, and 0 is none;
- * base 32 is the first address that a launch is given.
+ * Flags in the first word of a tile or an instruction come before it: 3 bits for each of
+ * WORDS_SLOTS, the lowest one if it is there, and its event.
+ * The operands of an instruction are dst, a and b, 20 bits each in one word. If wide is not 0,
+ * there are so many words instead, each of an offset 0, a base 32 and a phase 40: the operand lies
+ * at the base's address + offset + the phase's bytes. If that reaches the end of the phase's ring,
+ * it is the ring's bytes less. Bases and phases are given as bytes from the first one in UB, and 0
+ * is none; base 32 is the first address that a launch is given.
  * What instructions take, config being the packed form of the intrinsic's arguments:
  *   copies, LOAD2D, MMAD, BIAS_L0C, DRAIN, VEC2, VCONV   config
  *   LOAD3D     FMATRIX, Xm, Xt
  *   DUP, VECS  config, and the value in the type of the elements
- *   TRANSPOSE  type: upper halves of dst 0, a 1, event 2; config; 8 words of 4 blocks each, 16 bits, signed: of dst, then of a
- *   MOVE       count 0, type of dst 32, of a 40, fp16 scale 48; steps of dst 0, a 32; maximum 0, whether
- *              dst 32, a 40 is in L1
+ *   TRANSPOSE  type: upper halves of dst 0, a 1, event 2; config; 8 words of 4 blocks each, 16
+ *              bits, signed: of dst, then of a
+ *   MOVE       count 0, type of dst 32, of a 40, fp16 scale 48; steps of dst 0, a 32; maximum 0,
+ *              whether dst 32, a 40 is in L1
  *   FILL       count 0, bytes 32, whether dst is in L1 40; step 0, value 32
  * The scalar unit works in UB only: blocks of L1 are copied there and back. */
 #ifndef MONA_REPLAY_WORDS_H
@@ -84,8 +84,8 @@ enum {
 /* Types of elements of LOAD3D and TILE: 8 bits or fp16; with small channels, 4 more. */
 enum { WORDS_B8, WORDS_F16, WORDS_SMALL_B8 = 4, WORDS_SMALL_F16 };
 
-/* Kinds of flags: SYNC sets a flag and waits for it. No flag is 0, a barrier for PIPE_S, which nobody
- * needs. */
+/* Kinds of flags: SYNC sets a flag and waits for it. No flag is 0, a barrier for PIPE_S, which
+ * nobody needs. */
 enum { WORDS_BARRIER, WORDS_SET, WORDS_WAIT, WORDS_SYNC };
 
 /* The flags that stand before most instructions, in the order in which they are issued. */

@@ -116,8 +116,8 @@ typedef struct products {
 } products;
 
 /* Computes the accumulators of two pixels for the outputs before acc_end: what they start at, plus
- * the products of the columns, a multiple of 4 steps, and the weights. It needs all registers, which
- * compilers do not give to a part of a function. */
+ * the products of the columns, a multiple of 4 steps, and the weights. It needs all registers,
+ * which compilers do not give to a part of a function. */
 __attribute__((naked, noinline)) static void multiply_columns(UNUSED const products *p)
 {
     __asm__ volatile("push {r3-r11, lr}\n\t"

@@ -160,8 +160,8 @@ INLINE vf vf_from_s32(const int32_t *p)
                 vcvtq_f32_s32(vldrwq_s32(p + 8)), vcvtq_f32_s32(vldrwq_s32(p + 12))};
 }
 
-/* Conversions to and from fp16, which lies in the lower half of a lane. They are instructions in q0,
- * as binutils 2.40 encodes them wrongly in other registers. */
+/* Conversions to and from fp16, which lies in the lower half of a lane. They are instructions in
+ * q0, as binutils 2.40 encodes them wrongly in other registers. */
 INLINE float32x4_t to_half(float32x4_t v)
 {
     register float32x4_t q __asm__("q0") = v;

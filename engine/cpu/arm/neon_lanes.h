@@ -6,8 +6,8 @@
  * values widened. Lane s times the weights of step s of 4 outputs is added to the register of those
  * outputs. A block of 5 pixels x 16 outputs has 20 accumulators and needs 5 registers for
  * activations and 4 for weights, of the 32 there are; 4 steps are 80 multiplications, 16 loads of
- * weights and 5 of activations. With fewer outputs a block has more pixels. ARMv7-A has half of these
- * registers, and 8 accumulators. */
+ * weights and 5 of activations. With fewer outputs a block has more pixels. ARMv7-A has half of
+ * these registers, and 8 accumulators. */
 #ifndef AC_NEON_LANES_H
 #define AC_NEON_LANES_H
 

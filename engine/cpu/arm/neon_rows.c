@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Row programs for Advanced SIMD other than convolution. No later extension would make them faster. */
+/* Row programs for Advanced SIMD other than convolution. No later extension would make them
+ * faster. */
 #include "engine/cpu/arm/neon_vector.h"
 #include "engine/cpu/arm/neon_words.h"
 #include "engine/cpu/arm/neon.h"

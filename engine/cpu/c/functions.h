@@ -45,7 +45,8 @@ INLINE vf expm1_of(vf x)
     return vf_add(vf_mul(p.scale, p.more), vf_sub(p.scale, vf_set1(1)));
 }
 
-/* log(1 + u) = 2 artanh(s), s = u / (2 + u), for u in [0, 1]: after s^13 less than 2^-22 is left. */
+/* log(1 + u) = 2 artanh(s), s = u / (2 + u), for u in [0, 1]: after s^13 less than 2^-22 is
+ * left. */
 INLINE vf log1p_of(vf u)
 {
     static const float factors[] = {1.0f / 11, 1.0f / 9, 1.0f / 7, 1.0f / 5, 1.0f / 3, 1};

@@ -33,8 +33,9 @@ INLINE vf repeated(const ac_row *row, const uint8_t *p)
 
 /* A tame row takes fewer steps. Its operands are fp16 values as they are, or bytes whose multiples
  * of the scale are 0 or normal fp16 values, below 65504. If the result is fp16, so are both, and it
- * is rounded once. Else it becomes an integer, with an output scale of 2^-7 to 2^12: a sum or product
- * from 65504 on is at least 511 then and saturates, one below 2^-14 is at most 1/4 and becomes 0. */
+ * is rounded once. Else it becomes an integer, with an output scale of 2^-7 to 2^12: a sum or
+ * product from 65504 on is at least 511 then and saturates, one below 2^-14 is at most 1/4 and
+ * becomes 0. */
 static bool is_tame(const ac_elementwise_row *e)
 {
     const ac_epilogue *ep = &e->epilogue;

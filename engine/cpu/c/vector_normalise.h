@@ -7,11 +7,12 @@
 #include "engine/cpu/c/normalise.h"
 #include "engine/cpu/c/vector_rows.h"
 
-/* Pixels that are normalised together, so that a CPU has others to go on with while it waits for the
- * result of one. */
+/* Pixels that are normalised together, so that a CPU has others to go on with while it waits for
+ * the result of one. */
 enum { NORMALISED = 4 * LANES };
 
-/* What ac_sum_of() makes of the lanes of each of count vectors, a multiple of 4, after vf_sums(). */
+/* What ac_sum_of() makes of the lanes of each of count vectors, a multiple of 4, after
+ * vf_sums(). */
 INLINE void sum_lanes(float *to, float sums[NORMALISED][4], uint32_t count)
 {
     for (uint32_t i = 0; i < count; i += 4) {
@@ -33,8 +34,8 @@ typedef struct pixels {
     vf keep;                /* a mask of the channels in the last block */
 } pixels;
 
-/* Sums over the channels of each pixel, of which the last may be repeated; with means, of the squares
- * of the distances from them. */
+/* Sums over the channels of each pixel, of which the last may be repeated; with means, of the
+ * squares of the distances from them. */
 INLINE void sum_channels(const pixels *p, const mona_type type, const float *means, float *to)
 {
     float sums[NORMALISED][4];

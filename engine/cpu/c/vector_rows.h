@@ -20,7 +20,7 @@
  *   vf_min(a, b)          a < b ? a : b
  *   vf_round(v)           rounded to fp16; beyond its range an infinity
  *   round_11_bits(v)      the same, except for subnormals of fp16 and the sign of zeros
- *   times_11_bits(v, factor_of(x))       round_11_bits(v * x), where x has 11 bits and v * x is exact
+ *   times_11_bits(v, factor_of(x))     round_11_bits(v * x), where x has 11 bits and v * x is exact
  *   vf_half(v)            the same, saturating; v holds no NaN
  *   vf_clean(v)           each NaN replaced by 0
  *   vf_first(v, n)        lanes from n on replaced by 0
@@ -67,8 +67,8 @@ INLINE void vf_to(mona_type type, uint8_t *p, vf v)
         vf_to_f16(p, v);
 }
 
-/* Stores f16(v) in fewer steps. The limits of bytes are fp16 values, so v may be clamped first; then
- * subnormals of fp16 become 0. */
+/* Stores f16(v) in fewer steps. The limits of bytes are fp16 values, so v may be clamped first;
+ * then subnormals of fp16 become 0. */
 INLINE void vf_half_to(mona_type type, uint8_t *p, vf v)
 {
     const bool u8 = type == MONA_U8;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Row programs for CPUs with AMX-INT8: convolutions of bytes by tiles. All other rows are AVX-512's.
+/* Row programs for CPUs with AMX-INT8: convolutions of bytes by tiles. All other rows are
+ * AVX-512's.
  *
- * An instruction multiplies a tile of up to 16 pixels x 64 bytes of K with one of 64 bytes of K x 16
- * outputs. It takes as many cycles as there are pixels, however short K is.
+ * An instruction multiplies a tile of up to 16 pixels x 64 bytes of K with one of 64 bytes of K x
+ * 16 outputs. It takes as many cycles as there are pixels, however short K is.
  *
- * K. A run, or an equal part of one if it is longer than 64 bytes, is a *piece*: the width of a tile
- * of the source. Tiles are loaded from where the source lies: rows begin at neighbouring pixels, and
- * overlap where the filter has several columns. Steps of weights are rows of a tile as they are
- * packed.
+ * K. A run, or an equal part of one if it is longer than 64 bytes, is a *piece*: the width of a
+ * tile of the source. Tiles are loaded from where the source lies: rows begin at neighbouring
+ * pixels, and overlap where the filter has several columns. Steps of weights are rows of a tile as
+ * they are packed.
  *
- * Pixels. A *group* is four tiles of pixels: 64 pixels, or fewer where the last group of a row would
- * otherwise not be full. It has four tiles of sums for one block of outputs. For a pair it has eight,
- * of which four are computed at a time, since a tile of the source and one of weights are then used
- * twice each: for one block, loading the source takes longer than multiplying.
+ * Pixels. A *group* is four tiles of pixels: 64 pixels, or fewer where the last group of a row
+ * would otherwise not be full. It has four tiles of sums for one block of outputs. For a pair it
+ * has eight, of which four are computed at a time, since a tile of the source and one of weights
+ * are then used twice each: for one block, loading the source takes longer than multiplying.
  *
  * Sums are stored to scratch memory and finished while those of the next group are computed, a few
  * after each multiplication: a CPU does not look ahead as far as a group. */

@@ -3,10 +3,10 @@
  * Part of amx.c.
  *
  * With a pixel in each row, most columns of a tile of weights would be outputs that do not exist.
- * Here a row of the source is 4 pixels of 16 channels, 64 bytes, and the 16 columns are 4 outputs of
- * each of these pixels. The filter of pixel p begins at byte 16 p and reaches into the next row, of
- * which a second tile holds the columns of the filter but one. So a run takes two multiplications for
- * 64 pixels. Sums lie in memory as avx512_narrow_results.h wants them. */
+ * Here a row of the source is 4 pixels of 16 channels, 64 bytes, and the 16 columns are 4 outputs
+ * of each of these pixels. The filter of pixel p begins at byte 16 p and reaches into the next row,
+ * of which a second tile holds the columns of the filter but one. So a run takes two
+ * multiplications for 64 pixels. Sums lie in memory as avx512_narrow_results.h wants them. */
 
 enum {
     NARROW_ROW = AC_NARROW_PIXELS, /* of a row of a tile */

@@ -31,8 +31,8 @@ _Static_assert(sizeof(tile_shapes) == 64, "the configuration of tiles");
                      :                                                                             \
                      : "r"(p), "r"((size_t)(stride))                                               \
                      : "memory")
-/* Adds to each s32 of t the products of rows of a with columns of b, four bytes at a time; bytes of a
- * are unsigned or signed, those of b signed. */
+/* Adds to each s32 of t the products of rows of a with columns of b, four bytes at a time; bytes of
+ * a are unsigned or signed, those of b signed. */
 #define TILE_DOT_U8(t, a, b) __asm__ volatile("tdpbusd %tmm" #b ", %tmm" #a ", %tmm" #t)
 #define TILE_DOT_S8(t, a, b) __asm__ volatile("tdpbssd %tmm" #b ", %tmm" #a ", %tmm" #t)
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* INT8 convolutions with three columns by Winograd's filter (engine/cpu/winograd.h), for AVX2, where
- * operands of 16 bits cost as much as bytes: half the multiplications of avx2_conv.h. A tile is 24
- * pixels, 6 quads of 4, which take the place of the 6 pixels of a register block. */
+/* INT8 convolutions with three columns by Winograd's filter (engine/cpu/winograd.h), for AVX2,
+ * where operands of 16 bits cost as much as bytes: half the multiplications of avx2_conv.h. A tile
+ * is 24 pixels, 6 quads of 4, which take the place of the 6 pixels of a register block. */
 #ifndef AC_AVX2_WINOGRAD_H
 #define AC_AVX2_WINOGRAD_H
 

@@ -3,9 +3,9 @@
  *
  * A step is 4 neighbouring columns of 16 channels, 64 bytes, and vpdpbusd wants the 4 columns of a
  * channel side by side: two permutations turn the 4 x 16 bytes around. So 3x3 takes 3 products for
- * 16 results, where the dense form takes 36. Filters of at most 3 columns leave one of the 4 over, so that
- * neighbouring pixels share them: the second's weights move up by a column. FP16 multiplies one
- * column at a time. */
+ * 16 results, where the dense form takes 36. Filters of at most 3 columns leave one of the 4 over,
+ * so that neighbouring pixels share them: the second's weights move up by a column. FP16 multiplies
+ * one column at a time. */
 
 /* From [4 columns][16 channels] to [16 channels][4 columns]. */
 INLINE __m512i columns_together(__m512i v)

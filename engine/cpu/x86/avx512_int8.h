@@ -5,10 +5,9 @@
  * pixel into every lane, and vpdpbusd multiplies them with the 4 weights of each of 16 outputs.
  *
  * vpdpbusd takes unsigned x signed bytes. S8 sources are offset, s + 128 = s ^ 0x80, and the
- * accumulators start at ac_conv.unsigned_bias. This is exact: s32 arithmetic is modulo 2^32, and the
- * true sum fits. Sign bits are flipped in a buffer on the stack,
- * for all runs of a tile of pixels at once. If not even a small tile fits, they are flipped in
- * registers. */
+ * accumulators start at ac_conv.unsigned_bias. This is exact: s32 arithmetic is modulo 2^32, and
+ * the true sum fits. Sign bits are flipped in a buffer on the stack, for all runs of a tile of
+ * pixels at once. If not even a small tile fits, they are flipped in registers. */
 
 enum {
     MAX_SUMS = 28,      /* accumulators of a register block */
@@ -82,8 +81,8 @@ INLINE void int8_store(const job *j, const __m512i *acc, const uint32_t pixels,
         int8_store_block(j, acc, pixels, blocks, 1, x);
 }
 
-/* One pixel of `blocks` blocks, for which int8_steps() would wait for each product: a run's steps go
- * to CHAINS sums in turn. Sums of integers may be formed in any order. */
+/* One pixel of `blocks` blocks, for which int8_steps() would wait for each product: a run's steps
+ * go to CHAINS sums in turn. Sums of integers may be formed in any order. */
 INLINE void int8_single(const job *j, const uint32_t blocks, const bool flip, uint32_t x)
 {
     enum { CHAINS = 4 };
@@ -201,8 +200,8 @@ INLINE void int8_pixels(const job *j, const uint32_t many, const uint32_t few, c
         int8_block(j, last, blocks, flip, distance, end - last);
 }
 
-/* Smaller blocks waste no pixels of rows of whole eights, and a CPU finishes some while it multiplies
- * others, which pays where there is a residual. */
+/* Smaller blocks waste no pixels of rows of whole eights, and a CPU finishes some while it
+ * multiplies others, which pays where there is a residual. */
 static void int8_pair(const job *j)
 {
     const uint32_t distance = j->conv->pixel_bytes;
@@ -275,9 +274,9 @@ static void flip_signs(uint8_t *to, const uint8_t *from, uint32_t count)
         _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_loadu_si512(from + i), sign));
 }
 
-/* Flips the signs of all runs of a row, which become those of a convolution of U8: once for all blocks
- * of outputs. Returns false if int8_flipped() does no more, or if the runs do not fit what scattered
- * results leave of the scratch memory. */
+/* Flips the signs of all runs of a row, which become those of a convolution of U8: once for all
+ * blocks of outputs. Returns false if int8_flipped() does no more, or if the runs do not fit what
+ * scattered results leave of the scratch memory. */
 static bool flip_row(const ac_conv_row *row, ac_conv_row *flipped, ac_conv *conv,
                      const uint8_t *runs[FLIPPED_RUNS])
 {

@@ -60,7 +60,8 @@ INLINE __m512i narrow_two(const __m512i a[2])
     return _mm512_add_epi32(halves, _mm512_shuffle_epi32(halves, 0x4e));
 }
 
-/* Adds up the four lanes of each of 16 pixels, which lie in four vectors, one pixel after another. */
+/* Adds up the four lanes of each of 16 pixels, which lie in four vectors, one pixel after
+ * another. */
 INLINE __m512i narrow_single(const __m512i a[4])
 {
     const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
@@ -154,7 +155,8 @@ INLINE void narrow_store(const job *j, const uint32_t outputs, const narrow_sums
 }
 
 /* count >= NARROW_PIXELS. The last block is moved back to end at the last pixel. A block's sums are
- * finished after the next one's first taps, so that they wait for one another's latencies in turn. */
+ * finished after the next one's first taps, so that they wait for one another's latencies in
+ * turn. */
 INLINE void narrow_blocks(const narrow_job *j, const uint32_t outputs, const bool flip, uint32_t x,
                           uint32_t count, const narrow_output *to)
 {

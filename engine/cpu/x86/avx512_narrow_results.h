@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Results of convolutions with 2 to 6 outputs: a vector of sums is four outputs of four pixels. Part
- * of avx512.c and amx.c. */
+/* Results of convolutions with 2 to 6 outputs: a vector of sums is four outputs of four pixels.
+ * Part of avx512.c and amx.c. */
 
 enum { NARROW_PIXELS = 16 /* that are finished together: four vectors */ };
 

@@ -4,11 +4,11 @@
  *
  * With outputs side by side, the lanes of outputs that do not exist would multiply zeros. Here a
  * vector holds 16 pixels of one step of K and is multiplied with the weights of one output.
- * Register blocks are 4, 8, 10 or 12 outputs x 32 pixels, so at most 3 outputs too many are computed.
- * Sources are first transposed to the stack, step by step: a tile of 32 pixels and the columns
- * beyond it that the filter reads, converted to fp32 or with flipped signs where needed. A kernel
- * column is then an offset of one lane. Sums are transposed back in registers, 16 outputs of 16
- * pixels, and go through the usual epilogue.
+ * Register blocks are 4, 8, 10 or 12 outputs x 32 pixels, so at most 3 outputs too many are
+ * computed. Sources are first transposed to the stack, step by step: a tile of 32 pixels and the
+ * columns beyond it that the filter reads, converted to fp32 or with flipped signs where needed. A
+ * kernel column is then an offset of one lane. Sums are transposed back in registers, 16 outputs of
+ * 16 pixels, and go through the usual epilogue.
  *
  * In this file a lane is 32 bits: a float, or 4 bytes. */
 

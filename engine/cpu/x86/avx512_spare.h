@@ -6,11 +6,11 @@
  * executes two of each per cycle. If runs are whole taps of 16 channels, all 16 channels of every
  * fourth pixel are loaded at once and spread by shuffles: 19 loads a step.
  *
- * Mixed: in a pair of blocks whose last has at most 12 outputs, such as 28, the last block's outputs
- * of 4 pixels, one pixel after another, fill 48 lanes: 3 vectors instead of 4. Their operands are
- * blends of neighbouring pixels' operands: in lanes 0 to 11 of the first vector pixel 0, in the others
- * pixel 1, and so on. Weights are the block's in three rotations. A register block is 12 pixels: 12
- * sums of the full block and 9 of the last. */
+ * Mixed: in a pair of blocks whose last has at most 12 outputs, such as 28, the last block's
+ * outputs of 4 pixels, one pixel after another, fill 48 lanes: 3 vectors instead of 4. Their
+ * operands are blends of neighbouring pixels' operands: in lanes 0 to 11 of the first vector pixel
+ * 0, in the others pixel 1, and so on. Weights are the block's in three rotations. A register block
+ * is 12 pixels: 12 sums of the full block and 9 of the last. */
 
 enum { TAPS_PIXELS = 24 };
 
@@ -159,8 +159,8 @@ INLINE void mixed_steps(__m512i *sums, const uint32_t distance, const uint8_t *p
     }
 }
 
-/* Stores the sums, one vector for each pixel and block. Lanes beyond the last output are what weights
- * of zero would give. */
+/* Stores the sums, one vector for each pixel and block. Lanes beyond the last output are what
+ * weights of zero would give. */
 INLINE void mixed_store(const job *j, const __m512i *sums, uint32_t x)
 {
     const __m512i start = _mm512_loadu_si512(j->start[1]);

@@ -136,8 +136,8 @@ static void finish_pixels(const job *j, uint32_t b, uint32_t x, uint32_t count, 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 /* Computes pixels [j->origin, j->origin + j->pixels) of the job's `blocks` blocks, 1 or 2, and may
- * change the job: where rows are short, copies of it take time. noinline keeps its stack frame out of
- * its callers', one of which is large too. */
+ * change the job: where rows are short, copies of it take time. noinline keeps its stack frame out
+ * of its callers', one of which is large too. */
 static __attribute__((noinline)) void run_blocks(job *j, uint32_t blocks);
 
 static void conv_direct(const ac_conv_row *row, const clamps *limits)

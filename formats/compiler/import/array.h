@@ -141,7 +141,8 @@ uint32_t array_value(importer *im, uint32_t onnx_value);
 /* The channels, rows and columns of a tensor of this shape as a map of one frame; 0: any. False: it
  * is too large, or none. */
 bool array_map_dims(uint32_t rank, const int64_t *shape, int64_t dims[3]);
-/* Wants a value of the model, which is an array, as a map too. Does nothing if that is impossible. */
+/* Wants a value of the model, which is an array, as a map too. Does nothing if that is
+ * impossible. */
 void array_want_map(importer *im, uint32_t onnx_value);
 /* Converts the inputs of the node that are wanted as maps. */
 bool array_make_maps(importer *im);

@@ -44,8 +44,8 @@ static bool bind_constants(importer *im)
     return true;
 }
 
-/* Whether an input is a map: floats of one frame. Sides that it leaves open are 0, as some exporters
- * write them. */
+/* Whether an input is a map: floats of one frame. Sides that it leaves open are 0, as some
+ * exporters write them. */
 static bool is_map(const onnx_input *input, int64_t dims[3])
 {
     tensor shape;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Einsum of arrays as one matrix product: labels of both operands that are kept are its batch, those
- * that are summed over its depth, and the others rows and columns. */
+/* Einsum of arrays as one matrix product: labels of both operands that are kept are its batch,
+ * those that are summed over its depth, and the others rows and columns. */
 #include "formats/compiler/import/array.h"
 
 #include "formats/reference/einsum.h"
@@ -29,7 +29,8 @@ static int64_t product(const op_equation *e, const labels *l)
     return count;
 }
 
-/* Sums an operand over labels that it alone has and that are not kept. Their dimensions become 1. */
+/* Sums an operand over labels that it alone has and that are not kept. Their dimensions become
+ * 1. */
 static array sum_alone(importer *im, const op_equation *e, uint32_t operand, array x)
 {
     const labels alone = find(e, !operand, operand, false);

@@ -43,7 +43,8 @@ static mona_array_window convolution(const op_convolution *n, mona_arithmetic ar
 
 /* ---- convolutions ------------------------------------------------------------------------- */
 
-/* Convolves x with weights w, which are input i, and an optional bias, with the node's attributes. */
+/* Convolves x with weights w, which are input i, and an optional bias, with the node's
+ * attributes. */
 static array convolve(importer *im, mona_type type, array x, array w, uint32_t i, const array *bias)
 {
     import_call c;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Slices of channels, or of rows and columns: a depthwise convolution whose filter has a single 1, at the
- * offset where the slice begins, and zeros for the part that the slice leaves out at the end. */
+/* Slices of channels, or of rows and columns: a depthwise convolution whose filter has a single 1,
+ * at the offset where the slice begins, and zeros for the part that the slice leaves out at the
+ * end. */
 #include "formats/compiler/import/importer.h"
 #include "formats/reference/pick.h"
 

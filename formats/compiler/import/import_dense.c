@@ -86,8 +86,8 @@ bool import_whole_window(importer *im, uint32_t x, graph_window *w)
 
 enum { ROWS_PAY = 1 << 18 }; /* multiply-adds from which converting arrays to maps pays */
 
-/* Whether input 0 is an array of rows, on which an operator with this work for each element is worth
- * a conversion. */
+/* Whether input 0 is an array of rows, on which an operator with this work for each element is
+ * worth a conversion. */
 static bool rows_pay(const importer *im, uint64_t work)
 {
     const onnx_value *v = &im->model->values[im->node->inputs[0]];

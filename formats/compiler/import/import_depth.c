@@ -193,8 +193,8 @@ static bool moves_axis(const int64_t *permutation, uint32_t rank, int64_t from, 
     return moves;
 }
 
-/* Whether a Transpose only moves the channels of map v to the end, or from there to where the map has
- * them. */
+/* Whether a Transpose only moves the channels of map v to the end, or from there to where the map
+ * has them. */
 static bool moves_channels(const importer *im, const graph_value *v, const int64_t *permutation,
                            uint32_t rank)
 {

@@ -8,8 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-/* The ratio of an axis of rows or columns, in lowest terms. If the aspect ratio is kept, the scale is
- * that of all axes even where their sizes are rounded, whereas a map's is the ratio of its sizes. */
+/* The ratio of an axis of rows or columns, in lowest terms. If the aspect ratio is kept, the scale
+ * is that of all axes even where their sizes are rounded, whereas a map's is the ratio of its
+ * sizes. */
 static bool set_ratio(importer *im, const op_resizing *r, uint32_t axis, int64_t in,
                       uint32_t ratio[2])
 {
@@ -88,9 +89,9 @@ static bool set_coordinates(importer *im, const op_resizing *r, mona_file_resize
                            "pytorch_half_pixel, align_corners and asymmetric");
 }
 
-/* With align_corners, the engine divides by the number of samples of the result. The cases of the ONNX
- * suite divide by the exact product of size and scale, such as 3.2, where linear or cubic resampling
- * makes an axis shorter: at a fixed size, arrays do that. */
+/* With align_corners, the engine divides by the number of samples of the result. The cases of the
+ * ONNX suite divide by the exact product of size and scale, such as 3.2, where linear or cubic
+ * resampling makes an axis shorter: at a fixed size, arrays do that. */
 static bool corners_fit(importer *im, const graph_value *source, const mona_file_resize *resize)
 {
     const uint32_t in[2] = {source->height, source->width};

@@ -88,7 +88,8 @@ bool import_is_line(const importer *im, size_t i)
            im->g->values[import_bound(im, i)].height == 1;
 }
 
-/* [6, 1, 1] and [1, 1, 6] make 36 numbers; and in [6, 4, 6] and [6] the channels are not the same axis. */
+/* [6, 1, 1] and [1, 1, 6] make 36 numbers; and in [6, 4, 6] and [6] the channels are not the same
+ * axis. */
 bool import_alike(const importer *im)
 {
     const size_t a = import_shape(im, 0).count, b = import_shape(im, 1).count;

@@ -41,7 +41,8 @@ typedef struct importer {
 
 /* Writes "node NAME (OP) " and the text as an error. Always returns false. */
 bool import_fail(importer *im, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Keeps "node NAME (OP) " and the text for compiler_warning. False: out of memory, told as error. */
+/* Keeps "node NAME (OP) " and the text for compiler_warning. False: out of memory, told as
+ * error. */
 bool import_warn(importer *im, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- bindings ---- */
@@ -49,8 +50,8 @@ bool import_warn(importer *im, const char *format, ...) __attribute__((format(pr
 tensor import_shape(const importer *im, size_t i);
 /* Whether the channels of input i come last. */
 bool import_is_last(const importer *im, size_t i);
-/* The dimensions of map i from the channels on: 3 of [1, channels, height, width], 2 of [1, channels,
- * height * width], 1 of [1, all of it] or [..., channels]; 0: it has another shape. */
+/* The dimensions of map i from the channels on: 3 of [1, channels, height, width], 2 of [1,
+ * channels, height * width], 1 of [1, all of it] or [..., channels]; 0: it has another shape. */
 uint32_t import_trailing(const importer *im, size_t i);
 /* Whether map i is [1, channels, width]. */
 bool import_is_line(const importer *im, size_t i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which forms of each operator the engine runs: on maps, which are fast and take frames of any size,
- * or on arrays. An operator without either form is computed at compile time if its inputs are
+/* Which forms of each operator the engine runs: on maps, which are fast and take frames of any
+ * size, or on arrays. An operator without either form is computed at compile time if its inputs are
  * constant, and refused otherwise. mona ops prints the table. */
 #ifndef MONA_COMPILER_OPERATORS_H
 #define MONA_COMPILER_OPERATORS_H

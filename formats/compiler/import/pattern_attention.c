@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Attention as exporters write it, with queries, keys and values as [batch, heads, rows, size]:
- *   Reshape(Transpose(MatMul(Softmax(MatMul(q, transposed k)), v), 0 2 1 3), [batch, rows, channels])
+ *   Reshape(Transpose(MatMul(Softmax(MatMul(q, transposed k)), v), 0 2 1 3),
+ *           [batch, rows, channels])
  * with a factor somewhere between the operands of the first product and the softmax. Each of q, k
  * and v is a separate tensor [batch, rows, channels], reshaped and transposed, or all are thirds of
  * one, reshaped to [batch, rows, 3, heads, size], transposed by 2 0 3 1 4, and gathered. */
@@ -23,7 +24,8 @@ static bool permutes(const onnx_node *node, const char *as)
     return same;
 }
 
-/* The input of the Transpose that computes the value; ONNX_NONE: none with this permutation does. */
+/* The input of the Transpose that computes the value; ONNX_NONE: none with this permutation
+ * does. */
 static uint32_t transposed(const patterns *p, uint32_t value, const char *as)
 {
     const onnx_node *node = pattern_made_by(p, value, "Transpose");

@@ -6,8 +6,8 @@
 #include "formats/onnx/onnx_graph.h"
 
 /* Replaces products x * gate(x) by Swish, HardSwish, Mish and Gelu, normalisations by
- * LayerNormalization, and products of softmax by Attention. What they were made of remains until the graph is folded. False: out of
- * memory. */
+ * LayerNormalization, and products of softmax by Attention. What they were made of remains until
+ * the graph is folded. False: out of memory. */
 bool patterns_find(onnx_graph *g);
 
 /* ---- private to pattern*.c ---- */
@@ -26,8 +26,8 @@ bool pattern_is_number(const patterns *p, uint32_t value, double *number);
 /* The only factor of the value that is not a number, and the product of the others; the value
  * itself and 1 if there are several. */
 uint32_t pattern_scaled(const patterns *p, uint32_t value, double *scale);
-/* Makes the node another one, with copies of these inputs and attributes, which are numbers or texts
- * that stay. False: out of memory. */
+/* Makes the node another one, with copies of these inputs and attributes, which are numbers or
+ * texts that stay. False: out of memory. */
 bool pattern_becomes(patterns *p, onnx_node *node, const char *op_type, const uint32_t *inputs,
                      uint32_t input_count, const onnx_attribute *attributes,
                      uint32_t attribute_count);

@@ -209,8 +209,8 @@ bool lower_average_pool(lowering *l, const graph_node *node)
     return lower_pool(l, MONA_OP_AVERAGE_POOL, node, fmax(0x1p-30, fmin(scale, 0x1p30)));
 }
 
-/* In stored values: (x - mean) / sqrt(variance + epsilon) does not depend on the unit in which x and
- * the square root of epsilon are given. */
+/* In stored values: (x - mean) / sqrt(variance + epsilon) does not depend on the unit in which x
+ * and the square root of epsilon are given. */
 bool lower_normalise(lowering *l, const graph_node *node)
 {
     const uint32_t channels = l->g->values[node->output].channels;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Depth-first order. Channels of a block lie as (place, c) in depth-first DepthToSpace (mode DCR) and
- * SpaceToDepth, and as (c, place) in the engine. Convolutions beside them take the other order:
- * those that compute what a DepthToSpace reads permute their outputs, one that reads planes in blocks
- * its inputs. If there is none, a 1x1 convolution moves the channels. */
+/* Depth-first order. Channels of a block lie as (place, c) in depth-first DepthToSpace (mode DCR)
+ * and SpaceToDepth, and as (c, place) in the engine. Convolutions beside them take the other order:
+ * those that compute what a DepthToSpace reads permute their outputs, one that reads planes in
+ * blocks its inputs. If there is none, a 1x1 convolution moves the channels. */
 #include "formats/compiler/passes/passes.h"
 
 #include <string.h>
@@ -38,8 +38,8 @@ static bool permute(graph *g, float **numbers, const uint32_t *from, uint32_t co
 
 /* ---- what a DepthToSpace reads ------------------------------------------------------------- */
 
-/* The convolution that computes a value of this many channels, which only one node reads, and can do
- * so in another order of channels. A residual must allow the same. UINT32_MAX: it cannot. */
+/* The convolution that computes a value of this many channels, which only one node reads, and can
+ * do so in another order of channels. A residual must allow the same. UINT32_MAX: it cannot. */
 static uint32_t ordering_conv(const graph *g, uint32_t value, uint32_t channels)
 {
     const uint32_t p = g->values[value].uses == 1 ? graph_producer(g, value) : UINT32_MAX;
@@ -121,8 +121,8 @@ static const char moved[] =
     "no convolution beside it can take the other order, so one of 1x1 moves the channels";
 static const char too_many[] = "it has more channels than a 1x1 convolution can move";
 
-/* Adds a 1x1 convolution at place i whose output o is channel from[o] of value x. Returns its result;
- * UINT32_MAX: out of memory or too many nodes. */
+/* Adds a 1x1 convolution at place i whose output o is channel from[o] of value x. Returns its
+ * result; UINT32_MAX: out of memory or too many nodes. */
 static uint32_t move_channels(graph *g, uint32_t i, uint32_t x, const uint32_t *from,
                               const graph_node *depth)
 {

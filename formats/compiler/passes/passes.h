@@ -43,8 +43,8 @@ bool pass_absorb_quantize(graph *g, const compiler_options *options, format_erro
  * arrays, outputs of other types, convolutions with weights of more than 8 bits. */
 bool pass_widen(graph *g, const compiler_options *options, format_error *error);
 
-/* Puts depth-first DepthToSpace, and SpaceToDepth of inputs, into the engine's order by permuting the
- * convolutions beside them; where there are none, a 1x1 convolution moves channels. */
+/* Puts depth-first DepthToSpace, and SpaceToDepth of inputs, into the engine's order by permuting
+ * the convolutions beside them; where there are none, a 1x1 convolution moves channels. */
 bool pass_reorder_depth(graph *g, format_error *error);
 
 /* Moves what operators on maps cannot do to arrays: concatenation, slices and rearrangement between

@@ -55,8 +55,8 @@ static uint32_t name_of(cutter *c, uint32_t name)
     return mona_writer_string(&c->writer, c->model->strings + name);
 }
 
-/* Whether a STORE is the only reader of its input. It then follows that operator at once, which it may
- * be merged into, and in whose group it is. */
+/* Whether a STORE is the only reader of its input. It then follows that operator at once, which it
+ * may be merged into, and in whose group it is. */
 static bool follows_at_once(const cutter *c, const mona_file_op *op)
 {
     const tensor_use *source = &c->uses[op->inputs[0]];
@@ -118,7 +118,8 @@ static uint32_t bring(cutter *c, uint32_t tensor)
 /* ---- large convolutions ---------------------------------------------------------------------- */
 
 /* Data begins at multiples of 64 bytes, and so do the weights, biases and scales of this many
- * outputs; where an output has an odd number of weights, of GROUPED_OUTPUTS. Weights of MAX_WEIGHTS bytes leave L1 room for rings. */
+ * outputs; where an output has an odd number of weights, of GROUPED_OUTPUTS. Weights of MAX_WEIGHTS
+ * bytes leave L1 room for rings. */
 enum { PART_OUTPUTS = 32, GROUPED_OUTPUTS = 64, MAX_WEIGHTS = 384 << 10 };
 
 /* Input channels of an output, and outputs of a group. */

@@ -7,7 +7,7 @@
  *   CONSTANT  where it lies among the constants, unless it is NULL
  *   BY_HAND   the function after the list writes it
  *   UNUSED    0, as no session of a linked plan reads it
- *   NESTED    a struct: put_MEMBER writes it here
+ *   NESTED    a struct: the put_ of its name writes it here
  *   OBJECT    a struct or an array, by hand or unused
  *
  * COVERS does not compile where a list lacks a member: the initializer needs as many as the struct

@@ -35,9 +35,9 @@ bool model_open_at(mona_model *model, const uint8_t *bytes, size_t size, uint64_
  * free() releases *source. */
 bool emit_kernel(const ac_program *program, char **source, format_error *error);
 
-/* The plan for a CPU as a record of a .mona file (engine/model_format.h), from which mona_plan_load()
- * makes it without the planner. target: "host", or one of CPU_TARGETS; size: of the first input.
- * free() releases *bytes. */
+/* The plan for a CPU as a record of a .mona file (engine/model_format.h), from which
+ * mona_plan_load() makes it without the planner. target: "host", or one of CPU_TARGETS; size: of
+ * the first input. free() releases *bytes. */
 bool plan_record(const mona_model *model, const char *target, mona_size size, uint8_t **bytes,
                  size_t *count, format_error *error);
 

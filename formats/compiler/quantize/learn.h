@@ -15,13 +15,13 @@
 #include "formats/compiler/graph.h"
 #include "formats/compiler/reference.h"
 
-/* Adds what a CONV reads in a sample. Weights that the model has quantised, and filters of more than
- * 512 samples of a channel, learn nothing. False: out of memory. */
+/* Adds what a CONV reads in a sample. Weights that the model has quantised, and filters of more
+ * than 512 samples of a channel, learn nothing. False: out of memory. */
 bool learn_from(graph *g, graph_node *node, const reference_array *x, bool held_out,
                 format_error *error);
 
-/* Sets conv.learnt, unless samples of either kind are missing, and forgets the samples. centred: the
- * biases make up for a change of the mean. False: out of memory. */
+/* Sets conv.learnt, unless samples of either kind are missing, and forgets the samples. centred:
+ * the biases make up for a change of the mean. False: out of memory. */
 bool learn_rounding(graph *g, graph_node *node, bool centred, format_error *error);
 
 #endif

@@ -39,10 +39,10 @@ bool quantize_output(const graph *g, const compiler_options *options, const valu
 
 #define EXACTNESS_EXACT "bit-exact"
 
-/* (exactness.c) By how many steps the result may be off that a node of a lowered graph stores with the
- * model's scales, for inputs with the model's scales; and as text: EXACTNESS_EXACT or "within N steps:
- * why". The bound applies to rounded results: an error of less than a step leads to the same or the
- * next rounded value. */
+/* (exactness.c) By how many steps the result may be off that a node of a lowered graph stores with
+ * the model's scales, for inputs with the model's scales; and as text: EXACTNESS_EXACT or "within N
+ * steps: why". The bound applies to rounded results: an error of less than a step leads to the same
+ * or the next rounded value. */
 unsigned exactness_text(const graph *g, const graph_node *node, const value_format *formats,
                         char *text, size_t size);
 

@@ -35,7 +35,8 @@ typedef struct int8_weights {
     uint16_t *scales; /* f16: from units of the sum to t */
 } int8_weights;
 
-/* Gives a CONV weights, biases and scales of its own, as nodes may share them. False: out of memory. */
+/* Gives a CONV weights, biases and scales of its own, as nodes may share them. False: out of
+ * memory. */
 bool weights_own(graph *g, graph_node *node, format_error *error);
 
 /* Weights of one output of a CONV. */

@@ -60,8 +60,8 @@ struct work {
     struct products products;
     struct convolution *all; /* body + 2 */
     struct map input, *maps; /* the maps between */
-    /* What ReLU let through and the largest code did not cut, not 0: the map itself, but before it is
-     * rounded to whole codes, or before the head's map is added to the last. */
+    /* What ReLU let through and the largest code did not cut, not 0: the map itself, but before it
+     * is rounded to whole codes, or before the head's map is added to the last. */
     struct map *alive;
     int *peak_lines;        /* of each map: the line that holds its largest value */
     struct map gradient[3]; /* with respect to a convolution's sums, times its grid; [2]: tail's */

@@ -142,8 +142,8 @@ static void correlate_by_pairs(struct products *p, struct map in, struct map gra
 }
 
 /* By tiles, of which there are eight, of up to 16 rows of 64 bytes. tdpbf16ps adds to 16 x 16 sums
- * the products of 16 rows of 32 values and of 16 rows of 16 pairs. It takes 16 cycles, the same sums
- * again only after 52, and loading a tile takes about as long as multiplying it (measured on a
+ * the products of 16 rows of 32 values and of 16 rows of 16 pairs. It takes 16 cycles, the same
+ * sums again only after 52, and loading a tile takes about as long as multiplying it (measured on a
  * Xeon; twice as long where its rows cross cache lines): of 16-row blocks of each, 2 x 2 are
  * multiplied for every four that are loaded.
  *
@@ -258,8 +258,8 @@ static void to_planes(const struct products *p, struct map m, bf16 *planes)
         }
 }
 
-/* Adds to three blocks of 16 x 16 sums, 16 rows apart, the products of three blocks of planes, or to
- * 2 x 2 neighbouring blocks those of two of planes, one behind the other, and two of pairs. */
+/* Adds to three blocks of 16 x 16 sums, 16 rows apart, the products of three blocks of planes, or
+ * to 2 x 2 neighbouring blocks those of two of planes, one behind the other, and two of pairs. */
 static void add_3x1(const bf16 *const planes[3], long plane, const uint32_t *pairs, int out,
                     int steps, float *sums)
 {
@@ -305,8 +305,8 @@ static void add_2x2(const bf16 *planes, long plane, const uint32_t *pairs, int o
 }
 
 /* A row of values is a channel of the map over 32 pixels, one of pairs two pixels of the gradient:
- * the map, taken by planes, can begin at any pixel, the gradient always begins at the same. STEPS at
- * a time. */
+ * the map, taken by planes, can begin at any pixel, the gradient always begins at the same. STEPS
+ * at a time. */
 static void correlate_by_tiles(struct products *p, struct map in, struct map gradient, float *sums)
 {
     const int line = p->width + 2, out = gradient.lanes, lots = in.lanes / LANES;

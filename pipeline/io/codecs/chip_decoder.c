@@ -7,7 +7,7 @@
 #include "pipeline/io/codecs/chip_streams.h"
 #include "pipeline/io/codecs/stream_header.h"
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static bool describe(chip_decoder *d, const AVCodecParameters *video)
 {
@@ -71,7 +71,7 @@ void chip_decoder_close(chip_decoder *d)
     *d = (chip_decoder){0};
 }
 
-/* ---- failures --------------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 /* Before the first frame libavcodec begins anew with the packets so far: 0. After it the run
  * fails. */
@@ -95,7 +95,7 @@ static int lose(chip_decoder *d)
     return d->begun ? AVERROR_INVALIDDATA : give_up(d, "the chip cannot decode its first frames");
 }
 
-/* ---- packets ---------------------------------------------------------------------------------- */
+/* ---- packets --------------------------------------------------------------------------------- */
 
 static AVPacket *packet_at(chip_decoder *d, uint64_t number)
 {
@@ -183,7 +183,7 @@ int chip_decoder_send(chip_decoder *d, const AVPacket *packet)
     return 0;
 }
 
-/* ---- frames ----------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 /* First those of the packets that the chip was given. */
 static int receive_from_host(chip_decoder *d, AVFrame *frame)

@@ -19,8 +19,8 @@ typedef struct codec {
     const char *name;    /* what -c takes */
     const char *encoder; /* libav's name of the encoder */
     enum AVCodecID id;
-    /* libav's option that --crf sets, with its default and range; NULL: the codec is lossless or its
-     * profile determines the quality. */
+    /* libav's option that --crf sets, with its default and range; NULL: the codec is lossless or
+     * its profile determines the quality. */
     const char *quality;
     double quality_default, quality_min, quality_max;
     bool quality_whole; /* the encoder drops fractions */
@@ -60,8 +60,8 @@ bool codec_takes(const codec *c, const AVOutputFormat *format, enum AVPixelForma
 
 bool codec_fits(const codec *c, const AVOutputFormat *format);
 
-/* Threads of a decoder or encoder for frames of so many rows. wanted 0: one for each core, as far as
- * there are rows for them. Left to choose, libav takes one more than cores and x264 half as many
+/* Threads of a decoder or encoder for frames of so many rows. wanted 0: one for each core, as far
+ * as there are rows for them. Left to choose, libav takes one more than cores and x264 half as many
  * again, each with frames of its own, although the networks keep all cores busy. */
 int codec_threads(unsigned wanted, int height);
 

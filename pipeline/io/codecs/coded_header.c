@@ -5,9 +5,9 @@
 
 #include <libavutil/opt.h>
 
-/* x264 takes the clock's step for the time of a frame, by which a stream without a container is played,
- * and which some players believe within one. SVT-AV1 tells no time, which it could only if all frames
- * take the same. x265 tells the frame rate. */
+/* x264 takes the clock's step for the time of a frame, by which a stream without a container is
+ * played, and which some players believe within one. SVT-AV1 tells no time, which it could only if
+ * all frames take the same. x265 tells the frame rate. */
 typedef struct row {
     enum AVCodecID codec;
     const char *filter;

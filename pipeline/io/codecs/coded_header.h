@@ -11,8 +11,9 @@
 
 #include "pipeline/base/error.h"
 
-/* Opens a filter for the encoder's packets and corrects its extradata. rate: frames a second, by which
- * frames are played in a format without times. *filter stays NULL where there is nothing to correct in packets; av_bsf_free closes it. */
+/* Opens a filter for the encoder's packets and corrects its extradata. rate: frames a second, by
+ * which frames are played in a format without times. *filter stays NULL where there is nothing to
+ * correct in packets; av_bsf_free closes it. */
 bool coded_header_open(AVBSFContext **filter, AVCodecContext *encoder, AVRational rate,
                        const AVOutputFormat *format, pipeline_error *error);
 

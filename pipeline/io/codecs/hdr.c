@@ -121,8 +121,8 @@ static bool has_display(const AVStream *video)
            avstream_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, NULL);
 }
 
-/* Viewers assume that pictures are sRGB. Of primaries that a PNG names, newer versions of libav make the
- * stream's, if they are known ones, and older versions a display. */
+/* Viewers assume that pictures are sRGB. Of primaries that a PNG names, newer versions of libav
+ * make the stream's, if they are known ones, and older versions a display. */
 static bool is_beyond_srgb(const AVStream *video)
 {
     const AVCodecParameters *p = video->codecpar;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/codecs/stream_header.h"
 
-/* ---- bits ------------------------------------------------------------------------------------- */
+/* ---- bits ------------------------------------------------------------------------------------ */
 
 typedef struct bits {
     const uint8_t *at, *end;
@@ -51,7 +51,7 @@ static int signed_number(bits *b)
     return n & 1 ? (int)(n / 2 + 1) : -(int)(n / 2);
 }
 
-/* ---- the header ------------------------------------------------------------------------------- */
+/* ---- the header ------------------------------------------------------------------------------ */
 
 static void skip_scaling_list(bits *b, unsigned count)
 {
@@ -108,7 +108,7 @@ bool stream_header_has_fields(stream_header h)
     return !one(&b);
 }
 
-/* ---- finding one ------------------------------------------------------------------------------ */
+/* ---- finding one ----------------------------------------------------------------------------- */
 
 static bool is_start(const uint8_t *at)
 {

@@ -9,7 +9,7 @@ static vdec channels[CHANNELS];
 
 enum { MIN_SIDE = 128, MAX_SIDE = 4096 };
 
-/* ---- waiting ---------------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 bool vdec_has_time(const vdec *c)
 {
@@ -26,7 +26,7 @@ void vdec_pause(vdec *c)
     mona_port_lock(&c->lock);
 }
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 mona_status vdec_refuse(const char *why)
 {
@@ -104,7 +104,7 @@ mona_status vdec_open(vdec **opened, vdec_stream stream, mona_size size)
     return status;
 }
 
-/* ---- sending ---------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static mona_status reserve(void **memory, size_t bytes)
 {
@@ -177,7 +177,7 @@ void vdec_end(vdec *c)
     mona_port_unlock(&c->lock);
 }
 
-/* ---- closing ---------------------------------------------------------------------------------- */
+/* ---- closing --------------------------------------------------------------------------------- */
 
 /* Frames not sent yet are dropped. If the chip does not end in time, its threads stay in the
  * library, and the channel with them; so does memory that a lost chip has not given back. */

@@ -10,7 +10,7 @@ _Static_assert((int)VDEC_H264_BASELINE == (int)ASCEND_H264_BASELINE, "the vendor
 _Static_assert((int)VDEC_H264_MAIN == (int)ASCEND_H264_MAIN, "the vendor's value");
 _Static_assert((int)VDEC_H264_HIGH == (int)ASCEND_H264_HIGH, "the vendor's value");
 
-/* ---- reports ---------------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 void vdec_forget_descriptions(vdec_slot *s)
 {
@@ -69,7 +69,7 @@ static void *report_all(void *argument)
     return NULL;
 }
 
-/* ---- sending ---------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static int create(vdec *c)
 {
@@ -126,7 +126,8 @@ static void send(vdec_slot *s)
         report(s, true);
 }
 
-/* Destroying a channel waits for its frames. False: it is still there, and so is all that it uses. */
+/* Destroying a channel waits for its frames. False: it is still there, and so is all that it
+ * uses. */
 static bool finish(vdec *c)
 {
     static const char ending[] = "the video decoder cannot end";
@@ -183,7 +184,7 @@ static void *send_all(void *argument)
     return NULL;
 }
 
-/* ---- threads ---------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 bool vdec_channel_start(vdec *c)
 {

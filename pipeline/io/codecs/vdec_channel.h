@@ -69,8 +69,8 @@ static inline vdec_slot *vdec_take(vdec_queue *q)
     return q->slots[q->first++ % VDEC_SLOTS];
 }
 
-/* Bytes from row to row of a picture, and of all its rows: those of luma, then half as many of pairs
- * of chroma. */
+/* Bytes from row to row of a picture, and of all its rows: those of luma, then half as many of
+ * pairs of chroma. */
 static inline uint32_t vdec_stride(mona_size size)
 {
     return (size.width + 15) / 16 * 16;

@@ -72,7 +72,8 @@ static int open_part(AVFormatContext *media, AVIOContext **part, const char *url
     return open_counted(media, part, url, flags, options);
 }
 
-/* libav's reader of HLS asks for playlists over one connection past io_open, if the server lets it. */
+/* libav's reader of HLS asks for playlists over one connection past io_open, if the server lets
+ * it. */
 static const char one_connection[] = "http_persistent";
 
 void media_guard_remote(AVFormatContext *media, AVDictionary **options)

@@ -16,8 +16,8 @@
 void media_guard(AVFormatContext *media, const char *address, const char *list,
                  AVDictionary **options);
 
-/* The same for what a server sends, which may name what its protocol reaches (url_options): a playlist
- * that names itself ends. media_opened_remote: once it is open. */
+/* The same for what a server sends, which may name what its protocol reaches (url_options): a
+ * playlist that names itself ends. media_opened_remote: once it is open. */
 void media_guard_remote(AVFormatContext *media, AVDictionary **options);
 void media_opened_remote(AVFormatContext *media);
 
@@ -25,8 +25,8 @@ void media_opened_remote(AVFormatContext *media);
  * takes any JPEG of this name for such a pattern. */
 bool media_name_misleads(const char *address);
 
-/* What a file is. The name helps where content says little, unless libav would take it for a pattern.
- * NULL: unknown, or no file. */
+/* What a file is. The name helps where content says little, unless libav would take it for a
+ * pattern. NULL: unknown, or no file. */
 const AVInputFormat *media_format(const char *address);
 
 /* Says what a file is that was not opened for its format. allowed: the list that was. false: it has

@@ -111,8 +111,9 @@ static bool describe_video(AVStream *to, const AVStream *from, const AVCodecCont
     return true;
 }
 
-/* Subtitles of DVDs are pictures at places of a canvas, which is as large as the video unless its size
- * is told, as it is not in a DVD itself. The input's size is told, since the result's differs. */
+/* Subtitles of DVDs are pictures at places of a canvas, which is as large as the video unless its
+ * size is told, as it is not in a DVD itself. The input's size is told, since the result's
+ * differs. */
 static bool tell_canvas(AVCodecParameters *p, const AVCodecParameters *video)
 {
     const char *const old = (const char *)p->extradata;
@@ -201,8 +202,8 @@ static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
         return (s->encoded = sound_open(to, from, codec, format, m->name, m->notes, error));
     if (codec)
         return (s->converted = subtitles_open(to, from, codec, m->name, m->notes, error));
-    /* Side data may be part of the parameters, which describe_video replaces. That of the old video's
-     * compression is left out. */
+    /* Side data may be part of the parameters, which describe_video replaces. That of the old
+     * video's compression is left out. */
     return from == video ? describe_video(to, from, encoder, format) &&
                                avstream_copy_side_data(to, from, AV_PKT_DATA_CPB_PROPERTIES)
                          : describe_copy(to, from, video, format) &&
@@ -571,8 +572,8 @@ static bool encode_sound(mux *m, mux_stream *s, const AVPacket *packet, pipeline
     return sound_put(s->encoded, packet, write_sound, &to, error);
 }
 
-/* Whether a subtitle is shown until the next one, which some files say by a duration of 32 bits that
- * are all set: weeks, by which players tell how long the film is, and more than mp4 holds. */
+/* Whether a subtitle is shown until the next one, which some files say by a duration of 32 bits
+ * that are all set: weeks, by which players tell how long the film is, and more than mp4 holds. */
 static bool is_endless(const AVPacket *packet, const AVStream *from)
 {
     return from->codecpar->codec_type == AVMEDIA_TYPE_SUBTITLE &&

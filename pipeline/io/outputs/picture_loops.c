@@ -17,8 +17,8 @@ static bool skip(FILE *file, long bytes)
     return !fseek(file, bytes, SEEK_CUR);
 }
 
-/* A GIF is its head and perhaps a palette, then blocks. Extensions, 0x21 and a label, hold pieces that
- * each begin with their length; an empty one ends them. Netscape's is 1 and the repeats. */
+/* A GIF is its head and perhaps a palette, then blocks. Extensions, 0x21 and a label, hold pieces
+ * that each begin with their length; an empty one ends them. Netscape's is 1 and the repeats. */
 static int loops_of_gif(FILE *file)
 {
     enum { EXTENSION = 0x21, APPLICATION = 0xff, HEAD = 7 };
@@ -41,8 +41,8 @@ static int loops_of_gif(FILE *file)
     return SHOWN_ONCE;
 }
 
-/* An acTL chunk, before the data of the first picture, is the number of pictures and how often they are
- * shown; 0: without end. */
+/* An acTL chunk, before the data of the first picture, is the number of pictures and how often they
+ * are shown; 0: without end. */
 static int loops_of_png(FILE *file, int otherwise)
 {
     uint8_t head[8], data[8];

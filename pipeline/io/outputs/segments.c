@@ -153,8 +153,8 @@ static const char *find_word(const char *line, const char *other, size_t *length
     return NULL;
 }
 
-/* In what the work that was begun differs from this one: " (it was begun with --crf=20)". The words of
- * files have no meaning for people. */
+/* In what the work that was begun differs from this one: " (it was begun with --crf=20)". The words
+ * of files have no meaning for people. */
 static void tell_difference(char *text, size_t size, const char *begun, const char *now)
 {
     size_t length = 0;

@@ -101,8 +101,8 @@ static bool add(cuts *c, cut one, pipeline_error *error)
     return true;
 }
 
-/* shift: from the file's times to those of frames; first: the first packet that is wanted. Entering must not
- * cost more than half as many frames as there are. */
+/* shift: from the file's times to those of frames; first: the first packet that is wanted. Entering
+ * must not cost more than half as many frames as there are. */
 static bool divide(cuts *c, const survey *s, size_t first, int64_t shift, const cuts_wish *w,
                    pipeline_error *error)
 {

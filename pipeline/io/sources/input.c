@@ -112,8 +112,8 @@ uint64_t input_frame_estimate(const input *in)
     return (uint64_t)estimate(seconds, skipped, end, av_q2d(input_frame_rate(in)));
 }
 
-/* Shifts a packet. The duration of a subtitle is cut to the wanted part. False: the whole packet lies
- * outside. */
+/* Shifts a packet. The duration of a subtitle is cut to the wanted part. False: the whole packet
+ * lies outside. */
 static bool cut_packet(const input *in, AVPacket *packet, const AVStream *stream)
 {
     const int64_t shift = shift_in(in, stream->time_base), start = start_in(in, stream->time_base),
@@ -584,8 +584,8 @@ static bool widen(input *in, pipeline_error *error)
     return frame_convert_replace(in->frame, &shape, error);
 }
 
-/* Whether the frame lies before the place where the file was entered. Then it may refer to what was not
- * read. */
+/* Whether the frame lies before the place where the file was entered. Then it may refer to what was
+ * not read. */
 static bool enters(input *in)
 {
     const int64_t pts = in->frame->best_effort_timestamp;

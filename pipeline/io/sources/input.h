@@ -183,8 +183,8 @@ bool input_is_searchable(const input *in);
  * the beginning. */
 unsigned input_lead(const input *in);
 
-/* Goes to the key frame with this pts, in the file's own time, as if nothing before it had been read, but
- * that frames are known to be interlaced (fields). False: it is not found. */
+/* Goes to the key frame with this pts, in the file's own time, as if nothing before it had been
+ * read, but that frames are known to be interlaced (fields). False: it is not found. */
 bool input_enter(input *in, int64_t entry, bool fields);
 
 /* The error of in->frame's compression, as far as it is known. */

@@ -193,8 +193,8 @@ static bool open_chip(input *in, const pipeline_notes *notes, pipeline_error *er
 }
 
 /* A file that cannot be searched is read from its beginning; frames before start are dropped in any
- * case. Times begin at 0, wherever those of the file do: broadcasts count for hours, and a clock that
- * is about to return to 0 counts from below, of which mp4 would hide everything before 0. */
+ * case. Times begin at 0, wherever those of the file do: broadcasts count for hours, and a clock
+ * that is about to return to 0 counts from below, of which mp4 would hide everything before 0. */
 static void cut(input *in, const input_settings *s)
 {
     const int64_t origin = avformat_origin(in->format);

@@ -81,7 +81,8 @@ void live_note(live *l, const AVPacket *packet, AVRational time_base);
 /* How many nanoseconds later than the earliest packets this one would be, if it came now. */
 double live_lag(const live *l, int64_t dts, AVRational time_base);
 
-/* Whether packets that came while the streams were examined are still being read, a second later. Until they are, live_lag does not know how late they are. */
+/* Whether packets that came while the streams were examined are still being read, a second later.
+ * Until they are, live_lag does not know how late they are. */
 bool live_behind(const live *l);
 
 /* When the packet of a frame came in; now, if that is not known. */

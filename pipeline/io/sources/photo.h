@@ -21,8 +21,8 @@ typedef struct photo {
     bool given; /* as a frame */
 } photo;
 
-/* Reads the head of the picture, or all of it where the head does not say enough, and tells what the
- * result cannot hold of it. Whether it succeeds or not, photo_close releases what there is. */
+/* Reads the head of the picture, or all of it where the head does not say enough, and tells what
+ * the result cannot hold of it. Whether it succeeds or not, photo_close releases what there is. */
 bool photo_open(photo *p, const char *path, const char *result, const pipeline_notes *notes,
                 pipeline_error *error);
 

@@ -12,8 +12,8 @@
 /* Whether the format can hold alpha, but does not tell whether there is any. */
 bool transparency_is_open(const AVCodecParameters *video);
 
-/* Decodes a file of such a format until a pixel is not opaque, or of numbered pictures the first one.
- * Data that can be read only once counts as opaque. */
+/* Decodes a file of such a format until a pixel is not opaque, or of numbered pictures the first
+ * one. Data that can be read only once counts as opaque. */
 bool transparency_find(const source_kind *kind, const input_settings *settings,
                        const AVStream *video);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The layer of tests/boards/layer.c, INT8 3x3 16 -> 16 with ReLU, by CMSIS-NN: ticks of 16 rows of 160 pixels. */
+/* The layer of tests/boards/layer.c, INT8 3x3 16 -> 16 with ReLU, by CMSIS-NN: ticks of 16 rows of
+ * 160 pixels. */
 #include "apps/firmware/board.h"
 #include "arm_nnfunctions.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Instructions of a frame of sr_x2_fast by the clock of an emulated board: of mona's C, or of onnx2c's with
+/* Instructions of a frame of sr_x2_fast by the clock of an emulated board: of mona's C, or of
+ * onnx2c's with
  * -DONNX2C, which is fp32 and ends before the pixels are put in their places. */
 #include "apps/firmware/board.h"
 

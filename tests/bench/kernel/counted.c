@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs the replay kernel with intrinsics that do nothing (counted.h) on an image of words from a file,
- * for one core. What it executes is counted by the emulator that it runs on (cost.sh). */
+/* Runs the replay kernel with intrinsics that do nothing (counted.h) on an image of words from a
+ * file, for one core. What it executes is counted by the emulator that it runs on (cost.sh). */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* In place of cce.h: the replay kernel with its intrinsics as instructions that do nothing, to count
- * what the scalar unit executes. UB is at its own addresses, which counted.c maps. */
+/* In place of cce.h: the replay kernel with its intrinsics as instructions that do nothing, to
+ * count what the scalar unit executes. UB is at its own addresses, which counted.c maps. */
 #ifndef MONA_COUNTED_H
 #define MONA_COUNTED_H
 #define MONA_CCE_H /* in place of it */

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Who includes whom, and who compares names of containers (tests/house.py); and planted faults are found.
+# Who includes whom, and who compares names of containers (tests/house.py); what docs/tour.md and comments name; and planted
+# faults are found.
 . tests/tap.inc
+here=$PWD
 if ! git ls-files > /dev/null 2>&1; then
     skip "no git checkout"
 else
@@ -21,5 +23,13 @@ else
     planted "an arrow up" engine/mona.h '#include "pipeline/video.h"' 'engine -> pipeline: up'
     planted "a circle" pipeline/stages/frame.h '#include "pipeline/image/alpha.h"' 'pipeline/stages -> pipeline/image: in a circle'
     planted "a name outside its table" apps/enhance/batch.c 'int f(const char *s) { return !strcmp(s, "matroska"); }' "compares a container's name"
+    succeeds "what docs/tour.md names is there" python3 tests/tour.py
+    succeeds "what comments name is there, and they are within 100 columns" python3 tests/comments.py
+    (cd "$tmp/tree" && mkdir -p docs && cp "$here/docs/tour.md" docs && cp "$here/Makefile" . && git add -A
+        sed -i 's,pipeline/video.c,pipeline/film.c,' docs/tour.md && python3 "$here/tests/tour.py") > "$tmp/log"
+    same "found: a file that is gone" "$? $(grep -c 'pipeline/film.c: there is no such file' "$tmp/log")" "1 1"
+    (cd "$tmp/tree" && printf '/* See gone_away(). */\n' >> engine/mona.h && python3 "$here/tests/comments.py") > "$tmp/log"
+    same "found: a name that is gone" "$? $(grep -c 'mona.h:.*no code has gone_away' "$tmp/log")" "1 1"
+    (cd "$tmp/tree" && git checkout -q engine/mona.h 2> /dev/null)
     planted "a line that nothing needs" tests/house.left 'pipeline/image -> pipeline/io' 'gone; take it out'
 fi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs the program of a model on a kernel that is linked to it, both cores, and compares the bytes with the
- * host's. */
+/* Runs the program of a model on a kernel that is linked to it, both cores, and compares the bytes
+ * with the host's. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

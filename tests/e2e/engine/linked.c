@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs networks that mona compile wrote as C, listed in nets.inc, and the models that they are made of, on the same
- * noise: all bytes are the same. Works in the folder that has NAME.mona for each (operators.inc). */
+/* Runs networks that mona compile wrote as C, listed in nets.inc, and the models that they are made
+ * of, on the same noise: all bytes are the same. Works in the folder that has NAME.mona for each
+ * (operators.inc). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writes a small model for each operator, as every row kernel has it, and prints their names and sizes:
+/* Writes a small model for each operator, as every row kernel has it, and prints their names and
+ * sizes:
  *
  *   operators FOLDER
  *
@@ -38,7 +39,7 @@ static void write_model(const char *name, unsigned variant, const char *type, ui
     free(bytes);
 }
 
-/* ---- operators on maps: planes -> LOAD -> the operator -> STORE -> planes ---------------------- */
+/* ---- operators on maps: planes -> LOAD -> the operator -> STORE -> planes -------------------- */
 
 typedef struct net {
     model_builder *b;
@@ -81,8 +82,8 @@ static mona_file_conv window(net *n, uint32_t groups)
     return c;
 }
 
-/* What convolutions differ in for the row kernels that they need. Tables make 8 bits, other functions
- * halves. */
+/* What convolutions differ in for the row kernels that they need. Tables make 8 bits, other
+ * functions halves. */
 static const struct {
     uint32_t groups;
     uint8_t activation, after;
@@ -234,7 +235,7 @@ static bool planes(net *n, uint32_t made, unsigned variant)
     return !variant;
 }
 
-/* ---- operators on arrays ----------------------------------------------------------------------- */
+/* ---- operators on arrays --------------------------------------------------------------------- */
 
 static const float values[64] = {1, -2, 3, 0.5f, -0.25f, 7, 5, 2};
 
@@ -333,7 +334,7 @@ static void array_normalise(void)
     write_array(MONA_OP_ARRAY_NORMALISE, &n, sizeof n, 24, 0, 24);
 }
 
-/* ---- all --------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 /* Adds a variant of an operator; false: there is none of this number. */
 static const struct {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Writes a classifier of a published shape, or a small network, as ONNX with random weights.
  *
- *   classifiers resnet18|resnet50|mobilenet_v2|symmetric|asymmetric|qlinear|squeeze|batch|exp|shift|wide|
- *     line SIDE OUT.onnx
+ *   classifiers resnet18|resnet50|mobilenet_v2|symmetric|asymmetric|qlinear|squeeze|batch|exp|
+ *     shift|wide|line SIDE OUT.onnx
  *
  * squeeze: squeeze-and-excitation between two convolutions; its input x has 2 channels. SIDE 0:
  * any size. batch: the same for four images. exp: the same with a gate on arrays. shift: the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The reference against other programs, then every way in which mona computes against that: FP16 and
- * INT8 within what rounding explains, and all ways of one precision the same bytes. */
+/* The reference against other programs, then every way in which mona computes against that: FP16
+ * and INT8 within what rounding explains, and all ways of one precision the same bytes. */
 #include "tests/judges/networks/judge.h"
 
 #include <math.h>
@@ -187,7 +187,8 @@ static bool measure(judgement *j, spread *s, noise how, bool again)
 
 /* ---- the reference ------------------------------------------------------------------------ */
 
-/* Numbers that are quantised with a zero point are rounded beside it, as coarsely as the largest ones. */
+/* Numbers that are quantised with a zero point are rounded beside it, as coarsely as the largest
+ * ones. */
 static const noise single = {0x1p-21, 0, 3}, half = {0x1p-11, 0, 4},
                    half_steps = {0x1p-10, 0.12, 6}, eighths = {0x1p-11, 0.6, 4};
 

@@ -2,14 +2,16 @@
 /* Judges mona on random networks.
  *
  *   judge_networks [--first SEED] [--count N] [--ort FOLDER] [--torch] [--cc COMMAND] [--c-every N]
- *                  [--build FOLDER] [--keep FOLDER] [--save FOLDER] [--verbose] [MODEL.onnx | FOLDER]...
+ *                  [--build FOLDER] [--keep FOLDER] [--save FOLDER] [--verbose]
+ *                  [MODEL.onnx | FOLDER]...
  *
  *   --ort     ONNX Runtime is in FOLDER/node_modules
  *   --cc      also judges networks as C, one in N of them
  *   --save    where each network is written
  *   --keep    where the smallest network that still fails is written, for each that fails
  *
- * Exit status 1: something is wrong. Prints a line for each network that fails, the counts, and what mona refuses. */
+ * Exit status 1: something is wrong. Prints a line for each network that fails, the counts, and
+ * what mona refuses. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A random network under construction: its ONNX model, and the shape and type of every value. Shapes
- * follow from ONNX's rules as they are written down here, not from mona's. */
+/* A random network under construction: its ONNX model, and the shape and type of every value.
+ * Shapes follow from ONNX's rules as they are written down here, not from mona's. */
 #ifndef MONA_JUDGE_NET_H
 #define MONA_JUDGE_NET_H
 

@@ -970,7 +970,8 @@ int net_resize_random(net *n, int x)
     double scale[2];
     int64_t sizes[2];
     for (int i = 0; i < 2; i++) {
-        /* Where lengths are rounded, runtimes and the ONNX suite place aligned corners differently. */
+        /* Where lengths are rounded, runtimes and the ONNX suite place aligned corners
+         * differently. */
         const bool aligned =
             r.mode[0] != 'n' && r.coordinates && !strcmp(r.coordinates, "align_corners");
         scale[i] = aligned ? ONE_OF(n, double, 2, 1, 3, 1.5, 1.25, 2.5)

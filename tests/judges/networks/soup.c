@@ -14,7 +14,8 @@ static void keep(net *n, int *pool, int *count, int max, int value)
         pool[pick(n, (uint32_t)max)] = value;
 }
 
-/* Another value of the pool with the shape of x, or one that broadcasts to it; NONE: there is none. */
+/* Another value of the pool with the shape of x, or one that broadcasts to it; NONE: there is
+ * none. */
 static int partner(net *n, const int *pool, int count, int x)
 {
     const shape s = shape_of(n, x);

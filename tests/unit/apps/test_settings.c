@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The tables of options: what their rows and rules say of each other, and that the key of a resumed run
- * follows from them. With --rows it prints them for tests/judges/settings.sh, which gives every option
- * in every mode. */
+/* The tables of options: what their rows and rules say of each other, and that the key of a resumed
+ * run follows from them. With --rows it prints them for tests/judges/settings.sh, which gives every
+ * option in every mode. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -46,8 +46,7 @@ static void frames(double *samples, size_t count, double ms, double noise, uint6
     }
 }
 
-/* ---- descriptive ------------------------------------------------------------------------------
- */
+/* ---- descriptive ----------------------------------------------------------------------------- */
 
 /* The definition: the smallest sample such that enough of all samples do not exceed it. */
 static double percentile_by_counting(const double *samples, size_t count, double percent)
@@ -140,8 +139,7 @@ static void a_histogram_counts_every_sample_once(void **state)
     assert_true(flat.bins == 1 && flat.counts[0] == 3 && flat.width == 0);
 }
 
-/* ---- significance -----------------------------------------------------------------------------
- */
+/* ---- significance ---------------------------------------------------------------------------- */
 
 /* The share of all ways to choose b's samples for which U is at least as large; Mann and Whitney's
  * test approximates it. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* An Atlas 200, of which mona's host is a part: planes in the chip's memory are used where they lie, others are copied by
- * the CPU. On the stand-in for the vendor's libraries, which its environment loads. */
+/* An Atlas 200, of which mona's host is a part: planes in the chip's memory are used where they
+ * lie, others are copied by the CPU. On the stand-in for the vendor's libraries, which its
+ * environment loads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,7 +111,8 @@ static void planes_of_the_chip_are_not_copied(void **state)
     close_module(&m);
 }
 
-/* Of the chip with gaps between rows, of the chip between two blocks of 32 bytes, and of the host. */
+/* Of the chip with gaps between rows, of the chip between two blocks of 32 bytes, and of the
+ * host. */
 static void other_planes_are_copied(void **state)
 {
     module m;

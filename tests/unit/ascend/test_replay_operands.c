@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Every instruction with random operands, and loops of them: what the replay kernel leaves in memory is what the
- * reference leaves. Programs are recorded from the instructions, so loops, rings and phases are found
- * as in real ones. */
+/* Every instruction with random operands, and loops of them: what the replay kernel leaves in
+ * memory is what the reference leaves. Programs are recorded from the instructions, so loops, rings
+ * and phases are found as in real ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

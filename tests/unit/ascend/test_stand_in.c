@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the stand-in for the vendor's libraries answers to wrong calls is what the vendor's own runtime was seen to answer;
- * where that lets mistakes pass (memory freed twice, an unknown policy, events never recorded), it is stricter. */
+/* What the stand-in for the vendor's libraries answers to wrong calls is what the vendor's own
+ * runtime was seen to answer; where that lets mistakes pass (memory freed twice, an unknown policy,
+ * events never recorded), it is stricter. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -171,7 +172,7 @@ static void kernels(void **state)
     ANSWERS(0, call.aclrtBinaryUnLoad(handle));
 }
 
-/* ---- mistakes, for which the process ends with 99 ---------------------------------------------- */
+/* ---- mistakes, for which the process ends with 99 -------------------------------------------- */
 
 static void nothing_wrong(void) {}
 

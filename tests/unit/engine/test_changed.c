@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs that make only what has changed: the bytes of a run that makes everything, in fewer rows, and
- * nothing written that was not to be. */
+/* Runs that make only what has changed: the bytes of a run that makes everything, in fewer rows,
+ * and nothing written that was not to be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A device with memory of its own, which the host cannot touch: its runs read what was uploaded, and
- * its streams work together with those of the host. Which instruction set the host's names stand for. */
+/* A device with memory of its own, which the host cannot touch: its runs read what was uploaded,
+ * and its streams work together with those of the host. Which instruction set the host's names
+ * stand for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -142,7 +143,7 @@ static const mona_device far = {
     .streams = &far_streams,
 };
 
-/* ---- frames through a device ------------------------------------------------------------------ */
+/* ---- frames through a device ----------------------------------------------------------------- */
 
 enum { W = 40, H = 24, FRAMES = 5 };
 

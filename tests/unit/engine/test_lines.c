@@ -172,8 +172,8 @@ static void lines_give_the_bytes_of_frames(void **state)
     compare_embedded("sr_x2_fast", sizes[1], 1, &seed);
 }
 
-/* A LOAD in blocks. Stored: its sum with a plain LOAD; or one of its channels and, in blocks again, all
- * of them at 3/2 of the height. Tensors then have fewer rows than the planes. */
+/* A LOAD in blocks. Stored: its sum with a plain LOAD; or one of its channels and, in blocks again,
+ * all of them at 3/2 of the height. Tensors then have fewer rows than the planes. */
 static uint8_t *blocks_model(uint32_t block, bool resized, size_t *size)
 {
     model_builder *b = builder_new();

@@ -145,8 +145,7 @@ static void random_sealed_changes_are_survived(void **state)
     free(bytes);
 }
 
-/* ---- several sizes in one file ------------------------------------------------------------------
- */
+/* ---- several sizes in one file --------------------------------------------------------------- */
 
 static const mona_size file_sizes[] = {{12, 12}, {20, 16}, {7, 9}};
 enum { SIZES = sizeof file_sizes / sizeof *file_sizes };
@@ -357,7 +356,7 @@ static void strides_behind_an_empty_axis_are_checked(void **state)
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
-/* So many ARRAY_PICKs in a row, of one record and one table of this many positions. */
+/* So many of ARRAY_PICK in a row, of one record and one table of this many positions. */
 static uint8_t *chain_of_picks(uint32_t picks, uint32_t positions, size_t *size)
 {
     model_builder *b = builder_new();

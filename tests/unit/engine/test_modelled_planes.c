@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* LOAD, STORE, RESIZE, ADD, MUL and DEPTH_TO_SPACE on model310 give the host's bytes and nothing for
- * the checks to find, for any mix of planes, blocks and types, odd sizes, unaligned planes and
+/* LOAD, STORE, RESIZE, ADD, MUL and DEPTH_TO_SPACE on model310 give the host's bytes and nothing
+ * for the checks to find, for any mix of planes, blocks and types, odd sizes, unaligned planes and
  * strides; and so do their programs, once recorded. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Plans that models hold: what is loaded is what the planner made, and damaged records are refused or
- * stay within their arena. */
+/* Plans that models hold: what is loaded is what the planner made, and damaged records are refused
+ * or stay within their arena. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -99,7 +99,7 @@ static void every_model_is_loaded_as_made(void **state)
     net_close(&heavy);
 }
 
-/* ---- damaged ---------------------------------------------------------------------------------- */
+/* ---- damaged --------------------------------------------------------------------------------- */
 
 static bool load_and_run(planned *p, mona_size size)
 {

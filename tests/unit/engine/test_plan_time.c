@@ -57,8 +57,8 @@ static uint32_t add_barrier(large *l, uint32_t a)
     return add_sum(l, a, op->output);
 }
 
-/* Tensors that the parts of a network make, from the first LOAD's on. They leave no more than `left`
- * operators. */
+/* Tensors that the parts of a network make, from the first LOAD's on. They leave no more than
+ * `left` operators. */
 typedef void (*network)(large *l, uint32_t loaded, uint32_t left);
 
 static void chain(large *l, uint32_t t, uint32_t left)
@@ -101,7 +101,8 @@ static void barriers(large *l, uint32_t t, uint32_t left)
     }
 }
 
-/* Tensors that grow channel block by channel block, 60 blocks each, and are then read as a whole. */
+/* Tensors that grow channel block by channel block, 60 blocks each, and are then read as a
+ * whole. */
 static void concats(large *l, uint32_t t, uint32_t left)
 {
     const uint32_t loaded = t;

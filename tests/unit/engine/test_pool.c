@@ -87,7 +87,7 @@ static void a_crew_of_one(void **state)
     net_close(&f);
 }
 
-/* ---- many at once ----------------------------------------------------------------------------- */
+/* ---- many at once ---------------------------------------------------------------------------- */
 
 typedef struct runner {
     const mona_model *model;
@@ -140,13 +140,13 @@ static void sessions_at_once(void **state)
     net_close(&f);
 }
 
-/* ---- a core that is held up -------------------------------------------------------------------- */
+/* ---- a core that is held up ------------------------------------------------------------------ */
 
 static _Thread_local bool calls; /* this thread calls mona_session_run */
 static atomic_uint rows_of_caller, rows_of_others, held_up;
 
-/* The thread of the pool is interrupted until the caller has made three quarters of the rows, or for
- * 20 s. */
+/* The thread of the pool is interrupted until the caller has made three quarters of the rows, or
+ * for 20 s. */
 static uint64_t hold_up(void *context)
 {
     (void)context;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The system refuses threads for one job while another runs all the time: the pool keeps its threads. */
+/* The system refuses threads for one job while another runs all the time: the pool keeps its
+ * threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Streams: order, events between streams, failures that travel, and double buffering: frame n + 1 is
- * uploaded and frame n - 1 downloaded while frame n computes. */
+/* Streams: order, events between streams, failures that travel, and double buffering: frame n + 1
+ * is uploaded and frame n - 1 downloaded while frame n computes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

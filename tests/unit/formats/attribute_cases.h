@@ -46,8 +46,8 @@ typedef struct op_case {
     {                                                                                              \
         op, "p:3,4,5", "", 20, ROUGH, 0                                                            \
     }
-/* Between operands of the same and of other shapes; and as operator set 6 had them. a, b: kinds of the
- * operands; c: of a constant. */
+/* Between operands of the same and of other shapes; and as operator set 6 had them. a, b: kinds of
+ * the operands; c: of a constant. */
 #define BINARY(op, a, b, c, kind)                                                                  \
     {op, a ":1,12,8,12 " b ":1,12,8,12", "", 18, kind, 0},                                         \
         {op, a ":1,12,8,12 " b ":1,1,8,12", "", 18, kind, 0},                                      \

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Every operator that the engine runs, with each value of each attribute, after and before operators
- * that a compiler likes to merge: compiled, and compared with what ONNX defines, to the precision of
- * FP16 and, in one of three, to about that of INT8.
+/* Every operator that the engine runs, with each value of each attribute, after and before
+ * operators that a compiler likes to merge: compiled, and compared with what ONNX defines, to the
+ * precision of FP16 and, in one of three, to about that of INT8.
  *
- * attribute_cases.h has the values; formats/operators.inc has the operators and their attributes. An
- * operator without a case fails the test, as does an attribute without two values. In the short tier
- * each value runs in one place, which changes from value to value, and one in MONA_TEST_SHARE of all
- * others. */
+ * attribute_cases.h has the values; formats/operators.inc has the operators and their attributes.
+ * An operator without a case fails the test, as does an attribute without two values. In the short
+ * tier each value runs in one place, which changes from value to value, and one in MONA_TEST_SHARE
+ * of all others. */
 #include "tests/unit/compiler_check.h"
 
 #include "formats/compiler/import/operators.h"
@@ -107,8 +107,8 @@ static void every_operator_and_attribute_has_cases(void **state)
 
 /* ---- a network ------------------------------------------------------------------------------ */
 
-/* The first operand is read from an input, or computed by one of these; the first result is an output, or
- * read by one of those. */
+/* The first operand is read from an input, or computed by one of these; the first result is an
+ * output, or read by one of those. */
 typedef enum before {
     INPUT,
     RELU,
@@ -717,8 +717,8 @@ static bool calibrate(compiler *c, const run *r, format_error *error)
     return ok;
 }
 
-/* Compiles the network and compares its results, one in three networks also as INT8. *why: "" if they
- * are as ONNX defines them. */
+/* Compiles the network and compares its results, one in three networks also as INT8. *why: "" if
+ * they are as ONNX defines them. */
 static bool check_compiled(network *n, const uint8_t *onnx, size_t onnx_size, const run *r,
                            const char **why, tally *t)
 {
@@ -836,8 +836,8 @@ static bool may_be_open(const row *r)
     return true;
 }
 
-/* The chosen values in all places. turn: counts the calls, and decides what is left out; of the row's
- * first values, nothing that has an input before it or an output after it. */
+/* The chosen values in all places. turn: counts the calls, and decides what is left out; of the
+ * row's first values, nothing that has an input before it or an output after it. */
 static void check_places(network *n, bool first_values, uint32_t *turn, tally *t)
 {
     static const uint32_t all = 12;

@@ -178,8 +178,8 @@ static void a_function_of_zeros_is_int8(void **state)
     compiler_close(c);
 }
 
-/* The 8 bits of a result that is cut at its largest value saturate there: with a Clip, layers that add
- * would take longer. */
+/* The 8 bits of a result that is cut at its largest value saturate there: with a Clip, layers that
+ * add would take longer. */
 static void u8_saturates_without_a_clip(void **state)
 {
     (void)state;
@@ -391,7 +391,8 @@ static void pads_go_into_the_convolution(void **state)
     free(together);
 }
 
-/* A convolution and thousands of functions of it. A pass that is cubic in their number would take minutes. */
+/* A convolution and thousands of functions of it. A pass that is cubic in their number would take
+ * minutes. */
 static void thousands_of_operators_compile_in_seconds(void **state)
 {
     (void)state;

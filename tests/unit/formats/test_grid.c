@@ -35,7 +35,8 @@ static void grids_are_sampled(void **state)
     }
 }
 
-/* A grid of the middles of all samples changes nothing; one sample to the right, all but an edge. */
+/* A grid of the middles of all samples changes nothing; one sample to the right, all but an
+ * edge. */
 static void the_reference_knows_the_middles(void **state)
 {
     (void)state;

@@ -57,7 +57,8 @@ static void squeezes_have_one_result(void **state)
     compiler_close(c);
 }
 
-/* The unit of ShuffleNetV2: halves of 9 channels, one of them through three convolutions, shuffled. */
+/* The unit of ShuffleNetV2: halves of 9 channels, one of them through three convolutions,
+ * shuffled. */
 static onnx_builder *shuffle_net(void)
 {
     onnx_builder *b = ob_new(13);

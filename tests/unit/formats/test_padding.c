@@ -211,7 +211,7 @@ static void padding_is_the_same_everywhere(void **state)
         }
 }
 
-/* ---- frames in parts, and deeper samples -------------------------------------------------------- */
+/* ---- frames in parts, and deeper samples ----------------------------------------------------- */
 
 enum { SHADES = 256 };
 
@@ -314,7 +314,7 @@ static void parts_of_frames_are_padded_alike(void **state)
     }
 }
 
-/* ---- refusals --------------------------------------------------------------------------------- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 static mona_status opened(compiled *k)
 {

@@ -537,8 +537,8 @@ static reference_array channels_alike(uint32_t channels, float own, bool opposit
     return a;
 }
 
-/* The noise of a 1x1 convolution in INT8 on an image like the one that was held out when rounding was
- * learnt from others. */
+/* The noise of a 1x1 convolution in INT8 on an image like the one that was held out when rounding
+ * was learnt from others. */
 static double noise_when_learnt(bool learn, float own, bool opposite)
 {
     enum { INPUTS = 40, OUTPUTS = 8 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Recorded programs: the instructions that a program issues are those of a session that plans,
- * whatever the loops that were found; its size does not grow with the frame's height; a session runs
- * the program of its model; and no damage to a program makes it leave its buffers. */
+ * whatever the loops that were found; its size does not grow with the frame's height; a session
+ * runs the program of its model; and no damage to a program makes it leave its buffers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -272,8 +272,8 @@ static void sessions_run_the_program_of_their_model(void **state)
     }
 }
 
-/* Cut into groups a model fits L1, with maps between them; the bytes are those of the host, with and
- * without the cuts, and model310 finds nothing. */
+/* Cut into groups a model fits L1, with maps between them; the bytes are those of the host, with
+ * and without the cuts, and model310 finds nothing. */
 static void check_cut(const mona_model *whole, mona_size size)
 {
     uint8_t *cut, *program, *file;
@@ -414,9 +414,9 @@ static void end_with_table(mona_file_op *op, const shared_data *d)
     op->epilogue.slopes = d->table;
 }
 
-/* A map times a gate, which is made of the means of the whole map: rings of one group would hold all
- * of it. The convolutions before are depthwise, of whose weights the cube takes 32 times as many, and
- * end with tables. */
+/* A map times a gate, which is made of the means of the whole map: rings of one group would hold
+ * all of it. The convolutions before are depthwise, of whose weights the cube takes 32 times as
+ * many, and end with tables. */
 static void gates_are_cut(void **state)
 {
     (void)state;

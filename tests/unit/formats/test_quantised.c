@@ -292,7 +292,8 @@ static void some_stay_on_arrays(void **state)
     assert_string_equal(why_not, "DequantizeLinear: " FUSION_IS_OFF);
 }
 
-/* The result of a concat whose parts have one format has that format, which floats out must leave. */
+/* The result of a concat whose parts have one format has that format, which floats out must
+ * leave. */
 static void a_concat_may_be_an_output(void **state)
 {
     (void)state;

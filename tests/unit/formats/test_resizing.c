@@ -84,7 +84,8 @@ static void nearest_pixels_are_those_of_the_ratio(void **state)
 
 /* ---- aligned corners ------------------------------------------------------------------------ */
 
-/* What the last of `in` samples lies on: of the rounded result, or shortened, of the exact length. */
+/* What the last of `in` samples lies on: of the rounded result, or shortened, of the exact
+ * length. */
 static double corner(const int ratio[2], int in)
 {
     const int out = in * ratio[0] / ratio[1];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The scalar unit of AI Cores loads and stores nothing in global memory, whatever the width of a
- * frame: the chip refuses such accesses, and MTE3 may lose what they write beside its own blocks. */
+ * frame: the chip refuses such accesses, and MTE3 may lose what they write beside its own
+ * blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

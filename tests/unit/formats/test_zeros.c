@@ -244,8 +244,8 @@ static void check_program(int n, uint32_t height, uint32_t width)
     compiler_close(c);
 }
 
-/* Programs of AI Cores make the same bytes. Rows of wide pictures fill L1, with one of padding beside
- * those of each tensor. */
+/* Programs of AI Cores make the same bytes. Rows of wide pictures fill L1, with one of padding
+ * beside those of each tensor. */
 static void programs_have_zeros(void **state)
 {
     (void)state;

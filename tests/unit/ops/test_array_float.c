@@ -183,8 +183,7 @@ static void functions_are_within_the_last_place(void **state)
     free(x), free(y);
 }
 
-/* ---- with parameters, or not within an ulp everywhere ------------------------------------------
- */
+/* ---- with parameters, or not within an ulp everywhere ---------------------------------------- */
 
 static const float parameters[4] = {1.67f, 1.05f, 0.8f, 0};
 
@@ -244,8 +243,7 @@ static void functions_of_networks(void **state)
     free(x), free(y);
 }
 
-/* ---- narrow floats ------------------------------------------------------------------------------
- */
+/* ---- narrow floats --------------------------------------------------------------------------- */
 
 /* All numbers of a format with so many mantissa bits, from its least exponent up to its largest. */
 static uint32_t all_narrow(int mantissa, int exponent, double most, double *number)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The operators on arrays against loops written here from array_format.h's words: any rank, strides
- * and types, by one to four threads and on model310 (array_run). Float functions: test_array_float.c.
- */
+ * and types, by one to four threads and on model310 (array_run). Float functions:
+ * test_array_float.c. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

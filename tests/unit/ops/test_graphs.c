@@ -266,8 +266,8 @@ static void check_program(const graph *g)
     free(program), free(file);
 }
 
-/* As where channels are weighted by means of the whole map: the weights may be one for all channels,
- * and channels fill whole blocks, parts of them or several. */
+/* As where channels are weighted by means of the whole map: the weights may be one for all
+ * channels, and channels fill whole blocks, parts of them or several. */
 static void single_pixels_for_all(void **state)
 {
     static const uint32_t channels[] = {1, 3, 4, 16, 20, 32, 33, 70};

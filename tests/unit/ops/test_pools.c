@@ -324,7 +324,8 @@ static void every_pool_has_a_program(void **unused)
     }
 }
 
-/* Maps that are wider than the unified buffer, or larger than L1, and sums above 2^24, which fp32 alone would round. */
+/* Maps that are wider than the unified buffer, or larger than L1, and sums above 2^24, which fp32
+ * alone would round. */
 static void whole_maps_have_programs(void **unused)
 {
     (void)unused;

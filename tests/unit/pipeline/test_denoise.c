@@ -377,7 +377,8 @@ static frame new_grey(void)
     return f;
 }
 
-/* A frame of grey with this grain, whose standard deviation is sigma; right: how far to the right. */
+/* A frame of grey with this grain, whose standard deviation is sigma; right: how far to the
+ * right. */
 static frame grained(const picture *made, float sigma, uint32_t right)
 {
     const float unit = rms(made) / sigma;

@@ -385,7 +385,8 @@ static void a_picture_that_is_not_there_is_no_video(void **state)
     mona_video_close(video);
 }
 
-/* In a child, since it holds for good. Returns its exit status: 1 where more than it should is left. */
+/* In a child, since it holds for good. Returns its exit status: 1 where more than it should is
+ * left. */
 static int confined(void)
 {
     const char *const reads[] = {"tests/tiers", NULL}, *const writes[] = {NULL};

@@ -241,8 +241,8 @@ static double squared_error(const pictures *p, const frame *f, unsigned plane)
     return sum;
 }
 
-/* The frame before is exact and everything has moved: noise that a result still has is averaged with
- * what has none. g = 0.6 (1 - 1 / 20) leaves at least 0.43^2 of its variance. */
+/* The frame before is exact and everything has moved: noise that a result still has is averaged
+ * with what has none. g = 0.6 (1 - 1 / 20) leaves at least 0.43^2 of its variance. */
 static void steady_where_it_moves(void **state)
 {
     (void)state;
