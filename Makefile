@@ -33,7 +33,7 @@ $(foreach v,BUILD PREFIX LIBDIR $(if $(filter file,$(origin PYTHONDIR)),,PYTHOND
 # By Debian's names; CONTRIBUTING.md has those of others.
 PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-dev libstb-dev libcjson-dev \
             libavformat-dev libavcodec-dev libavutil-dev libavfilter-dev libswscale-dev \
-            zlib1g-dev libjpeg-dev
+            zlib1g-dev libjpeg-dev libsodium-dev
 DEMO_PACKAGES := ffmpeg
 TEST_PACKAGES := $(DEMO_PACKAGES) libcmocka-dev python3 python3-cffi python3-numpy
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
@@ -45,7 +45,7 @@ GST_PACKAGES := libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0
 EMBED_PACKAGES := python3-torch $(GST_PACKAGES) nginx libnginx-mod-rtmp
 # Programs that judge what mona wrote (tests/judges), which is not judged without them.
 JUDGE_PACKAGES := pngcheck gifsicle libimage-exiftool-perl imagemagick python3-pil libtiff-tools prometheus python3-onnx \
-                  gstreamer1.0-libav mkvtoolnix
+                  gstreamer1.0-libav mkvtoolnix minisign
 # For the tests on other CPUs, which are skipped without them.
 CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
@@ -70,6 +70,8 @@ ENGINE_CFLAGS = $(BASE) -fPIC -ffunction-sections -fdata-sections -fno-asynchron
 LIBRARIES := libavformat libavcodec libavutil libavfilter libswscale zlib libjpeg libprotobuf-c libcjson
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 LIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) -pthread -lm
+# For mona sign and mona inspect --verify, which say so where it was not there.
+SODIUM := $(shell $(PKG_CONFIG) --exists libsodium 2>/dev/null && echo libsodium)
 # Position-independent as in PIE programs: the same objects make the command and libmonavideo.so, which shows only
 # what monavideo.h declares.
 HOST_CFLAGS = $(BASE) $(HARDENED) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen $(PKG_CFLAGS)
@@ -265,6 +267,7 @@ $(call obj,$(filter $(addsuffix /%,apps/cli apps/bench apps/devices apps/enhance
 
 $(BUILD)/gen/onnx.pb-c.c $(call obj,$(FORMATS_SRC) $(PIPELINE_SRC) $(APP_SRC)): | needed
 $(call obj,$(FORMATS_SRC) $(APP_SRC)): $(BUILD)/gen/onnx.pb-c.h
+$(BUILD)/apps/sign/minisign.o: HOST_CFLAGS += $(if $(SODIUM),-DMONA_SODIUM $(shell $(PKG_CONFIG) --cflags $(SODIUM) 2>/dev/null))
 $(BUILD)/formats/%.o: formats/%.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE_HOST)
@@ -324,7 +327,7 @@ $(BUILD)/gen/on_demand_x86_64.o: pipeline/base/on_demand_x86_64.S $(BUILD)/gen/o
 	$(Q)$(COMPILE_HOST)
 
 $(BUILD)/mona: $(COMMAND_OBJ) $(if $(ON_DEMAND),$(addprefix $(BUILD)/gen/,on_demand.o on_demand_x86_64.o)) $(ARCHIVES)
-	$(Q)$(CC) $(HARDENED_LINK) -pie $(CFLAGS) $(LDFLAGS) -o $@ $^ $(filter-out $(ON_DEMAND:%=-l%),$(LIBS))
+	$(Q)$(CC) $(HARDENED_LINK) -pie $(CFLAGS) $(LDFLAGS) -o $@ $^ $(filter-out $(ON_DEMAND:%=-l%),$(LIBS)) $(if $(SODIUM),$(shell $(PKG_CONFIG) --libs $(SODIUM)))
 
 # ---- mona in one file -------------------------------------------------------------------------
 # With FFmpeg's libraries and encoders inside, for systems that have none. It needs nothing but libc, which stays
@@ -345,7 +348,7 @@ static:
 	$(Q)CC='$(CC)' sh apps/static/libraries.sh $(STATIC)/libraries '$(SOURCES)'
 	$(Q)$(MAKE) --no-print-directory BUILD=$(STATIC) PKG_CONFIG='$(STATIC_PKG_CONFIG)' \
 	    LDFLAGS='$(LDFLAGS) -s -static-libgcc -Wl,--gc-sections -L$(STATIC)/libraries/lib' \
-	    LIBS="$$($(STATIC_PKG_CONFIG) --libs $(LIBRARIES) | sed 's/-lgcc_s\|-lgcc\|-lc //g') -lstdc++ -ldl -pthread -lm" ON_DEMAND= $(STATIC)/mona
+	    LIBS="$$($(STATIC_PKG_CONFIG) --libs $(LIBRARIES) | sed 's/-lgcc_s\|-lgcc\|-lc //g') -lstdc++ -ldl -pthread -lm" ON_DEMAND= SODIUM= $(STATIC)/mona
 check-static: all $(BUILD)/scene
 	$(Q)BUILD=$(BUILD) SCRIPTS=tests/static.sh sh tests/run.sh static.sh
 
@@ -353,7 +356,7 @@ check-static: all $(BUILD)/scene
 # For boards that only infer: no FFmpeg, neither to build nor to run. The objects have a folder of their own, for
 # they are compiled with MONA_NO_VIDEO.
 ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_live.c %/live_source.c %/bench_clip.c %/pipeline_marks.c %/chip_report_video.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
-    $(wildcard apps/cli/*.c $(addprefix apps/,bench/*.c bench/report/*.c compile/*.c devices/*.c page/*.c timing/*.c verify/*.c))) \
+    $(wildcard apps/cli/*.c $(addprefix apps/,bench/*.c bench/report/*.c compile/*.c devices/*.c page/*.c sign/*.c timing/*.c verify/*.c))) \
     $(wildcard apps/engine_only/*.c) $(addprefix pipeline/,$(addprefix job/,ascend_setup.c devices.c limits.c model_source.c option.c suggest.c) base/disk_space.c base/error.c base/outfile.c base/sandbox.c base/stop.c quality/measure.c \
     stages/frame.c stages/frame_memory.c stages/plane_roles.c stages/session_binding.c)
 ENGINE_ONLY := $(BUILD)/engine-only

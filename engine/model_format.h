@@ -98,7 +98,8 @@ typedef struct mona_file_header {
     uint64_t next;     /* offset of the header for other sizes, past this one; 0: there is none */
     uint64_t programs_offset; /* of program_count x 64 bytes */
     uint32_t program_count;
-    uint32_t reserved[3]; /* zero */
+    uint32_t release;     /* counts the versions of a model, in the first header; 0: not told */
+    uint32_t reserved[2]; /* zero */
 } mona_file_header;
 
 typedef struct mona_file_program {

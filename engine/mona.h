@@ -64,6 +64,8 @@ typedef enum mona_status {
     MONA_ERR_DEVICE = -11,     /* no such device, or it does not answer */
     MONA_ERR_THREADS = -12,    /* the system refused a thread */
     MONA_ERR_STATE = -13,      /* call in the wrong order, or after a failed command */
+    MONA_ERR_SIGNATURE = -14,  /* the caller's mona_guard does not know the model's bytes */
+    MONA_ERR_RELEASE = -15,    /* the model is older than the caller's mona_guard takes */
 } mona_status;
 
 /* One line of English for a status, without a full stop; never NULL. */
@@ -122,6 +124,23 @@ typedef struct mona_model {
  * Time is proportional to size. Records may share tables and weights. In total they may refer to at
  * most 256 times the file's bytes plus 64 MiB; a model beyond that is refused (MONA_ERR_LIMIT). */
 mona_status mona_model_open(mona_model *model, const void *bytes, size_t size);
+
+/* The version of a model that `mona compile --release` stored; 0: none. */
+uint32_t mona_model_release(const mona_model *model);
+
+/* Which models a program takes. */
+typedef struct mona_guard {
+    /* Whether the bytes are genuine: signed by a key that the program knows, say. It is asked before
+     * anything of them is read. NULL: any are. */
+    bool (*genuine)(void *context, const void *bytes, size_t size);
+    void *context;
+    uint32_t release; /* the oldest that is taken; a device stores that of the last it has used, so
+                         that nobody can bring back an older one that is signed, too */
+} mona_guard;
+
+/* The same as mona_model_open, for models that come from outside. */
+mona_status mona_model_open_guarded(mona_model *model, const void *bytes, size_t size,
+                                    const mona_guard *guard);
 
 /* An input or output of a model. The planes of its channels are H x W, one after another.
  *

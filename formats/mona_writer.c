@@ -289,3 +289,11 @@ bool mona_writer_add_programs(const uint8_t *file, uint64_t header,
     *size = total;
     return true;
 }
+
+void mona_writer_set_release(uint8_t *file, uint32_t release)
+{
+    mona_file_header *h = header_at(file, 0);
+    h->release = release;
+    h->crc32 = 0;
+    h->crc32 = mona_crc32(0, file, (size_t)h->file_bytes);
+}

@@ -60,4 +60,7 @@ bool mona_writer_add_programs(const uint8_t *file, uint64_t header,
                               const mona_writer_program *programs, size_t count, uint8_t **bytes,
                               size_t *size, format_error *error);
 
+/* Stores which version of the model a file is (mona_model_release). */
+void mona_writer_set_release(uint8_t *file, uint32_t release);
+
 #endif

@@ -8,8 +8,8 @@
 #include "apps/cli/options.h"
 
 extern const command command_enhance, command_compare, command_compile, command_verify, command_ops,
-    command_inspect, command_run, command_eval, command_bench, command_devices, command_help,
-    command_join;
+    command_inspect, command_run, command_eval, command_bench, command_devices, command_sign,
+    command_help, command_join;
 
 /* In the order in which help lists them. */
 extern const command *const commands[];

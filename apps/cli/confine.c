@@ -34,14 +34,18 @@ static bool is_address(const char *path)
 }
 
 /* A name in which digits stand for many files does not exist itself. */
-static void read_path(const sandbox *s, const char *path, bool lists)
+static void read_path(const sandbox *s, const char *path, bool operand, bool lists)
 {
+    char signature[4096];
     const char *value = strchr(path, '=');
     if (!strcmp(path, "-"))
         sandbox_reads(s, "/dev/stdin");
     else if (lists || (strchr(path, '%') && access(path, F_OK)))
         sandbox_reads_beside(s, path);
     sandbox_reads(s, path);
+    if (operand &&
+        snprintf(signature, sizeof signature, "%s.minisig", path) < (int)sizeof signature)
+        sandbox_reads(s, signature);
     if (value) /* INPUT=FILE */
         sandbox_reads(s, value + 1);
 }
@@ -83,7 +87,7 @@ static void allow_file(void *context, const char *path, bool written, bool opera
     if (written)
         sandbox_writes_beside(&l->walls, path);
     else
-        read_path(&l->walls, path, l->also & CONFINE_LISTS || (operand && l->lists));
+        read_path(&l->walls, path, operand, l->also & CONFINE_LISTS || (operand && l->lists));
 }
 
 /* A chip's driver opens devices, files and sockets of its own. */

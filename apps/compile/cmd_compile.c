@@ -43,6 +43,7 @@ typedef struct compile_job {
     compiler *model;
     uint8_t *bytes;
     size_t size, calibrated;
+    long release; /* 0: not told */
 } compile_job;
 
 enum { DEFAULT_BITS = 10 };                     /* as the option says */
@@ -538,6 +539,8 @@ static bool report(const compile_job *job)
 static bool save(const compile_job *job)
 {
     mona_model model;
+    if (job->release)
+        mona_writer_set_release(job->bytes, (uint32_t)job->release);
     if (!emits_c(job))
         return save_file(job->output, job->bytes, job->size);
     return mona_model_open(&model, job->bytes, job->size) == MONA_OK &&
@@ -632,6 +635,11 @@ static const option options[] = {
      .help = "write what each rule did, the memory and the layers: a page if FILE ends in .html, "
              "else JSON",
      .written = true},
+    {"--release", NULL, OPTION_WHOLE, CHANGES_BYTES, offsetof(compile_job, release), "N",
+     model_group,
+     .help = "store that this is version N of the model, by which devices refuse an older one "
+             "(mona sign)",
+     .minimum = 1, .maximum = UINT32_MAX},
     {"--resize-offset-h", NULL, OPTION_NUMBER, CHANGES_BYTES, offsetof(compile_job, offset_h), "X",
      model_group, .help = "add X to the input row of every Resize", .initial = "0", .minimum = -1,
      .maximum = 1},

@@ -9,6 +9,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/compile/describe.h"
+#include "apps/sign/minisign.h"
 #include "apps/compile/firmware_budget.h"
 #include "apps/compile/programs.h"
 #include "formats/file.h"
@@ -22,7 +23,8 @@
 #include "apps/cli/json_read.h"
 
 typedef struct inspect_job {
-    const char *model, *dot, *firmware;
+    const char *model, *dot, *firmware, *key;
+    long release;
     option_computing computing;
     bool json, program, kernel;
     mona_config config;
@@ -110,6 +112,8 @@ static void print_model(const cJSON *document)
            table_cell(document, "version", text[2], sizeof text[2]),
            table_cell(document, "producer", text[3], sizeof text[3]),
            table_cell(document, "bytes", text[4], sizeof text[4]));
+    if (json_get(document, "signed"))
+        printf("signed: %s\n", table_cell(document, "signed", text[0], sizeof text[0]));
     table_print_member(document, "inputs", tensor_keys, 5);
     table_print_member(document, "outputs", tensor_keys, 5);
     table_print_member(document, "operators", op_keys, 7);
@@ -149,12 +153,47 @@ static bool add_firmware(const inspect_job *job, const mona_model *model, cJSON 
                       : cli_misuse("--firmware: expected --size WxH too, as the model takes any");
 }
 
+/* What firmware does with a model that comes from outside, and what it would say. */
+typedef struct guarding {
+    const inspect_job *job;
+    char comment[MINISIGN_COMMENT];
+    pipeline_error error;
+} guarding;
+
+static bool is_genuine(void *context, const void *bytes, size_t size)
+{
+    guarding *g = context;
+    return minisign_verify(g->job->model, bytes, size, g->job->key, g->comment, &g->error);
+}
+
+static bool check_guard(const inspect_job *job, const mona_model *m, cJSON *document)
+{
+    guarding g = {.job = job};
+    mona_model again;
+    const mona_guard guard = {job->key ? is_genuine : NULL, &g, (uint32_t)job->release};
+    const mona_status status =
+        mona_model_open_guarded(&again, m->file, (size_t)m->header->file_bytes, &guard);
+    if (status == MONA_ERR_RELEASE)
+        return cli_fail(0, "%s: expected release %ld or later, found %u", job->model, job->release,
+                        mona_model_release(m));
+    if (status)
+        return !cli_fail_of(&g.error);
+    if (job->key)
+        cJSON_AddStringToObject(document, "signed", g.comment);
+    return true;
+}
+
 static cJSON *inspect_mona(const inspect_job *job)
 {
     model_source source;
     cJSON *document = NULL;
     if (options_model(&source, job->model)) {
         document = describe_model(job->model, &source.model.model);
+        if (!check_guard(job, &source.model.model, document)) {
+            cJSON_Delete(document);
+            model_source_close(&source);
+            return NULL;
+        }
         const bool planned = job->firmware ? add_firmware(job, &source.model.model, document)
                                            : !job->computing.size.width ||
                                                  add_plan(job, &source.model.model, document);
@@ -289,6 +328,11 @@ static const option options[] = {
      .help = "print the source of a kernel that runs the model's first AI Core program"},
     {"--dot", NULL, OPTION_FILE, KEEPS_BYTES, offsetof(inspect_job, dot), "FILE", "Other",
      .help = "write the graph for Graphviz", .written = true},
+    {"--verify", NULL, OPTION_FILE, CHANGES_BYTES, offsetof(inspect_job, key), "KEY.pub", "Other",
+     .help = "fail unless MODEL.minisig is a signature of the model by this key (mona sign)"},
+    {"--least-release", NULL, OPTION_WHOLE, CHANGES_BYTES, offsetof(inspect_job, release), "N",
+     "Other", .help = "fail if the model is an older release (mona compile --release)",
+     .minimum = 1, .maximum = UINT32_MAX},
     {"--json", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(inspect_job, json), NULL, "Other",
      .help = "print JSON"},
 };
@@ -298,8 +342,13 @@ static const option options[] = {
     .why = "which plans only a model of one size"
 
 static const option_rule rules[] = {
-    {"--threads", ONLY_OF_PLANS},    {"--device", ONLY_OF_PLANS},       {"--cpu", ONLY_OF_PLANS},
-    {"--strip-rows", ONLY_OF_PLANS}, {"--tile-columns", ONLY_OF_PLANS},
+    {"--threads", ONLY_OF_PLANS},
+    {"--device", ONLY_OF_PLANS},
+    {"--cpu", ONLY_OF_PLANS},
+    {"--strip-rows", ONLY_OF_PLANS},
+    {"--tile-columns", ONLY_OF_PLANS},
+    {"--verify", .never = INSPECT_ONNX | INSPECT_OM | INSPECT_PROGRAM},
+    {"--least-release", .never = INSPECT_ONNX | INSPECT_OM | INSPECT_PROGRAM},
 };
 
 const command command_inspect = {

@@ -243,6 +243,7 @@ cJSON *describe_model(const char *path, const mona_model *m)
     cJSON_AddStringToObject(document, "model", m->strings + m->header->name);
     cJSON_AddStringToObject(document, "producer", m->strings + m->header->producer);
     cJSON_AddNumberToObject(document, "version", m->header->version);
+    cJSON_AddNumberToObject(document, "release", mona_model_release(m));
     cJSON_AddNumberToObject(document, "bytes", (double)m->header->file_bytes);
     for (unsigned i = 0; i < mona_model_input_count(m); i++)
         tensors[i] = mona_model_input(m, i);

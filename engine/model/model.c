@@ -46,6 +46,10 @@ const char *mona_status_text(mona_status status)
         return "the system refused a thread";
     case MONA_ERR_STATE:
         return "call out of order";
+    case MONA_ERR_SIGNATURE:
+        return "model is not signed by the expected key";
+    case MONA_ERR_RELEASE:
+        return "model is an older version than expected";
     }
     return "unknown status";
 }
@@ -515,4 +519,26 @@ mona_tensor_info mona_model_input(const mona_model *model, unsigned index)
 mona_tensor_info mona_model_output(const mona_model *model, unsigned index)
 {
     return info_of(model, model->header->input_count + index);
+}
+
+uint32_t mona_model_release(const mona_model *model)
+{
+    return ((const mona_file_header *)(const void *)model->file)->release;
+}
+
+mona_status mona_model_open_guarded(mona_model *model, const void *bytes, size_t size,
+                                    const mona_guard *guard)
+{
+    mona_model opened;
+    if (!model || !guard)
+        return MONA_ERR_ARGUMENT;
+    if (guard->genuine && !guard->genuine(guard->context, bytes, size))
+        return MONA_ERR_SIGNATURE;
+    const mona_status status = mona_model_open(&opened, bytes, size);
+    if (status)
+        return status;
+    if (mona_model_release(&opened) < guard->release)
+        return MONA_ERR_RELEASE;
+    *model = opened;
+    return MONA_OK;
 }
