@@ -69,9 +69,9 @@ endif
 ENGINE_CFLAGS = $(BASE) -fPIC -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -fvisibility=hidden -ffreestanding -fstack-usage -I. -Iengine
 LIBRARIES := libavformat libavcodec libavutil libavfilter libswscale zlib libjpeg libprotobuf-c libcjson
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
-LIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null) -pthread -lm
 # For mona sign and mona inspect --verify, which say so where it was not there.
 SODIUM := $(shell $(PKG_CONFIG) --exists libsodium 2>/dev/null && echo libsodium)
+LIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) $(SODIUM) 2>/dev/null) -pthread -lm
 # Position-independent as in PIE programs: the same objects make the command and libmonavideo.so, which shows only
 # what monavideo.h declares.
 HOST_CFLAGS = $(BASE) $(HARDENED) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen $(PKG_CFLAGS)
@@ -327,7 +327,7 @@ $(BUILD)/gen/on_demand_x86_64.o: pipeline/base/on_demand_x86_64.S $(BUILD)/gen/o
 	$(Q)$(COMPILE_HOST)
 
 $(BUILD)/mona: $(COMMAND_OBJ) $(if $(ON_DEMAND),$(addprefix $(BUILD)/gen/,on_demand.o on_demand_x86_64.o)) $(ARCHIVES)
-	$(Q)$(CC) $(HARDENED_LINK) -pie $(CFLAGS) $(LDFLAGS) -o $@ $^ $(filter-out $(ON_DEMAND:%=-l%),$(LIBS)) $(if $(SODIUM),$(shell $(PKG_CONFIG) --libs $(SODIUM)))
+	$(Q)$(CC) $(HARDENED_LINK) -pie $(CFLAGS) $(LDFLAGS) -o $@ $^ $(filter-out $(ON_DEMAND:%=-l%),$(LIBS))
 
 # ---- mona in one file -------------------------------------------------------------------------
 # With FFmpeg's libraries and encoders inside, for systems that have none. It needs nothing but libc, which stays
