@@ -7,7 +7,7 @@ small=$BUILD/engine-only/mona
 make --no-print-directory engine-only BUILD="$BUILD" CC="${CC:-gcc}" > "$tmp/log" 2>&1 || not_ok "make engine-only" "$(tail -5 "$tmp/log")"
 same "no library of FFmpeg" "$(ldd "$small" | grep -cE 'libav|libsw')" 0
 same "--version names none" "$("$small" --version | wc -l)" 1
-same "its commands" "$("$small" help | awk '/^  [a-z]/ { print $1 }' | tr '\n' ' ')" "compile verify ops inspect run bench devices help "
+same "its commands" "$("$small" help | awk '/^  [a-z]/ { print $1 }' | tr '\n' ' ')" "compile verify ops inspect run sign bench devices help "
 "$small" enhance a.mp4 -o b.mp4 2> "$tmp/refused"
 same "enhance is unknown" "$? $(cut -d ' ' -f 1-4 "$tmp/refused")" "2 mona: unknown command 'enhance'"
 
