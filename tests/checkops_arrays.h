@@ -51,9 +51,9 @@ static uint32_t crc_of_operator(const mona_op_class *class, const void *record, 
                                 float *const x[4])
 {
     mona_file_op op = {.input_count = class->max_inputs > 1 ? 2 : 1};
-    mona_bound_op b = {.op = &op, .data = record, .output = {1, 1, elements, MONA_F32, 0}};
+    mona_bound_op b = {.op = &op, .data = record, .output = {1, 1, elements, MONA_F32, 0, {0}}};
     for (uint32_t i = 0; i < op.input_count; i++)
-        b.input[i] = (mona_shape){1, 1, ARRAY_COUNT, MONA_F32, 0};
+        b.input[i] = (mona_shape){1, 1, ARRAY_COUNT, MONA_F32, 0, {0}};
     float *y = allocate(elements * sizeof *y);
     mona_array_call call = {.bound = &b, .output = (uint8_t *)y};
     call.scratch = allocate(class->map_scratch_bytes ? class->map_scratch_bytes(&b) : 0);

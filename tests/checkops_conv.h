@@ -107,10 +107,11 @@ static void random_conv(conv_case *k, section *s, bool chip)
     k->target = chip || chance(4) ? &ac_target_ascend310 : &ac_target_host;
     k->pixels =
         (uint32_t)between(1, chance(16) ? (chip ? 3000 : 700) : 70); /* some in several tiles */
-    k->input = (mona_shape){(uint32_t)PICK(1, 1, 3, 4, 7, 8, 16, 16, 32, between(1, 70)), 0, 0,
-                            (mona_type)between(0, 2), 0};
-    k->output = (mona_shape){(uint32_t)PICK(1, 4, 6, 16, 16, 32, between(1, 70)), 0, 0,
-                             (mona_type)between(0, 2), 0};
+    k->input =
+        (mona_shape){.channels = (uint32_t)PICK(1, 1, 3, 4, 7, 8, 16, 16, 32, between(1, 70)),
+                     .type = (mona_type)between(0, 2)};
+    k->output = (mona_shape){.channels = (uint32_t)PICK(1, 4, 6, 16, 16, 32, between(1, 70)),
+                             .type = (mona_type)between(0, 2)};
     c->groups = 1;
     if (chance(5)) {
         c->groups = (uint32_t)between(2, 20);
@@ -138,7 +139,7 @@ static void random_conv(conv_case *k, section *s, bool chip)
     k->op.kind = MONA_OP_CONV;
     k->op.input_count = (uint32_t)between(1, 2);
     k->op.epilogue = random_epilogue(s, k->output.channels, k->f);
-    k->residual = (mona_shape){k->output.channels, 0, 0, (mona_type)between(0, 2), 0};
+    k->residual = (mona_shape){k->output.channels, 0, 0, (mona_type)between(0, 2), 0, {0}};
     if (chance(3))
         k->residual.channels = (uint32_t)PICK(1, (int32_t)k->output.channels + between(0, 9));
 }

@@ -226,7 +226,8 @@ static void expect_conv(conv *k)
 
 static mona_shape shape_of(const tensor *t)
 {
-    return (mona_shape){(uint32_t)t->channels, (uint32_t)t->height, (uint32_t)t->width, t->type, 0};
+    return (mona_shape){
+        (uint32_t)t->channels, (uint32_t)t->height, (uint32_t)t->width, t->type, 0, {0}};
 }
 
 /* Runs columns in two pieces, to see that x_begin is honoured. */
@@ -303,7 +304,7 @@ static void test_conv_refuses(void **unused)
 {
     (void)unused;
     _Alignas(64) uint8_t data[1024] = {0};
-    const mona_shape input = {4, 0, 0, MONA_U8, 0}, output = {2, 0, 0, MONA_U8, 0};
+    const mona_shape input = {4, 0, 0, MONA_U8, 0, {0}}, output = {2, 0, 0, MONA_U8, 0, {0}};
     const mona_file_op good = {
         .kind = MONA_OP_CONV,
         .input_count = 1,
