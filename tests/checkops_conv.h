@@ -296,6 +296,13 @@ static void clear_padding(ac_row *row, uint32_t channels, uint32_t pixels)
             memset(element_of(row, c, x), 0, mona_type_size(row->type));
 }
 
+/* Where rows are whole blocks, a program also writes what their last one has beyond the samples. */
+static void clear_gaps(uint8_t *planes, size_t stride, size_t samples, uint32_t rows)
+{
+    for (uint32_t y = 0; stride % AC_BLOCK == 0 && y < rows; y++)
+        memset(planes + y * stride + samples, GUARD_BYTE, stride - samples);
+}
+
 /* isa NULL: the AI Core program. */
 static conv_result run_conv(const conv_case *k, const section *s, const conv_input *in,
                             const ac_isa *isa, bool modelled)
@@ -307,7 +314,8 @@ static conv_result run_conv(const conv_case *k, const section *s, const conv_inp
     uint8_t *out_row = out.row.data;
     const uint32_t block = k->store_op.store.block ? k->store_op.store.block : 1;
     const uint32_t planes_channels = k->output.channels / (block * block);
-    const size_t stride = (size_t)k->pixels * block * mona_type_size(k->plane_type) + 2;
+    const size_t samples = (size_t)k->pixels * block * mona_type_size(k->plane_type);
+    const size_t stride = samples + 2;
     const size_t plane_bytes = stride * block * planes_channels + 2 * GUARD;
     uint8_t *planes = allocate(plane_bytes);
     memset(planes, GUARD_BYTE, plane_bytes);
@@ -343,6 +351,7 @@ static conv_result run_conv(const conv_case *k, const section *s, const conv_inp
     free(r.memory);
     if (k->store) {
         free(out.memory);
+        clear_gaps(planes + GUARD, stride, samples, block * planes_channels);
         return (conv_result){planes, plane_bytes, {0}};
     }
     free(planes);
