@@ -76,6 +76,7 @@ enum {
     MONA_FILE_VERSION_ZEROS = 2,   /* of a file in which a tensor has a zero */
     MONA_FILE_VERSION_PADDING = 3, /* of a file in which a tensor has padding of its own */
     MONA_PADDED_CHANNELS = 4,      /* of such a tensor at most */
+    MONA_MAX_RANK = 8,
     MONA_FILE_ALIGNMENT = 64,
     MONA_OP_MAX_INPUTS = 8,
 };
@@ -144,16 +145,22 @@ typedef struct mona_file_tensor {
     uint8_t zero;  /* U8 between operators: real value = scale * (stored value - zero); else 0 */
     uint8_t reserved;
     uint32_t channels;
-    uint32_t height, width;                 /* arrays: fixed; channels * height * width may be up to
+    uint32_t height, width; /* arrays: fixed; channels * height * width may be up to
                                MONA_ARRAY_MAX_ELEMENTS. Inputs: a fixed size, or 0 x 0 for any size.
                                Others: 0 */
-    float scale;                            /* > 0, finite; 1 for F16 and F32 */
-    uint16_t padding[MONA_PADDED_CHANNELS]; /* U8 and F16 of a LOAD for CONVs alone: what fills the
-                                               padding of each channel, as stored; F16: bits of
-                                               finite numbers. Others: 0 */
+    float scale;            /* > 0, finite; 1 for F16 and F32 */
+    union {
+        /* U8 and F16 of a LOAD, for CONVs alone: what fills the padding of each channel, as stored;
+         * F16: bits of finite numbers. Others: 0 */
+        uint16_t padding[MONA_PADDED_CHANNELS];
+        struct {
+            uint32_t rank; /* 1..MONA_MAX_RANK; 0: unknown, as in files of older versions of mona */
+            uint32_t dims; /* data: u32[rank], of which there are channels * height * width */
+        } shape;           /* of inputs that are arrays */
+    };
 } mona_file_tensor;
 
-/* Whether a tensor's channels have padding of their own. */
+/* Whether a tensor's channels have padding of their own; it is no array. */
 static inline bool mona_is_padded(const uint16_t padding[MONA_PADDED_CHANNELS])
 {
     return padding[0] | padding[1] | padding[2] | padding[3];

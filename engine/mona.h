@@ -155,6 +155,9 @@ typedef struct mona_tensor_info {
     uint32_t height, width; /* 0: any, bound by mona_plan_make */
     float scale;            /* real value = scale * stored value; 1 for F16 and F32 */
     bool array;
+    uint32_t rank;        /* of an input that is an array: how many dims it has; 0: the file, of an
+                             older version of mona, does not have them */
+    const uint32_t *dims; /* [rank]: channels * height * width elements in all */
 } mona_tensor_info;
 
 /* A file may hold its model for several sizes. Fills *next with the model for the size after this

@@ -128,9 +128,10 @@ uint32_t mona_writer_data(mona_writer *w, const void *bytes, size_t size)
 /* The first version in which there are such tensors. */
 static uint32_t version_of(const mona_file_tensor *t)
 {
-    return mona_is_padded(t->padding) ? MONA_FILE_VERSION_PADDING
-           : t->zero                  ? MONA_FILE_VERSION_ZEROS
-                                      : MONA_FILE_VERSION;
+    const bool padded = !t->array && mona_is_padded(t->padding);
+    return padded    ? MONA_FILE_VERSION_PADDING
+           : t->zero ? MONA_FILE_VERSION_ZEROS
+                     : MONA_FILE_VERSION;
 }
 
 uint32_t mona_writer_tensor(mona_writer *w, const mona_file_tensor *tensor)

@@ -35,9 +35,12 @@ static void mark_needed(shortened *s, uint32_t last)
     }
 }
 
-static uint32_t add_tensor(shortened *s, uint32_t tensor)
+/* made: what the last operator makes, whose padding nothing reads. */
+static uint32_t add_tensor(shortened *s, uint32_t tensor, uint32_t made)
 {
     mona_file_tensor t = s->of->tensors[tensor];
+    if (tensor == made)
+        memset(t.padding, 0, sizeof t.padding);
     t.name = mona_writer_string(&s->writer, s->of->strings + t.name);
     return mona_writer_tensor(&s->writer, &t);
 }
@@ -46,14 +49,15 @@ static uint32_t add_tensor(shortened *s, uint32_t tensor)
 static uint32_t add_tensors(shortened *s, uint32_t last)
 {
     const mona_file_header *h = s->of->header;
+    const uint32_t made = s->of->ops[last].output;
     uint32_t inputs = 0;
     for (uint32_t t = 0; t < h->input_count; t++)
         if (s->needed[t])
-            s->now[t] = add_tensor(s, t), inputs++;
-    add_tensor(s, s->of->ops[last].output);
+            s->now[t] = add_tensor(s, t, made), inputs++;
+    add_tensor(s, made, made);
     for (uint32_t t = h->input_count + h->output_count; t < h->tensor_count; t++)
         if (s->needed[t])
-            s->now[t] = add_tensor(s, t);
+            s->now[t] = add_tensor(s, t, made);
     return inputs;
 }
 

@@ -68,6 +68,46 @@ bool array_ends_in(const npy_array *array, const array_sides *sides)
     return true;
 }
 
+/* Whether every side of a is one of b, or adjacent ones joined. Both hold as many numbers, none
+ * 0. */
+static bool joins(const uint64_t *a, unsigned rank_a, const uint64_t *b, unsigned rank_b)
+{
+    uint64_t of_a = 1, of_b = 1;
+    while (rank_a--) {
+        of_a *= a[rank_a];
+        while (rank_b && of_b < of_a)
+            of_b *= b[--rank_b];
+        if (of_b != of_a)
+            return false;
+    }
+    return true;
+}
+
+/* Room for a shape such as 1x3x50. */
+enum { SHAPE_TEXT = NPY_MAX_RANK * 21 + 1 };
+
+static const char *shape_text(char text[SHAPE_TEXT], const uint64_t *shape, unsigned rank)
+{
+    *text = 0;
+    for (unsigned i = 0, n = 0; i < rank; i++)
+        n += (unsigned)snprintf(text + n, SHAPE_TEXT - n, "%s%" PRIu64, i ? "x" : "", shape[i]);
+    return text;
+}
+
+bool array_suits(const npy_array *array, const char *path, const char *name, const uint64_t *dims,
+                 unsigned rank)
+{
+    char wanted[SHAPE_TEXT], found[SHAPE_TEXT];
+    uint64_t left = array->count;
+    for (unsigned i = 0; left && i < rank; left /= dims[i++])
+        if (!dims[i] || left % dims[i])
+            return true;
+    return left != 1 || joins(dims, rank, array->shape, array->rank) ||
+           joins(array->shape, array->rank, dims, rank) ||
+           cli_fail(0, "%s: input '%s' has the shape %s, found an array of %s", path, name,
+                    shape_text(wanted, dims, rank), shape_text(found, array->shape, array->rank));
+}
+
 bool array_take(input_array *in, const char *path, const array_sides *sides)
 {
     const uint64_t count = (uint64_t)sides->channels * sides->height * sides->width;

@@ -11,6 +11,9 @@
 typedef struct array_sides {
     uint32_t channels, height, width; /* 0: any */
     bool array;                       /* as mona_tensor_info */
+    const char *name;
+    uint32_t rank; /* 0: unknown */
+    const uint32_t *dims;
 } array_sides;
 
 typedef struct input_array {
@@ -25,6 +28,12 @@ bool array_open(input_array *in, const char *path);
 /* Sets the sides of a file of shape HxW, CxHxW or 1xCxHxW. An input that is an array takes as many
  * numbers in any shape, and one of fixed size also its own shape with other sides of 1. */
 bool array_take(input_array *in, const char *path, const array_sides *sides);
+
+/* Refuses an array with the numbers of an input, but in another order of sides, such as channels
+ * that come last. Sides may be split or joined; those of another size are told where they are taken.
+ * path: of the model. */
+bool array_suits(const npy_array *array, const char *path, const char *name, const uint64_t *dims,
+                 unsigned rank);
 
 /* How many inputs a file of shape NxCxHxW holds; 1 if it is the input as it stands. batch: those
  * that the network is for, which may come in any shape; 1: unknown. */

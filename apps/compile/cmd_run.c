@@ -52,6 +52,14 @@ static bool count_images(run_job *job, const array_sides *sides, input_array *in
     return true;
 }
 
+static bool suits(const run_job *job, const npy_array *array, const array_sides *sides)
+{
+    uint64_t dims[MONA_MAX_RANK];
+    for (uint32_t i = 0; i < sides->rank; i++)
+        dims[i] = sides->dims[i];
+    return !sides->rank || array_suits(array, job->model, sides->name, dims, sides->rank);
+}
+
 static bool read_inputs(run_job *job, unsigned wanted_in, unsigned wanted_out,
                         const array_sides *sides, input_array *inputs)
 {
@@ -64,7 +72,8 @@ static bool read_inputs(run_job *job, unsigned wanted_in, unsigned wanted_out,
     bool ok = job->reference || count_images(job, sides, inputs);
     for (unsigned i = 0; ok && i < wanted_in; i++) {
         inputs[i].array = array_first_of(&inputs[i].array, job->images, &sides[i]);
-        ok = array_take(&inputs[i], job->inputs.items[i], &sides[i]);
+        ok = suits(job, &inputs[i].array, &sides[i]) &&
+             array_take(&inputs[i], job->inputs.items[i], &sides[i]);
         inputs[i].array.count *= job->images;
     }
     return ok;
@@ -122,7 +131,7 @@ static bool run_engine(run_job *job, const mona_model *model, input_array *input
     array_sides sides[MONA_MAX_IO] = {{0}};
     for (unsigned i = 0; i < mona_model_input_count(model); i++) {
         const mona_tensor_info t = mona_model_input(model, i);
-        sides[i] = (array_sides){t.channels, t.height, t.width, t.array};
+        sides[i] = (array_sides){t.channels, t.height, t.width, t.array, t.name, t.rank, t.dims};
     }
     if (!read_inputs(job, mona_model_input_count(model), mona_model_output_count(model), sides,
                      inputs))
@@ -149,7 +158,7 @@ static bool run_reference(run_job *job, const compiler *model, input_array *inpu
     array_sides sides[MONA_MAX_IO] = {{0}};
     for (unsigned i = 0; i < compiler_input_count(model); i++) {
         const compiler_tensor t = compiler_input(model, i);
-        sides[i] = (array_sides){t.channels, t.height, t.width, t.array};
+        sides[i] = (array_sides){t.channels, t.height, t.width, t.array, t.name, 0, NULL};
     }
     bool ok =
         read_inputs(job, compiler_input_count(model), compiler_output_count(model), sides, inputs);

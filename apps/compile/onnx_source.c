@@ -174,55 +174,20 @@ static void take_shapes(onnx_graph *model, const input_array *arrays, size_t cou
     }
 }
 
-/* Whether every side of a is one of b, or adjacent ones joined. Both hold as many numbers, none
- * 0. */
-static bool joins(const uint64_t *a, unsigned rank_a, const uint64_t *b, unsigned rank_b)
-{
-    uint64_t of_a = 1, of_b = 1;
-    while (rank_a--) {
-        of_a *= a[rank_a];
-        while (rank_b && of_b < of_a)
-            of_b *= b[--rank_b];
-        if (of_b != of_a)
-            return false;
-    }
-    return true;
-}
-
-/* Room for a shape such as 1x3x50. */
-enum { SHAPE_TEXT = TENSOR_MAX_RANK * 21 + 1 };
-
-static const char *shape_text(char text[SHAPE_TEXT], const uint64_t *shape, unsigned rank)
-{
-    *text = 0;
-    for (unsigned i = 0, n = 0; i < rank; i++)
-        n += (unsigned)snprintf(text + n, SHAPE_TEXT - n, "%s%" PRIu64, i ? "x" : "", shape[i]);
-    return text;
-}
-
-/* Refuses arrays with the numbers of an input, but in another order of sides, such as channels
- * that come last. Sides may be split or joined; those of another size are told where they are
- * taken. */
 static bool shapes_suit(const onnx_graph *model, const char *path, const input_array *arrays,
                         size_t count)
 {
-    for (uint32_t i = 0; i < model->input_count && i < count; i++) {
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < model->input_count && i < count; i++) {
         const onnx_input *input = &model->inputs[i];
-        const npy_array *a = &arrays[i].array;
-        char wanted[SHAPE_TEXT], found[SHAPE_TEXT];
-        uint64_t dims[TENSOR_MAX_RANK], numbers = a->count > 0;
+        uint64_t dims[TENSOR_MAX_RANK];
         uint32_t k = 0;
-        for (; k < input->rank && input->dims[k] > 0 && (uint64_t)input->dims[k] <= a->count &&
-               numbers <= a->count;
-             k++)
-            numbers *= dims[k] = (uint64_t)input->dims[k];
-        if (k == input->rank && numbers && numbers == a->count &&
-            !joins(dims, k, a->shape, a->rank) && !joins(a->shape, a->rank, dims, k))
-            return cli_fail(0, "%s: input '%s' has the shape %s, found an array of %s", path,
-                            model->values[input->value].name, shape_text(wanted, dims, k),
-                            shape_text(found, a->shape, a->rank));
+        for (; k < input->rank && input->dims[k] > 0; k++)
+            dims[k] = (uint64_t)input->dims[k];
+        ok = k < input->rank ||
+             array_suits(&arrays[i].array, path, model->values[input->value].name, dims, k);
     }
-    return true;
+    return ok;
 }
 
 static void warn(const char *path, const char *text)

@@ -13,16 +13,20 @@
 static bool open_tensor(planes *p, const mona_om_tensor *t, mona_om_rows *rows)
 {
     const uint32_t count = (uint32_t)(t->bytes / mona_type_size(t->type));
-    const mona_tensor_info row = {t->name, t->type, 1, 1, count, 1, false};
+    const mona_tensor_info row = {
+        .name = t->name, .type = t->type, .channels = 1, .height = 1, .width = count, .scale = 1};
     const bool ok = planes_open(p, row) || cli_fail(0, "out of memory");
     *rows = (mona_om_rows){p->buffer.data, (ptrdiff_t)t->bytes, t->bytes};
     return ok;
 }
 
-static bool read_input(const char *path, planes *p)
+static bool read_input(const char *model, const char *path, const mona_om_tensor *t, planes *p)
 {
     input_array in = {0};
-    bool ok = array_open(&in, path);
+    uint64_t dims[MONA_OM_DIMS];
+    for (unsigned k = 0; k < t->rank; k++)
+        dims[k] = t->dims[k];
+    bool ok = array_open(&in, path) && array_suits(&in.array, model, t->name, dims, t->rank);
     if (ok && in.array.count != p->count)
         ok = cli_fail(0, "%s: expected %zu numbers for the input %s, found %" PRIu64, path,
                       p->count, p->info.name, in.array.count);
@@ -58,7 +62,7 @@ static bool run_opened(om_run *r, const char *path, const option_list *inputs,
     for (unsigned i = 0; i < in && ok; i++) {
         const mona_om_tensor t = mona_om_input(r->om, i);
         ok = open_tensor(&r->tensors.in[i], &t, &r->in[i]) &&
-             read_input(inputs->items[i], &r->tensors.in[i]);
+             read_input(path, inputs->items[i], &t, &r->tensors.in[i]);
     }
     for (unsigned i = 0; i < out && ok; i++) {
         const mona_om_tensor t = mona_om_output(r->om, i);

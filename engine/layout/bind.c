@@ -3,7 +3,7 @@
  * fusions. */
 #include "engine/layout/layout.h"
 
-#include "engine/libc.h"
+#include "engine/model/model.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
@@ -87,16 +87,8 @@ static mona_status infer_output(mona_plan *plan, const mona_file_op *op)
 static mona_status bind_shapes(mona_plan *plan, const mona_config *config)
 {
     const mona_model *m = &plan->model;
-    for (uint32_t t = 0; t < m->header->tensor_count; t++) {
-        const mona_file_tensor *tensor = &m->tensors[t];
-        plan->shapes[t] =
-            (mona_shape){tensor->channels, 0, 0, (mona_type)tensor->type, tensor->zero, {0}};
-        memcpy(plan->shapes[t].padding, tensor->padding, sizeof tensor->padding);
-        if (tensor->array) {
-            plan->shapes[t].height = tensor->height;
-            plan->shapes[t].width = tensor->width;
-        }
-    }
+    for (uint32_t t = 0; t < m->header->tensor_count; t++)
+        plan->shapes[t] = mona_model_shape(&m->tensors[t]);
     mona_status status = input_shapes(plan, config);
     for (uint32_t o = 0; o < m->header->op_count && !status; o++) {
         if (mona_ops[m->ops[o].kind]->run->reads_planes)

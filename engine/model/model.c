@@ -167,6 +167,22 @@ static bool elements_ok(const mona_file_tensor *t)
     return t->channels && plane && plane <= max && t->channels <= max / plane;
 }
 
+/* The dims of an array, if the file has them. */
+static bool dims_ok(const mona_model *m, const mona_file_tensor *t, mona_data *data)
+{
+    uint64_t left = (uint64_t)t->channels * t->height * t->width;
+    if (!t->shape.rank)
+        return !t->shape.dims;
+    if (t->shape.rank > MONA_MAX_RANK ||
+        !mona_data_ok(data, t->shape.dims, t->shape.rank, sizeof(uint32_t)))
+        return false;
+    const uint32_t *dims = (const uint32_t *)(const void *)(m->data + t->shape.dims);
+    for (uint32_t i = 0; i < t->shape.rank; left /= dims[i++])
+        if (!dims[i] || left % dims[i])
+            return false;
+    return left == 1;
+}
+
 static bool sides_ok(const mona_model *m, uint32_t index)
 {
     const mona_file_tensor *t = &m->tensors[index];
@@ -189,29 +205,29 @@ static bool padding_ok(const mona_model *m, const mona_file_tensor *t)
     return ok;
 }
 
-static bool tensor_ok(const mona_model *m, uint32_t index)
+static bool tensor_ok(const mona_model *m, uint32_t index, mona_data *data)
 {
     const mona_file_tensor *t = &m->tensors[index];
     const bool io = index < m->header->input_count + m->header->output_count;
     const bool real = t->type == MONA_F16 || t->type == MONA_F32;
     const bool may_have_zero =
         m->header->version >= MONA_FILE_VERSION_ZEROS && !io && !t->array && t->type == MONA_U8;
-    const bool padded = mona_is_padded(t->padding);
+    const bool padded = !t->array && mona_is_padded(t->padding);
     const uint32_t last_type = t->array ? MONA_TYPE_COUNT - 1 : io ? MONA_U16 : MONA_F16;
     /* A NaN fails scale > 0; FLT_MAX excludes infinity. */
     return t->name < m->header->strings_bytes && t->type <= last_type && t->array <= 1 &&
-           (t->array ? elements_ok(t) : sides_ok(m, index)) && t->scale > 0 &&
-           t->scale <= FLT_MAX && (!real || t->scale == 1) && (!t->zero || may_have_zero) &&
-           (!padded || (!io && padding_ok(m, t)));
+           (t->array ? elements_ok(t) && dims_ok(m, t, data) : sides_ok(m, index)) &&
+           t->scale > 0 && t->scale <= FLT_MAX && (!real || t->scale == 1) &&
+           (!t->zero || may_have_zero) && (!padded || (!io && padding_ok(m, t)));
 }
 
-/* Heights and widths that depend on frame sizes are not known yet. */
-static mona_shape shape_of(const mona_file_tensor *t)
+mona_shape mona_model_shape(const mona_file_tensor *t)
 {
     const mona_type type = (mona_type)t->type;
     mona_shape s = {t->channels, t->array ? t->height : 0, t->array ? t->width : 0, type, t->zero,
                     {0}};
-    memcpy(s.padding, t->padding, sizeof s.padding);
+    if (!t->array)
+        memcpy(s.padding, t->padding, sizeof s.padding);
     return s;
 }
 
@@ -284,9 +300,9 @@ static mona_status check_op(const mona_model *m, const mona_file_op *op, mona_da
         if (t == MONA_NONE ? !constant_ok(op, i, data, &inputs[i]) : !readable(m, op, t))
             return MONA_ERR_MODEL;
         if (t != MONA_NONE)
-            inputs[i] = shape_of(&m->tensors[t]);
+            inputs[i] = mona_model_shape(&m->tensors[t]);
     }
-    const mona_shape output = shape_of(&m->tensors[op->output]);
+    const mona_shape output = mona_model_shape(&m->tensors[op->output]);
     return zeros_ok(class, inputs, op->input_count, &output) &&
                    paddings_ok(class, inputs, op->input_count, &output)
                ? class->check(op, inputs, &output, data)
@@ -358,7 +374,7 @@ mona_status mona_model_check(const mona_model *m, int64_t *references)
 {
     mona_data data = {m->data, m->header->data_bytes, *references};
     for (uint32_t i = 0; i < m->header->tensor_count; i++)
-        if (!tensor_ok(m, i))
+        if (!tensor_ok(m, i, &data))
             return MONA_ERR_MODEL;
     if (!order_ok(m))
         return MONA_ERR_MODEL;
@@ -500,6 +516,7 @@ unsigned mona_model_output_count(const mona_model *model)
 static mona_tensor_info info_of(const mona_model *m, uint32_t index)
 {
     const mona_file_tensor *t = &m->tensors[index];
+    const bool shaped = t->array && t->shape.rank && m->data;
     return (mona_tensor_info){
         .name = m->strings + t->name,
         .type = (mona_type)t->type,
@@ -508,6 +525,8 @@ static mona_tensor_info info_of(const mona_model *m, uint32_t index)
         .width = t->width,
         .scale = t->scale,
         .array = t->array,
+        .rank = shaped ? t->shape.rank : 0,
+        .dims = shaped ? (const uint32_t *)(const void *)(m->data + t->shape.dims) : NULL,
     };
 }
 

@@ -5,6 +5,10 @@
 
 #include "engine/model_format.h"
 #include "mona.h"
+#include "ops/ops.h"
+
+/* The shape of a tensor, without the height and width of maps, which frames have. */
+mona_shape mona_model_shape(const mona_file_tensor *tensor);
 
 /* Whether every record is in bounds and agrees with the others; header and sections must be sound.
  * *references: bytes that records may still refer to; reduced by those they do. */

@@ -194,7 +194,7 @@ typedef struct observation observation; /* observation.h */
 typedef struct graph_value {
     const char *name;
     float *data;   /* of a constant, else NULL */
-    uint32_t rank; /* of a constant */
+    uint32_t rank; /* of a constant; of an input that is an array */
     uint64_t dims[GRAPH_MAX_RANK];
     size_t count;         /* elements of a constant, or of an array */
     bool is_array;        /* computed or constant */

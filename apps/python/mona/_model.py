@@ -28,6 +28,12 @@ def _pointer(array):
     return engine.ffi.cast('void *', array.ctypes.data)
 
 
+def _ends(shape):
+    """How many elements the last dimensions of a shape have. Shapes of which one has all that the other has are the same
+    but for dimensions that are split or joined."""
+    return {1, *(int(n) for n in np.cumprod(shape[::-1]))}
+
+
 class Tensor:
     """An input or output: name, shape and dtype of its array.
 
@@ -39,7 +45,9 @@ class Tensor:
         self.scale = info.scale
         self.array = info.array
         planes = (info.height, info.width)
-        self.shape = planes if info.channels == 1 and not info.array else (info.channels,) + planes
+        self._planes = planes if info.channels == 1 and not info.array else (info.channels,) + planes
+        self._dims = tuple(info.dims[i] for i in range(info.rank))
+        self.shape = self._dims or self._planes
 
     def __repr__(self):
         return f'Tensor({self.name!r}, {self.shape}, {self.dtype})'
@@ -70,6 +78,8 @@ class Tensor:
             if array.size != np.prod(self.shape) or not array.flags.c_contiguous:
                 raise ValueError(f'{self.name}: expected {int(np.prod(self.shape))} elements without gaps, '
                                  f'found shape {array.shape}')
+            if self._dims and not (_ends(array.shape) <= _ends(self._dims) or _ends(self._dims) <= _ends(array.shape)):
+                raise ValueError(f'{self.name}: expected shape {self.shape}, found {array.shape}')
         elif array.shape[-len(self.shape):] != self.shape or array.size != np.prod(self.shape):
             raise ValueError(f'{self.name}: expected shape {self.shape}, found {array.shape}')
         elif array.strides[-1] != array.itemsize:
@@ -80,7 +90,7 @@ class Tensor:
         """Points a mona_buffer at an array that was checked."""
         buffer.data = _pointer(array)
         if self.array:
-            channels, height, width = self.shape
+            channels, height, width = self._planes
             buffer.row_stride = width * array.itemsize
             buffer.channel_stride = height * width * array.itemsize
         else:

@@ -95,6 +95,10 @@ static bool bind_input(importer *im, const onnx_input *input)
                                : graph_add_array(g, name, array_type_of(shape.type), shape.count);
     if (value == UINT32_MAX)
         return format_fail(im->error, "out of memory");
+    graph_value *v = &g->values[value];
+    v->rank = map ? 0 : shape.rank;
+    for (uint32_t i = 0; i < v->rank; i++)
+        v->dims[i] = (uint64_t)shape.dims[i];
     const bool sized = dims[1] && dims[2];
     if (map)
         graph_set_dims(g, value, (uint32_t)dims[0], sized ? (uint32_t)dims[1] : 0,

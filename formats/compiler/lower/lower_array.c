@@ -16,10 +16,20 @@ static const size_t record_sizes[] = {
     [MONA_OP_ARRAY_NORMALISE] = sizeof(mona_array_normalise),
 };
 
+/* The dims of an input. */
+static void put_dims(lowering *l, const graph_value *v, mona_file_tensor *t)
+{
+    uint32_t dims[GRAPH_MAX_RANK];
+    for (uint32_t i = 0; i < v->rank; i++)
+        dims[i] = (uint32_t)v->dims[i];
+    t->shape.rank = v->rank;
+    t->shape.dims = v->rank ? mona_writer_data(&l->w, dims, v->rank * sizeof *dims) : 0;
+}
+
 uint32_t lower_array_tensor(lowering *l, uint32_t value)
 {
     const graph_value *v = &l->g->values[value];
-    const mona_file_tensor t = {
+    mona_file_tensor t = {
         .name = mona_writer_string(&l->w, v->name),
         .type = (uint8_t)v->type,
         .array = 1,
@@ -28,6 +38,8 @@ uint32_t lower_array_tensor(lowering *l, uint32_t value)
         .width = v->width,
         .scale = 1,
     };
+    if (graph_is_input(l->g, value))
+        put_dims(l, v, &t);
     return mona_writer_tensor(&l->w, &t);
 }
 

@@ -88,11 +88,14 @@ npy(sys.argv[1] + '/odd.npy', (50, 64), data[:50 * 64])
 data = data[:64 * 96]
 npy(sys.argv[1] + '/x.npy', (64, 96), data)
 npy(sys.argv[1] + '/short.npy', (63, 96), data[:63 * 96])
+npy(sys.argv[1] + '/turned.npy', (96, 64), data)
 END
 "$mona" run "$tmp/net.mona" -i "$tmp/x.npy" -o "$tmp/host.npy" --device host --raw
 on full "" "$mona" run "$tmp/net.om" -i "$tmp/x.npy" -o "$tmp/chip.npy" --raw 2> "$tmp/err"
 same "mona run" "$? $(tail -c 24576 "$tmp/host.npy" | cksum) $(cat "$tmp/err")" "0 $(tail -c 24576 "$tmp/chip.npy" | cksum) "
 fails "an array of another size" "expected 6144 numbers for the input luma, found 6048" on full "" "$mona" run "$tmp/net.om" -i "$tmp/short.npy" -o "$tmp/x.npy2"
+fails "an array that is turned" "net.om: input 'luma' has the shape 1x1x64x96, found an array of 96x64" \
+    on full "" "$mona" run "$tmp/net.om" -i "$tmp/turned.npy" -o "$tmp/x.npy2"
 fails "one output too many" "takes 1 inputs and gives 1 outputs" on full "" "$mona" run "$tmp/net.om" -i "$tmp/x.npy" -o "$tmp/a.npy" -o "$tmp/b.npy"
 
 on full "" "$mona" run "$tmp/net.om" -i "$tmp/x.npy" -o "$tmp/om.npy" --raw --device ascend-om

@@ -123,7 +123,16 @@ picture = mona.Model(folder + '/net.onnx', size=real.shape, picture=True)
 said = mona.compile(folder + '/net.onnx', folder + '/int8.mona', any_size=False, name=None, calibrate={'luma': real[None, None]})
 assert 'calibrated on 1 of 1' in said, said
 assert picture.inputs[0].dtype == picture.outputs[0].dtype == numpy.uint8
+# An input that is an array has the sides of the network, which may be split or joined.
+arrays = mona.Model('tests/conformance/array_reduce/model.onnx')
+numbers = numpy.arange(24).astype(numpy.float32) % 7
+wanted = arrays(numbers.reshape(2, 3, 4))
+assert arrays.inputs[0].shape == (2, 3, 4), arrays.inputs
+for shape in ((6, 4), (1, 2, 12), (24,)):
+    assert all((a == b).all() for a, b in zip(wanted, arrays(numbers.reshape(shape))))
 for kind, wrong, line in (
+        (ValueError, lambda: arrays(numbers.reshape(3, 2, 4)), 'x: expected shape (2, 3, 4), found (3, 2, 4)'),
+        (ValueError, lambda: arrays(numbers.reshape(4, 3, 2)), 'x: expected shape (2, 3, 4), found (4, 3, 2)'),
         (TypeError, lambda: model(real.astype(numpy.uint8)), 'luma: expected an array of float16, found uint8'),
         (TypeError, lambda: picture(real), 'luma: expected an array of uint8, found float32'),
         (ValueError, lambda: model(real + 1e6), 'luma: expected numbers that float16 can hold, up to 65504.0, found')):

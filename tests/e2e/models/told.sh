@@ -82,6 +82,20 @@ last="input 'x' has the shape 2x4x3x5, found an array of 2x3x5x4"
 same "and to the reference, which says nothing of arrays" "said: $(shaped 2,4,3,5 --reference)" "said: "
 same "but not with its channels last" "$(shaped 2,3,5,4)" "$last"
 same "nor for the reference" "$(shaped 2,3,5,4 --reference)" "$last"
+# $1: the shape of 2x3x4
+compiled() {
+    floats "$tmp/shaped.npy" "$1" "i % 7"
+    set -- "$tmp/arrays.mona" -i "$tmp/shaped.npy"
+    for out in a b c d e f; do set -- "$@" -o "$tmp/$out.npy"; done
+    "$mona" run "$@" 2>&1 | sed 's/.*input/input/'
+}
+"$mona" compile tests/conformance/array_reduce/model.onnx -o "$tmp/arrays.mona" > "$tmp/log"
+for shape in 2,3,4 6,4 1,2,12 24; do
+    same "compiled before, an array takes the shape $shape" "said: $(compiled $shape)" "said: "
+done
+last="input 'x' has the shape 2x3x4, found an array of"
+same "but not with two sides swapped" "$(compiled 3,2,4)" "$last 3x2x4"
+same "nor with all turned" "$(compiled 4,3,2)" "$last 4x3x2"
 fails "samples are of images" "--mean and --deviation are for images, and input 'x' runs on arrays" \
     "$mona" compile tests/conformance/array_moves/model.onnx -o "$tmp/x.mona" --input-type u8 --mean 1
 

@@ -306,12 +306,62 @@ static void arrays_with_gaps_are_refused(void **state)
     free(memory), free(bytes);
 }
 
+/* Dims that the file tells of an input, and those that are wrong: too many, beyond the data, of other
+ * numbers, 0. */
+static void dims_of_inputs_are_told(void **state)
+{
+    (void)state;
+    const uint32_t dims[4] = {1, 1, 1, N};
+    model_builder *b = builder_new();
+    graph g = {.builder = b, .late_map = MONA_NONE};
+    const uint32_t x = sized(&g, builder_input(b, "x", MONA_S64, 1, 1));
+    const uint32_t out = sized(&g, builder_output(b, "y", MONA_S64, 1, 1));
+    const mona_array_map m = {
+        .function = MONA_FN_NEG, .arithmetic = MONA_INT, .dims = 1, .extent = {N}, .stride = {{1}}};
+    put_record(&g, builder_op(b, MONA_OP_ARRAY_MAP, out, 1, &x), &m);
+    const uint32_t offset = builder_data(b, dims, sizeof dims);
+    b->tensors[x].shape.rank = 4, b->tensors[x].shape.dims = offset;
+    size_t size;
+    mona_model model;
+    uint8_t *file = builder_finish(b, &size);
+    mona_file_header *h = (mona_file_header *)(void *)file;
+    mona_file_tensor *t = (mona_file_tensor *)(void *)(file + h->tensors_offset) + x;
+    uint32_t *stored = (uint32_t *)(void *)(file + h->data_offset + offset);
+    assert_int_equal(mona_model_open(&model, file, size), MONA_OK);
+    const mona_tensor_info told = mona_model_input(&model, 0);
+    assert_int_equal(told.rank, 4);
+    assert_memory_equal(told.dims, dims, sizeof dims);
+    assert_int_equal(mona_model_output(&model, 0).rank, 0);
+    const struct {
+        uint32_t rank, dims, last;
+    } wrong[] = {{MONA_MAX_RANK + 1, offset, N},
+                 {4, offset + 4, N},
+                 {4, offset + 64, N},
+                 {3, offset, N},
+                 {4, offset, 2 * N},
+                 {4, offset, N - 1},
+                 {4, offset, 0},
+                 {4, offset, UINT32_MAX},
+                 {0, offset + 64, N}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        t->shape.rank = wrong[i].rank, t->shape.dims = wrong[i].dims, stored[3] = wrong[i].last;
+        builder_seal(file);
+        assert_int_equal(mona_model_open(&model, file, size), MONA_ERR_MODEL);
+    }
+    t->shape.rank = t->shape.dims = 0; /* as older versions wrote it */
+    builder_seal(file);
+    assert_int_equal(mona_model_open(&model, file, size), MONA_OK);
+    assert_int_equal(mona_model_input(&model, 0).rank, 0);
+    free(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graphs),
         cmocka_unit_test(dead_arrays_make_room),
         cmocka_unit_test(arrays_with_gaps_are_refused),
+        cmocka_unit_test(dims_of_inputs_are_told),
     };
     return cmocka_run_group_tests_name("array_graphs", tests, NULL, NULL);
 }
