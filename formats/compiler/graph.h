@@ -49,8 +49,7 @@ enum {
  * NORMALISE brings the channels of each pixel to a mean of 0 and a variance of 1; SLICE keeps
  * channels first .. first + count - 1; PAD repeats samples, as pads with zeros are part of a
  * CONV; TO_ARRAY converts a map to an array of the same numbers in the same order, and TO_MAP
- * the reverse, of F16 alone; RESHAPE and TRANSPOSE are gone once import_depth.c has recognised
- * what they are part of. */
+ * the reverse, of F16 alone. */
 typedef enum graph_kind {
 #define KIND(name, ...) GRAPH_##name,
 #include "formats/compiler/kinds.inc"
@@ -182,10 +181,6 @@ typedef struct graph_node {
             graph_array *array;
             const char *why_array; /* why no operator on maps does it; NULL: unknown */
         };
-        struct {
-            uint32_t rank;
-            int64_t numbers[GRAPH_MAX_RANK]; /* RESHAPE: shape; TRANSPOSE: permutation */
-        } shape;
     };
 } graph_node;
 

@@ -8,11 +8,11 @@
 #define lower_none NULL
 
 static const kind_row rows[] = {
-#define KIND(name, format, rounds, merges, zero, sums, packs, unused, same, fuse, gains, store,    \
-             lower)                                                                                \
-    {FORMAT_##format, ROUNDS_##rounds, MERGES_##merges, ZERO_##zero,                               \
-     SUMS_##sums,     PACKS_##packs,   FUSION_##unused, same_##same,                               \
-     fuse_##fuse,     gains_##gains,   store_##store,   lower_##lower},
+#define KIND(name, format, rounds, merges, zero, sums, packs, same, fuse, gains, store, lower)     \
+    {                                                                                              \
+        FORMAT_##format, ROUNDS_##rounds, MERGES_##merges, ZERO_##zero,                            \
+        SUMS_##sums,     PACKS_##packs,   same_##same,     fuse_##fuse,                            \
+        gains_##gains,   store_##store,   lower_##lower},
 #include "formats/compiler/kinds.inc"
 };
 

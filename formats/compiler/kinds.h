@@ -71,7 +71,6 @@ typedef struct kind_row {
     kind_zero zero;
     kind_sums sums;
     kind_packs packs;
-    fusion_rule unused;
     kind_same *same;   /* NULL: never known to be */
     kind_fuse *fuse;   /* NULL: stays by itself */
     kind_gains *gains; /* NULL: nothing folds into it */
@@ -88,8 +87,7 @@ static inline bool kind_has_filter(const graph_node *node)
 }
 
 /* The functions of all kinds. There is no same_none, and so on. */
-#define KIND(name, format, rounds, merges, zero, sums, packs, unused, same, fuse, gains, store,    \
-             lower)                                                                                \
+#define KIND(name, format, rounds, merges, zero, sums, packs, same, fuse, gains, store, lower)     \
     kind_same same_##same;                                                                         \
     kind_fuse fuse_##fuse;                                                                         \
     kind_gains gains_##gains;                                                                      \

@@ -79,7 +79,7 @@ static uint32_t quantise_map(importer *im, const import_binding *b)
     return array_quantize(im, array_type_of(b->quantisation.type), operands).value;
 }
 
-/* Imports a node again that was taken for a part of depth-to-space and is not. */
+/* Imports a Transpose again that was taken for a part of depth-to-space and is not. */
 static bool import_part_as_array(importer *im, uint32_t onnx_value)
 {
     const onnx_node *node = im->node;
@@ -104,8 +104,7 @@ uint32_t array_value(importer *im, uint32_t onnx_value)
     const tensor *t = &im->model->values[onnx_value].tensor;
     if (b->array != UINT32_MAX)
         return b->array;
-    if (b->value != UINT32_MAX && !t->data && !im->g->values[b->value].channels &&
-        !import_part_as_array(im, onnx_value))
+    if (b->shuffle.block && !import_part_as_array(im, onnx_value))
         return UINT32_MAX;
     if (b->array != UINT32_MAX)
         return b->array;

@@ -114,7 +114,10 @@ static bool bind_input(importer *im, const onnx_input *input)
 /* An operator that became no node only renames its input. */
 static bool log_view(importer *im)
 {
-    return graph_log_named(im->g, FUSION_VIEWS, im->node->name, im->node->op_type, NULL) ||
+    const uint32_t made = im->node->outputs[0];
+    const bool part = made != ONNX_NONE && im->bindings[made].shuffle.block;
+    return graph_log_named(im->g, part ? FUSION_SHUFFLES : FUSION_VIEWS, im->node->name,
+                           im->node->op_type, NULL) ||
            format_fail(im->error, "out of memory");
 }
 
@@ -301,7 +304,7 @@ static bool add_outputs(importer *im)
         uint32_t value =
             v->tensor.data || b->quantisation.scale > 0 || b->last ? UINT32_MAX : b->value;
         name_output(im, v->name, "output");
-        if (value == UINT32_MAX || !im->g->values[value].channels)
+        if (value == UINT32_MAX || b->shuffle.block)
             value = array_value(im, o->outputs[i]);
         if (value == UINT32_MAX)
             return false;
@@ -320,7 +323,7 @@ static void remove_unused(graph *g)
         const graph_node *node = &g->nodes[i];
         if (g->values[node->output].uses)
             continue;
-        graph_log(g, kind_of(node)->unused, node, NULL);
+        graph_log(g, FUSION_DEAD_CODE, node, NULL);
         graph_remove_node(g, i);
     }
 }
@@ -364,7 +367,8 @@ static void note_sources(importer *im)
     for (uint32_t i = 0; i < im->model->value_count; i++) {
         const import_binding *b = &im->bindings[i];
         graph_value *v = b->value == UINT32_MAX ? NULL : &g->values[b->value];
-        if (!v || v->data || !v->channels || v->source != UINT32_MAX || b->quantisation.scale > 0)
+        if (!v || v->data || b->shuffle.block || v->source != UINT32_MAX ||
+            b->quantisation.scale > 0)
             continue;
         v->source = i;
         v->channels_last = b->last;

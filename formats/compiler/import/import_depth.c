@@ -50,8 +50,7 @@ bool import_space_to_depth(importer *im)
 /* Exporters without DepthToSpace write it as [1, C b b, H, W] -> [1, C, b, b, H, W] -> permutation
  * 0 1 4 2 5 3 -> [1, C, H b, W b], or, depth first, as [1, b, b, C, H, W] and 0 3 4 1 5 2. The
  * inverse is [1, C, H, W] -> [1, C, H / b, b, W / b, b] -> 0 1 3 5 2 4 (or 0 3 5 1 2 4) -> [1, C b
- * b, H / b, W / b]. The parts become nodes of unknown shape, and the last Reshape recognises the
- * whole. */
+ * b, H / b, W / b]. The last Reshape becomes the whole. */
 typedef struct shuffle {
     bool up, depth_first;
     int permutation[6];
@@ -70,83 +69,67 @@ static bool side_fits(int64_t written, uint32_t actual)
     return written == -1 || written == 0 || !actual || written == actual;
 }
 
-/* The shuffle that this shape and permutation make of an input like v. *block: its size. */
-static const shuffle *find_shuffle(const graph_node *reshape, const graph_node *transpose,
-                                   const graph_value *v, int64_t *block)
+/* The shape of input 0, as far as the Reshape that makes it says. */
+static tensor reshaped(const importer *im)
 {
-    const int64_t *shape = reshape->shape.numbers;
-    if (reshape->shape.rank != 6 || transpose->shape.rank != 6)
-        return NULL;
-    for (size_t i = 0; i < sizeof shuffles / sizeof *shuffles; i++) {
+    const uint32_t value = im->node->inputs[0];
+    tensor shape = import_shape(im, 0);
+    for (uint32_t i = 0; i < im->model->node_count && !im->model->values[value].shaped; i++) {
+        const onnx_node *node = &im->model->nodes[i];
+        const tensor *to = node->outputs[0] == value && !strcmp(node->op_type, "Reshape")
+                               ? &im->model->values[node->inputs[1]].tensor
+                               : NULL;
+        for (uint32_t k = 0; to && k < shape.rank; k++)
+            shape.dims[k] = tensor_int(to, k);
+    }
+    return shape;
+}
+
+/* Whether a permutation of input 0, a view of map v, is a part of a shuffle. */
+static bool find_shuffle(const importer *im, const graph_value *v, const int64_t *permutation,
+                         import_shuffle *found)
+{
+    const tensor reshape = reshaped(im);
+    const int64_t *shape = reshape.dims;
+    for (size_t i = 0; i < sizeof shuffles / sizeof *shuffles && !import_is_last(im, 0); i++) {
         const shuffle *s = &shuffles[i];
+        const int64_t block = shape[s->block_y];
         bool match = true;
         for (int k = 0; k < 6; k++)
-            match = match && transpose->shape.numbers[k] == s->permutation[k];
-        *block = shape[s->block_y];
-        if (!match || *block < 1 || *block > 64 || shape[s->block_x] != *block)
+            match = match && permutation[k] == s->permutation[k];
+        if (!match || block < 1 || block > 64 || shape[s->block_x] != block)
             continue;
-        const uint32_t b = (uint32_t)*block, area = s->up ? b * b : 1, cut = s->up ? 1 : b;
+        const uint32_t b = (uint32_t)block, area = s->up ? b * b : 1, cut = s->up ? 1 : b;
+        *found = (import_shuffle){b, s->up, s->depth_first};
         if (side_fits(shape[0], 1) && v->channels % area == 0 &&
             side_fits(shape[s->channels], v->channels / area) &&
             side_fits(shape[s->rows], v->height / cut) &&
             side_fits(shape[s->columns], v->width / cut))
-            return s;
+            return true;
     }
-    return NULL;
+    return false;
 }
 
-/* Input 0 of the node if a node of this kind computes it. */
-static const graph_node *made_by(importer *im, graph_kind kind)
+static bool complete_shuffle(importer *im, import_shuffle s, const int64_t *shape, uint32_t rank)
 {
-    const uint32_t p = graph_producer(im->g, import_bound(im, 0));
-    return p != UINT32_MAX && im->g->nodes[p].kind == kind ? &im->g->nodes[p] : NULL;
-}
-
-static bool recognise_shuffle(importer *im, const graph_node *transpose, const int64_t *shape,
-                              uint32_t rank)
-{
-    const uint32_t p = graph_producer(im->g, transpose->inputs[0]);
-    const graph_node *reshape = p == UINT32_MAX ? NULL : &im->g->nodes[p];
-    int64_t block = 0;
-    const uint32_t x = reshape ? reshape->inputs[0] : 0;
+    const uint32_t x = import_bound(im, 0), b = s.block;
     const graph_value *v = &im->g->values[x];
-    const shuffle *s = reshape && reshape->kind == GRAPH_RESHAPE
-                           ? find_shuffle(reshape, transpose, v, &block)
-                           : NULL;
-    const uint32_t b = (uint32_t)block;
-    if (!s || rank != 4 ||
-        !side_fits(shape[1], s->up ? v->channels / (b * b) : v->channels * b * b) ||
-        !side_fits(shape[2], s->up ? v->height * b : v->height / b) ||
-        !side_fits(shape[3], s->up ? v->width * b : v->width / b))
+    if (rank != 4 || !side_fits(shape[1], s.up ? v->channels / (b * b) : v->channels * b * b) ||
+        !side_fits(shape[2], s.up ? v->height * b : v->height / b) ||
+        !side_fits(shape[3], s.up ? v->width * b : v->width / b))
         return import_fail(im, "ends a Reshape - Transpose - Reshape that is neither "
                                "depth-to-space nor space-to-depth");
-    return add_depth(im, s->up ? GRAPH_DEPTH_TO_SPACE : GRAPH_SPACE_TO_DEPTH, x, block,
-                     s->depth_first);
-}
-
-static bool add_part(importer *im, graph_kind kind, uint32_t x, const int64_t *numbers,
-                     uint32_t rank)
-{
-    graph_node *made = import_node(im, 0, kind, x, 0, 0, 0);
-    if (!made)
-        return false;
-    made->shape.rank = rank;
-    memcpy(made->shape.numbers, numbers, rank * sizeof *numbers);
-    return true;
+    return add_depth(im, s.up ? GRAPH_DEPTH_TO_SPACE : GRAPH_SPACE_TO_DEPTH, x, b, s.depth_first);
 }
 
 bool import_reshape(importer *im)
 {
     int64_t shape[GRAPH_MAX_RANK];
-    uint32_t rank, x;
+    uint32_t rank;
     if (!import_has(im, 0) || !import_numbers(im, "shape", 1, shape, GRAPH_MAX_RANK, &rank))
         return import_fail(im, "has no input");
-    const graph_node *transpose = made_by(im, GRAPH_TRANSPOSE);
-    if (transpose)
-        return recognise_shuffle(im, transpose, shape, rank);
-    if (rank != 6)
-        return import_reshape_view(im, shape, rank);
-    return import_tensor(im, 0, &x) && add_part(im, GRAPH_RESHAPE, x, shape, rank);
+    return import_shuffle_of(im).block ? complete_shuffle(im, import_shuffle_of(im), shape, rank)
+                                       : import_reshape_view(im, shape, rank);
 }
 
 /* ---- channel shuffle ---------------------------------------------------------------------- */
@@ -211,21 +194,26 @@ static bool moves_channels(const importer *im, const graph_value *v, const int64
 bool import_transpose(importer *im)
 {
     int64_t permutation[GRAPH_MAX_RANK];
+    import_shuffle shuffle;
     uint32_t rank, x;
     if (!import_has(im, 0) ||
         !import_numbers(im, "perm", SIZE_MAX, permutation, GRAPH_MAX_RANK, &rank))
         return import_fail(im, "has no input");
-    const graph_node *reshape = made_by(im, GRAPH_RESHAPE);
-    if (!reshape) {
-        if (!import_elements(im, 0, &x))
-            return false;
-        if (moves_channels(im, &im->g->values[x], permutation, rank))
-            return import_bind_shape(im, x, rank, !import_is_last(im, 0));
-        if (is_channel_shuffle(im, &im->g->values[x], permutation, rank))
-            return add_channel_shuffle(im, x);
+    if (!import_elements(im, 0, &x))
+        return false;
+    const graph_value *v = &im->g->values[x];
+    if (moves_channels(im, v, permutation, rank))
+        return import_bind_shape(im, x, rank, !import_is_last(im, 0));
+    if (is_channel_shuffle(im, v, permutation, rank))
+        return add_channel_shuffle(im, x);
+    if (rank != 6 || import_shape(im, 0).rank != 6)
         return import_fail(im, "is supported to move channels to the end and back and, after a "
                                "Reshape, as a part of depth-to-space, space-to-depth or a "
                                "channel shuffle");
-    }
-    return add_part(im, GRAPH_TRANSPOSE, reshape->output, permutation, rank);
+    if (!find_shuffle(im, v, permutation, &shuffle))
+        return import_fail(im, "is no part of depth-to-space, space-to-depth or a channel shuffle");
+    if (!import_bind(im, 0, x))
+        return false;
+    im->bindings[im->node->outputs[0]].shuffle = shuffle;
+    return true;
 }

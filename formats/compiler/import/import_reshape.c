@@ -51,6 +51,8 @@ bool import_reshape_view(importer *im, const int64_t *shape, uint32_t rank)
         return done;
     const graph_value *v = &im->g->values[x];
     const uint64_t all = (uint64_t)v->channels * v->height * v->width; /* 0: unknown */
+    if (rank == 6)
+        return import_tensor(im, 0, &x) && import_bind_shape(im, x, rank, false);
     if (rank != 2)
         return import_fail(im,
                            "makes %u dimensions of a map of any size; supported: 2, or 6 "

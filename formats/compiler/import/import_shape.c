@@ -11,7 +11,10 @@ bool import_identity(importer *im)
     const uint32_t value = import_bound(im, 0);
     if (value == UINT32_MAX)
         return import_fail(im, "has no input");
-    return import_bind(im, 0, value);
+    if (!import_bind(im, 0, value))
+        return false;
+    im->bindings[im->node->outputs[0]].shuffle = import_shuffle_of(im);
+    return true;
 }
 
 /* ---- channels ----------------------------------------------------------------------------- */

@@ -41,6 +41,12 @@ uint32_t import_bound(const importer *im, size_t i)
     return found ? found->value : UINT32_MAX;
 }
 
+import_shuffle import_shuffle_of(const importer *im)
+{
+    const import_binding *found = binding_of(im, 0);
+    return found ? found->shuffle : (import_shuffle){0};
+}
+
 bool import_is_last(const importer *im, size_t i)
 {
     const import_binding *found = binding_of(im, i);
@@ -64,7 +70,7 @@ tensor import_shape(const importer *im, size_t i)
     if (b->rank == 4)
         return b->last ? (tensor){.rank = 4, .dims = {1, h, w, c}}
                        : (tensor){.rank = 4, .dims = {1, c, h, w}};
-    return (tensor){.rank = 2, .dims = {1, c * h * w}};
+    return b->rank == 2 ? (tensor){.rank = 2, .dims = {1, c * h * w}} : (tensor){.rank = b->rank};
 }
 
 /* Open sides are not in the shape, which is then that of the map. */
@@ -120,6 +126,7 @@ bool import_bind(importer *im, size_t i, uint32_t value)
     *b = like ? *like : (import_binding){.rank = 4};
     b->value = value;
     b->array = UINT32_MAX;
+    b->shuffle.block = 0;
     return true;
 }
 
@@ -171,7 +178,7 @@ bool import_elements(importer *im, size_t i, uint32_t *value)
     if (v->data)
         return import_fail(im, "works on the constant '%.60s'; expected a computed tensor",
                            input_name(im, i));
-    if (!v->channels)
+    if (im->bindings[im->node->inputs[i]].shuffle.block)
         return import_fail(im,
                            "reads '%.60s', whose shape is not [1, channels, height, "
                            "width]; Reshape and Transpose are supported only as the "

@@ -15,6 +15,12 @@ typedef struct import_quantisation {
     element_type type;
 } import_quantisation;
 
+/* A Transpose of six axes that exchanges pixels and channels, which a Reshape completes. */
+typedef struct import_shuffle {
+    uint32_t block; /* 0: none */
+    bool up, depth_first;
+} import_shuffle;
+
 /* An ONNX value's form in the graph: a map or a constant of floats, or an array, or both if it was
  * needed in both forms. */
 typedef struct import_binding {
@@ -23,6 +29,7 @@ typedef struct import_binding {
     /* The shape is [..., channels], the dimensions before it together height * width; else the
      * numbers have the order of the map, in whatever shape. */
     bool last;
+    import_shuffle shuffle; /* of the map, in which the numbers are not there yet */
     bool wanted;    /* nothing makes the map yet: the array is converted once a node reads it */
     uint32_t array; /* UINT32_MAX: not created yet */
     /* For a map: ONNX has integers where the map has the numbers they stand for. */
@@ -48,6 +55,8 @@ bool import_warn(importer *im, const char *format, ...) __attribute__((format(pr
 /* ---- bindings ---- */
 /* The shape of input i, which is bound to a map; sides that are open are 0. */
 tensor import_shape(const importer *im, size_t i);
+/* The part of depth-to-space or space-to-depth that input 0 is. */
+import_shuffle import_shuffle_of(const importer *im);
 /* Whether the channels of input i come last. */
 bool import_is_last(const importer *im, size_t i);
 /* The dimensions of map i from the channels on: 3 of [1, channels, height, width], 2 of [1,
