@@ -103,7 +103,8 @@ bool import_alike(const importer *im)
     const uint32_t trailing = import_trailing(im, 0);
     if (import_is_last(im, 0) != import_is_last(im, 1) || trailing != import_trailing(im, 1))
         return false;
-    return !result->shaped || (result->tensor.count == (a > b ? a : b) && (trailing || a == b));
+    return result->shaped ? result->tensor.count == (a > b ? a : b) && (trailing || a == b)
+                          : trailing > 0;
 }
 
 /* The index of its first computed input; SIZE_MAX: none. */
