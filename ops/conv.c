@@ -612,6 +612,7 @@ const mona_op_class mona_op_conv = {
     .constants_bytes = constants_bytes,
     .bind = bind,
     .scratch_bytes = scratch_bytes,
+    .prefers_rows = winograd_possible,
     .map_possible = mona_conv_map_possible,
     .map_scratch_bytes = mona_conv_map_scratch_bytes,
     .macs = macs,

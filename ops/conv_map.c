@@ -12,7 +12,9 @@
 #include "ops/conv.h"
 #include "ops/padding.h"
 
-enum { GATHER_SHARE = 4 }; /* gathered planes may fill 1 / this of the cache */
+/* Gathered planes may fill 1 / this of the cache; of operands more, as each block of outputs reads them with
+ * several times the arithmetic. */
+enum { GATHER_SHARE = 4, OPERANDS_SHARE = 1 };
 
 /* ---- scratch -------------------------------------------------------------------------------- */
 
@@ -25,6 +27,23 @@ static uint32_t taps_of(const mona_bound_op *b)
 static uint32_t part_count(const mona_bound_op *b)
 {
     return mona_conv_layout_of(b).c1 * taps_of(b);
+}
+
+/* Bytes of an element in gathered planes: what the source stores, or the kernel's operands, which are
+ * made once for all blocks of outputs, if there are several. */
+static uint32_t element_bytes(const mona_bound_op *b)
+{
+    const mona_type type = b->input[0].type;
+    const uint32_t stored = (uint32_t)mona_type_size(type);
+    const uint32_t operand = type == MONA_F16 ? b->isa->operand_f16 : b->isa->operand_8bit;
+    const uint64_t planes = (uint64_t)b->output.width * b->input_c0[0] * part_count(b) * operand;
+    return operand && b->output.channels > AC_FRACTAL && planes <= b->target->l1_bytes / 2 ? operand
+                                                                                           : stored;
+}
+
+static bool makes_operands(const mona_bound_op *b)
+{
+    return element_bytes(b) > mona_type_size(b->input[0].type);
 }
 
 /* Parts of a run. Gathering takes less time than it saves with three blocks of outputs or more. */
@@ -44,10 +63,10 @@ static uint32_t run_count(const mona_bound_op *b)
     return part_count(b) / parts_of_run(b);
 }
 
-/* Bytes of a pixel of a channel block of the source. */
+/* Bytes of a pixel of a channel block in gathered planes. */
 static uint32_t part_bytes(const mona_bound_op *b)
 {
-    return b->input_c0[0] * (uint32_t)mona_type_size(b->input[0].type);
+    return b->input_c0[0] * element_bytes(b);
 }
 
 /* Bytes of a pixel of a run. */
@@ -72,7 +91,8 @@ bool mona_conv_map_possible(const mona_bound_op *b)
 /* Output rows whose gathered planes fit their share of the cache. */
 static uint32_t rows_at_once(const mona_bound_op *b)
 {
-    const size_t rows = b->target->l1_bytes / GATHER_SHARE / (plane_bytes(b, 1) * run_count(b));
+    const uint32_t share = makes_operands(b) ? OPERANDS_SHARE : GATHER_SHARE;
+    const size_t rows = b->target->l1_bytes / share / (plane_bytes(b, 1) * run_count(b));
     return rows < 1 ? 1 : rows < b->output.height ? (uint32_t)rows : b->output.height;
 }
 
@@ -109,8 +129,8 @@ static bool reads_in_line(const mona_map_call *call)
 {
     const mona_bound_op *b = call->bound;
     const mona_file_conv *c = &b->op->conv;
-    return parts_of_run(b) == 1 && taps_of(b) == 1 && c->stride_h == 1 && c->stride_w == 1 &&
-           !(c->pad_top | c->pad_bottom | c->pad_left | c->pad_right) &&
+    return !makes_operands(b) && parts_of_run(b) == 1 && taps_of(b) == 1 && c->stride_h == 1 &&
+           c->stride_w == 1 && !(c->pad_top | c->pad_bottom | c->pad_left | c->pad_right) &&
            pixels_in_line(&call->input[0], &b->input[0], b->input_c0[0]);
 }
 
@@ -128,48 +148,102 @@ static void copy_pixels(uint8_t *to, size_t step, const uint8_t *from, size_t co
             memcpy(to + x * step, from + x * stride * bytes, bytes);
 }
 
-static void fill_pixels(uint8_t *to, size_t step, uint64_t padding, size_t count, size_t bytes)
+/* Of gathered planes: bytes of a pixel, of which a part takes so many. */
+typedef struct pixel_shape {
+    uint32_t step, part;
+    bool operands;
+} pixel_shape;
+
+/* Fp32 of finite fp16. Scaling by 2^112 corrects the exponent, of subnormals too. */
+static float wide_half(uint16_t half)
 {
-    for (size_t x = 0; x < count; x++)
-        mona_fill_padding(to + x * step, bytes, padding);
+    const uint32_t bits = (uint32_t)(half & 0x7fff) << 13, sign = (uint32_t)(half & 0x8000) << 16;
+    float magnitude;
+    memcpy(&magnitude, &bits, sizeof magnitude);
+    magnitude *= 0x1p112f;
+    uint32_t wide;
+    memcpy(&wide, &magnitude, sizeof wide);
+    wide |= sign;
+    memcpy(&magnitude, &wide, sizeof magnitude);
+    return magnitude;
+}
+
+/* Makes operands of the elements of every stride-th pixel. */
+static void widen_pixels(uint8_t *to, const uint8_t *from, mona_type type, size_t count,
+                         size_t stride, size_t elements)
+{
+    int16_t *integers = (int16_t *)(void *)to;
+    float *floats = (float *)(void *)to;
+    for (size_t x = 0; x < count; x++, integers += elements, floats += elements) {
+        const uint8_t *u8 = from + x * stride * elements;
+        const int8_t *s8 = (const int8_t *)u8;
+        const uint16_t *halves = (const uint16_t *)(const void *)(from + x * stride * elements * 2);
+        for (size_t i = 0; i < elements && type == MONA_U8; i++)
+            integers[i] = u8[i];
+        for (size_t i = 0; i < elements && type == MONA_S8; i++)
+            integers[i] = s8[i];
+        for (size_t i = 0; i < elements && type == MONA_F16; i++)
+            floats[i] = wide_half(halves[i]);
+    }
+}
+
+/* Pixels of the map's padding. */
+static void fill_pixels(const mona_bound_op *b, const pixel_shape *p, uint8_t *to, size_t count)
+{
+    _Alignas(8) uint8_t pixel[AC_FRACTAL * 2];
+    const mona_shape *in = &b->input[0];
+    if (!count)
+        return;
+    const uint64_t padding = mona_padding(in);
+    mona_fill_padding(pixel, b->input_c0[0] * mona_type_size(in->type), padding);
+    for (size_t x = 0; x < count; x++, to += p->step)
+        if (p->operands)
+            widen_pixels(to, pixel, in->type, 1, 1, b->input_c0[0]);
+        else
+            memcpy(to, pixel, p->part);
 }
 
 /* Gathers what kernel column kx reads from one row of the source for a whole output row: input
  * column x * stride - pad + kx * dilation, or the map's padding outside of it. row NULL: it lies
  * outside. */
-static void gather_row(const mona_bound_op *b, uint8_t *to, const uint8_t *row, uint32_t kx)
+static void gather_row(const mona_bound_op *b, const pixel_shape *p, uint8_t *to,
+                       const uint8_t *row, uint32_t kx)
 {
     const mona_file_conv *c = &b->op->conv;
+    const mona_shape *in = &b->input[0];
     const int64_t width = b->output.width, stride = c->stride_w;
-    const uint64_t padding = mona_padding(&b->input[0]);
-    const int64_t start = (int64_t)kx * c->dilation_w - c->pad_left, bytes = part_bytes(b);
-    const int64_t step = pixel_bytes(b);
+    const int64_t start = (int64_t)kx * c->dilation_w - c->pad_left, step = p->step;
     const int64_t first = clip_to(-floor_div_small((int32_t)start, c->stride_w), 0, width);
-    const int64_t last =
-        clip_to(floor_div_small((int32_t)(b->input[0].width - 1 - start), c->stride_w) + 1,
-                row ? first : 0, width);
-    if (!row || last <= first) {
-        fill_pixels(to, (size_t)step, padding, (size_t)width, (size_t)bytes);
+    const int64_t last = clip_to(floor_div_small((int32_t)(in->width - 1 - start), c->stride_w) + 1,
+                                 row ? first : 0, width);
+    const bool inside = row && last > first;
+    const int64_t before = inside ? first : width;
+    fill_pixels(b, p, to, (size_t)before);
+    if (!inside)
         return;
-    }
-    fill_pixels(to, (size_t)step, padding, (size_t)first, (size_t)bytes);
-    copy_pixels(to + first * step, (size_t)step, row + (start + first * stride) * bytes,
-                (size_t)(last - first), (size_t)stride, (size_t)bytes);
-    fill_pixels(to + last * step, (size_t)step, padding, (size_t)(width - last), (size_t)bytes);
+    const int64_t stored = b->input_c0[0] * (int64_t)mona_type_size(in->type);
+    const uint8_t *from = row + (start + first * stride) * stored;
+    if (p->operands)
+        widen_pixels(to + first * step, from, in->type, (size_t)(last - first), (size_t)stride,
+                     b->input_c0[0]);
+    else
+        copy_pixels(to + first * step, (size_t)step, from, (size_t)(last - first), (size_t)stride,
+                    p->part);
+    fill_pixels(b, p, to + last * step, (size_t)(width - last));
 }
 
-static void gather(const mona_map_call *call, uint8_t *plane, uint32_t c1, uint32_t ky, uint32_t kx,
-                   uint32_t y, uint32_t rows)
+static void gather(const mona_map_call *call, const pixel_shape *p, uint8_t *plane, uint32_t c1,
+                   uint32_t ky, uint32_t kx, uint32_t y, uint32_t rows)
 {
     const mona_bound_op *b = call->bound;
     const mona_file_conv *c = &b->op->conv;
     const mona_map *in = &call->input[0];
-    const size_t row_bytes = (size_t)b->output.width * pixel_bytes(b);
+    const size_t row_bytes = (size_t)b->output.width * p->step;
     for (uint32_t r = 0; r < rows; r++, plane += row_bytes) {
         const int64_t at =
             (int64_t)(y + r) * c->stride_h - c->pad_top + (int64_t)ky * c->dilation_h;
         const bool inside = at >= 0 && at < b->input[0].height;
-        gather_row(b, plane,
+        gather_row(b, p, plane,
                    inside ? in->data + c1 * in->block_stride + (size_t)at * in->row_stride : NULL,
                    kx);
     }
@@ -186,13 +260,14 @@ static void find_runs(const mona_map_call *call, mona_span used, uint32_t y, uin
     const uint8_t **runs = (const uint8_t **)(void *)call->scratch;
     const size_t plane = plane_bytes(b, rows_at_once(b)), planes = scratch_of(b).planes;
     const uint32_t parts = parts_of_run(b);
+    const pixel_shape p = {pixel_bytes(b), part_bytes(b), makes_operands(b)};
     uint32_t r = (uint32_t)used.begin * taps_of(b);
     for (uint32_t c1 = (uint32_t)used.begin; c1 < used.end; c1++)
         for (uint32_t ky = 0; ky < c->kernel_h; ky++)
             for (uint32_t kx = 0; kx < c->kernel_w; kx++, r++) {
                 uint8_t *to = call->scratch + planes + r / parts * plane;
                 if (!in_line)
-                    gather(call, to + r % parts * part_bytes(b), c1, ky, kx, y, rows);
+                    gather(call, &p, to + r % parts * p.part, c1, ky, kx, y, rows);
                 runs[r / parts] =
                     in_line ? in->data + c1 * in->block_stride + y * in->row_stride : to;
             }
@@ -223,6 +298,7 @@ static ac_conv share_of(const mona_map_call *call)
     const uint32_t rest = conv.channels - first * AC_FRACTAL;
     conv.stride = 1;
     conv.pixel_bytes = pixel_bytes(b);
+    conv.operands = makes_operands(b);
     conv.channels = rest < blocks * AC_FRACTAL ? rest : blocks * AC_FRACTAL;
     conv.blocks = blocks;
     conv.run_elements = elements;

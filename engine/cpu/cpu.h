@@ -91,6 +91,9 @@ typedef struct ac_conv {
      * possible, else NULL: weights of few outputs (narrow.h). */
     const uint8_t *narrow, *narrow_tiles;
     const struct mona_conv_packing *packing; /* for AI Core programs, else NULL */
+    /* For row programs: the runs hold operands (ac_isa.operand_8bit, operand_f16), not what the source
+     * stores; c0, stride and run_elements count those, pixel_bytes their bytes. */
+    bool operands;
     /* For row programs: whether shuffles and blends take no time from products
      * (ac_isa.spare_ports). */
     bool spare_ports;
@@ -262,9 +265,13 @@ typedef struct ac_isa {
     bool winograd;      /* conv_row reads ac_conv.winograd */
     bool unsigned_bias; /* conv_row and depthwise_row read ac_conv.unsigned_bias */
     bool spare_ports;   /* conv_row reads ac_conv.spare_ports */
+    /* Bytes of an element of U8 and S8, and of F16, as conv_row multiplies it, if it takes runs of
+     * those (ac_conv.operands), else 0: a 16-bit integer, an fp32. */
+    uint8_t operand_8bit;
     uint32_t
         narrow_taps; /* conv_row reads ac_conv.narrow of up to so many taps of 16 channels; 0: no */
     bool narrow_wide, narrow_rotated; /* in which order (narrow.h) */
+    uint8_t operand_f16;
     bool tiles; /* conv_row multiplies up to 64 bytes of a run at a time, if all runs are equal */
     uint32_t conv_scratch;
     void (*conv_row)(const ac_conv_row *);

@@ -12,12 +12,13 @@
 #define AC_ISA_c c, c, c, .conv_scratch = AC_SCRATCH
 #define AC_ISA_avx2                                                                                \
     avx2, avx2, avx2, .conv_scratch = AC_SCRATCH, .winograd = true, .narrow_taps = 25,             \
-                      .narrow_wide = true
+                      .narrow_wide = true, .operand_8bit = 2, .operand_f16 = 4
 #define AC_ISA_avxvnni                                                                             \
-    avxvnni, avxvnni, avxvnni, .conv_scratch = AC_SCRATCH, .unsigned_bias = true, .narrow_taps = 25
+    avxvnni, avxvnni, avxvnni, .conv_scratch = AC_SCRATCH, .unsigned_bias = true,                  \
+                               .narrow_taps = 25, .operand_f16 = 4
 #define AC_ISA_avx512                                                                              \
     avx512, avx512, avx512, .conv_scratch = AC_SCRATCH, .unsigned_bias = true, .narrow_taps = 32,  \
-                            .narrow_rotated = true
+                            .narrow_rotated = true, .operand_f16 = 4
 #define AC_ISA_amx AC_ISA_avx512, .tiles = true
 #define AC_ISA_neon neon, neon, neon, .conv_scratch = AC_SCRATCH_NEON
 #define AC_ISA_dotprod dotprod, neon, neon, .conv_scratch = AC_SCRATCH_NEON

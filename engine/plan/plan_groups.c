@@ -39,7 +39,8 @@ static bool is_heavy(const mona_plan *plan, uint32_t o, uint32_t heavy_rows)
     const mona_op_class *class = mona_ops[op->bound.op->kind];
     const uint64_t rows = row_bytes(&op->bound.input[0]) + row_bytes(&op->bound.output);
     return heavy_rows != NEVER && class->map_possible && class->map_possible(&op->bound) &&
-           op->last_reader > o && op->constants_bytes > heavy_rows * rows;
+           !class->prefers_rows(&op->bound) && op->last_reader > o &&
+           op->constants_bytes > heavy_rows * rows;
 }
 
 static bool is_on_arrays(const mona_plan *plan, uint32_t o)
@@ -384,7 +385,8 @@ mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_pr
     const mona_status many = plan_channels(plan, config, progress, cores, MANY_ROWS);
     const uint64_t bytes = planned_bytes(plan);
     const mona_status few = plan_channels(plan, config, progress, cores, FEW_ROWS);
-    return many || (!few && planned_bytes(plan) <= bytes)
+    const bool quicker = plan->isa->operand_8bit; /* many outputs share the making of operands */
+    return many || (!few && (quicker || planned_bytes(plan) <= bytes))
                ? few
                : plan_channels(plan, config, progress, cores, MANY_ROWS);
 }

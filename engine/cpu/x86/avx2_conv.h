@@ -47,7 +47,7 @@ typedef struct part {
 
 static bool converts_elements(const ac_conv *c)
 {
-    return ELEMENT == 2 || c->source_type == MONA_S8;
+    return !c->operands && (ELEMENT == 2 || c->source_type == MONA_S8);
 }
 
 /* Bytes from one run of converted elements to the next, for a tile of `pixels` pixels. No run of a
@@ -182,7 +182,31 @@ typedef struct tile_work {
     _Alignas(64) int32_t rest[TILE * AC_FRACTAL];
 } tile_work;
 
+enum {
+    OPERANDS_TILE = (ELEMENT_BYTES / 64 + TILE) / BLOCK * BLOCK
+}; /* pixels, where there is nothing in `elements` */
+
 _Static_assert(sizeof(tile_work) <= WORK_BYTES, "it fits");
+
+/* Computes pixels whose runs hold operands: parts of K by its weights alone. Tiles are as equal as whole blocks
+ * allow; the last is moved back. */
+static void int8_operands(const job *j, bool plain)
+{
+    tile_work *work = (tile_work *)(void *)(j->row->scratch + WORK_AT);
+    int32_t *rest = (int32_t *)(void *)work->elements;
+    const uint32_t tiles = (j->pixels + OPERANDS_TILE - 1) / OPERANDS_TILE;
+    const uint32_t blocks = (j->pixels + BLOCK * tiles - 1) / (BLOCK * tiles);
+    const uint32_t count = min_u32(BLOCK * blocks, j->pixels);
+    for (uint32_t i = 0; i < j->pixels; i += count) {
+        const uint8_t *w = j->weights[0];
+        part p = {.plain = plain};
+        for (uint32_t steps; p.run < j->run_count; p.run += p.runs, w += (size_t)steps * 64) {
+            p.runs = runs_that_fit(j, &p, &steps);
+            p.weights = convert_weights(work->weights, w, steps);
+            int8_part(j, &p, j->origin + min_u32(i, j->pixels - count), count, rest);
+        }
+    }
+}
 
 /* Computes a tile of pixels. converted: whether work->weights already holds all of them; returns
  * whether it does now. */
@@ -239,7 +263,9 @@ static void int8_run(const job *source)
     const bool plain = int8_plain(&j);
     const part all = {.runs = j.run_count, .weights = j.weights[0], .plain = plain};
     int8_start(&j, plain, start);
-    if (converts_elements(j.conv))
+    if (j.conv->operands)
+        int8_operands(&j, plain);
+    else if (converts_elements(j.conv))
         int8_tiles(&j, plain);
     else
         int8_part(&j, &all, j.origin, j.pixels, NULL);
@@ -256,6 +282,23 @@ INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
 
 /* Adds one element of K at a time, in the order that ac_conv defines. distance: elements between
  * pixels. */
+INLINE void f16_steps(vf *acc, const uint32_t pixels, const uint32_t distance, const float *a,
+                      uint32_t steps, const float *w)
+{
+    for (uint32_t s = 0; s < steps; s++, a++, w += LANES) {
+        FORGET(a);
+        const vf b = vf_load(w);
+        UNROLL
+        for (uint32_t i = 0; i < pixels; i++) {
+            const __m256 all = _mm256_set1_ps(a[(size_t)i * distance]);
+            acc[i].l = _mm256_fmadd_ps(all, b.l, acc[i].l);
+            KEEP_IN_PLACE(acc[i].l);
+            acc[i].h = _mm256_fmadd_ps(all, b.h, acc[i].h);
+            KEEP_IN_PLACE(acc[i].h);
+        }
+    }
+}
+
 INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x)
 {
     _Alignas(64) float tile[BLOCK * AC_FRACTAL];
@@ -269,23 +312,13 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
         acc[i] = vf_load(j->start[0]);
     for (uint32_t r = 0; r < j->run_count; r++) {
         const uint32_t run_steps = ac_run_steps(c, j->first_run + r);
-        for (uint32_t first = 0, steps; first < run_steps; first += steps) {
-            steps = min_u32(chunk, run_steps - first);
-            widen(stage, j->runs[r] + ((size_t)x * distance + first) * 2,
-                  (pixels - 1) * distance + steps);
-            const float *a = stage;
-            for (uint32_t s = 0; s < steps; s++, a++, w += LANES) {
-                FORGET(a);
-                const vf b = vf_load(w);
-                UNROLL
-                for (uint32_t i = 0; i < pixels; i++) {
-                    const __m256 all = _mm256_set1_ps(a[(size_t)i * distance]);
-                    acc[i].l = _mm256_fmadd_ps(all, b.l, acc[i].l);
-                    KEEP_IN_PLACE(acc[i].l);
-                    acc[i].h = _mm256_fmadd_ps(all, b.h, acc[i].h);
-                    KEEP_IN_PLACE(acc[i].h);
-                }
-            }
+        const float *a = (const float *)(const void *)j->runs[r] + (size_t)x * distance;
+        for (uint32_t first = 0, steps; first < run_steps; first += steps, w += steps * LANES) {
+            steps = c->operands ? run_steps : min_u32(chunk, run_steps - first);
+            if (!c->operands)
+                widen(stage, j->runs[r] + ((size_t)x * distance + first) * 2,
+                      (pixels - 1) * distance + steps);
+            f16_steps(acc, pixels, distance, c->operands ? a : stage, steps, w);
         }
     }
     if (j->limits->possible && j->row->output.type == MONA_F16) {

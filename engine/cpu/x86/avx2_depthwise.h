@@ -68,12 +68,27 @@ INLINE void depthwise_f16_pixel(const job *j, const uint8_t *w, uint32_t x, floa
     vf_store(sums, acc);
 }
 
-static void depthwise_run(const job *j)
+INLINE void int8_store_sums(const job *j, const uint32_t pixels, uint32_t x, const int32_t *sums)
+{
+    __m256i acc[BLOCK * 2];
+    UNROLL
+    for (uint32_t i = 0; i < pixels * 2; i++)
+        acc[i] = load_vector(sums + (size_t)i * 8);
+    int8_store(j, true, acc, pixels, x);
+}
+
+/* Pixels of a row that are finished together. */
+static uint32_t depthwise_pixels(const ac_depthwise_row *row)
+{
+    return min_u32(BLOCK, row->pixels);
+}
+
+static void depthwise_run(const job *j, bool plain)
 {
     _Alignas(64) uint8_t sums[BLOCK * AC_FRACTAL * sizeof(int32_t)];
     tile_work *work = (tile_work *)(void *)(j->row->scratch + WORK_AT);
     const mona_type type = j->conv->source_type;
-    const uint32_t pixels = min_u32(BLOCK, j->pixels);
+    const uint32_t pixels = depthwise_pixels(j->row);
     const uint8_t *w = j->weights[0];
     if (type != MONA_F16)
         w = convert_weights(work->weights, w, ac_block_steps(j->conv, j->n));
@@ -88,7 +103,12 @@ static void depthwise_run(const job *j)
             else
                 depthwise_int8_pixel(j, w, false, x + k, (int32_t *)(void *)to);
         }
-        finish_block(j, x, pixels, sums);
+        if (plain && pixels == BLOCK)
+            int8_store_sums(j, BLOCK, x, (const int32_t *)(const void *)sums);
+        else if (plain)
+            int8_store_sums(j, 1, x, (const int32_t *)(const void *)sums);
+        else
+            finish_block(j, x, pixels, sums);
     }
 }
 
@@ -100,8 +120,11 @@ static void depthwise_row(const ac_depthwise_row *row)
         job j = job_of(row, &limits, n);
         j.out[0] = row->output.data + n * row->output.block_stride;
         j.pixels = row->pixels;
-        if (row->conv->source_type != MONA_F16)
-            int8_start(&j, false, start);
-        depthwise_run(&j);
+        const uint32_t pixels = depthwise_pixels(row);
+        const bool half = row->conv->source_type == MONA_F16;
+        const bool plain = !half && (pixels == BLOCK || pixels == 1) && int8_plain(&j);
+        if (!half)
+            int8_start(&j, plain, start);
+        depthwise_run(&j, plain);
     }
 }

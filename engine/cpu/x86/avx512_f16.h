@@ -70,7 +70,11 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t blocks
     UNROLL
     for (uint32_t i = 0; i < pixels * blocks; i++)
         acc[i] = vf_load(j->start[i % blocks]);
-    for (uint32_t r = 0; r < j->run_count; r++)
+    for (uint32_t r = 0; r < j->run_count && j->conv->operands; r++) {
+        const float *operands = (const float *)(const void *)j->runs[r];
+        f16_steps(acc, pixels, blocks, distance, operands + (size_t)x * distance, elements[r], w);
+    }
+    for (uint32_t r = 0; r < j->run_count && !j->conv->operands; r++)
         for (uint32_t first = 0, steps; first < elements[r]; first += steps) {
             steps = min_u32(chunk, elements[r] - first);
             widen(stage, j->runs[r] + ((size_t)x * distance + first) * 2,
