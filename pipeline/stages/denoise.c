@@ -173,8 +173,9 @@ static bool open_temporal(denoise_pass *pass, pipeline_error *error)
         return pipeline_fail(error, "out of memory");
     const size_t blocks = motion_mask_blocks(&pass->format);
     pass->temporal->blocks = session_binding_allocate(blocks * sizeof *pass->temporal->blocks);
+    pass->temporal->light = session_binding_allocate(blocks * sizeof *pass->temporal->light);
     pass->temporal->vectors = session_binding_allocate(blocks * sizeof *pass->temporal->vectors);
-    return (pass->temporal->blocks && pass->temporal->vectors) ||
+    return (pass->temporal->blocks && pass->temporal->light && pass->temporal->vectors) ||
            pipeline_fail(error, "out of memory");
 }
 
@@ -505,6 +506,7 @@ static void close_pass(denoise_pass *pass)
     free(pass->memory);
     if (pass->temporal) {
         free(pass->temporal->blocks);
+        free(pass->temporal->light);
         free(pass->temporal->vectors);
     }
     free(pass->temporal);
@@ -525,7 +527,8 @@ static size_t pass_bytes(const denoise_pass *pass)
     if (pass->temporal)
         bytes += sizeof *pass->temporal +
                  motion_mask_blocks(&pass->format) *
-                     (sizeof *pass->temporal->blocks + sizeof *pass->temporal->vectors);
+                     (sizeof *pass->temporal->blocks + sizeof *pass->temporal->light +
+                      sizeof *pass->temporal->vectors);
     return bytes;
 }
 

@@ -32,11 +32,15 @@ static int make_steps(int16_t *step, unsigned sigma, unsigned one, unsigned tent
     return (int)limit;
 }
 
-/* The target of a block: its first sample, and whether samples have 16 bits. */
+enum { QUARTERS = 4 };
+
+/* The target of a block: its first sample, whether samples have 16 bits, and what the light has
+ * changed by since, in quarters of a step. */
 typedef struct target {
     const uint8_t *data;
     ptrdiff_t stride;
     bool wide;
+    int lighter;
 } target;
 
 /* One frame's work. */
@@ -44,18 +48,22 @@ typedef struct steadying {
     const frame *made, *now, *previous;
     unsigned planes;
     mona_size blocks;
-    uint64_t still; /* motion_mask_limit */
-    int limit;      /* L */
+    uint64_t still;     /* motion_mask_limit */
+    int limit;          /* L */
+    int64_t sigma, one; /* of the noise; a step of 8 bits */
     temporal_work *work;
 } steadying;
 
 /* Filters `count` samples. With noise, the sign and size of d are unpredictable, so there are no
- * branches. */
+ * branches. lighter: what is added to the target at even and odd places. */
 static inline void filter_row(uint8_t *made, const uint8_t *to, uint32_t count, const int16_t *step,
-                              int limit, const bool wide, const bool to_wide)
+                              int limit, int most, const int lighter[2], const bool wide,
+                              const bool to_wide)
 {
     for (uint32_t x = 0; x < count; x++) {
-        const int s = plane_sample(made, x, wide), d = plane_sample(to, x, to_wide) - s;
+        const int s = plane_sample(made, x, wide),
+                  p = plane_sample(to, x, to_wide) + lighter[x % 2];
+        const int d = (p < 0 ? 0 : p > most ? most : p) - s;
         const int near = d < -limit ? -limit : d > limit ? limit : d;
         put_plane_sample(made, x, s + step[TEMPORAL_MAX_LIMIT + near], wide);
     }
@@ -66,6 +74,13 @@ static uint32_t block_side(unsigned plane)
     return MOTION_MASK_BLOCK >> (plane > 0);
 }
 
+/* Rounded up and down in turn, so that the mean of 2x2 samples is what was asked for. */
+static int lighter_at(int quarters, uint32_t x, uint32_t y)
+{
+    static const int above[2][2] = {{0, 2}, {3, 1}};
+    return (int)floor_div(quarters + above[y % 2][x % 2], QUARTERS);
+}
+
 /* Moves block (x, y) of a plane towards `to`. */
 static void filter_block(const steadying *s, unsigned plane, uint32_t x, uint32_t y,
                          const int16_t *step, target to)
@@ -74,26 +89,94 @@ static void filter_block(const steadying *s, unsigned plane, uint32_t x, uint32_
     const uint32_t side = block_side(plane), from = x * side;
     const uint32_t count = min_u32(from + side, size.width) - from;
     const bool wide = s->made->format.bits > 8;
+    const int most = (1 << s->made->format.bits) - 1;
     for (uint32_t row = y * side; row < min_u32((y + 1) * side, size.height); row++) {
         uint8_t *m = frame_row(s->made, plane, row) + (ptrdiff_t)from * (wide ? 2 : 1);
+        const int lighter[2] = {lighter_at(to.lighter, 0, row), lighter_at(to.lighter, 1, row)};
         if (wide)
-            filter_row(m, to.data, count, step, s->limit, true, true);
+            filter_row(m, to.data, count, step, s->limit, most, lighter, true, true);
         else if (to.wide)
-            filter_row(m, to.data, count, step, s->limit, false, true);
+            filter_row(m, to.data, count, step, s->limit, most, lighter, false, true);
         else
-            filter_row(m, to.data, count, step, s->limit, false, false);
+            filter_row(m, to.data, count, step, s->limit, most, lighter, false, false);
         to.data += to.stride;
     }
+}
+
+/* ---- what stands still ---------------------------------------------------------------------- */
+
+static inline void add_differences(temporal_light *to, unsigned plane, const uint8_t *made,
+                                   const uint8_t *before, uint32_t count, const bool wide)
+{
+    int32_t sum = 0;
+    for (uint32_t x = 0; x < count; x++) {
+        const int d = plane_sample(made, x, wide) - plane_sample(before, x, wide);
+        sum += d;
+    }
+    to->sum[plane] += sum;
+}
+
+static void measure_light(const steadying *s, unsigned plane)
+{
+    const mona_size size = frame_plane_size(&s->made->format, plane);
+    const uint32_t side = block_side(plane);
+    const bool wide = s->made->format.bits > 8;
+    for (uint32_t y = 0; y < size.height; y++) {
+        const uint8_t *m = frame_row(s->made, plane, y), *p = frame_row(s->previous, plane, y);
+        temporal_light *to = s->work->light + (size_t)(y / side) * s->blocks.width;
+        for (uint32_t x = 0; x < size.width; x += side, to++) {
+            const uint32_t count = min_u32(side, size.width - x);
+            const ptrdiff_t at = (ptrdiff_t)x * (wide ? 2 : 1);
+            if (wide)
+                add_differences(to, plane, m + at, p + at, count, true);
+            else
+                add_differences(to, plane, m + at, p + at, count, false);
+        }
+    }
+}
+
+/* Of the samples around a block. */
+typedef struct light_change {
+    int64_t count, sum;
+} light_change;
+
+static light_change light_around(const steadying *s, unsigned plane, uint32_t x, uint32_t y)
+{
+    const mona_size size = frame_plane_size(&s->made->format, plane);
+    const uint32_t side = block_side(plane), around = MOTION_MASK_AROUND;
+    const uint32_t left = x > around ? x - around : 0, top = y > around ? y - around : 0;
+    const uint32_t right = min_u32(x + around + 1, s->blocks.width),
+                   bottom = min_u32(y + around + 1, s->blocks.height);
+    light_change all = {.count = (int64_t)(min_u32(right * side, size.width) - left * side) *
+                                 (min_u32(bottom * side, size.height) - top * side)};
+    for (uint32_t v = top; v < bottom; v++)
+        for (uint32_t u = left; u < right; u++) {
+            const temporal_light *light = &s->work->light[(size_t)v * s->blocks.width + u];
+            all.sum += light->sum[plane];
+        }
+    return all;
+}
+
+/* m (1 - v / m^2), or 0 if that is negative, in quarters of a step rounded to nearest; with the sum
+ * D = m N: (D - v N^2 / D) / N. */
+static int lighter(const light_change *c, const steadying *s)
+{
+    const int64_t chance = 4 * s->sigma * s->sigma + c->count * s->one * s->one / 16;
+    if (c->sum * c->sum <= chance * c->count)
+        return 0;
+    return (int)floor_div(2 * QUARTERS * (c->sum - chance * c->count / c->sum) + c->count,
+                          2 * c->count);
 }
 
 static void filter_still(const steadying *s, uint32_t x, uint32_t y)
 {
     for (unsigned p = 0; p < s->planes; p++) {
+        const light_change change = light_around(s, p, x, y);
         const bool wide = s->previous->format.bits > 8;
         const ptrdiff_t column = (ptrdiff_t)(x * block_side(p)) * (wide ? 2 : 1);
         const uint8_t *row = frame_row(s->previous, p, y * block_side(p));
         filter_block(s, p, x, y, s->work->step,
-                     (target){row + column, s->previous->stride[p], wide});
+                     (target){row + column, s->previous->stride[p], wide, lighter(&change, s)});
     }
 }
 
@@ -158,11 +241,11 @@ static void filter_moving(const steadying *s, uint32_t x, uint32_t y, motion_vec
     const uint32_t left = x * MOTION_MASK_BLOCK - window.x, top = y * MOTION_MASK_BLOCK - window.y;
     uint16_t chroma[MOTION_CHROMA][MOTION_CHROMA];
     filter_block(s, 0, x, y, s->work->moving,
-                 (target){(const uint8_t *)&window.luma[top][left], sizeof *window.luma, true});
+                 (target){(const uint8_t *)&window.luma[top][left], sizeof *window.luma, true, 0});
     for (unsigned p = 1; p < s->planes; p++)
         if (motion_fetch_chroma(s->previous, p, x, y, by, chroma))
             filter_block(s, p, x, y, s->work->moving,
-                         (target){(const uint8_t *)chroma, sizeof *chroma, true});
+                         (target){(const uint8_t *)chroma, sizeof *chroma, true, 0});
 }
 
 /* ---- the whole frame ------------------------------------------------------------------------ */
@@ -182,11 +265,16 @@ static void temporal_filter_any(const frame *made, const frame *now, const frame
                          .still = motion_mask_limit(&now->format, sigma, enlarged) /
                                   (cause == TEMPORAL_SUPPOSED ? 2 : 1),
                          .limit = make_steps(work->step, sigma, one, STILL_TENTHS),
+                         .one = one,
+                         .sigma = sigma,
                          .work = work};
     make_steps(work->moving, sigma, one, MOVING_TENTHS);
     const bool moving = cause == TEMPORAL_NOISE;
     if (moving)
         find_motion(&s);
+    memset(work->light, 0, (size_t)s.blocks.width * s.blocks.height * sizeof *work->light);
+    for (unsigned p = 0; p < planes; p++)
+        measure_light(&s, p);
     for (uint32_t y = 0; y < s.blocks.height; y++)
         for (uint32_t x = 0; x < s.blocks.width; x++) {
             const motion_vector by = work->vectors[(size_t)y * s.blocks.width + x];

@@ -44,6 +44,8 @@ static pictures open_pictures(unsigned bits)
     place(&p.previous, &p.memory[1], &format);
     place(&p.made, &p.memory[2], &format);
     p.work.blocks = malloc(motion_mask_blocks(&format) * sizeof *p.work.blocks);
+    p.work.light = malloc(motion_mask_blocks(&format) * sizeof *p.work.light);
+    assert_non_null(p.work.light);
     p.work.vectors = calloc(motion_mask_blocks(&format), sizeof *p.work.vectors);
     assert_non_null(p.work.blocks);
     assert_non_null(p.work.vectors);
@@ -55,6 +57,7 @@ static void close_pictures(pictures *p)
     for (int i = 0; i < 3; i++)
         free(p->memory[i]);
     free(p->work.blocks);
+    free(p->work.light);
     free(p->work.vectors);
 }
 
@@ -91,8 +94,14 @@ static void fill(pictures *p, const frame *f, int (*value)(uint32_t x, uint32_t 
     }
 }
 
-/* Every sample of the frame before is BEFORE, and every new one MADE. */
+/* Every sample of the frame before is BEFORE. Every second new one is MADE, and the others are as
+ * much above it, so that light does not change. */
 enum { MADE = 100, BEFORE = 104 };
+
+static int made_at(uint32_t x, uint32_t y)
+{
+    return (x + y) % 2 ? 2 * BEFORE - MADE : MADE;
+}
 
 /* The result for MADE: temporal.h, rounded to the nearest. */
 static int steadied(unsigned bits)
@@ -108,24 +117,21 @@ static int sample(const frame *f, unsigned plane, uint32_t x, uint32_t y)
     return f->format.bits > 8 ? row[2 * x] | row[2 * x + 1] << 8 : row[x];
 }
 
-/* Checks that columns [from, to) of a plane of the result have all become `value`. */
+/* Checks that columns [from, to) of a plane of the result have become `value` where MADE was, and as
+ * much above BEFORE elsewhere. */
 static void check_columns(const pictures *p, unsigned plane, uint32_t from, uint32_t to, int value)
 {
     for (uint32_t y = 0; y < frame_plane_size(&p->made.format, plane).height; y++)
         for (uint32_t x = from; x < to; x++)
-            assert_int_equal(sample(&p->made, plane, x, y), value);
+            assert_int_equal(
+                sample(&p->made, plane, x, y),
+                made_at(x, y) == MADE ? value : (2 * BEFORE << (p->made.format.bits - 8)) - value);
 }
 
 static int before_at(uint32_t x, uint32_t y)
 {
     (void)x, (void)y;
     return BEFORE;
-}
-
-static int made_at(uint32_t x, uint32_t y)
-{
-    (void)x, (void)y;
-    return MADE;
 }
 
 /* The noise is in the luma of `now`; the planes to be steadied are flat, so that they can be
@@ -192,7 +198,39 @@ static void not_what_differs_by_much(void **state)
     fill(&p, &p.made, made_at, 0);
     temporal_filter(&p.made, &p.now, &p.previous, 3, SIGMA, 1, TEMPORAL_CODING, &p.work);
     assert_int_equal(sample(&p.made, 0, 40, 40), MADE);
-    assert_int_equal(sample(&p.made, 0, 41, 40), steadied(8));
+    assert_int_equal(sample(&p.made, 0, 42, 40), steadied(8));
+    close_pictures(&p);
+}
+
+enum { LIGHTER = 6 };
+
+static int lighter_at(uint32_t x, uint32_t y)
+{
+    return made_at(x, y) + LIGHTER;
+}
+
+static int even_at(uint32_t x, uint32_t y)
+{
+    (void)x, (void)y;
+    return BEFORE + LIGHTER;
+}
+
+/* The mean follows the light, by what is beyond chance, while samples are steadied around it. */
+static void light_that_changes(void **state)
+{
+    (void)state;
+    pictures p = open_pictures(8);
+    fill(&p, &p.now, before_at, SIGMA);
+    fill(&p, &p.previous, before_at, 0);
+    fill(&p, &p.made, lighter_at, 0);
+    temporal_filter(&p.made, &p.now, &p.previous, 3, SIGMA, 1, TEMPORAL_CODING, &p.work);
+    double sum = 0;
+    for (uint32_t y = 40; y < 48; y++)
+        for (uint32_t x = 40; x < 48; x++) {
+            sum += sample(&p.made, 0, x, y);
+            assert_in_range(abs(sample(&p.made, 0, x, y) - BEFORE - LIGHTER), 0, 2);
+        }
+    assert_true(fabs(sum / 64 - BEFORE - LIGHTER) < 0.5);
     close_pictures(&p);
 }
 
@@ -306,7 +344,7 @@ static void limits_are_those_of_the_formula(void **state)
 {
     (void)state;
     pictures p = open_pictures(8);
-    fill(&p, &p.now, made_at, 0);
+    fill(&p, &p.now, even_at, 0);
     fill(&p, &p.previous, before_at, 0);
     const mona_size count = motion_mask_measure(p.work.blocks, &p.now, &p.previous);
     const frame_format *format = &p.now.format;
@@ -315,11 +353,11 @@ static void limits_are_those_of_the_formula(void **state)
     assert_int_equal(motion_mask_limit(format, 10, 1), 4000 + 1024);
     assert_int_equal(motion_mask_limit(format, 10, 2), 16000 + 1024);
     assert_int_equal(motion_mask_limit(format, 10, 8), 64000 + 1024);
-    /* All sums are 16 * 4. */
-    assert_true(motion_mask_is_still(p.work.blocks, count, 3, 3, 64 * 64));
-    assert_false(motion_mask_is_still(p.work.blocks, count, 3, 3, 64 * 64 - 1));
+    const uint64_t square = 16 * LIGHTER * 16 * LIGHTER; /* of all sums */
+    assert_true(motion_mask_is_still(p.work.blocks, count, 3, 3, square));
+    assert_false(motion_mask_is_still(p.work.blocks, count, 3, 3, square - 1));
     assert_true(
-        motion_mask_is_still(p.work.blocks, count, count.width - 1, count.height - 1, 64 * 64));
+        motion_mask_is_still(p.work.blocks, count, count.width - 1, count.height - 1, square));
     close_pictures(&p);
 }
 
@@ -329,6 +367,7 @@ int main(void)
         cmocka_unit_test(steady_in_noise),
         cmocka_unit_test(not_where_it_moves),
         cmocka_unit_test(not_what_differs_by_much),
+        cmocka_unit_test(light_that_changes),
         cmocka_unit_test(clean_frames_stay),
         cmocka_unit_test(steady_where_it_moves),
         cmocka_unit_test(motion_is_found),
