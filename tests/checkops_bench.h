@@ -144,9 +144,9 @@ static void bench_conv(const ac_isa *isa, const bench_layer *layer)
     section s = {0};
     conv_case k = {
         .op = {.kind = MONA_OP_CONV, .input_count = layer->residual ? 2 : 1},
-        .input = {layer->in, 0, 0, layer->source, 0},
-        .output = {layer->out, 0, 0, layer->result, 0},
-        .residual = {layer->residual ? layer->residual : 1, 0, 0, MONA_U8, 0},
+        .input = {layer->in, 0, 0, layer->source, 0, {0}},
+        .output = {layer->out, 0, 0, layer->result, 0, {0}},
+        .residual = {layer->residual ? layer->residual : 1, 0, 0, MONA_U8, 0, {0}},
         .target = &ac_target_host,
         .pixels = BENCH_PIXELS,
         .plane_type = MONA_U8,
@@ -178,7 +178,7 @@ static void bench_conv(const ac_isa *isa, const bench_layer *layer)
     const uint32_t block = layer->store_block ? layer->store_block : 1;
     uint8_t *planes = allocate((size_t)BENCH_PIXELS * layer->out);
     const mona_bound_op store = {.op = &k.store_op,
-                                 .output = {layer->out / (block * block), 0, 0, MONA_U8, 0}};
+                                 .output = {layer->out / (block * block), 0, 0, MONA_U8, 0, {0}}};
     const mona_buffer buffer = {planes, BENCH_PIXELS * (ptrdiff_t)block,
                                 (ptrdiff_t)BENCH_PIXELS * block * block};
     row_buffer out = new_row(layer->result, b.output_c0, layer->out, BENCH_PIXELS);

@@ -326,7 +326,7 @@ static conv_result run_conv(const conv_case *k, const section *s, const conv_inp
         .isa = isa,
         .on_ai_core = !isa,
         .input = {k->output},
-        .output = {planes_channels, 0, 0, k->plane_type, 0},
+        .output = {planes_channels, 0, 0, k->plane_type, 0, {0}},
     };
     ac_core core;
     new_core(&core, k->target, modelled, &r, &out,
@@ -487,9 +487,9 @@ static bool check_rounding(const ac_isa *isa, char *detail, size_t room)
     const int32_t part = between(0, 127 / (int32_t)outputs);
     conv_case k = {
         .op = {.kind = MONA_OP_CONV, .input_count = (uint32_t)between(1, 2)},
-        .input = {(uint32_t)PICK(2, 16), 0, 0, MONA_U8, 0},
-        .output = {outputs, 0, 0, (mona_type)PICK(MONA_U8, MONA_S8), 0},
-        .residual = {chance(2) ? outputs : 1, 0, 0, (mona_type)PICK(MONA_U8, MONA_S8), 0},
+        .input = {(uint32_t)PICK(2, 16), 0, 0, MONA_U8, 0, {0}},
+        .output = {outputs, 0, 0, (mona_type)PICK(MONA_U8, MONA_S8), 0, {0}},
+        .residual = {chance(2) ? outputs : 1, 0, 0, (mona_type)PICK(MONA_U8, MONA_S8), 0, {0}},
         .target = &ac_target_host,
         .pixels = 255 * 127,
         .store = outputs == 4 && chance(2),

@@ -20,7 +20,7 @@ functions() {
         xargs nm | awk 'toupper($2) == "T" { print $3 }' | sort -u
 }
 nm "$BUILD/libmonavideo.so" | awk 'toupper($2) == "T" { print $3 }' | sort -u > "$tmp/inside"
-functions pipeline engine ops formats/compiler/program > "$tmp/own"
+functions pipeline engine ops formats/*.c formats/compiler/program > "$tmp/own"
 functions apps formats/onnx formats/reference formats/compiler/import formats/compiler/quantize |
     comm -23 - "$tmp/own" > "$tmp/outside"
 at_least "the command and the compiler have functions" "$(wc -l < "$tmp/outside")" 1000
