@@ -147,6 +147,7 @@ help:
 	@echo 'make install         into PREFIX ($(PREFIX)), libraries into LIBDIR; DESTDIR is honoured; make uninstall, with the same variables, removes it'
 	@echo 'make dist            $(BUILD)/mona-$(VERSION).tar.gz, the sources of the last commit'
 	@echo 'make check-acl-headers ACL_INCLUDE=F  compare declarations of the device ascend with a CANN in F'
+	@echo 'make sbom            $(BUILD)/mona-$(VERSION).spdx, a bill of materials (SPDX)'
 	@echo 'make format-check    fail on files that clang-format 14 would change'
 	@echo 'make clean           remove $(BUILD) and the demo output'
 
@@ -640,6 +641,12 @@ bench-published: $(BUILD)/tests/published
 # Holds what engine/ascend declares against the headers of an installed CANN: ACL_INCLUDE=FOLDER.
 check-acl-headers:
 	$(Q)CC='$(CC)' sh tests/ascend/check_headers.sh '$(ACL_INCLUDE)'
+
+# What this build is made of.
+.PHONY: sbom
+sbom: all
+	$(Q)sh apps/static/sbom.sh $(BUILD) $(VERSION) '$(PKG_CONFIG)' $(LIBRARIES) $(SODIUM) > $(BUILD)/mona-$(VERSION).spdx.part
+	$(Q)mv $(BUILD)/mona-$(VERSION).spdx.part $(BUILD)/mona-$(VERSION).spdx
 
 # Versions of clang-format differ in details; Debian 12's is used.
 .PHONY: format-check

@@ -122,11 +122,41 @@ static void pass_on(int number)
     pthread_kill(waiter, number);
 }
 
+/* A codec has crashed, or mona: files that are not complete must not stay. Nothing else can be relied
+ * on, so no lock is taken; the process then dies of the signal, as the fault happens again. */
+static void crash(int number)
+{
+    char text[1024];
+    const unfinished *u = first;
+    const char *result = u && u->result ? u->result : "";
+    for (; u; u = u->next)
+        unlink(u->path);
+    const int length = snprintf(text, sizeof text,
+                                "mona: %.512s%scrashed (signal %d) where it reads, computes or "
+                                "writes; nothing was written\n",
+                                result, *result ? ": " : "", number);
+    if (length > 0 && write(STDERR_FILENO, text, strnlen(text, sizeof text)) < 0)
+        _exit(128 + number);
+    raise(number);
+}
+
+/* Sanitisers have handlers of their own. */
+static void prepare_for_crashes(void)
+{
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    const struct sigaction action = {.sa_handler = crash, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction before;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!sigaction(numbers[i], NULL, &before) && before.sa_handler == SIG_DFL)
+            sigaction(numbers[i], &action, NULL);
+}
+
 bool stop_begin(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
     struct sigaction action;
     sigemptyset(&signals);
+    prepare_for_crashes();
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i] != SIGHUP || sigaction(SIGHUP, NULL, &action) ||
             action.sa_handler != SIG_IGN)

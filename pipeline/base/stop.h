@@ -7,6 +7,8 @@
  * interrupt callback between two reads, and codecs never do. As results appear under their names
  * only when they are complete (outfile.h), no half-written file can remain.
  *
+ * A crash removes unfinished files and prints a line, too.
+ *
  * Any thread may call these functions. A process that never calls stop_begin handles signals as
  * usual. */
 #ifndef MONA_STOP_H

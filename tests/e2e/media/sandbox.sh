@@ -50,3 +50,12 @@ cp "$tmp/in/a.mkv" "$tmp/out/a.mkv"
 judge compare compare "$tmp/in/a.mkv" "$tmp/out/a.mkv"
 attempts "$tmp/walled" enhance -y --quiet --stages sr "$tmp/in/a.mkv" --out-dir "$tmp/out"
 same "a batch: status and what was refused" "$status $(grep -c ': refused$' "$tmp/walled")" "0 $(grep -c ': done$' "$tmp/free")"
+
+# ---- a decoder that crashes -------------------------------------------------------------------------
+unset VICTIM
+rm -f "$tmp/out/x.mkv"
+for signal in 11 7 8 4 6; do
+    CRASH=$signal LD_PRELOAD=$tmp/lib/exploit.so "$mona" enhance -y --quiet --stages sr "$tmp/in/a.mkv" -o "$tmp/out/x.mkv" 2> "$tmp/log"
+    same "signal $signal: status, one line, nothing left" "$? $(grep -c "crashed (signal $signal)" "$tmp/log") $(grep -c '^mona' "$tmp/log") $(find "$tmp/out" -name 'x.mkv*')" \
+        "$((128 + signal)) 1 1 "
+done
