@@ -288,15 +288,20 @@ static void u_net(net *n)
 
 /* ---- classifiers and detectors ------------------------------------------------------------ */
 
+/* each: the result of each stage; those that are refused pass x on. */
 static int stages(net *n, int x, int count, int *each)
 {
+    for (int k = 0; k < count; k++)
+        each[k] = x;
     for (int i = 0; i < count; i++) {
         const int64_t c = shape_of(n, x).dims[1];
         int y = once_in(n, 3) ? inverted(n, x, c + 4, 2) : layer(n, x, c + 4, 3, 2);
         y = blocks(n, y, (int)pick(n, 3));
         if (y == NONE)
             return x;
-        each[i] = x = y;
+        x = y;
+        for (int k = i; k < count; k++)
+            each[k] = x;
     }
     return x;
 }
