@@ -228,3 +228,7 @@ done
     "$mona" enhance --help 2> "$tmp/log"
 } | true
 nothing "help ends quietly when its reader does" "$(cat "$tmp/log")"
+
+# ---- as many streams as there is memory for ---------------------------------------------------------
+succeeds "200 streams" "$mona" bench sr_x2_fast --size 64x36 --streams 200 -n 1
+fails "a number of streams by a slip of the hand" "--streams: expected a number from 1 to 10000" "$mona" bench sr_x2_fast --streams 20000
