@@ -24,6 +24,10 @@ extern const mona_device mona_device_ascend_om;
  * programs. */
 void mona_ascend_set_kernel(const void *elf, size_t bytes);
 
+/* Sets bit 63 of CTRL in every program that is opened from now on: a chip may need it to load small
+ * channels (apps/ascend/first_light.sh finds out). */
+void mona_ascend_set_small_channels_bit(bool on);
+
 /* Why the chip does not answer, or what failed on it last: one sentence without a full stop that
  * says what to do if that is known. "" if nothing has failed. Valid until the next failure. */
 const char *mona_ascend_problem(void);

@@ -35,8 +35,8 @@ const ac_target ac_target_ascend310 = {
     .fractal_k_f16 = 16,
     .c0_8bit = 32,
     .c0_f16 = 16,
-    .small_c0_8bit = {1, 8, 16},
-    .small_c0_f16 = {4},
+    .small_c0_8bit = {MONA_SMALL_CHANNELS * 1, MONA_SMALL_CHANNELS * 8, MONA_SMALL_CHANNELS * 16},
+    .small_c0_f16 = {MONA_SMALL_CHANNELS * 4},
     .ring_columns = 8,
 };
 

@@ -104,7 +104,13 @@ static bool is_visible(const ac_instruction *i, bool written_out)
            (!operands || written_out || ac_space_of(i->dst) < AC_GM);
 }
 
-static bool check_one(ac_core *core, light *l, ac_opcode op, uint8_t *expected)
+static bool is_small(const ac_instruction *i)
+{
+    return i->load3d.c0 * i->load3d.element < AC_BLOCK;
+}
+
+/* small: of load3d only those of small channels */
+static bool check_one(ac_core *core, light *l, ac_opcode op, bool small, uint8_t *expected)
 {
     size_t bytes;
     double seconds;
@@ -119,7 +125,7 @@ static bool check_one(ac_core *core, light *l, ac_opcode op, uint8_t *expected)
         ac_instruction i;
         do
             i = any_instruction(op, turned[k]);
-        while (!is_visible(&i, written_out));
+        while (!is_visible(&i, written_out) || (small && !is_small(&i)));
         light_take(&i);
         light_barrier();
     }
@@ -141,10 +147,8 @@ static bool check_one(ac_core *core, light *l, ac_opcode op, uint8_t *expected)
     return ok;
 }
 
-static unsigned check_instructions(light *l)
+static ac_core reference_core(const light *l)
 {
-    uint8_t *expected = malloc(OUT);
-    unsigned wrong = 0;
     ac_core core = {.target = &ac_target_ascend310, .take = ac_execute};
     any_buffers = 2;
     any_constants = false;
@@ -152,17 +156,50 @@ static unsigned check_instructions(light *l)
         core.memory[s] = (ac_memory){file_alloc(any_sizes[s]), any_sizes[s], true};
     core.memory[AC_CONSTANTS] =
         (ac_memory){(uint8_t *)(uintptr_t)l->base.constants, l->base.header.constants_bytes, false};
+    return core;
+}
+
+static void free_core(const ac_core *core)
+{
+    for (int s = 0; s < AC_BUFFERS; s++)
+        free(core->memory[s].bytes);
+}
+
+/* Documents disagree on whether load3d of small channels needs bit 63 of CTRL. Tries both. */
+static bool check_small_channels(light *l)
+{
+    uint8_t *expected = malloc(OUT);
+    ac_core core = reference_core(l);
+    bool any = false;
+    for (int bit = 0; bit < 2 && expected; bit++) {
+        bool ok = true;
+        mona_ascend_set_small_channels_bit(bit);
+        for (int k = 0; k < TRIES && ok; k++)
+            ok = check_one(&core, l, AC_OP_LOAD3D, true, expected);
+        printf("small channels, bit 63 of CTRL %s: %s\n", bit ? "set" : "clear",
+               ok ? "equal" : "differs");
+        any |= ok;
+    }
+    free_core(&core);
+    free(expected);
+    return any;
+}
+
+static unsigned check_instructions(light *l)
+{
+    uint8_t *expected = malloc(OUT);
+    unsigned wrong = 0;
+    ac_core core = reference_core(l);
     for (uint32_t op = AC_OP_COPY; op < AC_OP_WORK && expected; op++) {
         bool ok = true;
         for (int k = 0; k < TRIES && ok; k++)
-            ok = check_one(&core, l, (ac_opcode)op, expected);
+            ok = check_one(&core, l, (ac_opcode)op, false, expected);
         if (ok)
             printf("equal: %s\n", ac_opcode_names[op]);
         wrong += !ok;
     }
     printf("%u of %u instructions differ\n", wrong, AC_OP_WORK - AC_OP_COPY);
-    for (int s = 0; s < AC_BUFFERS; s++)
-        free(core.memory[s].bytes);
+    free_core(&core);
     free(expected);
     return wrong;
 }
@@ -172,13 +209,16 @@ int main(int count, char **argv)
     light l;
     const char *what = count > 1 ? argv[1] : "";
     const bool costs = !strcmp(what, "costs");
-    if (count != 2 + costs || (!costs && strcmp(what, "instructions") && strcmp(what, "layers"))) {
-        fprintf(stderr, "first_light instructions | layers | costs FILE.json\n");
+    const bool small = !strcmp(what, "small-channels");
+    if (count != 2 + costs ||
+        (!costs && !small && strcmp(what, "instructions") && strcmp(what, "layers"))) {
+        fprintf(stderr, "first_light small-channels | instructions | layers | costs FILE.json\n");
         return 2;
     }
     bool ok = light_open(&l);
     if (ok)
         ok = costs                     ? costs_measure(&l, argv[2])
+             : small                   ? check_small_channels(&l)
              : !strcmp(what, "layers") ? !layers_check()
                                        : !check_instructions(&l);
     light_close(&l);

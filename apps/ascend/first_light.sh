@@ -3,7 +3,8 @@
 # The first run on a chip, in the order in which faults are easiest to understand:
 #   1. builds the replay kernel with the vendor's compiler (CANN=/path, or the kit of this shell)
 #   2. checks the installation
-#   3. runs every instruction by itself against the reference, and says where the first byte differs
+#   3. tries small channels with both settings of bit 63 of CTRL, and goes on with the one that works
+#      runs every instruction by itself against the reference, and says where the first byte differs
 #   4. runs networks up to their first layer, their second and so on, and names the first layer that differs from the host's
 #   5. runs networks, small ones first, against the host's bytes
 #   6. measures constants that model310 guesses: costs.json, for mona bench --device model310 --costs costs.json
@@ -38,6 +39,16 @@ say "2. the installation"
 "$mona" devices --check 2>&1 | tee -a "$out/log"
 
 say "3. instructions"
+"$BUILD/first_light" small-channels > "$out/small-channels" 2>&1
+tee -a "$out/log" < "$out/small-channels"
+if grep -q 'CTRL clear: differs' "$out/small-channels"; then
+    if grep -q 'CTRL set: equal' "$out/small-channels"; then
+        export MONA_ASCEND_CTRL63=1
+        say "this chip needs MONA_ASCEND_CTRL63=1"
+    else
+        say "this chip reads no small channels: build mona with make CFLAGS='-O2 -DMONA_SMALL_CHANNELS=0'"
+    fi
+fi
 "$BUILD/first_light" instructions > "$out/instructions" 2>&1 || failed=1
 tee -a "$out/log" < "$out/instructions"
 

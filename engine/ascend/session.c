@@ -4,6 +4,7 @@
 #include "engine/ascend/launch.h"
 #include "engine/ascend/words.h"
 #include "engine/libc.h"
+#include "engine/mona_ascend.h"
 #include "engine/model310/session_modelled.h"
 #include "ops/ascend/programs.h"
 
@@ -63,20 +64,33 @@ static void lay_out(chip_session *c, const ac_program *p)
     }
 }
 
+static bool small_channels_bit;
+
+void mona_ascend_set_small_channels_bit(bool on)
+{
+    small_channels_bit = on;
+}
+
+static void make_image(const ac_program *p, uint32_t segment, void *image)
+{
+    ascend_words_make(p, segment, image);
+    ((uint64_t *)image)[WORDS_CONTROL] = (uint64_t)small_channels_bit << 63;
+}
+
 /* On a card, images are made in memory of the host that AscendCL lends. */
 static mona_status send_image(const chip_session *c, const ac_program *p, uint32_t segment)
 {
     const size_t bytes = ascend_words_bytes(p, segment, NULL);
     void *image;
     if (ascend_on_chip()) {
-        ascend_words_make(p, segment, c->memory + c->segment[segment].words);
+        make_image(p, segment, c->memory + c->segment[segment].words);
         return MONA_OK;
     }
     mona_status status =
         ascend_check(ascend.aclrtMallocHost(&image, bytes), "memory cannot be reserved");
     if (status)
         return status;
-    ascend_words_make(p, segment, image);
+    make_image(p, segment, image);
     status = chip_session_send(c, c->segment[segment].words, image, bytes);
     ascend.aclrtFreeHost(image);
     return status;

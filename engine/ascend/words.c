@@ -233,6 +233,6 @@ void ascend_words_make(const ac_program *program, uint32_t segment, void *image)
 {
     const char *why;
     memset(image, 0, WORDS_HEADER);
-    ((uint64_t *)image)[AC_PROGRAM_CORES] = segment;
+    ((uint64_t *)image)[WORDS_SEGMENT] = segment;
     put_segment(program, segment, image, &why);
 }

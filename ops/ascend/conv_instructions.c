@@ -159,10 +159,11 @@ static operand window_source(const program *p, const tile *t, uint32_t part, uin
 
 static operand bias_source(const program *p, const tile *t)
 {
+    const uint32_t column = mona_conv_column(p->core->target);
     return (operand){.at = p->ones,
-                     .bytes = t->row_m1 * AC_FRACTAL * 8 + AC_BLOCK,
+                     .bytes = t->row_m1 * AC_FRACTAL * column + AC_BLOCK,
                      .element = 1,
-                     .column = 8,
+                     .column = column,
                      .step = 1};
 }
 

@@ -22,7 +22,6 @@ enum {
     LANES = AC_FRACTAL,
     FRACTAL_BYTES = AC_FRACTAL * AC_BLOCK,
     C_FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4,
-    SMALL_COLUMN = 8,
     MAX_STEP = 63,
     MAX_WIDTH = 16,
     REPEAT_BLOCKS = 8,
@@ -70,7 +69,7 @@ static bool planes_fit(const mona_bound_op *b)
 static bool find_step(const mona_bound_op *b, uint32_t pixel, uint32_t bytes, uint32_t *column,
                       uint32_t *step)
 {
-    static const uint32_t options[] = {SMALL_COLUMN, AC_BLOCK};
+    const uint32_t options[] = {mona_conv_column(b->target), AC_BLOCK};
     for (uint32_t i = 0; i < sizeof options / sizeof *options; i++) {
         *column = options[i];
         if (bytes % *column || bytes / *column > MAX_STEP ||

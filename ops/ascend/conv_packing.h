@@ -15,6 +15,12 @@
 
 #include "ops/conv.h"
 
+/* The smallest columns of load3d: of the small-channel mode, or without it of a fractal's row. */
+static inline uint32_t mona_conv_column(const ac_target *target)
+{
+    return target->small_c0_8bit[0] ? 8 : AC_BLOCK;
+}
+
 /* Where the results of a part go. */
 typedef enum mona_conv_way {
     MONA_CONV_ROW,     /* to channel block `part` of the output row: [pixel][c0] */

@@ -82,10 +82,11 @@ typedef struct packing_layout {
     size_t tables, bias, scale, slope, mask, ones, weights, bytes;
 } packing_layout;
 
-/* Bytes of `ones`: row m of A reads 32 bytes of it from byte 8 m on. */
-static size_t ones_bytes(const mona_conv_packing *k)
+/* Bytes of `ones`: row m of A reads 32 bytes of it from column m on. */
+static size_t ones_bytes(const mona_bound_op *b, const mona_conv_packing *k)
 {
-    return k->bias_by_cube ? (size_t)k->max_fractals * AC_FRACTAL * BIAS_PERIOD + AC_BLOCK : 0;
+    const size_t rows = (size_t)k->max_fractals * AC_FRACTAL;
+    return k->bias_by_cube ? rows * mona_conv_column(b->target) + AC_BLOCK : 0;
 }
 
 static mona_span used_by(const mona_bound_op *b, const mona_conv_packing *k,
@@ -111,7 +112,7 @@ static packing_layout layout_of(const mona_bound_op *b, const mona_conv_packing 
     const bool slopes = b->op->epilogue.activation == MONA_ACT_PRELU;
     p.mask = p.slope + align_up(slopes ? lanes * sizeof(uint16_t) : 0);
     p.ones = p.mask + align_up(k->masked ? lanes * sizeof(uint16_t) : 0);
-    p.weights = p.ones + align_up(ones_bytes(k));
+    p.weights = p.ones + align_up(ones_bytes(b, k));
     p.bytes = p.weights;
     for (uint32_t part = 0; part < k->parts; part++) {
         const mona_span used = used_by(b, k, l, part);
@@ -250,7 +251,7 @@ static uint8_t *pack_residual(uint8_t *to, const mona_bound_op *b, const mona_co
 
 static void bind_ones(const mona_bound_op *b, const mona_conv_packing *k, uint8_t *to)
 {
-    for (size_t i = 0; i < ones_bytes(k); i++)
+    for (size_t i = 0; i < ones_bytes(b, k); i++)
         to[i] = (uint8_t)(i % BIAS_PERIOD ? bias_unit(b) : 1);
 }
 

@@ -53,6 +53,8 @@ static void set_up(void)
     const char *timeout = getenv("MONA_ASCEND_TIMEOUT");
     if (timeout && atoi(timeout) > 0)
         mona_ascend_set_patience((unsigned)atoi(timeout));
+    const char *bit = getenv("MONA_ASCEND_CTRL63");
+    mona_ascend_set_small_channels_bit(bit && atoi(bit) == 1);
     if (!find_kernel()) {
         ready = true;
     } else if (file_read(found, "a kernel", MAX_KERNEL_BYTES, &bytes, &size, &problem)) {

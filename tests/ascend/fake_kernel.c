@@ -36,7 +36,8 @@ static const char *run_block(const launch *l, uint32_t block)
     cce_machine m = {.core = {.target = &target,
                               .take = fake_knob_text("wrong", NULL) ? execute_wrongly : ac_execute},
                      .device = (uint64_t)(uintptr_t)fake_base(),
-                     .block = block};
+                     .block = block,
+                     .bit_63 = fake_knob("bit_63", 0)};
     for (int i = 0; i < AC_BUFFERS; i++) {
         uint8_t *bytes = aligned_alloc(64, sizes[i]);
         memset(bytes, 0x5a, sizes[i]);

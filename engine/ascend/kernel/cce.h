@@ -112,6 +112,16 @@ static inline void set_fmatrix(uint64_t config)
     cce_register(CCE_FMATRIX, config);
 }
 
+static inline uint64_t get_ctrl(void)
+{
+    return cce_control();
+}
+
+static inline void set_ctrl(uint64_t value)
+{
+    cce_register(CCE_CONTROL, value);
+}
+
 static inline void set_deqscale(uint64_t config)
 {
     cce_register(CCE_DEQSCALE, config);

@@ -6,6 +6,7 @@
 #include "engine/ascend/kernel/words.h"
 #include "engine/cpu/c/f16.h"
 #include "engine/libc.h"
+#include "engine/model310/model310.h"
 
 extern void mona_replay__kernel0(uint8_t *words, uint8_t *addresses);
 
@@ -170,6 +171,7 @@ void cce_issue(int opcode, uint64_t dst, uint64_t a, uint64_t b, uint64_t config
 void cce_load3d(uint64_t dst, uint64_t src, uint64_t xm, uint64_t xt, size_t element, bool small)
 {
     const uint64_t matrix = now->registers[CCE_FMATRIX];
+    const bool misread = small && now->bit_63 && !(now->registers[CCE_CONTROL] >> 63);
     const uint32_t c0 = (uint32_t)((small ? 8 : 32) / element);
     const bool row = field(matrix, 16, 48) == 1, one = !field(xm, 0, 32) && !field(xm, 48, 16);
     if (!row || !one || field(xt, 20, 8) != 1 || field(xt, 6, 6) != 1 || field(xt, 36, 8) != 1 ||
@@ -177,7 +179,7 @@ void cce_load3d(uint64_t dst, uint64_t src, uint64_t xm, uint64_t xt, size_t ele
         fail("load3d");
     take(&(ac_instruction){.opcode = AC_OP_LOAD3D,
                            .dst = ac_at(AC_L0A, dst),
-                           .a = ac_at(AC_L1, src),
+                           .a = ac_at(AC_L1, misread ? src ^ AC_BLOCK : src),
                            .load3d = {.column = (uint16_t)field(xm, 32, 16),
                                       .columns = (uint16_t)field(matrix, 0, 16),
                                       .stride = (uint8_t)field(xt, 0, 6),
@@ -212,6 +214,11 @@ void cce_register(int name, uint64_t value)
     now->registers[name] = value;
 }
 
+uint64_t cce_control(void)
+{
+    return now->registers[CCE_CONTROL];
+}
+
 void cce_va(int va, const uint64_t *addresses)
 {
     memcpy(now->va[va], addresses, sizeof now->va[va]);
@@ -236,8 +243,10 @@ void cce_scalar_load(uint64_t at, void *value, size_t bytes)
 void cce_scalar_store(uint64_t at, const void *value, size_t bytes)
 {
     uint8_t *to = scalar_at(at, bytes);
-    if (to)
-        memcpy(to, value, bytes);
+    if (!to)
+        return;
+    memcpy(to, value, bytes);
+    ac_model_written(&now->core, ac_at(AC_UB, at), bytes);
 }
 
 void cce_run(cce_machine *machine, uint64_t words, uint64_t addresses)

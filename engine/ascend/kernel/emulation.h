@@ -13,7 +13,14 @@
 extern "C" {
 #endif
 
-enum cce_register_name { CCE_FMATRIX, CCE_DEQSCALE, CCE_MASK_HIGH, CCE_MASK_LOW, CCE_REGISTERS };
+enum cce_register_name {
+    CCE_FMATRIX,
+    CCE_DEQSCALE,
+    CCE_MASK_HIGH,
+    CCE_MASK_LOW,
+    CCE_CONTROL,
+    CCE_REGISTERS
+};
 
 /* Called by the kernel. Addresses are offsets in the core's buffers, or addresses of the device;
  * the scalar unit's are in UB. */
@@ -22,6 +29,7 @@ void cce_scalar_load(uint64_t at, void *value, size_t bytes);
 void cce_scalar_store(uint64_t at, const void *value, size_t bytes);
 void cce_flag(int opcode, int src, int dst, int event);
 void cce_register(int name, uint64_t value);
+uint64_t cce_control(void);
 void cce_va(int va, const uint64_t *addresses);
 void cce_issue(int opcode, uint64_t dst, uint64_t a, uint64_t b, uint64_t config, uint32_t value);
 void cce_load3d(uint64_t dst, uint64_t src, uint64_t xm, uint64_t xt, size_t element, bool small);

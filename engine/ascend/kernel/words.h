@@ -2,9 +2,9 @@
 /* A recorded program as words of 64 bits, as the replay kernel reads it. Made when a model is
  * opened (engine/ascend/words.h). Shared with the kernel, so it contains only numbers.
  *
- * An image, for one segment of a program, is a header (the first chunk of each core, the segment)
- * and chunks. Each core has its own chunks. The kernel copies them to UB, one ahead of the one that
- * it reads. A chunk begins with a word that says which one follows:
+ * An image, for one segment of a program, is a header (the first chunk of each core, the segment,
+ * bits of CTRL to set) and chunks. Each core has its own chunks. The kernel copies them to UB, one
+ * ahead of the one that it reads. A chunk begins with a word that says which one follows:
  *   next 0, first 24, depth 48: number of the chunk that follows; if depth is not 0, the chunk
  *   `first` follows instead as long as loop depth - 1 has turns left after this one
  * Then come entries. The first word of each has a code in bits 0 to 7, and:
@@ -53,7 +53,9 @@
 enum {
     WORDS_CHUNK = 2560, /* bytes; multiples of 32 */
     WORDS_HEADER = 64,  /* bytes */
-    WORDS_BASES = 20,   /* addresses that a launch is given: constants, then buffers */
+    WORDS_SEGMENT = 2,  /* words of the header */
+    WORDS_CONTROL = 3,
+    WORDS_BASES = 20, /* addresses that a launch is given: constants, then buffers */
     WORDS_PHASES = 95,
     WORDS_LOOPS = 3,
     /* In UB, behind what programs use. */

@@ -28,8 +28,6 @@ enum { CRMODE_F32toF16_NONE = 1, CRMODE_F32toF16_RELU, CRMODE_S32toF16_DEQSCALE_
 
 #define cce_load(T, at) (*(T *)(at))
 #define cce_store(T, at, value) (*(T *)(at) = (value))
-#define cce_load_gm(T, at) (*(T *)(at))
-#define cce_store_gm(T, at, value) (*(T *)(at) = (value))
 
 void counted_copy(uint64_t dst, uint64_t src, uint64_t config);
 
@@ -44,6 +42,8 @@ void counted_copy(uint64_t dst, uint64_t src, uint64_t config);
 #define wait_flag(src, dst, event) ONE(event)
 #define set_fmatrix(config) ONE(config)
 #define set_deqscale(config) ONE(config)
+#define get_ctrl() ((uint64_t)0)
+#define set_ctrl(value) ONE(value)
 #define set_vector_mask(high, low) TWO(high, low)
 #define set_va_reg_sb(va, list) __asm__ volatile("nop" ::"r"(list) : "memory")
 #define copy_gm_to_cbuf(dst, src, config, pad) THREE(dst, src, config)

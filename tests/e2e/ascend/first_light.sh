@@ -23,6 +23,18 @@ same "which model310 reads" "$(modelled "$tmp/first/model310" | wc -l)" 1
 "$mona" bench sr_x2_fast --size 1920x1080 --device model310 > "$tmp/guessed"
 same "and computes with" "$([ "$(modelled "$tmp/guessed")" != "$(modelled "$tmp/first/model310")" ] && echo other)" other
 
+# Both readings of bit 63 of CTRL.
+small() { LD_LIBRARY_PATH=$PWD/$BUILD/ascend/full FAKE_ASCEND=$1 "$BUILD/first_light" small-channels 2>&1 | tr '\n' ,; }
+same "small channels with both settings" "$(small "")" "small channels, bit 63 of CTRL clear: equal,small channels, bit 63 of CTRL set: equal,"
+same "on a chip that needs it" "$(small bit_63=1 | grep -o 'small.*')" \
+    "small channels, bit 63 of CTRL clear: differs,small channels, bit 63 of CTRL set: equal,"
+chip() {
+    LD_LIBRARY_PATH=$PWD/$BUILD/ascend/full FAKE_ASCEND=bit_63=1 MONA_ASCEND_CTRL63=$1 "$mona" bench sr_x2_fast --size 64x48 -n 1 \
+        --device ascend 2>&1 | grep -o 'CRC-32.*'
+}
+host=$("$mona" bench sr_x2_fast --size 64x48 -n 1 --device host | grep -o 'CRC-32.*')
+same "whose networks have the host's bytes with it" "$([ "$(chip 1)" = "$host" ] && echo equal) $([ "$(chip 0)" = "$host" ] && echo equal)" "equal "
+
 if full; then
     first_light "$tmp/wrong" wrong=vconv
     same "a chip that computes one instruction wrongly" "$? $(grep '^differs' "$tmp/wrong/instructions" | cut -d : -f 2 | sort -u)" "1  vconv"

@@ -58,6 +58,17 @@ static inline uint8_t *replay_buffer(const replay_machine *r, uint32_t b)
     return r->memory + r->buffers[b];
 }
 
+/* Whether buffer b holds these samples. What follows them in a row may differ. */
+static inline bool replay_has(const replay_machine *r, uint32_t b, mona_tensor_info t,
+                              mona_buffer planes)
+{
+    const size_t row = t.width * mona_type_size(t.type), step = (size_t)planes.row_stride;
+    bool same = true;
+    for (size_t y = 0; y < (size_t)t.height * t.channels; y++)
+        same &= !memcmp((uint8_t *)planes.data + y * step, replay_buffer(r, b) + y * step, row);
+    return same;
+}
+
 /* The machine's buffers are empty whenever it begins. */
 static inline void replay_begin(replay_machine *r, uint32_t block)
 {
