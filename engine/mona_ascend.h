@@ -16,7 +16,7 @@ extern "C" {
 
 /* Runs the AI Core programs of models (mona compile --target ascend310). */
 extern const mona_device mona_device_ascend;
-/* The same chip for mona_om alone: plans for it are refused. */
+/* Any Ascend chip, for mona_om alone: plans for it are refused. */
 extern const mona_device mona_device_ascend_om;
 
 /* Sets the replay kernel, as the vendor's compiler builds it (make ascend-kernel): an ELF file in
@@ -35,7 +35,8 @@ void mona_ascend_forget(void); /* sets it to "", unless the chip was lost */
 
 /* Facts about the chip and the libraries. The chip must answer. */
 typedef struct mona_ascend_info {
-    const char *soc;     /* "Ascend310" */
+    const char *soc;     /* "Ascend310"; NULL: unnamed */
+    bool runs_programs;  /* mona's own: the chip is an Ascend 310 */
     int32_t acl[3];      /* version of the AscendCL interface */
     uint32_t chips;      /* in this machine */
     bool on_chip;        /* this is an Atlas 200: host and chip share their memory */
@@ -47,6 +48,10 @@ typedef struct mona_ascend_info {
 } mona_ascend_info;
 
 mona_status mona_ascend_query(mona_ascend_info *info);
+
+/* Chooses one of a machine's chips, counted from 0, before any is opened. MONA_ERR_STATE: another one
+ * is open. */
+mona_status mona_ascend_choose(unsigned number);
 
 /* Seconds after which a chip that does not answer is given up (default 30). */
 void mona_ascend_set_patience(unsigned seconds);

@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include "apps/cli/temp_folder.h"
+#include "engine/mona_ascend.h"
 
-enum { MAX_ARGUMENTS = 16, ARGUMENT = 4200, MAX_LINES = 4000 };
+enum { MAX_ARGUMENTS = 16 + OPTION_LIST_MAX, ARGUMENT = 4200, MAX_LINES = 4000 };
 
 typedef struct atc_job {
     temp_folder folder;
@@ -21,6 +22,7 @@ typedef struct atc_job {
     unsigned count;
     mona_size size; /* of the largest frame */
     bool several;
+    const char *soc;
 } atc_job;
 
 /* ---- the compiler's program ------------------------------------------------------------------ */
@@ -63,7 +65,7 @@ static void add(atc_job *job, const char *format, ...)
 }
 
 /* Samples of 0 to 255 become real values on the chip, so that frames are sent as they are. */
-static bool write_aipp(atc_job *job, uint32_t channels, double range)
+static bool write_aipp(atc_job *job, uint32_t channels, const calibration_feed *samples)
 {
     snprintf(job->aipp, sizeof job->aipp, "%s/aipp.cfg", job->folder.path);
     FILE *file = fopen(job->aipp, "w");
@@ -75,8 +77,11 @@ static bool write_aipp(atc_job *job, uint32_t channels, double range)
         fprintf(file, "  src_image_size_w: %u\n  src_image_size_h: %u\n", job->size.width,
                 job->size.height);
     fprintf(file, "  csc_switch: false\n");
-    for (uint32_t c = 0; c < channels; c++)
-        fprintf(file, "  mean_chn_%u: 0\n  var_reci_chn_%u: %.9g\n", c, c, range / 255);
+    for (uint32_t c = 0; c < channels; c++) /* (x - mean_chn - min_chn) * var_reci_chn */
+        fprintf(file, "  mean_chn_%u: 0\n  min_chn_%u: %.9g\n  var_reci_chn_%u: %.9g\n", c, c,
+                samples->normalised ? (double)samples->mean[c] : 0.0, c,
+                samples->normalised ? 1.0 / (double)samples->deviation[c]
+                                    : (double)samples->range / 255);
     fprintf(file, "}\n");
     return !fclose(file) || cli_fail(0, "%s cannot be written", job->aipp);
 }
@@ -104,8 +109,33 @@ static bool add_size(atc_job *job, const compiler_tensor *t, const option_list *
     return true;
 }
 
+/* NULL: the chip's of this machine, or else an Ascend 310's. */
+static const char *soc_of(const char *asked)
+{
+    mona_ascend_info info;
+    const char *name = asked ? asked : !mona_ascend_query(&info) ? info.soc : NULL;
+    return name ? name : "Ascend310";
+}
+
+/* Options for atc itself, as given: without dashes. */
+static bool add_more(atc_job *job, const option_list *more)
+{
+    for (size_t i = 0; i < more->count; i++) {
+        const char *o = more->items[i];
+        for (unsigned k = 0; k < job->count; k++) {
+            const size_t name = strcspn(job->text[k] + 2, "=");
+            if (!strncmp(job->text[k] + 2, o, name) && o[name] == '=')
+                return cli_fail(0, "--atc %s: mona sets this option itself", o);
+        }
+        if (!strchr(o, '=') || o[0] == '-' || o[0] == '=')
+            return cli_fail(0, "--atc: expected OPTION=VALUE, found '%s'", o);
+        add(job, "--%s", o);
+    }
+    return true;
+}
+
 static bool make_options(atc_job *job, const char *input, const compiler *model, const char *output,
-                         const option_list *sizes, double range)
+                         const option_list *sizes, const atc_request *request)
 {
     const compiler_tensor t = compiler_input(model, 0);
     if (compiler_input_count(model) != 1 || t.array || (t.channels != 1 && t.channels != 3))
@@ -116,12 +146,13 @@ static bool make_options(atc_job *job, const char *input, const compiler *model,
     add(job, "--model=%s", input);
     add(job, "--framework=5");
     add(job, "--output=%.*s", (int)(strlen(output) - 3), output); /* atc adds .om */
-    add(job, "--soc_version=Ascend310");
+    job->soc = soc_of(request->soc);
+    add(job, "--soc_version=%s", job->soc);
     add(job, "--input_format=NCHW");
     add(job, "--output_type=FP16");
     add(job, "--enable_small_channel=1");
     add(job, "--log=error");
-    if (!add_size(job, &t, sizes) || !write_aipp(job, t.channels, range))
+    if (!add_size(job, &t, sizes) || !write_aipp(job, t.channels, &request->samples))
         return false;
     if (job->several)
         add(job, "--input_shape=%s:1,%u,-1,-1", t.name, t.channels);
@@ -129,7 +160,7 @@ static bool make_options(atc_job *job, const char *input, const compiler *model,
         add(job, "--input_shape=%s:1,%u,%u,%u", t.name, t.channels, job->size.height,
             job->size.width);
     add(job, "--insert_op_conf=%s", job->aipp);
-    return true;
+    return add_more(job, request->more);
 }
 
 /* ---- what it says ---------------------------------------------------------------------------- */
@@ -143,16 +174,19 @@ static const char *code_in(const char *line)
     return NULL;
 }
 
-static const char *hint(const char *code)
+static const char *hint(const char *code, const char *soc)
 {
-    static const struct {
+    const struct {
         const char *code, *text;
     } hints[] = {
         {"E10001", "; this CANN does not know an option's value"},
-        {"E10007", "; this CANN does not know Ascend310: 8.1 is the last that does"},
+        {"E10007",
+         strcmp(soc, "Ascend310")
+             ? "; this CANN does not know the chip: atc --help lists those of --soc_version"
+             : "; this CANN does not know Ascend310: 8.1 is the last that does"},
         {"E19010", "; this CANN has no such operator: an older opset may help"},
-        {"EZ3003", "; the Ascend 310 has no kernel for this operator"},
-        {"EZ9010", "; the Ascend 310 has no kernel for this operator"},
+        {"EZ3003", "; the chip has no kernel for this operator"},
+        {"EZ9010", "; the chip has no kernel for this operator"},
         {"E40021", "; install the Python packages that CANN asks for"},
         {"E40024", "; install the Python packages that CANN asks for"},
     };
@@ -203,17 +237,17 @@ static bool run_atc(atc_job *job, const char *input)
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
     return cli_fail(0, "%s: atc failed: %s%s", input, said[0] ? said : "it said nothing",
-                    hint(code_in(said)));
+                    hint(code_in(said), job->soc));
 }
 
 bool atc_compile(const char *input, const compiler *model, const char *output,
-                 const option_list *sizes, double range)
+                 const option_list *sizes, const atc_request *request)
 {
     atc_job *job = calloc(1, sizeof *job);
     if (!job)
         return cli_fail(0, "out of memory");
     bool ok = find_atc(job->program) && temp_folder_open(&job->folder) &&
-              make_options(job, input, model, output, sizes, range) && run_atc(job, input);
+              make_options(job, input, model, output, sizes, request) && run_atc(job, input);
     if (ok && access(output, R_OK))
         ok = cli_fail(0, "atc succeeded, but %s is not there", output);
     temp_folder_close(&job->folder);

@@ -2,16 +2,25 @@
 #ifndef ATC_H
 #define ATC_H
 
+#include "apps/compile/calibration_feed.h"
 #include <stdbool.h>
 
 #include "apps/cli/options.h"
 #include "formats/compiler/compiler.h"
 
+/* What the chip is asked for. soc: NULL: that of this machine's chip, else Ascend310. more: options for
+ * atc itself. samples: what samples of 0 to 255 stand for. */
+typedef struct atc_request {
+    const char *soc;
+    const option_list *more;
+    calibration_feed samples;
+} atc_request;
+
 /* Lets the user's own ATC, the vendor's compiler, make an .om for the Ascend 310 of a network of
  * one input with 1 or 3 channels, for samples of 8 bits. sizes: where the model leaves the size
- * open; more than one: it takes each of them. range: the real value of the largest sample. False:
+ * open; more than one: it takes each of them. False:
  * one line was printed. */
 bool atc_compile(const char *input, const compiler *model, const char *output,
-                 const option_list *sizes, double range);
+                 const option_list *sizes, const atc_request *request);
 
 #endif

@@ -30,7 +30,8 @@ typedef struct compile_job {
     precision_request request;
     precision_result chosen;
     const char *input, *output, *ranges, *input_type, *output_type, *name, *fusion, *report;
-    const char *mean, *deviation, *order, *emit, *target;
+    const char *mean, *deviation, *order, *emit, *target, *soc;
+    option_list atc;
     option_list calibrate, dims, sizes;
     long images, bits;
     double range, offset_h, offset_w, tolerance;
@@ -551,8 +552,16 @@ static bool save(const compile_job *job)
 static int compile_om(const compile_job *job)
 {
     const char *size = job->sizes.count == 1 ? job->sizes.items[0] : NULL;
+    atc_request request = {.soc = job->soc, .more = &job->atc, .samples.range = (float)job->range};
+    if (!calibration_feed_read(&request.samples, job->mean, job->deviation, "rgb"))
+        return EXIT_USAGE;
+    if (request.samples.normalised && job->range != 1) {
+        cli_misuse("--input-range: --mean and --deviation say what samples stand for");
+        return EXIT_USAGE;
+    }
     compiler *model = onnx_source_compiler(job->input, &job->dims, size, NULL, NULL, false);
-    const bool ok = model && atc_compile(job->input, model, job->output, &job->sizes, job->range);
+    const bool ok = model && calibration_feed_suits(&request.samples, model, job->input) &&
+                    atc_compile(job->input, model, job->output, &job->sizes, &request);
     compiler_close(model);
     return ok ? EXIT_SUCCESS : EXIT_FAILED;
 }
@@ -611,6 +620,14 @@ static const option options[] = {
              "looks at the speed of ascend310 or of this machine; ascend310-om: let the vendor's "
              "compiler, atc, make an .om",
      .again = "to add plans for another, compile the written model again"},
+    {"--soc", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(compile_job, soc), "NAME", model_group,
+     .help = "the chip that atc compiles for: Ascend310, Ascend310P3, Ascend310B4 and what else it "
+             "knows (default: this machine's, else Ascend310)"},
+    {"--atc", NULL, OPTION_LIST, CHANGES_BYTES, offsetof(compile_job, atc), "OPTION=VALUE",
+     model_group,
+     .help =
+         "an option for atc itself, such as precision_mode=allow_mix_precision; can be given more "
+         "than once"},
     {"--emit", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(compile_job, emit), "mona|c",
      model_group,
      .help = "c: write NAME.c and NAME.h, the network for one --target and --size as constants, to "
@@ -725,8 +742,10 @@ static const option_rule rules[] = {
      .why = "which rounds no weights"},
     {"--picture", .never = COMPILE_AGAIN},
     {"--input-type", .never = COMPILE_AGAIN | COMPILE_OM},
-    {"--mean", .never = COMPILE_AGAIN | COMPILE_OM},
-    {"--deviation", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--mean", .never = COMPILE_AGAIN},
+    {"--deviation", .never = COMPILE_AGAIN},
+    {"--soc", .only = COMPILE_OM},
+    {"--atc", .only = COMPILE_OM},
     {"--output-type", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--input-range", .never = COMPILE_AGAIN},
     {"--bits", .never = COMPILE_AGAIN | COMPILE_OM},

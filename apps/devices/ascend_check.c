@@ -75,9 +75,12 @@ static bool line(ascend_findings *all, const char *what, const char *state, cons
     return !strcmp(state, "OK");
 }
 
-static bool check_kit(ascend_findings *all)
+/* Releases that know the Ascend 310 are told, of other chips not: there are always newer ones. */
+static bool check_kit(ascend_findings *all, bool own_programs)
 {
     char version[VERSION] = "";
+    if (find_kit(version) && !own_programs)
+        return line(all, "CANN", "OK", version, "");
     if (!find_kit(version))
         return line(all, "CANN", "missing", "",
                     "install CANN 5.0.4 to 8.1 (toolkit or nnrt) and source its set_env.sh");
@@ -89,16 +92,17 @@ static bool check_kit(ascend_findings *all)
                : line(all, "CANN", "OK", version, "");
 }
 
-static bool check_driver(ascend_findings *all, const mona_ascend_info *info)
+static bool check_driver(ascend_findings *all, const mona_ascend_info *info, bool own_programs)
 {
     char installed[VERSION] = "";
     const bool found = read_version("/usr/local/Ascend/driver/version.info", "Version", installed);
     const char *version = found ? installed : info ? info->driver : "";
     if (!version[0])
         return line(all, "driver", "missing", "", "install the driver of the card or module");
-    return compare(version, "21.0.4") < 0 ? line(all, "driver", "too old", version,
-                                                 "install 21.0.4 or newer, with its firmware")
-                                          : line(all, "driver", "OK", version, "");
+    return own_programs && compare(version, "21.0.4") < 0
+               ? line(all, "driver", "too old", version,
+                      "install 21.0.4 or newer, with its firmware")
+               : line(all, "driver", "OK", version, "");
 }
 
 static bool check_firmware(ascend_findings *all)
@@ -139,6 +143,20 @@ static bool check_health(ascend_findings *all)
     return line(all, "health", good ? "OK" : "bad", text, good ? "" : "npu-smi info says why");
 }
 
+static bool check_chip(ascend_findings *all, const mona_ascend_info *info)
+{
+    char text[160];
+    int length = snprintf(text, sizeof text, "%s", info->on_chip ? "a module" : "a card");
+    if (info->chips > 1)
+        length += snprintf(text + length, sizeof text - (size_t)length,
+                           ", %u chips: --device ascend-om:0 to ascend-om:%u", info->chips,
+                           info->chips - 1);
+    if (!info->runs_programs)
+        snprintf(text + length, sizeof text - (size_t)length,
+                 ", for .om models alone: mona's own programs are for Ascend310");
+    return line(all, "chip", "OK", info->soc ? info->soc : "unnamed", text);
+}
+
 /* mona does without it. */
 static void show_video(ascend_findings *all, const mona_ascend_info *info)
 {
@@ -156,17 +174,20 @@ bool ascend_find(ascend_findings *all)
     const bool prepared = ascend_setup(&error);
     all->count = 0;
     const bool answers = mona_ascend_query(&info) == MONA_OK;
-    bool ok = check_kit(all);
-    ok &= check_driver(all, answers ? &info : NULL);
+    const bool own_programs = !answers || info.runs_programs;
+    bool ok = check_kit(all, own_programs);
+    ok &= check_driver(all, answers ? &info : NULL, own_programs);
     ok &= check_firmware(all);
     if (answers) {
         ok &= check_functions(all, &info);
-        ok &= line(all, "chip", "OK", info.soc, info.on_chip ? "a module" : "a card");
+        ok &= check_chip(all, &info);
         show_video(all, &info);
         ok &= check_health(all);
     } else {
         ok &= line(all, "chip", "missing", "", mona_ascend_problem());
     }
+    if (!own_programs) /* nor a kernel for them */
+        return ok;
     ok &= !prepared ? line(all, "kernel", "missing", "", error.text)
           : ascend_kernel_path()
               ? line(all, "kernel", "OK", ascend_kernel_path(), "")

@@ -52,9 +52,10 @@ static void open_list(list *l)
 static void tell_missing(const list *l)
 {
     for (unsigned i = 0; i < l->count; i++)
-        if (l->devices[i].device == &mona_device_ascend)
+        if (l->devices[i].device == &mona_device_ascend ||
+            l->devices[i].device == &mona_device_ascend_om)
             return;
-    fprintf(stderr, "no Ascend 310: %s; mona devices --check tells all that it needs\n",
+    fprintf(stderr, "no Ascend chip: %s; mona devices --check tells all that it needs\n",
             mona_ascend_problem());
 }
 

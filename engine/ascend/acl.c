@@ -33,8 +33,11 @@ static struct {
     bool found; /* the libraries */
     atomic_bool up;
     void *context;
+    uint32_t number;
     mona_ascend_info info;
 } chip = {.busy = ATOMIC_FLAG_INIT};
+
+static const char refused[] = "the chip cannot be used";
 
 static void lock(void)
 {
@@ -128,11 +131,36 @@ static bool initialise(void)
            (code != ASCEND_STUB && !ascend_check(code, "AscendCL cannot start"));
 }
 
+/* "Ascend310P3" and "Ascend310B4" are other chips. */
 static bool is_ascend310(const char *soc)
 {
     static const char name[] = "Ascend310";
     return soc && has_prefix(soc, name) && soc[sizeof name - 1] != 'P' &&
            soc[sizeof name - 1] != 'B';
+}
+
+bool ascend_runs_programs(void)
+{
+    const char *soc = chip.info.soc;
+    if (!is_ascend310(soc))
+        ASCEND_REPORT(
+            "the chip is ", soc ? soc : "unnamed",
+            ", and mona's own programs are for Ascend310: --device ascend-om runs models of "
+            "the vendor's compiler (.om)");
+    return is_ascend310(soc);
+}
+
+mona_status mona_ascend_choose(unsigned number)
+{
+    if (chip.up && chip.number != number)
+        return MONA_ERR_STATE;
+    chip.number = number;
+    return MONA_OK;
+}
+
+uint32_t ascend_number(void)
+{
+    return chip.number;
 }
 
 static bool find_chip(void)
@@ -145,20 +173,16 @@ static bool find_chip(void)
                       "what npu-smi info says");
         return false;
     }
-    if (ascend_check(ascend.aclrtSetDevice(0), "chip 0 cannot be used"))
+    if (ascend_check(ascend.aclrtSetDevice((int)chip.number), refused))
         return false;
     info->soc = ascend.aclrtGetSocName();
-    if (!is_ascend310(info->soc)) {
-        ASCEND_REPORT("the chip is ", info->soc ? info->soc : "unnamed", "; expected Ascend310");
-        ascend.aclrtResetDevice(0);
-        return false;
-    }
+    info->runs_programs = is_ascend310(info->soc);
     ascend.aclrtGetVersion(&info->acl[0], &info->acl[1], &info->acl[2]);
     code = ascend.aclrtGetRunMode(&mode);
     info->on_chip = mode == ASCEND_MODE_ON_CHIP;
-    code = code ? code : ascend.aclrtCreateContext(&chip.context, 0);
-    if (ascend_check(code, "chip 0 cannot be used")) {
-        ascend.aclrtResetDevice(0);
+    code = code ? code : ascend.aclrtCreateContext(&chip.context, (int)chip.number);
+    if (ascend_check(code, refused)) {
+        ascend.aclrtResetDevice((int)chip.number);
         return false;
     }
     if (ascend.dcmi_init && !ascend.dcmi_init() && ascend.dcmi_get_driver_version)
@@ -187,7 +211,7 @@ void ascend_close(void)
         ascend_free_staging();
         ascend_forget_kernel();
         ascend.aclrtDestroyContext(chip.context);
-        ascend.aclrtResetDevice(0);
+        ascend.aclrtResetDevice((int)chip.number);
         ascend.aclFinalize();
     }
     chip.up = false;
@@ -197,7 +221,7 @@ void ascend_close(void)
 bool ascend_enter(void)
 {
     return chip.up && !ascend_lost() &&
-           !ascend_check(ascend.aclrtSetCurrentContext(chip.context), "chip 0 cannot be used");
+           !ascend_check(ascend.aclrtSetCurrentContext(chip.context), refused);
 }
 
 bool ascend_on_chip(void)

@@ -73,6 +73,10 @@ extern ascend_functions ascend;
 bool ascend_open(void);
 void ascend_close(void);
 
+/* Whether the open chip runs mona's own programs. False: mona_ascend_problem() says why. */
+bool ascend_runs_programs(void);
+uint32_t ascend_number(void); /* of mona_ascend_choose() */
+
 /* Whether the chip stopped answering: nothing is tried any more. */
 bool ascend_lost(void);
 

@@ -20,6 +20,12 @@ static mona_status open_chip(mona_device_properties *p)
     return MONA_OK;
 }
 
+static mona_status open_for_programs(mona_device_properties *p)
+{
+    const mona_status status = open_chip(p);
+    return status || ascend_runs_programs() ? status : MONA_ERR_DEVICE;
+}
+
 static mona_status copy(const mona_copy *c)
 {
     return c->direction == MONA_UPLOAD
@@ -46,20 +52,21 @@ static mona_status refuse_plan(mona_plan *plan)
 static const mona_ai_core no_programs = {.programs = mona_programs, .plan = refuse_plan};
 
 #define CHIP                                                                                       \
-    .target = &ac_target_ascend310, .open = open_chip, .close = ascend_close,                      \
-    .telemetry = ascend_telemetry, .allocate = ascend_allocate, .free = ascend_free, .copy = copy, \
-    .isa = isa
+    .target = &ac_target_ascend310, .close = ascend_close, .telemetry = ascend_telemetry,          \
+    .allocate = ascend_allocate, .free = ascend_free, .copy = copy, .isa = isa
 
 const mona_device mona_device_ascend = {
     .name = "ascend",
     .description = "the Ascend 310",
     .ai_core = &ascend_ai_core,
+    .open = open_for_programs,
     CHIP,
 };
 
 const mona_device mona_device_ascend_om = {
     .name = "ascend-om",
-    .description = "the Ascend 310, for models of its vendor's compiler (.om)",
+    .description = "any Ascend chip, for models of its vendor's compiler (.om)",
     .ai_core = &no_programs,
+    .open = open_chip,
     CHIP,
 };

@@ -83,28 +83,60 @@ typedef struct meaning {
 } meaning;
 
 static const meaning meanings[] = {
+    {100000, MONA_ERR_DEVICE, false, "CANN refuses an argument: this mona and this CANN differ"},
+    {100001, MONA_ERR_STATE, false, "AscendCL was not started"},
+    {100003, MONA_ERR_MODEL, false, "the file cannot be read"},
+    {100005, MONA_ERR_MODEL, false, "the file has a wrong size"},
+    {100011, MONA_ERR_STATE, false, "the model was unloaded"},
     {100012, MONA_ERR_MODEL, false, "the model cannot be read"},
     {100013, MONA_ERR_MODEL, false, "the model cannot be read"},
+    {100014, MONA_ERR_MODEL, false, "the model cannot be read"},
     {100015, MONA_ERR_MODEL, false, "the model is cut off"},
+    {100016, MONA_ERR_MODEL, false, "the model lacks a setting"},
+    {100017, MONA_ERR_SHAPE, false, "the model takes other inputs"},
+    {100018, MONA_ERR_SHAPE, false, "the model gives other outputs"},
+    {100019, MONA_ERR_SHAPE, false, "the model takes one size only"},
+    {100026, MONA_ERR_UNSUPPORTED, false, "this chip has no such type of numbers"},
+    {100029, MONA_ERR_DEVICE, false, "the kernel was not found"},
+    {100037, MONA_ERR_STATE, false, "AscendCL was ended before"},
     {145006, MONA_ERR_MODEL, false, "the model is cut off"},
     {545001, MONA_ERR_MODEL, false, "the model cannot be read"},
     {545005, MONA_ERR_MODEL, false, "the model is cut off, or for another chip"},
-    {107001, MONA_ERR_DEVICE, false, "there is no such chip"},
+    {107000, MONA_ERR_DEVICE, false, "CANN refuses an argument: this mona and this CANN differ"},
+    {107001, MONA_ERR_DEVICE, false, "there is no such chip: npu-smi info lists them"},
     {107002, MONA_ERR_STATE, false, "no chip was chosen"},
+    {107003, MONA_ERR_STATE, false, "a stream is of another chip or process"},
+    {107006, MONA_ERR_STATE, false, "an event was not recorded"},
+    {107008, MONA_ERR_ARGUMENT, false, "memory is not aligned"},
+    {107017, MONA_ERR_STATE, false, "what was asked for is closed"},
+    {107019, MONA_ERR_DEVICE, false, "a wait took too long"},
+    {107020, MONA_ERR_DEVICE, true, "a task took too long"},
     {200000, MONA_ERR_ARENA, false, "the host has no memory left"},
     {200001, MONA_ERR_UNSUPPORTED, false, "this release of CANN cannot do it"},
+    {200006, MONA_ERR_UNSUPPORTED, false, "this release of CANN cannot do it"},
     {207000, MONA_ERR_UNSUPPORTED, false, "this chip cannot do it"},
     {207001, MONA_ERR_ARENA, false, "the chip has no memory left"},
+    {207004, MONA_ERR_DEVICE, false, "there is no chip: load the driver"},
+    {207005, MONA_ERR_LIMIT, false, "the chip has no resources left"},
     {207006, MONA_ERR_DEVICE, false, "not permitted: join the group HwHiAiUser"},
     {207007, MONA_ERR_LIMIT, false, "all events are in use"},
     {207008, MONA_ERR_LIMIT, false, "all streams are in use"},
+    {207012, MONA_ERR_LIMIT, false, "a limit of the chip is exceeded"},
     {207018, MONA_ERR_ARENA, false, "the chip has no memory left"},
     {500000, MONA_ERR_DEVICE, false, "CANN does not know this chip: its release is too new or old"},
+    {500001, MONA_ERR_DEVICE, false, "CANN failed inside"},
+    {500002, MONA_ERR_DEVICE, false, "CANN's graph engine failed"},
+    {500003, MONA_ERR_DEVICE, false, "CANN's runtime failed"},
+    {500004, MONA_ERR_DEVICE, false, "the driver failed"},
+    {507000, MONA_ERR_DEVICE, false, "CANN's runtime failed"},
+    {507001, MONA_ERR_DEVICE, true, "the chip's scheduler failed"},
     {507008, MONA_ERR_DEVICE, false, "CANN is for another chip"},
     {507010, MONA_ERR_DEVICE, true, "the chip's heartbeat was lost"},
     {507011, MONA_ERR_DEVICE, false, "the model failed"},
     {507014, MONA_ERR_DEVICE, true, "an AI Core did not end in time"},
     {507015, MONA_ERR_DEVICE, false, "an AI Core refused an instruction or address"},
+    {507016, MONA_ERR_DEVICE, false, "an AI Core met an instruction that it does not have"},
+    {507017, MONA_ERR_DEVICE, true, "an AI CPU did not end in time"},
     {507018, MONA_ERR_DEVICE, false, "an AI CPU failed"},
     {507027, MONA_ERR_DEVICE, false, "the kernel is not in its file"},
     {507028, MONA_ERR_STATE, false, "the kernel was registered before"},
@@ -117,7 +149,10 @@ static const meaning meanings[] = {
 
 static const meaning *meaning_of(int code)
 {
-    static const meaning other = {0, MONA_ERR_DEVICE, false, "see the vendor's list of codes"};
+    static const meaning other = {
+        0, MONA_ERR_DEVICE, false,
+        "see the vendor's list of codes; with ASCEND_GLOBAL_LOG_LEVEL=1 and "
+        "ASCEND_SLOG_PRINT_TO_STDOUT=1 in the environment CANN prints its log"};
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if (meanings[i].code == code)
             return &meanings[i];

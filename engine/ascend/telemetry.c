@@ -10,7 +10,7 @@ enum { USE_OF_AI_CORES = 2, CLOCK_OF_AI_CORES = 7 }; /* kinds of rate and of fre
 static bool find_card(int *card, int *at)
 {
     return ascend.dcmi_get_card_id_device_id_from_logicid &&
-           !ascend.dcmi_get_card_id_device_id_from_logicid(card, at, 0);
+           !ascend.dcmi_get_card_id_device_id_from_logicid(card, at, ascend_number());
 }
 
 /* Figures that this driver does not have stay as they are. */

@@ -2,6 +2,8 @@
 #include "pipeline/job/devices.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -52,11 +54,29 @@ static bool refuse(const char *name, pipeline_error *error)
                            name, suggest_text(&s, text, sizeof text));
 }
 
-const mona_device *devices_find(const char *name, pipeline_error *error)
+/* "ascend-om:1" is the second chip. Leaves the name of the device. */
+static bool take_number(const char *name, char *device, size_t room, pipeline_error *error)
+{
+    const char *colon = strncmp(name, "ascend", strlen("ascend")) ? NULL : strchr(name, ':');
+    char *end = NULL;
+    const unsigned long number = colon ? strtoul(colon + 1, &end, 10) : 0;
+    snprintf(device, room, "%.*s", (int)(colon ? colon - name : (ptrdiff_t)strlen(name)), name);
+    if (colon && (end == colon + 1 || *end || number > 1023))
+        return pipeline_misuse(error,
+                               "--device: expected the number of a chip after %s:, found '%s'",
+                               device, colon + 1);
+    return !colon || !mona_ascend_choose((unsigned)number) ||
+           pipeline_misuse(error, "--device: another chip is in use already");
+}
+
+const mona_device *devices_find(const char *asked, pipeline_error *error)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     format_error problem = {0};
+    char name[64];
     const bool prepared = ascend_setup(&problem);
+    if (!take_number(asked, name, sizeof name, error))
+        return NULL;
     pthread_once(&once, set_rules);
     const mona_device *found = mona_device_find(devices_all, name);
     if (!found) {

@@ -66,7 +66,7 @@ bool model_source_open_om(model_source *source, const char *path, const mona_dev
     *source = (model_source){.model.name = path};
     if (device != &mona_device_ascend && device != &mona_device_ascend_om)
         return pipeline_fail(
-            error, "%s runs on an Ascend 310 only: --device ascend-om says what is missing", path);
+            error, "%s runs on an Ascend chip only: --device ascend-om says what is missing", path);
     if (!file_read(path, "an .om model", MODEL_LIMIT, &source->bytes, &source->model.om_bytes,
                    &why))
         return pipeline_fail(error, "%s", why.text);

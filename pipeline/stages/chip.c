@@ -16,8 +16,9 @@ static bool open_streams(chip *c, pipeline_error *error)
         c->stream_memory[i] = session_binding_allocate(mona_stream_bytes());
         if (!c->stream_memory[i])
             return pipeline_fail(error, "out of memory");
-        const mona_status status = mona_stream_open(streams[i], &mona_device_ascend,
-                                                    c->stream_memory[i], mona_stream_bytes());
+        const mona_status status =
+            mona_stream_open(streams[i], c->om ? &mona_device_ascend_om : &mona_device_ascend,
+                             c->stream_memory[i], mona_stream_bytes());
         if (status)
             return pipeline_fail(error, "a stream cannot start: %s", pipeline_reason(status));
     }

@@ -4,6 +4,7 @@
 layout whose weights are a .mona for the stand-in libraries. MONA: the program that compiles it. ATC_FAILS=LINE: prints
 LINE and fails. ATC_TYPE=u8: the output's type, for tests of models that others have made."""
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -21,10 +22,13 @@ if os.environ.get('ATC_FAILS'):
     print('ATC start working now, please wait for a moment.\n' + os.environ['ATC_FAILS'] + '\n\tPossible Cause: none')
     sys.exit(255)
 known = {'model', 'framework', 'output', 'soc_version', 'input_format', 'output_type', 'enable_small_channel', 'log',
-         'input_shape', 'insert_op_conf', 'dynamic_image_size'}
+         'input_shape', 'insert_op_conf', 'dynamic_image_size', 'precision_mode'}
 if set(options) - known:
     refuse('E10001', 'unknown options: %s' % (set(options) - known))
-if options.get('soc_version') != 'Ascend310' or options.get('framework') != '5' or options.get('input_format') != 'NCHW':
+if os.environ.get('ATC_LOG'):
+    with open(os.environ['ATC_LOG'], 'w') as log:
+        log.write(' '.join(sys.argv[1:]) + '\n')
+if not re.fullmatch('Ascend(310|310P[1-7]|310B[1-4]|910[AB]?)', options.get('soc_version', '')) or options.get('framework') != '5' or options.get('input_format') != 'NCHW':
     refuse('E10001', 'Value for soc_version, framework or input_format is invalid')
 if not os.path.exists(options['model']) or options['output'].endswith('.om'):
     refuse('E10016', 'model or output is invalid')

@@ -775,6 +775,8 @@ API int aclrtGetDeviceCount(uint32_t *count)
     return code ? code : initialised ? 0 : INTERNAL;
 }
 
+static int32_t chip_set; /* the last one */
+
 API int aclrtSetDevice(int32_t chip)
 {
     const int code = initialised ? fake_failing(__func__) : NOT_INITIALISED;
@@ -783,12 +785,13 @@ API int aclrtSetDevice(int32_t chip)
     if (chip < 0 || chip >= fake_knob("count", 1))
         return fake_fail(NO_SUCH_CHIP, "device %d does not exist", chip);
     chips_set++;
+    chip_set = chip;
     return 0;
 }
 
 API int aclrtResetDevice(int32_t chip)
 {
-    if (chip || !chips_set)
+    if (chip != chip_set || !chips_set)
         return NO_SUCH_CHIP;
     chips_set--;
     return 0;
@@ -796,7 +799,7 @@ API int aclrtResetDevice(int32_t chip)
 
 API int aclrtCreateContext(void **context, int32_t chip)
 {
-    const int code = !chips_set || chip ? NO_SUCH_CHIP : fake_failing(__func__);
+    const int code = !chips_set || chip != chip_set ? NO_SUCH_CHIP : fake_failing(__func__);
     if (code)
         return code;
     uint32_t *made = calloc(1, sizeof *made);

@@ -65,7 +65,7 @@ for clip in in other; do
 done
 same "a model of two sizes" "$(cmp "$tmp/host.y4m" "$tmp/sizes_in.y4m" && cmp "$tmp/other_host.y4m" "$tmp/sizes_other.y4m" && echo equal)" equal
 fails "frames of another size" "compiled for 96x64, and the frames have 64x48" on full "" "$mona" enhance "$tmp/other.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/net.om" --quiet
-fails "no chip" "runs on an Ascend 310 only" "$mona" enhance "$tmp/in.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/net.om" --quiet
+fails "no chip" "runs on an Ascend chip only" "$mona" enhance "$tmp/in.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/net.om" --quiet
 fails "a model that fails" "the model failed (code 507011)" on full fail_at=4,fail_with=507011 "$mona" enhance "$tmp/in.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/net.om" --quiet
 fails "too little memory" "the chip has no memory left" on full memory=50000 "$mona" enhance "$tmp/in.y4m" -o "$tmp/x.y4m" --stages sr --sr "$tmp/net.om" --quiet
 head -c 5000 "$tmp/net.om" > "$tmp/cut.om"
@@ -134,7 +134,7 @@ shorter=0.75 # than a frame alone; with a sanitiser the stand-in computes longer
 same "two frames at a time take half as long each" "$(python3 -c "
 import json; b = json.load(open('$tmp/bench')); print(b['device'], b['overlapped_ms'] < $shorter * b['p50_ms'], b['run_ms'] >= 100)")" "ascend-om True True"
 fails "no layers of an .om" "--layers does not work with an .om model" on full "" "$mona" bench "$tmp/net.om" --layers --device ascend-om
-fails "no chip for mona bench" "runs on an Ascend 310 only" "$mona" bench "$tmp/net.om"
+fails "no chip for mona bench" "runs on an Ascend chip only" "$mona" bench "$tmp/net.om"
 
 # ---- what is installed
 mkdir "$tmp/cann"
@@ -147,10 +147,32 @@ same "what is too new, too old and ill" "$(checked 8.5.0 driver=20.2.0,health=2)
 same "what is not there" "$("$mona" devices --check | awk '{ print $1, $2 }' | sort | tr '\n' ' ')" "CANN missing chip missing driver missing firmware missing kernel missing "
 missing() { on "$1" "$2" "$mona" devices 2>&1 > "$tmp/list" | grep -v "^sandbox" | sed "s/; mona devices --check.*//"; }
 same "mona devices lists a chip that answers" "$(missing full "") $(grep -c ^ascend "$tmp/list")" " 2"
-same "and says why one does not: another chip" "$(missing full soc=Ascend910) $(grep -c ^ascend "$tmp/list")" \
-    "no Ascend 310: the chip is Ascend910; expected Ascend310 0"
+same "another chip runs .om models" "$(missing full soc=Ascend910) $(grep -c ^ascend-om "$tmp/list") $(grep -c '^ascend ' "$tmp/list")" " 1 0"
 same "a function that is missing" "$(missing broken "")" \
-    "no Ascend 310: libascendcl.so has no aclmdlUnload, which it has since CANN 5.0.4: install a newer CANN, up to 8.1"
+    "no Ascend chip: libascendcl.so has no aclmdlUnload, which it has since CANN 5.0.4: install a newer CANN, up to 8.1"
+
+# ---- the family: everything but mona's own programs
+for soc in Ascend310P3 Ascend310B4; do
+    same "$soc: mona devices --check" "$(checked 8.5.0 soc=$soc,driver=20.2.0)" "CANN OK driver OK libraries OK chip OK video OK health OK "
+    ATC_LOG=$tmp/asked ATC_TYPE=u8 on full soc=$soc env PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/$soc.om" --picture --target ascend310-om --size 96x64 \
+        --atc precision_mode=force_fp16 > "$tmp/log" 2>&1
+    same "$soc: atc compiles for the chip that is there" "$? $(tr ' ' '\n' < "$tmp/asked" | grep -e soc_version -e precision_mode | tr '\n' ' ')" \
+        "0 --soc_version=$soc --precision_mode=force_fp16 "
+    on full soc=$soc "$mona" enhance "$tmp/in.y4m" -o "$tmp/$soc.y4m" -y --stages sr --sr "$tmp/$soc.om" --device ascend-om --quiet 2> "$tmp/err"
+    same "$soc: mona enhance has an Ascend310's bytes" "$? $(cmp "$tmp/sizes_in.y4m" "$tmp/$soc.y4m" && echo equal) $(cat "$tmp/err")" "0 equal "
+    fails "$soc: own programs are refused in a line" "the chip is $soc, and mona's own programs are for Ascend310" on full soc=$soc "$mona" bench \
+        sr_x2_fast --size 96x64 --device ascend
+done
+same "one of two chips" "$(on full count=2 "$mona" bench "$tmp/Ascend310P3.om" -n 1 --device ascend-om:1 > "$tmp/log" 2>&1; echo $?)" 0
+fails "a chip that is not there" "there is no such chip" on full count=2 "$mona" bench "$tmp/Ascend310P3.om" -n 1 --device ascend-om:2
+fails "no number of a chip" "expected the number of a chip after ascend-om:" "$mona" bench "$tmp/Ascend310P3.om" -n 1 --device ascend-om:x
+same "--soc" "$(ATC_LOG=$tmp/asked PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/soc.om" --picture --target ascend310-om --size 96x64 --soc Ascend910A \
+    > "$tmp/log" 2>&1; echo $?) $(tr ' ' '\n' < "$tmp/asked" | grep soc_version)" "0 --soc_version=Ascend910A"
+fails "an option that mona sets" "mona sets this option itself" env PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/soc.om" --picture \
+    --target ascend310-om --size 96x64 --atc soc_version=Ascend910A
+ATC_LOG=$tmp/asked ATC_TYPE=u8 PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/mean.om" --picture --target ascend310-om --size 96x64 --mean 0 --deviation 255 \
+    > "$tmp/log" 2>&1
+same "--mean and --deviation go to AIPP" "$? $(cmp "$tmp/mean.om" "$tmp/Ascend310P3.om" && echo equal)" "0 equal"
 
 # ---- on a module
 for clip in in other; do

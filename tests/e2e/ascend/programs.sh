@@ -131,12 +131,15 @@ refused "no library" "libascendcl.so was not found: install CANN" missing "" --d
 same "a run without a chip says nothing of it" "$("$mona" enhance "$tmp/in.y4m" -o "$tmp/out.y4m" -y --quiet 2>&1)$?" 0
 refused "a library without a function" "has no aclmdlUnload, which it has since CANN 5.0.4" broken "" --device ascend
 refused "no way to launch kernels" "cannot launch kernels" none "" --device ascend
-refused "another chip" "the chip is Ascend310P3; expected Ascend310" full soc=Ascend310P3 --device ascend
+refused "another chip" "the chip is Ascend310P3, and mona.s own programs are for Ascend310: --device ascend-om" full soc=Ascend310P3 --device ascend
 refused "a chip without a name" "the chip is unnamed" full soc=null --device ascend
 refused "no chip" "no Ascend chip answers: load the driver" full count=0 --device ascend
 refused "a kit that does not know the chip" "does not know this chip.*500000" full fail=aclInit,fail_code=500000 --device ascend
 refused "the library to link with" "take the stub folder out of LD_LIBRARY_PATH" full fail=aclInit,fail_code=100039 --device ascend
 refused "no permission" "join the group HwHiAiUser (code 207006).*aclrtSetDevice failed" full fail=aclrtSetDevice,fail_code=207006 --device ascend
+refused "an argument that CANN refuses" "refuses an argument.*code 107000" full fail=aclrtSetDevice,fail_code=107000 --device ascend
+refused "and in AscendCL" "refuses an argument.*code 100000" full fail=aclrtSetDevice,fail_code=100000 --device ascend
+refused "a code that nobody knows" "ASCEND_SLOG_PRINT_TO_STDOUT=1.*code 499999" full fail=aclrtSetDevice,fail_code=499999 --device ascend
 refused "too little memory" "the chip has no memory left" full memory=100000 --device ascend
 MONA_ASCEND_KERNEL=$tmp/none.o refused "a kernel that is not there" "none.o" full "" --device ascend
 python3 tests/ascend/make_kernel.py "$tmp/other.o" another__kernel0

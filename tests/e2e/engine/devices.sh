@@ -4,8 +4,8 @@
 . tests/tap.inc
 
 succeeds "devices are listed" sh -c "$mona devices > '$tmp/text' 2> '$tmp/missing'"
-same "one line says what an Ascend 310 lacks, another what confines commands" "$(cut -d : -f 1-2 "$tmp/missing" | grep -v '^sandbox of') \
-$(grep -c '^sandbox of commands that read files: [Lsn]' "$tmp/missing") $(grep -c . "$tmp/missing")" "no Ascend 310: libascendcl.so was not found 1 2"
+same "one line says what an Ascend chip lacks, another what confines commands" "$(cut -d : -f 1-2 "$tmp/missing" | grep -v '^sandbox of') \
+$(grep -c '^sandbox of commands that read files: [Lsn]' "$tmp/missing") $(grep -c . "$tmp/missing")" "no Ascend chip: libascendcl.so was not found 1 2"
 same "by name, each with its health" "$(awk 'NR > 1 { print $1 }' "$tmp/text" | tr '\n' ' ')$(head -n 1 "$tmp/text" | grep -c HEALTH)" \
     "host model310 1"
 succeeds "and as JSON" sh -c "$mona devices --json > '$tmp/json'"
