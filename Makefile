@@ -474,7 +474,7 @@ $(BUILD)/tests/test_fair_queue: $(BUILD)/apps/bench/fair_queue.o
 $(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin $(BUILD)/tests/test_settings: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 # The replay kernel, compiled for this machine, and the core that it runs on.
 KERNEL_OBJ := $(addprefix $(BUILD)/engine/ascend/kernel/,replay.o emulation.o)
-$(BUILD)/tests/test_replay $(BUILD)/tests/test_small_channels $(BUILD)/tests/test_replay_operands: $(KERNEL_OBJ)
+$(BUILD)/tests/test_replay $(BUILD)/tests/test_small_channels $(BUILD)/tests/test_readings $(BUILD)/tests/test_replay_operands: $(KERNEL_OBJ)
 $(BUILD)/engine/ascend/kernel/replay.o: engine/ascend/kernel/replay.cce Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ENGINE_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ -x c $<

@@ -37,7 +37,7 @@ static const char *run_block(const launch *l, uint32_t block)
                               .take = fake_knob_text("wrong", NULL) ? execute_wrongly : ac_execute},
                      .device = (uint64_t)(uintptr_t)fake_base(),
                      .block = block,
-                     .bit_63 = fake_knob("bit_63", 0)};
+                     .readings = (uint32_t)fake_knob("readings", 0)};
     for (int i = 0; i < AC_BUFFERS; i++) {
         uint8_t *bytes = aligned_alloc(64, sizes[i]);
         memset(bytes, 0x5a, sizes[i]);

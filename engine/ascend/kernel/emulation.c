@@ -167,11 +167,20 @@ void cce_issue(int opcode, uint64_t dst, uint64_t a, uint64_t b, uint64_t config
     take(&i);
 }
 
+static uint16_t columns_of(uint64_t matrix, uint64_t row, uint64_t column)
+{
+    const uint64_t all = (now->core.memory[AC_L1].size - row) / column;
+    if (!(now->readings & CCE_BEYOND_THE_ROW))
+        return (uint16_t)field(matrix, 0, 16);
+    return (uint16_t)(all < INT16_MAX ? all : INT16_MAX);
+}
+
 /* Windows of one row that do not leave it, along output pixels. */
 void cce_load3d(uint64_t dst, uint64_t src, uint64_t xm, uint64_t xt, size_t element, bool small)
 {
     const uint64_t matrix = now->registers[CCE_FMATRIX];
-    const bool misread = small && now->bit_63 && !(now->registers[CCE_CONTROL] >> 63);
+    const bool misread =
+        small && now->readings & CCE_SMALL_BY_CONTROL && !(now->registers[CCE_CONTROL] >> 63);
     const uint32_t c0 = (uint32_t)((small ? 8 : 32) / element);
     const bool row = field(matrix, 16, 48) == 1, one = !field(xm, 0, 32) && !field(xm, 48, 16);
     if (!row || !one || field(xt, 20, 8) != 1 || field(xt, 6, 6) != 1 || field(xt, 36, 8) != 1 ||
@@ -181,7 +190,7 @@ void cce_load3d(uint64_t dst, uint64_t src, uint64_t xm, uint64_t xt, size_t ele
                            .dst = ac_at(AC_L0A, dst),
                            .a = ac_at(AC_L1, misread ? src ^ AC_BLOCK : src),
                            .load3d = {.column = (uint16_t)field(xm, 32, 16),
-                                      .columns = (uint16_t)field(matrix, 0, 16),
+                                      .columns = columns_of(matrix, src, c0 * element),
                                       .stride = (uint8_t)field(xt, 0, 6),
                                       .dilation = (uint8_t)field(xt, 28, 8),
                                       .c0 = (uint8_t)c0,

@@ -6,16 +6,20 @@
 #include "engine/aicore/aicore.h"
 #include "engine/ascend/kernel/emulation.h"
 
-/* core: its buffers are the caller's, UB with all of its 253952 bytes; what the kernel issues goes to
- * core->take. Its memory at AC_GM is that of the device, which begins at `device` for the kernel.
- * fault: NULL, or what was wrong with the first instruction that is not sound; no later one is
- * executed. loads: words that the kernel has read. bit_63: small channels need that bit of CTRL, as
- * one reading of the documents has it. */
+/* What documents say differently, or not at all: by these bits a machine reads it another way.
+ *   SMALL_BY_CONTROL  load3d reads small channels only with bit 63 of CTRL
+ *   BEYOND_THE_ROW    columns behind a row's last one are read as what lies there, not as zero */
+enum { CCE_SMALL_BY_CONTROL = 1 << 0, CCE_BEYOND_THE_ROW = 1 << 1 };
+
+/* core: its buffers are the caller's, UB with all of its 253952 bytes; what the kernel issues goes
+ * to core->take. Its memory at AC_GM is that of the device, which begins at `device` for the
+ * kernel. fault: NULL, or what was wrong with the first instruction that is not sound; no later one
+ * is executed. loads: words that the kernel has read. */
 typedef struct cce_machine {
     ac_core core;
     uint64_t device, block;
     const char *fault;
-    bool bit_63;
+    uint32_t readings;
     uint64_t loads, registers[CCE_REGISTERS], va[4][8];
 } cce_machine;
 

@@ -26,14 +26,22 @@ same "and computes with" "$([ "$(modelled "$tmp/guessed")" != "$(modelled "$tmp/
 # Both readings of bit 63 of CTRL.
 small() { LD_LIBRARY_PATH=$PWD/$BUILD/ascend/full FAKE_ASCEND=$1 "$BUILD/first_light" small-channels 2>&1 | tr '\n' ,; }
 same "small channels with both settings" "$(small "")" "small channels, bit 63 of CTRL clear: equal,small channels, bit 63 of CTRL set: equal,"
-same "on a chip that needs it" "$(small bit_63=1 | grep -o 'small.*')" \
+same "on a chip that needs it" "$(small readings=1 | grep -o 'small.*')" \
     "small channels, bit 63 of CTRL clear: differs,small channels, bit 63 of CTRL set: equal,"
 chip() {
-    LD_LIBRARY_PATH=$PWD/$BUILD/ascend/full FAKE_ASCEND=bit_63=1 MONA_ASCEND_CTRL63=$1 "$mona" bench sr_x2_fast --size 64x48 -n 1 \
+    LD_LIBRARY_PATH=$PWD/$BUILD/ascend/full FAKE_ASCEND=readings=1 MONA_ASCEND_CTRL63=$1 "$mona" bench sr_x2_fast --size 64x48 -n 1 \
         --device ascend 2>&1 | grep -o 'CRC-32.*'
 }
 host=$("$mona" bench sr_x2_fast --size 64x48 -n 1 --device host | grep -o 'CRC-32.*')
 same "whose networks have the host's bytes with it" "$([ "$(chip 1)" = "$host" ] && echo equal) $([ "$(chip 0)" = "$host" ] && echo equal)" "equal "
+
+# A network with biases of fp16, read every other way at once.
+if [ -r ../shared/found/chip/bias.onnx ]; then
+    "$mona" compile ../shared/found/chip/bias.onnx -o "$tmp/bias.mona" --target ascend310 > "$tmp/log" 2>&1
+    biased() { "$mona" bench "$tmp/bias.mona" -n 1 --device "$1" 2>&1 | grep -o 'CRC-32.*'; }
+    same "a network with biases of fp16, read the other ways" \
+        "$(LD_LIBRARY_PATH=$PWD/$BUILD/ascend/full FAKE_ASCEND=readings=3 MONA_ASCEND_CTRL63=1 biased ascend)" "$(biased host)"
+fi
 
 if full; then
     first_light "$tmp/wrong" wrong=vconv

@@ -15,6 +15,8 @@
 typedef struct replay_machine {
     cce_machine machine;
     bool modelled;
+    uint32_t readings; /* of machine.h */
+    uint64_t control;  /* bits of CTRL that the programs set */
     uint8_t *memory;
     void *model;
     size_t constants, buffers[AC_SPACES], addresses, words, bytes; /* offsets in memory */
@@ -78,8 +80,10 @@ static inline void replay_begin(replay_machine *r, uint32_t block)
     target.ub_bytes += AC_PROGRAM_UB_BYTES;
     const size_t sizes[AC_BUFFERS] = {target.l1_bytes, target.l0a_bytes, target.l0b_bytes,
                                       target.l0c_bytes, target.ub_bytes};
-    *m = (cce_machine){
-        .core = {.target = &target, .take = ac_execute}, .device = REPLAY_DEVICE, .block = block};
+    *m = (cce_machine){.core = {.target = &target, .take = ac_execute},
+                       .device = REPLAY_DEVICE,
+                       .block = block,
+                       .readings = r->readings};
     for (int i = 0; i < AC_BUFFERS; i++) {
         uint8_t *bytes = aligned_alloc(64, sizes[i]);
         memset(bytes, 0x5a, sizes[i]);
@@ -115,6 +119,7 @@ static inline const char *replay_segment(replay_machine *r, const ac_program *p,
 {
     const char *fault = NULL;
     ascend_words_make(p, segment, r->memory + r->words);
+    ((uint64_t *)(void *)(r->memory + r->words))[WORDS_CONTROL] = r->control;
     for (uint32_t block = 0; block < AC_PROGRAM_CORES && !fault; block++) {
         replay_begin(r, block);
         cce_run(&r->machine, REPLAY_DEVICE + r->words, REPLAY_DEVICE + r->addresses);

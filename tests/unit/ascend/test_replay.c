@@ -17,6 +17,13 @@
 #ifndef REPLAY_EVERY
 #define REPLAY_EVERY 1 /* so many models one is taken of */
 #endif
+#ifndef REPLAY_READINGS
+#define REPLAY_READINGS 0 /* of machine.h */
+#endif
+#ifndef REPLAY_FIRST
+#define REPLAY_FIRST 0
+#define REPLAY_END SIZE_MAX
+#endif
 
 static uint32_t noise;
 
@@ -71,7 +78,9 @@ static void check_model(const mona_model *model, const char *name, mona_size siz
     assert_true(ac_program_open(&p, program, bytes));
     replay_machine r;
     replay_open(&r, &p);
-    r.modelled = modelled;
+    r.modelled = modelled && !REPLAY_READINGS;
+    r.readings = REPLAY_READINGS;
+    r.control = REPLAY_READINGS & CCE_SMALL_BY_CONTROL ? UINT64_C(1) << 63 : 0;
     for (unsigned i = 0; i < inputs; i++)
         memcpy(replay_buffer(&r, i), f.in[i].data, f.in_bytes[i]);
     if (!MONA_SMALL_CHANNELS && small_channels(&p))
@@ -99,7 +108,7 @@ static void built_in_models_have_the_hosts_bytes(void **state)
 {
     static const mona_size sizes[] = {{64, 24}, {98, 62}, {130, 150}};
     (void)state;
-    for (size_t i = 0; i < embedded_model_count; i += REPLAY_EVERY) {
+    for (size_t i = REPLAY_FIRST; i < embedded_model_count && i < REPLAY_END; i += REPLAY_EVERY) {
         const embedded_model *e = &embedded_models[i];
         mona_model model;
         assert_int_equal(mona_model_open(&model, e->begin, (size_t)(e->end - e->begin)), MONA_OK);
