@@ -24,8 +24,8 @@ extern const mona_device mona_device_ascend_om;
  * programs. */
 void mona_ascend_set_kernel(const void *elf, size_t bytes);
 
-/* Sets bit 63 of CTRL in every program that is opened from now on: a chip may need it to load small
- * channels (apps/ascend/first_light.sh finds out). */
+/* Sets bit 63 of CTRL in every program that is opened from now on: a chip may need it to load
+ * small channels (apps/ascend/first_light.sh finds out). */
 void mona_ascend_set_small_channels_bit(bool on);
 
 /* Why the chip does not answer, or what failed on it last: one sentence without a full stop that
@@ -49,8 +49,8 @@ typedef struct mona_ascend_info {
 
 mona_status mona_ascend_query(mona_ascend_info *info);
 
-/* Chooses one of a machine's chips, counted from 0, before any is opened. MONA_ERR_STATE: another one
- * is open. */
+/* Chooses one of a machine's chips, counted from 0, before any is opened. MONA_ERR_STATE: another
+ * one is open. */
 mona_status mona_ascend_choose(unsigned number);
 
 /* Seconds after which a chip that does not answer is given up (default 30). */

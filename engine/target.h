@@ -15,9 +15,9 @@ enum { AC_FRACTAL = 16 };
  * unit reaches global memory. */
 enum { AC_PROGRAM_UB_BYTES = 7936, AC_SCALAR_UB_BYTES = 256 };
 
-/* 0: no tensor on the 310 has channel blocks of fewer bytes than a row of the cube's fractal, for a chip
- * whose load3d does not read small channels with or without bit 63 of CTRL. First layers then take up
- * to 32 times as many products. */
+/* 0: no tensor on the 310 has channel blocks of fewer bytes than a row of the cube's fractal, for a
+ * chip whose load3d reads no small channels, with or without bit 63 of CTRL. First layers then take
+ * up to 32 times as many products. */
 #ifndef MONA_SMALL_CHANNELS
 #define MONA_SMALL_CHANNELS 1
 #endif

@@ -77,7 +77,7 @@ static bool write_aipp(atc_job *job, uint32_t channels, const calibration_feed *
         fprintf(file, "  src_image_size_w: %u\n  src_image_size_h: %u\n", job->size.width,
                 job->size.height);
     fprintf(file, "  csc_switch: false\n");
-    for (uint32_t c = 0; c < channels; c++) /* (x - mean_chn - min_chn) * var_reci_chn */
+    for (uint32_t c = 0; c < channels; c++) /* (x - mean - minimum) * reciprocal */
         fprintf(file, "  mean_chn_%u: 0\n  min_chn_%u: %.9g\n  var_reci_chn_%u: %.9g\n", c, c,
                 samples->normalised ? (double)samples->mean[c] : 0.0, c,
                 samples->normalised ? 1.0 / (double)samples->deviation[c]

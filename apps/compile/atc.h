@@ -8,8 +8,8 @@
 #include "apps/cli/options.h"
 #include "formats/compiler/compiler.h"
 
-/* What the chip is asked for. soc: NULL: that of this machine's chip, else Ascend310. more: options for
- * atc itself. samples: what samples of 0 to 255 stand for. */
+/* What atc is asked for. soc: NULL: this machine's chip, else Ascend310. more: options for atc
+ * itself. samples: what samples of 0 to 255 stand for. */
 typedef struct atc_request {
     const char *soc;
     const option_list *more;
