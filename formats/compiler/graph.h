@@ -202,10 +202,12 @@ typedef struct graph_value {
     uint32_t joined;        /* an earlier value whose format it shares, or itself (quantize.h) */
     uint32_t root;          /* the value whose format it has, after quantize_join */
     uint32_t alike;         /* the next value with this root, beginning with it; UINT32_MAX: none */
-    uint32_t source;        /* of a map: the model's value with the same numbers, which
+    bool meets_array;   /* of a root: an array is made of it or of what has its format, or one of
+                               these of an array */
+    uint32_t source;    /* of a map: the model's value with the same numbers, which
                                   calibration sees; UINT32_MAX: none */
-    bool channels_last;     /* in the model */
-    float *divisors;        /* of each channel: the model's numbers are divided by these; NULL: 1 */
+    bool channels_last; /* in the model */
+    float *divisors;    /* of each channel: the model's numbers are divided by these; NULL: 1 */
     float *padding;  /* of each channel of an input: what the only node that reads it, a CONV, takes
                        for its padding; NULL: 0 */
     float low, high; /* range seen in calibration; low > high: none */

@@ -5,6 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Links layers that have the same source. */
+static bool link_sources(layers *l, const graph *g)
+{
+    unsigned *last = malloc((g->value_count + 1) * sizeof *last); /* [values]: of this source */
+    for (unsigned i = 0; last && i < l->count; i++)
+        last[l->items[i].source] = UINT32_MAX;
+    for (unsigned i = 0; last && i < l->count; i++) {
+        layer *a = &l->items[i];
+        const unsigned before = last[a->source];
+        a->next = before == UINT32_MAX ? i : l->items[before].next;
+        if (before != UINT32_MAX)
+            l->items[before].next = i;
+        last[a->source] = i;
+    }
+    free(last);
+    return last;
+}
+
 bool layers_find(layers *l, graph *g, format_error *error)
 {
     l->count = 0;
@@ -31,15 +49,17 @@ bool layers_find(layers *l, graph *g, format_error *error)
             .source = source,
         };
     }
-    return true;
+    return link_sources(l, g) || format_fail(error, "out of memory");
 }
 
 void layers_set_source(layers *l, graph *g, unsigned i, bool int8)
 {
+    unsigned k = i;
     g->values[l->items[i].source].half = !int8;
-    for (unsigned k = 0; k < l->count; k++)
-        if (l->items[k].source == l->items[i].source)
-            l->items[k].about.int8 = int8;
+    do {
+        l->items[k].about.int8 = int8;
+        k = l->items[k].next;
+    } while (k != i);
 }
 
 void layers_set(layers *l, graph *g, bool int8)

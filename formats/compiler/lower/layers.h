@@ -12,6 +12,7 @@ typedef struct layer {
     compiler_layer about;
     uint32_t node;   /* index */
     uint32_t source; /* root of the value it reads, whose format determines its precision */
+    unsigned next;   /* the next layer with this source, after the last one the first */
     /* Sums over all samples measured: result in fp32 x result in INT8, squares of both and of their
      * difference; samples of the source, and those out of range. */
     double product, squares, squares8, error, seen, beyond;

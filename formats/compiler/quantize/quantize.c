@@ -99,6 +99,17 @@ static bool is_before(const graph *g, uint32_t a, uint32_t b)
     return p == UINT32_MAX || (q != UINT32_MAX && p < q);
 }
 
+/* Finds the values of which an array is made, or which are made of an array: that requires FP16. */
+static void find_arrays(graph *g)
+{
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        const graph_node *node = &g->nodes[i];
+        const uint32_t map = g->values[node->output].is_array ? node->inputs[0] : node->output;
+        if (kind_of(node)->format == FORMAT_CONVERTED)
+            g->values[g->values[map].root].meets_array = true;
+    }
+}
+
 void quantize_join(graph *g)
 {
     for (uint32_t i = 0; i < g->node_count; i++) {
@@ -121,6 +132,7 @@ void quantize_join(graph *g)
             g->values[root].alike = i;
         }
     }
+    find_arrays(g);
 }
 
 /* Whether planes share their format with computed values through a concat: no scale of planes suits
@@ -167,18 +179,6 @@ static uint32_t output_of(const graph *g, uint32_t root)
     return UINT32_MAX;
 }
 
-/* Whether an array is made from a value, or a value from an array: that requires FP16. */
-static bool meets_array(const graph *g, uint32_t root)
-{
-    for (uint32_t i = 0; i < g->node_count; i++) {
-        const graph_node *node = &g->nodes[i];
-        const uint32_t map = g->values[node->output].is_array ? node->inputs[0] : node->output;
-        if (kind_of(node)->format == FORMAT_CONVERTED && g->values[map].root == root)
-            return true;
-    }
-    return false;
-}
-
 /* Why 8-bit planes are no source for INT8 layers; NULL: they are. */
 static const char *why_loaded_half(const graph *g, const compiler_options *o, uint32_t root)
 {
@@ -197,7 +197,7 @@ const char *quantize_why_half(const graph *g, const compiler_options *o, uint32_
     const range seen = seen_range(g, root);
     if (g->values[root].half)
         return "was chosen to be";
-    if (meets_array(g, root))
+    if (g->values[root].meets_array)
         return "reads what is an array, too";
     if (is_loaded(g, root))
         return why_loaded_half(g, o, root);
