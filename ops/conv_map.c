@@ -10,7 +10,7 @@
  *
  * Kernels that multiply tiles get up to four of these runs in one, side by side for each pixel. */
 #include "ops/conv.h"
-#include "ops/padding.h"
+#include "engine/op/padding.h"
 
 /* Gathered planes may fill 1 / this of the cache; of operands more, as each block of outputs reads them with
  * several times the arithmetic. */

@@ -5,7 +5,7 @@
 
 #include "engine/cpu/c/f16.h"
 #include "engine/arith.h"
-#include "ops/ops.h"
+#include "engine/op/op.h"
 
 /* In a partly filled channel block, channels beyond the last one are zero in every tensor that is
  * read several elements at a time. Operators that write element by element leave the zeros that a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The table of all operators, by mona_op_kind. */
-#include "ops/ops.h"
+#include "engine/op/op.h"
 
 const mona_op_class *const mona_ops[MONA_OP_COUNT] = {
     [MONA_OP_LOAD] = &mona_op_load,

@@ -11,7 +11,7 @@
 #include "formats/file.h"
 #include "formats/mona_writer.h"
 #include "models/embedded.h"
-#include "ops/ops.h"
+#include "engine/op/op.h"
 
 enum { WIDTH = 64, HEIGHT = 48, F16_ONE = 0x3c00 };
 

@@ -15,7 +15,7 @@
 #include "apps/devices/peak.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/cli/json_read.h"
-#include "ops/ops.h"
+#include "engine/op/op.h"
 
 /* Whether most convolutions of a model are INT8. */
 static bool mostly_int8(const mona_model *model)

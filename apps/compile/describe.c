@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "formats/half.h"
-#include "ops/ops.h"
+#include "engine/op/op.h"
 #include "apps/cli/table.h"
 #include "apps/compile/programs.h"
 #include "apps/cli/json_read.h"

@@ -5,7 +5,7 @@
 
 #include "apps/cli/options.h"
 #include "formats/compiler/program/emit_c.h"
-#include "ops/ops.h"
+#include "engine/op/op.h"
 
 /* Code of what a program may hold, in bytes. Functions of kernels that several operators share are
  * counted with each. */

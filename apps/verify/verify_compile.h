@@ -3,7 +3,7 @@
 #ifndef MONA_VERIFY_COMPILE_H
 #define MONA_VERIFY_COMPILE_H
 
-#include "formats/conformance.h"
+#include "formats/onnx/conformance.h"
 #include "mona.h"
 
 /* How a case's inputs are treated. */

@@ -3,7 +3,7 @@
 #ifndef MONA_VERIFY_ENGINE_H
 #define MONA_VERIFY_ENGINE_H
 
-#include "formats/conformance.h"
+#include "formats/onnx/conformance.h"
 #include "mona.h"
 
 typedef struct engine_result {

@@ -8,7 +8,7 @@
 #include "engine/mona_ascend.h"
 #include "engine/name.h"
 #include "engine/run/device.h"
-#include "ops/ascend/programs.h"
+#include "engine/op/programs.h"
 
 static mona_status open_chip(mona_device_properties *p)
 {

@@ -6,7 +6,7 @@
 #include "engine/libc.h"
 #include "engine/mona_ascend.h"
 #include "engine/model310/session_modelled.h"
-#include "ops/ascend/programs.h"
+#include "engine/op/programs.h"
 
 static size_t core_bytes(const mona_plan *plan)
 {

@@ -14,7 +14,7 @@
 #include "engine/arith.h"
 #include "engine/libc.h"
 #include "engine/model/model.h"
-#include "ops/ops.h"
+#include "engine/op/op.h"
 
 enum { PICTURE = 1, FEATURES = 2 }; /* what the readers of a tensor use it as */
 

@@ -13,7 +13,7 @@
 #include "engine/libc.h"
 #include "engine/model/model.h"
 #include "engine/name.h"
-#include "ops/ops.h"
+#include "engine/op/op.h"
 
 const char *mona_status_text(mona_status status)
 {

@@ -5,7 +5,7 @@
 
 #include "engine/model_format.h"
 #include "mona.h"
-#include "ops/ops.h"
+#include "engine/op/op.h"
 
 /* The shape of a tensor, without the height and width of maps, which frames have. */
 mona_shape mona_model_shape(const mona_file_tensor *tensor);

@@ -3,9 +3,7 @@
  * the model facts that no instruction states. */
 #include "engine/model310/session_modelled.h"
 
-#include "ops/ascend/lanes.h"
-#include "ops/ascend/programs.h"
-
+#include "engine/op/programs.h"
 #include "engine/libc.h"
 #include "engine/name.h"
 
@@ -246,81 +244,10 @@ static void record_group(const mona_session *s, const plan_group *g)
 
 /* ---- padding --------------------------------------------------------------------------------- */
 
-enum {
-    PAD_BLOCKS = 1024, /* of UB that hold what padding does while it is written */
-    PAD_WORDS = 4,     /* of 2 bytes, which it repeats */
-};
-
-static uint16_t pad_word(uint64_t padding, uint32_t i)
+static void pad_rows(worker *w, const plan_op *op, ac_address at, size_t bytes)
 {
-    return (uint16_t)(padding >> 16 * i);
-}
-
-static bool words_alike(uint64_t padding)
-{
-    return padding == pad_word(padding, 0) * UINT64_C(0x0001000100010001);
-}
-
-/* A row of a transpose has one element of each of 16 blocks. */
-static void fill_by_words(ac_core *core, uint64_t padding)
-{
-    const ac_vector every_fourth = {
-        .repeat = 1, .lanes = AC_FRACTAL * LANES / PAD_WORDS, .dst_block = PAD_WORDS};
-    mona_side to = {.repeat = LANES}, from = {.repeat = 0};
-    for (uint32_t i = 0; i < LANES; i++) {
-        to.at[i] = ac_at(AC_UB, i * AC_BLOCK);
-        from.at[i] = ac_at(AC_UB, (PAD_BLOCKS + i) * AC_BLOCK);
-    }
-    for (uint32_t i = 0; i < PAD_WORDS; i++)
-        ac_emit_dup(core, from.at[i], pad_word(padding, i), every_fourth);
-    ac_emit_barrier(core, AC_PIPE_V);
-    mona_turn(core, 2, &to, &from, PAD_BLOCKS / LANES);
-}
-
-static void fill_ub(ac_core *core, uint64_t padding)
-{
-    if (words_alike(padding))
-        dup_all(core, ac_at(AC_UB, 0), pad_word(padding, 0), PAD_BLOCKS * AC_BLOCK / 2,
-                side_by_side);
-    else
-        fill_by_words(core, padding);
-    ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE3, 0);
-}
-
-/* Channel blocks whose bytes differ have pixels of 8 bytes or more. */
-static void fill_scalar(ac_core *core, ac_address at, size_t bytes, uint64_t padding)
-{
-    const bool alike = padding == (uint8_t)padding * UINT64_C(0x0101010101010101);
-    for (uint32_t i = 0; bytes && i < (alike ? 1 : PAD_WORDS); i++)
-        ac_emit_fill(core, at + 2 * i,
-                     alike ? (ac_fill){(uint32_t)bytes, 1, 1, (uint8_t)padding}
-                           : (ac_fill){(uint32_t)(bytes / 8), 2, 8, pad_word(padding, i)});
-}
-
-/* Writes padding to the same piece of `rows` rows of a ring. The scalar unit writes what is left of
- * blocks of 32 bytes. */
-static void pad_rows(ac_core *core, const plan_op *op, ac_address at, size_t bytes, uint32_t rows)
-{
-    const size_t row_bytes = op->row_bytes;
-    const uint64_t padding = mona_padding(&op->bound.output);
-    const size_t head = bytes ? -at % AC_BLOCK : 0, left = head < bytes ? head : bytes;
-    const uint32_t blocks = (uint32_t)((bytes - left) / AC_BLOCK);
-    const size_t tail = (bytes - left) % AC_BLOCK;
-    for (uint32_t y = 0; y < rows; y++) {
-        const ac_address row = at + y * row_bytes;
-        fill_scalar(core, row, left, padding);
-        fill_scalar(core, row + bytes - tail, tail, padding);
-    }
-    for (uint32_t done = 0, count; done < blocks; done += count) {
-        count = min_u32(blocks - done, PAD_BLOCKS);
-        const uint32_t at_once = PAD_BLOCKS / count;
-        for (uint32_t y = 0; y < rows; y += at_once)
-            ac_emit_copy(core, AC_UB_L1, at + left + (size_t)done * AC_BLOCK + y * row_bytes,
-                         ac_at(AC_UB, 0),
-                         (ac_copy){.bursts = (uint16_t)min_u32(at_once, rows - y),
-                                   .blocks = (uint16_t)count,
-                                   .dst_gap = (uint16_t)(row_bytes / AC_BLOCK - count)});
-    }
+    mona_padding_rows(&w->core, at, bytes, op->depth, op->row_bytes,
+                      mona_padding(&op->bound.output));
 }
 
 static void pad_columns(worker *w, const plan_op *op, const plan_progress *p, int64_t first)
@@ -332,8 +259,8 @@ static void pad_columns(worker *w, const plan_op *op, const plan_progress *p, in
     for (uint32_t n = 0; n < mona_plan_blocks(op); n++) {
         const uint8_t *row = mona_session_row(w, op, 0) + n * op->block_stride;
         const ac_address at = ac_address_of(&w->core, row, true);
-        pad_rows(&w->core, op, at, left, op->depth);
-        pad_rows(&w->core, op, at + end, op->block_stride - end, op->depth);
+        pad_rows(w, op, at, left);
+        pad_rows(w, op, at + end, op->block_stride - end);
     }
 }
 
@@ -347,7 +274,7 @@ static void clear_padding(worker *w, const plan_group *g, const plan_progress *p
     const mona_modelled_op before = begin_op(w, g->first);
     ac_emit_barrier(core, AC_PIPE_ALL);
     uint64_t padding = 0;
-    fill_ub(core, padding);
+    mona_padding_fill(core, padding);
     for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &plan->ops[o];
         if (!op->depth || op->map)
@@ -355,11 +282,11 @@ static void clear_padding(worker *w, const plan_group *g, const plan_progress *p
         if (mona_padding(&op->bound.output) != padding) {
             padding = mona_padding(&op->bound.output);
             ac_emit_sync(core, AC_PIPE_MTE3, AC_PIPE_V, 0);
-            fill_ub(core, padding);
+            mona_padding_fill(core, padding);
         }
         if (op->row_outside && op->home == o)
-            pad_rows(core, op, ac_address_of(core, mona_session_row_outside(w, op), true),
-                     op->row_bytes, 1);
+            mona_padding_rows(core, ac_address_of(core, mona_session_row_outside(w, op), true),
+                              op->row_bytes, 1, op->row_bytes, mona_padding(&op->bound.output));
         if (progress[o].begin < progress[o].end)
             pad_columns(w, op, &progress[o], mona_session_column(op, progress));
     }

@@ -6,7 +6,7 @@
 #ifndef MONA_DEVICE_H
 #define MONA_DEVICE_H
 
-#include "ops/ops.h"
+#include "engine/op/op.h"
 
 /* The functions by which a device with AI Cores replaces a session's work on a CPU. It keeps its
  * state in the cores' regions of the arena, at plan->device_offset, and in its own memory. */

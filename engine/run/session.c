@@ -7,7 +7,7 @@
 #include "engine/run/session.h"
 
 #include "engine/libc.h"
-#include "ops/padding.h"
+#include "engine/op/padding.h"
 
 /* The beginning of the arena: the session, its workers, and unless the plan is linked, a copy of it
  * with shapes and operators. */

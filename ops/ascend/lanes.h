@@ -9,7 +9,7 @@
 #ifndef MONA_OPS_LANES_H
 #define MONA_OPS_LANES_H
 
-#include "ops/ops.h"
+#include "engine/op/op.h"
 #include "ops/ascend/vectors.h"
 
 enum { LANES = 16, LANES_GROUP_BYTES = 512 };

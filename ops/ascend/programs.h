@@ -4,9 +4,8 @@
 #ifndef MONA_OPS_PROGRAMS_H
 #define MONA_OPS_PROGRAMS_H
 
+#include "engine/op/programs.h"
 #include "ops/helpers.h"
-
-extern const mona_op_program mona_programs[MONA_OP_COUNT]; /* by mona_op_kind */
 
 /* LOAD: `dense` is for tensors whose rows are rows of one plane, `by_instructions` for those that
  * mona_load_in_lanes() accepts, and `by_scalar` for all others. */
@@ -16,11 +15,8 @@ void mona_load_dense(const mona_row_call *calls, uint32_t count);
 bool mona_load_in_lanes(const mona_bound_op *bound);
 void mona_load_by_scalar(const mona_row_call *calls, uint32_t count);
 
-/* STORE: by the scalar unit unless its samples are turned into lanes. mona_store_together: how many
- * of these STOREs of one tensor, counted from the first, one call may run (mona_row_call.stores);
- * at least 1. */
+/* STORE: by the scalar unit unless its samples are turned into lanes. */
 void mona_store_program(const mona_row_call *calls, uint32_t count);
-uint32_t mona_store_together(const mona_bound_op *const *stores, uint32_t count);
 void mona_store_by_scalar(const mona_row_call *calls, uint32_t count);
 
 /* CONV without a function in its epilogue; others have the constants of row kernels. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ops/ops.h"
+#include "engine/op/op.h"
 
 /* ---- the reference's own arithmetic --------------------------------------------------------- */
 

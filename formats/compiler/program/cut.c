@@ -7,7 +7,7 @@
 #include "engine/model_format.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"
-#include "ops/ops.h"
+#include "engine/op/op.h"
 
 bool model_needs_cut(const mona_model *model, mona_size size)
 {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "ops/ops.h"
+#include "engine/op/op.h"
 #include "tests/unit/array_fixture.h"
 
 enum { CHANNELS = 16, SIDE = 12 };

@@ -14,7 +14,7 @@
 
 #include "engine/cpu/c/f16.h"
 #include "engine/run/isas.h"
-#include "ops/ops.h"
+#include "engine/op/op.h"
 #include "tests/unit/reference.h"
 
 /* ---- instruction sets ----------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "formats/compiler/compiler.h"
-#include "formats/conformance.h"
+#include "formats/onnx/conformance.h"
 #include "formats/file.h"
 
 static compiler *open_case(const char *folder)

@@ -3,7 +3,7 @@
 #define MONA_OPS_PADDING_H
 
 #include "engine/libc.h"
-#include "ops/ops.h"
+#include "engine/op/op.h"
 
 /* Fills `bytes` bytes from a pixel on; padding: what mona_padding() gives. */
 static inline void mona_fill_padding(uint8_t *to, size_t bytes, uint64_t padding)

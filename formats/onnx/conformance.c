@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/conformance.h"
+#include "formats/onnx/conformance.h"
 
 #include <math.h>
 #include <stdio.h>
