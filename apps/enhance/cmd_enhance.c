@@ -22,7 +22,7 @@
 #include "pipeline/image/picture_kind.h"
 #include "pipeline/image/stills.h"
 #include "pipeline/base/stop.h"
-#include "pipeline/io/containers/url.h"
+#include "pipeline/io/sources/source.h"
 #include "apps/enhance/preview.h"
 #include "apps/enhance/progress.h"
 #include "pipeline/job/job.h"
@@ -144,20 +144,13 @@ static options_result parse(arguments *a, int argc, char **argv)
 static bool check_input(const char *path)
 {
     pipeline_error error = {0};
-    if (url_find(path))
-        return true;
-    if (!url_check(path, &error))
-        return cli_fail(0, "%s", error.text);
     struct stat status;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return cli_fail(0, "%s: cannot be read: %s", path, strerror(errno));
-    const bool folder = !fstat(fileno(file), &status) && S_ISDIR(status.st_mode);
-    fclose(file);
-    return !folder || cli_fail(0,
-                               "%s: expected a video or an image, found a directory; --out-dir "
-                               "enhances all that is in one",
-                               path);
+    if (!stat(path, &status) && S_ISDIR(status.st_mode))
+        return cli_fail(0,
+                        "%s: expected a video or an image, found a directory; --out-dir enhances "
+                        "all that is in one",
+                        path);
+    return source_check(path, &error) || cli_fail(0, "%s", error.text);
 }
 
 /* Data from a pipe can be read only once, but input files are opened more than once. So a named
@@ -235,7 +228,7 @@ static bool take_piped_picture(arguments *a)
 static int check_files(const arguments *a, bool image)
 {
     const bool piped = !strcmp(a->job.input, "-"), numbered = picture_pattern(a->job.input);
-    if (!piped && !numbered && !check_input(a->job.input))
+    if (!check_input(a->job.input))
         return EXIT_FAILED;
     if (!image && !piped && !numbered && is_picture_wanted(a))
         return fail_no_picture(a->job.input);

@@ -2,13 +2,11 @@
 /* File to file: the command's run with callbacks. */
 #include "pipeline/library/handle.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "pipeline/base/av_log_errors.h"
-#include "pipeline/io/containers/url.h"
+#include "pipeline/io/sources/source.h"
 
 typedef struct file_run {
     mona_video *video;
@@ -32,15 +30,6 @@ static void tell_progress(void *context, const enhance_report *r)
         atomic_store(&run->ends, true);
 }
 
-/* Whether the input is a picture is seen in it; one that is not there is no video either. */
-static bool is_there(const char *input, pipeline_error *error)
-{
-    return !strcmp(input, "-") || url_find(input) || picture_pattern(input) ||
-           (url_check(input, error) &&
-            (!access(input, R_OK) ||
-             pipeline_fail(error, "%s: cannot be read: %s", input, strerror(errno))));
-}
-
 static bool enhance_file(file_run *run, const char *input, const char *output)
 {
     enhance_report report = {0};
@@ -48,7 +37,7 @@ static bool enhance_file(file_run *run, const char *input, const char *output)
     j.input = input;
     j.output = output;
     const unsigned modes = job_takes_picture(input, output, false) ? JOB_MODE_PICTURE : 0;
-    return is_there(input, run->error) && job_complete(&j, run->error) &&
+    return source_check(input, run->error) && job_complete(&j, run->error) &&
            job_open(&run->work, &j, modes, run->error) &&
            enhance_run(&run->work.settings, &report, run->error);
 }

@@ -61,19 +61,28 @@ void source_close(source *s)
 /* ---- files that libav reads
  * ------------------------------------------------------------------- */
 
+bool source_check(const char *path, pipeline_error *error)
+{
+    struct stat status;
+    if (!strcmp(path, "-") || picture_pattern(path) || url_find(path))
+        return true;
+    if (!url_check(path, error))
+        return false;
+    if (access(path, R_OK) || stat(path, &status))
+        return pipeline_fail(error, "%s: cannot be read: %s", path, strerror(errno));
+    return !S_ISDIR(status.st_mode) ||
+           pipeline_fail(error, "%s: expected a video or an image, found a directory", path);
+}
+
 /* Gives plain errors for files that libav would report as "Invalid data" or open as something
  * unexpected. once: the file is opened only once, so that it can be a pipe. */
 static bool check_file(const char *path, bool once, pipeline_error *error)
 {
     struct stat status;
-    if (url_find(path))
-        return true;
-    if (!url_check(path, error))
+    if (!source_check(path, error))
         return false;
-    if (stat(path, &status))
-        return pipeline_fail(error, "%s: cannot be read: %s", path, strerror(errno));
-    if (S_ISDIR(status.st_mode))
-        return pipeline_fail(error, "%s: expected a video or an image, found a directory", path);
+    if (url_find(path) || stat(path, &status))
+        return true;
     if (S_ISFIFO(status.st_mode) && !once)
         return pipeline_fail(error, "%s: expected a file, found a pipe", path);
     if (S_ISREG(status.st_mode) && !status.st_size)

@@ -58,6 +58,9 @@ struct source_kind {
 
 extern const source_kind source_container, source_raw, source_pictures, source_live, source_photo;
 
+/* Whether there is a file of this name that can be read, if the name stands for one. */
+bool source_check(const char *path, pipeline_error *error);
+
 /* Whether it succeeds or not, source_close releases what there is. */
 bool source_open(source *s, const input_settings *settings, const pipeline_notes *notes,
                  pipeline_error *error);
