@@ -130,8 +130,8 @@ uint32_t mona_model_release(const mona_model *model);
 
 /* Which models a program takes. */
 typedef struct mona_guard {
-    /* Whether the bytes are genuine: signed by a key that the program knows, say. It is asked before
-     * anything of them is read. NULL: any are. */
+    /* Whether the bytes are genuine: signed by a key that the program knows, say. It is asked
+     * before anything of them is read. NULL: any are. */
     bool (*genuine)(void *context, const void *bytes, size_t size);
     void *context;
     uint32_t release; /* the oldest that is taken; a device stores that of the last it has used, so

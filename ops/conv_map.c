@@ -12,8 +12,8 @@
 #include "ops/conv.h"
 #include "engine/op/padding.h"
 
-/* Gathered planes may fill 1 / this of the cache; of operands more, as each block of outputs reads them with
- * several times the arithmetic. */
+/* Gathered planes may fill 1 / this of the cache; of operands more, as each block of outputs reads
+ * them with several times the arithmetic. */
 enum { GATHER_SHARE = 4, OPERANDS_SHARE = 1 };
 
 /* ---- scratch -------------------------------------------------------------------------------- */
@@ -29,8 +29,8 @@ static uint32_t part_count(const mona_bound_op *b)
     return mona_conv_layout_of(b).c1 * taps_of(b);
 }
 
-/* Bytes of an element in gathered planes: what the source stores, or the kernel's operands, which are
- * made once for all blocks of outputs, if there are several. */
+/* Bytes of an element in gathered planes: what the source stores, or the kernel's operands, which
+ * are made once for all blocks of outputs, if there are several. */
 static uint32_t element_bytes(const mona_bound_op *b)
 {
     const mona_type type = b->input[0].type;

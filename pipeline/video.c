@@ -245,7 +245,7 @@ static void *decode_all(void *argument)
 
 /* ---- encoding side ------------------------------------------------------------------------ */
 
-static void tell(video *v)
+static void report_progress(video *v)
 {
     if (v->settings->progress)
         v->settings->progress(v->settings->progress_context, v->report);
@@ -287,7 +287,7 @@ static bool finish_job(video *v, job *j, pipeline_error *error)
     if (v->out.unsent > unsent)
         return true;
     v->report->frames++;
-    tell(v);
+    report_progress(v);
     return true;
 }
 
@@ -314,7 +314,7 @@ static bool run_threads(video *v, pipeline_error *error)
     pthread_t decoder;
     for (unsigned i = 0; i < video_jobs(v); i++)
         channel_push(&v->idle, &v->jobs[i]);
-    tell(v);
+    report_progress(v);
     if (pthread_create(&decoder, NULL, decode_all, v))
         return pipeline_fail(error, "a thread cannot be started");
     bool good = encode_all(v, error);
@@ -391,7 +391,7 @@ static bool fail_empty(const video *v, pipeline_error *error)
     return pipeline_fail(error, "%s: expected a video with frames, found none", v->in.path);
 }
 
-static bool run(video *v, pipeline_error *error)
+static bool run_video(video *v, pipeline_error *error)
 {
     const enhance_settings *s = v->settings;
     if (!video_open(v, error))
@@ -416,7 +416,7 @@ bool enhance_run(const enhance_settings *settings, enhance_report *report, pipel
     video v = {.settings = settings, .report = report};
     channel_open(&v.idle);
     channel_open(&v.busy);
-    bool good = run(&v, error);
+    bool good = run_video(&v, error);
 
     output_close(&v.out);
     for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)

@@ -207,7 +207,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
 }
 
 /* Continues where earlier runs stopped. */
-static void go_on(video *v)
+static void continue_after_earlier_runs(video *v)
 {
     const uint64_t done = v->out.parts.frames;
     if (output_cuts(&v->out))
@@ -372,6 +372,6 @@ bool video_open(video *v, pipeline_error *error)
         return false;
     chain_watch(&v->processor.stages, s->probe);
     begin_report(v);
-    go_on(v);
+    continue_after_earlier_runs(v);
     return true;
 }

@@ -121,7 +121,8 @@ static void free_frame(frame *f)
 }
 
 /* Runs a model on a device; the frame is the caller's to free. */
-static mona_status run(const mona_model *model, mona_size size, const mona_device *device, frame *f)
+static mona_status run_frame(const mona_model *model, mona_size size, const mona_device *device,
+                             frame *f)
 {
     mona_config config = {.device = device};
     mona_plan *plan;
@@ -176,13 +177,13 @@ static bool is_equal(const mona_model *model, const char *network, uint32_t laye
         why = error.text[0] ? error.text : "the network cannot be shortened";
     } else {
         const mona_writer_program p = {"ascend310", program, program_bytes};
-        mona_status status = run(&host, size, &mona_device_host, &expected);
+        mona_status status = run_frame(&host, size, &mona_device_host, &expected);
         if (!mona_writer_add_programs(host.file, 0, &p, 1, &both, &both_bytes, &error))
             status = MONA_ERR_ARENA;
         if (!status)
             status = mona_model_open(&chip, both, both_bytes);
         if (!status)
-            status = run(&chip, size, &mona_device_ascend, &found);
+            status = run_frame(&chip, size, &mona_device_ascend, &found);
         if (status)
             why = *mona_ascend_problem() ? mona_ascend_problem() : mona_status_text(status);
     }

@@ -38,7 +38,7 @@ void cli_note(void *unused, const char *line)
     put_line(line);
 }
 
-static void tell(bool misuse, const char *format, va_list arguments)
+static void print_error(bool misuse, const char *format, va_list arguments)
 {
     if (misuse)
         misused = true;
@@ -51,7 +51,7 @@ int cli_fail(int status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    tell(status == EXIT_USAGE, format, arguments);
+    print_error(status == EXIT_USAGE, format, arguments);
     va_end(arguments);
     return status;
 }
@@ -60,7 +60,7 @@ bool cli_misuse(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    tell(true, format, arguments);
+    print_error(true, format, arguments);
     va_end(arguments);
     return false;
 }

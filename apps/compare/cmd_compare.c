@@ -60,7 +60,7 @@ static bool check_limits(const comparison_log *log, const arguments *a)
     return true;
 }
 
-static bool tell(comparison_log *log, const arguments *a)
+static bool put_results(comparison_log *log, const arguments *a)
 {
     if (a->json && !print_json(log, a))
         return false;
@@ -90,7 +90,7 @@ static int run(int argc, char **argv)
                                                               .end = a.cut.end,
                                                               .frames = (uint64_t)a.frames,
                                                               .scale = a.scale}) &&
-                      tell(&log, &a);
+                      put_results(&log, &a);
     comparison_close(&log);
     return good ? EXIT_SUCCESS : EXIT_FAILED;
 }

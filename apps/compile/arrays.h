@@ -30,8 +30,8 @@ bool array_open(input_array *in, const char *path);
 bool array_take(input_array *in, const char *path, const array_sides *sides);
 
 /* Refuses an array with the numbers of an input, but in another order of sides, such as channels
- * that come last. Sides may be split or joined; those of another size are told where they are taken.
- * path: of the model. */
+ * that come last. Sides may be split or joined; those of another size are told where they are
+ * taken. path: of the model. */
 bool array_suits(const npy_array *array, const char *path, const char *name, const uint64_t *dims,
                  unsigned rank);
 

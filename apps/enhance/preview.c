@@ -157,7 +157,7 @@ static bool has_stage(const enhance_settings *s, stage_kind kind)
 }
 
 /* Describes the run in sentences. */
-static void tell(FILE *f, const enhance_settings *s, const enhance_report *done)
+static void describe_changes(FILE *f, const enhance_settings *s, const enhance_report *done)
 {
     const bool turned = orientation_swaps(done->turned);
     const uint32_t width = turned ? done->in_height : done->in_width;
@@ -190,7 +190,7 @@ bool preview_page(const enhance_settings *settings, const enhance_report *done,
     size_t size = 0;
     FILE *f = open_memstream(&words, &size);
     if (f)
-        tell(f, settings, done);
+        describe_changes(f, settings, done);
     bool good = (f && !fclose(f)) || cli_fail(0, "out of memory");
     good = good && comparison_run(&log, (compare_settings){.a = settings->input.path,
                                                            .b = settings->output,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Opens a model only if it is signed by a key that this program knows and not older than the last one used, as a device
- * does that loads models over a network.
+/* Opens a model only if it is signed by a key that this program knows and not older than the last
+ * one used, as a device does that loads models over a network.
  *
  *   cc -o signed apps/examples/signed.c $(pkg-config --cflags --libs mona libsodium)
  *   signed MODEL.mona KEY.pub RELEASE       MODEL.mona.minisig is from mona sign or minisign -S

@@ -38,7 +38,7 @@ static bool begin(pipeline_error *error)
     return sodium_init() >= 0 || pipeline_fail(error, "libsodium cannot start");
 }
 
-/* ---- files of lines --------------------------------------------------------------------------- */
+/* ---- files of lines -------------------------------------------------------------------------- */
 
 /* Reads `count` lines of a file, without their ends. */
 static bool read_lines(const char *path, char lines[][LINE], unsigned count, const char *what,
@@ -87,7 +87,7 @@ static bool write_new(const char *path, const char *text, mode_t mode, pipeline_
     return good || pipeline_fail(error, "%s: cannot be created: %s", path, strerror(reason));
 }
 
-/* ---- keys --------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static void sum_of(const secret_key *k, uint8_t sum[32])
 {
@@ -152,7 +152,7 @@ static bool read_secret(secret_key *k, const char *path, pipeline_error *error)
            pipeline_fail(error, "%s: the key is damaged", path);
 }
 
-/* ---- signatures --------------------------------------------------------------------------------- */
+/* ---- signatures ------------------------------------------------------------------------------ */
 
 /* The second signature is of the first and the trusted comment. Returns the length. */
 static size_t join(uint8_t joined[crypto_sign_BYTES + LINE], const signature *s,

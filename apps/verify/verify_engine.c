@@ -144,8 +144,8 @@ static bool same_bytes(engine_run *host, const engine_run *other)
     return true;
 }
 
-static bool run(const case_model *m, const conformance_set *set, const mona_device *device,
-                engine_result *result)
+static bool run_case(const case_model *m, const conformance_set *set, const mona_device *device,
+                     engine_result *result)
 {
     engine_run host = {.m = m, .set = set, .result = result}, other = host;
     bool ok = open_run(&host, &mona_device_host) && (!device || open_run(&other, device));
@@ -190,7 +190,7 @@ static bool try_ways(const char *folder, const conformance_set *set, const case_
         if (constant)
             continue;
         result->frozen = ways[i].live != LIVE_ALL;
-        if (!run(&model, set, other, result))
+        if (!run_case(&model, set, other, result))
             result->passed = false;
         case_model_free(&model);
         return true;

@@ -91,8 +91,8 @@ typedef struct ac_conv {
      * possible, else NULL: weights of few outputs (narrow.h). */
     const uint8_t *narrow, *narrow_tiles;
     const struct mona_conv_packing *packing; /* for AI Core programs, else NULL */
-    /* For row programs: the runs hold operands (ac_isa.operand_8bit, operand_f16), not what the source
-     * stores; c0, stride and run_elements count those, pixel_bytes their bytes. */
+    /* For row programs: the runs hold operands (ac_isa.operand_8bit, operand_f16), not what the
+     * source stores; c0, stride and run_elements count those, pixel_bytes their bytes. */
     bool operands;
     /* For row programs: whether shuffles and blends take no time from products
      * (ac_isa.spare_ports). */

@@ -141,7 +141,7 @@ static mona_status put_at(mona_plan *plan, uint32_t o, size_t offset)
 
 /* Puts map o at the lowest offset where it overlaps none that lives at the same time, so that small
  * maps fill gaps between large ones. *placed: maps by ascending offset, linked by used_begin. */
-static mona_status fit(mona_plan *plan, plan_progress *lives, int64_t *placed, uint32_t o)
+static mona_status place_lowest(mona_plan *plan, plan_progress *lives, int64_t *placed, uint32_t o)
 {
     const size_t bytes = plan->ops[o].map_bytes;
     size_t offset = 0;
@@ -159,12 +159,12 @@ static mona_status fit(mona_plan *plan, plan_progress *lives, int64_t *placed, u
     return put_at(plan, o, offset);
 }
 
-static mona_status fit_all(mona_plan *plan, plan_progress *lives, uint32_t maps)
+static mona_status place_all(mona_plan *plan, plan_progress *lives, uint32_t maps)
 {
     int64_t placed = MONA_NONE;
     mona_status status = MONA_OK;
     for (uint32_t o = maps; o != MONA_NONE && !status; o = (uint32_t)lives[o].next)
-        status = fit(plan, lives, &placed, o);
+        status = place_lowest(plan, lives, &placed, o);
     return status;
 }
 
@@ -232,5 +232,5 @@ mona_status mona_plan_maps(mona_plan *plan, plan_progress *lives)
             return MONA_ERR_LIMIT;
         count++;
     }
-    return (count <= FITTED_MAPS ? fit_all : reuse_all)(plan, lives, sort_maps(plan, lives));
+    return (count <= FITTED_MAPS ? place_all : reuse_all)(plan, lives, sort_maps(plan, lives));
 }

@@ -397,7 +397,7 @@ static void run_program(mona_session *s)
     }
 }
 
-static mona_status run(mona_session *s)
+static mona_status run_frame(mona_session *s)
 {
     const mona_file_header *h = s->plan->model.header;
     const mona_buffer *inputs = s->inputs, *outputs = s->outputs;
@@ -491,7 +491,7 @@ static const mona_ai_core ai_core = {
     .plan = mona_program_plan,
     .core_bytes = core_bytes,
     .open = place_cores,
-    .run = run,
+    .run = run_frame,
 };
 
 const mona_device mona_device_model310 = {

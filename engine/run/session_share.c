@@ -132,7 +132,7 @@ static bool pin(mona_session *s)
 
 /* The group is open to cores that find it; waiting ones are notified. Outside the lock, as they
  * would only block on it. */
-static void tell(mona_session *s, uint32_t turn, bool invites)
+static void announce(mona_session *s, uint32_t turn, bool invites)
 {
     atomic_fetch_add(&s->turn, turn);
     mona_port_lock(&s->mutex); /* no core is between its last poll and its sleep */
@@ -151,7 +151,7 @@ static bool begin_next(mona_session *s)
     else
         s->group = NULL;
     atomic_store(&s->pins, next ? 1 : 0);
-    tell(s, next ? 2 : 1, next && next->parts > 1);
+    announce(s, next ? 2 : 1, next && next->parts > 1);
     return next;
 }
 
@@ -231,7 +231,7 @@ static void run_crew(mona_session *s)
     const plan_group *first = mona_plan_first_group(s->plan);
     divide(s, first);
     atomic_store(&s->pins, 1);
-    tell(s, 1, first->parts > 1);
+    announce(s, 1, first->parts > 1);
     work(&s->workers[0]);
     take_part(&s->workers[0]);
 }

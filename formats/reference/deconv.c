@@ -94,7 +94,7 @@ static void scatter_plane(const deconvolution *v, int64_t plane, const float *fi
                 scatter(w, at, (double)*in++, filter, sums);
 }
 
-static bool run(op_call *c, const deconvolution *v, const float *bias)
+static bool deconvolve(op_call *c, const deconvolution *v, const float *bias)
 {
     const op_window *w = &v->n.w;
     const int64_t area = w->kernel[0] * w->kernel[1] * w->kernel[2];
@@ -132,5 +132,5 @@ bool op_conv_transpose(op_call *c)
     v.x = op_floats(c, 0);
     v.weights = op_floats(c, 1);
     const float *bias = b ? op_floats(c, 2) : NULL;
-    return v.x && v.weights && (bias || !b) && run(c, &v, bias);
+    return v.x && v.weights && (bias || !b) && deconvolve(c, &v, bias);
 }

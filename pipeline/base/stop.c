@@ -122,8 +122,9 @@ static void pass_on(int number)
     pthread_kill(waiter, number);
 }
 
-/* A codec has crashed, or mona: files that are not complete must not stay. Nothing else can be relied
- * on, so no lock is taken; the process then dies of the signal, as the fault happens again. */
+/* A codec has crashed, or mona: files that are not complete must not stay. Nothing else can be
+ * relied on, so no lock is taken; the process then dies of the signal, as the fault happens
+ * again. */
 static void crash(int number)
 {
     char text[1024];

@@ -13,7 +13,7 @@ bool fields_put(fields *f, AVFrame *frame, pipeline_error *error)
     return interlace_detect_put(&f->sight, frame, error);
 }
 
-static void tell(fields *f, bool found)
+static void note_found(fields *f, bool found)
 {
     if (!f->told && f->mode == FIELDS_FILM)
         pipeline_note(f->notes, "%s: film with 3:2 pull-down; its 24 frames a second are restored",
@@ -67,7 +67,7 @@ static bool is_wanted(fields *f, const AVFrame *frame, bool found, bool *wanted,
     if (*wanted && !open && !open_whole(f, &f->whole, frame, f->mode, error))
         return false;
     if (fit)
-        tell(f, found);
+        note_found(f, found);
     tell_film(f, frame);
     return true;
 }

@@ -188,8 +188,8 @@ enum {
 
 _Static_assert(sizeof(tile_work) <= WORK_BYTES, "it fits");
 
-/* Computes pixels whose runs hold operands: parts of K by its weights alone. Tiles are as equal as whole blocks
- * allow; the last is moved back. */
+/* Computes pixels whose runs hold operands: parts of K by its weights alone. Tiles are as equal as
+ * whole blocks allow; the last is moved back. */
 static void int8_operands(const job *j, bool plain)
 {
     tile_work *work = (tile_work *)(void *)(j->row->scratch + WORK_AT);

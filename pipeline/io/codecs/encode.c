@@ -196,7 +196,7 @@ static bool choose_colours(encoder *e, pipeline_error *error)
 }
 
 /* Writes the encoder's name and as many options as fit. */
-static void tell(char text[ENCODER_TEXT], const char *name, const AVDictionary *options)
+static void describe_encoder(char text[ENCODER_TEXT], const char *name, const AVDictionary *options)
 {
     const AVDictionaryEntry *o = NULL;
     int used = snprintf(text, ENCODER_TEXT, "%s", name);
@@ -256,7 +256,7 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *
 
     AVDictionary *options = NULL;
     bool good = collect_options(&options, c, &settings->choice, settings->width, video, error);
-    tell(e->text, name, options);
+    describe_encoder(e->text, name, options);
     good = good && start(e, c, &options, error) &&
            coded_header_open(&e->header, e->codec, settings->rate, format, error);
     av_dict_free(&options);

@@ -12,7 +12,7 @@
 #include "pipeline/io/sources/input.h"
 
 /* Viewers turn a JPEG as its EXIF says, but few turn a PNG. */
-static bool fit(photo *p, const pipeline_notes *notes, pipeline_error *error)
+static bool suit_result(photo *p, const pipeline_notes *notes, pipeline_error *error)
 {
     still *image = &p->image;
     const picture_kind kind = still_kind(p->result);
@@ -37,7 +37,7 @@ bool photo_open(photo *p, const char *path, const char *result, const pipeline_n
             "%s: animated; only its first picture is used, because the output is a single one",
             path);
     return (still_read_head(&p->image, path) || still_read(&p->image, path, 0, notes, error)) &&
-           fit(p, notes, error);
+           suit_result(p, notes, error);
 }
 
 bool photo_check(const photo *p, mona_size size, pipeline_error *error)
@@ -90,7 +90,7 @@ bool photo_read(photo *p, AVFrame *f, pipeline_error *error)
     if (!image->pixels) {
         const pipeline_notes said = {0};
         still_free(image);
-        if (!still_read(image, p->path, 0, p->notes, error) || !fit(p, &said, error))
+        if (!still_read(image, p->path, 0, p->notes, error) || !suit_result(p, &said, error))
             return false;
     }
     const frame_format format = photo_format(p);

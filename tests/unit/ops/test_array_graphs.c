@@ -306,8 +306,8 @@ static void arrays_with_gaps_are_refused(void **state)
     free(memory), free(bytes);
 }
 
-/* Dims that the file tells of an input, and those that are wrong: too many, beyond the data, of other
- * numbers, 0. */
+/* Dims that the file tells of an input, and those that are wrong: too many, beyond the data, of
+ * other numbers, 0. */
 static void dims_of_inputs_are_told(void **state)
 {
     (void)state;

@@ -117,8 +117,8 @@ static int sample(const frame *f, unsigned plane, uint32_t x, uint32_t y)
     return f->format.bits > 8 ? row[2 * x] | row[2 * x + 1] << 8 : row[x];
 }
 
-/* Checks that columns [from, to) of a plane of the result have become `value` where MADE was, and as
- * much above BEFORE elsewhere. */
+/* Checks that columns [from, to) of a plane of the result have become `value` where MADE was, and
+ * as much above BEFORE elsewhere. */
 static void check_columns(const pictures *p, unsigned plane, uint32_t from, uint32_t to, int value)
 {
     for (uint32_t y = 0; y < frame_plane_size(&p->made.format, plane).height; y++)
