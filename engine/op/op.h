@@ -212,7 +212,7 @@ typedef struct mona_op_class {
     void (*bind)(const mona_bound_op *bound);
     /* Scratch memory that row() of one thread needs for rows of `columns` columns. */
     size_t (*scratch_bytes)(const mona_bound_op *bound, uint32_t columns);
-    /* Whether rows take less time than run_map, however large the weights are. */
+    /* Whether rows take less time than run_map, however large the weights are; NULL: no. */
     bool (*prefers_rows)(const mona_bound_op *bound);
     /* Whether run_map can compute it, and the scratch that map() or array() needs of one
      * thread. */

@@ -38,9 +38,9 @@ static bool is_heavy(const mona_plan *plan, uint32_t o, uint32_t heavy_rows)
     const plan_op *op = &plan->ops[o];
     const mona_op_class *class = mona_ops[op->bound.op->kind];
     const uint64_t rows = row_bytes(&op->bound.input[0]) + row_bytes(&op->bound.output);
+    const bool rows_first = class->prefers_rows && class->prefers_rows(&op->bound);
     return heavy_rows != NEVER && class->map_possible && class->map_possible(&op->bound) &&
-           !class->prefers_rows(&op->bound) && op->last_reader > o &&
-           op->constants_bytes > heavy_rows * rows;
+           !rows_first && op->last_reader > o && op->constants_bytes > heavy_rows * rows;
 }
 
 static bool is_on_arrays(const mona_plan *plan, uint32_t o)
