@@ -4,7 +4,7 @@
 many, each with an IoU of 0.95 or more with its counterpart.
 
     boxes.py picture PICTURE OUT.npy             the network's input for a picture, 320x240
-    boxes.py same SCORES.npy BOXES.npy SCORES.npy BOXES.npy [raw]     raw: boxes are to be decoded
+    boxes.py same LEAST SCORES.npy BOXES.npy SCORES.npy BOXES.npy [raw]     raw: boxes are to be decoded
 """
 import array
 import math
@@ -74,11 +74,11 @@ def faces(scores, boxes, raw):
     return kept
 
 
-def same(first_scores, first_boxes, second_scores, second_boxes, raw=None):
+def same(least, first_scores, first_boxes, second_scores, second_boxes, raw=None):
     first, second = faces(first_scores, first_boxes, raw), faces(second_scores, second_boxes, raw)
     worst = min((max((overlap(a, b) for b in second), default=0) for a in first), default=0)
     print(f"{len(first)} and {len(second)} faces, the least alike overlap by {worst:.4f}")
-    return 0 if len(first) == len(second) and first and worst >= 0.95 else 1
+    return 0 if len(first) == len(second) and first and worst >= float(least) else 1
 
 
 if __name__ == "__main__":

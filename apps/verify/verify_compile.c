@@ -133,6 +133,18 @@ static bool emit(compilation *c, compiler *made)
     return true;
 }
 
+/* Whether frames give the data set's outputs, one after another, as far as sizes tell: a slice of a
+ * batch does not. */
+static bool gives_outputs(const compilation *c)
+{
+    bool gives = c->graph.output_count == c->set->output_count;
+    for (uint32_t i = 0; gives && i < c->graph.output_count; i++) {
+        const onnx_value *v = &c->graph.values[c->graph.outputs[i]];
+        gives = !v->shaped || v->tensor.count * c->model->frames == c->set->outputs[i].count;
+    }
+    return gives || c->model->frames == 1 || format_fail(c->reason, "mixes the images of a batch");
+}
+
 static bool compile(compilation *c, const char *folder, bool *constant)
 {
     bool same;
@@ -145,6 +157,8 @@ static bool compile(compilation *c, const char *folder, bool *constant)
     *constant = is_constant(c, &same);
     if (*constant)
         return same || format_fail(c->reason, "folds to constants other than the data set expects");
+    if (!gives_outputs(c))
+        return false;
     compiler *made = compiler_open_graph(&c->graph, NULL, c->reason);
     const bool ok = made && emit(c, made);
     compiler_close(made);

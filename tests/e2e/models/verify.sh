@@ -130,14 +130,14 @@ if [ -d $shared/onnx_cases ]; then
     for image in $photos/*.jpg; do
         /usr/bin/python3 tests/boxes.py picture "$image" "$tmp/$(basename "$image").npy"
     done
-    # $1: model, $2: how it was compiled, $3: raw if boxes are to be decoded
+    # $1: model, $2: how it was compiled, $3: the least overlap, $4: raw if boxes are to be decoded
     finds_faces() {
         for image in $photos/*.jpg; do
             input=$tmp/$(basename "$image").npy
             "$mona" run "$tmp/faces.mona" -i "$input" -o "$tmp/s.npy" -o "$tmp/b.npy"
             "$mona" run "$1" --reference -i "$input" -o "$tmp/rs.npy" -o "$tmp/rb.npy"
             what="$(basename "$1" .onnx) as $2 finds the reference's faces in ${image##*/}"
-            if found=$(/usr/bin/python3 tests/boxes.py same "$tmp/rs.npy" "$tmp/rb.npy" "$tmp/s.npy" "$tmp/b.npy" $3 2>&1)
+            if found=$(/usr/bin/python3 tests/boxes.py same $3 "$tmp/rs.npy" "$tmp/rb.npy" "$tmp/s.npy" "$tmp/b.npy" $4 2>&1)
             then ok "$what: $found"; else not_ok "$what" "$found"; fi
         done
     }
@@ -146,10 +146,11 @@ if [ -d $shared/onnx_cases ]; then
         raw=raw
         [ $net = version-slim-320 ] && raw=
         gives "$net compiles" 0 "out boxes" compile "$model" -o "$tmp/faces.mona" --input-type f16
-        finds_faces "$model" FP16 "$raw"
+        finds_faces "$model" FP16 0.95 "$raw"
         gives "$net compiles to a mix" 0 " int8 " compile "$model" -o "$tmp/faces.mona" --precision auto \
             --max-drop 0.05dB --calibrate $photos --mean 127 --deviation 128
-        finds_faces "$model" "a mix of $(grep -c ' int8 ' "$tmp/log") INT8 and $(grep -c ' fp16 ' "$tmp/log") FP16 layers" "$raw"
+        # Three pictures calibrate it, and which layers become INT8 depends on how their JPEGs are decoded.
+        finds_faces "$model" "a mix of $(grep -c ' int8 ' "$tmp/log") INT8 and $(grep -c ' fp16 ' "$tmp/log") FP16 layers" 0.85 "$raw"
     done
 else
     skip "no $shared/onnx_cases: the suite's cases are not run"
