@@ -216,7 +216,7 @@ static void the_judge_multiplies(void **state)
 static void flat_outputs_keep_their_names(void **state)
 {
     (void)state;
-    onnx_builder *b = ob_new(13);
+    onnx_builder *b = ob_new(12);
     ob_input(b, "x", 3, 0, 0);
     add_conv(b, "x", "a", 3, 5);
     ob_node(b, "GlobalAveragePool", "a", "p");
