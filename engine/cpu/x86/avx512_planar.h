@@ -63,10 +63,14 @@ static uint32_t outputs_of(const job *j, uint32_t b)
     return min_u32(AC_FRACTAL, j->conv->channels - (j->n + b) * AC_FRACTAL);
 }
 
-/* For INT8, if there is a full block as well, transposing costs as much as it saves. */
+/* For INT8, if there is a full block as well, transposing costs as much as it saves. A column
+ * follows the one before it only where pixels are single taps as they are stored, not gathered
+ * ones. */
 static bool planar_possible(const job *j, uint32_t blocks)
 {
-    return j->conv->c0 == AC_FRACTAL && j->conv->stride == 1 && j->pixels >= PLANAR_PIXELS &&
+    const uint32_t stored = j->conv->source_type == MONA_F16 ? 2 : 1;
+    return j->conv->c0 == AC_FRACTAL && j->conv->pixel_bytes == AC_FRACTAL * stored &&
+           j->conv->stride == 1 && j->pixels >= PLANAR_PIXELS &&
            outputs_of(j, blocks - 1) <= PLANAR_OUTPUTS &&
            (blocks == 1 || j->conv->source_type == MONA_F16);
 }

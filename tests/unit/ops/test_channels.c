@@ -104,25 +104,36 @@ static void random_op(graph *g)
         random_conv(g);
 }
 
+static void random_graph(mona_type type, uint32_t seed, bool zeros)
+{
+    graph g;
+    const int outputs = 1 + (int)(seed % MAX_STORES);
+    begin_as(&g, type, seed, outputs, 1 + seed % 6, 1 + (int)(seed * 7 % 33),
+             1 + (int)(seed * 13 % 61));
+    g.zeros = zeros;
+    mona_file_conv wide = plain;
+    add_conv(&g, &g.maps[0], 16 * (1 + seed % 4), wide, NULL);
+    for (int i = 0; i < 14; i++)
+        random_op(&g);
+    for (int i = 0; i < outputs; i++)
+        add_store(
+            &g, i,
+            as_planes(&g,
+                      &g.maps[i ? below(&g, (uint32_t)g.map_count) : (uint32_t)g.map_count - 1]));
+    check(&g);
+}
+
 static void random_graphs_as(mona_type type, uint32_t seeds, bool zeros)
 {
-    for (uint32_t seed = 200; seed < 200 + CASES(seeds); seed++) {
-        graph g;
-        const int outputs = 1 + (int)(seed % MAX_STORES);
-        begin_as(&g, type, seed, outputs, 1 + seed % 6, 1 + (int)(seed * 7 % 33),
-                 1 + (int)(seed * 13 % 61));
-        g.zeros = zeros;
-        mona_file_conv wide = plain;
-        add_conv(&g, &g.maps[0], 16 * (1 + seed % 4), wide, NULL);
-        for (int i = 0; i < 14; i++)
-            random_op(&g);
-        for (int i = 0; i < outputs; i++)
-            add_store(
-                &g, i,
-                as_planes(
-                    &g, &g.maps[i ? below(&g, (uint32_t)g.map_count) : (uint32_t)g.map_count - 1]));
-        check(&g);
-    }
+    for (uint32_t seed = 200; seed < 200 + CASES(seeds); seed++)
+        random_graph(type, seed, zeros);
+}
+
+/* Of 37 outputs of a whole map the third thread has 5, from pixels gathered for tiles. */
+static void few_outputs_of_many(void **state)
+{
+    (void)state;
+    random_graph(MONA_U8, 202, false);
 }
 
 static void random_graphs_of_8_bits(void **state)
@@ -400,6 +411,7 @@ int main(void)
         cmocka_unit_test(one_of_two_places_is_copied),
         cmocka_unit_test(copies_where_placement_takes_more_tiles),
         cmocka_unit_test(networks),
+        cmocka_unit_test(few_outputs_of_many),
         cmocka_unit_test(random_graphs_of_8_bits),
         cmocka_unit_test(random_graphs_with_zeros),
         cmocka_unit_test(random_graphs_of_halves),
