@@ -58,6 +58,12 @@ static void copy(const room *r, ac_path path, const elements *e, uint32_t count,
         ac_emit_copy(r->core, path, path == AC_GM_UB ? half : gm, path == AC_GM_UB ? gm : half, c);
 }
 
+/* Whether elements leave nothing of their blocks as it was. */
+static bool fills_blocks(const elements *e, uint32_t count)
+{
+    return e->step == e->size && e->at % AC_BLOCK == 0 && count * e->size % AC_BLOCK == 0;
+}
+
 static void move_in(const room *r, ac_address to, ac_address from, ac_move m)
 {
     elements dst = {to, m.dst_step, (uint32_t)mona_type_size(m.dst_type)};
@@ -68,7 +74,8 @@ static void move_in(const room *r, ac_address to, ac_address from, ac_move m)
         dst.at = to + (uint64_t)done * dst.step, src.at = from + (uint64_t)done * src.step;
         ac_emit_barrier(r->core, AC_PIPE_ALL);
         copy(r, AC_GM_UB, &src, m.count, r->read);
-        copy(r, AC_GM_UB, &dst, m.count, r->written);
+        if (!fills_blocks(&dst, m.count))
+            copy(r, AC_GM_UB, &dst, m.count, r->written);
         ac_emit_barrier(r->core, AC_PIPE_ALL);
         ac_emit_move(r->core, in_room(&dst, r->written), in_room(&src, r->read), m);
         ac_emit_barrier(r->core, AC_PIPE_ALL);

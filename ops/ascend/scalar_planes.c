@@ -9,6 +9,8 @@
 #include "ops/ascend/programs.h"
 #include "ops/ascend/scalar.h"
 
+#include "engine/arith.h"
+
 /* Sample (dy, dx) of pixel x_begin of row y, in plane c. */
 static ac_address sample_at(ac_address planes, const mona_buffer *b, const mona_row_call *call,
                             uint32_t block, uint32_t channel, uint32_t size)
@@ -45,6 +47,20 @@ static void load_row(const mona_row_call *call)
                         (uint32_t)(call->x_end - call->x_begin));
 }
 
+/* Stores the only pixel of a row: channels of a block lie side by side. */
+static void store_pixel(const mona_row_call *call, const mona_row_at *row, ac_address at, ac_move m)
+{
+    const mona_bound_op *b = call->bound;
+    const uint32_t first = b->op->store.first_channel, channels = b->output.channels;
+    m.src_step = (uint32_t)mona_type_size(row->type);
+    m.dst_step = (uint32_t)call->planes->channel_stride;
+    for (uint32_t c = 0; c < channels; c += m.count) {
+        m.count = min_u32(row->c0 - (first + c) % row->c0, channels - c);
+        mona_scalar_move_through(call->core, sample_at(at, call->planes, call, 1, c, 0),
+                                 mona_channel_at(row, first + c), m);
+    }
+}
+
 static void store_row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
@@ -55,6 +71,10 @@ static void store_row(const mona_row_call *call)
     ac_move m = move_of(call, s->scale, s->maximum);
     m.dst_type = b->output.type, m.dst_step = s->block * size;
     m.src_type = row.type, m.src_step = row.c0 * (uint32_t)mona_type_size(row.type);
+    if (b->output.width == 1 && s->block == 1) {
+        store_pixel(call, &row, at, m);
+        return;
+    }
     for (uint32_t c = 0; c < b->output.channels * s->block * s->block; c++)
         mona_scalar_move_through(call->core, sample_at(at, call->planes, call, s->block, c, size),
                                  mona_channel_at(&row, s->first_channel + c), m);
