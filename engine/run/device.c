@@ -100,9 +100,11 @@ static size_t row_bytes(const mona_tensor_info *info)
     return info->array ? bytes : round_up(bytes, AC_BLOCK);
 }
 
+/* Rows of arrays begin anywhere, and a LOAD brings the last one with whole blocks, too. */
 size_t mona_device_planes_bytes(const mona_tensor_info *info)
 {
-    return info->channels * info->height * row_bytes(info);
+    const size_t bytes = info->channels * info->height * row_bytes(info);
+    return info->array ? round_up(bytes, AC_BLOCK) + AC_BLOCK : bytes;
 }
 
 mona_buffer mona_device_planes(void *memory, const mona_buffer *host, const mona_tensor_info *info)
