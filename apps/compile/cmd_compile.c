@@ -729,6 +729,7 @@ static const option_rule rules[] = {
     {"--dim", .never = COMPILE_AGAIN},
     {"--fusion", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--report", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--release", .never = COMPILE_OM},
     {"--resize-offset-h", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--resize-offset-w", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--calibrate", .never = COMPILE_AGAIN | COMPILE_OM},

@@ -9,7 +9,7 @@ rows=$BUILD/tests/test_settings
 "$rows" --rows > "$tmp/rows.json"
 mkdir "$tmp/walk"
 # shellcheck disable=SC2046
-python3 tests/judges/settings_judge.py "$mona" "$tmp/rows.json" "$tmp/walk" "$BUILD/ascend" $(full && echo enhance bench model-pairs pipeline-pairs chip-pairs compare inspect ops run compile eval verify devices help || echo operators fusion checked manual third) \
+python3 tests/judges/settings_judge.py "$mona" "$tmp/rows.json" "$tmp/walk" "$BUILD/ascend" $(full && echo enhance bench model-pairs pipeline-pairs chip-pairs compare inspect ops run compile eval verify sign devices help || echo operators fusion checked manual third) \
     > "$tmp/cells" 2> "$tmp/err"
 same "the judge came to its end" "$? $(grep -c '^# [0-9]* cells' "$tmp/cells") $(cat "$tmp/err")" "0 1 "
 at_least "it looked at options in modes" "$(sed -n 's/^# \([0-9]*\) cells.*/\1/p' "$tmp/cells")" 50
