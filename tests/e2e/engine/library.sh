@@ -44,7 +44,7 @@ fi
 
 if [ -z "$SANITIZE" ]; then
     ld -r -o "$tmp/reference" "$BUILD"/formats/reference/*.o "$BUILD"/formats/onnx/*.o "$BUILD"/gen/onnx.pb-c.o \
-        "$BUILD"/formats/tensor.o "$BUILD"/formats/element.o "$BUILD"/formats/error.o "$BUILD"/formats/blocks.o
+        "$BUILD"/formats/tensor.o "$BUILD"/formats/element.o "$BUILD"/formats/error.o "$BUILD"/formats/blocks.o "$BUILD"/formats/file.o
     report "the reference, which judges compiler and engine, links without them" \
         "$(nm -u "$tmp/reference" | awk '{ print $2 }' | grep -E "^($(nm -g --defined-only "$BUILD"/formats/compiler/*.o \
             "$BUILD"/formats/compiler/*/*.o "$BUILD"/lib*.a 2> /dev/null | awk 'NF == 3 { print $3 }' | sort -u | tr '\n' '|')none)$")"
