@@ -16,7 +16,15 @@
 #define STBI_MALLOC(size) calloc(1, size)
 #define STBI_REALLOC(p, size) realloc(p, size)
 #define STBI_FREE(p) free(p)
+/* gcc 14 does not see that a PNG's transparent colour is used only if it was read. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <stb/stb_image.h>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 #include "pipeline/image/frame_convert.h"
 #include "pipeline/image/jpeg_decode.h"
