@@ -133,7 +133,7 @@ static bool put(segments *s, const void *bytes, size_t count)
 {
     if (count)
         av_md5_update(s->sum, bytes, count);
-    return fwrite(bytes, 1, count, s->file) == count;
+    return !count || fwrite(bytes, 1, count, s->file) == count;
 }
 
 /* ---- the work ------------------------------------------------------------------------------- */

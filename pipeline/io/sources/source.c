@@ -137,6 +137,11 @@ static bool looks_raw(const char *path)
     return raw && raw->extensions && av_match_ext(path, raw->extensions);
 }
 
+static bool fail_streams(const char *path, pipeline_error *error)
+{
+    return pipeline_fail(error, "%s: found more streams than --limit streams allows", path);
+}
+
 static bool fail_open(const char *path, const char *address, const char *list, int code,
                       pipeline_error *error)
 {
@@ -148,7 +153,7 @@ static bool fail_open(const char *path, const char *address, const char *list, i
                              path);
     av_log_errors_first(fault, sizeof fault);
     if (strstr(fault, "max_streams")) /* as libav's line calls it */
-        return pipeline_fail(error, "%s: found more streams than --limit streams allows", path);
+        return fail_streams(path, error);
     if (media_refused(path, address, list, error))
         return false;
     if (code == AVERROR_INVALIDDATA && cut_off_found(path, error))
@@ -189,6 +194,9 @@ bool source_open_media(source *s, const char *address, const AVInputFormat *form
                               : avformat_open_input(&s->format, address, format, options);
     if (code < 0)
         return fail_open(s->path, remote ? "" : address, list, code, error);
+    /* Some of FFmpeg 7.1's demuxers do not end at this limit. */
+    if (s->max_streams > 0 && s->format->nb_streams > s->max_streams)
+        return fail_streams(s->path, error);
     if (remote)
         media_opened_remote(s->format);
     code = avformat_find_stream_info(s->format, NULL);

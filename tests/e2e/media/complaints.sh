@@ -38,7 +38,9 @@ apart() {
 for flat in "0 0.5" "16 auto" "255 0.5" "235 auto"; do
     full || [ "${flat% *}" = 0 ] || continue
     level=${flat% *}
-    make -f lavfi -i color=black:s=96x54 -vf "geq=lum=$level:cb=128:cr=128,setrange=full" -frames:v 2 -c:v ffv1 -pix_fmt yuv420p "$tmp/flat.mkv"
+    # Made without filters, which FFmpeg 7.1 may let convert the range.
+    python3 -c "import sys; sys.stdout.buffer.write((bytes([$level]) * 5184 + bytes([128]) * 2592) * 2)" > "$tmp/flat.yuv"
+    make -f rawvideo -pix_fmt yuv420p -video_size 96x54 -color_range pc -i "$tmp/flat.yuv" -c:v ffv1 -color_range pc "$tmp/flat.mkv"
     "$mona" enhance -y "$tmp/flat.mkv" -o "$tmp/o_flat.mkv" -c ffv1 --strength "${flat#* }" --quiet 2> "$tmp/log"
     same "6 black frames: luma $level stays, strength ${flat#* }" "$(apart "$tmp/o_flat.mkv" "$tmp/flat.mkv" 2)" no
 done
