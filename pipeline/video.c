@@ -127,7 +127,7 @@ static bool submit(video *v, const AVFrame *decoded, float error, bool warms)
 static bool aim(video *v, unsigned from)
 {
     const segments *s = &v->out.parts;
-    for (v->segment = from; v->segment < s->end && s->done[v->segment];)
+    for (v->segment = from; v->segment < s->end && segments_has(s, v->segment);)
         v->segment++;
     return v->segment < s->end;
 }

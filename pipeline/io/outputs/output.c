@@ -416,7 +416,7 @@ static bool finish_segments(output *o, pipeline_error *error)
     if (o->filled && !seal(o, error))
         return false;
     for (unsigned i = s->first; i < s->end; i++)
-        if (!s->done[i] && !segments_seal(s, i, 0, 0, error))
+        if (!segments_has(s, i) && !segments_seal(s, i, 0, 0, error))
             return false;
     return true;
 }

@@ -47,12 +47,20 @@ static const enum AVPacketSideDataType alpha_type = AV_PKT_DATA_MATROSKA_BLOCKAD
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-static char *folder_of(const char *name)
+static char *folder_of(const char *target)
 {
-    const size_t bytes = strlen(name) + sizeof ".resume";
+    const size_t bytes = strlen(target) + sizeof ".resume";
     char *folder = malloc(bytes);
     if (folder)
-        snprintf(folder, bytes, "%s.resume", name);
+        snprintf(folder, bytes, "%s.resume", target);
+    return folder;
+}
+
+/* The folder for an output of this name. */
+static char *folder_for(const char *name)
+{
+    char *target = outfile_target(name), *folder = target ? folder_of(target) : NULL;
+    free(target);
     return folder;
 }
 
@@ -128,12 +136,13 @@ static bool begin_sum(segments *s)
     return s->sum;
 }
 
-/* Writes bytes of a segment and adds them to its sum. */
+/* Writes bytes of a segment and adds them to its sum. bytes: NULL if there are none. */
 static bool put(segments *s, const void *bytes, size_t count)
 {
-    if (count)
-        av_md5_update(s->sum, bytes, count);
-    return !count || fwrite(bytes, 1, count, s->file) == count;
+    if (!count)
+        return true;
+    av_md5_update(s->sum, bytes, count);
+    return fwrite(bytes, 1, count, s->file) == count;
 }
 
 /* ---- the work ------------------------------------------------------------------------------- */
@@ -280,12 +289,10 @@ static bool take_work(segments *s, const segments_work *work, pipeline_error *er
     if (!text)
         return fail_at(s->folder, "read", error);
     const bool whole = split_work(text, &words, &rest);
-    bool good = whole ? check_work(s, text, work->key, error)
-                      : pipeline_fail(error, "%s: %s is damaged; remove the folder to begin anew",
-                                      s->folder, work_name);
-    good = good && (cuts_parse(&s->cuts, rest) ||
-                    pipeline_fail(error, "%s: %s is damaged; remove the folder to begin anew",
-                                  s->folder, work_name));
+    bool good = !whole || check_work(s, text, work->key, error);
+    if (good && (!whole || !cuts_parse(&s->cuts, rest)))
+        good = pipeline_fail(error, "%s: %s is damaged; remove the folder to begin anew", s->folder,
+                             work_name);
     free(text);
     return good;
 }
@@ -322,8 +329,7 @@ static bool lock_work(const segments *s, pipeline_error *error)
 
 char *segments_words(const char *name, pipeline_error *error)
 {
-    char *target = outfile_target(name), *folder = target ? folder_of(target) : NULL;
-    char *path = folder ? path_in(folder, work_name) : NULL;
+    char *folder = folder_for(name), *path = folder ? path_in(folder, work_name) : NULL;
     char *text = NULL, *words = NULL, *rest, *copy = NULL;
     const int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (!path)
@@ -342,13 +348,12 @@ char *segments_words(const char *name, pipeline_error *error)
     free(text);
     free(path);
     free(folder);
-    free(target);
     return copy;
 }
 
 /* ---- what is done --------------------------------------------------------------------------- */
 
-typedef enum condition { GOOD, MISSING, DAMAGED, FOREIGN, DOUBLED } condition;
+enum { MISSING, GOOD, DAMAGED, FOREIGN, DOUBLED }; /* conditions of segments */
 
 /* Reads a file of `bytes` up to its trailer, and whether its sum is right. */
 static bool is_whole(segments *s, FILE *file, off_t bytes, trailer *t)
@@ -371,7 +376,7 @@ static bool is_whole(segments *s, FILE *file, off_t bytes, trailer *t)
     return !memcmp(sum, t->sum, sizeof sum);
 }
 
-static condition look(segments *s, unsigned number, header *h, trailer *t)
+static uint8_t look(segments *s, unsigned number, header *h, trailer *t)
 {
     struct stat status;
     char *path = segment_path(s, number);
@@ -379,7 +384,7 @@ static condition look(segments *s, unsigned number, header *h, trailer *t)
     free(path);
     if (!file)
         return MISSING;
-    condition found = DAMAGED;
+    uint8_t found = DAMAGED;
     if (!fstat(fileno(file), &status) && status.st_size >= (off_t)(sizeof *h + sizeof *t) &&
         fread(h, sizeof *h, 1, file) == 1 && !memcmp(h->magic, magic, sizeof magic) &&
         is_whole(s, file, status.st_size, t))
@@ -393,21 +398,26 @@ static condition look(segments *s, unsigned number, header *h, trailer *t)
 static bool find_done(segments *s, pipeline_error *error)
 {
     const uint64_t all = s->cuts.count, parts = s->part.parts, part = s->part.part;
-    header h;
-    trailer t;
     s->first = parts ? (unsigned)((part - 1) * all / parts) : 0;
     s->end = parts ? (unsigned)(part * all / parts) : s->cuts.count;
-    s->done = calloc(s->cuts.count, sizeof *s->done);
-    if (!s->done)
+    s->found = calloc(s->cuts.count, sizeof *s->found);
+    if (!s->found)
         return pipeline_fail(error, "out of memory");
     for (unsigned i = s->first; i < s->end; i++) {
-        const condition found = look(s, i, &h, &t);
-        s->done[i] = found == GOOD;
+        header h = {.parts = 0};
+        trailer t;
+        const uint8_t found = s->found[i] = look(s, i, &h, &t);
         s->frames += found == GOOD ? t.frames : 0;
         s->kept += found == GOOD;
         s->damaged += found != GOOD && found != MISSING;
+        s->parts = found == GOOD && h.parts ? h.parts : s->parts;
     }
     return true;
+}
+
+bool segments_has(const segments *s, unsigned number)
+{
+    return s->found[number] == GOOD;
 }
 
 bool segments_open(segments *s, const char *name, const segments_work *work, segments_find find,
@@ -425,10 +435,9 @@ bool segments_open(segments *s, const char *name, const segments_work *work, seg
 
 bool segments_exist(const char *name)
 {
-    char *target = outfile_target(name), *folder = target ? folder_of(target) : NULL;
+    char *folder = folder_for(name);
     const bool there = folder && !access(folder, F_OK);
     free(folder);
-    free(target);
     return there;
 }
 
@@ -440,9 +449,9 @@ static unsigned part_of(const segments *s, unsigned number, unsigned parts)
 }
 
 /* " 3", " 3 to 5" */
-static void print_range(FILE *f, const char *what, const segments *s, unsigned from, unsigned to,
-                        unsigned parts)
+static void print_range(FILE *f, const char *what, const segments *s, unsigned from, unsigned to)
 {
+    const unsigned parts = s->parts;
     fprintf(f, from == to ? "%s %06u" : "%s %06u to %06u", what, from, to);
     if (!parts)
         return;
@@ -451,7 +460,7 @@ static void print_range(FILE *f, const char *what, const segments *s, unsigned f
             parts);
 }
 
-static void print_faults(FILE *f, const segments *s, const condition *found, unsigned parts)
+static void print_faults(FILE *f, const segments *s)
 {
     static const char *const names[] = {[MISSING] = "missing",
                                         [DAMAGED] = "damaged",
@@ -460,48 +469,36 @@ static void print_faults(FILE *f, const segments *s, const condition *found, uns
     enum { MOST = 6 };
     unsigned told = 0;
     for (unsigned i = 0, end; i < s->cuts.count; i = end) {
-        for (end = i + 1; end < s->cuts.count && found[end] == found[i];)
+        for (end = i + 1; end < s->cuts.count && s->found[end] == s->found[i];)
             end++;
-        if (found[i] == GOOD)
+        if (s->found[i] == GOOD)
             continue;
         if (told++ == MOST) {
             fprintf(f, ", and others");
             return;
         }
         char what[64];
-        snprintf(what, sizeof what, "%s%s:", told > 1 ? ", " : "", names[found[i]]);
-        print_range(f, what, s, i, end - 1, parts);
+        snprintf(what, sizeof what, "%s%s:", told > 1 ? ", " : "", names[s->found[i]]);
+        print_range(f, what, s, i, end - 1);
     }
 }
 
 bool segments_check(const segments *s, pipeline_error *error)
 {
-    segments mine = {.folder = s->folder, .cuts = s->cuts};
-    condition *found = calloc(s->cuts.count, sizeof *found);
+    if (s->kept == s->cuts.count)
+        return true;
     char *text = NULL;
     size_t bytes;
-    FILE *f = found ? open_memstream(&text, &bytes) : NULL;
-    unsigned parts = 0, bad = 0;
-    memcpy(mine.key, s->key, sizeof mine.key);
-    for (unsigned i = 0; f && i < s->cuts.count; i++) {
-        header h = {.parts = 0};
-        trailer t;
-        found[i] = look(&mine, i, &h, &t);
-        parts = found[i] == GOOD && h.parts ? h.parts : parts;
-        bad += found[i] != GOOD;
-    }
-    if (f && bad)
-        print_faults(f, s, found, parts);
-    const bool good = f && !fclose(f);
-    if (!good)
-        pipeline_fail(error, "out of memory");
-    else if (bad)
+    FILE *f = open_memstream(&text, &bytes);
+    if (f)
+        print_faults(f, s);
+    if (f && !fclose(f))
         pipeline_fail(error, "%s: expected %u whole segments, found %u; %s", s->folder,
-                      s->cuts.count, s->cuts.count - bad, text);
+                      s->cuts.count, s->kept, text);
+    else
+        pipeline_fail(error, "out of memory");
     free(text);
-    free(found);
-    av_free(mine.sum);
-    return good && !bad;
+    return false;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -554,7 +551,7 @@ bool segments_seal(segments *s, unsigned number, uint64_t frames, int64_t end,
         return fail_at(s->folder, "written", error);
     free(s->writing);
     s->writing = NULL;
-    s->done[number] = true;
+    s->found[number] = GOOD;
     s->frames += frames;
     return true;
 }
@@ -661,7 +658,7 @@ void segments_close(segments *s)
         close(s->lock);
     cuts_free(&s->cuts);
     free(s->writing);
-    free(s->done);
+    free(s->found);
     free(s->folder);
     av_free(s->sum);
     *s = (segments){0};

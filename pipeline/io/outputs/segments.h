@@ -40,7 +40,8 @@ typedef struct segments {
     uint8_t key[SEGMENTS_SUM]; /* the sum of the work's key */
     cuts cuts;
     unsigned first, end;    /* the segments of this run */
-    bool *done;             /* for each segment: it is there, and whole */
+    uint8_t *found;         /* the condition of each segment of this run */
+    unsigned parts;         /* that whole ones were made as; 0: none says */
     uint64_t frames;        /* in those of this run that are done */
     unsigned kept, damaged; /* of these, that were there when it began; found unusable */
     struct AVMD5 *sum;      /* of the segment being written or checked */
@@ -73,7 +74,11 @@ bool segments_write(segments *s, unsigned number, const AVPacket *packet, pipeli
 bool segments_seal(segments *s, unsigned number, uint64_t frames, int64_t end,
                    pipeline_error *error);
 
-/* Whether the whole film is there; if not, says what is missing, damaged or foreign. */
+/* Whether a segment of this run is there, and whole. */
+bool segments_has(const segments *s, unsigned number);
+
+/* Whether the whole film was there when it was opened by a run of all parts; if not, says what is
+ * missing, damaged or foreign. */
 bool segments_check(const segments *s, pipeline_error *error);
 
 /* Reads all packets of all segments in order. 1: one packet; 0: no more; -1: failed. */
