@@ -8,6 +8,7 @@
 
 #include "apps/cli/files_apart.h"
 #include "apps/cli/policy.h"
+#include "apps/cli/temp_folder.h"
 #include "pipeline/base/sandbox.h"
 #include "pipeline/base/stop.h"
 #include "pipeline/job/devices.h"
@@ -112,11 +113,10 @@ void confine(const command *line, const void *values, const char *const *operand
                       "--no-sandbox: the policy of this service (MONA_POLICY) requires it"));
     each_file(line, values, operands, note_address, &w);
     if (!confine_refused && !(also & CONFINE_NOT) && !needs_driver(line, values)) {
-        const char *root = getenv("TMPDIR");
         listing l = {sandbox_begin(w.connects), also, line->lists};
         each_file(line, values, operands, allow_file, &l);
         if (also & CONFINE_TEMP) {
-            sandbox_writes(&l.walls, root && *root ? root : P_tmpdir);
+            sandbox_writes(&l.walls, temp_folder_root());
             sandbox_writes(&l.walls, P_tmpdir); /* tmpfile's */
         }
         sandbox_enter(&l.walls);

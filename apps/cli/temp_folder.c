@@ -22,11 +22,15 @@ static bool make_folder(char *path)
     return made;
 }
 
-bool temp_folder_open(temp_folder *t)
+const char *temp_folder_root(void)
 {
     const char *root = getenv("TMPDIR");
-    const int length =
-        snprintf(t->path, sizeof t->path, "%s/mona-XXXXXX", root && *root ? root : "/tmp");
+    return root && *root ? root : "/tmp";
+}
+
+bool temp_folder_open(temp_folder *t)
+{
+    const int length = snprintf(t->path, sizeof t->path, "%s/mona-XXXXXX", temp_folder_root());
     if (length >= (int)sizeof t->path)
         errno = ENAMETOOLONG;
     else if (make_folder(t->path))

@@ -11,7 +11,10 @@ typedef struct temp_folder {
     char path[256]; /* "": there is none */
 } temp_folder;
 
-/* Creates one in $TMPDIR or /tmp. False: one line was printed. */
+/* $TMPDIR or /tmp. */
+const char *temp_folder_root(void);
+
+/* Creates one there. False: one line was printed. */
 bool temp_folder_open(temp_folder *t);
 
 /* Removes it and the files in it. A zeroed one is allowed. */

@@ -39,14 +39,10 @@ typedef struct arguments {
     double preview;
     bool dry_run, json, verbose;
     bool recursive, yes, no;
+    overwrite answer; /* of the last two */
     bool quiet, stats;
     const char *metrics, *camera;
 } arguments;
-
-static overwrite overwriting(const arguments *a)
-{
-    return a->yes ? OVERWRITE_YES : a->no ? OVERWRITE_NO : OVERWRITE_ASK;
-}
 
 static unsigned modes_of(const arguments *a)
 {
@@ -114,8 +110,8 @@ static options_result parse(arguments *a, int argc, char **argv)
         return cli_fail(OPTIONS_BAD,
                         "--allow playlist: the policy of this service (MONA_POLICY) does "
                         "not allow it");
-    if (a->yes && a->no)
-        return cli_fail(OPTIONS_BAD, "expected -y or -n, found both");
+    if (!overwrite_read(&a->answer, a->yes, a->no))
+        return OPTIONS_BAD;
     pipeline_error error = {0};
     if (!job_complete(&a->job, &error))
         return (options_result)cli_fail_of(&error);
@@ -255,7 +251,7 @@ static int enhance_one(const arguments *a, job_run *run, progress *shown)
 
     if (a->dry_run)
         return dry_run(run, a->json) ? EXIT_SUCCESS : EXIT_FAILED;
-    if (!overwrite_allowed(overwriting(a), a->job.output, a->job.input, a->job.resume))
+    if (!overwrite_allowed(a->answer, a->job.output, a->job.input, a->job.resume))
         return EXIT_FAILED;
     if (a->preview >= 0)
         return preview_write(settings) ? EXIT_SUCCESS : EXIT_FAILED;
@@ -304,7 +300,7 @@ static int enhance(int argc, char **argv)
                                           .quiet = a.quiet,
                                           .dry_run = a.dry_run,
                                           .json = a.json,
-                                          .answer = overwriting(&a)});
+                                          .answer = a.answer});
     if (!take_pipe(&a.job.input) || !take_piped_picture(&a))
         return EXIT_FAILED;
 
@@ -340,11 +336,7 @@ static const char files[] = "Input and output", living[] = "Live streams",
 
 /* Listed behind the job's input and output, */
 static const option own_files[] = {
-    {"--overwrite", "-y", OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, yes), NULL, files,
-     .help =
-         "overwrite OUT if it exists; without -y, mona asks on a terminal and refuses elsewhere"},
-    {"--no-overwrite", "-n", OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, no), NULL, files,
-     .help = "never overwrite OUT, and never ask"},
+    OVERWRITE_ROWS(arguments, files),
     {"--out-dir", NULL, OPTION_FILE, CHANGES_BYTES, offsetof(arguments, out_dir), "FOLDER", files,
      .help = "enhance many files, folders or 'patterns*' into FOLDER; manifest.json there lists "
              "the result of each file"},

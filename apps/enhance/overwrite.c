@@ -43,6 +43,12 @@ static bool ask(const char *output)
            cli_fail(0, "%s: not overwritten", output);
 }
 
+bool overwrite_read(overwrite *answer, bool yes, bool no)
+{
+    *answer = yes ? OVERWRITE_YES : no ? OVERWRITE_NO : OVERWRITE_ASK;
+    return !(yes && no) || cli_misuse("expected -y or -n, found both");
+}
+
 bool overwrite_allowed(overwrite answer, const char *output, const char *input, bool resume)
 {
     if (answer == OVERWRITE_YES || !strcmp(output, "-") || !would_be_lost(output, input))

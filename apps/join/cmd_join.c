@@ -60,22 +60,18 @@ static int run(int argc, char **argv)
     arguments a = {.yes = false};
     const char *output[2];
     option_set given;
+    overwrite answer;
     const options_result parsed = options_parse(&command_join, &a, argc, argv, output, &given);
     if (parsed != OPTIONS_RUN)
         return parsed;
-    if (a.yes && a.no)
-        return cli_fail(EXIT_USAGE, "expected -y or -n, found both");
+    if (!overwrite_read(&answer, a.yes, a.no))
+        return EXIT_USAGE;
     av_log_set_level(AV_LOG_QUIET);
-    const overwrite answer = a.yes ? OVERWRITE_YES : a.no ? OVERWRITE_NO : OVERWRITE_ASK;
     return join(output[0], answer, a.quiet) ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
 static const option rows[] = {
-    {"--overwrite", "-y", OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, yes), NULL, "Output",
-     .help = "overwrite OUT if it exists; without -y, mona asks on a terminal and refuses "
-             "elsewhere"},
-    {"--no-overwrite", "-n", OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, no), NULL, "Output",
-     .help = "never overwrite OUT, and never ask"},
+    OVERWRITE_ROWS(arguments, "Output"),
     {"--quiet", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, quiet), NULL, "Other",
      .help = "print only errors"},
 };
