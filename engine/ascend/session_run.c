@@ -14,7 +14,7 @@ static const mona_buffer *plane_of(const mona_session *s, uint32_t tensor)
 
 static mona_buffer planes_at(const mona_session *s, uint32_t tensor, void *memory)
 {
-    const mona_tensor_info info = mona_program_planes_info(s->plan, tensor);
+    const mona_tensor_info info = mona_plan_planes_info(s->plan, tensor);
     return mona_device_planes(memory, NULL, &info);
 }
 

@@ -169,7 +169,7 @@ static void place_planes(worker *w)
     ac_memory *gm = &w->core.memory[AC_GM];
     ac_model_reset(&w->core);
     for (uint32_t i = 0; i < planes; i++) {
-        const mona_tensor_info info = mona_program_planes_info(plan, i);
+        const mona_tensor_info info = mona_plan_planes_info(plan, i);
         *gm++ = (ac_memory){mona_program_planes(s, i).data, mona_device_planes_bytes(&info),
                             i >= inputs};
     }

@@ -14,7 +14,6 @@ void mona_modelled_add(worker *w, uint32_t index, const mona_modelled_op *before
  * write have rows of whole blocks of 32 bytes, so that blocks are all that is copied. They lie in
  * the arena; take_inputs and give_outputs copy from and to those of the caller. */
 mona_status mona_program_plan(mona_plan *plan); /* mona_ai_core.plan */
-mona_tensor_info mona_program_planes_info(const mona_plan *plan, uint32_t tensor);
 mona_buffer mona_program_planes(const mona_session *s, uint32_t tensor);
 void mona_program_take_inputs(mona_session *s);
 void mona_program_give_outputs(mona_session *s);

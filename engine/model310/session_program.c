@@ -13,16 +13,9 @@ static uint32_t plane_count(const mona_plan *plan)
     return plan->model.header->input_count + plan->model.header->output_count;
 }
 
-mona_tensor_info mona_program_planes_info(const mona_plan *plan, uint32_t tensor)
-{
-    const uint32_t inputs = plan->model.header->input_count;
-    return tensor < inputs ? mona_plan_input(plan, tensor)
-                           : mona_plan_output(plan, tensor - inputs);
-}
-
 static size_t planes_bytes(const mona_plan *plan, uint32_t tensor)
 {
-    const mona_tensor_info info = mona_program_planes_info(plan, tensor);
+    const mona_tensor_info info = mona_plan_planes_info(plan, tensor);
     return mona_device_planes_bytes(&info);
 }
 
@@ -101,7 +94,7 @@ mona_buffer mona_program_planes(const mona_session *s, uint32_t tensor)
     uint8_t *at = s->arena + s->plan->planes_offset;
     for (uint32_t t = 0; t < tensor; t++)
         at += align_up(planes_bytes(s->plan, t));
-    const mona_tensor_info info = mona_program_planes_info(s->plan, tensor);
+    const mona_tensor_info info = mona_plan_planes_info(s->plan, tensor);
     return mona_device_planes(at, NULL, &info);
 }
 

@@ -22,9 +22,7 @@ static size_t planes_bytes(const mona_plan *plan)
     const mona_file_header *h = plan->model.header;
     size_t bytes = 0;
     for (uint32_t i = 0; i < h->input_count + h->output_count; i++) {
-        const mona_tensor_info info = i < h->input_count
-                                          ? mona_plan_input(plan, i)
-                                          : mona_plan_output(plan, i - h->input_count);
+        const mona_tensor_info info = mona_plan_planes_info(plan, i);
         bytes += align_up(mona_device_planes_bytes(&info));
     }
     return bytes;

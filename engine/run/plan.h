@@ -161,6 +161,14 @@ static inline bool mona_plan_has_ring(const mona_plan *plan, uint32_t o)
     return op->depth && !op->map && op->home == o;
 }
 
+/* Of an input, or of an output, which are numbered behind the inputs. */
+static inline mona_tensor_info mona_plan_planes_info(const mona_plan *plan, uint32_t tensor)
+{
+    const uint32_t inputs = plan->model.header->input_count;
+    return tensor < inputs ? mona_plan_input(plan, tensor)
+                           : mona_plan_output(plan, tensor - inputs);
+}
+
 /* Whether a program of the model is run, instead of the plan. */
 static inline bool mona_plan_has_program(const mona_plan *plan)
 {
