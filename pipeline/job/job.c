@@ -84,7 +84,7 @@ static model_choice choose_models(const job *j, resize_scale scale, bool still)
     if (j->content && !anime)
         choice.video = !strcmp(j->content, "video");
     else if (still || picture_pattern(j->input))
-        choice.lossy_picture = still ? still_is_lossy(j->input) : are_lossy(j->input);
+        choice.lossy_picture = !j->sr && (still ? still_is_lossy(j->input) : are_lossy(j->input));
     else
         choice.video = true;
     return choice;

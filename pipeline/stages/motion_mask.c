@@ -62,14 +62,21 @@ uint64_t motion_mask_limit(const frame_format *format, unsigned sigma, unsigned 
     return 40 * alike * alike * sigma * sigma + (1024u << 2 * (format->bits - 8));
 }
 
+motion_mask_area motion_mask_around(mona_size count, uint32_t x, uint32_t y)
+{
+    const uint32_t around = MOTION_MASK_AROUND;
+    return (motion_mask_area){x > around ? x - around : 0, y > around ? y - around : 0,
+                              min_u32(x + around + 1, count.width),
+                              min_u32(y + around + 1, count.height)};
+}
+
 bool motion_mask_is_still(const motion_mask_block *blocks, mona_size count, uint32_t x, uint32_t y,
                           uint64_t limit)
 {
-    const uint32_t left = x > MOTION_MASK_AROUND ? x - MOTION_MASK_AROUND : 0;
-    const uint32_t top = y > MOTION_MASK_AROUND ? y - MOTION_MASK_AROUND : 0;
+    const motion_mask_area a = motion_mask_around(count, x, y);
     motion_mask_block all = {0};
-    for (uint32_t v = top; v <= y + MOTION_MASK_AROUND && v < count.height; v++)
-        for (uint32_t u = left; u <= x + MOTION_MASK_AROUND && u < count.width; u++) {
+    for (uint32_t v = a.top; v < a.bottom; v++)
+        for (uint32_t u = a.left; u < a.right; u++) {
             all.squares += blocks[(size_t)v * count.width + u].squares;
             all.sums += blocks[(size_t)v * count.width + u].sums;
         }

@@ -36,6 +36,14 @@ size_t motion_mask_blocks(const frame_format *format);
 /* Measures the differences of luma in all blocks and returns how many there are across and down. */
 mona_size motion_mask_measure(motion_mask_block *blocks, const frame *now, const frame *previous);
 
+/* Blocks [left, right) and [top, bottom). */
+typedef struct motion_mask_area {
+    uint32_t left, top, right, bottom;
+} motion_mask_area;
+
+/* Block (x, y) and those around it, as many as there are. */
+motion_mask_area motion_mask_around(mona_size count, uint32_t x, uint32_t y);
+
 /* The largest mean q^2 of a block that stands still. sigma: in steps of the samples. */
 uint64_t motion_mask_limit(const frame_format *format, unsigned sigma, unsigned enlarged);
 

@@ -143,17 +143,13 @@ typedef struct light_change {
 static light_change light_around(const steadying *s, unsigned plane, uint32_t x, uint32_t y)
 {
     const mona_size size = frame_plane_size(&s->made->format, plane);
-    const uint32_t side = block_side(plane), around = MOTION_MASK_AROUND;
-    const uint32_t left = x > around ? x - around : 0, top = y > around ? y - around : 0;
-    const uint32_t right = min_u32(x + around + 1, s->blocks.width),
-                   bottom = min_u32(y + around + 1, s->blocks.height);
-    light_change all = {.count = (int64_t)(min_u32(right * side, size.width) - left * side) *
-                                 (min_u32(bottom * side, size.height) - top * side)};
-    for (uint32_t v = top; v < bottom; v++)
-        for (uint32_t u = left; u < right; u++) {
-            const temporal_light *light = &s->work->light[(size_t)v * s->blocks.width + u];
-            all.sum += light->sum[plane];
-        }
+    const uint32_t side = block_side(plane);
+    const motion_mask_area a = motion_mask_around(s->blocks, x, y);
+    light_change all = {.count = (int64_t)(min_u32(a.right * side, size.width) - a.left * side) *
+                                 (min_u32(a.bottom * side, size.height) - a.top * side)};
+    for (uint32_t v = a.top; v < a.bottom; v++)
+        for (uint32_t u = a.left; u < a.right; u++)
+            all.sum += s->work->light[(size_t)v * s->blocks.width + u].sum[plane];
     return all;
 }
 
