@@ -16,8 +16,8 @@ typedef struct mona_shape {
     uint32_t channels, height, width;
     mona_type type;
     uint8_t zero; /* the stored value that stands for 0, see model_format.h */
-    uint16_t
-        padding[MONA_PADDED_CHANNELS]; /* the stored values that fill padding; 0: `zero` does */
+    /* The stored values that fill padding; 0: `zero` does. */
+    uint16_t padding[MONA_PADDED_CHANNELS];
 } mona_shape;
 
 /* The 8 bytes that padding repeats, in every channel block, from a pixel on. A channel block of

@@ -182,9 +182,8 @@ typedef struct tile_work {
     _Alignas(64) int32_t rest[TILE * AC_FRACTAL];
 } tile_work;
 
-enum {
-    OPERANDS_TILE = (ELEMENT_BYTES / 64 + TILE) / BLOCK * BLOCK
-}; /* pixels, where there is nothing in `elements` */
+/* Pixels, where there is nothing in `elements`. */
+enum { OPERANDS_TILE = (ELEMENT_BYTES / 64 + TILE) / BLOCK * BLOCK };
 
 _Static_assert(sizeof(tile_work) <= WORK_BYTES, "it fits");
 

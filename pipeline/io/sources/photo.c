@@ -223,8 +223,7 @@ void photo_close(photo *p)
     still_free(&p->image);
 }
 
-/* ---- as a source
- * ------------------------------------------------------------------------------ */
+/* ---- as a source ----------------------------------------------------------------------------- */
 
 static bool is_photo(const input_settings *settings)
 {

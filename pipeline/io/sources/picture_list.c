@@ -209,8 +209,7 @@ bool picture_list_check(const char *name, const AVPacket *packet, tiff_info *inf
             tiff_check(info, name, packet->data, size, error));
 }
 
-/* ---- as a source
- * ------------------------------------------------------------------------------ */
+/* ---- as a source ----------------------------------------------------------------------------- */
 
 static bool is_pattern(const input_settings *settings)
 {

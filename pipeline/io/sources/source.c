@@ -58,8 +58,7 @@ void source_close(source *s)
     *s = (source){0};
 }
 
-/* ---- files that libav reads
- * ------------------------------------------------------------------- */
+/* ---- files that libav reads ------------------------------------------------------------------ */
 
 bool source_check(const char *path, pipeline_error *error)
 {
@@ -230,8 +229,7 @@ bool source_describe_raw(const char *raw, AVDictionary **options, pipeline_error
     return true;
 }
 
-/* ---- containers, and raw frames
- * --------------------------------------------------------------- */
+/* ---- containers, and raw frames -------------------------------------------------------------- */
 
 static bool is_other(const input_settings *settings)
 {

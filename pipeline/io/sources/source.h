@@ -73,8 +73,7 @@ int64_t source_bytes(const source *s);
 
 void source_close(source *s);
 
-/* ---- for kinds that libav reads
- * --------------------------------------------------------------- */
+/* ---- for kinds that libav reads -------------------------------------------------------------- */
 
 enum { SOURCE_ADDRESS = 4096 };
 
