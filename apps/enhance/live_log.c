@@ -11,6 +11,7 @@
 
 #include "apps/cli/json_output.h"
 #include "pipeline/base/outfile.h"
+#include "pipeline/base/stop.h"
 
 enum { BINS = LIVE_OCTAVES * LIVE_STEPS };
 
@@ -127,8 +128,8 @@ static void put_metrics(FILE *f, const metric_label *l, const live_log *log,
     fputs("# EOF\n", f);
 }
 
-bool live_log_write(const live_log *log, const char *file, const char *camera,
-                    const enhance_report *report, const telemetry *sensors)
+static bool write_file(const live_log *log, const char *file, const char *camera,
+                       const enhance_report *report, const telemetry *sensors)
 {
     char part[4096];
     metric_label label;
@@ -150,4 +151,15 @@ bool live_log_write(const live_log *log, const char *file, const char *camera,
     unlink(part);
     errno = reason;
     return false;
+}
+
+bool live_log_write(const live_log *log, const char *file, const char *camera,
+                    const enhance_report *report, const telemetry *sensors)
+{
+    stop_hold(); /* or a signal could leave the part */
+    const bool written = write_file(log, file, camera, report, sensors);
+    const int reason = errno;
+    stop_release();
+    errno = reason;
+    return written;
 }

@@ -17,6 +17,7 @@
 
 #include "pipeline/base/clock.h"
 #include "pipeline/base/outfile.h"
+#include "pipeline/base/stop.h"
 
 static const char work_name[] = "work", part_suffix[] = ".part";
 static const char heading[] = "mona resume 6 ";
@@ -90,6 +91,27 @@ static bool fail_at(const char *folder, const char *what, pipeline_error *error)
     return pipeline_fail(error, "%s: cannot be %s: %s", folder, what, strerror(errno));
 }
 
+/* Creates a file that a signal removes. */
+static int create_temporary(const char *path)
+{
+    stop_hold();
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0 && !stop_removes(path, NULL)) {
+        unlink(path);
+        close(fd);
+        errno = ENOMEM;
+        fd = -1;
+    }
+    stop_release();
+    return fd;
+}
+
+static void remove_temporary(const char *path)
+{
+    unlink(path);
+    stop_keeps(path);
+}
+
 /* Opens a file of a name that nobody else uses, in another process or on another machine. */
 static FILE *open_temporary(const segments *s, char **path)
 {
@@ -98,14 +120,15 @@ static FILE *open_temporary(const segments *s, char **path)
         snprintf(name, sizeof name, "%lx-%" PRIx64 "%s", (long)getpid(), clock_ns() + tries,
                  part_suffix);
         *path = segments_path(s, name);
-        const int fd =
-            *path ? open(*path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : (errno = ENOMEM, -1);
+        const int fd = *path ? create_temporary(*path) : (errno = ENOMEM, -1);
         FILE *file = fd < 0 ? NULL : fdopen(fd, "w+b");
         if (file)
             return file;
         const int reason = errno;
-        if (fd >= 0)
+        if (fd >= 0) {
             close(fd);
+            remove_temporary(*path);
+        }
         free(*path);
         *path = NULL;
         errno = reason;
@@ -240,7 +263,7 @@ static bool write_work(segments *s, const char *text, pipeline_error *error)
     bool good = fputs(text, file) >= 0;
     good = close_durably(file) && good && (!link(temporary, path) || errno == EEXIST);
     good = good || fail_at(s->folder, "written", error);
-    unlink(temporary);
+    remove_temporary(temporary);
     free(temporary);
     free(path);
     return good;
@@ -545,7 +568,11 @@ bool segments_seal(segments *s, unsigned number, uint64_t frames, int64_t end,
     bool good = fwrite(&t, sizeof t, 1, file) == 1;
     good = close_durably(file) && good;
     char *path = segment_path(s, number);
+    stop_hold();
     good = path && good && !rename(s->writing, path);
+    if (good)
+        stop_keeps(s->writing);
+    stop_release();
     free(path);
     if (!good)
         return fail_at(s->folder, "written", error);
@@ -653,7 +680,7 @@ void segments_close(segments *s)
     if (s->file)
         fclose(s->file);
     if (s->writing)
-        unlink(s->writing);
+        remove_temporary(s->writing);
     if (s->lock > 0)
         close(s->lock);
     cuts_free(&s->cuts);

@@ -143,6 +143,9 @@ if full:
 run("--resume keeps what is done", ["enhance", clip, "-o", out, "--resume", "--segment", "2", *quick],
     [signal.SIGTERM], has(".resume", "000001"), keep=[".resume/"],
     said="frames; the same command goes on from there")
+run("--resume leaves no half of a segment", ["enhance", clip, "-o", out, "--resume", "--segment", "60", "--scale", "4", "--tier", "best", *quick],
+    [signal.SIGTERM], has(".resume", "-", ".part"), keep=[".resume/work"],
+    said="after 0 frames; the same command goes on from there")
 run("a batch", ["enhance", clip, "--out-dir", os.path.join(here, "all"), *quick], [signal.SIGINT],
     has("all", ".part"), keep=["manifest.json"], said="manifest.json says what was done")
 

@@ -32,7 +32,7 @@ fi
 LD_PRELOAD=$library python3 tests/e2e/media/signals.py "$mona" "$tmp" $moments $most > "$tmp/found" || exit 1
 cat "$tmp/found"
 tests=$(grep -cE '^(not )?ok ' "$tmp/found")
-at_least "every one of them" "$tests" $((8 + moments))
+at_least "every one of them" "$tests" $((9 + moments))
 
 # ---- what dead runs have left ---------------------------------------------------------------------
 part="$tmp/dead.mkv.mona.part"
