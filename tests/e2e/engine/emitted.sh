@@ -31,7 +31,7 @@ emitted() {
     (
         cd "$folder" || exit
         helper main "$4.h" > main.c && helper inputs "$4.h" &&
-            $CC -O1 ${SANITIZE:+-fsanitize=address,undefined} -Wall -Wextra -Werror -I"$root" -I"$root/engine" \
+            $CC -O1 $sanitisers -Wall -Wextra -Werror -I"$root" -I"$root/engine" \
                 ${CROSS:+-static} -o net main.c "$4.c" "$library" -Wl,--gc-sections -pthread && $run ./net
     ) > "$tmp/log" 2>&1 || { not_ok "$1 as C for $2 runs" "$? $(cat "$tmp/log")"; return; }
     set -- "$1" "$2" "$3" "$4" $(cd "$folder" && ls in.*.npy) -- $(cd "$folder" && ls out.*.raw)
@@ -98,7 +98,7 @@ fi
 
 # ---- every operator ------------------------------------------------------------------------------
 # On targets that this machine has not, they are only linked. The short tier runs one.
-compiler="$CC ${SANITIZE:+-fsanitize=address,undefined} ${CROSS:+-static}"
+compiler="$CC $sanitisers ${CROSS:+-static}"
 for target in $targets; do
     if full || [ $target = "${targets##* }" ]; then
         operators_run $target "$compiler" "$(dirname "$library")" . "${run:-env}"
@@ -187,9 +187,9 @@ same "what is written is told" "$(cat "$tmp/log")" "$tmp/told.c, $tmp/told.h: C 
 same "the header tells what a step of 8 bits is worth" "$(grep -c '_SCALE 3.921568859e-03f$' "$tmp/told.h")" 2
 if command -v g++ > /dev/null; then
     printf '%s\n' '#include "told.h"' 'int main() { return told_open(nullptr, nullptr, 0) + static_cast<int>(TOLD_LUMA_SCALE); }' > "$tmp/user.cc"
-    succeeds "a program in C++ links with it" sh -c '$4 ${3:+-fsanitize=address,undefined} -Iengine -I. -c -o "$1/told.o" "$1/told.c" &&
-        g++ ${3:+-fsanitize=address,undefined} -Wall -Wextra -Wpedantic -Werror -Iengine -I"$1" -o "$1/user" "$1/user.cc" "$1/told.o" "$2" -pthread' \
-        - "$tmp" "$library" "$SANITIZE" "$CC"
+    succeeds "a program in C++ links with it" sh -c '$4 $3 -Iengine -I. -c -o "$1/told.o" "$1/told.c" &&
+        g++ $3 -Wall -Wextra -Wpedantic -Werror -Iengine -I"$1" -o "$1/user" "$1/user.cc" "$1/told.o" "$2" -pthread' \
+        - "$tmp" "$library" "$sanitisers" "$CC"
 else
     skip "no g++ here"
 fi

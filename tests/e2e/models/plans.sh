@@ -5,7 +5,7 @@
 CC=${CC:-gcc}
 
 succeeds "a program links libmona.a alone" $CC -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror \
-    ${SANITIZE:+-fsanitize=address,undefined} -Iengine -o "$tmp/plans" tests/e2e/models/plans.c \
+    $sanitisers -Iengine -o "$tmp/plans" tests/e2e/models/plans.c \
     "$BUILD/libmona.a" -pthread
 nothing "and holds no planner" "$(nm "$tmp/plans" | grep -E 'mona_plan_(make|groups|reach)$')"
 

@@ -59,7 +59,7 @@ fails "a secret key that is none" "expected a secret key of minisign" "$mona" si
 fails "no key" "expected a key: --key FILE" "$mona" sign "$net"
 
 # ---- the engine's guard -----------------------------------------------------------------------
-succeeds "apps/examples/signed.c compiles" ${CC:-cc} -o "$tmp/signed" apps/examples/signed.c -I. -Iengine "$BUILD/libmona.a" -lsodium -pthread
+succeeds "apps/examples/signed.c compiles" ${CC:-cc} $sanitisers -o "$tmp/signed" apps/examples/signed.c -I. -Iengine "$BUILD/libmona.a" -lsodium -pthread
 succeeds "it takes the model" "$tmp/signed" "$net" "$tmp/key.pub" 7
 fails "not an older one" "older version than expected" "$tmp/signed" "$net" "$tmp/key.pub" 8
 fails "nor by a wrong key" "not signed by the expected key" "$tmp/signed" "$net" "$tmp/other.pub" 7
