@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apps/bench/bench_advice.h"
 #include "apps/bench/bench_layers.h"
 #include "apps/bench/chip_steps.h"
+#include "apps/bench/report/advice.h"
 #include "apps/bench/report/bench_result.h"
 #include "engine/model_format.h"
 #include "engine/mona_ascend.h"
@@ -58,19 +60,20 @@ static bool fill(cJSON *result, const bench_model_job *job, bench_session *sessi
                  const samples *s)
 {
     enum { CHIP_FRAMES = 50 };
+    const bool here = runs_here(job), layers = job->layers || (job->advise && here);
     const double resident = machine_peak_bytes(); /* before the peak's copies add to it */
     result_describe(result, "model", job->name, job->config->device, session->bound.plan);
     if (!result_add_samples(result, s, job->percentile))
         return false;
     peak limit = {0};
     add_work(result, job, session->bound.plan);
-    if (runs_here(job)) {
-        if (!peak_measure(mona_plan_threads(session->bound.plan), &limit) && job->layers)
+    if (here) {
+        if (!peak_measure(mona_plan_threads(session->bound.plan), &limit) && layers)
             return cli_fail(0, "the peak cannot be measured: no threads or memory left");
         add_peak(result, job, &limit);
     }
     const double frames = 2000 / json_number(result, "p50_ms"); /* of a few seconds */
-    if (job->layers && !bench_layers(result, session, &limit, (unsigned)fmax(2, fmin(frames, 200))))
+    if (layers && !bench_layers(result, session, &limit, (unsigned)fmax(2, fmin(frames, 200))))
         return false;
     if (job->config->device == &mona_device_ascend &&
         !chip_steps_add(result, session, job->model, CHIP_FRAMES))
@@ -82,7 +85,7 @@ static bool fill(cJSON *result, const bench_model_job *job, bench_session *sessi
     result_add_crc(result, "input_crc32", bench_planes_input_crc(&session->planes));
     result_add_crc(result, "output_crc32", bench_planes_output_crc(&session->planes));
     cJSON_AddItemToObject(result, "provenance", provenance());
-    return true;
+    return !job->advise || bench_advise(result, job, here ? &limit : NULL);
 }
 
 cJSON *bench_model(const bench_model_job *job)
@@ -115,7 +118,10 @@ void bench_model_print(const cJSON *result)
                json_number(result, "peak_gmac_per_s"));
     putchar('\n');
     chip_steps_print(result);
-    bench_layers_print(result);
+    if (json_get(result, "advice"))
+        advice_print(result);
+    else
+        bench_layers_print(result);
     printf("  memory     %.0f bytes of arena; process at most %.0f\n",
            json_number(result, "arena_bytes"), json_number(result, "rss_bytes"));
     printf("  output     CRC-32 %s\n", json_string(result, "output_crc32"));

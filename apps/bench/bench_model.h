@@ -17,6 +17,7 @@ typedef struct bench_model_job {
     sampling how;
     double percentile; /* the percentile that will be asked about; 0: none */
     bool layers;       /* also operator by operator */
+    bool advise;       /* also report/advice.h */
 } bench_model_job;
 
 /* A result (bench_result.h), NULL with a message. */

@@ -149,6 +149,10 @@ static const option options[] = {
              "A to B"},
     {"--layers", NULL, OPTION_FLAG, CHANGES_BYTES, FIELD(layers), NULL, running,
      .help = "show where the time goes, operator by operator, next to what the machine can do"},
+    {"--advise", NULL, OPTION_FLAG, CHANGES_BYTES, FIELD(advise), NULL, running,
+     .help =
+         "say what a frame's time goes to: the three costliest causes with their layers, what to "
+         "do, and what that would gain, tried where an option does it"},
     {"--peak", NULL, OPTION_FLAG, CHANGES_BYTES, FIELD(peak), NULL, running,
      .help = "measure the peak speed of this machine, and stop"},
 #ifndef MONA_NO_VIDEO
@@ -229,6 +233,7 @@ static const option_rule rules[] = {
     {"--streams", .never = (OTHER_JOBS & ~BENCH_STREAMS) | BENCH_OM | BENCH_MODEL310},
     {"--layers", .never = (OTHER_JOBS & ~BENCH_PIPELINE) | BENCH_OM | BENCH_CHIP,
      .idle = BENCH_MODEL310, .why = "its report always lists the operators"},
+    {"--advise", .never = OTHER_JOBS | BENCH_OM},
     {"--peak", .never = (OTHER_JOBS & ~BENCH_PEAK) | BENCH_MODEL | BENCH_OM},
     {"--pipeline", .never = BENCH_MODEL | BENCH_OM | BENCH_REPORT | BENCH_PEAK | BENCH_MODEL310},
     {"--report", .never = BENCH_MODEL | BENCH_OM | BENCH_PEAK},
@@ -271,6 +276,7 @@ const command command_bench = {
         "mona bench sr_x2_fast --size 1920x1080 --compare old.json --max-regression 5%\n"
         "mona bench sr_x2_fast --size 1920x1080 --device model310 --trace trace.json\n"
         "mona bench sr_x2_fast --size 1920x1080 --layers\n"
+        "mona bench sr_x2_fast --size 1920x1080 --advise\n"
         "mona bench --pipeline clip.mp4 --fps 30  # deadlines missed at a camera's pace\n"
         "mona bench --pipeline clip.mp4 --tier best -s 4  # what enhance does with these options\n"
         "mona bench --pipeline clip.mp4 --live --budget 150ms  # latency of a camera's frames\n"

@@ -26,7 +26,7 @@ typedef struct bench_arguments {
     long iterations;
     const char *jitter, *late, *burst;
     double percentile, fps, max_delay;
-    bool json, peak, layers, live;
+    bool json, peak, layers, advise, live;
 } bench_arguments;
 
 /* What a run is; the bits of its modes. Those that an option stands for are set whatever else is

@@ -85,12 +85,17 @@ static int run_model(const bench_request *b)
                         name);
     }
     if (modelled_device(b->config.device)) {
-        const modelled_options wanted = {b->arguments.json, b->arguments.trace, &b->costs,
-                                         &b->rules};
+        const modelled_options wanted = {b->arguments.json, b->arguments.advise, b->arguments.trace,
+                                         &b->costs, &b->rules};
         status = modelled_bench(name, model, &b->config, &wanted) ? EXIT_SUCCESS : EXIT_FAILED;
     } else {
-        const bench_model_job job = {
-            name, model, &b->config, b->how, b->rules.percentile, b->arguments.layers};
+        const bench_model_job job = {name,
+                                     model,
+                                     &b->config,
+                                     b->how,
+                                     b->rules.percentile,
+                                     b->arguments.layers,
+                                     b->arguments.advise};
         const bool streams = b->streams.last;
         cJSON *result = streams ? bench_streams(&job, b->streams) : bench_model(&job);
         if (result && save_steps(b, result))

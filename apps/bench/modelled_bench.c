@@ -10,7 +10,6 @@
 
 #include "apps/bench/bench_session.h"
 #include "apps/bench/modelled_report.h"
-#include "apps/bench/npu_trace.h"
 #include "apps/cli/options.h"
 #include "engine/model_format.h"
 #include "formats/compiler/program/programs.h"
@@ -40,6 +39,8 @@ static void collect(modelled_sample *s, const bench_session *run)
     }
     for (unsigned o = 0; o < s->op_count; o++)
         s->ops[o] = *mona_session_modelled_op(run->bound.session, slowest, o);
+    for (unsigned o = 0; o < s->op_count; o++)
+        mona_plan_op_at(run->bound.plan, o, &s->infos[o]);
 }
 
 static bool make_room(modelled_sample *s, const mona_plan *plan)
@@ -47,7 +48,8 @@ static bool make_room(modelled_sample *s, const mona_plan *plan)
     s->model = *mona_plan_model(plan);
     s->op_count = s->model.header->op_count;
     s->ops = calloc(s->op_count, sizeof *s->ops);
-    return s->ops || cli_fail(0, "out of memory");
+    s->infos = calloc(s->op_count, sizeof *s->infos);
+    return (s->ops && s->infos) || cli_fail(0, "out of memory");
 }
 
 /* rows: of the first input; 0: as configured. */
@@ -106,7 +108,7 @@ static bool measure(modelled_sample *s, const char *name, const mona_model *mode
                 (!sampled || take_sample(&longer, name, model, *config, MODELLED_LONG_ROWS, NULL));
     if (done && sampled)
         extrapolate(s, &longer, config->sizes[0].height);
-    free(longer.ops);
+    modelled_free(&longer);
     return done;
 }
 
@@ -131,30 +133,35 @@ static bool prepare(mona_model *model, const char *name, const mona_config *conf
     return !cli_fail_of(&error);
 }
 
-static bool report(const char *name, const mona_model *model, const mona_config *config,
-                   const modelled_options *options)
+bool modelled_samples(modelled_sample *own, modelled_sample *replay, const char *name,
+                      const mona_model *model, const mona_config *config, npu_trace *t)
 {
-    const bool sampled = !model->tensors[0].height && config->sizes[0].height > MODELLED_LONG_ROWS;
-    modelled_sample s = {.costs = *options->costs}, replay = s;
-    npu_trace t = {0};
-    replay.costs.operands = s.costs.replay;
-    bool done = measure(&s, name, model, config, sampled, options->trace ? &t : NULL) &&
-                measure(&replay, name, model, config, sampled, NULL) &&
-                (!options->trace || write_trace(&t, options->trace, s.costs.clock_mhz));
-    s.replayed = replay.cycles;
-    done = done && modelled_report(name, &s, sampled, options->json, options->rules);
-    free(s.ops), free(replay.ops);
-    npu_trace_free(&t);
-    return done;
+    mona_model planned = *model;
+    replay->costs.operands = own->costs.replay;
+    own->sampled = !model->tensors[0].height && config->sizes[0].height > MODELLED_LONG_ROWS;
+    return prepare(&planned, name, config, &own->file) &&
+           measure(own, name, &planned, config, own->sampled, t) &&
+           measure(replay, name, &planned, config, own->sampled, NULL);
+}
+
+void modelled_free(modelled_sample *s)
+{
+    free(s->ops);
+    free(s->infos);
+    free(s->file);
 }
 
 bool modelled_bench(const char *name, const mona_model *model, const mona_config *config,
                     const modelled_options *options)
 {
-    mona_model planned = *model;
-    uint8_t *bytes;
+    modelled_sample own = {.costs = *options->costs}, replay = own;
+    const bench_model_job job = {.name = name, .model = model, .config = config};
+    npu_trace t = {0};
     const bool done =
-        prepare(&planned, name, config, &bytes) && report(name, &planned, config, options);
-    free(bytes);
+        modelled_samples(&own, &replay, name, model, config, options->trace ? &t : NULL) &&
+        (!options->trace || write_trace(&t, options->trace, own.costs.clock_mhz)) &&
+        modelled_report(&job, &own, &replay, options);
+    modelled_free(&own), modelled_free(&replay);
+    npu_trace_free(&t);
     return done;
 }

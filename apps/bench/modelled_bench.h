@@ -11,7 +11,7 @@
 #include "mona.h"
 
 typedef struct modelled_options {
-    bool json;
+    bool json, advise;
     const char *trace; /* a file to write, or NULL */
     const ac_costs *costs;
     const verdict_rules *rules; /* of which only the budget counts */

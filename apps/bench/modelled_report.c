@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "apps/bench/bench_advice.h"
+#include "apps/bench/report/advice.h"
 #include "apps/cli/json_output.h"
 #include "apps/cli/table.h"
 #include "apps/cli/options.h"
@@ -18,11 +20,6 @@ static ac_pipe busiest(const mona_modelled_op *op)
     for (int p = 1; p < AC_PIPE_ALL; p++)
         longest = op->busy[p] > op->busy[longest] ? (ac_pipe)p : longest;
     return longest;
-}
-
-static double milliseconds(const modelled_sample *s, double cycles)
-{
-    return cycles / s->costs.clock_mhz * 1e-3;
 }
 
 /* The frame's cycles with the losses of published kernels. */
@@ -58,30 +55,34 @@ static bool is_estimate(const mona_file_op *op)
     return mona_ops[op->kind]->run->array;
 }
 
-static void print_text(const char *name, const modelled_sample *s, bool sampled)
+static void print_times(const char *name, const modelled_sample *s, const modelled_sample *replay)
 {
-    const mona_model *model = &s->model;
     printable_print(stdout, "%s on an Ascend 310, modelled, %u core%s%s", name, s->cores,
-                    s->cores > 1 ? "s" : "", sampled ? ", sampled" : "");
+                    s->cores > 1 ? "s" : "", s->sampled ? ", sampled" : "");
     putchar('\n');
     printf("  time        %.3f ms a frame, modelled, ideal (%.0f cycles)\n",
-           milliseconds(s, s->cycles), s->cycles);
+           modelled_ms(s, s->cycles), s->cycles);
     printf("  with losses %.3f ms, if pipes wait for each other as in the vendor's published "
            "kernels\n",
-           milliseconds(s, with_losses(s)));
+           modelled_ms(s, with_losses(s)));
     printf(
         "  replay      %.3f ms, modelled, ideal, by the replay kernel; the others are of a kernel "
         "of its own\n",
-        milliseconds(s, s->replayed));
+        modelled_ms(s, replay->cycles));
     printf("  memory      %.2f MB read and %.2f MB written a frame, modelled\n", s->gm_read * 1e-6,
            s->gm_written * 1e-6);
+}
+
+static void print_operators(const modelled_sample *s)
+{
+    const mona_model *model = &s->model;
     printf("  %-16s %9s  %5s %5s %5s %5s %5s  %s\n", "operator", "ms", "cube", "MTE1", "V", "MTE3",
            "S", "bound by (modelled)");
     double launch = s->cycles;
     char text[256];
     for (unsigned o = 0; o < s->op_count; o++)
         launch -= s->ops[o].cycles;
-    printf("  %-16s %9.4f\n", "launch", milliseconds(s, launch));
+    printf("  %-16s %9.4f\n", "launch", modelled_ms(s, launch));
     for (unsigned o = 0; o < s->op_count; o++) {
         const mona_modelled_op *op = &s->ops[o];
         if (op->cycles <= 0)
@@ -93,14 +94,18 @@ static void print_text(const char *name, const modelled_sample *s, bool sampled)
         const int columns = table_columns(op_name);
         printf("  %s %9.4f  %4.0f%% %4.0f%% %4.0f%% %4.0f%% %4.0f%%  %s\n",
                table_pad(text, sizeof text, op_name, columns > 16 ? columns : 16),
-               milliseconds(s, op->cycles), op->busy[AC_PIPE_M] * percent,
+               modelled_ms(s, op->cycles), op->busy[AC_PIPE_M] * percent,
                op->busy[AC_PIPE_MTE1] * percent, op->busy[AC_PIPE_V] * percent,
                op->busy[AC_PIPE_MTE3] * percent, op->busy[AC_PIPE_S] * percent,
                is_estimate(&model->ops[o]) ? "AI CPUs, an estimate" : ac_pipe_name(longest));
     }
+}
+
+static void print_checks(const modelled_sample *s)
+{
     printf("  checks      %llu instructions run, %llu findings\n",
            (unsigned long long)s->instructions, (unsigned long long)s->findings);
-    if (!sampled)
+    if (!s->sampled)
         printf("  output      CRC-32 %08x\n", s->crc);
 }
 
@@ -110,7 +115,7 @@ static cJSON *json_op(const modelled_sample *s, unsigned index)
     const mona_modelled_op *op = &s->ops[index];
     const mona_file_op *file = &s->model.ops[index];
     cJSON_AddStringToObject(row, "name", s->model.strings + file->name);
-    cJSON_AddNumberToObject(row, "ms", milliseconds(s, op->cycles));
+    cJSON_AddNumberToObject(row, "ms", modelled_ms(s, op->cycles));
     cJSON *busy = cJSON_AddObjectToObject(row, "busy");
     for (int p = 0; p < AC_PIPE_ALL; p++)
         cJSON_AddNumberToObject(busy, ac_pipe_name((ac_pipe)p), op->busy[p] / op->cycles);
@@ -119,16 +124,17 @@ static cJSON *json_op(const modelled_sample *s, unsigned index)
     return row;
 }
 
-static bool print_json(const char *name, const modelled_sample *s, bool sampled, cJSON *o)
+static bool print_json(const char *name, const modelled_sample *s, const modelled_sample *replay,
+                       cJSON *o)
 {
     cJSON_AddStringToObject(o, "model", name);
     cJSON_AddStringToObject(o, "device", "model310");
     cJSON_AddBoolToObject(o, "modelled", true);
-    cJSON_AddBoolToObject(o, "sampled", sampled);
+    cJSON_AddBoolToObject(o, "sampled", s->sampled);
     cJSON_AddNumberToObject(o, "cores", s->cores);
-    cJSON_AddNumberToObject(o, "modelled_ms", milliseconds(s, s->cycles));
-    cJSON_AddNumberToObject(o, "modelled_ms_with_losses", milliseconds(s, with_losses(s)));
-    cJSON_AddNumberToObject(o, "modelled_ms_replayed", milliseconds(s, s->replayed));
+    cJSON_AddNumberToObject(o, "modelled_ms", modelled_ms(s, s->cycles));
+    cJSON_AddNumberToObject(o, "modelled_ms_with_losses", modelled_ms(s, with_losses(s)));
+    cJSON_AddNumberToObject(o, "modelled_ms_replayed", modelled_ms(s, replay->cycles));
     cJSON_AddNumberToObject(o, "modelled_cycles", nearbyint(s->cycles));
     cJSON_AddNumberToObject(o, "modelled_gm_read", nearbyint(s->gm_read));
     cJSON_AddNumberToObject(o, "modelled_gm_written", nearbyint(s->gm_written));
@@ -141,26 +147,33 @@ static bool print_json(const char *name, const modelled_sample *s, bool sampled,
             cJSON_AddItemToArray(ops, json_op(s, i));
     char crc[16];
     snprintf(crc, sizeof crc, "%08x", s->crc);
-    if (!sampled)
+    if (!s->sampled)
         cJSON_AddStringToObject(o, "output_crc32", crc);
     return json_print_line(o) == EXIT_SUCCESS;
 }
 
-bool modelled_report(const char *name, const modelled_sample *s, bool sampled, bool json,
-                     const verdict_rules *rules)
+bool modelled_report(const bench_model_job *job, const modelled_sample *s,
+                     const modelled_sample *replay, const modelled_options *options)
 {
     cJSON *o = cJSON_CreateObject();
-    const double longest = milliseconds(s, fmax(with_losses(s), s->replayed));
-    bool done = verdict_modelled(o, rules, longest);
-    if (json) {
-        done = print_json(name, s, sampled, o) && done;
+    const double longest = modelled_ms(s, fmax(with_losses(s), replay->cycles));
+    bool done = verdict_modelled(o, options->rules, longest);
+    if (options->advise && !bench_advise_modelled(o, job, s, replay)) {
+        done = false;
+    } else if (options->json) {
+        done = print_json(job->name, s, replay, o) && done;
     } else {
-        print_text(name, s, sampled);
+        print_times(job->name, s, replay);
+        if (options->advise)
+            advice_print(o);
+        else
+            print_operators(s);
+        print_checks(s);
         verdict_print(o);
     }
     cJSON_Delete(o);
     print_findings(s);
-    return s->findings ? cli_fail(0, "%s: the checks found %llu fault%s", name,
+    return s->findings ? cli_fail(0, "%s: the checks found %llu fault%s", job->name,
                                   (unsigned long long)s->findings, s->findings == 1 ? "" : "s")
                        : done;
 }

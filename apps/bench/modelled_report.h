@@ -4,7 +4,9 @@
 
 #include <stdbool.h>
 
-#include "apps/bench/report/verdict.h"
+#include "apps/bench/bench_model.h"
+#include "apps/bench/modelled_bench.h"
+#include "apps/bench/npu_trace.h"
 #include "engine/model310/model310.h"
 #include "engine/model310/modelled.h"
 #include "mona.h"
@@ -13,10 +15,12 @@
 typedef struct modelled_sample {
     ac_costs costs;
     mona_model model; /* planned for this size */
+    uint8_t *file;    /* that it lies in, where it needed a program of its own */
+    bool sampled;     /* extrapolated */
     double cycles;    /* of the slowest core */
-    double replayed;  /* the same by the replay kernel */
     double gm_read, gm_written;
     mona_modelled_op *ops; /* of that core */
+    mona_op_info *infos;   /* of each, likewise */
     unsigned op_count, cores;
     uint64_t findings, instructions;
     ac_finding first[AC_MODEL_FINDINGS];
@@ -24,9 +28,22 @@ typedef struct modelled_sample {
     size_t arena_bytes;
 } modelled_sample;
 
+static inline double modelled_ms(const modelled_sample *s, double cycles)
+{
+    return cycles / s->costs.clock_mhz * 1e-3;
+}
+
+/* Fills *own and *replay, which hold the costs of model310, with a frame by a kernel of its own and
+ * by the replay kernel, and *t with the first, if it is not NULL. Free both in any case. False, with
+ * a message. */
+bool modelled_samples(modelled_sample *own, modelled_sample *replay, const char *name,
+                      const mona_model *model, const mona_config *config, npu_trace *t);
+void modelled_free(modelled_sample *s);
+
 /* Prints it, as text or JSON, and whether the longest of its times keeps the budget, if rules
- * have one. False: it does not; or, with a message, a check found something, or printing failed. */
-bool modelled_report(const char *name, const modelled_sample *sample, bool sampled, bool json,
-                     const verdict_rules *rules);
+ * have one. replay: the same by the replay kernel. False: it does not; or, with a message, a check
+ * found something, or printing failed. */
+bool modelled_report(const bench_model_job *job, const modelled_sample *sample,
+                     const modelled_sample *replay, const modelled_options *options);
 
 #endif
