@@ -34,8 +34,8 @@ static inline double modelled_ms(const modelled_sample *s, double cycles)
 }
 
 /* Fills *own and *replay, which hold the costs of model310, with a frame by a kernel of its own and
- * by the replay kernel, and *t with the first, if it is not NULL. Free both in any case. False, with
- * a message. */
+ * by the replay kernel, and *t with the first, if it is not NULL. Free both in any case. False,
+ * with a message. */
 bool modelled_samples(modelled_sample *own, modelled_sample *replay, const char *name,
                       const mona_model *model, const mona_config *config, npu_trace *t);
 void modelled_free(modelled_sample *s);

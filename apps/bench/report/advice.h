@@ -52,10 +52,10 @@ typedef struct advice_frame {
     const void *context;
 } advice_frame;
 
-/* Adds "advice" to a result: "ms", "how", "causes" from the costliest on, each with "cause", "share",
- * "ms", "found", "do", "gain_ms" at most, "predicted_ms" of a frame, for the costliest three
- * "tried_ms" and "tried" where an option applies the advice, and "layers", the costliest first. The
- * share at which nothing can be gained is "at_limit". False, with a message. */
+/* Adds "advice" to a result: "ms", "how", "at_limit", the share at which nothing can be gained, and
+ * "causes" from the costliest on, each with "cause", "share", "ms", "found", "do", "gain_ms" at
+ * most, "predicted_ms" of a frame, for the costliest three "tried_ms" and "tried" where an option
+ * applies the advice, and "layers", the costliest first. False, with a message. */
 bool advice_add(cJSON *result, const advice_frame *frame);
 void advice_print(const cJSON *result);
 

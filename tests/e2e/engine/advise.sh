@@ -57,7 +57,7 @@ same "as by a run with two" "$(python3 -c "import json; print(abs(json.load(open
 # The stand-in copies for as long as it is told. Other load only adds to what a frame takes in flight.
 on_chip copy_us=40000 $run $frames --device ascend --json > "$tmp/r.json"
 predicted=$(advice "c['transfers']['predicted_ms']") tried=$(advice "c['transfers']['tried_ms']")
-same "frames in flight: predicted $predicted ms, tried $tried of $(advice "a['ms']")" "$(advice "0.9 * $predicted < $tried < a['ms']")" True
+same "frames in flight: predicted $predicted ms, tried $tried of $(advice "a['ms']")" "$(advice "0.5 * $predicted < $tried < a['ms'] > $predicted")" True
 
 # ---- what it does not work with
 fails "no pipeline" "advise does not work with --pipeline" "$mona" bench --pipeline synthetic --advise
