@@ -60,8 +60,6 @@ static int connect_to(live *l, const AVInputFormat *format, AVDictionary **optio
         media_guard_remote(l->connection, options);
     else
         media_guard(l->connection, l->settings.address, l->settings.list, options);
-    if (l->settings.max_streams > 0)
-        l->connection->max_streams = (int)l->settings.max_streams;
     l->opened = clock_ns();
     l->has_first = l->caught_up = false;
     give_time(l);
@@ -179,6 +177,8 @@ bool live_open(live *l, const live_settings *settings, const AVInputFormat *form
         return false;
     if (code < 0 && !(may_come(code) && keep_trying(l, "no connection yet", code)))
         return pipeline_fail_av(error, code, "%s: cannot be opened", settings->path);
+    if (!source_limit_streams(settings->path, l->connection, settings->max_streams, error))
+        return false;
     l->bursts = reader_of(l->connection->iformat)->bursts;
     return describe(l) || pipeline_fail(error, "out of memory");
 }
@@ -331,7 +331,7 @@ static bool open_source(source *s, const input_settings *settings, pipeline_erro
         url_options(u, live.stall, &options);
     const AVInputFormat *format = u               ? url_input_format(u, error)
                                   : settings->raw ? av_find_input_format("rawvideo")
-                                                  : source_reader(address);
+                                                  : source_reader(address, settings);
     live.url = u;
     live.path = s->path;
     live.address = address;

@@ -112,9 +112,9 @@ bool source_address(char address[SOURCE_ADDRESS], const source *s, const input_s
                error, "--fps: expected numbered pictures such as in/%%04d.png, found %s", s->path);
 }
 
-const AVInputFormat *source_reader(const char *address)
+const AVInputFormat *source_reader(const char *address, const input_settings *settings)
 {
-    return media_name_misleads(address) ? media_format(address) : NULL;
+    return settings->list || media_name_misleads(address) ? media_format(address) : NULL;
 }
 
 /* libav counts the bytes of a frame in int, with 8 for every pixel. Its Y4M reader adds 6 to that
@@ -136,9 +136,12 @@ static bool looks_raw(const char *path)
     return raw && raw->extensions && av_match_ext(path, raw->extensions);
 }
 
-static bool fail_streams(const char *path, pipeline_error *error)
+bool source_limit_streams(const char *path, const AVFormatContext *format, double most,
+                          pipeline_error *error)
 {
-    return pipeline_fail(error, "%s: found more streams than --limit streams allows", path);
+    return most <= 0 || format->nb_streams <= most ||
+           pipeline_fail(error, "%s: found more streams than --limit streams allows, %u", path,
+                         format->nb_streams);
 }
 
 static bool fail_open(const char *path, const char *address, const char *list, int code,
@@ -152,7 +155,8 @@ static bool fail_open(const char *path, const char *address, const char *list, i
                              path);
     av_log_errors_first(fault, sizeof fault);
     if (strstr(fault, "max_streams")) /* as libav's line calls it */
-        return fail_streams(path, error);
+        return pipeline_fail(
+            error, "%s: found more than 1000 streams, which is all that libav reads", path);
     if (media_refused(path, address, list, error))
         return false;
     if (code == AVERROR_INVALIDDATA && cut_off_found(path, error))
@@ -186,16 +190,11 @@ bool source_open_media(source *s, const char *address, const AVInputFormat *form
         media_guard_remote(s->format, options);
     else if (s->format)
         media_guard(s->format, address, list, options);
-    if (s->format && s->max_streams > 0)
-        s->format->max_streams = (int)s->max_streams;
     av_log_errors_listen(); /* for fail_open */
     int code = error->text[0] ? AVERROR(ENOSYS)
                               : avformat_open_input(&s->format, address, format, options);
     if (code < 0)
         return fail_open(s->path, remote ? "" : address, list, code, error);
-    /* Some of FFmpeg 7.1's demuxers do not end at this limit. */
-    if (s->max_streams > 0 && s->format->nb_streams > s->max_streams)
-        return fail_streams(s->path, error);
     if (remote)
         media_opened_remote(s->format);
     code = avformat_find_stream_info(s->format, NULL);
@@ -207,7 +206,8 @@ bool source_open_media(source *s, const char *address, const AVInputFormat *form
                              "cannot decode; numbered pictures of it (libwebp's anim_dump writes "
                              "them) can be read",
                              s->path, av_version_info());
-    return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be read", s->path);
+    return code >= 0 ? source_limit_streams(s->path, s->format, s->max_streams, error)
+                     : pipeline_fail_av(error, code, "%s: cannot be read", s->path);
 }
 
 /* Converts "1280x720:yuv420p:25" to options of libav's raw video reader. */
@@ -252,7 +252,7 @@ static bool open_container(source *s, const input_settings *settings, pipeline_e
         return false;
     if (u)
         url_options(u, STALL_SECONDS, &options);
-    const AVInputFormat *format = u ? url_input_format(u, error) : source_reader(address);
+    const AVInputFormat *format = u ? url_input_format(u, error) : source_reader(address, settings);
     const bool opened = source_open_media(s, address, format, settings->list, &options, error);
     av_dict_free(&options);
     return opened;

@@ -25,7 +25,7 @@ typedef struct source {
     const char *path; /* for messages */
     const pipeline_notes *notes;
     AVFormatContext *format; /* describes the streams */
-    double max_streams;      /* of it; 0: as many as libav takes */
+    double max_streams;      /* of it; 0: as many as libav takes, 1000 */
     /* What each kind remembers: */
     live live;
     picture_list pictures;
@@ -81,8 +81,14 @@ enum { SOURCE_ADDRESS = 4096 };
 bool source_address(char address[SOURCE_ADDRESS], const source *s, const input_settings *settings,
                     pipeline_error *error);
 
-/* The reader for a file whose name libav would misunderstand; NULL: libav finds out. */
-const AVInputFormat *source_reader(const char *address);
+/* The reader for a file whose name libav would misunderstand, as that of a playlist that is called
+ * otherwise; NULL: libav finds out. */
+const AVInputFormat *source_reader(const char *address, const input_settings *settings);
+
+/* Whether an open file has at most so many streams (0: any number). libav's own limit does not do:
+ * some readers leave out those beyond without an error. */
+bool source_limit_streams(const char *path, const AVFormatContext *format, double most,
+                          pipeline_error *error);
 
 /* Opens it. format NULL: libav finds out. list: as of media_guard. */
 bool source_open_media(source *s, const char *address, const AVInputFormat *format,

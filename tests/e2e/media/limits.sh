@@ -18,7 +18,8 @@ fails_clean "pixels of a film" "a.mkv: expected at most 14000 pixels (--limit pi
 for p in png tiff; do
     fails_clean "pixels of a $p" "p.$p: expected at most 14000 pixels (--limit pixels), found 160x90" enhance --limit pixels=14000 "$tmp/p.$p" -o "$tmp/x.png"
 done
-fails_clean "streams" "four.mkv: found more streams than --limit streams allows" enhance --limit streams=3 "$tmp/four.mkv" -o "$tmp/x.mkv"
+fails_clean "streams" "four.mkv: found more streams than --limit streams allows, 4" enhance --limit streams=3 "$tmp/four.mkv" -o "$tmp/x.mkv"
+fails_clean "streams, live" "four.mkv: found more streams than --limit streams allows, 4" enhance --live --limit streams=3 "$tmp/four.mkv" -o "$tmp/x.mkv"
 # memory is that of data; sanitisers reserve more than any machine has
 if [ -z "$SANITIZE" ]; then
     ffmpeg -v error -i "$tmp/p.png" -vf scale=1920x1080 "$tmp/large.png"
