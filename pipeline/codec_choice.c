@@ -41,7 +41,7 @@ static bool suits(const codec *c, const AVOutputFormat *format, enum AVPixelForm
            codec_takes(c, format, pix_fmt);
 }
 
-const codec *codec_choice(const enhance_settings *s, const AVCodecParameters *p, bool deep,
+const codec *codec_choice(const job *s, const AVCodecParameters *p, bool deep,
                           const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
 {
     const codec *usual = codec_for(format, AV_PIX_FMT_NONE),

@@ -9,7 +9,7 @@
 /* A modern codec stays, unless --preset is one of another codec. HDR becomes HEVC, which its
  * players expect, and all else what the container usually holds. p: of the input. deep: the frames
  * have more bits than networks see, as many of which are kept as can be. */
-const codec *codec_choice(const enhance_settings *s, const AVCodecParameters *p, bool deep,
+const codec *codec_choice(const job *s, const AVCodecParameters *p, bool deep,
                           const AVOutputFormat *format, enum AVPixelFormat pix_fmt);
 
 /* The format in which a codec holds deep frames; pix_fmt if it holds none. */

@@ -29,11 +29,11 @@ static bool copy_properties(AVFrame *to, const AVFrame *from)
 
 /* The job for a frame of a live stream. NULL: none becomes free before the frame is too late. A
  * late frame that finds one is taken: it is the latest there is. */
-static job *take_live_job(video *v)
+static frame_job *take_live_job(video *v)
 {
     const double left = input_patience(&v->in, 1e9 * v->settings->max_delay);
-    job *j = isinf(left) ? channel_pop(&v->idle)
-                         : channel_pop_until(&v->idle, clock_ns() + (uint64_t)fmax(left, 0));
+    frame_job *j = isinf(left) ? channel_pop(&v->idle)
+                               : channel_pop_until(&v->idle, clock_ns() + (uint64_t)fmax(left, 0));
     v->late += !j;
     return j;
 }
@@ -43,7 +43,7 @@ static bool succeeds(mona_status status, pipeline_error *error)
     return !status || pipeline_fail(error, "computing failed: %s", pipeline_reason(status));
 }
 
-static bool enter(video *v, job *j)
+static bool enter(video *v, frame_job *j)
 {
     return succeeds(processor_enqueue(&v->processor, &j->work), &v->decode_error) &&
            channel_push(&v->busy, j);
@@ -51,16 +51,16 @@ static bool enter(video *v, job *j)
 
 static bool enter_first(video *v)
 {
-    job *j = v->first;
+    frame_job *j = v->first;
     v->first = NULL;
     return !j || enter(v, j);
 }
 
 /* The first frame has none before it by which to tell noise from texture. It waits for the second
  * one where frames need not be in time. */
-static bool waits(const video *v, const job *j)
+static bool waits(const video *v, const frame_job *j)
 {
-    const enhance_settings *s = v->settings;
+    const job *s = v->settings;
     const bool in_time = s->input.live || s->encoder.low_latency || (s->probe && s->probe->arrive);
     return j->work.begins && video_jobs(v) > 1 && !in_time;
 }
@@ -75,7 +75,7 @@ static live_counts count_live(const video *v)
 
 /* Gives a job the decoded frame: what lies beside its samples and, of a deep one, the samples,
  * which are needed until its result is complete. */
-static bool load(video *v, job *j, const AVFrame *decoded, const processor_job *work)
+static bool load(video *v, frame_job *j, const AVFrame *decoded, const processor_job *work)
 {
     const bool deep = processor_is_deep(&v->processor);
     av_frame_unref(j->source);
@@ -98,7 +98,7 @@ static bool load(video *v, job *j, const AVFrame *decoded, const processor_job *
 static bool submit(video *v, const AVFrame *decoded, float error, bool warms)
 {
     const bool live = v->settings->input.live;
-    job *j = live ? take_live_job(v) : NULL;
+    frame_job *j = live ? take_live_job(v) : NULL;
     if (live && !j)
         return !atomic_load(&v->stop);
     const processor_job work = {.planes = (const uint8_t *const *)decoded->data,
@@ -214,15 +214,15 @@ static bool decode(video *v, uint64_t number)
 /* Whether no more frames are wanted. */
 static bool ends(const video *v, uint64_t frames)
 {
-    const enhance_settings *s = v->settings;
-    return atomic_load(&v->stop) || (s->frames && frames >= s->frames) ||
+    const job *s = v->settings;
+    return atomic_load(&v->stop) || (s->frames && frames >= (uint64_t)s->frames) ||
            (s->ends && atomic_load(s->ends));
 }
 
 static void *decode_all(void *argument)
 {
     video *v = argument;
-    const uint64_t limit = v->settings->frames;
+    const uint64_t limit = (uint64_t)v->settings->frames;
     uint64_t frames = 0;
 
     const bool cuts = output_cuts(&v->out);
@@ -251,7 +251,7 @@ static void report_progress(video *v)
         v->settings->progress(v->settings->progress_context, v->report);
 }
 
-static bool encode(video *v, const job *j, pipeline_error *error)
+static bool encode(video *v, const frame_job *j, pipeline_error *error)
 {
     const unsigned step = PROBE_STAGE + v->processor.stages.count;
     probe_mark(v->settings->probe, v->report->frames, step, false);
@@ -269,7 +269,7 @@ static void report_live(video *v, live_counts input)
     v->report->live.reconnects += v->out.reconnects;
 }
 
-static bool finish_job(video *v, job *j, pipeline_error *error)
+static bool finish_job(video *v, frame_job *j, pipeline_error *error)
 {
     const uint64_t unsent = v->out.unsent;
     if (!succeeds(processor_finish(&v->processor, &j->work), error))
@@ -295,7 +295,7 @@ static bool finish_job(video *v, job *j, pipeline_error *error)
 static bool encode_all(video *v, pipeline_error *error)
 {
     bool good = true;
-    for (job *j; (j = channel_pop(&v->busy));) {
+    for (frame_job *j; (j = channel_pop(&v->busy));) {
         if (good && !finish_job(v, j, error)) {
             good = false;
             atomic_store(&v->stop, true);
@@ -393,7 +393,7 @@ static bool fail_empty(const video *v, pipeline_error *error)
 
 static bool run_video(video *v, pipeline_error *error)
 {
-    const enhance_settings *s = v->settings;
+    const job *s = v->settings;
     if (!video_open(v, error))
         return false;
     if (s->plan)
@@ -411,7 +411,7 @@ static bool run_video(video *v, pipeline_error *error)
            pipeline_fail(error, "%s; what came before is in %s", v->in.broke.text, s->output);
 }
 
-bool enhance_run(const enhance_settings *settings, enhance_report *report, pipeline_error *error)
+bool enhance_run(const job *settings, enhance_report *report, pipeline_error *error)
 {
     video v = {.settings = settings, .report = report};
     channel_open(&v.idle);

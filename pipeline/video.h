@@ -12,7 +12,7 @@
 #include "pipeline/stages/channel.h"
 #include "pipeline/stages/processor.h"
 
-typedef struct job {
+typedef struct frame_job {
     AVFrame *picture; /* the output slot's planes as a frame of libav; made once */
     unsigned segment; /* of the output that it belongs to */
     bool warms;       /* only for the stages to get used to the film: nothing is made of it */
@@ -21,7 +21,7 @@ typedef struct job {
     input_faults faults;  /* of the input so far */
     live_counts live;     /* as far as the input knows */
     uint64_t packet_came; /* of a live stream; 0: it is none */
-} job;
+} frame_job;
 
 /* A decoded frame. */
 typedef struct decoded {
@@ -32,14 +32,14 @@ typedef struct decoded {
 enum { VIDEO_WARM_UP = 16 }; /* frames before a segment at most */
 
 typedef struct video {
-    const enhance_settings *settings;
+    const job *settings;
     enhance_report *report;
     input in;
     processor processor;
     output out;
     output_settings out_settings;
-    job jobs[CHAIN_OUTPUTS];
-    job *first;       /* it waits for the second frame; NULL: it does not */
+    frame_job jobs[CHAIN_OUTPUTS];
+    frame_job *first; /* it waits for the second frame; NULL: it does not */
     unsigned warm_up; /* frames that the stages need before a segment; 0: or there are none */
     decoded before[VIDEO_WARM_UP]; /* the latest frame n at n % warm_up */
     uint64_t passed;               /* frames since the input was entered */

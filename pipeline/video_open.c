@@ -67,7 +67,7 @@ static bool open_results(video *v, int format, unsigned bits, const stage_settin
 /* Frames that the run will produce, according to the file; 0: unknown. */
 static uint64_t expected_frames(const video *v)
 {
-    const uint64_t limit = v->settings->frames;
+    const uint64_t limit = (uint64_t)v->settings->frames;
     const segments *s = &v->out.parts;
     uint64_t frames = input_frame_estimate(&v->in);
     if (s->part.parts) {
@@ -91,7 +91,7 @@ static uint64_t frames_of_file(const input *in)
  * input, and twice that if segments are kept until the end. */
 static bool check_space(const video *v, const encoder_settings *e, pipeline_error *error)
 {
-    const enhance_settings *s = v->settings;
+    const job *s = v->settings;
     const uint64_t frames = expected_frames(v), all = frames_of_file(&v->in);
     const int64_t file = input_bytes(&v->in);
     const int raw = av_image_get_buffer_size(e->pix_fmt, e->width, e->height, 1);
@@ -99,14 +99,14 @@ static bool check_space(const video *v, const encoder_settings *e, pipeline_erro
     double bytes = all && file > 0 ? (double)file * (double)frames / (double)all : 0;
     if (exact && raw > 0)
         bytes = (double)raw * (double)frames;
-    const char *what = s->resume.key  ? "segments and a result as large as the input take"
+    const char *what = s->work.key    ? "segments and a result as large as the input take"
                        : frames < all ? "this part of the input alone takes"
                                       : "the input alone takes";
     return !strcmp(s->output, "-") ||
            disk_space_check(
                s->output,
-               (uint64_t)(s->resume.key ? 2 * bytes / FFMAX(s->resume.part.parts, 1) : bytes),
-               exact, what, &s->notes, error);
+               (uint64_t)(s->work.key ? 2 * bytes / FFMAX(s->work.part.parts, 1) : bytes), exact,
+               what, &s->notes, error);
 }
 
 /* The aspect ratio of the result's pixels, so that the picture keeps its shape in any size. */
@@ -125,7 +125,7 @@ static AVRational sample_aspect(const video *v)
 /* Chooses the codec, unless the user did, and the format of its frames. */
 static void choose_codec(const video *v, const AVOutputFormat *format, encoder_settings *e)
 {
-    const enhance_settings *s = v->settings;
+    const job *s = v->settings;
     const bool deep = processor_is_deep(&v->processor);
     const enum AVPixelFormat whole = e->pix_fmt;
     e->choice.codec = s->encoder.codec
@@ -158,7 +158,7 @@ static void tell_hard_alpha(const video *v, const encoder_settings *e)
 static bool open_output(video *v, const AVOutputFormat *format, const stage_settings *stage,
                         const input_settings *input, pipeline_error *error)
 {
-    const enhance_settings *s = v->settings;
+    const job *s = v->settings;
     const frame_format size = chain_format(&v->processor.stages);
     encoder_settings settings = {.choice = s->encoder,
                                  .width = (int)size.width,
@@ -198,7 +198,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
                                         .segment_frames = s->segment_frames,
                                         .frames = s->frames,
                                         .warm_up = chain_warm_up(&v->processor.stages),
-                                        .work = s->resume,
+                                        .work = s->work,
                                         .join = s->join};
     return hdr_check(format, settings.choice.codec, v->in.video, v->in.frame, s->drop_unsupported,
                      &s->notes, error) &&
@@ -249,7 +249,7 @@ static void begin_report(video *v)
 /* The caller may choose the stages only now. */
 static bool tell_size(const video *v, pipeline_error *error)
 {
-    const enhance_settings *s = v->settings;
+    const job *s = v->settings;
     const frame_format in = input_format(&v->in);
     const bool swaps = orientation_swaps(input_orientation(&v->in));
     return !s->sized || s->sized(s->sized_context, swaps ? in.height : in.width,
@@ -257,7 +257,7 @@ static bool tell_size(const video *v, pipeline_error *error)
 }
 
 /* Whether noise is removed. */
-static bool denoises(const enhance_settings *s)
+static bool denoises(const job *s)
 {
     bool found = false;
     for (unsigned i = 0; i < s->count; i++)
@@ -274,7 +274,7 @@ static resize_scale resize_of(const video *v)
 /* ---- a still picture ---- */
 
 /* By how much the stages enlarge a picture; 0: an error. */
-static unsigned scale_of(const enhance_settings *settings, pipeline_error *error)
+static unsigned scale_of(const job *settings, pipeline_error *error)
 {
     const mona_config config = stage_config(&settings->stage);
     unsigned scale = 1;
@@ -316,7 +316,7 @@ static bool open_photo(video *v, const stage_settings *stage, const input_settin
 }
 
 /* What is read, and how, for this output. format NULL: a picture. */
-static input_settings input_of(const enhance_settings *s, const AVOutputFormat *format)
+static input_settings input_of(const job *s, const AVOutputFormat *format)
 {
     input_settings input = s->input;
     input.on_chip =
@@ -347,7 +347,7 @@ static bool read_first(video *v, bool still, pipeline_error *error)
 
 bool video_open(video *v, pipeline_error *error)
 {
-    const enhance_settings *s = v->settings;
+    const job *s = v->settings;
     const bool still = s->stage.still;
     const AVOutputFormat *format = still ? NULL : mux_format(s->output, s->format, error);
     const input_settings input = input_of(s, format);

@@ -26,7 +26,7 @@ typedef struct run {
     bool fails;
 } run;
 
-/* enhance_settings.progress: a frame went out. */
+/* job.progress: a frame went out. */
 static void note(void *context, const enhance_report *report)
 {
     run *r = context;
@@ -46,7 +46,7 @@ static bool play(run *r, enhance_report *report)
 {
     const live_settings live = {.stall = 5};
     pipeline_error error = {0};
-    enhance_settings settings = *r->job->enhance;
+    struct job settings = *r->job->enhance;
     settings.input.path = r->source.address;
     settings.output = r->clip.output;
     settings.input.live = &live;
@@ -67,7 +67,7 @@ static bool play(run *r, enhance_report *report)
 
 static void describe(cJSON *result, const run *r, const enhance_report *report)
 {
-    const enhance_settings *s = r->job->enhance;
+    const struct job *s = r->job->enhance;
     const live_pace *p = &r->source.pace;
     bench_pipeline_describe(result, "live", s, report);
     result_add_number(result, "source_fps", p->fps);

@@ -176,7 +176,7 @@ static const option options[] = {
      .initial = "100ms@100", .needs = "--live"},
     {"--burst", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(burst), "COUNT@N|none", living,
      .help = "of every N packets, COUNT come at once", .initial = "4@150", .needs = "--live"},
-    {"--max-delay", NULL, OPTION_TIME, CHANGES_BYTES, FIELD(max_delay), "TIME", living,
+    {"--max-delay", NULL, OPTION_TIME, CHANGES_BYTES, FIELD(job.max_delay), "TIME", living,
      .help = "as for mona enhance: how late a frame may be before it is left out",
      .initial = "0.05", .needs = "--live"},
 #endif

@@ -25,7 +25,7 @@ typedef struct bench_arguments {
     double duration, budget; /* seconds; 0: not given */
     long iterations;
     const char *jitter, *late, *burst;
-    double percentile, fps, max_delay;
+    double percentile, fps;
     bool json, peak, layers, advise, live;
 } bench_arguments;
 

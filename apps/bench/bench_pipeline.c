@@ -102,7 +102,7 @@ static bool play(run *r, enhance_report *report)
     const bench_pipeline_job *job = r->job;
     const pipeline_probe probe = {arrive, mark, job->layers ? watch : NULL, r};
     pipeline_error error = {0};
-    enhance_settings settings = *job->enhance;
+    struct job settings = *job->enhance;
     if (bench_pipeline_synthetic(job)) {
         settings.input.path = r->clip.input;
         settings.input.list = "concat";
@@ -121,7 +121,7 @@ static bool play(run *r, enhance_report *report)
     return good || !cli_fail_of(&error);
 }
 
-void bench_pipeline_describe(cJSON *result, const char *kind, const enhance_settings *s,
+void bench_pipeline_describe(cJSON *result, const char *kind, const job *s,
                              const enhance_report *report)
 {
     mona_device_properties device = {.name = "host", .isa = ""};

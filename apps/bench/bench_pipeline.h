@@ -13,7 +13,7 @@
 typedef struct bench_pipeline_job {
     /* As for mona enhance. input: a file, or "synthetic": frames of noise and gradients, which are
      * generated first. Output, frames and probe must not be set; the benchmark sets them. */
-    const enhance_settings *enhance;
+    const job *enhance;
     mona_size size;   /* of synthetic frames */
     long frames;      /* maximum; 0: as many as the time allows */
     long warm_up;     /* negative: a quarter of the frames, at most ten */
@@ -38,7 +38,7 @@ void bench_pipeline_print(const cJSON *result);
 
 /* What any run of the pipeline was, and how it begins when it is printed. kind: of the result;
  * pace: of the source. */
-void bench_pipeline_describe(cJSON *result, const char *kind, const enhance_settings *settings,
+void bench_pipeline_describe(cJSON *result, const char *kind, const job *settings,
                              const enhance_report *report);
 void bench_pipeline_print_run(const cJSON *result, const char *pace);
 

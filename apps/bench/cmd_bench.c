@@ -128,15 +128,16 @@ static int run_pipeline(const bench_request *b)
 {
     const bench_arguments *a = &b->arguments;
     const bool synthetic = !strcmp(a->pipeline, "synthetic");
-    job_run run = {.settings = {.max_delay = a->max_delay,
-                                .stage = {.device = b->config.device,
-                                          .or_host = devices_or_host(a->computing.device),
-                                          .cpu = b->config.cpu,
-                                          .threads = b->config.threads,
-                                          .strip_rows = b->config.strip_rows}},
-                   .delays = true};
+    job_run run = {.job = a->job, .delays = true};
+    job *j = &run.job;
+    j->input.path = a->pipeline;
+    j->stage.device = b->config.device;
+    j->stage.or_host = devices_or_host(a->computing.device);
+    j->stage.cpu = b->config.cpu;
+    j->stage.threads = b->config.threads;
+    j->stage.strip_rows = b->config.strip_rows;
     const bench_pipeline_job wanted = {
-        .enhance = &run.settings,
+        .enhance = j,
         .size = a->computing.size.width ? a->computing.size : (mona_size){640, 360},
         .frames = a->iterations     ? a->iterations
                   : a->duration > 0 ? 0
@@ -148,15 +149,13 @@ static int run_pipeline(const bench_request *b)
         .budget_ms = b->rules.budget_ms,
         .percentile = b->rules.percentile,
     };
-    job j = a->job;
-    j.input = a->pipeline;
     if (synthetic)
         run.shown = wanted.size;
     else
-        j.size.size = a->computing.size;
+        j->size.size = a->computing.size;
     pipeline_error error = {0};
     int status = EXIT_SUCCESS;
-    if (!job_complete(&j, &error) || !job_open(&run, &j, 0, &error)) {
+    if (!job_complete(j, &error) || !job_open(&run, 0, &error)) {
         status = cli_fail_of(&error);
     } else {
         cJSON *result = a->live ? bench_live(&wanted, &b->pace) : bench_pipeline(&wanted);

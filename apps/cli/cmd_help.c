@@ -7,9 +7,12 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/help.h"
 
+#define SHELLS(FIRST, NEXT) FIRST(SHELL_BASH, "bash") NEXT(SHELL_ZSH, "zsh")
+typedef enum shell { SHELL_NONE, WORDS_ENUM(SHELLS) } shell;
+
 typedef struct arguments {
     bool man;
-    const char *completion;
+    shell completion;
 } arguments;
 
 static int run(int argc, char **argv)
@@ -27,9 +30,9 @@ static int run(int argc, char **argv)
                                     "than one of them");
     if (a.man)
         help_print_man();
-    else if (a.completion && !strcmp(a.completion, "bash"))
+    else if (a.completion == SHELL_BASH)
         help_print_bash();
-    else if (a.completion)
+    else if (a.completion == SHELL_ZSH)
         help_print_zsh();
     else if (about)
         help_print(about);
@@ -42,7 +45,7 @@ static const option options[] = {
     {"--man", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, man), NULL, "Other",
      .help = "print the man page, for man -l"},
     {"--completion", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(arguments, completion),
-     "bash|zsh", "Other", .help = "print the completion script for a shell"},
+     WORDS_TEXT(SHELLS), "Other", .help = "print the completion script for a shell"},
 };
 
 const command command_help = {

@@ -15,7 +15,8 @@ static bool is_path(const option *row)
 /* The words that may follow, separated by spaces; the table separates those of a choice by '|'. */
 static void put_words(const option *row)
 {
-    const char *words = row->kind == OPTION_CHOICE ? row->argument : row->values;
+    const char *words =
+        row->kind == OPTION_CHOICE || row->kind == OPTION_SWITCH ? row->argument : row->values;
     for (; words && *words; words++)
         putchar(*words == '|' ? ' ' : *words);
 }

@@ -16,7 +16,7 @@
 
 typedef struct arguments {
     const char *a, *b, *html;
-    option_cut cut;
+    double start, duration, end; /* of A */
     double min_psnr, min_ssim;
     long frames;
     bool scale, json;
@@ -71,13 +71,13 @@ static bool put_results(comparison_log *log, const arguments *a)
 
 static int run(int argc, char **argv)
 {
-    arguments a = {.cut = OPTION_CUT_NONE};
+    arguments a = {.duration = -1, .end = -1};
     const char *operands[3];
     const options_result result = options_parse(&command_compare, &a, argc, argv, operands, NULL);
     if (result != OPTIONS_RUN)
         return result;
     pipeline_error error = {0};
-    if (!option_cut_complete(&a.cut, &error))
+    if (!option_cut_complete(a.start, a.duration, &a.end, &error))
         return cli_fail_of(&error);
     a.a = operands[0];
     a.b = operands[1];
@@ -86,8 +86,8 @@ static int run(int argc, char **argv)
     comparison_log log = {.views_wanted = a.html};
     const bool good = comparison_run(&log, (compare_settings){.a = a.a,
                                                               .b = a.b,
-                                                              .start = a.cut.start,
-                                                              .end = a.cut.end,
+                                                              .start = a.start,
+                                                              .end = a.end,
                                                               .frames = (uint64_t)a.frames,
                                                               .scale = a.scale}) &&
                       put_results(&log, &a);
@@ -98,7 +98,8 @@ static int run(int argc, char **argv)
 static const char compared[] = "What is compared", results[] = "Results";
 
 static const option options[] = {
-    OPTIONS_CUT(offsetof(arguments, cut), compared, " of A"),
+    OPTIONS_CUT(offsetof(arguments, start), offsetof(arguments, duration), offsetof(arguments, end),
+                compared, " of A"),
     {"--frames", NULL, OPTION_WHOLE, CHANGES_BYTES, offsetof(arguments, frames), "N", compared,
      .help = "compare only the first N frames (default: all, and both must have the same number)",
      .minimum = 1, .maximum = 1e15},

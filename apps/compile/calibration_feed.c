@@ -30,10 +30,9 @@ static bool parse_channels(const char *option, const char *text, double min, flo
     return true;
 }
 
-bool calibration_feed_read(calibration_feed *f, const char *mean, const char *deviation,
-                           const char *order)
+bool calibration_feed_read(calibration_feed *f, const char *mean, const char *deviation, bool bgr)
 {
-    f->bgr = !strcmp(order, "bgr");
+    f->bgr = bgr;
     f->normalised = mean || deviation;
     for (int i = 0; i < 3; i++) {
         f->mean[i] = 0;

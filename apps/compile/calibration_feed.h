@@ -18,8 +18,7 @@ typedef struct calibration_feed {
 
 /* Reads the options --mean, --deviation (either NULL: not given) and --channel-order. False: one
  * line was printed. */
-bool calibration_feed_read(calibration_feed *f, const char *mean, const char *deviation,
-                           const char *order);
+bool calibration_feed_read(calibration_feed *f, const char *mean, const char *deviation, bool bgr);
 
 /* Whether the numbers of all channels are the same. */
 bool calibration_feed_alike(const calibration_feed *f);

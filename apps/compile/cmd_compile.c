@@ -26,15 +26,32 @@
 #include "apps/compile/sanity_check.h"
 #include "apps/cli/printable.h"
 
+#define COMPILE_TARGETS(FIRST, NEXT)                                                               \
+    FIRST(TARGET_HOST, "host")                                                                     \
+    NEXT(TARGET_ASCEND310, "ascend310")                                                            \
+    NEXT(TARGET_OM, "ascend310-om") /* the vendor's compiler makes it */
+typedef enum compile_target {
+    TARGET_NONE,
+    WORDS_ENUM(COMPILE_TARGETS) TARGET_CPUS /* those of CPU_TARGETS from here on */
+} compile_target;
+
+#define TARGET_NAME(constant, word) [constant] = word,
+#define COMMA ,
+static const char *const target_names[] = {COMPILE_TARGETS(TARGET_NAME, TARGET_NAME)[TARGET_CPUS] =
+                                               CPU_TARGET_LIST(CPU_TARGET_NAME, COMMA)};
+
 typedef struct compile_job {
     precision_request request;
     precision_result chosen;
-    const char *input, *output, *ranges, *input_type, *output_type, *name, *fusion, *report;
-    const char *mean, *deviation, *order, *emit, *target, *soc;
+    const char *input, *output, *input_type, *output_type, *name, *fusion, *report;
+    const char *mean, *deviation, *soc;
+    compile_target target;
+    range_rule ranges;
     option_list atc;
     option_list calibrate, dims, sizes;
     long images, bits;
     double range, offset_h, offset_w, tolerance;
+    bool emits_model, in_rgb;
     bool any_size, plain_bias, equalise, learn, picture;
     bool compiled; /* the input is a .mona model */
     unsigned equalised;
@@ -47,8 +64,7 @@ typedef struct compile_job {
     long release; /* 0: not told */
 } compile_job;
 
-enum { DEFAULT_BITS = 10 };                     /* as the option says */
-static const char om_target[] = "ascend310-om"; /* the vendor's compiler makes it */
+enum { DEFAULT_BITS = 10 }; /* as the option says */
 
 /* ---- options ------------------------------------------------------------------------------ */
 
@@ -79,18 +95,6 @@ static bool read_fusion(compile_job *job)
     return ok || cli_fail(0, "%s: %s", job->fusion, error.text);
 }
 
-static range_rule range_rule_of(const char *name)
-{
-    static const char *const names[] = {[RANGE_MIN_MAX] = "min-max",
-                                        [RANGE_PERCENTILE] = "percentile",
-                                        [RANGE_KL] = "kl",
-                                        [RANGE_MSE] = "mse"};
-    range_rule rule = RANGE_MIN_MAX;
-    while (rule < RANGE_MSE && strcmp(names[rule], name))
-        rule++;
-    return rule;
-}
-
 static bool read_types(compile_job *job)
 {
     compiler_options *o = &job->options;
@@ -113,7 +117,7 @@ static bool read_feed(compile_job *job)
     compiler_options *o = &job->options;
     calibration_feed *feed = &job->feed;
     feed->range = (float)job->range;
-    if (!calibration_feed_read(feed, job->mean, job->deviation, job->order))
+    if (!calibration_feed_read(feed, job->mean, job->deviation, !job->in_rgb))
         return false;
     if (!feed->normalised)
         return true;
@@ -132,12 +136,12 @@ static bool read_feed(compile_job *job)
 
 static bool emits_c(const compile_job *job)
 {
-    return !strcmp(job->emit, "c");
+    return !job->emits_model;
 }
 
 static bool makes_om(const compile_job *job)
 {
-    return job->target && !strcmp(job->target, om_target);
+    return job->target == TARGET_OM;
 }
 
 /* A model that is compiled already can still get programs, or be written as C. */
@@ -157,25 +161,28 @@ static bool check_emit(const compile_job *job)
         return true;
     if (job->sizes.count > 1)
         return cli_misuse("--emit c works for one size: expected one --size");
-    if (!job->target || !cpu_target_find(job->target))
+    const char *target = target_names[job->target];
+    if (job->target < TARGET_CPUS)
         return cli_misuse("--emit c: expected --target %s, found %s", CPU_TARGETS,
-                          job->target ? job->target : "none");
-    if (cpu_target_find(job->target)->isa.tiles)
+                          job->target ? target : "none");
+    if (cpu_target_find(target)->isa.tiles)
         return cli_misuse("--emit c: a program has to ask the system for the tiles of %s, which C "
                           "alone does not: expected --target x86-avx512",
-                          job->target);
+                          target);
     return emit_source_check(job->output);
 }
 
 static bool check_om(const compile_job *job)
 {
     if (job->compiled || !ends_in(job->input, ".onnx"))
-        return cli_misuse("--target %s: expected an ONNX model, found %s", om_target, job->input);
+        return cli_misuse("--target %s: expected an ONNX model, found %s", target_names[TARGET_OM],
+                          job->input);
     if (!ends_in(job->output, ".om"))
-        return cli_misuse("--target %s: expected -o OUT.om, found %s", om_target, job->output);
+        return cli_misuse("--target %s: expected -o OUT.om, found %s", target_names[TARGET_OM],
+                          job->output);
     return job->picture ||
            cli_misuse("--target %s: frames are sent to it as 8-bit samples: expected --picture",
-                      om_target);
+                      target_names[TARGET_OM]);
 }
 
 /* Bits of its modes. */
@@ -184,7 +191,7 @@ enum { COMPILE_AGAIN = 1 << 0, COMPILE_OM = 1 << 1, COMPILE_FP16 = 1 << 2 };
 static unsigned modes_of(const compile_job *job)
 {
     const precision_request *r = &job->request;
-    const bool int8 = r->precision ? strcmp(r->precision, "fp16") != 0 : job->calibrate.count != 0;
+    const bool int8 = r->precision ? r->precision != PRECISION_FP16 : job->calibrate.count != 0;
     const unsigned made = makes_om(job) ? COMPILE_OM : job->compiled ? COMPILE_AGAIN : 0;
     return made | (int8 || r->pins.count ? 0 : COMPILE_FP16);
 }
@@ -209,8 +216,7 @@ static bool check_options(compile_job *job, const option_set *given)
     job->compiled = embedded_model_find(job->input) || ends_in(job->input, ".mona");
     if (!options_suit(&command_compile, given, modes_of(job)) || !check_sizes(&job->sizes))
         return false;
-    r->target =
-        job->target && !strcmp(job->target, "ascend310") ? job->target : mona_device_host.name;
+    r->target = target_names[job->target == TARGET_ASCEND310 ? TARGET_ASCEND310 : TARGET_HOST];
     if (!job->output)
         return cli_misuse("expected an output: -o OUT.mona");
     if (!check_emit(job))
@@ -220,18 +226,18 @@ static bool check_options(compile_job *job, const option_set *given)
     if (job->compiled)
         return check_compiled(job);
     if (!r->precision)
-        r->precision = job->calibrate.count ? "int8" : "fp16";
-    if (!job->calibrate.count && !strcmp(r->precision, "auto"))
+        r->precision = job->calibrate.count ? PRECISION_INT8 : PRECISION_FP16;
+    if (!job->calibrate.count && r->precision == PRECISION_AUTO)
         return cli_misuse("--precision auto needs calibration images: expected --calibrate");
-    if (r->max_drop && strcmp(r->precision, "auto"))
+    if (r->max_drop && r->precision != PRECISION_AUTO)
         return cli_misuse("--max-drop works only with --precision auto");
-    if (job->learn && !strcmp(r->precision, "fp16"))
+    if (job->learn && r->precision == PRECISION_FP16)
         return cli_misuse("--learn-rounding works only with --precision int8 or auto");
     if ((job->equalise || job->learn) && job->sizes.count > 1)
         return cli_misuse("%s works for one size only: expected one --size",
                           job->equalise ? "--equalise" : "--learn-rounding");
     r->name = job->input;
-    o->ranges = range_rule_of(job->ranges);
+    o->ranges = job->ranges;
     o->correct_bias = !job->plain_bias;
     o->range = (float)job->range;
     o->bits = (unsigned)job->bits;
@@ -494,9 +500,10 @@ static void print_summary(const compile_job *job)
         programs_print(&model);
         return;
     }
-    const bool mixed = !strcmp(job->request.precision, "int8") && precision_exceptions(job->model);
+    const bool mixed = job->request.precision == PRECISION_INT8 && precision_exceptions(job->model);
     printable_put(stdout, job->output);
-    printf(": %s, %zu bytes\n", mixed ? "int8 and fp16" : job->request.precision, job->size);
+    printf(": %s, %zu bytes\n", mixed ? "int8 and fp16" : precision_name(job->request.precision),
+           job->size);
     if (compiler_images(job->model) > 1)
         printf("  a batch of %lld: compiled for one image, which mona run and Python repeat for "
                "each\n",
@@ -504,7 +511,7 @@ static void print_summary(const compile_job *job)
     programs_print(&model);
     if (job->target && !emits_c(job) && !wants_programs(job))
         printf("  nothing for %s alone: the model takes frames of any size; --size WxH adds it\n",
-               job->target);
+               target_names[job->target]);
     precision_print_exceptions(&job->request, job->model);
     for (unsigned i = 0; i < mona_model_input_count(&model); i++) {
         const mona_tensor_info t = mona_model_input(&model, i);
@@ -545,7 +552,7 @@ static bool save(const compile_job *job)
     if (!emits_c(job))
         return save_file(job->output, job->bytes, job->size);
     return mona_model_open(&model, job->bytes, job->size) == MONA_OK &&
-           emit_source(job->input, &model, job->output, job->target,
+           emit_source(job->input, &model, job->output, target_names[job->target],
                        job->sizes.count ? job->sizes.items[0] : NULL);
 }
 
@@ -553,7 +560,7 @@ static int compile_om(const compile_job *job)
 {
     const char *size = job->sizes.count == 1 ? job->sizes.items[0] : NULL;
     atc_request request = {.soc = job->soc, .more = &job->atc, .samples.range = (float)job->range};
-    if (!calibration_feed_read(&request.samples, job->mean, job->deviation, "rgb"))
+    if (!calibration_feed_read(&request.samples, job->mean, job->deviation, false))
         return EXIT_USAGE;
     if (request.samples.normalised && job->range != 1) {
         cli_misuse("--input-range: --mean and --deviation say what samples stand for");
@@ -585,7 +592,7 @@ static int run(int argc, char **argv)
         (job.compiled ? take_compiled(&job)
                       : open_model(&job) && calibrate(&job) && set_precision(&job) && emit(&job)) &&
         (!wants_programs(&job) ||
-         programs_add(job.input, job.target, &job.bytes, &job.size, &job.sizes)) &&
+         programs_add(job.input, target_names[job.target], &job.bytes, &job.size, &job.sizes)) &&
         save(&job);
     if (ok)
         print_summary(&job);
@@ -605,7 +612,7 @@ static const option options[] = {
     {"--name", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(compile_job, name), "TEXT", model_group,
      .help = "name to store in the model"},
     {"--precision", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(compile_job, request.precision),
-     "int8|fp16|auto", precision_group,
+     WORDS_TEXT(PRECISIONS), precision_group,
      .help = "precision of weights and activations; auto finds the fastest mix that loses no more "
              "than --max-drop (default: int8 with --calibrate, else fp16)"},
     {"--max-drop", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(compile_job, request.max_drop),
@@ -613,7 +620,7 @@ static const option options[] = {
      .help = "how much auto may lose: dB of PSNR, or % of decisions that change (default 0.1dB, "
              "for classifiers 1%)"},
     {"--target", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(compile_job, target),
-     "host|ascend310|ascend310-om|" CPU_TARGETS, model_group,
+     WORDS_TEXT(COMPILE_TARGETS) "|" CPU_TARGETS, model_group,
      .help = "for every --size, or the only one of the model, write into the model an AI Core "
              "program (ascend310) or a plan for "
              "this or another CPU, from which libmona.a alone makes sessions; --precision auto "
@@ -628,7 +635,7 @@ static const option options[] = {
      .help =
          "an option for atc itself, such as precision_mode=allow_mix_precision; can be given more "
          "than once"},
-    {"--emit", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(compile_job, emit), "mona|c",
+    {"--emit", NULL, OPTION_SWITCH, CHANGES_BYTES, offsetof(compile_job, emits_model), "mona|c",
      model_group,
      .help = "c: write NAME.c and NAME.h, the network for one --target and --size as constants, to "
              "be linked with libmona.a",
@@ -668,14 +675,14 @@ static const option options[] = {
      .help = "image, clip, .npy array (of one input or of N), or folder of images and arrays, from "
              "which the range of every value is measured; can be given more than once; "
              "INPUT=FILE.npy for each of several inputs"},
-    {"--channel-order", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(compile_job, order), "rgb|bgr",
-     calibrating, .help = "order of the colours in inputs with three channels", .initial = "rgb",
-     .needs = "--calibrate"},
+    {"--channel-order", NULL, OPTION_SWITCH, CHANGES_BYTES, offsetof(compile_job, in_rgb),
+     "rgb|bgr", calibrating, .help = "order of the colours in inputs with three channels",
+     .initial = "rgb", .needs = "--calibrate"},
     {"--images", NULL, OPTION_WHOLE, CHANGES_BYTES, offsetof(compile_job, images), "N", calibrating,
      .help = "use at most N of the calibration images", .initial = "32", .minimum = 1,
      .maximum = 10000, .needs = "--calibrate"},
     {"--calibration", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(compile_job, ranges),
-     "min-max|percentile|kl|mse", calibrating,
+     WORDS_TEXT(RANGE_RULES), calibrating,
      .help = "what the 8-bit range covers: all values seen, all but 1 in 10,000, or as many as "
              "minimise the divergence or the squared error",
      .initial = "mse", .needs = "--calibrate"},

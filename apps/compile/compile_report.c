@@ -207,8 +207,8 @@ static cJSON *describe(const compile_report *r, compiler *c)
     needs plain = {0};
     cJSON_AddStringToObject(document, "file", r->output);
     cJSON_AddStringToObject(document, "onnx", r->onnx);
-    const bool mixed = !strcmp(r->precision, "int8") && precision_exceptions(c);
-    cJSON_AddStringToObject(document, "precision", mixed ? "mixed" : r->precision);
+    const bool mixed = r->precision == PRECISION_INT8 && precision_exceptions(c);
+    cJSON_AddStringToObject(document, "precision", mixed ? "mixed" : precision_name(r->precision));
     cJSON_AddNumberToObject(document, "bytes", (double)r->size);
     add_coverage(document, log);
     cJSON_AddItemToObject(document, "rules", rules_of(log, &r->options->fusion));

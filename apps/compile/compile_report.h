@@ -13,10 +13,12 @@
 #ifndef MONA_COMPILE_REPORT_H
 #define MONA_COMPILE_REPORT_H
 
+#include "apps/compile/precision.h"
 #include "formats/compiler/compiler.h"
 
 typedef struct compile_report {
-    const char *onnx, *output, *precision;
+    const char *onnx, *output;
+    precision precision;
     const compiler_options *options; /* those it was emitted with */
     const uint8_t *bytes;            /* the model */
     size_t size;

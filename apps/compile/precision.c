@@ -152,17 +152,24 @@ static bool choose(const precision_request *r, compiler *model, compiler_options
     return ok;
 }
 
+#define NAME(constant, word) [constant] = word,
+const char *precision_name(precision of)
+{
+    static const char *const names[] = {PRECISIONS(NAME, NAME)};
+    return names[of];
+}
+
 bool precision_set(const precision_request *r, compiler *model, compiler_options *options,
                    const calibration *images, precision_result *result)
 {
     format_error error = {0};
     *result = (precision_result){0};
-    options->int8 = strcmp(r->precision, "fp16") != 0 || r->pins.count;
-    if (!compiler_set_precision(model, options, strcmp(r->precision, "fp16") != 0, &error))
+    options->int8 = r->precision != PRECISION_FP16 || r->pins.count;
+    if (!compiler_set_precision(model, options, r->precision != PRECISION_FP16, &error))
         return cli_fail(0, "%s: %s", r->name, error.text);
     if (!pin(r, model, options))
         return false;
-    return strcmp(r->precision, "auto") || choose(r, model, options, images, result);
+    return r->precision != PRECISION_AUTO || choose(r, model, options, images, result);
 }
 
 /* ---- layers that stay FP16 ------------------------------------------------------------------ */
@@ -205,7 +212,7 @@ void precision_print_exceptions(const precision_request *r, const compiler *mode
     enum { MAX_NAMED = 16 };
     const unsigned count = precision_exceptions(model);
     unsigned named = 0;
-    if (strcmp(r->precision, "int8") != 0)
+    if (r->precision != PRECISION_INT8)
         return;
     if (!compiler_layer_count(model) && compiler_has_arrays(model))
         puts("  no layer is int8: arrays are computed in fp32 or integers (mona ops)");
@@ -264,7 +271,7 @@ static void print_plan(const char *name, const precision_result *result, compile
 void precision_print(const precision_request *r, const compiler *model,
                      const precision_result *result)
 {
-    if (strcmp(r->precision, "auto"))
+    if (r->precision != PRECISION_AUTO)
         return;
     if (!compiler_layer_count(model)) {
         puts("  no layer can be int8, so there was nothing to choose");

@@ -8,12 +8,16 @@
 #include "apps/compile/accuracy_loss.h"
 #include "apps/cli/options.h"
 
+#define PRECISIONS(FIRST, NEXT)                                                                    \
+    FIRST(PRECISION_INT8, "int8") NEXT(PRECISION_FP16, "fp16") NEXT(PRECISION_AUTO, "auto")
+typedef enum precision { PRECISION_USUAL, WORDS_ENUM(PRECISIONS) } precision;
+
 typedef struct precision_request {
-    const char *precision; /* "int8", "fp16", "auto" */
-    const char *max_drop;  /* "0.1dB", "1%"; NULL: the default for the network */
-    const char *target;    /* "host", "ascend310" */
-    option_list pins;      /* LAYER=fp16 or LAYER=int8 */
-    const char *name;      /* of the network, for messages */
+    precision precision;  /* not USUAL */
+    const char *max_drop; /* "0.1dB", "1%"; NULL: the default for the network */
+    const char *target;   /* "host", "ascend310" */
+    option_list pins;     /* LAYER=fp16 or LAYER=int8 */
+    const char *name;     /* of the network, for messages */
 } precision_request;
 
 /* The choice, and its measurements. */
@@ -28,6 +32,8 @@ typedef struct precision_result {
  * layer is INT8. False: one line was printed. */
 bool precision_set(const precision_request *request, compiler *model, compiler_options *options,
                    const calibration *images, precision_result *result);
+
+const char *precision_name(precision of);
 
 /* How many layers of the emitted model are FP16. Prints a line that names them if INT8 was
  * requested and there are any. */

@@ -354,7 +354,7 @@ static void tell_place(const batch *b, size_t i)
 {
     if (b->asked->quiet || b->count == 1)
         return;
-    if (strcmp(b->asked->progress, "json") != 0) {
+    if (b->asked->progress != PROGRESS_JSON) {
         fprintf(stderr, "mona: %zu of %zu: ", i + 1, b->count);
         printable_put(stderr, b->files[i].input);
         fputc('\n', stderr);

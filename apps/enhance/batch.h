@@ -6,14 +6,15 @@
 #include <stdbool.h>
 
 #include "apps/enhance/overwrite.h"
+#include "apps/enhance/progress.h"
 
 typedef struct batch_request {
     int argc;
     char **argv; /* the command's arguments */
     const char *const *operands;
     const char *folder;
-    const char *format;   /* of videos, as -f has it; NULL: that of the input's name */
-    const char *progress; /* one of PROGRESS_STYLES */
+    const char *format; /* of videos, as -f has it; NULL: that of the input's name */
+    progress_style progress;
     bool recursive, quiet, dry_run, json;
     overwrite answer;
 } batch_request;

@@ -35,7 +35,8 @@ typedef struct arguments {
     char *chosen; /* owned: the output, where none was given */
     const char *operands[MAX_INPUTS + 1];
     option_set given;
-    const char *progress, *html;
+    progress_style progress;
+    const char *html;
     double preview;
     bool dry_run, json, verbose;
     bool recursive, yes, no;
@@ -47,10 +48,11 @@ typedef struct arguments {
 static unsigned modes_of(const arguments *a)
 {
     return (
-        unsigned)((a->job.input && picture_pattern(a->job.input) ? JOB_MODE_NUMBERED_IN : 0) |
+        unsigned)((a->job.input.path && picture_pattern(a->job.input.path) ? JOB_MODE_NUMBERED_IN
+                                                                           : 0) |
                   (a->job.output && picture_pattern(a->job.output) ? JOB_MODE_NUMBERED_OUT : 0) |
                   (a->preview >= 0 ? JOB_MODE_PREVIEW : 0) | (a->dry_run ? JOB_MODE_DRY_RUN : 0) |
-                  (a->job.live ? JOB_MODE_LIVE : 0) | (a->out_dir ? JOB_MODE_BATCH : 0));
+                  (a->job.is_live ? JOB_MODE_LIVE : 0) | (a->out_dir ? JOB_MODE_BATCH : 0));
 }
 
 static options_result check_batch(const arguments *a)
@@ -66,7 +68,7 @@ static options_result check_batch(const arguments *a)
 static bool check_preview(const arguments *a)
 {
     if (a->preview < 0 ||
-        (a->preview >= a->job.cut.start && (!a->job.cut.end || a->preview < a->job.cut.end)))
+        (a->preview >= a->job.input.start && (!a->job.input.end || a->preview < a->job.input.end)))
         return true;
     return cli_fail(0,
                     "--preview: expected a time within the part that --start, --end and --duration "
@@ -79,9 +81,9 @@ static options_result tell_operands(const arguments *a, int argc, char **argv)
 {
     char text[MEANT_TEXT];
     const char *const *operands = a->operands;
-    const char *first = a->job.input ? a->job.input : operands[0];
-    const char *second = operands[a->job.input ? 0 : 1];
-    if (!a->job.output && !operands[a->job.input ? 1 : 2])
+    const char *first = a->job.input.path ? a->job.input.path : operands[0];
+    const char *second = operands[a->job.input.path ? 0 : 1];
+    if (!a->job.output && !operands[a->job.input.path ? 1 : 2])
         return cli_fail(
             OPTIONS_BAD, "expected one input, found %s and %s; to write into the second: %s", first,
             second, meant_text(text, "enhance", argv + 1, argc - 1, meant_output(first), second));
@@ -92,9 +94,10 @@ static options_result tell_operands(const arguments *a, int argc, char **argv)
 static bool choose_output(arguments *a)
 {
     char name[256];
-    const char *base = strrchr(a->job.input, '/'), *dot = strrchr(base ? base : a->job.input, '.');
-    snprintf(name, sizeof name, "OUT%s", picture_pattern(a->job.input) || !dot ? ".mkv" : dot);
-    a->chosen = batch_output(".", a->job.input, name, a->job.format);
+    const char *base = strrchr(a->job.input.path, '/'),
+               *dot = strrchr(base ? base : a->job.input.path, '.');
+    snprintf(name, sizeof name, "OUT%s", picture_pattern(a->job.input.path) || !dot ? ".mkv" : dot);
+    a->chosen = batch_output(".", a->job.input.path, name, a->job.format);
     a->job.output = a->chosen ? a->chosen + strlen("./") : NULL;
     return a->chosen || cli_fail(0, "out of memory");
 }
@@ -118,18 +121,18 @@ static options_result parse(arguments *a, int argc, char **argv)
     if (!check_preview(a))
         return OPTIONS_BAD;
     if (a->preview >= 0)
-        a->job.cut = (option_cut){.start = a->preview};
+        a->job.input.start = a->preview, a->job.input.end = 0;
     if (a->out_dir)
         return check_batch(a);
     const char *const *operands = a->operands;
-    if (operands[0] && (a->job.input || operands[1]))
+    if (operands[0] && (a->job.input.path || operands[1]))
         return tell_operands(a, argc, argv);
     if (operands[0])
-        a->job.input = operands[0];
-    if (!a->job.input)
+        a->job.input.path = operands[0];
+    if (!a->job.input.path)
         return cli_fail(OPTIONS_BAD, "expected an input; usage: mona enhance %s",
                         command_enhance.usage);
-    if (!a->job.output && a->dry_run && !a->job.live && !choose_output(a))
+    if (!a->job.output && a->dry_run && !a->job.is_live && !choose_output(a))
         return OPTIONS_BAD;
     if (!a->job.output)
         return cli_fail(OPTIONS_BAD, "expected an output: -o OUT");
@@ -205,7 +208,7 @@ static bool take_piped_picture(arguments *a)
 {
     struct stat status;
     const bool preview = a->preview >= 0;
-    if (strcmp(a->job.input, "-") != 0 || (!preview && !is_picture_wanted(a)))
+    if (strcmp(a->job.input.path, "-") != 0 || (!preview && !is_picture_wanted(a)))
         return true;
     if (fstat(STDIN_FILENO, &status) || !S_ISREG(status.st_mode) ||
         lseek(STDIN_FILENO, 0, SEEK_CUR)) {
@@ -216,24 +219,25 @@ static bool take_piped_picture(arguments *a)
         if (!taken)
             return false;
     }
-    a->job.input = "/dev/stdin";
+    a->job.input.path = "/dev/stdin";
     return true;
 }
 
 /* Whether input and output match; image: a single picture. Returns the exit status. */
 static int check_files(const arguments *a, bool image)
 {
-    const bool piped = !strcmp(a->job.input, "-"), numbered = picture_pattern(a->job.input);
-    if (!check_input(a->job.input))
+    const bool piped = !strcmp(a->job.input.path, "-"),
+               numbered = picture_pattern(a->job.input.path);
+    if (!check_input(a->job.input.path))
         return EXIT_FAILED;
     if (!image && !piped && !numbered && is_picture_wanted(a))
-        return fail_no_picture(a->job.input);
+        return fail_no_picture(a->job.input.path);
     if (a->preview > 0 && image)
         return cli_fail(EXIT_USAGE, "--preview: a picture has only the time 0, found %g s",
                         a->preview);
-    if (a->job.live && image)
+    if (a->job.is_live && image)
         return cli_fail(EXIT_FAILED, "%s: --live works only on videos, found a picture",
-                        a->job.input);
+                        a->job.input.path);
     if ((a->dry_run && piped) || (a->html && (piped || !strcmp(a->job.output, "-"))))
         return cli_fail(EXIT_USAGE, "--dry-run and --html need files, found -");
     return EXIT_SUCCESS;
@@ -241,7 +245,7 @@ static int check_files(const arguments *a, bool image)
 
 static int enhance_one(const arguments *a, job_run *run, progress *shown)
 {
-    enhance_settings *settings = &run->settings;
+    job *settings = &run->job;
     pipeline_error error = {0};
     enhance_report report = {0};
 
@@ -250,14 +254,14 @@ static int enhance_one(const arguments *a, job_run *run, progress *shown)
     setenv("SVT_LOG", "-1", 0); /* the AV1 encoder has its own switch for its messages */
 
     if (a->dry_run)
-        return dry_run(run, a->json) ? EXIT_SUCCESS : EXIT_FAILED;
-    if (!overwrite_allowed(a->answer, a->job.output, a->job.input, a->job.resume))
+        return dry_run(settings, a->json) ? EXIT_SUCCESS : EXIT_FAILED;
+    if (!overwrite_allowed(a->answer, a->job.output, a->job.input.path, a->job.resume))
         return EXIT_FAILED;
     if (a->preview >= 0)
         return preview_write(settings) ? EXIT_SUCCESS : EXIT_FAILED;
     bool good = enhance_run(settings, &report, &error);
     progress_end(shown);
-    if (good || (a->job.live && report.frames))
+    if (good || (a->job.is_live && report.frames))
         progress_summary(shown, strcmp(a->job.output, "-") ? a->job.output : "standard output",
                          &report);
     if (!good)
@@ -274,7 +278,7 @@ static unsigned to_confine(const arguments *a)
     if (a->out_dir)
         return CONFINE_NOT;
     return (unsigned)((a->job.allow ? CONFINE_LISTS : 0) |
-                      (a->dry_run || a->html || a->preview >= 0 || !strcmp(a->job.input, "-")
+                      (a->dry_run || a->html || a->preview >= 0 || !strcmp(a->job.input.path, "-")
                            ? CONFINE_TEMP
                            : 0));
 }
@@ -301,7 +305,7 @@ static int enhance(int argc, char **argv)
                                           .dry_run = a.dry_run,
                                           .json = a.json,
                                           .answer = a.answer});
-    if (!take_pipe(&a.job.input) || !take_piped_picture(&a))
+    if (!take_pipe(&a.job.input.path) || !take_piped_picture(&a))
         return EXIT_FAILED;
 
     progress shown = progress_begin(a.quiet, a.progress);
@@ -309,14 +313,15 @@ static int enhance(int argc, char **argv)
     shown.metrics = a.metrics;
     shown.camera = a.camera;
     shown.keep_latency = a.html || a.stats;
-    const bool image = job_takes_picture(a.job.input, a.job.output, a.preview >= 0);
+    const bool image = job_takes_picture(a.job.input.path, a.job.output, a.preview >= 0);
     atomic_bool interrupted = false;
-    job_run run = {
-        .settings = {.notes = {progress_note, &shown}, .ends = a.job.live ? &interrupted : NULL}};
+    job_run run = {.job = a.job};
+    run.job.notes = (pipeline_notes){progress_note, &shown};
+    run.job.ends = a.job.is_live ? &interrupted : NULL;
     int status = EXIT_SUCCESS;
-    if (a.job.live)
+    if (a.job.is_live)
         stop_asks(&interrupted);
-    if (!job_open(&run, &a.job, modes_of(&a) | (image ? JOB_MODE_PICTURE : 0), &error))
+    if (!job_open(&run, modes_of(&a) | (image ? JOB_MODE_PICTURE : 0), &error))
         status = cli_fail_of(&error);
     if (!status)
         status = check_files(&a, image);
@@ -370,8 +375,8 @@ static const option own[] = {
          "measured on a few seconds of the input; write nothing; OUT may be left out"},
     {"--json", NULL, OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, json), NULL, looking,
      .help = "print JSON", .needs = "--dry-run"},
-    {"--progress", NULL, OPTION_CHOICE, KEEPS_BYTES, offsetof(arguments, progress), PROGRESS_STYLES,
-     "Other",
+    {"--progress", NULL, OPTION_CHOICE, KEEPS_BYTES, offsetof(arguments, progress),
+     WORDS_TEXT(PROGRESS_STYLES), "Other",
      .help = "on standard error: a bar for terminals, a plain line every 5 s, or JSON lines",
      .initial = "auto"},
     {"--verbose", "-v", OPTION_FLAG, KEEPS_BYTES, offsetof(arguments, verbose), NULL, "Other",

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void enhance_describe(cJSON *to, const enhance_settings *s, const enhance_report *report)
+void enhance_describe(cJSON *to, const job *s, const enhance_report *report)
 {
     char networks[NETWORKS_TEXT];
     stage_models_describe(networks, s);
@@ -19,11 +19,14 @@ void enhance_describe(cJSON *to, const enhance_settings *s, const enhance_report
         cJSON_AddStringToObject(to, "encoder", report->encoder);
 }
 
-static cJSON *value_of(const option *o, const void *field)
+static cJSON *value_of(const option *o, const void *values)
 {
+    const void *field = (const char *)values + o->field;
     const option_list *list = field;
     const mona_size *size = field;
+    const char *word;
     char text[32];
+    int length;
     switch (o->kind) {
     case OPTION_FLAG:
         return cJSON_CreateTrue();
@@ -43,8 +46,12 @@ static cJSON *value_of(const option *o, const void *field)
     case OPTION_LIST:
     case OPTION_FILES:
         return cJSON_CreateStringArray(list->items, (int)list->count);
-    case OPTION_STRING:
     case OPTION_CHOICE:
+    case OPTION_SWITCH:
+        word = option_word(o, values, &length);
+        snprintf(text, sizeof text, "%.*s", length, word);
+        return cJSON_CreateString(text);
+    case OPTION_STRING:
     case OPTION_FILE:
         break;
     }
@@ -57,5 +64,5 @@ void enhance_describe_options(cJSON *to, const job *j)
     for (job_field f = JOB_OUTPUT + 1; f < JOB_ROWS; f++)
         if (j->given.has[f] && job_rows[f].effect == CHANGES_BYTES)
             cJSON_AddItemToObject(options, job_rows[f].name + strlen("--"),
-                                  value_of(&job_rows[f], (const char *)j + job_rows[f].field));
+                                  value_of(&job_rows[f], j));
 }

@@ -9,7 +9,7 @@
 
 /* Adds the settings as the members "networks", "strength", "temporal", "deinterlace" and, for a
  * video, "encoder". report: that of a run that has begun. */
-void enhance_describe(cJSON *to, const enhance_settings *settings, const enhance_report *report);
+void enhance_describe(cJSON *to, const job *settings, const enhance_report *report);
 
 /* Adds the fields that were given and on which the result's bytes depend, as the member
  * "options". */

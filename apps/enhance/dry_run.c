@@ -38,7 +38,7 @@ enum { FIRST_FRAMES = 4, MIN_FRAMES = 8, MAX_FRAMES = 120, TEST_RUN_SECONDS = 3 
 /* ---- measuring ------------------------------------------------------------------------------ */
 
 /* The suffix of the result's name; none for standard output. */
-static const char *suffix_of(const enhance_settings *s)
+static const char *suffix_of(const job *s)
 {
     const char *slash = strrchr(s->output, '/'), *dot = strrchr(s->output, '.');
     if (!strcmp(s->output, "-"))
@@ -51,7 +51,7 @@ static const char *suffix_of(const enhance_settings *s)
 }
 
 /* How many frames the result would have; 0: unknown. */
-static double expected_frames(const enhance_settings *s, const input *f, fields_mode made)
+static double expected_frames(const job *s, const input *f, fields_mode made)
 {
     const double expected =
         s->stage.still ? 1
@@ -60,9 +60,10 @@ static double expected_frames(const enhance_settings *s, const input *f, fields_
                                                                         : expected;
 }
 
-static uint64_t limit_frames(uint64_t frames, const enhance_settings *s)
+static uint64_t limit_frames(uint64_t frames, const job *s)
 {
-    return s->frames && s->frames < frames ? s->frames : frames;
+    const uint64_t most = (uint64_t)s->frames;
+    return most && most < frames ? most : frames;
 }
 
 /* A picture that takes less than a second is measured itself. Of others, SAMPLE_SIDE x SAMPLE_SIDE
@@ -77,7 +78,7 @@ static double sample_ratio(uint32_t width, uint32_t height, uint32_t side)
 }
 
 /* Four parts of the picture, from the middle of its quarters, side by side. */
-static bool write_sample(const char *path, const enhance_settings *s, uint32_t side)
+static bool write_sample(const char *path, const job *s, uint32_t side)
 {
     const uint32_t half = side / 2;
     pipeline_error error = {0};
@@ -124,12 +125,12 @@ enum { WEBP_SHARP = 5 };
 
 /* The process's memory on the whole picture. A run with a filter in place of the networks finds
  * what reading and writing take. The networks' memory is known. */
-static bool measure_memory(double *bytes, const enhance_settings *s, const enhance_report *whole,
+static bool measure_memory(double *bytes, const job *s, const enhance_report *whole,
                            const char *path)
 {
     test_run t;
     const double larger = sample_ratio(whole->in_width, whole->in_height, MEMORY_SIDE);
-    enhance_settings plain = *s;
+    job plain = *s;
     plain.count = 1;
     plain.kinds[0] = STAGE_RESIZE;
     plain.notes = (pipeline_notes){0};
@@ -154,15 +155,15 @@ static bool measure_memory(double *bytes, const enhance_settings *s, const enhan
 }
 
 /* Sizes and memory are those of the whole picture; only the time is scaled up from the sample. */
-static bool measure_sample(test_run *t, const enhance_settings *s, const still *head, double *bytes)
+static bool measure_sample(test_run *t, const job *s, const still *head, double *bytes)
 {
     pipeline_error error = {0};
     enhance_report whole = {0};
     temp_folder folder = {0};
     char path[TEMP_FOLDER_PATH];
-    enhance_settings sample = *s;
+    job sample = *s;
     sample.input.path = path;
-    enhance_settings plan = *s;
+    job plan = *s;
     plan.plan = true;
     if (!enhance_run(&plan, &whole, &error))
         return !cli_fail_of(&error);
@@ -181,7 +182,7 @@ static bool measure_sample(test_run *t, const enhance_settings *s, const still *
     return good;
 }
 
-static bool measure(test_run *t, const enhance_settings *s, const input *f)
+static bool measure(test_run *t, const job *s, const input *f)
 {
     if (!test_run_make(t, s, suffix_of(s), limit_frames(FIRST_FRAMES, s)))
         return false;
@@ -189,7 +190,7 @@ static bool measure(test_run *t, const enhance_settings *s, const input *f)
     const double wanted = fmin(fmax(TEST_RUN_SECONDS / each, MIN_FRAMES), MAX_FRAMES);
     if (s->stage.still || t->report.frames < FIRST_FRAMES)
         return true;
-    enhance_settings quiet = *s; /* the messages have been printed already */
+    job quiet = *s; /* the messages have been printed already */
     quiet.notes = (pipeline_notes){0};
     const double expected = expected_frames(s, f, t->report.made);
     quiet.fill = expected > 0 ? (uint64_t)expected : UINT64_MAX;
@@ -231,8 +232,7 @@ static void add_streams(cJSON *plan, const input *f, const AVOutputFormat *conta
     }
 }
 
-static cJSON *add_input(cJSON *plan, const enhance_settings *s, const input *f,
-                        const enhance_report *r)
+static cJSON *add_input(cJSON *plan, const job *s, const input *f, const enhance_report *r)
 {
     const AVRational rate = av_guess_frame_rate(f->format, f->video, NULL);
     const char *format = av_get_pix_fmt_name(f->video->codecpar->format);
@@ -258,7 +258,7 @@ static double step_ms(const test_run *t, unsigned step)
     return 1e-6 * (double)spent[step] / (double)t->report.frames;
 }
 
-static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t)
+static void add_stages(cJSON *plan, const job *s, const test_run *t)
 {
     const enhance_report *r = &t->report;
     const mona_config config = stage_config(&s->stage);
@@ -271,7 +271,7 @@ static void add_stages(cJSON *plan, const enhance_settings *s, const test_run *t
         const unsigned scale = sr ? model_scale(s->stage.sr[i], &config, &unused) : 1;
         cJSON *row = json_add_object(stages);
         cJSON_AddStringToObject(row, "stage", stage_name(s->kinds[i]));
-        cJSON_AddStringToObject(row, "model", enhance_network(s, i));
+        cJSON_AddStringToObject(row, "model", job_network(s, i));
         if (s->kinds[i] == STAGE_DENOISE && !s->stage.still)
             cJSON_AddBoolToObject(row, "steady", s->stage.temporal);
         snprintf(size, sizeof size, "%ux%u", width, height);
@@ -305,8 +305,7 @@ static void add_measured(cJSON *plan, const test_run *t, double expected, double
     }
 }
 
-static cJSON *plan_of(const enhance_settings *s, const test_run *t, input *f, bool sampled,
-                      double process)
+static cJSON *plan_of(const job *s, const test_run *t, input *f, bool sampled, double process)
 {
     pipeline_error unused = {0}; /* cannot fail: the trial had a container */
     const enhance_report *r = &t->report;
@@ -398,9 +397,8 @@ static void print_plan(const cJSON *plan)
     table_print(json_get(plan, "streams"), stream_keys, 5);
 }
 
-bool dry_run(const job_run *run, bool json)
+bool dry_run(const job *settings, bool json)
 {
-    const enhance_settings *settings = &run->settings;
     pipeline_error error = {0};
     input f;
     const input_settings as = {.path = settings->input.path,
@@ -420,7 +418,7 @@ bool dry_run(const job_run *run, bool json)
     cJSON *plan =
         good ? plan_of(settings, &t, &f, sampled, sampled ? process : machine_peak_bytes()) : NULL;
     if (plan)
-        enhance_describe_options(plan, &run->asked);
+        enhance_describe_options(plan, settings);
     if (json && good)
         good = json_print(plan) == EXIT_SUCCESS;
     else if (plan)

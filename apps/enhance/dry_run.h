@@ -10,6 +10,6 @@
 /* Prints the plan of a run on stdout: stages, sizes, memory, streams, and the speed of a short real
  * run (test_run.h), including the encoder. The output is not touched. False: the real run would
  * fail; one line was printed. */
-bool dry_run(const job_run *run, bool json);
+bool dry_run(const job *settings, bool json);
 
 #endif

@@ -64,13 +64,13 @@ static AVFrame *still_frame(const char *path, const AVFrame *size, pipeline_erro
     return made;
 }
 
-static AVFrame *result_frame(const enhance_settings *s, const test_run *t, pipeline_error *error)
+static AVFrame *result_frame(const job *s, const test_run *t, pipeline_error *error)
 {
     const input_settings as = {.path = t->result, .as_decoded = true};
     return s->stage.still ? still_frame(t->result, NULL, error) : first_frame(&as, NULL, error);
 }
 
-static AVFrame *source_frame(const enhance_settings *s, const AVFrame *size, pipeline_error *error)
+static AVFrame *source_frame(const job *s, const AVFrame *size, pipeline_error *error)
 {
     const input_settings as = {.path = s->input.path,
                                .raw = s->input.raw,
@@ -82,7 +82,7 @@ static AVFrame *source_frame(const enhance_settings *s, const AVFrame *size, pip
 }
 
 /* notes: where the line about it goes. */
-static bool write_sides(const enhance_settings *s, const test_run *t, const pipeline_notes *notes)
+static bool write_sides(const job *s, const test_run *t, const pipeline_notes *notes)
 {
     pipeline_error error = {0};
     AVFrame *after = result_frame(s, t, &error);
@@ -105,9 +105,9 @@ static bool write_sides(const enhance_settings *s, const test_run *t, const pipe
     return good;
 }
 
-bool preview_write(const enhance_settings *settings)
+bool preview_write(const job *settings)
 {
-    enhance_settings s = *settings;
+    job s = *settings;
     test_run t;
     if (!ends_in(settings->output, ".png"))
         return cli_fail(0, "%s: expected a name that ends in .png for a preview", settings->output);
@@ -123,8 +123,7 @@ bool preview_write(const enhance_settings *settings)
 
 /* ---- the page ------------------------------------------------------------------------------- */
 
-static void add_run(report *r, const enhance_settings *s, const enhance_report *done,
-                    const progress *shown)
+static void add_run(report *r, const job *s, const enhance_report *done, const progress *shown)
 {
     char networks[NETWORKS_TEXT];
     stage_models_describe(networks, s);
@@ -148,7 +147,7 @@ static void add_run(report *r, const enhance_settings *s, const enhance_report *
                done->faults.lost_packets, done->faults.damaged_frames, done->faults.moved_frames);
 }
 
-static bool has_stage(const enhance_settings *s, stage_kind kind)
+static bool has_stage(const job *s, stage_kind kind)
 {
     for (unsigned i = 0; i < s->count; i++)
         if (s->kinds[i] == kind)
@@ -157,7 +156,7 @@ static bool has_stage(const enhance_settings *s, stage_kind kind)
 }
 
 /* Describes the run in sentences. */
-static void describe_changes(FILE *f, const enhance_settings *s, const enhance_report *done)
+static void describe_changes(FILE *f, const job *s, const enhance_report *done)
 {
     const bool turned = orientation_swaps(done->turned);
     const uint32_t width = turned ? done->in_height : done->in_width;
@@ -182,8 +181,8 @@ static void describe_changes(FILE *f, const enhance_settings *s, const enhance_r
         fprintf(f, " %s", fields_kinds[done->made].told);
 }
 
-bool preview_page(const enhance_settings *settings, const enhance_report *done,
-                  const progress *shown, const char *path)
+bool preview_page(const job *settings, const enhance_report *done, const progress *shown,
+                  const char *path)
 {
     comparison_log log = {.views_wanted = true};
     char *words = NULL;

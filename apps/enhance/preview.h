@@ -12,11 +12,11 @@
  * including encoding. Writes the PNG settings->output: the part that changes most, on the left of
  * the input, enlarged by bicubic interpolation, on the right of the result. False: one line was
  * printed. */
-bool preview_write(const enhance_settings *settings);
+bool preview_write(const job *settings);
 
 /* After a run: compares the input, enlarged, with the output, and writes a page about it (report.h)
  * under path. shown: the progress of the run. */
-bool preview_page(const enhance_settings *settings, const enhance_report *report,
-                  const progress *shown, const char *path);
+bool preview_page(const job *settings, const enhance_report *report, const progress *shown,
+                  const char *path);
 
 #endif

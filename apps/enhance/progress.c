@@ -30,20 +30,14 @@ static double now(void)
     return 1e-9 * (double)clock_ns();
 }
 
-progress progress_begin(bool quiet, const char *style)
+progress progress_begin(bool quiet, progress_style style)
 {
-    progress p = {.quiet = quiet, .started = now()};
-    p.style = isatty(STDERR_FILENO) ? PROGRESS_BAR : PROGRESS_PLAIN;
-    if (!strcmp(style, "bar"))
-        p.style = PROGRESS_BAR;
-    else if (!strcmp(style, "plain"))
-        p.style = PROGRESS_PLAIN;
-    else if (!strcmp(style, "json"))
-        p.style = PROGRESS_JSON;
-    return p;
+    if (style == PROGRESS_AUTO)
+        style = isatty(STDERR_FILENO) ? PROGRESS_BAR : PROGRESS_PLAIN;
+    return (progress){.quiet = quiet, .started = now(), .style = style};
 }
 
-void progress_watch(progress *p, enhance_settings *settings)
+void progress_watch(progress *p, job *settings)
 {
     step_clock_open(&p->clock, settings->kinds, settings->count);
     p->settings = settings;

@@ -13,11 +13,14 @@
 #include "apps/enhance/step_clock.h"
 #include "apps/timing/sampling.h"
 
-typedef enum progress_style { PROGRESS_BAR, PROGRESS_PLAIN, PROGRESS_JSON } progress_style;
+#define PROGRESS_STYLES(FIRST, NEXT)                                                               \
+    FIRST(PROGRESS_AUTO, "auto")                                                                   \
+    NEXT(PROGRESS_BAR, "bar") NEXT(PROGRESS_PLAIN, "plain") NEXT(PROGRESS_JSON, "json")
+typedef enum progress_style { WORDS_ENUM(PROGRESS_STYLES) } progress_style;
 
 typedef struct progress {
     bool quiet; /* print nothing */
-    const enhance_settings *settings;
+    const job *settings;
     progress_style style;
     /* Seconds of the monotonic clock; 0: not yet. */
     double started, began, first, shown; /* start of the command, start of the video, end of its
@@ -37,16 +40,13 @@ typedef struct progress {
     bool metrics_failed; /* which was said */
 } progress;
 
-/* The values of an option for it, separated by '|'. */
-#define PROGRESS_STYLES "auto|bar|plain|json"
-
-/* At the command's start. style: one of PROGRESS_STYLES. */
-progress progress_begin(bool quiet, const char *style);
+/* At the command's start. */
+progress progress_begin(bool quiet, progress_style style);
 
 /* Lets settings, whose stages are known, report to p. Neither may move before progress_close. */
-void progress_watch(progress *p, enhance_settings *settings);
+void progress_watch(progress *p, job *settings);
 
-/* An enhance_settings.progress callback; context is a progress. */
+/* An job.progress callback; context is a progress. */
 void progress_show(void *context, const enhance_report *report);
 
 /* A pipeline_notes.say; context is a progress. */

@@ -11,7 +11,7 @@
 enum { STEP_CLOCK_FRAMES = 16 };
 
 typedef struct step_clock {
-    pipeline_probe probe; /* for enhance_settings */
+    pipeline_probe probe; /* for job */
     unsigned steps;       /* the last is encoding */
     const char *names[CHAIN_MAX_STEPS];
     uint64_t begun[CHAIN_MAX_STEPS];  /* each written by its own thread, which by then */

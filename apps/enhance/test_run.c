@@ -17,7 +17,7 @@ static void note_beginning(void *context, const enhance_report *report)
 /* Messages should show the name of the requested result, not the trial's. */
 typedef struct renaming {
     const test_run *t;
-    const enhance_settings *asked;
+    const job *asked;
 } renaming;
 
 static void rename_result(const renaming *names, const char *line, char *to, size_t size)
@@ -40,11 +40,10 @@ static void note_renamed(void *context, const char *line)
         notes->say(notes->context, text);
 }
 
-bool test_run_make(test_run *t, const enhance_settings *settings, const char *suffix,
-                   uint64_t frames)
+bool test_run_make(test_run *t, const job *settings, const char *suffix, uint64_t frames)
 {
     pipeline_error error = {0};
-    enhance_settings s = *settings;
+    job s = *settings;
     uint64_t began = 0;
     *t = (test_run){0};
     if (!temp_folder_open(&t->folder))
@@ -52,7 +51,7 @@ bool test_run_make(test_run *t, const enhance_settings *settings, const char *su
     snprintf(t->result, sizeof t->result, "%s/result%s", t->folder.path, suffix);
     s.output = t->result;
     s.frames = frames;
-    s.resume = (segments_work){0};
+    s.work = (segments_work){0};
     step_clock_open(&t->clock, s.kinds, s.count);
     s.probe = &t->clock.probe;
     s.progress = note_beginning;

@@ -21,8 +21,7 @@ typedef struct test_run {
 
 /* Runs settings on at most `frames` frames from settings->input.start on. suffix: that of the
  * result, e.g. ".mkv". False: one line was printed. Close it in any case. */
-bool test_run_make(test_run *t, const enhance_settings *settings, const char *suffix,
-                   uint64_t frames);
+bool test_run_make(test_run *t, const job *settings, const char *suffix, uint64_t frames);
 
 /* Removes the result. A zeroed one is allowed. */
 void test_run_close(test_run *t);

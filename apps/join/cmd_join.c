@@ -34,19 +34,21 @@ static bool read_job(job *j, const char *output, char **words, pipeline_error *e
 
 static bool join(const char *output, overwrite answer, bool quiet)
 {
-    job j = JOB_NONE;
-    job_run run = {.settings = {.notes = {quiet ? NULL : cli_note, NULL}, .join = true}};
+    job_run run = {.job = JOB_NONE};
+    job *j = &run.job;
     enhance_report report = {0};
     pipeline_error error = {0};
     char *words = NULL;
-    bool good = read_job(&j, output, &words, &error);
+    j->notes = (pipeline_notes){quiet ? NULL : cli_note, NULL};
+    j->join = true;
+    bool good = read_job(j, output, &words, &error);
     if (good)
-        confine(&work, &j, &(const char *const){NULL}, j.allow ? CONFINE_LISTS : 0);
-    good = good && job_open(&run, &j, 0, &error);
+        confine(&work, j, &(const char *const){NULL}, j->allow ? CONFINE_LISTS : 0);
+    good = good && job_open(&run, 0, &error);
     if (!good)
         cli_fail_of(&error);
-    good = good && overwrite_allowed(answer, output, j.input, false);
-    if (good && !enhance_run(&run.settings, &report, &error))
+    good = good && overwrite_allowed(answer, output, j->input.path, false);
+    if (good && !enhance_run(j, &report, &error))
         good = cli_fail_of(&error) == EXIT_SUCCESS;
     if (good && !quiet)
         fprintf(stderr, "%s: %llu frames\n", output, (unsigned long long)report.frames);

@@ -27,8 +27,12 @@ typedef struct figures {
     double psnr, ssim, base_psnr, base_ssim;
 } figures;
 
+#define PROTOCOLS(FIRST, NEXT) FIRST(PROTOCOL_SR, "sr") NEXT(PROTOCOL_DENOISE, "denoise")
+typedef enum protocol { PROTOCOL_NONE, WORDS_ENUM(PROTOCOLS) } protocol;
+
 typedef struct eval_job {
-    const char *model, *folder, *protocol, *list;
+    const char *model, *folder, *list;
+    protocol protocol;
     option_list sigma_list;
     unsigned sigmas[MAX_SIGMAS];
     size_t sigma_count;
@@ -77,7 +81,7 @@ static bool check_options(eval_job *job, const option_set *given)
         return cli_misuse("expected a folder of images: --set DIR");
     if (!job->protocol)
         return cli_misuse("expected --protocol sr or --protocol denoise");
-    job->denoise = !strcmp(job->protocol, "denoise");
+    job->denoise = job->protocol == PROTOCOL_DENOISE;
     if ((job->scale != 0) != (bicubic && !job->denoise))
         return cli_misuse("bicubic with --protocol sr needs --scale, and nothing else takes it");
     if (bicubic && job->denoise)
@@ -254,6 +258,11 @@ static bool measure_all(eval_job *job, cJSON *document)
 
 /* ---- output ------------------------------------------------------------------------------- */
 
+static const char *protocol_name(const eval_job *job)
+{
+    return job->denoise ? "denoise" : "sr";
+}
+
 static void print_tables(const eval_job *job, const cJSON *document)
 {
     static const char *const sr[] = {"image", "psnr", "ssim", "bicubic_psnr", "bicubic_ssim"};
@@ -261,7 +270,7 @@ static void print_tables(const eval_job *job, const cJSON *document)
                                             "ssim",  "noisy_psnr", "noisy_ssim"};
     const cJSON *images = json_get(document, "images");
     const cJSON *means = json_get(document, "means");
-    printable_print(stdout, "%s, %s, %s", job->model, job->protocol, job->folder);
+    printable_print(stdout, "%s, %s, %s", job->model, protocol_name(job), job->folder);
     if (!job->denoise)
         printf(", x%ld", job->scale);
     printf("; PSNR in dB\n");
@@ -288,7 +297,7 @@ static int evaluate(eval_job *job)
         return EXIT_FAILED;
     cJSON *document = cJSON_CreateObject();
     cJSON_AddStringToObject(document, "model", job->model);
-    cJSON_AddStringToObject(document, "protocol", job->protocol);
+    cJSON_AddStringToObject(document, "protocol", protocol_name(job));
     cJSON_AddStringToObject(document, "set", job->folder);
     if (!job->denoise)
         cJSON_AddNumberToObject(document, "scale", (double)job->scale);
@@ -334,8 +343,8 @@ static const option options[] = {
              "images are used"},
     {"--list", NULL, OPTION_FILE, CHANGES_BYTES, offsetof(eval_job, list), "FILE", measuring,
      .help = "file with the names of the images to use, one on each line"},
-    {"--protocol", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(eval_job, protocol), "sr|denoise",
-     measuring, .help = "super-resolution or denoising, as described above"},
+    {"--protocol", NULL, OPTION_CHOICE, CHANGES_BYTES, offsetof(eval_job, protocol),
+     WORDS_TEXT(PROTOCOLS), measuring, .help = "super-resolution or denoising, as described above"},
     {"--scale", NULL, OPTION_WHOLE, CHANGES_BYTES, offsetof(eval_job, scale), "N", measuring,
      .help = "scale of bicubic: 2, 3 or 4", .minimum = 2, .maximum = MAX_SCALE},
     {"--sigma", NULL, OPTION_LIST, CHANGES_BYTES, offsetof(eval_job, sigma_list), "N", measuring,

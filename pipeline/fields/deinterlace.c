@@ -14,10 +14,9 @@
 /* Where no fields fit each other (video among film), a frame stays combed and fieldmatch marks
  * it. */
 const fields_kind fields_kinds[FIELDS_MODES] = {
-    [FIELDS_SINGLE] = {"single", BWDIF("send_frame"), {1, 1}, NULL},
-    [FIELDS_DOUBLE] = {"double", BWDIF("send_field"), {2, 1}, "Each field became a frame."},
-    [FIELDS_FILM] = {"film",
-                     "fieldmatch=order=%s," BWDIF("send_frame") ",decimate",
+    [FIELDS_SINGLE] = {BWDIF("send_frame"), {1, 1}, NULL},
+    [FIELDS_DOUBLE] = {BWDIF("send_field"), {2, 1}, "Each field became a frame."},
+    [FIELDS_FILM] = {"fieldmatch=order=%s," BWDIF("send_frame") ",decimate",
                      {4, 5},
                      "The film's own frames were restored from fields."},
 };

@@ -11,11 +11,13 @@
 
 #include "pipeline/base/error.h"
 #include "pipeline/base/filter_graph.h"
+#include "pipeline/base/words.h"
 
-typedef enum fields_mode { FIELDS_SINGLE, FIELDS_DOUBLE, FIELDS_FILM, FIELDS_MODES } fields_mode;
+#define FIELDS_WORDS(FIRST, NEXT)                                                                  \
+    FIRST(FIELDS_SINGLE, "single") NEXT(FIELDS_DOUBLE, "double") NEXT(FIELDS_FILM, "film")
+typedef enum fields_mode { WORDS_ENUM(FIELDS_WORDS) FIELDS_MODES } fields_mode;
 
 typedef struct fields_kind {
-    const char *name;    /* in --fields */
     const char *filters; /* libavfilter's, but for the field that comes first */
     AVRational made;     /* frames made of each frame */
     const char *told; /* of a result in which it changed the number of frames; NULL: it does not */

@@ -10,6 +10,7 @@
 #include <libavformat/avformat.h>
 
 #include "pipeline/base/error.h"
+#include "pipeline/base/words.h"
 
 /* How a picture is turned; zeroed: not at all. The sample at (x, y) moves to xx x + yx y from the
  * left and xy x + yy y from the top. */
@@ -21,13 +22,11 @@ typedef struct orientation {
 orientation orientation_of(const AVStream *stream);
 
 /* How a video's frames are turned: as its stream says, or clockwise by so many degrees. */
-typedef enum rotation {
-    ROTATION_AUTO,
-    ROTATION_NONE,
-    ROTATION_90,
-    ROTATION_180,
-    ROTATION_270
-} rotation;
+#define ROTATIONS(FIRST, NEXT)                                                                     \
+    FIRST(ROTATION_AUTO, "auto")                                                                   \
+    NEXT(ROTATION_NONE, "none")                                                                    \
+    NEXT(ROTATION_90, "90") NEXT(ROTATION_180, "180") NEXT(ROTATION_270, "270")
+typedef enum rotation { WORDS_ENUM(ROTATIONS) } rotation;
 
 orientation orientation_wanted(rotation rotate, const AVStream *stream);
 

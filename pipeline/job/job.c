@@ -35,9 +35,9 @@ static bool check_stages(const job *j, const stage_list *list, pipeline_error *e
                 {JOB_SIZE, j->size.size.width, STAGE_SR},
                 {JOB_SR, j->sr, STAGE_SR},
                 {JOB_DENOISE, j->denoise, STAGE_DENOISE},
-                {JOB_STRENGTH, j->strength >= 0, STAGE_DENOISE},
-                {JOB_DETAIL, j->detail >= 0, STAGE_DENOISE},
-                {JOB_COLOUR, j->colour >= 0, STAGE_COLOUR},
+                {JOB_STRENGTH, j->stage.strength >= 0, STAGE_DENOISE},
+                {JOB_DETAIL, j->stage.detail >= 0, STAGE_DENOISE},
+                {JOB_COLOUR, j->stage.colour_strength >= 0, STAGE_COLOUR},
                 {JOB_COLOUR_MODEL, j->colour_model, STAGE_COLOUR}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].given && !has(list, rows[i].stage))
@@ -51,10 +51,10 @@ static bool check_stages(const job *j, const stage_list *list, pipeline_error *e
  * the default stages leave room. */
 static bool read_stages(const job_run *run, stage_list *list, pipeline_error *error)
 {
-    const job *j = &run->asked;
+    const job *j = &run->job;
     if (!stage_list_read(list, j->stages ? j->stages : USUAL_STAGES, run->delays, error))
         return false;
-    if (j->colour >= 0 && !j->stages)
+    if (j->stage.colour_strength >= 0 && !j->stages)
         list->kinds[list->count++] = STAGE_COLOUR;
     return check_stages(j, list, error);
 }
@@ -72,19 +72,15 @@ static bool are_lossy(const char *pattern)
 }
 
 /* Pictures were each stored on their own, unlike a video's frames. */
-static model_choice choose_models(const job *j, resize_scale scale, bool still)
+static model_choice choose_models(job *j, resize_scale scale)
 {
-    const bool anime = j->content && !strcmp(j->content, "anime");
-    model_choice choice = {.sr = j->sr,
-                           .denoise = j->denoise,
-                           .colour = j->colour_model,
-                           .tier = j->tier,
-                           .scale = scale,
-                           .anime = anime};
-    if (j->content && !anime)
-        choice.video = !strcmp(j->content, "video");
-    else if (still || picture_pattern(j->input))
-        choice.lossy_picture = !j->sr && (still ? still_is_lossy(j->input) : are_lossy(j->input));
+    const char *path = j->input.path;
+    const bool still = j->stage.still;
+    model_choice choice = {.job = j, .scale = scale};
+    if (j->content == CONTENT_CLEAN || j->content == CONTENT_VIDEO)
+        choice.video = j->content == CONTENT_VIDEO;
+    else if (still || picture_pattern(path))
+        choice.lossy_picture = !j->sr && (still ? still_is_lossy(path) : are_lossy(path));
     else
         choice.video = true;
     return choice;
@@ -92,25 +88,24 @@ static model_choice choose_models(const job *j, resize_scale scale, bool still)
 
 static bool choose_stages(job_run *run, pipeline_error *error)
 {
-    const job *j = &run->asked;
-    enhance_settings *s = &run->settings;
+    job *j = &run->job;
     resize_scale scale = {j->scale, j->scale};
     stage_list list;
     if (!read_stages(run, &list, error) ||
-        (!s->sized &&
-         !result_size_scale(&j->size, run->shown, &s->input, s->stage.still, &scale, error)))
+        (!j->sized &&
+         !result_size_scale(&j->size, run->shown, &j->input, j->stage.still, &scale, error)))
         return false;
-    const model_choice choice = choose_models(j, scale, s->stage.still);
-    return stage_models_open(&run->models, &choice, &list, s, error);
+    const model_choice choice = choose_models(j, scale);
+    return stage_models_open(&run->models, &choice, &list, error);
 }
 
-/* An enhance_settings.sized callback: chooses the stages, now that the size is known. */
+/* A job.sized callback: chooses the stages, now that the size is known. */
 static bool choose_late(void *context, uint32_t width, uint32_t height, pipeline_error *error)
 {
     job_run *run = context;
     run->shown = (mona_size){width, height};
-    run->settings.sized = NULL;
-    run->settings.count = 0;
+    run->job.sized = NULL;
+    run->job.count = 0;
     stage_models_close(&run->models);
     run->models = (stage_models){0};
     return choose_stages(run, error);
@@ -138,8 +133,9 @@ static bool parse_codec(const codec **chosen, const char *name, const pipeline_n
 }
 
 /* "2", for the networks alone, or "1:2:2". */
-static bool read_threads(enhance_settings *s, const char *text, pipeline_error *error)
+static bool read_threads(job *j, pipeline_error *error)
 {
+    const char *text = j->threads;
     unsigned load = 0, proc = 0, save = 0;
     char rest;
     const bool single = sscanf(text, "%3u%c", &proc, &rest) == 1;
@@ -148,9 +144,9 @@ static bool read_threads(enhance_settings *s, const char *text, pipeline_error *
         return pipeline_misuse(
             error, "--threads: expected a number from 0 to %d, or three such as 1:2:2, found '%s'",
             MONA_MAX_THREADS, text);
-    s->input.threads = load;
-    s->stage.threads = proc;
-    s->encoder.threads = save;
+    j->input.threads = load;
+    j->stage.threads = proc;
+    j->encoder.threads = save;
     return true;
 }
 
@@ -167,85 +163,63 @@ static bool read_part(segments_part *part, const char *text, pipeline_error *err
 }
 
 /* What is kept of the work, and which part of it is done. */
-static bool read_resume(job_run *run, bool still, pipeline_error *error)
+static bool read_resume(job_run *run, pipeline_error *error)
 {
-    const job *j = &run->asked;
-    segments_work *work = &run->settings.resume;
-    if (!j->resume || still)
+    job *j = &run->job;
+    if (!j->resume || j->stage.still)
         return true;
-    if ((j->part && !read_part(&work->part, j->part, error)) ||
+    if ((j->part && !read_part(&j->work.part, j->part, error)) ||
         !(run->key = resume_key(j, error)) || !(run->words = resume_words(j, error)))
         return false;
-    work->key = run->key;
-    work->words = run->words;
+    j->work.key = run->key;
+    j->work.words = run->words;
     return true;
 }
 
-static bool read_computing(const job *j, enhance_settings *s, pipeline_error *error)
+static bool read_computing(job *j, pipeline_error *error)
 {
     if (!j->device)
         return true;
-    s->stage.cpu = j->cpu;
-    s->stage.strip_rows = (unsigned)j->strip_rows;
-    s->stage.or_host = devices_or_host(j->device);
-    return (!j->threads || read_threads(s, j->threads, error)) &&
-           (s->stage.device = devices_find(j->device, error));
+    j->stage.or_host = devices_or_host(j->device);
+    return (!j->threads || read_threads(j, error)) &&
+           (j->stage.device = devices_find(j->device, error));
 }
 
-static bool read_input(const job *j, input_settings *in, pipeline_error *error)
+static bool read_input(job *j, pipeline_error *error)
 {
-    in->path = j->input;
-    in->raw = j->raw;
-    in->rate = j->rate;
+    input_settings *in = &j->input;
     in->max_pixels = j->limits.pixels;
     in->max_streams = j->limits.streams;
     in->list = j->allow ? "hls" : NULL;
-    in->stop_on_error = j->on_error && !strcmp(j->on_error, "stop");
-    in->start = j->cut.start;
-    in->end = j->cut.end;
-    in->keep_start = j->keep_start;
-    in->rotate = !strcmp(j->rotate, "auto")
-                     ? ROTATION_AUTO
-                     : (rotation)(ROTATION_NONE + strtoul(j->rotate, NULL, 10) / 90);
-    in->deinterlace = !strcmp(j->deinterlace, "auto");
-    for (fields_mode m = FIELDS_SINGLE; m < FIELDS_MODES; m++)
-        if (!strcmp(j->fields, fields_kinds[m].name))
-            in->fields = m;
+    int length;
+    const char *fields = option_word(&job_rows[JOB_FIELDS], j, &length);
     return in->fields == FIELDS_SINGLE || in->deinterlace ||
-           pipeline_misuse(error, "--fields %s: expected --deinterlace auto, found off", j->fields);
+           pipeline_misuse(error, "--fields %.*s: expected --deinterlace auto, found off", length,
+                           fields);
 }
 
-static bool read_encoding(const job *j, enhance_settings *s, pipeline_error *error)
+static bool read_encoding(job *j, pipeline_error *error)
 {
-    s->encoder = (encoder_choice){.threads = s->encoder.threads,
-                                  .crf = j->crf,
-                                  .preset = j->preset,
-                                  .options = j->encoder.items,
-                                  .option_count = j->encoder.count,
-                                  .match_bitrate = j->match_bitrate,
-                                  .low_latency = j->low_latency || j->live};
-    s->jpeg_quality = (unsigned)j->quality;
-    if (j->quality && still_kind(j->output) != PICTURE_JPEG)
+    j->encoder.options = j->encoder_options.items;
+    j->encoder.option_count = j->encoder_options.count;
+    if (j->jpeg_quality && still_kind(j->output) != PICTURE_JPEG)
         return pipeline_misuse(error, "--quality: expected a JPEG (.jpg) as the output, found %s",
                                j->output);
-    if (j->codec && !parse_codec(&s->encoder.codec, j->codec, &s->notes, error))
+    if (j->codec && !parse_codec(&j->encoder.codec, j->codec, &j->notes, error))
         return false;
-    return sound_choice_read(&s->sound, j->audio) ||
+    return sound_choice_read(&j->sound, j->audio) ||
            pipeline_misuse(error, "--audio: expected copy, auto, none or one of %s, found '%s'",
                            sound_codecs(), j->audio);
 }
 
-static void read_live(job_run *run)
+static void read_live(job *j)
 {
-    const job *j = &run->asked;
-    if (!j->live)
+    if (!j->is_live)
         return;
-    run->live = (live_settings){.stall = j->stall,
-                                .patience = j->reconnect,
-                                .max_streams = j->limits.streams,
-                                .ends = run->settings.ends};
-    run->settings.input.live = &run->live;
-    run->settings.max_delay = j->max_delay;
+    j->live.max_streams = j->limits.streams;
+    j->live.ends = j->ends;
+    j->input.live = &j->live;
+    j->encoder.low_latency = true;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -258,7 +232,7 @@ static const option_rule *rule_of(job_field field)
 static bool check_modes(const job *j, unsigned modes, pipeline_error *error)
 {
     static const char *const names[OPTION_MODES_MAX] = JOB_MODES;
-    modes |= j->input && picture_pattern(j->input) ? JOB_MODE_NUMBERED_IN : 0;
+    modes |= j->input.path && picture_pattern(j->input.path) ? JOB_MODE_NUMBERED_IN : 0;
     for (job_field f = 0; f < JOB_ROWS; f++)
         if (j->given.has[f] && !option_suits(job_rows[f].name, rule_of(f), modes, names, error))
             return false;
@@ -266,12 +240,12 @@ static bool check_modes(const job *j, unsigned modes, pipeline_error *error)
 }
 
 /* Options for videos, given for a picture. */
-static void tell_unused(const job *j, const pipeline_notes *notes)
+static void tell_unused(const job *j)
 {
     for (job_field f = 0; f < JOB_ROWS; f++) {
         const option_rule *rule = j->given.has[f] ? rule_of(f) : NULL;
         if (rule && rule->idle & JOB_MODE_PICTURE)
-            pipeline_note(notes, "%s has no effect on a picture, %s", rule->option, rule->why);
+            pipeline_note(&j->notes, "%s has no effect on a picture, %s", rule->option, rule->why);
     }
 }
 
@@ -295,39 +269,26 @@ bool job_complete(job *j, pipeline_error *error)
     return (sizes <= 1 ||
             pipeline_misuse(error,
                             "expected one of --scale, --width, --height and --size, found more")) &&
-           option_cut_complete(&j->cut, error) &&
+           option_cut_complete(j->input.start, j->duration, &j->input.end, error) &&
            (!j->limit || limits_read(&j->limits, "--limit", j->limit, error));
 }
 
-bool job_open(job_run *run, const job *j, unsigned modes, pipeline_error *error)
+bool job_open(job_run *run, unsigned modes, pipeline_error *error)
 {
-    enhance_settings *s = &run->settings;
-    const bool still = modes & JOB_MODE_PICTURE;
-    run->asked = *j;
-    if (!check_modes(j, modes, error) || !read_resume(run, still, error))
+    job *j = &run->job;
+    j->stage.still = modes & JOB_MODE_PICTURE;
+    if (!check_modes(j, modes, error) || !read_resume(run, error) || !read_computing(j, error) ||
+        !read_input(j, error) || !read_encoding(j, error))
         return false;
-    s->output = j->output;
-    s->frames = (uint64_t)j->frames;
-    s->format = j->format;
-    s->segment_frames = (uint64_t)j->segment_frames;
-    s->drop_unsupported = j->drop_unsupported;
-    s->stage.still = still;
-    s->stage.strength = j->strength;
-    s->stage.detail = j->detail;
-    s->stage.colour_strength = j->colour >= 0 ? j->colour : 1;
-    s->stage.temporal = !strcmp(j->temporal, "on");
-    if (!read_computing(j, s, error) || !read_input(j, &s->input, error) ||
-        !read_encoding(&run->asked, s, error))
-        return false;
-    read_live(run);
-    if (result_size_is_late(&j->size, run->shown, &s->input)) {
-        s->sized = choose_late;
-        s->sized_context = run;
+    read_live(j);
+    if (result_size_is_late(&j->size, run->shown, &j->input)) {
+        j->sized = choose_late;
+        j->sized_context = run;
     }
     if (!choose_stages(run, error))
         return false;
-    if (still)
-        tell_unused(j, &s->notes);
+    if (j->stage.still)
+        tell_unused(j);
     return true;
 }
 
@@ -336,4 +297,10 @@ void job_close(job_run *run)
     stage_models_close(&run->models);
     free(run->key);
     free(run->words);
+}
+
+const char *job_network(const job *j, unsigned stage)
+{
+    const stage_row *row = stage_row_of(j->kinds[stage]);
+    return row->network ? row->network(&j->stage, stage) : stage_name(j->kinds[stage]);
 }

@@ -3,55 +3,98 @@
  * enhance and of mona bench, those of libmonavideo, the GStreamer element and the Python package,
  * and the key of a resumed run all come from the table.
  *
- * To add a setting: a field of the struct, a row of the table, and what it does in job.c. */
+ * To add a setting: a field of the struct and a row of the table, which sets the field where it is
+ * used; what a text stands for is read in job.c. */
 #ifndef MONA_JOB_H
 #define MONA_JOB_H
 
-#include "pipeline/enhance.h"
+#include <stdatomic.h>
+
+#include "pipeline/io/codecs/encode.h"
+#include "pipeline/io/codecs/sound.h"
+#include "pipeline/io/outputs/segments.h"
+#include "pipeline/io/sources/input.h"
 #include "pipeline/job/limits.h"
 #include "pipeline/job/option.h"
 #include "pipeline/job/result_size.h"
 #include "pipeline/job/stage_models.h"
+#include "pipeline/stages/chain.h"
 
-/* NULL, 0: not given. */
-typedef struct job {
-    const char *input, *output;
-    /* how the input is read, and which part of it */
-    const char *raw, *rate, *on_error, *allow, *limit, *deinterlace, *fields, *rotate;
-    option_cut cut;
-    bool keep_start;
-    long frames;
-    /* how the output is kept */
-    const char *format;
-    bool resume, drop_unsupported;
-    const char *part;
-    long segment_frames;
-    /* stages and their models */
-    const char *stages, *tier, *content, *sr, *denoise, *colour_model, *temporal;
+/* What compressed a picture or film before: the tables of networks have one for each. */
+#define JOB_CONTENTS(FIRST, NEXT)                                                                  \
+    FIRST(CONTENT_CLEAN, "clean") NEXT(CONTENT_VIDEO, "video") NEXT(CONTENT_ANIME, "anime")
+typedef enum job_content { CONTENT_BY_INPUT, WORDS_ENUM(JOB_CONTENTS) } job_content;
+
+typedef struct enhance_report enhance_report; /* pipeline/enhance.h */
+
+/* NULL, 0: not given. job_open sets what follows from the fields that are listed with "set". */
+struct job {
+    /* The input's name, its part, and how it is read. The run sets what follows from the output:
+     * on_chip, quantisers, no_grain, low_latency, no_audio, keeps_matrix, ends_early, chroma, photo
+     * and notes. */
+    input_settings input;
+    double duration;       /* of the part; negative: not given */
+    unsigned allow;        /* 1: a playlist; set: input.list */
+    const char *output;    /* "-": standard output */
+    const char *format;    /* container of the output; NULL: from its name */
+    long frames;           /* at most this many; 0: all */
+    bool drop_unsupported; /* leave out what the container cannot hold, rather than fail */
+    /* Keep finished segments on disk, and continue from those found there if they are of the same
+     * work. Of a part, they stay there. */
+    bool resume;
+    bool join;           /* only put segments together, all of which are there */
+    const char *part;    /* set, with resume: work */
+    segments_work work;  /* key NULL: nothing is kept */
+    long segment_frames; /* in each; 0: a few seconds' worth */
+    /* stages and their models; set: kinds, count and what stage has of networks */
+    const char *stages, *sr, *denoise, *colour_model;
+    network_tier tier;
+    job_content content;
     double scale;
     result_size size;
-    double strength, detail; /* negative: auto */
-    double colour;           /* negative: not given */
-    /* encoding */
-    const char *codec, *preset, *audio;
-    double crf; /* negative: not given */
-    bool match_bitrate, low_latency;
-    option_list encoder;
-    long quality;
-    /* computing; device NULL: the caller chooses it, and the threads */
-    const char *device, *cpu, *threads;
-    long strip_rows;
-    /* a live stream */
-    bool live;
-    double max_delay, reconnect, stall;
+    stage_kind kinds[CHAIN_MAX_STAGES];
+    unsigned count;
+    stage_settings stage;
+    /* encoding; set: codec and options of encoder, and sound */
+    const char *codec, *audio;
+    option_list encoder_options;
+    encoder_choice encoder;
+    sound_choice sound;
+    long jpeg_quality; /* of pictures, 1 to 100; 0: as stills.h chooses */
+    /* computing; set: the device of stage, and the threads. device NULL: the caller chose them. */
+    const char *device, *threads;
+    /* a live stream; set: input.live */
+    bool is_live;
+    live_settings live;
+    double max_delay; /* seconds that a frame may be late before it is left out */
+    const char *limit;
     limits limits;    /* the caller's, which --limit can only lower */
     option_set given; /* the rows that were used */
-} job;
+
+    /* ---- what no row says ---- */
+    pipeline_notes notes;
+    /* Called in the caller's thread before the first frame and after each one; may be NULL. */
+    void (*progress)(void *context, const enhance_report *report);
+    void *progress_context;
+    /* Called once the size of a video is known, as it is shown; may change the stages. False: the
+     * run ends. May be NULL. */
+    bool (*sized)(void *context, uint32_t width, uint32_t height, pipeline_error *error);
+    void *sized_context;
+    /* A trial of few frames: the encoder is then given at most so many again, until it holds as
+     * many as it does in a long film, so that it takes the memory that it does there. 0: not a
+     * trial. */
+    uint64_t fill;
+    bool plan;                   /* of a still picture: only report sizes and memory, or refuse */
+    const pipeline_probe *probe; /* NULL: none */
+    /* Any thread may set it: a video ends after the frames that were read so far, and is complete.
+     * NULL: nothing does. */
+    const atomic_bool *ends;
+};
 
 /* Before the first value is read. */
 #define JOB_NONE                                                                                   \
     {                                                                                              \
-        .crf = -1, .colour = -1, .cut = OPTION_CUT_NONE                                            \
+        .encoder.crf = -1, .stage.colour_strength = -1, .duration = -1, .input.end = -1            \
     }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -109,27 +152,27 @@ extern const option_rule job_rules[JOB_RULES];
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-/* A job made ready: the settings of a run, and what they point to. It must not move. */
+/* A job made ready, and what it points to. It must not move. */
 typedef struct job_run {
-    enhance_settings settings;
-    job asked;
+    job job;
     mona_size shown; /* the size of the input, where there is no file to look into; 0: there is */
     bool delays;     /* as in stage_list_read */
     stage_models models;
-    live_settings live;
     char *key, *words; /* of resume_key.h; NULL: nothing is kept */
 } job_run;
 
 /* Completes the part of the clip. False: fields contradict each other. */
 bool job_complete(job *j, pipeline_error *error);
 
-/* Prepares a job that is complete for a run in these modes, opens its networks and sets all of
- * run->settings but the callbacks and what no field says, which may be set already, as must shown
- * and delays be. What j points to must outlive run. Where the size of the input is known only when
- * it is read, the stages are those of --scale 2 until then. Whether it succeeds or not, job_close
- * releases what there is. */
-bool job_open(job_run *run, const job *j, unsigned modes, pipeline_error *error);
+/* Prepares run->job, which is complete, for a run in these modes: opens its networks and sets what
+ * follows from its fields. What it points to must outlive run. Where the size of the input is known
+ * only when it is read, the stages are those of --scale 2 until then. Whether it succeeds or not,
+ * job_close releases what there is. */
+bool job_open(job_run *run, unsigned modes, pipeline_error *error);
 void job_close(job_run *run);
+
+/* The name of a stage's network, or of what takes its place. */
+const char *job_network(const job *j, unsigned stage);
 
 /* Whether the output is one picture, by its name. */
 bool job_makes_picture(const char *output);

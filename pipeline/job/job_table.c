@@ -9,19 +9,19 @@ static const char files[] = "Input and output", work[] = "Enhancement", encoding
 /* clang-format off */
 #define FIELD(name) offsetof(job, name)
 const option job_rows[JOB_ROWS] = {
-    [JOB_INPUT] = {"--input", "-i", OPTION_FILE, CHANGES_BYTES, FIELD(input), "FILE", files,
+    [JOB_INPUT] = {"--input", "-i", OPTION_FILE, CHANGES_BYTES, FIELD(input.path), "FILE", files,
         .help = "video or picture to enhance, the same as IN; - is standard input, in/%04d.png "
                 "numbered pictures"},
     [JOB_OUTPUT] = {"--output", "-o", OPTION_FILE, CHANGES_BYTES, FIELD(output), "FILE", files,
         .help = "file for the result; - is standard output, out/%04d.png numbered pictures",
         .written = true},
-    [JOB_RAW] = {"--raw", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(raw), "WxH:FORMAT:RATE", files,
+    [JOB_RAW] = {"--raw", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(input.raw), "WxH:FORMAT:RATE", files,
         .help = "read frames without a header, for example 1280x720:yuv420p:25"},
-    [JOB_FPS] = {"--fps", "-r", OPTION_STRING, CHANGES_BYTES, FIELD(rate), "RATE", files,
+    [JOB_FPS] = {"--fps", "-r", OPTION_STRING, CHANGES_BYTES, FIELD(input.rate), "RATE", files,
         .help = "frame rate of numbered pictures (default 25)",
         .values = "24 24000/1001 25 30 60"},
     [JOB_ON_ERROR] = {"--on-error", NULL, OPTION_CHOICE, CHANGES_BYTES,
-        FIELD(on_error), "skip|stop", files,
+        FIELD(input.on_error), WORDS_TEXT(ON_ERRORS), files,
         .help = "where the input is damaged: skip and count the damage, or stop",
         .initial = "skip"},
     [JOB_ALLOW] = {"--allow", NULL, OPTION_CHOICE, CHANGES_BYTES, FIELD(allow), "playlist", files,
@@ -48,9 +48,9 @@ const option job_rows[JOB_ROWS] = {
     [JOB_FORMAT] = {"--format", "-f", OPTION_STRING, CHANGES_BYTES, FIELD(format), "NAME", files,
         .help = "container of the result (default: the one OUT's name stands for; y4m on standard "
                 "output)", .values = "mp4 mov matroska webm avi mpegts nut y4m rawvideo"},
-    [JOB_START] = OPTIONS_CUT(offsetof(job, cut), files, " of the input"),
+    [JOB_START] = OPTIONS_CUT(FIELD(input.start), FIELD(duration), FIELD(input.end), files, " of the input"),
     [JOB_KEEP_START] = {"--keep-start", NULL, OPTION_FLAG, CHANGES_BYTES,
-        FIELD(keep_start), NULL, files,
+        FIELD(input.keep_start), NULL, files,
         .help = "keep the times of an input that starts late, as broadcasts do (default: the "
                 "result starts at 0, in sync)"},
     [JOB_FRAMES] = {"--frames", NULL, OPTION_WHOLE, CHANGES_BYTES, FIELD(frames), "N", files,
@@ -76,7 +76,7 @@ const option job_rows[JOB_ROWS] = {
                 "times the work of the one before; where it has no network, one of the "
                 "next tier is used", .initial = "fast"},
     [JOB_CONTENT] = {"--content", NULL, OPTION_CHOICE, CHANGES_BYTES,
-        FIELD(content), "clean|video|anime", work,
+        FIELD(content), WORDS_TEXT(JOB_CONTENTS), work,
         .help = "kind of input: clean is hardly compressed; video is compressed, so that networks "
                 "must not sharpen the damage; anime is drawn, compressed or not (default: video "
                 "for videos; for pictures clean, but JPEGs of quality 88 or less and WebPs of 75 "
@@ -87,38 +87,38 @@ const option job_rows[JOB_ROWS] = {
     [JOB_DENOISE] = {"--denoise", NULL, OPTION_FILE, CHANGES_BYTES, FIELD(denoise), "MODEL", work,
         .help = "another network for denoising: a .mona file, or the name of a built-in one",
         .models = "denoise_"},
-    [JOB_STRENGTH] = {"--strength", NULL, OPTION_SHARE, CHANGES_BYTES, FIELD(strength), "S", work,
+    [JOB_STRENGTH] = {"--strength", NULL, OPTION_SHARE, CHANGES_BYTES, FIELD(stage.strength), "S", work,
         .help = "how strongly to denoise: from 0, which changes nothing, to 1, which suits noise "
                 "with a standard deviation of 50 steps of 255; or auto, which measures the noise "
                 "and, with --content video, the damage done by compression",
         .initial = "auto", .values = "auto"},
-    [JOB_DETAIL] = {"--detail", NULL, OPTION_SHARE, CHANGES_BYTES, FIELD(detail), "D", work,
+    [JOB_DETAIL] = {"--detail", NULL, OPTION_SHARE, CHANGES_BYTES, FIELD(stage.detail), "D", work,
         .help = "how much fine detail to keep where compression damage is repaired: 0 is the "
                 "cleanest, 1 keeps all detail and some of the damage with it; auto: 0 for "
                 "pictures, and from 0.75 (lightly compressed) to 0.25 (heavily compressed) for "
                 "videos", .initial = "auto", .values = "auto"},
-    [JOB_COLOUR] = {"--colour", NULL, OPTION_NUMBER, CHANGES_BYTES, FIELD(colour), "S", work,
+    [JOB_COLOUR] = {"--colour", NULL, OPTION_NUMBER, CHANGES_BYTES, FIELD(stage.colour_strength), "S", work,
         .help = "how much of the colour network's changes to apply, from 0 (none) to 1; without "
                 "--stages this adds the colour stage at the end (default: no colour stage)",
         .maximum = 1},
     [JOB_COLOUR_MODEL] = {"--colour-model", NULL, OPTION_FILE, CHANGES_BYTES,
         FIELD(colour_model), "MODEL", work,
         .help = "another network for colour: a .mona file", .models = "colour"},
-    [JOB_TEMPORAL] = {"--temporal", NULL, OPTION_CHOICE, CHANGES_BYTES,
-        FIELD(temporal), "on|off", work,
+    [JOB_TEMPORAL] = {"--temporal", NULL, OPTION_SWITCH, CHANGES_BYTES,
+        FIELD(stage.temporal), "on|off", work,
         .help = "on: blend the still parts of denoised video with the frame before, so that they "
                 "do not flicker; off: treat each frame on its own", .initial = "on"},
-    [JOB_DEINTERLACE] = {"--deinterlace", NULL, OPTION_CHOICE, CHANGES_BYTES,
-        FIELD(deinterlace), "auto|off", work,
+    [JOB_DEINTERLACE] = {"--deinterlace", NULL, OPTION_SWITCH, CHANGES_BYTES,
+        FIELD(input.deinterlace), "auto|off", work,
         .help = "auto: deinterlace interlaced frames, even those not marked as interlaced",
         .initial = "auto"},
     [JOB_FIELDS] = {"--fields", NULL, OPTION_CHOICE, CHANGES_BYTES,
-        FIELD(fields), "single|double|film", work,
+        FIELD(input.fields), WORDS_TEXT(FIELDS_WORDS), work,
         .help = "double: make a frame of each field of interlaced video, twice as many a second: "
                 "50i becomes 50p; film: restore the 24 frames a second of film that was made 30 "
                 "(29.97) with 3:2 pull-down, where it is found", .initial = "single"},
     [JOB_ROTATE] = {"--rotate", NULL, OPTION_CHOICE, CHANGES_BYTES,
-        FIELD(rotate), "auto|none|90|180|270", work,
+        FIELD(input.rotate), WORDS_TEXT(ROTATIONS), work,
         .help = "auto: keep the rotation that a phone's video is marked with, and turn the frames "
                 "where the output cannot hold it; a number: turn the frames as they are stored "
                 "clockwise by so many degrees, and drop the mark; none: only drop it",
@@ -133,22 +133,22 @@ const option job_rows[JOB_ROWS] = {
                 "HEVC, AV1 and VP9 are kept, HDR becomes hevc, anything else gets what suits the "
                 "container and the pixels)",
         .values = "h264 hevc av1 vp9 ffv1 prores gif rawvideo"},
-    [JOB_CRF] = {"--crf", NULL, OPTION_NUMBER, CHANGES_BYTES, FIELD(crf), "N", encoding,
+    [JOB_CRF] = {"--crf", NULL, OPTION_NUMBER, CHANGES_BYTES, FIELD(encoder.crf), "N", encoding,
         .help = "quality, lower is better: for h264 from 0 to 51 (default 18), hevc from 0 to 51 "
                 "(20), av1 from 1 to 63 (28), vp9 from 0 to 63 (24)", .maximum = INFINITY},
     [JOB_MATCH_BITRATE] = {"--match-bitrate", NULL, OPTION_FLAG, CHANGES_BYTES,
-        FIELD(match_bitrate), NULL, encoding,
+        FIELD(encoder.match_bitrate), NULL, encoding,
         .help = "aim at the input's bit rate instead of a quality"},
-    [JOB_PRESET] = {"--preset", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(preset), "NAME", encoding,
+    [JOB_PRESET] = {"--preset", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(encoder.preset), "NAME", encoding,
         .help = "speed of the encoder (default: medium for h264 and hevc; 8 for av1, from 0 to "
                 "13; 3 for vp9, from 0 to 8; with --live: superfast, ultrafast, 12 and 8)",
         .values = "ultrafast superfast veryfast faster fast medium slow slower veryslow placebo"},
     [JOB_LOW_LATENCY] = {"--low-latency", NULL, OPTION_FLAG, CHANGES_BYTES,
-        FIELD(low_latency), NULL, encoding,
+        FIELD(encoder.low_latency), NULL, encoding,
         .help = "write each frame before the next one arrives, for live video: no B-frames, no "
                 "look-ahead, no search for interlaced frames that are not marked"},
     [JOB_ENCODER_OPTION] = {"--encoder-option", "-e", OPTION_LIST, CHANGES_BYTES,
-        FIELD(encoder), "KEY=VALUE", encoding,
+        FIELD(encoder_options), "KEY=VALUE", encoding,
         .help = "an option of FFmpeg's encoder; can be given more than once"},
     [JOB_AUDIO] = {"--audio", NULL, OPTION_STRING, CHANGES_BYTES,
         FIELD(audio), "copy|auto|none|CODEC", encoding,
@@ -157,7 +157,7 @@ const option job_rows[JOB_ROWS] = {
                 "either, encode it in the container's usual codec; none: leave it out; or a "
                 "codec: aac, opus, mp3, ac3, flac, alac",
         .initial = "copy", .values = "copy auto none aac opus mp3 ac3 flac alac"},
-    [JOB_QUALITY] = {"--quality", NULL, OPTION_WHOLE, CHANGES_BYTES, FIELD(quality), "N", encoding,
+    [JOB_QUALITY] = {"--quality", NULL, OPTION_WHOLE, CHANGES_BYTES, FIELD(jpeg_quality), "N", encoding,
         .help = "quality of a JPEG, from 1 to 100 (default 95); up to 90 with chroma at half the "
                 "resolution", .minimum = 1, .maximum = 100},
     [JOB_THREADS] = {"--threads", "-j", OPTION_STRING, CHANGES_BYTES,
@@ -165,13 +165,13 @@ const option job_rows[JOB_ROWS] = {
         .help = "threads of the decoder, of each network and of the encoder, where 0 lets each of "
                 "them choose; a single number is for the networks (default 0:0:0, one per core)",
         .alias = "--jobs"},
-    [JOB_DEVICE] = OPTION_DEVICE(offsetof(job, device), computing),
-    [JOB_CPU] = OPTION_CPU(offsetof(job, cpu), computing),
+    [JOB_DEVICE] = OPTION_DEVICE(FIELD(device), computing),
+    [JOB_CPU] = OPTION_CPU(FIELD(stage.cpu), computing),
     [JOB_STRIP_ROWS] = {"--strip-rows", NULL, OPTION_WHOLE, KEEPS_BYTES,
-        FIELD(strip_rows), "N", computing,
+        FIELD(stage.strip_rows), "N", computing,
         .help = "rows to compute at a time (default: the planner chooses)",
         .minimum = 1, .maximum = MONA_MAX_SIDE},
-    [JOB_LIVE] = {"--live", NULL, OPTION_FLAG, CHANGES_BYTES, FIELD(live), NULL, living,
+    [JOB_LIVE] = {"--live", NULL, OPTION_FLAG, CHANGES_BYTES, FIELD(is_live), NULL, living,
         .help = "IN is a live stream: leave out frames that come too late, reconnect when a "
                 "connection breaks, write each frame before the next one arrives, and complete "
                 "OUT when interrupted"},
@@ -180,9 +180,9 @@ const option job_rows[JOB_ROWS] = {
         .help = "leave out a frame if work on it would begin this late, because earlier frames "
                 "took too long", .initial = "0.05", .needs = "--live"},
     [JOB_RECONNECT] = {"--reconnect", NULL, OPTION_TIME, CHANGES_BYTES,
-        FIELD(reconnect), "TIME", living,
+        FIELD(live.patience), "TIME", living,
         .help = "how long to try to reconnect; 0: not at all", .initial = "30", .needs = "--live"},
-    [JOB_STALL] = {"--stall", NULL, OPTION_TIME, CHANGES_BYTES, FIELD(stall), "TIME", living,
+    [JOB_STALL] = {"--stall", NULL, OPTION_TIME, CHANGES_BYTES, FIELD(live.stall), "TIME", living,
         .help = "a connection without data for so long counts as broken",
         .initial = "5", .needs = "--live"},
 };

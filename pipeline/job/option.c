@@ -131,21 +131,54 @@ bool option_size(const char *name, const char *text, unsigned limit, mona_size *
     return true;
 }
 
-static bool read_choice(const option *o, const char **to, const char *text, pipeline_error *error)
+/* *place: among the words, from 0. */
+static bool read_choice(const option *o, unsigned *place, const char *text, pipeline_error *error)
 {
     const size_t length = strlen(text);
-    for (const char *at = o->argument; at; at = strchr(at, '|')) {
+    *place = 0;
+    for (const char *at = o->argument; at; at = strchr(at, '|'), ++*place) {
         at += *at == '|';
-        if (length && strcspn(at, "|") == length && !memcmp(at, text, length)) {
-            *to = text;
+        if (length && strcspn(at, "|") == length && !memcmp(at, text, length))
             return true;
-        }
     }
     char hint[SUGGEST_TEXT];
     suggestion s = suggest_for(text, length);
     suggest_names(&s, o->argument, "|");
     return pipeline_misuse(error, "%s: expected %s, found '%s'%s", o->name, o->argument, text,
                            suggest_text(&s, hint, sizeof hint));
+}
+
+/* The place of the first word of a CHOICE. */
+static unsigned first_place(const option *o)
+{
+    return !o->initial;
+}
+
+static bool read_place(const option *o, void *field, const char *text, pipeline_error *error)
+{
+    unsigned place;
+    if (!read_choice(o, &place, text, error))
+        return false;
+    if (o->kind == OPTION_SWITCH)
+        *(bool *)field = !place;
+    else
+        *(unsigned *)field = place + first_place(o);
+    return true;
+}
+
+const char *option_word(const option *o, const void *values, int *length)
+{
+    const void *field = (const char *)values + o->field;
+    const char *word = o->argument;
+    *length = 0;
+    if (o->kind != OPTION_SWITCH && *(const unsigned *)field < first_place(o))
+        return "";
+    for (unsigned place = o->kind == OPTION_SWITCH ? !*(const bool *)field
+                                                   : *(const unsigned *)field - first_place(o);
+         place && word; place--)
+        word = strchr(word, '|') ? strchr(word, '|') + 1 : NULL;
+    *length = word ? (int)strcspn(word, "|") : 0;
+    return word ? word : "";
 }
 
 static bool add_to_list(const option *o, option_list *list, const char *text, pipeline_error *error)
@@ -169,7 +202,8 @@ bool option_read(const option *o, void *values, const char *text, pipeline_error
         *(bool *)field = true;
         return true;
     case OPTION_CHOICE:
-        return read_choice(o, field, text, error);
+    case OPTION_SWITCH:
+        return read_place(o, field, text, error);
     case OPTION_WHOLE:
         return read_whole(o, field, text, error);
     case OPTION_NUMBER:
@@ -241,16 +275,15 @@ const option_rule *option_rule_of(const option_rule *rules, size_t count, const 
     return NULL;
 }
 
-bool option_cut_complete(option_cut *cut, pipeline_error *error)
+bool option_cut_complete(double start, double duration, double *end, pipeline_error *error)
 {
-    if (cut->duration >= 0 && cut->end >= 0)
+    if (duration >= 0 && *end >= 0)
         return pipeline_misuse(error, "expected --duration or --end, found both");
-    if (cut->duration == 0)
+    if (duration == 0)
         return pipeline_misuse(error, "--duration: expected more than 0 s");
-    if (cut->end >= 0 && cut->end <= cut->start)
-        return pipeline_misuse(error,
-                               "--end: expected a time after --start, which is %g s, found %g s",
-                               cut->start, cut->end);
-    cut->end = cut->duration > 0 ? cut->start + cut->duration : cut->end < 0 ? 0 : cut->end;
+    if (*end >= 0 && *end <= start)
+        return pipeline_misuse(
+            error, "--end: expected a time after --start, which is %g s, found %g s", start, *end);
+    *end = duration > 0 ? start + duration : *end < 0 ? 0 : *end;
     return true;
 }

@@ -11,13 +11,16 @@
 
 #include "mona.h"
 #include "pipeline/base/error.h"
+#include "pipeline/base/words.h"
 
 /* The value of an option, and the type of the field it sets. */
 typedef enum option_kind {
     OPTION_FLAG,     /* nothing; bool */
     OPTION_STRING,   /* const char *: the text itself; each use replaces the one before */
     OPTION_FILE,     /* the same, a path */
-    OPTION_CHOICE,   /* the same, one of the words in `argument`, which separates them by '|' */
+    OPTION_CHOICE,   /* one of the words in `argument`, which separates them by '|'; an enum, the
+                        word's place: from 0, or from 1 where there is no default */
+    OPTION_SWITCH,   /* one of two such words; bool: whether it is the first */
     OPTION_WHOLE,    /* long: minimum..maximum */
     OPTION_NUMBER,   /* double: minimum..maximum */
     OPTION_SHARE,    /* double from 0 to 1; "auto" is -1 */
@@ -80,6 +83,9 @@ typedef struct option_rule {
 
 enum { OPTION_MODES_MAX = 16 };
 
+/* The word that a CHOICE or SWITCH was set to, of *length characters; "": none. */
+const char *option_word(const option *row, const void *values, int *length);
+
 /* Sets a row's field from a text, which it may point to afterwards; a FLAG takes none. */
 bool option_read(const option *row, void *values, const char *text, pipeline_error *error);
 
@@ -99,29 +105,19 @@ bool option_duration(const char *name, const char *text, double *seconds, pipeli
 bool option_size(const char *name, const char *text, unsigned limit, mona_size *size,
                  pipeline_error *error);
 
-/* A part of a clip as in ffmpeg: start <= time < end, in seconds. duration or end negative: not
- * given. */
-typedef struct option_cut {
-    double start, duration, end;
-} option_cut;
-
-#define OPTION_CUT_NONE                                                                            \
-    {                                                                                              \
-        0, -1, -1                                                                                  \
-    }
-
-/* Sets end from what was given; 0: no end. */
-bool option_cut_complete(option_cut *cut, pipeline_error *error);
+/* Sets the end of a part of a clip as in ffmpeg, start <= time < end, in seconds, from what was
+ * given of duration and end; negative: not given. 0: no end. */
+bool option_cut_complete(double start, double duration, double *end, pipeline_error *error);
 
 /* clang-format off */
-/* Its rows. at: offset of an option_cut in the values. */
-#define OPTIONS_CUT(at, group, of)                                                                 \
-    {"--start", "-ss", OPTION_TIME, CHANGES_BYTES, (at) + offsetof(option_cut, start), "TIME",     \
-     group, .help = "start at this time" of ", such as 12.5, 1:30, 01:02:03.250 or 800ms"},        \
-    {"--duration", "-t", OPTION_TIME, CHANGES_BYTES, (at) + offsetof(option_cut, duration),        \
-     "TIME", group, .help = "stop this long after the start"},                                     \
-    {"--end", "-to", OPTION_TIME, CHANGES_BYTES, (at) + offsetof(option_cut, end), "TIME",         \
-     group, .help = "stop at this time" of}
+/* Its rows, and the fields that they set. */
+#define OPTIONS_CUT(start, duration, end, group, of)                                               \
+    {"--start", "-ss", OPTION_TIME, CHANGES_BYTES, start, "TIME", group,                           \
+     .help = "start at this time" of ", such as 12.5, 1:30, 01:02:03.250 or 800ms"},               \
+    {"--duration", "-t", OPTION_TIME, CHANGES_BYTES, duration, "TIME", group,                      \
+     .help = "stop this long after the start"},                                                    \
+    {"--end", "-to", OPTION_TIME, CHANGES_BYTES, end, "TIME", group,                               \
+     .help = "stop at this time" of}
 
 /* Rows that say what computes. */
 #define OPTION_DEVICE(field, group)                                                                \

@@ -130,10 +130,12 @@ static bool put_word(FILE *f, const option *o, const char *text, put_file file,
 }
 
 /* A word for each value: a list has several. */
-static bool put_option(FILE *f, const option *o, const void *field, put_file file,
+static bool put_option(FILE *f, const option *o, const void *values, put_file file,
                        pipeline_error *error)
 {
+    const void *field = (const char *)values + o->field;
     const option_list *list = field;
+    int length;
     switch (o->kind) {
     case OPTION_FLAG:
         return fprintf(f, " %s", o->name) > 0;
@@ -150,8 +152,12 @@ static bool put_option(FILE *f, const option *o, const void *field, put_file fil
     case OPTION_SIZE:
         return fprintf(f, " %s=%ux%u", o->name, ((const mona_size *)field)->width,
                        ((const mona_size *)field)->height) > 0;
-    case OPTION_STRING:
     case OPTION_CHOICE:
+    case OPTION_SWITCH: {
+        const char *word = option_word(o, values, &length);
+        return fprintf(f, " %s=%.*s", o->name, length, word) > 0;
+    }
+    case OPTION_STRING:
     case OPTION_FILE:
         return put_word(f, o, *(const char *const *)field, file, error);
     case OPTION_LIST:
@@ -176,7 +182,7 @@ static bool put_all(FILE *f, const job *j, put_file file, pipeline_error *error)
 {
     for (size_t i = 0; i < JOB_ROWS; i++)
         if (counts(&job_rows[i], j, j->given.has[i]) &&
-            !put_option(f, &job_rows[i], (const char *)j + job_rows[i].field, file, error))
+            !put_option(f, &job_rows[i], j, file, error))
             return false;
     return true;
 }

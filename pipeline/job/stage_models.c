@@ -6,25 +6,14 @@
 
 #include "engine/mona_ascend.h"
 #include "models/embedded.h"
-#include "pipeline/stages/stage.h"
-
-#define TIER_KIND(tier, name, instead, plain) TIER_##tier,
-enum { NETWORK_TIER_ROWS(TIER_KIND, TIER_KIND) TIERS };
+#include "pipeline/job/job.h"
 
 #define TIER_ROW(tier, name, instead, plain) {name, TIER_##instead, plain},
 static const struct {
     const char *name;
-    int instead;
+    network_tier instead;
     bool plain_chroma;
 } tiers[TIERS] = {NETWORK_TIER_ROWS(TIER_ROW, TIER_ROW)};
-
-static int tier_of(const char *name)
-{
-    for (int tier = 0; name && tier < TIERS; tier++)
-        if (!strcmp(tiers[tier].name, name))
-            return tier;
-    return TIER_FAST;
-}
 
 /* The built-in network that comes closest to the request. The content matters more than the tier,
  * since networks for clean pictures sharpen the damage of compression, and better ones do so more.
@@ -32,14 +21,14 @@ static int tier_of(const char *name)
 static const embedded_model *closest(const char *task, const model_choice *choice,
                                      unsigned *distance)
 {
-    const char *const variants[] = {choice->anime ? "_anime" : NULL,
+    const char *const variants[] = {choice->job->content == CONTENT_ANIME ? "_anime" : NULL,
                                     choice->video || choice->lossy_picture ? "_video" : NULL, ""};
     const embedded_model *found = NULL;
     char name[64];
     *distance = 0;
     for (unsigned v = 0; v < sizeof variants / sizeof *variants; v++)
-        for (int tier = tier_of(choice->tier), last = -1; variants[v] && tier != last && !found;
-             last = tier, tier = tiers[tier].instead) {
+        for (network_tier tier = choice->job->tier, last = TIERS;
+             variants[v] && tier != last && !found; last = tier, tier = tiers[tier].instead) {
             snprintf(name, sizeof name, "%s_%s%s", task, tiers[tier].name, variants[v]);
             found = embedded_model_find(name);
             *distance += !found;
@@ -76,13 +65,13 @@ static void split(unsigned of[NETWORK_MAX_SCALE + 1], unsigned scale, const mode
         of[2]++;
 }
 
-static bool add(enhance_settings *s, stage_kind kind, const named_model *sr, pipeline_error *error)
+static bool add(job *j, stage_kind kind, const named_model *sr, pipeline_error *error)
 {
-    if (s->count == CHAIN_MAX_STAGES)
+    if (j->count == CHAIN_MAX_STAGES)
         return pipeline_fail(error, "--stages and --scale: expected up to %d stages, found more",
                              CHAIN_MAX_STAGES);
-    s->stage.sr[s->count] = sr;
-    s->kinds[s->count++] = kind;
+    j->stage.sr[j->count] = sr;
+    j->kinds[j->count++] = kind;
     return true;
 }
 
@@ -100,21 +89,19 @@ static unsigned enlargement(resize_scale scale, unsigned base)
 }
 
 /* The way down from it, where what is wanted is less. */
-static bool add_resize(enhance_settings *s, resize_scale scale, unsigned whole,
-                       pipeline_error *error)
+static bool add_resize(job *j, resize_scale scale, unsigned whole, pipeline_error *error)
 {
     if (scale.x == whole && scale.y == whole)
         return true;
-    if (s->stage.resize.x > 0)
+    if (j->stage.resize.x > 0)
         return pipeline_fail(
             error, "--stages: expected sr once for a size that is no whole multiple of the "
                    "input's, found it more often");
-    s->stage.resize = scale;
-    return add(s, STAGE_RESIZE, NULL, error);
+    j->stage.resize = scale;
+    return add(j, STAGE_RESIZE, NULL, error);
 }
 
-static bool add_inside(stage_models *models, const model_choice *choice, enhance_settings *s,
-                       pipeline_error *error)
+static bool add_inside(stage_models *models, const model_choice *choice, pipeline_error *error)
 {
     const resize_scale scale = choice->scale.x > 0 ? choice->scale : (resize_scale){2, 2};
     const unsigned whole = enlargement(scale, 0);
@@ -124,28 +111,28 @@ static bool add_inside(stage_models *models, const model_choice *choice, enhance
         for (char task[16]; of[n]; of[n]--) {
             snprintf(task, sizeof task, "sr_x%u", n);
             if (!open_inside(&models->sr[n], task, choice, error) ||
-                !add(s, STAGE_SR, &models->sr[n].model, error))
+                !add(choice->job, STAGE_SR, &models->sr[n].model, error))
                 return false;
         }
-    return add_resize(s, scale, whole, error);
+    return add_resize(choice->job, scale, whole, error);
 }
 
 /* Adds the file's network as often as necessary. */
-static bool add_file(stage_models *models, const model_choice *choice, enhance_settings *s,
-                     pipeline_error *error)
+static bool add_file(stage_models *models, const model_choice *choice, pipeline_error *error)
 {
+    job *j = choice->job;
     const named_model *file = &models->sr[0].model;
     if (!(choice->scale.x > 0))
-        return add(s, STAGE_SR, file, error);
-    const mona_config config = stage_config(&s->stage);
+        return add(j, STAGE_SR, file, error);
+    const mona_config config = stage_config(&j->stage);
     const unsigned scale = model_scale(file, &config, error);
     if (!scale)
         return false;
     const unsigned whole = enlargement(choice->scale, scale);
     for (unsigned n = 1; n < whole; n *= scale)
-        if (!add(s, STAGE_SR, file, error))
+        if (!add(j, STAGE_SR, file, error))
             return false;
-    return add_resize(s, choice->scale, whole, error);
+    return add_resize(j, choice->scale, whole, error);
 }
 
 /* Whether the denoiser gets film as decoded. Frames that were enlarged no longer show compression
@@ -162,48 +149,47 @@ static bool denoises_film(const model_choice *choice, const stage_list *list)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static bool open_file(model_source *source, const char *path, const enhance_settings *settings,
-                      pipeline_error *error)
+static bool open_file(model_source *source, const char *path, const job *j, pipeline_error *error)
 {
-    return ends_in(path, ".om") ? model_source_open_om(source, path, settings->stage.device, error)
+    return ends_in(path, ".om") ? model_source_open_om(source, path, j->stage.device, error)
                                 : model_source_open(source, path, error);
 }
 
 bool stage_models_open(stage_models *models, const model_choice *choice, const stage_list *list,
-                       enhance_settings *settings, pipeline_error *error)
+                       pipeline_error *error)
 {
+    job *j = choice->job;
     model_choice denoiser = *choice;
     denoiser.video = denoises_film(choice, list);
     denoiser.lossy_picture = false;
-    settings->stage.compressed =
-        (settings->stage.still || denoiser.video) && settings->stage.strength < 0;
-    settings->stage.denoise = &models->denoise.model;
-    settings->stage.colour = &models->colour.model;
-    settings->stage.bicubic = &models->bicubic.model;
-    settings->stage.plain_chroma = tiers[tier_of(choice->tier)].plain_chroma;
-    settings->stage.delay = list->delay;
-    if ((choice->sr && !open_file(&models->sr[0], choice->sr, settings, error)) ||
-        !(choice->denoise ? model_source_open(&models->denoise, choice->denoise, error)
-                          : open_inside(&models->denoise, "denoise", &denoiser, error)) ||
-        !model_source_open(&models->colour, choice->colour ? choice->colour : "colour", error) ||
+    j->stage.compressed = (j->stage.still || denoiser.video) && j->stage.strength < 0;
+    j->stage.denoise = &models->denoise.model;
+    j->stage.colour = &models->colour.model;
+    j->stage.bicubic = &models->bicubic.model;
+    j->stage.plain_chroma = tiers[j->tier].plain_chroma;
+    j->stage.delay = list->delay;
+    if ((j->sr && !open_file(&models->sr[0], j->sr, j, error)) ||
+        !(j->denoise ? model_source_open(&models->denoise, j->denoise, error)
+                     : open_inside(&models->denoise, "denoise", &denoiser, error)) ||
+        !model_source_open(&models->colour, j->colour_model ? j->colour_model : "colour", error) ||
         !model_source_open(&models->bicubic, "bicubic_x2", error))
         return false;
     for (unsigned i = 0; i < list->count; i++)
-        if (!(list->kinds[i] != STAGE_SR ? add(settings, list->kinds[i], NULL, error)
-              : choice->sr               ? add_file(models, choice, settings, error)
-                                         : add_inside(models, choice, settings, error)))
+        if (!(list->kinds[i] != STAGE_SR ? add(j, list->kinds[i], NULL, error)
+              : j->sr                    ? add_file(models, choice, error)
+                                         : add_inside(models, choice, error)))
             return false;
-    return settings->count ||
+    return j->count ||
            pipeline_fail(error, "--scale 1 leaves nothing to do, because --stages is only sr");
 }
 
-void stage_models_describe(char text[NETWORKS_TEXT], const enhance_settings *settings)
+void stage_models_describe(char text[NETWORKS_TEXT], const job *j)
 {
     text[0] = 0;
-    for (unsigned i = 0; i < settings->count; i++) {
+    for (unsigned i = 0; i < j->count; i++) {
         const size_t used = strlen(text);
         snprintf(text + used, NETWORKS_TEXT - used, "%s%s", used ? ", then " : "",
-                 enhance_network(settings, i));
+                 job_network(j, i));
     }
 }
 

@@ -4,7 +4,6 @@
 #define MONA_STAGE_MODELS_H
 
 #include "pipeline/job/model_source.h"
-#include "pipeline/enhance.h"
 #include "pipeline/job/stage_list.h"
 
 /* Embedded networks are named TASK_TIER, TASK_TIER_video or TASK_TIER_anime: sr_x3_best,
@@ -20,17 +19,19 @@
 #define NETWORK_TIER_FIRST(tier, name, instead, plain) name
 #define NETWORK_TIER_NEXT(tier, name, instead, plain) "|" name
 #define NETWORK_TIERS NETWORK_TIER_ROWS(NETWORK_TIER_FIRST, NETWORK_TIER_NEXT)
+#define NETWORK_TIER(tier, name, instead, plain) TIER_##tier,
+typedef enum network_tier { NETWORK_TIER_ROWS(NETWORK_TIER, NETWORK_TIER) TIERS } network_tier;
+
+typedef struct job job;
 
 enum { NETWORK_MAX_SCALE = 4, NETWORKS_TEXT = 256 };
 
+/* A job's networks, where no field names them. */
 typedef struct model_choice {
-    const char *sr, *denoise, *colour; /* names for model_source_open; NULL: chosen by task and
-                                          tier */
-    const char *tier;                  /* one of NETWORK_TIERS; NULL: fast */
-    bool video;                        /* the content was compressed before */
-    bool lossy_picture;                /* it is pictures that were; their noise is as clean ones' */
-    bool anime;                        /* it is drawn; compressed or not */
-    resize_scale scale;                /* of every sr; x 0: 2, or that of the file */
+    struct job *job;
+    bool video;         /* the content was compressed before */
+    bool lossy_picture; /* it is pictures that were; their noise is as clean ones' */
+    resize_scale scale; /* of every sr; x 0: 2, or that of the file */
 } model_choice;
 
 typedef struct stage_models {
@@ -38,7 +39,7 @@ typedef struct stage_models {
     model_source denoise, colour, bicubic;
 } stage_models;
 
-/* Sets the stages of settings from a list, and opens and names their networks. An sr becomes as
+/* Sets the stages of choice->job from a list, and opens and names their networks. An sr becomes as
  * many stages as it takes networks to enlarge by the scale:
  *   1         none
  *   2 and 3   the one for that scale
@@ -53,10 +54,10 @@ typedef struct stage_models {
  * False: there are no such networks. stage_models_close closes zeroed or opened ones, whether or
  * not all are there. */
 bool stage_models_open(stage_models *models, const model_choice *choice, const stage_list *list,
-                       enhance_settings *settings, pipeline_error *error);
+                       pipeline_error *error);
 
 /* Their names in order: "denoise_fast, then sr_x2_fast". */
-void stage_models_describe(char text[NETWORKS_TEXT], const enhance_settings *settings);
+void stage_models_describe(char text[NETWORKS_TEXT], const job *j);
 
 void stage_models_close(stage_models *models);
 

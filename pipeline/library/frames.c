@@ -34,21 +34,20 @@ static chroma_location location_of(mona_video_chroma chroma)
 static mona_video_status open_stages(mona_video *video, const mona_video_format *in,
                                      mona_video_format *out, pipeline_error *error)
 {
-    job j = video->job;
-    j.input = j.output = "-";
-    video->run = (job_run){.shown = {in->width, in->height}};
-    enhance_settings *s = &video->run.settings;
+    video->run = (job_run){.job = video->job, .shown = {in->width, in->height}};
+    job *j = &video->run.job;
+    j->input.path = j->output = "-";
     const frame_format format = {.width = in->width,
                                  .height = in->height,
                                  .planes = in->planes,
                                  .shift_x = in->planes > 1 ? in->shift_x : 0,
                                  .shift_y = in->planes > 1 ? in->shift_y : 0,
                                  .bits = in->bits};
-    if (!job_complete(&j, error) || !job_open(&video->run, &j, JOB_MODE_FRAMES, error))
+    if (!job_complete(j, error) || !job_open(&video->run, JOB_MODE_FRAMES, error))
         return MONA_VIDEO_ERR_OPTION;
-    s->stage.chroma_location = location_of(in->chroma);
-    s->stage.full_range = in->full_range;
-    if (!chain_open(&video->stages, s->kinds, s->count, &s->stage, format, true, error))
+    j->stage.chroma_location = location_of(in->chroma);
+    j->stage.full_range = in->full_range;
+    if (!chain_open(&video->stages, j->kinds, j->count, &j->stage, format, true, error))
         return MONA_VIDEO_ERR_FORMAT;
     *out = *in;
     out->width = chain_format(&video->stages).width;

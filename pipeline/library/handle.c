@@ -147,11 +147,12 @@ static bool set_option(mona_video *video, const char *name, const char *value,
 bool mona_video_option_at(size_t i, mona_video_option *to)
 {
     static const mona_video_kind kinds[] = {
-        [OPTION_FLAG] = MONA_VIDEO_FLAG,   [OPTION_STRING] = MONA_VIDEO_TEXT,
-        [OPTION_FILE] = MONA_VIDEO_FILE,   [OPTION_CHOICE] = MONA_VIDEO_CHOICE,
-        [OPTION_WHOLE] = MONA_VIDEO_WHOLE, [OPTION_NUMBER] = MONA_VIDEO_NUMBER,
-        [OPTION_SHARE] = MONA_VIDEO_SHARE, [OPTION_SIZE] = MONA_VIDEO_SIZE,
-        [OPTION_TIME] = MONA_VIDEO_TIME,   [OPTION_LIST] = MONA_VIDEO_LIST};
+        [OPTION_FLAG] = MONA_VIDEO_FLAG,     [OPTION_STRING] = MONA_VIDEO_TEXT,
+        [OPTION_FILE] = MONA_VIDEO_FILE,     [OPTION_CHOICE] = MONA_VIDEO_CHOICE,
+        [OPTION_WHOLE] = MONA_VIDEO_WHOLE,   [OPTION_NUMBER] = MONA_VIDEO_NUMBER,
+        [OPTION_SWITCH] = MONA_VIDEO_CHOICE, [OPTION_SHARE] = MONA_VIDEO_SHARE,
+        [OPTION_SIZE] = MONA_VIDEO_SIZE,     [OPTION_TIME] = MONA_VIDEO_TIME,
+        [OPTION_LIST] = MONA_VIDEO_LIST};
     if (!to || i >= JOB_LIBRARY_END - JOB_LIBRARY_FIRST)
         return false;
     const option *row = &job_rows[JOB_LIBRARY_FIRST + i];

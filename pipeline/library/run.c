@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pipeline/base/av_log_errors.h"
+#include "pipeline/enhance.h"
 #include "pipeline/io/sources/source.h"
 
 typedef struct file_run {
@@ -33,13 +34,12 @@ static void tell_progress(void *context, const enhance_report *r)
 static bool enhance_file(file_run *run, const char *input, const char *output)
 {
     enhance_report report = {0};
-    job j = run->video->job;
-    j.input = input;
-    j.output = output;
+    job *j = &run->work.job;
+    j->input.path = input;
+    j->output = output;
     const unsigned modes = job_takes_picture(input, output, false) ? JOB_MODE_PICTURE : 0;
-    return source_check(input, run->error) && job_complete(&j, run->error) &&
-           job_open(&run->work, &j, modes, run->error) &&
-           enhance_run(&run->work.settings, &report, run->error);
+    return source_check(input, run->error) && job_complete(j, run->error) &&
+           job_open(&run->work, modes, run->error) && enhance_run(j, &report, run->error);
 }
 
 static bool begin(mona_video *video)
@@ -65,10 +65,12 @@ mona_video_status mona_video_run(mona_video *video, const char *input, const cha
         return handle_misused(video, MONA_VIDEO_ERR_STATE,
                               "run: expected without start, and one at a time");
     av_log_errors_silence();
-    run.work.settings = (enhance_settings){.notes = {run.callbacks->note, run.callbacks->context},
-                                           .progress = tell_progress,
-                                           .progress_context = &run,
-                                           .ends = &run.ends};
+    job *j = &run.work.job;
+    *j = video->job;
+    j->notes = (pipeline_notes){run.callbacks->note, run.callbacks->context};
+    j->progress = tell_progress;
+    j->progress_context = &run;
+    j->ends = &run.ends;
     const locale_t before = handle_locale();
     const bool good = enhance_file(&run, input, output);
     uselocale(before);

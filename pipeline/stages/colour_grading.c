@@ -73,12 +73,13 @@ static bool open(stage *s, const stage_settings *settings, pipeline_error *error
         config.threads = 1; /* a thumbnail is too small to share between threads */
     for (unsigned i = 0; i < 3; i++)
         config.sizes[i] = (mona_size){THUMBNAIL_SIDE, THUMBNAIL_SIDE};
-    *g = (colour_grading){.model = model,
-                          .format = s->in,
-                          .full_range = settings->full_range,
-                          .strength = settings->colour_strength,
-                          .device = chip ? &mona_device_host : config.device,
-                          .cpu = settings->cpu};
+    *g =
+        (colour_grading){.model = model,
+                         .format = s->in,
+                         .full_range = settings->full_range,
+                         .strength = settings->colour_strength >= 0 ? settings->colour_strength : 1,
+                         .device = chip ? &mona_device_host : config.device,
+                         .cpu = settings->cpu};
     if (!check_inputs(model, error) ||
         !session_binding_open_deep(&g->bound, &model->model, model->name, 8, settings->or_host,
                                    &config, error) ||

@@ -36,7 +36,7 @@ typedef struct stage_settings {
     bool or_host;               /* see session_binding_open_deep */
     const char *cpu;            /* NULL: the best */
     unsigned threads;           /* of each session; 0: one per core */
-    unsigned strip_rows;        /* 0: the planner's choice */
+    long strip_rows;            /* 0: the planner's choice */
     bool temporal;              /* steady denoised frames (temporal.h) */
     double strength;            /* of denoising, 0..1; negative: estimated */
     double
@@ -44,7 +44,7 @@ typedef struct stage_settings {
                       the usual one */
     bool still; /* a picture, not a video */
     bool compressed;                 /* estimates count the error left by compression as noise */
-    double colour_strength;          /* 0..1 */
+    double colour_strength;          /* 0..1; negative: 1 */
     bool plain_chroma;               /* is interpolated without luma as a guide */
     bool full_range;                 /* of samples; else studio range */
     chroma_location chroma_location; /* of subsampled chroma */
@@ -59,7 +59,7 @@ static inline mona_config stage_config(const stage_settings *settings)
     return (mona_config){.device = others ? &mona_device_host : settings->device,
                          .cpu = settings->cpu,
                          .threads = settings->threads,
-                         .strip_rows = settings->strip_rows};
+                         .strip_rows = (uint32_t)settings->strip_rows};
 }
 
 enum { STAGE_SLOTS = 4 }; /* frames that may be in a stage at once */

@@ -13,12 +13,15 @@
 
 enum { HISTOGRAM_BINS = 2048 };
 
-typedef enum range_rule {
-    RANGE_MIN_MAX,    /* all values seen */
-    RANGE_PERCENTILE, /* all but 1 in 10^4 */
-    RANGE_KL,         /* least Kullback-Leibler divergence of 8-bit results (Migacz 2017) */
-    RANGE_MSE,        /* least squared error: rounding, scale^2 / 12, and saturation */
-} range_rule;
+/* The last two: least Kullback-Leibler divergence of 8-bit results (Migacz 2017); least squared
+ * error, of rounding, which is scale^2 / 12, and of saturation. */
+#define RANGE_RULES(FIRST, NEXT)                                                                   \
+    FIRST(RANGE_MIN_MAX, "min-max")      /* all values seen */                                     \
+    NEXT(RANGE_PERCENTILE, "percentile") /* all but 1 in 10^4 */                                   \
+    NEXT(RANGE_KL, "kl") NEXT(RANGE_MSE, "mse")
+#define RANGE_RULE(constant, word) constant,
+typedef enum range_rule { RANGE_RULES(RANGE_RULE, RANGE_RULE) } range_rule;
+#undef RANGE_RULE
 
 typedef struct histogram {
     int exponent; /* bins are 2^exponent wide */

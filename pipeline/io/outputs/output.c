@@ -384,7 +384,7 @@ static bool assemble(output *o, pipeline_error *error)
     if (settings.ends_early && !segments_end(&o->parts, &end, error))
         return false;
     settings.notes = &(const pipeline_notes){0};
-    settings.stop_on_error = false; /* the first reading has succeeded */
+    settings.on_error = ON_ERROR_SKIP; /* the first reading has succeeded */
     bool good = input_open(&again, &settings, error);
     again.copy = copy_from;
     again.copy_context = &a;

@@ -21,10 +21,10 @@
 
 typedef struct output_settings {
     encoder_settings encoder;
-    unsigned jpeg_quality;   /* as in enhance_settings */
+    unsigned jpeg_quality;   /* as in job */
     mux_settings container;  /* format NULL: a still picture, into its result */
     input_settings input;    /* for the second reading */
-    const atomic_bool *ends; /* as in enhance_settings */
+    const atomic_bool *ends; /* as in job */
     uint64_t segment_frames; /* in each; 0: a few seconds' worth */
     uint64_t frames;         /* of the result at most; 0: all */
     unsigned warm_up;        /* frames that the stages need before a segment */

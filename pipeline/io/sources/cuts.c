@@ -154,7 +154,7 @@ bool cuts_find(cuts *c, const input_settings *film, const cuts_wish *wish, pipel
     *c = (cuts){0};
     settings.on_chip = false; /* nothing is decoded */
     settings.notes = &(const pipeline_notes){0};
-    settings.stop_on_error = false; /* the reading for the frames tells of damage */
+    settings.on_error = ON_ERROR_SKIP; /* the reading for the frames tells of damage */
     av_log_errors_pause(true);
     bool good = input_open(&in, &settings, error);
     if (good) {

@@ -193,7 +193,7 @@ static double seconds_reached(const input *in)
 static bool lose_packet(input *in, int code, pipeline_error *error)
 {
     in->faults.lost_packets++;
-    return !in->settings.stop_on_error ||
+    return in->settings.on_error == ON_ERROR_SKIP ||
            pipeline_fail_av(error, code, "%s: damaged near %.2f s (--on-error skip goes on)",
                             in->path, seconds_reached(in));
 }
@@ -215,7 +215,7 @@ static bool check_length(input *in, pipeline_error *error)
     double missing = (double)(announced - in->reached) / AV_TIME_BASE;
     if (missing < 1)
         return true;
-    if (in->settings.stop_on_error)
+    if (in->settings.on_error == ON_ERROR_STOP)
         return pipeline_fail(error, "%s: expected %.2f s, as the file announces, found %.2f s",
                              in->path, (double)announced / AV_TIME_BASE,
                              (double)in->reached / AV_TIME_BASE);
@@ -379,7 +379,7 @@ static bool feed(input *in, pipeline_error *error)
             passed = lose_packet(in, code, error);
     }
     av_packet_unref(in->packet);
-    if (passed && in->settings.stop_on_error && av_log_errors_count()) {
+    if (passed && in->settings.on_error == ON_ERROR_STOP && av_log_errors_count()) {
         char text[256];
         av_log_errors_first(text, sizeof text);
         passed = pipeline_fail(error, "%s: damaged near %.2f s: %s (--on-error skip goes on)",
@@ -520,7 +520,7 @@ static bool count_damage(input *in, pipeline_error *error)
     if (!in->frame->decode_error_flags && !(in->frame->flags & AV_FRAME_FLAG_CORRUPT))
         return true;
     in->faults.damaged_frames++;
-    return !in->settings.stop_on_error ||
+    return in->settings.on_error == ON_ERROR_SKIP ||
            pipeline_fail(error, "%s: a damaged frame near %.2f s (--on-error skip goes on)",
                          in->path, seconds_reached(in));
 }

@@ -11,6 +11,7 @@
 #include <libavformat/avformat.h>
 
 #include "pipeline/base/error.h"
+#include "pipeline/base/words.h"
 #include "pipeline/fields/fields.h"
 #include "pipeline/stages/frame.h"
 #include "pipeline/io/codecs/chip_decoder.h"
@@ -29,6 +30,9 @@ typedef struct input_faults {
     uint64_t damaged_frames; /* decoded with errors */
     uint64_t moved_frames;   /* whose timestamps did not ascend */
 } input_faults;
+
+#define ON_ERRORS(FIRST, NEXT) FIRST(ON_ERROR_SKIP, "skip") NEXT(ON_ERROR_STOP, "stop")
+typedef enum on_error { WORDS_ENUM(ON_ERRORS) } on_error;
 
 struct input_settings {
     const char *path;      /* "-": standard input; must outlive the input */
@@ -50,7 +54,7 @@ struct input_settings {
     rotation rotate;       /* turn frames; AUTO turns them only if the output has no matrix */
     bool keeps_matrix;     /* the output's container can hold a display matrix */
     bool ends_early;       /* input_copy_until will be called: pass on only what belongs */
-    bool stop_on_error;    /* fail at the first damage instead of counting it and going on */
+    on_error on_error;     /* go on behind damage and count it, or fail at the first */
     /* For viewing and comparing: frames of any format as the decoder makes them, not turned (but
      * for photographs, which are stored as the camera was held), deinterlaced or converted;
      * packets of other streams are dropped. */

@@ -93,6 +93,42 @@ static void test_defaults_are_valid(void **state)
     }
 }
 
+static void check_words(const option *o)
+{
+    static char values[VALUES];
+    char words[256];
+    int length;
+    snprintf(words, sizeof words, "%s", o->argument);
+    for (char *rest = words, *word; (word = strsep(&rest, "|"));) {
+        pipeline_error error = {0};
+        memset(values, 0, sizeof values);
+        assert_true(option_read(o, values, word, &error));
+        const char *is = option_word(o, values, &length);
+        assert_int_equal(length, strlen(word));
+        assert_memory_equal(is, word, strlen(word));
+        assert_false(option_read(o, values, "neither", &error));
+    }
+}
+
+/* Each word is the place that it is read as, and nothing is a word's where there is no default. */
+static void test_words_are_places(void **state)
+{
+    (void)state;
+    static const char none[VALUES];
+    unsigned choices = 0;
+    for (size_t c = 0; c < command_count; c++) {
+        option o;
+        for (size_t i = 0; options_at(commands[c], i, &o); i++) {
+            int length;
+            if (o.kind == OPTION_CHOICE || o.kind == OPTION_SWITCH)
+                check_words(&o), choices++;
+            if (o.kind == OPTION_CHOICE)
+                assert_int_equal(option_word(&o, none, &length)[0] != 0, o.initial != NULL);
+        }
+    }
+    assert_true(choices > 15);
+}
+
 /* Each field has its row, in its place. */
 static void test_rows_are_complete(void **state)
 {
@@ -157,8 +193,13 @@ static void set(void *values, const option *o)
     case OPTION_FILES:
         *(option_list *)field = (option_list){{file}, 1};
         break;
-    case OPTION_STRING:
     case OPTION_CHOICE:
+        *(unsigned *)field = 1;
+        break;
+    case OPTION_SWITCH:
+        *(bool *)field = true;
+        break;
+    case OPTION_STRING:
     case OPTION_FILE:
         *(const char **)field = file;
         break;
@@ -231,10 +272,11 @@ static void add_modes(cJSON *row, const char *key, const command *line, unsigned
 static void add_row(cJSON *list, const command *line, size_t i, const option *o)
 {
     static const char *const kinds[] = {
-        [OPTION_FLAG] = "flag",     [OPTION_STRING] = "string",     [OPTION_FILE] = "file",
-        [OPTION_CHOICE] = "choice", [OPTION_WHOLE] = "whole",       [OPTION_NUMBER] = "number",
-        [OPTION_SHARE] = "share",   [OPTION_SIZE] = "size",         [OPTION_TIME] = "time",
-        [OPTION_LIST] = "list",     [OPTION_DURATION] = "duration", [OPTION_FILES] = "files"};
+        [OPTION_FLAG] = "flag",     [OPTION_STRING] = "string", [OPTION_FILE] = "file",
+        [OPTION_CHOICE] = "choice", [OPTION_SWITCH] = "choice", [OPTION_WHOLE] = "whole",
+        [OPTION_NUMBER] = "number", [OPTION_SHARE] = "share",   [OPTION_SIZE] = "size",
+        [OPTION_TIME] = "time",     [OPTION_LIST] = "list",     [OPTION_DURATION] = "duration",
+        [OPTION_FILES] = "files"};
     const option_rule none = {0}, *rule = options_rule(line, i);
     cJSON *row = json_add_object(list);
     cJSON_AddStringToObject(row, "name", o->name);
@@ -273,6 +315,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_rules_name_rows),
         cmocka_unit_test(test_commands_say_when_they_are_confined),
         cmocka_unit_test(test_defaults_are_valid),
+        cmocka_unit_test(test_words_are_places),
         cmocka_unit_test(test_rows_are_complete),
         cmocka_unit_test(test_key_is_of_the_job),
         cmocka_unit_test(test_key_has_what_changes_bytes),

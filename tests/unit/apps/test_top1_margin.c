@@ -172,7 +172,7 @@ static void check_network(const char *name, size_t calibrated, size_t unseen)
     compiler_options options = {
         .int8 = true, .output_type = MONA_F16, .ranges = RANGE_MSE, .correct_bias = true};
     const precision_request request = {
-        .precision = "auto", .max_drop = "1%", .target = "host", .name = name};
+        .precision = PRECISION_AUTO, .max_drop = "1%", .target = "host", .name = name};
     precision_result result;
     calibration pictures;
     uint8_t *bytes;
