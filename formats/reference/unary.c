@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/reference/operators.h"
+#include "formats/reference/unary.h"
 
 /* p: the operator's attributes, in the order of its row. */
 typedef void unary_function(const tensor *in, const double *p, tensor *out);
@@ -63,12 +64,20 @@ static const struct unary_row {
 #include "formats/functions.inc"
 };
 
-static const struct unary_row *find_row(const char *op_type)
+op_unary_form op_unary_read(const onnx_node *node)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!strcmp(rows[i].op_type, op_type))
-            return &rows[i];
-    return NULL;
+    op_unary_form f = {0};
+    while (strcmp(rows[f.row].op_type, node->op_type))
+        f.row++;
+    const struct unary_row *row = &rows[f.row];
+    f.on_ints = row->on_ints;
+    f.approximate =
+        row->function == f_gelu && !strcmp(onnx_string(node, "approximate", "none"), "tanh");
+    for (int i = 0; i < 2; i++)
+        f.parameters[i] = row->attributes[i]
+                              ? onnx_float(node, row->attributes[i], row->otherwise[i])
+                              : row->otherwise[i];
+    return f;
 }
 
 /* 64-bit integers do not fit a double. */
@@ -89,19 +98,15 @@ static int64_t of_int(unary_function *f, int64_t x, bool is_unsigned)
 
 bool op_unary(op_call *c)
 {
-    const struct unary_row *row = find_row(c->node->op_type);
+    const op_unary_form form = op_unary_read(c->node);
     const tensor *x = op_in(c, 0);
-    double p[2] = {0};
-    if (!row || !op_result_like(c, 0, x))
+    const double p[2] = {(double)form.parameters[0], (double)form.parameters[1]};
+    unary_function *f = form.approximate ? f_gelu_tanh : rows[form.row].function;
+    if (!op_result_like(c, 0, x))
         return false;
-    unary_function *f = row->function;
-    for (int i = 0; i < 2 && row->attributes[i]; i++)
-        p[i] = (double)onnx_float(c->node, row->attributes[i], row->otherwise[i]);
-    if (f == f_gelu && !strcmp(onnx_string(c->node, "approximate", "none"), "tanh"))
-        f = f_gelu_tanh;
     if (c->shapes_only)
         return true;
-    if (row->on_ints && !element_is_float(x->type))
+    if (form.on_ints && !element_is_float(x->type))
         for (size_t i = 0; i < x->count; i++)
             tensor_set_int(c->out, i, of_int(f, tensor_int(x, i), x->type == ELEMENT_UINT64));
     else

@@ -1,47 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Elementwise functions of one, two or three arrays. */
 #include "formats/compiler/import/array.h"
+#include "formats/reference/unary.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- of one ------------------------------------------------------------------------------- */
 
-#define ROW(op_type, function, array, map, on_ints, first, second, x, y)                           \
-    {op_type, MONA_FN_##array, on_ints, {first, second}, {x, y}},
-
-static const struct unary_row {
-    const char *op_type;
-    mona_array_function function;
-    bool on_ints;
-    const char *attributes[2];
-    float otherwise[2];
-} unary_rows[] = {
-#include "formats/functions.inc"
-};
-
-static const struct unary_row *find_unary(const char *op_type)
-{
-    const struct unary_row *row = unary_rows;
-    while (strcmp(row->op_type, op_type)) /* operators.inc names only those that exist */
-        row++;
-    return row;
-}
-
 bool import_array_unary(importer *im)
 {
-    const struct unary_row *row = find_unary(im->node->op_type);
+    static const mona_array_function functions[] = {
+#define ROW(op_type, function, array, ...) MONA_FN_##array,
+#include "formats/functions.inc"
+#undef ROW
+    };
+    const op_unary_form form = op_unary_read(im->node);
     const array x = array_in(im, 0);
-    const bool on_ints = row->on_ints && array_ok(x) && !array_is_float(x.type);
-    array_function f = {.code = row->function, .arithmetic = on_ints ? MONA_INT : MONA_FLOAT};
-    for (int i = 0; i < 2; i++)
-        f.parameter[i] = row->attributes[i]
-                             ? onnx_float(im->node, row->attributes[i], row->otherwise[i])
-                             : row->otherwise[i];
+    const bool on_ints = form.on_ints && array_ok(x) && !array_is_float(x.type);
+    array_function f = {.code = form.approximate ? MONA_FN_GELU_TANH : functions[form.row],
+                        .arithmetic = on_ints ? MONA_INT : MONA_FLOAT,
+                        .parameter = {form.parameters[0], form.parameters[1]}};
     if (f.code == MONA_FN_ELU)
         f.parameter[2] = strcmp(im->node->op_type, "Celu") ? 1 : 1 / f.parameter[0];
-    if (f.code == MONA_FN_GELU && import_text_is(im, "approximate", "tanh", "none"))
-        f.code = MONA_FN_GELU_TANH;
     return array_bind(im, 0, array_map(im, array_result_type(im, 0), &f, 1, &x));
 }
 
@@ -76,7 +56,7 @@ static array combine(importer *im, mona_type type, mona_array_function function,
     return array_map(im, type, &f, 2, operands);
 }
 
-static bool import_binary(importer *im, bool swapped)
+static bool of_two(importer *im, bool swapped)
 {
     const array x = array_in(im, 0), y = place_second(im, x, array_in(im, 1));
     return array_bind(im, 0,
@@ -86,13 +66,13 @@ static bool import_binary(importer *im, bool swapped)
 
 bool import_array_binary(importer *im)
 {
-    return import_binary(im, false);
+    return of_two(im, false);
 }
 
 /* x > y is y < x. */
 bool import_array_swapped(importer *im)
 {
-    return import_binary(im, true);
+    return of_two(im, true);
 }
 
 /* Combines any number of arrays, two at a time. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolution, and per-channel operators that follow it: batch normalisation and activations. */
+/* Convolution, and the batch normalisation that follows it. */
 #include "formats/compiler/import/importer.h"
 
 #include <math.h>
@@ -88,67 +88,4 @@ bool import_batch_norm(importer *im)
     made->affine.scale = scale;
     made->affine.shift = shift;
     return true;
-}
-
-static bool add_activation(importer *im, graph_activation activation)
-{
-    uint32_t x;
-    if (!import_elements(im, 0, &x))
-        return false;
-    graph_node *made = import_node_like(im, GRAPH_ACTIVATION, x);
-    if (made)
-        made->activation = activation;
-    return made;
-}
-
-bool import_relu(importer *im)
-{
-    return add_activation(im, (graph_activation){.kind = MONA_ACT_RELU});
-}
-
-bool import_leaky_relu(importer *im)
-{
-    uint32_t x;
-    if (!import_elements(im, 0, &x))
-        return false;
-    const float alpha = onnx_float(im->node, "alpha", 0.01f);
-    const float *slopes = graph_fill(im->g, im->g->values[x].channels, alpha);
-    if (!slopes || !isfinite(alpha))
-        return import_fail(im, "has a slope that is infinite or not a number");
-    return add_activation(im, (graph_activation){.kind = MONA_ACT_PRELU, .slopes = slopes});
-}
-
-bool import_prelu(importer *im)
-{
-    uint32_t x;
-    const graph_value *slope = import_constant(im, 1);
-    if (!import_elements(im, 0, &x))
-        return false;
-    if (!slope)
-        return import_fail(im, "has a computed slope; expected a constant");
-    if (im->node->broadcasts && slope->count > 1)
-        return import_fail(im, "has slopes for axis 1, as up to operator set 6");
-    const float *slopes = import_per_channel(im, slope, im->g->values[x].channels);
-    return slopes &&
-           add_activation(im, (graph_activation){.kind = MONA_ACT_PRELU, .slopes = slopes});
-}
-
-bool import_clip(importer *im)
-{
-    const float max = 65504; /* fp16's largest number means no bound */
-    float bounds[2] = {-max, max};
-    for (size_t i = 0; i < 2; i++) {
-        const graph_value *v = import_constant(im, i + 1);
-        if (import_has(im, i + 1) && (!v || v->count != 1))
-            return import_fail(im, "has a bound that is not one constant number");
-        bounds[i] = v ? v->data[0] : bounds[i];
-        if (isnan(bounds[i]))
-            return import_fail(im, "has a bound that is not a number");
-        bounds[i] = fmaxf(-max, fminf(bounds[i], max));
-    }
-    if (bounds[0] > bounds[1])
-        return import_fail(im, "has bounds %g to %g; the lower is above the upper",
-                           (double)bounds[0], (double)bounds[1]);
-    return add_activation(
-        im, (graph_activation){.kind = MONA_ACT_CLIP, .low = bounds[0], .high = bounds[1]});
 }

@@ -1,22 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sums and products of two computed tensors, or of one and a constant per channel. */
+/* Functions of two tensors, or of one and a constant per channel, as sums, products and clips. */
 #include "formats/compiler/import/importer.h"
 
 #include <math.h>
-
-/* x * scale + shift; NULL stands for 1 or 0. */
-static bool add_affine(importer *im, uint32_t x, float *scale, float *shift)
-{
-    const uint32_t channels = im->g->values[x].channels;
-    scale = scale ? scale : graph_fill(im->g, channels, 1);
-    shift = shift ? shift : graph_fill(im->g, channels, 0);
-    graph_node *made = scale && shift ? import_node_like(im, GRAPH_AFFINE, x) : NULL;
-    if (!made)
-        return format_fail(im->error, "out of memory");
-    made->affine.scale = scale;
-    made->affine.shift = shift;
-    return true;
-}
 
 /* With a single number, the old rule is the same as the current one. */
 static bool old_broadcast(const importer *im)
@@ -79,76 +65,99 @@ static bool can_combine(importer *im, uint32_t *a, uint32_t *b, bool *swapped)
                        va->channels, va->width, va->height, vb->channels, vb->width, vb->height);
 }
 
-static bool add_binary(importer *im, graph_kind kind, uint32_t a, uint32_t b)
+static graph_node *add_inputs(graph_node *made, uint32_t second)
 {
-    graph_node *made = import_node_like(im, kind, a);
-    if (!made)
-        return false;
-    made->input_count = 2;
-    made->inputs[1] = b;
-    return true;
-}
-
-/* scales: a constant is a factor. */
-static bool combine(importer *im, graph_kind kind, bool scales)
-{
-    uint32_t x = 0, y = 0;
-    float *numbers = NULL;
-    int constant = 0;
-    bool swapped;
-    if (!read_operands(im, &x, &numbers, &constant))
-        return false;
-    if (constant == 2)
-        return import_elements(im, 1, &y) && can_combine(im, &x, &y, &swapped) &&
-               add_binary(im, kind, x, y);
-    return scales ? add_affine(im, x, numbers, NULL) : add_affine(im, x, NULL, numbers);
-}
-
-bool import_add(importer *im)
-{
-    return combine(im, GRAPH_ADD, false);
-}
-
-bool import_mul(importer *im)
-{
-    return combine(im, GRAPH_MUL, true);
-}
-
-/* x - c = x + (-c); c - x = -x + c. */
-bool import_sub(importer *im)
-{
-    uint32_t x = 0, y = 0;
-    float *numbers = NULL;
-    int constant = 0;
-    bool swapped;
-    if (!read_operands(im, &x, &numbers, &constant))
-        return false;
-    if (constant == 2) { /* x - y = x + (-y) */
-        if (!import_elements(im, 1, &y) || !can_combine(im, &x, &y, &swapped))
-            return false;
-        uint32_t *second = swapped ? &x : &y;
-        return import_inner_affine(im, *second, -1, 0, second) && add_binary(im, GRAPH_ADD, x, y);
+    if (made) {
+        made->input_count = 2;
+        made->inputs[1] = second;
     }
-    const uint32_t channels = im->g->values[x].channels;
-    float *signs = graph_fill(im->g, channels, constant == 1 ? 1 : -1);
-    for (uint32_t c = 0; constant == 1 && c < channels; c++)
-        numbers[c] = -numbers[c];
-    return signs ? add_affine(im, x, signs, numbers) : format_fail(im->error, "out of memory");
+    return made;
 }
 
-bool import_div(importer *im)
+/* x - y = x + (-y) */
+static bool combine(importer *im, mona_array_function f, uint32_t x)
 {
+    uint32_t y = 0;
+    bool swapped = false;
+    if (!import_elements(im, 1, &y) || !can_combine(im, &x, &y, &swapped))
+        return false;
+    uint32_t *minus = swapped ? &x : &y;
+    if (f == MONA_FN_SUB && !import_inner_affine(im, *minus, -1, 0, minus))
+        return false;
+    return add_inputs(import_node_like(im, f == MONA_FN_MUL ? GRAPH_MUL : GRAPH_ADD, x), y);
+}
+
+/* x - c = x + (-c), c - x = -x + c, x / c = x * (1 / c). */
+bool import_binary(importer *im)
+{
+    const mona_array_function f = (mona_array_function)import_code(im);
     uint32_t x;
     float *numbers = NULL;
     int constant = 0;
     if (!read_operands(im, &x, &numbers, &constant))
         return false;
-    if (constant != 1)
+    if (f == MONA_FN_DIV && constant != 1)
         return import_fail(im, "divides by a computed tensor; supported: a constant");
-    for (uint32_t c = 0; c < im->g->values[x].channels; c++) {
-        numbers[c] = 1 / numbers[c];
+    if (constant == 2)
+        return combine(im, f, x);
+    const uint32_t channels = im->g->values[x].channels;
+    const bool minus = f == MONA_FN_SUB && constant == 1, opposite = f == MONA_FN_SUB && !minus;
+    for (uint32_t c = 0; c < channels; c++) {
+        numbers[c] = f == MONA_FN_DIV ? 1 / numbers[c] : minus ? -numbers[c] : numbers[c];
         if (!isfinite(numbers[c]))
             return import_fail(im, "divides by zero");
     }
-    return add_affine(im, x, numbers, NULL);
+    return f == MONA_FN_MUL || f == MONA_FN_DIV
+               ? import_add_affine(im, x, numbers, graph_fill(im->g, channels, 0))
+               : import_add_affine(im, x, graph_fill(im->g, channels, opposite ? -1 : 1), numbers);
+}
+
+/* ---- the larger and the smaller ----------------------------------------------------------- */
+
+static bool same_shape(const graph_value *a, const graph_value *b)
+{
+    return a->channels == b->channels && a->height == b->height && a->width == b->width;
+}
+
+/* max(a, b) = b + relu(a - b); min(a, b) = a - relu(a - b). */
+static bool of_two(importer *im, bool largest, uint32_t a, uint32_t b)
+{
+    uint32_t minus = 0, part = 0;
+    if (!import_alike(im) || !same_shape(&im->g->values[a], &im->g->values[b]))
+        return import_fail(im, "combines tensors of two shapes; expected one");
+    if (!import_inner_affine(im, b, -1, 0, &minus))
+        return false;
+    const graph_node *difference = add_inputs(import_inner_like(im, GRAPH_ADD, a), minus);
+    graph_node *relu =
+        difference ? import_inner_like(im, GRAPH_ACTIVATION, difference->output) : NULL;
+    if (!relu)
+        return false;
+    relu->activation.kind = MONA_ACT_RELU;
+    part = relu->output;
+    if (!largest && !import_inner_affine(im, part, -1, 0, &part))
+        return false;
+    return add_inputs(import_node_like(im, GRAPH_ADD, part), largest ? b : a);
+}
+
+bool import_extreme(importer *im)
+{
+    const bool largest = import_code(im) == MONA_FN_MAX;
+    const float max = 65504; /* fp16's largest number */
+    const graph_value *second = import_constant(im, 1);
+    const bool first = import_constant(im, 0);
+    uint32_t a, b;
+    if (im->node->input_count != 2)
+        return import_fail(im, "has %u operands; supported: two", im->node->input_count);
+    if (!first && !second)
+        return import_elements(im, 0, &a) && import_elements(im, 1, &b) &&
+               of_two(im, largest, a, b);
+    second = first ? import_constant(im, 0) : second;
+    if (second->count != 1 || !(fabsf(second->data[0]) <= max))
+        return import_fail(im,
+                           "has a constant operand of %zu elements; supported: one finite number",
+                           second->count);
+    const float bound = second->data[0];
+    const graph_activation clip = {
+        .kind = MONA_ACT_CLIP, .low = largest ? bound : -max, .high = largest ? max : bound};
+    return import_elements(im, first, &a) && import_add_activation(im, a, clip);
 }

@@ -178,6 +178,10 @@ bool import_add_slice(importer *im, size_t output, uint32_t x, uint32_t first, u
 bool import_spatial_axes(importer *im, bool *spatial);
 /* A Reshape to the shape that folding found, or to two dimensions: [1, all]. */
 bool import_reshape_view(importer *im, const int64_t *shape, uint32_t rank);
+/* Output 0 is x * scale + shift, with numbers for each channel; NULL: out of memory. */
+bool import_add_affine(importer *im, uint32_t x, float *scale, float *shift);
+/* Output 0 is this function of x. */
+bool import_add_activation(importer *im, uint32_t x, graph_activation activation);
 /* Adds a value x * scale + shift of the node, with one number per channel, or with one for all if
  * `one`. */
 bool import_inner_affine(importer *im, uint32_t x, float scale, float shift, uint32_t *made);
