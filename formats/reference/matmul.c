@@ -145,13 +145,21 @@ bool op_qlinear_matmul(op_call *c)
                     requantize_store, &rule);
 }
 
-/* alpha a b + beta c, with a and b transposed if requested. */
+op_gemm_form op_gemm_read(const onnx_node *node)
+{
+    return (op_gemm_form){
+        .turn_a = onnx_int(node, "transA", 0),
+        .turn_b = onnx_int(node, "transB", 0),
+        .alpha = onnx_float(node, "alpha", 1),
+        .beta = onnx_float(node, "beta", 1),
+    };
+}
+
 bool op_gemm(op_call *c)
 {
     const tensor *a = op_in(c, 0), *b = op_in(c, 1), *bias = op_in(c, 2);
-    const bool ta = onnx_int(c->node, "transA", 0), tb = onnx_int(c->node, "transB", 0);
-    const double alpha = (double)onnx_float(c->node, "alpha", 1);
-    const double beta = (double)onnx_float(c->node, "beta", 1);
+    const op_gemm_form form = op_gemm_read(c->node);
+    const bool ta = form.turn_a, tb = form.turn_b;
     if (a->rank != 2 || b->rank != 2)
         return op_fail(c, "multiplies tensors of %u and %u dimensions; expected matrices", a->rank,
                        b->rank);
@@ -187,8 +195,9 @@ bool op_gemm(op_call *c)
         return false;
     op_walk w = bias ? op_walk_start(bias, 2, dims) : (op_walk){0};
     for (size_t i = 0; i < c->out->count; i++) {
-        const double sum = alpha * tensor_number(c->out, i);
-        tensor_set_number(c->out, i, sum + (bias ? beta * tensor_number(bias, w.offset) : 0));
+        const double sum = (double)form.alpha * tensor_number(c->out, i);
+        const double more = bias ? (double)form.beta * tensor_number(bias, w.offset) : 0;
+        tensor_set_number(c->out, i, sum + more);
         if (bias)
             op_walk_next(&w);
     }

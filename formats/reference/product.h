@@ -23,6 +23,13 @@ typedef struct op_product {
     size_t index; /* of the first element */
 } op_product;
 
+/* alpha a b + beta c of a Gemm, of which a and b may be transposed; a b of other products. */
+typedef struct op_gemm_form {
+    bool turn_a, turn_b;
+    float alpha, beta;
+} op_gemm_form;
+op_gemm_form op_gemm_read(const onnx_node *node);
+
 bool op_multiply(op_call *c, const op_product *p);
 /* An op_store of a tensor. */
 void op_store_numbers(void *to, size_t index, const double *sums, size_t count);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Matrix products of arrays: of floats, of integers, and quantised ones. */
 #include "formats/compiler/import/array.h"
+#include "formats/reference/product.h"
 
 /* Views the operands as matrices of the same rank: a vector on the left is a row, on the right a
  * column. */
@@ -20,33 +21,26 @@ static bool as_matrices(importer *im, array *a, array *b)
     return true;
 }
 
-bool import_array_matmul(importer *im)
-{
-    array a = array_in(im, 0), b = array_in(im, 1);
-    return as_matrices(im, &a, &b) &&
-           array_bind(im, 0, array_matmul(im, array_result_type(im, 0), a, b));
-}
-
-/* alpha a b + beta c */
 bool import_array_gemm(importer *im)
 {
     static const uint32_t turned[2] = {1, 0};
+    const op_gemm_form form = op_gemm_read(im->node);
     const mona_type type = array_result_type(im, 0);
+    const bool sum = import_has(im, 2), last = form.alpha == 1 && !sum;
+    const mona_type inner = array_is_float(type) && !last ? MONA_F32 : type;
     array a = array_in(im, 0), b = array_in(im, 1);
-    if (onnx_int(im->node, "transA", 0))
-        a = array_permute(a, turned);
-    if (onnx_int(im->node, "transB", 0))
-        b = array_permute(b, turned);
-    const double alpha = (double)onnx_float(im->node, "alpha", 1);
-    const double beta = (double)onnx_float(im->node, "beta", 1);
-    const mona_type inner = array_is_float(type) ? MONA_F32 : type;
+    if (!as_matrices(im, &a, &b))
+        return false;
+    a = form.turn_a ? array_permute(a, turned) : a;
+    b = form.turn_b ? array_permute(b, turned) : b;
     array y = array_matmul(im, inner, a, b);
-    if (alpha != 1)
-        y = array_binary(im, inner, MONA_FN_MUL, y, array_number(im, MONA_F32, alpha));
-    if (import_has(im, 2)) {
+    if (form.alpha != 1)
+        y = array_binary(im, inner, MONA_FN_MUL, y, array_number(im, MONA_F32, (double)form.alpha));
+    if (sum) {
         array c = array_in(im, 2);
-        if (beta != 1)
-            c = array_binary(im, inner, MONA_FN_MUL, c, array_number(im, MONA_F32, beta));
+        if (form.beta != 1)
+            c = array_binary(im, inner, MONA_FN_MUL, c,
+                             array_number(im, MONA_F32, (double)form.beta));
         y = array_binary(im, inner, MONA_FN_ADD, y, c);
     }
     return array_bind(im, 0, array_cast(im, type, y));

@@ -3,6 +3,7 @@
  * covers the whole map: there is one output pixel, and the weights are in the order of the
  * flattened map. For a tensor whose channels come last, it is a 1x1 convolution. */
 #include "formats/compiler/import/importer.h"
+#include "formats/reference/product.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -119,33 +120,23 @@ static bool multiplied(importer *im, bool transposed, uint32_t *x, graph_window 
     return true;
 }
 
-static bool add_product(importer *im, bool transposed, float alpha, float beta)
+bool import_gemm(importer *im)
 {
+    const op_gemm_form form = op_gemm_read(im->node);
     uint32_t x, outputs = 0;
     uint64_t count = 0;
     graph_conv conv = {.groups = 1};
-    if (!multiplied(im, transposed, &x, &conv.window, &count))
+    if (form.turn_a)
+        return import_fail(im, "transposes its first operand");
+    if (!multiplied(im, form.turn_b, &x, &conv.window, &count))
         return false;
-    conv.weights = import_matrix(im, 1, transposed, alpha, count, &outputs);
-    conv.bias = conv.weights ? read_bias(im, beta, outputs) : NULL;
+    conv.weights = import_matrix(im, 1, form.turn_b, form.alpha, count, &outputs);
+    conv.bias = conv.weights ? read_bias(im, form.beta, outputs) : NULL;
     if (!conv.bias)
         return false;
-    if (alpha == 1)
-        conv.weight_scales = import_weight_scales(im, 1, transposed ? 0 : 1, outputs);
+    if (form.alpha == 1)
+        conv.weight_scales = import_weight_scales(im, 1, form.turn_b ? 0 : 1, outputs);
     return import_add_conv(im, &conv, x, outputs);
-}
-
-bool import_gemm(importer *im)
-{
-    if (onnx_int(im->node, "transA", 0))
-        return import_fail(im, "transposes its first operand");
-    return add_product(im, onnx_int(im->node, "transB", 0), onnx_float(im->node, "alpha", 1),
-                       onnx_float(im->node, "beta", 1));
-}
-
-bool import_mat_mul(importer *im)
-{
-    return add_product(im, false, 1, 0);
 }
 
 /* Of the last dimension, where that is the channels. */
