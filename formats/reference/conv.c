@@ -36,7 +36,7 @@ bool op_convolution_read(op_call *c, uint32_t i, op_convolution *v)
     for (uint32_t i = 2; shape && shape->ints && i < w->rank; i++)
         if (shape->count != w->rank - 2 || shape->ints[i - 2] != w->dims[i])
             return op_fail(c, "has a kernel_shape that is not that of its weights");
-    return op_window_read(c, x, w->dims + 2, false, &v->w);
+    return op_window_read(c, x, w->dims + 2, &v->w);
 }
 
 static bool make_result(op_call *c, const convolution *v, element_type type)

@@ -58,7 +58,7 @@ bool op_convolution_read_transposed(op_call *c, op_convolution *v)
     tensor large = *x;
     for (uint32_t i = 2; i < x->rank; i++)
         large.dims[i] = (int64_t)1 << 50;
-    if (!op_window_read(c, &large, w->dims + 2, false, &v->w))
+    if (!op_window_read(c, &large, w->dims + 2, &v->w))
         return false;
     for (uint32_t i = 2; i < x->rank; i++)
         v->w.in[WINDOW_DIMS - x->rank + i] = x->dims[i];

@@ -50,10 +50,10 @@ static size_t plane_size(const op_window *w)
 /* ---- maximum ------------------------------------------------------------------------------ */
 
 /* With storage_order 1, positions are counted column by column. */
-static int64_t place(op_call *c, const op_window *w, size_t plane, size_t at)
+static int64_t place(const op_window *w, size_t plane, size_t at)
 {
     const size_t size = plane_size(w);
-    if (onnx_int(c->node, "storage_order", 0)) {
+    if (w->by_columns) {
         const size_t columns = (size_t)w->in[2], rows = (size_t)w->in[1];
         const size_t in_map = at % (rows * columns), maps = at - in_map;
         at = maps + in_map % columns * rows + in_map / columns;
@@ -81,7 +81,7 @@ static void maximum(op_call *c, const pool_window *p, size_t plane, size_t resul
     else
         tensor_set_number(c->out, result, tensor_number(x, first + best));
     if (op_wants(c, 1))
-        tensor_set_int(&c->out[1], result, best == SIZE_MAX ? -1 : place(c, p->w, plane, best));
+        tensor_set_int(&c->out[1], result, best == SIZE_MAX ? -1 : place(p->w, plane, best));
 }
 
 /* ---- mean --------------------------------------------------------------------------------- */
@@ -105,7 +105,7 @@ static void mean(op_call *c, const pool_window *p, size_t plane, size_t result)
         for (k[1] = p->range[1].first; k[1] <= p->range[1].last; k[1]++)
             for (k[2] = p->range[2].first; k[2] <= p->range[2].last; k[2]++, count++)
                 sum += tensor_number(x, first + sample_at(p, k));
-    if (onnx_int(c->node, "count_include_pad", 0)) {
+    if (p->w->counts_padding) {
         count = 1;
         for (int i = 0; i < 3; i++)
             count *= (double)padded_count(p->w, i, p->at[i]);
@@ -119,7 +119,7 @@ bool op_pool(op_call *c)
     const bool largest = !strcmp(c->node->op_type, "MaxPool");
     op_window w;
     int64_t dims[TENSOR_MAX_RANK];
-    if (!op_window_read(c, x, NULL, onnx_int(c->node, "ceil_mode", 0), &w))
+    if (!op_window_read(c, x, NULL, &w))
         return false;
     op_window_shape(&w, x->dims[0], x->dims[1], dims);
     if (!op_result(c, 0, x->type, x->rank, dims) ||

@@ -63,7 +63,7 @@ static bool pad_same(op_call *c, op_window *w, bool upper)
 
 /* With round_up, a last window that would begin after the samples and the padding before them does
  * not count. */
-static bool find_outputs(op_call *c, op_window *w, bool round_up)
+static bool find_outputs(op_call *c, op_window *w)
 {
     for (uint32_t i = 0; i < WINDOW_DIMS; i++) {
         const int64_t before = w->in[i] + w->begin[i], stride = w->stride[i];
@@ -73,18 +73,23 @@ static bool find_outputs(op_call *c, op_window *w, bool round_up)
             continue;
         if (room < 0)
             return op_fail(c, "has a filter larger than its padded input");
-        const int64_t last = (room + (round_up ? stride - 1 : 0)) / stride;
-        w->out[i] = round_up && last * stride >= before ? last : last + 1;
+        const int64_t last = (room + (w->round_up ? stride - 1 : 0)) / stride;
+        w->out[i] = w->round_up && last * stride >= before ? last : last + 1;
     }
     return true;
 }
 
-bool op_window_read(op_call *c, const tensor *x, const int64_t *kernel, bool round_up, op_window *w)
+bool op_window_read(op_call *c, const tensor *x, const int64_t *kernel, op_window *w)
 {
     if (x->rank < 3 || x->rank > 2 + WINDOW_DIMS)
         return op_fail(c, "works on a tensor of %u dimensions; supported: 3 to %d", x->rank,
                        2 + WINDOW_DIMS);
-    *w = (op_window){.spatial_dims = x->rank - 2};
+    *w = (op_window){
+        .spatial_dims = x->rank - 2,
+        .round_up = !kernel && onnx_int(c->node, "ceil_mode", 0),
+        .counts_padding = !kernel && onnx_int(c->node, "count_include_pad", 0),
+        .by_columns = !kernel && onnx_int(c->node, "storage_order", 0),
+    };
     if (!op_window_list(c, "strides", w->spatial_dims, 1, 1, w->stride) ||
         !op_window_list(c, "dilations", w->spatial_dims, 1, 1, w->dilation) ||
         !op_window_list(c, "kernel_shape", w->spatial_dims, kernel ? 1 : 0, 1, w->kernel))
@@ -103,7 +108,7 @@ bool op_window_read(op_call *c, const tensor *x, const int64_t *kernel, bool rou
     const bool same = !strncmp(pad, "SAME_", 5);
     return (same ? pad_same(c, w, !strcmp(pad, "SAME_UPPER"))
                  : !strcmp(pad, "VALID") || read_pads(c, w)) &&
-           find_outputs(c, w, round_up);
+           find_outputs(c, w);
 }
 
 void op_window_shape(const op_window *w, int64_t batch, int64_t channels, int64_t *dims)

@@ -13,6 +13,9 @@ typedef struct op_window {
     int64_t in[WINDOW_DIMS], out[WINDOW_DIMS];
     int64_t kernel[WINDOW_DIMS], stride[WINDOW_DIMS], dilation[WINDOW_DIMS];
     int64_t begin[WINDOW_DIMS], end[WINDOW_DIMS]; /* padding */
+    /* Of a pool: a last window may be incomplete, padding counts in a mean, and positions of maxima
+     * are counted column by column. */
+    bool round_up, counts_padding, by_columns;
 } op_window;
 
 /* A convolution of input 0, [batch, channels, dims...], and the window of its weights. */
@@ -26,10 +29,9 @@ bool op_window_list(op_call *c, const char *name, uint32_t spatial_dims, int64_t
                     int64_t *out);
 
 /* Reads strides, dilations, pads and auto_pad, and computes the number of outputs. x is [batch,
- * channels, dims...]; dims that are open, -1, have open outputs. kernel: one number per axis; NULL:
- * read kernel_shape. round_up: as ceil_mode. */
-bool op_window_read(op_call *c, const tensor *x, const int64_t *kernel, bool round_up,
-                    op_window *w);
+ * channels, dims...]; dims that are open, -1, have open outputs. kernel: one number per axis; NULL: a
+ * pool, whose kernel_shape and other attributes are read. */
+bool op_window_read(op_call *c, const tensor *x, const int64_t *kernel, op_window *w);
 
 /* With the weights of input i: [outputs, inputs / groups, kernel...]. */
 bool op_convolution_read(op_call *c, uint32_t i, op_convolution *v);

@@ -188,12 +188,12 @@ bool import_array_pool(importer *im)
     import_call c;
     op_window window;
     if (!array_ok(x) || !import_open_call(im, &c) ||
-        !op_window_read(&c.call, c.in[0], NULL, onnx_int(im->node, "ceil_mode", 0), &window))
+        !op_window_read(&c.call, c.in[0], NULL, &window))
         return false;
     mona_array_window record = {
         .function = function,
         .arithmetic = array_is_float(x.type) ? MONA_FLOAT : MONA_INT,
-        .count_include_pad = !largest && onnx_int(im->node, "count_include_pad", 0),
+        .count_include_pad = window.counts_padding,
         .batch = (uint32_t)x.dims[0],
         .channels = (uint32_t)x.dims[1],
         .outputs = (uint32_t)x.dims[1],
@@ -206,6 +206,5 @@ bool import_array_pool(importer *im)
         return true;
     record.function = MONA_WINDOW_MAX_INDEX;
     const array index = array_window(im, MONA_S64, &record, &x, 1);
-    return array_bind(
-        im, 1, onnx_int(im->node, "storage_order", 0) ? column_order(im, index, &window) : index);
+    return array_bind(im, 1, window.by_columns ? column_order(im, index, &window) : index);
 }

@@ -20,13 +20,12 @@ static bool add_pool(importer *im, graph_kind kind, uint32_t x, mona_file_pool p
 static bool import_windows(importer *im, graph_kind kind)
 {
     uint32_t x, size[2];
-    const bool round_up = onnx_int(im->node, "ceil_mode", 0);
     graph_window window, *w = &window;
     import_call c;
     op_window read;
     if (!import_channels(im, 0, &x) || !import_open_call(im, &c) ||
-        !op_window_read(&c.call, c.in[0], NULL, round_up, &read) || !import_window(im, &read, w) ||
-        !import_window_size(im, w, &im->g->values[x], round_up, size))
+        !op_window_read(&c.call, c.in[0], NULL, &read) || !import_window(im, &read, w) ||
+        !import_window_size(im, w, &im->g->values[x], read.round_up, size))
         return false;
     for (int i = 0; i < 2; i++) {
         const int64_t extent = graph_window_extent(w, i);
@@ -38,8 +37,8 @@ static bool import_windows(importer *im, graph_kind kind)
     }
     const mona_file_pool pool = {
         GRAPH_WINDOW_FIELDS(w),
-        .ceil_mode = round_up,
-        .count_include_pad = onnx_int(im->node, "count_include_pad", 0) != 0,
+        .ceil_mode = read.round_up,
+        .count_include_pad = read.counts_padding,
     };
     return add_pool(im, kind, x, pool, size);
 }
