@@ -88,12 +88,10 @@ static bool import_part_as_array(importer *im, uint32_t onnx_value)
         const onnx_node *part = &im->model->nodes[i];
         if (part->output_count != 1 || part->outputs[0] != onnx_value)
             continue;
-        im->node = part;
         im->why_array = "is no part of depth-to-space, space-to-depth or a channel shuffle";
-        const bool ok = operator_find(part->op_type)->array(im);
-        im->node = node;
+        const bool ok = import_begin(im, part) && operator_find(part->op_type)->array(im);
         im->why_array = why_array;
-        return ok;
+        return import_begin(im, node) && ok;
     }
     return true;
 }

@@ -186,6 +186,7 @@ static bool add_array(importer *im, const operator_row *row, const format_error 
 {
     *im->error = (format_error){0};
     im->g->has_arrays = true;
+    im->call.unknown = false;
     if (is_sized(im) && row->array(im))
         return true;
     const format_error second = *im->error;
@@ -397,8 +398,7 @@ static bool import_all(importer *im)
         if (!bind_input(im, &o->inputs[i]))
             return false;
     for (uint32_t i = 0; i < o->node_count; i++) {
-        im->node = &o->nodes[i];
-        if (!add_node(im))
+        if (!import_begin(im, &o->nodes[i]) || !add_node(im))
             return false;
     }
     if (!add_outputs(im))

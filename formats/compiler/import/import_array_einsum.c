@@ -81,9 +81,8 @@ static array in_order(importer *im, const op_equation *e, array x, const labels 
 bool import_array_einsum(importer *im)
 {
     array x = array_in(im, 0), y = import_has(im, 1) ? array_in(im, 1) : array_none;
-    import_call c;
     op_equation e;
-    if (!array_ok(x) || !import_open_call(im, &c) || !op_equation_read(&c.call, &e))
+    if (!array_ok(x) || !op_equation_read(&im->call, &e))
         return false;
     if (e.operands == 2 && !array_ok(y))
         return false;

@@ -34,10 +34,9 @@ static array spread_numbers(importer *im, const op_scales *s, array x, array num
 /* Reads x, scale and zero point. Fails if an input is missing or does not fit. */
 static bool read_operands(importer *im, array operands[3])
 {
-    import_call c;
     op_scales s;
     operands[0] = array_in(im, 0);
-    if (!array_ok(operands[0]) || !import_open_call(im, &c) || !op_scales_read(&c.call, &s))
+    if (!array_ok(operands[0]) || !op_scales_read(&im->call, &s))
         return false;
     operands[1] = spread_numbers(im, &s, operands[0], array_in(im, 1));
     operands[2] = import_has(im, 2) ? spread_numbers(im, &s, operands[0], array_in(im, 2))

@@ -14,14 +14,12 @@ static uint32_t all_axes(uint32_t rank)
 
 bool import_array_reduce(importer *im)
 {
-    import_call c;
     uint32_t mask;
     const array x = array_in(im, 0);
-    if (!array_ok(x) || !import_open_call(im, &c))
+    if (!array_ok(x))
         return false;
-    if (!op_axes(&c.call, 1, x.rank, &mask))
-        return im->error->text[0] ? false
-                                  : import_fail(im, "has computed axes; expected constants");
+    if (!op_axes(&im->call, 1, x.rank, &mask))
+        return import_refused(im, "axes");
     if (!mask && !onnx_int(im->node, "noop_with_empty_axes", 0))
         mask = all_axes(x.rank);
     return array_bind(

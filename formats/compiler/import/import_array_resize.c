@@ -62,22 +62,21 @@ bool import_array_resize(importer *im)
 {
     const mona_type type = array_result_type(im, 0);
     array x = array_in(im, 0);
-    import_call c;
     op_resizing r;
-    if (!array_ok(x) || !import_open_call(im, &c))
+    if (!array_ok(x))
         return false;
-    if (!op_resize_read(&c.call, &r))
-        return !im->error->text[0] && import_fail(im, "has computed scales or sizes");
+    if (!op_resize_read(&im->call, &r))
+        return import_refused(im, "scales or sizes");
     if (!r.linear && !r.cubic && !r.crop)
         return import_array_move(im);
-    if (differs_elsewhere(&r, c.in[0]) &&
+    if (differs_elsewhere(&r, im->in[0]) &&
         !import_warn(im,
                      "shrinks with align_corners to a length that is rounded: samples lie where "
                      "the ONNX suite's cases have them, but elsewhere in ONNX Runtime and "
                      "PyTorch; with sizes in place of scales all agree"))
         return false;
     for (uint32_t axis = 0; axis < x.rank; axis++)
-        if (!op_resize_keeps(&r, c.in[0], axis))
+        if (!op_resize_keeps(&r, im->in[0], axis))
             x = resize_axis(im, &r, x, axis);
     const array_function rounded = {
         .code = MONA_FN_COPY, .arithmetic = MONA_FLOAT, .conversion = MONA_SATURATE};

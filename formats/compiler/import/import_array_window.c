@@ -47,11 +47,10 @@ static mona_array_window convolution(const op_convolution *n, mona_arithmetic ar
  * attributes. */
 static array convolve(importer *im, mona_type type, array x, array w, uint32_t i, const array *bias)
 {
-    import_call c;
     op_convolution n;
     const array operands[3] = {x, w, bias ? *bias : array_none};
-    if (!array_ok(x) || !array_ok(w) || (bias && !array_ok(*bias)) || !import_open_call(im, &c) ||
-        !op_convolution_read(&c.call, i, &n))
+    if (!array_ok(x) || !array_ok(w) || (bias && !array_ok(*bias)) ||
+        !op_convolution_read(&im->call, i, &n))
         return array_none;
     mona_array_window record =
         convolution(&n, array_is_float(x.type) || array_is_float(w.type) ? MONA_FLOAT : MONA_INT);
@@ -140,11 +139,10 @@ bool import_array_conv_transpose(importer *im)
 {
     const array x = array_in(im, 0), w = array_in(im, 1);
     const array bias = import_has(im, 2) ? array_in(im, 2) : array_none;
-    import_call c;
     op_convolution n;
     uint32_t strides[WINDOW_DIMS];
     if (!array_ok(x) || !array_ok(w) || (import_has(im, 2) && !array_ok(bias)) ||
-        !import_open_call(im, &c) || !op_convolution_read_transposed(&c.call, &n))
+        !op_convolution_read_transposed(&im->call, &n))
         return false;
     mona_array_window record = convolution(&n, MONA_FLOAT);
     if (!fill_window(im, &n.w, &record))
@@ -185,10 +183,8 @@ bool import_array_pool(importer *im)
     const mona_window function = (mona_window)import_code(im);
     const bool largest = function == MONA_WINDOW_MAX;
     const array x = array_in(im, 0);
-    import_call c;
     op_window window;
-    if (!array_ok(x) || !import_open_call(im, &c) ||
-        !op_window_read(&c.call, c.in[0], NULL, &window))
+    if (!array_ok(x) || !op_window_read(&im->call, im->in[0], NULL, &window))
         return false;
     mona_array_window record = {
         .function = function,

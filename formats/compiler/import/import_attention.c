@@ -5,13 +5,12 @@
 
 bool import_attention(importer *im)
 {
-    import_call c;
     op_attending a;
     uint32_t x[3];
     for (size_t i = 0; i < 3; i++)
         if (!import_elements(im, i, &x[i]))
             return false;
-    if (!import_open_call(im, &c) || !op_attention_read(&c.call, &a))
+    if (!op_attention_read(&im->call, &a))
         return false;
     const graph_value *v[3] = {&im->g->values[x[0]], &im->g->values[x[1]], &im->g->values[x[2]]};
     bool maps = a.part[0].heads == a.part[1].heads && v[1]->height &&
@@ -51,9 +50,8 @@ static array in_heads(importer *im, uint32_t i, int64_t heads, int64_t groups)
 bool import_array_attention(importer *im)
 {
     static const uint32_t turned[5] = {0, 1, 2, 4, 3}, back[5] = {0, 3, 1, 2, 4};
-    import_call c;
     op_attending a;
-    if (!import_open_call(im, &c) || !op_attention_read(&c.call, &a))
+    if (!op_attention_read(&im->call, &a))
         return false;
     const int64_t heads = a.part[0].heads, groups = a.part[1].heads;
     const array queries = in_heads(im, 0, heads, groups), keys = in_heads(im, 1, groups, groups);
@@ -66,5 +64,5 @@ bool import_array_attention(importer *im)
     const array found =
         array_matmul(im, array_result_type(im, 0),
                      array_softmax(im, MONA_F32, MONA_NORMALISE_SOFTMAX, scores, 4, 5), values);
-    return array_bind(im, 0, c.in[0]->rank == 4 ? found : array_permute(found, back));
+    return array_bind(im, 0, im->in[0]->rank == 4 ? found : array_permute(found, back));
 }

@@ -30,11 +30,10 @@ bool import_add_conv(importer *im, const graph_conv *conv, uint32_t x, uint32_t 
 bool import_read_conv(importer *im, uint32_t w, uint32_t b, graph_conv *conv, uint32_t *outputs)
 {
     const graph_value *weights = import_constant(im, w);
-    import_call c;
     op_convolution n;
     if (!weights || !weights->count || (import_has(im, b) && !import_constant(im, b)))
         return import_fail(im, "has computed weights; expected constants");
-    if (!import_open_call(im, &c) || !op_convolution_read(&c.call, w, &n) ||
+    if (!op_convolution_read(&im->call, w, &n) ||
         !import_read_bias(im, b, weights, (uint32_t)n.outputs, &conv->bias))
         return false;
     *outputs = (uint32_t)n.outputs;

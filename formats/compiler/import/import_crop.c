@@ -79,16 +79,15 @@ static bool slice_sides(importer *im, uint32_t x, const op_taken *t)
 bool import_slice(importer *im)
 {
     op_taken taken[TENSOR_MAX_RANK];
-    import_call c;
     uint32_t x;
-    if (!import_elements(im, 0, &x) || !import_open_call(im, &c))
+    if (!import_elements(im, 0, &x))
         return false;
-    if (!op_slice_read(&c.call, taken))
-        return import_refused(im, &c, "bounds");
-    const uint32_t axis = import_is_last(im, 0) ? c.in[0]->rank - 1 : 1;
-    if (takes_rest(taken, c.in[0], UINT32_MAX))
+    if (!op_slice_read(&im->call, taken))
+        return import_refused(im, "bounds");
+    const uint32_t axis = import_is_last(im, 0) ? im->in[0]->rank - 1 : 1;
+    if (takes_rest(taken, im->in[0], UINT32_MAX))
         return import_bind(im, 0, x);
-    if (taken[axis].step != 1 || !takes_rest(taken, c.in[0], axis))
+    if (taken[axis].step != 1 || !takes_rest(taken, im->in[0], axis))
         return import_tensor(im, 0, &x) && slice_sides(im, x, taken);
     if (!import_any_channels(im, 0, &x))
         return false;

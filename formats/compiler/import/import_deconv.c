@@ -34,11 +34,9 @@ static float *turn_weights(importer *im, const graph_value *w, uint32_t groups)
 static bool read_weights(importer *im, graph_conv *conv, op_convolution *n)
 {
     const graph_value *w = import_constant(im, 1), *b = import_constant(im, 2);
-    import_call c;
     if (!w || !w->count || (import_has(im, 2) && !b))
         return import_fail(im, "has computed weights; expected constants");
-    if (!import_open_call(im, &c) || !op_convolution_read_transposed(&c.call, n) ||
-        !import_window(im, &n->w, &conv->window) ||
+    if (!op_convolution_read_transposed(&im->call, n) || !import_window(im, &n->w, &conv->window) ||
         !import_read_bias(im, 2, w, (uint32_t)n->outputs, &conv->bias))
         return false;
     conv->groups = (uint32_t)n->groups;

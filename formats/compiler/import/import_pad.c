@@ -55,11 +55,8 @@ static bool add_samples(importer *im, uint32_t x, const int64_t *pads, mona_pad_
 /* Pads of rows and columns: those before, then those after. */
 static bool read_pads(importer *im, op_padding *p, int64_t *pads)
 {
-    import_call c;
-    if (!import_open_call(im, &c))
-        return false;
-    if (!op_pad_read(&c.call, p))
-        return import_refused(im, &c, "pads");
+    if (!op_pad_read(&im->call, p))
+        return import_refused(im, "pads");
     for (uint32_t i = 0; i < 8; i++) {
         const uint32_t axis = i % 4;
         const int64_t pad = i < 4 ? p->begin[axis] : p->end[axis];

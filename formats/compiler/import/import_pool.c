@@ -21,10 +21,9 @@ static bool import_windows(importer *im, graph_kind kind)
 {
     uint32_t x, size[2];
     graph_window window, *w = &window;
-    import_call c;
     op_window read;
-    if (!import_channels(im, 0, &x) || !import_open_call(im, &c) ||
-        !op_window_read(&c.call, c.in[0], NULL, &read) || !import_window(im, &read, w) ||
+    if (!import_channels(im, 0, &x) || !op_window_read(&im->call, im->in[0], NULL, &read) ||
+        !import_window(im, &read, w) ||
         !import_window_size(im, w, &im->g->values[x], read.round_up, size))
         return false;
     for (int i = 0; i < 2; i++) {
@@ -75,12 +74,9 @@ bool import_global_pool(importer *im)
 
 bool import_spatial_axes(importer *im, bool *spatial)
 {
-    import_call c;
     uint32_t mask;
-    if (!import_open_call(im, &c))
-        return false;
-    if (!op_axes(&c.call, 1, 4, &mask))
-        return import_refused(im, &c, "axes");
+    if (!op_axes(&im->call, 1, 4, &mask))
+        return import_refused(im, "axes");
     *spatial = mask == (1 << 2 | 1 << 3);
     return true;
 }

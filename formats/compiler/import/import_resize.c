@@ -161,16 +161,14 @@ bool import_resize(importer *im)
 {
     graph_resize resize = {0};
     mona_file_resize *to = &resize.record;
-    import_call c;
     op_resizing r;
     uint32_t x;
-    if (!import_tensor(im, 0, &x) || !import_open_call(im, &c))
+    if (!import_tensor(im, 0, &x))
         return false;
-    if (!op_resize_read(&c.call, &r))
-        return c.call.unknown &&
-               import_fail(im, "has computed scales or sizes; expected constants");
-    return set_mode(im, &r, to) && set_coordinates(im, &r, to) && set_ratios(im, &r, c.in[0], to) &&
-           corners_fit(im, &im->g->values[x], to) &&
+    if (!op_resize_read(&im->call, &r))
+        return import_refused(im, "scales or sizes");
+    return set_mode(im, &r, to) && set_coordinates(im, &r, to) &&
+           set_ratios(im, &r, im->in[0], to) && corners_fit(im, &im->g->values[x], to) &&
            set_offsets(im, &im->g->values[x], nearest_rule(&r), &resize) &&
            add_resize(im, x, &resize);
 }

@@ -93,8 +93,7 @@ bool import_split(importer *im)
     enum { MAX_PARTS = 64 };
     uint32_t x, axis = 0, first = 0;
     int64_t sizes[MAX_PARTS];
-    import_call c;
-    if (!import_any_channels(im, 0, &x) || !import_open_call(im, &c))
+    if (!import_any_channels(im, 0, &x))
         return false;
     const size_t outputs = im->node->output_count;
     if (!import_is_channel_axis(im, 0, onnx_int(im->node, "axis", 0)) || outputs > MAX_PARTS)
@@ -102,8 +101,8 @@ bool import_split(importer *im)
                            "splits axis %" PRId64 " into %zu parts; supported: channels (axis "
                            "1) into at most %d",
                            onnx_int(im->node, "axis", 0), outputs, MAX_PARTS);
-    if (!op_split_read(&c.call, &axis, sizes))
-        return import_refused(im, &c, "split");
+    if (!op_split_read(&im->call, &axis, sizes))
+        return import_refused(im, "split");
     for (size_t i = 0; i < outputs; i++)
         if (!sizes[i] || im->node->outputs[i] == ONNX_NONE)
             return import_fail(im, "splits %u channels into parts that do not fit",

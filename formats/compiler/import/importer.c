@@ -247,19 +247,20 @@ bool import_numbers(importer *im, const char *name, size_t i, int64_t *numbers, 
     return true;
 }
 
-bool import_open_call(importer *im, import_call *c)
+bool import_begin(importer *im, const onnx_node *node)
 {
-    const uint32_t max = sizeof c->in / sizeof *c->in, count = im->node->input_count;
-    *c = (import_call){.call = {.node = im->node,
-                                .in_count = count < max ? count : max,
-                                .out_count = im->node->output_count,
-                                .opset = im->model->opset,
-                                .shapes_only = true,
-                                .error = im->error}};
-    c->call.in = c->in;
-    for (uint32_t i = 0; i < c->call.in_count; i++) {
-        const onnx_value *v = import_has(im, i) ? &im->model->values[im->node->inputs[i]] : NULL;
-        c->in[i] = v && v->shaped ? &v->tensor : v ? &c->open[i] : NULL;
+    const uint32_t max = sizeof im->in / sizeof *im->in;
+    im->node = node;
+    im->call = (op_call){.node = node,
+                         .in = im->in,
+                         .in_count = node->input_count < max ? node->input_count : max,
+                         .out_count = node->output_count,
+                         .opset = im->model->opset,
+                         .shapes_only = true,
+                         .error = im->error};
+    for (uint32_t i = 0; i < im->call.in_count; i++) {
+        const onnx_value *v = import_has(im, i) ? &im->model->values[node->inputs[i]] : NULL;
+        im->in[i] = v && v->shaped ? &v->tensor : v ? &im->open[i] : NULL;
         if (!v || v->shaped)
             continue;
         if (import_bound(im, i) == UINT32_MAX)
@@ -267,16 +268,16 @@ bool import_open_call(importer *im, import_call *c)
                                "needs the size of '%.60s', which is open; give the model one "
                                "(--size WxH, --dim NAME=N)",
                                v->name);
-        c->open[i] = import_shape(im, i);
-        for (uint32_t k = 0; k < c->open[i].rank; k++)
-            c->open[i].dims[k] = c->open[i].dims[k] ? c->open[i].dims[k] : -1;
+        im->open[i] = import_shape(im, i);
+        for (uint32_t k = 0; k < im->open[i].rank; k++)
+            im->open[i].dims[k] = im->open[i].dims[k] ? im->open[i].dims[k] : -1;
     }
     return true;
 }
 
-bool import_refused(importer *im, const import_call *c, const char *what)
+bool import_refused(importer *im, const char *what)
 {
-    return c->call.unknown &&
+    return im->call.unknown &&
            import_fail(im, "takes its %s from a computed value; expected a constant", what);
 }
 

@@ -43,6 +43,10 @@ typedef struct importer {
     onnx_node output;         /* that, while an output is added */
     import_binding *bindings; /* one for each value of the model */
     const char *why_array;    /* of what is made on arrays for the node */
+    /* The node as the reference's functions read it; sides that are open are -1. */
+    op_call call;
+    const tensor *in[MONA_OP_MAX_INPUTS + 1];
+    tensor open[MONA_OP_MAX_INPUTS + 1];
     format_error *error;
 } importer;
 
@@ -110,18 +114,11 @@ bool import_numbers(importer *im, const char *name, size_t i, int64_t *numbers, 
  * Memory of the graph; NULL: failed. */
 float *import_per_channel(importer *im, const graph_value *constant, uint32_t channels);
 
-/* Lets the reference's functions read attributes, constants and shapes, with sides that are open as
- * -1. */
-typedef struct import_call {
-    op_call call;
-    const tensor *in[MONA_OP_MAX_INPUTS + 1];
-    tensor open[MONA_OP_MAX_INPUTS + 1];
-} import_call;
-/* False: failed, because the shape of an input is unknown. */
-bool import_open_call(importer *im, import_call *c);
-/* Fails for such a function, which failed or wanted `what`, which is computed. Always returns
- * false. */
-bool import_refused(importer *im, const import_call *c, const char *what);
+/* Begins to import a node. False: failed, because the shape of an input is unknown. */
+bool import_begin(importer *im, const onnx_node *node);
+/* Fails after a function of the reference that read the node and failed, or wanted `what`, which is
+ * computed. Always returns false. */
+bool import_refused(importer *im, const char *what);
 
 /* ---- windows ---- */
 /* The window, if one of a map may have such numbers. */
