@@ -42,11 +42,12 @@ int main(int argc, char **argv)
         return stop(argv[1], status);
     const mona_config config = {.cpu = argv[2],
                                 .sizes = {{(uint32_t)atoi(argv[3]), (uint32_t)atoi(argv[4])}}};
-    static void *memory; /* a global refers to it, so that what main leaves behind is no leak */
-    memory = aligned_alloc(MONA_ALIGNMENT, mona_plan_bytes(&model));
+    void *memory = aligned_alloc(MONA_ALIGNMENT, mona_plan_bytes(&model));
     status = mona_plan_load(&plan, memory, &model, &config);
-    if (status)
+    if (status) {
+        free(memory);
         return stop("the plan", status);
+    }
     const size_t arena_bytes = mona_plan_arena_bytes(plan);
     status =
         mona_session_open(&session, plan, aligned_alloc(MONA_ALIGNMENT, arena_bytes), arena_bytes);
