@@ -138,6 +138,7 @@ help:
 	@echo 'make check-armv7     the same for ARMv7-A with NEON'
 	@echo 'make check-trixie    build without a warning and test in a bare Debian 13 that debootstrap makes (root)'
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
+	@echo 'make fuzz-coverage   how much of each reader these reach'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime and oneDNN (installs them, takes minutes)'
 	@echo 'make bench-gate AGAINST=FOLDER   fail where this build is over 3 % slower than that in FOLDER'
 	@echo 'make bench-table     time the built-in models and print the table of docs/benchmark.md'
@@ -543,18 +544,31 @@ $(BUILD)/judge_networks: $(call obj,$(JUDGE_SRC)) $(BUILD)/apps/compile/planes.o
 FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_OBJ := $(FORMATS_OBJ) $(PIPELINE_OBJ) $(BUILD)/models/embedded.o $(ARCHIVES)
 FUZZ_SECONDS ?= 60
+FUZZ_ENGINE ?= -fsanitize=fuzzer
+# Readers check memory in one build; the other, without sanitisers, shows bytes that were never written (fuzz_still.c).
+FUZZ_SANITIZE ?= 1
 
 $(BUILD)/tests/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(FUZZ_OBJ)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+# That of command lines needs the command's parts.
+$(addprefix $(BUILD)/,tests/fuzz_command libfuzzer/command): $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 $(BUILD)/libfuzzer/%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_OBJ)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(FUZZ_ENGINE) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 fuzz: deps
 	$(call need,clang)
-	$(Q)$(MAKE) --no-print-directory CC=clang BUILD=$(BUILD)/fuzz SANITIZE=1 CFLAGS="-fsanitize=fuzzer-no-link -Wno-pass-failed -O1" \
+	$(Q)$(MAKE) --no-print-directory CC=clang BUILD=$(BUILD)/fuzz SANITIZE=$(FUZZ_SANITIZE) CFLAGS="-fsanitize=fuzzer-no-link -Wno-pass-failed -O1" \
 	    $(addprefix $(BUILD)/fuzz/libfuzzer/,$(FUZZ))
 	$(Q)BUILD=$(BUILD) SECONDS_EACH=$(FUZZ_SECONDS) sh tests/fuzz/fuzz.sh $(FUZZ)
+
+# How much of each reader the targets reach, with the inputs that make fuzz has kept.
+.PHONY: fuzz-coverage
+fuzz-coverage: deps
+	$(call need,clang llvm)
+	$(Q)$(MAKE) --no-print-directory CC=clang BUILD=$(BUILD)/coverage SANITIZE= LDFLAGS=-fprofile-instr-generate \
+	    CFLAGS="-fprofile-instr-generate -fcoverage-mapping -Wno-pass-failed -O1" $(addprefix $(BUILD)/coverage/tests/fuzz_,$(FUZZ))
+	$(Q)BUILD=$(BUILD) sh tests/fuzz/coverage.sh $(FUZZ)
 
 # TIER: short or full (tests/tiers).
 PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published \

@@ -269,10 +269,11 @@ bool still_check(const char *path, const still *image, pipeline_error *error)
     const picture_kind kind = still_kind(path);
     const bool jpeg = kind == PICTURE_JPEG;
     const uint32_t width = image->width, height = image->height;
-    const size_t pixel = jpeg ? image->channels : still_pixel_bytes(image);
-    const uint64_t bytes = ((uint64_t)width * pixel + 1) * height;
+    const uint64_t bytes = ((uint64_t)width * still_pixel_bytes(image) + 1) * height;
     if (kind == PICTURE_NONE)
         return pipeline_fail(error, STILL_NAMES, path);
+    if (kind != PICTURE_PNG && image->depth == 16)
+        return pipeline_fail(error, "%s: expected samples of 8 bits; .png holds 16", path);
     if (kind == PICTURE_WEBP && (width > WEBP_SIDE || height > WEBP_SIDE))
         return pipeline_fail(error,
                              "%s: WebP holds at most %d pixels a side, found %ux%u; .png would "

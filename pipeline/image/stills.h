@@ -82,7 +82,7 @@ typedef struct still_output {
 
 /* Writes in the format that the path's suffix names, with the metadata. The file appears under
  * its name only when it is complete. WebP is lossless, with 8 bits. JPEG (8 bits) cannot hold
- * alpha, so a picture with alpha is refused. source NULL: the image's pixels. */
+ * alpha. A picture with more than its format holds is refused. source NULL: the image's pixels. */
 bool still_write(const still *image, const still_source *source, const still_output *output,
                  pipeline_error *error);
 

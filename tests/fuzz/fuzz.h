@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The interface of a fuzz target: one function for libFuzzer (make fuzz) or for replay.c, which
- * runs it on the files of tests/fuzz/corpus in every build. */
+/* The interface of a fuzz target: functions for libFuzzer (make fuzz) or for replay.c, which runs
+ * them on the files of tests/fuzz/corpus in every build. */
 #ifndef MONA_TESTS_FUZZ_H
 #define MONA_TESTS_FUZZ_H
 
@@ -8,5 +8,13 @@
 #include <stdint.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Changes data in place, where a target knows its structure; NULL: it does not. The same seed makes
+ * the same changes. Returns the size, room at most. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
+    __attribute__((weak));
+
+/* libFuzzer's own changes; NULL in replay.c. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t room) __attribute__((weak));
 
 #endif

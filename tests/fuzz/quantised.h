@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Networks in INT8 from samples that a fuzz target makes up. */
+/* Networks in INT8 from samples that a fuzz target makes up; what is written is run. */
 #ifndef MONA_TESTS_FUZZ_QUANTISED_H
 #define MONA_TESTS_FUZZ_QUANTISED_H
 
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "formats/compiler/compiler.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/run_model.h"
 
 enum { FUZZ_SIDE = 8, FUZZ_MAX_NODES = 16, FUZZ_MAX_COUNT = 512, FUZZ_MAX_VALUES = 64 };
 
@@ -36,8 +36,11 @@ static inline void fuzz_emit(compiler *c, const compiler_options *options)
     mona_model model;
     if (!compiler_emit(c, options, &bytes, &size, &error))
         return;
-    if (mona_model_open(&model, bytes, size) == MONA_ERR_MODEL)
+    const mona_status status = mona_model_open(&model, bytes, size);
+    if (status == MONA_ERR_MODEL)
         abort(); /* the compiler has written an invalid model */
+    if (!status)
+        fuzz_run_model(&model);
     free(bytes);
 }
 

@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Runs a fuzz target on every file of the given folders, or of its corpus, and prints TAP. */
+/* Runs a fuzz target on every file of the given folders, or of its corpus, and on some changes of
+ * each, where the target has a mutator; prints TAP. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/file.h"
+#include "tests/cases.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { MAX_BYTES = 64 << 20 };
+enum { MAX_BYTES = 64 << 20, CHANGES = 200 };
 
+static void change(const uint8_t *bytes, size_t size)
+{
+    uint8_t *changed = malloc(size);
+    for (unsigned seed = 0; changed && seed < CASES(CHANGES); seed++) {
+        memcpy(changed, bytes, size);
+        LLVMFuzzerTestOneInput(changed, LLVMFuzzerCustomMutator(changed, size, size, seed));
+    }
+    free(changed);
+}
 /* Returns the number of files. */
 static unsigned replay_folder(const char *path)
 {
@@ -28,6 +39,8 @@ static unsigned replay_folder(const char *path)
             continue;
         }
         LLVMFuzzerTestOneInput(bytes, size);
+        if (LLVMFuzzerCustomMutator)
+            change(bytes, size);
         free(bytes);
         count++;
     }
