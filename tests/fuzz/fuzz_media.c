@@ -2,30 +2,45 @@
 /* What mona enhance does with films and pictures: reads, enlarges a few small frames and writes them. */
 #include "pipeline/base/av_library.h"
 #include "pipeline/base/av_log_errors.h"
-#include "pipeline/job/job.h"
+#include "pipeline/enhance.h"
 #include "tests/fuzz/files.h"
 
 /* By the length of the input, so that a file of the corpus is a file as it is. */
 static const char *const outputs[] = {"out.mkv", "out.png", "out.gif", "out.y4m"};
 
+static void set(job *j, const char *name, const char *text)
+{
+    pipeline_error error = {0};
+    for (size_t i = 0; i < JOB_ROWS; i++)
+        if (!strcmp(job_rows[i].name, name) && option_read(&job_rows[i], j, text, &error))
+            return;
+    abort();
+}
+
 static void run(const char *input, const char *output, bool picture)
 {
-    job j = JOB_NONE;
-    job_run work = {0};
+    static const char *const asked[][2] = {
+        {"--stages", "denoise,sr"},
+        {"--sr", "bicubic_x2"},
+        {"--device", "host"},
+        {"--threads", "1"},
+        {"--limit", "pixels=16K,streams=8"},
+    };
+    job_run work = {.job = JOB_NONE};
+    job *j = &work.job;
     enhance_report report = {0};
     pipeline_error error = {0};
-    option_defaults(job_rows, JOB_ROWS, &j);
-    j.input = input;
-    j.output = output;
-    j.stages = "denoise,sr";
-    j.sr = "bicubic_x2";
-    j.codec = picture || !strstr(output, ".mkv") ? NULL : "ffv1";
-    j.device = "host";
-    j.threads = "1";
-    j.frames = picture ? 0 : 3;
-    j.limits = (limits){.pixels = 1 << 14, .streams = 8};
-    if (job_complete(&j, &error) && job_open(&work, &j, picture ? JOB_MODE_PICTURE : 0, &error) &&
-        enhance_run(&work.settings, &report, &error) && access(output, F_OK))
+    option_defaults(job_rows, JOB_ROWS, j);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        set(j, asked[i][0], asked[i][1]);
+    if (!picture)
+        set(j, "--frames", "3");
+    if (strstr(output, ".mkv"))
+        set(j, "--codec", "ffv1");
+    j->input.path = input;
+    j->output = output;
+    if (job_complete(j, &error) && job_open(&work, picture ? JOB_MODE_PICTURE : 0, &error) &&
+        enhance_run(j, &report, &error) && access(output, F_OK))
         abort(); /* a run that succeeds has made its output */
     job_close(&work);
     remove(output);
