@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What mona enhance does with films and pictures: reads, enlarges a few small frames and writes them. */
+/* What mona enhance does with films and pictures: reads, enlarges a few small frames and writes
+ * them. */
 #include "pipeline/base/av_library.h"
 #include "pipeline/base/av_log_errors.h"
 #include "pipeline/enhance.h"
 #include "tests/fuzz/files.h"
-
-/* By the length of the input, so that a file of the corpus is a file as it is. */
-static const char *const outputs[] = {"out.mkv", "out.png", "out.gif", "out.y4m"};
 
 static void set(job *j, const char *name, const char *text)
 {
@@ -33,8 +31,10 @@ static void run(const char *input, const char *output, bool picture)
     option_defaults(job_rows, JOB_ROWS, j);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
         set(j, asked[i][0], asked[i][1]);
-    if (!picture)
+    if (!picture) {
         set(j, "--frames", "3");
+        set(j, "--drop-unsupported", NULL);
+    }
     if (strstr(output, ".mkv"))
         set(j, "--codec", "ffv1");
     j->input.path = input;
@@ -46,13 +46,21 @@ static void run(const char *input, const char *output, bool picture)
     remove(output);
 }
 
+/* Which output: by the length, so that a file of the corpus is a file as it is. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const char *const pictures[] = {"out.png", "out.jpg", "out.webp"}, *const films[] = {
+                                                                                  "out.mkv",
+                                                                                  "out.gif",
+                                                                                  "out.y4m"};
     char input[FUZZ_PATH], output[FUZZ_PATH];
     av_library_quiet();
     av_log_errors_silence();
     fuzz_save(input, "film", data, size);
-    fuzz_path(output, outputs[size % (sizeof outputs / sizeof *outputs)]);
-    run(input, output, job_takes_picture(input, output, false));
+    fuzz_path(output, pictures[size % 3]);
+    const bool picture = job_takes_picture(input, output, false);
+    if (!picture)
+        fuzz_path(output, films[size % 3]);
+    run(input, output, picture);
     return 0;
 }

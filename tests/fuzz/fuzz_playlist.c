@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads playlists as --allow playlist does: beside the list lie a film of a segment (a.ts) and another
- * list (b.m3u8). */
+/* Reads playlists as --allow playlist does: beside the list lie a film of a segment (a.ts) and
+ * another list (b.m3u8). */
 #include "tests/fuzz/sources.h"
 
 #include "formats/file.h"
