@@ -29,8 +29,8 @@ bool op_window_list(op_call *c, const char *name, uint32_t spatial_dims, int64_t
                     int64_t *out);
 
 /* Reads strides, dilations, pads and auto_pad, and computes the number of outputs. x is [batch,
- * channels, dims...]; dims that are open, -1, have open outputs. kernel: one number per axis; NULL: a
- * pool, whose kernel_shape and other attributes are read. */
+ * channels, dims...]; dims that are open, -1, have open outputs. kernel: one number per axis;
+ * NULL: a pool, whose kernel_shape and other attributes are read. */
 bool op_window_read(op_call *c, const tensor *x, const int64_t *kernel, op_window *w);
 
 /* With the weights of input i: [outputs, inputs / groups, kernel...]. */
