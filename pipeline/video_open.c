@@ -123,7 +123,8 @@ static AVRational sample_aspect(const video *v)
 }
 
 /* Chooses the codec, unless the user did, and the format of its frames. */
-static void choose_codec(const video *v, const AVOutputFormat *format, encoder_settings *e)
+static bool choose_codec(const video *v, const AVOutputFormat *format, encoder_settings *e,
+                         pipeline_error *error)
 {
     const job *s = v->settings;
     const bool deep = processor_is_deep(&v->processor);
@@ -136,13 +137,15 @@ static void choose_codec(const video *v, const AVOutputFormat *format, encoder_s
     if (s->drop_unsupported && pixels_without_alpha(whole) != whole &&
         !codec_takes(e->choice.codec, format, e->pix_fmt)) {
         pipeline_note(&s->notes, "left out: the video's alpha");
-        av_dict_set(&v->in.video->metadata, "alpha_mode", NULL, 0);
         e->pix_fmt = pixels_without_alpha(whole);
-        choose_codec(v, format, e);
-    } else if (e->pix_fmt != whole) {
+        return (av_dict_set(&v->in.video->metadata, "alpha_mode", NULL, 0) >= 0 ||
+                pipeline_fail(error, "out of memory")) &&
+               choose_codec(v, format, e, error);
+    }
+    if (e->pix_fmt != whole)
         pipeline_note(&s->notes, "%s: %s has no %s; the result is %s", s->output,
                       e->choice.codec->name, pixels_name(whole), pixels_name(e->pix_fmt));
-    }
+    return true;
 }
 
 static void tell_hard_alpha(const video *v, const encoder_settings *e)
@@ -180,8 +183,8 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
                               .live = s->input.live,
                               .notes = &s->notes};
     settings.choice.live = s->input.live;
-    choose_codec(v, format, &settings);
-    if (!open_results(v, settings.pix_fmt, pixels_frame_format(settings.pix_fmt, 1, 1).bits, stage,
+    if (!choose_codec(v, format, &settings, error) ||
+        !open_results(v, settings.pix_fmt, pixels_frame_format(settings.pix_fmt, 1, 1).bits, stage,
                       error))
         return false;
     if (!codec_fits(settings.choice.codec, format))

@@ -56,9 +56,9 @@ static AVCodecContext *open_encoder(const char *name)
     c->time_base = (AVRational){1, 25};
     c->gop_size = 12;
     c->max_b_frames = 3;
-    av_opt_set(c->priv_data, "preset", "veryfast", 0);
-    av_opt_set(c->priv_data, "x265-params", "log-level=none", 0);
-    if (avcodec_open2(c, codec, NULL) < 0)
+    if (av_opt_set(c->priv_data, "preset", "veryfast", 0) < 0 ||
+        av_opt_set(c->priv_data, "x265-params", "log-level=none", 0) < 0 ||
+        avcodec_open2(c, codec, NULL) < 0)
         avcodec_free_context(&c);
     return c;
 }

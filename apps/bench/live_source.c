@@ -87,9 +87,9 @@ static int open_clip(sending *s)
 {
     AVDictionary *options = NULL;
     s->in = avformat_alloc_context();
-    if (s->in)
-        media_guard(s->in, s->source->clip, NULL, &options);
-    int code = avformat_open_input(&s->in, s->source->clip, NULL, &options);
+    int code = s->in && media_guard(s->in, s->source->clip, NULL, &options)
+                   ? avformat_open_input(&s->in, s->source->clip, NULL, &options)
+                   : AVERROR(ENOMEM);
     av_dict_free(&options);
     if (code >= 0)
         code = avformat_find_stream_info(s->in, NULL);

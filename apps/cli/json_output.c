@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/cli/json_output.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +26,27 @@ size_t utf8_character(const char *bytes)
     return overlong || surrogate || beyond ? 0 : length;
 }
 
+static atomic_bool short_of_memory; /* some document lacks a part */
+
+static void *allocate(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    if (!memory)
+        atomic_store(&short_of_memory, true);
+    return memory;
+}
+
+void json_begin(void)
+{
+    cJSON_InitHooks(&(cJSON_Hooks){allocate, free});
+}
+
 char *json_text(const cJSON *document, bool indented)
 {
     enum { ESCAPE = sizeof "\\udcff" - 1 };
-    char *raw = !document  ? NULL
-                : indented ? cJSON_Print(document)
-                           : cJSON_PrintUnformatted(document);
+    char *raw = !document || atomic_load(&short_of_memory) ? NULL
+                : indented                                 ? cJSON_Print(document)
+                                                           : cJSON_PrintUnformatted(document);
     char *text = raw ? malloc(ESCAPE * strlen(raw) + 1) : NULL, *to = text;
     for (const char *from = raw; text && *from;) {
         char escape[PRINTABLE_ESCAPE] = "";

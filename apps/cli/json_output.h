@@ -12,6 +12,10 @@
 
 #include <cjson/cJSON.h>
 
+/* Call it before any document is made: cJSON leaves out what it finds no memory for, and json_text
+ * must know. */
+void json_begin(void);
+
 /* Appends an empty object to an array, to be filled. */
 static inline cJSON *json_add_object(cJSON *array)
 {

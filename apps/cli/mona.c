@@ -10,6 +10,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/help.h"
+#include "apps/cli/json_output.h"
 #include "apps/cli/meant.h"
 #include "mona.h"
 #include "pipeline/base/av_library.h"
@@ -71,6 +72,7 @@ int main(int argc, char **argv)
     /* A reader that has gone then shows in the same way. */
     signal(SIGPIPE, SIG_IGN);
     av_library_quiet();
+    json_begin();
     session_binding_rules.notes = (pipeline_notes){cli_note, NULL};
     if (!stack_suffices())
         return EXIT_FAILED;

@@ -287,13 +287,19 @@ static int run_one(const batch *b, const batch_file *f, FILE *out, char *last, s
     FILE *from = fdopen(ends[0], "r");
     if (from)
         pass_on(from, last, size);
+    else
+        snprintf(last, size, "its messages cannot be read: %s", strerror(errno));
     if (from)
         fclose(from);
+    else
+        close(ends[0]);
     stop_hold();
     stop_passes_to(0);
     stop_release();
-    if (child < 0 || waitpid(child, &status, 0) != child)
+    if (child < 0 || waitpid(child, &status, 0) != child) {
+        snprintf(last, size, "no process could be started");
         return EXIT_FAILED;
+    }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -302,7 +308,8 @@ static int run_one(const batch *b, const batch_file *f, FILE *out, char *last, s
 static bool write_manifest(const batch *b)
 {
     char *text = json_text(b->results, true);
-    bool good = text && save_file(b->manifest, text, strlen(text));
+    bool good = text ? save_file(b->manifest, text, strlen(text))
+                     : cli_fail(0, "%s: out of memory", b->manifest);
     free(text);
     return good;
 }
@@ -479,7 +486,7 @@ static int prepare(batch *b)
     if (!b->asked->dry_run && mkdir(b->folder, 0777) && errno != EEXIST)
         return cli_fail(EXIT_FAILED, "%s: cannot be created: %s", b->folder, strerror(errno));
     b->results = cJSON_CreateArray();
-    return b->results ? EXIT_SUCCESS : EXIT_FAILED;
+    return b->results ? EXIT_SUCCESS : cli_fail(EXIT_FAILED, "out of memory");
 }
 
 int batch_run(const batch_request *request)

@@ -49,8 +49,7 @@ static bool add_quality(AVDictionary **options, const codec *c, const encoder_ch
     if (!c->quality || choice->match_bitrate)
         return true;
     snprintf(text, sizeof text, "%g", choice->crf >= 0 ? choice->crf : c->quality_default);
-    av_dict_set(options, c->quality, text, 0);
-    return true;
+    return av_dict_set(options, c->quality, text, 0) >= 0 || pipeline_fail(error, "out of memory");
 }
 
 /* Adds "key=value" to the options. The value of an option that is itself a list ("x264-params") is
@@ -65,10 +64,9 @@ static bool add_option(AVDictionary **options, const char *text, pipeline_error 
     size_t length = strlen(key);
     bool list =
         length > 7 && !strcmp(key + length - 7, "-params") && av_dict_get(*options, key, NULL, 0);
-    if (list)
-        av_dict_set(options, key, ":", AV_DICT_APPEND);
-    av_dict_set(options, key, equals + 1, list ? AV_DICT_APPEND : 0);
-    return true;
+    const bool added = (!list || av_dict_set(options, key, ":", AV_DICT_APPEND) >= 0) &&
+                       av_dict_set(options, key, equals + 1, list ? AV_DICT_APPEND : 0) >= 0;
+    return added || pipeline_fail(error, "out of memory");
 }
 
 /* All named options of the encoder; the user's own come last and override others. */
@@ -87,8 +85,9 @@ static bool collect_options(AVDictionary **options, const codec *c, const encode
     if (choice->preset && !check_preset(c, choice->preset, error))
         return false;
     const char *usual = choice->live ? c->preset_live : c->preset_default;
-    if (c->preset)
-        av_dict_set(options, c->preset, choice->preset ? choice->preset : usual, 0);
+    if (c->preset &&
+        av_dict_set(options, c->preset, choice->preset ? choice->preset : usual, 0) < 0)
+        return pipeline_fail(error, "out of memory");
     if (!add_quality(options, c, choice, error) ||
         (*display && !add_option(options, display, error)) ||
         (narrow && !add_option(options, "x265-params=no-cutree=1", error)))

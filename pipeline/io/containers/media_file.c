@@ -52,8 +52,9 @@ static int open_counted(AVFormatContext *media, AVIOContext **part, const char *
     if (flags & AVIO_FLAG_WRITE)
         return AVERROR(EACCES);
     options = options ? options : &own;
-    av_dict_set(options, "protocol_whitelist", media->protocol_whitelist, 0);
-    const int code = avio_open2(part, url, flags, &media->interrupt_callback, options);
+    int code = av_dict_set(options, "protocol_whitelist", media->protocol_whitelist, 0);
+    if (code >= 0)
+        code = avio_open2(part, url, flags, &media->interrupt_callback, options);
     av_dict_free(&own);
     return code;
 }
@@ -76,10 +77,10 @@ static int open_part(AVFormatContext *media, AVIOContext **part, const char *url
  * it. */
 static const char one_connection[] = "http_persistent";
 
-void media_guard_remote(AVFormatContext *media, AVDictionary **options)
+bool media_guard_remote(AVFormatContext *media, AVDictionary **options)
 {
     media->io_open = open_counted;
-    av_dict_set(options, one_connection, "0", 0);
+    return av_dict_set(options, one_connection, "0", 0) >= 0;
 }
 
 void media_opened_remote(AVFormatContext *media)
@@ -87,14 +88,15 @@ void media_opened_remote(AVFormatContext *media)
     av_opt_set(media, one_connection, "1", AV_OPT_SEARCH_CHILDREN);
 }
 
-void media_guard(AVFormatContext *media, const char *address, const char *list,
+bool media_guard(AVFormatContext *media, const char *address, const char *list,
                  AVDictionary **options)
 {
     char known[sizeof MEDIA + 32];
     snprintf(known, sizeof known, MEDIA "%s%s", list ? "," : "", list ? list : "");
     media->io_open = open_part;
-    av_dict_set(options, "protocol_whitelist", !strncmp(address, "pipe", 4) ? "pipe" : "file", 0);
-    av_dict_set(options, "format_whitelist", known, 0);
+    return av_dict_set(options, "protocol_whitelist",
+                       !strncmp(address, "pipe", 4) ? "pipe" : "file", 0) >= 0 &&
+           av_dict_set(options, "format_whitelist", known, 0) >= 0;
 }
 
 bool media_name_misleads(const char *address)

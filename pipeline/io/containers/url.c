@@ -64,14 +64,15 @@ bool url_is_playlist(const char *path)
     return suffix && !strcmp(suffix, ".m3u8");
 }
 
-void url_options(const url *u, double seconds, AVDictionary **options)
+bool url_options(const url *u, double seconds, AVDictionary **options)
 {
     char text[64];
-    av_dict_set(options, "protocol_whitelist", u->protocols, 0);
+    if (av_dict_set(options, "protocol_whitelist", u->protocols, 0) < 0)
+        return false;
     if (!u->options)
-        return;
+        return true;
     snprintf(text, sizeof text, "%s%.0f", u->options, 1e6 * seconds);
-    av_dict_parse_string(options, text, "=", ":", 0);
+    return av_dict_parse_string(options, text, "=", ":", 0) >= 0;
 }
 
 const AVInputFormat *url_input_format(const url *u, pipeline_error *error)

@@ -29,8 +29,9 @@ bool url_check(const char *path, pipeline_error *error);
 bool url_is_playlist(const char *path);
 
 /* Sets libav's options for opening it as an input or an output: what it may use, and that no call
- * waits longer than seconds. */
-void url_options(const url *u, double seconds, AVDictionary **options);
+ * waits longer than seconds. False: out of memory. */
+__attribute__((warn_unused_result)) bool url_options(const url *u, double seconds,
+                                                     AVDictionary **options);
 
 /* The reader of a camera; NULL: libav finds out, or *error is set where there is none. */
 const AVInputFormat *url_input_format(const url *u, pipeline_error *error);

@@ -84,12 +84,14 @@ const AVOutputFormat *mux_format(const char *path, const char *name, pipeline_er
 }
 
 /* Track statistics of Matroska writers do not apply to the new track. */
-static void drop_old_statistics(AVDictionary **metadata)
+static bool drop_old_statistics(AVDictionary **metadata)
 {
     static const char *const names[] = {"encoder", "BPS", "BPS-eng", "NUMBER_OF_BYTES",
                                         "NUMBER_OF_BYTES-eng"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        av_dict_set(metadata, names[i], NULL, 0);
+        if (av_dict_set(metadata, names[i], NULL, 0) < 0)
+            return false;
+    return true;
 }
 
 static bool describe_video(AVStream *to, const AVStream *from, const AVCodecContext *encoder,
@@ -107,8 +109,7 @@ static bool describe_video(AVStream *to, const AVStream *from, const AVCodecCont
     /* The parameter sets are in the header, as hvc1 promises; Apple's players refuse hev1. */
     if (encoder->codec_id == AV_CODEC_ID_HEVC && container_row_of(format)->quicktime)
         to->codecpar->codec_tag = MKTAG('h', 'v', 'c', '1');
-    drop_old_statistics(&to->metadata);
-    return true;
+    return drop_old_statistics(&to->metadata);
 }
 
 /* Subtitles of DVDs are pictures at places of a canvas, which is as large as the video unless its
@@ -250,11 +251,13 @@ static bool add_chapters(AVFormatContext *to, const AVFormatContext *from, const
                                .time_base = old->time_base,
                                .start = FFMAX(old->start - moved, FFMIN(old->start, 0)),
                                .end = FFMIN(old->end, cut) - moved};
-        av_dict_copy(&chapter->metadata, old->metadata, 0);
         int count = (int)to->nb_chapters;
-        av_dynarray_add(&to->chapters, &count, chapter);
-        if (!to->chapters)
+        if (av_dict_copy(&chapter->metadata, old->metadata, 0) < 0 ||
+            av_dynarray_add_nofree(&to->chapters, &count, chapter) < 0) {
+            av_dict_free(&chapter->metadata);
+            av_free(chapter);
             return false;
+        }
         to->nb_chapters = (unsigned)count;
     }
     return true;
@@ -367,16 +370,15 @@ static int open_target(mux *m, AVDictionary **options)
         return avio_open(&m->format->pb, address, AVIO_FLAG_WRITE);
     m->format->interrupt_callback = (AVIOInterruptCB){gives_up, m};
     m->format->protocol_whitelist = av_strdup(u ? u->protocols : "file");
-    if (u)
-        url_options(u, WRITE_SECONDS, options);
-    av_dict_set(options, "protocol_whitelist", NULL, 0);
-    if (itself)
-        return 0;
-    AVDictionary *of_protocol = NULL;
-    av_dict_copy(&of_protocol, *options, 0);
-    av_dict_free(options);
-    const int code = avio_open2(&m->format->pb, address, AVIO_FLAG_WRITE,
-                                &m->format->interrupt_callback, &of_protocol);
+    if (!m->format->protocol_whitelist || (u && !url_options(u, WRITE_SECONDS, options)))
+        return AVERROR(ENOMEM);
+    int code = av_dict_set(options, "protocol_whitelist", NULL, 0);
+    if (itself || code < 0)
+        return code;
+    AVDictionary *of_protocol = *options; /* not for the container's writer */
+    *options = NULL;
+    code = avio_open2(&m->format->pb, address, AVIO_FLAG_WRITE, &m->format->interrupt_callback,
+                      &of_protocol);
     av_dict_free(&of_protocol);
     return code;
 }
@@ -394,14 +396,14 @@ static bool write_header(mux *m, pipeline_error *error)
     m->deadline = clock_ns() + (uint64_t)(1e9 * WRITE_SECONDS);
     int code = open_target(m, &options);
     int64_t clock = common_clock(m->format);
-    if (row->quicktime && clock)
-        av_dict_set_int(&options, "movie_timescale", clock, 0);
-    if (metadata_support_any_name(m->format))
-        av_dict_parse_string(&options, row->any_option, "=", ":", 0);
-    if (wanted)
-        av_dict_parse_string(&options, wanted, "=", ":", AV_DICT_APPEND);
-    if (row->loops)
-        av_dict_set_int(&options, "loop", m->loops, 0);
+    if (code >= 0 && row->quicktime && clock)
+        code = av_dict_set_int(&options, "movie_timescale", clock, 0);
+    if (code >= 0 && metadata_support_any_name(m->format))
+        code = av_dict_parse_string(&options, row->any_option, "=", ":", 0);
+    if (code >= 0 && wanted)
+        code = av_dict_parse_string(&options, wanted, "=", ":", AV_DICT_APPEND);
+    if (code >= 0 && row->loops)
+        code = av_dict_set_int(&options, "loop", m->loops, 0);
     if (code >= 0)
         code = avformat_write_header(m->format, &options);
     av_dict_free(&options);

@@ -481,7 +481,7 @@ bool output_fill(output *o, AVFrame *frame, uint64_t most, pipeline_error *error
     const packet_sink sink = {to_nowhere, NULL};
     const AVRational rate = o->settings->encoder.rate, tick = o->in->video->time_base;
     const int64_t step = FFMAX(av_rescale_q(1, av_inv_q(rate), tick), 1);
-    if (!o->codec.codec)
+    if (!most || !o->codec.codec)
         return true;
     encoder_close(&o->codec);
     bool good = open_encoder(o, error);

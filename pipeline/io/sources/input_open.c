@@ -222,18 +222,19 @@ static void turn_aspect(AVRational *aspect)
 
 /* Frames of input_next are turned; the stream is described as they are. The matrix goes, so that no
  * player turns them again. */
-static void choose_turn(input *in, const input_settings *s)
+static bool choose_turn(input *in, const input_settings *s, pipeline_error *error)
 {
     AVCodecParameters *video = in->video->codecpar;
     const orientation turn = orientation_wanted(s->rotate, in->video);
     if (s->rotate == ROTATION_AUTO &&
         (s->keeps_matrix || !orientation_changes(turn) || !orientation_takes(video->format, turn)))
-        return;
+        return true;
     in->turn = turn;
     avstream_remove_side_data(in->video, AV_PKT_DATA_DISPLAYMATRIX);
-    av_dict_set(&in->video->metadata, "rotate", NULL, 0);
+    if (av_dict_set(&in->video->metadata, "rotate", NULL, 0) < 0)
+        return pipeline_fail(error, "out of memory");
     if (!orientation_changes(turn))
-        return;
+        return true;
     video->chroma_location = orientation_chroma(video->chroma_location, turn);
     if (orientation_swaps(turn)) {
         FFSWAP(int, video->width, video->height);
@@ -244,6 +245,7 @@ static void choose_turn(input *in, const input_settings *s)
         pipeline_note(s->notes,
                       "%s: the frames are turned, because the output cannot hold a rotation",
                       in->path);
+    return true;
 }
 
 /* 24 frames with 3:2 pull-down become 30, a thousandth slower as a rule. */
@@ -336,8 +338,8 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
          (!choose_planes(in, s->chroma, error) || !input_check_video(in, error))) ||
         !open_decoder(in, s, coded, error) || !open_chip(in, s->notes, error))
         return false;
-    if (!s->as_decoded)
-        choose_turn(in, s);
+    if (!s->as_decoded && !choose_turn(in, s, error))
+        return false;
     in->fields =
         (fields){.path = in->path,
                  .notes = in->notes,

@@ -56,10 +56,10 @@ static int connect_to(live *l, const AVInputFormat *format, AVDictionary **optio
         return AVERROR(ENOMEM);
     l->connection->interrupt_callback = (AVIOInterruptCB){gives_up, l};
     l->connection->max_analyze_duration = ANALYSE_SECONDS * AV_TIME_BASE;
-    if (l->settings.url)
-        media_guard_remote(l->connection, options);
-    else
-        media_guard(l->connection, l->settings.address, l->settings.list, options);
+    if (!(l->settings.url
+              ? media_guard_remote(l->connection, options)
+              : media_guard(l->connection, l->settings.address, l->settings.list, options)))
+        return AVERROR(ENOMEM);
     l->opened = clock_ns();
     l->has_first = l->caught_up = false;
     give_time(l);
@@ -120,8 +120,9 @@ static bool try_again(live *l)
 {
     AVDictionary *options = NULL;
     avformat_close_input(&l->connection);
-    url_options(l->settings.url, l->settings.stall, &options);
-    const int code = connect_to(l, NULL, &options);
+    const int code = url_options(l->settings.url, l->settings.stall, &options)
+                         ? connect_to(l, NULL, &options)
+                         : AVERROR(ENOMEM);
     av_dict_free(&options);
     return code >= 0 && (!l->described || is_same(l));
 }
@@ -327,8 +328,8 @@ static bool open_source(source *s, const input_settings *settings, pipeline_erro
         return false;
     if (settings->raw && !source_describe_raw(settings->raw, &options, error))
         return av_dict_free(&options), false;
-    if (u)
-        url_options(u, live.stall, &options);
+    if (u && !url_options(u, live.stall, &options))
+        pipeline_fail(error, "out of memory");
     const AVInputFormat *format = u               ? url_input_format(u, error)
                                   : settings->raw ? av_find_input_format("rawvideo")
                                                   : source_reader(address, settings);

@@ -241,10 +241,11 @@ static bool probe(source *s, const input_settings *settings, const char *rate,
     AVDictionary *options = NULL;
     if (snprintf(address, sizeof address, "file:%s", settings->path) >= (int)sizeof address)
         return pipeline_fail(error, "%s: the name is too long", s->path);
-    av_dict_set(&options, "framerate", rate, 0);
-    av_dict_set(&options, "pattern_type", "sequence", 0);
-    av_dict_set_int(&options, "start_number", s->pictures.numbers[0], 0);
     const bool opened =
+        ((av_dict_set(&options, "framerate", rate, 0) >= 0 &&
+          av_dict_set(&options, "pattern_type", "sequence", 0) >= 0 &&
+          av_dict_set_int(&options, "start_number", s->pictures.numbers[0], 0) >= 0) ||
+         pipeline_fail(error, "out of memory")) &&
         source_open_media(s, address, av_find_input_format("image2"), "image2", &options, error);
     av_dict_free(&options);
     return opened;

@@ -186,10 +186,9 @@ bool source_open_media(source *s, const char *address, const AVInputFormat *form
 {
     const bool remote = url_find(s->path);
     s->format = avformat_alloc_context();
-    if (s->format && remote)
-        media_guard_remote(s->format, options);
-    else if (s->format)
-        media_guard(s->format, address, list, options);
+    if (!s->format || !(remote ? media_guard_remote(s->format, options)
+                               : media_guard(s->format, address, list, options)))
+        return pipeline_fail(error, "out of memory");
     av_log_errors_listen(); /* for fail_open */
     int code = error->text[0] ? AVERROR(ENOSYS)
                               : avformat_open_input(&s->format, address, format, options);
@@ -223,10 +222,10 @@ bool source_describe_raw(const char *raw, AVDictionary **options, pipeline_error
             error,
             "--raw: expected WIDTHxHEIGHT:PIXEL_FORMAT:RATE as in 1280x720:yuv420p:25, found '%s'",
             raw);
-    av_dict_set(options, "video_size", size, 0);
-    av_dict_set(options, "pixel_format", format, 0);
-    av_dict_set(options, "framerate", rate, 0);
-    return true;
+    return (av_dict_set(options, "video_size", size, 0) >= 0 &&
+            av_dict_set(options, "pixel_format", format, 0) >= 0 &&
+            av_dict_set(options, "framerate", rate, 0) >= 0) ||
+           pipeline_fail(error, "out of memory");
 }
 
 /* ---- containers, and raw frames -------------------------------------------------------------- */
@@ -250,10 +249,10 @@ static bool open_container(source *s, const input_settings *settings, pipeline_e
     const url *u = url_find(settings->path);
     if (!source_address(address, s, settings, error))
         return false;
-    if (u)
-        url_options(u, STALL_SECONDS, &options);
     const AVInputFormat *format = u ? url_input_format(u, error) : source_reader(address, settings);
-    const bool opened = source_open_media(s, address, format, settings->list, &options, error);
+    const bool opened = ((!u || url_options(u, STALL_SECONDS, &options)) ||
+                         pipeline_fail(error, "out of memory")) &&
+                        source_open_media(s, address, format, settings->list, &options, error);
     av_dict_free(&options);
     return opened;
 }

@@ -9,7 +9,7 @@ if [ -n "$SANITIZE" ] || ! printf '#include <features.h>\n__GLIBC__' | ${CC:-cc}
     exit 0
 fi
 # shellcheck disable=SC2046
-${CC:-cc} -O1 -fPIC -shared -o "$tmp/faults.so" tests/e2e/media/faults.c $(pkg-config --cflags --libs libavcodec libavutil) -ldl || exit 1
+${CC:-cc} -O1 -fPIC -shared -fno-builtin -w -o "$tmp/faults.so" tests/e2e/media/faults.c $(pkg-config --cflags libavcodec libavutil) -ldl || exit 1
 film 40 "$tmp/scene.y4m"
 ffmpeg -v error -i "$tmp/scene.y4m" -f lavfi -i sine=440:duration=1.6 -vf scale=640:360 -c:v libx264 -crf 4 -g 10 -pix_fmt yuv420p \
     -c:a aac "$tmp/in.mp4"

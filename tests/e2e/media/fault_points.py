@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every call of a run fails once, one after the other.
+
+fault_points.py FOLDER FROM STEP [RUN[:CLASS]]...
+
+FOLDER has faults.so, library (fault_library.c), in.mp4, in.png and net.onnx. MONA is the command. FROM: program,
+libc or libraries (faults.c). Of the calls of a class every STEP-th fails; the first is chosen by its name. Prints what a
+fault did that it must not, and at the end how many calls failed. A run must
+- end by itself with status 0 and the result of a run without a fault, or with status 1 and one line;
+- leave no other file, and memory of its own only where a run without a fault does, too;
+- not crash; if a library crashes, which its callers cannot prevent, mona says so in one line and leaves nothing.
+"""
+import collections
+import hashlib
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+FOLDER, FROM, STEP = Path(sys.argv[1]).resolve(), sys.argv[2], int(sys.argv[3])
+MONA = str(Path(os.environ["MONA"]).resolve())
+FILM = ["--preset", "ultrafast", "-j", "1", "--quiet", "--stages", "denoise,sr"]
+RUNS = {
+    "film": [MONA, "enhance", "in.mp4", "-o", "out/film.mp4", *FILM],
+    "resume": [MONA, "enhance", "in.mp4", "-o", "out/film.mp4", *FILM, "--resume", "--segment", "3"],
+    "still": [MONA, "enhance", "in.png", "-o", "out/still.png", "--quiet", "-j", "1"],
+    "batch": [MONA, "enhance", "in.mp4", "in.png", "--out-dir", "out", *FILM],
+    "live": [MONA, "enhance", "in.ts", "-o", "out/live.ts", "--live", *FILM],
+    "compile": [MONA, "compile", "net.onnx", "-o", "out/net.mona", "--calibrate", "in.png"],
+    "bench": [MONA, "bench", "sr_x2_tiny", "--size", "32x24", "-n", "2", "--warmup", "1", "-j", "1"],
+    "library": ["./library", "in.mp4", "out/film.mp4"],
+}
+ERRORS = {"malloc": 12, "mmap": 12, "open": 13, "read": 5, "write": 28, "lseek": 5, "close": 5, "stat": 5, "thread": 11,
+          "fsync": 5, "rename": 13, "av": 12}
+CLASSES = 17  # of faults.c, where those above come first
+TIMES_DIFFER = {"live", "bench"}  # how many frames are left out, how long they take
+
+
+class Outcome:
+    def __init__(self, run, fault, n, trace=False):
+        self.folder = Path(tempfile.mkdtemp(dir=FOLDER))
+        for name in ("in.mp4", "in.ts", "in.png", "net.onnx", "library"):
+            os.link(FOLDER / name, self.folder / name)
+        for name in ("out", "tmp"):
+            (self.folder / name).mkdir()
+        count = self.folder / "count"
+        env = dict(os.environ, LD_PRELOAD=str(FOLDER / "faults.so"), MONA_FAULT=f"{fault}:{n}:{ERRORS.get(fault, 0)}",
+                   MONA_FAULT_FROM=FROM, MONA_FAULT_COUNT=str(count), TMPDIR=str(self.folder / "tmp"))
+        if run == "library":
+            env["MONA_FAULT_OBJECT"] = "libmonavideo"
+        if trace:
+            env["MONA_FAULT_TRACE"] = "1"
+        self.command = RUNS[run]
+        self.status, self.lines = self.started(env)
+        text = count.read_bytes()
+        self.calls = dict(zip(ERRORS, struct.unpack_from(f"{len(ERRORS)}q", text)))
+        self.held = collections.Counter(text[8 * CLASSES:].decode().split())
+        self.files = self.contents()
+        self.again = None
+        if run == "resume" and self.status and not trace:
+            self.again = self.started(dict(os.environ, TMPDIR=str(self.folder / "tmp"))), self.contents()
+        shutil.rmtree(self.folder)
+
+    def started(self, env):
+        try:
+            end = subprocess.run(self.command, cwd=self.folder, env=env, stdin=subprocess.DEVNULL, timeout=300,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        except subprocess.TimeoutExpired:
+            return "hangs", []
+        return end.returncode, end.stderr.decode(errors="replace").splitlines()
+
+    def contents(self):
+        files = [p for name in ("out", "tmp") for p in sorted((self.folder / name).rglob("*"))]
+        return {str(p.relative_to(self.folder)): hashlib.md5(p.read_bytes()).hexdigest() if p.is_file() else "folder"
+                for p in files}
+
+
+def says(run, lines):
+    """Whether that is one line; a batch goes on after a file that fails, and tells how many did."""
+    own = [line for line in lines if line.startswith("mona: ")]
+    return len(own) == len(lines) and (1 <= len(own) <= (2 if run == "batch" else 1))
+
+
+def complaint(run, whole, o):
+    crashed = o.status != "hangs" and (o.status < 0 or o.status >= 128)
+    if o.status == "hangs" or (crashed and (FROM == "program" or not any("crashed" in line for line in o.lines))):
+        return f"ends with status {o.status}"
+    if o.status == 0:
+        if run in TIMES_DIFFER:
+            return None if o.files.keys() == whole.files.keys() else "leaves other files"
+        return None if o.files == whole.files else "succeeds with another result"
+    if o.status != 1 and not crashed:
+        return f"ends with status {o.status}"
+    if not says(run, o.lines):
+        return f"says {len(o.lines)} lines"
+    complete = ("standard output cannot be written", "what came before is in")  # the result is there, and told
+    if any(text in o.lines[-1] for text in complete) and o.files.keys() == whole.files.keys():
+        return None
+    left = {name for name in o.files if not (run == "resume" and name.startswith("out/film.mp4.resume"))}
+    if run == "batch":
+        left = {name for name in left if name not in whole.files}
+    if left:
+        return f"leaves {sorted(left)}"
+    if o.again and (o.again[0][0] or o.again[1] != whole.files):
+        return f"does not go on afterwards: {o.again}"
+    return f"keeps memory from {dict(o.held - whole.held)}" if o.held - whole.held and not crashed else None
+
+
+def sweep(run, whole, fault, pool):
+    first = 1 + zlib.crc32(f"{run} {fault} {FROM}".encode()) % STEP if STEP > 1 else 1
+    points = range(first, whole.calls[fault] + 1, STEP)
+
+    def judge(n):
+        o = Outcome(run, fault, n)
+        found = complaint(run, whole, o)
+        return found and f"call {n} of {whole.calls[fault]} {found} | {' | '.join(o.lines[:4])}"
+    return [text for text in pool.map(judge, points) if text], len(points)
+
+
+def main():
+    wanted = sys.argv[4:] or list(RUNS)
+    total = 0
+    with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+        for name in wanted:
+            run, _, one = name.partition(":")
+            whole = Outcome(run, "none", 0)
+            if whole.status:
+                print(f"{run} without a fault: {whole.status} {whole.lines}")
+                continue
+            for fault in [one] if one else ERRORS:
+                complaints, points = sweep(run, whole, fault, pool)
+                total += points
+                for text in complaints:
+                    print(f"{run} {fault}: {text}", flush=True)
+    print(f"points {total}")
+
+
+main()

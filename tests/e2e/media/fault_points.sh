@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Each call of eight short runs to the system, to libc and to FFmpeg fails once: the run ends with its result, or with
+# one line, status 1 and nothing left behind. The short tier tries a sample, the full one all of them.
+. tests/tap.inc
+CC=${CC:-cc}
+
+if [ -n "$SANITIZE" ] || ! printf '#include <features.h>\n__GLIBC__' | $CC -E - 2> /dev/null | tail -n 1 | grep -q '[0-9]'; then
+    skip "faults are injected with a preloaded library, which needs glibc and a build without sanitisers"
+    exit 0
+fi
+# shellcheck disable=SC2046
+succeeds "the faults compile" $CC -O1 -fPIC -shared -fno-builtin -w -o "$tmp/faults.so" tests/e2e/media/faults.c \
+    $(pkg-config --cflags libavcodec libavutil) -ldl
+succeeds "and a program that uses the library" $CC -std=c11 -Wall -Werror -Ipipeline -o "$tmp/library" tests/e2e/media/fault_library.c \
+    -L"$BUILD" -lmonavideo -Wl,-rpath,"$PWD/$BUILD"
+same "the list of faults has every function of FFmpeg that mona calls" "$({
+    nm -D --undefined-only "$mona" "$BUILD/libmonavideo.so" | sed 's/@.*//' | awk '$1 == "U" && $2 ~ /^(av|sws|swr)/ { print $2 }'
+    find "$BUILD" -name on_demand.inc -exec sed -n 's/^FUNCTION(\([a-z0-9_A-Z]*\),.*/\1/p' {} +
+} | sort -u | while read -r name; do grep -qE "\\($name[,)]|^int $name\\(" tests/e2e/media/fault_calls.inc tests/e2e/media/faults.c || echo "$name"; done) done" " done"
+
+# Six frames with what a container may have beside them.
+cat > "$tmp/about" << 'ABOUT'
+;FFMETADATA1
+title=A film
+[CHAPTER]
+TIMEBASE=1/1000
+START=0
+END=100
+title=First
+[CHAPTER]
+TIMEBASE=1/1000
+START=100
+END=240
+title=Second
+ABOUT
+printf '1\n00:00:00,000 --> 00:00:00,200\nOne line\n' > "$tmp/text.srt"
+ffmpeg -v error -f lavfi -i testsrc2=s=64x48:r=25 -f lavfi -i sine -i "$tmp/text.srt" -i "$tmp/about" -map_metadata 3 -map 0 -map 1 -map 2 \
+    -t 0.24 -c:v mpeg4 -g 3 -c:a aac -c:s mov_text "$tmp/in.mp4"
+ffmpeg -v error -f lavfi -i testsrc2=s=64x48:r=25 -t 0.24 -c:v mpeg2video "$tmp/in.ts"
+ffmpeg -v error -f lavfi -i testsrc2=s=40x32 -frames:v 1 "$tmp/in.png"
+cp tests/fuzz/corpus/int8/residual.onnx "$tmp/net.onnx"
+
+# $1: from where the calls come, $2: every how manieth fails, rest: runs
+points() {
+    from=$1
+    MONA=$mona PYTHONDONTWRITEBYTECODE=1 python3 tests/e2e/media/fault_points.py "$tmp" "$@" > "$tmp/found" 2>&1
+    same "calls by $from: $(sed -n 's/^points //p' "$tmp/found") faults" "$? $(grep -v '^points' "$tmp/found" | head -n 40)" "0 "
+}
+if full; then
+    points program 1
+    points libc 1
+    points libraries 29
+else
+    points program 24 film still live resume batch compile library
+    points libraries 1500 film
+fi
