@@ -13,8 +13,9 @@ typedef struct block {
 void *blocks_alloc(blocks *b, size_t count, size_t size)
 {
     if (count > (SIZE_MAX - sizeof(block)) / size)
-        return NULL;
+        return b->refused = true, NULL;
     block *made = calloc(1, sizeof *made + count * size);
+    b->refused = b->refused || !made;
     if (!made)
         return NULL;
     made->next = b->first;

@@ -9,6 +9,7 @@
 /* Zero-initialise. */
 typedef struct blocks {
     struct block *first;
+    bool refused; /* some memory was: what was made since may lack a part */
 } blocks;
 
 /* Zeroed memory that lives until blocks_free; NULL: out of memory. */

@@ -96,7 +96,7 @@ cJSON *bench_model(const bench_model_job *job)
     if (bench_session_open(&session, job->name, job->model, job->config) &&
         bench_session_sample(&session, &job->how, &s)) {
         result = cJSON_CreateObject();
-        result = result_if(fill(result, job, &session, &s), result);
+        result = result_if(result && fill(result, job, &session, &s), result);
     }
     samples_free(&s);
     bench_session_close(&session);

@@ -41,12 +41,17 @@ void json_begin(void)
     cJSON_InitHooks(&(cJSON_Hooks){allocate, free});
 }
 
+bool json_is_short(void)
+{
+    return atomic_load(&short_of_memory);
+}
+
 char *json_text(const cJSON *document, bool indented)
 {
     enum { ESCAPE = sizeof "\\udcff" - 1 };
-    char *raw = !document || atomic_load(&short_of_memory) ? NULL
-                : indented                                 ? cJSON_Print(document)
-                                                           : cJSON_PrintUnformatted(document);
+    char *raw = !document || json_is_short() ? NULL
+                : indented                   ? cJSON_Print(document)
+                                             : cJSON_PrintUnformatted(document);
     char *text = raw ? malloc(ESCAPE * strlen(raw) + 1) : NULL, *to = text;
     for (const char *from = raw; text && *from;) {
         char escape[PRINTABLE_ESCAPE] = "";

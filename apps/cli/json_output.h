@@ -15,6 +15,7 @@
 /* Call it before any document is made: cJSON leaves out what it finds no memory for, and json_text
  * must know. */
 void json_begin(void);
+bool json_is_short(void); /* of memory: a document lacks a part, and is not written */
 
 /* Appends an empty object to an array, to be filled. */
 static inline cJSON *json_add_object(cJSON *array)

@@ -23,6 +23,8 @@ static int finish(int status)
     devices_close();
     if (status == EXIT_FAILED && cli_misused())
         status = EXIT_USAGE;
+    if (status == EXIT_FAILED && json_is_short() && !cli_failed())
+        cli_fail(0, "out of memory");
     if (fflush(stdout) || ferror(stdout))
         return status ? status : cli_fail(EXIT_FAILED, "standard output cannot be written");
     return status;

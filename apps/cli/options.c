@@ -16,11 +16,16 @@
 #include "pipeline/job/limits.h"
 #include "pipeline/job/suggest.h"
 
-static atomic_bool misused;
+static atomic_bool misused, failed;
 
 bool cli_misused(void)
 {
     return misused;
+}
+
+bool cli_failed(void)
+{
+    return failed;
 }
 
 static void put_line(const char *line)
@@ -40,6 +45,7 @@ void cli_note(void *unused, const char *line)
 
 static void print_error(bool misuse, const char *format, va_list arguments)
 {
+    failed = true;
     if (misuse)
         misused = true;
     char line[8192];

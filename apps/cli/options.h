@@ -35,6 +35,9 @@ int cli_fail_of(const pipeline_error *error);
  * ends if it fails. */
 bool cli_misused(void);
 
+/* Whether a line said that something failed. */
+bool cli_failed(void);
+
 /* A pipeline_notes.say that prints a line like cli_fail. */
 void cli_note(void *unused, const char *line);
 

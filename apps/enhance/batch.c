@@ -265,11 +265,15 @@ static pid_t start(void)
 /* Returns the exit status. out: for standard output; NULL: mona's own. last: what was said last. */
 static int run_one(const batch *b, const batch_file *f, FILE *out, char *last, size_t size)
 {
-    int ends[2], status;
+    int ends[2] = {-1, -1}, status;
     char **arguments = arguments_for(b, f);
-    if (!arguments || (!b->asked->dry_run && !make_folders(b, f->output)) || pipe(ends)) {
+    FILE *from = NULL;
+    if (!arguments || (!b->asked->dry_run && !make_folders(b, f->output)) || pipe(ends) ||
+        !(from = fdopen(ends[0], "r"))) {
+        snprintf(last, size, "no process could be started: %s", strerror(errno));
         free(arguments);
-        snprintf(last, size, "no process could be started");
+        for (int i = 0; i < 2 && ends[i] >= 0; i++)
+            close(ends[i]);
         return EXIT_FAILED;
     }
     const pid_t child = start();
@@ -284,15 +288,8 @@ static int run_one(const batch *b, const batch_file *f, FILE *out, char *last, s
     }
     free(arguments);
     close(ends[1]);
-    FILE *from = fdopen(ends[0], "r");
-    if (from)
-        pass_on(from, last, size);
-    else
-        snprintf(last, size, "its messages cannot be read: %s", strerror(errno));
-    if (from)
-        fclose(from);
-    else
-        close(ends[0]);
+    pass_on(from, last, size);
+    fclose(from);
     stop_hold();
     stop_passes_to(0);
     stop_release();

@@ -260,7 +260,8 @@ static bool prepare(compiler *c, const compiler_options *options, format_error *
         return format_fail(error, "out of memory");
     c->fused.fusion = options->fusion;
     c->options = *options;
-    if (run_passes(&c->fused, options, error) && layers_find(&c->layers, &c->fused, error)) {
+    if (run_passes(&c->fused, options, error) && layers_find(&c->layers, &c->fused, error) &&
+        (!c->fused.memory.refused || format_fail(error, "out of memory"))) {
         c->pass_events = c->fused.log.count;
         return true;
     }

@@ -76,11 +76,18 @@ const char *graph_strdup(graph *g, const char *text)
     return blocks_strdup(&g->memory, text);
 }
 
+static bool grow(graph *g, void **items, size_t *room, size_t count, size_t item_bytes)
+{
+    const bool grown = list_grow(items, room, count, item_bytes);
+    g->memory.refused = g->memory.refused || !grown;
+    return grown;
+}
+
 uint32_t graph_add_value(graph *g, const char *name)
 {
     const char *copy = graph_strdup(g, name);
     if (!copy || g->value_count >= 16 * GRAPH_MAX_NODES ||
-        !list_grow((void **)&g->values, &g->value_room, g->value_count, sizeof *g->values))
+        !grow(g, (void **)&g->values, &g->value_room, g->value_count, sizeof *g->values))
         return UINT32_MAX;
     g->values[g->value_count] = (graph_value){.name = copy,
                                               .place = g->node_count,
@@ -116,7 +123,7 @@ uint32_t graph_add_array(graph *g, const char *name, mona_type type, size_t coun
 graph_node *graph_add_node(graph *g)
 {
     if (g->node_count >= GRAPH_MAX_NODES ||
-        !list_grow((void **)&g->nodes, &g->node_room, g->node_count, sizeof *g->nodes))
+        !grow(g, (void **)&g->nodes, &g->node_room, g->node_count, sizeof *g->nodes))
         return NULL;
     graph_node *node = &g->nodes[g->node_count++];
     memset(node, 0, sizeof *node);

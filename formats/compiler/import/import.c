@@ -231,7 +231,7 @@ static bool add_node(importer *im)
     if (!warn_of_weights(im, row))
         return false;
     bool ok = map && row->import(im);
-    if (!ok && row->array && im->g->node_count == nodes) {
+    if (!ok && row->array && im->g->node_count == nodes && !im->g->memory.refused) {
         const format_error reason = *im->error;
         keep_arrays(im);
         ok = keep_reason(im, row, &reason) && add_array(im, row, &reason) && log_array(im, row);
@@ -405,7 +405,7 @@ static bool import_all(importer *im)
         return false;
     note_sources(im);
     remove_unused(im->g);
-    return order_forms(im);
+    return order_forms(im) && (!im->g->memory.refused || format_fail(im->error, "out of memory"));
 }
 
 bool graph_import(graph *g, const onnx_graph *model, format_error *error)

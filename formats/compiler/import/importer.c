@@ -310,6 +310,10 @@ graph_node *import_add_node(importer *im, graph_kind kind, uint32_t x, uint32_t 
     const char *name = graph_strdup(im->g, im->node->name);
     const char *op_type = graph_strdup(im->g, im->node->op_type);
     graph_node *made = output != UINT32_MAX && name && op_type ? graph_add_node(im->g) : NULL;
+    if (!made && im->g->memory.refused) {
+        format_fail(im->error, "out of memory");
+        return NULL;
+    }
     if (!made) {
         import_fail(im, "is one too many: at most %d nodes are supported", GRAPH_MAX_NODES);
         return NULL;

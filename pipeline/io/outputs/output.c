@@ -436,7 +436,10 @@ static bool finish_container(output *o, pipeline_error *error)
     if (!assemble(o, error) || !mux_finish(&o->container, error))
         return false;
     stop_says(NULL);
-    segments_remove(&o->parts);
+    if (!segments_remove(&o->parts))
+        pipeline_note(o->container.notes,
+                      "%s: is complete; the folder with its segments cannot be removed: %s",
+                      o->container.name, strerror(errno));
     return true;
 }
 

@@ -663,16 +663,16 @@ static bool is_ours(const char *name)
            (length > suffix && !strcmp(name + length - suffix, part_suffix));
 }
 
-void segments_remove(segments *s)
+bool segments_remove(segments *s)
 {
     DIR *folder = opendir(s->folder);
     if (!folder)
-        return;
+        return false;
     for (struct dirent *entry; (entry = readdir(folder));)
         if (is_ours(entry->d_name))
             unlinkat(dirfd(folder), entry->d_name, 0);
     closedir(folder);
-    rmdir(s->folder);
+    return !rmdir(s->folder) || errno == ENOTEMPTY || errno == EEXIST;
 }
 
 void segments_close(segments *s)

@@ -87,8 +87,9 @@ int segments_read(segments *s, AVPacket *packet, pipeline_error *error);
 /* Where the last frame of all segments ends, in the encoder's time base. */
 bool segments_end(segments *s, int64_t *end, pipeline_error *error);
 
-/* Removes the folder and everything in it that segments wrote. */
-void segments_remove(segments *s);
+/* Removes the folder and everything in it that segments wrote; a file of somebody else keeps it.
+ * False, with errno: it cannot be removed. */
+bool segments_remove(segments *s);
 
 void segments_close(segments *s);
 

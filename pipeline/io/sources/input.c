@@ -619,6 +619,10 @@ static input_result decode_next(input *in, pipeline_error *error)
             pipeline_fail(error, "%s", in->chip.failure.text);
             return INPUT_FAILED;
         }
+        if (code == AVERROR(ENOMEM)) {
+            pipeline_fail(error, "%s: out of memory while decoding", in->path);
+            return INPUT_FAILED;
+        }
         if (code < 0) {
             if ((in->draining && code != AVERROR_INVALIDDATA) || errors == MAX_DECODER_ERRORS) {
                 pipeline_fail_av(error, code, "%s: decoding failed", in->path);
