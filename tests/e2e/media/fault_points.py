@@ -82,10 +82,10 @@ class Outcome:
 
 
 def says(run, lines):
-    """Whether that is one line; a batch goes on after a file that fails, and tells how many did. A library that
-    ends the process may print lines, too."""
+    """Whether that is one line; a batch goes on after a file that fails, and tells how many did. Libraries
+    may print lines, too."""
     own = [line for line in lines if line.startswith("mona: ")]
-    return (FROM == "libraries" or len(own) == len(lines)) and 1 <= len(own) <= (2 if run == "batch" else 1)
+    return (FROM != "program" or len(own) == len(lines)) and 1 <= len(own) <= (2 if run == "batch" else 1)
 
 
 def complaint(run, whole, o):

@@ -52,6 +52,6 @@ if full; then
     points libc 1
     points libraries 29
 else
-    points program 24 film still live resume batch compile library
+    points program 32 film still live resume batch compile library
     points libraries 1500 film
 fi
