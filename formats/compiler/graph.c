@@ -90,7 +90,7 @@ uint32_t graph_add_value(graph *g, const char *name)
         !grow(g, (void **)&g->values, &g->value_room, g->value_count, sizeof *g->values))
         return UINT32_MAX;
     g->values[g->value_count] = (graph_value){.name = copy,
-                                              .place = g->node_count,
+                                              .place = UINT32_MAX,
                                               .source = UINT32_MAX,
                                               .joined = g->value_count,
                                               .alike = UINT32_MAX,
@@ -147,15 +147,25 @@ void graph_count_uses(graph *g)
         count_inputs(g, i, 1);
 }
 
+static void put_node(graph *g, uint32_t i, graph_node node)
+{
+    g->nodes[i] = node;
+    g->values[node.output].place = i;
+}
+
 uint32_t graph_insert_node(graph *g, uint32_t i, graph_node node, uint32_t x)
 {
     const graph_value like = g->values[x];
     node.inputs[0] = x;
     node.output = graph_add_value(g, like.name);
-    if (node.output == UINT32_MAX || !graph_add_node(g))
+    uint32_t room = i;
+    while (room < g->node_count && g->nodes[room].kind != GRAPH_GONE)
+        room++;
+    if (node.output == UINT32_MAX || (room == g->node_count && !graph_add_node(g)))
         return UINT32_MAX;
-    memmove(&g->nodes[i + 1], &g->nodes[i], (g->node_count - 1 - i) * sizeof *g->nodes);
-    g->nodes[i] = node;
+    for (; room > i; room--)
+        put_node(g, room, g->nodes[room - 1]);
+    put_node(g, i, node);
     count_inputs(g, i, 1);
     graph_set_dims(g, node.output, like.channels, like.height, like.width);
     return node.output;
@@ -164,8 +174,14 @@ uint32_t graph_insert_node(graph *g, uint32_t i, graph_node node, uint32_t x)
 void graph_replace_node(graph *g, uint32_t i, graph_node node)
 {
     count_inputs(g, i, UINT32_MAX);
-    g->nodes[i] = node;
+    put_node(g, i, node);
     count_inputs(g, i, 1);
+}
+
+void graph_set_result(graph *g, uint32_t i, uint32_t value)
+{
+    g->nodes[i].output = value;
+    g->values[value].place = i;
 }
 
 void graph_set_input(graph *g, uint32_t i, uint32_t input, uint32_t value)
@@ -185,29 +201,43 @@ void graph_set_output(graph *g, uint32_t output, uint32_t value)
 void graph_remove_node(graph *g, uint32_t i)
 {
     count_inputs(g, i, UINT32_MAX);
-    g->node_count--;
-    memmove(&g->nodes[i], &g->nodes[i + 1], (g->node_count - i) * sizeof *g->nodes);
+    g->nodes[i] = (graph_node){.kind = GRAPH_GONE, .output = UINT32_MAX};
 }
 
-static bool computes(const graph *g, uint32_t node, uint32_t value)
+bool graph_spread(graph *g)
 {
-    return node < g->node_count && g->nodes[node].output == value;
+    const uint32_t count = g->node_count;
+    graph_node *nodes = malloc((2 * (size_t)count + 1) * sizeof *nodes);
+    if (!nodes)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        nodes[2 * i] = g->nodes[i];
+        nodes[2 * i + 1] = (graph_node){.kind = GRAPH_GONE, .output = UINT32_MAX};
+        g->values[g->nodes[i].output].place = 2 * i;
+    }
+    free(g->nodes);
+    g->nodes = nodes;
+    g->node_count = 2 * count;
+    g->node_room = 2 * (size_t)count + 1;
+    return true;
 }
 
-/* Searches from where the node was last seen, as nodes seldom move far. */
+void graph_sweep(graph *g)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < g->node_count; i++) {
+        if (g->nodes[i].kind != GRAPH_GONE)
+            put_node(g, count++, g->nodes[i]);
+    }
+    g->node_count = count;
+}
+
 uint32_t graph_producer(const graph *g, uint32_t value)
 {
-    graph_value *v = &g->values[value];
-    uint32_t *place = &v->place;
-    if (v->data || v->elements || graph_is_input(g, value))
-        return UINT32_MAX;
-    for (uint32_t d = 0; d <= *place || *place + d < g->node_count; d++) {
-        if (computes(g, *place + d, value))
-            return *place += d;
-        if (d <= *place && computes(g, *place - d, value))
-            return *place -= d;
-    }
-    return UINT32_MAX;
+    const graph_value *v = &g->values[value];
+    const bool computed =
+        !v->data && !v->elements && v->place < g->node_count && g->nodes[v->place].output == value;
+    return computed ? v->place : UINT32_MAX;
 }
 
 static bool contains(const uint32_t *list, uint32_t count, uint32_t value)

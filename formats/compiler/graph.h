@@ -197,7 +197,7 @@ typedef struct graph_value {
     const void *elements; /* of a constant array; else NULL */
     uint32_t channels;    /* of a computed value; an array has channels x height x width = count */
     uint32_t height, width; /* of a computed value; 0: any */
-    uint32_t place;         /* near the index of the node that computes it */
+    uint32_t place;         /* of the node that computes it; UINT32_MAX: none does */
     uint32_t uses;          /* inputs of nodes and outputs of the graph that are it */
     uint32_t joined;        /* an earlier value whose format it shares, or itself (quantize.h) */
     uint32_t root;          /* the value whose format it has, after quantize_join */
@@ -264,12 +264,20 @@ uint32_t graph_add_array(graph *g, const char *name, mona_type type, size_t coun
 graph_node *graph_add_node(graph *g);
 /* Counts the uses of all values. */
 void graph_count_uses(graph *g);
-/* Inserts a copy of a node with input x before node i. Returns its result, which gets x's name and
+/* Inserts a copy of a node with input x before node i, which moves by one, as those behind it do up
+ * to the next that is GONE. Returns its result, which gets x's name and
  * size; UINT32_MAX: out of memory or too many. */
 uint32_t graph_insert_node(graph *g, uint32_t i, graph_node node, uint32_t x);
 void graph_replace_node(graph *g, uint32_t i, graph_node node);
-/* Removes node i; later ones move up. */
+/* Removes node i, which stays as GONE until the pass calls graph_sweep at its end: a time for each
+ * node, and not for each node times those behind it. */
 void graph_remove_node(graph *g, uint32_t i);
+void graph_sweep(graph *g);
+/* Puts a GONE node behind each, so that many can be inserted in little time, until graph_sweep.
+ * False: out of memory. */
+bool graph_spread(graph *g);
+/* Makes node i compute this value. */
+void graph_set_result(graph *g, uint32_t i, uint32_t value);
 void graph_set_input(graph *g, uint32_t i, uint32_t input, uint32_t value);
 void graph_set_output(graph *g, uint32_t output, uint32_t value);
 

@@ -327,6 +327,7 @@ static void remove_unused(graph *g)
         graph_log(g, FUSION_DEAD_CODE, node, NULL);
         graph_remove_node(g, i);
     }
+    graph_sweep(g);
 }
 
 /* Orders nodes so that maps come first, then the arrays made from them, then the maps made from
@@ -355,6 +356,7 @@ static bool order_forms(importer *im)
         ordered[places[turns[g->nodes[i].output]]++] = g->nodes[i];
     if (ok)
         memcpy(g->nodes, ordered, g->node_count * sizeof *ordered);
+    graph_sweep(g);
     free(turns);
     free(places);
     free(ordered);
@@ -381,13 +383,34 @@ static void note_sources(importer *im)
     }
 }
 
+static void note_uses(importer *im)
+{
+    const onnx_graph *o = im->model;
+    for (uint32_t i = 0; i < o->value_count; i++)
+        im->uses[i] = (import_use){.maker = ONNX_NONE};
+    for (uint32_t i = 0; i < o->output_count; i++)
+        im->uses[o->outputs[i]].apart = true;
+    for (uint32_t i = 0; i < o->node_count; i++) {
+        const onnx_node *node = &o->nodes[i];
+        const bool apart = !import_takes_quantised(operator_find(node->op_type));
+        for (uint32_t k = 0; k < node->input_count; k++)
+            if (node->inputs[k] != ONNX_NONE)
+                im->uses[node->inputs[k]].apart |= apart;
+        for (uint32_t k = 0; k < node->output_count; k++)
+            if (node->outputs[k] != ONNX_NONE)
+                im->uses[node->outputs[k]].maker = i;
+    }
+}
+
 static bool import_all(importer *im)
 {
     const onnx_graph *o = im->model;
     im->g->name = graph_strdup(im->g, o->name);
     im->bindings = malloc((o->value_count + 1) * sizeof *im->bindings);
-    if (!im->g->name || !im->bindings)
+    im->uses = malloc((o->value_count + 1) * sizeof *im->uses);
+    if (!im->g->name || !im->bindings || !im->uses)
         return format_fail(im->error, "out of memory");
+    note_uses(im);
     for (uint32_t i = 0; i < o->value_count; i++)
         im->bindings[i] = (import_binding){.value = UINT32_MAX, .rank = 4, .array = UINT32_MAX};
     if (!o->input_count)
@@ -413,6 +436,7 @@ bool graph_import(graph *g, const onnx_graph *model, format_error *error)
     importer im = {.g = g, .model = model, .error = error};
     const bool ok = import_all(&im);
     free(im.bindings);
+    free(im.uses);
     if (!ok)
         graph_free(g);
     return ok;

@@ -72,16 +72,15 @@ static bool side_fits(int64_t written, uint32_t actual)
 /* The shape of input 0, as far as the Reshape that makes it says. */
 static tensor reshaped(const importer *im)
 {
-    const uint32_t value = im->node->inputs[0];
+    const uint32_t value = im->node->inputs[0], maker = im->uses[value].maker;
+    const onnx_node *node = maker == ONNX_NONE ? NULL : &im->model->nodes[maker];
     tensor shape = import_shape(im, 0);
-    for (uint32_t i = 0; i < im->model->node_count && !im->model->values[value].shaped; i++) {
-        const onnx_node *node = &im->model->nodes[i];
-        const tensor *to = node->outputs[0] == value && !strcmp(node->op_type, "Reshape")
-                               ? &im->model->values[node->inputs[1]].tensor
-                               : NULL;
-        for (uint32_t k = 0; to && k < shape.rank; k++)
-            shape.dims[k] = tensor_int(to, k);
-    }
+    if (!node || im->model->values[value].shaped ||
+        operator_find(node->op_type)->import != import_reshape)
+        return shape;
+    const tensor *to = &im->model->values[node->inputs[1]].tensor;
+    for (uint32_t k = 0; k < shape.rank; k++)
+        shape.dims[k] = tensor_int(to, k);
     return shape;
 }
 

@@ -83,23 +83,6 @@ static bool add_quantize(importer *im, uint32_t x, import_quantisation quantisat
     return true;
 }
 
-/* Whether all readers of the value take quantised maps. If not, an array is quantised instead,
- * which serves all of them. */
-static bool only_maps_read(const importer *im, uint32_t value)
-{
-    for (uint32_t i = 0; i < im->model->output_count; i++)
-        if (im->model->outputs[i] == value)
-            return false;
-    for (uint32_t i = 0; i < im->model->node_count; i++) {
-        const onnx_node *reader = &im->model->nodes[i];
-        for (uint32_t k = 0; k < reader->input_count; k++)
-            if (reader->inputs[k] == value &&
-                !import_takes_quantised(operator_find(reader->op_type)))
-                return false;
-    }
-    return true;
-}
-
 static bool is_off(importer *im)
 {
     return im->g->fusion.off[FUSION_QUANTISED] &&
@@ -114,10 +97,11 @@ bool import_quantize(importer *im)
     if (is_off(im) || !import_elements(im, 0, &x) ||
         !read_quantisation(im, 1, type ? (element_type)type : ELEMENT_UINT8, &quantisation))
         return false;
-    return only_maps_read(im, im->node->outputs[0])
-               ? add_quantize(im, x, quantisation)
-               : import_fail(im,
-                             "makes integers that are read by a node other than DequantizeLinear");
+    /* An array is quantised instead, which serves all of its readers. */
+    return im->uses[im->node->outputs[0]].apart
+               ? import_fail(im,
+                             "makes integers that are read by a node other than DequantizeLinear")
+               : add_quantize(im, x, quantisation);
 }
 
 bool import_dequantize(importer *im)

@@ -323,7 +323,7 @@ graph_node *import_add_node(importer *im, graph_kind kind, uint32_t x, uint32_t 
     made->op_type = op_type;
     made->input_count = 1;
     made->inputs[0] = x;
-    made->output = output;
+    graph_set_result(im->g, im->g->node_count - 1, output);
     return made;
 }
 

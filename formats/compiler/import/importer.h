@@ -36,12 +36,19 @@ typedef struct import_binding {
     import_quantisation quantisation;
 } import_binding;
 
+/* A value of the model. */
+typedef struct import_use {
+    uint32_t maker; /* the node that makes it; ONNX_NONE: none */
+    bool apart;     /* something reads it that takes no quantised maps */
+} import_use;
+
 typedef struct importer {
     graph *g;
     const onnx_graph *model;
     const onnx_node *node;    /* that is imported; what is made for it gets its name */
     onnx_node output;         /* that, while an output is added */
     import_binding *bindings; /* one for each value of the model */
+    import_use *uses;         /* the same */
     const char *why_array;    /* of what is made on arrays for the node */
     /* The node as the reference's functions read it; sides that are open are -1. */
     op_call call;

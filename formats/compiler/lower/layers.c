@@ -68,9 +68,11 @@ void layers_set(layers *l, graph *g, bool int8)
         if (!(g->values[i].prequantised.scale > 0))
             g->values[i].half = !int8;
     for (unsigned i = 0; i < l->count; i++) {
-        const compiler_layer *a = &l->items[i].about;
-        if (!a->prequantised)
-            layers_set_source(l, g, i, a->pinned ? a->int8 : int8);
+        compiler_layer *a = &l->items[i].about;
+        if (a->prequantised)
+            continue;
+        a->int8 = a->pinned ? a->int8 : int8; /* as all that read the same */
+        g->values[l->items[i].source].half = !a->int8;
     }
 }
 

@@ -33,7 +33,7 @@ static bool moves(const graph *g, const graph_node *node)
 static bool lift(graph *g, uint32_t i, uint32_t p)
 {
     const graph_node quantize = g->nodes[i];
-    g->nodes[p].output = quantize.output;
+    graph_set_result(g, p, quantize.output);
     graph_remove_node(g, i);
     for (uint32_t k = 0; k < g->nodes[p].input_count; k++, p++) {
         const uint32_t made = graph_insert_node(g, p, quantize, g->nodes[p].inputs[k]);
@@ -67,7 +67,7 @@ static bool lift_all(graph *g)
 static void store_so(graph *g, uint32_t i, uint32_t p)
 {
     const graph_node quantize = g->nodes[i];
-    g->nodes[p].output = quantize.output;
+    graph_set_result(g, p, quantize.output);
     g->values[quantize.output].prequantised = quantize.quantize;
     graph_remove_node(g, i);
 }
@@ -131,20 +131,19 @@ bool pass_absorb_quantize(graph *g, const compiler_options *o, format_error *err
 {
     if (!g->fusion.off[FUSION_QUANTISED] && !lift_all(g))
         return no_memory(error);
-    for (uint32_t i = 0; i < g->node_count;) {
+    for (uint32_t i = 0; i < g->node_count; i++) {
         const graph_node node = g->nodes[i];
-        if (node.kind != GRAPH_QUANTIZE) {
-            i++;
+        if (node.kind != GRAPH_QUANTIZE)
             continue;
-        }
         const char *why_not = absorb(g, o, i);
         if (!why_not)
             continue; /* lowering logs what it became */
         graph_log(g, FUSION_QUANTISED, &node, why_not);
         g->values[node.output].prequantised = node.quantize;
-        if (!become_copy(g, &g->nodes[i++]))
+        if (!become_copy(g, &g->nodes[i]))
             return no_memory(error);
     }
+    graph_sweep(g);
     return true;
 }
 
@@ -265,13 +264,16 @@ static bool widen_output(graph *g, const compiler_options *o, uint32_t output)
 
 bool pass_widen(graph *g, const compiler_options *o, format_error *error)
 {
+    if (!graph_spread(g))
+        return no_memory(error);
     for (uint32_t i = 0; i < g->node_count; i++) {
         if (!widen_inputs(g, &i))
             return no_memory(error);
         note_format(g, &g->nodes[i]);
     }
+    graph_sweep(g);
     for (uint32_t i = 0; i < g->output_count; i++)
         if (!widen_output(g, o, i))
             return no_memory(error);
-    return true;
+    return g->node_count <= GRAPH_MAX_NODES || no_memory(error);
 }

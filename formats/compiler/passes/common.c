@@ -153,7 +153,7 @@ bool pass_merge_common(graph *g, format_error *error)
     const uint32_t room = g->node_count + 1;
     kept k = {room, calloc(room, sizeof *k.first), calloc(room, sizeof *k.next)};
     const bool ok = k.first && k.next ? true : format_fail(error, "out of memory");
-    for (uint32_t i = 0, *list; ok && i < g->node_count;) {
+    for (uint32_t i = 0, *list; ok && i < g->node_count; i++) {
         const uint32_t first = first_like(g, &k, i, &list);
         const char *why_not = first == UINT32_MAX ? NULL : merge(g, i, first);
         if (first != UINT32_MAX)
@@ -162,9 +162,10 @@ bool pass_merge_common(graph *g, format_error *error)
             graph_remove_node(g, i);
         } else {
             k.next[i] = *list;
-            *list = ++i;
+            *list = i + 1;
         }
     }
+    graph_sweep(g);
     free(k.first);
     free(k.next);
     return ok;

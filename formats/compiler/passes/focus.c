@@ -164,6 +164,7 @@ static void remove_unused(graph *g)
         if ((kind_of(&g->nodes[i])->packs == PACKS_PARTS || picks(g, &g->nodes[i], first)) &&
             !g->values[g->nodes[i].output].uses)
             graph_remove_node(g, i);
+    graph_sweep(g);
 }
 
 bool pass_focus(graph *g, format_error *error)

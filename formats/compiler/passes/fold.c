@@ -67,6 +67,7 @@ void pass_fold_pads(graph *g)
         if (!why_not)
             graph_remove_node(g, i);
     }
+    graph_sweep(g);
 }
 
 /* ---- multiply-adds ------------------------------------------------------------------------ */
@@ -104,7 +105,7 @@ static const char *fold_into_gains(graph *g, graph_node *p, const graph_node *af
     }
     *gains[0] = scales;
     *gains[1] = shifts;
-    p->output = affine->output;
+    graph_set_result(g, (uint32_t)(p - g->nodes), affine->output);
     return NULL;
 }
 
@@ -131,7 +132,7 @@ static const char *fold_into_producer(graph *g, uint32_t i, format_error *error)
             conv->conv.weight_scales[o] *= fabsf(scale);
         conv->conv.bias[o] = conv->conv.bias[o] * scale + affine->affine.shift[o];
     }
-    conv->output = affine->output;
+    graph_set_result(g, p, affine->output);
     return NULL;
 }
 
@@ -215,11 +216,9 @@ bool pass_fold_affine(graph *g, const compiler_options *options, format_error *e
 {
     /* First forwards, so that a chain after a convolution is folded link by link; then backwards,
      * for chains before one. */
-    for (uint32_t i = 0; i < g->node_count && !error->text[0];) {
-        if (g->nodes[i].kind != GRAPH_AFFINE || fold_into_producer(g, i, error)) {
-            i++;
+    for (uint32_t i = 0; i < g->node_count && !error->text[0]; i++) {
+        if (g->nodes[i].kind != GRAPH_AFFINE || fold_into_producer(g, i, error))
             continue;
-        }
         graph_log(g, FUSION_AFFINE, &g->nodes[i], NULL);
         graph_remove_node(g, i);
     }
@@ -238,5 +237,6 @@ bool pass_fold_affine(graph *g, const compiler_options *options, format_error *e
         graph_become_channel_conv(node, channels_of(g, node->output), node->affine.scale,
                                   node->affine.shift);
     }
+    graph_sweep(g);
     return !error->text[0];
 }

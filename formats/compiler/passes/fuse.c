@@ -104,15 +104,14 @@ const char *fuse_add(graph *g, uint32_t i, fusion_rule *rule)
 }
 
 /* Merges node i into one before it if possible, and logs the result. */
-static bool fuse_node(graph *g, uint32_t i)
+static void fuse_node(graph *g, uint32_t i)
 {
     const graph_node node = g->nodes[i];
     fusion_rule rule;
     if (!kind_of(&node)->fuse)
-        return false;
+        return;
     const char *why_not = kind_of(&node)->fuse(g, i, &rule);
     graph_log(g, rule, &node, why_not);
-    return !why_not;
 }
 
 static void remove_unused_slices(graph *g)
@@ -135,10 +134,10 @@ static bool activate_copy(graph *g, graph_node *node)
 
 bool pass_fuse(graph *g, format_error *error)
 {
-    /* A fused node moves to index i - 1 and is considered again with what follows it. */
-    for (uint32_t i = 0; i < g->node_count;)
-        i += fuse_node(g, i) ? 0 : 1;
+    for (uint32_t i = 0; i < g->node_count; i++)
+        fuse_node(g, i);
     remove_unused_slices(g);
+    graph_sweep(g);
     for (uint32_t i = 0; i < g->node_count; i++)
         if (g->nodes[i].kind == GRAPH_ACTIVATION && !activate_copy(g, &g->nodes[i]))
             return format_fail(error, "out of memory");

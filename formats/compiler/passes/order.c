@@ -156,9 +156,9 @@ static bool move_after(graph *g, uint32_t *i, const uint32_t *from, uint32_t cha
     const uint32_t made = to ? move_channels(g, *i + 1, depth.output, to, &depth) : UINT32_MAX;
     if (made == UINT32_MAX)
         return false;
-    g->nodes[(*i)++].output = made;
+    graph_set_result(g, (*i)++, made);
     graph_set_input(g, *i, 0, made);
-    g->nodes[*i].output = depth.output;
+    graph_set_result(g, *i, depth.output);
     return true;
 }
 

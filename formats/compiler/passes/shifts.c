@@ -75,7 +75,7 @@ static bool gather(graph *g, uint32_t *i)
     if (!scale || !shift)
         return false;
     if (later) {
-        g->nodes[*i].output = g->nodes[after].output;
+        graph_set_result(g, *i, g->nodes[after].output);
         take_shift(g, after, shift, channels);
     }
     for (uint32_t k = 0; k < 2; k++) {
@@ -84,7 +84,6 @@ static bool gather(graph *g, uint32_t *i)
             continue;
         graph_set_input(g, *i, k, g->nodes[p].inputs[0]);
         take_shift(g, p, shift, channels);
-        --*i;
     }
     const bool ok = add_shift(g, *i, shifted_operand(g, *i), scale, shift);
     ++*i;
@@ -96,5 +95,6 @@ bool pass_gather_shifts(graph *g, format_error *error)
     for (uint32_t i = 0; i < g->node_count && !g->fusion.off[FUSION_AFFINE]; i++)
         if (g->nodes[i].kind == GRAPH_ADD && !gather(g, &i))
             return format_fail(error, "out of memory");
+    graph_sweep(g);
     return true;
 }

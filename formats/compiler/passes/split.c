@@ -89,7 +89,8 @@ bool pass_split(graph *g, format_error *error)
                 graph_replace_node(g, i, part_of(g, conv, &g->nodes[i]));
             }
         graph_log(g, FUSION_SPLIT, &conv, NULL);
-        graph_remove_node(g, c--);
+        graph_remove_node(g, c);
     }
+    graph_sweep(g);
     return true;
 }

@@ -88,6 +88,7 @@ bool pass_use_arrays(graph *g, format_error *error)
                                   : graph_fail(&nodes[i], error, "is one too many"));
     }
     graph_count_uses(g);
+    graph_sweep(g);
     free(nodes);
     free(replaced);
     free(needed);
