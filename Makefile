@@ -86,6 +86,9 @@ PORT := $(if $(filter __unix__,$(MACROS)),posix posix_pool,none)
 THREADS := $(if $(filter posix,$(PORT)),-pthread)
 # What reads files is hardened, unless the caller's flags say how. The engine, which calls no libc, cannot be.
 takes = $(shell $(CC) -Werror $(1) -E -xc /dev/null > /dev/null 2>&1 && echo $(1))
+# Jumps and returns go only where the program has a mark for them, on CPUs that look (CET, BTI): in the engine, too.
+MARKED := $(if $(SANITIZE)$(filter none,$(PORT)),,$(foreach f,-fcf-protection=full -mbranch-protection=standard,$(call takes,$(f))))
+BASE += $(MARKED)
 HARDENED := $(if $(SANITIZE)$(filter none,$(PORT)),,$(foreach f,-fstack-protector-strong -fstack-clash-protection,$(call takes,$(f))) \
     $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))$(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
 # Tables of addresses can only be read once a program runs.
