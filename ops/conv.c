@@ -151,11 +151,19 @@ static size_t block_weights_bytes(const mona_bound_op *b, const mona_conv_layout
 /* ---- constants ------------------------------------------------------------------------------ */
 
 /* Offsets of the constants for row programs, in this order: ac_conv and the epilogue's arrays; the
- * three tables of blocks, elements of runs, biases and weights. */
+ * three tables of blocks, elements of runs, biases, weights, and those of strategies. */
 typedef struct constants_layout {
-    size_t tables, run_elements, bias, unsigned_bias, weights, winograd, narrow, narrow_tiles,
-        bytes;
+    size_t tables, run_elements, bias, unsigned_bias, weights, prepared, bytes;
 } constants_layout;
+
+/* A way to compute layers of a kind that wants their weights in an order of its own. Whether it
+ * serves a layer is decided when a session is made. */
+typedef struct strategy {
+    size_t (*bytes)(const mona_bound_op *b, const mona_conv_layout *k); /* 0: it does not serve */
+    void (*pack)(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to, ac_conv *conv);
+} strategy;
+static const strategy strategies[4];
+enum { STRATEGIES = sizeof strategies / sizeof *strategies };
 
 size_t mona_conv_head_bytes(const mona_bound_op *b)
 {
@@ -178,8 +186,9 @@ static bool winograd_possible(const mona_bound_op *b)
 
 static size_t winograd_bytes(const mona_bound_op *b, const mona_conv_layout *k)
 {
-    return (size_t)block_count(b) * k->c1 * k->kernel_h * WINOGRAD_ROW_WEIGHTS *
-           WINOGRAD_POSITIONS * sizeof(int16_t);
+    return winograd_possible(b) ? (size_t)block_count(b) * k->c1 * k->kernel_h *
+                                      WINOGRAD_ROW_WEIGHTS * WINOGRAD_POSITIONS * sizeof(int16_t)
+                                : 0;
 }
 
 /* Whether few outputs are computed otherwise than side by side, from whole taps of 16 channels. */
@@ -210,6 +219,17 @@ static size_t narrow_tiles_bytes(const mona_bound_op *b, const mona_conv_layout 
                : 0;
 }
 
+/* In the last of an even number of blocks. */
+static size_t mixed_bytes(const mona_bound_op *b, const mona_conv_layout *k)
+{
+    const uint32_t last = block_count(b) - 1;
+    const size_t bytes = block_weights_bytes(b, k, last);
+    const bool serves = b->isa->spare_ports && b->input[0].type != MONA_F16 && !k->depthwise &&
+                        last % 2 && b->output.channels - last * BLOCK <= AC_MIXED_OUTPUTS &&
+                        bytes <= AC_MIXED_BYTES;
+    return serves ? bytes * AC_MIXED_ROTATIONS : 0;
+}
+
 static bool wants_unsigned_bias(const mona_bound_op *b)
 {
     return b->isa->unsigned_bias && b->input[0].type == MONA_S8;
@@ -228,12 +248,9 @@ static constants_layout constants_of(const mona_bound_op *b)
     l.bytes = l.weights;
     for (uint32_t n = 0; n < blocks; n++)
         l.bytes += block_weights_bytes(b, &k, n);
-    l.winograd = align_up(l.bytes);
-    if (winograd_possible(b))
-        l.bytes = l.winograd + winograd_bytes(b, &k);
-    l.narrow = align_up(l.bytes);
-    l.narrow_tiles = l.narrow + align_up(narrow_bytes(b, &k));
-    l.bytes = l.narrow_tiles + narrow_tiles_bytes(b, &k);
+    l.prepared = l.bytes = align_up(l.bytes);
+    for (uint32_t i = 0; i < STRATEGIES; i++)
+        l.bytes += align_up(strategies[i].bytes(b, &k));
     return l;
 }
 
@@ -318,18 +335,19 @@ static void pack_winograd_row(int16_t *to, size_t distance, const mona_bound_op 
     }
 }
 
-static void bind_winograd(const mona_bound_op *b, int16_t *to, ac_conv *conv)
+static void pack_winograd(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *at,
+                          ac_conv *conv)
 {
-    const mona_conv_layout k = mona_conv_layout_of(b);
-    const uint32_t rows_ = k.c1 * k.kernel_h;
+    const uint32_t rows_ = k->c1 * k->kernel_h;
     const size_t distance = (size_t)rows_ * WINOGRAD_ROW_WEIGHTS;
+    int16_t *to = (int16_t *)(void *)at;
     conv->winograd = to;
     conv->winograd_rows = rows_;
-    conv->winograd_whole = k.last_taps == WINOGRAD_TAPS ? rows_ : rows_ - k.kernel_h;
+    conv->winograd_whole = k->last_taps == WINOGRAD_TAPS ? rows_ : rows_ - k->kernel_h;
     for (uint32_t n = 0; n < block_count(b); n++, to += WINOGRAD_POSITIONS * distance)
         for (uint32_t r = 0; r < rows_; r++)
-            pack_winograd_row(to + (size_t)r * WINOGRAD_ROW_WEIGHTS, distance, b, n, r / k.kernel_h,
-                              r % k.kernel_h);
+            pack_winograd_row(to + (size_t)r * WINOGRAD_ROW_WEIGHTS, distance, b, n,
+                              r / k->kernel_h, r % k->kernel_h);
 }
 
 /* Weight of channel c of a channel block at row `row` of the filter under it. */
@@ -342,8 +360,10 @@ static int8_t weight_at(const mona_bound_op *b, uint32_t output, uint32_t row, u
     return index < 0 ? 0 : ((const int8_t *)b->data + b->op->conv.weights)[index];
 }
 
-static void pack_narrow(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to)
+static void pack_narrow(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to,
+                        ac_conv *conv)
 {
+    conv->narrow = to;
     const uint32_t vectors = ac_narrow_vectors(b->output.channels);
     for (uint32_t tap = 0; tap < k->c1 * k->kernel_h * k->kernel_w; tap++)
         for (uint32_t v = 0; v < vectors; v++)
@@ -356,8 +376,10 @@ static void pack_narrow(const mona_bound_op *b, const mona_conv_layout *k, uint8
             }
 }
 
-static void pack_narrow_tiles(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to)
+static void pack_narrow_tiles(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to,
+                              ac_conv *conv)
 {
+    conv->narrow_tiles = to;
     const uint32_t rows_ = ac_narrow_rows(k->kernel_w);
     for (uint32_t i = 0; i < k->c1 * k->kernel_h * rows_ * AC_NARROW_PIXELS * BLOCK; i++) {
         const uint32_t r = i / (AC_NARROW_PIXELS * BLOCK) % rows_,
@@ -369,6 +391,27 @@ static void pack_narrow_tiles(const mona_bound_op *b, const mona_conv_layout *k,
                     : 0;
     }
 }
+
+/* Rotation r of a step has output (lane + 4 r) % 12 in each lane. */
+static void pack_mixed(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to,
+                       ac_conv *conv)
+{
+    enum { STEP = BLOCK * 4 };
+    const uint32_t last = conv->blocks - 1;
+    const uint8_t *from = conv->weights + conv->weights_offset[last];
+    const size_t steps = block_weights_bytes(b, k, last) / STEP;
+    conv->mixed = to;
+    for (size_t s = 0; s < steps; s++, from += STEP)
+        for (uint32_t i = 0; i < AC_MIXED_ROTATIONS * BLOCK; i++, to += 4)
+            memcpy(to, from + (i % BLOCK + i / BLOCK * 4) % AC_MIXED_OUTPUTS * 4, 4);
+}
+
+static const strategy strategies[] = {
+    {winograd_bytes, pack_winograd},
+    {narrow_bytes, pack_narrow},
+    {narrow_tiles_bytes, pack_narrow_tiles},
+    {mixed_bytes, pack_mixed},
+};
 
 static void bind_bias(void *to, const mona_bound_op *b)
 {
@@ -478,15 +521,12 @@ static void bind(const mona_bound_op *b)
     conv->weights_offset = weights_offset;
     conv->weights = base + l.weights;
     conv->bias = base + l.bias;
-    if (winograd_possible(b))
-        bind_winograd(b, (int16_t *)(void *)(base + l.winograd), conv);
-    if (narrow_bytes(b, &k)) {
-        conv->narrow = base + l.narrow;
-        pack_narrow(b, &k, base + l.narrow);
-    }
-    if (narrow_tiles_bytes(b, &k)) {
-        conv->narrow_tiles = base + l.narrow_tiles;
-        pack_narrow_tiles(b, &k, base + l.narrow_tiles);
+    to = base + l.prepared;
+    for (uint32_t i = 0; i < STRATEGIES; i++) {
+        const size_t bytes = strategies[i].bytes(b, &k);
+        if (bytes)
+            strategies[i].pack(b, &k, to, conv);
+        to += align_up(bytes);
     }
 }
 

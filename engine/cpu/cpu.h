@@ -90,6 +90,7 @@ typedef struct ac_conv {
     /* For row programs that want them (ac_isa.narrow_taps, ac_isa.tiles), where they are
      * possible, else NULL: weights of few outputs (narrow.h). */
     const uint8_t *narrow, *narrow_tiles;
+    const uint8_t *mixed; /* the same of a last block of few outputs (ac_isa.spare_ports) */
     const struct mona_conv_packing *packing; /* for AI Core programs, else NULL */
     /* For row programs: the runs hold operands (ac_isa.operand_8bit, operand_f16), not what the
      * source stores; c0, stride and run_elements count those, pixel_bytes their bytes. */

@@ -10,7 +10,10 @@
  *
  * ac_conv.narrow_tiles, of a filter of 2 to 5 columns for 4 pixels at once:
  * [row][pixel][4 outputs][4 channels]. Row r has channels 4 (r % 4) to 4 (r % 4) + 3 of the
- * filter's column r / 4 - pixel, or zeros if there is none. */
+ * filter's column r / 4 - pixel, or zeros if there is none.
+ *
+ * ac_conv.mixed, of a last block of at most 12 outputs: [step][3 rotations][16 outputs][4], where
+ * rotation r has outputs 4 r, 4 r + 1 and so on, modulo 12. */
 #ifndef AC_NARROW_H
 #define AC_NARROW_H
 
@@ -21,6 +24,10 @@ enum {
     AC_NARROW_PIXELS = 4,
     AC_NARROW_COLUMNS = 5,
     AC_NARROW_TILES = 20 * 1024, /* most bytes of filters in tiles; larger ones stay in no cache */
+    AC_MIXED_OUTPUTS = 12,
+    AC_MIXED_ROTATIONS = 3,
+    AC_MIXED_BYTES = 6656, /* most of a last block's weights: in three rotations, beside those of
+                              the block before it, they stay in a cache */
 };
 
 /* Vectors of a tap. */

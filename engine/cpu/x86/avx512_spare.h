@@ -9,7 +9,7 @@
  * Mixed: in a pair of blocks whose last has at most 12 outputs, such as 28, the last block's
  * outputs of 4 pixels, one pixel after another, fill 48 lanes: 3 vectors instead of 4. Their
  * operands are blends of neighbouring pixels' operands: in lanes 0 to 11 of the first vector pixel
- * 0, in the others pixel 1, and so on. Weights are the block's in three rotations. A register block
+ * 0, in the others pixel 1, and so on. Weights are ac_conv.mixed. A register block
  * is 12 pixels: 12 sums of the full block and 9 of the last. */
 
 enum { TAPS_PIXELS = 24 };
@@ -87,11 +87,10 @@ static __attribute__((noinline)) void taps_run(const job *j)
 
 enum {
     MIXED_PIXELS = 12,
-    MIXED_OUTPUTS = 12, /* of the last block */
-    MIXED_ROTATIONS = 3,
+    MIXED_OUTPUTS = AC_MIXED_OUTPUTS,
+    MIXED_ROTATIONS = AC_MIXED_ROTATIONS,
     MIXED_SUMS = MIXED_PIXELS / 4 * (4 + MIXED_ROTATIONS),
-    MIXED_STEPS = WORK_BYTES / (MIXED_ROTATIONS * 64),
-    MIXED_ROW = 48, /* a shorter row is not worth rotated weights */
+    MIXED_ROW = 48, /* a shorter row is not worth more weights */
 };
 
 /* v: 16 lanes, one for each output. */
@@ -101,18 +100,6 @@ INLINE __m512i mixed_rotation(__m512i v, const uint32_t r)
     const __m512i second = _mm512_set_epi32(7, 6, 5, 4, 3, 2, 1, 0, 11, 10, 9, 8, 7, 6, 5, 4);
     const __m512i third = _mm512_set_epi32(11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 11, 10, 9, 8);
     return _mm512_permutexvar_epi32(r == 0 ? first : r == 1 ? second : third, v);
-}
-
-/* Writes the last block's weights in three rotations, as [step][rotation][16]. */
-static void mixed_weights(const job *j, uint8_t *to)
-{
-    const uint32_t steps = ac_block_steps(j->conv, j->n);
-    for (uint32_t s = 0; s < steps; s++) {
-        const __m512i w = _mm512_load_si512(j->weights[1] + (size_t)s * 64);
-        UNROLL
-        for (uint32_t r = 0; r < MIXED_ROTATIONS; r++, to += 64)
-            _mm512_store_si512(to, mixed_rotation(w, r));
-    }
 }
 
 /* Lanes of pixel 4 g + r in the blend of it and the next pixel. */
@@ -181,11 +168,11 @@ INLINE void mixed_store(const job *j, const __m512i *sums, uint32_t x)
     int8_store(j, acc, MIXED_PIXELS, 2, x);
 }
 
-/* Computes MIXED_PIXELS pixels from x on. rotated: of mixed_weights(). */
-INLINE void mixed_block(const job *j, const uint32_t distance, const uint8_t *rotated, uint32_t x)
+/* Computes MIXED_PIXELS pixels from x on. */
+INLINE void mixed_block(const job *j, const uint32_t distance, uint32_t x)
 {
     const uint16_t *elements = j->conv->run_elements + j->first_run;
-    const uint8_t *w[2] = {j->weights[0], rotated};
+    const uint8_t *w[2] = {j->weights[0], j->conv->mixed};
     const size_t offset = (size_t)(x - j->runs_origin) * distance;
     const __m512i start = _mm512_loadu_si512(j->start[0]), last = _mm512_loadu_si512(j->start[1]);
     __m512i sums[MIXED_SUMS];
@@ -202,14 +189,12 @@ INLINE void mixed_block(const job *j, const uint32_t distance, const uint8_t *ro
 static __attribute__((noinline)) void mixed_run(const job *j)
 {
     const uint32_t end = j->origin + j->pixels, distance = j->conv->pixel_bytes;
-    uint8_t *rotated = j->row->scratch + WORK_AT;
-    mixed_weights(j, rotated);
     for (uint32_t i = j->origin; i < end; i += MIXED_PIXELS) {
         const uint32_t x = min_u32(i, end - MIXED_PIXELS);
         if (distance == AC_FRACTAL)
-            mixed_block(j, AC_FRACTAL, rotated, x);
+            mixed_block(j, AC_FRACTAL, x);
         else
-            mixed_block(j, distance, rotated, x);
+            mixed_block(j, distance, x);
     }
 }
 
@@ -223,8 +208,8 @@ static bool taps_possible(const job *j, uint32_t blocks)
 
 static bool mixed_possible(const job *j, uint32_t blocks)
 {
-    return blocks == 2 && j->conv->pixel_bytes > 1 && outputs_of(j, 1) <= MIXED_OUTPUTS &&
-           j->pixels >= MIXED_ROW && ac_block_steps(j->conv, j->n) <= MIXED_STEPS;
+    return j->conv->mixed && blocks == 2 && outputs_of(j, 1) <= MIXED_OUTPUTS &&
+           j->conv->pixel_bytes > 1 && j->pixels >= MIXED_ROW;
 }
 
 /* Computes the job in one of these ways, or returns false and does nothing. */
