@@ -7,7 +7,7 @@
 #include <cjson/cJSON.h>
 
 #include "apps/cli/commands.h"
-#include "formats/compiler/passes/fusion.h"
+#include "formats/compiler/graph/fusion.h"
 #include "formats/compiler/import/operators.h"
 #include "formats/reference/operators.h"
 #include "apps/cli/json_output.h"

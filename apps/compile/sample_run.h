@@ -3,7 +3,7 @@
 #ifndef MONA_SAMPLE_RUN_H
 #define MONA_SAMPLE_RUN_H
 
-#include "formats/compiler/reference.h"
+#include "formats/compiler/graph/reference.h"
 #include "pipeline/stages/session_binding.h"
 #include "apps/compile/planes.h"
 

@@ -11,7 +11,7 @@
 #include "formats/compiler/import/unbatch.h"
 #include "formats/compiler/lower/lower.h"
 #include "formats/compiler/quantize/learn.h"
-#include "formats/compiler/lower/layers.h"
+#include "formats/compiler/precision/layers.h"
 #include "formats/compiler/passes/passes.h"
 
 struct compiler {

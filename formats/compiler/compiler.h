@@ -12,9 +12,9 @@
 #define MONA_COMPILER_H
 
 #include "formats/onnx/onnx_graph.h"
-#include "formats/compiler/passes/fusion.h"
+#include "formats/compiler/graph/fusion.h"
 #include "formats/compiler/quantize/histogram.h"
-#include "formats/compiler/reference.h"
+#include "formats/compiler/graph/reference.h"
 
 typedef struct compiler compiler;
 

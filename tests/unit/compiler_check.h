@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "formats/compiler/compiler.h"
-#include "formats/compiler/graph.h"
+#include "formats/compiler/graph/graph.h"
 #include "formats/half.h"
 #include "engine/model_format.h"
 #include "tests/unit/onnx_builder.h"

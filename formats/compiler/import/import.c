@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/compiler/import/array.h"
-#include "formats/compiler/kinds.h"
+#include "formats/compiler/graph/kinds.h"
 #include "formats/reference/operators.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #define MONA_COMPILER_IMPORT_H
 
 #include "formats/onnx/onnx_graph.h"
-#include "formats/compiler/graph.h"
+#include "formats/compiler/graph/graph.h"
 
 /* Fills *g, which must be zeroed except for the rules that are off, with everything in the model
  * that its outputs depend on. Constants are decoded; shapes of computed values are known as far as

@@ -6,7 +6,7 @@
 #define MONA_COMPILER_PASSES_H
 
 #include "formats/compiler/compiler.h"
-#include "formats/compiler/kinds.h"
+#include "formats/compiler/graph/kinds.h"
 
 /* Keeps only the first of several nodes that compute the same from the same inputs. */
 bool pass_merge_common(graph *g, format_error *error);

@@ -15,7 +15,7 @@
 #ifndef MONA_COMPILER_COST_H
 #define MONA_COMPILER_COST_H
 
-#include "formats/compiler/graph.h"
+#include "formats/compiler/graph/graph.h"
 
 typedef struct cost_target cost_target;
 

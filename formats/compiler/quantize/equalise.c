@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "formats/compiler/kinds.h"
+#include "formats/compiler/graph/kinds.h"
 #include "formats/compiler/quantize/observation.h"
 #include "formats/compiler/quantize/weights.h"
 

@@ -3,7 +3,7 @@
 #ifndef MONA_COMPILER_EQUALISE_H
 #define MONA_COMPILER_EQUALISE_H
 
-#include "formats/compiler/graph.h"
+#include "formats/compiler/graph/graph.h"
 
 /* If the result of a CONV goes through ReLU, PReLU or nothing to exactly one other CONV, its
  * channel i may be divided by any s > 0 if the weights that read it are multiplied by s. All

@@ -12,8 +12,8 @@
 #ifndef MONA_COMPILER_LEARN_H
 #define MONA_COMPILER_LEARN_H
 
-#include "formats/compiler/graph.h"
-#include "formats/compiler/reference.h"
+#include "formats/compiler/graph/graph.h"
+#include "formats/compiler/graph/reference.h"
 
 /* Adds what a CONV reads in a sample. Weights that the model has quantised, and filters of more
  * than 512 samples of a channel, learn nothing. False: out of memory. */

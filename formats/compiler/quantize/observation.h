@@ -4,7 +4,7 @@
 #define MONA_COMPILER_OBSERVATION_H
 
 #include "formats/compiler/quantize/histogram.h"
-#include "formats/compiler/reference.h"
+#include "formats/compiler/graph/reference.h"
 
 struct observation {
     histogram magnitudes;

@@ -4,7 +4,7 @@
 #define MONA_COMPILER_QUANTIZE_H
 
 #include "formats/compiler/compiler.h"
-#include "formats/compiler/kinds.h"
+#include "formats/compiler/graph/kinds.h"
 
 /* True for F16; the other formats are integers times a scale. */
 bool format_is_half(value_format f);

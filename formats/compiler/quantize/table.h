@@ -3,7 +3,7 @@
 #ifndef MONA_COMPILER_TABLE_H
 #define MONA_COMPILER_TABLE_H
 
-#include "formats/compiler/graph.h"
+#include "formats/compiler/graph/graph.h"
 
 /* Sums before a function: real value = scale * (q - zero), q in 0..255. */
 typedef struct table_source {

@@ -18,7 +18,7 @@
 #ifndef MONA_COMPILER_WEIGHTS_H
 #define MONA_COMPILER_WEIGHTS_H
 
-#include "formats/compiler/graph.h"
+#include "formats/compiler/graph/graph.h"
 
 enum {
     WEIGHT_MAX = 127,

@@ -4,7 +4,7 @@
  * host and on model310. */
 #include "tests/unit/compiler_check.h"
 
-#include "formats/compiler/passes/fusion.h"
+#include "formats/compiler/graph/fusion.h"
 
 static void add_relu_conv(onnx_builder *b, const char *x, const char *y, int inputs, int outputs)
 {

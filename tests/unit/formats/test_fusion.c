@@ -3,7 +3,7 @@
  * the same without them. */
 #include "tests/unit/compiler_check.h"
 
-#include "formats/compiler/passes/fusion.h"
+#include "formats/compiler/graph/fusion.h"
 
 /* ---- rule files --------------------------------------------------------------------------- */
 

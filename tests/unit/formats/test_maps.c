@@ -3,7 +3,7 @@
  * shuffles, and halves of a convolution's results. */
 #include "tests/unit/compiler_check.h"
 
-#include "formats/compiler/passes/fusion.h"
+#include "formats/compiler/graph/fusion.h"
 
 static void add_point(onnx_builder *b, const char *x, const char *y, int inputs, int outputs)
 {

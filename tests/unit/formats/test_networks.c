@@ -4,7 +4,7 @@
 #include "tests/unit/classifiers.h"
 #include "tests/unit/compiler_check.h"
 
-#include "formats/compiler/passes/fusion.h"
+#include "formats/compiler/graph/fusion.h"
 
 static const struct {
     const char *name;

@@ -5,7 +5,7 @@
 #define MONA_COMPILER_REFERENCE_H
 
 #include "formats/onnx/onnx_graph.h"
-#include "formats/compiler/graph.h"
+#include "formats/compiler/graph/graph.h"
 
 /* channels x height x width numbers. */
 typedef struct reference_array {

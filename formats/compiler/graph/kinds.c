@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/compiler/kinds.h"
+#include "formats/compiler/graph/kinds.h"
 
 #define same_none NULL
 #define fuse_none NULL
@@ -13,7 +13,7 @@ static const kind_row rows[] = {
         FORMAT_##format, ROUNDS_##rounds, MERGES_##merges, ZERO_##zero,                            \
         SUMS_##sums,     PACKS_##packs,   same_##same,     fuse_##fuse,                            \
         gains_##gains,   store_##store,   lower_##lower},
-#include "formats/compiler/kinds.inc"
+#include "formats/compiler/graph/kinds.inc"
 };
 
 const kind_row *kind_of(const graph_node *node)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/compiler/reference.h"
+#include "formats/compiler/graph/reference.h"
 
 #include <stdlib.h>
 

@@ -21,7 +21,7 @@
 
 #include "formats/blocks.h"
 #include "formats/error.h"
-#include "formats/compiler/passes/fusion.h"
+#include "formats/compiler/graph/fusion.h"
 #include "engine/model_format.h"
 #include "mona.h"
 
@@ -52,7 +52,7 @@ enum {
  * the reverse, of F16 alone. */
 typedef enum graph_kind {
 #define KIND(name, ...) GRAPH_##name,
-#include "formats/compiler/kinds.inc"
+#include "formats/compiler/graph/kinds.inc"
 #undef KIND
 } graph_kind;
 

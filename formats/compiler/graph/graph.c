@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/compiler/kinds.h"
+#include "formats/compiler/graph/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>

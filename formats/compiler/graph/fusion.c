@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/compiler/passes/fusion.h"
+#include "formats/compiler/graph/fusion.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/compiler/lower/layers.h"
+#include "formats/compiler/precision/layers.h"
 
 #include <math.h>
 #include <stdlib.h>

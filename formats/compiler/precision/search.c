@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "formats/compiler/lower/layers.h"
+#include "formats/compiler/precision/layers.h"
 #include "formats/compiler/lower/lower.h"
 
 enum { MAX_GIVEN_BACK = 24 };

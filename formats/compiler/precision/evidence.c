@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "formats/half.h"
-#include "formats/compiler/lower/layers.h"
+#include "formats/compiler/precision/layers.h"
 #include "formats/reference/execute.h"
 #include "formats/compiler/quantize/weights.h"
 

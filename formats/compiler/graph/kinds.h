@@ -4,7 +4,7 @@
 #ifndef MONA_COMPILER_KINDS_H
 #define MONA_COMPILER_KINDS_H
 
-#include "formats/compiler/graph.h"
+#include "formats/compiler/graph/graph.h"
 
 typedef enum kind_format {
     FORMAT_OWN,
@@ -93,7 +93,7 @@ static inline bool kind_has_filter(const graph_node *node)
     kind_gains gains_##gains;                                                                      \
     kind_store store_##store;                                                                      \
     kind_lower lower_##lower;
-#include "formats/compiler/kinds.inc"
+#include "formats/compiler/graph/kinds.inc"
 #undef KIND
 
 #endif
