@@ -11,32 +11,11 @@
 #ifndef MONA_COMPILER_H
 #define MONA_COMPILER_H
 
-#include "formats/onnx/onnx_graph.h"
-#include "formats/compiler/graph/fusion.h"
-#include "formats/compiler/quantize/histogram.h"
+#include "formats/compiler/graph/options.h"
 #include "formats/compiler/graph/reference.h"
+#include "formats/compiler/precision/precision.h"
 
 typedef struct compiler compiler;
-
-/* Planes that hold the network's own numbers. */
-#define COMPILER_FLOATS .input_type = MONA_F16, .output_type = MONA_F16
-
-/* Zero-initialised: FP16, and u8 planes in and out that stand for 0 to 1. */
-typedef struct compiler_options {
-    bool int8;                         /* 8-bit weights and activations; needs calibration */
-    mona_type input_type, output_type; /* of planes: U8, S8, F16 or U16 */
-    float range;                       /* real value of the largest sample of a plane; 0: 1 */
-    float input_range;                 /* the same of inputs alone; 0: range */
-    unsigned bits;                     /* of the samples of u16 planes; 0: 10 */
-    bool any_size;          /* leave the size of inputs open even if the model fixes it */
-    float resize_offset[2]; /* rows, columns: added to input coordinates of every Resize */
-    const char *name;       /* of the model; NULL: what ONNX calls the graph */
-    fusion_switches fusion; /* which rules are off */
-    const uint8_t *like;    /* a finished model, such as this one at another size, whose data is
-                               not written again (for mona_writer_join); NULL: none */
-    range_rule ranges;      /* how the range of 8 bits follows from the values seen */
-    bool correct_bias;      /* compensate in each bias for the average error of rounded weights */
-} compiler_options;
 
 typedef struct compiler_tensor {
     const char *name;
@@ -97,27 +76,6 @@ bool compiler_learn_rounding(compiler *c, const compiler_options *options, forma
 bool compiler_adopt(compiler *c, const compiler *other, const compiler_options *options,
                     format_error *error);
 
-/* A convolution together with the operators merged into it. Its precision is that of the value it
- * reads, so layers that read the same value share theirs. */
-typedef struct compiler_layer {
-    const char *name;     /* the ONNX node's */
-    const char *source;   /* the value that it reads */
-    bool int8;            /* requested; not possible beside arrays or if it is too large */
-    bool made_int8;       /* the last compiler_emit made it INT8 */
-    const char *why_half; /* if it did not, why an INT8 model has it in FP16: "reads ..." */
-    bool pinned;          /* by compiler_pin */
-    bool prequantised;    /* by the model, which is quantised; overrides other choices */
-    /* Of its sums against fp32, if only its source and its weights have 8 bits. NAN if
-     * compiler_measure_layers was not called. */
-    double cosine;
-    double sqnr;      /* dB */
-    double saturated; /* share of its source's samples that 8 bits cannot represent */
-    /* Of the whole network, if only this layer and those that share its source are INT8: see
-     * compiler_choose. NAN: not measured. */
-    double drop;
-    double fp16_cost, int8_cost; /* see cost.h; NAN: unknown */
-} compiler_layer;
-
 /* In execution order, after the fusion rules of the last call with options; count is 0 before the
  * first one. A call with other rules discards what was set and measured. */
 unsigned compiler_layer_count(const compiler *c);
@@ -134,25 +92,6 @@ bool compiler_set_precision(compiler *c, const compiler_options *options, bool i
 /* Adds a sample to the measurements of every layer. options: how values are quantised. */
 bool compiler_measure_layers(compiler *c, const compiler_options *options,
                              const reference_array *inputs, format_error *error);
-
-/* The loss of a compiled model against the fp32 network, on the caller's samples. */
-typedef struct compiler_loss {
-    double drop;  /* in the caller's unit: dB, share of decisions that change, ... */
-    double noise; /* noise-to-signal ratio of its outputs: squared error / squared signal */
-} compiler_loss;
-
-/* The caller's function to judge a compiled model. quick: a few samples suffice. */
-typedef struct compiler_judge {
-    bool (*judge)(void *context, const uint8_t *bytes, size_t size, bool quick, compiler_loss *loss,
-                  format_error *error);
-    void *context;
-} compiler_judge;
-
-typedef struct compiler_choice {
-    compiler_loss fp16, int8, chosen; /* all but pinned layers alike; as chosen */
-    double fp16_cost, int8_cost, chosen_cost;
-    unsigned trials; /* models judged */
-} compiler_choice;
 
 /* Sets every layer to FP16 or INT8 for the lowest cost on the target ("host", "ascend310") with a
  * drop of at most max_drop. Needs calibration. False: not even FP16 stays within it, or another

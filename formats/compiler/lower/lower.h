@@ -4,7 +4,8 @@
 #ifndef MONA_COMPILER_LOWER_H
 #define MONA_COMPILER_LOWER_H
 
-#include "formats/compiler/compiler.h"
+#include "formats/compiler/graph/options.h"
+#include "formats/compiler/graph/graph.h"
 
 bool lower_graph(graph *g, const compiler_options *options, uint8_t **bytes, size_t *size,
                  format_error *error);

@@ -5,7 +5,7 @@
 #ifndef MONA_COMPILER_PASSES_H
 #define MONA_COMPILER_PASSES_H
 
-#include "formats/compiler/compiler.h"
+#include "formats/compiler/graph/options.h"
 #include "formats/compiler/graph/kinds.h"
 
 /* Keeps only the first of several nodes that compute the same from the same inputs. */

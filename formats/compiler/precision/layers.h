@@ -3,7 +3,9 @@
 #ifndef MONA_COMPILER_LAYERS_H
 #define MONA_COMPILER_LAYERS_H
 
-#include "formats/compiler/compiler.h"
+#include "formats/compiler/graph/options.h"
+#include "formats/compiler/graph/reference.h"
+#include "formats/compiler/precision/precision.h"
 #include "formats/compiler/quantize/cost.h"
 #include "formats/compiler/quantize/observation.h"
 #include "formats/compiler/quantize/quantize.h"

@@ -11,17 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HISTOGRAM_BINS = 2048 };
+#include "formats/compiler/graph/options.h"
 
-/* The last two: least Kullback-Leibler divergence of 8-bit results (Migacz 2017); least squared
- * error, of rounding, which is scale^2 / 12, and of saturation. */
-#define RANGE_RULES(FIRST, NEXT)                                                                   \
-    FIRST(RANGE_MIN_MAX, "min-max")      /* all values seen */                                     \
-    NEXT(RANGE_PERCENTILE, "percentile") /* all but 1 in 10^4 */                                   \
-    NEXT(RANGE_KL, "kl") NEXT(RANGE_MSE, "mse")
-#define RANGE_RULE(constant, word) constant,
-typedef enum range_rule { RANGE_RULES(RANGE_RULE, RANGE_RULE) } range_rule;
-#undef RANGE_RULE
+enum { HISTOGRAM_BINS = 2048 };
 
 typedef struct histogram {
     int exponent; /* bins are 2^exponent wide */

@@ -3,7 +3,7 @@
 #ifndef MONA_COMPILER_QUANTIZE_H
 #define MONA_COMPILER_QUANTIZE_H
 
-#include "formats/compiler/compiler.h"
+#include "formats/compiler/graph/options.h"
 #include "formats/compiler/graph/kinds.h"
 
 /* True for F16; the other formats are integers times a scale. */
