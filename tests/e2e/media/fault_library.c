@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A program that uses libmonavideo in both ways, for fault_points.sh: IN OUT. One line and status 1 if
- * anything fails. */
+/* A program that uses libmonavideo in both ways, for fault_points.sh: IN OUT. One line and status 1
+ * if anything fails. */
 #include <monavideo.h>
 #include <stdio.h>
 #include <string.h>

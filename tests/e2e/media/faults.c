@@ -3,8 +3,8 @@
  * reaches the disk.
  *
  * MONA_FAULT=CLASS:N:ERRNO
- *     the n-th call of a class fails; "none:0:0": none, they are only counted. The classes are those
- *     of the tables below, and these, which stand for a moment of a codec:
+ *     the n-th call of a class fails; "none:0:0": none, they are only counted. The classes are
+ *     those of the tables below, and these, which stand for a moment of a codec:
  *         decode, encode   avcodec_receive_frame, avcodec_send_frame; nothing is decoded any more
  *                          with MONA_FAULT_ENDLESS
  *         encoder          avcodec_open2 of an encoder
