@@ -171,9 +171,10 @@ static operand residual_source(const program *p, const tile *t, uint32_t part, u
 {
     const mona_row_at *r = &p->row->residual;
     const uint32_t block = mona_conv_residual_block(p->k, p->conv->epilogue.broadcast, r->c0, part);
-    return (operand){.at = r->at + block * r->block_stride + (size_t)t->x * r->c0,
-                     .bytes = t->pixels * r->c0,
-                     .element = 1,
+    const uint32_t size = (uint32_t)mona_type_size(r->type);
+    return (operand){.at = r->at + block * r->block_stride + (size_t)t->x * r->c0 * size,
+                     .bytes = t->pixels * r->c0 * size,
+                     .element = size,
                      .column = p->k->residual_column,
                      .step = p->k->residual_step,
                      .skip = i * AC_BLOCK};

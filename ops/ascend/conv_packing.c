@@ -102,10 +102,10 @@ static uint32_t run_fractals(const mona_bound_op *b, const mona_conv_packing *k,
 
 static bool find_residual(const mona_bound_op *b, mona_conv_packing *k)
 {
-    const uint32_t bytes = k->pixels * b->input_c0[1];
+    const uint32_t pixel = b->input_c0[1] * (uint32_t)mona_type_size(b->input[1].type);
+    const uint32_t bytes = k->pixels * pixel;
     k->residual_fractals = (bytes + AC_BLOCK - 1) / AC_BLOCK;
-    return is_byte(b->input[1].type) &&
-           find_step(b, b->input_c0[1], bytes, &k->residual_column, &k->residual_step);
+    return find_step(b, pixel, bytes, &k->residual_column, &k->residual_step);
 }
 
 /* Parts of 16 channels whose results make up whole rows of planes (channel c goes to row c / block,
@@ -247,13 +247,26 @@ static bool cheapest(const mona_bound_op *b, const mona_conv_layout *l, mona_con
     return min_cost < UINT64_MAX;
 }
 
-/* Results go straight to their place if a packing allows it and the cube adds the residual.
- * Otherwise the scalar unit spreads results and residuals, which works for all of their forms. */
+/* Whether the cube may bring a residual to L0C. Sums there make +0 of a -0 of fp16, which shows
+ * only where that is added to another -0 and stays fp16. */
+static bool cube_may_bring(const mona_bound_op *b)
+{
+    const mona_type to = b->store ? b->store_type : b->output.type;
+    return adds(b) && (is_byte(b->input[1].type) || to != MONA_F16 ||
+                       b->op->epilogue.activation == MONA_ACT_RELU);
+}
+
+/* Results go straight to their place if a packing allows it and the cube brings the residual, or if
+ * the vector unit adds it as it lies. Otherwise the scalar unit spreads results and residuals,
+ * which works for all of their forms. */
 mona_conv_packing mona_conv_choose_packing(const mona_bound_op *b, const mona_conv_layout *l)
 {
-    const bool bytes = adds(b) && is_byte(b->input[1].type);
+    const bool in_lanes = adds(b) && !b->store && !is_byte(b->input[1].type) &&
+                          b->input_c0[1] == LANES && !mona_conv_broadcasts(b);
     mona_conv_packing k = {0};
-    for (int by_cube = bytes; by_cube >= 0; by_cube--) {
+    if (in_lanes && cheapest(b, l, k, &k))
+        return k;
+    for (int by_cube = cube_may_bring(b); by_cube >= 0; by_cube--) {
         const mona_conv_packing base = {.residual_by_cube = by_cube};
         mona_conv_packing row = base, planes = base, scatter = base;
         planes.way = MONA_CONV_PLANES;
