@@ -551,6 +551,7 @@ static void check_many(const ac_isa *isa, const char *what, check_function *chec
 static void check_isa(const ac_isa *isa)
 {
     check_many(isa, "conv_row", check_conv, 5000);
+    check_many(isa, "conv_row, zeros", check_zeros, 200);
     check_many(isa, "conv_row, rounding", check_rounding, 60);
     if (isa->spare_ports) /* all else is as without them */
         return;
@@ -606,8 +607,10 @@ int main(int argc, char **argv)
         else if (!bench && wanted)
             printf("# skip: this CPU has no %s\n", isa->name);
     }
-    if (!bench && (!only || !strcmp(only, "model310")))
+    if (!bench && (!only || !strcmp(only, "model310"))) {
         check_many(NULL, "conv_row", check_conv, 1500);
+        check_many(NULL, "conv_row, zeros", check_zeros, 300);
+    }
     if (!bench && (!only || !strcmp(only, "arrays")))
         check_arrays();
     if (!bench)

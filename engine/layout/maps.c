@@ -20,7 +20,8 @@ static void add_margins(const mona_plan *plan, uint32_t r, plan_progress *lives)
             continue;
         plan_progress *m = &lives[plan->ops[w].home];
         const mona_shape *s = &plan->ops[plan->ops[w].home].bound.output;
-        const mona_span x = b->run->columns(b, i, (mona_span){0, out->width});
+        const mona_span x =
+            mona_plan_columns_read(plan, &plan->ops[r], i, (mona_span){0, out->width});
         const mona_span y = b->run->rows(b, i, (mona_span){0, out->height});
         m->x_begin = -x.begin > m->x_begin ? -x.begin : m->x_begin;
         m->x_end = x.end - s->width > m->x_end ? x.end - s->width : m->x_end;

@@ -163,6 +163,9 @@ typedef struct mona_op_program {
     void (*emit)(const mona_row_call *calls, uint32_t count);
     bool (*possible)(const mona_bound_op *bound); /* after bind(); NULL: always */
     bool in_blocks; /* columns of its input and output are counted in blocks of 32 */
+    /* It reads its first input for so many columns of results at a time, also where fewer are left
+     * at the end of a row. NULL: 1. */
+    uint32_t (*together)(const mona_bound_op *bound);
     /* Whether one instruction loads all rows of a strip, so that rings should wrap around between
      * strips; NULL: no. */
     bool (*loads_strips)(const mona_bound_op *bound);

@@ -239,6 +239,9 @@ void mona_schedule_advance(const mona_plan *plan, const plan_group *g, plan_prog
 
 /* The columns of the unit that an operator computes, which are those inside its tensor. */
 mona_span mona_plan_columns(const plan_op *op, const plan_progress *progress);
+/* The columns of its input i that an operator reads to compute the columns `made`. */
+mona_span mona_plan_columns_read(const mona_plan *plan, const plan_op *op, uint32_t i,
+                                 mona_span made);
 /* The shape whose rows and columns the operator's progress counts. */
 const mona_shape *mona_plan_progress_shape(const plan_op *op);
 /* Channel blocks of an operator's output. */

@@ -91,15 +91,26 @@ mona_span mona_schedule_columns(const mona_plan *plan, const plan_group *g, uint
     return (mona_span){tile_column(plan, g, tile), tile_column(plan, g, tile + 1)};
 }
 
+mona_span mona_plan_columns_read(const mona_plan *plan, const plan_op *r, uint32_t i,
+                                 mona_span made)
+{
+    const mona_op_program *p = mona_plan_program_of(plan, r->bound.op->kind);
+    if (!i && p && p->together)
+        made.end = made.begin +
+                   (int64_t)round_up((uint64_t)(made.end - made.begin), p->together(&r->bound));
+    return r->bound.run->columns(&r->bound, i, made);
+}
+
 /* Widens p to cover what reader `r` needs from its input i. A window that lies entirely in padding
  * is widened to the nearest row or column of the tensor. Then every operator that a reader depends
  * on has rows and columns in every unit, and what holds for the rings of one band holds for all. */
-static void cover(const plan_op *r, uint32_t i, const plan_progress *reader, plan_progress *p)
+static void cover(const mona_plan *plan, const plan_op *r, uint32_t i, const plan_progress *reader,
+                  plan_progress *p)
 {
     const mona_span made = mona_plan_columns(r, reader);
     const mona_span rows =
         r->bound.run->rows(&r->bound, i, (mona_span){reader->begin, reader->end});
-    const mona_span columns = r->bound.run->columns(&r->bound, i, made);
+    const mona_span columns = mona_plan_columns_read(plan, r, i, made);
     const int64_t height = r->bound.input[i].height, width = r->bound.input[i].width;
     const int64_t begin = clip_to(rows.begin, 0, height - 1);
     const int64_t end = clip_to(rows.end, begin + 1, height);
@@ -151,7 +162,7 @@ void mona_schedule_unit(const mona_plan *plan, const plan_group *g, mona_span ro
         if (p->begin < p->end)
             for (uint32_t i = 0; i < op->bound.op->input_count; i++)
                 if (source_of(g, op, i) != MONA_NONE)
-                    cover(op, i, p, &progress[op->writer[i]]);
+                    cover(plan, op, i, p, &progress[op->writer[i]]);
     }
     find_ring_columns(plan, g, progress);
 }

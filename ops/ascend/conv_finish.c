@@ -70,6 +70,7 @@ static void fill_blocks(const program *p, const tile *t)
     dup_all(p->core, p->ub.residual_scale, ac_f16_from_f32(e->residual_scale), LANES, side_by_side);
     if (p->chords)
         mona_chords_begin(p->core, p->chords, p->ub.chord_blocks);
+    mona_conv_clear_residual(p, t);
     if (t->pitch == t->piece_rows && t->m1 % p->cuts == 0)
         return;
     dup_all(p->core, p->ub.t, 0, tile_elements(p, t), side_by_side);
@@ -166,7 +167,6 @@ static void drain_pieces(const program *p, const tile *t, uint32_t part, const d
 static void drain_tile(const program *p, const tile *t)
 {
     const ac_epilogue *e = &p->conv->epilogue;
-    const bool wide = p->row->residual.type == MONA_F16;
     for (uint32_t part = t->first; part < t->end; part++) {
         drain_pieces(p, t, part,
                      &(drained){.to = p->ub.t,
@@ -177,8 +177,8 @@ static void drain_tile(const program *p, const tile *t)
         if (has_residual_lanes(p))
             drain_pieces(p, t, part,
                          &(drained){.to = p->ub.residual,
-                                    .scale = wide ? AC_NOWHERE : p->ub.residual_scale,
-                                    .kind = wide ? AC_DRAIN_F32_F16 : AC_DRAIN_S32_F16_DEQ,
+                                    .scale = p->ub.residual_scale,
+                                    .kind = AC_DRAIN_S32_F16_DEQ,
                                     .residual = true});
     }
     if (!p->k->bias_by_vector)
@@ -250,11 +250,6 @@ static void add_residual(const program *p, const tile *t)
     if (!has_residual_lanes(p)) {
         mona_conv_add_residual(p, t);
         return;
-    }
-    if (p->row->residual.type == MONA_F16 && p->conv->epilogue.residual_scale != 1) {
-        muls_all(p->core, p->ub.residual, p->ub.residual, p->conv->epilogue.residual_scale,
-                 tile_elements(p, t), side_by_side);
-        ac_emit_barrier(p->core, AC_PIPE_V);
     }
     vec2_all(p->core, AC_VADD, p->ub.t, p->ub.t, p->ub.residual, tile_elements(p, t), side_by_side);
     ac_emit_barrier(p->core, AC_PIPE_V);

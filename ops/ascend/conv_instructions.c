@@ -27,6 +27,7 @@
  *   M -> V, slot         the sums are complete
  *   MTE1 -> V, slot      a residual is in UB
  *   V -> MTE1, slot      the residual has been used
+ *   V -> MTE1, 2         room for the residual is clear
  *   MTE1 -> V, 2         the constants are in UB
  *   V -> MTE3, 0         a result is in UB
  *   MTE3 -> V, slot      the result has been stored
@@ -171,10 +172,9 @@ static operand residual_source(const program *p, const tile *t, uint32_t part, u
 {
     const mona_row_at *r = &p->row->residual;
     const uint32_t block = mona_conv_residual_block(p->k, p->conv->epilogue.broadcast, r->c0, part);
-    const uint32_t size = (uint32_t)mona_type_size(r->type);
-    return (operand){.at = r->at + block * r->block_stride + (size_t)t->x * r->c0 * size,
-                     .bytes = t->pixels * r->c0 * size,
-                     .element = size,
+    return (operand){.at = r->at + block * r->block_stride + (size_t)t->x * r->c0,
+                     .bytes = t->pixels * r->c0,
+                     .element = 1,
                      .column = p->k->residual_column,
                      .step = p->k->residual_step,
                      .skip = i * AC_BLOCK};

@@ -6,6 +6,7 @@
 
 #include "ops/ascend/conv_packing.h"
 #include "ops/ascend/chords.h"
+#include "ops/ascend/lanes.h"
 #include "ops/ascend/ub.h"
 #include "ops/ascend/vectors.h"
 
@@ -14,7 +15,6 @@
 enum {
     HALVES = 2,
     C_FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4,
-    LANES = AC_FRACTAL,
     VECTOR = LANES * 2, /* bytes: 16 fp16 values, one block */
     MAX_BATCH = 24,     /* lane blocks whose constants UB holds at once */
 };
@@ -30,9 +30,9 @@ typedef struct buffers {
     ac_address chord_blocks; /* of the chords */
     /* Of a tile. */
     ac_address t, negative;    /* fp16, laid out as `tile` says */
-    ac_address residual;       /* like t if the cube adds the residual, else [16
-                                channels][pixel][16] */
+    ac_address residual;       /* like t if the cube adds the residual, else conv_residual.c */
     ac_address u, sum;         /* like t, for the chords */
+    ac_address lanes, spare;   /* of a residual that is turned: lanes.h */
     ac_address raw[HALVES];    /* a residual as stored, if the cube does not add it: one piece for
                                 each of its channel blocks */
     ac_address result[HALVES]; /* rounded results */
@@ -170,10 +170,12 @@ static inline uint32_t row_pitch(const program *p, const tile *t)
 
 /* conv_residual.c: a residual that the cube does not add.
  *   place  lays out its part of UB, from *at on
+ *   clear  writes what is read of it but never loaded
  *   load   starts to load that of the tile
  *   add    adds it to ub.t
  *   in_lanes  whether its channel blocks are those of the lanes */
 void mona_conv_place_residual(program *p, ac_address *at, const tile *t);
+void mona_conv_clear_residual(const program *p, const tile *t);
 void mona_conv_load_residual(const program *p, const tile *t);
 void mona_conv_add_residual(const program *p, const tile *t);
 bool mona_conv_residual_in_lanes(const program *p);

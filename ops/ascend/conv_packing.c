@@ -15,6 +15,7 @@
  * the column before a window to the window is known. It is called the lead, and the weights of its
  * bytes are zero. */
 #include "ops/ascend/conv_packing.h"
+#include "ops/ascend/programs.h"
 
 #include "engine/cpu/c/f16.h"
 
@@ -45,6 +46,11 @@ static uint32_t source_pixel(const mona_bound_op *b)
 static bool is_byte(mona_type type)
 {
     return mona_type_size(type) == 1;
+}
+
+static bool adds_byte(const mona_bound_op *b)
+{
+    return adds(b) && is_byte(b->input[1].type);
 }
 
 /* Whether the vector unit can round results to the STORE's planes. They must have the results'
@@ -102,10 +108,10 @@ static uint32_t run_fractals(const mona_bound_op *b, const mona_conv_packing *k,
 
 static bool find_residual(const mona_bound_op *b, mona_conv_packing *k)
 {
-    const uint32_t pixel = b->input_c0[1] * (uint32_t)mona_type_size(b->input[1].type);
-    const uint32_t bytes = k->pixels * pixel;
+    const uint32_t bytes = k->pixels * b->input_c0[1];
     k->residual_fractals = (bytes + AC_BLOCK - 1) / AC_BLOCK;
-    return find_step(b, pixel, bytes, &k->residual_column, &k->residual_step);
+    return is_byte(b->input[1].type) &&
+           find_step(b, b->input_c0[1], bytes, &k->residual_column, &k->residual_step);
 }
 
 /* Parts of 16 channels whose results make up whole rows of planes (channel c goes to row c / block,
@@ -159,8 +165,8 @@ static bool find_parts(const mona_bound_op *b, mona_conv_packing *k)
     k->group = k->way == MONA_CONV_SCATTER ? scatter_group(b) : row_group(b, k);
     k->masked = k->way == MONA_CONV_ROW && k->c0 != LANES && channels % k->c0 &&
                 !zeros_stay(b, k->residual_by_cube);
-    /* The vector unit can only add a residual in blocks of 16 channels. */
-    const bool lanes = !adds(b) || k->residual_by_cube || k->c0 % LANES == 0;
+    /* One of 8 bits the vector unit can only add in blocks of 16 channels. */
+    const bool lanes = !adds_byte(b) || k->residual_by_cube || k->c0 % LANES == 0;
     return k->pixels * k->c0 % LANES == 0 && lanes &&
            (k->width == 1 || k->width == 2 || k->width == REPEAT_BLOCKS ||
             (k->width == MAX_WIDTH && k->c0 > LANES));
@@ -247,31 +253,27 @@ static bool cheapest(const mona_bound_op *b, const mona_conv_layout *l, mona_con
     return min_cost < UINT64_MAX;
 }
 
-/* Whether the cube may bring a residual to L0C. Sums there make +0 of a -0 of fp16, which shows
- * only where that is added to another -0 and stays fp16. */
-static bool cube_may_bring(const mona_bound_op *b)
+/* Pixels share a row of A. A pixel's weights for what only others read are zeros, which must meet
+ * numbers: fp16 holds others. */
+uint32_t mona_conv_together(const mona_bound_op *b)
 {
-    const mona_type to = b->store ? b->store_type : b->output.type;
-    return adds(b) && (is_byte(b->input[1].type) || to != MONA_F16 ||
-                       b->op->epilogue.activation == MONA_ACT_RELU);
+    const mona_conv_layout l = mona_conv_layout_of(b);
+    return b->input[0].type == MONA_F16 ? mona_conv_choose_packing(b, &l).pixels : 1;
 }
 
-/* Results go straight to their place if a packing allows it and the cube brings the residual, or if
- * the vector unit adds it as it lies. Otherwise the scalar unit spreads results and residuals,
- * which works for all of their forms. */
+/* Results go straight to their place if a packing allows it and the cube adds the residual, or the
+ * vector unit one of fp16. Otherwise the scalar unit spreads results and residuals of 8 bits, which
+ * works for all of their forms. */
 mona_conv_packing mona_conv_choose_packing(const mona_bound_op *b, const mona_conv_layout *l)
 {
-    const bool in_lanes = adds(b) && !b->store && !is_byte(b->input[1].type) &&
-                          b->input_c0[1] == LANES && !mona_conv_broadcasts(b);
+    const bool byte = adds_byte(b);
     mona_conv_packing k = {0};
-    if (in_lanes && cheapest(b, l, k, &k))
-        return k;
-    for (int by_cube = cube_may_bring(b); by_cube >= 0; by_cube--) {
+    for (int by_cube = byte; by_cube >= 0; by_cube--) {
         const mona_conv_packing base = {.residual_by_cube = by_cube};
         mona_conv_packing row = base, planes = base, scatter = base;
         planes.way = MONA_CONV_PLANES;
         scatter.way = MONA_CONV_SCATTER;
-        if (b->store ? planes_fit(b) && (by_cube || !adds(b)) && cheapest(b, l, planes, &k)
+        if (b->store ? planes_fit(b) && (by_cube || !byte) && cheapest(b, l, planes, &k)
                      : cheapest(b, l, row, &k))
             break;
         if (cheapest(b, l, scatter, &k))

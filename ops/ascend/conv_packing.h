@@ -43,7 +43,8 @@ typedef struct mona_conv_packing {
     /* The cube adds the bias by multiplying it by constants, or the vector unit writes it to L0C
      * before. Both false: there is no bias. */
     bool bias_by_cube, bias_by_vector;
-    /* The cube multiplies a residual by ones, which brings it to L0C in the order of the results. */
+    /* The cube multiplies a residual of 8 bits by ones, which brings it to L0C in the order of the
+     * results. */
     bool residual_by_cube;
     uint32_t residual_column, residual_step, residual_fractals; /* as those of the source */
     uint32_t max_fractals;                                      /* of rows of A in a tile */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A residual that the cube does not add, because it is fp16 or has a form that load3d cannot read.
- * It is copied to UB, converted to fp16, scaled as [16 channels][pixel][16] and added to t.
+ * It is copied to UB in whole blocks of 32 bytes, converted to fp16, scaled and added to t.
  *
- * Copies are of whole blocks of 32 bytes. An fp16 residual in blocks of 16 channels then only needs
- * scaling; the scalar unit spreads any other. */
+ *   in lanes   [16 channels][pixel][16], as fp16 in blocks of 16 channels is already
+ *   turned     any other of fp16, which has a single channel block, turned by transposes to what
+ *              results are: rows of planes, [pixel][c0] where c0 < 16, or [pixel][16] for all lanes
+ *   spread     of 8 bits: by the scalar unit, to lanes */
 #include "ops/ascend/conv_instructions.h"
 
 /* Blocks of 16 channels that a part of the results has. */
@@ -15,7 +17,13 @@ static uint32_t channel_blocks(const program *p)
 bool mona_conv_residual_in_lanes(const program *p)
 {
     const mona_row_at *r = &p->row->residual;
-    return r->type == MONA_F16 && r->c0 == LANES && !p->conv->epilogue.broadcast;
+    return r->type == MONA_F16 && r->c0 == LANES && !p->conv->epilogue.broadcast &&
+           p->k->way != MONA_CONV_PLANES && p->k->c0 >= LANES;
+}
+
+static bool is_turned(const program *p)
+{
+    return p->row->residual.type == MONA_F16 && !mona_conv_residual_in_lanes(p);
 }
 
 /* The channel block of the residual that holds 16 channels of results. */
@@ -39,8 +47,68 @@ static size_t lanes_bytes(const program *p)
     return (size_t)p->m1 * AC_FRACTAL * p->k->pixels * VECTOR;
 }
 
+static mona_lanes lanes_in(const program *p, const tile *t)
+{
+    const uint32_t pixels = t->m1 * AC_FRACTAL * p->k->pixels;
+    return (mona_lanes){.core = p->core,
+                        .element = sizeof(uint16_t),
+                        .groups = ceil_div_u32(pixels, mona_lanes_group_pixels(sizeof(uint16_t))),
+                        .channels = p->ub.lanes,
+                        .spare = p->ub.spare,
+                        .repeats = p->conv->epilogue.broadcast};
+}
+
+/* Channels of the residual that are added. */
+static uint32_t turned_channels(const program *p)
+{
+    return p->conv->epilogue.broadcast ? 1 : p->conv->channels;
+}
+
+/* fp16 values of a pixel in a row that a residual is turned to, and such rows. */
+static uint32_t turned_width(const program *p)
+{
+    return p->k->way == MONA_CONV_PLANES ? p->row->planes->block : min_u32(p->k->c0, LANES);
+}
+
+static uint32_t turned_rows(const program *p)
+{
+    return p->k->way == MONA_CONV_PLANES ? p->k->width : 1;
+}
+
+static size_t turned_bytes(const program *p, const mona_lanes *l)
+{
+    return (size_t)l->groups * LANES_GROUP_BYTES * turned_width(p);
+}
+
+static void place_turned(program *p, ac_address *at, const tile *t)
+{
+    const mona_lanes l = lanes_in(p, t);
+    const size_t channel = (size_t)l.groups * LANES_GROUP_BYTES;
+    p->ub.lanes = take(at, turned_channels(p) * channel);
+    p->ub.spare = take(at, channel);
+    p->ub.residual = take(at, turned_rows(p) * turned_bytes(p, &l));
+    for (uint32_t h = 0; h < HALVES; h++)
+        p->ub.raw[h] = take(at, p->row->residual.c0 * channel);
+}
+
+/* Transposes take whole groups, so they read what lies behind the last pixel. */
+void mona_conv_clear_residual(const program *p, const tile *t)
+{
+    if (!adds_by_vector(p) || !is_turned(p))
+        return;
+    const uint32_t channel = lanes_in(p, t).groups * LANES_GROUP_BYTES / sizeof(uint16_t);
+    dup_all(p->core, p->ub.spare, 0, channel, side_by_side);
+    for (uint32_t h = 0; h < HALVES; h++)
+        dup_all(p->core, p->ub.raw[h], 0, channel * p->row->residual.c0, side_by_side);
+    sync(p, AC_PIPE_V, AC_PIPE_MTE1, 2);
+}
+
 void mona_conv_place_residual(program *p, ac_address *at, const tile *t)
 {
+    if (p->conv->epilogue.add && is_turned(p)) {
+        place_turned(p, at, t);
+        return;
+    }
     const uint32_t blocks = p->conv->epilogue.add ? (t->end - t->first) * channel_blocks(p) : 0;
     p->ub.residual = take(at, blocks * lanes_bytes(p));
     for (uint32_t h = 0; h < HALVES; h++)
@@ -83,12 +151,23 @@ static void load_row(const program *p, const tile *t, uint32_t y)
     }
 }
 
+/* Tiles begin at multiples of 32 bytes of it. */
+static void load_turned(const program *p, const tile *t)
+{
+    const mona_row_at *r = &p->row->residual;
+    const uint32_t pixel = r->c0 * (uint32_t)sizeof(uint16_t);
+    copy_blocks(p, AC_L1_UB, p->ub.raw[t->slot], r->at + (size_t)t->x * pixel,
+                ceil_div_u32(t->pixels * pixel, AC_BLOCK));
+}
+
 void mona_conv_load_residual(const program *p, const tile *t)
 {
     if (!adds_by_vector(p))
         return;
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, t->slot);
-    for (uint32_t y = 0; y < t->count; y++)
+    if (is_turned(p))
+        load_turned(p, t);
+    for (uint32_t y = 0; y < t->count && !is_turned(p); y++)
         load_row(p, t, y);
     ac_emit_set_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, t->slot);
 }
@@ -133,41 +212,86 @@ static void scale(const program *p, const tile *t, uint32_t n)
     }
 }
 
+static void turn(const program *p, const tile *t)
+{
+    const mona_lanes l = lanes_in(p, t);
+    const uint32_t width = turned_width(p), channels = turned_channels(p);
+    const size_t bytes = turned_bytes(p, &l);
+    mona_lanes_from_block(&l, 0, channels, p->row->residual.c0, p->ub.raw[t->slot]);
+    ac_emit_barrier(p->core, AC_PIPE_V);
+    for (uint32_t j = 0; j < turned_rows(p); j++)
+        if (p->k->way == MONA_CONV_PLANES)
+            mona_lanes_to_samples(&l, (t->first * p->k->width + j) * width, width,
+                                  p->ub.residual + j * bytes);
+        else
+            mona_lanes_to_block(&l, 0, l.repeats ? width : channels, width, p->ub.residual);
+    ac_emit_barrier(p->core, AC_PIPE_V);
+    if (p->conv->epilogue.residual_scale != 1)
+        muls_all(p->core, p->ub.residual, p->ub.residual, p->conv->epilogue.residual_scale,
+                 (uint32_t)(turned_rows(p) * bytes / sizeof(uint16_t)), side_by_side);
+}
+
 /* ---- to t ------------------------------------------------------------------------------------ */
+
+/* Adds to `rows` rows of lane block j of a part blocks of 16 values, `step` blocks apart. */
+static void add_rows(const program *p, const tile *t, ac_address to, ac_address from, uint32_t rows,
+                     uint32_t step)
+{
+    const ac_vector strides = {.dst_block = 1,
+                               .a_block = 1,
+                               .b_block = (uint8_t)step,
+                               .dst_repeat = 8,
+                               .a_repeat = 8,
+                               .b_repeat = (uint8_t)(8 * step)};
+    for (uint32_t cut = 0, done = 0; done < rows; cut++, done += t->piece_rows) {
+        const ac_address at = to + (size_t)cut * p->k->width * t->pitch * VECTOR;
+        vec2_all(p->core, AC_VADD, at, at, from + (size_t)done * step * VECTOR,
+                 min_u32(rows - done, t->piece_rows) * LANES, strides);
+    }
+}
 
 /* Lane block j of a part holds 16 channels of every `pixels`-th pixel. Row y of the tile. */
 static void add_lanes(const program *p, const tile *t, uint32_t part, uint32_t j, uint32_t y)
 {
     const uint32_t blocks = channel_blocks(p), pixels = p->k->pixels, pixel = j / blocks;
     const uint32_t n = part * blocks + j % blocks;
-    const ac_address from = lanes_of(p, t, n) + (y * (size_t)row_pitch(p, t) + pixel) * VECTOR;
+    const ac_address lanes = is_turned(p) ? p->ub.residual : lanes_of(p, t, n);
     const size_t row = (size_t)y * t->row_m1 * AC_FRACTAL * VECTOR;
-    const ac_vector strides = {.dst_block = 1,
-                               .a_block = 1,
-                               .b_block = (uint8_t)pixels,
-                               .dst_repeat = 8,
-                               .a_repeat = 8,
-                               .b_repeat = (uint8_t)(8 * pixels)};
-    const uint32_t rows = t->pixels > pixel ? ceil_div_u32(t->pixels - pixel, pixels) : 0;
-    for (uint32_t cut = 0, done = 0; done < rows; cut++, done += t->piece_rows) {
-        const ac_address at = piece_at(p, t, p->ub.t, part, cut, j) + row;
-        vec2_all(p->core, AC_VADD, at, at, from + (size_t)done * pixels * VECTOR,
-                 min_u32(rows - done, t->piece_rows) * LANES, strides);
-    }
+    add_rows(p, t, piece_at(p, t, p->ub.t, part, 0, j) + row,
+             lanes + (y * (size_t)row_pitch(p, t) + pixel) * VECTOR,
+             t->pixels > pixel ? ceil_div_u32(t->pixels - pixel, pixels) : 0, pixels);
+}
+
+/* Lane blocks of the only part, which are rows of planes or side by side in rows of less than 16
+ * channels. */
+static void add_turned(const program *p, const tile *t)
+{
+    const mona_lanes l = lanes_in(p, t);
+    const bool planes = p->k->way == MONA_CONV_PLANES;
+    const size_t next = planes ? turned_bytes(p, &l) : VECTOR;
+    for (uint32_t j = 0; j < p->k->width; j++)
+        add_rows(p, t, piece_at(p, t, p->ub.t, t->first, 0, j), p->ub.residual + j * next, t->rows,
+                 planes ? 1 : p->k->width);
 }
 
 void mona_conv_add_residual(const program *p, const tile *t)
 {
     const uint32_t first = t->first * channel_blocks(p), end = t->end * channel_blocks(p);
+    const bool lanes = mona_conv_residual_in_lanes(p);
     ac_emit_wait_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, t->slot);
-    for (uint32_t n = first; n < end && n * LANES < p->conv->channels; n++)
-        (mona_conv_residual_in_lanes(p) ? scale : spread)(p, t, n);
+    if (is_turned(p))
+        turn(p, t);
+    for (uint32_t n = first; n < end && n * LANES < p->conv->channels && !is_turned(p); n++)
+        (lanes ? scale : spread)(p, t, n);
     ac_emit_barrier(p->core, AC_PIPE_V);
-    for (uint32_t part = t->first; part < t->end; part++)
-        for (uint32_t j = 0; j < p->k->width; j++)
-            if ((part * channel_blocks(p) + j % channel_blocks(p)) * LANES < p->conv->channels)
-                for (uint32_t y = 0; y < t->count; y++)
-                    add_lanes(p, t, part, j, y);
+    if (p->k->way == MONA_CONV_PLANES || p->k->c0 < LANES)
+        add_turned(p, t);
+    else
+        for (uint32_t part = t->first; part < t->end; part++)
+            for (uint32_t j = 0; j < p->k->width; j++)
+                if ((part * channel_blocks(p) + j % channel_blocks(p)) * LANES < p->conv->channels)
+                    for (uint32_t y = 0; y < t->count; y++)
+                        add_lanes(p, t, part, j, y);
     ac_emit_barrier(p->core, AC_PIPE_V);
     ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, t->slot);
 }

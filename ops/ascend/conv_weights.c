@@ -10,8 +10,7 @@
  *
  * Residual. An 8-bit residual is multiplied by ones and drained with its scale, which gives f16(r *
  * scale): the product of 8 and 11 bits is exact in fp32 and is rounded once. So the result is the
- * same as that of widening and multiplying. One of fp16 is drained as it is, except that -0 becomes
- * +0, and scaled by the vector unit. */
+ * same as that of widening and multiplying. */
 #include "ops/ascend/conv_packing.h"
 #include "ops/ascend/programs.h"
 
@@ -233,9 +232,7 @@ static uint8_t *pack_bias(uint8_t *to, const mona_bound_op *b, const mona_conv_p
 static uint8_t *pack_residual(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
                               uint32_t part)
 {
-    const uint32_t c0 = b->input_c0[1], size = (uint32_t)mona_type_size(b->input[1].type);
-    const uint32_t elements = AC_BLOCK / size;
-    const uint16_t one = size > 1 ? F16_ONE : 1;
+    const uint32_t c0 = b->input_c0[1];
     const bool broadcast = mona_conv_broadcasts(b);
     const uint32_t first = mona_conv_residual_block(k, broadcast, c0, part) * c0;
     for (uint32_t f = 0; f < k->residual_fractals; f++)
@@ -244,10 +241,8 @@ static uint8_t *pack_residual(uint8_t *to, const mona_bound_op *b, const mona_co
             const uint32_t channel = (broadcast ? 0 : out.channel) - first;
             const bool zero = k->c0 != LANES && out.channel >= b->output.channels;
             const uint32_t at = channel < c0 && !zero ? out.pixel * c0 + channel : UINT32_MAX;
-            for (uint32_t e = 0; e < elements; e++, to += size) {
-                const uint16_t weight = at == f * elements + e ? one : 0;
-                memcpy(to, &weight, size);
-            }
+            for (uint32_t e = 0; e < AC_BLOCK; e++)
+                *to++ = at == f * AC_BLOCK + e;
         }
     return to;
 }

@@ -53,8 +53,9 @@ static uint32_t row_count(const mona_lanes *l)
 static ac_address row_of(const mona_lanes *l, int64_t c, uint32_t count, uint32_t row)
 {
     const bool there = c >= 0 && c < count;
+    const size_t index = l->repeats ? 0 : (size_t)c;
     const ac_address channel =
-        there ? l->channels + (size_t)c * l->groups * LANES_GROUP_BYTES : l->spare;
+        there ? l->channels + index * l->groups * LANES_GROUP_BYTES : l->spare;
     return channel + row % LANES * AC_BLOCK;
 }
 

@@ -21,6 +21,7 @@ typedef struct mona_lanes {
     ac_address channels; /* [channel][groups][512 bytes] */
     ac_address spare; /* a channel in place of those that do not exist: zeros to read from, or room
                           to write to */
+    bool repeats;     /* there is one channel, which stands for all */
 } mona_lanes;
 
 static inline uint32_t mona_lanes_group_pixels(uint32_t element)

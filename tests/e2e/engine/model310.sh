@@ -35,6 +35,22 @@ print(len(ops) > 3, all(o['bound_by'] == max(o['busy'], key=o['busy'].get) for o
       0.5 < sum(o['ms'] for o in ops) / run['modelled_ms'] <= 1)
 " "$tmp/modelled")" "True True True"
 
+# Residuals in FP16: on one channel or few, to planes of either type. By the scalar unit such a layer takes nearly all
+# of the time.
+for type in u8 f16; do
+    "$mona" compile models/sr_x2_fast.onnx -o "$tmp/$type.mona" --input-type $type --output-type $type > "$tmp/log"
+done
+cp models/denoise_balanced.mona "$tmp"
+for net in u8 f16 denoise_balanced; do
+    "$mona" bench "$tmp/$net.mona" --device model310 --size 160x96 --json > "$tmp/residual"
+    "$mona" bench "$tmp/$net.mona" --size 160x96 -n 1 --json > "$tmp/host"
+    same "$net: a residual in FP16 is not moved sample by sample" "$(python3 -c "
+import json, sys
+run = json.load(open(sys.argv[1]))
+layer = [o for o in run['operators'] if o['name'] == 'correction'][0]
+print(layer['ms'] / run['modelled_ms'] < 0.3, run['findings'])" "$tmp/residual") $(crc "$tmp/residual")" "True 0 $(crc "$tmp/host")"
+done
+
 # What a frame of 1920x1080 takes to 3840x2160: luma, two chroma planes, the denoiser on the result.
 if full; then
     total=$(for run in "sr_x2_fast 1920x1080" "bicubic_x2 960x540" "bicubic_x2 960x540" "denoise_fast 3840x2160"; do
