@@ -89,6 +89,7 @@ THROUGH = {
     "mona_schedule_start": "run",
     "idle_until": "run",
     "cover": "run",
+    "mona_plan_columns_read": "run",
     "row": "isa",
     "mona_conv_map": "isa",
     "conv_scattered": "scatter",
