@@ -206,6 +206,10 @@ const mona_device *mona_device_find(const mona_device *const *devices, const cha
 /* Opens the device unless it is open (planning for it does so too) and describes it.
  * MONA_ERR_DEVICE: it does not answer. */
 mona_status mona_device_query(const mona_device *device, mona_device_properties *properties);
+/* A machine may have several devices of a kind (mona_ascend_chip): its first one, and the number of
+ * this one, counted from 0. */
+const mona_device *mona_device_first(const mona_device *device);
+unsigned mona_device_number(const mona_device *device);
 /* Releases what a device holds in this process; its sessions, streams and memory must be gone. It
  * can be opened again. */
 void mona_device_close(const mona_device *device);
@@ -514,6 +518,11 @@ size_t mona_device_planes_bytes(const mona_tensor_info *info);
 mona_status mona_stream_upload(mona_stream *stream, const mona_buffer *to, const mona_buffer *from,
                                const mona_tensor_info *info);
 mona_status mona_stream_download(mona_stream *stream, const mona_buffer *to,
+                                 const mona_buffer *from, const mona_tensor_info *info);
+/* The same at once, by the caller's thread. */
+mona_status mona_device_upload(const mona_device *device, const mona_buffer *to,
+                               const mona_buffer *from, const mona_tensor_info *info);
+mona_status mona_device_download(const mona_device *device, const mona_buffer *to,
                                  const mona_buffer *from, const mona_tensor_info *info);
 /* The session's device must be the stream's. */
 mona_status mona_stream_run(mona_stream *stream, mona_session *session, const mona_buffer *inputs,

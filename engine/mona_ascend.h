@@ -19,6 +19,11 @@ extern const mona_device mona_device_ascend;
 /* Any Ascend chip, for mona_om alone: plans for it are refused. */
 extern const mona_device mona_device_ascend_om;
 
+/* Those are a machine's first chip. The others: kind is one of the two, number counts from 0, and
+ * mona_device_query() tells whether the chip is there. NULL: no machine has so many. */
+enum { MONA_ASCEND_CHIPS = 32 };
+const mona_device *mona_ascend_chip(const mona_device *kind, unsigned number);
+
 /* Sets the replay kernel, as the vendor's compiler builds it (make ascend-kernel): an ELF file in
  * memory, which must not change until the device is closed. Set it before opening sessions that run
  * programs. */
@@ -31,7 +36,9 @@ void mona_ascend_set_small_channels_bit(bool on);
 /* Why the chip does not answer, or what failed on it last: one sentence without a full stop that
  * says what to do if that is known. "" if nothing has failed. Valid until the next failure. */
 const char *mona_ascend_problem(void);
-void mona_ascend_forget(void); /* sets it to "", unless the chip was lost */
+void mona_ascend_forget(void); /* sets it to "", unless that chip was lost */
+/* The same of one chip alone. */
+const char *mona_ascend_problem_of(const mona_device *chip);
 
 /* Facts about the chip and the libraries. The chip must answer. */
 typedef struct mona_ascend_info {
@@ -47,11 +54,7 @@ typedef struct mona_ascend_info {
     const char *no_video;
 } mona_ascend_info;
 
-mona_status mona_ascend_query(mona_ascend_info *info);
-
-/* Chooses one of a machine's chips, counted from 0, before any is opened. MONA_ERR_STATE: another
- * one is open. */
-mona_status mona_ascend_choose(unsigned number);
+mona_status mona_ascend_query(const mona_device *chip, mona_ascend_info *info);
 
 /* Seconds after which a chip that does not answer is given up (default 30). */
 void mona_ascend_set_patience(unsigned seconds);
@@ -62,7 +65,7 @@ typedef struct mona_ascend_health {
     int level;
 } mona_ascend_health;
 
-mona_status mona_ascend_health_of(mona_ascend_health *health);
+mona_status mona_ascend_health_of(const mona_device *chip, mona_ascend_health *health);
 
 /* A step on the chip, timed by its own clock, in milliseconds since mona_ascend_watch(). Several
  * threads may call the watcher at once. */
@@ -73,8 +76,9 @@ typedef enum mona_ascend_step {
 } mona_ascend_step;
 typedef void mona_ascend_watcher(void *context, mona_ascend_step step, double begin, double end);
 
-/* Reports every later step to `seen`; NULL: to none. The chip must be open and no step running. */
-mona_status mona_ascend_watch(mona_ascend_watcher *seen, void *context);
+/* Reports every later step of one chip to `seen`; NULL: to none. The chip must be open and no step
+ * running. */
+mona_status mona_ascend_watch(const mona_device *chip, mona_ascend_watcher *seen, void *context);
 
 /* ---- compiled models of the vendor (.om) ---------------------------------------------------- */
 
@@ -99,8 +103,8 @@ size_t mona_om_bytes(void); /* of a mona_om, which the caller provides */
 /* bytes: of the file; on a card, needed only during the call. batch, frame: used if the model
  * leaves them open; 0: its first. MONA_ERR_UNSUPPORTED: a tensor has a type that mona lacks, or
  * there are more than MONA_MAX_IO; MONA_ERR_SHAPE: not compiled for this batch or size. */
-mona_status mona_om_open(mona_om *om, const void *bytes, size_t size, uint32_t batch,
-                         mona_size frame);
+mona_status mona_om_open(mona_om *om, const mona_device *chip, const void *bytes, size_t size,
+                         uint32_t batch, mona_size frame);
 void mona_om_close(mona_om *om);
 unsigned mona_om_input_count(const mona_om *om);
 unsigned mona_om_output_count(const mona_om *om);

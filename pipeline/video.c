@@ -419,7 +419,7 @@ bool enhance_run(const job *settings, enhance_report *report, pipeline_error *er
     bool good = run_video(&v, error);
 
     output_close(&v.out);
-    for (unsigned i = 0; i < CHAIN_OUTPUTS; i++)
+    for (unsigned i = 0; i < STAGE_SLOTS; i++)
         av_frame_free(&v.jobs[i].picture), av_frame_free(&v.jobs[i].source);
     for (unsigned i = 0; i < VIDEO_WARM_UP; i++)
         av_frame_free(&v.before[i].frame);

@@ -38,7 +38,7 @@ typedef struct video {
     processor processor;
     output out;
     output_settings out_settings;
-    frame_job jobs[CHAIN_OUTPUTS];
+    frame_job jobs[STAGE_SLOTS];
     frame_job *first; /* it waits for the second frame; NULL: it does not */
     unsigned warm_up; /* frames that the stages need before a segment; 0: or there are none */
     decoded before[VIDEO_WARM_UP]; /* the latest frame n at n % warm_up */
@@ -53,6 +53,8 @@ typedef struct video {
     pipeline_error decode_error;
     uint64_t late; /* frames of a live stream that were left out */
 } video;
+
+_Static_assert((int)CHANNEL_CAPACITY >= (int)STAGE_SLOTS, "no push of a job waits");
 
 /* A job for each output slot, which limits the number of frames in flight. */
 static inline unsigned video_jobs(const video *v)

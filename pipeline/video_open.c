@@ -322,8 +322,7 @@ static bool open_photo(video *v, const stage_settings *stage, const input_settin
 static input_settings input_of(const job *s, const AVOutputFormat *format)
 {
     input_settings input = s->input;
-    input.on_chip =
-        s->stage.device == &mona_device_ascend || s->stage.device == &mona_device_ascend_om;
+    input.chip = mona_ascend_chip(s->stage.devices.at[0], 0) ? s->stage.devices.at[0] : NULL;
     input.quantisers = s->stage.compressed;
     input.no_grain = denoises(s);
     input.low_latency = s->encoder.low_latency;

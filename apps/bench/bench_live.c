@@ -55,7 +55,7 @@ static bool play(run *r, enhance_report *report)
     settings.progress_context = r;
     av_log_set_level(AV_LOG_QUIET);
     r->latency.before = machine_now();
-    telemetry_log_open(&r->latency.sensors, settings.stage.device);
+    telemetry_log_open(&r->latency.sensors, settings.stage.devices.at[0]);
     const bool good = enhance_run(&settings, report, &error);
     telemetry_log_end(&r->latency.sensors);
     r->latency.after = machine_now();

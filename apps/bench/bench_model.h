@@ -9,11 +9,13 @@
 
 #include "apps/bench/bench_session.h"
 #include "apps/timing/sampling.h"
+#include "pipeline/stages/stage_settings.h"
 
 typedef struct bench_model_job {
     const char *name;
     const mona_model *model;
     const mona_config *config;
+    const device_set *devices; /* config has the first */
     sampling how;
     double percentile; /* the percentile that will be asked about; 0: none */
     bool layers;       /* also operator by operator */

@@ -205,7 +205,7 @@ cJSON *bench_om(const bench_om_job *job)
     if (!b.om)
         return cli_fail(0, "out of memory"), NULL;
     const mona_status status =
-        mona_om_open(b.om, job->model->om, job->model->om_bytes, 0, job->size);
+        mona_om_open(b.om, job->device, job->model->om, job->model->om_bytes, 0, job->size);
     if (status) {
         cli_fail(0, "%s: %s", b.name, pipeline_reason(status));
     } else {

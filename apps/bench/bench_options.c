@@ -63,12 +63,19 @@ static bool read_rules(const bench_arguments *a, verdict_rules *rules)
     return quantity_share("--max-regression", a->regression, &rules->regression);
 }
 
-static bool read_config(const bench_arguments *a, mona_config *config)
+static bool read_config(bench_request *b)
 {
+    const bench_arguments *a = &b->arguments;
     option_computing computing = a->computing;
     if (a->report)
         computing.device = "host";
-    return options_config(&computing, config);
+    if (!options_config_set(&computing, &b->config, &b->devices))
+        return false;
+    return b->devices.count == 1 || a->streams || a->pipeline || a->live ||
+           cli_fail(0,
+                    "--device %s: several devices work only with --pipeline, --live and "
+                    "--streams",
+                    computing.device);
 }
 
 #ifndef MONA_NO_VIDEO
@@ -107,7 +114,7 @@ static unsigned modes_of(const bench_request *b)
     const bench_arguments *a = &b->arguments;
     const mona_device *device = b->config.device;
     const bool om = a->model && ends_in(a->model, ".om");
-    const bool chip = device == &mona_device_ascend || device == &mona_device_ascend_om;
+    const bool chip = mona_ascend_chip(device, 0);
     return (unsigned)((a->model && !om ? BENCH_MODEL : 0) | (om ? BENCH_OM : 0) |
                       (a->streams ? BENCH_STREAMS : 0) | (a->pipeline ? BENCH_PIPELINE : 0) |
                       (a->live ? BENCH_LIVE : 0) | (a->report ? BENCH_REPORT : 0) |
@@ -123,7 +130,7 @@ bool bench_options_read(bench_request *b)
     if (!read_pace(a, &b->pace))
         return false;
 #endif
-    return read_config(a, &b->config) && options_suit(&command_bench, &b->given, modes_of(b)) &&
+    return read_config(b) && options_suit(&command_bench, &b->given, modes_of(b)) &&
            (!a->costs || costs_read(a->costs, &b->costs)) &&
            read_streams(a->streams, &b->streams) && read_sampling(a, b->config.device, &b->how) &&
            read_rules(a, &b->rules);

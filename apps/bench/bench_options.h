@@ -47,6 +47,7 @@ typedef struct bench_request {
     bench_arguments arguments;
     option_set given;
     mona_config config;
+    device_set devices;
     ac_costs costs; /* of model310 */
     stream_range streams;
     sampling how;

@@ -113,7 +113,7 @@ static bool play(run *r, enhance_report *report)
     av_log_set_level(AV_LOG_QUIET);
     const uint64_t ticks = machine_ticks(), start = clock_ns();
     r->times.before = machine_now();
-    telemetry_log_open(&r->times.sensors, settings.stage.device);
+    telemetry_log_open(&r->times.sensors, settings.stage.devices.at[0]);
     const bool good = enhance_run(&settings, report, &error);
     telemetry_log_end(&r->times.sensors);
     r->times.after = machine_now();
@@ -125,7 +125,7 @@ void bench_pipeline_describe(cJSON *result, const char *kind, const job *s,
                              const enhance_report *report)
 {
     mona_device_properties device = {.name = "host", .isa = ""};
-    mona_device_query(s->stage.device, &device);
+    mona_device_query(s->stage.devices.at[0], &device);
     cJSON_AddStringToObject(result, "kind", kind);
     cJSON_AddStringToObject(result, "clip", s->input.path);
     enhance_describe(result, s, report);

@@ -22,6 +22,7 @@ struct group;
 
 typedef struct stream {
     struct group *group;
+    fair_queue *turns; /* of its device */
     bench_session session;
     samples times, waits;
     pthread_t thread;
@@ -32,7 +33,9 @@ typedef struct group {
     const bench_model_job *job;
     stream *streams;
     unsigned count;
-    fair_queue turns;        /* as many at once as there are cores for */
+    /* Of each device, on which streams take turns: as many at once as there are cores for. */
+    fair_queue turns[DEVICES_MAX];
+    unsigned places;
     atomic_uint ready, done; /* streams that have warmed up; streams that have ended */
     atomic_bool stop;        /* one has failed */
     uint64_t start;          /* when the first turn began */
@@ -66,19 +69,19 @@ static void *run_stream(void *argument)
     group *g = s->group;
     for (int i = 0; i < WARM_UP && !s->failed; i++)
         s->failed = !bench_session_run(&s->session);
-    uint64_t ticket = fair_queue_draw(&g->turns), begin = 0;
+    uint64_t ticket = fair_queue_draw(s->turns), begin = 0;
     atomic_fetch_add(&g->ready, 1);
     for (bool more = true; more;) {
-        fair_queue_enter(&g->turns, ticket);
+        fair_queue_enter(s->turns, ticket);
         more = !s->failed && keep_going(g, s);
         if (more) {
             s->failed = !run_frame(s, begin ? begin : g->start);
-            ticket = fair_queue_draw(&g->turns);
+            ticket = fair_queue_draw(s->turns);
             begin = clock_ns();
         }
         if (s->failed)
             atomic_store(&g->stop, true);
-        fair_queue_leave(&g->turns);
+        fair_queue_leave(s->turns);
     }
     atomic_fetch_add(&g->done, 1);
     return NULL;
@@ -107,18 +110,24 @@ static unsigned cores_of(const mona_device *device)
  * Several turns at once, with fewer threads each, are no faster in total and less even. */
 static bool open_streams(group *g)
 {
+    const device_set *devices = g->job->devices;
     const unsigned cores = cores_of(g->job->config->device);
     mona_config config = *g->job->config;
     size_t before = 0;
-    fair_queue_open(&g->turns,
-                    config.threads && config.threads < cores ? cores / config.threads : 1);
+    for (unsigned i = 0; i < devices->count; i++) {
+        fair_queue_open(&g->turns[i],
+                        config.threads && config.threads < cores ? cores / config.threads : 1);
+        g->places += g->turns[i].places;
+    }
     for (unsigned i = 0; i < g->count; i++) {
         stream *s = &g->streams[i];
         s->group = g;
+        s->turns = &g->turns[i % devices->count];
+        config.device = devices->at[i % devices->count];
         if (!bench_session_open(&s->session, g->job->name, g->job->model, &config) ||
             !bench_session_run(&s->session))
             return false;
-        config.shared = g->streams[0].session.bound.session;
+        config.shared = devices->count == 1 ? g->streams[0].session.bound.session : NULL;
         before = i ? before : resident_now();
     }
     g->resident = resident_now() - before;
@@ -128,8 +137,10 @@ static bool open_streams(group *g)
 static bool run_streams(group *g, samples *all)
 {
     bool done = true;
-    for (unsigned i = 0; i < g->turns.places; i++) /* nobody starts before all are ready */
-        fair_queue_enter(&g->turns, fair_queue_draw(&g->turns));
+    const unsigned devices = g->job->devices->count;
+    for (unsigned d = 0; d < devices; d++) /* nobody starts before all are ready */
+        for (unsigned i = 0; i < g->turns[d].places; i++)
+            fair_queue_enter(&g->turns[d], fair_queue_draw(&g->turns[d]));
     for (unsigned i = 0; i < g->count && done; i++) {
         stream *s = &g->streams[i];
         s->started = done = !pthread_create(&s->thread, NULL, run_stream, s);
@@ -142,8 +153,9 @@ static bool run_streams(group *g, samples *all)
     telemetry_log_open(&all->sensors, g->job->config->device);
     atomic_store(&g->stop, !done);
     g->start = clock_ns();
-    for (unsigned i = 0; i < g->turns.places; i++)
-        fair_queue_leave(&g->turns);
+    for (unsigned d = 0; d < devices; d++)
+        for (unsigned i = 0; i < g->turns[d].places; i++)
+            fair_queue_leave(&g->turns[d]);
     while (done && atomic_load(&g->done) < g->count) {
         usleep(2000);
         telemetry_log_look(&all->sensors);
@@ -208,7 +220,8 @@ static void describe(cJSON *result, const group *g)
     const mona_plan *last = g->streams[g->count - 1].session.bound.plan;
     result_describe(result, "streams", g->job->name, g->job->config->device, first);
     cJSON_AddNumberToObject(result, "streams", g->count);
-    cJSON_AddNumberToObject(result, "at_once", g->turns.places);
+    cJSON_AddNumberToObject(result, "devices", g->job->devices->count);
+    cJSON_AddNumberToObject(result, "at_once", g->places);
     cJSON_AddNumberToObject(result, "arena_bytes", (double)mona_plan_arena_bytes(first));
     if (g->count > 1) {
         cJSON_AddNumberToObject(result, "added_bytes", (double)mona_plan_arena_bytes(last));
@@ -238,8 +251,9 @@ static void close_streams(group *g)
         samples_free(&g->streams[i].waits);
     }
     free(g->streams);
-    if (g->turns.places)
-        fair_queue_close(&g->turns);
+    for (unsigned d = 0; d < DEVICES_MAX; d++)
+        if (g->turns[d].places)
+            fair_queue_close(&g->turns[d]);
 }
 
 static cJSON *run_so_many(const bench_model_job *job, unsigned streams)

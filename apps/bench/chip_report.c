@@ -79,7 +79,7 @@ static bool add_checks(cJSON *report)
 static void add_chip(cJSON *report)
 {
     mona_ascend_info info;
-    if (mona_ascend_query(&info))
+    if (mona_ascend_query(&mona_device_ascend, &info))
         return;
     char acl[40];
     cJSON *o = cJSON_AddObjectToObject(report, "chip");

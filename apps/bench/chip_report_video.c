@@ -115,7 +115,7 @@ static bool decode(const film *f, bool on_chip, const pipeline_notes *notes, dec
                                             .notes = notes,
                                             .video = f->video,
                                             .time_base = {1, 25},
-                                            .on_chip = on_chip};
+                                            .chip = on_chip ? &mona_device_ascend : NULL};
     bool good = host && frame && avcodec_parameters_to_context(host, f->video) >= 0 &&
                 avcodec_open2(host, codec, NULL) >= 0 &&
                 chip_decoder_open(&chip, host, &settings, &error);
@@ -180,7 +180,7 @@ bool chip_report_video(cJSON *report)
     cJSON *list = cJSON_AddArrayToObject(report, "video");
     mona_ascend_info info;
     bool good = true;
-    if (mona_ascend_query(&info) || info.no_video)
+    if (mona_ascend_query(&mona_device_ascend, &info) || info.no_video)
         return true;
     for (size_t i = 0; i < sizeof films / sizeof *films; i++) {
         cJSON *o = json_add_object(list);

@@ -41,11 +41,11 @@ static bool watch_frames(watched *w, bench_transfer *t, unsigned frames, double 
 {
     if (!bench_transfer_run(t, WARM_UP))
         return false;
-    const mona_status status = mona_ascend_watch(see, w);
+    const mona_status status = mona_ascend_watch(t->session->bound.device, see, w);
     const uint64_t begin = clock_ns();
     const bool ran = bench_transfer_run(t, frames);
     *ms = 1e-6 * (double)(clock_ns() - begin) / frames;
-    mona_ascend_watch(NULL, NULL);
+    mona_ascend_watch(t->session->bound.device, NULL, NULL);
     return ran && (!status || cli_fail(0, "%s", pipeline_reason(status)));
 }
 

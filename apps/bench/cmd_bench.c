@@ -92,6 +92,7 @@ static int run_model(const bench_request *b)
         const bench_model_job job = {name,
                                      model,
                                      &b->config,
+                                     &b->devices,
                                      b->how,
                                      b->rules.percentile,
                                      b->arguments.layers,
@@ -131,7 +132,7 @@ static int run_pipeline(const bench_request *b)
     job_run run = {.job = a->job, .delays = true};
     job *j = &run.job;
     j->input.path = a->pipeline;
-    j->stage.device = b->config.device;
+    j->stage.devices = b->devices;
     j->stage.or_host = devices_or_host(a->computing.device);
     j->stage.cpu = b->config.cpu;
     j->stage.threads = b->config.threads;

@@ -285,24 +285,44 @@ bool options_size(const char *text, unsigned limit, mona_size *size)
     return option_size("--size", text, limit, size, &error) || !cli_fail_of(&error);
 }
 
+static bool is_one(const device_set *set)
+{
+    return set->count == 1 ||
+           cli_fail(0,
+                    "--device: expected one device here, found %u: mona enhance, and mona bench "
+                    "with --pipeline or --streams, take several",
+                    set->count);
+}
+
 bool options_config(const option_computing *c, mona_config *config)
 {
-    *config = (mona_config){.device = options_device(c->device),
+    device_set set;
+    return options_config_set(c, config, &set) && is_one(&set);
+}
+
+bool options_config_set(const option_computing *c, mona_config *config, device_set *set)
+{
+    if (!options_devices(c->device, set))
+        return false;
+    *config = (mona_config){.device = set->at[0],
                             .cpu = c->cpu,
                             .threads = (unsigned)c->threads,
                             .strip_rows = (unsigned)c->strip_rows,
                             .tile_columns = (unsigned)c->tile_columns,
                             .sizes = {c->size}};
-    return config->device;
+    return true;
 }
 
 const mona_device *options_device(const char *name)
 {
+    device_set set;
+    return options_devices(name, &set) && is_one(&set) ? set.at[0] : NULL;
+}
+
+bool options_devices(const char *name, device_set *set)
+{
     pipeline_error error = {0};
-    const mona_device *found = devices_find(name, &error);
-    if (!found)
-        cli_fail_of(&error);
-    return found;
+    return devices_find(name, set, &error) || !cli_fail_of(&error);
 }
 
 bool options_model(model_source *source, const char *name)

@@ -121,6 +121,8 @@ typedef struct option_computing {
 /* The same for a plan or session; its first size is --size's, if given. False: one line was
  * printed. */
 bool options_config(const option_computing *computing, mona_config *config);
+/* The same where several devices may be given, of which the config has the first. */
+bool options_config_set(const option_computing *computing, mona_config *config, device_set *set);
 
 /* Reads the WIDTHxHEIGHT given to --size, each 1..limit. False: one line was printed. */
 bool options_size(const char *text, unsigned limit, mona_size *size);
@@ -128,8 +130,9 @@ bool options_size(const char *text, unsigned limit, mona_size *size);
 /* Whether the options that were used work in these modes. False: one line was printed. */
 bool options_suit(const command *line, const option_set *given, unsigned modes);
 
-/* The device given to --device. NULL: one line was printed. */
+/* The device given to --device, or several. NULL, false: one line was printed. */
 const mona_device *options_device(const char *name);
+bool options_devices(const char *name, device_set *set);
 
 /* As in model_source.h. False: one line was printed. */
 bool options_model(model_source *source, const char *name);

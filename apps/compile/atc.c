@@ -113,7 +113,9 @@ static bool add_size(atc_job *job, const compiler_tensor *t, const option_list *
 static const char *soc_of(const char *asked)
 {
     mona_ascend_info info;
-    const char *name = asked ? asked : !mona_ascend_query(&info) ? info.soc : NULL;
+    const char *name = asked                                               ? asked
+                       : !mona_ascend_query(&mona_device_ascend_om, &info) ? info.soc
+                                                                           : NULL;
     return name ? name : "Ascend310";
 }
 

@@ -112,7 +112,7 @@ bool run_om(const char *path, const mona_device *device, const option_list *inpu
          read_choice(inputs->items[0], &batch, &frame);
     if (ok) {
         const mona_status status =
-            mona_om_open(r.om, source.model.om, source.model.om_bytes, batch, frame);
+            mona_om_open(r.om, device, source.model.om, source.model.om_bytes, batch, frame);
         ok = status ? cli_fail(0, "%s: %s", path, pipeline_reason(status))
                     : run_opened(&r, path, inputs, outputs, raw);
         if (!status)

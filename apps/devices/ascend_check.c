@@ -129,11 +129,11 @@ static bool check_health(ascend_findings *all)
 {
     mona_ascend_health health;
     char text[64];
-    const bool library = !mona_ascend_health_of(&health);
+    const bool library = !mona_ascend_health_of(&mona_device_ascend_om, &health);
     if (library && health.health < 0)
         return true;
     snprintf(text, sizeof text, "%s",
-             library ? telemetry_chip_health(health.health) : npu_smi_read().health);
+             library ? telemetry_chip_health(health.health) : npu_smi_read(0).health);
     const bool good = !strcmp(text, "ok");
     if (!good && !strcmp(text, "unknown"))
         return line(all, "health", "unknown", "",
@@ -149,8 +149,8 @@ static bool check_chip(ascend_findings *all, const mona_ascend_info *info)
     int length = snprintf(text, sizeof text, "%s", info->on_chip ? "a module" : "a card");
     if (info->chips > 1)
         length += snprintf(text + length, sizeof text - (size_t)length,
-                           ", %u chips: --device ascend-om:0 to ascend-om:%u", info->chips,
-                           info->chips - 1);
+                           ", %u chips: --device ascend-om:0 to ascend-om:%u, or ascend-om:all",
+                           info->chips, info->chips - 1);
     if (!info->runs_programs)
         snprintf(text + length, sizeof text - (size_t)length,
                  ", for .om models alone: mona's own programs are for Ascend310");
@@ -173,7 +173,7 @@ bool ascend_find(ascend_findings *all)
     format_error error = {0};
     const bool prepared = ascend_setup(&error);
     all->count = 0;
-    const bool answers = mona_ascend_query(&info) == MONA_OK;
+    const bool answers = mona_ascend_query(&mona_device_ascend_om, &info) == MONA_OK;
     const bool own_programs = !answers || info.runs_programs;
     bool ok = check_kit(all, own_programs);
     ok &= check_driver(all, answers ? &info : NULL, own_programs);

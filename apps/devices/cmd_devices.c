@@ -23,11 +23,12 @@ typedef struct arguments {
     long times;
 } arguments;
 
-enum { MAX_DEVICES = 16, LINES_A_DEVICE = 4 };
+enum { MAX_DEVICES = 2 + 2 * MONA_ASCEND_CHIPS };
 
 typedef struct watched {
     const mona_device *device;
     mona_device_properties properties;
+    char name[32]; /* for --device */
     telemetry now;
     telemetry_counters counters;
     peak peaks;
@@ -39,21 +40,41 @@ typedef struct list {
     unsigned count;
 } list;
 
+/* In a machine with several chips each is named by its number. */
+static bool add_device(list *l, const mona_device *device, bool numbered)
+{
+    watched *d = &l->devices[l->count];
+    *d = (watched){.device = device};
+    if (mona_device_query(device, &d->properties))
+        return false;
+    snprintf(d->name, sizeof d->name, numbered ? "%s:%u" : "%s", d->properties.name,
+             mona_device_number(device));
+    l->count++;
+    return true;
+}
+
+static void add_chips(list *l, const mona_device *first)
+{
+    const unsigned chips = devices_chips(first);
+    for (unsigned n = 0; n < chips; n++)
+        if (!add_device(l, mona_ascend_chip(first, n), chips > 1) && chips > 1)
+            fprintf(stderr, "chip %u: %s\n", n, mona_ascend_problem_of(mona_ascend_chip(first, n)));
+}
+
 static void open_list(list *l)
 {
-    for (size_t i = 0; devices_all[i] && l->count < MAX_DEVICES; i++) {
-        watched *d = &l->devices[l->count];
-        *d = (watched){.device = devices_all[i]};
-        l->count += mona_device_query(d->device, &d->properties) == MONA_OK;
-    }
+    for (size_t i = 0; devices_all[i]; i++)
+        if (mona_ascend_chip(devices_all[i], 0))
+            add_chips(l, devices_all[i]);
+        else
+            add_device(l, devices_all[i], false);
 }
 
 /* A chip that does not answer is in no list; the reason is not a result, so it goes to stderr. */
 static void tell_missing(const list *l)
 {
     for (unsigned i = 0; i < l->count; i++)
-        if (l->devices[i].device == &mona_device_ascend ||
-            l->devices[i].device == &mona_device_ascend_om)
+        if (mona_ascend_chip(l->devices[i].device, 0))
             return;
     fprintf(stderr, "no Ascend chip: %s; mona devices --check tells all that it needs\n",
             mona_ascend_problem());
@@ -98,7 +119,7 @@ static cJSON *describe(const watched *d)
 {
     const mona_device_properties *p = &d->properties;
     cJSON *o = cJSON_CreateObject();
-    cJSON_AddStringToObject(o, "name", p->name);
+    cJSON_AddStringToObject(o, "name", d->name);
     cJSON_AddStringToObject(o, "description", p->description);
     cJSON_AddStringToObject(o, "isa", p->isa);
     cJSON_AddNumberToObject(o, "cores", p->cores);
@@ -151,7 +172,7 @@ static void print_table(const list *l)
         const watched *d = &l->devices[i];
         const telemetry *n = &d->now;
         const mona_device_properties *p = &d->properties;
-        printf("%-10s %-8s %5u %9s %9s %7s %7s %6s %9s %-9s %s\n", p->name, p->isa, p->cores,
+        printf("%-10s %-8s %5u %9s %9s %7s %7s %6s %9s %-9s %s\n", d->name, p->isa, p->cores,
                figure(t[0], sizeof t[0], (double)p->cache_bytes, 1 / 1024.0, "KiB"),
                figure(t[1], sizeof t[1], n->memory_bytes, 1 / (1024.0 * 1024 * 1024), "GiB"),
                figure(t[2], sizeof t[2], n->temperature_c, 1, "C"),

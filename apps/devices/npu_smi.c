@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/mona_ascend.h"
 #include "pipeline/base/clock.h"
 
 /* ---- its text -------------------------------------------------------------------------------- */
@@ -55,7 +56,7 @@ static double number(const char *value, double most)
     return !*end && n <= most ? n : -1;
 }
 
-bool npu_smi_parse_map(const char *text, unsigned *card, unsigned *chip)
+bool npu_smi_parse_map(const char *text, unsigned wanted, unsigned *card, unsigned *chip)
 {
     unsigned logic;
     bool heading = false;
@@ -66,7 +67,7 @@ bool npu_smi_parse_map(const char *text, unsigned *card, unsigned *chip)
         if (!heading)
             heading = !strncmp(line, "NPU ID ", 7) && strstr(line, " Chip Logic ID ");
         else if (sscanf(line, "%9u %9u %9u %n", card, chip, &logic, &end) == 3 && end &&
-                 line[end] && logic == 0)
+                 line[end] && logic == wanted)
             return true;
     }
     return false;
@@ -168,40 +169,46 @@ static bool has_answered(asking *a, int milliseconds)
     return false;
 }
 
-static struct {
+typedef struct watched {
     enum { UNASKED, ABSENT, PRESENT } state;
     unsigned card, chip;
     char command[128];
     asking run;
     uint64_t answered;
     npu_figures figures;
-} smi = {.figures = {-1, -1, -1, "unknown"}};
+} watched;
 
-static bool find_chip(void)
+static watched chips[MONA_ASCEND_CHIPS];
+
+static bool find_chip(unsigned at)
 {
-    if (!ask(&smi.run, "exec npu-smi info -m") || !has_answered(&smi.run, PATIENCE_MS) ||
-        !npu_smi_parse_map(smi.run.text, &smi.card, &smi.chip))
+    watched *smi = &chips[at];
+    if (!ask(&smi->run, "exec npu-smi info -m") || !has_answered(&smi->run, PATIENCE_MS) ||
+        !npu_smi_parse_map(smi->run.text, at, &smi->card, &smi->chip))
         return false;
-    snprintf(smi.command, sizeof smi.command,
-             "npu-smi info -t common -i %u; npu-smi info -t health -i %u -c %u", smi.card, smi.card,
-             smi.chip);
+    snprintf(smi->command, sizeof smi->command,
+             "npu-smi info -t common -i %u; npu-smi info -t health -i %u -c %u", smi->card,
+             smi->card, smi->chip);
     return true;
 }
 
-npu_figures npu_smi_read(void)
+npu_figures npu_smi_read(unsigned at)
 {
-    const bool first = smi.state == UNASKED;
-    if (first)
-        smi.state = find_chip() ? PRESENT : ABSENT;
-    if (smi.state == ABSENT)
-        return smi.figures;
-    if (!smi.run.child && (first || clock_ns() - smi.answered > PAUSE_MS * UINT64_C(1000000)))
-        ask(&smi.run, smi.command);
-    if (smi.run.child && has_answered(&smi.run, first ? PATIENCE_MS : 0)) {
-        smi.figures = (npu_figures){-1, -1, -1, "unknown"};
-        npu_smi_parse_common(smi.run.text, smi.chip, &smi.figures);
-        npu_smi_parse_health(smi.run.text, &smi.figures);
-        smi.answered = clock_ns();
+    watched *smi = &chips[at];
+    const bool first = smi->state == UNASKED;
+    if (first) {
+        smi->figures = (npu_figures){-1, -1, -1, "unknown"};
+        smi->state = find_chip(at) ? PRESENT : ABSENT;
     }
-    return smi.figures;
+    if (smi->state == ABSENT)
+        return smi->figures;
+    if (!smi->run.child && (first || clock_ns() - smi->answered > PAUSE_MS * UINT64_C(1000000)))
+        ask(&smi->run, smi->command);
+    if (smi->run.child && has_answered(&smi->run, first ? PATIENCE_MS : 0)) {
+        smi->figures = (npu_figures){-1, -1, -1, "unknown"};
+        npu_smi_parse_common(smi->run.text, smi->chip, &smi->figures);
+        npu_smi_parse_health(smi->run.text, &smi->figures);
+        smi->answered = clock_ns();
+    }
+    return smi->figures;
 }

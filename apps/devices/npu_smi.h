@@ -14,17 +14,17 @@ typedef struct npu_figures {
     const char *health; /* "ok", "warning", "alarm", "critical" or "unknown" */
 } npu_figures;
 
-/* Card and chip of the first chip, from `npu-smi info -m`. */
-bool npu_smi_parse_map(const char *text, unsigned *card, unsigned *chip);
+/* Card and chip of the chip that programs know by this number, from `npu-smi info -m`. */
+bool npu_smi_parse_map(const char *text, unsigned wanted, unsigned *card, unsigned *chip);
 /* Temperature, power and use of a chip, from `npu-smi info -t common -i CARD`. Rated power is not
  * the chip's draw, and the whole card's power is not the chip's: both are left out. */
 void npu_smi_parse_common(const char *text, unsigned chip, npu_figures *figures);
 /* Health, from `npu-smi info -t health -i CARD -c CHIP`. */
 void npu_smi_parse_health(const char *text, npu_figures *figures);
 
-/* Figures of the first chip. The program takes about a second, so only the first call waits for it,
- * at most a few seconds; later ones return what was last known while it runs again. Without it,
- * nothing is known. Call it from one thread. */
-npu_figures npu_smi_read(void);
+/* Figures of the chip of this number. The program takes about a second, so only the first call for
+ * a chip waits for it, at most a few seconds; later ones return what was last known while it runs
+ * again. Without it, nothing is known. Call it from one thread. */
+npu_figures npu_smi_read(unsigned at);
 
 #endif

@@ -136,14 +136,14 @@ const char *telemetry_chip_health(int health)
 }
 
 /* Readings from the driver's library or, if it cannot be loaded, the driver's program. */
-static void read_chip(telemetry *t)
+static void read_chip(const mona_device *device, telemetry *t)
 {
     mona_ascend_health health;
-    if (!mona_ascend_health_of(&health)) {
+    if (!mona_ascend_health_of(device, &health)) {
         t->health = telemetry_chip_health(health.health);
         return;
     }
-    const npu_figures f = npu_smi_read();
+    const npu_figures f = npu_smi_read(mona_device_number(device));
     t->temperature_c = f.temperature_c;
     t->power_w = f.power_w;
     t->utilisation = f.utilisation;
@@ -164,7 +164,7 @@ telemetry telemetry_read(const mona_device *device, telemetry_counters *counters
                    .memory_bytes = (double)of_device.memory_bytes,
                    .memory_free_bytes = (double)of_device.memory_free_bytes,
                    .health = "unknown"};
-    if (device == &mona_device_ascend || device == &mona_device_ascend_om)
-        read_chip(&t);
+    if (mona_ascend_chip(device, 0))
+        read_chip(device, &t);
     return t;
 }

@@ -45,7 +45,7 @@ void progress_watch(progress *p, job *settings)
     settings->progress = progress_show;
     settings->progress_context = p;
     if (p->stats || p->metrics)
-        telemetry_log_open(&p->sensors, settings->stage.device);
+        telemetry_log_open(&p->sensors, settings->stage.devices.at[0]);
 }
 
 /* Seconds between two lines. */

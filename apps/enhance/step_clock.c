@@ -4,9 +4,6 @@
 #include "pipeline/base/clock.h"
 #include "pipeline/base/waiting.h"
 
-_Static_assert((int)STEP_CLOCK_FRAMES > (int)CHAIN_INPUTS + (int)CHAIN_OUTPUTS + 1,
-               "a place for every frame on its way");
-
 static void mark(void *context, uint64_t frame, unsigned step, bool end)
 {
     step_clock *c = context;

@@ -8,7 +8,7 @@
 
 #include "pipeline/stages/chain.h"
 
-enum { STEP_CLOCK_FRAMES = 16 };
+enum { STEP_CLOCK_FRAMES = 2 * STAGE_SLOTS + 2 };
 
 typedef struct step_clock {
     pipeline_probe probe; /* for job */

@@ -8,6 +8,7 @@
 #include "engine/libc.h"
 #include "engine/mona_ascend.h"
 #include "engine/port/library.h"
+#include "engine/run/device.h"
 
 typedef enum library { ASCENDCL, RUNTIME, DCMI, DVPP, LIBRARIES } library;
 typedef enum need { REQUIRED, OPTIONAL } need;
@@ -28,20 +29,29 @@ static const entry table[] = {
 
 ascend_functions ascend;
 
+/* What all chips share. */
 static struct {
     atomic_flag busy;
-    bool found; /* the libraries */
+    bool found;   /* the libraries */
+    unsigned up;  /* chips that are */
+    bool remains; /* a chip was lost before it was closed: AscendCL is not ended */
+    mona_ascend_info info;
+} acl = {.busy = ATOMIC_FLAG_INIT};
+
+static struct {
     atomic_bool up;
     void *context;
-    uint32_t number;
-    mona_ascend_info info;
-} chip = {.busy = ATOMIC_FLAG_INIT};
+    const char *soc;
+} chips[MONA_ASCEND_CHIPS];
+
+/* The chip that this thread entered last. */
+static _Thread_local uint32_t here;
 
 static const char refused[] = "the chip cannot be used";
 
 static void lock(void)
 {
-    while (atomic_flag_test_and_set(&chip.busy))
+    while (atomic_flag_test_and_set(&acl.busy))
         mona_port_pause(100);
 }
 
@@ -93,7 +103,7 @@ static bool resolve(void *const *handles, const entry *e)
 static bool find_functions(void)
 {
     void *handles[LIBRARIES];
-    if (chip.found)
+    if (acl.found)
         return true;
     for (unsigned i = 0; i < LIBRARIES; i++) {
         handles[i] = open_library(i);
@@ -109,14 +119,14 @@ static bool find_functions(void)
                           ": install a newer CANN, up to 8.1");
             return false;
         }
-        if (!chip.info.missing && e->library == ASCENDCL) {
-            chip.info.missing = e->name;
-            chip.info.since = e->since;
+        if (!acl.info.missing && e->library == ASCENDCL) {
+            acl.info.missing = e->name;
+            acl.info.since = e->since;
         }
-        if (!chip.info.no_video && e->library == DVPP)
-            chip.info.no_video = handles[DVPP] ? e->name : "libacl_dvpp.so";
+        if (!acl.info.no_video && e->library == DVPP)
+            acl.info.no_video = handles[DVPP] ? e->name : "libacl_dvpp.so";
     }
-    return chip.found = true;
+    return acl.found = true;
 }
 
 /* ---- the chip ------------------------------------------------------------------------------- */
@@ -141,7 +151,7 @@ static bool is_ascend310(const char *soc)
 
 bool ascend_runs_programs(void)
 {
-    const char *soc = chip.info.soc;
+    const char *soc = chips[here].soc;
     if (!is_ascend310(soc))
         ASCEND_REPORT(
             "the chip is ", soc ? soc : "unnamed",
@@ -150,22 +160,15 @@ bool ascend_runs_programs(void)
     return is_ascend310(soc);
 }
 
-mona_status mona_ascend_choose(unsigned number)
+uint32_t ascend_here(void)
 {
-    if (chip.up && chip.number != number)
-        return MONA_ERR_STATE;
-    chip.number = number;
-    return MONA_OK;
+    return here;
 }
 
-uint32_t ascend_number(void)
-{
-    return chip.number;
-}
-
+/* Of the chip that is entered. */
 static bool find_chip(void)
 {
-    mona_ascend_info *info = &chip.info;
+    mona_ascend_info *info = &acl.info;
     uint32_t mode = ASCEND_MODE_CARD;
     int code = ascend.aclrtGetDeviceCount(&info->chips);
     if (code || !info->chips) {
@@ -173,16 +176,15 @@ static bool find_chip(void)
                       "what npu-smi info says");
         return false;
     }
-    if (ascend_check(ascend.aclrtSetDevice((int)chip.number), refused))
+    if (ascend_check(ascend.aclrtSetDevice((int)here), refused))
         return false;
-    info->soc = ascend.aclrtGetSocName();
-    info->runs_programs = is_ascend310(info->soc);
+    chips[here].soc = ascend.aclrtGetSocName();
     ascend.aclrtGetVersion(&info->acl[0], &info->acl[1], &info->acl[2]);
     code = ascend.aclrtGetRunMode(&mode);
     info->on_chip = mode == ASCEND_MODE_ON_CHIP;
-    code = code ? code : ascend.aclrtCreateContext(&chip.context, (int)chip.number);
+    code = code ? code : ascend.aclrtCreateContext(&chips[here].context, (int)here);
     if (ascend_check(code, refused)) {
-        ascend.aclrtResetDevice((int)chip.number);
+        ascend.aclrtResetDevice((int)here);
         return false;
     }
     if (ascend.dcmi_init && !ascend.dcmi_init() && ascend.dcmi_get_driver_version)
@@ -190,51 +192,64 @@ static bool find_chip(void)
     return true;
 }
 
-bool ascend_open(void)
+bool ascend_open(uint32_t number)
 {
     lock();
-    if (!chip.up && find_functions() && initialise()) {
-        if (find_chip())
-            chip.up = true;
-        else
+    here = number;
+    if (!chips[number].up && find_functions() && (acl.up || initialise())) {
+        if (find_chip()) {
+            chips[number].up = true;
+            acl.up++;
+        } else if (!acl.up) {
             ascend.aclFinalize();
+        }
     }
-    const bool up = chip.up;
-    atomic_flag_clear(&chip.busy);
+    const bool up = chips[number].up;
+    atomic_flag_clear(&acl.busy);
     return up;
 }
 
-void ascend_close(void)
+void ascend_close(uint32_t number)
 {
     lock();
-    if (ascend_enter()) {
-        ascend_free_staging();
-        ascend_forget_kernel();
-        ascend.aclrtDestroyContext(chip.context);
-        ascend.aclrtResetDevice((int)chip.number);
-        ascend.aclFinalize();
+    if (chips[number].up) {
+        acl.up--;
+        if (ascend_enter(number)) {
+            ascend_free_staging();
+            if (!acl.up)
+                ascend_forget_kernel();
+            ascend.aclrtDestroyContext(chips[number].context);
+            ascend.aclrtResetDevice((int)number);
+        } else {
+            acl.remains = true;
+        }
+        if (!acl.up && !acl.remains)
+            ascend.aclFinalize();
     }
-    chip.up = false;
-    atomic_flag_clear(&chip.busy);
+    chips[number].up = false;
+    atomic_flag_clear(&acl.busy);
 }
 
-bool ascend_enter(void)
+bool ascend_enter(uint32_t number)
 {
-    return chip.up && !ascend_lost() &&
-           !ascend_check(ascend.aclrtSetCurrentContext(chip.context), refused);
+    here = number;
+    return chips[number].up && !ascend_lost() &&
+           !ascend_check(ascend.aclrtSetCurrentContext(chips[number].context), refused);
 }
 
 bool ascend_on_chip(void)
 {
-    return chip.info.on_chip;
+    return acl.info.on_chip;
 }
 
-mona_status mona_ascend_query(mona_ascend_info *info)
+mona_status mona_ascend_query(const mona_device *device, mona_ascend_info *info)
 {
-    if (!info)
+    if (!device || !info)
         return MONA_ERR_ARGUMENT;
-    if (!ascend_open())
+    if (!ascend_open(device->number))
         return MONA_ERR_DEVICE;
-    *info = chip.info;
+    *info = acl.info;
+    info->soc = chips[device->number].soc;
+    info->runs_programs = is_ascend310(info->soc);
     return MONA_OK;
 }

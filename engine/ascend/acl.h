@@ -68,21 +68,22 @@ typedef struct ascend_functions {
 
 extern ascend_functions ascend;
 
-/* Loads the libraries and brings up chip 0, unless that is done. False: mona_ascend_problem() says
- * why. */
-bool ascend_open(void);
-void ascend_close(void);
+/* Loads the libraries, brings up the chip of this number and enters it, unless that is done. False:
+ * mona_ascend_problem() says why. */
+bool ascend_open(uint32_t number);
+void ascend_close(uint32_t number);
 
-/* Whether the open chip runs mona's own programs. False: mona_ascend_problem() says why. */
+/* Makes the chip that of the calling thread: functions that others call do it first, and all
+ * below, those of AscendCL too, mean the chip that the thread entered last. False: the chip is not
+ * open, or was lost. */
+bool ascend_enter(uint32_t number);
+uint32_t ascend_here(void); /* the number of that chip */
+
+/* Whether the chip runs mona's own programs. False: mona_ascend_problem() says why. */
 bool ascend_runs_programs(void);
-uint32_t ascend_number(void); /* of mona_ascend_choose() */
 
 /* Whether the chip stopped answering: nothing is tried any more. */
 bool ascend_lost(void);
-
-/* Makes the chip that of the calling thread: every thread does it before it calls AscendCL. False:
- * the chip is not open, or was lost. */
-bool ascend_enter(void);
 
 /* Whether this is an Atlas 200, where mona runs on the chip's own CPU: both use one memory, and
  * AscendCL copies nothing. The chip is open. */
@@ -114,7 +115,7 @@ mona_status ascend_download(void *to, ptrdiff_t stride, const void *from, size_t
 typedef void ascend_reader(void *context, const uint8_t *bytes);
 mona_status ascend_read(const void *from, size_t bytes, ascend_reader *use, void *context);
 void ascend_free_staging(void);
-/* Whether an address lies in a block of ascend_allocate(). */
+/* Whether an address lies in a block of ascend_allocate() on this chip. */
 bool ascend_owns(const void *memory);
 
 /* Keeps a sentence of parts up to a NULL, unless one is kept already that was not asked for. */

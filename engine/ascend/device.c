@@ -10,9 +10,9 @@
 #include "engine/run/device.h"
 #include "engine/op/programs.h"
 
-static mona_status open_chip(mona_device_properties *p)
+static mona_status open_chip(const mona_device *device, mona_device_properties *p)
 {
-    if (!ascend_open())
+    if (!ascend_open(device->number))
         return MONA_ERR_DEVICE;
     p->cores = ac_target_ascend310.cores;
     p->cache_bytes = ac_target_ascend310.l1_bytes;
@@ -20,14 +20,33 @@ static mona_status open_chip(mona_device_properties *p)
     return MONA_OK;
 }
 
-static mona_status open_for_programs(mona_device_properties *p)
+static mona_status open_for_programs(const mona_device *device, mona_device_properties *p)
 {
-    const mona_status status = open_chip(p);
+    const mona_status status = open_chip(device, p);
     return status || ascend_runs_programs() ? status : MONA_ERR_DEVICE;
 }
 
-static mona_status copy(const mona_copy *c)
+static void close_chip(const mona_device *device)
 {
+    ascend_close(device->number);
+}
+
+static mona_status allocate(const mona_device *device, size_t bytes, void **memory)
+{
+    *memory = NULL;
+    return ascend_enter(device->number) ? ascend_allocate(bytes, memory) : MONA_ERR_DEVICE;
+}
+
+static void release(const mona_device *device, void *memory)
+{
+    ascend_enter(device->number);
+    ascend_free(memory);
+}
+
+static mona_status copy(const mona_device *device, const mona_copy *c)
+{
+    if (!ascend_enter(device->number))
+        return MONA_ERR_DEVICE;
     return c->direction == MONA_UPLOAD
                ? ascend_upload(c->dst, (size_t)c->dst_stride, c->src, c->src_stride, c->row_bytes,
                                c->rows)
@@ -51,22 +70,41 @@ static mona_status refuse_plan(mona_plan *plan)
 
 static const mona_ai_core no_programs = {.programs = mona_programs, .plan = refuse_plan};
 
-#define CHIP                                                                                       \
-    .target = &ac_target_ascend310, .close = ascend_close, .telemetry = ascend_telemetry,          \
-    .allocate = ascend_allocate, .free = ascend_free, .copy = copy, .isa = isa
+/* ---- all chips ------------------------------------------------------------------------------- */
 
-const mona_device mona_device_ascend = {
-    .name = "ascend",
-    .description = "the Ascend 310",
-    .ai_core = &ascend_ai_core,
-    .open = open_for_programs,
-    CHIP,
+#define ANY_CHIP(of, which)                                                                        \
+    .first = (of), .number = (which), .target = &ac_target_ascend310, .close = close_chip,         \
+    .telemetry = ascend_telemetry, .allocate = allocate, .free = release, .copy = copy, .isa = isa
+#define PROGRAMS(of, which)                                                                        \
+    {                                                                                              \
+        .name = "ascend", .description = "the Ascend 310", .ai_core = &ascend_ai_core,             \
+        .open = open_for_programs, ANY_CHIP(of, which)                                             \
+    }
+#define MODELS(of, which)                                                                          \
+    {                                                                                              \
+        .name = "ascend-om",                                                                       \
+        .description = "any Ascend chip, for models of its vendor's compiler (.om)",               \
+        .ai_core = &no_programs, .open = open_chip, ANY_CHIP(of, which)                            \
+    }
+#define FOUR(device, of, n)                                                                        \
+    device(of, n), device(of, (n) + 1), device(of, (n) + 2), device(of, (n) + 3)
+#define SIXTEEN(device, of, n)                                                                     \
+    FOUR(device, of, n), FOUR(device, of, (n) + 4), FOUR(device, of, (n) + 8),                     \
+        FOUR(device, of, (n) + 12)
+
+const mona_device mona_device_ascend = PROGRAMS(NULL, 0);
+const mona_device mona_device_ascend_om = MODELS(NULL, 0);
+
+static const mona_device further[2][MONA_ASCEND_CHIPS] = {
+    {SIXTEEN(PROGRAMS, &mona_device_ascend, 0), SIXTEEN(PROGRAMS, &mona_device_ascend, 16)},
+    {SIXTEEN(MODELS, &mona_device_ascend_om, 0), SIXTEEN(MODELS, &mona_device_ascend_om, 16)},
 };
 
-const mona_device mona_device_ascend_om = {
-    .name = "ascend-om",
-    .description = "any Ascend chip, for models of its vendor's compiler (.om)",
-    .ai_core = &no_programs,
-    .open = open_chip,
-    CHIP,
-};
+const mona_device *mona_ascend_chip(const mona_device *kind, unsigned number)
+{
+    const mona_device *first = mona_device_first(kind);
+    if (number >= MONA_ASCEND_CHIPS ||
+        (first != &mona_device_ascend && first != &mona_device_ascend_om))
+        return NULL;
+    return number ? &further[first == &mona_device_ascend_om][number] : first;
+}

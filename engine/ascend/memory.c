@@ -9,13 +9,14 @@
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-enum { BLOCKS = 256 };
+enum { BLOCKS = 2048 };
 
 static struct {
     atomic_flag busy;
     struct {
         uint8_t *begin; /* NULL: unused */
         size_t bytes;
+        uint32_t chip;
     } block[BLOCKS];
 } blocks = {.busy = ATOMIC_FLAG_INIT};
 
@@ -32,7 +33,8 @@ static size_t find_block(const uint8_t *address)
     for (; i < BLOCKS; i++) {
         const uint8_t *begin = blocks.block[i].begin;
         if (!address ? !begin
-                     : begin && address >= begin && address < begin + blocks.block[i].bytes)
+                     : begin && blocks.block[i].chip == ascend_here() && address >= begin &&
+                           address < begin + blocks.block[i].bytes)
             break;
     }
     return i;
@@ -48,10 +50,7 @@ bool ascend_owns(const void *memory)
 
 mona_status ascend_allocate(size_t bytes, void **memory)
 {
-    *memory = NULL;
-    if (!ascend_enter())
-        return MONA_ERR_DEVICE;
-    void *made = NULL;
+    void *made = *memory = NULL;
     const mona_status status =
         ascend_check(ascend.aclrtMalloc(&made, bytes, ASCEND_HUGE_PAGES_FIRST),
                      "memory of the chip cannot be reserved");
@@ -62,6 +61,7 @@ mona_status ascend_allocate(size_t bytes, void **memory)
     if (i < BLOCKS) {
         blocks.block[i].begin = made;
         blocks.block[i].bytes = bytes;
+        blocks.block[i].chip = ascend_here();
     }
     atomic_flag_clear(&blocks.busy);
     if (i == BLOCKS) {
@@ -81,7 +81,7 @@ void ascend_free(void *memory)
     if (i < BLOCKS)
         blocks.block[i].begin = NULL;
     atomic_flag_clear(&blocks.busy);
-    if (ascend_enter())
+    if (ascend_enter(ascend_here()))
         ascend.aclrtFree(memory);
 }
 
@@ -98,7 +98,7 @@ typedef struct staging {
     ascend_stream stream;
 } staging;
 
-static staging buffers[BUFFERS];
+static staging buffers[MONA_ASCEND_CHIPS][BUFFERS];
 
 /* A copy whose wait failed may still be under way: destroying its stream waits for it, unless the
  * chip is lost. */
@@ -121,15 +121,15 @@ static mona_status enlarge(staging *b, size_t bytes)
     return status;
 }
 
-/* Enters the chip and takes a buffer of at least so many bytes. If it fails, none is taken. */
+/* Takes a buffer of at least so many bytes. If it fails, none is taken. */
 static mona_status borrow(size_t bytes, staging **found)
 {
-    staging *b = buffers;
-    if (!ascend_enter())
+    staging *first = buffers[ascend_here()], *b = first;
+    if (ascend_lost())
         return MONA_ERR_DEVICE;
     while (atomic_flag_test_and_set(&b->taken))
-        if (++b == buffers + BUFFERS) {
-            b = buffers;
+        if (++b == first + BUFFERS) {
+            b = first;
             mona_port_pause(100);
         }
     *found = b;
@@ -143,7 +143,8 @@ static mona_status borrow(size_t bytes, staging **found)
 
 void ascend_free_staging(void)
 {
-    for (staging *b = buffers; b < buffers + BUFFERS; b++) {
+    staging *first = buffers[ascend_here()];
+    for (staging *b = first; b < first + BUFFERS; b++) {
         ascend_stream_close(&b->stream);
         if (b->memory)
             ascend.aclrtFreeHost(b->memory);
@@ -177,7 +178,7 @@ mona_status ascend_upload(void *to, size_t pitch, const void *from, ptrdiff_t st
 {
     staging *b;
     const size_t bytes = bytes_of_rows(pitch, row_bytes, rows);
-    if (ascend_on_chip() && ascend_enter()) {
+    if (ascend_on_chip() && !ascend_lost()) {
         copy_rows(to, (ptrdiff_t)pitch, from, stride, row_bytes, rows);
         return MONA_OK;
     }
@@ -198,7 +199,7 @@ mona_status ascend_upload(void *to, size_t pitch, const void *from, ptrdiff_t st
 mona_status ascend_read(const void *from, size_t bytes, ascend_reader *use, void *context)
 {
     staging *b;
-    if (ascend_on_chip() && ascend_enter()) {
+    if (ascend_on_chip() && !ascend_lost()) {
         use(context, from);
         return MONA_OK;
     }

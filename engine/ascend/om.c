@@ -4,6 +4,7 @@
 
 #include "engine/libc.h"
 #include "engine/port/library.h"
+#include "engine/run/device.h"
 
 size_t mona_om_bytes(void)
 {
@@ -147,13 +148,14 @@ static mona_status open_model(mona_om *om, const void *bytes, size_t size, uint3
     return status;
 }
 
-mona_status mona_om_open(mona_om *om, const void *bytes, size_t size, uint32_t batch,
-                         mona_size frame)
+mona_status mona_om_open(mona_om *om, const mona_device *chip, const void *bytes, size_t size,
+                         uint32_t batch, mona_size frame)
 {
-    if (!om || !bytes || !size)
+    if (!om || !chip || !bytes || !size)
         return MONA_ERR_ARGUMENT;
     memset(om, 0, sizeof *om);
-    if (!ascend_open() || !ascend_enter())
+    om->chip = chip->number;
+    if (!ascend_open(om->chip) || !ascend_enter(om->chip))
         return MONA_ERR_DEVICE;
     const mona_status status = open_model(om, bytes, size, batch, frame);
     if (status)
@@ -174,7 +176,7 @@ static void close_set(data_set *d)
 
 void mona_om_close(mona_om *om)
 {
-    if (!om || !ascend_enter())
+    if (!om || !ascend_enter(om->chip))
         return;
     for (unsigned i = 0; i < om->load_count; i++)
         unload(&om->loads[i]);

@@ -28,6 +28,7 @@ typedef struct model_load {
 enum { LOADS = 2 };
 
 struct mona_om {
+    uint32_t chip;
     model_load loads[LOADS];
     unsigned load_count;
     uint8_t *memory;

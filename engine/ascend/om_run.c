@@ -29,7 +29,7 @@ static mona_status bind(const mona_om *om, unsigned slot, unsigned side, const m
 
 mona_status mona_om_upload(mona_om *om, unsigned slot, const mona_om_rows *inputs)
 {
-    mona_status status = bind(om, slot, 0, inputs);
+    mona_status status = ascend_enter(om->chip) ? bind(om, slot, 0, inputs) : MONA_ERR_DEVICE;
     for (unsigned i = 0; i < om->count[0] && !status; i++)
         if (!is_in_place(om, 0, i, &inputs[i]))
             status = ascend_upload(om->slots[slot].at[0][i], inputs[i].row_bytes, inputs[i].data,
@@ -43,17 +43,20 @@ mona_status mona_om_run(mona_om *om, unsigned slot, const mona_om_rows *outputs)
 {
     data_set *d = &om->slots[slot];
     model_load *l = &om->loads[slot % om->load_count];
-    if (!ascend_enter())
+    if (!ascend_enter(om->chip))
         return MONA_ERR_DEVICE;
     mona_status status = bind(om, slot, 1, outputs);
     if (status)
         return status;
     while (atomic_flag_test_and_set(&l->busy))
         mona_port_pause(100);
-    ascend_step_begin(&l->stream);
-    status =
-        ascend_check(ascend.aclmdlExecuteAsync(l->model, d->set[0], d->set[1], l->stream.handle),
-                     "the model cannot be run");
+    status = l->stream.failed;
+    if (!status) {
+        ascend_step_begin(&l->stream);
+        status = ascend_check(
+            ascend.aclmdlExecuteAsync(l->model, d->set[0], d->set[1], l->stream.handle),
+            "the model cannot be run");
+    }
     if (!status)
         status = ascend_step_end(&l->stream, MONA_ASCEND_RUN, "a frame cannot be computed");
     atomic_flag_clear(&l->busy);
@@ -62,7 +65,7 @@ mona_status mona_om_run(mona_om *om, unsigned slot, const mona_om_rows *outputs)
 
 mona_status mona_om_download(mona_om *om, unsigned slot, const mona_om_rows *outputs)
 {
-    mona_status status = MONA_OK;
+    mona_status status = ascend_enter(om->chip) ? MONA_OK : MONA_ERR_DEVICE;
     for (unsigned i = 0; i < om->count[1] && !status; i++)
         if (!is_in_place(om, 1, i, &outputs[i]))
             status = ascend_download(outputs[i].data, outputs[i].stride, om->slots[slot].at[1][i],

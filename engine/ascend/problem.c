@@ -7,24 +7,36 @@
 #include "engine/libc.h"
 #include "engine/mona_ascend.h"
 #include "engine/port/library.h"
+#include "engine/run/device.h"
 
-/* Texts are made while `busy`, in the one that is not shown. */
+/* Texts are made while `busy`, in the one of a chip that is not shown. */
 static struct {
     atomic_flag busy;
-    atomic_bool lost;
-    atomic_uint shown, patience;
-    char text[2][512];
+    atomic_uint latest, patience; /* latest: the chip that failed last */
+    struct {
+        atomic_bool lost;
+        atomic_uint shown;
+        char text[2][512];
+    } of[MONA_ASCEND_CHIPS];
 } problem = {.busy = ATOMIC_FLAG_INIT, .patience = 30};
 
 const char *mona_ascend_problem(void)
 {
-    return problem.text[problem.shown];
+    return problem.of[problem.latest].text[problem.of[problem.latest].shown];
 }
+
+const char *mona_ascend_problem_of(const mona_device *chip)
+{
+    return problem.of[chip->number].text[problem.of[chip->number].shown];
+}
+
+static void report(uint32_t chip, const char *const *parts);
 
 void mona_ascend_forget(void)
 {
-    if (!problem.lost)
-        ASCEND_REPORT("");
+    const uint32_t chip = problem.latest;
+    if (!problem.of[chip].lost)
+        report(chip, (const char *const[]){"", NULL});
 }
 
 void mona_ascend_set_patience(unsigned seconds)
@@ -39,18 +51,18 @@ unsigned ascend_patience(void)
 
 bool ascend_lost(void)
 {
-    return problem.lost;
+    return problem.of[ascend_here()].lost;
 }
 
 /* The vendor's texts have several lines. */
-void ascend_report(const char *const *parts)
+static void report(uint32_t chip, const char *const *parts)
 {
     while (atomic_flag_test_and_set(&problem.busy))
         mona_port_pause(100);
-    char *text = problem.text[!problem.shown];
+    char *text = problem.of[chip].text[!problem.of[chip].shown];
     size_t length = 0;
     for (; *parts; parts++)
-        for (const char *c = *parts; *c && length < sizeof problem.text[0] - 1; c++)
+        for (const char *c = *parts; *c && length < sizeof problem.of[0].text[0] - 1; c++)
             if (*c != '\n' && *c != '\r' && *c != '\t')
                 text[length++] = *c;
             else if (length && text[length - 1] != ' ')
@@ -58,8 +70,14 @@ void ascend_report(const char *const *parts)
     while (length && (text[length - 1] == ' ' || text[length - 1] == '.'))
         length--;
     text[length] = 0;
-    problem.shown = !problem.shown;
+    problem.of[chip].shown = !problem.of[chip].shown;
+    problem.latest = chip;
     atomic_flag_clear(&problem.busy);
+}
+
+void ascend_report(const char *const *parts)
+{
+    report(ascend_here(), parts);
 }
 
 const char *ascend_digits(int64_t number, char *text)
@@ -167,9 +185,10 @@ mona_status ascend_check(int code, const char *doing)
     const meaning *m = meaning_of(code);
     const char *details = ascend.aclGetRecentErrMsg ? ascend.aclGetRecentErrMsg() : NULL;
     /* Errors after the loss of the chip add nothing. */
-    if (!problem.lost)
+    if (!ascend_lost())
         ASCEND_REPORT(doing, ": ", m->text, " (code ", ascend_digits(code, digits), ")",
                       details && *details ? ": " : "", details ? details : "");
-    problem.lost = problem.lost || m->lost;
+    if (m->lost)
+        problem.of[ascend_here()].lost = true;
     return m->status;
 }

@@ -111,7 +111,7 @@ static mona_status send_words(const chip_session *c, const ac_program *p, uint32
 static void close_session(mona_session *s)
 {
     chip_session *c = chip_session_of(s);
-    if (ascend_enter())
+    if (ascend_enter(s->plan->device->number))
         ascend_stream_close(&c->stream);
     ascend_free(c->memory);
     c->memory = NULL;
@@ -136,7 +136,7 @@ static mona_status open_session(mona_session *s)
             "the chip runs programs as they were compiled: leave strip rows, tile columns "
             "and threads to them");
     memset(c, 0, sizeof *c);
-    if (!ascend_enter())
+    if (!ascend_enter(s->plan->device->number))
         return MONA_ERR_DEVICE;
     mona_status status = ascend_register_kernel();
     lay_out(c, p);

@@ -81,7 +81,7 @@ static mona_status find_table(mona_session *s, uint32_t *found)
 static mona_status run_segments(const mona_session *s, uint32_t table)
 {
     chip_session *c = chip_session_of(s);
-    mona_status status = MONA_OK;
+    mona_status status = c->stream.failed;
     ascend_step_begin(&c->stream);
     for (uint32_t i = 0; i < s->plan->program.header.segments && !status; i++) {
         const ascend_task task = {chip_session_address(c, c->segment[i].words),
@@ -97,7 +97,7 @@ mona_status chip_session_run(mona_session *s)
 {
     const mona_file_header *h = s->plan->model.header;
     uint32_t table;
-    mona_status status = ascend_enter() ? MONA_OK : MONA_ERR_DEVICE;
+    mona_status status = ascend_enter(s->plan->device->number) ? MONA_OK : MONA_ERR_DEVICE;
     for (uint32_t i = 0; i < h->input_count + h->output_count && !status; i++) {
         if (!is_in_place(s, i))
             status = i < h->input_count ? transfer(s, i, true) : MONA_OK;

@@ -2,12 +2,19 @@
 #include "engine/ascend/stream.h"
 
 #include "engine/port/library.h"
+#include "engine/run/device.h"
 
 static struct {
     mona_ascend_watcher *seen; /* NULL: nobody watches */
     void *context;
+    uint32_t chip;
     void *origin; /* the event that times count from */
 } watch;
+
+static bool is_watched(void)
+{
+    return watch.seen && watch.chip == ascend_here();
+}
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -82,7 +89,7 @@ static int wait(const ascend_stream *s)
 static void mark(ascend_stream *s, unsigned which)
 {
     void **event = &s->marks[which];
-    if (watch.seen && !make_event(event, ASCEND_EVENT_TIME_LINE) &&
+    if (is_watched() && !make_event(event, ASCEND_EVENT_TIME_LINE) &&
         ascend.aclrtRecordEvent(*event, s->handle))
         forget_event(event);
 }
@@ -90,7 +97,7 @@ static void mark(ascend_stream *s, unsigned which)
 static void show(const ascend_stream *s, mona_ascend_step step)
 {
     float begin, length;
-    if (watch.seen && s->marks[0] && s->marks[1] &&
+    if (is_watched() && s->marks[0] && s->marks[1] &&
         !ascend.aclrtEventElapsedTime(&begin, watch.origin, s->marks[0]) &&
         !ascend.aclrtEventElapsedTime(&length, s->marks[0], s->marks[1]))
         watch.seen(watch.context, step, (double)begin, (double)begin + (double)length);
@@ -109,17 +116,17 @@ mona_status ascend_step_end(ascend_stream *s, mona_ascend_step step, const char 
     const mona_status status = ascend_check(wait(s), doing);
     if (!status)
         show(s, step);
-    else if (s->reached)
+    else
         s->failed = status;
     return status;
 }
 
-mona_status mona_ascend_watch(mona_ascend_watcher *seen, void *context)
+mona_status mona_ascend_watch(const mona_device *chip, mona_ascend_watcher *seen, void *context)
 {
     static const char doing[] = "the chip's clock cannot be read";
     ascend_stream s;
     watch.seen = NULL;
-    if (!ascend_enter())
+    if (!ascend_enter(chip->number))
         return seen ? MONA_ERR_DEVICE : MONA_OK;
     forget_event(&watch.origin);
     mona_status status = seen ? ascend_stream_open(&s) : MONA_OK;
@@ -136,6 +143,7 @@ mona_status mona_ascend_watch(mona_ascend_watcher *seen, void *context)
         return status;
     }
     watch.context = context;
+    watch.chip = chip->number;
     watch.seen = seen;
     return MONA_OK;
 }

@@ -10,7 +10,7 @@ typedef struct ascend_stream {
     void *handle;
     void *reached;      /* event of a library that cannot stop waiting; NULL: this one can */
     void *marks[2];     /* events of a step that is watched, at its begin and end; NULL: none yet */
-    mona_status failed; /* of a wait, which leaves `reached` unknown: all later ones fail, too */
+    mona_status failed; /* of a wait: what it was for may still run, so nothing may follow */
 } ascend_stream;
 
 /* The chip has been entered. If it fails, nothing is left to close. */

@@ -5,6 +5,6 @@
 #include "engine/mona_ascend.h"
 
 /* As mona_device_telemetry(). */
-mona_status ascend_telemetry(mona_telemetry *telemetry);
+mona_status ascend_telemetry(const mona_device *chip, mona_telemetry *telemetry);
 
 #endif

@@ -84,7 +84,7 @@ mona_status mona_plan_lay_out(mona_plan *plan)
     plan->window_bytes = align_up(window_rows(plan) * sizeof(uint8_t *));
     plan->window_offset = place(&core, rows * plan->window_bytes);
     plan->device_offset =
-        place(&core, mona_plan_on_ai_core(plan) ? plan->ai_core->core_bytes(plan) : 0);
+        place(&core, mona_plan_on_ai_core(plan) ? plan->device->ai_core->core_bytes(plan) : 0);
     plan->core_bytes = core;
     if (core >= PLAN_MAX_BYTES / plan->cores || end >= PLAN_MAX_BYTES)
         return MONA_ERR_LIMIT;

@@ -35,9 +35,9 @@ static mona_status choose_target(mona_plan *plan, const mona_config *config)
 {
     const mona_device *device = config->device ? config->device : &mona_device_host;
     plan->target = device->target;
-    plan->ai_core = device->ai_core;
+    plan->device = device->ai_core ? device : NULL;
     mona_device_properties properties;
-    plan->isa = device->open(&properties) ? NULL : device->isa(config->cpu);
+    plan->isa = device->open(device, &properties) ? NULL : device->isa(config->cpu);
     if (!plan->isa)
         return MONA_ERR_DEVICE;
     const size_t cache_bytes = properties.cache_bytes;

@@ -473,8 +473,9 @@ void mona_session_set_costs(mona_session *s, const ac_costs *costs)
 
 /* ---- the device ------------------------------------------------------------------------------ */
 
-static mona_status open_device(mona_device_properties *p)
+static mona_status open_device(const mona_device *device, mona_device_properties *p)
 {
+    (void)device;
     p->cores = ac_target_ascend310.cores;
     p->cache_bytes = ac_target_ascend310.l1_bytes;
     return MONA_OK;

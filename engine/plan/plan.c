@@ -40,7 +40,7 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
         plan->planes_bytes = planes_bytes(plan);
     if (!status && mona_plan_on_ai_core(plan) && !config->strip_rows && !config->tile_columns &&
         !config->cache_bytes && (!config->threads || config->threads >= AC_PROGRAM_CORES))
-        status = plan->ai_core->plan(plan);
+        status = plan->device->ai_core->plan(plan);
     if (!status)
         status = mona_plan_lay_out(plan);
     if (!status)

@@ -7,8 +7,9 @@
 #include "engine/arith.h"
 #include "engine/name.h"
 
-static mona_status open_host(mona_device_properties *p)
+static mona_status open_host(const mona_device *device, mona_device_properties *p)
 {
+    (void)device;
     p->cores = mona_port_cpu_count();
     p->cache_bytes = mona_port_cache_bytes();
     return MONA_OK;
@@ -44,7 +45,7 @@ mona_status mona_device_query(const mona_device *device, mona_device_properties 
         .isa = device->ai_core ? device->name : device->isa(NULL)->name,
         .unified_memory = !device->allocate,
     };
-    const mona_status status = device->open(&p);
+    const mona_status status = device->open(device, &p);
     if (!status)
         *properties = p;
     return status;
@@ -63,10 +64,20 @@ const mona_device *mona_device_find(const mona_device *const *devices, const cha
     return NULL;
 }
 
+const mona_device *mona_device_first(const mona_device *device)
+{
+    return device && device->first ? device->first : device;
+}
+
+unsigned mona_device_number(const mona_device *device)
+{
+    return device ? device->number : 0;
+}
+
 void mona_device_close(const mona_device *device)
 {
     if (device && device->close)
-        device->close();
+        device->close(device);
 }
 
 mona_status mona_device_telemetry(const mona_device *device, mona_telemetry *telemetry)
@@ -76,7 +87,7 @@ mona_status mona_device_telemetry(const mona_device *device, mona_telemetry *tel
     if (!device->telemetry)
         return MONA_ERR_UNSUPPORTED;
     *telemetry = (mona_telemetry){-1, -1, -1, -1, -1, -1};
-    return device->telemetry(telemetry);
+    return device->telemetry(device, telemetry);
 }
 
 mona_status mona_device_allocate(const mona_device *device, size_t bytes, void **memory)
@@ -84,13 +95,13 @@ mona_status mona_device_allocate(const mona_device *device, size_t bytes, void *
     if (!device || !memory)
         return MONA_ERR_ARGUMENT;
     *memory = NULL;
-    return bytes && device->allocate ? device->allocate(bytes, memory) : MONA_OK;
+    return bytes && device->allocate ? device->allocate(device, bytes, memory) : MONA_OK;
 }
 
 void mona_device_free(const mona_device *device, void *memory)
 {
     if (memory)
-        device->free(memory);
+        device->free(device, memory);
 }
 
 /* Arrays have no gaps. */

@@ -71,25 +71,30 @@ struct mona_stream {
     const mona_device *device; /* NULL: the host */
 };
 
+/* Copies in the caller's thread, and returns when that is done. device NULL: the host. */
+mona_status mona_copy_now(const mona_device *device, const mona_copy *copy);
+
 /* In thread_stream.c: a thread of the host that runs commands one by one. */
 extern const mona_stream_class mona_thread_streams;
 
 struct mona_device {
     const char *name, *description;
+    const mona_device *first; /* of several devices of a kind; NULL: it is the first or only one */
+    uint32_t number;          /* of several, counted from 0 */
     const ac_target *target;
     /* Brings the device up unless it is up, and describes it but for name, description and isa.
      * MONA_ERR_DEVICE: it does not answer. */
-    mona_status (*open)(mona_device_properties *properties);
-    void (*close)(void);
+    mona_status (*open)(const mona_device *device, mona_device_properties *properties);
+    void (*close)(const mona_device *device);
     /* Sets what is known. */
-    mona_status (*telemetry)(mona_telemetry *telemetry);
+    mona_status (*telemetry)(const mona_device *device, mona_telemetry *telemetry);
     /* The device's own memory, aligned to MONA_ALIGNMENT; NULL: sessions use the host's. The size
      * is above 0, and so is the pointer that is freed. */
-    mona_status (*allocate)(size_t bytes, void **memory);
-    void (*free)(void *memory);
+    mona_status (*allocate)(const mona_device *device, size_t bytes, void **memory);
+    void (*free)(const mona_device *device, void *memory);
     /* Copies from the host's memory to its own, which has no gaps between rows, or back, and
      * returns when that is done. Streams of the host's threads call it, several at a time. */
-    mona_status (*copy)(const mona_copy *copy);
+    mona_status (*copy)(const mona_device *device, const mona_copy *copy);
     /* The best instruction set to run row kernels with, or the one named `highest`; it returns NULL
      * if there is no such set, or this machine cannot run it. On a device with AI Cores it is for
      * what has no program. */

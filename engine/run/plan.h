@@ -93,11 +93,11 @@ extern const mona_crew mona_threads;
 struct mona_plan {
     mona_model model;
     const ac_target *target;
-    const ac_isa *isa;           /* row kernels */
-    const mona_ai_core *ai_core; /* what computes on a device with AI Cores; NULL: a CPU */
-    const mona_session *shared;  /* session whose constants are used; NULL: this plan's own */
-    uint32_t cores;              /* threads, on the host */
-    const mona_crew *crew;       /* how several threads share a run; NULL: there is one core, or
+    const ac_isa *isa;          /* row kernels */
+    const mona_device *device;  /* with AI Cores, which computes; NULL: a CPU */
+    const mona_session *shared; /* session whose constants are used; NULL: this plan's own */
+    uint32_t cores;             /* threads, on the host */
+    const mona_crew *crew;      /* how several threads share a run; NULL: there is one core, or
                                     AI Cores */
     uint32_t strip_rows;
     ac_program program;     /* of the model, for model310 to run; records NULL: none */
@@ -145,7 +145,7 @@ typedef struct plan_progress {
  * thread. */
 static inline bool mona_plan_on_ai_core(const mona_plan *plan)
 {
-    return plan->ai_core;
+    return plan->device;
 }
 
 /* Whether an operator only copies channels, unless they lie in place. */
@@ -185,7 +185,7 @@ static inline bool mona_plan_packs(const mona_plan *plan)
 /* How the device computes an operator as a program; NULL on a CPU. */
 static inline const mona_op_program *mona_plan_program_of(const mona_plan *plan, uint32_t kind)
 {
-    return plan->ai_core ? &plan->ai_core->programs[kind] : NULL;
+    return plan->device ? &plan->device->ai_core->programs[kind] : NULL;
 }
 
 /* Bytes of L1 beside the constants. */

@@ -383,9 +383,9 @@ mona_status mona_session_start(mona_session **session, const mona_plan *plan, vo
     memset(s->arena + plan->maps_offset, 0, plan->maps_bytes);
     for (uint32_t i = 0; i < plan->cores; i++)
         place_worker(s, i);
-    const mona_status status = plan->ai_core ? plan->ai_core->open(s)
-                               : plan->crew  ? plan->crew->open(s)
-                                             : MONA_OK;
+    const mona_status status = plan->device ? plan->device->ai_core->open(s)
+                               : plan->crew ? plan->crew->open(s)
+                                            : MONA_OK;
     if (!status)
         *session = s;
     return status;
@@ -433,7 +433,7 @@ mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const m
     s->inputs = inputs;
     s->outputs = outputs;
     if (mona_plan_on_ai_core(s->plan))
-        return s->plan->ai_core->run(s);
+        return s->plan->device->ai_core->run(s);
     if (s->plan->crew)
         s->plan->crew->run(s);
     else
@@ -451,8 +451,8 @@ void mona_session_close(mona_session *s)
 {
     if (!s)
         return;
-    if (s->plan->ai_core && s->plan->ai_core->close)
-        s->plan->ai_core->close(s);
+    if (s->plan->device && s->plan->device->ai_core->close)
+        s->plan->device->ai_core->close(s);
     if (s->plan->crew)
         s->plan->crew->close(s);
 }

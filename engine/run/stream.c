@@ -12,7 +12,7 @@ mona_status mona_stream_open(mona_stream **stream, const mona_device *device, vo
         return MONA_ERR_ARGUMENT;
     if (bytes < mona_stream_bytes() || (uintptr_t)memory % MONA_ALIGNMENT)
         return MONA_ERR_ARENA;
-    if (device && device->open(&properties))
+    if (device && device->open(device, &properties))
         return MONA_ERR_DEVICE;
     mona_stream *s = memset(memory, 0, mona_stream_bytes());
     s->class = device && device->streams ? device->streams : &mona_thread_streams;
@@ -32,11 +32,23 @@ mona_status mona_stream_copy(mona_stream *s, void *dst, ptrdiff_t dst_stride, co
     return s->class->copy(s, &copy);
 }
 
-/* One copy for each plane, or for all if there are no gaps between them. */
-static mona_status transfer(mona_stream *s, mona_direction direction, const mona_buffer *to,
-                            const mona_buffer *from, const mona_tensor_info *info)
+mona_status mona_copy_now(const mona_device *device, const mona_copy *c)
 {
-    if (!s || !to || !from || !info || !to->data || !from->data)
+    if (c->direction != MONA_ON_HOST && device && device->copy)
+        return device->copy(device, c);
+    for (size_t y = 0; y < c->rows; y++)
+        memcpy(c->dst + (ptrdiff_t)y * c->dst_stride, c->src + (ptrdiff_t)y * c->src_stride,
+               c->row_bytes);
+    return MONA_OK;
+}
+
+/* By the stream, or at once if it is NULL. One copy for each plane, or for all if there are no gaps
+ * between them. */
+static mona_status transfer(mona_stream *s, const mona_device *device, mona_direction direction,
+                            const mona_buffer *to, const mona_buffer *from,
+                            const mona_tensor_info *info)
+{
+    if (!to || !from || !info || !to->data || !from->data)
         return MONA_ERR_ARGUMENT;
     if (to->data == from->data)
         return MONA_OK;
@@ -56,7 +68,7 @@ static mona_status transfer(mona_stream *s, mona_direction direction, const mona
             .row_bytes = info->width * mona_type_size(info->type),
             .rows = (size_t)info->height * info->channels / copies,
         };
-        status = s->class->copy(s, &copy);
+        status = s ? s->class->copy(s, &copy) : mona_copy_now(device, &copy);
     }
     return status;
 }
@@ -64,13 +76,25 @@ static mona_status transfer(mona_stream *s, mona_direction direction, const mona
 mona_status mona_stream_upload(mona_stream *s, const mona_buffer *to, const mona_buffer *from,
                                const mona_tensor_info *info)
 {
-    return transfer(s, MONA_UPLOAD, to, from, info);
+    return s ? transfer(s, NULL, MONA_UPLOAD, to, from, info) : MONA_ERR_ARGUMENT;
 }
 
 mona_status mona_stream_download(mona_stream *s, const mona_buffer *to, const mona_buffer *from,
                                  const mona_tensor_info *info)
 {
-    return transfer(s, MONA_DOWNLOAD, to, from, info);
+    return s ? transfer(s, NULL, MONA_DOWNLOAD, to, from, info) : MONA_ERR_ARGUMENT;
+}
+
+mona_status mona_device_upload(const mona_device *device, const mona_buffer *to,
+                               const mona_buffer *from, const mona_tensor_info *info)
+{
+    return transfer(NULL, device, MONA_UPLOAD, to, from, info);
+}
+
+mona_status mona_device_download(const mona_device *device, const mona_buffer *to,
+                                 const mona_buffer *from, const mona_tensor_info *info)
+{
+    return transfer(NULL, device, MONA_DOWNLOAD, to, from, info);
 }
 
 static mona_status enqueue_run(mona_stream *s, mona_run run, const mona_buffer *inputs,

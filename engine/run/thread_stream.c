@@ -77,16 +77,10 @@ static mona_status synchronize(mona_stream *stream, uint64_t count)
 
 static mona_status execute(const mona_device *device, const command *c)
 {
-    const mona_copy *copy = &c->copy;
     const mona_run *run = &c->run;
     switch (c->kind) {
     case COMMAND_COPY:
-        if (copy->direction != MONA_ON_HOST && device && device->copy)
-            return device->copy(copy);
-        for (size_t y = 0; y < copy->rows; y++)
-            memcpy(copy->dst + (ptrdiff_t)y * copy->dst_stride,
-                   copy->src + (ptrdiff_t)y * copy->src_stride, copy->row_bytes);
-        return MONA_OK;
+        return mona_copy_now(device, &c->copy);
     case COMMAND_RUN:
         return run->wanted && !*run->wanted
                    ? MONA_OK

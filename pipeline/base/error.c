@@ -34,6 +34,12 @@ const char *pipeline_reason(mona_status status)
     return status && *problem ? problem : mona_status_text(status);
 }
 
+const char *pipeline_reason_of(const mona_device *device, mona_status status)
+{
+    const char *problem = mona_ascend_chip(device, 0) ? mona_ascend_problem_of(device) : "";
+    return *problem ? problem : mona_status_text(status);
+}
+
 void pipeline_note(const pipeline_notes *notes, const char *format, ...)
 {
     char line[512];

@@ -28,6 +28,8 @@ bool pipeline_fail_av(pipeline_error *error, int code, const char *format, ...)
 
 /* A status in words: what the chip says of it, if it does, or mona_status_text(). */
 const char *pipeline_reason(mona_status status);
+/* The same of one device, where others go on. */
+const char *pipeline_reason_of(const mona_device *device, mona_status status);
 
 /* Where lines about changes and omissions go, which are no errors. say NULL: nowhere. */
 typedef struct pipeline_notes {

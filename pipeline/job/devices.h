@@ -5,13 +5,18 @@
 
 #include "mona.h"
 #include "pipeline/base/error.h"
+#include "pipeline/stages/stage_settings.h"
 
 /* "auto" takes the first that answers. Ends with NULL. */
 extern const mona_device *const devices_all[];
 
-/* The device of this name. On a chip, a model without a program for its frames gets one when it is
- * bound (session_binding.h). NULL: there is none. */
-const mona_device *devices_find(const char *name, pipeline_error *error);
+/* The device of this name, or several: "ascend:0,2" and "ascend:all" of a machine's chips,
+ * "model310:4" modelled ones. On a chip, a model without a program for its frames gets one when it
+ * is bound (session_binding.h). */
+bool devices_find(const char *name, device_set *set, pipeline_error *error);
+
+/* How many chips this machine has, or 1: whether they answer is another question. */
+unsigned devices_chips(const mona_device *first);
 
 /* "auto": what the chip cannot open, the host may. */
 bool devices_or_host(const char *name);

@@ -30,7 +30,7 @@ typedef struct enhance_report enhance_report; /* pipeline/enhance.h */
 /* NULL, 0: not given. job_open sets what follows from the fields that are listed with "set". */
 struct job {
     /* The input's name, its part, and how it is read. The run sets what follows from the output:
-     * on_chip, quantisers, no_grain, low_latency, no_audio, keeps_matrix, ends_early, chroma, photo
+     * chip, quantisers, no_grain, low_latency, no_audio, keeps_matrix, ends_early, chroma, photo
      * and notes. */
     input_settings input;
     double duration;       /* of the part; negative: not given */

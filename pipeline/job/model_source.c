@@ -64,7 +64,7 @@ bool model_source_open_om(model_source *source, const char *path, const mona_dev
     format_error why = {0};
     om_file om;
     *source = (model_source){.model.name = path};
-    if (device != &mona_device_ascend && device != &mona_device_ascend_om)
+    if (!mona_ascend_chip(device, 0))
         return pipeline_fail(
             error, "%s runs on an Ascend chip only: --device ascend-om says what is missing", path);
     if (!file_read(path, "an .om model", MODEL_LIMIT, &source->bytes, &source->model.om_bytes,

@@ -122,7 +122,9 @@ bool option_cut_complete(double start, double duration, double *end, pipeline_er
 /* Rows that say what computes. */
 #define OPTION_DEVICE(field, group)                                                                \
     {"--device", NULL, OPTION_STRING, KEEPS_BYTES, field, "NAME", group,                           \
-     .help = "device to compute on; mona devices lists them", .initial = "auto", .device = true}
+     .help = "device to compute on, or several that share the frames, such as ascend:0,2; "        \
+             "mona devices lists them",                                                            \
+     .initial = "auto", .device = true}
 #define OPTION_CPU(field, group)                                                                   \
     {"--cpu", NULL, OPTION_STRING, KEEPS_BYTES, field, "ISA", group,                               \
      .help = "highest instruction set to use: c; avx2, avxvnni, avx512, amx; neon, dotprod",       \

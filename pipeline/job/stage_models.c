@@ -151,7 +151,7 @@ static bool denoises_film(const model_choice *choice, const stage_list *list)
 
 static bool open_file(model_source *source, const char *path, const job *j, pipeline_error *error)
 {
-    return ends_in(path, ".om") ? model_source_open_om(source, path, j->stage.device, error)
+    return ends_in(path, ".om") ? model_source_open_om(source, path, j->stage.devices.at[0], error)
                                 : model_source_open(source, path, error);
 }
 

@@ -173,7 +173,8 @@ static mona_status get(mona_video *video, mona_video_frame *to)
     const frame_note note = video->notes[n % CHAIN_OUTPUTS];
     pthread_mutex_unlock(&video->lock);
     const mona_status status = mona_event_synchronize(note.done);
-    const struct frame *made = &video->stages.edges[video->stages.count][n % CHAIN_OUTPUTS];
+    const struct frame *made =
+        &video->stages.edges[video->stages.count][n % video->stages.slots[video->stages.count]];
     *to = (mona_video_frame){.time = note.time, .user = note.user};
     for (unsigned p = 0; p < made->format.planes; p++) {
         to->data[p] = made->data[p];

@@ -7,20 +7,30 @@
 
 atomic_bool vector_unwanted;
 
-_Static_assert((int)CHAIN_INPUTS <= (int)STAGE_SLOTS, "an event per slot");
-_Static_assert((int)CHAIN_BETWEEN <= (int)STAGE_SLOTS, "an event per slot");
-_Static_assert((int)CHAIN_OUTPUTS <= (int)STAGE_SLOTS, "an event per slot");
+_Static_assert((int)CHAIN_BETWEEN <= (int)CHAIN_INPUTS && (int)CHAIN_OUTPUTS <= (int)CHAIN_INPUTS,
+               "an event per slot: frames_ahead() leaves room for CHAIN_INPUTS");
 
 static const frame_format *edge_format(const chain *c, unsigned edge)
 {
     return edge ? &c->stages[edge - 1].out : &c->stages[0].in;
 }
 
+/* Frames that stages have in work besides. */
+static unsigned frames_ahead(const chain *c)
+{
+    unsigned ahead = 0;
+    for (unsigned i = 0; i < c->count; i++)
+        ahead += c->stages[i].ahead;
+    return ahead < STAGE_SLOTS - CHAIN_INPUTS ? ahead : STAGE_SLOTS - CHAIN_INPUTS;
+}
+
 static bool allocate_frames(chain *c, const mona_device *device, bool overlap,
                             pipeline_error *error)
 {
     for (unsigned e = 0; e <= c->count; e++) {
-        unsigned slots = e == 0 ? CHAIN_INPUTS : e == c->count ? CHAIN_OUTPUTS : CHAIN_BETWEEN;
+        unsigned slots = frames_ahead(c) + (e == 0          ? CHAIN_INPUTS
+                                            : e == c->count ? CHAIN_OUTPUTS
+                                                            : CHAIN_BETWEEN);
         c->slots[e] = overlap ? slots : 1;
         c->memory_bytes += c->slots[e] * frame_bytes(edge_format(c, e));
     }
@@ -61,7 +71,7 @@ bool chain_open(chain *c, const stage_kind *kinds, unsigned count, const stage_s
         in = c->stages[i].out;
         enlarged *= c->stages[i].scale;
     }
-    return allocate_frames(c, settings->device, overlap, error);
+    return allocate_frames(c, settings->devices.at[0], overlap, error);
 }
 
 void chain_watch(chain *c, const pipeline_probe *probe)
@@ -153,8 +163,8 @@ static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, c
     return status;
 }
 
-/* Enqueues stage i for frame n. It reads once stage i - 1 has written, and writes once stage i + 1
- * no longer needs the earlier frame in that slot. */
+/* Enqueues stage i for frame n. It begins once stage i - 1 has written, and stage i + 1 no longer
+ * needs the earlier frame in the slot of the result. */
 static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n, float error)
 {
     const frame *in = &c->edges[i][n % c->slots[i]];
@@ -165,7 +175,7 @@ static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n, float error)
     if (i > 0)
         status = mona_stream_wait(stage_entry(s), &c->stages[i - 1].done[n % STAGE_SLOTS]);
     if (!status && i + 1 < c->count && n >= c->slots[i + 1])
-        status = mona_stream_wait(s->stream,
+        status = mona_stream_wait(stage_entry(s),
                                   &c->stages[i + 1].done[last_reader(c, i + 1, n) % STAGE_SLOTS]);
     if (!status)
         status = enqueue_work(c, i, n, error, in, out);

@@ -2,7 +2,8 @@
 /* Stages one after another, with the frames between them.
  *
  * Frame n enters in slot n % CHAIN_INPUTS of the first edge, crosses the edges between stages in
- * slot n % CHAIN_BETWEEN of each, and leaves in slot n % CHAIN_OUTPUTS of the last edge. While
+ * slot n % CHAIN_BETWEEN of each, and leaves in slot n % CHAIN_OUTPUTS of the last edge; there are
+ * more slots where stages have several frames in work (stage.ahead). While
  * stage 1 works on frame n, stage 0 works on n + 1, and the caller fills n + 2 and encodes n - 1.
  * Events between the stages' streams ensure that a slot is written again only when its reader is
  * done. All memory is allocated when the chain is opened.

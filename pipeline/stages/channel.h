@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CHANNEL_CAPACITY = 16 };
+enum { CHANNEL_CAPACITY = 64 };
 
 typedef struct channel {
     pthread_mutex_t lock;

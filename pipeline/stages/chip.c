@@ -6,32 +6,6 @@
 
 #include "engine/cpu/c/f16.h"
 
-/* ---- streams --------------------------------------------------------------------------------- */
-
-/* A session computes one frame at a time, a model of the vendor's two. */
-static bool open_streams(chip *c, pipeline_error *error)
-{
-    mona_stream **const streams[CHIP_STREAMS] = {&c->upload, &c->compute[0], &c->compute[1]};
-    for (int i = 0; i < (c->om ? CHIP_STREAMS : CHIP_STREAMS - 1); i++) {
-        c->stream_memory[i] = session_binding_allocate(mona_stream_bytes());
-        if (!c->stream_memory[i])
-            return pipeline_fail(error, "out of memory");
-        const mona_status status =
-            mona_stream_open(streams[i], c->om ? &mona_device_ascend_om : &mona_device_ascend,
-                             c->stream_memory[i], mona_stream_bytes());
-        if (status)
-            return pipeline_fail(error, "a stream cannot start: %s", pipeline_reason(status));
-    }
-    for (int i = 0; i < CHIP_SLOTS; i++)
-        c->slot[i].chip = c;
-    return true;
-}
-
-bool chip_is_open(const chip *c)
-{
-    return c->upload && c->compute[0];
-}
-
 /* ---- a session ------------------------------------------------------------------------------- */
 
 static bool has_gaps(const mona_tensor_info *t)
@@ -48,25 +22,53 @@ bool chip_copies(const session_binding *bound)
            has_gaps(&out);
 }
 
-bool chip_open(chip *c, const session_binding *bound, pipeline_error *error)
+/* Places a lane's planes in memory; NULL: only counts. */
+static size_t place(chip *c, chip_lane *lane, uint8_t *memory)
 {
-    *c = (chip){.bound = bound,
-                .info_in = mona_plan_input(bound->plan, 0),
-                .info_out = mona_plan_output(bound->plan, 0)};
-    for (int i = 0; i < CHIP_SLOTS; i++) {
-        chip_slot *s = &c->slot[i];
-        const mona_buffer none = {0};
-        mona_status status = mona_device_allocate(
-            bound->device, mona_device_planes_bytes(&c->info_in), &s->memory[0]);
-        if (!status)
-            status = mona_device_allocate(bound->device, mona_device_planes_bytes(&c->info_out),
-                                          &s->memory[1]);
-        if (status)
-            return pipeline_fail(error, "frames do not fit the chip: %s", pipeline_reason(status));
-        s->in = mona_device_planes(s->memory[0], &none, &c->info_in);
-        s->out = mona_device_planes(s->memory[1], &none, &c->info_out);
+    size_t end = 0;
+    for (unsigned i = 0; i < c->inputs + c->outputs; i++) {
+        const bool in = i < c->inputs;
+        const mona_tensor_info t = in ? mona_plan_input(c->bound->plan, i)
+                                      : mona_plan_output(c->bound->plan, i - c->inputs);
+        if (memory)
+            *(in ? &lane->in[i] : &lane->out[i - c->inputs]) =
+                mona_device_planes(memory + end, NULL, &t);
+        end +=
+            (mona_device_planes_bytes(&t) + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT;
     }
-    return open_streams(c, error);
+    return end;
+}
+
+/* A device without memory of its own uses the host's. */
+static bool open_lane(chip *c, chip_lane *lane, pipeline_error *error)
+{
+    const size_t bytes = place(c, lane, NULL);
+    const mona_status status = mona_device_allocate(c->device, bytes, &lane->memory);
+    if (status)
+        return pipeline_fail(error, "frames do not fit the chip: %s", pipeline_reason(status));
+    if (!lane->memory)
+        lane->memory = lane->host = session_binding_allocate(bytes);
+    if (!lane->memory)
+        return pipeline_fail(error, "out of memory");
+    place(c, lane, lane->memory);
+    return true;
+}
+
+bool chip_open(chip *c, const session_binding *first, const mona_config *config, const char *name,
+               pipeline_error *error)
+{
+    *c = (chip){.device = config ? config->device : first->device, .bound = first};
+    if (config) {
+        c->bound = &c->own;
+        if (!session_binding_open(&c->own, mona_plan_model(first->plan), name, config, error))
+            return false;
+    }
+    mona_session_io_count(c->bound->session, &c->inputs, &c->outputs);
+    c->has_turns = !pthread_mutex_init(&c->turn, NULL);
+    for (c->lanes = 0; c->lanes < CHIP_LANES; c->lanes++)
+        if (!open_lane(c, &c->lane[c->lanes], error))
+            return false;
+    return true;
 }
 
 /* ---- a model of the vendor's compiler -------------------------------------------------------- */
@@ -87,13 +89,13 @@ static bool is_plane(const mona_om_tensor *t)
            t->bytes == mona_type_size(t->type) * size.width * size.height;
 }
 
-static bool open_om(chip *c, const named_model *model, mona_size asked, mona_size *in,
-                    mona_size *out, pipeline_error *error)
+static bool open_om(chip *c, const mona_device *device, const named_model *model, mona_size asked,
+                    mona_size *in, mona_size *out, pipeline_error *error)
 {
-    *c = (chip){.om = session_binding_allocate(mona_om_bytes())};
+    *c = (chip){.device = device, .om = session_binding_allocate(mona_om_bytes())};
     if (!c->om)
         return pipeline_fail(error, "out of memory");
-    const mona_status status = mona_om_open(c->om, model->om, model->om_bytes, 1, asked);
+    const mona_status status = mona_om_open(c->om, device, model->om, model->om_bytes, 1, asked);
     if (status) {
         free(c->om);
         c->om = NULL;
@@ -114,11 +116,11 @@ static bool open_om(chip *c, const named_model *model, mona_size asked, mona_siz
                          model->name, out->width, out->height, in->width, in->height);
 }
 
-bool chip_open_om(chip *c, const named_model *model, mona_size size, unsigned *scale,
-                  pipeline_error *error)
+bool chip_open_om(chip *c, const mona_device *device, const named_model *model, mona_size size,
+                  unsigned *scale, pipeline_error *error)
 {
     mona_size in = {0}, out = {0};
-    if (!open_om(c, model, size, &in, &out, error))
+    if (!open_om(c, device, model, size, &in, &out, error))
         return false;
     if (in.width != size.width || in.height != size.height)
         return pipeline_fail(error,
@@ -127,23 +129,25 @@ bool chip_open_om(chip *c, const named_model *model, mona_size size, unsigned *s
                              model->name, in.width, in.height, size.width, size.height, size.width,
                              size.height);
     *scale = out.width / in.width;
-    c->values = session_binding_allocate(mona_om_output(c->om, 0).bytes);
-    return c->values ? open_streams(c, error) : pipeline_fail(error, "out of memory");
+    c->lanes = CHIP_OM_LANES;
+    for (unsigned i = 0; i < c->lanes; i++) {
+        c->lane[i].values = session_binding_allocate(mona_om_output(c->om, 0).bytes);
+        if (!c->lane[i].values)
+            return pipeline_fail(error, "out of memory");
+    }
+    return true;
 }
 
-unsigned chip_om_scale(const named_model *model, pipeline_error *error)
+unsigned chip_om_scale(const mona_device *device, const named_model *model, pipeline_error *error)
 {
     chip c;
     mona_size in = {0}, out = {0};
-    const bool ok = open_om(&c, model, (mona_size){0}, &in, &out, error);
+    const bool ok = open_om(&c, device, model, (mona_size){0}, &in, &out, error);
     chip_close(&c);
     return ok ? out.width / in.width : 0;
 }
 
-static unsigned number_of(const chip_slot *s)
-{
-    return (unsigned)(s - s->chip->slot);
-}
+/* ---- a frame --------------------------------------------------------------------------------- */
 
 static mona_om_rows rows_of(const mona_buffer *b, const mona_om_tensor *t)
 {
@@ -161,102 +165,64 @@ static void round_rows(const mona_buffer *to, const uint16_t *from, mona_size si
         }
 }
 
-static mona_status upload_om(void *argument)
+static mona_status run_om(chip *c, unsigned lane, const mona_buffer *input,
+                          const mona_buffer *output)
 {
-    const chip_slot *s = argument;
-    const mona_om_tensor t = mona_om_input(s->chip->om, 0);
-    const mona_om_rows rows = rows_of(&s->host_in, &t);
-    return mona_om_upload(s->chip->om, number_of(s), &rows);
-}
-
-static mona_om_rows output_rows(const chip_slot *s, const mona_om_tensor *t)
-{
-    return t->type == MONA_F16 ? (mona_om_rows){s->chip->values, (ptrdiff_t)t->bytes, t->bytes}
-                               : rows_of(&s->host_out, t);
-}
-
-static mona_status run_om(void *argument)
-{
-    const chip_slot *s = argument;
-    const mona_om_tensor t = mona_om_output(s->chip->om, 0);
-    const mona_om_rows rows = output_rows(s, &t);
-    return mona_om_run(s->chip->om, number_of(s), &rows);
-}
-
-static mona_status download_om(void *argument)
-{
-    const chip_slot *s = argument;
-    const mona_om_tensor t = mona_om_output(s->chip->om, 0);
-    const mona_om_rows rows = output_rows(s, &t);
-    const mona_status status = mona_om_download(s->chip->om, number_of(s), &rows);
-    if (!status && t.type == MONA_F16)
-        round_rows(&s->host_out, s->chip->values, size_of(&t));
+    const mona_om_tensor in = mona_om_input(c->om, 0), out = mona_om_output(c->om, 0);
+    uint16_t *values = out.type == MONA_F16 ? c->lane[lane].values : NULL;
+    const mona_om_rows from = rows_of(input, &in);
+    const mona_om_rows to =
+        values ? (mona_om_rows){values, (ptrdiff_t)out.bytes, out.bytes} : rows_of(output, &out);
+    mona_status status = mona_om_upload(c->om, lane, &from);
+    if (!status)
+        status = mona_om_run(c->om, lane, &to);
+    if (!status)
+        status = mona_om_download(c->om, lane, &to);
+    if (!status && values)
+        round_rows(output, values, size_of(&out));
     return status;
 }
 
-/* ---- a frame --------------------------------------------------------------------------------- */
-
-static mona_status upload(chip *c, chip_slot *s)
+static mona_status run_session(chip *c, const chip_lane *l, const mona_buffer *inputs,
+                               const mona_buffer *outputs)
 {
-    mona_status status = mona_stream_wait(c->upload, &s->computed); /* its frame before this one */
-    if (!status)
-        status = c->om ? mona_stream_try(c->upload, upload_om, s)
-                       : mona_stream_upload(c->upload, &s->in, &s->host_in, &c->info_in);
-    return status ? status : mona_stream_record(c->upload, &s->uploaded);
+    mona_status status = MONA_OK;
+    for (unsigned i = 0; i < c->inputs && !status; i++) {
+        const mona_tensor_info t = mona_plan_input(c->bound->plan, i);
+        status = mona_device_upload(c->device, &l->in[i], &inputs[i], &t);
+    }
+    if (status)
+        return status;
+    pthread_mutex_lock(&c->turn);
+    status = mona_session_run(c->bound->session, l->in, l->out);
+    pthread_mutex_unlock(&c->turn);
+    for (unsigned i = 0; i < c->outputs && !status; i++) {
+        const mona_tensor_info t = mona_plan_output(c->bound->plan, i);
+        if (outputs[i].data)
+            status = mona_device_download(c->device, &outputs[i], &l->out[i], &t);
+    }
+    return status;
 }
 
-static mona_status compute(chip *c, chip_slot *s)
+mona_status chip_run(chip *c, unsigned lane, const mona_buffer *inputs, const mona_buffer *outputs)
 {
-    mona_stream *stream = c->compute[c->om ? number_of(s) % 2 : 0];
-    mona_status status = mona_stream_wait(stream, &s->uploaded);
-    if (!status)
-        status = mona_stream_wait(stream, &s->downloaded);
-    if (!status)
-        status = c->om ? mona_stream_try(stream, run_om, s)
-                       : mona_stream_run(stream, c->bound->session, &s->in, &s->out);
-    return status ? status : mona_stream_record(stream, &s->computed);
+    return c->om ? run_om(c, lane, inputs, outputs)
+                 : run_session(c, &c->lane[lane], inputs, outputs);
 }
 
-static mona_status download(chip *c, chip_slot *s, mona_stream *stream)
-{
-    mona_status status = mona_stream_wait(stream, &s->computed);
-    if (!status)
-        status = c->om ? mona_stream_try(stream, download_om, s)
-                       : mona_stream_download(stream, &s->host_out, &s->out, &c->info_out);
-    return status ? status : mona_stream_record(stream, &s->downloaded);
-}
-
-/* The planes of a slot are read by commands of its frame; those before it are done once it has been
- * downloaded. */
-mona_status chip_enqueue(chip *c, mona_stream *stream, const mona_buffer *from,
-                         const mona_buffer *to)
-{
-    chip_slot *s = &c->slot[c->frames++ % CHIP_SLOTS];
-    mona_status status = mona_event_synchronize(&s->downloaded);
-    s->host_in = *from;
-    s->host_out = *to;
-    if (!status)
-        status = upload(c, s);
-    if (!status)
-        status = compute(c, s);
-    return status ? status : download(c, s, stream);
-}
-
-/* After a failure frames may still wait to be computed, for events of the other streams. */
 void chip_close(chip *c)
 {
-    for (int i = 0; i < 2; i++)
-        mona_stream_synchronize(c->compute[i]);
-    mona_stream_close(c->upload);
-    for (int i = 0; i < 2; i++)
-        mona_stream_close(c->compute[i]);
-    for (int i = 0; i < CHIP_SLOTS && c->bound; i++)
-        for (int k = 0; k < 2; k++)
-            mona_device_free(c->bound->device, c->slot[i].memory[k]);
+    for (unsigned i = 0; i < CHIP_OM_LANES; i++) {
+        if (c->lane[i].host)
+            free(c->lane[i].host);
+        else
+            mona_device_free(c->device, c->lane[i].memory);
+        free(c->lane[i].values);
+    }
+    if (c->has_turns)
+        pthread_mutex_destroy(&c->turn);
+    session_binding_close(&c->own);
     mona_om_close(c->om);
     free(c->om);
-    free(c->values);
-    for (int i = 0; i < CHIP_STREAMS; i++)
-        free(c->stream_memory[i]);
     *c = (chip){0};
 }

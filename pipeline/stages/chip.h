@@ -1,57 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A network on a chip with its own memory: while it computes one frame, the next is sent and the
- * previous one is fetched. It is a model's session on such a device, or a model from the vendor's
- * compiler (.om). */
+/* A network on a device with memory of its own: a model's session on it, or a model from the
+ * vendor's compiler (.om). Threads each take a frame through it in a lane of their own: one sends a
+ * frame while another waits for the AI Cores and a third fetches its result. */
 #ifndef MONA_CHIP_H
 #define MONA_CHIP_H
 
+#include <pthread.h>
+
 #include "engine/mona_ascend.h"
-#include "pipeline/stages/frame.h"
 #include "pipeline/stages/session_binding.h"
 #include "pipeline/stages/stage_settings.h"
 
-enum { CHIP_SLOTS = MONA_OM_SLOTS, CHIP_STREAMS = 3 };
+/* A session computes one frame at a time, a model of the vendor's two. */
+enum { CHIP_LANES = 3, CHIP_OM_LANES = MONA_OM_SLOTS };
 
-typedef struct chip_slot {
-    mona_buffer host_in, host_out; /* planes of the frame in this slot */
-    mona_buffer in, out;           /* of a session: its planes on the chip */
-    void *memory[2];
-    mona_event uploaded, computed, downloaded;
-    struct chip *chip;
-} chip_slot;
+typedef struct chip_lane {
+    void *memory; /* of a session: its planes on the device */
+    void *host;   /* the same where the device has no memory of its own */
+    mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
+    uint16_t *values; /* of a model's output, before they are rounded to samples */
+} chip_lane;
 
 typedef struct chip {
+    const mona_device *device;
     const session_binding *bound; /* NULL: om runs */
+    session_binding own;          /* what is bound, unless that is the caller's */
     mona_om *om;
-    uint16_t *values; /* of its output, before they are rounded to samples */
-    mona_tensor_info info_in, info_out;
-    void *stream_memory[CHIP_STREAMS];
-    mona_stream *upload, *compute[2];
-    chip_slot slot[CHIP_SLOTS];
-    uint64_t frames; /* enqueued so far */
+    unsigned inputs, outputs, lanes;
+    bool has_turns;
+    pthread_mutex_t turn; /* of the session */
+    chip_lane lane[CHIP_OM_LANES];
 } chip;
 
 /* Whether frames are copied to the session's device and back: not on a module, unless there are
  * gaps between their rows. */
 bool chip_copies(const session_binding *bound);
 
-/* For the session of a network of one plane on a device with its own memory. chip_close releases
- * everything in any case; *c must not move. */
-bool chip_open(chip *c, const session_binding *bound, pipeline_error *error);
+/* first: a session, which stays the caller's. config NULL: its device is the chip; else the chip
+ * gets a session of its own for the same model. chip_close releases everything in any case; *c must
+ * not move. */
+bool chip_open(chip *c, const session_binding *first, const mona_config *config, const char *name,
+               pipeline_error *error);
 /* For a model (.om) of one plane of 8 bits; *scale: how many times it enlarges. */
-bool chip_open_om(chip *c, const named_model *model, mona_size size, unsigned *scale,
-                  pipeline_error *error);
-bool chip_is_open(const chip *c);
+bool chip_open_om(chip *c, const mona_device *device, const named_model *model, mona_size size,
+                  unsigned *scale, pipeline_error *error);
 
-/* Enqueues a plane: uploading begins once `ready` events have been waited for on c->upload, where
- * the caller enqueues these waits; the result is written by `stream`. */
-mona_status chip_enqueue(chip *c, mona_stream *stream, const mona_buffer *from,
-                         const mona_buffer *to);
+/* Takes a frame from inputs to outputs and returns when these are written; outputs without data are
+ * not wanted. One thread at a time may use a lane. */
+mona_status chip_run(chip *c, unsigned lane, const mona_buffer *inputs, const mona_buffer *outputs);
 
-/* Once `stream` is at rest. A zeroed chip is allowed. */
+/* A zeroed chip is allowed. */
 void chip_close(chip *c);
 
 /* How many times a model (.om) enlarges; 0, with an error, if it is not one of one plane. */
-unsigned chip_om_scale(const named_model *model, pipeline_error *error);
+unsigned chip_om_scale(const mona_device *device, const named_model *model, pipeline_error *error);
 
 #endif

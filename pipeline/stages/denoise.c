@@ -13,6 +13,7 @@
 #include "pipeline/stages/noise_change.h"
 #include "pipeline/stages/noise_evidence.h"
 #include "pipeline/stages/plane_roles.h"
+#include "pipeline/stages/pool.h"
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/stage.h"
 #include "pipeline/stages/temporal.h"
@@ -74,6 +75,7 @@ enum { DENOISE_PLANES = 3 }; /* examined for noise, at most */
 /* The network bound to one size. */
 typedef struct denoise_pass {
     session_binding bound;
+    pool pool;               /* runs it, if that is on chips */
     frame_format format;     /* the 4:2:0 frame that the network sees */
     void *grey;              /* one row of its chroma if the frame has none of its own; else NULL */
     frame unused;            /* receives that chroma: planes 0 and 1 */
@@ -86,7 +88,7 @@ struct denoiser;
 /* The work before the network's run on one plane, or on all of a 4:2:0 frame. */
 typedef struct noise_job {
     struct denoiser *denoiser;
-    const denoise_pass *pass;
+    denoise_pass *pass;
     const frame *in, *out;
     const frame *beside, *previous; /* as in stage_work */
     unsigned plane;
@@ -179,10 +181,19 @@ static bool open_temporal(denoise_pass *pass, pipeline_error *error)
            pipeline_fail(error, "out of memory");
 }
 
-/* Binds the network to 4:2:0 frames with luma of this size. */
-static bool open_pass(denoise_pass *pass, const denoiser *d, const stage_settings *settings,
-                      mona_size luma, bool grey, pipeline_error *error)
+static bool open_pool(denoise_pass *pass, stage *s, const stage_settings *settings,
+                      const mona_config *config, const char *name, pipeline_error *error)
 {
+    return !pool_is_wanted(&settings->devices, &pass->bound) ||
+           (pool_open(&pass->pool, &settings->devices, &pass->bound, config, name, error) &&
+            (s->entry || stage_open_entry(s, settings, pool_lanes(&pass->pool), error)));
+}
+
+/* Binds the network to 4:2:0 frames with luma of this size. */
+static bool open_pass(denoise_pass *pass, stage *s, const stage_settings *settings, mona_size luma,
+                      bool grey, pipeline_error *error)
+{
+    const denoiser *d = s->state;
     const named_model *model = d->model;
     mona_config config = stage_config(settings);
     pass->format = (frame_format){.width = luma.width,
@@ -196,6 +207,7 @@ static bool open_pass(denoise_pass *pass, const denoiser *d, const stage_setting
     return session_binding_open_deep(&pass->bound, &model->model, model->name, d->frame.bits,
                                      settings->or_host, &config, error) &&
            check_outputs(pass, model, error) && (!grey || make_grey(pass, error)) &&
+           open_pool(pass, s, settings, &config, model->name, error) &&
            (!settings->temporal || open_temporal(pass, error));
 }
 
@@ -239,9 +251,9 @@ static bool open(stage *s, const stage_settings *settings, pipeline_error *error
                     .error = -1};
     forget(d);
     return plane_roles_check_denoiser(d->model, error) &&
-           open_pass(&d->luma, d, settings, frame_plane_size(&s->in, 0), !whole, error) &&
+           open_pass(&d->luma, s, settings, frame_plane_size(&s->in, 0), !whole, error) &&
            (runs(d) == 1 ||
-            open_pass(&d->chroma, d, settings, frame_plane_size(&s->in, 1), true, error)) &&
+            open_pass(&d->chroma, s, settings, frame_plane_size(&s->in, 1), true, error)) &&
            make_jobs(d, error);
 }
 
@@ -332,7 +344,7 @@ static unsigned level_of(const denoiser *d, float noise)
                             (float)(1u << (d->frame.bits - 8)));
 }
 
-/* Both run on the stream, just before the network and after it. */
+/* Both run in the order of frames, just before the network and after it. */
 static void prepare(void *argument)
 {
     noise_job *job = argument;
@@ -431,10 +443,11 @@ static void finish(void *argument)
                     pass->temporal);
 }
 
-static mona_status run_pass(denoiser *d, mona_stream *stream, noise_job *job)
+static mona_status run_pass(const stage *s, noise_job *job)
 {
+    const denoiser *d = s->state;
     const mona_model *model = &d->model->model;
-    const denoise_pass *pass = job->pass;
+    denoise_pass *pass = job->pass;
     const frame in = seen_by(pass, job->in, job->plane);
     mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
     for (unsigned i = 0; i < mona_model_input_count(model); i++) {
@@ -444,15 +457,19 @@ static mona_status run_pass(denoiser *d, mona_stream *stream, noise_job *job)
     }
     for (unsigned i = 0; i < mona_model_output_count(model); i++) {
         const unsigned role = (unsigned)plane_role_of(mona_model_output(model, i).name);
-        outputs[i] = role != PLANE_ROLE_LUMA && pass->grey
-                         ? frame_buffer(&pass->unused, role - 1)
-                         : frame_buffer(job->out, job->plane + role);
+        outputs[i] = role == PLANE_ROLE_LUMA || !pass->grey
+                         ? frame_buffer(job->out, job->plane + role)
+                     : pool_is_open(&pass->pool) ? (mona_buffer){0} /* a chip keeps it */
+                                                 : frame_buffer(&pass->unused, role - 1);
     }
-    mona_status status = mona_stream_call(stream, prepare, job);
+    mona_status status = mona_stream_call(stage_entry(s), prepare, job);
     if (!status)
-        status = mona_stream_run_if(stream, &job->noisy, pass->bound.session, inputs, outputs);
+        status =
+            pool_is_open(&pass->pool)
+                ? pool_enqueue(&pass->pool, s->entry, s->stream, &job->noisy, inputs, outputs)
+                : mona_stream_run_if(s->stream, &job->noisy, pass->bound.session, inputs, outputs);
     if (!status)
-        status = mona_stream_call(stream, finish, job);
+        status = mona_stream_call(s->stream, finish, job);
     return status;
 }
 
@@ -491,7 +508,7 @@ static mona_status enqueue(stage *s, const stage_work *work)
         job->told = work->error > 0;
         job->error = repaired * (p ? CHROMA_ERROR : 1);
         job->steadied = steadied_for(followed);
-        status = run_pass(d, s->stream, job);
+        status = run_pass(s, job);
     }
     if (!status && work->in->format.planes == 4)
         status = frame_copy_plane(s->stream, work->in, work->out, 3);
@@ -502,6 +519,7 @@ static mona_status enqueue(stage *s, const stage_work *work)
 
 static void close_pass(denoise_pass *pass)
 {
+    pool_close(&pass->pool);
     session_binding_close(&pass->bound);
     free(pass->memory);
     if (pass->temporal) {
@@ -523,7 +541,7 @@ static void close_denoiser(void *state)
 
 static size_t pass_bytes(const denoise_pass *pass)
 {
-    size_t bytes = session_binding_bytes(&pass->bound);
+    size_t bytes = session_binding_bytes(&pass->bound) + pool_bytes(&pass->pool);
     if (pass->temporal)
         bytes += sizeof *pass->temporal +
                  motion_mask_blocks(&pass->format) *

@@ -8,10 +8,10 @@
 
 #include "engine/model_format.h"
 #include "pipeline/stages/changes.h"
-#include "pipeline/stages/chip.h"
 #include "pipeline/stages/chroma_guide.h"
 #include "pipeline/stages/chroma_location.h"
 #include "pipeline/stages/plane_roles.h"
+#include "pipeline/stages/pool.h"
 #include "pipeline/stages/range.h"
 #include "pipeline/stages/stage.h"
 
@@ -33,12 +33,16 @@ typedef struct guided {
 
 typedef struct enlarger {
     session_binding luma, chroma, alpha;
-    chip chip;      /* what runs luma, if that is on a chip */
+    pool pool;      /* what runs luma, if that is on chips */
     void *sited[2]; /* the models that chroma and alpha are bound to */
     plane_change changes[STAGE_SLOTS][FRAME_MAX_PLANES];
     mona_rect *rects;       /* of the plane being processed */
     uint8_t *studio_memory; /* the memory of studio; NULL: frames already have studio range */
-    frame studio[2];        /* luma as the network reads and writes it */
+    frame studio[STAGE_SLOTS]
+                [2]; /* luma as the network reads and writes it: several frames of it */
+    mona_event left[STAGE_SLOTS]; /* when these may be overwritten, for a pool */
+    unsigned studios;
+    uint64_t converted; /* frames so far */
     conversion conversions[STAGE_SLOTS][2];
     chroma_guide guide;
     guided guided[STAGE_SLOTS];
@@ -54,7 +58,8 @@ static bool open_plane(session_binding *bound, const named_model *model, const s
     mona_config config = stage_config(settings);
     config.sizes[0] = size;
     /* Interpolating a plane is less work for a CPU than sending it to a chip. */
-    if (plane && config.device == &mona_device_ascend)
+    if (plane &&
+        (settings->devices.count > 1 || mona_device_first(config.device) == &mona_device_ascend))
         config.device = &mona_device_host;
     if (!plane_roles_check(model, LUMA_ONLY, LUMA_ONLY, error) ||
         !session_binding_open_deep(bound, &model->model, model->name, bits, settings->or_host,
@@ -81,17 +86,34 @@ static bool open_interpolated(session_binding *bound, void **memory, const stage
            open_plane(bound, &sited, s, settings, plane, s->in.bits, error);
 }
 
-static bool make_studio(enlarger *e, const stage *s, pipeline_error *error)
+static bool make_studio(enlarger *e, const stage *s, bool still, pipeline_error *error)
 {
     frame_format in = s->in, out = s->out;
     in.planes = out.planes = 1;
     in.bits = out.bits = RANGE_BITS;
-    e->studio_memory = session_binding_allocate(frame_bytes(&in) + frame_bytes(&out));
+    const size_t bytes = frame_bytes(&in) + frame_bytes(&out);
+    e->studios = s->entry && !still ? s->ahead + 3 : 1;
+    e->studios = e->studios < STAGE_SLOTS ? e->studios : STAGE_SLOTS;
+    uint8_t *next = e->studio_memory = session_binding_allocate(e->studios * bytes);
     if (!e->studio_memory)
         return pipeline_fail(error, "out of memory");
-    frame_place(&e->studio[0], &in, e->studio_memory);
-    frame_place(&e->studio[1], &out, e->studio_memory + frame_bytes(&in));
+    for (unsigned i = 0; i < e->studios; i++, next += bytes) {
+        frame_place(&e->studio[i][0], &in, next);
+        frame_place(&e->studio[i][1], &out, next + frame_bytes(&in));
+    }
     return true;
+}
+
+static bool open_pool(enlarger *e, stage *s, const named_model *model,
+                      const stage_settings *settings, pipeline_error *error)
+{
+    mona_config config = stage_config(settings);
+    config.sizes[0] = frame_plane_size(&s->in, 0);
+    const bool opened =
+        model->om
+            ? pool_open_om(&e->pool, &settings->devices, model, config.sizes[0], &s->scale, error)
+            : pool_open(&e->pool, &settings->devices, &e->luma, &config, model->name, error);
+    return opened && stage_open_entry(s, settings, pool_lanes(&e->pool), error);
 }
 
 static bool open_luma(enlarger *e, stage *s, const named_model *model,
@@ -100,13 +122,13 @@ static bool open_luma(enlarger *e, stage *s, const named_model *model,
     const unsigned bits = settings->full_range ? RANGE_BITS : s->in.bits;
     if (model->om)
         return s->in.bits == 8
-                   ? chip_open_om(&e->chip, model, frame_plane_size(&s->in, 0), &s->scale, error)
+                   ? open_pool(e, s, model, settings, error)
                    : pipeline_fail(error, "%s: expected frames of 8 bits a sample, found %u",
                                    model->name, s->in.bits);
     return open_plane(&e->luma, model, s, settings, 0, bits, error) &&
-           (!settings->full_range || make_studio(e, s, error)) &&
-           (e->luma.device != &mona_device_ascend || e->studio_memory || !chip_copies(&e->luma) ||
-            chip_open(&e->chip, &e->luma, error));
+           (!pool_is_wanted(&settings->devices, &e->luma) ||
+            open_pool(e, s, model, settings, error)) &&
+           (!settings->full_range || make_studio(e, s, settings->still, error));
 }
 
 static bool open(stage *s, const stage_settings *settings, pipeline_error *error)
@@ -149,6 +171,11 @@ static void leave_studio(void *argument)
     range_to_full(c->to, c->from);
 }
 
+static bool is_chip(const session_binding *bound)
+{
+    return mona_device_first(bound->device) == &mona_device_ascend;
+}
+
 /* Runs a model from `from` to `to`; a chip computes whole frames. made: its result for the previous
  * frame, which may be `to`. */
 static mona_status enqueue_model(stage *s, const session_binding *model, const stage_work *w,
@@ -158,7 +185,7 @@ static mona_status enqueue_model(stage *s, const session_binding *model, const s
     enlarger *e = s->state;
     const mona_buffer source = frame_buffer(from, plane), target = frame_buffer(to, plane);
     plane_change *c = &e->changes[w->slot][plane];
-    if (!w->before || model->device == &mona_device_ascend)
+    if (!w->before || is_chip(model))
         return mona_stream_run(s->stream, model->session, &source, &target);
     *c = (plane_change){.in = *w->in,
                         .before = *w->before,
@@ -171,23 +198,35 @@ static mona_status enqueue_model(stage *s, const session_binding *model, const s
                : mona_stream_run_changed(s->stream, model->session, &source, &target, &c->change);
 }
 
+static mona_status enqueue_network(stage *s, const stage_work *w, const frame *from,
+                                   const frame *to, const frame *made)
+{
+    enlarger *e = s->state;
+    const mona_buffer source = frame_buffer(from, 0), target = frame_buffer(to, 0);
+    return pool_is_open(&e->pool)
+               ? pool_enqueue(&e->pool, s->entry, s->stream, NULL, &source, &target)
+               : enqueue_model(s, &e->luma, w, 0, from, to, made);
+}
+
 /* Samples that are equal are equal in studio range too. */
 static mona_status enqueue_luma(stage *s, const stage_work *w)
 {
     enlarger *e = s->state;
     conversion *c = e->conversions[w->slot];
-    if (chip_is_open(&e->chip)) {
-        const mona_buffer source = frame_buffer(w->in, 0), target = frame_buffer(w->out, 0);
-        return chip_enqueue(&e->chip, s->stream, &source, &target);
-    }
     if (!e->studio_memory)
-        return enqueue_model(s, &e->luma, w, 0, w->in, w->out, w->previous);
-    c[0] = (conversion){.to = &e->studio[0], .from = w->in};
-    c[1] = (conversion){.to = w->out, .from = &e->studio[1]};
-    mona_status status = mona_stream_call(s->stream, enter_studio, &c[0]);
-    status = status ? status
-                    : enqueue_model(s, &e->luma, w, 0, &e->studio[0], &e->studio[1], &e->studio[1]);
-    return status ? status : mona_stream_call(s->stream, leave_studio, &c[1]);
+        return enqueue_network(s, w, w->in, w->out, w->previous);
+    const uint64_t k = e->converted++ % e->studios;
+    frame *studio = e->studio[k];
+    c[0] = (conversion){.to = &studio[0], .from = w->in};
+    c[1] = (conversion){.to = w->out, .from = &studio[1]};
+    mona_status status = s->entry ? mona_stream_wait(s->entry, &e->left[k]) : MONA_OK;
+    if (!status)
+        status = mona_stream_call(stage_entry(s), enter_studio, &c[0]);
+    if (!status)
+        status = enqueue_network(s, w, &studio[0], &studio[1], &studio[1]);
+    if (!status)
+        status = mona_stream_call(s->stream, leave_studio, &c[1]);
+    return status ? status : mona_stream_record(s->stream, &e->left[k]);
 }
 
 static void take_guide(void *argument)
@@ -216,9 +255,8 @@ static mona_status enqueue_guide(stage *s, const stage_work *w)
     enlarger *e = s->state;
     guided *c = &e->guided[w->slot];
     const mona_buffer low = frame_buffer(&e->guide.low, 0), high = frame_buffer(&e->guide.high, 0);
-    const bool compares = w->before && !chip_is_open(&e->chip) &&
-                          e->luma.device != &mona_device_ascend &&
-                          e->chroma.device != &mona_device_ascend;
+    const bool compares =
+        w->before && !pool_is_open(&e->pool) && !is_chip(&e->luma) && !is_chip(&e->chroma);
     *c = (guided){.guide = &e->guide,
                   .in = w->in,
                   .out = w->out,
@@ -243,15 +281,10 @@ static mona_status enqueue(stage *s, const stage_work *w)
     return status || !guides ? status : enqueue_guide(s, w);
 }
 
-static mona_stream *entry(const void *state)
-{
-    return ((const enlarger *)state)->chip.upload;
-}
-
 static void close_enlarger(void *state)
 {
     enlarger *e = state;
-    chip_close(&e->chip);
+    pool_close(&e->pool);
     chroma_guide_close(&e->guide);
     session_binding_close(&e->luma);
     session_binding_close(&e->chroma);
@@ -266,8 +299,10 @@ static size_t bytes(const void *state)
 {
     const enlarger *e = state;
     return session_binding_bytes(&e->luma) + session_binding_bytes(&e->chroma) +
-           session_binding_bytes(&e->alpha) + frame_bytes(&e->studio[0].format) +
-           frame_bytes(&e->studio[1].format) + e->guide.bytes;
+           session_binding_bytes(&e->alpha) + pool_bytes(&e->pool) +
+           e->studios *
+               (frame_bytes(&e->studio[0][0].format) + frame_bytes(&e->studio[0][1].format)) +
+           e->guide.bytes;
 }
 
 static unsigned models(const void *state, stage_model list[STAGE_MAX_MODELS])
@@ -288,7 +323,6 @@ const stage_row enlarge_stage = {.state_bytes = sizeof(enlarger),
                                  .network = network,
                                  .open = open,
                                  .enqueue = enqueue,
-                                 .entry = entry,
                                  .close = close_enlarger,
                                  .bytes = bytes,
                                  .models = models};

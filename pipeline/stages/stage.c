@@ -51,11 +51,23 @@ bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings
     s->stream_memory = session_binding_allocate(mona_stream_bytes());
     if (!s->state || !s->stream_memory)
         return pipeline_fail(error, "out of memory");
-    mona_status status =
-        mona_stream_open(&s->stream, settings->device, s->stream_memory, mona_stream_bytes());
+    mona_status status = mona_stream_open(&s->stream, settings->devices.at[0], s->stream_memory,
+                                          mona_stream_bytes());
     if (status)
         return pipeline_fail(error, "a stream cannot start: %s", pipeline_reason(status));
     return row->open(s, settings, error);
+}
+
+bool stage_open_entry(stage *s, const stage_settings *settings, unsigned lanes,
+                      pipeline_error *error)
+{
+    s->ahead = lanes > 2 ? lanes - 2 : 0; /* while one is read and another is written */
+    s->entry_memory = session_binding_allocate(mona_stream_bytes());
+    if (!s->entry_memory)
+        return pipeline_fail(error, "out of memory");
+    const mona_status status =
+        mona_stream_open(&s->entry, settings->devices.at[0], s->entry_memory, mona_stream_bytes());
+    return !status || pipeline_fail(error, "a stream cannot start: %s", pipeline_reason(status));
 }
 
 void stage_tell_models(const stage *s, const pipeline_probe *probe)
@@ -69,19 +81,19 @@ void stage_tell_models(const stage *s, const pipeline_probe *probe)
 
 mona_stream *stage_entry(const stage *s)
 {
-    mona_stream *entry = s->row->entry ? s->row->entry(s->state) : NULL;
-    return entry ? entry : s->stream;
+    return s->entry ? s->entry : s->stream;
 }
 
 void stage_close(stage *s)
 {
-    /* Streams of the state may wait for events of this one, so it is closed after them. */
     mona_stream_synchronize(s->stream);
     if (s->state && s->row->close)
         s->row->close(s->state);
     mona_stream_close(s->stream);
+    mona_stream_close(s->entry); /* for whose events the other one waited */
     free(s->state);
     free(s->stream_memory);
+    free(s->entry_memory);
     *s = (stage){0};
 }
 
@@ -97,7 +109,7 @@ unsigned model_scale(const named_model *model, const mona_config *config, pipeli
     mona_config small = *config;
     unsigned scale = 0;
     if (model->om)
-        return chip_om_scale(model, error);
+        return chip_om_scale(config->device, model, error);
     small.device = NULL; /* it is the same everywhere */
     small.cpu = NULL;
     small.sizes[0] = (mona_size){SIDE, SIDE};

@@ -50,8 +50,10 @@ typedef struct stage {
     unsigned enlarged; /* how many times the frames have been enlarged before */
     unsigned scale;    /* how many times larger a network makes out */
     void *state;       /* of the kind */
-    void *stream_memory;
+    void *stream_memory, *entry_memory;
     mona_stream *stream;
+    mona_stream *entry; /* for what frames need before the network; NULL: the same stream */
+    unsigned ahead;     /* how many frames it has in work at once besides the usual ones */
     mona_event done[STAGE_SLOTS]; /* recorded by the caller */
 } stage;
 
@@ -86,8 +88,6 @@ typedef struct stage_row {
     /* Enqueues the work on one frame. All frames must stay until it is done; only then may a slot
      * be reused. */
     mona_status (*enqueue)(stage *s, const stage_work *work);
-    /* The stream that first reads a frame; NULL, as without this function: the stage's own. */
-    mona_stream *(*entry)(const void *state);
     void (*close)(void *state);
     size_t (*bytes)(const void *state);
     unsigned (*models)(const void *state, stage_model models[STAGE_MAX_MODELS]);
@@ -109,6 +109,10 @@ bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings
 
 /* Reports every model that the stage has bound to a probe that wants to know. */
 void stage_tell_models(const stage *s, const pipeline_probe *probe);
+
+/* Gives the stage an entry stream, as its network's lanes (pool.h) have so many frames in work. */
+bool stage_open_entry(stage *s, const stage_settings *settings, unsigned lanes,
+                      pipeline_error *error);
 
 /* The stream that first reads a frame: what the stage waits for before it reads is enqueued
  * here. */

@@ -26,19 +26,26 @@ typedef struct delay_settings {
 
 enum { CHAIN_MAX_STAGES = 6 };
 
+/* What computes: several devices share the frames (pool.h). */
+enum { DEVICES_MAX = MONA_ASCEND_CHIPS };
+typedef struct device_set {
+    const mona_device *at[DEVICES_MAX]; /* at[0] NULL: the host */
+    unsigned count;
+} device_set;
+
 typedef struct stage_settings {
     /* For each stage that enlarges: tensors luma -> luma_*, enlarged equally in both directions. */
     const named_model *sr[CHAIN_MAX_STAGES];
     const named_model *denoise; /* tensors y, u, v, noise -> y_*, u_*, v_* */
     const named_model *colour;  /* y, u, v: thumbnails -> curves (colour_grading.h) */
     const named_model *bicubic; /* plane -> plane_*, twice the size; see chroma_location.h */
-    const mona_device *device;  /* NULL: the host */
-    bool or_host;               /* see session_binding_open_deep */
-    const char *cpu;            /* NULL: the best */
-    unsigned threads;           /* of each session; 0: one per core */
-    long strip_rows;            /* 0: the planner's choice */
-    bool temporal;              /* steady denoised frames (temporal.h) */
-    double strength;            /* of denoising, 0..1; negative: estimated */
+    device_set devices;
+    bool or_host;     /* see session_binding_open_deep */
+    const char *cpu;  /* NULL: the best */
+    unsigned threads; /* of each session; 0: one per core */
+    long strip_rows;  /* 0: the planner's choice */
+    bool temporal;    /* steady denoised frames (temporal.h) */
+    double strength;  /* of denoising, 0..1; negative: estimated */
     double
         detail; /* of what repairing compression changes, the share that is undone, 0..1; negative:
                       the usual one */
@@ -55,13 +62,14 @@ typedef struct stage_settings {
 /* Beside a model of the vendor's compiler, the CPU runs all others. */
 static inline mona_config stage_config(const stage_settings *settings)
 {
-    const bool others = settings->device == &mona_device_ascend_om;
-    return (mona_config){.device = others ? &mona_device_host : settings->device,
+    const mona_device *device = settings->devices.at[0];
+    const bool others = mona_device_first(device) == &mona_device_ascend_om;
+    return (mona_config){.device = others ? &mona_device_host : device,
                          .cpu = settings->cpu,
                          .threads = settings->threads,
                          .strip_rows = (uint32_t)settings->strip_rows};
 }
 
-enum { STAGE_SLOTS = 4 }; /* frames that may be in a stage at once */
+enum { STAGE_SLOTS = 64 }; /* frames that may be in a stage at once */
 
 #endif

@@ -50,7 +50,10 @@ int fake_failing(const char *function);
 /* The same, or the code for a call at this moment: not initialised, no context, connection lost. */
 #define fake_ready() fake_ready_for(__func__)
 int fake_ready_for(const char *function);
-/* Counts commands; from number `lost` on the connection is gone. */
+/* Whether knobs that make something fail mean the chip of this thread: `chip` is its number, or is
+ * not given. */
+bool fake_fails_here(void);
+/* Counts commands of each chip; from number `lost` on the connection is gone. */
 bool fake_lost(void);
 
 /* ---- memory */

@@ -22,18 +22,18 @@ API int dcmi_get_driver_version(char *text, unsigned int room)
 API int dcmi_get_card_id_device_id_from_logicid(int *card, int *chip, unsigned int device)
 {
     *card = 3;
-    *chip = 1;
-    return ready && !device ? 0 : DCMI_ARGUMENT;
+    *chip = 1 + (int)device;
+    return ready && (long)device < fake_knob("count", 1) ? 0 : DCMI_ARGUMENT;
 }
 
 static bool is_chip(int card, int chip)
 {
-    return ready && card == 3 && chip == 1;
+    return ready && card == 3 && chip >= 1 && chip <= fake_knob("count", 1);
 }
 
 API int dcmi_get_device_temperature(int card, int chip, int *celsius)
 {
-    *celsius = (int)fake_knob("celsius", 51);
+    *celsius = (int)fake_knob("celsius", 51) + chip - 1;
     return is_chip(card, chip) ? 0 : DCMI_ARGUMENT;
 }
 

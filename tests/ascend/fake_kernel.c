@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Kernels: registered and launched in three ways, all of which run the compiled replay kernel. */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -54,7 +55,7 @@ static int run_kernel(void *argument)
 {
     const launch *l = argument;
     const uint64_t begin = fake_now();
-    const long number = ++launches;
+    const long number = fake_fails_here() ? ++launches : -1;
     if (fake_knob("hang", 0) == number)
         for (;;)
             pause();
@@ -187,8 +188,10 @@ API int aclUpdateDataBuffer(struct aclDataBuffer *b, void *memory, size_t bytes)
     const int code = fake_failing(__func__);
     if (code || !b || !memory || !bytes)
         return code ? code : BAD_ARGUMENT;
+    char at[32];
+    snprintf(at, sizeof at, "%p", memory);
     if (b->memory != memory)
-        fake_trace("place", "buffer", fake_now());
+        fake_trace("place", at, fake_now());
     *b = (struct aclDataBuffer){memory, bytes};
     return 0;
 }

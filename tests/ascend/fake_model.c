@@ -9,7 +9,7 @@
 #include "engine/mona.h"
 #include "tests/ascend/fake.h"
 
-enum { MODELS = 8, DATA = 16, WORK_BYTES = 4096, HEADER = 64 };
+enum { MODELS = 64, DATA = 16, WORK_BYTES = 4096, HEADER = 64 };
 
 /* What precedes the .mona: "FAKE", the batches that the model was compiled for (0: one), and
  * whether its size is open. */

@@ -14,8 +14,15 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static atomic_bool initialised, ended;
-static atomic_long chips_set, contexts, events, pinned, commands, complaints;
-static __thread void *current;
+enum { CHIPS = 64 };
+static atomic_long chips_set[CHIPS], contexts, events, pinned, commands[CHIPS], complaints;
+
+typedef struct fake_context {
+    uint32_t magic;
+    int32_t chip;
+} fake_context;
+
+static __thread fake_context *current;
 static __thread char recent[512];
 atomic_long fake_held_models, fake_held_objects;
 
@@ -74,8 +81,8 @@ void fake_trace(const char *line, const char *what, uint64_t begin)
     FILE *file = path ? fopen(path, "a") : NULL;
     if (!file)
         return;
-    fprintf(file, "%s %s %llu %llu\n", line, what, (unsigned long long)begin,
-            (unsigned long long)fake_now());
+    fprintf(file, "%s %s %llu %llu %d\n", line, what, (unsigned long long)begin,
+            (unsigned long long)fake_now(), current ? current->chip : -1);
     fclose(file);
 }
 
@@ -86,22 +93,51 @@ void fake_delay(const char *knob)
         usleep((useconds_t)us);
 }
 
-bool fake_lost(void)
+static int32_t chip_here(void)
+{
+    return current ? current->chip : 0;
+}
+
+static bool fails_on(int32_t chip)
+{
+    return fake_knob("chip", chip) == chip;
+}
+
+bool fake_fails_here(void)
+{
+    return fails_on(chip_here());
+}
+
+static bool is_lost(int32_t chip)
 {
     const long limit = fake_knob("lost", 0);
-    return limit && commands >= limit;
+    return limit && fails_on(chip) && commands[chip] >= limit;
+}
+
+bool fake_lost(void)
+{
+    return is_lost(chip_here());
+}
+
+static bool any_lost(void)
+{
+    bool lost = false;
+    for (int32_t chip = 0; chip < CHIPS; chip++)
+        lost |= is_lost(chip);
+    return lost;
 }
 
 static void count_command(void)
 {
-    ++commands;
+    ++commands[chip_here()];
 }
 
 int fake_failing(const char *function)
 {
     static atomic_long calls;
     const char *name = fake_knob_text("fail", NULL);
-    if (!name || strcmp(name, function) || ++calls != fake_knob("fail_call", 1))
+    if (!name || strcmp(name, function) || !fake_fails_here() ||
+        ++calls != fake_knob("fail_call", 1))
         return 0;
     return fake_fail((int)fake_knob("fail_code", INTERNAL), "[TsdClient]\t%s failed.\n", function);
 }
@@ -126,9 +162,10 @@ static struct {
     size_t end;
     struct {
         size_t at, bytes;
+        int32_t chip;
         bool used;
     } block[BLOCKS];
-    size_t count, used;
+    size_t count, used[CHIPS];
 } memory;
 
 bool fake_is_module(void)
@@ -177,8 +214,8 @@ uint8_t *fake_memory(const void *at, size_t bytes)
     const size_t offset = (size_t)((const uint8_t *)at - memory.host_view);
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < memory.count && !found; i++)
-        if (memory.block[i].used && offset >= memory.block[i].at &&
-            offset - memory.block[i].at <= memory.block[i].bytes &&
+        if (memory.block[i].used && (!current || memory.block[i].chip == current->chip) &&
+            offset >= memory.block[i].at && offset - memory.block[i].at <= memory.block[i].bytes &&
             bytes <= memory.block[i].bytes - (offset - memory.block[i].at))
             found = memory.base + offset;
     pthread_mutex_unlock(&lock);
@@ -206,7 +243,7 @@ API int aclrtMalloc(void **at, size_t bytes, uint32_t policy)
     size_t i = 0;
     while (i < memory.count && (memory.block[i].used || with_slack(memory.block[i].bytes) != size))
         i++;
-    const bool fits = memory.used + size <= (size_t)fake_knob("memory", FAKE_MEMORY) &&
+    const bool fits = memory.used[chip_here()] + size <= (size_t)fake_knob("memory", FAKE_MEMORY) &&
                       i < BLOCKS && (i < memory.count || memory.end + size <= FAKE_MEMORY);
     if (fits) {
         if (i == memory.count) {
@@ -215,7 +252,8 @@ API int aclrtMalloc(void **at, size_t bytes, uint32_t policy)
         }
         memory.block[i].bytes = bytes;
         memory.block[i].used = true;
-        memory.used += size;
+        memory.block[i].chip = chip_here();
+        memory.used[chip_here()] += size;
         memset(memory.base + memory.block[i].at, GUARD, size);
         *at = memory.host_view + memory.block[i].at;
     }
@@ -244,7 +282,10 @@ API int aclrtFree(void *at)
                 break;
             }
         memory.block[i].used = false;
-        memory.used -= with_slack(memory.block[i].bytes);
+        memory.used[memory.block[i].chip] -= with_slack(memory.block[i].bytes);
+        if (memory.block[i].chip != chip_here())
+            fake_complain("memory of chip %d was freed on chip %d", memory.block[i].chip,
+                          chip_here());
     }
     pthread_mutex_unlock(&lock);
     if (!found)
@@ -258,7 +299,7 @@ API int aclrtGetMemInfo(uint32_t kind, size_t *left, size_t *total)
     if (code || kind || !left || !total)
         return code ? code : BAD_ARGUMENT;
     *total = (size_t)fake_knob("memory", FAKE_MEMORY);
-    *left = *total - memory.used;
+    *left = *total - memory.used[chip_here()];
     return 0;
 }
 
@@ -324,7 +365,7 @@ typedef struct job {
 
 typedef struct fake_stream {
     uint32_t magic;
-    void *context;
+    fake_context *context;
     pthread_t thread;
     job *first, **last;
     bool stop, busy, computed; /* a kernel or a model since it was last waited for */
@@ -338,6 +379,7 @@ static fake_stream *streams;
 static void *serve(void *argument)
 {
     fake_stream *s = argument;
+    current = s->context;
     pthread_mutex_lock(&lock);
     for (;;) {
         while (!s->first && !s->stop)
@@ -410,7 +452,7 @@ static int run_copy(void *argument)
     const copy *c = argument;
     const uint64_t begin = fake_now();
     static atomic_long number;
-    if (fake_knob("copy_hang", 0) == ++number)
+    if (fake_fails_here() && fake_knob("copy_hang", 0) == ++number)
         for (;;)
             pause();
     fake_delay("copy_us");
@@ -512,7 +554,7 @@ static int synchronise(void *stream, long milliseconds)
     if (s)
         s->computed = false;
     pthread_mutex_unlock(&lock);
-    if (computed && fake_knob("fail_at", 0) == ++turn)
+    if (computed && fake_fails_here() && fake_knob("fail_at", 0) == ++turn)
         return fake_fail((int)fake_knob("fail_with", INTERNAL), "[TsdClient]\tit failed.\n");
     return wait_idle(stream, milliseconds);
 }
@@ -701,16 +743,24 @@ static void report(const char *what, long count)
         fake_complain("%ld %s left", count, what);
 }
 
-static void report_held(void)
+/* A lost chip keeps what it has. */
+static void report_held_on_chips(void)
 {
     long held = 0;
     for (const fake_stream *s = streams; s; s = s->next)
-        held++;
+        held += !is_lost(s->context->chip);
     report("streams", held);
     held = 0;
     for (size_t i = 0; i < memory.count; i++)
-        held += memory.block[i].used;
+        held += memory.block[i].used && !is_lost(memory.block[i].chip);
     report("blocks of memory", held);
+    for (int32_t chip = 0; chip < CHIPS; chip++)
+        report("chips not reset", is_lost(chip) ? 0 : chips_set[chip]);
+}
+
+static void report_held(void)
+{
+    report_held_on_chips();
     report("blocks of pinned memory", pinned);
     report("events", events);
     report("contexts", contexts);
@@ -722,7 +772,6 @@ API int aclFinalize(void)
 {
     if (!initialised)
         return ended ? REPEATED_END : NOT_INITIALISED;
-    report("chips not reset", chips_set);
     report_held();
     initialised = false;
     ended = true;
@@ -731,9 +780,12 @@ API int aclFinalize(void)
 
 __attribute__((destructor)) static void at_end(void)
 {
-    if (initialised && !fake_lost() && !fake_knob("hang", 0) && !fake_knob("copy_hang", 0) &&
-        fake_knob("vdec_hang", -1) < 0)
+    const bool hangs =
+        fake_knob("hang", 0) || fake_knob("copy_hang", 0) || fake_knob("vdec_hang", -1) >= 0;
+    if (initialised && !any_lost() && !hangs)
         fake_complain("the process ended without aclFinalize");
+    if (initialised && any_lost() && fake_knob("count", 1) > 1)
+        report_held_on_chips();
     if (complaints)
         _exit(99);
 }
@@ -765,7 +817,7 @@ API int aclrtGetRunMode(uint32_t *mode)
 {
     const int code = fake_failing(__func__);
     *mode = (uint32_t)fake_knob("mode", 1);
-    return code ? code : chips_set ? 0 : NO_CONTEXT;
+    return code ? code : 0;
 }
 
 API int aclrtGetDeviceCount(uint32_t *count)
@@ -775,35 +827,35 @@ API int aclrtGetDeviceCount(uint32_t *count)
     return code ? code : initialised ? 0 : INTERNAL;
 }
 
-static int32_t chip_set; /* the last one */
-
 API int aclrtSetDevice(int32_t chip)
 {
     const int code = initialised ? fake_failing(__func__) : NOT_INITIALISED;
     if (code)
         return code;
-    if (chip < 0 || chip >= fake_knob("count", 1))
+    if (chip < 0 || chip >= fake_knob("count", 1) || chip >= CHIPS)
         return fake_fail(NO_SUCH_CHIP, "device %d does not exist", chip);
-    chips_set++;
-    chip_set = chip;
+    if (fails_on(chip) && fake_knob("absent", 0))
+        return fake_fail((int)fake_knob("absent", 0), "device %d cannot be opened", chip);
+    chips_set[chip]++;
     return 0;
 }
 
 API int aclrtResetDevice(int32_t chip)
 {
-    if (chip != chip_set || !chips_set)
+    if (chip < 0 || chip >= CHIPS || !chips_set[chip])
         return NO_SUCH_CHIP;
-    chips_set--;
+    chips_set[chip]--;
     return 0;
 }
 
 API int aclrtCreateContext(void **context, int32_t chip)
 {
-    const int code = !chips_set || chip != chip_set ? NO_SUCH_CHIP : fake_failing(__func__);
+    const int code =
+        chip < 0 || chip >= CHIPS || !chips_set[chip] ? NO_SUCH_CHIP : fake_failing(__func__);
     if (code)
         return code;
-    uint32_t *made = calloc(1, sizeof *made);
-    *made = CONTEXT;
+    fake_context *made = calloc(1, sizeof *made);
+    *made = (fake_context){CONTEXT, chip};
     *context = current = made;
     contexts++;
     return 0;
@@ -811,7 +863,7 @@ API int aclrtCreateContext(void **context, int32_t chip)
 
 API int aclrtDestroyContext(void *context)
 {
-    if (!context || *(uint32_t *)context != CONTEXT)
+    if (!context || ((fake_context *)context)->magic != CONTEXT)
         return NO_CONTEXT;
     contexts--;
     free(context);
@@ -822,7 +874,7 @@ API int aclrtDestroyContext(void *context)
 API int aclrtSetCurrentContext(void *context)
 {
     const int code = fake_failing(__func__);
-    if (!context || *(uint32_t *)context != CONTEXT)
+    if (!context || ((fake_context *)context)->magic != CONTEXT)
         return NO_CONTEXT;
     current = code ? current : context;
     return code;

@@ -33,8 +33,9 @@ const cpu_target *cpu_target_of_isa(const char *isa)
 }
 
 /* Small CPUs have at least so much second-level cache. */
-static mona_status open_device(mona_device_properties *p)
+static mona_status open_device(const mona_device *device, mona_device_properties *p)
 {
+    (void)device;
     p->cores = 1;
     p->cache_bytes = 512 << 10;
     return MONA_OK;

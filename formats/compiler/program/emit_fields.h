@@ -72,7 +72,7 @@
     F(x, NUMBER, count) F(x, NUMBER, latency)
 
 #define PLAN_FIELDS(F, x) \
-    F(x, OBJECT, model) F(x, BY_HAND, target) F(x, BY_HAND, isa) F(x, UNUSED, ai_core) \
+    F(x, OBJECT, model) F(x, BY_HAND, target) F(x, BY_HAND, isa) F(x, UNUSED, device) \
     F(x, UNUSED, shared) F(x, NUMBER, cores) F(x, BY_HAND, crew) F(x, NUMBER, strip_rows) \
     F(x, OBJECT, program) F(x, UNUSED, group_constants) F(x, UNUSED, all_constants) \
     F(x, UNUSED, copies) F(x, BY_HAND, linked) F(x, UNUSED, cache_bytes) \

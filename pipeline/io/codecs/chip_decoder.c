@@ -45,7 +45,7 @@ static bool open_filter(chip_decoder *d, const chip_decoder_settings *s)
 bool chip_decoder_open(chip_decoder *d, AVCodecContext *host, const chip_decoder_settings *s,
                        pipeline_error *error)
 {
-    *d = (chip_decoder){.path = s->path, .notes = s->notes, .host = host};
+    *d = (chip_decoder){.path = s->path, .notes = s->notes, .host = host, .chip = s->chip};
     if (!chip_streams_are_asked(s))
         return true;
     const char *reason = chip_streams_refuse(s, &d->stream);
@@ -137,7 +137,7 @@ static int open_vdec(chip_decoder *d, const AVPacket *first)
     const mona_size size = {(uint32_t)d->like->width, (uint32_t)d->like->height};
     if (first->pts == AV_NOPTS_VALUE)
         return give_up(d, "its packets do not say when their frames are shown");
-    const mona_status status = vdec_open(&d->vdec, d->stream, size);
+    const mona_status status = vdec_open(&d->vdec, d->chip, d->stream, size);
     return status ? give_up(d, pipeline_reason(status)) : 0;
 }
 

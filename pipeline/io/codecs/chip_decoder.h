@@ -22,6 +22,7 @@ typedef struct chip_decoder {
     AVCodecContext *host;
     AVBSFContext *annex_b; /* NULL: the chip does not decode */
     vdec *vdec;            /* open from the first packet on */
+    const mona_device *chip;
     vdec_stream stream;
     AVFrame *like; /* what all frames have in common, without samples */
     AVPacket *coded;
@@ -39,9 +40,9 @@ typedef struct chip_decoder_settings {
     const pipeline_notes *notes;
     const AVCodecParameters *video;
     AVRational time_base;
-    bool on_chip;     /* the chip is wanted */
-    bool low_latency; /* no frame waits for later ones */
-    bool quantisers;  /* frames are wanted with theirs */
+    const mona_device *chip; /* that is wanted; NULL: none */
+    bool low_latency;        /* no frame waits for later ones */
+    bool quantisers;         /* frames are wanted with theirs */
 } chip_decoder_settings;
 
 /* host: open, and stays the caller's. Whether it succeeds or not, chip_decoder_close releases what

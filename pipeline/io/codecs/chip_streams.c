@@ -49,6 +49,6 @@ bool chip_streams_are_asked(const chip_decoder_settings *s)
 {
     const enum AVCodecID id = s->video->codec_id;
     mona_ascend_info info;
-    return s->on_chip && (id == AV_CODEC_ID_H264 || id == AV_CODEC_ID_HEVC) &&
-           mona_ascend_query(&info) == MONA_OK && !info.no_video;
+    return s->chip && (id == AV_CODEC_ID_H264 || id == AV_CODEC_ID_HEVC) &&
+           mona_ascend_query(s->chip, &info) == MONA_OK && !info.no_video;
 }

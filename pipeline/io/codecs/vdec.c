@@ -77,11 +77,11 @@ static mona_status wait_open(vdec *c)
     return status;
 }
 
-mona_status vdec_open(vdec **opened, vdec_stream stream, mona_size size)
+mona_status vdec_open(vdec **opened, const mona_device *chip, vdec_stream stream, mona_size size)
 {
     mona_ascend_info info;
     *opened = NULL;
-    mona_status status = mona_ascend_query(&info);
+    mona_status status = mona_ascend_query(chip, &info);
     if (!status && info.no_video)
         status = vdec_refuse("the libraries of CANN here have no video decoder");
     if (!status)
@@ -91,6 +91,7 @@ mona_status vdec_open(vdec **opened, vdec_stream stream, mona_size size)
     vdec *c = take_channel();
     if (!c)
         return vdec_refuse("all channels of the chip's video decoder are in use");
+    c->chip = mona_device_number(chip);
     clear(c, stream, size);
     if (!vdec_channel_start(c)) {
         c->taken = false;
@@ -109,14 +110,13 @@ mona_status vdec_open(vdec **opened, vdec_stream stream, mona_size size)
 static mona_status reserve(void **memory, size_t bytes)
 {
     *memory = NULL;
-    return ascend_enter() ? ascend_check(ascend.acldvppMalloc(memory, bytes),
-                                         "memory for the video decoder cannot be reserved")
-                          : MONA_ERR_DEVICE;
+    return ascend_check(ascend.acldvppMalloc(memory, bytes),
+                        "memory for the video decoder cannot be reserved");
 }
 
 static void release(void *memory)
 {
-    if (memory && ascend_enter())
+    if (memory && !ascend_lost())
         ascend.acldvppFree(memory);
 }
 
@@ -151,6 +151,8 @@ mona_status vdec_send(vdec *c, const void *coded, size_t bytes, uint64_t number)
     vdec_slot *s = find_free(c);
     if (!s)
         return MONA_ERR_LIMIT;
+    if (!ascend_enter(c->chip))
+        return MONA_ERR_DEVICE;
     mona_status status = make_room(s, bytes);
     if (!status)
         status = ascend_upload(s->coded, bytes, coded, (ptrdiff_t)bytes, bytes, 1);
@@ -185,6 +187,7 @@ void vdec_close(vdec *c)
 {
     if (!c)
         return;
+    ascend_enter(c->chip);
     mona_port_lock(&c->lock);
     c->ending = true;
     c->to_send.count = 0;

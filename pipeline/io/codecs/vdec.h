@@ -24,7 +24,7 @@ typedef struct vdec_picture {
 typedef enum vdec_result { VDEC_PICTURE, VDEC_MORE, VDEC_END } vdec_result;
 
 /* MONA_ERR_UNSUPPORTED: the libraries or this size do not allow it, or all channels are in use. */
-mona_status vdec_open(vdec **decoder, vdec_stream stream, mona_size size);
+mona_status vdec_open(vdec **decoder, const mona_device *chip, vdec_stream stream, mona_size size);
 /* Sends one frame, in Annex B format of H.264 or H.265, in decoding order. Call it after
  * vdec_receive() has returned VDEC_MORE; MONA_ERR_LIMIT: it has not. */
 mona_status vdec_send(vdec *decoder, const void *coded, size_t bytes, uint64_t number);

@@ -57,7 +57,7 @@ static void receive(struct acldvppStreamDesc *in, struct acldvppPicDesc *out, vo
 static void *report_all(void *argument)
 {
     vdec *c = argument;
-    ascend_enter();
+    ascend_enter(c->chip);
     mona_port_lock(&c->lock);
     c->reporter_id = mona_port_thread_id();
     mona_port_broadcast(&c->changed);
@@ -166,7 +166,7 @@ static void *send_all(void *argument)
     while (!c->reporter_id)
         mona_port_wait(&c->changed, &c->lock);
     mona_port_unlock(&c->lock);
-    const mona_status status = ascend_enter()
+    const mona_status status = ascend_enter(c->chip)
                                    ? ascend_check(create(c), "the video decoder cannot be opened")
                                    : MONA_ERR_DEVICE;
     mona_port_lock(&c->lock);

@@ -37,7 +37,7 @@ typedef struct vdec_queue {
 
 struct vdec {
     atomic_bool taken, reports_end;
-    uint32_t id; /* of the channel */
+    uint32_t chip, id; /* of the channel */
     vdec_stream stream;
     mona_size size;
     mona_port_thread sender, reporter;

@@ -48,6 +48,7 @@ static vdec_slot *next_slot(vdec *c, vdec_result *result, mona_status *status)
 mona_status vdec_receive(vdec *c, vdec_picture *picture, vdec_result *result)
 {
     mona_status status = MONA_OK;
+    ascend_enter(c->chip);
     mona_port_lock(&c->lock);
     if (c->shown)
         c->shown->state = VDEC_FREE;
@@ -84,7 +85,7 @@ static void copy_planes(void *context, const uint8_t *row)
 mona_status vdec_fetch(const vdec *c, uint8_t *const planes[3], const ptrdiff_t strides[3])
 {
     vdec_planes to = {c->size, planes, strides};
-    return c->shown && !c->shown->lost
+    return c->shown && !c->shown->lost && ascend_enter(c->chip)
                ? ascend_read(c->shown->picture, vdec_picture_bytes(c->size), copy_planes, &to)
                : MONA_ERR_STATE;
 }

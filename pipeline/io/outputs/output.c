@@ -377,7 +377,7 @@ static bool assemble(output *o, pipeline_error *error)
     input again;
     assembly a = {.o = o, .packet = av_packet_alloc(), .last_dts = AV_NOPTS_VALUE};
     input_settings settings = o->settings->input;
-    settings.on_chip = false; /* nothing is decoded */
+    settings.chip = NULL; /* nothing is decoded */
     /* If the end is given as a number of frames, they determine it; if it is given as a time, the
      * input observes it. */
     int64_t end = INT64_MAX;

@@ -152,7 +152,7 @@ bool cuts_find(cuts *c, const input_settings *film, const cuts_wish *wish, pipel
     cuts_wish w = *wish;
     survey s = {.timed = true};
     *c = (cuts){0};
-    settings.on_chip = false; /* nothing is decoded */
+    settings.chip = NULL; /* nothing is decoded */
     settings.notes = &(const pipeline_notes){0};
     settings.on_error = ON_ERROR_SKIP; /* the reading for the frames tells of damage */
     av_log_errors_pause(true);

@@ -35,26 +35,26 @@ typedef struct input_faults {
 typedef enum on_error { WORDS_ENUM(ON_ERRORS) } on_error;
 
 struct input_settings {
-    const char *path;      /* "-": standard input; must outlive the input */
-    const char *raw;       /* "WIDTHxHEIGHT:PIXEL_FORMAT:RATE" if there is no header; else NULL */
-    const char *rate;      /* of numbered pictures, as libav reads one; NULL: 25 */
-    const char *list;      /* what list of files it may be, as of media_guard; NULL: none */
-    picture_chroma chroma; /* what RGB is converted to */
-    double start;          /* seconds to skip at the beginning; 0: none */
-    double end;            /* seconds after which everything is left out; 0: no end */
-    bool keep_start;       /* times stay as the file has them; else they count from its start */
-    unsigned threads;      /* of the decoder; 0: its own choice */
-    bool on_chip;          /* decode on the chip where it can (chip_decoder.h) */
-    bool quantisers;       /* decode with the frames' quantisers (quantiser.h) */
-    bool no_grain;         /* leave out the film grain that decoders add to AV1, HEVC or H.264 */
-    bool low_latency;      /* no frame waits for later ones; interlaced ones must be marked */
-    bool deinterlace;      /* deinterlace interlaced frames */
-    fields_mode fields;    /* into how many frames */
-    bool no_audio;         /* leave sound out */
-    rotation rotate;       /* turn frames; AUTO turns them only if the output has no matrix */
-    bool keeps_matrix;     /* the output's container can hold a display matrix */
-    bool ends_early;       /* input_copy_until will be called: pass on only what belongs */
-    on_error on_error;     /* go on behind damage and count it, or fail at the first */
+    const char *path;        /* "-": standard input; must outlive the input */
+    const char *raw;         /* "WIDTHxHEIGHT:PIXEL_FORMAT:RATE" if there is no header; else NULL */
+    const char *rate;        /* of numbered pictures, as libav reads one; NULL: 25 */
+    const char *list;        /* what list of files it may be, as of media_guard; NULL: none */
+    picture_chroma chroma;   /* what RGB is converted to */
+    double start;            /* seconds to skip at the beginning; 0: none */
+    double end;              /* seconds after which everything is left out; 0: no end */
+    bool keep_start;         /* times stay as the file has them; else they count from its start */
+    unsigned threads;        /* of the decoder; 0: its own choice */
+    const mona_device *chip; /* decodes where it can (chip_decoder.h); NULL: none does */
+    bool quantisers;         /* decode with the frames' quantisers (quantiser.h) */
+    bool no_grain;           /* leave out the film grain that decoders add to AV1, HEVC or H.264 */
+    bool low_latency;        /* no frame waits for later ones; interlaced ones must be marked */
+    bool deinterlace;        /* deinterlace interlaced frames */
+    fields_mode fields;      /* into how many frames */
+    bool no_audio;           /* leave sound out */
+    rotation rotate;         /* turn frames; AUTO turns them only if the output has no matrix */
+    bool keeps_matrix;       /* the output's container can hold a display matrix */
+    bool ends_early;         /* input_copy_until will be called: pass on only what belongs */
+    on_error on_error;       /* go on behind damage and count it, or fail at the first */
     /* For viewing and comparing: frames of any format as the decoder makes them, not turned (but
      * for photographs, which are stored as the camera was held), deinterlaced or converted;
      * packets of other streams are dropped. */

@@ -186,7 +186,7 @@ static bool open_chip(input *in, const pipeline_notes *notes, pipeline_error *er
                                         .notes = notes,
                                         .video = in->video->codecpar,
                                         .time_base = in->video->time_base,
-                                        .on_chip = s->on_chip,
+                                        .chip = s->chip,
                                         .low_latency = in->from.kind->timed || s->low_latency,
                                         .quantisers = s->quantisers};
     return chip_decoder_open(&in->chip, in->decoder, &chip, error);
@@ -270,7 +270,8 @@ static bool look_for_film(const input_settings *s, int *order, pipeline_error *e
     settings.fields = FIELDS_SINGLE;
     settings.notes = NULL;
     settings.deinterlace = settings.no_audio = true;
-    settings.on_chip = settings.quantisers = settings.low_latency = settings.ends_early = false;
+    settings.chip = NULL;
+    settings.quantisers = settings.low_latency = settings.ends_early = false;
     input_result result = input_open(&look, &settings, error) ? INPUT_FRAME : INPUT_FAILED;
     const pulldown *p = &look.fields.sight.pulldown;
     look.copy = drop;

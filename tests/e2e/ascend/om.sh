@@ -185,6 +185,6 @@ succeeds "a model for frames without gaps between their rows; those of 96x64 hav
 film 8 "$tmp/dense.y4m" 128x64
 "$mona" enhance "$tmp/dense.y4m" -o "$tmp/dense_host.y4m" --device host --stages sr --sr "$tmp/net.mona" --quiet
 on full mode=0,trace="$tmp/trace_dense" "$mona" enhance "$tmp/dense.y4m" -o "$tmp/dense_module.y4m" --stages sr --sr "$tmp/dense.om" --quiet 2> "$tmp/err"
-placed() { grep -c '^place' "$1"; }
-same "which it reads where they are, in four slots, and writes there" \
-    "$? $(cmp "$tmp/dense_host.y4m" "$tmp/dense_module.y4m" && echo equal) $(cat "$tmp/err") $(placed "$tmp/trace_in") $(placed "$tmp/trace_dense")" "0 equal  8 12"
+placed() { awk '$1 == "place" { print $2 }' "$1" | sort -u | wc -l; }
+same "which it reads where they are, in six slots, and writes there, in five" \
+    "$? $(cmp "$tmp/dense_host.y4m" "$tmp/dense_module.y4m" && echo equal) $(cat "$tmp/err") $(placed "$tmp/trace_in") $(placed "$tmp/trace_dense")" "0 equal  5 11"

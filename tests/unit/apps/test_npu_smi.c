@@ -48,7 +48,7 @@ static void the_first_chip_is_found(void **state)
 {
     (void)state;
     unsigned card = 0, chip = 0;
-    assert_true(npu_smi_parse_map(map, &card, &chip));
+    assert_true(npu_smi_parse_map(map, 0, &card, &chip));
     assert_int_equal(card, 3);
     assert_int_equal(chip, 1);
 }
@@ -67,7 +67,7 @@ static void other_maps_have_no_chip(void **state)
     unsigned card, chip;
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        assert_false(npu_smi_parse_map(texts[i], &card, &chip));
+        assert_false(npu_smi_parse_map(texts[i], 0, &card, &chip));
 }
 
 static void figures_are_those_of_the_chip(void **state)

@@ -87,7 +87,7 @@ static void host_and_chip_use_one_memory(void **state)
     mona_ascend_info info;
     (void)state;
     assert_int_equal(mona_device_query(&mona_device_ascend, &p), MONA_OK);
-    assert_int_equal(mona_ascend_query(&info), MONA_OK);
+    assert_int_equal(mona_ascend_query(&mona_device_ascend, &info), MONA_OK);
     assert_true(p.unified_memory && info.on_chip);
     mona_device_close(&mona_device_ascend);
 }

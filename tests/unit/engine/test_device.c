@@ -24,8 +24,9 @@ static uint8_t *far_inside, *far_outside;
 static size_t far_used;
 static int far_opened, far_closed, far_copies;
 
-static mona_status far_open(mona_device_properties *p)
+static mona_status far_open(const mona_device *device, mona_device_properties *p)
 {
+    (void)device;
     p->cores = 1;
     if (far_inside)
         return MONA_OK;
@@ -38,22 +39,25 @@ static mona_status far_open(mona_device_properties *p)
     return MONA_OK;
 }
 
-static void far_close(void)
+static void far_close(const mona_device *device)
 {
+    (void)device;
     munmap(far_inside, FAR_BYTES);
     munmap(far_outside, FAR_BYTES);
     far_inside = far_outside = NULL;
     far_closed++;
 }
 
-static mona_status far_telemetry(mona_telemetry *t)
+static mona_status far_telemetry(const mona_device *device, mona_telemetry *t)
 {
+    (void)device;
     t->celsius = 40;
     return MONA_OK;
 }
 
-static mona_status far_allocate(size_t bytes, void **memory)
+static mona_status far_allocate(const mona_device *device, size_t bytes, void **memory)
 {
+    (void)device;
     bytes = (bytes + 63) / 64 * 64;
     if (bytes > FAR_BYTES - far_used)
         return MONA_ERR_ARENA;
@@ -62,8 +66,9 @@ static mona_status far_allocate(size_t bytes, void **memory)
     return MONA_OK;
 }
 
-static void far_free(void *memory)
+static void far_free(const mona_device *device, void *memory)
 {
+    (void)device;
     assert_in_range((uintptr_t)memory, (uintptr_t)far_outside,
                     (uintptr_t)far_outside + FAR_BYTES - 1);
 }
