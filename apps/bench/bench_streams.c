@@ -127,7 +127,8 @@ static bool open_streams(group *g)
         if (!bench_session_open(&s->session, g->job->name, g->job->model, &config) ||
             !bench_session_run(&s->session))
             return false;
-        config.shared = devices->count == 1 ? g->streams[0].session.bound.session : NULL;
+        config.shared =
+            mona_ascend_chip(config.device, 0) ? NULL : g->streams[0].session.bound.session;
         before = i ? before : resident_now();
     }
     g->resident = resident_now() - before;
@@ -337,10 +338,14 @@ static void print_memory(const cJSON *result)
     printf("  memory     %.0f bytes of arena for the first stream",
            json_number(result, "arena_bytes"));
     if (json_get(result, "added_bytes"))
-        printf(", %.0f for each further one: it reads the first one's weights\n"
+        printf(", %.0f for each further one%s\n"
                "             (with its planes, %.0f, and its plan, %.0f: the process grew by %.0f)",
-               json_number(result, "added_bytes"), json_number(result, "plane_bytes"),
-               json_number(result, "plan_bytes"), json_number(result, "resident_bytes"));
+               json_number(result, "added_bytes"),
+               json_number(result, "added_bytes") < json_number(result, "arena_bytes")
+                   ? ": it reads the first one's weights"
+                   : "",
+               json_number(result, "plane_bytes"), json_number(result, "plan_bytes"),
+               json_number(result, "resident_bytes"));
     putchar('\n');
 }
 

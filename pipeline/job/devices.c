@@ -150,7 +150,7 @@ static const struct {
                {&mona_device_ascend_om, "ascend-om", add_numbered},
                {&mona_device_model310, "model310", add_copies}};
 
-/* NULL: not of several devices, or of none. */
+/* *found: the name is one of these. */
 static bool find_several(const char *asked, device_set *set, bool *found, pipeline_error *error)
 {
     const size_t length = strcspn(asked, ":");

@@ -174,6 +174,8 @@ same "four streams on four chips" "$? $(python3 -c "
 import json
 b, h = json.load(open('$tmp/bench')), json.load(open('$tmp/host'))
 print(b['devices'], b['at_once'], len(b['each']), {e['output_crc32'] for e in b['each']} == {h['output_crc32']})") $(cat "$tmp/err")" "0 4 4 4 True "
+on "" "$mona" bench sr_x2_fast --size 64x48 --streams 2 -n 3 --device ascend > "$tmp/bench" 2> "$tmp/err"
+same "two streams on one chip" "$? $(grep -c 'together ' "$tmp/bench") $(cat "$tmp/err")" "0 1 "
 
 # ---- the time, where chips only wait
 film 24 "$tmp/in.y4m" 64x48
