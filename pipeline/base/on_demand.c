@@ -7,13 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <libavcodec/version.h>
 #include <libavfilter/version.h>
 #include <libavformat/version.h>
 #include <libavutil/macros.h>
+
+#include "pipeline/base/stop.h"
 
 enum { avcodec, avformat, avfilter, LIBRARIES };
 
@@ -39,7 +40,7 @@ static void *find(void *library, const char *name)
     void *found = library ? dlsym(RTLD_DEFAULT, name) : NULL; /* or what LD_PRELOAD has */
     if (!found) {
         fprintf(stderr, "mona: FFmpeg cannot be used: %s\n", dlerror());
-        exit(EXIT_FAILURE);
+        stop_fail();
     }
     return found;
 }

@@ -214,9 +214,7 @@ static int sync_path(const char *path, int flags)
     return failed;
 }
 
-/* Flushes the rename itself to disk. If that fails it is no error: some file systems cannot sync a
- * folder, and the file is complete either way. */
-static void sync_folder(const char *name)
+void outfile_sync_folder(const char *name)
 {
     char *copy = strdup(name);
     if (copy)
@@ -247,7 +245,7 @@ bool outfile_commit(outfile *file, pipeline_error *error)
         outfile_discard(file);
         return false;
     }
-    sync_folder(file->target);
+    outfile_sync_folder(file->target);
     free(file->target);
     file->target = NULL;
     return true;

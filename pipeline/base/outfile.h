@@ -42,6 +42,10 @@ bool outfile_is_same(const char *a, const char *b);
  * too. */
 bool outfile_commit(outfile *file, pipeline_error *error);
 
+/* Flushes what the folder of this path calls its files to disk. If that fails it is no error: some
+ * file systems cannot sync a folder, and the files are complete either way. */
+void outfile_sync_folder(const char *path);
+
 /* Opens, writes and commits a file with these bytes. */
 bool outfile_save(const char *name, const char *input, const void *bytes, size_t size,
                   pipeline_error *error);

@@ -115,6 +115,14 @@ static void *wait_for_signals(void *unused)
     return NULL;
 }
 
+void stop_fail(void)
+{
+    take_lock();
+    for (const unfinished *u = first; u; u = u->next)
+        remove_path(u->path);
+    _exit(1);
+}
+
 /* Forwards a signal from a thread that does not block it: libraries such as OpenBLAS start threads
  * before main. */
 static void pass_on(int number)
@@ -144,7 +152,7 @@ static void crash(int number)
 /* Sanitisers have handlers of their own. */
 static void prepare_for_crashes(void)
 {
-    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
     const struct sigaction action = {.sa_handler = crash, .sa_flags = (int)SA_RESETHAND};
     struct sigaction before;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

@@ -35,6 +35,9 @@ void stop_says(const char *line);
 void stop_hold(void);
 void stop_release(void);
 
+/* Ends the process with status 1 in the same way, after the caller has said why. */
+_Noreturn void stop_fail(void);
+
 /* From now on, the process ends in the same way after so many seconds, with status 1. */
 void stop_after(double seconds);
 

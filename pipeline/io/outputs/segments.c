@@ -263,6 +263,8 @@ static bool write_work(segments *s, const char *text, pipeline_error *error)
     bool good = fputs(text, file) >= 0;
     good = close_durably(file) && good && (!link(temporary, path) || errno == EEXIST);
     good = good || fail_at(s->folder, "written", error);
+    outfile_sync_folder(path);
+    outfile_sync_folder(s->folder);
     remove_temporary(temporary);
     free(temporary);
     free(path);
@@ -573,6 +575,8 @@ bool segments_seal(segments *s, unsigned number, uint64_t frames, int64_t end,
     if (good)
         stop_keeps(s->writing);
     stop_release();
+    if (good)
+        outfile_sync_folder(path);
     free(path);
     if (!good)
         return fail_at(s->folder, "written", error);

@@ -198,6 +198,33 @@ static bool lose_packet(input *in, int code, pipeline_error *error)
                             in->path, seconds_reached(in));
 }
 
+/* Frames of the video that an index lists and that were not read. Where libav has changed the index
+ * for an edit list, it is no evidence. */
+static uint64_t missing_frames(const input *in)
+{
+    const int64_t listed = in->video->nb_frames;
+    const bool whole = in->start == INT64_MIN && in->end == INT64_MAX && in->entry == INT64_MIN;
+    return whole && listed == avformat_index_get_entries_count(in->video) &&
+                   in->video_packets < (uint64_t)listed
+               ? (uint64_t)listed - in->video_packets
+               : 0;
+}
+
+static bool check_frames(input *in, pipeline_error *error)
+{
+    const uint64_t missing = missing_frames(in), listed = in->video_packets + missing;
+    if (missing && in->settings.on_error == ON_ERROR_STOP)
+        return pipeline_fail(
+            error, "%s: expected %" PRIu64 " frames, as the file announces, found %" PRIu64,
+            in->path, listed, in->video_packets);
+    if (missing)
+        pipeline_note(in->notes,
+                      "%s: cut short: of the %" PRIu64
+                      " frames that the file announces, the last %" PRIu64 " are missing",
+                      in->path, listed, missing);
+    return true;
+}
+
 /* At the end: a file that announces more than it holds was cut off. */
 static bool check_length(input *in, pipeline_error *error)
 {
@@ -214,7 +241,7 @@ static bool check_length(input *in, pipeline_error *error)
     int64_t announced = length + avformat_origin(format);
     double missing = (double)(announced - in->reached) / AV_TIME_BASE;
     if (missing < 1)
-        return true;
+        return check_frames(in, error);
     if (in->settings.on_error == ON_ERROR_STOP)
         return pipeline_fail(error, "%s: expected %.2f s, as the file announces, found %.2f s",
                              in->path, (double)announced / AV_TIME_BASE,

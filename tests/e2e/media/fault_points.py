@@ -9,7 +9,8 @@ libc or libraries (faults.c). Of the calls of a class every STEP-th fails; the f
 fault did that it must not, and at the end how many calls failed. A run must
 - end by itself with status 0 and the result of a run without a fault, or with status 1 and one line;
 - leave no other file, and memory of its own only where a run without a fault does, too;
-- not crash; if a library crashes, which its callers cannot prevent, mona says so in one line and leaves nothing.
+- not crash. A library may where its own calls fail, which its callers cannot prevent: then mona says so in one line and
+  leaves nothing. A library that ends the process itself says why.
 """
 import collections
 import hashlib
@@ -85,18 +86,22 @@ def says(run, lines):
     """Whether that is one line; a batch goes on after a file that fails, and tells how many did. Libraries
     may print lines, too."""
     own = [line for line in lines if line.startswith("mona: ")]
-    return (FROM != "program" or len(own) == len(lines)) and 1 <= len(own) <= (2 if run == "batch" else 1)
+    if FROM != "program":
+        return lines and len(own) <= (2 if run == "batch" else 1)
+    return len(own) == len(lines) and 1 <= len(own) <= (2 if run == "batch" else 1)
 
 
 def complaint(run, whole, o):
     crashed = o.status != "hangs" and (o.status < 0 or o.status >= 128)
-    if o.status == "hangs" or (crashed and (FROM == "program" or not any("crashed" in line for line in o.lines))):
+    told = any("crashed" in line for line in o.lines) or run == "library"  # which leaves crashes to its program
+    if o.status == "hangs" or (crashed and (FROM == "program" or not told)):
         return f"ends with status {o.status}"
     if o.status == 0:
         if run in TIMES_DIFFER:
             return None if o.files.keys() == whole.files.keys() else "leaves other files"
         files = {k: v for k, v in o.files.items() if ".resume" not in k}  # kept where no folder can be opened, and told
-        return None if files == whole.files else "succeeds with another result"
+        other = files != whole.files and (FROM == "program" or not o.lines)  # a library's loss is told, at least
+        return "succeeds with another result" if other else None
     if o.status != 1 and not crashed:
         return f"ends with status {o.status}"
     if not says(run, o.lines):
@@ -111,7 +116,8 @@ def complaint(run, whole, o):
         return f"leaves {sorted(left)}"
     if o.again and (o.again[0][0] or o.again[1] != whole.files):
         return f"does not go on afterwards: {o.again}"
-    return f"keeps memory from {dict(o.held - whole.held)}" if o.held - whole.held and not crashed else None
+    held = o.held - whole.held if FROM == "program" else None
+    return f"keeps memory from {dict(held)}" if held else None
 
 
 def sweep(run, whole, fault, pool):

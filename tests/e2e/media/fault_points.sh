@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Each call of eight short runs to the system, to libc and to FFmpeg fails once: the run ends with its result, or with
-# one line, status 1 and nothing left behind. The short tier tries a sample, the full one all of them.
+# one line, status 1 and nothing left behind. The power goes before each call that changes what the disk holds, and the
+# next run makes the same result. The short tier tries a sample, the full one all of them.
 . tests/tap.inc
 CC=${CC:-cc}
 
@@ -47,11 +48,19 @@ points() {
     MONA=$mona PYTHONDONTWRITEBYTECODE=1 python3 tests/e2e/media/fault_points.py "$tmp" "$@" > "$tmp/found" 2>&1
     same "calls by $from: $(sed -n 's/^points //p' "$tmp/found") faults" "$? $(grep -v '^points' "$tmp/found" | head -n 40)" "0 "
 }
+# $1: run, $2: of the disks that the power may leave, every how manieth is tried
+power() {
+    MONA=$mona PYTHONDONTWRITEBYTECODE=1 python3 tests/e2e/media/power_loss.py "$tmp" "$2" "$1" > "$tmp/found" 2>&1
+    same "power that goes, $1: $(sed -n 's/^moments //p' "$tmp/found") that it may leave" "$? $(grep -v '^moments' "$tmp/found")" "0 "
+}
 if full; then
+    power resume 1
+    power film 1
     points program 1
     points libc 1
     points libraries 29
 else
+    power resume 8
     points program 32 film still live resume batch compile library
     points libraries 1500 film
 fi

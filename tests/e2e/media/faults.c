@@ -19,6 +19,10 @@
  *     the addresses from which the program got memory that nobody freed, if it ends by exit
  * MONA_FAULT_ENDLESS
  *     all later calls fail, too
+ * MONA_FAULT_TELL=TO:FROM
+ *     two descriptors: a line goes to TO before each call that changes names on the disk or makes
+ *     them last, and the call waits for a byte from FROM, so that power_loss.py can look at what is
+ *     there
  * MONA_FAULT_TRACE
  *     prints where the call comes from that fails
  *
@@ -322,10 +326,40 @@ static bool any_file(void)
 C_CALL(mmap, "mmap", (long)MAP_FAILED)
 C_CALL(mmap64, "mmap", (long)MAP_FAILED)
 C_CALL(pthread_create, "thread", EAGAIN)
-C_CALL(fsync, "fsync", -1)
-C_CALL(rename, "rename", -1)
-C_CALL(link, "rename", -1)
-C_CALL(mkdir, "rename", -1)
+/* Says what is about to be done, and waits. */
+static bool tell(const char *what, const char *path)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const char *ends = getenv("MONA_FAULT_TELL");
+    char line[4200], answer;
+    int to, from;
+    if (ends && sscanf(ends, "%d:%d", &to, &from) == 2) {
+        const int length = snprintf(line, sizeof line, "%s %s\n", what, path);
+        pthread_mutex_lock(&lock);
+        if (find("write")(to, (long)line, length, 0, 0, 0, 0, 0, 0, 0) != length ||
+            find("read")(from, (long)&answer, 1, 0, 0, 0, 0, 0, 0, 0) != 1)
+            _exit(99);
+        pthread_mutex_unlock(&lock);
+    }
+    return true;
+}
+
+static bool tell_file(long fd)
+{
+    char name[64], path[4096] = "";
+    snprintf(name, sizeof name, "/proc/self/fd/%ld", fd);
+    if (getenv("MONA_FAULT_TELL"))
+        find("readlink")((long)name, (long)path, sizeof path - 1, 0, 0, 0, 0, 0, 0, 0);
+    return tell("fsync", path);
+}
+
+CALL(fsync, "fsync", tell_file(a), -1)
+CALL(rename, "rename", tell("rename", (const char *)b), -1)
+CALL(link, "rename", tell("link", (const char *)b), -1)
+CALL(mkdir, "rename", tell("mkdir", (const char *)a), -1)
+CALL(unlink, "unlink", tell("unlink", (const char *)a), -1)
+CALL(unlinkat, "unlink", tell("unlink", (const char *)b), -1)
+CALL(rmdir, "unlink", tell("rmdir", (const char *)a), -1)
 C_CALL(mkdtemp, "rename", 0)
 C_CALL(stat, "stat", -1)
 C_CALL(lstat, "stat", -1)

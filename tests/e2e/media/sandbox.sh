@@ -55,7 +55,7 @@ same "a batch: status and what was refused" "$status $(grep -c ': refused$' "$tm
 # ---- a decoder that crashes -------------------------------------------------------------------------
 unset VICTIM
 rm -f "$tmp/out/x.mkv"
-for signal in 11 7 8 4 6; do
+for signal in 11 7 8 4 6 5; do
     CRASH=$signal LD_PRELOAD=$tmp/lib/exploit.so "$mona" enhance -y --quiet --stages sr "$tmp/in/a.mkv" -o "$tmp/out/x.mkv" 2> "$tmp/log"
     same "signal $signal: status, one line, nothing left" "$? $(grep -c "crashed (signal $signal)" "$tmp/log") $(grep -c '^mona' "$tmp/log") $(find "$tmp/out" -name 'x.mkv*')" \
         "$((128 + signal)) 1 1 "
