@@ -170,6 +170,16 @@ static bool form_ok(const ac_program *p, const ac_form *f)
            ((uint32_t)f->config[2] < p->header.patterns && f->config[2] >> 32 < p->header.patterns);
 }
 
+/* A chip gets blocks of 32 bytes in 16 bits. */
+static bool pattern_ok(const ac_pattern *pattern)
+{
+    for (uint32_t i = 0; i < AC_FRACTAL; i++)
+        if (pattern->at[i] % AC_BLOCK ||
+            pattern->at[i] / AC_BLOCK != (int16_t)(pattern->at[i] / AC_BLOCK))
+            return false;
+    return true;
+}
+
 static bool instruction_ok(const prover *p, const ac_record *record)
 {
     const ac_program *q = p->program;
@@ -229,6 +239,63 @@ static bool records_ok(prover *p, uint32_t first, uint32_t end, uint64_t times)
     return true;
 }
 
+/* ---- flags ----------------------------------------------------------------------------------- */
+
+enum {
+    EVENTS = 256 / 64
+}; /* words with a bit for each pair of pipes and event, as flags have it */
+
+/* Whether a core that runs records [first, end) never waits for ever: each wait follows its flag's
+ * setting in the stream, and no flag is set twice. Pipes work in the stream's order, so what a wait
+ * waits for never depends on what follows it. A second turn of a loop that leaves the flags as the
+ * first did is like all others. set: of each flag. */
+static bool flags_meet(prover *p, uint32_t first, uint32_t end, uint64_t set[EVENTS])
+{
+    const ac_program *q = p->program;
+    for (uint32_t i = first; i < end; i++) {
+        const ac_record *r = &q->records[i];
+        p->found.record = i;
+        if (r->form == AC_RECORD_LOOP) {
+            uint64_t once[EVENTS];
+            const uint32_t body = i + 1, next = body + r->at[1];
+            if (!flags_meet(p, body, next, set))
+                return false;
+            memcpy(once, set, sizeof once);
+            if (r->at[0] > 1 && (!flags_meet(p, body, next, set) || memcmp(once, set, sizeof once)))
+                return false;
+            i = next - 1;
+        }
+        const ac_form *f = r->form < q->header.forms ? &q->forms[r->form] : NULL;
+        for (uint32_t k = 0; f && k < f->flag_count; k++) {
+            const uint32_t flag = f->flags[k] & 255, opcode = AC_OP_SET_FLAG + (f->flags[k] >> 8);
+            const uint64_t bit = UINT64_C(1) << flag % 64;
+            if (opcode != AC_OP_BARRIER && !(set[flag / 64] & bit) != (opcode == AC_OP_SET_FLAG))
+                return false;
+            set[flag / 64] ^= opcode == AC_OP_BARRIER ? 0 : bit;
+        }
+    }
+    return true;
+}
+
+static bool no_core_hangs(prover *p)
+{
+    for (uint32_t core = 0; core < AC_PROGRAM_CORES; core++) {
+        uint64_t set[EVENTS] = {0};
+        for (uint32_t s = 0; s < p->program->header.segments; s++) {
+            const ac_segment *at = &p->program->segments[s];
+            if (!flags_meet(p, at->core[core].first, at->core[core].first + at->core[core].count,
+                            set))
+                return false;
+        }
+        for (uint32_t k = 0; k < EVENTS; k++)
+            if (set[k]) /* the next program would set it again */
+                return false;
+    }
+    return true;
+}
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
 static bool rings_ok(prover *p, const ac_segment *s)
 {
     const ac_program *q = p->program;
@@ -282,7 +349,21 @@ static bool header_ok(const ac_program *p, const ac_target *target)
     for (uint32_t i = 0; i < h->forms; i++)
         if (!form_ok(p, &p->forms[i]))
             return false;
+    for (uint32_t i = 0; i < h->patterns; i++)
+        if (!pattern_ok(&p->patterns[i]))
+            return false;
     return true;
+}
+
+/* The most instructions of a program. Those of networks run 0.01 to 0.5 for each byte of their
+ * frames and constants, and at most a few thousand more. */
+static uint64_t budget(const ac_program *p)
+{
+    enum { OF_A_BYTE = 16, OF_ALL = 1 << 16 };
+    uint64_t bytes = p->header.constants_bytes;
+    for (uint32_t i = 0; i < p->header.buffers; i++)
+        bytes += p->buffers[i].bytes;
+    return OF_A_BYTE * bytes + OF_ALL;
 }
 
 bool ac_program_prove(const ac_program *program, const ac_target *target, uint32_t operators,
@@ -293,6 +374,11 @@ bool ac_program_prove(const ac_program *program, const ac_target *target, uint32
     bool ok = header_ok(program, target);
     for (uint32_t s = 0; s < program->header.segments && ok; s++)
         ok = segment_ok(&p, &program->segments[s]);
+    ok = ok && no_core_hangs(&p);
+    if (ok && p.found.instructions > budget(program)) {
+        p.found.record = UINT32_MAX;
+        ok = false;
+    }
     *found = p.found;
     return ok;
 }

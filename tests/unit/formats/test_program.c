@@ -463,6 +463,7 @@ static bool runs_in_bounds(const mona_model *model, const uint8_t *damaged, size
             for (uint64_t f = 0; f < r->finding_count && f < AC_MODEL_FINDINGS; f++) {
                 assert_int_not_equal(r->findings[f].kind, AC_OUT_OF_BUFFER);
                 assert_int_not_equal(r->findings[f].kind, AC_ILLEGAL_OPERAND);
+                assert_int_not_equal(r->findings[f].kind, AC_FLAG);
             }
         }
         close_net(&n);
@@ -472,7 +473,7 @@ static bool runs_in_bounds(const mona_model *model, const uint8_t *damaged, size
 }
 
 /* The program is part of the file, so what is proved is what was damaged. A program that is
- * accepted may compute anything, race, or leave flags set; it stays in its buffers. */
+ * accepted may compute anything, or race; it stays in its buffers, and ends. */
 static void damaged_programs_stay_in_bounds(void **state)
 {
     (void)state;
@@ -500,6 +501,84 @@ static void damaged_programs_stay_in_bounds(void **state)
     free(program);
 }
 
+static bool is_proved(const ac_program *p)
+{
+    ac_proof proof;
+    return ac_program_prove(p, &ac_target_ascend310, UINT16_MAX, &proof);
+}
+
+/* A recorded program, of which the parts can be changed. */
+static uint8_t *open_program(ac_program *p, const char *name)
+{
+    const mona_model model = open_embedded(name);
+    size_t bytes;
+    uint8_t *program = recorded_program(&model, (mona_size){64, 32}, &bytes);
+    assert_true(ac_program_open(p, program, bytes));
+    assert_true(is_proved(p));
+    return program;
+}
+
+/* Without it, its opposite comes twice. */
+static void each_flag_is_needed(void **state)
+{
+    (void)state;
+    ac_program p;
+    uint8_t *program = open_program(&p, "sr_x2_fast");
+    uint32_t flags = 0;
+    for (uint32_t f = 0; f < p.header.forms; f++)
+        for (uint32_t k = 0; k < p.forms[f].flag_count; k++) {
+            uint16_t *flag = (uint16_t *)&p.forms[f].flags[k];
+            const uint16_t before = *flag;
+            if (ac_flag_instruction(before).opcode == AC_OP_BARRIER)
+                continue;
+            for (uint16_t bit = 64; bit <= 256; bit *= 2) { /* of the event; waits and settings */
+                *flag = before ^ bit;
+                assert_false(is_proved(&p));
+            }
+            *flag = before;
+            flags++;
+        }
+    assert_in_range(flags, 20, 100000);
+    assert_true(is_proved(&p));
+    free(program);
+}
+
+static void work_has_a_budget(void **state)
+{
+    (void)state;
+    ac_program p;
+    uint8_t *program = open_program(&p, "sr_x2_fast");
+    memset((ac_motion *)p.motions, 0, p.header.motions * sizeof *p.motions);
+    assert_true(is_proved(&p)); /* all turns work on one place */
+    for (uint32_t i = 0; i < p.header.records; i++)
+        if (p.records[i].form == AC_RECORD_LOOP) {
+            uint32_t *turns = (uint32_t *)&p.records[i].at[0];
+            const uint32_t before = *turns;
+            *turns = 1 << 20;
+            assert_false(is_proved(&p));
+            *turns = before;
+        }
+    assert_true(is_proved(&p));
+    free(program);
+}
+
+static void patterns_fit_the_chip(void **state)
+{
+    (void)state;
+    ac_program p;
+    uint8_t *program = open_program(&p, "denoise_fast");
+    assert_in_range(p.header.patterns, 1, 1000);
+    for (uint32_t i = 0; i < p.header.patterns; i++) {
+        int32_t *at = (int32_t *)&p.patterns[i].at[AC_FRACTAL - 1];
+        const int32_t before = *at;
+        *at = before - AC_BLOCK / 2;
+        assert_false(is_proved(&p));
+        *at = before;
+    }
+    assert_true(is_proved(&p));
+    free(program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -510,6 +589,9 @@ int main(void)
         cmocka_unit_test(convolutions_too_large_are_cut),
         cmocka_unit_test(gates_are_cut),
         cmocka_unit_test(damaged_programs_stay_in_bounds),
+        cmocka_unit_test(each_flag_is_needed),
+        cmocka_unit_test(work_has_a_budget),
+        cmocka_unit_test(patterns_fit_the_chip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
