@@ -37,7 +37,9 @@ typedef struct batch {
     size_t unreadable;   /* files and folders that were reported */
     batch_file *files;
     size_t count;
-    cJSON *results;
+    cJSON *results; /* plans of a dry run */
+    char *done;     /* what the manifest says so far, without its last bracket */
+    size_t done_bytes;
 } batch;
 
 /* ---- what there is to do -------------------------------------------------------------------- */
@@ -302,12 +304,22 @@ static int run_one(const batch *b, const batch_file *f, FILE *out, char *last, s
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static bool write_manifest(const batch *b)
+/* Adds a result and writes the manifest: as text, which takes a tenth of the memory. */
+static bool write_manifest(batch *b, const cJSON *result)
 {
-    char *text = json_text(b->results, true);
-    bool good = text ? save_file(b->manifest, text, strlen(text))
-                     : cli_fail(0, "%s: out of memory", b->manifest);
-    free(text);
+    char *one = json_text(result, true);
+    const size_t bytes = one ? strlen(one) : 0, before = b->done_bytes;
+    char *done = one ? realloc(b->done, before + bytes + sizeof ", ]") : NULL;
+    bool good = done;
+    if (done) {
+        b->done = done;
+        b->done_bytes += (size_t)sprintf(done + before, "%s%s", before ? ", " : "[", one);
+        memcpy(done + b->done_bytes, "]", sizeof "]");
+        good = save_file(b->manifest, done, b->done_bytes + 1);
+    } else {
+        cli_fail(0, "%s: out of memory", b->manifest);
+    }
+    free(one);
     return good;
 }
 
@@ -344,13 +356,15 @@ static bool is_kept(const batch *b, const batch_file *f)
 static bool note_result(batch *b, const batch_file *f, const char *word, int status,
                         const char *last)
 {
-    cJSON *result = json_add_object(b->results);
+    cJSON *result = cJSON_CreateObject();
     cJSON_AddStringToObject(result, "input", f->input);
     cJSON_AddStringToObject(result, "output", f->output);
     cJSON_AddStringToObject(result, "result", word);
     cJSON_AddNumberToObject(result, "status", status);
     cJSON_AddStringToObject(result, status ? "error" : "summary", last);
-    return write_manifest(b);
+    const bool noted = write_manifest(b, result);
+    cJSON_Delete(result);
+    return noted;
 }
 
 /* "3 of 12" */
@@ -498,5 +512,6 @@ int batch_run(const batch_request *request)
     }
     free(b.files);
     cJSON_Delete(b.results);
+    free(b.done);
     return status;
 }

@@ -626,6 +626,33 @@ bool mux_write(mux *m, AVPacket *packet, AVRational time_base, pipeline_error *e
     return write_packet(m, packet, error);
 }
 
+/* Whether the video of a file is described as it was written. */
+static bool is_indexed(const AVFormatContext *written, const mux *m)
+{
+    unsigned video = 0;
+    for (int i = 0; i < m->video->index; i++) /* cover pictures come last */
+        video += !(m->format->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC);
+    if (written->nb_streams < m->format->nb_streams)
+        return false;
+    const AVStream *found = written->streams[video];
+    return found->nb_frames == m->video->nb_frames &&
+           (found->codecpar->extradata_size > 0 || m->video->codecpar->extradata_size <= 0);
+}
+
+/* libav's writer of QuickTime makes the index at the end, in memory, and where it gets none leaves
+ * parts of it out without an error: so it is read again. */
+static bool check_index(mux *m, pipeline_error *error)
+{
+    AVFormatContext *written = NULL;
+    if (!container_row_of(m->format->oformat)->quicktime || m->live)
+        return true;
+    int code = avformat_open_input(&written, m->format->url, NULL, NULL);
+    if (code >= 0 && !is_indexed(written, m))
+        code = AVERROR(ENOMEM);
+    avformat_close_input(&written);
+    return code >= 0 || pipeline_fail_av(error, code, "%s: its index cannot be written", m->name);
+}
+
 bool mux_finish(mux *m, pipeline_error *error)
 {
     if (m->merged)
@@ -647,7 +674,7 @@ bool mux_finish(mux *m, pipeline_error *error)
         code = closed;
     if (code < 0)
         return pipeline_fail_av(error, code, "%s: cannot be written", m->name);
-    return !m->file.part || outfile_commit(&m->file, error);
+    return !m->file.part || (check_index(m, error) && outfile_commit(&m->file, error));
 }
 
 void mux_close(mux *m)

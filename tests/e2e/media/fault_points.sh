@@ -59,6 +59,7 @@ if full; then
     points program 1
     points libc 1
     points libraries 29
+    points libraries 2 film:av
 else
     power resume 8
     points program 32 film still live resume batch compile library
