@@ -33,7 +33,7 @@ same "the denoiser's estimate is in what is compared" "$(grep -q 'noise [1-9]' "
 # ---- killed at random moments -------------------------------------------------------------------
 # The seed is printed, so that a failure can be repeated.
 seed=${SEED:-$(date +%s)}
-kills=20
+kills=100
 [ -z "$SANITIZE" ] || kills=4
 echo "# SEED=$seed"
 # Kills come within a third of the time of a whole run, so that it sometimes completes and starts again.
@@ -120,7 +120,7 @@ fi
 resident() {
     awk '/^VmRSS/ { print $2 }' "/proc/$1/status" 2> /dev/null
 }
-frames=10000
+frames=100000
 mkfifo "$tmp/pipe"
 ffmpeg -v error -f lavfi -i testsrc2=size=64x36:rate=25 -frames:v $frames -pix_fmt yuv420p -f yuv4mpegpipe -y "$tmp/pipe" < /dev/null &
 "$mona" enhance - -o "$tmp/long.mkv" --preset ultrafast --progress json < "$tmp/pipe" 2> "$tmp/events" &
@@ -137,4 +137,21 @@ same "$frames frames: none is lost" "$? $(ffprobe -v error -count_packets -selec
 awk '$1 >= 100 && !first { first = $2; at = $1 } { last = $2; end = $1 } END { print first, at, last, end }' "$tmp/memory" > "$tmp/grown"
 echo "# resident: $(awk '{ printf "%d KiB after %d frames, %d KiB after %d", $1, $2, $3, $4 }' "$tmp/grown")"
 same "$frames frames: memory grows by less than 1 MB after the first 100" \
-    "$(awk '{ print ($1 && $3 - $1 < 1000 && $4 > 5000 ? "yes" : $0) }' "$tmp/grown")" yes
+    "$(awk '{ print ($1 && $3 - $1 < 1000 && $4 > 50000 ? "yes" : $0) }' "$tmp/grown")" yes
+
+# ---- a thousand files ---------------------------------------------------------------------------
+mkdir "$tmp/many"
+ffmpeg -v error -f lavfi -i testsrc2=s=16x12 -frames:v 1 "$tmp/one.png"
+seq 1000 | while read -r i; do ln "$tmp/one.png" "$tmp/many/$i.png"; done
+"$mona" enhance -y --quiet "$tmp/many" --out-dir "$tmp/made" -j 1 2> "$tmp/log" &
+job=$!
+while kill -0 $job 2> /dev/null; do
+    echo "$(find "$tmp/made" -name '*.png' 2> /dev/null | wc -l) $(resident $job)"
+    sleep 0.2
+done > "$tmp/memory"
+wait $job
+same "1000 files: all are made" "$? $(find "$tmp/made" -name '*.png' | wc -l) $(grep -c '"done"' "$tmp/made/manifest.json")" "0 1000 1000"
+awk '$1 >= 100 && !first { first = $2; at = $1 } NF == 2 { last = $2; end = $1 } END { print first, at, last, end }' "$tmp/memory" > "$tmp/grown"
+echo "# resident: $(awk '{ printf "%d KiB after %d files, %d KiB after %d", $1, $2, $3, $4 }' "$tmp/grown")"
+same "1000 files: memory grows by less than 1 MB after the first 100" \
+    "$(awk '{ print ($1 && $3 - $1 < 1000 && $4 > 900 ? "yes" : $0) }' "$tmp/grown")" yes

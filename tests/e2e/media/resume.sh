@@ -72,13 +72,24 @@ flip() {
 }
 begin "$tmp/in.raw" --raw 64x48:nv12:25
 cp -r "$tmp/out.mkv.resume" "$tmp/kept"
-for at in 000000:-1 000000:-300 work:-3 work:-50 work:-60; do
+# Every byte of the work and each 31st of a segment in the full tier.
+places() {
+    if full; then
+        seq "$(wc -c < "$tmp/kept/work")" | sed 's/^/work:-/'
+        seq 1 31 "$(wc -c < "$tmp/kept/000000")" | sed 's/^/000000:-/'
+    else
+        printf '%s\n' 000000:-1 000000:-300 work:-3 work:-50 work:-60
+    fi
+}
+for at in $(places); do
     rm -rf "$tmp/out.mkv.resume"
     cp -r "$tmp/kept" "$tmp/out.mkv.resume"
     flip "$tmp/out.mkv.resume/${at%:*}" "${at#*:}"
     enhance "$tmp/in.raw" --raw 64x48:nv12:25
-    same "a byte of ${at%:*} changed" "$? $(grep -c 'continues after' "$tmp/log")" "1 0"
+    found="$? $(grep -c 'continues after' "$tmp/log")"
+    [ "$found" = "1 0" ] || not_ok "byte ${at#*:} of ${at%:*} changed" "found $found, expected 1 0"
 done
+ok "$(places | wc -l) bytes of the work and its segment, changed one at a time, are found"
 
 touch "$tmp/list.m3u8"
 for film in http://127.0.0.1:9/film.mp4 "$tmp/list.m3u8"; do
