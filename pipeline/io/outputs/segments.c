@@ -297,7 +297,7 @@ static bool split_work(char *text, char **words, char **rest)
     print_sum(sum, text, bytes - tail);
     const char *last = text + bytes - tail;
     if (memcmp(last, sum_word, sizeof sum_word - 1) ||
-        memcmp(last + sizeof sum_word - 1, sum, 2 * SEGMENTS_SUM))
+        memcmp(last + sizeof sum_word - 1, sum, 2 * SEGMENTS_SUM) || text[bytes - 1] != '\n')
         return false;
     *words = strchr(text, '\n');
     *rest = *words ? strchr(*words + 1, '\n') : NULL;

@@ -78,7 +78,7 @@ places() {
         seq "$(wc -c < "$tmp/kept/work")" | sed 's/^/work:-/'
         seq 1 31 "$(wc -c < "$tmp/kept/000000")" | sed 's/^/000000:-/'
     else
-        printf '%s\n' 000000:-1 000000:-300 work:-3 work:-50 work:-60
+        printf '%s\n' 000000:-1 000000:-300 work:-1 work:-3 work:-50 work:-60
     fi
 }
 for at in $(places); do
