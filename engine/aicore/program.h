@@ -145,8 +145,8 @@ typedef struct ac_proof {
 
 /* Whether a program is valid: every index is in range, every instruction is legal, in every turn of
  * its loops every operand lies inside its buffer, no core waits for ever, and the work is in
- * proportion to the bytes that it works on. Takes time proportional to the program's
- * size. operators: of its model. */
+ * proportion to the bytes that it works on. Takes time proportional to the program's size.
+ * operators: of its model. */
 bool ac_program_prove(const ac_program *p, const ac_target *target, uint32_t operators,
                       ac_proof *proof);
 

@@ -241,9 +241,8 @@ static bool records_ok(prover *p, uint32_t first, uint32_t end, uint64_t times)
 
 /* ---- flags ----------------------------------------------------------------------------------- */
 
-enum {
-    EVENTS = 256 / 64
-}; /* words with a bit for each pair of pipes and event, as flags have it */
+/* Words with a bit for each pair of pipes and event, as flags have it. */
+enum { EVENTS = 256 / 64 };
 
 /* Whether a core that runs records [first, end) never waits for ever: each wait follows its flag's
  * setting in the stream, and no flag is set twice. Pipes work in the stream's order, so what a wait

@@ -635,7 +635,7 @@ static bool is_indexed(const AVFormatContext *written, const mux *m)
     if (written->nb_streams < m->format->nb_streams)
         return false;
     const AVStream *found = written->streams[video];
-    return found->nb_frames == m->video->nb_frames &&
+    return (found->nb_frames == m->video->nb_frames || !m->video->nb_frames) &&
            (found->codecpar->extradata_size > 0 || m->video->codecpar->extradata_size <= 0);
 }
 
