@@ -279,11 +279,10 @@ static resize_scale resize_of(const video *v)
 /* By how much the stages enlarge a picture; 0: an error. */
 static unsigned scale_of(const job *settings, pipeline_error *error)
 {
-    const mona_config config = stage_config(&settings->stage);
     unsigned scale = 1;
     for (unsigned i = 0; i < settings->count; i++)
         if (settings->kinds[i] == STAGE_SR)
-            scale *= model_scale(settings->stage.sr[i], &config, error);
+            scale *= model_scale(settings->stage.sr[i], settings->stage.devices.at[0], error);
     return scale;
 }
 

@@ -261,14 +261,14 @@ static double step_ms(const test_run *t, unsigned step)
 static void add_stages(cJSON *plan, const job *s, const test_run *t)
 {
     const enhance_report *r = &t->report;
-    const mona_config config = stage_config(&s->stage);
     pipeline_error unused = {0}; /* cannot fail: the trial found the scales */
     cJSON *stages = cJSON_AddArrayToObject(plan, "stages");
     uint32_t width = r->in_width, height = r->in_height;
     char size[32];
     for (unsigned i = 0; i < s->count; i++) {
         const bool sr = s->kinds[i] == STAGE_SR;
-        const unsigned scale = sr ? model_scale(s->stage.sr[i], &config, &unused) : 1;
+        const unsigned scale =
+            sr ? model_scale(s->stage.sr[i], s->stage.devices.at[0], &unused) : 1;
         cJSON *row = json_add_object(stages);
         cJSON_AddStringToObject(row, "stage", stage_name(s->kinds[i]));
         cJSON_AddStringToObject(row, "model", job_network(s, i));

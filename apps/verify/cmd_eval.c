@@ -285,7 +285,7 @@ static bool check_model(eval_job *job)
     if (!job->named)
         return true;
     if (!job->denoise)
-        job->scale = (long)model_scale(job->named, &job->config, &job->error);
+        job->scale = (long)model_scale(job->named, job->config.device, &job->error);
     const bool fits =
         job->denoise ? plane_roles_check_denoiser(job->named, &job->error) : job->scale != 0;
     return fits || cli_fail(0, "%s", job->error.text);

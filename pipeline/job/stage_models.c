@@ -124,8 +124,7 @@ static bool add_file(stage_models *models, const model_choice *choice, pipeline_
     const named_model *file = &models->sr[0].model;
     if (!(choice->scale.x > 0))
         return add(j, STAGE_SR, file, error);
-    const mona_config config = stage_config(&j->stage);
-    const unsigned scale = model_scale(file, &config, error);
+    const unsigned scale = model_scale(file, j->stage.devices.at[0], error);
     if (!scale)
         return false;
     const unsigned whole = enlargement(choice->scale, scale);

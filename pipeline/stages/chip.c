@@ -22,6 +22,12 @@ bool chip_copies(const session_binding *bound)
            has_gaps(&out);
 }
 
+static void make_lock(chip *c)
+{
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->ended, NULL);
+}
+
 /* Places a lane's planes in memory; NULL: only counts. */
 static size_t place(chip *c, chip_lane *lane, uint8_t *memory)
 {
@@ -58,13 +64,13 @@ bool chip_open(chip *c, const session_binding *first, const mona_config *config,
                pipeline_error *error)
 {
     *c = (chip){.device = config ? config->device : first->device, .bound = first};
+    make_lock(c);
     if (config) {
         c->bound = &c->own;
         if (!session_binding_open(&c->own, mona_plan_model(first->plan), name, config, error))
             return false;
     }
     mona_session_io_count(c->bound->session, &c->inputs, &c->outputs);
-    c->has_turns = !pthread_mutex_init(&c->turn, NULL);
     for (c->lanes = 0; c->lanes < CHIP_LANES; c->lanes++)
         if (!open_lane(c, &c->lane[c->lanes], error))
             return false;
@@ -93,6 +99,7 @@ static bool open_om(chip *c, const mona_device *device, const named_model *model
                     mona_size *in, mona_size *out, pipeline_error *error)
 {
     *c = (chip){.device = device, .om = session_binding_allocate(mona_om_bytes())};
+    make_lock(c);
     if (!c->om)
         return pipeline_fail(error, "out of memory");
     const mona_status status = mona_om_open(c->om, device, model->om, model->om_bytes, 1, asked);
@@ -147,6 +154,38 @@ unsigned chip_om_scale(const mona_device *device, const named_model *model, pipe
     return ok ? out.width / in.width : 0;
 }
 
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+/* A session has one frame in work; a model two, one of even lanes and one of odd ones. */
+static struct chip_turns *turns_of(chip *c, unsigned lane)
+{
+    return &c->turns[c->om ? lane % CHIP_TURNS : 0];
+}
+
+static uint64_t draw(chip *c, struct chip_turns *t)
+{
+    pthread_mutex_lock(&c->lock);
+    const uint64_t ticket = t->drawn++;
+    pthread_mutex_unlock(&c->lock);
+    return ticket;
+}
+
+static void enter(chip *c, const struct chip_turns *t, uint64_t ticket)
+{
+    pthread_mutex_lock(&c->lock);
+    while (t->ended != ticket)
+        pthread_cond_wait(&c->ended, &c->lock);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void leave(chip *c, struct chip_turns *t)
+{
+    pthread_mutex_lock(&c->lock);
+    t->ended++;
+    pthread_cond_broadcast(&c->ended);
+    pthread_mutex_unlock(&c->lock);
+}
+
 /* ---- a frame --------------------------------------------------------------------------------- */
 
 static mona_om_rows rows_of(const mona_buffer *b, const mona_om_tensor *t)
@@ -173,9 +212,13 @@ static mona_status run_om(chip *c, unsigned lane, const mona_buffer *input,
     const mona_om_rows from = rows_of(input, &in);
     const mona_om_rows to =
         values ? (mona_om_rows){values, (ptrdiff_t)out.bytes, out.bytes} : rows_of(output, &out);
+    struct chip_turns *turns = turns_of(c, lane);
+    const uint64_t ticket = draw(c, turns);
     mona_status status = mona_om_upload(c->om, lane, &from);
+    enter(c, turns, ticket);
     if (!status)
         status = mona_om_run(c->om, lane, &to);
+    leave(c, turns);
     if (!status)
         status = mona_om_download(c->om, lane, &to);
     if (!status && values)
@@ -183,19 +226,21 @@ static mona_status run_om(chip *c, unsigned lane, const mona_buffer *input,
     return status;
 }
 
-static mona_status run_session(chip *c, const chip_lane *l, const mona_buffer *inputs,
+static mona_status run_session(chip *c, unsigned lane, const mona_buffer *inputs,
                                const mona_buffer *outputs)
 {
+    const chip_lane *l = &c->lane[lane];
+    struct chip_turns *turns = turns_of(c, lane);
+    const uint64_t ticket = draw(c, turns);
     mona_status status = MONA_OK;
     for (unsigned i = 0; i < c->inputs && !status; i++) {
         const mona_tensor_info t = mona_plan_input(c->bound->plan, i);
         status = mona_device_upload(c->device, &l->in[i], &inputs[i], &t);
     }
-    if (status)
-        return status;
-    pthread_mutex_lock(&c->turn);
-    status = mona_session_run(c->bound->session, l->in, l->out);
-    pthread_mutex_unlock(&c->turn);
+    enter(c, turns, ticket);
+    if (!status)
+        status = mona_session_run(c->bound->session, l->in, l->out);
+    leave(c, turns);
     for (unsigned i = 0; i < c->outputs && !status; i++) {
         const mona_tensor_info t = mona_plan_output(c->bound->plan, i);
         if (outputs[i].data)
@@ -206,12 +251,13 @@ static mona_status run_session(chip *c, const chip_lane *l, const mona_buffer *i
 
 mona_status chip_run(chip *c, unsigned lane, const mona_buffer *inputs, const mona_buffer *outputs)
 {
-    return c->om ? run_om(c, lane, inputs, outputs)
-                 : run_session(c, &c->lane[lane], inputs, outputs);
+    return c->om ? run_om(c, lane, inputs, outputs) : run_session(c, lane, inputs, outputs);
 }
 
 void chip_close(chip *c)
 {
+    if (!c->device)
+        return;
     for (unsigned i = 0; i < CHIP_OM_LANES; i++) {
         if (c->lane[i].host)
             free(c->lane[i].host);
@@ -219,8 +265,8 @@ void chip_close(chip *c)
             mona_device_free(c->device, c->lane[i].memory);
         free(c->lane[i].values);
     }
-    if (c->has_turns)
-        pthread_mutex_destroy(&c->turn);
+    pthread_cond_destroy(&c->ended);
+    pthread_mutex_destroy(&c->lock);
     session_binding_close(&c->own);
     mona_om_close(c->om);
     free(c->om);

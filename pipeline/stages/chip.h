@@ -12,7 +12,7 @@
 #include "pipeline/stages/stage_settings.h"
 
 /* A session computes one frame at a time, a model of the vendor's two. */
-enum { CHIP_LANES = 3, CHIP_OM_LANES = MONA_OM_SLOTS };
+enum { CHIP_LANES = 3, CHIP_OM_LANES = MONA_OM_SLOTS, CHIP_TURNS = 2 };
 
 typedef struct chip_lane {
     void *memory; /* of a session: its planes on the device */
@@ -27,8 +27,11 @@ typedef struct chip {
     session_binding own;          /* what is bound, unless that is the caller's */
     mona_om *om;
     unsigned inputs, outputs, lanes;
-    bool has_turns;
-    pthread_mutex_t turn; /* of the session */
+    struct chip_turns {
+        uint64_t drawn, ended;
+    } turns[CHIP_TURNS]; /* under the lock: lanes compute in the order in which they began */
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
     chip_lane lane[CHIP_OM_LANES];
 } chip;
 

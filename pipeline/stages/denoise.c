@@ -186,7 +186,7 @@ static bool open_pool(denoise_pass *pass, stage *s, const stage_settings *settin
 {
     return !pool_is_wanted(&settings->devices, &pass->bound) ||
            (pool_open(&pass->pool, &settings->devices, &pass->bound, config, name, error) &&
-            (s->entry || stage_open_entry(s, settings, pool_lanes(&pass->pool), error)));
+            (s->entry || stage_open_entry(s, settings, pool_frames(&pass->pool), error)));
 }
 
 /* Binds the network to 4:2:0 frames with luma of this size. */

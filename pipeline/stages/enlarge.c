@@ -113,7 +113,7 @@ static bool open_pool(enlarger *e, stage *s, const named_model *model,
         model->om
             ? pool_open_om(&e->pool, &settings->devices, model, config.sizes[0], &s->scale, error)
             : pool_open(&e->pool, &settings->devices, &e->luma, &config, model->name, error);
-    return opened && stage_open_entry(s, settings, pool_lanes(&e->pool), error);
+    return opened && stage_open_entry(s, settings, pool_frames(&e->pool), error);
 }
 
 static bool open_luma(enlarger *e, stage *s, const named_model *model,
@@ -135,8 +135,7 @@ static bool open(stage *s, const stage_settings *settings, pipeline_error *error
 {
     enlarger *e = s->state;
     const named_model *model = settings->sr[s->number];
-    const mona_config config = stage_config(settings);
-    s->scale = model_scale(model, &config, error);
+    s->scale = model_scale(model, settings->devices.at[0], error);
     if (!s->scale)
         return false;
     s->out.width *= s->scale;

@@ -9,22 +9,20 @@
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
-/* Under the lock. NULL: none waits. */
-static pool_frame *oldest(pool *p)
+/* Under the lock. The oldest frame that waits, if there are some for the chips that have fewer in
+ * work besides; else NULL. */
+static pool_frame *find(pool *p, unsigned chip)
 {
-    for (uint64_t n = p->passed; n < p->entered; n++)
-        if (p->frames[n % POOL_SLOTS].state == POOL_WAITS)
-            return &p->frames[n % POOL_SLOTS];
-    return NULL;
-}
-
-/* Frames go to the chip with the fewest. */
-static bool is_turn_of(const pool *p, unsigned chip)
-{
+    pool_frame *oldest = NULL;
+    unsigned waiting = 0, others = 0;
     for (unsigned i = 0; i < p->count; i++)
-        if (!p->states[i].failed && p->states[i].busy < p->states[chip].busy)
-            return false;
-    return true;
+        others += !p->states[i].failed && p->states[i].busy < p->states[chip].busy;
+    for (uint64_t n = p->passed; n < p->entered && waiting <= others; n++)
+        if (p->frames[n % POOL_SLOTS].state == POOL_WAITS) {
+            oldest = oldest ? oldest : &p->frames[n % POOL_SLOTS];
+            waiting++;
+        }
+    return waiting > others ? oldest : NULL;
 }
 
 /* NULL: the chip gets no more. */
@@ -32,7 +30,7 @@ static pool_frame *take(pool *p, unsigned chip)
 {
     pool_frame *f = NULL;
     pthread_mutex_lock(&p->lock);
-    while (!p->stop && !p->states[chip].failed && (!is_turn_of(p, chip) || !(f = oldest(p))))
+    while (!p->stop && !p->states[chip].failed && !(f = find(p, chip)))
         pthread_cond_wait(&p->changed, &p->lock);
     if (p->stop || p->states[chip].failed)
         f = NULL;
@@ -146,9 +144,10 @@ bool pool_is_open(const pool *p)
     return p->lane_count;
 }
 
-unsigned pool_lanes(const pool *p)
+/* With one more for each of several chips they need not end in order. */
+unsigned pool_frames(const pool *p)
 {
-    return p->lane_count;
+    return p->lane_count + (p->count > 1 ? p->count : 0);
 }
 
 size_t pool_bytes(const pool *p)

@@ -62,8 +62,8 @@ bool pool_is_open(const pool *p);
  * one device, which reads frames where they lie. */
 bool pool_is_wanted(const device_set *devices, const session_binding *first);
 
-/* How many frames can be in it without waiting for each other. */
-unsigned pool_lanes(const pool *p);
+/* How many frames should be in it, so that no lane waits. */
+unsigned pool_frames(const pool *p);
 
 /* Enqueues a frame: it is read once `entry` gets there, where *wanted is asked too (NULL: it is
  * true), and its result is there for what `stream` does next. */

@@ -58,10 +58,10 @@ bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings
     return row->open(s, settings, error);
 }
 
-bool stage_open_entry(stage *s, const stage_settings *settings, unsigned lanes,
+bool stage_open_entry(stage *s, const stage_settings *settings, unsigned frames,
                       pipeline_error *error)
 {
-    s->ahead = lanes > 2 ? lanes - 2 : 0; /* while one is read and another is written */
+    s->ahead = frames > 2 ? frames - 2 : 0; /* while one is read and another is written */
     s->entry_memory = session_binding_allocate(mona_stream_bytes());
     if (!s->entry_memory)
         return pipeline_fail(error, "out of memory");
@@ -102,17 +102,14 @@ size_t stage_bytes(const stage *s)
     return mona_stream_bytes() + (s->row->bytes ? s->row->bytes(s->state) : 0);
 }
 
-unsigned model_scale(const named_model *model, const mona_config *config, pipeline_error *error)
+unsigned model_scale(const named_model *model, const mona_device *device, pipeline_error *error)
 {
     enum { SIDE = 16 };
     session_binding bound = {0};
-    mona_config small = *config;
+    const mona_config small = {.sizes = {{SIDE, SIDE}}}; /* it is the same on all devices */
     unsigned scale = 0;
     if (model->om)
-        return chip_om_scale(config->device, model, error);
-    small.device = NULL; /* it is the same everywhere */
-    small.cpu = NULL;
-    small.sizes[0] = (mona_size){SIDE, SIDE};
+        return chip_om_scale(device, model, error);
     if (plane_roles_check(model, 1 << PLANE_ROLE_LUMA, 1 << PLANE_ROLE_LUMA, error) &&
         session_binding_plan(&bound, &model->model, model->name, 8, &small, error)) {
         const mona_tensor_info out = mona_plan_output(bound.plan, 0);

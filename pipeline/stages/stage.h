@@ -110,8 +110,8 @@ bool stage_open(stage *s, stage_kind kind, unsigned number, const stage_settings
 /* Reports every model that the stage has bound to a probe that wants to know. */
 void stage_tell_models(const stage *s, const pipeline_probe *probe);
 
-/* Gives the stage an entry stream, as its network's lanes (pool.h) have so many frames in work. */
-bool stage_open_entry(stage *s, const stage_settings *settings, unsigned lanes,
+/* Gives the stage an entry stream, as its pool has so many frames in work. */
+bool stage_open_entry(stage *s, const stage_settings *settings, unsigned frames,
                       pipeline_error *error);
 
 /* The stream that first reads a frame: what the stage waits for before it reads is enqueued
@@ -125,7 +125,7 @@ void stage_close(stage *s);
 size_t stage_bytes(const stage *s);
 
 /* How many times a model enlarges its one plane. 0, with an error, if it is not such a model or
- * enlarges width and height differently. */
-unsigned model_scale(const named_model *model, const mona_config *config, pipeline_error *error);
+ * enlarges width and height differently. device: opens it if it is of the vendor's compiler. */
+unsigned model_scale(const named_model *model, const mona_device *device, pipeline_error *error);
 
 #endif
