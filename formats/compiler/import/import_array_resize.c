@@ -66,7 +66,7 @@ bool import_array_resize(importer *im)
     if (!array_ok(x))
         return false;
     if (!op_resize_read(&im->call, &r))
-        return import_refused(im, "scales or sizes");
+        return im->call.unknown && import_fail(im, "has computed scales or sizes");
     if (!r.linear && !r.cubic && !r.crop)
         return import_array_move(im);
     if (differs_elsewhere(&r, im->in[0]) &&

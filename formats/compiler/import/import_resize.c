@@ -166,7 +166,8 @@ bool import_resize(importer *im)
     if (!import_tensor(im, 0, &x))
         return false;
     if (!op_resize_read(&im->call, &r))
-        return import_refused(im, "scales or sizes");
+        return im->call.unknown &&
+               import_fail(im, "has computed scales or sizes; expected constants");
     return set_mode(im, &r, to) && set_coordinates(im, &r, to) &&
            set_ratios(im, &r, im->in[0], to) && corners_fit(im, &im->g->values[x], to) &&
            set_offsets(im, &im->g->values[x], nearest_rule(&r), &resize) &&
