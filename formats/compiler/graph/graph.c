@@ -222,7 +222,7 @@ bool graph_spread(graph *g)
     return true;
 }
 
-void graph_sweep(graph *g)
+bool graph_sweep(graph *g)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < g->node_count; i++) {
@@ -230,6 +230,7 @@ void graph_sweep(graph *g)
             put_node(g, count++, g->nodes[i]);
     }
     g->node_count = count;
+    return count <= GRAPH_MAX_NODES;
 }
 
 uint32_t graph_producer(const graph *g, uint32_t value)

@@ -272,7 +272,7 @@ void graph_replace_node(graph *g, uint32_t i, graph_node node);
 /* Removes node i, which stays as GONE until the pass calls graph_sweep at its end: a time for each
  * node, and not for each node times those behind it. */
 void graph_remove_node(graph *g, uint32_t i);
-void graph_sweep(graph *g);
+bool graph_sweep(graph *g); /* false: more than GRAPH_MAX_NODES are left */
 /* Puts a GONE node behind each, so that many can be inserted in little time, until graph_sweep.
  * False: out of memory. */
 bool graph_spread(graph *g);

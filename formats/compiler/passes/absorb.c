@@ -46,6 +46,8 @@ static bool lift(graph *g, uint32_t i, uint32_t p)
 
 static bool lift_all(graph *g)
 {
+    if (!graph_spread(g))
+        return false;
     for (uint32_t i = g->node_count; i-- > 0;) {
         const uint32_t p =
             g->nodes[i].kind == GRAPH_QUANTIZE ? graph_private_producer(g, i, 0) : UINT32_MAX;
@@ -54,9 +56,13 @@ static bool lift_all(graph *g)
         const uint32_t count = g->nodes[p].input_count;
         if (count == 1 && graph_private_producer(g, p, 0) == UINT32_MAX)
             continue; /* other readers need its source as it is */
+        uint32_t before = i - 1;
+        while (g->nodes[before].kind == GRAPH_GONE)
+            before--;
+        const uint32_t value = g->nodes[before == p ? i : before].output;
         if (!lift(g, i, p))
             return false;
-        i += count; /* check the nodes before it again */
+        i = g->values[value].place + 1; /* check the nodes before it again */
     }
     return true;
 }
@@ -143,8 +149,7 @@ bool pass_absorb_quantize(graph *g, const compiler_options *o, format_error *err
         if (!become_copy(g, &g->nodes[i]))
             return no_memory(error);
     }
-    graph_sweep(g);
-    return true;
+    return graph_sweep(g) || no_memory(error);
 }
 
 /* ---- copies in F16 ------------------------------------------------------------------------ */
@@ -275,5 +280,5 @@ bool pass_widen(graph *g, const compiler_options *o, format_error *error)
     for (uint32_t i = 0; i < g->output_count; i++)
         if (!widen_output(g, o, i))
             return no_memory(error);
-    return g->node_count <= GRAPH_MAX_NODES || no_memory(error);
+    return graph_sweep(g) || no_memory(error);
 }

@@ -195,6 +195,8 @@ static bool could_load(const graph *g, const graph_node *node)
 
 bool pass_reorder_depth(graph *g, format_error *error)
 {
+    if (!graph_spread(g))
+        return format_fail(error, "out of memory");
     for (uint32_t i = 0; i < g->node_count; i++) {
         const graph_node node = g->nodes[i];
         const char *why_not = NULL;
@@ -204,5 +206,5 @@ bool pass_reorder_depth(graph *g, format_error *error)
             return false;
         graph_log(g, FUSION_DEPTH_ORDER, &node, why_not);
     }
-    return true;
+    return graph_sweep(g) || format_fail(error, "out of memory");
 }

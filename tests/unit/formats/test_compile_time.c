@@ -20,6 +20,7 @@ typedef struct built_node {
     Onnx__NodeProto node;
     char name[8]; /* of its result */
     char *inputs[3], *outputs[1];
+    Onnx__AttributeProto axis, *attributes[1];
 } built_node;
 
 static const block_node convolutions[] = {{"Conv", {"1", "w"}}};
@@ -36,6 +37,14 @@ static const block_node quantised[] = {{"QuantizeLinear", {"1", "step", "zero"}}
                                        {"Conv", {"1", "w"}},
                                        {"Relu", {"1"}}};
 
+/* Rounding moves up through the concatenation. */
+static const block_node joined[] = {{"Conv", {"1", "w"}},
+                                    {"Conv", {"2", "w"}},
+                                    {"Concat", {"2", "1"}},
+                                    {"QuantizeLinear", {"1", "step", "zero"}},
+                                    {"DequantizeLinear", {"1", "step", "zero"}},
+                                    {"Conv", {"1", "wide"}}};
+
 /* Maps between arrays. */
 static const block_node forms[] = {{"Relu", {"1"}}, {"Sin", {"1"}}, {"Conv", {"1", "w"}}};
 
@@ -51,12 +60,14 @@ static char *result(built_node *made, int at)
 static uint8_t *network(const block_node *block, int length, int count, size_t *size)
 {
     static const int32_t zero = 128;
+    static char axis[] = "axis";
     built_node *made = calloc((size_t)count, sizeof *made);
     Onnx__NodeProto **nodes = calloc((size_t)count, sizeof *nodes);
     onnx_builder *b = ob_new(13);
     assert_true(made && nodes);
     ob_input(b, "x", CHANNELS, 4, 4);
     ob_constant(b, "w", "4 4 1 1", noises(b, CHANNELS * CHANNELS, 0.5f));
+    ob_constant(b, "wide", "4 8 1 1", noises(b, 2 * CHANNELS * CHANNELS, 0.5f));
     ob_constant(b, "gain", "1 4 1 1", noises(b, CHANNELS, 1));
     ob_constant(b, "step", "", (const float[]){0.02f});
     ob_int_tensor(b, "zero", ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, "", &zero);
@@ -74,6 +85,15 @@ static uint8_t *network(const block_node *block, int length, int count, size_t *
         n->node.op_type = (char *)like->op_type;
         n->node.input = n->inputs;
         n->node.n_output = 1, n->node.output = n->outputs;
+        if (!strcmp(like->op_type, "Concat")) {
+            onnx__attribute_proto__init(&n->axis);
+            n->axis.name = axis;
+            n->axis.has_type = n->axis.has_i = true;
+            n->axis.type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT;
+            n->axis.i = 1;
+            n->attributes[0] = &n->axis;
+            n->node.n_attribute = 1, n->node.attribute = n->attributes;
+        }
         nodes[i] = &n->node;
     }
     ob_output(b, made[count - 1].name);
@@ -112,6 +132,7 @@ static void many_nodes_take_no_square_of_time(void **state)
     } all[] = {{"convolutions", convolutions, 1},
                {"fused", fused, 5},
                {"quantised", quantised, 4},
+               {"joined", joined, 6},
                {"forms", forms, 3},
                {"star", star, 2}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
