@@ -2,8 +2,8 @@
 /* Queries about a plan: sizes, shapes, and where every byte of an arena goes. */
 #include "engine/layout/layout.h"
 
-/* Largest stack of any function of a run, over all kernels. tests/e2e/engine/library.sh checks it
- * against the compiler's figures. */
+/* Largest stack of any function of a run, over all kernels. tests/e2e/engine/stack.sh proves it
+ * from the graph of calls. */
 enum { STACK_BYTES = 64 * 1024 };
 
 size_t mona_plan_arena_bytes(const mona_plan *plan)
