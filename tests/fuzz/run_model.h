@@ -13,7 +13,7 @@
 #include "pipeline/stages/session_binding.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { FUZZ_ARENA = 1 << 26, FUZZ_WORK = 1 << 24, FUZZ_INSTRUCTIONS = 4096 };
+enum { FUZZ_ARENA = 1 << 22, FUZZ_WORK = 1 << 24, FUZZ_INSTRUCTIONS = 4096 };
 
 typedef mona_buffer fuzz_buffers[MONA_MAX_IO];
 
