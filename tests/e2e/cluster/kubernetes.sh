@@ -10,13 +10,15 @@ if ! command -v kubectl > /dev/null || ! [ -d "$BUILD/bench/node_modules/kuberne
 fi
 cat > "$tmp/validate.cjs" << 'EOF'
 const at = process.argv[2] + '/node_modules/';
-const { Job } = require(at + 'kubernetes-models/batch/v1/Job');
-const job = require(at + 'js-yaml').load(require('fs').readFileSync(0, 'utf8'));
-new Job(job).validate();
-const pod = job.spec.template.spec, one = pod.containers[0];
-if (!pod.securityContext.runAsNonRoot || !one.securityContext.readOnlyRootFilesystem) throw new Error('not confined');
-if (process.argv[3]) console.log(one.command.slice(2).join(''));
-else console.log('valid');
+const found = require(at + 'js-yaml').load(require('fs').readFileSync(0, 'utf8'));
+const items = found.kind === 'List' ? found.items : [found];
+for (const item of items) {
+    new (require(`${at}kubernetes-models/${item.apiVersion}/${item.kind}`)[item.kind])(item).validate();
+    const pod = item.spec.template.spec, one = pod.containers[0];
+    if (!pod.securityContext.runAsNonRoot || !one.securityContext.readOnlyRootFilesystem) throw new Error('not confined');
+    if (process.argv[3]) console.log(one.command.slice(2).join(''));
+}
+if (!process.argv[3]) console.log('valid' + (items.length > 1 ? ` ${items.length}` : ''));
 EOF
 bench=$PWD/$BUILD/bench
 for job in parts join; do
@@ -25,6 +27,13 @@ for job in parts join; do
 done
 same "a job that is not is found" "$(sed 's/completions: 16/completions: many/' "$tmp/parts.yaml" | node "$tmp/validate.cjs" "$bench" 2>&1 |
     grep -c 'data/spec/completions must be integer')" 1
+
+echo '[{"name": "c", "count": 8, "size": "640x360", "fps": 25, "input": "rtsp://in/{name}", "output": "rtsp://out/{name}"}]' > "$tmp/cameras"
+echo '[{"name": "m", "count": 3, "size": "640x360", "fps": 25, "streams": 4, "cpus": 2}]' > "$tmp/machines"
+apps/cluster/mona-plan --cameras "$tmp/cameras" --machines "$tmp/machines" -o "$tmp/plan" --emit kubernetes > "$tmp/log"
+same "cameras: valid by the schema" "$(node "$tmp/validate.cjs" "$bench" < "$tmp/plan/kubernetes/cameras.json" 2>&1)" "valid 8"
+same "one that is not is found" "$(sed 's/"replicas": 1/"replicas": "one"/' "$tmp/plan/kubernetes/cameras.json" | node "$tmp/validate.cjs" "$bench" 2>&1 |
+    grep -c 'data/spec/replicas must be integer')" 1
 
 ffmpeg -v error -f lavfi -i "testsrc2=s=96x64:r=25:d=16,noise=alls=9:allf=t" -c:v libx264 -preset veryfast -g 25 -pix_fmt yuv420p "$tmp/in.mp4"
 export MONA="$PWD/$mona" PATH="$PWD/apps/cluster:$PATH"

@@ -16,6 +16,16 @@ mkdir "$slurm/munge"
 chmod 400 "$slurm/munge.key"
 sed "s|@HOST@|$host|g; s|@DIR@|$slurm|g" tests/e2e/cluster/slurm.conf > "$slurm/slurm.conf"
 for n in 1 2 3 4; do echo "NodeName=n$n Name=npu Count=1"; done > "$slurm/gres.conf"
+# Six cameras, of which each node holds two.
+mkdir "$tmp/films" "$tmp/live"
+cat > "$tmp/cameras" << EOF
+[{"name": "c", "count": 6, "size": "96x64", "fps": 25, "input": "$tmp/films/h1.mp4", "output": "$tmp/live/{name}.mkv", "options": "--preset ultrafast -j 1"}]
+EOF
+for n in 1 2 3 4; do echo "{\"name\": \"n$n\", \"size\": \"96x64\", \"fps\": 25, \"streams\": 2}" > "$tmp/n$n"; done
+apps/cluster/mona-plan --cameras "$tmp/cameras" --machines "$tmp"/n[1234] -o "$tmp/plan" --emit slurm --sbatch=--partition=live > "$tmp/log"
+same "six cameras, planned" "$? $(grep -c 'any one machine may fail' "$tmp/log")" "0 1"
+cat "$tmp/plan/slurm/gres.conf" >> "$slurm/gres.conf"
+sed -i "s/Gres=npu:1/&,$(sed -n 's/^NodeName=n1 Gres=//p' "$tmp/plan/slurm/nodes.txt")/" "$slurm/slurm.conf"
 export SLURM_CONF="$slurm/slurm.conf"
 munged --key-file="$slurm/munge.key" --socket="$slurm/munge.socket" --pid-file="$slurm/munge.pid" --log-file="$slurm/munge/log" \
     --seed-file="$slurm/munge/seed" --force 2> "$tmp/log"
@@ -24,7 +34,7 @@ end() {
     status=$?
     scancel --user=root > /dev/null 2>&1
     sleep 1
-    for pid in "$slurm"/d-*.pid "$slurm/ctld.pid" "$slurm/munge.pid"; do
+    for pid in "$slurm"/d-*.pid "$slurm/ctld.pid" "$slurm/dbd.pid" "$slurm/db.pid" "$slurm/munge.pid"; do
         [ ! -s "$pid" ] || kill "$(cat "$pid")" 2> /dev/null
     done
     sleep 1
@@ -32,6 +42,32 @@ end() {
     [ $status -ne 0 ] || echo "1..$tests"
 }
 trap end EXIT
+# Accounting for sacct, where its daemon and a database are.
+waited=0
+ready() { # a command that must succeed within a minute and a half in all
+    until "$@" > /dev/null 2>&1; do
+        [ $waited -lt 90 ] || return
+        sleep 1
+        waited=$((waited + 1))
+    done
+}
+sql() { mariadb --no-defaults --socket="$slurm/db.socket" -u root -e "$1"; }
+database() {
+    command -v slurmdbd && command -v mariadbd || return
+    mariadb-install-db --no-defaults --user=root --datadir="$slurm/db" --skip-test-db || return
+    mariadbd --no-defaults --user=root --datadir="$slurm/db" --socket="$slurm/db.socket" --pid-file="$slurm/db.pid" --port=16921 --bind-address=127.0.0.1 &
+    ready sql "CREATE USER IF NOT EXISTS slurm@localhost IDENTIFIED BY 'slurm'; GRANT ALL ON slurm_acct_db.* TO slurm@localhost" || return
+    printf '%s\n' AuthType=auth/munge "AuthInfo=socket=$slurm/munge.socket" DbdHost=localhost DbdPort=16920 SlurmUser=root "PidFile=$slurm/dbd.pid" \
+        "LogFile=$slurm/log/dbd.log" StorageType=accounting_storage/mysql StorageHost=127.0.0.1 StoragePort=16921 StorageUser=slurm StoragePass=slurm \
+        > "$slurm/slurmdbd.conf"
+    chmod 600 "$slurm/slurmdbd.conf"
+    cp "$slurm/slurm.conf" "$slurm/without.conf"
+    printf '%s\n' AccountingStorageType=accounting_storage/slurmdbd AccountingStorageHost=localhost AccountingStoragePort=16920 "AccountingStoragePass=$slurm/munge.socket" \
+        AccountingStoreFlags=job_comment JobAcctGatherType=jobacct_gather/linux >> "$slurm/slurm.conf"
+    slurmdbd && ready sacctmgr -n show cluster || { cp "$slurm/without.conf" "$slurm/slurm.conf"; return 1; }
+}
+accounts=
+! database > "$slurm/log/db" 2>&1 || accounts=yes
 slurmctld -f "$SLURM_CONF"
 for n in 1 2 3 4; do node $n; done
 waited=0
@@ -65,7 +101,6 @@ make_film() {
     ffmpeg -v error -y -f lavfi -i "testsrc2=s=${size:-96x64}:r=25:d=$seconds,noise=alls=15:allf=t:all_seed=5" \
         -f lavfi -i "sine=400:duration=$seconds" "$@" "$tmp/films/$film" < /dev/null
 }
-mkdir "$tmp/films"
 
 # ---- two minutes in 16 parts, and all that may happen ---------------------------------------------------
 seconds=120
@@ -121,6 +156,12 @@ for one in a.mp4:h264:killed b.mkv:ffv1:nodes c.ts:hevc:controller; do
     contents "$tmp/out/$film" > "$tmp/found"
     same "$film, ${rest#*:}: as the whole film in one run" "$(cmp "$tmp/wanted" "$tmp/found" && wc -l < "$tmp/wanted") $(ls -d "$tmp/out/$film"*)" \
         "$(wc -l < "$tmp/found") $tmp/out/$film"
+    if [ -n "$accounts" ]; then
+        job=$(sed -n 's/.*: job \([0-9]*\), then.*/\1/p' "$tmp/log")
+        same "$film: sacct tells of all parts" "$(sacct -X -n -P -j "$job" -o JobID,State,Comment | grep -c "^${job}_[0-9]*|COMPLETED|mona: 1 films in 16 parts")" 16
+    else
+        skip "no slurmdbd, or no mariadb-server: sacct is not asked"
+    fi
     at_least "$film: a line a part" "$(cat "$tmp"/out/.mona/*/log/part-* | grep -c "$film, [0-9]*/16: [0-9]* s on")" 12
 done
 
@@ -161,3 +202,30 @@ same "twenty films, one broken: 19 results, a line and the status for the one" \
     "$? $(find "$tmp/results" -type f -not -path '*/.mona/*' | wc -l) $(grep -c broken.mp4 "$tmp/log") $(grep -c '19 of 19 films are done' "$tmp/log")" "1 19 1 1"
 apps/cluster/mona-slurm "$tmp/films" -o "$tmp/results" --parts 2 --cpus 1 -- --strip-rows 8 2> "$tmp/log"
 same "again: nothing is to be done" "$? $(grep -c 'nothing is to be done; 1 films cannot be' "$tmp/log") $(jobs_left)" "1 1 0"
+
+# ---- cameras: no node gets more than it holds, and those of a node that fails start elsewhere ----------------
+# $1: how many run, $2: how many wait, $3: on which nodes; waits for that.
+cameras_on() {
+    waited=0
+    until [ "$(squeue -h -t R -o %N | grep -c "n[$3]") $(squeue -h -t R | wc -l) $(squeue -h -t PD | wc -l)" = "$1 $1 $2" ] || [ $waited -ge 240 ]; do
+        sleep 1
+        waited=$((waited + 1))
+    done
+    squeue -h -o '%T %N' | sort | uniq -c | awk '{ n[$2] += $1; if ($2 == "RUNNING" && $1 > most) most = $1 } END { print n["RUNNING"] + 0, n["PENDING"] + 0, most }'
+}
+for job in "$tmp"/plan/slurm/*.sbatch; do
+    sed -i "s,^    sleep 5\$,&; [ -e $tmp ] || exit," "$job" # none lives longer than this test
+    (cd "$tmp/live" && sbatch "$job" > /dev/null)
+done
+same "six cameras on four nodes, two on each at most" "$(cameras_on 6 0 1234)" "6 0 2"
+for n in 1 2; do
+    kill -9 "$(cat "$slurm/d-n$n.pid")"
+    [ $n -eq 2 ] || same "one node is gone: the cameras run on the others" "$(cameras_on 6 0 234)" "6 0 2"
+done
+same "two are gone: four cameras run, two wait" "$(cameras_on 4 2 34)" "4 2 2"
+node 1
+node 2
+same "they are back: all run" "$(cameras_on 6 0 1234)" "6 0 2"
+same "each camera was enhanced" "$(for n in 1 2 3 4 5 6; do video_times "$tmp/live/c-$n.mkv" 2> /dev/null | head -n 1; done | wc -l)" 6
+scancel --user=root
+wait_all 60
