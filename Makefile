@@ -38,7 +38,7 @@ DEMO_PACKAGES := ffmpeg
 TEST_PACKAGES := $(DEMO_PACKAGES) libcmocka-dev python3 python3-cffi python3-numpy
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
 FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
-LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver debootstrap slurm-wlm munge slurmdbd mariadb-server
+LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver debootstrap slurm-wlm munge slurmdbd mariadb-server buildah
 # For tests of what lives in other programs, skipped without them.
 GST_PACKAGES := libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base \
                 gstreamer1.0-plugins-good gstreamer1.0-plugins-bad

@@ -102,8 +102,8 @@ same "one camera more goes where there is most left" "$? $(grep -e '->' "$tmp/to
 # Too many, and such as were not measured.
 sed 's/"count": 5/"count": 50/; s/"count": 15/"count": 1/' "$tmp/cameras" > "$tmp/many"
 $plan --cameras "$tmp/many" --machines "$tmp/machines" -o "$tmp/much" > "$tmp/told" 2> "$tmp/log"
-same "too many: what is left, what would hold it, and what a failure costs" "$? $(grep -c '21 cameras of 1280x720 at 12.5, tier fast have no place .*; 2 more machines that hold 11 each' "$tmp/log") $(
-    grep -c 'if .* fails, [0-9]* of its cameras have no place' "$tmp/log")" "1 1 4"
+same "too many: what is left, what would hold it, and what a failure costs" "$? $(grep -c 'no place for 21 cameras of 1280x720 at 12.5, tier fast: .*; needed: 2 more machines for 11 each' "$tmp/log") $(
+    grep -c 'if .* fails, there is no place for [0-9]* camera' "$tmp/log")" "1 1 4"
 run --fill 0.4
 same "--fill leaves room on every machine" "$? $(awk '/ %, / { if ($2 > 40) bad++; n++ } END { print bad + 0, n }' "$tmp/told")" "1 0 4"
 sed 's/"tier": "fast"/"tier": "best"/' "$tmp/cameras" > "$tmp/other"
@@ -161,3 +161,11 @@ echo '[{"name": "c", "count": 8, "size": "64x48", "fps": 25}]' > "$tmp/cameras"
 echo '[{"name": "m", "count": 2, "size": "64x48", "fps": 25, "streams": 4}]' > "$tmp/machines"
 run --simulate 300 --failures 0
 same "without room: they wait" "$? $(grep -c '^  no machine had a place: [0-9]* times' "$tmp/told") $(grep -c ' [48] at most waited for a place' "$tmp/told")" "0 1 1"
+
+# ---- mona-slurm, where something is missing ----------------------------------------------------------------
+film 5 "$tmp/film.y4m" 64x48
+MONA=$tmp/none fails "no mona" "$tmp/none: No such file or directory; MONA=" apps/cluster/mona-slurm "$tmp/film.y4m" -o "$tmp/results"
+mkdir "$tmp/bin"
+python=$(python3 -c 'import sys; print(sys.executable)')
+MONA=$PWD/$mona PATH=$tmp/bin "$python" apps/cluster/mona-slurm "$tmp/film.y4m" -o "$tmp/results" 2> "$tmp/log"
+same "no Slurm" "$? $(wc -l < "$tmp/log") $(grep -c 'sbatch: No such file or directory; ' "$tmp/log")" "2 1 1"
