@@ -28,6 +28,12 @@ static unsigned cores_of(const mona_device *device)
     return properties.cores;
 }
 
+/* The share of the cores that -j leaves; a plan may use fewer, which no option changes. */
+static double used_by(const mona_config *config)
+{
+    return config->threads ? fmin((double)config->threads / cores_of(config->device), 1) : 1;
+}
+
 static bool make_room(advice_frame *f, unsigned layers)
 {
     f->parts = calloc(layers + BESIDE, sizeof *f->parts);
@@ -109,7 +115,7 @@ bool bench_advise_modelled(cJSON *result, const bench_model_job *job, const mode
                            const modelled_sample *replay)
 {
     const modelled_trial m = {job, &own->costs};
-    const double used = own->cores / (double)cores_of(job->config->device);
+    const double used = used_by(job->config);
     advice_frame f = {.how = "modelled, by the replay kernel",
                       .chip = true,
                       .ms = modelled_ms(replay, replay->cycles),
@@ -226,7 +232,7 @@ static bool advise_host(cJSON *result, const bench_model_job *job, const peak *l
     host h = {job, cores_of(job->config->device)};
     advice_frame f = {.how = "measured",
                       .ms = json_number(result, "p50_ms"),
-                      .used = fmin(json_number(result, "threads") / h.cores, 1),
+                      .used = used_by(job->config),
                       .int8 = limit->fp16_gmac_per_s / limit->int8_gmac_per_s,
                       .try = try_host,
                       .context = &h};

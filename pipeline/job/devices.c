@@ -168,6 +168,17 @@ static bool find_several(const char *asked, device_set *set, bool *found, pipeli
     return true;
 }
 
+/* "auto" leaves a chip alone that runs no programs of mona's. */
+static void tell_other_chip(const char *asked)
+{
+    mona_ascend_info info;
+    if (devices_or_host(asked) && !mona_ascend_query(&mona_device_ascend_om, &info) &&
+        !info.runs_programs)
+        pipeline_note(&session_binding_rules.notes,
+                      "the chip is %s, which runs .om models alone; the CPU runs all others",
+                      info.soc ? info.soc : "unnamed");
+}
+
 bool devices_find(const char *asked, device_set *set, pipeline_error *error)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -187,6 +198,7 @@ bool devices_find(const char *asked, device_set *set, pipeline_error *error)
     const bool own = mona_device_first(set->at[0]) == &mona_device_ascend;
     if (own && !prepared)
         return pipeline_misuse(error, "MONA_ASCEND_KERNEL: %s", problem.text);
+    tell_other_chip(asked);
     if (!own)
         mona_ascend_forget(); /* that there is none is no cause of what may fail later */
     return true;

@@ -22,7 +22,7 @@ if os.environ.get('ATC_FAILS'):
     print('ATC start working now, please wait for a moment.\n' + os.environ['ATC_FAILS'] + '\n\tPossible Cause: none')
     sys.exit(255)
 known = {'model', 'framework', 'output', 'soc_version', 'input_format', 'output_type', 'enable_small_channel', 'log',
-         'input_shape', 'insert_op_conf', 'dynamic_image_size', 'precision_mode'}
+         'input_shape', 'insert_op_conf', 'dynamic_image_size', 'precision_mode', 'compression_optimize_conf'}
 if set(options) - known:
     refuse('E10001', 'unknown options: %s' % (set(options) - known))
 if os.environ.get('ATC_LOG'):
@@ -32,6 +32,16 @@ if not re.fullmatch('Ascend(310|310P[1-7]|310B[1-4]|910[AB]?)', options.get('soc
     refuse('E10001', 'Value for soc_version, framework or input_format is invalid')
 if not os.path.exists(options['model']) or options['output'].endswith('.om'):
     refuse('E10016', 'model or output is invalid')
+if 'compression_optimize_conf' in options:
+    conf = options['compression_optimize_conf']
+    text = open(conf).read() if os.path.exists(conf) else ''
+    asked = dict(line.strip().split(': ') for line in text.split('\n') if ': ' in line)
+    if not re.match(r'calibration:\s*{', text) or not {'input_data_dir', 'input_shape', 'infer_soc'} <= set(asked):
+        refuse('E10001', 'compression_optimize_conf: %s' % conf)
+    if not os.path.exists(asked['input_data_dir']) or asked['infer_soc'] != options['soc_version']:
+        refuse('E10001', 'calibration: %s' % asked)
+    if options.get('precision_mode') in ('force_fp32', 'must_keep_origin_dtype'):
+        refuse('E10001', 'calibration does not go with this precision_mode')
 name, shape = options['input_shape'].split(':')
 shape = [int(d) for d in shape.split(',')]
 sizes = [tuple(int(d) for d in s.split(',')) for s in options.get('dynamic_image_size', '').split(';') if s]

@@ -160,6 +160,9 @@ for soc in Ascend310P3 Ascend310B4; do
         "0 --soc_version=$soc --precision_mode=force_fp16 "
     on full soc=$soc "$mona" enhance "$tmp/in.y4m" -o "$tmp/$soc.y4m" -y --stages sr --sr "$tmp/$soc.om" --device ascend-om --quiet 2> "$tmp/err"
     same "$soc: mona enhance has an Ascend310's bytes" "$? $(cmp "$tmp/sizes_in.y4m" "$tmp/$soc.y4m" && echo equal) $(cat "$tmp/err")" "0 equal "
+    on full soc=$soc "$mona" enhance "$tmp/in.y4m" -o "$tmp/$soc.y4m" -y --stages sr --quiet 2> "$tmp/err"
+    same "$soc: auto says what the chip does, and the CPU computes" "$? $(cat "$tmp/err")" \
+        "0 mona: the chip is $soc, which runs .om models alone; the CPU runs all others"
     fails "$soc: own programs are refused in a line" "the chip is $soc, and mona's own programs are for Ascend310" on full soc=$soc "$mona" bench \
         sr_x2_fast --size 96x64 --device ascend
 done
@@ -168,6 +171,13 @@ fails "a chip that is not there" "there is no such chip" on full count=2 "$mona"
 fails "no number of a chip" "expected the number of a chip after ascend-om:" "$mona" bench "$tmp/Ascend310P3.om" -n 1 --device ascend-om:x
 same "--soc" "$(ATC_LOG=$tmp/asked PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/soc.om" --picture --target ascend310-om --size 96x64 --soc Ascend910A \
     > "$tmp/log" 2>&1; echo $?) $(tr ' ' '\n' < "$tmp/asked" | grep soc_version)" "0 --soc_version=Ascend910A"
+head -c $((4 * 64 * 96)) /dev/zero > "$tmp/samples.bin"
+printf 'calibration:\n{\ninput_data_dir: %s\ninput_shape: x:1,1,64,96\ninfer_soc: Ascend310P3\n}\n' "$tmp/samples.bin" > "$tmp/int8.cfg"
+same "INT8 by a calibration file of the vendor's" "$(ATC_LOG=$tmp/asked PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/int8.om" --picture \
+    --target ascend310-om --size 96x64 --soc Ascend310P3 --atc compression_optimize_conf="$tmp/int8.cfg" > "$tmp/log" 2>&1; echo $?) $(
+    tr ' ' '\n' < "$tmp/asked" | grep -c "compression_optimize_conf=$tmp/int8.cfg")" "0 1"
+fails "one for another chip" "atc failed: E10001" env PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/int8.om" --picture \
+    --target ascend310-om --size 96x64 --atc compression_optimize_conf="$tmp/int8.cfg"
 fails "an option that mona sets" "mona sets this option itself" env PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/soc.om" --picture \
     --target ascend310-om --size 96x64 --atc soc_version=Ascend910A
 ATC_LOG=$tmp/asked ATC_TYPE=u8 PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/mean.om" --picture --target ascend310-om --size 96x64 --mean 0 --deviation 255 \
