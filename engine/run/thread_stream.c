@@ -10,7 +10,7 @@
 #include "engine/libc.h"
 #include "engine/port/port.h"
 
-enum { QUEUE = 64 };
+enum { QUEUE = 512 }; /* eight chips have 40 frames in work, each with a dozen commands */
 
 typedef enum command_kind {
     COMMAND_COPY,
