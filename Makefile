@@ -362,7 +362,7 @@ check-static: all $(BUILD)/scene
 # ---- mona without video -----------------------------------------------------------------------
 # For boards that only infer: no FFmpeg, neither to build nor to run. The objects have a folder of their own, for
 # they are compiled with MONA_NO_VIDEO.
-ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_live.c %/live_source.c %/bench_clip.c %/pipeline_marks.c %/chip_report_video.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
+ENGINE_ONLY_SRC := $(filter-out %/command_table.c %/bench_pipeline.c %/bench_live.c %/live_source.c %/capacity_processes.c %/bench_clip.c %/pipeline_marks.c %/chip_report_video.c %/calibration_clip.c %/cmd_eval.c %/image_set.c, \
     $(wildcard apps/cli/*.c $(addprefix apps/,bench/*.c bench/report/*.c compile/*.c devices/*.c page/*.c sign/*.c timing/*.c verify/*.c))) \
     $(wildcard apps/engine_only/*.c) $(addprefix pipeline/,$(addprefix job/,ascend_setup.c devices.c limits.c model_source.c option.c suggest.c) base/disk_space.c base/error.c base/outfile.c base/sandbox.c base/stop.c quality/measure.c \
     stages/frame.c stages/frame_memory.c stages/plane_roles.c stages/session_binding.c)
@@ -475,7 +475,7 @@ $(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/timing/,statistics.o s
 $(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o telemetry_log.o npu_smi.o)
 $(BUILD)/tests/test_npu_smi: $(BUILD)/apps/devices/npu_smi.o
 $(BUILD)/tests/test_fair_queue: $(BUILD)/apps/bench/fair_queue.o
-$(BUILD)/tests/test_verdict $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin $(BUILD)/tests/test_settings: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
+$(BUILD)/tests/test_verdict $(BUILD)/tests/test_capacity $(BUILD)/tests/test_pipeline_marks $(BUILD)/tests/test_top1_margin $(BUILD)/tests/test_settings: $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 # The replay kernel, compiled for this machine, and the core that it runs on.
 KERNEL_OBJ := $(addprefix $(BUILD)/engine/ascend/kernel/,replay.o emulation.o)
 $(BUILD)/tests/test_replay $(BUILD)/tests/test_small_channels $(BUILD)/tests/test_readings $(BUILD)/tests/test_replay_operands: $(KERNEL_OBJ)

@@ -3,10 +3,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <libavutil/log.h>
 
 #include "apps/bench/bench_clip.h"
+#include "apps/bench/capacity_trial.h"
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/cli/options.h"
@@ -22,37 +24,78 @@ typedef struct run {
     live_source source;
     bench_clip clip;
     samples latency;
-    uint64_t frames, first; /* that went out so far; of the source, the first that counts */
+    uint64_t frames; /* that went out so far */
+    /* CPU time in ns: when a step began, and what each has taken; when the first and the last frame
+     * that count went out */
+    uint64_t began[CHAIN_MAX_STEPS], spent[CHAIN_MAX_STEPS], from, until;
+    double bytes;
     bool fails;
 } run;
+
+static uint64_t cpu_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* A frame that counts went out. */
+static void count(run *r, size_t number, uint64_t now)
+{
+    r->until = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (!r->latency.count) {
+        r->bytes = machine_own_bytes();
+        r->from = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+    }
+    const uint64_t sent = atomic_load(&r->source.sent_at[number]);
+    r->fails = !samples_add(&r->latency, 1e-6 * (double)(now - sent)) || r->fails;
+    telemetry_log_look(&r->latency.sensors);
+}
 
 /* job.progress: a frame went out. */
 static void note(void *context, const enhance_report *report)
 {
     run *r = context;
+    live_source *s = &r->source;
     const uint64_t now = clock_ns();
-    const double number = round(report->time * r->source.pace.fps);
+    const double number = round(report->time * s->pace.fps);
     if (report->frames == r->frames)
         return;
+    if (!r->frames && s->gate)
+        atomic_fetch_add(&s->gate->there, 1);
     r->frames = report->frames;
-    if (number < (double)r->first || number >= (double)r->source.frames)
-        return;
-    const uint64_t sent = atomic_load(&r->source.sent_at[(size_t)number]);
-    r->fails = !samples_add(&r->latency, 1e-6 * (double)(now - sent)) || r->fails;
-    telemetry_log_look(&r->latency.sensors);
+    const double first = (double)atomic_load(&s->first);
+    if (number >= first && number < first + (double)s->frames)
+        count(r, (size_t)number, now);
+}
+
+/* Stages and the encoder work in threads of their own, one after the other unless frames are late;
+ * meanwhile, the decoder waits for the camera. */
+static void mark(void *context, uint64_t frame, unsigned step, bool end)
+{
+    run *r = context;
+    const uint64_t now =
+        cpu_ns(step < PROBE_STAGE ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID);
+    (void)frame;
+    if (end)
+        r->spent[step] += now - r->began[step];
+    r->began[step] = now;
 }
 
 static bool play(run *r, enhance_report *report)
 {
     const live_settings live = {.stall = 5};
+    const pipeline_probe probe = {.mark = mark, .context = r};
     pipeline_error error = {0};
     struct job settings = *r->job->enhance;
     settings.input.path = r->source.address;
-    settings.output = r->clip.output;
+    settings.output = r->source.gate ? "-" : r->clip.output;
+    settings.format = "matroska";
     settings.input.live = &live;
     settings.encoder.low_latency = true;
     settings.progress = note;
     settings.progress_context = r;
+    settings.probe = &probe;
     av_log_set_level(AV_LOG_QUIET);
     r->latency.before = machine_now();
     telemetry_log_open(&r->latency.sensors, settings.stage.devices.at[0]);
@@ -63,6 +106,27 @@ static bool play(run *r, enhance_report *report)
     if (r->source.failure[0])
         return cli_fail(0, "%s", r->source.failure);
     return (good || !cli_fail_of(&error)) && !r->fails;
+}
+
+/* Steps that overlap are counted twice; together, they took no more than the process. */
+static void add_cpu(cJSON *result, const run *r)
+{
+    const unsigned encode = PROBE_STAGE + r->job->enhance->count;
+    double ms[CAPACITY_PARTS] = {0}, sum = 0;
+    for (unsigned i = 0; i <= encode; i++) {
+        const capacity_part part = i == PROBE_DECODE ? CAPACITY_DECODE
+                                   : i == encode     ? CAPACITY_ENCODE
+                                                     : CAPACITY_NETWORK;
+        ms[part] += 1e-6 * (double)r->spent[i] / (double)r->frames;
+        sum += 1e-6 * (double)r->spent[i] / (double)r->frames;
+    }
+    const double whole = r->latency.count > 1
+                             ? 1e-6 * (double)(r->until - r->from) / (double)(r->latency.count - 1)
+                             : sum;
+    for (unsigned i = 0; i < CAPACITY_OTHER; i++)
+        ms[i] *= fmin(1, whole / sum);
+    ms[CAPACITY_OTHER] = fmax(0, whole - sum);
+    capacity_parts_add(result, ms);
 }
 
 static void describe(cJSON *result, const run *r, const enhance_report *report)
@@ -80,41 +144,58 @@ static void describe(cJSON *result, const run *r, const enhance_report *report)
     cJSON_AddNumberToObject(result, "arrived", (double)report->live.arrived);
     cJSON_AddNumberToObject(result, "frames", (double)report->frames);
     cJSON_AddNumberToObject(result, "dropped", (double)report->live.dropped);
+    cJSON_AddNumberToObject(result, "expected", (double)r->source.frames);
+    result_add_number(result, "stream_bytes", r->bytes);
+    add_cpu(result, r);
 }
 
+/* Among others, a stream of which all frames were left out is a result, too. */
 static cJSON *conclude(run *r, const enhance_report *report)
 {
+    const bool some = r->latency.count >= 2;
+    if (!some && !r->source.gate) {
+        cli_fail(0, "%s: expected two frames or more after %zu of warm-up, found %zu",
+                 r->job->enhance->input.path, r->source.warm_up, r->latency.count);
+        return NULL;
+    }
     cJSON *result = cJSON_CreateObject();
-    r->latency.warm_up = r->first;
+    r->latency.warm_up = r->source.warm_up;
     r->latency.settled = true;
     describe(result, r, report);
-    const bool done =
-        r->latency.count < 2
-            ? cli_fail(0,
-                       "%s: expected two frames or more after %llu of warm-up, "
-                       "found %zu",
-                       r->job->enhance->input.path, (unsigned long long)r->first, r->latency.count)
-            : result_add_samples(result, &r->latency, r->job->percentile);
+    const bool done = !some || result_add_samples(result, &r->latency, r->job->percentile);
     cJSON_AddItemToObject(result, "provenance", provenance());
     return result_if(done, result);
 }
 
-cJSON *bench_live(const bench_pipeline_job *job, const live_pace *pace)
+/* How many frames are sent, of which some warm up: a second, or as the job says. */
+static void count_frames(run *r, double fps)
 {
-    run r = {.job = job, .source.listener = -1};
+    const bench_pipeline_job *job = r->job;
+    const double timed = job->seconds > 0 ? ceil(job->seconds * fps) : INFINITY;
+    const double frames = fmin(job->frames ? (double)job->frames : INFINITY, timed);
+    r->source.warm_up = job->warm_up < 0 ? (size_t)ceil(fps) : (size_t)job->warm_up;
+    r->source.frames = frames < SAMPLING_MAX ? (size_t)frames : SAMPLING_MAX;
+}
+
+/* Makes the clip where it is synthetic. A stream among others has one already. */
+static bool open_clip(run *r)
+{
+    const bench_pipeline_job *job = r->job;
+    const bool synthetic = bench_pipeline_synthetic(job);
+    r->source.clip = synthetic ? r->clip.input : job->enhance->input.path;
+    return r->source.gate ||
+           (bench_clip_open(&r->clip) &&
+            (!synthetic || bench_clip_make(&r->clip, job->size, LOOP, LOOP, r->source.pace.fps)));
+}
+
+cJSON *bench_live(const bench_pipeline_job *job, const live_pace *pace, live_gate *gate,
+                  unsigned camera)
+{
+    run r = {.job = job, .source = {.listener = -1, .pace = *pace, .gate = gate, .camera = camera}};
     enhance_report report = {0};
     cJSON *result = NULL;
-    r.first = job->warm_up < 0 ? (uint64_t)ceil(pace->fps) : (uint64_t)job->warm_up;
-    const double timed = job->seconds > 0 ? ceil(job->seconds * pace->fps) : INFINITY;
-    const double frames =
-        fmin(job->frames ? (double)job->frames : INFINITY, timed) + (double)r.first;
-    const size_t count = frames < SAMPLING_MAX ? (size_t)frames : SAMPLING_MAX;
-    const bool synthetic = bench_pipeline_synthetic(job);
-    if (bench_clip_open(&r.clip) &&
-        (!synthetic || bench_clip_make(&r.clip, job->size, LOOP, LOOP, pace->fps)) &&
-        live_source_open(&r.source, synthetic ? r.clip.input : job->enhance->input.path, pace,
-                         count) &&
-        play(&r, &report))
+    count_frames(&r, pace->fps);
+    if (open_clip(&r) && live_source_open(&r.source) && play(&r, &report))
         result = conclude(&r, &report);
     live_source_close(&r.source);
     live_source_free(&r.source);

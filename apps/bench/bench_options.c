@@ -52,15 +52,31 @@ static bool read_sampling(const bench_arguments *a, const mona_device *device, s
     return read_warm_up(a->warm_up, &how->warm_up);
 }
 
+/* Reads "40ms" or "p99=40ms". */
+static bool read_budget(const bench_arguments *a, verdict_rules *rules)
+{
+    const char *text = a->budget;
+    const char *time = strchr(text, '=');
+    int end = 0;
+    if (!time)
+        return quantity_ms("--budget", text, &rules->budget_ms);
+    if (sscanf(text, "p%lf=%n", &rules->percentile, &end) != 1 || text + end != time + 1 ||
+        !(rules->percentile >= 1 && rules->percentile <= 100))
+        return cli_fail(0, "--budget: expected a time such as 40ms or p99=40ms, found '%s'", text);
+    return (!a->percentile ||
+            cli_fail(0, "--budget: expected one percentile, found %s and --percentile", text)) &&
+           quantity_ms("--budget", time + 1, &rules->budget_ms);
+}
+
 static bool read_rules(const bench_arguments *a, verdict_rules *rules)
 {
-    const double percentile = !a->percentile && a->budget > 0 ? 99 : a->percentile;
+    const double percentile = !a->percentile && a->budget ? 99 : a->percentile;
     *rules = (verdict_rules){.percentile = percentile, .old = a->old};
-    if ((a->budget > 0 || a->old) && a->iterations && a->iterations < VERDICT_SAMPLES)
+    if ((a->budget || a->old) && a->iterations && a->iterations < VERDICT_SAMPLES)
         return cli_fail(0, "--iterations: expected %d or more for %s, found %ld", VERDICT_SAMPLES,
-                        a->budget > 0 ? "--budget" : "--compare", a->iterations);
-    rules->budget_ms = 1e3 * a->budget;
-    return quantity_share("--max-regression", a->regression, &rules->regression);
+                        a->budget ? "--budget" : "--compare", a->iterations);
+    return (!a->budget || read_budget(a, rules)) &&
+           quantity_share("--max-regression", a->regression, &rules->regression);
 }
 
 static bool read_config(bench_request *b)
@@ -78,7 +94,6 @@ static bool read_config(bench_request *b)
                     computing.device);
 }
 
-#ifndef MONA_NO_VIDEO
 /* Splits "WHAT@N"; N is 0 for "none". */
 static bool read_every(const char *option, const char *text, char what[32], unsigned *every)
 {
@@ -93,21 +108,22 @@ static bool read_every(const char *option, const char *text, char what[32], unsi
 
 static bool read_pace(const bench_arguments *a, live_pace *pace)
 {
+    const char *const late_text = a->late ? a->late : a->capacity ? "none" : "100ms@100";
+    const char *const burst_text = a->burst ? a->burst : a->capacity ? "none" : "4@150";
     char late[32] = "", burst[32] = "", *end = burst;
-    *pace = (live_pace){.fps = a->fps > 0 ? a->fps : 30};
-    if (!a->live)
+    *pace = (live_pace){.fps = a->fps > 0 ? a->fps : a->capacity ? 25 : 30};
+    if (!a->live && !a->capacity)
         return true;
-    if (!read_every("--late", a->late, late, &pace->late_every) ||
-        !read_every("--burst", a->burst, burst, &pace->burst_every) ||
+    if (!read_every("--late", late_text, late, &pace->late_every) ||
+        !read_every("--burst", burst_text, burst, &pace->burst_every) ||
         (pace->late_every && !quantity_ms("--late", late, &pace->late_ms)) ||
         (strcmp(a->jitter, "none") != 0 && !quantity_ms("--jitter", a->jitter, &pace->jitter_ms)))
         return false;
     pace->burst = (unsigned)strtoul(burst, &end, 10);
     return !pace->burst_every ||
            (end != burst && !*end && pace->burst > 1 && pace->burst <= pace->burst_every) ||
-           cli_fail(0, "--burst: expected 2@N to N@N, found '%s'", a->burst);
+           cli_fail(0, "--burst: expected 2@N to N@N, found '%s'", burst_text);
 }
-#endif
 
 static unsigned modes_of(const bench_request *b)
 {
@@ -117,23 +133,30 @@ static unsigned modes_of(const bench_request *b)
     const bool chip = mona_ascend_chip(device, 0);
     return (unsigned)((a->model && !om ? BENCH_MODEL : 0) | (om ? BENCH_OM : 0) |
                       (a->streams ? BENCH_STREAMS : 0) | (a->pipeline ? BENCH_PIPELINE : 0) |
-                      (a->live ? BENCH_LIVE : 0) | (a->report ? BENCH_REPORT : 0) |
-                      (a->peak ? BENCH_PEAK : 0) | (modelled_device(device) ? BENCH_MODEL310 : 0) |
-                      (chip ? BENCH_CHIP : 0));
+                      (a->capacity ? BENCH_CAPACITY : 0) | (a->live ? BENCH_LIVE : 0) |
+                      (a->report ? BENCH_REPORT : 0) | (a->peak ? BENCH_PEAK : 0) |
+                      (modelled_device(device) ? BENCH_MODEL310 : 0) | (chip ? BENCH_CHIP : 0));
 }
 
 bool bench_options_read(bench_request *b)
 {
     const bench_arguments *a = &b->arguments;
     b->costs = ac_costs_310;
-#ifndef MONA_NO_VIDEO
-    if (!read_pace(a, &b->pace))
-        return false;
-#endif
-    return read_config(b) && options_suit(&command_bench, &b->given, modes_of(b)) &&
+    return read_pace(a, &b->pace) && read_config(b) &&
+           options_suit(&command_bench, &b->given, modes_of(b)) &&
            (!a->costs || costs_read(a->costs, &b->costs)) &&
            read_streams(a->streams, &b->streams) && read_sampling(a, b->config.device, &b->how) &&
            read_rules(a, &b->rules);
+}
+
+bool bench_is_synthetic(const bench_arguments *a)
+{
+    return a->pipeline && !strcmp(a->pipeline, "synthetic");
+}
+
+mona_size bench_synthetic_size(const bench_arguments *a)
+{
+    return a->computing.size.width ? a->computing.size : (mona_size){640, 360};
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -141,11 +164,16 @@ bool bench_options_read(bench_request *b)
 #define FIELD(name) offsetof(bench_arguments, name)
 
 #ifndef MONA_NO_VIDEO
-static const char whole[] = "The whole pipeline", living[] = "The pipeline of a live stream";
+static const char whole[] = "The whole pipeline";
+#define PIPELINE_OR "--pipeline or "
+#define LIVE_OR "--live or "
+#else
+#define PIPELINE_OR
+#define LIVE_OR
 #endif
-static const char running[] = "What to run", times[] = "Timing and verdict",
-                  modelled[] = "On device model310", chip[] = "On an Ascend 310",
-                  output[] = "Output";
+static const char running[] = "What to run", paced[] = "At a camera's pace",
+                  times[] = "Timing and verdict", modelled[] = "On device model310",
+                  chip[] = "On an Ascend 310", output[] = "Output";
 
 static const option options[] = {
     {"--size", NULL, OPTION_SIZE, CHANGES_BYTES, FIELD(computing.size), "WxH", running,
@@ -162,30 +190,36 @@ static const option options[] = {
          "do, and what that would gain, tried where an option does it"},
     {"--peak", NULL, OPTION_FLAG, CHANGES_BYTES, FIELD(peak), NULL, running,
      .help = "measure the peak speed of this machine, and stop"},
+    {"--capacity", NULL, OPTION_FLAG, CHANGES_BYTES, FIELD(capacity), NULL, paced,
+     .help = "find how many streams keep the budget (default: a frame's period), where a frame "
+             "that is left out counts as late: of MODEL (default sr_x2_fast) in one process, of "
+             "--pipeline CLIP in a process each, or of --device model310; that number is then run "
+             "for --duration (default 60 s), as are a fifth more, which must fail"},
+    {"--fps", NULL, OPTION_NUMBER, CHANGES_BYTES, FIELD(fps), "RATE", paced,
+     .help = "frame rate of the source, such as a camera's (default: as fast as the pipeline takes "
+             "frames; with --live 30, with --capacity 25)",
+     .maximum = 100000, .needs = PIPELINE_OR "--capacity"},
+    {"--jitter", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(jitter), "TIME|none", paced,
+     .help = "each packet comes later by a random time up to this", .initial = "5ms",
+     .needs = LIVE_OR "--capacity"},
+    {"--late", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(late), "TIME@N|none", paced,
+     .help = "every Nth packet comes later by this, and those behind it cannot overtake (default "
+             "100ms@100; with --capacity none)",
+     .needs = LIVE_OR "--capacity"},
+    {"--burst", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(burst), "COUNT@N|none", paced,
+     .help = "of every N packets, COUNT come at once (default 4@150; with --capacity none)",
+     .needs = LIVE_OR "--capacity"},
+    {"--max-delay", NULL, OPTION_TIME, CHANGES_BYTES, FIELD(max_delay), "TIME", paced,
+     .help = "as for mona enhance: how late a frame may be before it is left out",
+     .initial = "0.05", .needs = LIVE_OR "--capacity"},
 #ifndef MONA_NO_VIDEO
+    {"--live", NULL, OPTION_FLAG, CHANGES_BYTES, FIELD(live), NULL, paced,
+     .help = "send the clip as a camera would, --fps frames a second, through the loopback to what "
+             "mona enhance --live does, and time every frame from packet sent to packet written",
+     .needs = "--pipeline"},
     {"--pipeline", NULL, OPTION_FILE, CHANGES_BYTES, FIELD(pipeline), "CLIP", whole,
      .help = "time the decoding, the stages and the encoding of a clip, or of synthetic frames of "
              "--size"},
-    {"--fps", NULL, OPTION_NUMBER, CHANGES_BYTES, FIELD(fps), "RATE", whole,
-     .help = "frame rate of the source, such as a camera's (default: as fast as the pipeline takes "
-             "frames)",
-     .maximum = 100000, .needs = "--pipeline"},
-    {"--live", NULL, OPTION_FLAG, CHANGES_BYTES, FIELD(live), NULL, living,
-     .help = "send the clip as a camera would, --fps frames a second (default 30), through the "
-             "loopback to what mona enhance --live does, and time every frame from packet sent to "
-             "packet written",
-     .needs = "--pipeline"},
-    {"--jitter", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(jitter), "TIME|none", living,
-     .help = "each packet comes later by a random time up to this", .initial = "5ms",
-     .needs = "--live"},
-    {"--late", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(late), "TIME@N|none", living,
-     .help = "every Nth packet comes later by this, and those behind it cannot overtake",
-     .initial = "100ms@100", .needs = "--live"},
-    {"--burst", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(burst), "COUNT@N|none", living,
-     .help = "of every N packets, COUNT come at once", .initial = "4@150", .needs = "--live"},
-    {"--max-delay", NULL, OPTION_TIME, CHANGES_BYTES, FIELD(job.max_delay), "TIME", living,
-     .help = "as for mona enhance: how late a frame may be before it is left out",
-     .initial = "0.05", .needs = "--live"},
 #endif
     {"--warmup", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(warm_up), "N", times,
      .help = "frames before the first one that counts; auto waits until the times settle",
@@ -195,9 +229,9 @@ static const option options[] = {
      .maximum = SAMPLING_MAX},
     {"--duration", NULL, OPTION_TIME, CHANGES_BYTES, FIELD(duration), "TIME", times,
      .help = "how long to time frames, in seconds or such as 500ms", .minimum = 1e-3},
-    {"--budget", NULL, OPTION_DURATION, CHANGES_BYTES, FIELD(budget), "TIME", times,
-     .help = "time that a frame may take, such as 33.3ms; prints PASS or FAIL and sets the exit "
-             "status"},
+    {"--budget", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(budget), "[pP=]TIME", times,
+     .help = "time that a frame may take, such as 33.3ms, or p99=40ms, which also says "
+             "--percentile; prints PASS or FAIL and sets the exit status"},
     {"--percentile", NULL, OPTION_NUMBER, CHANGES_BYTES, FIELD(percentile), "P", times,
      .help = "percentile of the times that must be within the budget (default 99)", .minimum = 1,
      .maximum = 100, .needs = "--budget"},
@@ -226,7 +260,7 @@ static const option options[] = {
 
 enum {
     WITHOUT_FRAMES = BENCH_MODEL310 | BENCH_REPORT | BENCH_PEAK, /* of which each is timed */
-    OTHER_JOBS = BENCH_STREAMS | BENCH_PIPELINE | BENCH_LIVE | BENCH_REPORT |
+    OTHER_JOBS = BENCH_STREAMS | BENCH_PIPELINE | BENCH_CAPACITY | BENCH_LIVE | BENCH_REPORT |
                  BENCH_PEAK, /* than a model's frames, one after another */
 };
 
@@ -242,20 +276,22 @@ static const option_rule rules[] = {
      .idle = BENCH_MODEL310, .why = "its report always lists the operators"},
     {"--advise", .never = OTHER_JOBS | BENCH_OM},
     {"--peak", .never = (OTHER_JOBS & ~BENCH_PEAK) | BENCH_MODEL | BENCH_OM},
+    {"--capacity", .never = BENCH_OM | BENCH_STREAMS | BENCH_REPORT | BENCH_PEAK},
+    {"--live", .idle = BENCH_CAPACITY, .why = "whose streams are live"},
     {"--pipeline", .never = BENCH_MODEL | BENCH_OM | BENCH_REPORT | BENCH_PEAK | BENCH_MODEL310},
     {"--report", .never = BENCH_MODEL | BENCH_OM | BENCH_PEAK},
-    {"--warmup", .never = (WITHOUT_FRAMES & ~BENCH_REPORT) | BENCH_STREAMS},
-    {"--iterations", .never = WITHOUT_FRAMES & ~BENCH_REPORT},
+    {"--warmup", .never = (WITHOUT_FRAMES & ~BENCH_REPORT) | BENCH_STREAMS | BENCH_CAPACITY},
+    {"--iterations", .never = (WITHOUT_FRAMES & ~BENCH_REPORT) | BENCH_CAPACITY},
     {"--duration", .never = WITHOUT_FRAMES & ~BENCH_REPORT},
     {"--budget", .never = BENCH_REPORT | BENCH_PEAK},
     {"--percentile", .never = BENCH_REPORT | BENCH_PEAK, .idle = BENCH_MODEL310,
      .why = "where all frames take the modelled time"},
-    {"--compare", .never = WITHOUT_FRAMES},
+    {"--compare", .never = WITHOUT_FRAMES | BENCH_CAPACITY},
     {"--trace", .only = BENCH_MODEL310 | BENCH_CHIP | BENCH_PIPELINE,
      .never = (OTHER_JOBS & ~BENCH_PIPELINE) | BENCH_OM},
-    {"--costs", .only = BENCH_MODEL310, .never = OTHER_JOBS},
+    {"--costs", .only = BENCH_MODEL310, .never = OTHER_JOBS & ~BENCH_CAPACITY},
     {"--json", .never = BENCH_REPORT},
-    {"--html", .never = WITHOUT_FRAMES},
+    {"--html", .never = WITHOUT_FRAMES | BENCH_CAPACITY},
 };
 
 #ifndef MONA_NO_VIDEO
@@ -288,6 +324,8 @@ const command command_bench = {
         "mona bench --pipeline clip.mp4 --tier best -s 4  # what enhance does with these options\n"
         "mona bench --pipeline clip.mp4 --live --budget 150ms  # latency of a camera's frames\n"
         "mona bench sr_x2_fast --size 960x540 --streams 1..4\n"
+        "mona bench --capacity --fps 25 --size 1280x720 --budget p99=40ms  # how many streams\n"
+        "mona bench --capacity --pipeline clip.mp4 --json > capacity.json  # for mona plan\n"
         "mona bench sr_x2_fast --size 640x360 --layers --html page.html\n"
         "mona bench --report ascend.json  # a first run on an Ascend 310\n"
         "mona bench --peak  # what this machine can do at most\n",
@@ -304,5 +342,5 @@ const command command_bench = {
     .operands_max = 1,
     .takes_model = true,
     .modes = {"a model", "an .om model", "--streams", "--pipeline", "--live", "--report", "--peak",
-              "--device model310", "--device ascend"},
+              "--device model310", "--device ascend", "--capacity"},
 };

@@ -8,7 +8,6 @@
 #include "mona.h"
 #include "apps/cli/options.h"
 #ifndef MONA_NO_VIDEO
-#include "apps/bench/live_source.h"
 #include "pipeline/job/job.h"
 #endif
 #include "apps/timing/sampling.h"
@@ -22,11 +21,12 @@ typedef struct bench_arguments {
     option_computing computing;
     const char *pipeline, *streams, *report;
     const char *warm_up, *old, *regression, *html;
-    double duration, budget; /* seconds; 0: not given */
+    const char *budget;
+    double duration; /* seconds; 0: not given */
     long iterations;
     const char *jitter, *late, *burst;
-    double percentile, fps;
-    bool json, peak, layers, advise, live;
+    double percentile, fps, max_delay;
+    bool json, peak, layers, advise, live, capacity;
 } bench_arguments;
 
 /* What a run is; the bits of its modes. Those that an option stands for are set whatever else is
@@ -41,6 +41,7 @@ enum {
     BENCH_PEAK = 1 << 6,
     BENCH_MODEL310 = 1 << 7,
     BENCH_CHIP = 1 << 8,
+    BENCH_CAPACITY = 1 << 9,
 };
 
 typedef struct bench_request {
@@ -52,10 +53,12 @@ typedef struct bench_request {
     stream_range streams;
     sampling how;
     verdict_rules rules;
-#ifndef MONA_NO_VIDEO
-    live_pace pace; /* of --live */
-#endif
+    live_pace pace; /* of --live and --capacity */
 } bench_request;
+
+/* Frames of --pipeline that are generated, and their size. */
+bool bench_is_synthetic(const bench_arguments *a);
+mona_size bench_synthetic_size(const bench_arguments *a);
 
 /* Fills the rest of the request from its arguments. False, with a message: they are invalid. */
 bool bench_options_read(bench_request *b);

@@ -16,21 +16,24 @@
 #include "apps/cli/json_read.h"
 #include "apps/cli/json_output.h"
 
-enum { WARM_UP = 5, SECONDS = 5 };
+enum { WARM_UP = 5, SECONDS = 5, PACED_WARM_UP_S = 1 };
 
 struct group;
 
 typedef struct stream {
     struct group *group;
     fair_queue *turns; /* of its device */
+    unsigned number;
     bench_session session;
     samples times, waits;
+    size_t left_out, warmed_up; /* frames, of a paced stream */
     pthread_t thread;
     bool started, failed;
 } stream;
 
 typedef struct group {
     const bench_model_job *job;
+    const paced_streams *paced; /* NULL: each frame comes when the one before is done */
     stream *streams;
     unsigned count;
     /* Of each device, on which streams take turns: as many at once as there are cores for. */
@@ -61,6 +64,32 @@ static bool run_frame(stream *s, uint64_t begin)
            samples_add(&s->waits, 1e-6 * (double)(turn - begin));
 }
 
+/* Frames come at a camera's pace. As in mona enhance --live, one that is too late when its turn
+ * comes is left out, unless it is the latest there is. */
+static void run_paced(stream *s)
+{
+    group *g = s->group;
+    const paced_streams *how = g->paced;
+    live_clock clock = live_clock_of(&how->pace, s->number, g->start);
+    const uint64_t counts = g->start + (uint64_t)(1e9 * PACED_WARM_UP_S);
+    const uint64_t end = counts + (uint64_t)(1e9 * how->seconds);
+    uint64_t next = live_clock_next(&clock);
+    for (uint64_t at = next; at < end && !s->failed && !atomic_load(&g->stop); at = next) {
+        next = live_clock_next(&clock);
+        clock_sleep_until(at);
+        fair_queue_enter(s->turns, fair_queue_draw(s->turns));
+        for (uint64_t now = clock_ns();
+             now >= next && 1e-6 * (double)(now - at) > how->max_delay_ms && next < end;
+             at = next, next = live_clock_next(&clock))
+            s->left_out += at >= counts;
+        s->failed = at < counts ? !bench_session_run(&s->session) : !run_frame(s, at);
+        s->warmed_up += at < counts;
+        fair_queue_leave(s->turns);
+    }
+    if (s->failed)
+        atomic_store(&g->stop, true);
+}
+
 /* A stream requests its next turn before it leaves the current one, so that streams stay in order
  * and none is ever more than one frame ahead. The last ticket is not used. */
 static void *run_stream(void *argument)
@@ -73,6 +102,8 @@ static void *run_stream(void *argument)
     atomic_fetch_add(&g->ready, 1);
     for (bool more = true; more;) {
         fair_queue_enter(s->turns, ticket);
+        if (g->paced)
+            break;
         more = !s->failed && keep_going(g, s);
         if (more) {
             s->failed = !run_frame(s, begin ? begin : g->start);
@@ -82,6 +113,10 @@ static void *run_stream(void *argument)
         if (s->failed)
             atomic_store(&g->stop, true);
         fair_queue_leave(s->turns);
+    }
+    if (g->paced) {
+        fair_queue_leave(s->turns);
+        run_paced(s);
     }
     atomic_fetch_add(&g->done, 1);
     return NULL;
@@ -124,6 +159,7 @@ static bool open_streams(group *g)
         s->group = g;
         s->turns = &g->turns[i % devices->count];
         config.device = devices->at[i % devices->count];
+        s->number = i;
         if (!bench_session_open(&s->session, g->job->name, g->job->model, &config) ||
             !bench_session_run(&s->session))
             return false;
@@ -272,6 +308,41 @@ static cJSON *run_so_many(const bench_model_job *job, unsigned streams)
     close_streams(&g);
     return result;
 }
+
+/* ---- paced ----------------------------------------------------------------------------------- */
+
+static bool collect(const group *g, capacity_trial *trial)
+{
+    size_t frames = 0;
+    bool good = true;
+    for (unsigned i = 0; i < g->count; i++) {
+        const stream *s = &g->streams[i];
+        for (size_t f = 0; f < s->times.count && good; f++)
+            good = samples_add(&trial->times, s->times.ms[f]);
+        good = good && capacity_leave_out(trial, s->left_out);
+        frames += s->warmed_up + s->times.count;
+    }
+    const double cpu = trial->times.after.own - trial->times.before.own;
+    trial->cpu_ms[CAPACITY_NETWORK] = frames ? 1e3 * cpu / (double)frames : 0;
+    trial->stream_bytes = g->count > 1
+                              ? (double)(g->resident / (g->count - 1))
+                              : (double)mona_plan_arena_bytes(g->streams->session.bound.plan) +
+                                    (double)bench_planes_bytes(&g->streams->session.planes);
+    return good;
+}
+
+bool bench_streams_paced(const bench_model_job *job, const paced_streams *how, unsigned streams,
+                         capacity_trial *trial)
+{
+    group g = {
+        .job = job, .paced = how, .count = streams, .streams = calloc(streams, sizeof *g.streams)};
+    const bool good = (g.streams || cli_fail(0, "out of memory")) && open_streams(&g) &&
+                      run_streams(&g, &trial->times) && collect(&g, trial);
+    close_streams(&g);
+    return good;
+}
+
+/* ---- a range --------------------------------------------------------------------------------- */
 
 static cJSON *scan_row(const cJSON *result)
 {

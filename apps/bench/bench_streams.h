@@ -5,6 +5,8 @@
 #define BENCH_STREAMS_H
 
 #include "apps/bench/bench_model.h"
+#include "apps/bench/capacity_trial.h"
+#include "apps/bench/live_pace.h"
 
 typedef struct stream_range {
     unsigned first, last; /* how many streams; last 0: none */
@@ -26,6 +28,17 @@ typedef struct stream_range {
  * Streams run for job->how.seconds, or five, or until each has done job->how.iterations frames.
  * NULL, with a message. */
 cJSON *bench_streams(const bench_model_job *job, stream_range streams);
+/* Streams whose frames come at a camera's pace, each in its own phase. */
+typedef struct paced_streams {
+    live_pace pace;
+    double max_delay_ms; /* later than that, a frame is left out if a newer one has come */
+    double seconds;
+} paced_streams;
+
+/* Fills a zeroed trial. False, with a message. */
+bool bench_streams_paced(const bench_model_job *job, const paced_streams *how, unsigned streams,
+                         capacity_trial *trial);
+
 void bench_streams_print(const cJSON *result);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/bench/capacity.h"
 #include "apps/bench/chip_report.h"
 #include "apps/bench/bench_model.h"
 #include "apps/bench/bench_om.h"
@@ -73,30 +74,33 @@ static bool save_steps(const bench_request *b, const cJSON *result)
 static int run_model(const bench_request *b)
 {
     const char *name = b->arguments.model;
+    const mona_size asked = b->arguments.computing.size;
     model_source source = {0};
     int status = EXIT_FAILED;
     if (!options_model(&source, name))
         return status;
     const mona_model *model = &source.model.model;
     const mona_tensor_info input = mona_model_input(model, 0);
+    const bench_model_job job = {name,
+                                 model,
+                                 &b->config,
+                                 b->how,
+                                 b->rules.percentile,
+                                 b->arguments.layers,
+                                 b->arguments.advise};
     if (!input.array && !input.width && !b->arguments.computing.size.width) {
         model_source_close(&source);
         return cli_fail(EXIT_USAGE, "%s: the model takes frames of any size: expected --size WxH",
                         name);
     }
-    if (modelled_device(b->config.device)) {
+    if (b->arguments.capacity) {
+        status = capacity_of_model(b, &job,
+                                   asked.width ? asked : (mona_size){input.width, input.height});
+    } else if (modelled_device(b->config.device)) {
         const modelled_options wanted = {b->arguments.json, b->arguments.advise, b->arguments.trace,
                                          &b->costs, &b->rules};
         status = modelled_bench(name, model, &b->config, &wanted) ? EXIT_SUCCESS : EXIT_FAILED;
     } else {
-        const bench_model_job job = {name,
-                                     model,
-                                     &b->config,
-                                     &b->devices,
-                                     b->how,
-                                     b->rules.percentile,
-                                     b->arguments.layers,
-                                     b->arguments.advise};
         const bool streams = b->streams.last;
         cJSON *result = streams ? bench_streams(&job, b->streams) : bench_model(&job);
         if (result && save_steps(b, result))
@@ -125,13 +129,15 @@ static int run_om(const bench_request *b)
 }
 
 #ifndef MONA_NO_VIDEO
-static int run_pipeline(const bench_request *b)
+/* One run of the pipeline: a result of bench_pipeline or bench_live. asked: of mona enhance; gate,
+ * camera: as for bench_live. NULL, with a message. */
+static cJSON *time_pipeline(const bench_request *b, const job *asked, double seconds,
+                            live_gate *gate, unsigned camera)
 {
     const bench_arguments *a = &b->arguments;
-    const bool synthetic = !strcmp(a->pipeline, "synthetic");
-    job_run run = {.job = a->job, .delays = true};
+    job_run run = {.job = *asked, .delays = true};
     job *j = &run.job;
-    j->input.path = a->pipeline;
+    j->max_delay = a->max_delay;
     j->stage.devices = b->devices;
     j->stage.or_host = devices_or_host(a->computing.device);
     j->stage.cpu = b->config.cpu;
@@ -139,33 +145,49 @@ static int run_pipeline(const bench_request *b)
     j->stage.strip_rows = b->config.strip_rows;
     const bench_pipeline_job wanted = {
         .enhance = j,
-        .size = a->computing.size.width ? a->computing.size : (mona_size){640, 360},
-        .frames = a->iterations     ? a->iterations
-                  : a->duration > 0 ? 0
-                                    : SAMPLING_ITERATIONS,
-        .seconds = b->how.seconds,
+        .size = bench_synthetic_size(a),
+        .frames = a->iterations ? a->iterations
+                  : seconds > 0 ? 0
+                                : SAMPLING_ITERATIONS,
+        .seconds = seconds,
         .layers = a->layers,
         .warm_up = b->how.warm_up,
         .fps = a->fps,
         .budget_ms = b->rules.budget_ms,
         .percentile = b->rules.percentile,
     };
-    if (synthetic)
+    if (bench_is_synthetic(a))
         run.shown = wanted.size;
-    else
-        j->size.size = a->computing.size;
     pipeline_error error = {0};
-    int status = EXIT_SUCCESS;
-    if (!job_complete(j, &error) || !job_open(&run, 0, &error)) {
-        status = cli_fail_of(&error);
-    } else {
-        cJSON *result = a->live ? bench_live(&wanted, &b->pace) : bench_pipeline(&wanted);
-        const bool traced = result && (!a->trace || pipeline_trace_save(result, a->trace));
-        status = !traced ? EXIT_FAILED
-                         : conclude(b, result, a->live ? bench_live_print : bench_pipeline_print);
-        cJSON_Delete(result);
-    }
+    cJSON *result = NULL;
+    if (!job_open(&run, 0, &error))
+        cli_fail_of(&error);
+    else if (gate || a->live)
+        result = bench_live(&wanted, &b->pace, gate, camera);
+    else
+        result = bench_pipeline(&wanted);
     job_close(&run);
+    return result;
+}
+
+static int run_pipeline(const bench_request *b)
+{
+    const bench_arguments *a = &b->arguments;
+    pipeline_error error = {0};
+    job j = a->job;
+    j.input.path = a->pipeline;
+    if (!bench_is_synthetic(a))
+        j.size.size = a->computing.size;
+    if (!job_complete(&j, &error))
+        return cli_fail_of(&error);
+    if (a->capacity)
+        return capacity_of_pipeline(b, &j, time_pipeline);
+    cJSON *result = time_pipeline(b, &j, b->how.seconds, NULL, 0);
+    const bool traced = result && (!a->trace || pipeline_trace_save(result, a->trace));
+    const int status = traced
+                           ? conclude(b, result, a->live ? bench_live_print : bench_pipeline_print)
+                           : EXIT_FAILED;
+    cJSON_Delete(result);
     return status;
 }
 #endif
@@ -204,6 +226,8 @@ int bench_run(int argc, char **argv)
     if (a->pipeline)
         return run_pipeline(&b);
 #endif
+    if (!a->model && a->capacity)
+        a->model = "sr_x2_fast";
     if (!a->model)
         return cli_fail(EXIT_USAGE, "usage: mona bench %s", command_bench.usage);
     return ends_in(a->model, ".om") ? run_om(&b) : run_model(&b);

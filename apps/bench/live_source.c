@@ -23,16 +23,16 @@
 /* NUT says with each packet how long it is, so nobody waits for the next to know. */
 static const char CONTAINER[] = "nut";
 
-enum { BUFFER = 1 << 16 };
+/* GATE_SECONDS: how long it may take until all streams have a frame out. */
+enum { BUFFER = 1 << 16, GATE_SECONDS = 300 };
 
 typedef struct sending {
     live_source *source;
     AVFormatContext *in, *out;
     int video, connection;
-    size_t packets;       /* sent */
-    int64_t first;        /* the first frame's time, in frames */
-    uint64_t began, last; /* when the first and the last packet were due */
-    uint32_t seed;
+    size_t packets; /* sent */
+    int64_t first;  /* the first frame's time, in frames */
+    live_clock clock;
 } sending;
 
 static bool fail(live_source *s, const char *what, int code)
@@ -43,30 +43,32 @@ static bool fail(live_source *s, const char *what, int code)
     return false;
 }
 
-/* ---- the pace ------------------------------------------------------------------------------- */
+/* ---- waiting -------------------------------------------------------------------------------- */
 
-/* When packet n is due. A packet of a burst waits for the burst's last. */
-static uint64_t due(sending *s, size_t n)
+static bool is_over(const live_source *s)
 {
-    const live_pace *p = &s->source->pace;
-    const double period = 1e9 / p->fps;
-    const size_t place = p->burst_every ? n % p->burst_every : p->burst;
-    const size_t held = place < p->burst ? p->burst - 1 - place : 0;
-    s->seed = s->seed * 1664525 + 1013904223;
-    double ns = period * (double)(n + held) + 1e6 * p->jitter_ms * (s->seed >> 8) / (1 << 24);
-    if (p->late_every && n % p->late_every == p->late_every - 1)
-        ns += 1e6 * p->late_ms;
-    const uint64_t at = s->began + (uint64_t)ns;
-    s->last = at > s->last ? at : s->last;
-    return s->last;
+    return atomic_load(&s->ends) || (s->gate && atomic_load(&s->gate->broken));
 }
 
 static void wait_until(const live_source *s, uint64_t ns)
 {
-    while (!atomic_load(&s->ends) && clock_ns() < ns) {
+    while (!is_over(s) && clock_ns() < ns) {
         const uint64_t left = ns - clock_ns(), piece = left < 20000000 ? left : 20000000;
         nanosleep(&(struct timespec){.tv_nsec = (long)piece}, NULL);
     }
+}
+
+/* Whether another frame is sent. Those of a stream among others begin to warm up when all have a
+ * frame out. */
+static bool goes_on(const sending *s)
+{
+    live_source *source = s->source;
+    live_gate *g = source->gate;
+    if (g && atomic_load(&source->first) == SIZE_MAX && atomic_load(&g->there) == g->cameras)
+        atomic_store(&source->first, s->packets + source->warm_up);
+    const size_t first = atomic_load(&source->first);
+    return !is_over(source) && s->packets < source->capacity &&
+           (first == SIZE_MAX || s->packets < first + source->frames);
 }
 
 /* ---- sending -------------------------------------------------------------------------------- */
@@ -151,8 +153,8 @@ static void place(sending *s, AVPacket *packet)
     const int64_t time = (int64_t)s->packets + ahead;
     const AVRational frame = av_inv_q(av_d2q(s->source->pace.fps, 1 << 20));
     s->first = s->packets ? s->first : time;
-    if (time >= s->first && (size_t)(time - s->first) < s->source->frames)
-        atomic_store(&s->source->sent_at[time - s->first], s->last);
+    if (time >= s->first && (size_t)(time - s->first) < s->source->capacity)
+        atomic_store(&s->source->sent_at[time - s->first], s->clock.last);
     packet->pts = time;
     packet->dts = (int64_t)s->packets;
     packet->duration = 1;
@@ -165,12 +167,12 @@ static int send_clip(sending *s)
 {
     AVPacket *packet = av_packet_alloc();
     int code = packet ? 0 : AVERROR(ENOMEM);
-    s->began = clock_ns();
-    for (; code >= 0 && s->packets < s->source->frames; s->packets++) {
+    s->clock = live_clock_of(&s->source->pace, s->source->camera, clock_ns());
+    for (; code >= 0 && goes_on(s); s->packets++) {
         if ((code = read_packet(s, packet)) < 0)
             break;
-        wait_until(s->source, due(s, s->packets));
-        if (atomic_load(&s->source->ends))
+        wait_until(s->source, live_clock_next(&s->clock));
+        if (is_over(s->source))
             break;
         place(s, packet);
         code = av_write_frame(s->out, packet);
@@ -194,7 +196,7 @@ static bool wait_for_client(sending *s)
 static void *serve(void *argument)
 {
     live_source *source = argument;
-    sending s = {.source = source, .connection = -1, .seed = 1};
+    sending s = {.source = source, .connection = -1};
     int code = open_clip(&s);
     if (code < 0) {
         fail(source, "cannot be read", code);
@@ -203,7 +205,7 @@ static void *serve(void *argument)
         code = open_stream(&s);
         if (code >= 0)
             code = send_clip(&s);
-        if (code < 0 && !atomic_load(&source->ends))
+        if (code < 0 && !is_over(source))
             fail(source, "cannot be sent", code);
         if (s.out && s.out->pb)
             av_write_trailer(s.out);
@@ -233,10 +235,11 @@ static bool listen_somewhere(live_source *s)
     return true;
 }
 
-bool live_source_open(live_source *s, const char *clip, const live_pace *pace, size_t frames)
+bool live_source_open(live_source *s)
 {
-    *s = (live_source){.pace = *pace, .clip = clip, .frames = frames, .listener = -1};
-    s->sent_at = calloc(frames, sizeof *s->sent_at);
+    s->capacity = s->warm_up + s->frames + (s->gate ? (size_t)(GATE_SECONDS * s->pace.fps) : 0);
+    s->first = s->gate ? SIZE_MAX : s->warm_up;
+    s->sent_at = calloc(s->capacity, sizeof *s->sent_at);
     if (!s->sent_at)
         return cli_fail(0, "out of memory");
     if (!listen_somewhere(s))

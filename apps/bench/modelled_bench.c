@@ -165,3 +165,17 @@ bool modelled_bench(const char *name, const mona_model *model, const mona_config
     npu_trace_free(&t);
     return done;
 }
+
+bool modelled_frame_ms(double *ms, const char *name, const mona_model *model,
+                       const mona_config *config, const ac_costs *costs)
+{
+    modelled_sample own = {.costs = *costs}, replay = own;
+    bool done = modelled_samples(&own, &replay, name, model, config, NULL);
+    if (done && own.findings)
+        done =
+            cli_fail(0, "%s: the checks found faults, which --device model310 alone lists", name);
+    if (done)
+        *ms = modelled_longest_ms(&own, &replay);
+    modelled_free(&own), modelled_free(&replay);
+    return done;
+}

@@ -24,4 +24,8 @@ bool modelled_device(const mona_device *device);
 bool modelled_bench(const char *name, const mona_model *model, const mona_config *config,
                     const modelled_options *options);
 
+/* The longest of a frame's modelled times. False, with a message. */
+bool modelled_frame_ms(double *ms, const char *name, const mona_model *model,
+                       const mona_config *config, const ac_costs *costs);
+
 #endif

@@ -31,6 +31,11 @@ static double with_losses(const modelled_sample *s)
     return cycles;
 }
 
+double modelled_longest_ms(const modelled_sample *own, const modelled_sample *replay)
+{
+    return modelled_ms(own, fmax(with_losses(own), replay->cycles));
+}
+
 static void print_findings(const modelled_sample *s)
 {
     const uint64_t shown = s->findings < AC_MODEL_FINDINGS ? s->findings : AC_MODEL_FINDINGS;
@@ -156,8 +161,7 @@ bool modelled_report(const bench_model_job *job, const modelled_sample *s,
                      const modelled_sample *replay, const modelled_options *options)
 {
     cJSON *o = cJSON_CreateObject();
-    const double longest = modelled_ms(s, fmax(with_losses(s), replay->cycles));
-    bool done = verdict_modelled(o, options->rules, longest);
+    bool done = verdict_modelled(o, options->rules, modelled_longest_ms(s, replay));
     if (options->advise && !bench_advise_modelled(o, job, s, replay)) {
         done = false;
     } else if (options->json) {

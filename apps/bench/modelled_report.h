@@ -40,6 +40,9 @@ bool modelled_samples(modelled_sample *own, modelled_sample *replay, const char 
                       const mona_model *model, const mona_config *config, npu_trace *t);
 void modelled_free(modelled_sample *s);
 
+/* The longest of a frame's times: that with losses, or that by the replay kernel. */
+double modelled_longest_ms(const modelled_sample *own, const modelled_sample *replay);
+
 /* Prints it, as text or JSON, and whether the longest of its times keeps the budget, if rules
  * have one. replay: the same by the replay kernel. False: it does not; or, with a message, a check
  * found something, or printing failed. */

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,11 +208,25 @@ static bool is_given(const command *line, const option_set *given, const char *n
     return false;
 }
 
+/* names: one, or several with " or " between them. */
+static bool is_any_given(const command *line, const option_set *given, const char *names)
+{
+    static const char or [] = " or ";
+    char name[64];
+    for (const char *next = names; next; names = next ? next + strlen(or) : names) {
+        next = strstr(names, or);
+        snprintf(name, sizeof name, "%.*s", next ? (int)(next - names) : INT_MAX, names);
+        if (is_given(line, given, name))
+            return true;
+    }
+    return false;
+}
+
 static bool has_needs(const command *line, const option_set *given)
 {
     option o;
     for (size_t i = 0; options_at(line, i, &o); i++)
-        if (given->has[i] && o.needs && !is_given(line, given, o.needs))
+        if (given->has[i] && o.needs && !is_any_given(line, given, o.needs))
             return cli_fail(0, "%s works only with %s", o.name, o.needs);
     return true;
 }

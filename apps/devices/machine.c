@@ -66,6 +66,41 @@ double machine_peak_bytes(void)
     return getrusage(RUSAGE_SELF, &usage) ? 0 : 1024.0 * (double)usage.ru_maxrss;
 }
 
+double machine_own_bytes(void)
+{
+    char line[256];
+    double kib = 0;
+    FILE *file = fopen("/proc/self/smaps_rollup", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "Pss: %lf", &kib) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return 1024 * kib;
+}
+
+/* A number in the folder of this process's control group. Negative: there is none, or no limit. */
+static double of_group(const char *name)
+{
+    char group[256], line[64], path[sizeof group + 64];
+    double value;
+    read_line("/proc/self/cgroup", "", group, sizeof group);
+    const bool second = !strncmp(group, "0::/", 4);
+    snprintf(path, sizeof path, "/sys/fs/cgroup/%s/%s", second ? group + 4 : "", name);
+    read_line(path, "", line, sizeof line);
+    return sscanf(line, "%lf", &value) == 1 ? value : -1;
+}
+
+/* Memory that holds files is given up for others. */
+double machine_free_bytes(void)
+{
+    telemetry_counters counters = {0};
+    const double machine = telemetry_read_host("", &counters).memory_free_bytes;
+    const double limit = of_group("memory.max"), used = of_group("memory.current");
+    const double free = machine > 0 ? machine : 0;
+    return limit > used && used >= 0 && (free <= 0 || limit - used < free) ? limit - used : free;
+}
+
 /* ---- what else it does ----------------------------------------------------------------------- */
 
 static double of_timeval(struct timeval t)
@@ -97,13 +132,15 @@ static double measure_clock(void)
 
 machine_moment machine_now(void)
 {
+    static const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
     struct rusage usage;
     unsigned cpus;
     machine_moment now = {.clock_mhz = measure_clock()};
-    getrusage(RUSAGE_SELF, &usage);
     now.wall = 1e-3 * machine_clock_ms();
     now.busy = telemetry_busy_s("", &cpus);
-    now.own = of_timeval(usage.ru_utime) + of_timeval(usage.ru_stime);
+    for (int i = 0; i < 2; i++)
+        if (!getrusage(whose[i], &usage))
+            now.own += of_timeval(usage.ru_utime) + of_timeval(usage.ru_stime);
     return now;
 }
 

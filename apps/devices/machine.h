@@ -20,11 +20,19 @@ void machine_describe(machine *m);
 /* The most memory that this process has had resident, in bytes; 0: unknown. */
 double machine_peak_bytes(void);
 
+/* The memory of this process, in bytes; what it shares with others counts by its share. 0:
+ * unknown. */
+double machine_own_bytes(void);
+
+/* The memory that may still be had: of the machine, and of this process's control group. 0:
+ * unknown. */
+double machine_free_bytes(void);
+
 /* Counters at a moment, in seconds. The difference of two moments says what happened in between. */
 typedef struct machine_moment {
     double wall;
     double busy;      /* time of all CPUs, including stolen time; negative: unknown */
-    double own;       /* CPU time of this process */
+    double own;       /* CPU time of this process, and of those it started that have ended */
     double clock_mhz; /* additions of a dependent chain per microsecond, now */
 } machine_moment;
 

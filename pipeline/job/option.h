@@ -53,7 +53,8 @@ typedef struct option {
     const char *help;        /* one line, without the default */
     const char *initial;     /* the default as it would be typed; NULL: the field is not changed */
     double minimum, maximum; /* WHOLE, NUMBER; TIME has a minimum */
-    const char *needs;       /* an option without which this one has no effect; or NULL */
+    const char *needs;       /* an option without which this one has no effect, or several of which
+                                one is enough ("--live or --resume"); or NULL */
     bool written;            /* FILE, FILES: the command writes it; it reads the others */
     const char *values;      /* STRING: values that completion offers, separated by spaces; or
                                 NULL */
