@@ -726,7 +726,9 @@ install: all $(HELP) $(GST_PLUGIN) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/
 	ln -sf $(VIDEO_SONAME) $(DESTDIR)$(LIBDIR)/libmonavideo.so
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR)/pkgconfig $(BUILD)/gen/mona.pc $(BUILD)/gen/monavideo.pc
 	install -D -m 644 -t $(DESTDIR)$(PYTHONDIR)/mona $(PYTHON_SRC)
-	install -D -m 644 apps/service/mona@.service $(DESTDIR)$(PREFIX)/lib/systemd/system/mona@.service
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	install -m 644 apps/service/mona@.service apps/service/mona-scrape.service apps/service/mona-scrape.timer $(DESTDIR)$(PREFIX)/lib/systemd/system
+	install -D -m 755 apps/service/mona-cameras $(DESTDIR)$(PREFIX)/bin/mona-cameras
 	$(if $(GST_PLUGIN),install -D -m 644 -t $(DESTDIR)$(GST_DIR) $(GST_PLUGIN))
 ifneq ($(HELP),)
 	install -D -m 644 $(BUILD)/gen/mona.1 $(DESTDIR)$(PREFIX)/$(MAN)
@@ -742,7 +744,8 @@ uninstall:
 	    libmonavideo.so.$(VERSION) $(VIDEO_SONAME) pkgconfig/mona.pc pkgconfig/monavideo.pc \
 	    cmake/mona/mona-config.cmake cmake/mona/mona-config-version.cmake) \
 	    $(addprefix $(DESTDIR)$(PYTHONDIR)/mona/,$(notdir $(PYTHON_SRC))) \
-	    $(DESTDIR)$(GST_DIR)/libgstmona.so $(DESTDIR)$(PREFIX)/lib/systemd/system/mona@.service
+	    $(DESTDIR)$(GST_DIR)/libgstmona.so $(DESTDIR)$(PREFIX)/bin/mona-cameras \
+	    $(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/system/,mona@.service mona-scrape.service mona-scrape.timer)
 	rm -rf $(DESTDIR)$(PREFIX)/include/mona
 
 dist:

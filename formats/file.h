@@ -14,6 +14,13 @@
 bool file_read(const char *path, const char *what, size_t limit, uint8_t **bytes, size_t *size,
                format_error *error);
 
+/* The same without a copy of its own, so that processes that read one file share its memory; what
+ * is no regular file is read. Release it with file_release. As with programs and libraries, a file
+ * in use may be replaced by another one of its name, but not written over. */
+bool file_map(const char *path, const char *what, size_t limit, uint8_t **bytes, size_t *size,
+              format_error *error);
+void file_release(uint8_t *bytes, size_t size);
+
 /* Zeroed memory aligned to 64 bytes; release it with free(). NULL: out of memory. */
 void *file_alloc(size_t count);
 

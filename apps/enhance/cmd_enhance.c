@@ -10,6 +10,7 @@
 
 #include <libavutil/log.h>
 
+#include "apps/enhance/watchdog.h"
 #include "apps/enhance/batch.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/confine.h"
@@ -289,6 +290,7 @@ static int enhance(int argc, char **argv)
     const options_result result = parse(&a, argc, argv);
     if (result != OPTIONS_RUN)
         return result;
+    const int notify = watchdog_open();
     confine(&command_enhance, &a, a.operands, to_confine(&a));
     pipeline_error error = {0};
     if (!a.out_dir && !limits_apply(&a.job.limits, &error))
@@ -311,6 +313,7 @@ static int enhance(int argc, char **argv)
     progress shown = progress_begin(a.quiet, a.progress);
     shown.stats = a.stats;
     shown.metrics = a.metrics;
+    shown.notify = notify;
     shown.camera = a.camera;
     shown.keep_latency = a.html || a.stats;
     const bool image = job_takes_picture(a.job.input.path, a.job.output, a.preview >= 0);

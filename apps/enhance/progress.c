@@ -16,6 +16,7 @@
 #include "apps/cli/json_output.h"
 #include "apps/devices/machine.h"
 #include "apps/enhance/describe.h"
+#include "apps/enhance/watchdog.h"
 #include "pipeline/job/stage_models.h"
 #include "apps/enhance/enhance_stats.h"
 #include "pipeline/base/clock.h"
@@ -34,7 +35,7 @@ progress progress_begin(bool quiet, progress_style style)
 {
     if (style == PROGRESS_AUTO)
         style = isatty(STDERR_FILENO) ? PROGRESS_BAR : PROGRESS_PLAIN;
-    return (progress){.quiet = quiet, .started = now(), .style = style};
+    return (progress){.quiet = quiet, .started = now(), .style = style, .notify = -1};
 }
 
 void progress_watch(progress *p, job *settings)
@@ -282,6 +283,10 @@ static void count_frame(progress *p, const enhance_report *report, double time)
         telemetry_log_look(&p->sensors);
     if (time - p->metrics_written >= 1)
         write_metrics(p, report);
+    if (time - p->notified >= 1) {
+        watchdog_tell(p->notify);
+        p->notified = time;
+    }
 }
 
 void progress_show(void *context, const enhance_report *report)

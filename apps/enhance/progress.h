@@ -38,6 +38,8 @@ typedef struct progress {
     live_log frames;              /* of a live stream, or with metrics */
     double metrics_written;
     bool metrics_failed; /* which was said */
+    int notify;          /* of watchdog.h; negative: nobody listens; set by the caller */
+    double notified;
 } progress;
 
 /* At the command's start. */

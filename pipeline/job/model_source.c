@@ -45,7 +45,6 @@ static bool refuse_unknown(const char *name, pipeline_error *error)
 bool model_source_open(model_source *source, const char *name, pipeline_error *error)
 {
     const embedded_model *embedded = embedded_model_find(name);
-    size_t size;
     format_error why = {0};
     *source = (model_source){.model.name = name};
     if (embedded)
@@ -53,9 +52,9 @@ bool model_source_open(model_source *source, const char *name, pipeline_error *e
                           error);
     if (is_misspelt(name))
         return refuse_unknown(name, error);
-    if (!file_read(name, "a .mona model", MODEL_LIMIT, &source->bytes, &size, &why))
+    if (!file_map(name, "a .mona model", MODEL_LIMIT, &source->bytes, &source->size, &why))
         return pipeline_fail(error, "%s", why.text);
-    return open_bytes(source, source->bytes, size, error);
+    return open_bytes(source, source->bytes, source->size, error);
 }
 
 bool model_source_open_om(model_source *source, const char *path, const mona_device *device,
@@ -67,16 +66,16 @@ bool model_source_open_om(model_source *source, const char *path, const mona_dev
     if (!mona_ascend_chip(device, 0))
         return pipeline_fail(
             error, "%s runs on an Ascend chip only: --device ascend-om says what is missing", path);
-    if (!file_read(path, "an .om model", MODEL_LIMIT, &source->bytes, &source->model.om_bytes,
-                   &why))
+    if (!file_map(path, "an .om model", MODEL_LIMIT, &source->bytes, &source->size, &why))
         return pipeline_fail(error, "%s", why.text);
     source->model.om = source->bytes;
+    source->model.om_bytes = source->size;
     return om_open(&om, source->bytes, source->model.om_bytes, &why) ||
            pipeline_fail(error, "%s: %s", path, why.text);
 }
 
 void model_source_close(model_source *source)
 {
-    free(source->bytes);
+    file_release(source->bytes, source->size);
     source->bytes = NULL;
 }

@@ -18,7 +18,8 @@ static inline bool ends_in(const char *name, const char *suffix)
 
 typedef struct model_source {
     named_model model;
-    uint8_t *bytes; /* of a file; NULL: embedded */
+    uint8_t *bytes; /* of a file (file_map); NULL: embedded */
+    size_t size;
 } model_source;
 
 /* Opens the embedded model of that name or, if there is none, the .mona file at that path. False:
