@@ -84,6 +84,7 @@ static int run_model(const bench_request *b)
     const bench_model_job job = {name,
                                  model,
                                  &b->config,
+                                 &b->devices,
                                  b->how,
                                  b->rules.percentile,
                                  b->arguments.layers,
