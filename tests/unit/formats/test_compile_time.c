@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A network of as many nodes as a model may have is compiled in a time that grows with their
- * number, not with its square: eight times as many take some ten times as long, where they took 50
- * to 100 times as long. */
+ * number, not with its square: in little more than eight networks of an eighth of them take, where
+ * it took 6 to 13 times as long. */
 #include <time.h>
 
 #include "tests/unit/compiler_check.h"
 
-enum { NODES = 32768, FEW = NODES / 8, CHANNELS = 4 };
+enum { NODES = 32768, PARTS = 8, TRIES = 3, CHANNELS = 4 };
 
-#define MOST_TIMES 24.0
+#define MOST_TIMES 5.0
 
 /* A node of a block, of which a network has many, one after another. An input that is a number is
  * the result of the node so many before it in the network. */
@@ -136,11 +136,16 @@ static void many_nodes_take_no_square_of_time(void **state)
                {"forms", forms, 3},
                {"star", star, 2}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const double few = compile(all[i].block, all[i].length, FEW);
-        const double many = compile(all[i].block, all[i].length, NODES);
-        print_message("# %s: %d nodes %.2f s, %d nodes %.2f s\n", all[i].name, FEW, few, NODES,
-                      many);
-        assert_true(many < MOST_TIMES * few);
+        double ratio = INFINITY; /* other programs can only make it larger */
+        for (int k = 0; k < TRIES && ratio > MOST_TIMES; k++) {
+            double parts = 0;
+            for (int p = 0; p < PARTS; p++)
+                parts += compile(all[i].block, all[i].length, NODES / PARTS);
+            const double whole = compile(all[i].block, all[i].length, NODES);
+            ratio = fmin(ratio, whole / parts);
+        }
+        print_message("# %s: %.1f times as long as in parts\n", all[i].name, ratio);
+        assert_true(ratio <= MOST_TIMES);
     }
 }
 
