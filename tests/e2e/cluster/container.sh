@@ -37,13 +37,13 @@ fi
 containers bud --isolation chroot --pull-never --layers=false -f apps/service/Containerfile -t mona . > "$tmp/log" 2>&1
 same "it is built" "$? $(tail -n 3 "$tmp/log" | grep -c -e 'Successfully tagged')" "0 1"
 
+mkdir "$tmp/films"
+chmod 755 "$tmp"
 one=$(containers from --pull-never mona)
 inside() { containers run --isolation chroot --network host -v "$tmp/films:/films" "$one" -- "$@" < /dev/null; }
 same "its entry point is mona, and its user nobody" "$(containers inspect --type image --format '{{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.User}}' mona)" \
     "[/usr/bin/mona] 65534:65534"
 same "mona was built there, not here" "$(inside mona --version | grep -c 'runs with those of FFmpeg 7')" 1
-mkdir "$tmp/films"
-chmod 755 "$tmp"
 ffmpeg -v error -f lavfi -i "testsrc2=s=96x64:r=25:d=12,noise=alls=9:allf=t" -f lavfi -i "sine=400:duration=12" -c:v libx264 -preset veryfast -g 25 -pix_fmt yuv420p \
     -c:a aac "$tmp/films/in.mp4"
 chown 65534:65534 "$tmp/films"
