@@ -501,7 +501,7 @@ size_t mona_stream_bytes(void);
 mona_status mona_stream_open(mona_stream **stream, const mona_device *device, void *memory,
                              size_t bytes);
 
-/* Each of these enqueues a command and returns; if the queue (64 commands) is full, it waits for a
+/* Each of these enqueues a command and returns; if the queue (512 commands) is full, it waits for a
  * place. Memory that the pointers refer to must stay valid until the command has run; the
  * mona_buffer arrays are copied. After a command has failed, later ones are skipped and every call
  * returns its status. A function given to mona_stream_call must not wait for its own stream. */

@@ -57,7 +57,8 @@ static AVCodecContext *open_encoder(const char *name)
     c->gop_size = 12;
     c->max_b_frames = 3;
     if (av_opt_set(c->priv_data, "preset", "veryfast", 0) < 0 ||
-        av_opt_set(c->priv_data, "x265-params", "log-level=none", 0) < 0 ||
+        (codec->id == AV_CODEC_ID_HEVC &&
+         av_opt_set(c->priv_data, "x265-params", "log-level=none", 0) < 0) ||
         avcodec_open2(c, codec, NULL) < 0)
         avcodec_free_context(&c);
     return c;
