@@ -56,7 +56,7 @@ same "it was shown" "$(figure network "$shown")" "(True, True)"
 same "as are the machines for a thousand, and what bounds it" "$(figure network "$sum, bound, size, model, name")" "(True, 'network', '1280x720', 'sr_x2_fast', '$(uname -n)')"
 same "CPU time and memory are told" "$(figure network "cpu_ms['network'] > 1, 0 < stream_bytes < 2e7 < free_bytes")" "(True, True)"
 film 60 "$tmp/film.y4m" 320x180
-ffmpeg -v error -i "$tmp/film.y4m" -c:v libx264 -pix_fmt yuv420p "$tmp/film.mp4"
+ffmpeg -v error -i "$tmp/film.y4m" -c:v libx264 -bf 0 -pix_fmt yuv420p "$tmp/film.mp4"
 capacity pipeline --pipeline "$tmp/film.mp4" --fps 25 --budget p95=80ms --duration 5 --stages sr
 same "pipelines: it is told" "$status" 0
 same "it was shown" "$(figure pipeline "confirmed['holds'], over['streams'] == streams + math.ceil(streams / 5) and not over['holds']")" "(True, True)"
