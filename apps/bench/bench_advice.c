@@ -21,17 +21,10 @@ enum {
     BESIDE = 4   /* at most so many parts are of no layer */
 };
 
-static unsigned cores_of(const mona_device *device)
-{
-    mona_device_properties properties = {.cores = 1};
-    mona_device_query(device, &properties);
-    return properties.cores;
-}
-
 /* The share of the cores that -j leaves; a plan may use fewer, which no option changes. */
 static double used_by(const mona_config *config)
 {
-    return config->threads ? fmin((double)config->threads / cores_of(config->device), 1) : 1;
+    return config->threads ? fmin((double)config->threads / machine_cores(config->device), 1) : 1;
 }
 
 static bool make_room(advice_frame *f, unsigned layers)
@@ -229,7 +222,7 @@ static bool try_host(const void *context, advice_unit unit, advice_trial *trial)
 
 static bool advise_host(cJSON *result, const bench_model_job *job, const peak *limit)
 {
-    host h = {job, cores_of(job->config->device)};
+    host h = {job, machine_cores(job->config->device)};
     advice_frame f = {.how = "measured",
                       .ms = json_number(result, "p50_ms"),
                       .used = used_by(job->config),

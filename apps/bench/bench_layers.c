@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/report/layer_log.h"
@@ -11,13 +10,12 @@
 #include "apps/cli/options.h"
 #include "apps/timing/statistics.h"
 #include "apps/cli/json_read.h"
+#include "pipeline/base/clock.h"
 
 /* Processor time of all threads, which other programs do not affect. */
 static uint64_t worked_ns(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    return clock_ns_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* Runs a frame. *ticks: its time; *worked: processor time. */

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 #include <libavutil/log.h>
 
@@ -32,20 +31,13 @@ typedef struct run {
     bool fails;
 } run;
 
-static uint64_t cpu_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* A frame that counts went out. */
 static void count(run *r, size_t number, uint64_t now)
 {
-    r->until = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+    r->until = clock_ns_of(CLOCK_PROCESS_CPUTIME_ID);
     if (!r->latency.count) {
         r->bytes = machine_own_bytes();
-        r->from = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+        r->from = clock_ns_of(CLOCK_PROCESS_CPUTIME_ID);
     }
     const uint64_t sent = atomic_load(&r->source.sent_at[number]);
     r->fails = !samples_add(&r->latency, 1e-6 * (double)(now - sent)) || r->fails;
@@ -75,7 +67,7 @@ static void mark(void *context, uint64_t frame, unsigned step, bool end)
 {
     run *r = context;
     const uint64_t now =
-        cpu_ns(step < PROBE_STAGE ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID);
+        clock_ns_of(step < PROBE_STAGE ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID);
     (void)frame;
     if (end)
         r->spent[step] += now - r->began[step];

@@ -75,7 +75,7 @@ static bool fill(cJSON *result, const bench_model_job *job, bench_session *sessi
     const double frames = 2000 / json_number(result, "p50_ms"); /* of a few seconds */
     if (layers && !bench_layers(result, session, &limit, (unsigned)fmax(2, fmin(frames, 200))))
         return false;
-    if (mona_device_first(job->config->device) == &mona_device_ascend &&
+    if (device_is_ascend(job->config->device) &&
         !chip_steps_add(result, session, job->model, CHIP_FRAMES))
         return false;
     cJSON_AddNumberToObject(result, "arena_bytes",

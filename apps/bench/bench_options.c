@@ -325,7 +325,7 @@ const command command_bench = {
         "mona bench --pipeline clip.mp4 --live --budget 150ms  # latency of a camera's frames\n"
         "mona bench sr_x2_fast --size 960x540 --streams 1..4\n"
         "mona bench --capacity --fps 25 --size 1280x720 --budget p99=40ms  # how many streams\n"
-        "mona bench --capacity --pipeline clip.mp4 --json > capacity.json  # for mona plan\n"
+        "mona bench --capacity --pipeline clip.mp4 --json > capacity.json  # for mona-plan\n"
         "mona bench sr_x2_fast --size 640x360 --layers --html page.html\n"
         "mona bench --report ascend.json  # a first run on an Ascend 310\n"
         "mona bench --peak  # what this machine can do at most\n",

@@ -133,20 +133,13 @@ static size_t resident_now(void)
     return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static unsigned cores_of(const mona_device *device)
-{
-    mona_device_properties properties = {.cores = 1};
-    mona_device_query(device, &properties);
-    return properties.cores;
-}
-
 /* The first stream owns the weights. Each stream has run a frame before memory is measured. By
  * default a turn has all cores, so that a disturbance delays the frames of all streams alike.
  * Several turns at once, with fewer threads each, are no faster in total and less even. */
 static bool open_streams(group *g)
 {
     const device_set *devices = g->job->devices;
-    const unsigned cores = cores_of(g->job->config->device);
+    const unsigned cores = machine_cores(g->job->config->device);
     mona_config config = *g->job->config;
     size_t before = 0;
     for (unsigned i = 0; i < devices->count; i++) {

@@ -89,7 +89,7 @@ static int open_clip(sending *s)
 {
     AVDictionary *options = NULL;
     s->in = avformat_alloc_context();
-    int code = s->in && media_guard(s->in, s->source->clip, NULL, &options)
+    int code = s->in && media_guard(s->in, false, s->source->clip, NULL, &options)
                    ? avformat_open_input(&s->in, s->source->clip, NULL, &options)
                    : AVERROR(ENOMEM);
     av_dict_free(&options);

@@ -44,12 +44,17 @@ static void find_cpu_name(char *name, size_t size)
     }
 }
 
+unsigned machine_cores(const mona_device *device)
+{
+    mona_device_properties properties = {.cores = 1};
+    mona_device_query(device, &properties);
+    return properties.cores;
+}
+
 void machine_describe(machine *m)
 {
     struct utsname system;
-    mona_device_properties host = {.cores = 1};
-    mona_device_query(&mona_device_host, &host);
-    *m = (machine){.cores = host.cores};
+    *m = (machine){.cores = machine_cores(&mona_device_host)};
     find_cpu_name(m->cpu, sizeof m->cpu);
     read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "unknown", m->governor,
               sizeof m->governor);

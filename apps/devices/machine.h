@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "mona.h"
 #include "pipeline/base/clock.h"
 
 typedef struct machine {
@@ -16,6 +17,9 @@ typedef struct machine {
 } machine;
 
 void machine_describe(machine *m);
+
+/* How many cores a device has. */
+unsigned machine_cores(const mona_device *device);
 
 /* The most memory that this process has had resident, in bytes; 0: unknown. */
 double machine_peak_bytes(void);

@@ -7,12 +7,18 @@
 #include <stdint.h>
 #include <time.h>
 
+/* Nanoseconds of one of the system's clocks, such as the CPU time of a thread. */
+static inline uint64_t clock_ns_of(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 /* Nanoseconds since an arbitrary moment. */
 static inline uint64_t clock_ns(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return clock_ns_of(CLOCK_MONOTONIC);
 }
 
 /* Sleeps until clock_ns() has reached ns. */

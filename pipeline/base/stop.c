@@ -69,10 +69,15 @@ static void say(void)
         return; /* there is nobody to tell */
 }
 
-static void end_process(int number)
+static void remove_unfinished(void)
 {
     for (const unfinished *u = first; u; u = u->next)
         remove_path(u->path);
+}
+
+static void end_process(int number)
+{
+    remove_unfinished();
     say();
     _exit(number == SIGALRM ? 1 : 128 + number);
 }
@@ -118,8 +123,7 @@ static void *wait_for_signals(void *unused)
 void stop_fail(void)
 {
     take_lock();
-    for (const unfinished *u = first; u; u = u->next)
-        remove_path(u->path);
+    remove_unfinished();
     _exit(1);
 }
 

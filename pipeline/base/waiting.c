@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/base/waiting.h"
 
-#include <time.h>
-
 #include "pipeline/base/clock.h"
 
 static _Thread_local uint64_t waited;
 
 static uint64_t worked_ns(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return clock_ns_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 waiting waiting_begin(void)

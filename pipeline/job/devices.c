@@ -161,9 +161,7 @@ static bool find_several(const char *asked, device_set *set, bool *found, pipeli
         if (*found && asked[length])
             return several[i].add(set, name, several[i].device, asked + length + 1, error);
         if (*found)
-            return mona_ascend_chip(several[i].device, 0)
-                       ? add(set, name, several[i].device, error)
-                       : add_copies(set, name, several[i].device, "1", error);
+            return add(set, name, several[i].device, error);
     }
     return true;
 }
@@ -195,7 +193,7 @@ bool devices_find(const char *asked, device_set *set, pipeline_error *error)
     }
     if (!set->at[0])
         return refuse(asked, error);
-    const bool own = mona_device_first(set->at[0]) == &mona_device_ascend;
+    const bool own = device_is_ascend(set->at[0]);
     if (own && !prepared)
         return pipeline_misuse(error, "MONA_ASCEND_KERNEL: %s", problem.text);
     tell_other_chip(asked);

@@ -98,7 +98,10 @@ static bool is_plane(const mona_om_tensor *t)
 static bool open_om(chip *c, const mona_device *device, const named_model *model, mona_size asked,
                     mona_size *in, mona_size *out, pipeline_error *error)
 {
-    *c = (chip){.device = device, .om = session_binding_allocate(mona_om_bytes())};
+    *c = (chip){.device = device,
+                .om = session_binding_allocate(mona_om_bytes()),
+                .inputs = 1,
+                .outputs = 1};
     make_lock(c);
     if (!c->om)
         return pipeline_fail(error, "out of memory");

@@ -68,7 +68,7 @@ static bool open(stage *s, const stage_settings *settings, pipeline_error *error
     colour_grading *g = s->state;
     const named_model *model = settings->colour;
     mona_config config = stage_config(settings);
-    const bool chip = mona_device_first(config.device) == &mona_device_ascend;
+    const bool chip = device_is_ascend(config.device);
     if (!chip)
         config.threads = 1; /* a thumbnail is too small to share between threads */
     for (unsigned i = 0; i < 3; i++)

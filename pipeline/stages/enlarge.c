@@ -58,8 +58,7 @@ static bool open_plane(session_binding *bound, const named_model *model, const s
     mona_config config = stage_config(settings);
     config.sizes[0] = size;
     /* Interpolating a plane is less work for a CPU than sending it to a chip. */
-    if (plane &&
-        (settings->devices.count > 1 || mona_device_first(config.device) == &mona_device_ascend))
+    if (plane && (settings->devices.count > 1 || device_is_ascend(config.device)))
         config.device = &mona_device_host;
     if (!plane_roles_check(model, LUMA_ONLY, LUMA_ONLY, error) ||
         !session_binding_open_deep(bound, &model->model, model->name, bits, settings->or_host,
@@ -170,11 +169,6 @@ static void leave_studio(void *argument)
     range_to_full(c->to, c->from);
 }
 
-static bool is_chip(const session_binding *bound)
-{
-    return mona_device_first(bound->device) == &mona_device_ascend;
-}
-
 /* Runs a model from `from` to `to`; a chip computes whole frames. made: its result for the previous
  * frame, which may be `to`. */
 static mona_status enqueue_model(stage *s, const session_binding *model, const stage_work *w,
@@ -184,7 +178,7 @@ static mona_status enqueue_model(stage *s, const session_binding *model, const s
     enlarger *e = s->state;
     const mona_buffer source = frame_buffer(from, plane), target = frame_buffer(to, plane);
     plane_change *c = &e->changes[w->slot][plane];
-    if (!w->before || is_chip(model))
+    if (!w->before || device_is_ascend(model->device))
         return mona_stream_run(s->stream, model->session, &source, &target);
     *c = (plane_change){.in = *w->in,
                         .before = *w->before,
@@ -254,8 +248,8 @@ static mona_status enqueue_guide(stage *s, const stage_work *w)
     enlarger *e = s->state;
     guided *c = &e->guided[w->slot];
     const mona_buffer low = frame_buffer(&e->guide.low, 0), high = frame_buffer(&e->guide.high, 0);
-    const bool compares =
-        w->before && !pool_is_open(&e->pool) && !is_chip(&e->luma) && !is_chip(&e->chroma);
+    const bool compares = w->before && !pool_is_open(&e->pool) &&
+                          !device_is_ascend(e->luma.device) && !device_is_ascend(e->chroma.device);
     *c = (guided){.guide = &e->guide,
                   .in = w->in,
                   .out = w->out,

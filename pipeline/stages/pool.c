@@ -135,8 +135,8 @@ bool pool_open_om(pool *p, const device_set *devices, const named_model *model, 
 
 bool pool_is_wanted(const device_set *devices, const session_binding *first)
 {
-    const bool chip = mona_device_first(first->device) == &mona_device_ascend;
-    return first->device == devices->at[0] && (devices->count > 1 || (chip && chip_copies(first)));
+    return first->device == devices->at[0] &&
+           (devices->count > 1 || (device_is_ascend(first->device) && chip_copies(first)));
 }
 
 bool pool_is_open(const pool *p)
@@ -214,8 +214,8 @@ mona_status pool_enqueue(pool *p, mona_stream *entry, mona_stream *stream, const
     f->number = number;
     f->wanted = wanted;
     const chip *c = &p->chips[0];
-    memcpy(f->inputs, inputs, (c->om ? 1 : c->inputs) * sizeof *inputs);
-    memcpy(f->outputs, outputs, (c->om ? 1 : c->outputs) * sizeof *outputs);
+    memcpy(f->inputs, inputs, c->inputs * sizeof *inputs);
+    memcpy(f->outputs, outputs, c->outputs * sizeof *outputs);
     mona_status status = mona_stream_call(entry, enter, f);
     if (!status)
         status = mona_stream_record(entry, &f->entered);

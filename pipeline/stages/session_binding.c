@@ -101,8 +101,7 @@ bool session_binding_plan(session_binding *bound, const mona_model *model, const
 
     pipeline_error why = {0};
     mona_status status = mona_plan_make(&bound->plan, bound->plan_memory, model, config);
-    if (status == MONA_ERR_UNSUPPORTED &&
-        mona_device_first(config->device) == &mona_device_ascend && bits <= 8 &&
+    if (status == MONA_ERR_UNSUPPORTED && device_is_ascend(config->device) && bits <= 8 &&
         session_binding_rules.compile)
         status = plan_compiled(bound, model, config, &why);
     if (status == MONA_ERR_DEVICE && config->cpu)
@@ -146,7 +145,7 @@ bool session_binding_open_deep(session_binding *bound, const mona_model *model, 
                                pipeline_error *error)
 {
     pipeline_error why = {0};
-    if (!or_host || mona_device_first(config->device) != &mona_device_ascend)
+    if (!or_host || !device_is_ascend(config->device))
         return open_on_device(bound, model, name, bits, config, error);
     if (open_on_device(bound, model, name, bits, config, &why))
         return true;

@@ -7,7 +7,13 @@
 #include <stddef.h>
 
 #include "pipeline/base/error.h"
-#include "mona.h"
+#include "engine/mona_ascend.h"
+
+/* Whether it is a chip that runs mona's programs. */
+static inline bool device_is_ascend(const mona_device *device)
+{
+    return mona_device_first(device) == &mona_device_ascend;
+}
 
 /* A program's choices for all models that it binds, made once, before the first. */
 typedef struct session_binding_policy {

@@ -147,6 +147,8 @@ void graph_count_uses(graph *g)
         count_inputs(g, i, 1);
 }
 
+static const graph_node gone = {.kind = GRAPH_GONE, .output = UINT32_MAX};
+
 static void put_node(graph *g, uint32_t i, graph_node node)
 {
     g->nodes[i] = node;
@@ -159,7 +161,7 @@ uint32_t graph_insert_node(graph *g, uint32_t i, graph_node node, uint32_t x)
     node.inputs[0] = x;
     node.output = graph_add_value(g, like.name);
     uint32_t room = i;
-    while (room < g->node_count && g->nodes[room].kind != GRAPH_GONE)
+    while (room < g->node_count && !graph_is_gone(&g->nodes[room]))
         room++;
     if (node.output == UINT32_MAX || (room == g->node_count && !graph_add_node(g)))
         return UINT32_MAX;
@@ -201,7 +203,7 @@ void graph_set_output(graph *g, uint32_t output, uint32_t value)
 void graph_remove_node(graph *g, uint32_t i)
 {
     count_inputs(g, i, UINT32_MAX);
-    g->nodes[i] = (graph_node){.kind = GRAPH_GONE, .output = UINT32_MAX};
+    g->nodes[i] = gone;
 }
 
 bool graph_spread(graph *g)
@@ -212,7 +214,7 @@ bool graph_spread(graph *g)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         nodes[2 * i] = g->nodes[i];
-        nodes[2 * i + 1] = (graph_node){.kind = GRAPH_GONE, .output = UINT32_MAX};
+        nodes[2 * i + 1] = gone;
         g->values[g->nodes[i].output].place = 2 * i;
     }
     free(g->nodes);
@@ -226,7 +228,7 @@ bool graph_sweep(graph *g)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < g->node_count; i++) {
-        if (g->nodes[i].kind != GRAPH_GONE)
+        if (!graph_is_gone(&g->nodes[i]))
             put_node(g, count++, g->nodes[i]);
     }
     g->node_count = count;

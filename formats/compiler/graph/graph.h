@@ -265,13 +265,17 @@ graph_node *graph_add_node(graph *g);
 /* Counts the uses of all values. */
 void graph_count_uses(graph *g);
 /* Inserts a copy of a node with input x before node i, which moves by one, as those behind it do up
- * to the next that is GONE. Returns its result, which gets x's name and
- * size; UINT32_MAX: out of memory or too many. */
+ * to the next that is GONE. Returns its result, which gets x's name and size; UINT32_MAX: out of
+ * memory or too many. */
 uint32_t graph_insert_node(graph *g, uint32_t i, graph_node node, uint32_t x);
 void graph_replace_node(graph *g, uint32_t i, graph_node node);
 /* Removes node i, which stays as GONE until the pass calls graph_sweep at its end: a time for each
  * node, and not for each node times those behind it. */
 void graph_remove_node(graph *g, uint32_t i);
+static inline bool graph_is_gone(const graph_node *node)
+{
+    return node->kind == GRAPH_GONE;
+}
 bool graph_sweep(graph *g); /* false: more than GRAPH_MAX_NODES are left */
 /* Puts a GONE node behind each, so that many can be inserted in little time, until graph_sweep.
  * False: out of memory. */

@@ -9,9 +9,9 @@
 #include "formats/compiler/graph/fusion.h"
 #include "mona.h"
 
-/* Which values the 8-bit range covers. */
-/* The last two: least Kullback-Leibler divergence of 8-bit results (Migacz 2017); least squared
- * error, of rounding, which is scale^2 / 12, and of saturation. */
+/* Which values the 8-bit range covers. The last two: least Kullback-Leibler divergence of 8-bit
+ * results (Migacz 2017); least squared error, of rounding, which is scale^2 / 12, and of
+ * saturation. */
 #define RANGE_RULES(FIRST, NEXT)                                                                   \
     FIRST(RANGE_MIN_MAX, "min-max")      /* all values seen */                                     \
     NEXT(RANGE_PERCENTILE, "percentile") /* all but 1 in 10^4 */                                   \

@@ -57,7 +57,7 @@ static bool lift_all(graph *g)
         if (count == 1 && graph_private_producer(g, p, 0) == UINT32_MAX)
             continue; /* other readers need its source as it is */
         uint32_t before = i - 1;
-        while (g->nodes[before].kind == GRAPH_GONE)
+        while (graph_is_gone(&g->nodes[before]))
             before--;
         const uint32_t value = g->nodes[before == p ? i : before].output;
         if (!lift(g, i, p))

@@ -77,7 +77,7 @@ static int open_part(AVFormatContext *media, AVIOContext **part, const char *url
  * it. */
 static const char one_connection[] = "http_persistent";
 
-bool media_guard_remote(AVFormatContext *media, AVDictionary **options)
+static bool guard_remote(AVFormatContext *media, AVDictionary **options)
 {
     media->io_open = open_counted;
     return av_dict_set(options, one_connection, "0", 0) >= 0;
@@ -88,9 +88,11 @@ void media_opened_remote(AVFormatContext *media)
     av_opt_set(media, one_connection, "1", AV_OPT_SEARCH_CHILDREN);
 }
 
-bool media_guard(AVFormatContext *media, const char *address, const char *list,
+bool media_guard(AVFormatContext *media, bool remote, const char *address, const char *list,
                  AVDictionary **options)
 {
+    if (remote)
+        return guard_remote(media, options);
     char known[sizeof MEDIA + 32];
     snprintf(known, sizeof known, MEDIA "%s%s", list ? "," : "", list ? list : "");
     media->io_open = open_part;

@@ -12,14 +12,12 @@
 /* Before avformat_open_input: media, which is not open yet, and options accept only what the table
  * has. list: libav's name of one kind of list that the file may be too; NULL: none. Files that a
  * playlist of HLS names are opened only below its own folder, links followed; other media open no
- * second file. False: out of memory. */
-__attribute__((warn_unused_result)) bool media_guard(AVFormatContext *media, const char *address,
-                                                     const char *list, AVDictionary **options);
-
-/* The same for what a server sends, which may name what its protocol reaches (url_options): a
- * playlist that names itself ends. media_opened_remote: once it is open. */
-__attribute__((warn_unused_result)) bool media_guard_remote(AVFormatContext *media,
-                                                            AVDictionary **options);
+ * second file. remote: of what a server sends, which may name what its protocol reaches
+ * (url_options); a playlist that names itself ends. False: out of memory. */
+__attribute__((warn_unused_result)) bool media_guard(AVFormatContext *media, bool remote,
+                                                     const char *address, const char *list,
+                                                     AVDictionary **options);
+/* Once what a server sends is open. */
 void media_opened_remote(AVFormatContext *media);
 
 /* Whether libav looks for the files of a pattern before it looks into the one of this name. It

@@ -56,9 +56,8 @@ static int connect_to(live *l, const AVInputFormat *format, AVDictionary **optio
         return AVERROR(ENOMEM);
     l->connection->interrupt_callback = (AVIOInterruptCB){gives_up, l};
     l->connection->max_analyze_duration = ANALYSE_SECONDS * AV_TIME_BASE;
-    if (!(l->settings.url
-              ? media_guard_remote(l->connection, options)
-              : media_guard(l->connection, l->settings.address, l->settings.list, options)))
+    if (!media_guard(l->connection, l->settings.url, l->settings.address, l->settings.list,
+                     options))
         return AVERROR(ENOMEM);
     l->opened = clock_ns();
     l->has_first = l->caught_up = false;

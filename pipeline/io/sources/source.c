@@ -186,8 +186,7 @@ bool source_open_media(source *s, const char *address, const AVInputFormat *form
 {
     const bool remote = url_find(s->path);
     s->format = avformat_alloc_context();
-    if (!s->format || !(remote ? media_guard_remote(s->format, options)
-                               : media_guard(s->format, address, list, options)))
+    if (!s->format || !media_guard(s->format, remote, address, list, options))
         return pipeline_fail(error, "out of memory");
     av_log_errors_listen(); /* for fail_open */
     int code = error->text[0] ? AVERROR(ENOSYS)
