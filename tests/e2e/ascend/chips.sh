@@ -128,9 +128,11 @@ for kind in ascend ascend-om; do
         bad=
         rm -f "$tmp/bad_err"
         left_out=0
-        call=12 # later ones may come when all is closed, which then stays incomplete
+        call=12
         while [ $call -lt 18 ]; do
             survives $kind "count=2,chip=$chip,fail=aclrtSetCurrentContext,fail_call=$call"
+            # When all is closed, a chip that is out of reach cannot be asked to release what it holds.
+            cmp -s "$tmp/wanted.y4m" "$tmp/out.y4m" && grep -q '^fake: [12] .* left$' "$tmp/err" && seen=left
             [ $seen = bad ] && bad="$bad aclrtSetCurrentContext:$call" && cp "$tmp/err" "$tmp/bad_err"
             call=$((call + step))
         done
