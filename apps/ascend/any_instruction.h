@@ -94,9 +94,27 @@ static inline ac_address any_scalar(bool write)
     return at + 2 * any_below(16);
 }
 
+static inline ac_load3d any_load3d_along_k(void)
+{
+    const uint8_t element = (uint8_t)(1 + any_below(2)), rows = (uint8_t)(1 + any_below(4));
+    const uint32_t taps = 1 + any_below(3), dilation = 1 + any_below(3);
+    const uint32_t span = (taps - 1) * dilation + 1, column = any_below(40);
+    return (ac_load3d){.column = (uint16_t)column,
+                       .columns = (uint16_t)(column + span + any_below(40)),
+                       .rows = rows,
+                       .stride = (uint8_t)(1 + any_below(4)),
+                       .dilation = (uint8_t)dilation,
+                       .c0 = 32 / element,
+                       .element = element,
+                       .repeat = (uint8_t)(taps * rows),
+                       .jump = (uint8_t)(1 + any_below(4))};
+}
+
 static inline ac_load3d any_load3d(void)
 {
     const uint8_t element = (uint8_t)(1 + any_below(2));
+    if (any_below(3) == 0)
+        return any_load3d_along_k();
     return (ac_load3d){.column = (uint16_t)any_below(40),
                        .columns = (uint16_t)(1 + any_below(300)),
                        .stride = (uint8_t)(1 + any_below(4)),

@@ -61,6 +61,9 @@ static void print_what(const ac_instruction *i)
         print_copy(&i->copy);
     else if (op == AC_OP_LOAD2D)
         printf("%u fractals", i->fractals);
+    else if (op == AC_OP_LOAD3D && l->rows)
+        printf("column %u of %u, stride %u, dilation %u, along K: filter of %u x %u, %u apart",
+               l->column, l->columns, l->stride, l->dilation, ac_load3d_taps(l), l->rows, l->jump);
     else if (op == AC_OP_LOAD3D)
         printf("column %u of %u, stride %u, dilation %u, c0 %u, %u fractals, %u apart", l->column,
                l->columns, l->stride, l->dilation, l->c0, l->repeat, l->jump);

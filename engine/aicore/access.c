@@ -39,6 +39,11 @@ static bool legal_load3d(const ac_load3d *l, ac_fault *f)
         return false;
     const uint32_t whole = FRACTAL_ROW_BYTES / l->element;
     const uint32_t small = l->element == 1 ? 8 : 4; /* small-channel mode */
+    if (l->rows)
+        return within(f, "c0", l->c0, whole, whole) &&
+               within(f, "repeat", l->repeat % l->rows, 0, 0) &&
+               within(f, "taps", ac_load3d_taps(l), 1, 255) &&
+               within(f, "column", l->column + ac_load3d_span(l), 1, l->columns);
     if (l->c0 != whole && l->c0 != small)
         *f = (ac_fault){"c0", l->c0, whole};
     return l->c0 == whole || l->c0 == small;
@@ -186,9 +191,23 @@ static void add_columns(list *l, const ac_instruction *i)
     a->extent = end < room ? end : room;
 }
 
+/* The columns of each row that 16 filters side by side reach; if some move on to the next row, all
+ * columns. */
+static void add_picture(list *l, const ac_instruction *i)
+{
+    const ac_load3d *d = &i->load3d;
+    const uint32_t end = d->column + (AC_FRACTAL - 1u) * d->stride + ac_load3d_span(d);
+    const bool moves_on = end > d->columns;
+    const uint32_t first = moves_on ? 0 : d->column, last = moves_on ? d->columns : end;
+    ac_access *a = add(l, "row", A, i->a, (uint64_t)(last - first) * AC_BLOCK, IN_L1, AC_BLOCK);
+    repeat(a, d->rows, (uint64_t)d->columns * AC_BLOCK);
+    a->first = (uint64_t)first * AC_BLOCK;
+    a->extent += a->first;
+}
+
 static void add_load3d(list *l, const ac_instruction *i)
 {
-    add_columns(l, i);
+    (i->load3d.rows ? add_picture : add_columns)(l, i);
     repeat(add(l, "dst", DST, i->dst, FRACTAL_BYTES, 1 << AC_L0A, FRACTAL_BYTES), i->load3d.repeat,
            (uint64_t)i->load3d.jump * FRACTAL_BYTES);
 }

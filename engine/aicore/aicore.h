@@ -92,23 +92,41 @@ typedef struct ac_copy {
     uint16_t src_gap, dst_gap; /* from the end of a burst to the start of the next */
 } ac_copy;
 
-/* load3d in repeat mode 1, along output pixels, for one input row and one position of the filter.
+/* load3d. The chip's padding registers are not needed, as rows in L1 contain their zero columns.
+ * Fractal r, 0 <= r < repeat, is written at dst + r * jump fractals.
  *
- * Row m of fractal r, 0 <= r < repeat, belongs to pixel x = 16 r + m of the output row. It takes
- * the elements of a fractal's row from the input row: as many columns of c0 channels each,
- * `dilation` apart, the first being column x * stride + column. Fractal r is written at dst + r *
- * jump fractals. The chip's padding registers are not needed, as rows in L1 contain their zero
- * columns. */
+ * rows 0: repeat mode 1, along output pixels, for one input row and one position of the filter. Row
+ * m of fractal r belongs to pixel x = 16 r + m of the output row. It takes the elements of a
+ * fractal's row from the input row: as many columns of c0 channels each, `dilation` apart, the
+ * first being column x * stride + column.
+ *
+ * Else: repeat mode 0, along K, for 16 pixels. The picture has `rows` rows of `columns` columns,
+ * one after another, and a filter of as many rows, whose repeat / rows columns are `dilation`
+ * apart. Its positions, row by row, are the fractals. Pixel 0 is at column `column` of row 0 and
+ * each next one `stride` columns further on, or at column 0 of the next row if its filter would
+ * leave this one. Rows below the picture read as zero. */
 typedef struct ac_load3d {
-    uint16_t column;  /* input column of output pixel 0 at this filter position, in the row */
+    uint16_t column;  /* input column of output pixel 0 at the first filter position, in the row */
     uint16_t columns; /* columns of the row; those beyond read as zero */
     uint8_t stride;   /* 1..63 */
     uint8_t dilation; /* 1..255 */
-    uint8_t c0;       /* elements of a column */
+    uint8_t c0;       /* elements of a column; along K those of a fractal's row */
     uint8_t element;  /* bytes of an element, 1 or 2 */
-    uint8_t repeat;   /* 1..255 */
+    uint8_t repeat;   /* 1..255; along K a multiple of rows */
     uint8_t jump;     /* 1..127, in fractals */
+    uint8_t rows;     /* 0..255 */
 } ac_load3d;
+
+/* Columns of the filter that load3d walks along K, and those of the picture that it spans. */
+static inline uint32_t ac_load3d_taps(const ac_load3d *l)
+{
+    return l->rows ? l->repeat / l->rows : 1;
+}
+
+static inline uint32_t ac_load3d_span(const ac_load3d *l)
+{
+    return (ac_load3d_taps(l) - 1) * l->dilation + 1;
+}
 
 /* Rows of A, elements of K and columns of B of one mmad, each 1..4095. */
 typedef struct ac_product {

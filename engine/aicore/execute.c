@@ -121,6 +121,29 @@ static void load3d(const ac_core *core, uint8_t *dst_l0a, const uint8_t *row, co
     }
 }
 
+static void load3d_along_k(const ac_core *core, uint8_t *dst_l0a, const uint8_t *picture,
+                           const ac_load3d *l)
+{
+    const size_t fractal = fractal_bytes(core), row = fractal / AC_FRACTAL;
+    const uint32_t taps = ac_load3d_taps(l), span = ac_load3d_span(l);
+    uint32_t y = 0, x = l->column;
+    for (uint32_t m = 0; m < AC_FRACTAL; m++, x += l->stride) {
+        if (x + span > l->columns) {
+            x = 0;
+            y++;
+        }
+        for (uint32_t r = 0; r < l->repeat; r++) {
+            uint8_t *dst = dst_l0a + r * l->jump * fractal + m * row;
+            const size_t column =
+                (size_t)(y + r / taps) * l->columns + x + (size_t)(r % taps) * l->dilation;
+            if (y + r / taps < l->rows)
+                memcpy(dst, picture + column * row, row);
+            else
+                memset(dst, 0, row);
+        }
+    }
+}
+
 enum { MAX_FRACTAL_K = 32 };
 
 /* The type of A. B is always signed. */
@@ -451,7 +474,7 @@ void ac_execute(ac_core *core, const ac_instruction *i)
     else if (op == AC_OP_LOAD2D)
         memcpy(dst, a, i->fractals * fractal_bytes(core));
     else if (op == AC_OP_LOAD3D)
-        load3d(core, dst, a, &i->load3d);
+        (i->load3d.rows ? load3d_along_k : load3d)(core, dst, a, &i->load3d);
     else if (ac_is_mmad(op))
         multiply(core, (ac_mad)(op - AC_OP_MMAD), dst, a, bytes_at(core, i->b), &i->product);
     else if (op == AC_OP_BIAS_L0C)

@@ -19,13 +19,14 @@ static uint64_t bits(uint64_t word, unsigned at, unsigned count)
 static void pack_load3d(uint64_t config[AC_CONFIGS], const ac_load3d *l)
 {
     enum { COLUMN = 32 };
-    const uint32_t bytes = (uint32_t)l->c0 * l->element;
+    const uint32_t bytes = (uint32_t)l->c0 * l->element, rows = l->rows ? l->rows : 1;
+    const uint32_t taps = l->rows ? ac_load3d_taps(l) : bytes ? COLUMN / bytes : 0;
     config[0] = field(l->column, 32);
-    config[1] = field(l->stride, 0) | field(1, 6) | field(bytes ? COLUMN / bytes : 0, 12) |
-                field(1, 20) | field(l->dilation, 28) | field(1, 36) | field(l->jump, 44) |
-                field(1, 52) | field(l->repeat, 56);
+    config[1] = field(l->stride, 0) | field(1, 6) | field(taps, 12) | field(rows, 20) |
+                field(l->dilation, 28) | field(1, 36) | field(l->jump, 44) | field(!l->rows, 52) |
+                field(l->repeat, 56);
     config[2] =
-        field(l->columns, 0) | field(1, 16) | field(l->element, 32) | field(bytes < COLUMN, 40);
+        field(l->columns, 0) | field(rows, 16) | field(l->element, 32) | field(bytes < COLUMN, 40);
 }
 
 static ac_load3d load3d_of(const uint64_t config[AC_CONFIGS])
@@ -35,6 +36,7 @@ static ac_load3d load3d_of(const uint64_t config[AC_CONFIGS])
     return (ac_load3d){
         .column = (uint16_t)bits(config[0], 32, 16),
         .columns = (uint16_t)bits(config[2], 0, 16),
+        .rows = (uint8_t)(bits(config[1], 52, 1) ? 0 : bits(config[1], 20, 8)),
         .stride = (uint8_t)bits(config[1], 0, 6),
         .dilation = (uint8_t)bits(config[1], 28, 8),
         .c0 = (uint8_t)((small ? 8 : 32) / (element ? element : 1)),

@@ -244,23 +244,23 @@ static void record_group(const mona_session *s, const plan_group *g)
 
 /* ---- padding --------------------------------------------------------------------------------- */
 
-static void pad_rows(worker *w, const plan_op *op, ac_address at, size_t bytes)
-{
-    mona_padding_rows(&w->core, at, bytes, op->depth, op->row_bytes,
-                      mona_padding(&op->bound.output));
-}
-
+/* Channel blocks lie at equal steps through all rows, unless the ring holds others as well. */
 static void pad_columns(worker *w, const plan_op *op, const plan_progress *p, int64_t first)
 {
     const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
     const mona_span inside = mona_plan_columns(op, p);
     const size_t left = (size_t)(inside.begin - first) * column;
     const size_t end = (size_t)(inside.end - first) * column;
-    for (uint32_t n = 0; n < mona_plan_blocks(op); n++) {
+    const uint32_t blocks = mona_plan_blocks(op);
+    const bool alone = op->row_bytes == blocks * op->block_stride;
+    const uint32_t rows = alone ? op->depth * blocks : op->depth;
+    const size_t step = alone ? op->block_stride : op->row_bytes;
+    for (uint32_t n = 0; n < (alone ? 1 : blocks); n++) {
         const uint8_t *row = mona_session_row(w, op, 0) + n * op->block_stride;
         const ac_address at = ac_address_of(&w->core, row, true);
-        pad_rows(w, op, at, left);
-        pad_rows(w, op, at + end, op->block_stride - end);
+        const uint64_t padding = mona_padding(&op->bound.output);
+        mona_padding_rows(&w->core, at, left, rows, step, padding);
+        mona_padding_rows(&w->core, at + end, op->block_stride - end, rows, step, padding);
     }
 }
 

@@ -10,6 +10,8 @@
 #include "ops/ascend/ub.h"
 #include "ops/helpers.h"
 
+enum { MAX_BURSTS = 4095 };
+
 /* Moves a part channel by channel. Channels that fill up the last block become zeros. */
 static void move_channels(const mona_row_call *call, const mona_channels *p)
 {
@@ -69,7 +71,29 @@ static void by_way_of_ub(program *p, ac_address to, size_t to_stride, ac_address
     p->slot[from_gm] ^= 1;
 }
 
-static void copy_blocks(program *p, const mona_row_call *call, const mona_channels *t)
+/* The first rows of these whose blocks lie at equal steps in the input and in the output: the next
+ * row's first block is as far from the last one of a row as that is from the one before. */
+static uint32_t rows_in_step(const mona_row_call *calls, uint32_t count, uint32_t input,
+                             uint32_t blocks)
+{
+    uint32_t rows = 1;
+    const mona_row_at in = mona_place_row(calls->core, input_row(calls, input), false);
+    const mona_row_at out = mona_place_row(calls->core, output_row(calls), true);
+    for (; rows < count; rows++) {
+        const mona_row_call *next = &calls[rows];
+        const size_t before = (size_t)rows * blocks;
+        if (mona_place_row(next->core, input_row(next, input), false).at !=
+                in.at + before * in.block_stride ||
+            mona_place_row(next->core, output_row(next), true).at !=
+                out.at + before * out.block_stride)
+            break;
+    }
+    return rows;
+}
+
+/* Copies the first of these rows, or several from a map to L1. Returns how many. */
+static uint32_t copy_blocks(program *p, const mona_row_call *call, uint32_t count,
+                            const mona_channels *t)
 {
     const mona_row_at in = mona_place_row(call->core, input_row(call, t->input), false);
     const mona_row_at out = mona_place_row(call->core, output_row(call), true);
@@ -80,9 +104,13 @@ static void copy_blocks(program *p, const mona_row_call *call, const mona_channe
     const ac_address from = in.at + t->from / in.c0 * in.block_stride;
     const ac_address to = out.at + t->to / out.c0 * out.block_stride;
     if (ac_space_of(from) >= AC_GM && ac_space_of(to) == AC_L1) {
+        const uint32_t most = call->bound->output.height <= SMALL_HEIGHT ? count : 1;
+        const uint32_t rows =
+            rows_in_step(call, min_u32(most, MAX_BURSTS / blocks), t->input, blocks);
         mona_copy_rows(p->core, AC_GM_L1, (mona_steps){to, (ptrdiff_t)out.block_stride},
-                       (mona_steps){from, (ptrdiff_t)in.block_stride}, blocks, row * AC_BLOCK);
-        return;
+                       (mona_steps){from, (ptrdiff_t)in.block_stride}, rows * blocks,
+                       row * AC_BLOCK);
+        return rows;
     }
     for (uint32_t n = 0; n < blocks; n += at_once)
         for (uint32_t x = 0; x < row; x += p->half) {
@@ -91,6 +119,7 @@ static void copy_blocks(program *p, const mona_row_call *call, const mona_channe
                          from + n * in.block_stride + at, in.block_stride,
                          min_u32(at_once, blocks - n), min_u32(p->half, row - x));
         }
+    return 1;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -113,11 +142,11 @@ void mona_channels_program(const mona_row_call *calls, uint32_t count)
         ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_MTE1 + e / 2, e % 2);
     for (uint32_t i = 0; i < b->op->input_count; i++) {
         const mona_channels t = mona_channels_part(b, i);
-        for (uint32_t y = 0; y < count && !(b->placed >> i & 1); y++)
+        for (uint32_t y = 0; y < count && !(b->placed >> i & 1);)
             if (is_whole_blocks(b, &t))
-                copy_blocks(&p, &calls[y], &t);
+                y += copy_blocks(&p, &calls[y], count - y, &t);
             else
-                move_channels(&calls[y], &t);
+                move_channels(&calls[y++], &t);
     }
     for (uint32_t e = 0; e < 2 * readers; e++)
         ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_MTE1 + e / 2, e % 2);

@@ -5,8 +5,8 @@
  * A tile is 16 * m1 rows of A for one group of parts. m1 is as large as half of L0A, half of L0C
  * and UB allow: issuing a load3d takes the scalar unit longer than MTE1 needs to move 32 fractals,
  * so each load3d should move many. All tiles of an output row have the same size, apart from
- * rounding. If fp16 results have few pixels in a row, a tile holds several rows, each from a
- * fractal on.
+ * rounding. If results have few pixels in a row, a tile holds several rows, each from a fractal on,
+ * and load3ds go along K (conv_walk.c).
  *
  * K is counted in fractals and cut into chunks that fill half of L0A, so that MTE1 fills one half
  * while the cube works on the other. Every chunk is multiplied by the weights of all parts of the
@@ -82,12 +82,18 @@ static tile tile_of(const program *p, uint32_t m1)
 static uint32_t rows_of_tile(const program *p, uint32_t fractals)
 {
     enum { MAX_FRACTALS = 8 };
-    const bool possible = p->k->way == MONA_CONV_ROW && p->row->output.type == MONA_F16 &&
-                          !p->k->residual_by_cube &&
-                          (!p->conv->epilogue.add || mona_conv_residual_in_lanes(p));
+    const bool possible =
+        p->k->way == MONA_CONV_ROW && (!adds_by_vector(p) || mona_conv_residual_in_lanes(p));
     const uint32_t rows = fractals > 1 ? ceil_div_u32(p->row_count, 2) : p->row_count;
     const uint32_t max = min_u32(rows, min_u32(p->m1, MAX_FRACTALS) / fractals);
     return possible && max > 1 ? ceil_div_u32(p->row_count, ceil_div_u32(p->row_count, max)) : 1;
+}
+
+static void size_tile(const program *p, tile *t)
+{
+    t->pixels = min_u32(p->m1 * AC_FRACTAL * p->k->pixels, p->rows->pixels - t->x);
+    t->count = min_u32(p->stack, p->row_count - t->y);
+    mona_conv_shape_tile(p, t);
 }
 
 static void choose_tile(program *p)
@@ -112,6 +118,11 @@ static void choose_tile(program *p)
     p->chunk = min_u32(min_u32(l0a / p->m1, max), min_u32(MAX_JUMP, AC_MAX_MKN / AC_BLOCK));
     if (!p->weights_stay)
         p->chunk = min_u32(p->chunk, l0b / HALVES / width);
+    t = (tile){.end = min_u32(p->k->group, p->k->parts)};
+    size_tile(p, &t);
+    p->row = &p->rows[p->row_count / 2];
+    p->along_k = mona_conv_prefers_k(p, &t, &p->chunk);
+    p->row = p->rows;
 }
 
 /* ---- operands ------------------------------------------------------------------------------- */
@@ -189,6 +200,24 @@ static operand operand_of(const program *p, const tile *t, uint32_t part, uint32
                       : residual_source(p, t, part, i - sum);
 }
 
+/* Fractals [first, first + count) of a part's K for the tile's current row. */
+static void load_row(const program *p, const tile *t, uint32_t part, uint32_t first, uint32_t count,
+                     ac_address l0a)
+{
+    mona_conv_walk_at w;
+    for (uint32_t i = 0, n; i < count; i += n) {
+        const ac_address to = l0a + i * fractal_bytes();
+        n = p->along_k ? mona_conv_walk(p, t, part, first + i, count - i, &w) : 0;
+        if (n) {
+            mona_conv_load_along_k(p, t, &w, to, count * fractal_bytes());
+            continue;
+        }
+        const operand s = operand_of(p, t, part, first + i);
+        load_a_fractal(p, t, &s, to, count);
+        n = 1;
+    }
+}
+
 /* Bytes of a part's weights for `fractals` fractals of K. */
 static size_t weights_bytes(const program *p, uint32_t fractals)
 {
@@ -252,10 +281,7 @@ static void multiply_chunk(program *p, const tile *t, const product *m, uint32_t
     ac_emit_wait_flag(p->core, AC_PIPE_M, AC_PIPE_MTE1, h);
     for (uint32_t y = 0; y < t->count; y++) {
         p->row = &p->rows[t->y + y];
-        for (uint32_t i = 0; i < count; i++) {
-            const operand s = operand_of(p, t, m->part, first + i);
-            load_a_fractal(p, t, &s, a + (y * t->row_m1 * count + i) * fractal_bytes(), count);
-        }
+        load_row(p, t, m->part, first, count, a + y * t->row_m1 * count * fractal_bytes());
     }
     p->row = &p->rows[t->y];
     for (uint32_t part = m->part; part < m->last; part++)
@@ -333,13 +359,6 @@ static void guard_flags(const program *p, void (*flag)(ac_core *, ac_pipe, ac_pi
     }
 }
 
-static void size_tile(const program *p, tile *t)
-{
-    t->pixels = min_u32(p->m1 * AC_FRACTAL * p->k->pixels, p->rows->pixels - t->x);
-    t->count = min_u32(p->stack, p->row_count - t->y);
-    mona_conv_shape_tile(p, t);
-}
-
 /* Makes t the next tile; false: it was the last one. All pixels of all rows of a group come before
  * the next group, so that weights are not loaded again for every row. */
 static bool next_tile(const program *p, tile *t)
@@ -369,7 +388,8 @@ static const program *at_row_of(program *p, const tile *t)
 }
 
 /* The rows of a convolution with these constants. */
-static void run_rows(ac_core *core, const ac_conv *c, const mona_conv_place *rows, uint32_t count)
+static void run_rows(ac_core *core, const ac_conv *c, const mona_conv_source *source,
+                     const mona_conv_place *rows, uint32_t count)
 {
     const mona_conv_packing *k = c->packing;
     program p = {.core = core,
@@ -378,6 +398,7 @@ static void run_rows(ac_core *core, const ac_conv *c, const mona_conv_place *row
                  .rows = rows,
                  .row_count = count,
                  .row = rows,
+                 .source = source,
                  .conv = c,
                  .k = k,
                  .element = (uint32_t)mona_type_size(c->source_type),
@@ -433,6 +454,24 @@ static ac_address *place_runs(ac_address *runs, const mona_row_call *call)
     return runs;
 }
 
+/* How they lie. */
+static mona_conv_source source_of(const mona_row_call *call)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_file_conv *c = &b->op->conv;
+    const mona_conv_layout k = mona_conv_layout_of(b);
+    const mona_rows *in = &call->input[0];
+    const size_t column_bytes = k.c0 * mona_type_size(b->input[0].type);
+    const int64_t column = call->x_begin * c->stride_w - c->pad_left - in->x_begin;
+    return (mona_conv_source){.rows = c->kernel_h == 1 || b->input[0].height <= SMALL_HEIGHT,
+                              .row_runs = c->kernel_w / k.taps,
+                              .block_runs = c->kernel_h * c->kernel_w / k.taps,
+                              .blocks = k.c1,
+                              .before = (size_t)column * column_bytes,
+                              .run_bytes = (size_t)k.taps * c->dilation_w * column_bytes,
+                              .block_stride = in->block_stride};
+}
+
 /* The planes that the fused STORE writes for the call's row. */
 static planes_at place_planes(ac_address *rows, const mona_row_call *call)
 {
@@ -471,5 +510,6 @@ void mona_conv_program(const mona_row_call *calls, uint32_t count)
             r->output = mona_place_row(call->core, output_row(call), true);
         }
     }
-    run_rows(calls->core, conv, rows, count);
+    const mona_conv_source source = source_of(calls);
+    run_rows(calls->core, conv, &source, rows, count);
 }

@@ -17,6 +17,8 @@ enum {
     C_FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4,
     VECTOR = LANES * 2, /* bytes: 16 fp16 values, one block */
     MAX_BATCH = 24,     /* lane blocks whose constants UB holds at once */
+    MAX_STEP = 63,      /* columns from pixel to pixel of a load3d */
+    LOAD3D_HEAD = 16,   /* cycles of a load3d in addition to those of its fractals */
 };
 
 /* The layout of UB. */
@@ -56,6 +58,15 @@ typedef struct mona_conv_place {
     const planes_at *planes; /* NULL: to the output row */
 } mona_conv_place;
 
+/* How the runs of a row lie: those of a kernel row and of a channel block; bytes from the beginning
+ * of a row of the ring to the first run, and from one run of a kernel row to the next; whether the
+ * rows that runs lie in, if these are not always the same, may be taken as a picture. */
+typedef struct mona_conv_source {
+    bool rows;
+    uint32_t row_runs, block_runs, blocks;
+    size_t before, run_bytes, block_stride;
+} mona_conv_source;
+
 /* Pixels of one row, or several whole rows, for parts [first, end), which are one group. Each of
  * several rows begins at a fractal.
  *
@@ -76,6 +87,7 @@ typedef struct program {
     const mona_conv_place *rows; /* [row_count]; they differ only in their addresses */
     uint32_t row_count;
     const mona_conv_place *row; /* the current one */
+    const mona_conv_source *source;
     const ac_conv *conv;
     const mona_conv_packing *k;
     const mona_chords *chords; /* of the table; NULL: the results go into no table */
@@ -85,6 +97,7 @@ typedef struct program {
     uint32_t stack;     /* output rows of a full tile */
     uint32_t cuts;      /* pieces that a lane block's rows are cut into in ub.t */
     bool weights_stay;  /* L0B holds all weights of a group */
+    bool along_k;       /* load3ds go along K where they can */
     buffers ub;
     uint32_t batch;     /* the batch whose constants UB holds; MONA_NONE: none */
     uint32_t l0b_first; /* first part of the group whose weights L0B holds; MONA_NONE: none */
@@ -195,6 +208,23 @@ static inline bool scales_first(const program *p)
 uint32_t mona_conv_cuts(const program *p);
 void mona_conv_place_results(program *p, ac_address *at, const tile *t);
 void mona_conv_store(const program *p, const tile *t);
+
+/* conv_walk.c.
+ *   walk          the fractals of a part's K from fractal i on, at most `most`, that load3ds along K
+ *                 take; 0: none do. *w: the first one of the tile's current row
+ *   load_along_k  loads them for all pixels of that row: 16 of them at l0a, the next ones `next`
+ *                 bytes further on
+ *   prefers_k     whether that is quicker than along pixels, and the size of chunks for it */
+typedef struct mona_conv_walk_at {
+    ac_address at;
+    ac_load3d load;
+} mona_conv_walk_at;
+
+uint32_t mona_conv_walk(const program *p, const tile *t, uint32_t part, uint32_t i, uint32_t most,
+                        mona_conv_walk_at *w);
+void mona_conv_load_along_k(const program *p, const tile *t, const mona_conv_walk_at *w,
+                            ac_address l0a, size_t next);
+bool mona_conv_prefers_k(const program *p, const tile *t, uint32_t *chunk);
 
 /* Whether the vector unit adds the residual. */
 static inline bool adds_by_vector(const program *p)

@@ -140,20 +140,23 @@ static ac_address result_block(const program *p, const tile *t, uint32_t part, u
            (size_t)(i + cut * (cut_blocks(p, t) - t->piece_rows)) * AC_BLOCK;
 }
 
-/* Copies the whole blocks of a row: those of whole cuts, then the others. first: the first of them,
- * which is 0 where there are cuts. */
+/* Copies the whole blocks of a row from result block `first` on: those up to the end of a cut, of
+ * whole cuts, then the others. */
 static void copy_result(const program *p, const tile *t, uint32_t part, ac_address to,
                         uint32_t first, uint32_t blocks)
 {
-    const uint32_t cuts = p->cuts > 1 ? blocks / t->piece_rows : 0, done = cuts * t->piece_rows;
-    if (cuts)
-        ac_emit_copy_out(p->core, to, result_block(p, t, part, 0),
+    const uint32_t piece = p->cuts > 1 ? t->piece_rows : UINT32_MAX;
+    while (blocks) {
+        const uint32_t left = min_u32(blocks, piece - first % piece);
+        const uint32_t cuts = left == piece ? blocks / piece : 1;
+        ac_emit_copy_out(p->core, to, result_block(p, t, part, first),
                          (ac_copy){.bursts = (uint16_t)cuts,
-                                   .blocks = (uint16_t)t->piece_rows,
-                                   .src_gap = (uint16_t)(cut_blocks(p, t) - t->piece_rows)});
-    if (blocks > done)
-        copy_blocks(p, ac_path_out(to), to + (size_t)done * AC_BLOCK,
-                    result_block(p, t, part, first + done), blocks - done);
+                                   .blocks = (uint16_t)left,
+                                   .src_gap = (uint16_t)(cuts > 1 ? cut_blocks(p, t) - piece : 0)});
+        to += (size_t)cuts * left * AC_BLOCK;
+        first += cuts * left;
+        blocks -= cuts * left;
+    }
 }
 
 /* Copies the whole blocks of several parts by one instruction, from result block `first` of each.
@@ -196,9 +199,45 @@ static void store_row(const program *p, const tile *t, uint32_t y)
     }
 }
 
+/* Bytes from an output row of the tile to the next; 0: they are not always the same. */
+static ac_address row_step(const program *p, const tile *t)
+{
+    const mona_conv_place *rows = &p->rows[t->y];
+    const ac_address step = rows[1].output.at - rows[0].output.at;
+    for (uint32_t y = 1; y < t->count; y++)
+        if (rows[y].output.at - rows[y - 1].output.at != step)
+            return 0;
+    return step;
+}
+
+/* Stores all rows of each part in global memory by one instruction. False: they do not lie at equal
+ * steps, or there are no fewer parts than rows. */
+static bool store_parts(const program *p, const tile *t)
+{
+    const mona_row_at *o = &p->rows[t->y].output;
+    const uint32_t column = o->c0 * (uint32_t)mona_type_size(o->type);
+    const uint32_t bytes = t->pixels * column, blocks = bytes / AC_BLOCK;
+    if (t->end - t->first >= t->count || p->cuts > 1 || bytes % AC_BLOCK ||
+        ac_path_out(o->at) != AC_UB_GM)
+        return false;
+    const ac_address gap = row_step(p, t) - bytes;
+    if (gap > (ac_address)MAX_GAP * AC_BLOCK || gap % AC_BLOCK)
+        return false;
+    for (uint32_t part = t->first; part < t->end; part++)
+        ac_emit_copy_out(
+            p->core, o->at + part * o->block_stride + (size_t)t->x * column,
+            result_block(p, t, part, 0),
+            (ac_copy){.bursts = (uint16_t)t->count,
+                      .blocks = (uint16_t)blocks,
+                      .src_gap = (uint16_t)(row_pitch(p, t) * column / AC_BLOCK - blocks),
+                      .dst_gap = (uint16_t)(gap / AC_BLOCK)});
+    return true;
+}
+
 static void store_rows(const program *p, const tile *t)
 {
-    for (uint32_t y = 0; y < t->count; y++)
+    const bool together = store_parts(p, t);
+    for (uint32_t y = 0; y < t->count && !together; y++)
         store_row(p, t, y);
 }
 

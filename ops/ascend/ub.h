@@ -5,6 +5,11 @@
 
 #include "ops/helpers.h"
 
+/* Maps of so many rows are small. Only in these may a program join rows of a ring: where a ring
+ * wraps around it could not, so that strips would differ and the program of a tall frame, in which
+ * they are turns of a loop, would grow with its height. */
+enum { SMALL_HEIGHT = 128 };
+
 /* What programs divide. Behind it lies the room of the scalar unit. */
 static inline uint32_t ub_room(const ac_target *target)
 {

@@ -175,22 +175,26 @@ static uint16_t columns_of(uint64_t matrix, uint64_t row, uint64_t column)
     return (uint16_t)(all < INT16_MAX ? all : INT16_MAX);
 }
 
-/* Windows of one row that do not leave it, along output pixels. */
+/* Along output pixels, windows of one row that do not leave it; along K, a filter as high as the
+ * picture, all of whose positions are taken. */
 void cce_load3d(uint64_t dst, uint64_t src, uint64_t xm, uint64_t xt, size_t element, bool small)
 {
     const uint64_t matrix = now->registers[CCE_FMATRIX];
     const bool misread =
         small && now->readings & CCE_SMALL_BY_CONTROL && !(now->registers[CCE_CONTROL] >> 63);
     const uint32_t c0 = (uint32_t)((small ? 8 : 32) / element);
-    const bool row = field(matrix, 16, 48) == 1, one = !field(xm, 0, 32) && !field(xm, 48, 16);
-    if (!row || !one || field(xt, 20, 8) != 1 || field(xt, 6, 6) != 1 || field(xt, 36, 8) != 1 ||
-        field(xt, 12, 8) != 32 / (c0 * element) || field(xt, 52, 1) != 1)
+    const uint64_t rows = field(matrix, 16, 48), taps = field(xt, 12, 8);
+    const bool along_k = !field(xt, 52, 1), one = !field(xm, 0, 32) && !field(xm, 48, 16);
+    if (!one || field(xt, 20, 8) != rows || field(xt, 6, 6) != 1 || field(xt, 36, 8) != 1 ||
+        (along_k ? field(xt, 56, 8) != taps * rows : rows != 1 || taps != 32 / (c0 * element)))
         fail("load3d");
     take(&(ac_instruction){.opcode = AC_OP_LOAD3D,
                            .dst = ac_at(AC_L0A, dst),
                            .a = ac_at(AC_L1, misread ? src ^ AC_BLOCK : src),
                            .load3d = {.column = (uint16_t)field(xm, 32, 16),
-                                      .columns = columns_of(matrix, src, c0 * element),
+                                      .columns = along_k ? (uint16_t)field(matrix, 0, 16)
+                                                         : columns_of(matrix, src, c0 * element),
+                                      .rows = (uint8_t)(along_k ? rows : 0),
                                       .stride = (uint8_t)field(xt, 0, 6),
                                       .dilation = (uint8_t)field(xt, 28, 8),
                                       .c0 = (uint8_t)c0,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "engine/aicore/aicore.h"
+#include "engine/arith.h"
 #include "engine/model_format.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"
@@ -148,7 +149,8 @@ static size_t packed_bytes(const mona_model *m, const mona_file_op *op)
     return op->conv.groups > 1 && output_bytes(m, op) < block ? block : output_bytes(m, op);
 }
 
-/* Outputs of each part of a convolution; 0: it stays whole. Parts have whole groups. */
+/* Outputs of each part of a convolution; 0: it stays whole. Parts have whole groups, and their
+ * number is even where that is possible, so that two cores can take as many. */
 static uint32_t part_outputs(const mona_model *m, const mona_file_op *op)
 {
     if (!mona_ops[op->kind]->has_filter)
@@ -158,10 +160,12 @@ static uint32_t part_outputs(const mona_model *m, const mona_file_op *op)
     const uint32_t each = grouped ? group_outputs(m, op) : 1;
     const uint32_t aligned = grouped ? GROUPED_OUTPUTS : PART_OUTPUTS;
     const uint32_t unit = each > aligned ? each : aligned;
-    const uint32_t part = (uint32_t)(MAX_WEIGHTS / bytes) / unit * unit;
-    if (bytes * m->tensors[op->output].channels <= MAX_WEIGHTS || unit % each || unit % aligned)
+    const uint32_t most = (uint32_t)(MAX_WEIGHTS / bytes) / unit * unit;
+    const uint32_t outputs = m->tensors[op->output].channels;
+    if (bytes * outputs <= MAX_WEIGHTS || unit % each || unit % aligned)
         return 0;
-    return part ? part : unit;
+    const uint32_t parts = ceil_div_u32(outputs, most ? most : unit), even = parts + parts % 2;
+    return ceil_div_u32(ceil_div_u32(outputs, even), unit) * unit;
 }
 
 static uint32_t moved(uint32_t offset, size_t bytes)

@@ -592,6 +592,23 @@ PROGRAM(columns_32768)
 {
     load3d(b, (ac_load3d){0, 32768, 1, 1, 32, 1, 1, 1});
 }
+PROGRAM(small_columns_along_k)
+{
+    load3d(b, (ac_load3d){0, 16, 1, 1, 8, 1, 2, 1, 2});
+}
+PROGRAM(rows_cut_off)
+{
+    load3d(b, (ac_load3d){0, 16, 1, 1, 32, 1, 5, 1, 2});
+}
+PROGRAM(filter_beyond_the_row)
+{
+    load3d(b, (ac_load3d){13, 16, 1, 2, 32, 1, 6, 1, 2});
+}
+PROGRAM(unwritten_picture)
+{
+    ac_model_written(&b->core, L1, (2 * 20 + 17) * 32);
+    load3d(b, (ac_load3d){0, 20, 1, 1, 32, 1, 9, 1, 3});
+}
 PROGRAM(unaligned_row)
 {
     ac_model_written(&b->core, L1, 4096);
@@ -884,6 +901,18 @@ static const fault faults[] = {
     {"32768 columns",
      columns_32768,
      {{AC_ILLEGAL_OPERAND, 1, "load3d", "columns", 32768, 32767, NULL, 0}}},
+    {"small columns along K",
+     small_columns_along_k,
+     {{AC_ILLEGAL_OPERAND, 1, "load3d", "c0", 8, 32, NULL, 0}}},
+    {"a filter of 2 1/2 columns",
+     rows_cut_off,
+     {{AC_ILLEGAL_OPERAND, 1, "load3d", "repeat", 1, 0, NULL, 0}}},
+    {"a filter beyond the row",
+     filter_beyond_the_row,
+     {{AC_ILLEGAL_OPERAND, 1, "load3d", "column", 18, 16, NULL, 0}}},
+    {"unwritten end of a picture",
+     unwritten_picture,
+     {{AC_UNWRITTEN, 1, "load3d", "row", (2 * 20 + 17) * 32, 0, NULL, 0}}},
     {"unaligned row", unaligned_row, {{AC_ILLEGAL_OPERAND, 1, "load3d", "row", 8, 32, NULL, 0}}},
     {"drain of nothing", drain_0, {{AC_ILLEGAL_OPERAND, 1, "drain", "fractals", 0, 1, NULL, 0}}},
     {"bias of no row", bias_of_no_row, {{AC_ILLEGAL_OPERAND, 1, "bias_l0c", "m", 0, 1, NULL, 0}}},
@@ -1220,6 +1249,47 @@ static void reading_a_program_takes_time(void **state)
     free_bench(b);
 }
 
+/* Fractals along K are those that load3ds along pixels bring one by one. */
+static void along_k_as_along_pixels(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 24, TAPS = 3, ROWS = 4, ONE = 512, OTHER = 64 * ONE };
+    bench *b = new_bench();
+    uint8_t *l1 = b->core.memory[AC_L1].bytes, *l0a = b->core.memory[AC_L0A].bytes;
+    ac_model_written(&b->core, L1, ROWS * COLUMNS * 32);
+    for (int i = 0; i < ROWS * COLUMNS * 32; i++)
+        l1[i] = (uint8_t)(i * 37 >> 3 ^ i);
+    load3d(b, (ac_load3d){4, COLUMNS, 1, 2, 32, 1, TAPS * ROWS, 2, ROWS});
+    for (uint16_t r = 0; r < TAPS * ROWS; r++) {
+        const uint16_t column = (uint16_t)(4 + r % TAPS * 2);
+        ac_emit_load3d(&b->core, L0A + OTHER, L1 + r / TAPS * COLUMNS * 32,
+                       (ac_load3d){column, COLUMNS, 1, 1, 32, 1, 1, 1});
+        assert_memory_equal(l0a + r * 2 * ONE, l0a + OTHER, ONE);
+    }
+    free_bench(b);
+}
+
+/* Pixels that do not fit in a row are those of the next one, and zeros below the picture. */
+static void pixels_go_on_in_the_next_row(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 6, ROWS = 4, ROW = 32, ONE = 512 };
+    bench *b = new_bench();
+    uint8_t *l1 = b->core.memory[AC_L1].bytes, *l0a = b->core.memory[AC_L0A].bytes;
+    static const uint8_t zeros[ROW];
+    ac_model_written(&b->core, L1, ROWS * COLUMNS * ROW);
+    for (int i = 0; i < ROWS * COLUMNS * ROW; i++)
+        l1[i] = (uint8_t)(1 + i % 251);
+    load3d(b, (ac_load3d){1, COLUMNS, 2, 1, 32, 1, ROWS, 1, ROWS}); /* columns 1, 3, 5, 0, 2, ... */
+    for (int r = 0; r < ROWS; r++)
+        for (int m = 0; m < 16; m++) {
+            const int y = r + m / 3, x = m < 3 ? 1 + 2 * m : m % 3 * 2;
+            assert_memory_equal(l0a + r * ONE + m * ROW,
+                                y < ROWS ? l1 + (y * COLUMNS + x) * ROW : zeros, ROW);
+        }
+    free_bench(b);
+}
+
 static void what_is_illegal_is_not_executed(void **state)
 {
     (void)state;
@@ -1245,6 +1315,8 @@ int main(void)
         cmocka_unit_test(findings_are_counted_and_the_first_kept),
         cmocka_unit_test(launching_takes_time),
         cmocka_unit_test(reading_a_program_takes_time),
+        cmocka_unit_test(along_k_as_along_pixels),
+        cmocka_unit_test(pixels_go_on_in_the_next_row),
         cmocka_unit_test(what_is_illegal_is_not_executed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
