@@ -386,7 +386,7 @@ $(BUILD)/libmonavideo.so: $(PIPELINE_OBJ) $(BUILD)/models/embedded.o $(BUILD)/li
 
 # ---- the package for Python, which also works in the build folder (PYTHONPATH=build/python) ------
 # It reads the headers, and prefers libraries and a command that lie beside it.
-PYTHON_SRC := $(wildcard apps/python/mona/*.py) engine/mona.h pipeline/monavideo.h
+PYTHON_SRC := $(wildcard apps/python/mona/*.py) engine/mona.h engine/mona_op.h pipeline/monavideo.h
 $(BUILD)/python/mona/__init__.py: $(PYTHON_SRC) Makefile
 	$(Q)rm -rf $(@D) && mkdir -p $(@D) && cp $(PYTHON_SRC) $(@D)
 	$(Q)for f in $(SONAME) $(VIDEO_SONAME) mona; do ln -s ../../$$f $(@D)/$$f || exit 1; done
@@ -713,7 +713,7 @@ NET_HEADERS = $(filter-out engine/mona.h,$(filter %.h,$(shell $(CC) -I. -Iengine
 
 install: all $(HELP) $(GST_PLUGIN) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monavideo.pc mona-config-version.cmake)
 	install -D -m 755 $(BUILD)/mona $(DESTDIR)$(PREFIX)/bin/mona
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include engine/mona.h engine/mona_ascend.h
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include engine/mona.h engine/mona_op.h engine/mona_ascend.h
 	for h in $(NET_HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/mona/$$h || exit 1; done
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR) $(ARCHIVES)
 	install -D -m 644 $(BUILD)/libmona.so $(DESTDIR)$(LIBDIR)/libmona.so.$(VERSION)
@@ -739,7 +739,7 @@ else
 endif
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona include/mona.h include/mona_ascend.h include/monavideo.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION)) \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona include/mona.h include/mona_op.h include/mona_ascend.h include/monavideo.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION)) \
 	    $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(ARCHIVES)) libmona.so libmona.so.$(VERSION) $(SONAME) libmonavideo.so \
 	    libmonavideo.so.$(VERSION) $(VIDEO_SONAME) pkgconfig/mona.pc pkgconfig/monavideo.pc \
 	    cmake/mona/mona-config.cmake cmake/mona/mona-config-version.cmake) \

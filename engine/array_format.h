@@ -291,6 +291,15 @@ typedef struct mona_array_normalise {
     float epsilon;
 } mona_array_normalise;
 
+/* ARRAY_KERNEL: output `output` of a kernel that the application has under this name, over a grid of
+ * so many cells (engine/mona_op.h). The kernel says what types and sizes its operands have. */
+typedef struct mona_array_kernel {
+    uint32_t name;       /* data: char[name_bytes], which ends with a zero */
+    uint32_t name_bytes; /* up to MONA_KERNEL_NAME + 1 */
+    uint32_t output;
+    uint32_t rows, columns; /* 1..MONA_MAX_SIDE */
+} mona_array_kernel;
+
 _Static_assert(sizeof(mona_file_array) == 76, "array layout");
 _Static_assert(sizeof(mona_array_map) == 160, "map layout");
 _Static_assert(sizeof(mona_array_pick) == 376, "pick layout");
@@ -300,5 +309,6 @@ _Static_assert(sizeof(mona_array_window) == 104, "window layout");
 _Static_assert(sizeof(mona_array_resample) == 32, "resample layout");
 _Static_assert(sizeof(mona_array_gather) == 16, "gather layout");
 _Static_assert(sizeof(mona_array_normalise) == 20, "normalise layout");
+_Static_assert(sizeof(mona_array_kernel) == 20, "kernel layout");
 
 #endif

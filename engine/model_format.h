@@ -196,7 +196,8 @@ typedef enum mona_op_kind {
     MONA_OP_ARRAY_SORT = 20, /* between arrays: the largest or the smallest elements of an axis */
     MONA_OP_ARRAY_NORMALISE = 21, /* between arrays: rows to a mean of 0 or a sum of 1 */
     MONA_OP_PAD = 22,             /* rows and columns around a tensor, of its own samples */
-    MONA_OP_COUNT = 23,
+    MONA_OP_ARRAY_KERNEL = 23,    /* between arrays: a kernel of the application's own */
+    MONA_OP_COUNT = 24,
 } mona_op_kind;
 
 typedef enum mona_activation {

@@ -66,6 +66,8 @@ typedef enum mona_status {
     MONA_ERR_STATE = -13,      /* call in the wrong order, or after a failed command */
     MONA_ERR_SIGNATURE = -14,  /* the caller's mona_guard does not know the model's bytes */
     MONA_ERR_RELEASE = -15,    /* the model is older than the caller's mona_guard takes */
+    MONA_ERR_KERNEL = -16, /* the model calls a kernel that the caller's mona_guard does not have
+                                  (mona_op.h) */
 } mona_status;
 
 /* One line of English for a status, without a full stop; never NULL. */
@@ -107,6 +109,7 @@ const char *mona_type_name(mona_type type);
 struct mona_file_header;
 struct mona_file_tensor;
 struct mona_file_op;
+struct mona_kernel;
 
 /* A view into the caller's bytes (engine/model_format.h describes them). Treat as opaque. */
 typedef struct mona_model {
@@ -116,6 +119,7 @@ typedef struct mona_model {
     const char *strings;
     const uint8_t *data;
     const uint8_t *file; /* offsets to headers of other sizes count from here */
+    const struct mona_kernel *const *kernels; /* those of mona_guard */
 } mona_model;
 
 /* Checks bytes[0, size) and fills *model. The bytes must start at a multiple of MONA_ALIGNMENT,
@@ -136,6 +140,9 @@ typedef struct mona_guard {
     void *context;
     uint32_t release; /* the oldest that is taken; a device stores that of the last it has used, so
                          that nobody can bring back an older one that is signed, too */
+    /* Kernels of the caller's own that the model may call (mona_op.h): a list that ends with NULL
+     * and, like them, outlives the model. NULL: there are none. */
+    const struct mona_kernel *const *kernels;
 } mona_guard;
 
 /* The same as mona_model_open, for models that come from outside. */

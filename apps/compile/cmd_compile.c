@@ -24,6 +24,7 @@
 #include "apps/compile/programs.h"
 #include "apps/cli/save.h"
 #include "apps/compile/sanity_check.h"
+#include "apps/compile/kernels.h"
 #include "apps/cli/printable.h"
 
 #define COMPILE_TARGETS(FIRST, NEXT)                                                               \
@@ -44,7 +45,7 @@ typedef struct compile_job {
     precision_request request;
     precision_result chosen;
     const char *input, *output, *input_type, *output_type, *name, *fusion, *report;
-    const char *mean, *deviation, *soc;
+    const char *mean, *deviation, *soc, *kernels;
     compile_target target;
     range_rule ranges;
     option_list atc;
@@ -93,6 +94,12 @@ static bool read_fusion(compile_job *job)
     const bool ok = fusion_read(&job->options.fusion, (const char *)text, size, &error);
     free(text);
     return ok || cli_fail(0, "%s: %s", job->fusion, error.text);
+}
+
+static bool read_kernels(const compile_job *job)
+{
+    format_error error = {0};
+    return kernels_read(job->kernels, &error) || cli_fail(0, "--kernels: %s", error.text);
 }
 
 static bool read_types(compile_job *job)
@@ -245,7 +252,7 @@ static bool check_options(compile_job *job, const option_set *given)
     o->resize_offset[0] = (float)job->offset_h;
     o->resize_offset[1] = (float)job->offset_w;
     o->name = job->name;
-    return read_types(job) && read_feed(job) && read_fusion(job);
+    return read_types(job) && read_feed(job) && read_fusion(job) && read_kernels(job);
 }
 
 /* ---- steps -------------------------------------------------------------------------------- */
@@ -335,7 +342,7 @@ static bool emit_one(const compile_job *job, compiler *model, const calibration 
     mona_model opened;
     if (!compiler_emit(model, &job->options, bytes, size, &error))
         return cli_fail(0, "%s: %s", job->input, error.text);
-    const mona_status status = mona_model_open(&opened, *bytes, *size);
+    const mona_status status = kernels_open(&opened, *bytes, *size);
     if (status)
         return cli_fail(0, "%s: the engine refuses the compiled model: %s", job->input,
                         mona_status_text(status));
@@ -366,7 +373,7 @@ static bool join(compile_job *job, uint8_t *const *files, size_t count)
     job->bytes = NULL; /* files[0] has it now */
     if (!mona_writer_join(files, count, &job->bytes, &job->size, &error))
         return cli_fail(0, "%s: %s", job->input, error.text);
-    const mona_status status = mona_model_open(&opened, job->bytes, job->size);
+    const mona_status status = kernels_open(&opened, job->bytes, job->size);
     return !status || cli_fail(0, "%s: the sizes do not fit into one file: %s", job->input,
                                mona_status_text(status));
 }
@@ -486,13 +493,13 @@ static bool wants_programs(const compile_job *job)
     mona_model model;
     return job->target && !emits_c(job) &&
            (job->sizes.count || job->compiled ||
-            (!mona_model_open(&model, job->bytes, job->size) && mona_model_input(&model, 0).width));
+            (!kernels_open(&model, job->bytes, job->size) && mona_model_input(&model, 0).width));
 }
 
 static void print_summary(const compile_job *job)
 {
     mona_model model;
-    if (mona_model_open(&model, job->bytes, job->size) || (job->compiled && emits_c(job)))
+    if (kernels_open(&model, job->bytes, job->size) || (job->compiled && emits_c(job)))
         return;
     if (job->compiled) {
         printable_put(stdout, job->output);
@@ -529,7 +536,11 @@ static void print_summary(const compile_job *job)
         printf("  equalised between %u pairs of convolutions\n", job->equalised);
     print_quantised(job);
     precision_print(&job->request, job->model, &job->chosen);
-    accuracy_print(job->model, job->bytes, job->size, job->output, &job->samples);
+    if (job->kernels)
+        puts("  with kernels of your own, which mona has no code of: their results are not "
+             "compared");
+    else
+        accuracy_print(job->model, job->bytes, job->size, job->output, &job->samples);
 }
 
 /* Called last, since it emits another model. */
@@ -551,7 +562,7 @@ static bool save(const compile_job *job)
         mona_writer_set_release(job->bytes, (uint32_t)job->release);
     if (!emits_c(job))
         return save_file(job->output, job->bytes, job->size);
-    return mona_model_open(&model, job->bytes, job->size) == MONA_OK &&
+    return kernels_open(&model, job->bytes, job->size) == MONA_OK &&
            emit_source(job->input, &model, job->output, target_names[job->target],
                        job->sizes.count ? job->sizes.items[0] : NULL);
 }
@@ -655,6 +666,11 @@ static const option options[] = {
      model_group,
      .help = "file with lines NAME:on or NAME:off for the rules that mona ops --fusion lists; the "
              "name all stands for every rule"},
+    {"--kernels", NULL, OPTION_FILE, CHANGES_BYTES, offsetof(compile_job, kernels), "FOLDER",
+     model_group,
+     .help =
+         "folder of kernels of your own (*.kernel, from python3 -m mona.kernel), which nodes of "
+         "other domains call by name"},
     {"--report", NULL, OPTION_FILE, KEEPS_BYTES, offsetof(compile_job, report), "FILE", model_group,
      .help = "write what each rule did, the memory and the layers: a page if FILE ends in .html, "
              "else JSON",
@@ -735,6 +751,7 @@ static const option_rule rules[] = {
     {"--any-size", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--dim", .never = COMPILE_AGAIN},
     {"--fusion", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--kernels", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--report", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--release", .never = COMPILE_OM},
     {"--resize-offset-h", .never = COMPILE_AGAIN | COMPILE_OM},

@@ -170,7 +170,7 @@ static bool check_guard(const inspect_job *job, const mona_model *m, cJSON *docu
 {
     guarding g = {.job = job};
     mona_model again;
-    const mona_guard guard = {job->key ? is_genuine : NULL, &g, (uint32_t)job->release};
+    const mona_guard guard = {job->key ? is_genuine : NULL, &g, (uint32_t)job->release, m->kernels};
     const mona_status status =
         mona_model_open_guarded(&again, m->file, (size_t)m->header->file_bytes, &guard);
     if (status == MONA_ERR_RELEASE)

@@ -10,6 +10,7 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/json_output.h"
 #include "apps/compile/precision.h"
+#include "apps/compile/kernels.h"
 #include "apps/page/page.h"
 #include "pipeline/stages/session_binding.h"
 #include "apps/cli/save.h"
@@ -115,7 +116,7 @@ static bool find_needs(needs *n, const uint8_t *bytes, size_t size)
     mona_model model;
     mona_plan *plan;
     mona_op_info info;
-    if (mona_model_open(&model, bytes, size))
+    if (kernels_open(&model, bytes, size))
         return false;
     const mona_tensor_info input = mona_model_input(&model, 0);
     const bool open = !input.width || !input.height;

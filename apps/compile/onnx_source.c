@@ -10,6 +10,7 @@
 #include "formats/compiler/import/import.h"
 #include "formats/file.h"
 #include "apps/cli/printable.h"
+#include "apps/compile/kernels.h"
 
 enum { MAX_PATH = 4096, MAX_NAME = 128 };
 
@@ -92,7 +93,7 @@ bool onnx_source_read(onnx_graph *model, const char *path, const option_list *di
 {
     char names[OPTION_LIST_MAX][MAX_NAME], folder[MAX_PATH];
     onnx_dim sizes[OPTION_LIST_MAX];
-    onnx_read_options options = {.folder = folder, .dims = sizes};
+    onnx_read_options options = {.folder = folder, .dims = sizes, .kernels = kernels_all()};
     format_error error = {0};
     uint8_t *bytes;
     size_t size;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apps/compile/disassemble.h"
+#include "apps/compile/kernels.h"
 #include "engine/model/model.h"
 #include "formats/compiler/program/cpu_target.h"
 #include "formats/compiler/program/programs.h"
@@ -112,7 +113,7 @@ static bool cut_if_needed(const char *name, uint8_t **bytes, size_t *size, const
     format_error error = {0};
     uint8_t *made;
     bool needed = false;
-    if (mona_model_open(&model, *bytes, *size))
+    if (kernels_open(&model, *bytes, *size))
         return cli_fail(0, "%s: the engine refuses the compiled model", name);
     const size_list sizes = sizes_of(&model, asked);
     for (size_t i = 0; i < sizes.count; i++)

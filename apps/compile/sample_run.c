@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/compile/sample_run.h"
+#include "apps/compile/kernels.h"
 
 #include <math.h>
 
@@ -7,7 +8,7 @@ bool sample_run_open(sample_run *r, const uint8_t *bytes, size_t size, const cha
                      pipeline_error *error)
 {
     *r = (sample_run){.name = name};
-    const mona_status status = mona_model_open(&r->model, bytes, size);
+    const mona_status status = kernels_open(&r->model, bytes, size);
     return !status ||
            pipeline_fail(error, "model %s cannot be used: %s", name, mona_status_text(status));
 }

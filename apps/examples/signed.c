@@ -84,7 +84,8 @@ int main(int argc, char **argv)
     if (!bytes || !read_second(argv[2], &e.key, sizeof e.key) ||
         !read_second(name, &e.signature, sizeof e.signature))
         return fprintf(stderr, "%s: expected a model, its signature and a key\n", argv[1]), 1;
-    const mona_guard guard = {is_genuine, &e, (uint32_t)strtoul(argv[3], NULL, 10)};
+    const mona_guard guard = {
+        .genuine = is_genuine, .context = &e, .release = (uint32_t)strtoul(argv[3], NULL, 10)};
     const mona_status status = mona_model_open_guarded(&model, bytes, size, &guard);
     if (status)
         fprintf(stderr, "%s: %s\n", argv[1], mona_status_text(status));

@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 {
     const embedded_model *bytes = embedded_model_find("sr_x2_fast");
     /* release: a board keeps that of the last model it used where it survives a reset. */
-    const mona_guard guard = {is_genuine, (void *)bytes, 0};
+    const mona_guard guard = {.genuine = is_genuine, .context = (void *)bytes};
     const mona_config config = {.device = &mona_device_host,
                                 .cpu = argc > 3 ? argv[3] : NULL,
                                 .threads = 1,

@@ -155,6 +155,7 @@ static void bind_ops(mona_plan *plan, plan_progress *writers)
             .op = file,
             .data = m->data,
             .run = mona_ops[file->kind]->run, /* until groups are known */
+            .kernel = mona_ops[file->kind]->kernel ? mona_ops[file->kind]->kernel(m, file) : NULL,
             .target = plan->target,
             .isa = plan->isa,
             .on_ai_core = mona_plan_on_ai_core(plan),

@@ -251,9 +251,11 @@ mona_status mona_model_deepen(mona_model *deep, void *memory, size_t bytes, cons
                              .tensors = d.tensors,
                              .ops = d.ops,
                              .strings = model->strings,
-                             .data = model->data};
-    int64_t references = INT64_MAX; /* no limit needed: the opened model has the same references */
-    if (!d.status && mona_model_check(&made, &references))
+                             .data = model->data,
+                             .kernels = model->kernels};
+    /* No limit needed: the opened model has the same references. */
+    mona_data data = {.left = INT64_MAX};
+    if (!d.status && mona_model_check(&made, &data))
         d.status = MONA_ERR_UNSUPPORTED;
     if (!d.status)
         *deep = made;

@@ -50,6 +50,8 @@ const char *mona_status_text(mona_status status)
         return "model is not signed by the expected key";
     case MONA_ERR_RELEASE:
         return "model is an older version than expected";
+    case MONA_ERR_KERNEL:
+        return "model calls a kernel that this program does not have";
     }
     return "unknown status";
 }
@@ -370,25 +372,26 @@ static bool order_ok(const mona_model *m)
     return true;
 }
 
-mona_status mona_model_check(const mona_model *m, int64_t *references)
+mona_status mona_model_check(const mona_model *m, mona_data *data)
 {
-    mona_data data = {m->data, m->header->data_bytes, *references};
+    data->bytes = m->data;
+    data->size = m->header->data_bytes;
+    data->kernels = m->kernels;
     for (uint32_t i = 0; i < m->header->tensor_count; i++)
-        if (!tensor_ok(m, i, &data))
+        if (!tensor_ok(m, i, data))
             return MONA_ERR_MODEL;
     if (!order_ok(m))
         return MONA_ERR_MODEL;
     for (uint32_t i = 0; i < m->header->op_count; i++) {
-        const mona_status status = check_op(m, &m->ops[i], &data);
+        const mona_status status = check_op(m, &m->ops[i], data);
         if (status)
-            return data.left < 0 ? MONA_ERR_LIMIT : status;
+            return data->left < 0 ? MONA_ERR_LIMIT : status;
     }
-    *references = data.left;
     return MONA_OK;
 }
 
 /* The sections that the header at this offset describes. */
-static mona_model view_at(const uint8_t *file, uint64_t offset)
+static mona_model view_at(const uint8_t *file, uint64_t offset, const mona_kernel *const *kernels)
 {
     const mona_file_header *h = (const mona_file_header *)(const void *)(file + offset);
     return (mona_model){
@@ -398,6 +401,7 @@ static mona_model view_at(const uint8_t *file, uint64_t offset)
         .strings = (const char *)file + h->strings_offset,
         .data = file + h->data_offset,
         .file = file,
+        .kernels = kernels,
     };
 }
 
@@ -417,19 +421,19 @@ static int64_t record_bytes(const mona_file_header *h)
 }
 
 /* Checks the whole model for one size. */
-static mona_status check_size(const uint8_t *file, uint64_t offset, int64_t *references)
+static mona_status check_size(const uint8_t *file, uint64_t offset, mona_data *data)
 {
     const mona_file_header *h = (const mona_file_header *)(const void *)(file + offset);
     const mona_status status = check_header(h, file);
     if (status)
         return status;
-    *references -= record_bytes(h);
-    if (*references < 0)
+    data->left -= record_bytes(h);
+    if (data->left < 0)
         return MONA_ERR_LIMIT;
-    const mona_model m = view_at(file, offset);
+    const mona_model m = view_at(file, offset, data->kernels);
     if (m.strings[h->strings_bytes - 1] || m.strings[0])
         return MONA_ERR_MODEL;
-    return mona_model_check(&m, references);
+    return mona_model_check(&m, data);
 }
 
 /* Whether a header may lie where the one at `at` says the next one is. It must be further on, so
@@ -463,35 +467,50 @@ static bool same_interface(const mona_model *a, const mona_model *b)
     return same;
 }
 
-mona_status mona_model_open(mona_model *model, const void *bytes, size_t size)
+/* Opens a model that may call data->kernels. */
+static mona_status open_with(mona_model *model, const void *bytes, size_t size, mona_data *data)
 {
     if (!model || !bytes || (uintptr_t)bytes % MONA_ALIGNMENT)
         return MONA_ERR_ARGUMENT;
     const mona_file_header *h = bytes;
     const uint8_t *file = bytes;
-    int64_t references = (int64_t)size * REFERENCES_PER_BYTE + REFERENCES_BASE;
+    data->left = (int64_t)size * REFERENCES_PER_BYTE + REFERENCES_BASE;
     mona_status status = check_file(h, size);
     if (!status)
-        status = check_size(file, 0, &references);
+        status = check_size(file, 0, data);
     for (uint64_t at = 0; !status && h->next;) {
-        status = next_ok(file, at) ? check_size(file, h->next, &references) : MONA_ERR_MODEL;
+        status = next_ok(file, at) ? check_size(file, h->next, data) : MONA_ERR_MODEL;
         if (status)
             return status;
         at = h->next;
-        const mona_model first = view_at(file, 0), other = view_at(file, at);
+        const mona_model first = view_at(file, 0, NULL), other = view_at(file, at, NULL);
         status = same_interface(&first, &other) ? MONA_OK : MONA_ERR_MODEL;
         h = other.header;
     }
     if (!status)
-        *model = view_at(file, 0);
+        *model = view_at(file, 0, data->kernels);
     return status;
+}
+
+mona_status mona_model_open(mona_model *model, const void *bytes, size_t size)
+{
+    mona_data data = {0};
+    return open_with(model, bytes, size, &data);
+}
+
+const char *mona_model_missing_kernel(const void *bytes, size_t size,
+                                      const mona_kernel *const *kernels)
+{
+    mona_model model;
+    mona_data data = {.kernels = kernels};
+    return open_with(&model, bytes, size, &data) == MONA_ERR_KERNEL ? data.missing : NULL;
 }
 
 bool mona_model_next(const mona_model *model, mona_model *next)
 {
     const bool more = model->header->next;
     if (more)
-        *next = view_at(model->file, model->header->next);
+        *next = view_at(model->file, model->header->next, model->kernels);
     return more;
 }
 
@@ -553,7 +572,8 @@ mona_status mona_model_open_guarded(mona_model *model, const void *bytes, size_t
         return MONA_ERR_ARGUMENT;
     if (guard->genuine && !guard->genuine(guard->context, bytes, size))
         return MONA_ERR_SIGNATURE;
-    const mona_status status = mona_model_open(&opened, bytes, size);
+    mona_data data = {.kernels = guard->kernels};
+    const mona_status status = open_with(&opened, bytes, size, &data);
     if (status)
         return status;
     if (mona_model_release(&opened) < guard->release)

@@ -11,8 +11,8 @@
 mona_shape mona_model_shape(const mona_file_tensor *tensor);
 
 /* Whether every record is in bounds and agrees with the others; header and sections must be sound.
- * *references: bytes that records may still refer to; reduced by those they do. */
-mona_status mona_model_check(const mona_model *model, int64_t *references);
+ * data->left: bytes that records may still refer to; reduced by those they do. */
+mona_status mona_model_check(const mona_model *model, mona_data *data);
 
 /* The programs that the model's header lists. */
 const mona_file_program *mona_model_programs(const mona_model *model, uint32_t *count);

@@ -102,6 +102,7 @@ typedef struct onnx_graph {
     tensor *declared;  /* the shapes that the model gives outputs, not only those it computes: sides
                           are -1 where open, the type is 0 where there is none */
     uint32_t output_count;
+    const struct mona_kernel *const *kernels; /* that nodes may call; NULL: none */
     blocks memory;
 } onnx_graph;
 
@@ -115,6 +116,9 @@ typedef struct onnx_read_options {
     const char *folder; /* of the model, for external data; NULL: external data is not read */
     const onnx_dim *dims;
     size_t dim_count;
+    /* Kernels of the user's own, which nodes of other domains call: a list that ends with NULL and
+     * outlives the graph (engine/mona_op.h). NULL: there are none. */
+    const struct mona_kernel *const *kernels;
 } onnx_read_options;
 
 /* Fills *g; options may be NULL. On failure *g is empty. */

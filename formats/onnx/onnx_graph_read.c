@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/mona_op.h"
 #include "formats/onnx/onnx_graph.h"
 #include "formats/onnx/onnx_names.h"
 
@@ -263,6 +264,21 @@ static bool read_names(graph_reader *r, const Onnx__NodeProto *n, onnx_node *nod
 
 static bool add_if(graph_reader *r, const Onnx__NodeProto *n);
 
+/* Whether a node of another domain calls a kernel; its operator gets the kernel's name. */
+static bool find_kernel(const graph_reader *r, onnx_node *node, const char *domain)
+{
+    const size_t length = strlen(domain);
+    for (const mona_kernel *const *k = r->g->kernels; k && *k; k++) {
+        const char *name = (*k)->name;
+        if (strncmp(name, domain, length) || strncmp(name + length, "::", 2) ||
+            strcmp(name + length + 2, node->op_type) != 0)
+            continue;
+        node->op_type = name;
+        return true;
+    }
+    return false;
+}
+
 /* The node is added to the graph as soon as it owns something. */
 static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
 {
@@ -280,9 +296,12 @@ static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
         return false;
     if (!node->attributes)
         return out_of_memory(r);
-    if (domain[0] && strcmp(domain, "ai.onnx"))
+    const bool own = domain[0] && strcmp(domain, "ai.onnx");
+    if (own && !find_kernel(r, node, domain))
         return onnx_node_fail(
-            node, r->error, "is of the operator set '%.60s'; only ONNX's own is supported", domain);
+            node, r->error,
+            "is of the operator set '%.60s': expected ONNX's own, or a kernel of that name (%s)",
+            domain, g->kernels ? "--kernels has none" : "--kernels");
     g->node_count++;
     for (; node->attribute_count < n->n_attribute; node->attribute_count++)
         if (!read_attribute(r, n->attribute[node->attribute_count],
@@ -290,6 +309,8 @@ static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
             return false;
     if (!read_names(r, n, node))
         return false;
+    if (own)
+        return true;
     if (strcmp(node->op_type, "Constant"))
         return onnx_upgrade(g, node, r->error);
     if (!add_constant_node(r, node))
@@ -505,7 +526,7 @@ bool onnx_graph_read(onnx_graph *g, const void *bytes, size_t size,
                      const onnx_read_options *options, format_error *error)
 {
     static const onnx_read_options none = {0};
-    *g = (onnx_graph){0};
+    *g = (onnx_graph){.kernels = options ? options->kernels : NULL};
     graph_reader r = {.g = g, .options = options ? options : &none, .error = error};
     Onnx__ModelProto *model = onnx_parse(bytes, size, error);
     const bool ok = model && read_model(&r, model);

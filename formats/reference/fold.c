@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/onnx/onnx_kernels.h"
 #include "formats/reference/operators.h"
 
 /* Limit on the elements of all folded results together, so that the cost of a model stays in
@@ -92,10 +93,18 @@ static void note_dequantised(onnx_graph *g, const onnx_node *node)
 static bool fold_node(folding *f, const onnx_node *node, bool *folded)
 {
     const reference_row *row = reference_find(node->op_type);
-    const known all = row ? read_inputs(f, node) : KNOWN_NOTHING;
+    const mona_kernel *kernel = row ? NULL : onnx_kernel_of(f->g, node);
+    const known all = row || kernel ? read_inputs(f, node) : KNOWN_NOTHING;
     *folded = false;
     if (all == KNOWN_NOTHING)
         return true;
+    if (kernel) {
+        memset(f->out, 0, node->output_count * sizeof *f->out);
+        if (!onnx_kernel_shapes(kernel, node, f->in, f->out, f->error))
+            return false;
+        take_results(f, node);
+        return true;
+    }
     reference_result result = reference_node_run(f->g, node, f->in, true, f->out, f->error);
     if (result != REFERENCE_DONE)
         return result == REFERENCE_UNKNOWN;

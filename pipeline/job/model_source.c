@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "engine/mona_ascend.h"
+#include "engine/mona_op.h"
 #include "formats/file.h"
 #include "formats/om.h"
 #include "models/embedded.h"
@@ -23,6 +24,12 @@ static bool open_bytes(model_source *source, const uint8_t *bytes, size_t size,
         return pipeline_fail(error,
                              "%s: expected a .mona model, found ONNX; mona compile makes one of it",
                              source->model.name);
+    if (status == MONA_ERR_KERNEL)
+        return pipeline_fail(
+            error,
+            "%s: calls the kernel %s, which mona does not have: expected a program "
+            "of yours that has it (mona_op.h), or mona.Model(kernels=...) of Python",
+            source->model.name, mona_model_missing_kernel(bytes, size, NULL));
     return !status || pipeline_fail(error, "%s: %s", source->model.name, mona_status_text(status));
 }
 

@@ -6,11 +6,13 @@
 #include "tests/fuzz/mona_mutator.h"
 #include "tests/fuzz/run_model.h"
 #include "tests/seal.h"
+#include "tests/user_kernels.h"
 
 static void survive(const uint8_t *bytes, size_t size)
 {
     mona_model model;
-    if (!mona_model_open(&model, bytes, size))
+    const mona_guard guard = {.kernels = user_kernels};
+    if (!mona_model_open_guarded(&model, bytes, size, &guard))
         fuzz_run_model(&model);
 }
 

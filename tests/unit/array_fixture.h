@@ -4,6 +4,7 @@
 #define MONA_TESTS_ARRAY_FIXTURE_H
 
 #include "tests/unit/fixture.h"
+#include "tests/user_kernels.h"
 
 typedef struct array_operand {
     mona_type type;
@@ -76,6 +77,13 @@ static inline mona_buffer array_buffer(const void *data, mona_type type, uint32_
                          (ptrdiff_t)(elements * mona_type_size(type))};
 }
 
+/* As an application that has kernels of its own. */
+static inline mona_status array_open_bytes(mona_model *model, const void *bytes, size_t size)
+{
+    const mona_guard guard = {.kernels = user_kernels};
+    return mona_model_open_guarded(model, bytes, size, &guard);
+}
+
 /* Runs the model with config. output: room for the elements. */
 static inline void array_run_as(const mona_model *model, const array_case *c,
                                 const mona_config *config, void *output)
@@ -100,7 +108,7 @@ static inline void array_run(const array_case *c, void *output)
     size_t size;
     uint8_t *bytes = array_model(c, &size);
     mona_model model;
-    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    assert_int_equal(array_open_bytes(&model, bytes, size), MONA_OK);
     const size_t out_bytes = c->elements * mona_type_size(c->type);
     const mona_config first = {.threads = 1, .device = &mona_device_host};
     array_run_as(&model, c, &first, output);
@@ -121,7 +129,7 @@ static inline mona_status array_open(const array_case *c)
     size_t size;
     uint8_t *bytes = array_model(c, &size);
     mona_model model;
-    const mona_status status = mona_model_open(&model, bytes, size);
+    const mona_status status = array_open_bytes(&model, bytes, size);
     free(bytes);
     return status;
 }

@@ -27,13 +27,15 @@ def _declarations(name):
     text = re.sub(r'/\*.*?\*/', '', _header(name), flags=re.S)
     text = re.sub(r'extern "C" \{.*?^#endif', '', text, count=1, flags=re.S | re.M)
     text = re.sub(r'#ifdef __cplusplus\s*\}\s*#endif', '', text)
+    text = re.sub(r'^static inline .*?^}$', '', text, flags=re.S | re.M)
     text = text.replace('extern const ', 'extern ')
     return re.sub(r'^\s*#.*$', '', text, flags=re.M)
 
 
-def _open(header, soname, plain):
+def _open(headers, soname, plain):
     ffi = cffi.FFI()
-    ffi.cdef(_declarations(header))
+    for header in headers:
+        ffi.cdef(_declarations(header))
     folder = os.environ.get('MONA_LIBRARIES')
     # The last is where make install puts libraries, seen from PREFIX/lib/python3/dist-packages/mona.
     near = (os.path.normpath(os.path.join(_here, there, soname)) for there in ('', '../../..'))
@@ -65,5 +67,5 @@ class _Lazy:
         return self.__dict__[name]
 
 
-engine = _Lazy('mona.h', 'libmona.so.0', 'libmona.so')
-video = _Lazy('monavideo.h', 'libmonavideo.so.0', 'libmonavideo.so')
+engine = _Lazy(('mona.h', 'mona_op.h'), 'libmona.so.0', 'libmona.so')
+video = _Lazy(('monavideo.h',), 'libmonavideo.so.0', 'libmonavideo.so')

@@ -3,6 +3,7 @@ import os
 import tempfile
 import threading
 
+import cffi
 import numpy as np
 
 from ._compile import compile
@@ -105,6 +106,7 @@ class Model:
     model: a .mona file, its bytes, the name of a network that is built in, or an .onnx file, which goes
     through mona.compile with the remaining options.
     size: (rows, columns) of the inputs that the model leaves open; a list of them for several.
+    kernels: those of mona.kernel that it calls, which the C compiler, cc, compiles for this machine.
 
     >>> import mona, numpy
     >>> model = mona.Model('sr_x2_fast', size=(36, 64))
@@ -115,13 +117,20 @@ class Model:
 
     One call runs at a time; several threads may call."""
 
-    def __init__(self, model, size=None, device='auto', cpu=None, threads=0, **options):
+    def __init__(self, model, size=None, device='auto', cpu=None, threads=0, kernels=(), **options):
         self._session = self._lock = None
         name = model if isinstance(model, (str, os.PathLike)) else 'model'
-        self._bytes = self._read(model, size, options)
+        self._bytes = self._read(model, size, kernels, options)
         ffi, lib = engine.ffi, engine.lib
         self._model = ffi.new('mona_model *')
-        _check(lib.mona_model_open(self._model, _pointer(self._bytes), self._bytes.size), name)
+        guard = ffi.new('mona_guard *')
+        self._kernels = self._load(kernels)
+        guard.kernels = self._kernels
+        status = lib.mona_model_open_guarded(self._model, _pointer(self._bytes), self._bytes.size, guard)
+        if status == lib.MONA_ERR_KERNEL:
+            missing = lib.mona_model_missing_kernel(_pointer(self._bytes), self._bytes.size, self._kernels)
+            raise Error(f'{name}: calls the kernel {ffi.string(missing).decode()}: expected it in kernels=[...]')
+        _check(status, name)
         config = self._config(size, device, cpu, threads, str(name))
         self._plan_memory = _aligned(lib.mona_plan_bytes(self._model))
         plan = ffi.new('mona_plan **')
@@ -140,8 +149,20 @@ class Model:
         self._in = ffi.new('mona_buffer[]', len(self.inputs))
         self._out = ffi.new('mona_buffer[]', len(self.outputs))
 
+    def _load(self, kernels):
+        """The kernels of mona.kernel, compiled for this machine, as a list for mona_guard."""
+        ffi, self._libraries, found = engine.ffi, [], []
+        with tempfile.TemporaryDirectory() as folder:
+            for k in kernels:
+                path, symbol = k.build(folder)
+                own = cffi.FFI()
+                own.cdef(f'extern const char {symbol}[];')
+                self._libraries.append(own.dlopen(path))
+                found.append(ffi.cast('struct mona_kernel *', int(own.cast('uintptr_t', getattr(self._libraries[-1], symbol)))))
+        return ffi.new('struct mona_kernel *[]', [*found, ffi.NULL])
+
     @staticmethod
-    def _read(model, size, options):
+    def _read(model, size, kernels, options):
         if options and (not isinstance(model, (str, os.PathLike)) or not str(model).endswith('.onnx')):
             raise TypeError(f'{", ".join(options)}: expected only with an .onnx file')
         if isinstance(model, (bytes, bytearray, memoryview)):
@@ -160,6 +181,12 @@ class Model:
             sizes = {} if size is None else {'size': size}
             with tempfile.TemporaryDirectory() as folder:
                 compiled = os.path.join(folder, 'model.mona')
+                if kernels:
+                    options['kernels'] = os.path.join(folder, 'kernels')
+                    os.mkdir(options['kernels'])
+                for k in kernels:
+                    with open(os.path.join(options['kernels'], k.name.replace(':', '_') + '.kernel'), 'w', encoding='utf-8') as file:
+                        file.write(k.interface())
                 compile(model, compiled, **sizes, **options)
                 bytes_ = np.fromfile(compiled, np.uint8)
         aligned = _aligned(bytes_.size)

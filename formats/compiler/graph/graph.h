@@ -138,6 +138,7 @@ typedef struct graph_array {
         mona_array_gather gather;
         mona_array_sort sort;
         mona_array_normalise normalise;
+        mona_array_kernel kernel;
     };
     graph_table tables[GRAPH_TABLES];
 } graph_array;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/compiler/import/array.h"
 #include "formats/compiler/graph/kinds.h"
+#include "formats/onnx/onnx_kernels.h"
 #include "formats/reference/operators.h"
 
 #include <math.h>
@@ -80,13 +81,25 @@ static bool check_array(importer *im, const onnx_input *input, const char *name,
                text);
 }
 
+/* Kernels have their own types, which are none of maps. */
+static bool is_read_by_kernel(const importer *im, uint32_t value)
+{
+    for (uint32_t i = 0; i < im->model->node_count; i++) {
+        const onnx_node *node = &im->model->nodes[i];
+        for (uint32_t k = 0; onnx_kernel_of(im->model, node) && k < node->input_count; k++)
+            if (node->inputs[k] == value)
+                return true;
+    }
+    return false;
+}
+
 static bool bind_input(importer *im, const onnx_input *input)
 {
     graph *g = im->g;
     const char *name = im->model->values[input->value].name;
     int64_t dims[3] = {0};
     tensor shape = {0};
-    const bool map = is_map(input, dims);
+    const bool map = is_map(input, dims) && !is_read_by_kernel(im, input->value);
     if (!map && !check_array(im, input, name, &shape))
         return false;
     if (g->input_count == MONA_MAX_IO)
@@ -215,12 +228,14 @@ static bool warn_of_weights(importer *im, const operator_row *row)
 
 static bool add_node(importer *im)
 {
-    const operator_row *row = operator_find(im->node->op_type);
+    const bool own = onnx_kernel_of(im->model, im->node);
+    const operator_row *row = own ? &operator_kernel : operator_find(im->node->op_type);
     const uint32_t nodes = im->g->node_count;
     im->why_array = NULL;
     if (!row)
         return import_fail(im, "is not supported by the engine; mona ops --engine lists what is");
-    const char *unknown = reference_unknown_attribute(reference_find(row->name), im->node);
+    const char *unknown =
+        own ? NULL : reference_unknown_attribute(reference_find(row->name), im->node);
     if (unknown)
         return import_fail(im, "has the attribute '%.40s', which mona does not know", unknown);
     if (!row->import && !row->array)

@@ -177,6 +177,7 @@ bool import_add_slice(importer *im, size_t output, uint32_t x, uint32_t first, u
     operator_import import_##map, import_array_##array;
 #include "formats/operators.inc"
 #undef ROW
+operator_import import_array_kernel;
 
 /* Whether the axes in input 1 are those of rows and columns of four dimensions, and no others. */
 bool import_spatial_axes(importer *im, bool *spatial);

@@ -18,6 +18,8 @@ static const operator_row rows[] = {
 #include "formats/operators.inc"
 };
 
+const operator_row operator_kernel = {.name = "kernel", .array = import_array_kernel};
+
 const operator_row *operator_at(size_t index)
 {
     return index < sizeof rows / sizeof *rows ? &rows[index] : NULL;

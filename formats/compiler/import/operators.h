@@ -31,6 +31,9 @@ typedef struct operator_row { /* columns of operators.inc */
     uint32_t code; /* a mona_array_function, mona_reduction and so on; MONA_NONE: none */
 } operator_row;
 
+/* Any kernel of the user's own (onnx_kernels.h). */
+extern const operator_row operator_kernel;
+
 /* NULL: there is no such operator. */
 const operator_row *operator_find(const char *name);
 /* In alphabetical order; NULL after the last one. */

@@ -14,6 +14,7 @@ static const size_t record_sizes[] = {
     [MONA_OP_ARRAY_GATHER] = sizeof(mona_array_gather),
     [MONA_OP_ARRAY_SORT] = sizeof(mona_array_sort),
     [MONA_OP_ARRAY_NORMALISE] = sizeof(mona_array_normalise),
+    [MONA_OP_ARRAY_KERNEL] = sizeof(mona_array_kernel),
 };
 
 /* The dims of an input. */

@@ -212,6 +212,26 @@ static void put_isa(const emitter *e)
     fputs("};\n\n", e->out);
 }
 
+static void put_name(FILE *out, const char *name, int (*letter)(int));
+static int same(int c);
+
+/* The object that an application defines for a kernel (docs/kernels.md). */
+static void put_kernel(FILE *out, const mona_kernel *kernel)
+{
+    fputs("mona_kernel_", out);
+    put_name(out, kernel->name, same);
+}
+
+static void declare_kernels(const emitter *e)
+{
+    for (uint32_t o = 0; o < e->plan->model.header->op_count; o++)
+        if (e->plan->ops[o].bound.kernel) {
+            fputs("extern const mona_kernel ", e->out);
+            put_kernel(e->out, e->plan->ops[o].bound.kernel);
+            fputs(";\n", e->out);
+        }
+}
+
 COVERS(mona_bound_op, BOUND_FIELDS)
 
 static void put_bound(const emitter *e, uint32_t o)
@@ -241,6 +261,11 @@ static void put_bound(const emitter *e, uint32_t o)
                 (unsigned)(b->store - e->plan->model.ops));
     if (e->arrays)
         fputs(" .bound.data = (const uint8_t *)data,", out);
+    if (b->kernel) {
+        fputs(" .bound.kernel = &", out);
+        put_kernel(out, b->kernel);
+        fputs(",", out);
+    }
     const size_t offset = offset_of(e, e->session->plan->ops[o].bound.constants);
     if (has_filter(b))
         fprintf(out, " .bound.constants = (void *)&conv_%u,", o);
@@ -277,6 +302,7 @@ static void put_op(const emitter *e, uint32_t o)
 
 static void put_ops(const emitter *e)
 {
+    declare_kernels(e);
     fputs("\nstatic const plan_op ops[] = {\n", e->out);
     for (uint32_t o = 0; o < e->plan->model.header->op_count; o++)
         put_op(e, o);

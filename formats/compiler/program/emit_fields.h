@@ -45,7 +45,7 @@
     F(x, UNUSED, luma_row) F(x, UNUSED, chroma_row)
 
 #define BOUND_FIELDS(F, x) \
-    F(x, BY_HAND, op) F(x, BY_HAND, data) F(x, BY_HAND, run) F(x, BY_HAND, target) \
+    F(x, BY_HAND, op) F(x, BY_HAND, data) F(x, BY_HAND, run) F(x, BY_HAND, kernel) F(x, BY_HAND, target) \
     F(x, BY_HAND, isa) F(x, UNUSED, program) F(x, UNUSED, on_ai_core) F(x, OBJECT, input) \
     F(x, OBJECT, output) F(x, OBJECT, input_c0) F(x, NUMBER, output_c0) F(x, BY_HAND, store) \
     F(x, NUMBER, store_type) F(x, NUMBER, placed) F(x, BY_HAND, constants)

@@ -159,7 +159,7 @@ else
             libmonavideo.so.0 "libmonavideo.so.$version" pkgconfig)"
     nothing "libmona.so shows what its headers declare and nothing else" \
         "$(nm -D --defined-only "$BUILD/libmona.so" | awk '{ print $3 }' | while read -r name; do
-            grep -q "\\<$name[(,;]" engine/mona.h engine/mona_ascend.h || echo "$name"; done)"
+            grep -q "\\<$name[(,;]" engine/mona.h engine/mona_op.h engine/mona_ascend.h || echo "$name"; done)"
     nothing "debian/*.symbols list what the libraries show" "$(for library in libmona libmonavideo; do
         nm -D --defined-only "$BUILD/$library.so" | awk '{ print $3 "@Base" }' | sort > "$tmp/shown"
         sed -n 's/^ \([^ ]*\) .*/\1/p' "debian/${library}0.symbols" | diff - "$tmp/shown"

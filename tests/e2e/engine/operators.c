@@ -334,6 +334,9 @@ static void array_normalise(void)
     write_array(MONA_OP_ARRAY_NORMALISE, &n, sizeof n, 24, 0, 24);
 }
 
+/* Kernels are an application's, which the command has none of: user_kernels.sh. */
+static void array_kernel(void) {}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 /* Adds a variant of an operator; false: there is none of this number. */
@@ -364,6 +367,7 @@ static const struct {
     [MONA_OP_ARRAY_SORT] = {NULL, array_sort},
     [MONA_OP_ARRAY_NORMALISE] = {NULL, array_normalise},
     [MONA_OP_PAD] = {pad, NULL},
+    [MONA_OP_ARRAY_KERNEL] = {NULL, array_kernel},
 };
 
 /* Returns false when there is no such variant. */

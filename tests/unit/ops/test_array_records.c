@@ -55,7 +55,7 @@ static bool survives(const uint8_t *bytes, size_t size)
     builder_seal(copy);
     mona_model model;
     mona_plan *plan;
-    const bool opened = mona_model_open(&model, copy, size) == MONA_OK;
+    const bool opened = array_open_bytes(&model, copy, size) == MONA_OK;
     const mona_config config = {.threads = 1};
     assert_true(!opened || mona_plan_bytes(&model) <= sizeof memory);
     if (opened && mona_plan_make(&plan, memory, &model, &config) == MONA_OK) {
@@ -293,12 +293,37 @@ static void normalisations(void **state)
         spoil_case(&c);
 }
 
+/* The name of the kernel is a table, which is spoilt too. */
+static void kernels(void **state)
+{
+    (void)state;
+    static char name[] = "test::Sum";
+    mona_array_kernel k = {.name_bytes = sizeof name, .rows = 4, .columns = 5};
+    array_case c = {.kind = MONA_OP_ARRAY_KERNEL,
+                    .record = &k,
+                    .record_bytes = sizeof k,
+                    .operand_count = 3,
+                    .operands = {{MONA_U8, x, 20, false},
+                                 {MONA_U16, x, 160, false},
+                                 {MONA_S32, x, USER_TABLE, true}},
+                    .type = MONA_S32,
+                    .elements = 20,
+                    .tables = name,
+                    .table_bytes = sizeof name,
+                    .offsets = {&k.name}};
+    spoil_case(&c);
+    k.output = 1;
+    c.type = MONA_U8;
+    c.elements = 80;
+    spoil_case(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(maps),     cmocka_unit_test(picks),          cmocka_unit_test(reductions),
         cmocka_unit_test(products), cmocka_unit_test(windows),        cmocka_unit_test(resamplings),
-        cmocka_unit_test(gathers),  cmocka_unit_test(normalisations),
+        cmocka_unit_test(gathers),  cmocka_unit_test(normalisations), cmocka_unit_test(kernels),
     };
     return cmocka_run_group_tests_name("array_records", tests, NULL, NULL);
 }

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel's graph as C: a mona_kernel (mona_op.h) with plain loops, which compilers make vectors of."""
+import re
+
+import numpy as np
+
+from ._kernel_graph import exact
+
+C_TYPES = {'u8': 'uint8_t', 's8': 'int8_t', 'u16': 'uint16_t', 's16': 'int16_t', 's32': 'int32_t', 'f32': 'float'}
+
+_TOP = '''// Written by mona.kernel from %s; changes belong there.
+#include <float.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mona_op.h"
+
+/* Each sum and product is rounded, on every CPU alike. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=off")
+#else
+#pragma STDC FP_CONTRACT OFF
+#endif
+_Static_assert(FLT_EVAL_METHOD == 0, "floats must be computed as floats");
+'''
+
+_HELPERS = {
+    'near_s32': '''
+/* Rounds half to even; |x| < 2^22. */
+static inline int32_t near_s32(float x)
+{
+    const float magic = x < 0 ? -0x1p23f : 0x1p23f;
+    return (int32_t)(x + magic - magic);
+}
+''',
+    'to_s32': '''
+/* Rounds half to even and saturates; a NaN is 0. */
+static inline int32_t to_s32(float x)
+{
+    const float low = x > -0x1p31f ? x : x == x ? -0x1p31f : 0;
+    const float bound = low < 0x1.fffffep30f ? low : 0x1.fffffep30f;
+    const float magic = bound < 0 ? -0x1p23f : 0x1p23f, near = bound + magic - magic;
+    const bool small = bound < 0x1p23f && bound > -0x1p23f;
+    return x >= 0x1p31f ? INT32_MAX : (int32_t)(small ? near : bound);
+}
+''',
+    'wrap': '''
+static inline int32_t wrap(uint32_t x)
+{
+    return (int32_t)x;
+}
+''',
+    'not_nan': '''
+static inline float not_nan(float x)
+{
+    return x == x ? x : (float)NAN_OF_MONA;
+}
+''',
+}
+
+_SIGNS = {'add': '+', 'sub': '-', 'mul': '*', 'div': '/', 'and': '&', 'or': '|', 'xor': '^', 'lt': '<', 'le': '<=',
+          'eq': '==', 'both': '&&', 'either': '||'}
+
+
+def identifier(name):
+    return 'mona_kernel_' + re.sub(r'\W', '_', name, flags=re.ASCII)
+
+
+class _Body:
+    """The loop that makes one output."""
+
+    def __init__(self, kernel, output):
+        self.kernel, self.output = kernel, output
+        self.pointers, self.lines, self.helpers = {}, [], set()
+        self._names, self._places = {}, set()
+        o = kernel.outputs[output]
+        for at, node in sorted(kernel.stored[output].items()):
+            self._order(node)
+        for (plane, row, column), node in sorted(kernel.stored[output].items()):
+            to = self._pointer(f'out{plane}_{row}', C_TYPES[o.type], f'outputs[{plane * o.cell[0] + row}]', '')
+            value = self._names[node]
+            if o.type == 'f32':
+                self.helpers.add('not_nan')
+                value = f'not_nan({value})'
+            self.lines.append(f'{to}[{self._at(o.cell[1], column)}] = ({C_TYPES[o.type]}){value};')
+
+    def _pointer(self, name, type_, place, const):
+        self.pointers[name] = f'{const}{type_} *restrict {name} = call->{place};'
+        return name
+
+    @staticmethod
+    def _at(step, offset):
+        i = 'i' if step == 1 else f'{step} * i'
+        return i if not offset else f'{i} {"+" if offset > 0 else "-"} {abs(offset)}'
+
+    def _order(self, node):
+        """Arguments first, to any depth."""
+        waiting = [node]
+        while waiting:
+            n = waiting[-1]
+            missing = [a for a in n.args if a not in self._names]
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            if n not in self._names:
+                self._name(n)
+
+    def _name(self, n):
+        text = self._text(n, [self._names[a] for a in n.args])
+        if n.op == 'const':
+            self._names[n] = text
+            return
+        self._names[n] = f't{len(self.lines)}'
+        self.lines.append(f'const {self._type(n)} {self._names[n]} = {text};')
+
+    @staticmethod
+    def _type(n):
+        """Short integers are short, so that more of them fit a vector."""
+        if n.type != 's32':
+            return 'float' if n.type == 'f32' else 'bool'
+        return 'int16_t' if n.range[0] >= -32768 and n.range[1] <= 32767 else 'int32_t'
+
+    def _text(self, n, args):
+        if n.op == 'const':
+            if n.type == 'f32':
+                text = float(np.float32(n.value)).hex() + 'f'
+                return f'({text})' if text[0] == '-' else text
+            return str(n.value) if n.value >= 0 else f'({n.value})' if n.value > -2 ** 31 else 'INT32_MIN'
+        if n.op == 'sample':
+            o, plane, row, column = n.value
+            place = self.kernel.first(o) + plane * (2 * o.around[0] + 1) * o.cell[0] + row + o.around[0] * o.cell[0]
+            return f'{self._pointer(f"in{place}", C_TYPES[o.type], f"inputs[{place}]", "const ")}' \
+                   f'[{self._at(o.cell[1], column)}]'
+        if n.op == 'entry':
+            o, place = n.value[0], self.kernel.first(n.value[0])
+            return f'{self._pointer(f"in{place}", C_TYPES[o.type], f"inputs[{place}]", "const ")}[{args[0]}]'
+        if n.op == 'place':
+            return {'column': '(int32_t)call->x + (int32_t)i', 'row': '(int32_t)call->y',
+                    'width': '(int32_t)call->width', 'height': '(int32_t)call->height'}[n.value]
+        if n.op == 'to_s32':
+            small = n.args[0].range and -2 ** 22 < n.args[0].range[0] and n.args[0].range[1] < 2 ** 22
+            helper = 'near_s32' if small else 'to_s32'
+            self.helpers.add(helper)
+            return f'{helper}({args[0]})'
+        if n.op == 'to_f32':
+            return f'(float){args[0]}'
+        if n.op == 'select':
+            return f'{args[0]} ? {args[1]} : {args[2]}'
+        if n.op in ('min', 'max'):
+            return f'{args[0]} {"<" if n.op == "min" else ">"} {args[1]} ? {args[0]} : {args[1]}'
+        if n.op == 'not':
+            return f'!{args[0]}'
+        return self._arithmetic(n, args)
+
+    def _arithmetic(self, n, args):
+        wraps = n.type == 's32' and not exact(n)
+        if wraps:
+            self.helpers.add('wrap')
+            args = [f'(uint32_t){a}' for a in args]
+        if n.op == 'abs':
+            minus = f'wrap(0u - {args[0]})' if wraps else f'-{args[0]}'
+            plain = args[0].replace('(uint32_t)', '', 1) if wraps else args[0]
+            return f'{plain} < 0 ? {minus} : {plain}'
+        if n.op == 'shr':
+            return f'{args[0]} >> {n.value}'
+        if n.op == 'shl': # as a product, which negative numbers have too
+            text = f'{args[0]} << {n.value}' if wraps else f'{args[0]} * {1 << n.value}'
+        else:
+            text = f'{args[0]} {_SIGNS[n.op]} {args[1]}'
+        return f'wrap({text})' if wraps else text
+
+    def text(self):
+        lines = [*self.pointers.values(), 'for (ptrdiff_t i = 0; i < (ptrdiff_t)call->columns; i++) {',
+                 *('    ' + line for line in self.lines), '}']
+        return ''.join(f'    {line}\n' for line in lines)
+
+
+def _operand(o):
+    if not o.planes:
+        return f'    {{.type = MONA_{o.type.upper()}, .elements = {o.elements}}}, /* {o.name} */\n'
+    around = f', .around_rows = {o.around[0]}, .around_columns = {o.around[1]}' if any(o.around) else ''
+    return f'    {{.type = MONA_{o.type.upper()}, .planes = {o.planes}, .cell_rows = {o.cell[0]}, ' \
+           f'.cell_columns = {o.cell[1]}{around}}}, /* {o.name} */\n'
+
+
+def source(kernel):
+    """The whole file."""
+    symbol = identifier(kernel.name)
+    bodies = [_Body(kernel, name) for name in kernel.outputs]
+    used = set().union(*(b.helpers for b in bodies))
+    text = _TOP % kernel.name + ''.join(h for name, h in _HELPERS.items() if name in used)
+    text = text.replace('(float)NAN_OF_MONA', '__builtin_nanf("")')
+    for b in bodies:
+        text += f'\nstatic void make_{b.output}(const mona_kernel_call *call)\n{{\n{b.text()}}}\n'
+    rows = ''.join(f'    {"else " if i else ""}if (call->output == {i})\n        make_{b.output}(call);\n'
+                   for i, b in enumerate(bodies))
+    text += f'\nstatic void row(const mona_kernel_call *call)\n{{\n{rows}}}\n'
+    operands = ''.join(map(_operand, [*kernel.inputs.values(), *kernel.outputs.values()]))
+    return text + f'\nstatic const mona_kernel_operand operands[] = {{\n{operands}}};\n\n' \
+        f'extern const mona_kernel {symbol};\nconst mona_kernel {symbol} = {{\n    .name = "{kernel.name}",\n' \
+        f'    .inputs = {len(kernel.inputs)},\n    .outputs = {len(kernel.outputs)},\n    .operands = operands,\n' \
+        '    .row = row,\n};\n'

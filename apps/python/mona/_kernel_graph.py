@@ -1,0 +1,427 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel's function as a graph of typed operations on 32-bit numbers, read from its source."""
+import ast
+import inspect
+import textwrap
+
+RANGES = {'u8': (0, 255), 's8': (-128, 127), 'u16': (0, 65535), 's16': (-32768, 32767),
+          's32': (-2 ** 31, 2 ** 31 - 1), 'f32': None}
+PLACES = ('column', 'row', 'width', 'height')  # names of the cell's place in the grid, and of the grid's size
+
+
+class KernelError(Exception):
+    """What is wrong with a kernel, as FILE:LINE:COLUMN: TEXT."""
+
+
+class Node:
+    """An operation: its arguments, the type of its result (s32, f32, bool), and the numbers that the result can be, or
+    None where nothing is known (it may also be a NaN then)."""
+    __slots__ = ('op', 'args', 'value', 'type', 'range')
+
+    def __init__(self, op, args, value, type_, range_):
+        self.op, self.args, self.value, self.type, self.range = op, args, value, type_, range_
+
+
+def _product(a, b):
+    corners = [x * y for x in a for y in b]
+    return min(corners), max(corners)
+
+
+# The range of integer results, from those of the arguments.
+_RANGE = {
+    'add': lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    'sub': lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    'mul': _product,
+    'min': lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
+    'max': lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+    'abs': lambda a: (0 if a[0] <= 0 <= a[1] else min(abs(a[0]), abs(a[1])), max(abs(a[0]), abs(a[1]))),
+    'select': lambda c, a, b: (min(a[0], b[0]), max(a[1], b[1])),
+    'and': lambda a, b: (0, min(a[1], b[1])) if a[0] >= 0 and b[0] >= 0 else RANGES['s32'],
+}
+
+
+def exact(node):
+    """Whether an integer result is never wrapped."""
+    low, high = RANGES['s32']
+    if node.op in ('shl', 'shr'):
+        by = node.value
+        return node.op == 'shr' or all(low <= x << by <= high for x in node.args[0].range)
+    if node.op not in ('add', 'sub', 'mul', 'abs'):
+        return True
+    found = _RANGE[node.op](*(a.range for a in node.args))
+    return low <= found[0] and found[1] <= high
+
+
+class Graph:
+    """The operations of a kernel. Equal ones are one node."""
+
+    def __init__(self):
+        self._nodes = {}
+
+    def node(self, op, *args, value=None, type=None):
+        type = type or args[-1].type
+        key = (op, tuple(map(id, args)), repr(value), type)
+        if key not in self._nodes:
+            made = Node(op, args, value, type, None)
+            made.range = self._range(made)
+            self._nodes[key] = made
+        return self._nodes[key]
+
+    def nodes(self):
+        return self._nodes.values()
+
+    @staticmethod
+    def _range(n):
+        known = [a.range for a in n.args]
+        if n.type == 'bool':
+            return None
+        if n.op == 'const':
+            return n.value, n.value
+        if n.type == 'f32':
+            if n.op == 'to_f32':
+                return known[0]
+            # Of min and max the second argument is the result where the first is a NaN.
+            if n.op == 'min' and all(known):
+                return _RANGE['min'](*known)
+            if n.op == 'max' and known[1]:
+                return _RANGE['max'](known[0] or (known[1][0], float('inf')), known[1])
+            return None
+        if n.op in ('sample', 'entry'):
+            return RANGES[n.value[0].type]
+        if n.op == 'place':
+            return 0, 32768
+        if n.op == 'to_s32':
+            low, high = RANGES['s32']
+            return (max(low, round(known[0][0])), min(high, round(known[0][1]))) \
+                if known[0] and abs(known[0][0]) < 2 ** 31 and abs(known[0][1]) < 2 ** 31 else (low, high)
+        if n.op == 'shr':
+            return known[0][0] >> n.value, known[0][1] >> n.value
+        if n.op == 'shl':
+            return (known[0][0] << n.value, known[0][1] << n.value) if exact(n) else RANGES['s32']
+        if n.op in _RANGE and exact(n):
+            return _RANGE[n.op](*known)
+        return RANGES['s32']
+
+    def const(self, number, type):
+        return self.node('const', value=float(number) if type == 'f32' else int(number), type=type)
+
+    def saturate(self, x, type):
+        """x rounded to whole numbers, and to the nearest that the type has; a NaN is 0."""
+        low, high = RANGES[type]
+        if x.type == 'f32':
+            if low:
+                x = self.node('select', self.node('eq', x, x, type='bool'), x, self.const(0, 'f32'))
+            if type != 's32':
+                x = self.node('min', self.node('max', x, self.const(low, 'f32')), self.const(high, 'f32'))
+            x = self.node('to_s32', x, type='s32')
+        if x.range[0] < low:
+            x = self.node('max', x, self.const(low, 's32'))
+        if x.range[1] > high:
+            x = self.node('min', x, self.const(high, 's32'))
+        return x
+
+
+_BINARY = {ast.Add: 'add', ast.Sub: 'sub', ast.Mult: 'mul', ast.Div: 'div', ast.LShift: 'shl', ast.RShift: 'shr',
+           ast.BitAnd: 'and', ast.BitOr: 'or', ast.BitXor: 'xor'}
+_COMPARE = {ast.Lt: ('lt', False), ast.Gt: ('lt', True), ast.LtE: ('le', False), ast.GtE: ('le', True),
+            ast.Eq: ('eq', False), ast.NotEq: ('ne', False)}
+
+
+class Reader:
+    """Reads the body of a function. Plain numbers of Python are constants until they meet a value of the graph."""
+
+    def __init__(self, function, inputs, outputs):
+        self.graph = Graph()
+        self.inputs, self.outputs = inputs, outputs
+        self.stored = {name: {} for name in outputs}
+        self._outer = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+        source, self._line = inspect.getsourcelines(function)
+        text = textwrap.dedent(''.join(source))
+        self._column = len(source[0]) - len(source[0].lstrip())
+        self._file = inspect.getsourcefile(function)
+        self._names = {}
+        tree = next(n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef))
+        self._tree = tree
+        self._block(tree.body)
+        for name, o in outputs.items():
+            for at in o.samples():
+                if at not in self.stored[name]:
+                    self._fail(tree, f'expected an assignment to {name}[{", ".join(map(str, o.shown(at)))}], found none')
+
+    def _fail(self, tree, text):
+        raise KernelError(f'{self._file}:{tree.lineno + self._line - 1}:{tree.col_offset + self._column + 1}: {text}')
+
+    # ---- statements
+
+    def _block(self, body):
+        for statement in body:
+            self._statement(statement)
+
+    def _statement(self, s):
+        if isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) and isinstance(s.value.value, str):
+            return
+        if isinstance(s, ast.Pass):
+            return
+        if isinstance(s, ast.Assign) and len(s.targets) == 1:
+            self._assign(s.targets[0], self._value(s.value))
+        elif isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name):
+            self._assign(s.target, self._binary(s, s.op, self._name(s.target), self._value(s.value)))
+        elif isinstance(s, ast.For) and not s.orelse:
+            self._loop(s)
+        else:
+            self._fail(s, f'expected an assignment or a for loop over a range, found {type(s).__name__.lower()}'
+                       + ('; write A if CONDITION else B' if isinstance(s, ast.If) else ''))
+
+    def _loop(self, s):
+        call = s.iter
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == 'range') \
+                or not isinstance(s.target, ast.Name):
+            self._fail(s.iter, 'expected for NAME in range(...)')
+        bounds = [self._whole(a, 'a constant bound of the range') for a in call.args]
+        if not 1 <= len(bounds) <= 3 or len(range(*bounds)) > 256:
+            self._fail(s.iter, 'expected a range of up to 256 numbers')
+        for i in range(*bounds):
+            self._names[s.target.id] = i
+            self._block(s.body)
+
+    def _assign(self, target, value):
+        if isinstance(target, ast.Name):
+            if target.id in self.inputs or target.id in self.outputs:
+                self._fail(target, f'expected {target.id}[...] = for an output, or a new name; found '
+                           f'the {"input" if target.id in self.inputs else "output"} {target.id}')
+            self._names[target.id] = value
+            return
+        if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+            self._fail(target, 'expected one name or OUTPUT[...] left of =')
+        name = target.value.id
+        if name not in self.outputs:
+            self._fail(target, f'expected an output ({", ".join(self.outputs)}), found {name}')
+        o = self.outputs[name]
+        at = self._offsets(target, o)
+        if at not in o.samples():
+            self._fail(target, f'expected an offset in the cell of {o.cell[0]} x {o.cell[1]} samples, '
+                       f'found {at[1]}, {at[2]}')
+        if at in self.stored[name]:
+            self._fail(target, f'expected one assignment to each sample of {name}, found a second')
+        value = self._typed(target, value, 'f32' if o.type == 'f32' else None)
+        if o.type == 'f32' and value.type != 'f32':
+            self._fail(target, f'expected an f32 number for {name}, found {value.type}; write f32(...)')
+        if value.type == 'bool':
+            self._fail(target, f'expected a number for {name}, found a comparison; write 1 if ... else 0')
+        self.stored[name][at] = value if o.type == 'f32' else self.graph.saturate(value, o.type)
+
+    # ---- expressions
+
+    def _value(self, e):
+        method = getattr(self, '_' + type(e).__name__.lower(), None)
+        if not method:
+            self._fail(e, f'expected an expression of numbers, found {type(e).__name__.lower()}')
+        return method(e)
+
+    def _whole(self, e, what):
+        value = self._value(e)
+        if not isinstance(value, int):
+            self._fail(e, f'expected {what}, found {self._kind(value)}')
+        return value
+
+    @staticmethod
+    def _kind(value):
+        if not isinstance(value, Node):
+            return repr(value)
+        return 'a comparison' if value.type == 'bool' else f'a computed {value.type} number'
+
+    def _typed(self, e, value, like=None):
+        """A node; a number of Python as `like` says, or by its own type."""
+        if isinstance(value, Node):
+            return value
+        if like == 's32' and isinstance(value, float):
+            self._fail(e, f'expected whole numbers, found {value!r} beside an s32 number; write f32(...) around that')
+        type_ = like or ('f32' if isinstance(value, float) else 's32')
+        low, high = RANGES['s32'] if type_ == 's32' else (-3.4e38, 3.4e38)
+        if not low <= value <= high:
+            self._fail(e, f'expected a number of 32 bits, found {value}')
+        return self.graph.const(value, type_)
+
+    def _together(self, e, *values):
+        """Values of one type."""
+        like = next((v.type for v in values if isinstance(v, Node)), None)
+        if like is None:
+            like = 'f32' if any(isinstance(v, float) for v in values) else 's32'
+        nodes = [self._typed(e, v, like) for v in values]
+        types = sorted({n.type for n in nodes})
+        if 'bool' in types:
+            self._fail(e, 'expected numbers, found a comparison')
+        if len(types) > 1:
+            self._fail(e, 'expected numbers of one type, found s32 and f32; write f32(...) or s32(...)')
+        return nodes
+
+    def _condition(self, e, value):
+        if not isinstance(value, Node) or value.type != 'bool':
+            self._fail(e, f'expected a comparison, found {self._kind(value)}')
+        return value
+
+    def _constant(self, e):
+        if type(e.value) not in (int, float):
+            self._fail(e, f'expected a number, found {e.value!r}')
+        return e.value
+
+    def _name(self, e):
+        name = e.id
+        if name in self._names:
+            return self._names[name]
+        if name in self.inputs or name in self.outputs:
+            self._fail(e, f'expected {name}[...], found {name} alone' if name in self.inputs else
+                       f'expected an input or a name, found the output {name}, which cannot be read')
+        if name in PLACES:
+            return self.graph.node('place', value=name, type='s32')
+        if type(self._outer.get(name)) in (int, float):
+            return self._outer[name]
+        self._fail(e, f'expected a name that was assigned before, found {name}')
+
+    def _binop(self, e):
+        return self._binary(e, e.op, self._value(e.left), self._value(e.right))
+
+    def _binary(self, e, operator, a, b):
+        op = _BINARY.get(type(operator))
+        numbers = not isinstance(a, Node) and not isinstance(b, Node)
+        if numbers and isinstance(operator, (ast.FloorDiv, ast.Mod, ast.Pow)) and b:
+            return a // b if isinstance(operator, ast.FloorDiv) else a % b if isinstance(operator, ast.Mod) else a ** b
+        if not op:
+            self._fail(e, f'expected + - * / << >> & | ^, found {type(operator).__name__}; '
+                       'divide whole numbers by shifts')
+        if numbers:
+            if op == 'div':
+                if not b:
+                    self._fail(e, 'expected a divisor, found 0')
+                return a / b
+            if isinstance(a, float) or isinstance(b, float):
+                if op not in ('add', 'sub', 'mul'):
+                    self._fail(e, 'expected whole numbers, found a float')
+            return {'add': lambda: a + b, 'sub': lambda: a - b, 'mul': lambda: a * b, 'shl': lambda: a << b,
+                    'shr': lambda: a >> b, 'and': lambda: a & b, 'or': lambda: a | b, 'xor': lambda: a ^ b}[op]()
+        if op in ('shl', 'shr'):
+            if not isinstance(b, int) or not 0 <= b <= 31:
+                self._fail(e, f'expected a shift by a constant from 0 to 31, found {self._kind(b)}')
+            self._integers(e, [a])
+            return self.graph.node(op, a, value=b)
+        nodes = self._together(e, a, b)
+        if op == 'div' and nodes[0].type != 'f32':
+            self._fail(e, 'expected f32 numbers to divide, found s32; use a shift, or f32(...)')
+        if op in ('and', 'or', 'xor'):
+            self._integers(e, nodes)
+        return self.graph.node(op, *nodes)
+
+    def _integers(self, e, nodes):
+        for n in nodes:
+            if n.type != 's32':
+                self._fail(e, f'expected whole numbers, found {self._kind(n)}')
+
+    def _unaryop(self, e):
+        value = self._value(e.operand)
+        if isinstance(e.op, ast.Not):
+            return self.graph.node('not', self._condition(e, value))
+        if not isinstance(value, Node):
+            return -value if isinstance(e.op, ast.USub) else ~value if isinstance(e.op, ast.Invert) else value
+        if isinstance(e.op, ast.Invert):
+            self._integers(e, [value])
+            return self.graph.node('xor', value, self.graph.const(-1, 's32'))
+        if isinstance(e.op, ast.USub):
+            node, = self._together(e, value)
+            # 0 - x would lose the sign of a zero.
+            return self.graph.node('mul', node, self.graph.const(-1, 'f32')) if node.type == 'f32' else \
+                self.graph.node('sub', self.graph.const(0, 's32'), node)
+        return value
+
+    def _compare(self, e):
+        if len(e.ops) != 1 or type(e.ops[0]) not in _COMPARE:
+            self._fail(e, 'expected one of < <= > >= == !=')
+        op, swapped = _COMPARE[type(e.ops[0])]
+        a, b = self._value(e.left), self._value(e.comparators[0])
+        if not isinstance(a, Node) and not isinstance(b, Node):
+            a, b = (b, a) if swapped else (a, b)
+            return {'lt': a < b, 'le': a <= b, 'eq': a == b, 'ne': a != b}[op]
+        a, b = self._together(e, a, b)
+        a, b = (b, a) if swapped else (a, b)
+        if op == 'ne':
+            return self.graph.node('not', self.graph.node('eq', a, b, type='bool'))
+        return self.graph.node(op, a, b, type='bool')
+
+    def _boolop(self, e):
+        nodes = [self._condition(v, self._value(v)) for v in e.values]
+        result = nodes[0]
+        for n in nodes[1:]:
+            result = self.graph.node('both' if isinstance(e.op, ast.And) else 'either', result, n)
+        return result
+
+    def _ifexp(self, e):
+        test = self._value(e.test)
+        if isinstance(test, bool):
+            return self._value(e.body if test else e.orelse)
+        return self._select(e, test, self._value(e.body), self._value(e.orelse))
+
+    def _select(self, e, condition, a, b):
+        return self.graph.node('select', self._condition(e, condition), *self._together(e, a, b))
+
+    def _offsets(self, e, o):
+        """Plane, row and column of a sample."""
+        given = e.slice.elts if isinstance(e.slice, ast.Tuple) else [e.slice]
+        wanted = 2 if o.planes == 1 else 3
+        if len(given) != wanted:
+            self._fail(e, f'expected {"[row, column]" if wanted == 2 else "[plane, row, column]"}, '
+                       f'found {len(given)} numbers')
+        at = tuple(self._whole(g, 'a constant offset') for g in given)
+        plane, row, column = at if wanted == 3 else (0, *at)
+        if not 0 <= plane < o.planes:
+            self._fail(e, f'expected a plane from 0 to {o.planes - 1}, found {plane}')
+        if max(abs(row // o.cell[0]), abs(column // o.cell[1])) > 8:
+            self._fail(e, f'expected an offset of up to 8 cells, found {row}, {column}')
+        return plane, row, column
+
+    def _subscript(self, e):
+        name = e.value.id if isinstance(e.value, ast.Name) else None
+        if name in self.outputs:
+            self._fail(e, f'expected an input, found the output {name}, which cannot be read')
+        if name not in self.inputs:
+            self._fail(e, f'expected an input ({", ".join(self.inputs)}) before [')
+        o = self.inputs[name]
+        type_ = 'f32' if o.type == 'f32' else 's32'
+        if o.planes:
+            return self.graph.node('sample', value=(o, *self._offsets(e, o)), type=type_)
+        index = self._value(e.slice)
+        if isinstance(index, int) and not 0 <= index < o.elements:
+            self._fail(e, f'expected an index from 0 to {o.elements - 1}, found {index}')
+        index = self._typed(e, index, 's32')
+        self._integers(e, [index])
+        last = o.elements - 1
+        if index.range[0] < 0:
+            index = self.graph.node('max', index, self.graph.const(0, 's32'))
+        if index.range[1] > last:
+            index = self.graph.node('min', index, self.graph.const(last, 's32'))
+        return self.graph.node('entry', index, value=(o,), type=type_)
+
+    def _call(self, e):
+        name = e.func.id if isinstance(e.func, ast.Name) else None
+        counts = {'min': (2, 16), 'max': (2, 16), 'clamp': (3, 3), 'abs': (1, 1), 'select': (3, 3),
+                  **{t: (1, 1) for t in RANGES}}
+        if name not in counts:
+            self._fail(e, f'expected one of {", ".join(counts)}, found {name or "another call"}')
+        least, most = counts[name]
+        if e.keywords or not least <= len(e.args) <= most:
+            self._fail(e, f'expected {least if least == most else f"{least} or more"} arguments of {name}, '
+                       f'found {len(e.args)}')
+        args = [self._value(a) for a in e.args]
+        if name == 'select':
+            return self._select(e, *args)
+        nodes = self._together(e, *args)
+        if name in RANGES:
+            if name != 'f32':
+                return self.graph.saturate(nodes[0], name)
+            return nodes[0] if nodes[0].type == 'f32' else self.graph.node('to_f32', nodes[0], type='f32')
+        if name == 'abs':
+            return self.graph.node('abs', nodes[0])
+        if name == 'clamp':
+            return self.graph.node('min', self.graph.node('max', nodes[0], nodes[1]), nodes[2])
+        result = nodes[0]
+        for n in nodes[1:]:
+            result = self.graph.node(name, result, n)
+        return result

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of mona.kernel: rows in C have the bytes of numpy.
+
+    user_kernels.py examples FOLDER    those of apps/examples/kernels, as networks of one node
+    user_kernels.py random FOLDER N    N kernels of random expressions
+    user_kernels.py network FOLDER     one before a convolution
+    user_kernels.py onnx FILE NAME     writes a network of one node, of the domain and operator NAME
+    user_kernels.py errors FOLDER      what mistakes are told as
+
+Prints a line for each that differs, and a count."""
+import importlib.util
+import os
+import random
+import sys
+
+import numpy as np
+
+TYPES = {'float32': 1, 'uint8': 2, 'int8': 3, 'uint16': 4, 'int16': 5, 'int32': 6}
+
+
+def varint(n):
+    return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def info(name, array):
+    shape = b''.join(field(1, field(1, d)) for d in array.shape)
+    return field(1, name) + field(2, field(1, field(1, TYPES[str(array.dtype)]) + field(2, shape)))
+
+
+def node(op_type, inputs, outputs, domain='', attributes=b''):
+    return field(1, b''.join(field(1, i) for i in inputs) + b''.join(field(2, o) for o in outputs) + field(3, op_type) +
+                 field(4, op_type) + attributes + (field(7, domain) if domain else b''))
+
+
+def model(nodes, inputs, outputs, constants):
+    tensors = b''.join(field(5, b''.join(field(1, d) for d in a.shape) + field(2, TYPES[str(a.dtype)]) + field(8, name) +
+                             field(9, a.tobytes())) for name, a in constants.items())
+    graph = nodes + field(2, 'net') + tensors + b''.join(field(11, info(*i)) for i in inputs.items()) + \
+        b''.join(field(12, info(*o)) for o in outputs.items())
+    return field(1, 8) + field(7, graph) + field(8, field(2, 17)) + field(8, field(1, 'com.example') + field(2, 1))
+
+
+def network(kernel, arrays, results):
+    """One node; tables are constants."""
+    names = list(kernel.inputs)
+    given = dict(zip(names, arrays))
+    tables = {n: a for n, a in given.items() if not kernel.inputs[n].planes}
+    domain, op_type = kernel.name.split('::')
+    made = dict(zip(('out_' + n for n in kernel.outputs), results))
+    return model(node(op_type, names, made, domain), {n: a for n, a in given.items() if n not in tables}, made, tables)
+
+
+def noise(generator, o, rows, columns):
+    shape = (o.elements,) if not o.planes else (o.planes, rows * o.cell[0], columns * o.cell[1])
+    shape = shape[1:] if o.planes == 1 else shape
+    if o.type == 'f32':
+        found = generator.normal(0, 100, shape)
+        # Some numbers that stand apart.
+        apart = np.array([0, -0.0, 0.5, 1.5, -0.5, 1e9, -1e10, 3e38, np.inf, -np.inf, np.nan, 1e-40])
+        return np.where(generator.random(shape) < 0.2, generator.choice(apart, shape), found).astype(np.float32)
+    low, high = np.iinfo(o.dtype).min, np.iinfo(o.dtype).max
+    found = generator.integers(low, high, shape, endpoint=True)
+    return np.where(generator.random(shape) < 0.2, generator.choice([low, high], shape), found).astype(o.dtype)
+
+
+def same(a, b):
+    return a.dtype == b.dtype and a.size == b.size and a.tobytes() == b.tobytes()
+
+
+def differs(folder, kernel, generator, sizes):
+    import mona
+    for rows, columns in sizes:
+        arrays = [noise(generator, o, rows, columns) for o in kernel.inputs.values()]
+        wanted = kernel(*arrays)
+        wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+        path = os.path.join(folder, 'net.onnx')
+        with open(path, 'wb') as file:
+            file.write(network(kernel, arrays, wanted))
+        net = mona.Model(path, kernels=[kernel], threads=2)
+        found = net(*(a for o, a in zip(kernel.inputs.values(), arrays) if o.planes))
+        found = found if isinstance(found, list) else [found]
+        if not all(map(same, found, wanted)):
+            return f'{kernel.name} at {rows} x {columns}'
+    return None
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(os.path.basename(path)[:-3], path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    from mona.kernel import Kernel
+    return {k.name: k for k in vars(module).values() if isinstance(k, Kernel)}.values()
+
+
+def examples(folder):
+    generator, count = np.random.default_rng(1), 0
+    for name in sorted(os.listdir('apps/examples/kernels')):
+        path = os.path.join('apps/examples/kernels', name)
+        lines = sum(1 for _ in open(path, encoding='utf-8'))
+        if not name.endswith('.py'):
+            continue
+        if lines >= 60:
+            print(f'{name}: {lines} lines')
+        for kernel in load(path):
+            found = differs(folder, kernel, generator, ((1, 1), (2, 3), (24, 37)))
+            count += 1
+            if found:
+                print(found)
+    print(count)
+
+
+class Writer:
+    """Random expressions of the language, as text."""
+
+    def __init__(self, seed):
+        self.r = random.Random(seed)
+        self.names = {'s32': [], 'f32': []}
+
+    def number(self, type_):
+        return str(self.r.choice([0, 1, -1, 3, 255, -128, 40000, 2 ** 31 - 1])) if type_ == 's32' else \
+            self.r.choice(['0.5', '-1.25', '255.0', '1e-3', '3e9', '-0.0'])
+
+    def leaf(self, type_):
+        r = self.r
+        at = f'[{r.randint(-2, 2)}, {r.randint(-3, 3)}]'
+        integers = ['a' + at, 'b[%d, %d, %d]' % (r.randint(0, 1), r.randint(-1, 2), r.randint(-1, 2)), 'd' + at, 't[a' + at + ']',
+                    'row', 'column', 'width', 'height', self.number('s32'), *self.names['s32']]
+        floats = ['c' + at, 'f[2]', 'f[d' + at + ']', self.number('f32'), *self.names['f32']]
+        return r.choice(integers if type_ == 's32' else floats)
+
+    def value(self, type_, depth):
+        r = self.r
+        if depth == 0 or r.random() < 0.1:
+            return self.leaf(type_)
+        v = lambda t=type_: self.value(t, depth - 1)
+        forms = [lambda: f'({v()} {r.choice("+-*")} {v()})', lambda: f'min({v()}, {v()})', lambda: f'max({v()}, {v()})',
+                 lambda: f'({v()} if {self.test(depth - 1)} else {v()})', lambda: f'abs({v()})', lambda: f'-{v()}',
+                 lambda: f'clamp({v()}, {self.number(type_)}, {v()})']
+        if type_ == 's32':
+            forms += [lambda: f'({self.solid(depth)} {r.choice(["<<", ">>"])} {r.randint(0, 31)})',
+                      lambda: f'({self.solid(depth)} {r.choice("&|^")} {v()})', lambda: f'~{self.solid(depth)}',
+                      lambda: f's32({v("f32")})', lambda: f'{r.choice(["u8", "s8", "u16", "s16"])}({v(r.choice(["s32", "f32"]))})']
+        else:
+            forms += [lambda: f'f32({v("s32")})', lambda: f'({v()} / {v()})']
+        return r.choice(forms)()
+
+    def solid(self, depth):
+        """What is a node for sure: shifts of plain numbers can be large."""
+        return f'(a[0, 0] ^ {self.value("s32", depth - 1)})'
+
+    def test(self, depth):
+        t = self.r.choice(['s32', 'f32'])
+        first = 'a[0, 0]' if t == 's32' else 'c[0, 0]'
+        one = f'{first} {self.r.choice(["<", ">", "<=", ">=", "==", "!="])} {self.value(t, max(depth, 0))}'
+        return one if self.r.random() < 0.7 else f'({one}) {self.r.choice(["and", "or"])} not ({one})'
+
+    def kernel(self, number):
+        lines = [f"@kernel('com.example::Random{number}')",
+                 'def made(a: rows(u8), b: rows(u16, planes=2, cell=(2, 2)), c: rows(f32), d: rows(s16), t: table(s32, 200), '
+                 'f: table(f32, 3), *, w: rows(u8), x: rows(s8), y: rows(f32), z: rows(s32, planes=2, cell=(1, 2)), v: rows(u16)):']
+        for i in range(6):
+            type_ = self.r.choice(['s32', 'f32'])
+            name = f'n{i}'
+            zero = ' + (a[0, 0] - a[0, 0])' if type_ == 's32' else ' + (c[0, 0] if a[0, 0] < 0 else 0.0)'
+            lines.append(f'    {name} = {self.value(type_, 3)}{zero}')
+            self.names[type_].append(name)
+        for name in 'wxv':
+            lines.append(f'    {name}[0, 0] = {self.value(self.r.choice(["s32", "f32"]), 3)}')
+        lines.append(f'    y[0, 0] = {self.value("f32", 3)}')
+        for plane in range(2):
+            for column in range(2):
+                lines.append(f'    z[{plane}, 0, {column}] = {self.value("s32", 2)}')
+        return '\n'.join(lines) + '\n'
+
+
+def randoms(folder, count):
+    generator, made, refused = np.random.default_rng(2), 0, 0
+    from mona.kernel import KernelError
+    for number in range(count * 4):
+        if made == count:
+            break
+        path = os.path.join(folder, f'random{number}.py')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('from mona.kernel import *\n\n\n' + Writer(number).kernel(number))
+        try:
+            kernel, = load(path)
+        except KernelError as error: # constants met that are no numbers of 32 bits
+            refused += 1
+            if 'expected' not in str(error):
+                print(error)
+            continue
+        made += 1
+        found = differs(folder, kernel, generator, ((1, 1), (5, 23)))
+        if found:
+            print(found)
+    print(made)
+
+
+def before_a_network(folder):
+    import mona
+    from mona.kernel import kernel, rows, u8
+    source = os.path.join(folder, 'double.py')
+    with open(source, 'w', encoding='utf-8') as file:
+        file.write("from mona.kernel import kernel, rows, u8\n\n\n@kernel('com.example::Double')\n"
+                   'def double(x: rows(u8), *, y: rows(u8)):\n    y[0, 0] = x[0, 0] * 2\n')
+    double, = load(source)
+    x = np.random.default_rng(3).integers(0, 256, (1, 1, 12, 20), np.uint8)
+    weights = np.full((1, 1, 1, 1), 0.25, np.float32)
+    y = np.zeros((1, 1, 12, 20), np.float32)
+    to_float = field(5, field(1, 'to') + field(3, 1) + field(20, 2))
+    nodes = node('Double', ['x'], ['doubled'], 'com.example') + node('Cast', ['doubled'], ['floats'], '', to_float) + \
+        node('Conv', ['floats', 'w'], ['y'])
+    path = os.path.join(folder, 'conv.onnx')
+    with open(path, 'wb') as file:
+        file.write(model(nodes, {'x': x}, {'y': y}, {'w': weights}))
+    found = mona.Model(path, kernels=[double])(x)
+    wanted = np.minimum(x.astype(int) * 2, 255) * 0.25
+    print('same' if (found.reshape(x.shape) == wanted).all() else 'different')
+
+
+MISTAKES = [ # of a body at line 6 from column 5 on: where, and words of what is told
+    ('y[0, 0] = x[0, 0] * 0.5', '6:15', 'expected whole numbers, found 0.5 beside an s32 number; write f32(...)'),
+    ('y[0, 0] = z', '6:15', 'expected a name that was assigned before, found z'),
+    ('y[0, 0] = x', '6:15', 'expected x[...], found x alone'),
+    ('y[0, 0] = x[x[0, 0], 0]', '6:17', 'expected a constant offset, found a computed s32 number'),
+    ('y[0, 0] = x[0]', '6:15', 'expected [row, column], found 1 numbers'),
+    ('y[0, 0] = b[2, 0, 0]', '6:15', 'expected a plane from 0 to 1, found 2'),
+    ('if x[0, 0] > 3:\n        y[0, 0] = 1', '6:5', 'expected an assignment or a for loop over a range, found if; write A if'),
+    ('for i in x:\n        pass', '6:14', 'expected for NAME in range(...)'),
+    ('y[0, 0] = y[0, 0] + 1', '6:15', 'expected an input, found the output y, which cannot be read'),
+    ('x[0, 0] = 1', '6:5', 'expected an output (y), found x'),
+    ('y[0, 0] = x[0, 0] // 2', '6:15', 'expected + - * / << >> & | ^, found FloorDiv'),
+    ('y[0, 0] = x[0, 0] / 2', '6:15', 'expected f32 numbers to divide, found s32'),
+    ('y[0, 0] = x[0, 0] + f[0]', '6:15', 'expected numbers of one type, found s32 and f32'),
+    ('pass', '5:1', 'expected an assignment to y[0, 0], found none'),
+    ('y[0, 0] = select(x[0, 0], 1, 2)', '6:15', 'expected a comparison, found a computed s32 number'),
+    ('y[0, 0] = sqrt(x[0, 0])', '6:15', 'expected one of min, max, clamp, abs, select, u8'),
+    ('y[0, 1] = x[0, 0]', '6:5', 'expected an offset in the cell of 1 x 1 samples, found 0, 1'),
+    ('y[0, 0] = x[0, 0] << x[0, 1]', '6:15', 'expected a shift by a constant from 0 to 31'),
+    ('y[0, 0] = 1\n    y[0, 0] = 2', '7:5', 'expected one assignment to each sample of y, found a second'),
+    ('return x[0, 0]', '6:5', 'expected an assignment or a for loop over a range, found return'),
+    ('y[0, 0] = x[0, 99]', '6:15', 'expected an offset of up to 8 cells'),
+    ('y[0, 0] = f[3] > 0', '6:15', 'expected an index from 0 to 2, found 3'),
+    ('y[0, 0] = x[0, 0] > 0', '6:5', 'expected a number for y, found a comparison'),
+    ('y[0, 0] = clamp(x[0, 0], 1)', '6:15', 'expected 3 arguments of clamp, found 2'),
+    ('y[0, 0] = x[0, 0] + 4294967296', '6:15', 'expected a number of 32 bits'),
+    ('x, y = 1, 2', '6:12', 'expected an expression of numbers, found tuple'),
+    ('y[0, 0] = 0 < x[0, 0] < 3', '6:15', 'expected one of < <= > >= == !='),
+]
+
+
+def errors(folder):
+    from mona.kernel import KernelError
+    for number, (body, where, text) in enumerate(MISTAKES):
+        path = os.path.join(folder, f'mistake{number}.py')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write("from mona.kernel import *\n\n\n@kernel('com.example::Wrong')\n"
+                       f'def wrong(x: rows(u8), b: rows(u8, planes=2), f: table(f32, 3), *, y: rows(u8)):\n    {body}\n')
+        try:
+            load(path)
+            print(f'{body}: taken')
+        except KernelError as error:
+            if not str(error).startswith(f'{path}:{where}: {text}'):
+                print(f'{body}: {error}')
+    print(len(MISTAKES))
+
+
+def main():
+    what, folder, *rest = sys.argv[1:]
+    if what == 'onnx':
+        domain, op_type = rest[0].split('::')
+        x = np.zeros((6, 8), np.uint8)
+        with open(folder, 'wb') as file:
+            file.write(model(node(op_type, ['x'], ['y'], domain), {'x': x}, {'y': x}, {}))
+        return
+    {'examples': examples, 'network': before_a_network, 'errors': errors,
+     'random': lambda f: randoms(f, int(rest[0]))}[what](folder)
+
+
+main()

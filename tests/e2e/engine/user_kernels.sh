@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Kernels of one's own: from Python to a model that calls them, in Python, as C, and where they are missing.
+. tests/tap.inc
+CC=${CC:-gcc}
+if [ -n "$SANITIZE" ]; then
+    skip "an interpreter that is not sanitised cannot load sanitised libraries"
+    exit 0
+elif ! python3 -c 'import cffi, numpy' 2> /dev/null; then
+    skip "no python3-cffi or no python3-numpy"
+    exit 0
+fi
+helper() {
+    PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 tests/e2e/engine/user_kernels.py "$@" 2>&1
+}
+same "the examples' rows in C have the bytes of numpy" "$(helper examples "$tmp")" 5
+randoms=3
+full && randoms=60
+same "so have kernels of random expressions" "$(helper random "$tmp" $randoms)" $randoms
+same "a kernel before a convolution" "$(helper network "$tmp")" same
+same "mistakes are told with line and column" "$(helper errors "$tmp")" 27
+
+# ---- the command
+cat > "$tmp/twice.py" << 'PYTHON'
+from mona.kernel import kernel, rows, u8
+
+
+@kernel('com.example::Twice')
+def twice(x: rows(u8), *, y: rows(u8)):
+    y[0, 0] = x[0, 0] * 2
+PYTHON
+succeeds "python3 -m mona.kernel" env PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "$tmp/twice.py" -o "$tmp/kernels"
+helper onnx "$tmp/net.onnx" com.example::Twice
+succeeds "mona compile --kernels" "$mona" compile "$tmp/net.onnx" -o "$tmp/net.mona" --kernels "$tmp/kernels"
+fails "a model whose kernel the command does not have" "net.mona: calls the kernel com.example::Twice, which mona does not have" "$mona" inspect "$tmp/net.mona"
+fails "a node of another domain without kernels" "expected ONNX's own, or a kernel of that name (--kernels)" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona"
+helper onnx "$tmp/other.onnx" com.example::Thrice
+fails "and one that is not among them" "--kernels has none" "$mona" compile "$tmp/other.onnx" -o "$tmp/no.mona" --kernels "$tmp/kernels"
+fails "a folder that is missing" "expected a folder with kernels, found none" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/none"
+fails "one without kernels" "expected files *.kernel" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$BUILD/python"
+for wrong in 'kernel a::B' 'input x u8 planes 1 cell 1 1 around 0 0' 'kernel a::B
+input x u8 planes 1 cell 0 0 around 0 0
+output y u8 planes 1 cell 1 1 around 0 0' 'kernel a::B
+input x u8 planes 1 cell 1 1 around 0 0
+output y u8 table 3' 'kernel a::B
+output y u8 planes 1 cell 1 1 around 0 0
+input x u8 planes 1 cell 1 1 around 0 0' 'kernel a::B
+input x u9 planes 1 cell 1 1 around 0 0
+output y u8 planes 1 cell 1 1 around 0 0'; do
+    mkdir -p "$tmp/wrong"
+    printf '%s\n' "$wrong" > "$tmp/wrong/b.kernel"
+    fails "an interface that is wrong" "wrong/b.kernel: expected a kernel's interface" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/wrong"
+done
+
+# ---- as C
+succeeds "a model with a kernel as C" "$mona" compile "$tmp/net.onnx" -o "$tmp/net.c" --kernels "$tmp/kernels" --emit c --target c
+cat > "$tmp/main.c" << 'C'
+#include <stdio.h>
+#include "net.h"
+static _Alignas(64) unsigned char arena[NET_ARENA_BYTES];
+int main(void)
+{
+    unsigned char x[48], y[48];
+    mona_session *s;
+    for (int i = 0; i < 48; i++)
+        x[i] = (unsigned char)(i * 5);
+    if (net_open(&s, arena, sizeof arena) || net_run(s, x, 8, y, 8))
+        return 1;
+    for (int i = 0; i < 48; i++)
+        if (y[i] != (2 * x[i] > 255 ? 255 : 2 * x[i]))
+            return 2;
+    return puts("same") < 0;
+}
+C
+succeeds "links with the kernel's C" sh -c 'cd "$1" && $2 -std=c11 -Wall -Wextra -Werror -O2 -I"$3" -I"$3/engine" -o main main.c net.c kernels/Twice.c "$4/libmona.a" -pthread' \
+    - "$tmp" "$CC" "$PWD" "$(cd "$BUILD" && pwd)"
+same "and gives its bytes" "$("$tmp/main")" same

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Kernels of an application's own: what they see, at edges too, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/array_fixture.h"
+
+enum { MOST_ROWS = 9, MOST_COLUMNS = 40 };
+
+static uint8_t a[MOST_ROWS * MOST_COLUMNS];
+static uint16_t b[2 * 4 * MOST_ROWS * MOST_COLUMNS];
+static int32_t table[USER_TABLE];
+
+static void fill(void)
+{
+    uint32_t seed = 1;
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++)
+        a[i] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
+    for (size_t i = 0; i < sizeof b / sizeof *b; i++)
+        b[i] = (uint16_t)((seed = seed * 1664525 + 1013904223) >> 16);
+    for (size_t i = 0; i < USER_TABLE; i++)
+        table[i] = (int32_t)(seed = seed * 1664525 + 1013904223);
+}
+
+static int clipped(int x, int max)
+{
+    return x < 0 ? 0 : x > max ? max : x;
+}
+
+/* What test::Sum makes of a cell, from whole arrays. */
+static uint32_t wanted(int rows, int columns, int y, int x)
+{
+    uint32_t sum = (uint32_t)((y * columns + x) * rows), count = 0;
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -2; dx <= 2; dx++)
+            sum = user_sum_add(
+                sum, &count, a[clipped(y + dy, rows - 1) * columns + clipped(x + dx, columns - 1)]);
+    for (int p = 0; p < 2; p++)
+        for (int dy = -2; dy < 4; dy++)
+            for (int dx = -2; dx < 4; dx++) {
+                const int cell_y = clipped(y + (dy + 2) / 2 - 1, rows - 1);
+                const int cell_x = clipped(x + (dx + 2) / 2 - 1, columns - 1);
+                const int sample_y = 2 * cell_y + (dy + 2) % 2;
+                const int sample_x = 2 * cell_x + (dx + 2) % 2;
+                sum = user_sum_add(sum, &count,
+                                   b[(p * 2 * rows + sample_y) * 2 * columns + sample_x]);
+            }
+    for (int k = 0; k < USER_TABLE; k++)
+        sum = user_sum_add(sum, &count, (uint32_t)table[k]);
+    return sum;
+}
+
+static char name[] = "test::Sum";
+
+/* The case points at *k and at its name. */
+static array_case case_of(mona_array_kernel *k, uint32_t rows, uint32_t columns, uint32_t output)
+{
+    const uint32_t cells = rows * columns;
+    *k = (mona_array_kernel){
+        .name_bytes = sizeof name, .output = output, .rows = rows, .columns = columns};
+    return (array_case){.kind = MONA_OP_ARRAY_KERNEL,
+                        .record = k,
+                        .record_bytes = sizeof *k,
+                        .operand_count = 3,
+                        .operands = {{MONA_U8, a, cells, false},
+                                     {MONA_U16, b, 8 * cells, false},
+                                     {MONA_S32, table, USER_TABLE, true}},
+                        .type = output ? MONA_U8 : MONA_S32,
+                        .elements = output ? 4 * cells : cells,
+                        .tables = name,
+                        .table_bytes = sizeof name,
+                        .offsets = {&k->name}};
+}
+
+static void check_size(uint32_t rows, uint32_t columns)
+{
+    static int32_t sums[MOST_ROWS * MOST_COLUMNS];
+    static uint8_t bytes[4 * MOST_ROWS * MOST_COLUMNS];
+    mona_array_kernel k;
+    array_case c = case_of(&k, rows, columns, 0);
+    array_run(&c, sums);
+    c = case_of(&k, rows, columns, 1);
+    c.operands[2].constant = false; /* the table is an input now */
+    array_run(&c, bytes);
+    for (uint32_t y = 0; y < rows; y++)
+        for (uint32_t x = 0; x < columns; x++) {
+            const uint32_t sum = wanted((int)rows, (int)columns, (int)y, (int)x);
+            assert_int_equal(sums[y * columns + x], (int32_t)sum);
+            for (uint32_t i = 0; i < 4; i++)
+                assert_int_equal(bytes[(i / 2 * rows + y) * 2 * columns + 2 * x + i % 2],
+                                 (uint8_t)(sum >> 8 * i));
+        }
+}
+
+/* Widths around those where the ends of a row meet. */
+static void rows_see_their_windows(void **state)
+{
+    (void)state;
+    for (uint32_t columns = 1; columns <= 9; columns++)
+        for (uint32_t rows = 1; rows <= 4; rows++)
+            check_size(rows, columns);
+    check_size(MOST_ROWS, MOST_COLUMNS);
+}
+
+static mona_status opened(const array_case *c)
+{
+    return array_open(c);
+}
+
+static void wrong_models_are_refused(void **state)
+{
+    (void)state;
+    mona_array_kernel k;
+    array_case c = case_of(&k, 4, 5, 0);
+    assert_int_equal(opened(&c), MONA_OK);
+    c.operands[0].elements--;
+    assert_int_equal(opened(&c), MONA_ERR_MODEL);
+    c = case_of(&k, 4, 5, 0), c.operands[0].type = MONA_S8;
+    assert_int_equal(opened(&c), MONA_ERR_MODEL);
+    c = case_of(&k, 4, 5, 0), c.operands[2].elements--;
+    assert_int_equal(opened(&c), MONA_ERR_MODEL);
+    c = case_of(&k, 4, 5, 0), c.operand_count = 2;
+    assert_int_equal(opened(&c), MONA_ERR_MODEL);
+    c = case_of(&k, 4, 5, 0), c.elements++;
+    assert_int_equal(opened(&c), MONA_ERR_MODEL);
+    c = case_of(&k, 4, 5, 1), c.type = MONA_S8;
+    assert_int_equal(opened(&c), MONA_ERR_MODEL);
+    c = case_of(&k, 4, 5, 0), k.output = 2;
+    assert_int_equal(opened(&c), MONA_ERR_MODEL);
+    c = case_of(&k, 4, 5, 0), k.rows = 0;
+    assert_int_equal(opened(&c), MONA_ERR_MODEL);
+    c = case_of(&k, 4, 5, 0), k.columns = UINT32_MAX;
+    assert_int_equal(opened(&c), MONA_ERR_MODEL);
+    c = case_of(&k, 4, 5, 0), k.name_bytes = sizeof name - 1; /* without its zero */
+    assert_int_equal(opened(&c), MONA_ERR_MODEL);
+    c = case_of(&k, 4, 5, 0), k.name_bytes = MONA_KERNEL_NAME + 2;
+    assert_int_equal(opened(&c), MONA_ERR_MODEL);
+    c = case_of(&k, 4, 5, 0), k.name_bytes = 0;
+    assert_int_equal(opened(&c), MONA_ERR_MODEL);
+}
+
+/* Other operators have no kernels, and a kernel's record is none of theirs. */
+static void missing_kernels_are_named(void **state)
+{
+    (void)state;
+    static const mona_kernel other = {"test::Su", 3, 2, user_sum_operands, user_sum_row};
+    static const mona_kernel *const others[] = {&other, NULL}, *const none[] = {NULL};
+    const mona_kernel *const *const lists[] = {NULL, none, others};
+    mona_array_kernel k;
+    array_case c = case_of(&k, 4, 5, 0);
+    size_t size;
+    uint8_t *bytes = array_model(&c, &size);
+    mona_model model;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const mona_guard guard = {.kernels = lists[i]};
+        assert_int_equal(mona_model_open_guarded(&model, bytes, size, &guard), MONA_ERR_KERNEL);
+        assert_string_equal(mona_model_missing_kernel(bytes, size, lists[i]), "test::Sum");
+    }
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_ERR_KERNEL);
+    assert_string_equal(mona_status_text(MONA_ERR_KERNEL),
+                        "model calls a kernel that this program does not have");
+    assert_null(mona_model_missing_kernel(bytes, size, user_kernels));
+    bytes[size - 1] ^= 1;
+    assert_null(mona_model_missing_kernel(bytes, size, NULL));
+    assert_null(mona_model_missing_kernel(NULL, 0, NULL));
+    free(bytes);
+}
+
+/* The status of a model whose kernel has this table. */
+static mona_status with_table(const mona_kernel *kernel)
+{
+    const mona_kernel *const kernels[] = {kernel, NULL};
+    const mona_guard guard = {.kernels = kernels};
+    mona_array_kernel k;
+    array_case c = case_of(&k, 4, 5, 0);
+    size_t size;
+    uint8_t *bytes = array_model(&c, &size);
+    mona_model model;
+    const mona_status status = mona_model_open_guarded(&model, bytes, size, &guard);
+    free(bytes);
+    return status;
+}
+
+/* Every number of a kernel's own table that breaks a rule of mona_op.h. */
+static void wrong_tables_are_refused(void **state)
+{
+    (void)state;
+    mona_kernel_operand o[5];
+    mona_kernel kernel = user_sum;
+    assert_int_equal(with_table(&kernel), MONA_OK);
+#define REFUSED(change)                                                                            \
+    memcpy(o, user_sum_operands, sizeof o);                                                        \
+    kernel = user_sum;                                                                             \
+    kernel.operands = o;                                                                           \
+    change;                                                                                        \
+    assert_int_equal(with_table(&kernel), MONA_ERR_ARGUMENT);
+    REFUSED(kernel.row = NULL)
+    REFUSED(kernel.operands = NULL)
+    REFUSED(kernel.inputs = 0)
+    REFUSED(kernel.inputs = MONA_KERNEL_OPERANDS + 1)
+    REFUSED(kernel.outputs = 0)
+    REFUSED(kernel.outputs = UINT32_MAX)
+    REFUSED(o[0].type = MONA_TYPE_COUNT)
+    REFUSED(o[0].planes = MONA_KERNEL_ROWS + 1)
+    REFUSED(o[0].planes = UINT32_MAX / 3 + 1)
+    REFUSED(o[1].planes = 21) /* more rows than a call sees */
+    REFUSED(o[0].elements = 1)
+    REFUSED(o[0].cell_rows = 0)
+    REFUSED(o[0].cell_columns = MONA_KERNEL_CELL + 1)
+    REFUSED(o[0].around_rows = MONA_KERNEL_AROUND + 1)
+    REFUSED(o[0].around_columns = UINT8_MAX)
+    REFUSED(o[2].elements = 0)
+    REFUSED(o[2].cell_rows = 1)
+    REFUSED(o[2].around_columns = 1)
+    REFUSED(o[3].around_rows = 1)
+    REFUSED((o[3].planes = 0, o[3].elements = 1)) /* an output is no table */
+#undef REFUSED
+}
+
+int main(void)
+{
+    fill();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_see_their_windows),
+        cmocka_unit_test(wrong_models_are_refused),
+        cmocka_unit_test(missing_kernels_are_named),
+        cmocka_unit_test(wrong_tables_are_refused),
+    };
+    return cmocka_run_group_tests_name("user_kernels", tests, NULL, NULL);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Kernels of an application, for tests: one that touches every sample that it may. */
+#ifndef MONA_TESTS_USER_KERNELS_H
+#define MONA_TESTS_USER_KERNELS_H
+
+#include "engine/mona_op.h"
+
+enum { USER_TABLE = 5 };
+
+/* Of a: a plane of bytes. Of b: two planes of cells of 2 x 2 words. A table. */
+static const mona_kernel_operand user_sum_operands[] = {
+    {MONA_U8, 1, 0, 1, 1, 1, 2},           {MONA_U16, 2, 0, 2, 2, 1, 1},
+    {MONA_S32, 0, USER_TABLE, 0, 0, 0, 0}, {MONA_S32, 1, 0, 1, 1, 0, 0},
+    {MONA_U8, 2, 0, 1, 2, 0, 0},
+};
+
+/* What a cell's result is: samples are counted in the order of kernels' rows, from 1 on. */
+static inline uint32_t user_sum_add(uint32_t sum, uint32_t *count, uint32_t sample)
+{
+    return sum + sample * ++*count;
+}
+
+static inline void user_sum_row(const mona_kernel_call *call)
+{
+    for (uint32_t i = 0; i < call->columns; i++) {
+        uint32_t sum = (call->y * call->width + call->x + i) * call->height, count = 0, next = 0;
+        for (; next < 3; next++) {
+            const uint8_t *a = call->inputs[next];
+            for (int x = -2; x <= 2; x++)
+                sum = user_sum_add(sum, &count, a[(int)i + x]);
+        }
+        for (; next < 3 + 12; next++) {
+            const uint16_t *b = call->inputs[next];
+            for (int x = -2; x < 4; x++)
+                sum = user_sum_add(sum, &count, b[2 * (int)i + x]);
+        }
+        const int32_t *table = call->inputs[next];
+        for (uint32_t k = 0; k < USER_TABLE; k++)
+            sum = user_sum_add(sum, &count, (uint32_t)table[k]);
+        if (call->output == 0)
+            ((int32_t *)call->outputs[0])[i] = (int32_t)sum;
+        for (uint32_t k = 0; call->output == 1 && k < 4; k++)
+            ((uint8_t *)call->outputs[k / 2])[2 * i + k % 2] = (uint8_t)(sum >> 8 * k);
+    }
+}
+
+static const mona_kernel user_sum = {"test::Sum", 3, 2, user_sum_operands, user_sum_row};
+static const mona_kernel *const user_kernels[] = {&user_sum, NULL};
+
+#endif
