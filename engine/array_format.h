@@ -291,8 +291,8 @@ typedef struct mona_array_normalise {
     float epsilon;
 } mona_array_normalise;
 
-/* ARRAY_KERNEL: output `output` of a kernel that the application has under this name, over a grid of
- * so many cells (engine/mona_op.h). The kernel says what types and sizes its operands have. */
+/* ARRAY_KERNEL: output `output` of a kernel that the application has under this name, over a grid
+ * of so many cells (engine/mona_op.h). The kernel says what types and sizes its operands have. */
 typedef struct mona_array_kernel {
     uint32_t name;       /* data: char[name_bytes], which ends with a zero */
     uint32_t name_bytes; /* up to MONA_KERNEL_NAME + 1 */

@@ -29,9 +29,9 @@
  * The grid. A kernel works on a grid of cells that all its operands share. A cell of an operand is
  * cell_rows x cell_columns samples in each of its planes: a Bayer mosaic has cells of 2 x 2 samples
  * of one plane, and the picture made from it cells of 2 x 2 samples of three planes. A call makes
- * the cells of one row of the grid, or of a part of it, and may read cells up to `around_rows` above
- * and below and `around_columns` to the left and right. Outside of the grid the nearest cell is
- * repeated.
+ * the cells of one row of the grid, or of a part of it, and may read cells up to `around_rows`
+ * above and below and `around_columns` to the left and right. Outside of the grid the nearest cell
+ * is repeated.
  *
  * An operand is an array [planes][rows * cell_rows][columns * cell_columns]. A table, an operand
  * with planes = 0, is an array of `elements`, the same for every cell: a constant of the model, or

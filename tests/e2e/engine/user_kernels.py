@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of mona.kernel: rows in C have the bytes of numpy.
 
-    user_kernels.py examples FOLDER    those of apps/examples/kernels, as networks of one node
+    user_kernels.py examples FOLDER    those of apps/examples/kernels and docs/kernels.md, as networks of one node
     user_kernels.py random FOLDER N    N kernels of random expressions
     user_kernels.py network FOLDER     one before a convolution
     user_kernels.py onnx FILE NAME     writes a network of one node, of the domain and operator NAME
@@ -99,15 +99,24 @@ def load(path):
     return {k.name: k for k in vars(module).values() if isinstance(k, Kernel)}.values()
 
 
+def written(folder):
+    """The kernels that docs/kernels.md shows, as files."""
+    with open('docs/kernels.md', encoding='utf-8') as file:
+        blocks = [b.split('```')[0] for b in file.read().split('```python\n')[1:]]
+    for i, block in enumerate(b for b in blocks if '@kernel' in b):
+        path = os.path.join(folder, f'shown{i}.py')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('from mona.kernel import *\n' + block)
+        yield path
+
+
 def examples(folder):
     generator, count = np.random.default_rng(1), 0
-    for name in sorted(os.listdir('apps/examples/kernels')):
-        path = os.path.join('apps/examples/kernels', name)
+    paths = [os.path.join('apps/examples/kernels', n) for n in sorted(os.listdir('apps/examples/kernels')) if n.endswith('.py')]
+    for path in [*paths, *written(folder)]:
         lines = sum(1 for _ in open(path, encoding='utf-8'))
-        if not name.endswith('.py'):
-            continue
         if lines >= 60:
-            print(f'{name}: {lines} lines')
+            print(f'{path}: {lines} lines')
         for kernel in load(path):
             found = differs(folder, kernel, generator, ((1, 1), (2, 3), (24, 37)))
             count += 1

@@ -13,7 +13,7 @@ fi
 helper() {
     PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 tests/e2e/engine/user_kernels.py "$@" 2>&1
 }
-same "the examples' rows in C have the bytes of numpy" "$(helper examples "$tmp")" 5
+same "the examples' rows in C have the bytes of numpy" "$(helper examples "$tmp")" 8
 randoms=3
 full && randoms=60
 same "so have kernels of random expressions" "$(helper random "$tmp" $randoms)" $randoms
