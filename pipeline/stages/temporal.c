@@ -106,14 +106,16 @@ static void filter_block(const steadying *s, unsigned plane, uint32_t x, uint32_
 /* ---- what stands still ---------------------------------------------------------------------- */
 
 static inline void add_differences(temporal_light *to, unsigned plane, const uint8_t *made,
-                                   const uint8_t *before, uint32_t count, const bool wide)
+                                   const uint8_t *before, uint32_t count, int one, const bool wide)
 {
-    int32_t sum = 0;
+    int32_t sum = 0, far = 0;
     for (uint32_t x = 0; x < count; x++) {
         const int d = plane_sample(made, x, wide) - plane_sample(before, x, wide);
         sum += d;
+        far += d > one || d < -one;
     }
     to->sum[plane] += sum;
+    to->far += plane ? 0 : far;
 }
 
 static void measure_light(const steadying *s, unsigned plane)
@@ -128,16 +130,16 @@ static void measure_light(const steadying *s, unsigned plane)
             const uint32_t count = min_u32(side, size.width - x);
             const ptrdiff_t at = (ptrdiff_t)x * (wide ? 2 : 1);
             if (wide)
-                add_differences(to, plane, m + at, p + at, count, true);
+                add_differences(to, plane, m + at, p + at, count, (int)s->one, true);
             else
-                add_differences(to, plane, m + at, p + at, count, false);
+                add_differences(to, plane, m + at, p + at, count, (int)s->one, false);
         }
     }
 }
 
 /* Of the samples around a block. */
 typedef struct light_change {
-    int64_t count, sum;
+    int64_t count, sum, far;
 } light_change;
 
 static light_change light_around(const steadying *s, unsigned plane, uint32_t x, uint32_t y)
@@ -148,8 +150,11 @@ static light_change light_around(const steadying *s, unsigned plane, uint32_t x,
     light_change all = {.count = (int64_t)(min_u32(a.right * side, size.width) - a.left * side) *
                                  (min_u32(a.bottom * side, size.height) - a.top * side)};
     for (uint32_t v = a.top; v < a.bottom; v++)
-        for (uint32_t u = a.left; u < a.right; u++)
-            all.sum += s->work->light[(size_t)v * s->blocks.width + u].sum[plane];
+        for (uint32_t u = a.left; u < a.right; u++) {
+            const temporal_light *l = &s->work->light[(size_t)v * s->blocks.width + u];
+            all.sum += l->sum[plane];
+            all.far += l->far;
+        }
     return all;
 }
 
@@ -168,6 +173,8 @@ static void filter_still(const steadying *s, uint32_t x, uint32_t y)
 {
     for (unsigned p = 0; p < s->planes; p++) {
         const light_change change = light_around(s, p, x, y);
+        if (!change.far)
+            return;
         const bool wide = s->previous->format.bits > 8;
         const ptrdiff_t column = (ptrdiff_t)(x * block_side(p)) * (wide ? 2 : 1);
         const uint8_t *row = frame_row(s->previous, p, y * block_side(p));

@@ -17,7 +17,9 @@
  * alone: the mean m of s less that, over the same 5x5 blocks as the mask's, is added to it as far
  * as it is more than what noise leaves in a mean of N samples, and than the quarter of a step that
  * a coder's key frames are lighter or darker by: m (1 - v / m^2) with v = 4 sigma^2 / N + 1 / 16,
- * or 0 if that is negative.
+ * or 0 if that is negative. Where no sample of luma in these blocks differs by more than a step of
+ * 8 bits, nothing flickers, and s stays: slow change, which g would delay by a few frames, is all
+ * that there is in a smooth sky.
  *
  * In noisy film, moving blocks of 8x8 are treated in the same way with g = 0.6 (1 - 1 / sigma) and
  * p at the place they came from (motion_search.h), if the 16x16 samples around them differ there
@@ -40,10 +42,10 @@ typedef enum temporal_cause {
     TEMPORAL_SUPPOSED, /* the same, if any; blocks must be twice as alike to count as still */
 } temporal_cause;
 
-/* How much lighter a block's result is than the frame before's, summed over each plane's
- * samples. */
+/* How a block's result differs from the frame before's. */
 typedef struct temporal_light {
-    int32_t sum[3];
+    int32_t sum[3]; /* how much lighter, over each plane's samples */
+    int32_t far;    /* samples of luma that differ by more than a step of 8 bits */
 } temporal_light;
 
 typedef struct temporal_work {

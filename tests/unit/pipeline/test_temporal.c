@@ -234,6 +234,31 @@ static void light_that_changes(void **state)
     close_pictures(&p);
 }
 
+static int a_step_apart(uint32_t x, uint32_t y)
+{
+    return BEFORE + ((x + y) % 2 ? 1 : -1);
+}
+
+/* Slow change alone is not delayed; beside a sample that flickers, everything is steadied. */
+static void no_flicker(void **state)
+{
+    (void)state;
+    for (unsigned bits = 8; bits <= 10; bits += 2) {
+        pictures p = open_pictures(bits);
+        const int one = 1 << (bits - 8);
+        fill(&p, &p.now, before_at, SIGMA);
+        fill(&p, &p.previous, before_at, 0);
+        fill(&p, &p.made, a_step_apart, 0);
+        set(&p.made, 0, 88, 40, (BEFORE + 2) * one);
+        temporal_filter(&p.made, &p.now, &p.previous, 3, (unsigned)(SIGMA * one), 1,
+                        TEMPORAL_CODING, &p.work);
+        assert_int_equal(sample(&p.made, 0, 20, 40), (BEFORE - 1) * one);
+        assert_in_range(sample(&p.made, 0, 80, 40), (BEFORE - 1) * one + 1, BEFORE * one);
+        assert_in_range(sample(&p.made, 0, 88, 40), BEFORE * one, (BEFORE + 1) * one);
+        close_pictures(&p);
+    }
+}
+
 static void clean_frames_stay(void **state)
 {
     (void)state;
@@ -368,6 +393,7 @@ int main(void)
         cmocka_unit_test(not_where_it_moves),
         cmocka_unit_test(not_what_differs_by_much),
         cmocka_unit_test(light_that_changes),
+        cmocka_unit_test(no_flicker),
         cmocka_unit_test(clean_frames_stay),
         cmocka_unit_test(steady_where_it_moves),
         cmocka_unit_test(motion_is_found),
