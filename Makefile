@@ -47,7 +47,7 @@ EMBED_PACKAGES := python3-torch $(GST_PACKAGES) nginx libnginx-mod-rtmp
 JUDGE_PACKAGES := pngcheck gifsicle libimage-exiftool-perl imagemagick python3-pil libtiff-tools prometheus python3-onnx \
                   gstreamer1.0-libav mkvtoolnix minisign
 # For the tests on other CPUs, which are skipped without them.
-CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user-static qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
+CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user-static qemu-system-arm qemu-system-misc gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
 ARMV7_CC := arm-linux-gnueabihf-gcc -mcpu=cortex-a7 -mfpu=neon-vfpv4
 
@@ -136,6 +136,7 @@ help:
 	@echo 'make test-full       test everything: also clang, sanitisers, browsers, other CPUs, long runs'
 	@echo 'make check           only the tests of this build (CC=, BUILD=, SANITIZE=1, TIER=short, TESTS= choose which)'
 	@echo 'make static          $(BUILD)/static/mona, with FFmpeg inside, needs only libc (docs/static.md)'
+	@echo 'make arduino         $(BUILD)/mona-arduino.zip, the library for Arduino; apps/firmware/package.sh has Zephyr, ESP-IDF, CMSIS'
 	@echo 'make engine-only     $(BUILD)/engine-only/mona, without video, for boards that only infer'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
 	@echo 'make check-armv7     the same for ARMv7-A with NEON'
@@ -406,6 +407,13 @@ $(BUILD)/libgstmona.so: $(BUILD)/apps/gstreamer/monaenhance.o $(BUILD)/libmonavi
 # ---- an example of a program that links the library alone ----------------------------------------
 $(BUILD)/firmware: $(addprefix $(BUILD)/,apps/firmware/main.o models/embedded.o libmona-plan.a libmona.a)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
+
+# The library for Arduino's IDE; apps/firmware/package.sh has other packages.
+.PHONY: arduino
+arduino: $(BUILD)/mona
+	$(Q)rm -rf $(BUILD)/arduino $(BUILD)/mona-arduino.zip
+	$(Q)MONA=$(BUILD)/mona sh apps/firmware/package.sh arduino $(BUILD)/arduino/mona
+	$(Q)cd $(BUILD)/arduino && python3 -m zipfile -c "$(abspath $(BUILD))/mona-arduino.zip" mona
 
 # What the firmware for boards in apps/firmware must print (boards.sh).
 $(BUILD)/camera_host: $(addprefix $(BUILD)/,apps/firmware/host.o apps/firmware/sensor.o models/embedded.o libmona-plan.a libmona.a)

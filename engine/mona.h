@@ -11,6 +11,7 @@
  *   mona_session_run_changed the same, but computes only what has changed since an earlier frame
  *   mona_session_push_line   the same line by line, as a camera delivers them
  *   mona_session_pull_line
+ *   mona_session_step        the same in slices of time, for networks of every kind
  *   mona_stream_*            the same asynchronously: in-order queues of copies and runs, and
  *                            events
  *   mona_session_close       ends the session's use of threads; the arena is the caller's again
@@ -398,7 +399,26 @@ mona_status mona_session_push_line(mona_session *session, const mona_buffer *inp
  * The bytes are those of mona_session_run. outputs: `data` is the line's first row. */
 mona_status mona_session_pull_line(mona_session *session, const mona_buffer *outputs, bool *ready);
 
-/* Discards a frame that was begun, if any; mona_session_run does so too. */
+/* ---- in slices ---------------------------------------------------------------------------- */
+
+/* When a call returns to its caller: no piece of work begins once `budget` of the clock has passed.
+ * A piece is a row of an operator, a channel block of one with few large maps, a few thousand
+ * elements of one on arrays, or clearing an operator's padding. */
+typedef struct mona_slice {
+    uint32_t (*now)(void *context); /* the caller's clock, in any unit; it may wrap around */
+    void *context;
+    uint32_t budget;
+} mona_slice;
+
+/* Runs a frame in as many calls as it takes, each of at least one piece. The first call begins a
+ * frame and later ones go on where the one before it returned, until *done is set; the next begins
+ * another. Inputs must not change in between, and outputs are complete at the end; the bytes are
+ * those of mona_session_run, which discards a frame that was begun, as does a line that is pushed.
+ * Not observed. MONA_ERR_UNSUPPORTED: the plan has several threads, or a device with AI Cores. */
+mona_status mona_session_step(mona_session *session, const mona_buffer *inputs,
+                              const mona_buffer *outputs, const mona_slice *slice, bool *done);
+
+/* Discards a frame that was begun, if any, by lines or slices; mona_session_run does so too. */
 void mona_session_drop_lines(mona_session *session);
 
 /* How many buffers a run of this session reads and writes. */

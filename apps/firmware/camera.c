@@ -11,7 +11,9 @@
 #include "denoise.h" /* written by mona compile --emit c */
 #include "enlarge.h"
 
-enum { LINE_MICROSECONDS = 20000 };
+#ifndef LINE_MICROSECONDS
+#define LINE_MICROSECONDS 20000
+#endif
 
 static alignas(MONA_ALIGNMENT) uint8_t denoise_arena[DENOISE_ARENA_BYTES];
 static alignas(MONA_ALIGNMENT) uint8_t enlarge_arena[ENLARGE_ARENA_BYTES];

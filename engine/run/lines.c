@@ -40,6 +40,7 @@ static bool is_ready(const mona_session *s)
 
 static void begin(mona_session *s)
 {
+    mona_session_drop_lines(s);
     const plan_group *g = mona_plan_first_group(s->plan);
     const int64_t start = mona_session_begin_unit(&s->workers[0], g, 0, mona_schedule_rows(g, 0),
                                                   mona_schedule_columns(s->plan, g, 0));
@@ -135,10 +136,4 @@ mona_status mona_session_pull_line(mona_session *s, const mona_buffer *outputs, 
         aim(s, s->line_position);
     end(s);
     return MONA_OK;
-}
-
-void mona_session_drop_lines(mona_session *s)
-{
-    if (s)
-        s->pushed = s->pulled = 0;
 }

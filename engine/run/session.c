@@ -412,6 +412,14 @@ static void run_alone(mona_session *s)
             s->run_band(w, g, 0);
 }
 
+void mona_session_drop_lines(mona_session *s)
+{
+    if (s) {
+        s->pushed = s->pulled = 0;
+        s->step.group = NULL;
+    }
+}
+
 bool mona_session_takes_all(const mona_plan *plan, const mona_buffer *inputs,
                             const mona_buffer *outputs)
 {
@@ -429,7 +437,7 @@ mona_status mona_session_run(mona_session *s, const mona_buffer *inputs, const m
 {
     if (!s || !inputs || !outputs || !mona_session_takes_all(s->plan, inputs, outputs))
         return MONA_ERR_ARGUMENT;
-    s->pushed = s->pulled = 0;
+    mona_session_drop_lines(s);
     s->inputs = inputs;
     s->outputs = outputs;
     if (mona_plan_on_ai_core(s->plan))

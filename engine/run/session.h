@@ -38,6 +38,13 @@ struct mona_session {
      * grid row up to which the next strip computes results. */
     uint32_t pushed, pulled;
     int64_t line_position;
+    /* For engine/run/session_step.c, where a frame is besides its line_position: the group (NULL:
+     * there is no frame), the tile, the operator whose rows of the strip come next, and the share of
+     * a group on whole maps. */
+    struct {
+        const plan_group *group;
+        uint32_t tile, op, share;
+    } step;
     /* Runs a share of a group that is not divided into strips: mona_session_run_band() or, in a run
      * by mona_session_run_changed(), the function in session_changed.c. */
     void (*run_band)(worker *w, const plan_group *g, uint32_t share);

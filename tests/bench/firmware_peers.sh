@@ -24,7 +24,7 @@ onnx.save(model, sys.argv[2])
 PYTHON
 "${ONNX2C:?the program onnx2c}" "$tmp/net.onnx" > "$tmp/onnx2c.c" 2> "$tmp/log"
 
-sed 's/LENGTH = 256K/LENGTH = 1M/' apps/firmware/boards/mps.ld > "$tmp/board.ld"
+sed 's/LENGTH = 256K/LENGTH = 1M/' apps/firmware/boards/small.ld > "$tmp/board.ld"
 echo "| board | | flash | RAM | million instructions |"
 echo "|---|---|---|---|---|"
 # $1: machine, $2: image; prints the instructions, in millions
@@ -32,12 +32,12 @@ count() {
     qemu-system-arm -M "$1" -icount shift=4,sleep=off -nodefaults -display none -serial stdio \
         -semihosting-config enable=on,target=native -kernel "$2" < /dev/null 2> "$tmp/log" | awk '{ print $2 / $4 * 1e3 / 16 }'
 }
-# $1: board, $2: its machine, $3: target, $4: compiler's flags, $5: where its memories are
+# $1: board, $2: its machine, $3: target, $4: where its memories are
 measure() {
     make -s -f apps/firmware/Makefile BOARD="$1" BUILD="$BUILD/boards" MONA="$BUILD/mona" "$BUILD/boards/$1/libmona.a"
     "$BUILD/mona" compile sr_x2_fast -o "$tmp/net.c" --emit c --target "$3" --size 64x48 > "$tmp/log"
-    build="arm-none-eabi-gcc -std=gnu11 -O3 $4 -mthumb -mfloat-abi=hard -ffreestanding -ffunction-sections -fdata-sections -w
-        -nostdlib -static -I. -Iengine -I$tmp -Wl,--gc-sections -T $tmp/board.ld $5
+    build="$(make -s -f apps/firmware/Makefile BOARD="$1" compiler) -std=gnu11 -O3 -ffreestanding -ffunction-sections
+        -fdata-sections -w -nostdlib -static -I. -Iengine -I$tmp -Wl,--gc-sections -T $tmp/board.ld $4
         apps/firmware/boards/common.c apps/firmware/boards/mps.c"
     $build -o "$tmp/mona" tests/bench/firmware/frame.c "$tmp/net.c" "$BUILD/boards/$1/libmona.a" -lgcc
     $build -o "$tmp/onnx2c" -DONNX2C tests/bench/firmware/frame.c "$tmp/onnx2c.c" -lgcc
@@ -51,5 +51,5 @@ measure() {
     awk -v board="$1" -v millions="$(count "$2" "$tmp/cmsis")" \
         'BEGIN { printf "%s: CMSIS-NN takes %.3f instructions for each multiply-add of the layer\n", board, millions / 5.89824 }'
 }
-measure an500 mps2-an500 armv7e-m "-mcpu=cortex-m7 -mfpu=fpv5-sp-d16" "-Wl,--defsym=FLASH_ORIGIN=0,--defsym=RAM_ORIGIN=0x20000000"
-measure an547 mps3-an547 armv8.1-m -mcpu=cortex-m55 "-Wl,--defsym=FLASH_ORIGIN=0x10000000,--defsym=RAM_ORIGIN=0x31000000"
+measure an500 mps2-an500 armv7e-m "-Wl,--defsym=FLASH_ORIGIN=0,--defsym=RAM_ORIGIN=0x20000000"
+measure an547 mps3-an547 armv8.1-m "-Wl,--defsym=FLASH_ORIGIN=0x10000000,--defsym=RAM_ORIGIN=0x31000000"

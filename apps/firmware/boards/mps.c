@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Arm's MPS2 with a Cortex-M7 (AN500) and MPS3 with a Cortex-M55 (AN547), as QEMU emulates them:
- * CMSDK serial port, SysTick. The start-up code is C, as the core loads the stack pointer
- * itself. */
+/* Arm's MPS2 with a Cortex-M4 (AN386), M7 (AN500) and M33 (AN505), and MPS3 with a Cortex-M55
+ * (AN547), as QEMU emulates them: CMSDK serial port, SysTick. The start-up code is C, as the core
+ * loads the stack pointer itself. UART and HERTZ come from the Makefile. */
 #include "apps/firmware/board.h"
 
 #define REGISTER(address) (*(volatile uint32_t *)(uintptr_t)(address))
-#ifdef __ARM_FEATURE_MVE /* at the secure addresses, as the core starts in that state */
-#define UART 0x59303000u
-const uint32_t board_clock_hertz = 32000000;
-#else
-#define UART 0x40004000u
-const uint32_t board_clock_hertz = 25000000;
-#endif
 #define UART_DATA REGISTER(UART)
 #define UART_STATE REGISTER(UART + 4)
 #define UART_CONTROL REGISTER(UART + 8)
@@ -19,10 +12,13 @@ const uint32_t board_clock_hertz = 25000000;
 #define TICK_CONTROL REGISTER(0xe000e010)
 #define TICK_RELOAD REGISTER(0xe000e014)
 #define TICK_VALUE REGISTER(0xe000e018)
+#define INTERRUPT_STATE REGISTER(0xe000ed04)
 #define COPROCESSORS REGISTER(0xe000ed88)
 #define FAULT_STATUS REGISTER(0xe000ed28)
 
-enum { LONGEST_TICK = (1 << 24) - 1 };
+const uint32_t board_clock_hertz = HERTZ;
+
+enum { LONGEST_TICK = (1 << 24) - 1, TICK_PENDING = 1 << 26 };
 
 void board_start(void);
 void board_mark_stack(void);
@@ -72,14 +68,18 @@ void board_tick(void)
         line_interrupt();
 }
 
+/* A tick ends when the counter is at 0, from where it begins again with `reload`. Its interrupt may be
+ * yet to come. */
 uint32_t board_clock(void)
 {
-    uint32_t before, value;
+    uint32_t before, gone, value, pending;
     do {
         before = ticks;
         value = TICK_VALUE;
+        pending = INTERRUPT_STATE & TICK_PENDING;
     } while (before != ticks);
-    return before * (reload + 1) + (reload - value);
+    gone = value ? reload + 1 - value : 0;
+    return (before + (pending && gone < reload / 2)) * (reload + 1) + gone;
 }
 
 /* wfi ends at an interrupt that is masked, too, so none is missed between look and sleep. */

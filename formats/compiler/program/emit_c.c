@@ -400,12 +400,21 @@ static bool is_alike(const char *a, const char *b)
 static bool is_free(const char *name)
 {
     static const char *const taken[] = {
-        "session", "inputs", "outputs",  "ready",    "auto",     "bool",   "break",
-        "case",    "char",   "const",    "default",  "continue", "do",     "double",
-        "else",    "enum",   "extern",   "float",    "for",      "goto",   "if",
-        "inline",  "int",    "long",     "register", "restrict", "return", "short",
-        "signed",  "sizeof", "static",   "struct",   "switch",   "true",   "false",
-        "typedef", "union",  "unsigned", "void",     "volatile", "while"};
+        /* parameters */
+        "session", "inputs", "outputs", "ready", "slice", "done",
+        /* of C */
+        "auto", "bool", "break", "case", "char", "const", "default", "continue", "do", "double",
+        "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
+        "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "true",
+        "false", "typedef", "union", "unsigned", "void", "volatile", "while",
+        /* of C++, whose programs include the header, too */
+        "alignas", "alignof", "and", "and_eq", "asm", "bitand", "bitor", "catch", "char8_t",
+        "char16_t", "char32_t", "class", "compl", "concept", "const_cast", "consteval", "constexpr",
+        "constinit", "co_await", "co_return", "co_yield", "decltype", "delete", "dynamic_cast",
+        "explicit", "export", "friend", "mutable", "namespace", "new", "noexcept", "not", "not_eq",
+        "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "reinterpret_cast",
+        "requires", "static_assert", "static_cast", "template", "this", "thread_local", "throw",
+        "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         if (is_alike(name, taken[i]))
             return false;
@@ -446,22 +455,39 @@ static const char *const c_types[MONA_TYPE_COUNT] = {
     [MONA_U64] = "uint64_t"};
 
 /* The entry points that take planes: the tensors [first, end) of each, and what comes after. A line
- * has the same rows of each, 1 of `lines`. */
+ * has the same rows of each, 1 of `lines`. text: what the header says before it. */
 typedef struct entry {
     const char *verb, *function, *more_parameters, *more_arguments;
     uint32_t first, end, lines;
+    const char *text;
 } entry;
 
-enum { ENTRIES = 3 };
+static const char run_text[] =
+    "\n/* Runs one frame. Strides are bytes from row to row; the planes of several channels lie\n"
+    " * one after another. As mona_session_run(). */\n";
+static const char step_text[] = "\n/* The same in slices of time: as mona_session_step(). */\n";
+static const char line_text[] = "\n/* The same line by line: as mona_session_push_line() and\n"
+                                " * mona_session_pull_line(). */\n";
+
+enum { ENTRIES = 4 };
 
 static void find_entries(const emitter *e, entry entries[ENTRIES])
 {
     const mona_file_header *h = e->plan->model.header;
     const uint32_t end = h->input_count + h->output_count, lines = e->plan->lines.count;
-    entries[0] = (entry){"run", "session_run", "", ", outputs", 0, end, 1};
-    entries[1] = (entry){"push", "session_push_line", "", "", 0, h->input_count, lines};
-    entries[2] = (entry){
-        "pull", "session_pull_line", ",\n    bool *ready", ", ready", h->input_count, end, lines};
+    entries[0] = (entry){"run", "session_run", "", ", outputs", 0, end, 1, run_text};
+    entries[1] = (entry){"step",
+                         "session_step",
+                         ",\n    const mona_slice *slice, bool *done",
+                         ", outputs, slice, done",
+                         0,
+                         end,
+                         1,
+                         step_text};
+    entries[2] = (entry){"push", "session_push_line", "", "", 0, h->input_count, lines, line_text};
+    entries[3] = (entry){
+        "pull", "session_pull_line", ",\n    bool *ready", ", ready", h->input_count, end, lines,
+        ""};
 }
 
 static void put_prototype(const emitter *e, FILE *out, const entry *f)
@@ -479,25 +505,25 @@ static void put_prototype(const emitter *e, FILE *out, const entry *f)
     fprintf(out, "%s)", f->more_parameters);
 }
 
-/* What a step of each tensor of integers is worth. */
+/* What the stored values of each tensor are worth. */
 static void put_scales(const emitter *e, FILE *out)
 {
     const mona_file_header *h = e->plan->model.header;
-    bool any = false;
+    fputs("/* A value is the stored one, less ZERO, times SCALE. */\n", out);
     for (uint32_t t = 0; t < h->input_count + h->output_count; t++) {
         const mona_tensor_info info = tensor_of(e->plan, t);
-        if (info.type == MONA_F16 || info.type == MONA_F32)
-            continue;
-        if (!any)
-            fputs("/* A value is the stored integer times this. */\n", out);
-        any = true;
-        fputs("#define ", out);
-        put_name(out, e->request->name, toupper);
-        fputc('_', out);
-        put_tensor(e, out, t, toupper);
-        fprintf(out, "_SCALE %.9ef\n", (double)info.scale);
+        for (int zero = 0; zero < 2; zero++) {
+            fputs("#define ", out);
+            put_name(out, e->request->name, toupper);
+            fputc('_', out);
+            put_tensor(e, out, t, toupper);
+            if (zero)
+                fprintf(out, "_ZERO %u\n", e->plan->shapes[t].zero);
+            else
+                fprintf(out, "_SCALE %.9ef\n", (double)info.scale);
+        }
     }
-    fputs(any ? "\n" : "", out);
+    fputc('\n', out);
 }
 
 static void put_header(const emitter *e, FILE *out)
@@ -548,19 +574,14 @@ static void put_header(const emitter *e, FILE *out)
         out,
         "/* Places the network in the arena, which is the caller's; it needs no other memory. As\n"
         " * mona_session_open(); mona_session_close() ends it. */\n"
-        "mona_status %s_open(mona_session **session, void *arena, size_t bytes);\n\n"
-        "/* Runs one frame. Strides are bytes from row to row; the planes of several channels lie\n"
-        " * one after another. As mona_session_run(). */\n",
+        "mona_status %s_open(mona_session **session, void *arena, size_t bytes);\n",
         name);
-    put_prototype(e, out, &entries[0]);
-    for (uint32_t i = 1; i < ENTRIES && entries[i].lines; i++) {
-        fputs(i == 1 ? ";\n\n/* The same line by line: as mona_session_push_line() and\n"
-                       " * mona_session_pull_line(). */\n"
-                     : ";\n",
-              out);
+    for (uint32_t i = 0; i < ENTRIES && entries[i].lines; i++) {
+        fputs(entries[i].text, out);
         put_prototype(e, out, &entries[i]);
+        fputs(";\n", out);
     }
-    fputs(";\n\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n", out);
+    fputs("\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n", out);
 }
 
 static void put_entry(const emitter *e, const entry *f)

@@ -14,8 +14,8 @@ machine() {
     case $1 in
     virt) echo qemu-system-aarch64 -M virt -cpu cortex-a53 ;;
     virt-dot) echo qemu-system-aarch64 -M virt -cpu max ;;
-    an500) echo qemu-system-arm -M mps2-an500 ;;
-    an547) echo qemu-system-arm -M mps3-an547 ;;
+    an[345]*) echo qemu-system-arm -M "mps$([ "$1" = an547 ] && echo 3 || echo 2)-$1" ;;
+    rv*) echo "qemu-system-riscv${1#rv} -M virt -bios none" ;;
     esac
 }
 
@@ -75,6 +75,13 @@ board() {
     each=$(awk '/ticks/ { printf "%d", $3 * 1e9 / $5 / 16 / $7 * 1000 + 0.5 }' "$tmp/out")
     echo "# $1: $each thousandths of an instruction for a multiply-add of INT8 3x3 16 -> 16"
     same "$1: at most $3 thousandths" "$([ "$each" -gt 50 ] && [ "$each" -le "$3" ] && echo yes)" yes
+    same "$1: a frame in slices feeds the watchdog" "$(emulate "$1" watchdog 0)" 0
+    sed "s/^# /# $1: /; t; s/^/# $1: /" "$tmp/out"
+    same "$1: it is that of this machine" "$(sed -n 's/^frame 0: //p' "$tmp/out")" "$(sed -n 's/^frame 0: y [0-9a-f]* //p' "$tmp/wanted")"
+    same "$1: a whole frame at once does not" "$(emulate "$1" whole 0)" 4
+    same "$1: updates of a model are taken or refused" "$(emulate "$1" slots 0)" 0
+    sed "s/^# /# $1: /; t; s/^/# $1: /" "$tmp/out"
+    [ -n "${4:-}" ] || return 0
     budget "$1" "$4" "$2"
     operators "$1" "$4" "$2"
 }
@@ -130,8 +137,13 @@ kernels() {
 board virt aarch64-linux-gnu- 350 cortex-a53
 if full; then
     board virt-dot aarch64-linux-gnu- 120 cortex-a55
+    board an386 arm-none-eabi- 900
     board an500 arm-none-eabi- 900 cortex-m7
+    board an505 arm-none-eabi- 900
     board an547 arm-none-eabi- 200 cortex-m55
+    board rv32 riscv64-unknown-elf- 5500
+    board rv64 riscv64-unknown-elf- 6000
+    kernels an386 "-mcpu=cortex-m4 -mfpu=fpv4-sp-d16" 0 0x21000000 dsp
     kernels an500 "-mcpu=cortex-m7 -mfpu=fpv5-sp-d16" 0 0x60000000 dsp
     kernels an547 -mcpu=cortex-m55 0x10000000 0x70000000 mve
 fi

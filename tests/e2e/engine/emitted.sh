@@ -186,14 +186,37 @@ fi
 same "what is written is told" "$(cat "$tmp/log")" "$tmp/told.c, $tmp/told.h: C for c at 64x64"
 same "the header tells what a step of 8 bits is worth" "$(grep -c '_SCALE 3.921568859e-03f$' "$tmp/told.h")" 2
 if command -v g++ > /dev/null; then
-    printf '%s\n' '#include "told.h"' 'int main() { return told_open(nullptr, nullptr, 0) + static_cast<int>(TOLD_LUMA_SCALE); }' > "$tmp/user.cc"
-    succeeds "a program in C++ links with it" sh -c '$4 $3 -Iengine -I. -c -o "$1/told.o" "$1/told.c" &&
-        g++ $3 -Wall -Wextra -Wpedantic -Werror -Iengine -I"$1" -o "$1/user" "$1/user.cc" "$1/told.o" "$2" -pthread' \
-        - "$tmp" "$library" "$sanitisers" "$CC"
+    # A tensor whose name is a word of C++.
+    sed 's/luma/this/g' models/sr_x2_tiny.onnx > "$tmp/word.onnx"
+    "$mona" compile "$tmp/word.onnx" -o "$tmp/word.mona" > "$tmp/log" &&
+        "$mona" compile "$tmp/word.mona" -o "$tmp/word.c" --emit c --target c --size 64x64 > "$tmp/log"
+    "$mona" compile denoise_fast -o "$tmp/other.c" --emit c --target c --size 64x64 > "$tmp/log"
+    cat > "$tmp/user.cc" << 'END'
+#include "other.h"
+#include "told.h"
+#include "word.h"
+#include <vector>
+
+static_assert(TOLD_LUMA_ZERO == 0 && TOLD_LUMA_SCALE > 0.0039f && OTHER_Y_SCALE > 0.0039f);
+alignas(MONA_ALIGNMENT) static uint8_t arena[TOLD_ARENA_BYTES], second[OTHER_ARENA_BYTES];
+
+int main()
+{
+    mona_session *told = nullptr, *other = nullptr;
+    std::vector<uint8_t> in(64 * 64, 100), out(4 * 64 * 64);
+    if (auto status = told_open(&told, arena, sizeof arena); status != MONA_OK)
+        return status;
+    return other_open(&other, second, sizeof second) || told_run(told, in.data(), 64, out.data(), 128) || out[64 * 128 + 64] < 90;
+}
+END
+    succeeds "a program in C++17 runs two networks" sh -c 'for net in told other; do
+            $4 $3 -Iengine -I. -c -o "$1/$net.o" "$1/$net.c" || exit; done
+        g++ -std=c++17 $3 -Wall -Wextra -Wpedantic -Werror -Iengine -I"$1" -o "$1/user" "$1/user.cc" "$1/told.o" "$1/other.o" "$2" -pthread &&
+            "$1/user"' - "$tmp" "$library" "$sanitisers" "$CC"
 else
     skip "no g++ here"
 fi
-rm -f "$tmp"/told.*
+rm -f "$tmp"/told.* "$tmp"/other.* "$tmp"/word.*
 
 # ---- its name ------------------------------------------------------------------------------------
 "$mona" compile models/sr_x2_fast.onnx -o "$tmp/named.mona" --name 'x*/ /* \ "y

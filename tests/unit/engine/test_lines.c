@@ -403,6 +403,88 @@ static void other_plans_are_refused(void **state)
     }
 }
 
+static uint32_t tick(void *clock)
+{
+    return (*(uint32_t *)clock)++;
+}
+
+/* Runs a frame in slices; returns their number. */
+static uint32_t run_slices(const rig *r, uint32_t budget, uint32_t limit)
+{
+    uint32_t clock = UINT32_MAX - 5, slices = 0;
+    const mona_slice slice = {tick, &clock, budget};
+    for (bool done = false; !done && slices < limit; slices++)
+        assert_int_equal(
+            mona_session_step(r->session, r->frames, r->frames + r->inputs, &slice, &done),
+            MONA_OK);
+    return slices;
+}
+
+/* Of one output. */
+static void compare_slices(const char *name, const mona_config *config)
+{
+    static const uint32_t budgets[] = {0, 2, 50, UINT32_MAX};
+    uint32_t seed = 1, most = UINT32_MAX;
+    rig r = {0};
+    print_message("# %s\n", name);
+    assert_int_equal(rig_plan(&r, embedded(name), config), MONA_OK);
+    rig_open(&r, &seed);
+    mona_buffer *out = &r.frames[r.inputs];
+    uint8_t *wanted = malloc(r.bytes[r.inputs]);
+    assert_int_equal(mona_session_run(r.session, r.frames, out), MONA_OK);
+    memcpy(wanted, out->data, r.bytes[r.inputs]);
+    for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++) {
+        /* A frame that is given up for a whole one. */
+        run_slices(&r, 0, 5 + 30 * (uint32_t)i);
+        assert_int_equal(mona_session_run(r.session, r.frames, out), MONA_OK);
+        memset(out->data, 0xa5, r.bytes[r.inputs]);
+        const uint32_t slices = run_slices(&r, budgets[i], UINT32_MAX);
+        assert_memory_equal(out->data, wanted, r.bytes[r.inputs]);
+        assert_true(slices <= most && (budgets[i] || slices > 20));
+        most = slices;
+    }
+    assert_int_equal(most, 1);
+    free(wanted);
+    rig_close(&r);
+}
+
+static void slices_give_the_bytes_of_frames(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        mona_config config;
+    } cases[] = {
+        {"sr_x2_fast", {.threads = 1, .sizes = {{64, 33}}}},
+        {"sr_x2_fast", {.threads = 1, .tile_columns = 32, .strip_rows = 3, .sizes = {{100, 20}}}},
+        {"denoise_fast", {.threads = 1, .sizes = {{32, 16}}}},
+        {"sr_x2_best", {.threads = 1, .sizes = {{24, 16}}}},
+        {"sr_x2_balanced", {.threads = 1, .cache_bytes = 1024, .sizes = {{24, 16}}}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        compare_slices(cases[i].name, &cases[i].config);
+}
+
+static void wrong_slices_are_refused(void **state)
+{
+    (void)state;
+    uint32_t seed = 1, clock = 0;
+    const mona_config config = {.threads = 2, .sizes = {{64, 64}}};
+    const mona_slice slice = {tick, &clock, 1}, none = {NULL, NULL, 1};
+    rig r = {0};
+    bool done;
+    assert_int_equal(rig_plan(&r, embedded("sr_x2_fast"), &config), MONA_OK);
+    rig_open(&r, &seed);
+    const mona_buffer *out = r.frames + r.inputs;
+    assert_int_equal(mona_session_step(r.session, r.frames, out, &slice, &done),
+                     MONA_ERR_UNSUPPORTED);
+    assert_int_equal(mona_session_step(NULL, r.frames, out, &slice, &done), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_session_step(r.session, NULL, out, &slice, &done), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_session_step(r.session, r.frames, out, &none, &done), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_session_step(r.session, r.frames, out, &slice, NULL), MONA_ERR_ARGUMENT);
+    rig_close(&r);
+}
+
 static void positions_scale_in_32_bits(void **state)
 {
     (void)state;
@@ -428,6 +510,8 @@ int main(void)
         cmocka_unit_test(lines_of_repeated_rows_give_the_bytes_of_frames),
         cmocka_unit_test(calls_out_of_order_are_told),
         cmocka_unit_test(other_plans_are_refused),
+        cmocka_unit_test(slices_give_the_bytes_of_frames),
+        cmocka_unit_test(wrong_slices_are_refused),
         cmocka_unit_test(positions_scale_in_32_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
