@@ -22,7 +22,7 @@ _TOP = '''// Written by mona.kernel from %s; changes belong there.
 #else
 #pragma STDC FP_CONTRACT OFF
 #endif
-_Static_assert(FLT_EVAL_METHOD == 0, "floats must be computed as floats");
+_Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "floats must be computed as floats");
 '''
 
 _HELPERS = {
@@ -51,6 +51,25 @@ static inline int32_t wrap(uint32_t x)
     return (int32_t)x;
 }
 ''',
+    'add_u8': '''
+static inline uint8_t add_u8(uint8_t a, uint8_t b)
+{
+    const uint8_t room = (uint8_t)~a;
+    return (uint8_t)(a + (b < room ? b : room));
+}
+''',
+    'sub_u8': '''
+static inline uint8_t sub_u8(uint8_t a, uint8_t b)
+{
+    return (uint8_t)((a > b ? a : b) - b);
+}
+''',
+    'apart_u8': '''
+static inline uint8_t apart_u8(uint8_t a, uint8_t b)
+{
+    return (uint8_t)((a > b ? a : b) - (a > b ? b : a));
+}
+''',
     'not_nan': '''
 static inline float not_nan(float x)
 {
@@ -59,12 +78,26 @@ static inline float not_nan(float x)
 ''',
 }
 
+_PLACES = {'column': 'x', 'row': 'y', 'width': 'width', 'height': 'height'} # members of a call
 _SIGNS = {'add': '+', 'sub': '-', 'mul': '*', 'div': '/', 'and': '&', 'or': '|', 'xor': '^', 'lt': '<', 'le': '<=',
           'eq': '==', 'both': '&&', 'either': '||'}
 
 
 def identifier(name):
     return 'mona_kernel_' + re.sub(r'\W', '_', name, flags=re.ASCII)
+
+
+def _is_byte(n):
+    return n.type == 's32' and 0 <= n.range[0] and n.range[1] <= 255
+
+
+def _of_bytes(n):
+    """The helper that computes an operation and its argument in 8 bits, and what it takes; or None."""
+    for helper, op, inner, bound in (('add_u8', 'min', 'add', 255), ('sub_u8', 'max', 'sub', 0), ('apart_u8', 'abs', 'sub', None)):
+        if n.op == op and n.args[0].op == inner and all(map(_is_byte, n.args[0].args)) and \
+                (bound is None or n.args[1].range == (bound, bound)):
+            return helper, n.args[0].args
+    return None
 
 
 class _Body:
@@ -99,16 +132,20 @@ class _Body:
         waiting = [node]
         while waiting:
             n = waiting[-1]
-            missing = [a for a in n.args if a not in self._names]
+            bytes_ = _of_bytes(n)
+            args = bytes_[1] if bytes_ else n.args
+            missing = [a for a in args if a not in self._names]
             if missing:
                 waiting += missing
                 continue
             waiting.pop()
             if n not in self._names:
-                self._name(n)
+                self._name(n, bytes_[0] if bytes_ else None, [self._names[a] for a in args])
 
-    def _name(self, n):
-        text = self._text(n, [self._names[a] for a in n.args])
+    def _name(self, n, helper, args):
+        if helper:
+            self.helpers.add(helper)
+        text = f'{helper}({", ".join(args)})' if helper else self._text(n, args)
         if n.op == 'const':
             self._names[n] = text
             return
@@ -120,6 +157,8 @@ class _Body:
         """Short integers are short, so that more of them fit a vector."""
         if n.type != 's32':
             return 'float' if n.type == 'f32' else 'bool'
+        if _is_byte(n):
+            return 'uint8_t'
         return 'int16_t' if n.range[0] >= -32768 and n.range[1] <= 32767 else 'int32_t'
 
     def _text(self, n, args):
@@ -137,8 +176,8 @@ class _Body:
             o, place = n.value[0], self.kernel.first(n.value[0])
             return f'{self._pointer(f"in{place}", C_TYPES[o.type], f"inputs[{place}]", "const ")}[{args[0]}]'
         if n.op == 'place':
-            return {'column': '(int32_t)call->x + (int32_t)i', 'row': '(int32_t)call->y',
-                    'width': '(int32_t)call->width', 'height': '(int32_t)call->height'}[n.value]
+            self._places.add(n.value)
+            return n.value + (' + (int32_t)i' if n.value == 'column' else '')
         if n.op == 'to_s32':
             small = n.args[0].range and -2 ** 22 < n.args[0].range[0] and n.args[0].range[1] < 2 ** 22
             helper = 'near_s32' if small else 'to_s32'
@@ -172,7 +211,10 @@ class _Body:
         return f'wrap({text})' if wraps else text
 
     def text(self):
-        lines = [*self.pointers.values(), 'for (ptrdiff_t i = 0; i < (ptrdiff_t)call->columns; i++) {',
+        # Read before anything is written, for compilers cannot know that results are not part of the call.
+        lines = [*self.pointers.values(), 'const ptrdiff_t count = call->columns;',
+                 *(f'const int32_t {p} = (int32_t)call->{_PLACES[p]};' for p in sorted(self._places)),
+                 'for (ptrdiff_t i = 0; i < count; i++) {',
                  *('    ' + line for line in self.lines), '}']
         return ''.join(f'    {line}\n' for line in lines)
 

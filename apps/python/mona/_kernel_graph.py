@@ -60,6 +60,10 @@ class Graph:
 
     def node(self, op, *args, value=None, type=None):
         type = type or args[-1].type
+        if type == 's32' and op in ('min', 'max'): # where ranges tell which it is
+            for one, other in (args, args[::-1]):
+                if one.range[1] <= other.range[0] if op == 'min' else one.range[0] >= other.range[1]:
+                    return one
         key = (op, tuple(map(id, args)), repr(value), type)
         if key not in self._nodes:
             made = Node(op, args, value, type, None)

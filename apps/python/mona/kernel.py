@@ -13,6 +13,7 @@ array([[  2,   4, 255]], dtype=uint8)
 mona compile --kernels. docs/kernels.md is a tutorial, and lists what the language has."""
 import inspect
 import os
+import platform
 import re
 import subprocess
 
@@ -144,11 +145,13 @@ class Kernel:
         """The kernel as C, for mona_op.h."""
         return _kernel_c.source(self)
 
-    def build(self, folder, compiler='cc', flags=('-O3', '-march=native')):
+    def build(self, folder, compiler='cc', flags=None):
         """Compiles that to a shared library in the folder. Returns its path, and the name of the kernel in it."""
         path = os.path.join(folder, self.name.split('::')[1])
         with open(path + '.c', 'w', encoding='utf-8') as file:
             file.write(self.c())
+        if flags is None: # the widest vectors of this machine, where compilers are cautious
+            flags = ['-O3', '-march=native', *(['-mprefer-vector-width=512'] if platform.machine() == 'x86_64' else [])]
         run = subprocess.run([compiler, '-std=c11', *flags, '-ffp-contract=off', '-shared', '-fPIC', '-I',
                               os.path.dirname(os.path.abspath(__file__)), '-o', path + '.so', path + '.c'],
                              capture_output=True, text=True, check=False)
