@@ -85,8 +85,7 @@ def main(page, result, screenshot):
         png = base64.b64decode(browser.call('/screenshot'))
         with open(screenshot, 'wb') as out:
             out.write(png)
-        rows, channels = pixels(png)
-        colours = {bytes(row[i:i + 3]) for row in rows[::7] for i in range(0, len(row), 7 * channels)}
+        colours = {row[i:i + 3] for row in pixels(png)[::7] for i in range(0, len(row), 7 * 3)}
         check('there is something to see', len(colours) > 12, len(colours))
 
     return visit(page, look_at)

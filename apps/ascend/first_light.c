@@ -210,17 +210,19 @@ int main(int count, char **argv)
     const char *what = count > 1 ? argv[1] : "";
     const bool costs = !strcmp(what, "costs");
     const bool small = !strcmp(what, "small-channels");
-    if (count != 2 + costs ||
-        (!costs && !small && strcmp(what, "instructions") && strcmp(what, "layers"))) {
-        fprintf(stderr, "first_light small-channels | instructions | layers | costs FILE.json\n");
+    const bool layers = !strcmp(what, "layers");
+    if ((!layers && count != 2 + costs) ||
+        (!layers && !costs && !small && strcmp(what, "instructions"))) {
+        fprintf(stderr, "first_light small-channels | instructions | layers [NETWORK]... | "
+                        "costs FILE.json\n");
         return 2;
     }
     bool ok = light_open(&l);
     if (ok)
-        ok = costs                     ? costs_measure(&l, argv[2])
-             : small                   ? check_small_channels(&l)
-             : !strcmp(what, "layers") ? !layers_check()
-                                       : !check_instructions(&l);
+        ok = costs    ? costs_measure(&l, argv[2])
+             : small  ? check_small_channels(&l)
+             : layers ? !layers_check(argv + 2)
+                      : !check_instructions(&l);
     light_close(&l);
     return !ok;
 }

@@ -11,7 +11,7 @@
 #
 #   sh apps/ascend/first_light.sh [FOLDER]       results in FOLDER (first_light)
 #
-# MONA_ASCEND_KERNEL=FILE runs a kernel that is built already.
+# MONA_ASCEND_KERNEL=FILE runs a kernel that is built already. NETWORKS="sr_x2_fast colour" tries only those in 4 and 5.
 set -u
 out=${1:-first_light} BUILD=${BUILD:-build} CANN=${CANN:-${ASCEND_TOOLKIT_HOME:-${ASCEND_HOME_PATH:-}}}
 mona=$BUILD/mona
@@ -53,11 +53,12 @@ fi
 tee -a "$out/log" < "$out/instructions"
 
 say "4. layers"
-"$BUILD/first_light" layers > "$out/layers" 2>&1 || failed=1
+# shellcheck disable=SC2086
+"$BUILD/first_light" layers ${NETWORKS:-} > "$out/layers" 2>&1 || failed=1
 tee -a "$out/log" < "$out/layers"
 
 say "5. networks"
-for network in bicubic_x2 sr_x2_fast denoise_fast sr_x3_fast sr_x2_balanced sr_x2_best; do
+for network in ${NETWORKS:-bicubic_x2 sr_x2_fast denoise_fast sr_x3_fast sr_x2_balanced sr_x2_best}; do
     for size in 64x48; do
         host=$("$mona" bench "$network" --size $size -n 1 --device host 2> /dev/null | grep -o 'CRC-32.*')
         chip=$("$mona" bench "$network" --size $size -n 1 --device ascend 2> "$out/error" | grep -o 'CRC-32.*')

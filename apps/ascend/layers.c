@@ -217,14 +217,25 @@ static bool check_network(const mona_model *model, const char *name)
     return true;
 }
 
-unsigned layers_check(void)
+/* Without names: every network but those of video, which are the layers of others with other
+ * weights. */
+static bool is_wanted(const char *name, char *const *names)
+{
+    if (!*names)
+        return !strstr(name, "_video");
+    while (*names && strcmp(*names, name))
+        names++;
+    return *names;
+}
+
+unsigned layers_check(char *const *names)
 {
     unsigned wrong = 0;
     for (size_t i = 0; i < embedded_model_count; i++) {
         const embedded_model *e = &embedded_models[i];
         mona_model model;
-        const bool video = strstr(e->name, "_video"); /* the layers of others, with other weights */
-        if (!video && !mona_model_open(&model, e->begin, (size_t)(e->end - e->begin)))
+        if (is_wanted(e->name, names) &&
+            !mona_model_open(&model, e->begin, (size_t)(e->end - e->begin)))
             wrong += !check_network(&model, e->name);
     }
     printf("%u networks differ\n", wrong);

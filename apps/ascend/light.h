@@ -42,7 +42,7 @@ uint8_t *light_finish(const light *l, size_t *bytes);
 bool light_run(const light *l, const uint8_t *program, size_t bytes, int runs, double *seconds);
 
 /* How many layers of the networks inside compute something else than on the host. */
-unsigned layers_check(void);
+unsigned layers_check(char *const *names);
 /* Measures what model310 guesses, and writes it as a file of costs. */
 bool costs_measure(const light *l, const char *file);
 

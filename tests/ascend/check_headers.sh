@@ -31,19 +31,29 @@ for header in acl/acl.h acl/acl_op.h acl/acl_mdl.h acl/ops/acl_dvpp.h runtime/ke
 done
 compile -E -x c "$tmp/vendor.h" > "$tmp/all"
 
-# Each statement is compiled by itself, so that every difference is seen.
-checked=0 absent=0 bad=0
-check() { # what it says, statement
-    printf '%s\n' '#include "vendor.h"' '#include <stddef.h>' '#include "engine/ascend/acl.h"' '#define ascend_dims aclmdlIODims' \
-        '#define ascend_batches aclmdlBatch' '#define ascend_sizes aclmdlHW' '#define ascend_binary rtDevBinary_t' "$3" > "$tmp/check.c"
-    checked=$((checked + 1))
-    if ! compile -fsyntax-only "$tmp/check.c" 2> "$tmp/err"; then
-        bad=$((bad + 1))
-        echo "$1: differs from $2"
-    fi
-}
+# $1: words, one a line. What the checks below look up, between blanks.
+words() { echo " $(sort -u | tr '\n' ' ') "; }
+all=$(tr -cs 'A-Za-z0-9_' '\n' < "$tmp/all" | words)
+constants=$(grep -oE '\<const int(32_t)? [A-Za-z0-9_]+ = [0-9]+' "$tmp/all" | sed 's/.* \([A-Za-z0-9_]*\) = /\1=/' | words)
+macros=$(grep -rhoE '^#define +[A-Za-z0-9_]+' "$include/acl" | sed 's/.* //' | words)
+has() { case $1 in *" $2 "*) ;; *) false ;; esac; } # words, one of them
+declared() { has "$all" "$1"; }
 
-declared() { grep -qw "$1" "$tmp/all"; }
+# Each check is a line of one file, so that the compiler finds every difference at once.
+ours="dims batches sizes binary"
+{
+    printf '%s\n' '#include "vendor.h"' '#include <stddef.h>' '#include "engine/ascend/acl.h"'
+    for type in $ours; do echo "typedef ascend_$type our_$type;"; done
+    printf '%s\n' '#define ascend_dims aclmdlIODims' '#define ascend_batches aclmdlBatch' '#define ascend_sizes aclmdlHW' \
+        '#define ascend_binary rtDevBinary_t'
+} > "$tmp/check.c"
+: > "$tmp/checks"
+checked=0 absent=0 bad=0
+check() { # name, what it differs from, statement
+    printf '%s\n' "$3" >> "$tmp/check.c"
+    echo "$1: differs from $2" >> "$tmp/checks"
+    checked=$((checked + 1))
+}
 
 sed -n 's/^FUNCTION(\([A-Z]*\), \([A-Z]*\), "\([^"]*\)", \(.*\), \([A-Za-z_0-9]*\), \((.*)\))$/\1|\2|\3|\4|\5|\6/p' \
     engine/ascend/functions.inc > "$tmp/functions"
@@ -62,36 +72,46 @@ done < "$tmp/functions"
 grep '^VALUE' engine/ascend/values.inc | tr -d '() ' | sed 's/^VALUE//' | tr ',' '|' > "$tmp/values"
 while IFS='|' read -r name vendor value; do
     # Error codes are constants that C does not take in an assertion.
-    if grep -qE "\\<const int(32_t)? $vendor = [0-9]+" "$tmp/all"; then
-        checked=$((checked + 1))
-        grep -qE "\\<$vendor = $value\\>" "$tmp/all" || {
-            bad=$((bad + 1))
+    case $constants in
+        *" $vendor=$value "*) checked=$((checked + 1)) && continue ;;
+        *" $vendor="*)
+            checked=$((checked + 1)) bad=$((bad + 1))
             echo "$name: differs from $vendor, which is not $value"
-        }
-    elif declared "$vendor" || grep -rqE "^#define +$vendor\\>" "$include/acl"; then
+            continue ;;
+    esac
+    if declared "$vendor" || has "$macros" "$vendor"; then
         check "$name" "$vendor, which is not $value" "_Static_assert((long)$vendor == $value, \"$vendor\");"
     else
         absent=$((absent + 1))
     fi
 done < "$tmp/values"
 
-layout() { # ours, theirs, pairs of fields
-    ours=$1 theirs=$2
+layout() { # ours without ascend_, theirs, pairs of fields
+    type=our_$1 theirs=$2 name=ascend_$1
     shift 2
     declared "$theirs" || { absent=$((absent + 1)); return; }
-    statement="_Static_assert(sizeof(ours) == sizeof($theirs), \"size\");"
+    statement="_Static_assert(sizeof($type) == sizeof($theirs), \"size\");"
     for pair in "$@"; do
-        statement="$statement _Static_assert(offsetof(ours, ${pair%=*}) == offsetof($theirs, ${pair#*=}), \"${pair#*=}\");"
+        statement="$statement _Static_assert(offsetof($type, ${pair%=*}) == offsetof($theirs, ${pair#*=}), \"${pair#*=}\");"
     done
-    printf '%s\n' '#include "engine/ascend/acl.h"' "typedef $ours ours;" > "$tmp/ours.h"
-    check "$ours" "$theirs" "#undef $ours
-#include \"ours.h\"
-$statement"
+    check "$name" "$theirs" "$statement"
 }
-layout ascend_dims aclmdlIODims name=name count=dimCount dims=dims
-layout ascend_batches aclmdlBatch count=batchCount batches=batch
-layout ascend_sizes aclmdlHW count=hwCount height_width=hw
-layout ascend_binary rtDevBinary_t magic=magic version=version data=data bytes=length
+layout dims aclmdlIODims name=name count=dimCount dims=dims
+layout batches aclmdlBatch count=batchCount batches=batch
+layout sizes aclmdlHW count=hwCount height_width=hw
+layout binary rtDevBinary_t magic=magic version=version data=data bytes=length
+
+# A line for each that the compiler finds wrong. An error elsewhere leaves nothing checked.
+first=$(($(wc -l < "$tmp/check.c") - $(wc -l < "$tmp/checks")))
+compile -fsyntax-only "$tmp/check.c" 2> "$tmp/err" || {
+    sed -n 's/.*check\.c:\([0-9]*\):[0-9]*: error:.*/\1/p' "$tmp/err" | sort -nu > "$tmp/lines"
+    if [ "$(head -n 1 "$tmp/lines")" -le "$first" ] 2> /dev/null || [ ! -s "$tmp/lines" ] || grep -v 'check\.c:' "$tmp/err" | grep -q 'error:'; then
+        grep -m 1 'error:' "$tmp/err"
+        exit 1
+    fi
+    while read -r line; do sed -n "$((line - first))p" "$tmp/checks"; done < "$tmp/lines"
+    bad=$((bad + $(wc -l < "$tmp/lines")))
+}
 
 echo "$checked declarations compared, $absent not in these headers, $bad differ"
 [ $bad -eq 0 ]

@@ -115,7 +115,7 @@ survives() {
         *) seen=bad ;;
     esac
 }
-step=11
+step=17
 full && step=1
 for kind in ascend ascend-om; do
     functions="aclrtMemcpyAsync aclrtSynchronizeStreamWithTimeout aclrtCreateStream aclrtMallocHost aclrtMalloc"

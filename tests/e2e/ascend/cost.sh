@@ -6,7 +6,9 @@
 for tool in clang aarch64-linux-gnu-gcc qemu-aarch64-static; do
     command -v $tool > /dev/null || { skip "no $tool"; exit; }
 done
+size=64x48
+full && size=320x180
 for net in sr_x2_balanced sr_x2_best; do
-    BUILD=$BUILD sh tests/bench/kernel/cost.sh $net 320x180 > "$tmp/cost" 2> "$tmp/err"
+    BUILD=$BUILD sh tests/bench/kernel/cost.sh $net $size > "$tmp/cost" 2> "$tmp/err"
     same "$net" "$? $(sed -n 's/: [1-9][0-9]* scalar instructions$//p' "$tmp/cost" | tr '\n' ,)" "0 replay kernel,kernel of its own,"
 done

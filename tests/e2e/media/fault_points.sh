@@ -62,6 +62,6 @@ if full; then
     points libraries 2 film:av
 else
     power resume 8
-    points program 32 film still live resume batch compile library
-    points libraries 1500 film
+    points program 48 film still live resume batch compile library
+    points libraries 2500 film
 fi

@@ -143,9 +143,11 @@ same "the JPEG has a picture near the PNG's" "$(psnr_all "$tmp/one.jpg" "$tmp/on
 # The least memory that suffices is searched for: a run with less ends with one line, and nothing is left of it.
 if [ -z "$SANITIZE" ]; then
     mkdir "$tmp/tight"
+    near=16000
+    full && near=1000
     for kind in png $(! full || echo jpg webp); do
         least=100000 most=1500000 wrong=
-        while [ $((most - least)) -gt 1000 ]; do
+        while [ $((most - least)) -gt $near ]; do
             kib=$(((least + most) / 2))
             (
                 ulimit -v "$kib"
@@ -390,7 +392,7 @@ fails "calibration takes none that is cut off" "cut.png: cannot be decoded: the 
 
 # ---- the network that suits what compression left ---------------------------------------------------
 "$scene" 1 "$tmp/sharp.y4m"
-ffmpeg -nostdin -v error -i "$tmp/sharp.y4m" -pix_fmt rgb24 "$tmp/sharp.png"
+ffmpeg -nostdin -v error -i "$tmp/sharp.y4m" -vf crop=480:360 -pix_fmt rgb24 "$tmp/sharp.png"
 ffmpeg -nostdin -v error -i "$tmp/sharp.png" -vf scale=iw/2:ih/2:flags=bicubic "$tmp/q.png"
 for quality in 30 88 89 95; do
     "$mona" enhance -y "$tmp/q.png" -o "$tmp/q$quality.jpg" --stages denoise --strength 0 --quality $quality --quiet

@@ -14,6 +14,7 @@
 #include "engine/model310/modelled.h"
 #include "formats/compiler/program/programs.h"
 #include "models/embedded.h"
+#include "tests/cases.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/model_builder.h"
 #include "tests/unit/recorded.h"
@@ -204,8 +205,8 @@ static void programs_issue_what_was_recorded(void **state)
 static void size_does_not_grow_with_the_height(void **state)
 {
     (void)state;
-    const size_t low = check_frame("sr_x2_fast", 320, 360);
-    const size_t high = check_frame("sr_x2_fast", 320, 1080);
+    const size_t low = check_frame("sr_x2_fast", 96, 360);
+    const size_t high = check_frame("sr_x2_fast", 96, 1080);
     assert_in_range(high, 1, low + low / 20);
 }
 
@@ -376,7 +377,7 @@ static void check_cut_of(model_builder *m, uint32_t made, uint32_t out)
     mona_model model;
     uint8_t *bytes = builder_finish(m, &size);
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
-    check_cut(&model, (mona_size){24, 10});
+    check_cut(&model, (mona_size){14, 6});
     free(bytes);
 }
 
@@ -477,15 +478,15 @@ static bool runs_in_bounds(const mona_model *model, const uint8_t *damaged, size
 static void damaged_programs_stay_in_bounds(void **state)
 {
     (void)state;
-    enum { DAMAGES = 500 };
+    const uint32_t damages = CASES(500);
     const mona_model model = open_embedded("sr_x2_fast");
     const mona_size size = {64, 32};
     size_t bytes;
     uint8_t *program = recorded_program(&model, size, &bytes), *damaged = malloc(bytes);
     uint32_t random = 1, accepted = 0;
-    for (int i = 0; i < DAMAGES; i++) {
+    for (uint32_t i = 0; i < damages; i++) {
         memcpy(damaged, program, bytes);
-        for (int k = 0; k <= i % 3; k++) {
+        for (uint32_t k = 0; k <= i % 3; k++) {
             random = random * 1664525 + 1013904223;
             const size_t at =
                 sizeof(ac_program_header) + (random >> 8) % (bytes - sizeof(ac_program_header));
@@ -495,8 +496,8 @@ static void damaged_programs_stay_in_bounds(void **state)
         }
         accepted += runs_in_bounds(&model, damaged, bytes, size);
     }
-    print_message("# %u of %u damaged programs are accepted\n", accepted, DAMAGES);
-    assert_in_range(accepted, DAMAGES / 10, DAMAGES * 9 / 10);
+    print_message("# %u of %u damaged programs are accepted\n", accepted, damages);
+    assert_in_range(accepted, damages / 10, damages * 9 / 10);
     free(damaged);
     free(program);
 }
