@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <libavutil/avstring.h>
+#include <libavutil/bprint.h>
 #include <libavutil/opt.h>
 
 #include "pipeline/io/containers/reader.h"
@@ -24,8 +25,19 @@
     "qoi_pipe,sgi_pipe,sunrast_pipe,tiff_pipe,vbn_pipe,webp_pipe,xbm_pipe,xpm_pipe,xwd_pipe,fits," \
     "aac,ac3,aiff,amr,caf,dts,eac3,flac,mp3,truehd,w64,wav"
 
-/* More than any list of variants has; one that names itself has no end. */
-enum { MOST_BEFORE_STREAMS = 100 };
+/* A context's opaque value is mona's: how many files were opened before there were streams, of which
+ * lists that name themselves have no end, and marks. */
+enum { MOST_BEFORE_STREAMS = 100, ENDS_LISTS = 1 << 16, HAS_ENDED = 1 << 17 };
+
+static uintptr_t marks(const AVFormatContext *media)
+{
+    return (uintptr_t)media->opaque;
+}
+
+static void mark(AVFormatContext *media, uintptr_t bits)
+{
+    media->opaque = (void *)(marks(media) | bits);
+}
 
 /* Whether url is a file below the folder of list; *found: its address, without links. */
 static bool is_below(const char *list, const char *url, char found[PATH_MAX + 8])
@@ -45,9 +57,9 @@ static int open_counted(AVFormatContext *media, AVIOContext **part, const char *
                         AVDictionary **options)
 {
     AVDictionary *own = NULL;
-    if (!media->nb_streams) /* opaque is mona's, and counts */
-        media->opaque = (void *)((uintptr_t)media->opaque + 1);
-    if ((uintptr_t)media->opaque > MOST_BEFORE_STREAMS)
+    if (!media->nb_streams)
+        media->opaque = (void *)(marks(media) + 1);
+    if (marks(media) % ENDS_LISTS > MOST_BEFORE_STREAMS)
         return AVERROR(ELOOP);
     if (flags & AVIO_FLAG_WRITE)
         return AVERROR(EACCES);
@@ -56,6 +68,40 @@ static int open_counted(AVFormatContext *media, AVIOContext **part, const char *
     if (code >= 0)
         code = avio_open2(part, url, flags, &media->interrupt_callback, options);
     av_dict_free(&own);
+    return code;
+}
+
+static bool is_playlist(AVIOContext *file)
+{
+    static const char first[] = "#EXTM3U";
+    unsigned char head[sizeof first - 1];
+    const bool playlist =
+        avio_read(file, head, sizeof head) == (int)sizeof head && !memcmp(head, first, sizeof head);
+    avio_seek(file, 0, SEEK_SET);
+    return playlist;
+}
+
+/* Puts the list with an end behind it in its place; a second end says nothing more. */
+static int end_list(AVFormatContext *media, AVIOContext **part)
+{
+    enum { MOST = 64 << 20 }; /* a month of seconds */
+    static const char end[] = "\n#EXT-X-ENDLIST";
+    AVDictionary *options = NULL;
+    AVBPrint text;
+    char *data = NULL;
+    av_bprint_init(&text, 0, MOST);
+    int code = avio_read_to_bprint(*part, &text, MOST);
+    if (code >= 0) {
+        mark(media, strstr(text.str, "#EXTINF") && !strstr(text.str, end) ? HAS_ENDED : 0);
+        avio_closep(part);
+        data = av_asprintf("data:text/plain,%s%s\n", text.str, end);
+        code = data ? av_dict_set(&options, "protocol_whitelist", "data", 0) : AVERROR(ENOMEM);
+        if (code >= 0)
+            code = avio_open2(part, data, AVIO_FLAG_READ, &media->interrupt_callback, &options);
+    }
+    av_bprint_finalize(&text, NULL);
+    av_dict_free(&options);
+    av_free(data);
     return code;
 }
 
@@ -70,7 +116,19 @@ static int open_part(AVFormatContext *media, AVIOContext **part, const char *url
             return AVERROR(EACCES);
         url = address;
     }
-    return open_counted(media, part, url, flags, options);
+    const int code = open_counted(media, part, url, flags, options);
+    return code >= 0 && marks(media) & ENDS_LISTS && is_playlist(*part) ? end_list(media, part)
+                                                                        : code;
+}
+
+void media_end_lists(AVFormatContext *media)
+{
+    mark(media, ENDS_LISTS);
+}
+
+bool media_list_ended(const AVFormatContext *media)
+{
+    return marks(media) & HAS_ENDED;
 }
 
 /* libav's reader of HLS asks for playlists over one connection past io_open, if the server lets
@@ -110,12 +168,7 @@ bool media_name_misleads(const char *address)
  * under a playlist's name. */
 static const char *name_to_probe(const char *address, AVIOContext *file)
 {
-    static const char first[] = "#EXTM3U";
-    unsigned char head[sizeof first - 1];
-    const bool playlist =
-        avio_read(file, head, sizeof head) == (int)sizeof head && !memcmp(head, first, sizeof head);
-    avio_seek(file, 0, SEEK_SET);
-    return playlist ? "playlist.m3u8" : media_name_misleads(address) ? "" : address;
+    return is_playlist(file) ? "playlist.m3u8" : media_name_misleads(address) ? "" : address;
 }
 
 const AVInputFormat *media_format(const char *address)

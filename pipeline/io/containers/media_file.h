@@ -17,6 +17,11 @@
 __attribute__((warn_unused_result)) bool media_guard(AVFormatContext *media, bool remote,
                                                      const char *address, const char *list,
                                                      AVDictionary **options);
+/* After media_guard: a playlist that has no end ends with the last file that it names when it is
+ * opened. libav would wait for more, and begin with the last three. */
+void media_end_lists(AVFormatContext *media);
+/* Whether there was such a list. */
+bool media_list_ended(const AVFormatContext *media);
 /* Once what a server sends is open. */
 void media_opened_remote(AVFormatContext *media);
 

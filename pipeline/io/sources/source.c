@@ -188,6 +188,8 @@ bool source_open_media(source *s, const char *address, const AVInputFormat *form
     s->format = avformat_alloc_context();
     if (!s->format || !media_guard(s->format, remote, address, list, options))
         return pipeline_fail(error, "out of memory");
+    if (list && !remote)
+        media_end_lists(s->format);
     av_log_errors_listen(); /* for fail_open */
     int code = error->text[0] ? AVERROR(ENOSYS)
                               : avformat_open_input(&s->format, address, format, options);
@@ -195,6 +197,11 @@ bool source_open_media(source *s, const char *address, const AVInputFormat *form
         return fail_open(s->path, remote ? "" : address, list, code, error);
     if (remote)
         media_opened_remote(s->format);
+    if (media_list_ended(s->format))
+        pipeline_note(s->notes,
+                      "%s: the playlist has no end (#EXT-X-ENDLIST); what it names now is read, "
+                      "and --live follows one that grows",
+                      s->path);
     code = avformat_find_stream_info(s->format, NULL);
     if (s->format->pb && s->format->pb->error < 0 && s->format->pb->error != AVERROR_EOF)
         code = s->format->pb->error;

@@ -47,7 +47,9 @@
 
 #include <libavcodec/avcodec.h>
 #include <libavfilter/version.h>
+#include <libavformat/avio.h>
 #include <libavformat/version.h>
+#include <libavutil/bprint.h>
 
 enum { MOST_FILES = 1024, MOST_BLOCKS = 1 << 16 };
 static atomic_bool watched[MOST_FILES];

@@ -84,6 +84,22 @@ fails "also when asked for" "self.m3u8" asked "$up/self.m3u8"
 variants "$up/ping.m3u8" "pong.m3u8 pong.m3u8"
 variants "$up/pong.m3u8" "ping.m3u8 ping.m3u8"
 fails "two that name each other" "ping.m3u8" asked "$up/ping.m3u8"
+# One that does not say where it ends: all of what it names is read, and nothing is waited for.
+open_list() { # FILE SECONDS
+    printf '#EXTM3U\n#EXT-X-TARGETDURATION:%s\n#EXTINF:%s,\na.ts\n#EXTINF:%s,\nbelow/a.ts\n' "$2" "$2" "$2" > "$1"
+    printf '#EXTINF:%s,\na.ts\n#EXTINF:%s,\nbelow/a.ts\n#x #EXT-X-ENDLIST' "$2" "$2" >> "$1"
+}
+for seconds in 1 1000000; do
+    open_list "$up/open.m3u8" $seconds
+    timeout 20 "$mona" enhance -y --stages sr --allow playlist "$up/open.m3u8" -o "$tmp/out.mkv" 2> "$tmp/log"
+    same "a playlist without an end, of $seconds s" "$? $(frames) $(grep -c 'open.m3u8: the playlist has no end' "$tmp/log")" "0 24 1"
+done
+variants "$up/master.m3u8" open.m3u8
+timeout 20 "$mona" enhance -y --stages sr --allow playlist "$up/master.m3u8" -o "$tmp/out.mkv" 2> "$tmp/log"
+same "in a list of playlists" "$? $(frames) $(grep -c 'the playlist has no end' "$tmp/log")" "0 24 1"
+timeout 20 "$mona" enhance -y --quiet --stages sr --live --stall 1 --allow playlist "$up/open.m3u8" -o "$tmp/out.mkv"
+same "live, one that does not grow ends, too" "$? $(frames)" "0 18" # of its last three files
+variants "$up/master.m3u8" good.m3u8
 # A server's, over one connection and over many.
 for version in 1.0 1.1; do
     rm -f "$tmp/port"
