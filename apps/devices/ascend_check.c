@@ -8,7 +8,7 @@
 #include "pipeline/job/ascend_setup.h"
 #include "apps/devices/npu_smi.h"
 #include "apps/devices/telemetry.h"
-#include "engine/mona_ascend.h"
+#include "pipeline/job/devices.h"
 
 enum { VERSION = 64 };
 
@@ -69,7 +69,8 @@ static bool line(ascend_findings *all, const char *what, const char *state, cons
                  const char *advice)
 {
     ascend_finding *f = &all->lines[all->count++];
-    *f = (ascend_finding){.what = what, .state = state};
+    *f = (ascend_finding){.state = state};
+    snprintf(f->what, sizeof f->what, "%s", what);
     snprintf(f->found, sizeof f->found, "%s", found);
     snprintf(f->advice, sizeof f->advice, "%s", advice);
     return !strcmp(state, "OK");
@@ -125,36 +126,57 @@ static bool check_functions(ascend_findings *all, const mona_ascend_info *info)
     return line(all, "libraries", "OK", text, "");
 }
 
-static bool check_health(ascend_findings *all)
+/* A chip of the machine, and what it says of itself. */
+typedef struct one_chip {
+    const mona_device *device;
+    unsigned number, of;
+    bool answers;
+    mona_ascend_info info;
+} one_chip;
+
+/* What is said of one of several chips has its number. */
+static bool line_of(ascend_findings *all, const one_chip *chip, const char *what, const char *state,
+                    const char *found, const char *advice)
+{
+    char name[16];
+    snprintf(name, sizeof name, chip->of > 1 ? "%s:%u" : "%s", what, chip->number);
+    return line(all, name, state, found, advice);
+}
+
+static bool check_health(ascend_findings *all, const one_chip *chip)
 {
     mona_ascend_health health;
     char text[64];
-    const bool library = !mona_ascend_health_of(&mona_device_ascend_om, &health);
+    const bool library = !mona_ascend_health_of(chip->device, &health);
     if (library && health.health < 0)
         return true;
     snprintf(text, sizeof text, "%s",
-             library ? telemetry_chip_health(health.health) : npu_smi_read(0).health);
+             library ? telemetry_chip_health(health.health) : npu_smi_read(chip->number).health);
     const bool good = !strcmp(text, "ok");
     if (!good && !strcmp(text, "unknown"))
-        return line(all, "health", "unknown", "",
-                    "libdcmi.so and npu-smi are missing: install the driver");
+        return line_of(all, chip, "health", "unknown", "",
+                       "libdcmi.so and npu-smi are missing: install the driver");
     if (library && health.level >= 0)
         snprintf(text + strlen(text), sizeof text - strlen(text), ", power level %d", health.level);
-    return line(all, "health", good ? "OK" : "bad", text, good ? "" : "npu-smi info says why");
+    return line_of(all, chip, "health", good ? "OK" : "bad", text,
+                   good ? "" : "npu-smi info says why");
 }
 
-static bool check_chip(ascend_findings *all, const mona_ascend_info *info)
+static bool check_chip(ascend_findings *all, const one_chip *chip)
 {
     char text[160];
+    const mona_ascend_info *info = &chip->info;
+    if (!chip->answers)
+        return line_of(all, chip, "chip", "missing", "", mona_ascend_problem_of(chip->device));
     int length = snprintf(text, sizeof text, "%s", info->on_chip ? "a module" : "a card");
-    if (info->chips > 1)
+    if (chip->of > 1)
         length += snprintf(text + length, sizeof text - (size_t)length,
-                           ", %u chips: --device ascend-om:0 to ascend-om:%u, or ascend-om:all",
-                           info->chips, info->chips - 1);
+                           ", --device ascend-om:%u, or ascend-om:all for all %u", chip->number,
+                           chip->of);
     if (!info->runs_programs)
         snprintf(text + length, sizeof text - (size_t)length,
                  ", for .om models alone: mona's own programs are for Ascend310");
-    return line(all, "chip", "OK", info->soc ? info->soc : "unnamed", text);
+    return line_of(all, chip, "chip", "OK", info->soc ? info->soc : "unnamed", text);
 }
 
 /* mona does without it. */
@@ -167,25 +189,44 @@ static void show_video(ascend_findings *all, const mona_ascend_info *info)
     line(all, "video", info->no_video ? "missing" : "OK", text, "");
 }
 
+/* Asks all chips. Returns the first that answers, or NULL; *programs: some run mona's own, or none
+ * answers. */
+static const mona_ascend_info *ask(one_chip chips[MONA_ASCEND_CHIPS], unsigned count,
+                                   bool *programs)
+{
+    const mona_ascend_info *first = NULL;
+    *programs = false;
+    for (unsigned n = 0; n < count; n++) {
+        one_chip *c = &chips[n];
+        *c = (one_chip){mona_ascend_chip(&mona_device_ascend_om, n), n, count, false, {0}};
+        c->answers = mona_ascend_query(c->device, &c->info) == MONA_OK;
+        *programs = *programs || (c->answers && c->info.runs_programs);
+        first = !first && c->answers ? &c->info : first;
+    }
+    *programs = *programs || !first;
+    return first;
+}
+
 bool ascend_find(ascend_findings *all)
 {
-    mona_ascend_info info;
+    one_chip chips[MONA_ASCEND_CHIPS];
     format_error error = {0};
+    bool own_programs;
     const bool prepared = ascend_setup(&error);
+    const unsigned count = devices_chips(&mona_device_ascend_om);
+    const mona_ascend_info *info = ask(chips, count, &own_programs);
     all->count = 0;
-    const bool answers = mona_ascend_query(&mona_device_ascend_om, &info) == MONA_OK;
-    const bool own_programs = !answers || info.runs_programs;
     bool ok = check_kit(all, own_programs);
-    ok &= check_driver(all, answers ? &info : NULL, own_programs);
+    ok &= check_driver(all, info, own_programs);
     ok &= check_firmware(all);
-    if (answers) {
-        ok &= check_functions(all, &info);
-        ok &= check_chip(all, &info);
-        show_video(all, &info);
-        ok &= check_health(all);
-    } else {
-        ok &= line(all, "chip", "missing", "", mona_ascend_problem());
-    }
+    if (info)
+        ok &= check_functions(all, info);
+    for (unsigned n = 0; n < count; n++)
+        ok &= check_chip(all, &chips[n]);
+    if (info)
+        show_video(all, info);
+    for (unsigned n = 0; n < count; n++)
+        ok &= !chips[n].answers || check_health(all, &chips[n]);
     if (!own_programs) /* nor a kernel for them */
         return ok;
     ok &= !prepared ? line(all, "kernel", "missing", "", error.text)

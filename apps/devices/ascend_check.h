@@ -4,10 +4,13 @@
 
 #include <stdbool.h>
 
-enum { ASCEND_FINDINGS = 8 };
+#include "engine/mona_ascend.h"
+
+enum { ASCEND_FINDINGS = 6 + 2 * MONA_ASCEND_CHIPS };
 
 typedef struct ascend_finding {
-    const char *what, *state;     /* "driver"; "OK", "too old", "too new", "missing", ... */
+    char what[16];                /* "driver"; of several chips also "chip:1" and "health:1" */
+    const char *state;            /* "OK", "too old", "too new", "missing", ... */
     char found[512], advice[256]; /* what is there, and what to do about it; may be "" */
 } ascend_finding;
 
@@ -16,8 +19,8 @@ typedef struct ascend_findings {
     unsigned count;
 } ascend_findings;
 
-/* Finds what an Ascend 310 needs here. Whether all are OK but the video decoder, which is not
- * needed. */
+/* Finds what an Ascend 310 needs here, and how each chip is. Whether all are OK but the video
+ * decoder, which is not needed. */
 bool ascend_find(ascend_findings *all);
 
 /* The same, printed. */

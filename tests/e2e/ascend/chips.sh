@@ -93,6 +93,16 @@ same "mona devices lists all chips, each with its own readings" "$(names count=3
     "ascend:0 51, ascend:1 52, ascend:2 53, ascend-om:0 51, ascend-om:1 52, ascend-om:2 53"
 same "and watches them" "$(on count=3 "$mona" devices --watch 0.05 --times 2 2> /dev/null | grep -c '^ascend:2 .* 53 C')" 2
 same "and names one that does not answer" "$(on count=2,chip=1,absent=507033 "$mona" devices 2>&1 | grep -c -e '^ascend:0 ' -e 'chip 1: .*cannot be set up')" 3
+checked() { # KNOBS: what mona devices --check says of chips, and its status
+    on "$1" "$mona" devices --check > "$tmp/list"
+    echo "$? $(awk '/^(chip|health)/ { print $1, $2 }' "$tmp/list" | tr '\n' ' ')"
+}
+same "mona devices --check looks at all chips" "$(checked count=3)" "1 chip:0 OK chip:1 OK chip:2 OK health:0 OK health:1 OK health:2 OK "
+same "and finds the one that is ill" "$(checked count=3,chip=2,health=2 | cut -d ' ' -f 2-)" \
+    "chip:0 OK chip:1 OK chip:2 OK health:0 OK health:1 OK health:2 bad "
+same "the one that does not answer" "$(checked count=3,chip=1,absent=507033 | cut -d ' ' -f 2-) $(grep -c '^chip:1 .*cannot be set up' "$tmp/list")" \
+    "chip:0 OK chip:1 missing chip:2 OK health:0 OK health:2 OK  1"
+same "also if that is the first" "$(checked count=2,chip=0,absent=507033 | cut -d ' ' -f 2-)" "chip:0 missing chip:1 OK health:1 OK "
 
 # ---- chips that fail in mid-film
 "$mona" enhance "$tmp/in.y4m" -o "$tmp/wanted_ascend.y4m" -y --quiet --device host --stages sr
