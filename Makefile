@@ -38,7 +38,7 @@ DEMO_PACKAGES := ffmpeg
 TEST_PACKAGES := $(DEMO_PACKAGES) libcmocka-dev python3 python3-cffi python3-numpy
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
 FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
-LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver debootstrap slurm-wlm munge slurmdbd mariadb-server buildah
+LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver debootstrap slurm-wlm munge slurmdbd mariadb-server iproute2 buildah
 # For tests of what lives in other programs, skipped without them.
 GST_PACKAGES := libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base \
                 gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
@@ -719,8 +719,11 @@ $(BUILD)/gen/monavideo.pc: engine/mona.h Makefile always
 # What networks as C include besides mona.h.
 NET_HEADERS = $(filter-out engine/mona.h,$(filter %.h,$(shell $(CC) -I. -Iengine -MM engine/run/plan.h)))
 
+# Programs beside mona: cameras of one machine, films and cameras of many.
+SCRIPTS := apps/service/mona-cameras apps/cluster/mona-plan apps/cluster/mona-slurm apps/cluster/mona-task
+
 install: all $(HELP) $(GST_PLUGIN) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/,mona.pc monavideo.pc mona-config-version.cmake)
-	install -D -m 755 $(BUILD)/mona $(DESTDIR)$(PREFIX)/bin/mona
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(BUILD)/mona $(SCRIPTS)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include engine/mona.h engine/mona_op.h engine/mona_ascend.h
 	for h in $(NET_HEADERS); do install -D -m 644 $$h $(DESTDIR)$(PREFIX)/include/mona/$$h || exit 1; done
 	install -D -m 644 -t $(DESTDIR)$(LIBDIR) $(ARCHIVES)
@@ -736,7 +739,6 @@ install: all $(HELP) $(GST_PLUGIN) $(BUILD)/libmona.so $(addprefix $(BUILD)/gen/
 	install -D -m 644 -t $(DESTDIR)$(PYTHONDIR)/mona $(PYTHON_SRC)
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
 	install -m 644 apps/service/mona@.service apps/service/mona-scrape.service apps/service/mona-scrape.timer $(DESTDIR)$(PREFIX)/lib/systemd/system
-	install -D -m 755 apps/service/mona-cameras $(DESTDIR)$(PREFIX)/bin/mona-cameras
 	$(if $(GST_PLUGIN),install -D -m 644 -t $(DESTDIR)$(GST_DIR) $(GST_PLUGIN))
 ifneq ($(HELP),)
 	install -D -m 644 $(BUILD)/gen/mona.1 $(DESTDIR)$(PREFIX)/$(MAN)
@@ -747,12 +749,13 @@ else
 endif
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/mona include/mona.h include/mona_op.h include/mona_ascend.h include/monavideo.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION)) \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,mona $(notdir $(SCRIPTS))) \
+	    $(addprefix $(DESTDIR)$(PREFIX)/,include/mona.h include/mona_op.h include/mona_ascend.h include/monavideo.h $(MAN) $(BASH_COMPLETION) $(ZSH_COMPLETION)) \
 	    $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(ARCHIVES)) libmona.so libmona.so.$(VERSION) $(SONAME) libmonavideo.so \
 	    libmonavideo.so.$(VERSION) $(VIDEO_SONAME) pkgconfig/mona.pc pkgconfig/monavideo.pc \
 	    cmake/mona/mona-config.cmake cmake/mona/mona-config-version.cmake) \
 	    $(addprefix $(DESTDIR)$(PYTHONDIR)/mona/,$(notdir $(PYTHON_SRC))) \
-	    $(DESTDIR)$(GST_DIR)/libgstmona.so $(DESTDIR)$(PREFIX)/bin/mona-cameras \
+	    $(DESTDIR)$(GST_DIR)/libgstmona.so \
 	    $(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/system/,mona@.service mona-scrape.service mona-scrape.timer)
 	rm -rf $(DESTDIR)$(PREFIX)/include/mona
 

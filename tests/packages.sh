@@ -45,7 +45,7 @@ check "dpkg-buildpackage" sh -c "cd $folder/mona-$version && DPKG_GENSYMBOLS_CHE
 check "lintian finds no error" sh -c "lintian --allow-root --fail-on error \
     --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog $folder/mona_*.changes"
 grep '^[EW]:' "$log"
-check "the packages install" install "$(pwd)/$folder"/mona_*.deb "$(pwd)/$folder"/libmona0_*.deb "$(pwd)/$folder"/libmona-dev_*.deb \
+check "the packages install" install "$(pwd)/$folder"/mona_*.deb "$(pwd)/$folder"/mona-cluster_*.deb "$(pwd)/$folder"/libmona0_*.deb "$(pwd)/$folder"/libmona-dev_*.deb \
     "$(pwd)/$folder"/libmonavideo0_*.deb "$(pwd)/$folder"/libmonavideo-dev_*.deb \
     "$(pwd)/$folder"/python3-mona_*.deb "$(pwd)/$folder"/gstreamer1.0-mona_*.deb
 check "mona is hardened" sh -c "readelf -d /usr/bin/mona | grep -w NOW"
@@ -55,6 +55,8 @@ check "the examples are there" ls /usr/share/doc/libmonavideo-dev/examples/frame
     /usr/share/doc/python3-mona/examples/frames.py /usr/share/doc/gstreamer1.0-mona/examples/gstreamer.sh \
     /usr/share/doc/mona/examples/cameras.sh
 check "mona runs" sh -c "mona --version | grep -F '$version'"
+check "so do the programs of mona-cluster" sh -c "mona-slurm --help && mona-plan --help && mona-task --help && mona-cameras --help &&
+    ls /usr/share/doc/mona-cluster/examples/k8s/parts/job.yaml"
 check "its models are inside" mona inspect sr_x2_fast
 check "the manual page and the completions are there" ls /usr/share/man/man1/mona.1.gz \
     /usr/share/bash-completion/completions/mona /usr/share/zsh/site-functions/_mona

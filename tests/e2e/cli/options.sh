@@ -99,18 +99,23 @@ else
 fi
 
 # ---- what make install installs -----------------------------------------------------------------
+film 2 "$tmp/scene.y4m" 96x54
 if full; then # build.sh installs too
     succeeds "make install" make --no-print-directory -s install BUILD="$BUILD" PREFIX=/usr DESTDIR="$tmp/root" SANITIZE="$SANITIZE"
     for file in share/man/man1/mona.1:mona.1 share/bash-completion/completions/mona:mona.bash \
         share/zsh/site-functions/_mona:_mona; do
         succeeds "installs ${file%:*}" cmp "$tmp/root/usr/${file%:*}" "$tmp/${file#*:}"
     done
+    same "and the programs beside mona, which tell what they are for" "$(for script in mona-cameras mona-plan mona-slurm mona-task; do
+        "$tmp/root/usr/bin/$script" --help | grep -c "^ .*$script [a-z-]"
+    done | tr "\n" " ")" "2 1 1 2 "
+    MONA=$mona "$tmp/root/usr/bin/mona-slurm" "$tmp/scene.y4m" -o "$tmp/planned" --parts 2 --plan 2> "$tmp/said"
+    same "mona-slurm plans from there" "$? $(grep -c "exec $tmp/root/usr/bin/mona-task part " "$tmp"/planned/.mona/*/part.sbatch)" "0 1"
     make --no-print-directory -s uninstall PREFIX=/usr DESTDIR="$tmp/root"
     nothing "make uninstall removes everything" "$(find "$tmp/root" -type f)"
 fi
 
 # ---- parsing ------------------------------------------------------------------------------------
-film 2 "$tmp/scene.y4m" 96x54
 succeeds "-i names the input" "$mona" enhance -i "$tmp/scene.y4m" -o "$tmp/out.mkv" --preset=ultrafast
 # ---- an output that exists ----------------------------------------------------------------------
 ffmpeg -v error -f lavfi -i testsrc=s=64x48:r=25:d=0.08 -c:v ffv1 "$tmp/small.mkv"

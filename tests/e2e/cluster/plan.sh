@@ -51,8 +51,21 @@ run() { $plan --cameras "$tmp/cameras" --machines "$tmp/machines" "$@" > "$tmp/t
 run -o "$tmp/plan" $files
 same "19 cameras on four machines" "$? $(judged "$tmp/plan" "$tmp/cameras" "$tmp/machines" 2>&1) $(wc -l < "$tmp/log")" "0 19 placed on 4 0"
 same "what is told" "$(grep -c -e '^m-[123]: [0-9]* %, [0-9]* cameras: ' -e '^big-1: ' -e '^any one machine may fail' "$tmp/told")" 5
-same "of systemd, a file for each camera, as a shell reads it" "$(find "$tmp/plan/systemd" -name '*.conf' | wc -l) $(
-    . "$(find "$tmp/plan/systemd" -name hall-2.conf)" && echo "$INPUT $OUTPUT $OPTIONS")" "19 rtsp://in/hall-2 rtsp://out/hall-2 --tier fast --metrics /m/hall-2.prom"
+# Of systemd, a list for each machine, of which mona-cameras makes units there.
+units() {
+    rm -rf "$tmp/roots"
+    for list in "$tmp"/plan/systemd/*; do
+        sh apps/service/mona-cameras units "$list" "$tmp/roots/$(basename "$list" .list)" >> "$tmp/started" || echo "$list"
+    done
+    find "$tmp/roots" -name '*.conf' | grep -c etc/mona/
+}
+same "of systemd, units for each camera, as a shell reads them" "$(units) $(grep -c 'mona@hall-2' "$tmp/started") $(
+    . "$(find "$tmp/roots" -name hall-2.conf)" && echo "$INPUT $OUTPUT $OPTIONS")" "19 1 rtsp://in/hall-2 rtsp://out/hall-2 --tier fast --metrics /m/hall-2.prom"
+same "each on the machine of the plan" "$(python3 - "$tmp/plan/plan.json" "$tmp/roots" << 'END'
+import json, os, sys
+print(all(os.path.exists(f'{sys.argv[2]}/{m}/etc/mona/{c}.conf') for c, m in json.load(open(sys.argv[1]))['cameras'].items()))
+END
+)" True
 
 # Slurm's units: every mix that fits by units fits by shares.
 same "of Slurm, a job for each camera and units for each node" "$(ls "$tmp"/plan/slurm/*.sbatch | wc -l) $(python3 - "$tmp/plan/slurm" << 'END'
@@ -92,7 +105,7 @@ before, after = (json.load(open(path)) for path in sys.argv[1:])
 wanted = {**before['cameras'], **before['if_failed']['m-2']}
 print(after['cameras'] == wanted, sum(before['cameras'][c] != m for c, m in wanted.items()))
 END
-) $(grep -c 'm-2 -> ' "$tmp/told") $(find "$tmp/plan/systemd/m-2" -type f | wc -l) $(find "$tmp/plan/systemd" -name '*.conf' | wc -l)" "0 True 5 5 0 19"
+) $(grep -c 'm-2 -> ' "$tmp/told") $(ls "$tmp/plan/systemd" | grep -c m-2) $(units)" "0 True 5 5 0 19"
 run -o "$tmp/plan" --emit systemd
 same "it is back: nothing moves" "$? $(grep -c -e '->' "$tmp/told") $(judged "$tmp/plan" "$tmp/cameras" "$tmp/machines" 2>&1)" "0 0 19 placed on 3"
 sed -i 's/"count": 14/"count": 15/' "$tmp/cameras"
@@ -129,7 +142,7 @@ refused "a name twice" 'a is there twice' "[{$camera}, {$camera}]" "[{$machine}]
 refused "a measurement twice" 'm is there twice' "[{$camera}]" "[{$machine}, {$machine}]"
 refused "streams" '"streams" is' "[{$camera}]" "[{$machine, \"streams\": -1}]"
 refused "options with a quote" '"options" is' "[{$camera, \"options\": \"'\"}]" "[{$machine}]"
-refused "a space for systemd" 'would split' "[{$camera, \"options\": \"--sr 'a b'\"}]" "[{$machine}]"
+refused "a space for systemd" 'has a space' "[{$camera, \"options\": \"--sr 'a b'\"}]" "[{$machine}]"
 refused "no input" '"input" or "output" is not there' "[{$camera, \"input\": \"\"}]" "[{$machine}]"
 refused "no processors for Kubernetes" '"cpus" is' "[{$camera}]" "[{$machine, \"cpus\": null}]"
 refused "a name for Kubernetes" 'small letters' "[{$camera, \"name\": \"A\"}]" "[{$machine}]"

@@ -6,11 +6,14 @@
 printf '# three\nfront rtsp://10.0.0.1/a rtsp://10.0.0.2/front --stages sr --tier fast\n\nback rtsp://10.0.0.1/b rtsp://10.0.0.2/back\n gate-1  x  y\n' > "$tmp/list"
 MONA_CPUS=12 MONA_MEMORY=9000000001 sh apps/service/mona-cameras units "$tmp/list" "$tmp/root" > "$tmp/commands"
 same "units for three cameras" "$? $(ls "$tmp/root/etc/mona" | tr '\n' ' ')" "0 back.conf front.conf gate-1.conf "
-same "what mona@.service reads" "$(cat "$tmp/root/etc/mona/front.conf")" "INPUT=rtsp://10.0.0.1/a
-OUTPUT=rtsp://10.0.0.2/front
-OPTIONS=--stages sr --tier fast"
+same "what mona@.service reads" "$(cat "$tmp/root/etc/mona/front.conf")" "INPUT=\"rtsp://10.0.0.1/a\"
+OUTPUT=\"rtsp://10.0.0.2/front\"
+OPTIONS=\"--stages sr --tier fast\""
 same "a third of the memory, twice a third of the processors" "$(sed 1d "$tmp/root/etc/systemd/system/mona@back.service.d/share.conf" | tr '\n' ' ')" "MemoryMax=3000000000 CPUQuota=800% "
 same "what starts them" "$(tail -n 1 "$tmp/commands")" "systemctl enable --now mona-scrape.timer mona@front mona@back mona@gate-1"
+echo 'a rtsp://u:p%40@x/$1 rtsp://y/`b`' > "$tmp/odd"
+sh apps/service/mona-cameras units "$tmp/odd" "$tmp/odd_root" > "$tmp/commands"
+same "what a shell, or systemd, reads of odd addresses" "$(. "$tmp/odd_root/etc/mona/a.conf" && echo "$INPUT $OUTPUT")" 'rtsp://u:p%40@x/$1 rtsp://y/`b`'
 if command -v systemd-analyze > /dev/null; then
     # What it finds beyond a command and a manual that are not installed here.
     nothing "systemd-analyze verify finds nothing" "$(systemd-analyze verify 'apps/service/mona@.service' 2>&1 |
@@ -31,7 +34,7 @@ else
     skip "no systemd-analyze"
 fi
 same "systemd looks for mona itself, in /usr/local/bin and /usr/bin" "$(sed -n 's/^ExecStart=\([^ ]*\).*/\1/p' 'apps/service/mona@.service')" mona
-for line in "one two" "a/b in out" "twice a b" 'front in out --sr "my net"' "front in o%d"; do
+for line in "one two" "a/b in out" "twice a b" 'front in out --sr "my net"' "front in it's" 'front in a\b'; do
     printf 'twice x y\n%s\n' "$line" > "$tmp/bad"
     fails "no camera: $line" "mona-cameras: $tmp/bad: " sh apps/service/mona-cameras units "$tmp/bad" "$tmp/none"
 done
