@@ -3,6 +3,7 @@
 
     user_kernels.py examples FOLDER    those of apps/examples/kernels and docs/kernels.md, as networks of one node
     user_kernels.py random FOLDER N    N kernels of random expressions
+    user_kernels.py targets FOLDER N   examples and N random ones for other CPUs, emulated
     user_kernels.py network FOLDER     one before a convolution
     user_kernels.py onnx FILE NAME     writes a network of one node, of the domain and operator NAME
     user_kernels.py errors FOLDER      what mistakes are told as
@@ -11,6 +12,8 @@ Prints a line for each that differs, and a count."""
 import importlib.util
 import os
 import random
+import shutil
+import subprocess
 import sys
 
 import numpy as np
@@ -212,6 +215,53 @@ def randoms(folder, count):
     print(made)
 
 
+TARGETS = {
+    'without vectors': ('gcc', '-O0', ''), 'AVX2 with clang': ('clang', '-O3 -mavx2 -mfma', ''),
+    'AVX2': ('gcc', '-O3 -mavx2 -mfma', ''), 'AVX-512': ('gcc', '-O3 -march=native -mprefer-vector-width=512', ''),
+    'NEON': ('aarch64-linux-gnu-gcc', '-O3', 'qemu-aarch64-static'),
+    'ARMv7': ('arm-linux-gnueabihf-gcc', '-O3 -march=armv7-a -mfpu=neon-vfpv4', 'qemu-arm-static'),
+}
+
+
+def on_target(folder, kernel, arrays, grid, target):
+    """The outputs' bytes, computed by rows for the target."""
+    from mona._kernel_c import identifier
+    compiler, flags, runner = TARGETS[target]
+    with open(os.path.join(folder, 'rows.c'), 'w', encoding='utf-8') as file:
+        file.write(kernel.c())
+    program = os.path.join(folder, 'rows')
+    subprocess.run([compiler, '-std=gnu11', *flags.split(), '-ffp-contract=off', '-static', '-Iengine', f'-DKERNEL={identifier(kernel.name)}',
+                    '-o', program, os.path.join(folder, 'rows.c'), 'tests/e2e/engine/kernel_rows.c'], check=True)
+    given = np.array(grid, np.int32).tobytes() + b''.join(a.tobytes() for a in arrays)
+    return subprocess.run([*runner.split(), program], input=given, stdout=subprocess.PIPE, check=True).stdout
+
+
+def targets(folder, count):
+    generator, tried = np.random.default_rng(4), set()
+    paths = [os.path.join('apps/examples/kernels', n) for n in sorted(os.listdir('apps/examples/kernels')) if n.endswith('.py')]
+    for number in range(count):
+        paths.append(os.path.join(folder, f'random{number}.py'))
+        with open(paths[-1], 'w', encoding='utf-8') as file:
+            file.write('from mona.kernel import *\n\n\n' + Writer(number).kernel(number))
+    from mona.kernel import KernelError
+    for path in paths:
+        try:
+            kernels = load(path)
+        except KernelError:
+            continue
+        for kernel in kernels:
+            arrays = [noise(generator, o, 7, 45) for o in kernel.inputs.values()]
+            wanted = kernel(*arrays)
+            wanted = b''.join(a.tobytes() for a in (wanted if isinstance(wanted, tuple) else (wanted,)))
+            for target, (compiler, _, runner) in TARGETS.items():
+                if not shutil.which(compiler) or (runner and not shutil.which(runner)):
+                    continue
+                tried.add(target)
+                if on_target(folder, kernel, arrays, (7, 45), target) != wanted:
+                    print(f'{kernel.name} on {target}')
+    print(', '.join(t for t in TARGETS if t in tried))
+
+
 def before_a_network(folder):
     import mona
     from mona.kernel import kernel, rows, u8
@@ -290,7 +340,7 @@ def main():
             file.write(model(node(op_type, ['x'], ['y'], domain), {'x': x}, {'y': x}, {}))
         return
     {'examples': examples, 'network': before_a_network, 'errors': errors,
-     'random': lambda f: randoms(f, int(rest[0]))}[what](folder)
+     'random': lambda f: randoms(f, int(rest[0])), 'targets': lambda f: targets(f, int(rest[0]))}[what](folder)
 
 
 main()

@@ -20,6 +20,8 @@ same "so have kernels of random expressions" "$(helper random "$tmp" $randoms)" 
 same "a kernel before a convolution" "$(helper network "$tmp")" same
 same "mistakes are told with line and column" "$(helper errors "$tmp")" 27
 
+full && same "and so on other CPUs" "$(helper targets "$tmp" 20 | tr , '\n' | grep -c .)" 6
+
 # ---- the command
 cat > "$tmp/twice.py" << 'PYTHON'
 from mona.kernel import kernel, rows, u8
