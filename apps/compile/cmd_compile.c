@@ -240,6 +240,9 @@ static bool check_options(compile_job *job, const option_set *given)
         return cli_misuse("--max-drop works only with --precision auto");
     if (job->learn && r->precision == PRECISION_FP16)
         return cli_misuse("--learn-rounding works only with --precision int8 or auto");
+    if (job->kernels && job->calibrate.count)
+        return cli_misuse("--kernels: mona has no code of them, so it cannot calibrate a network "
+                          "with them: expected no --calibrate");
     if ((job->equalise || job->learn) && job->sizes.count > 1)
         return cli_misuse("%s works for one size only: expected one --size",
                           job->equalise ? "--equalise" : "--learn-rounding");

@@ -140,7 +140,7 @@ bool programs_add(const char *name, const char *target, uint8_t **bytes, size_t 
         return false;
     do {
         mona_model model, next;
-        if (!model_open_at(&model, *bytes, *size, at))
+        if (!model_open_at(&model, *bytes, *size, at, kernels_all()))
             return cli_fail(0, "%s: the engine refuses the compiled model", name);
         const uint64_t following = mona_model_next(&model, &next) ? model.header->next : 0;
         if (!add_for_header(name, target, at, &model, &asked, bytes, size))

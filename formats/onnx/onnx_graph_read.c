@@ -301,7 +301,7 @@ static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
         return onnx_node_fail(
             node, r->error,
             "is of the operator set '%.60s': expected ONNX's own, or a kernel of that name (%s)",
-            domain, g->kernels ? "--kernels has none" : "--kernels");
+            domain, g->kernels ? "--kernels has none" : "mona compile --kernels");
     g->node_count++;
     for (; node->attribute_count < n->n_attribute; node->attribute_count++)
         if (!read_attribute(r, n->attribute[node->attribute_count],

@@ -13,7 +13,8 @@ bool import_array_kernel(importer *im)
     array in[MONA_KERNEL_OPERANDS];
     onnx_grid grid;
     for (uint32_t i = 0; i < k->inputs; i++)
-        shapes[i] = array_in_tensor(im, i);
+        if (!(shapes[i] = array_in_tensor(im, i)))
+            return false;
     if (!onnx_kernel_grid(k, im->node, shapes, &grid, im->error))
         return false;
     for (uint32_t i = 0; i < k->inputs; i++)

@@ -12,9 +12,11 @@ static uint64_t offset_of(const mona_model *model)
     return (uint64_t)((const uint8_t *)model->header - model->file);
 }
 
-bool model_open_at(mona_model *model, const uint8_t *bytes, size_t size, uint64_t at)
+bool model_open_at(mona_model *model, const uint8_t *bytes, size_t size, uint64_t at,
+                   const mona_kernel *const *kernels)
 {
-    bool ok = !mona_model_open(model, bytes, size);
+    const mona_guard guard = {.kernels = kernels};
+    bool ok = !mona_model_open_guarded(model, bytes, size, &guard);
     while (ok && offset_of(model) < at)
         ok = mona_model_next(model, model);
     return ok;
@@ -22,12 +24,12 @@ bool model_open_at(mona_model *model, const uint8_t *bytes, size_t size, uint64_
 
 /* Replaces *bytes, whose header at `at` gets a program. */
 static bool add_one(uint8_t **bytes, size_t *count, uint64_t at, mona_size size,
-                    format_error *error)
+                    const mona_kernel *const *kernels, format_error *error)
 {
     mona_model model;
     uint8_t *recorded, *made;
     mona_writer_program p = {.target = "ascend310"};
-    if (!model_open_at(&model, *bytes, *count, at))
+    if (!model_open_at(&model, *bytes, *count, at, kernels))
         return format_fail(error, "the engine refuses the model");
     if (!program_record(&model, size, &recorded, &p.size, error))
         return false;
@@ -57,5 +59,5 @@ bool program_add(const mona_model *model, mona_size size, uint8_t **bytes, size_
         if (ok)
             memcpy(*bytes, model->file, *count);
     }
-    return ok && add_one(bytes, count, at, size, error);
+    return ok && add_one(bytes, count, at, size, model->kernels, error);
 }

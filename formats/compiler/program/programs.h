@@ -4,6 +4,7 @@
 #define MONA_COMPILER_PROGRAMS_H
 
 #include "engine/aicore/program.h"
+#include "engine/mona_op.h"
 #include "formats/error.h"
 #include "mona.h"
 
@@ -28,7 +29,8 @@ bool program_add(const mona_model *model, mona_size size, uint8_t **bytes, size_
                  format_error *error);
 
 /* Opens the model whose header is at `at` of a file, which may hold several. */
-bool model_open_at(mona_model *model, const uint8_t *bytes, size_t size, uint64_t at);
+bool model_open_at(mona_model *model, const uint8_t *bytes, size_t size, uint64_t at,
+                   const mona_kernel *const *kernels);
 
 /* Writes a program as the source of its own kernel, whose operands are constants. It issues the
  * replay kernel's instructions with fewer scalar instructions, and is launched in the same way.

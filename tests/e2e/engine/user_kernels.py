@@ -11,6 +11,7 @@
 Prints a line for each that differs, and a count."""
 import importlib.util
 import os
+import platform
 import random
 import shutil
 import subprocess
@@ -254,7 +255,8 @@ def targets(folder, count):
             wanted = kernel(*arrays)
             wanted = b''.join(a.tobytes() for a in (wanted if isinstance(wanted, tuple) else (wanted,)))
             for target, (compiler, _, runner) in TARGETS.items():
-                if not shutil.which(compiler) or (runner and not shutil.which(runner)):
+                if not shutil.which(compiler) or (runner and not shutil.which(runner)) or \
+                        ('AVX' in target and platform.machine() != 'x86_64'):
                     continue
                 tried.add(target)
                 if on_target(folder, kernel, arrays, (7, 45), target) != wanted:
