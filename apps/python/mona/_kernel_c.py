@@ -18,9 +18,14 @@ _TOP = '''// Written by mona.kernel from %s; changes belong there.
 
 /* Each sum and product is rounded, on every CPU alike. */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("fp-contract=off")
+#pragma GCC optimize("fp-contract=off", "no-trapping-math")
 #else
 #pragma STDC FP_CONTRACT OFF
+#endif
+#ifdef __clang__
+#define CELLS_ARE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define CELLS_ARE_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 _Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "floats must be computed as floats");
 '''
@@ -106,6 +111,7 @@ class _Body:
     def __init__(self, kernel, output):
         self.kernel, self.output = kernel, output
         self.pointers, self.lines, self.helpers = {}, [], set()
+        self.before, self._alike = [], set() # what is the same in all cells
         self._names, self._places = {}, set()
         o = kernel.outputs[output]
         for at, node in sorted(kernel.stored[output].items()):
@@ -149,8 +155,11 @@ class _Body:
         if n.op == 'const':
             self._names[n] = text
             return
-        self._names[n] = f't{len(self.lines)}'
-        self.lines.append(f'const {self._type(n)} {self._names[n]} = {text};')
+        self._names[n] = f't{len(self._names)}'
+        alike = n.op != 'sample' and n.value != 'column' and all(a.op == 'const' or a in self._alike for a in n.args)
+        if alike:
+            self._alike.add(n)
+        (self.before if alike else self.lines).append(f'const {self._type(n)} {self._names[n]} = {text};')
 
     @staticmethod
     def _type(n):
@@ -214,7 +223,7 @@ class _Body:
         # Read before anything is written, for compilers cannot know that results are not part of the call.
         lines = [*self.pointers.values(), 'const ptrdiff_t count = call->columns;',
                  *(f'const int32_t {p} = (int32_t)call->{_PLACES[p]};' for p in sorted(self._places)),
-                 'for (ptrdiff_t i = 0; i < count; i++) {',
+                 *self.before, 'CELLS_ARE_INDEPENDENT', 'for (ptrdiff_t i = 0; i < count; i++) {',
                  *('    ' + line for line in self.lines), '}']
         return ''.join(f'    {line}\n' for line in lines)
 

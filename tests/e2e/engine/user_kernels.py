@@ -80,6 +80,8 @@ def same(a, b):
 
 def differs(folder, kernel, generator, sizes):
     import mona
+    built = kernel.build(folder)
+    kernel.build = lambda _: built
     for rows, columns in sizes:
         arrays = [noise(generator, o, rows, columns) for o in kernel.inputs.values()]
         wanted = kernel(*arrays)
@@ -122,7 +124,7 @@ def examples(folder):
         if lines >= 60:
             print(f'{path}: {lines} lines')
         for kernel in load(path):
-            found = differs(folder, kernel, generator, ((1, 1), (2, 3), (24, 37)))
+            found = differs(folder, kernel, generator, ((2, 3), (24, 37)))
             count += 1
             if found:
                 print(found)
