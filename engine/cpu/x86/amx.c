@@ -11,7 +11,8 @@
  * they are packed.
  *
  * Pixels. A *group* is four tiles of pixels: 64 pixels, or fewer where the last group of a row
- * would otherwise not be full. It has four tiles of sums for one block of outputs. For a pair it
+ * would otherwise not be full. If it is the only one, tiles may overlap: 13 pixels every 12 are 49
+ * in all. It has four tiles of sums for one block of outputs. For a pair it
  * has eight, of which four are computed at a time, since a tile of the source and one of weights
  * are then used twice each: for one block, loading the source takes longer than multiplying.
  *
@@ -57,6 +58,22 @@ static uint32_t tile_rows(uint32_t pixels, uint32_t of_row)
     return rows * of_row > pixels ? pixels / of_row : rows;
 }
 
+/* The tiles of a group. */
+typedef struct tile_places {
+    uint32_t rows, distance; /* pixels of a tile; from one to the next */
+} tile_places;
+
+static tile_places places_of(uint32_t pixels)
+{
+    uint32_t rows = (pixels + GROUP_TILES - 1) / GROUP_TILES;
+    while (rows <= TILE_ROWS && (pixels - rows) % (GROUP_TILES - 1))
+        rows++;
+    if (rows <= TILE_ROWS)
+        return (tile_places){rows, (pixels - rows) / (GROUP_TILES - 1)};
+    rows = tile_rows(pixels, GROUP_TILES);
+    return (tile_places){rows, rows};
+}
+
 /* Tiles 0 to 3 are sums, 4 and 5 the source's, of so many bytes a row, and 6 and 7 the weights that
  * these two are multiplied with. Loading shapes takes as long as 12 multiplications, so it is only
  * done where they change. */
@@ -80,7 +97,8 @@ static void shape_tiles(uint32_t rows, uint32_t first, uint32_t second)
 typedef struct tiles {
     const job *j;
     uint32_t blocks;
-    uint32_t rows; /* of a tile of pixels */
+    tile_places places;
+    uint32_t pixels; /* of a group */
     uint32_t piece, pieces_of_run;
     size_t pixel;   /* bytes between neighbouring pixels */
     uint32_t share; /* fours of pixels to finish after each multiplication */
@@ -135,11 +153,17 @@ INLINE void finish_some(const tiles *t, unfinished *u, uint32_t count)
     u->sums += (size_t)count * 4 * AC_FRACTAL;
     u->x += 4 * count;
     u->left -= count;
-    if (!u->left && u->b + 1 < t->blocks) {
+    if (u->left)
+        return;
+    if (t->pixels % 4) { /* the last four are moved back */
+        const uint32_t back = 4 - t->pixels % 4;
+        t->finish(t, u->b, u->sums - (size_t)back * AC_FRACTAL, u->x - back, 1);
+    }
+    if (u->b + 1 < t->blocks) {
         u->b++;
         u->sums = u->next;
         u->x = u->group_x;
-        u->left = t->rows;
+        u->left = t->pixels / 4;
     }
 }
 
@@ -191,7 +215,7 @@ INLINE void multiply(const tiles *t, const uint32_t blocks, uint32_t x, unfinish
 {
     const job *j = t->j;
     const uint8_t *w0 = j->weights[0], *w1 = j->weights[1];
-    const size_t tile = t->rows * t->pixel, weights = (size_t)t->piece * AC_FRACTAL;
+    const size_t tile = t->places.distance * t->pixel, weights = (size_t)t->piece * AC_FRACTAL;
     for (uint32_t r = 0; r < j->run_count; r++) {
         const uint8_t *a = j->runs[r] + (size_t)(x - j->runs_origin) * t->pixel;
         for (uint32_t k = 0; k < t->pieces_of_run; k++, a += t->piece, w0 += weights) {
@@ -207,7 +231,7 @@ INLINE void multiply(const tiles *t, const uint32_t blocks, uint32_t x, unfinish
 
 INLINE void group_of_one(const tiles *t, uint32_t x, int32_t *sums, unfinished *before)
 {
-    const size_t tile = (size_t)t->rows * AC_FRACTAL;
+    const size_t tile = (size_t)t->places.distance * AC_FRACTAL;
     TILE_LOAD(0, t->start[0], 0);
     TILE_LOAD(1, t->start[0], 0);
     TILE_LOAD(2, t->start[0], 0);
@@ -221,8 +245,8 @@ INLINE void group_of_one(const tiles *t, uint32_t x, int32_t *sums, unfinished *
 
 INLINE void group_of_two(const tiles *t, uint32_t x, int32_t *sums, unfinished *before)
 {
-    const size_t tile = (size_t)t->rows * AC_FRACTAL;
-    for (uint32_t half = 0; half < 2; half++, x += 2 * t->rows, sums += 2 * tile) {
+    const size_t tile = (size_t)t->places.distance * AC_FRACTAL;
+    for (uint32_t half = 0; half < 2; half++, x += 2 * t->places.distance, sums += 2 * tile) {
         TILE_LOAD(0, t->start[0], 0);
         TILE_LOAD(1, t->start[0], 0);
         TILE_LOAD(2, t->start[1], 0);
@@ -238,7 +262,7 @@ INLINE void group_of_two(const tiles *t, uint32_t x, int32_t *sums, unfinished *
 /* The last group is moved back to end at the last pixel. sums: room for two groups. */
 INLINE void groups(const tiles *t, const uint32_t blocks, int32_t *sums)
 {
-    const uint32_t pixels = t->j->pixels, group = t->rows * GROUP_TILES;
+    const uint32_t pixels = t->j->pixels, group = t->pixels;
     unfinished before = {.left = 0, .b = blocks};
     for (uint32_t i = 0, turn = 0; i < pixels; i += group, turn ^= 1) {
         int32_t *to = sums + (size_t)turn * 2 * GROUP_SUMS;
@@ -249,7 +273,7 @@ INLINE void groups(const tiles *t, const uint32_t blocks, int32_t *sums)
             group_of_one(t, t->j->origin + x, to, &before);
         while (before.left)
             finish_some(t, &before, before.left);
-        before = (unfinished){to, to + GROUP_SUMS, x, x, 0, t->rows};
+        before = (unfinished){to, to + GROUP_SUMS, x, x, 0, group / 4};
     }
     while (before.left)
         finish_some(t, &before, before.left);
@@ -262,7 +286,7 @@ static void tiles_run(const job *j, uint32_t blocks, int32_t start[2][AC_FRACTAL
     tiles t = {
         .j = j,
         .blocks = blocks,
-        .rows = tile_rows(j->pixels, GROUP_TILES),
+        .places = places_of(j->pixels),
         .piece = piece,
         .pieces_of_run = c->run_elements[j->first_run] / piece,
         .pixel = c->pixel_bytes,
@@ -271,11 +295,12 @@ static void tiles_run(const job *j, uint32_t blocks, int32_t start[2][AC_FRACTAL
                   : j->limits->add  ? finish_residual
                                     : finish_sums,
     };
-    t.share = (t.rows - 1) / (j->run_count * t.pieces_of_run * GROUP_TILES) + 1;
+    t.pixels = t.places.distance * (GROUP_TILES - 1) + t.places.rows;
+    t.share = (t.places.rows - 1) / (j->run_count * t.pieces_of_run * GROUP_TILES) + 1;
     for (uint32_t b = 0; b < blocks && j->limits->plain; b++)
         t.plain[b] = plain_of(j, j->limits->add, b, j->origin);
     int32_t *sums = (int32_t *)(void *)(j->row->scratch + WORK_AT);
-    shape_tiles(t.rows, piece, piece);
+    shape_tiles(t.places.rows, piece, piece);
     if (blocks == 2)
         groups(&t, 2, sums);
     else
