@@ -148,6 +148,7 @@ static inline void any_operands(ac_instruction *i)
     } else if (op == AC_OP_BIAS_L0C) {
         i->product =
             (ac_product){.m = 1 + any_below(any_below(4) ? 200 : 4096), .n = 1 + any_below(40)};
+        i->product.k = any_below((i->product.m < 128 ? i->product.m + 15 : 128) / AC_FRACTAL);
         i->dst = any_below(4) ? any_in(AC_L0C) : ac_at(AC_L0C, 0), i->a = any_in(AC_UB);
     } else if (ac_is_drain(op)) {
         const bool scaled = op == AC_OP_DRAIN + AC_DRAIN_S32_F16_DEQ;

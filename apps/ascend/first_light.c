@@ -48,9 +48,9 @@ static void fill_buffers(void)
                                .jump = 1});
     ac_emit_load2d(&light_recording, ac_at(AC_L0B, 0), ac_at(AC_L1, 0), 128);
     light_barrier();
-    ac_emit_bias_l0c(&light_recording, ac_at(AC_L0C, 0), ac_at(AC_UB, 0), 2048, 16);
+    ac_emit_bias_l0c(&light_recording, ac_at(AC_L0C, 0), ac_at(AC_UB, 0), 1, 2048, 16);
     light_barrier();
-    ac_emit_bias_l0c(&light_recording, ac_at(AC_L0C, 131072), ac_at(AC_UB, 4096), 2048, 16);
+    ac_emit_bias_l0c(&light_recording, ac_at(AC_L0C, 131072), ac_at(AC_UB, 4096), 1, 2048, 16);
     light_barrier();
 }
 

@@ -67,7 +67,9 @@ static void print_what(const ac_instruction *i)
     else if (op == AC_OP_LOAD3D)
         printf("column %u of %u, stride %u, dilation %u, c0 %u, %u fractals, %u apart", l->column,
                l->columns, l->stride, l->dilation, l->c0, l->repeat, l->jump);
-    else if (ac_is_mmad(op) || op == AC_OP_BIAS_L0C)
+    else if (op == AC_OP_BIAS_L0C)
+        printf("%u rows of fractals of m %u, n %u", 1 + i->product.k, i->product.m, i->product.n);
+    else if (ac_is_mmad(op))
         printf("m %u, k %u, n %u%s", i->product.m, i->product.k, i->product.n,
                i->product.from_zero ? ", from zero" : "");
     else if (ac_is_drain(op)) {

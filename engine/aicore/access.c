@@ -92,7 +92,10 @@ bool ac_legal(const ac_instruction *i, ac_fault *f)
         return legal_load3d(&i->load3d, f);
     if (ac_is_mmad(op) || op == AC_OP_BIAS_L0C)
         return within(f, "m", i->product.m, 1, AC_MAX_MKN) &&
-               (op == AC_OP_BIAS_L0C || within(f, "k", i->product.k, 1, AC_MAX_MKN)) &&
+               (op == AC_OP_BIAS_L0C
+                    ? within(f, "rows", 1 + i->product.k, 1,
+                             (i->product.m + AC_FRACTAL - 1) / AC_FRACTAL)
+                    : within(f, "k", i->product.k, 1, AC_MAX_MKN)) &&
                within(f, "n", i->product.n, 1, AC_MAX_MKN);
     if (ac_is_vector(op))
         return legal_vector(i, f);
@@ -257,8 +260,9 @@ static void add_mmad(list *l, const ac_target *t, const ac_instruction *i)
 static void add_bias(list *l, const ac_target *t, const ac_instruction *i)
 {
     const ac_fractals f = ac_fractals_of(t, i);
-    add(l, "bias", A, i->a, (uint64_t)f.n * C_ROW_BYTES, 1 << AC_UB, AC_BLOCK);
-    repeat(add(l, "c", DST, i->dst, C_FRACTAL_BYTES, 1 << AC_L0C, C_FRACTAL_BYTES), f.n,
+    const uint64_t rows = 1 + i->product.k;
+    add(l, "bias", A, i->a, f.n * rows * C_ROW_BYTES, 1 << AC_UB, AC_BLOCK);
+    repeat(add(l, "c", DST, i->dst, rows * C_FRACTAL_BYTES, 1 << AC_L0C, C_FRACTAL_BYTES), f.n,
            (uint64_t)f.m * C_FRACTAL_BYTES);
 }
 

@@ -197,7 +197,7 @@ typedef struct ac_instruction {
         ac_copy copy;
         uint32_t fractals; /* LOAD2D */
         ac_load3d load3d;
-        ac_product product; /* MMAD; BIAS_L0C: one row of fractals of m x n sums */
+        ac_product product; /* MMAD; BIAS_L0C: 1 + k rows of fractals of m x n sums */
         ac_vector vector;
         struct {
             const ac_turned *to, *from;
@@ -332,16 +332,23 @@ static inline void ac_emit_mmad(ac_core *core, ac_mad type, ac_address c, ac_add
             (ac_instruction){.opcode = AC_OP_MMAD + type, .dst = c, .a = a, .b = b, .product = p});
 }
 
-/* Fills all rows of m x n sums with the vectors of n biases, one row of fractals at a time: several
- * in a burst would take a vector each. */
-static inline void ac_emit_bias_l0c(ac_core *core, ac_address c, ac_address bias, uint32_t m,
-                                    uint32_t n)
+/* Fills all rows of m x n sums with the vectors of n biases. Several rows of fractals in a burst
+ * take a vector each: if each vector of 16 lies in memory `copies` times, one after another, an
+ * instruction fills as many rows of 16 columns; if once, one row of all columns. */
+static inline void ac_emit_bias_l0c(ac_core *core, ac_address c, ac_address bias, uint32_t copies,
+                                    uint32_t m, uint32_t n)
 {
-    enum { FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4 };
-    for (uint32_t row = 0; row < m; row += AC_FRACTAL, c += FRACTAL_BYTES)
-        ac_emit(core,
-                (ac_instruction){
-                    .opcode = AC_OP_BIAS_L0C, .dst = c, .a = bias, .product = {.m = m, .n = n}});
+    enum { FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4, VECTOR_BYTES = AC_FRACTAL * 4 };
+    const uint32_t rows = (m + AC_FRACTAL - 1) / AC_FRACTAL, columns = copies > 1 ? AC_FRACTAL : n;
+    for (uint32_t column = 0; column < n; column += columns)
+        for (uint32_t row = 0; row < rows; row += copies) {
+            const uint32_t left = rows - row, first = column / AC_FRACTAL;
+            ac_emit(core, (ac_instruction){
+                              .opcode = AC_OP_BIAS_L0C,
+                              .dst = c + ((uint64_t)first * rows + row) * FRACTAL_BYTES,
+                              .a = bias + (uint64_t)first * copies * VECTOR_BYTES,
+                              .product = {m, (left < copies ? left : copies) - 1, columns, false}});
+        }
 }
 
 /* deq16: 16 fp16 values in UB */

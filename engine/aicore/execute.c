@@ -207,13 +207,15 @@ static void multiply(const ac_core *core, ac_mad type, uint8_t *c, const uint8_t
         }
 }
 
-static void fill_l0c(uint8_t *c, const uint8_t *bias, uint32_t m, uint32_t n)
+static void fill_l0c(uint8_t *c, const uint8_t *bias, const ac_product *p)
 {
-    const uint32_t rows = (m + 15) / AC_FRACTAL * AC_FRACTAL, n1 = (n + 15) / AC_FRACTAL;
+    const uint32_t rows = (p->m + 15) / AC_FRACTAL * AC_FRACTAL, n1 = (p->n + 15) / AC_FRACTAL;
+    const uint32_t filled = 1 + p->k;
     const size_t vector = AC_FRACTAL * sizeof(int32_t);
     for (uint32_t j = 0; j < n1; j++)
-        for (uint32_t r = 0; r < AC_FRACTAL; r++)
-            memcpy(c + ((size_t)j * rows + r) * vector, bias + j * vector, vector);
+        for (uint32_t r = 0; r < filled * AC_FRACTAL; r++)
+            memcpy(c + ((size_t)j * rows + r) * vector,
+                   bias + ((size_t)j * filled + r / AC_FRACTAL) * vector, vector);
 }
 
 /* relu does what MONA_ACT_RELU does: everything that is not above 0, including -0, becomes +0. */
@@ -478,7 +480,7 @@ void ac_execute(ac_core *core, const ac_instruction *i)
     else if (ac_is_mmad(op))
         multiply(core, (ac_mad)(op - AC_OP_MMAD), dst, a, bytes_at(core, i->b), &i->product);
     else if (op == AC_OP_BIAS_L0C)
-        fill_l0c(dst, a, i->product.m, i->product.n);
+        fill_l0c(dst, a, &i->product);
     else if (ac_is_drain(op))
         drain((uint16_t *)(void *)dst, a,
               i->b == AC_NOWHERE ? NULL : (const uint16_t *)(const void *)bytes_at(core, i->b),

@@ -26,7 +26,7 @@ enum { AC_LOOPS = 3, AC_PROGRAM_CORES = 2, AC_OPERANDS = 3, AC_CONFIGS = 3, AC_F
  *   LOAD3D           [0] column 32; [1] stride 0, stride of rows 6, columns of a fractal's row 12,
  *                    rows of it 20, dilation 28, dilation of rows 36, jump 44, mode 52, repeat 56;
  *                    [2] columns 0, rows 16, bytes of an element 32, small channels 40
- *   MMAD, BIAS_L0C   m 0, k 12, n 24, from zero 63
+ *   MMAD, BIAS_L0C   m 0, k 12, n 24, from zero 63 (k of BIAS_L0C: rows of fractals less 1)
  *   VEC2             blocks of dst 0, a 8, b 16; repeats of dst 24, a 32, b 40; repeat 56
  *   DUP, VECS, VCONV blocks of dst 0, a 16; repeats of dst 32, a 40; repeat 56
  *   all vectors      [1] lanes

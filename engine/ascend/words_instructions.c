@@ -116,8 +116,9 @@ static void put_bias(maker *m, const ac_form *f, const place *at)
 {
     const uint32_t columns = ((uint32_t)(f->config[0] >> 24 & 0xfff) + 15) / AC_FRACTAL;
     const uint32_t rows = ((uint32_t)(f->config[0] & 0xfff) + 15) / AC_FRACTAL;
+    const uint32_t filled = 1 + (uint32_t)(f->config[0] >> 12 & 0xfff);
     words_put_operands(m, AC_OP_BIAS_L0C, 0, at, 2, 1);
-    words_put(m, columns | 1 << 8 | (uint64_t)(rows - 1) << 24);
+    words_put(m, columns | filled << 8 | (uint64_t)(rows - filled) << 24);
 }
 
 static void put_pattern(maker *m, uint64_t index)

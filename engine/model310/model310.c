@@ -168,7 +168,7 @@ static double cycles_of(ac_model *m, const ac_target *target, const ac_instructi
     if (ac_is_mmad(op))
         return mmad_cycles(m, target, i);
     if (op == AC_OP_BIAS_L0C)
-        return ac_time_drain(costs, (i->product.n + 15) / AC_FRACTAL);
+        return ac_time_drain(costs, (i->product.n + 15) / AC_FRACTAL * (1 + i->product.k));
     if (ac_is_drain(op))
         return ac_time_drain(costs, (uint32_t)i->copy.bursts * i->copy.blocks);
     if (ac_is_vector(op))

@@ -19,7 +19,7 @@ static void place_constants(program *p, ac_address *at)
 {
     const size_t lanes = (size_t)batch_parts(p->k) * p->k->width * LANES;
     buffers *ub = &p->ub;
-    ub->bias = take(at, p->k->bias_by_vector ? lanes * sizeof(uint32_t) : 0);
+    ub->bias = take(at, p->k->bias_by_vector ? bias_copies(p) * lanes * sizeof(uint32_t) : 0);
     ub->scale = take(at, p->conv->epilogue.scale ? lanes * sizeof(uint16_t) : 0);
     ub->slope = take(at, p->conv->epilogue.slope ? lanes * sizeof(uint16_t) : 0);
     ub->mask = take(at, p->k->masked ? lanes * sizeof(uint16_t) : 0);
@@ -86,6 +86,19 @@ static void load_lanes(const program *p, ac_address to, const void *from, size_t
                 parts * p->k->width * LANES * size / AC_BLOCK);
 }
 
+/* The same of biases, with all copies. */
+static void load_biases(const program *p, size_t first, uint32_t parts)
+{
+    enum { BLOCKS = LANES * sizeof(uint32_t) / AC_BLOCK };
+    const uint32_t copies = bias_copies(p);
+    const ac_copy c = {.bursts = (uint16_t)(parts * p->k->width),
+                       .blocks = BLOCKS,
+                       .dst_gap = (uint16_t)((copies - 1) * BLOCKS)};
+    for (uint32_t i = 0; i < copies; i++)
+        ac_emit_copy(p->core, AC_L1_UB, p->ub.bias + (size_t)i * BLOCKS * AC_BLOCK,
+                     ac_read_at(p->core, p->k->bias) + first * sizeof(uint32_t), c);
+}
+
 /* Constants change only once a batch, so this simply waits for the pipes to be empty. */
 void mona_conv_load_constants(program *p, const tile *t)
 {
@@ -99,7 +112,7 @@ void mona_conv_load_constants(program *p, const tile *t)
         fill_blocks(p, t);
     p->batch = batch;
     if (p->k->bias_by_vector)
-        load_lanes(p, p->ub.bias, p->k->bias, lane, sizeof(uint32_t), count);
+        load_biases(p, lane, count);
     if (p->conv->epilogue.scale)
         load_lanes(p, p->ub.scale, p->k->scale, lane, sizeof(uint16_t), count);
     if (p->conv->epilogue.slope)

@@ -323,7 +323,8 @@ static void begin_sums(const program *p, const tile *t)
     if (p->k->bias_by_vector) {
         for (uint32_t part = t->first; part < t->end; part++)
             ac_emit_bias_l0c(p->core, l0c_of(p, t, part, false),
-                             p->ub.bias + 2 * lanes_at(p, part, 0), t->rows, p->k->width * LANES);
+                             p->ub.bias + 2 * bias_copies(p) * lanes_at(p, part, 0), bias_copies(p),
+                             t->rows, p->k->width * LANES);
         ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_M, t->slot);
     }
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_M, t->slot);

@@ -24,7 +24,7 @@ enum {
 /* The layout of UB. */
 typedef struct buffers {
     /* Constants of a batch of parts, [part][width][16]. */
-    ac_address bias;         /* 32 bits each */
+    ac_address bias;         /* 32 bits each; 16 of them `bias_copies` times */
     ac_address scale, slope; /* fp16 */
     ac_address mask;         /* all bits set where there is a channel, else 0 */
     /* Blocks of 16 equal values in fp16: 0, the bounds of CLIP, the scale of the residual. */
@@ -107,6 +107,15 @@ typedef struct program {
 static inline void sync(const program *p, ac_pipe from, ac_pipe to, uint32_t event)
 {
     ac_emit_sync(p->core, from, to, event);
+}
+
+/* How often UB holds 16 biases: for every row of fractals that one instruction fills, if with one
+ * copy there are more rows than instructions for all lane blocks of a part. */
+static inline uint32_t bias_copies(const program *p)
+{
+    enum { MOST = 8 };
+    const uint32_t copies = min_u32(p->m1, MOST);
+    return p->k->width * ceil_div_u32(p->m1, copies) < p->m1 ? copies : 1;
 }
 
 /* Lane block 0 of a part in the tile's half of L0C: its sums, or its residuals. */

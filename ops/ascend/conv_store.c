@@ -33,11 +33,19 @@ uint32_t mona_conv_cuts(const program *p)
     return p->k->width == 2 && p->k->way != MONA_CONV_PLANES && !is_wide(p) ? CUTS : 1;
 }
 
-/* Blocks of the result from one cut to the next. An odd number, so that cuts begin in different
- * banks; but the scalar unit wants all rows in one piece. */
+/* Whether cuts of the result lie an odd number of blocks apart, so that they begin in different
+ * banks. But the scalar unit wants all rows in one piece, and each copy to global memory takes so
+ * long that it pays to have fewer. */
+static bool has_gaps(const program *p)
+{
+    return p->cuts > 1 && p->k->way == MONA_CONV_ROW &&
+           ac_path_out(p->row->output.at) != AC_UB_GM;
+}
+
+/* Blocks of the result from one cut to the next. */
 static uint32_t cut_blocks(const program *p, const tile *t)
 {
-    return t->piece_rows + (p->k->way == MONA_CONV_ROW);
+    return t->piece_rows + has_gaps(p);
 }
 
 /* The type that results have in UB. */
@@ -135,7 +143,7 @@ static void round_part(const program *p, const tile *t, uint32_t part)
 /* Where block i of a part's results lies. */
 static ac_address result_block(const program *p, const tile *t, uint32_t part, uint32_t i)
 {
-    const uint32_t cut = p->cuts > 1 ? i / t->piece_rows : 0;
+    const uint32_t cut = has_gaps(p) ? i / t->piece_rows : 0;
     return result_of(p, t, part) +
            (size_t)(i + cut * (cut_blocks(p, t) - t->piece_rows)) * AC_BLOCK;
 }
@@ -145,7 +153,7 @@ static ac_address result_block(const program *p, const tile *t, uint32_t part, u
 static void copy_result(const program *p, const tile *t, uint32_t part, ac_address to,
                         uint32_t first, uint32_t blocks)
 {
-    const uint32_t piece = p->cuts > 1 ? t->piece_rows : UINT32_MAX;
+    const uint32_t piece = has_gaps(p) ? t->piece_rows : UINT32_MAX;
     while (blocks) {
         const uint32_t left = min_u32(blocks, piece - first % piece);
         const uint32_t cuts = left == piece ? blocks / piece : 1;
@@ -167,7 +175,7 @@ static bool copy_results(const program *p, const tile *t, ac_address to, uint32_
 {
     const size_t stride = p->row->output.block_stride, result = result_bytes(p, t) / AC_BLOCK;
     const size_t gap = stride / AC_BLOCK - blocks;
-    if (t->end - t->first == 1 || p->cuts > 1 || !blocks || stride % AC_BLOCK || gap > MAX_GAP)
+    if (t->end - t->first == 1 || has_gaps(p) || !blocks || stride % AC_BLOCK || gap > MAX_GAP)
         return false;
     ac_emit_copy_out(p->core, to, result_block(p, t, t->first, first),
                      (ac_copy){.bursts = (uint16_t)(t->end - t->first),
@@ -217,7 +225,7 @@ static bool store_parts(const program *p, const tile *t)
     const mona_row_at *o = &p->rows[t->y].output;
     const uint32_t column = o->c0 * (uint32_t)mona_type_size(o->type);
     const uint32_t bytes = t->pixels * column, blocks = bytes / AC_BLOCK;
-    if (t->end - t->first >= t->count || p->cuts > 1 || bytes % AC_BLOCK ||
+    if (t->end - t->first >= t->count || has_gaps(p) || bytes % AC_BLOCK ||
         ac_path_out(o->at) != AC_UB_GM)
         return false;
     const ac_address gap = row_step(p, t) - bytes;

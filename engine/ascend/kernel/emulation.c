@@ -128,11 +128,13 @@ static void place_cube(ac_instruction *i, uint64_t dst, uint64_t a, uint64_t b, 
     }
     i->dst = ac_at(AC_L0C, dst);
     if (i->opcode == AC_OP_BIAS_L0C) {
-        /* Fractals of a burst take a vector each, which a bias never is. */
-        if (field(config, 8, 8) != 1 || field(config, 16, 8) || config >> 32)
+        /* Fractals of a burst take a vector each. */
+        const uint32_t filled = (uint32_t)field(config, 8, 8);
+        if (!filled || field(config, 16, 8) || config >> 32)
             fail("bursts");
         i->a = ac_at(AC_UB, a);
-        i->product = (ac_product){.m = (uint32_t)(field(config, 24, 8) + 1) * AC_FRACTAL,
+        i->product = (ac_product){.m = ((uint32_t)field(config, 24, 8) + filled) * AC_FRACTAL,
+                                  .k = filled - 1,
                                   .n = (uint32_t)field(config, 0, 8) * AC_FRACTAL};
         return;
     }
