@@ -75,7 +75,7 @@ typedef struct ac_record {
     uint32_t at[AC_OPERANDS];
 } ac_record;
 
-/* Cores wait for each other between segments. first_constant, constants: bytes of the program's
+/* Cores wait for each other between segments (but see ac_runs_beside). first_constant, constants: bytes of the program's
  * constants that lie in L1 meanwhile, beside its row of zeros; l1_bytes: all else there. */
 typedef struct ac_segment {
     uint32_t first_ring, rings;
@@ -86,6 +86,14 @@ typedef struct ac_segment {
         uint32_t first, count; /* records */
     } core[AC_PROGRAM_CORES];
 } ac_segment;
+
+/* Whether a segment runs at the same time as the one before: that is for core 0 alone, and this one
+ * for core 1. Nothing in it reads what the other one writes. */
+static inline bool ac_runs_beside(const ac_segment *segments, uint32_t count, uint32_t s)
+{
+    return s && s < count && !segments[s].core[0].count && segments[s].core[1].count &&
+           segments[s - 1].core[0].count && !segments[s - 1].core[1].count;
+}
 
 /* A buffer of global memory: inputs first, then outputs, then what lies between groups. The planes
  * of an input or output lie one after another, with rows at multiples of 32 bytes. */

@@ -10,7 +10,7 @@
 #include "engine/libc.h"
 
 /* No frame takes as many records, and offsets of so many turns do not overflow. */
-enum { MAX_STEPS = 1 << 30 };
+enum { MAX_STEPS = 1 << 30, MAX_TRIES = 1 << 22 };
 
 typedef struct prover {
     const ac_program *program;
@@ -19,6 +19,7 @@ typedef struct prover {
     uint32_t operators;
     uint32_t turns[AC_LOOPS], depth;
     uint64_t steps;                  /* records so far, in all turns */
+    uint64_t tries;                  /* turns that were looked at one by one */
     ac_proof found;                  /* record: being looked at */
     uint32_t next_record, next_ring; /* those of the next segment */
 } prover;
@@ -120,7 +121,44 @@ static bool stays(const prover *p, const ac_access *a, ac_address at, const rang
             are_resident(p, (uint64_t)low, (uint64_t)high + a->extent));
 }
 
-static bool operand_ok(const prover *p, const ac_record *record, uint32_t k, ac_address at,
+/* Whether the accesses of operand k stay if it begins anywhere in the range. */
+static bool all_stay(const prover *p, uint32_t k, ac_address at, const range *r,
+                     const ac_access *accesses, uint32_t count)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < count && ok; i++)
+        ok = accesses[i].operand != k || stays(p, &accesses[i], at, r);
+    return ok;
+}
+
+/* The same of an operand in a ring, turn by turn: an access to several rows stays inside only where
+ * these are not the ring's last and first ones. */
+static bool each_stays(prover *p, const ac_ring *ring, const ac_record *record, uint32_t k,
+                       ac_address at, const ac_access *accesses, uint32_t count)
+{
+    const ac_motion *motion = &p->program->motions[record->motion];
+    uint32_t turns[AC_LOOPS] = {1, 1, 1};
+    uint64_t all = 1;
+    for (uint32_t d = 0; d < p->depth; d++) {
+        turns[d] = p->turns[d];
+        all = all > MAX_TRIES ? all : all * turns[d];
+    }
+    if (all > MAX_TRIES - p->tries)
+        return false;
+    p->tries += all;
+    bool ok = true;
+    for (uint64_t turn = 0; turn < all && ok; turn++) {
+        int64_t to = record->at[k] - ring->begin;
+        uint64_t rest = turn;
+        for (uint32_t d = 0; d < p->depth; d++, rest /= turns[d - 1])
+            to += (int64_t)(rest % turns[d]) * motion->step[d][k];
+        to = (int64_t)ring->begin + (to % ring->bytes + ring->bytes) % ring->bytes;
+        ok = all_stay(p, k, at, &(range){to, to, 0}, accesses, count);
+    }
+    return ok;
+}
+
+static bool operand_ok(prover *p, const ac_record *record, uint32_t k, ac_address at,
                        const ac_access *accesses, uint32_t count)
 {
     const ac_motion *motion = &p->program->motions[record->motion];
@@ -132,11 +170,10 @@ static bool operand_ok(const prover *p, const ac_record *record, uint32_t k, ac_
         range r = moved(p, motion, k, 0, p->depth);
         r.low += record->at[k];
         r.high += record->at[k];
-        ok = !found || in_ring(p, &rings[found - 1], motion, record->at[k], k, outer, &r);
-        for (uint32_t i = 0; i < count && ok; i++)
-            ok = accesses[i].operand != k || stays(p, &accesses[i], at, &r);
+        ok = (!found || in_ring(p, &rings[found - 1], motion, record->at[k], k, outer, &r)) &&
+             all_stay(p, k, at, &r, accesses, count);
     }
-    return ok;
+    return ok || (found && each_stays(p, &rings[found - 1], record, k, at, accesses, count));
 }
 
 static bool spaces_ok(const ac_program *p, const ac_form *f)
@@ -180,7 +217,7 @@ static bool pattern_ok(const ac_pattern *pattern)
     return true;
 }
 
-static bool instruction_ok(const prover *p, const ac_record *record)
+static bool instruction_ok(prover *p, const ac_record *record)
 {
     const ac_program *q = p->program;
     if (record->form >= q->header.forms || record->motion >= q->header.motions)

@@ -83,7 +83,10 @@ static mona_status run_segments(const mona_session *s, uint32_t table)
     chip_session *c = chip_session_of(s);
     mona_status status = c->stream.failed;
     ascend_step_begin(&c->stream);
-    for (uint32_t i = 0; i < s->plan->program.header.segments && !status; i++) {
+    const ac_program *p = &s->plan->program;
+    for (uint32_t i = 0; i < p->header.segments && !status; i++) {
+        if (ac_runs_beside(p->segments, p->header.segments, i))
+            continue; /* it is part of the image of the one before */
         const ascend_task task = {chip_session_address(c, c->segment[i].words),
                                   chip_session_address(c, c->tables[table]),
                                   c->memory + c->segment[i].arguments[table]};

@@ -204,16 +204,17 @@ static void put_core(maker *m, uint32_t core)
 /* Returns how many words there are. */
 static size_t put_segment(const ac_program *p, uint32_t segment, uint64_t *image, const char **why)
 {
-    maker m = {.program = p, .segment = &p->segments[segment]};
-    const ac_segment *s = m.segment;
-    words_refuse(&m,
-                 (uint64_t)words_rounded(s->l1_bytes) + words_rounded(s->constants) +
-                         words_rounded(p->header.zero_bytes) >
-                     ac_target_ascend310.l1_bytes,
-                 "its constants do not fit L1");
+    maker m = {.program = p};
     words_refuse(&m, p->header.buffers >= WORDS_BASES, "too many buffers");
     m.out = image ? image + WORDS_HEADER / 8 : NULL;
     for (uint32_t core = 0; core < AC_PROGRAM_CORES && !m.why; core++) {
+        const bool beside = ac_runs_beside(p->segments, p->header.segments, segment + core);
+        const ac_segment *s = m.segment = &p->segments[segment + (core && beside)];
+        words_refuse(&m,
+                     (uint64_t)words_rounded(s->l1_bytes) + words_rounded(s->constants) +
+                             words_rounded(p->header.zero_bytes) >
+                         ac_target_ascend310.l1_bytes,
+                     "its constants do not fit L1");
         if (image)
             image[core] = m.words / CHUNK_WORDS;
         put_core(&m, core);

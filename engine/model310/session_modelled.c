@@ -177,17 +177,18 @@ static void place_planes(worker *w)
     memset(modelled_ops(w), 0, plan->model.header->op_count * sizeof(mona_modelled_op));
 }
 
-/* Begins a group: the launch of the task, or a wait for the slowest core, and the copy of the
- * group's constants to L1; of the first one also of the row of zeros, which stays there. */
-static void begin_group(mona_session *s, bool first, size_t constants, size_t zeros)
+/* Begins a group, or two side by side: the launch of the task, or a wait for the slowest core, and
+ * the copy of each core's constants to L1; of the first group also of the row of zeros, which stays
+ * there. */
+static void begin_group(mona_session *s, bool first, const size_t constants[2], size_t zeros)
 {
     if (!first)
         wait_for_slowest(s);
     for (uint32_t i = 0; i < s->plan->cores; i++)
         if (first)
-            ac_model_launch(&s->workers[i].core, constants + zeros);
-        else if (constants)
-            ac_model_load(&s->workers[i].core, constants);
+            ac_model_launch(&s->workers[i].core, constants[i > 0] + zeros);
+        else if (constants[i > 0])
+            ac_model_load(&s->workers[i].core, constants[i > 0]);
 }
 
 /* An operator on arrays is no AI Core program: arrays lie in global memory, and the chip's AI CPUs
@@ -339,11 +340,12 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
 static void run_unit(worker *w, const plan_group *g, mona_span columns)
 {
     const mona_plan *plan = w->session->plan;
-    const mona_span rows = mona_schedule_rows(g, w->index);
+    const uint32_t band = g->side ? 0 : w->index;
+    const mona_span rows = mona_schedule_rows(g, band);
     plan_progress *progress = (plan_progress *)(void *)(w->region + plan->progress_offset);
     mona_schedule_unit(plan, g, rows, columns, progress);
     clear_padding(w, g, progress);
-    int64_t position = mona_schedule_start(plan, g, w->index, rows.begin, progress);
+    int64_t position = mona_schedule_start(plan, g, band, rows.begin, progress);
     while (position < rows.end) {
         position = position + plan->strip_rows < rows.end ? position + plan->strip_rows : rows.end;
         mona_schedule_strip(plan, g, position, progress);
@@ -356,7 +358,8 @@ static void run_unit(worker *w, const plan_group *g, mona_span columns)
 
 static void run_group(worker *w, const plan_group *g)
 {
-    if (w->index >= g->parts || (g->whole_maps && w->session->recorder))
+    const bool idle = g->side ? w->index != g->side - 1 : w->index >= g->parts;
+    if (idle || (g->whole_maps && w->session->recorder))
         return;
     if (g->whole_maps)
         run_array(w, g);
@@ -373,8 +376,11 @@ static void run_plan(mona_session *s)
     const plan_group *first = mona_plan_first_group(plan);
     for (const plan_group *g = first; g; g = mona_plan_next_group(plan, g)) {
         const bool loads = g == first || plan->group_constants;
-        begin_group(s, g == first, loads ? mona_plan_group_constants(plan, g) : 0,
-                    plan->maps_offset - plan->zero_offset);
+        const plan_group *other = g->side ? mona_plan_next_group(plan, g) : g;
+        const size_t constants[] = {loads ? mona_plan_group_constants(plan, g) : 0,
+                                    loads && other ? mona_plan_group_constants(plan, other) : 0};
+        if (g->side != 2)
+            begin_group(s, g == first, constants, plan->maps_offset - plan->zero_offset);
         if (s->recorder)
             record_group(s, g);
         for (uint32_t i = 0; i < plan->cores; i++)
@@ -388,7 +394,10 @@ static void run_program(mona_session *s)
     for (uint32_t i = 0; i < p->header.segments; i++) {
         const ac_segment *g = &p->segments[i];
         const bool loads = !i || g->first_constant != g[-1].first_constant;
-        begin_group(s, !i, loads ? g->constants : 0, p->header.zero_bytes);
+        const bool pair = ac_runs_beside(p->segments, p->header.segments, i + 1);
+        const size_t constants[] = {loads ? g->constants : 0, loads ? g[pair].constants : 0};
+        if (!ac_runs_beside(p->segments, p->header.segments, i))
+            begin_group(s, !i, constants, p->header.zero_bytes);
         for (uint32_t core = 0; core < s->plan->cores; core++)
             if (g->array)
                 run_group(&s->workers[core], &s->plan->ops[g->array - 1].group);

@@ -97,8 +97,85 @@ static void find_beginnings(mona_plan *plan)
         for (uint32_t i = 0; i < op->bound.op->input_count && !maps; i++)
             needed = op->writer[i] < needed ? op->writer[i] : needed;
         op->may_begin = needed >= o;
-        op->begins = false;
+        op->begins = op->shared = false;
     }
+}
+
+/* Two groups side by side: [first, middle) on core 0, and [middle, end) on core 1. If cores shared
+ * them, each would load the constants of both. */
+typedef struct pair {
+    uint32_t middle, end;
+    uint64_t saved; /* cycles, estimated; 0: there is none */
+} pair;
+
+/* Constants of a half, and cycles of loading them and of its work. */
+typedef struct half {
+    size_t constants;
+    uint64_t rings, loading, work;
+} half;
+
+static void add_op(const mona_plan *plan, uint32_t o, half *h)
+{
+    enum { LOADED = 38 /* bytes a cycle */, MACS = 1 << 11 /* of fp16 a cycle */ };
+    const plan_op *op = &plan->ops[o];
+    const mona_op_class *class = mona_ops[op->bound.op->kind];
+    const mona_shape *s = &op->bound.output;
+    h->constants += align_up(op->constants_bytes);
+    h->rings += row_bytes(s) * s->height;
+    h->loading = h->constants / LOADED;
+    h->work += (class->macs ? class->macs(&op->bound) : 0) / MACS *
+               mona_type_size(op->bound.input[0].type) / 2;
+}
+
+/* Whether operator o can be in a half that begins at `first`, beside one that begins at `other`. */
+static bool may_join(const mona_plan *plan, uint32_t o, uint32_t first, uint32_t other,
+                     const half *h)
+{
+    const plan_op *op = &plan->ops[o];
+    bool may = o - first < 64 && !is_on_arrays(plan, o) && !reads_array_of(plan, o, other) &&
+               !op->shared && (o == first || !op->begins) &&
+               h->constants + align_up(op->constants_bytes) <= plan->group_constants &&
+               h->constants + h->rings <= plan->target->l1_bytes;
+    for (uint32_t i = 0; i < op->bound.op->input_count; i++)
+        may &= op->writer[i] == MONA_NONE || op->writer[i] >= first || op->writer[i] < other;
+    return may;
+}
+
+static bool may_end(const mona_plan *plan, uint32_t o)
+{
+    return o == plan->model.header->op_count || plan->ops[o].may_begin;
+}
+
+static uint64_t saved_by(const half *a, const half *b)
+{
+    const uint64_t both = a->loading + b->loading + (a->work + b->work) / 2;
+    const uint64_t one = a->loading + a->work, other = b->loading + b->work;
+    const uint64_t slower = one > other ? one : other;
+    return both > slower ? both - slower : 0;
+}
+
+static pair best_pair(const mona_plan *plan, uint32_t first)
+{
+    const uint32_t count = plan->model.header->op_count;
+    half a = {0};
+    pair best = {0};
+    for (uint32_t m = first; m < count && may_join(plan, m, first, first, &a);) {
+        half b = {0};
+        add_op(plan, m++, &a);
+        for (uint32_t o = m; may_end(plan, m) && o < count && may_join(plan, o, m, first, &b);) {
+            add_op(plan, o++, &b);
+            if (may_end(plan, o) && saved_by(&a, &b) > best.saved)
+                best = (pair){m, o, saved_by(&a, &b)};
+        }
+    }
+    return best;
+}
+
+enum { WORTH_A_PAIR = 5000 /* cycles */ };
+
+static bool is_worth_it(const mona_plan *plan, const pair *p)
+{
+    return plan->cores == AC_PROGRAM_CORES && p->saved > WORTH_A_PAIR;
 }
 
 static uint32_t end_of_core_group(const mona_plan *plan, uint32_t first)
@@ -109,6 +186,9 @@ static uint32_t end_of_core_group(const mona_plan *plan, uint32_t first)
     for (uint32_t o = first; o < count; o++) {
         if (o > first &&
             (is_on_arrays(plan, o) || reads_array_of(plan, o, first) || plan->ops[o].begins))
+            return o;
+        const pair next = o > first && plan->ops[o].may_begin ? best_pair(plan, o) : (pair){0};
+        if (is_worth_it(plan, &next))
             return o;
         bytes += align_up(plan->ops[o].constants_bytes);
         if (bytes > plan->group_constants && end < count)
@@ -234,6 +314,16 @@ static void choose_parts(const mona_plan *plan, plan_group *g)
     g->parts = plan->cores < max ? plan->cores : max;
 }
 
+static void add_pair(mona_plan *plan, uint32_t first, const pair *p)
+{
+    plan_group *sides[] = {mona_plan_add_group(plan, first, p->middle, false),
+                           mona_plan_add_group(plan, p->middle, p->end, false)};
+    for (uint32_t i = 0; i < AC_PROGRAM_CORES; i++) {
+        sides[i]->side = 1 + i;
+        sides[i]->parts = 1;
+    }
+}
+
 /* Weights get half as much as rings may fill, see mona_config.cache_bytes. */
 static bool weights_stay_in_cache(const mona_plan *plan)
 {
@@ -256,6 +346,15 @@ static mona_status plan_with(mona_plan *plan, const mona_config *config, plan_pr
     mona_plan_readers(plan);
     ends e = begin_ends(plan, progress);
     for (uint32_t first = 0, last; first < count; first = last) {
+        const pair p = plan->group_constants ? best_pair(plan, first) : (pair){0};
+        if (is_worth_it(plan, &p) && first_cut(plan, &e, first, p.middle) == p.middle &&
+            first_cut(plan, &e, p.middle, p.end) == p.end) {
+            add_pair(plan, first, &p);
+            max_parts = AC_PROGRAM_CORES;
+            e.count = 0;
+            last = p.end;
+            continue;
+        }
         last = end_of_group(plan, &e, first, heavy_rows);
         plan_group *g = mona_plan_add_group(
             plan, first, last, is_on_arrays(plan, first) || is_heavy(plan, first, heavy_rows));
@@ -333,10 +432,25 @@ static mona_status plan_core(mona_plan *plan, const mona_config *config, plan_pr
     return status;
 }
 
+/* Bytes of the row of zeros that L1 holds, as mona_plan_lay_out() has it. */
+static size_t zero_bytes(const mona_plan *plan)
+{
+    size_t bytes = AC_ROW_SLACK;
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        const plan_op *op = &plan->ops[o];
+        if (!op->map && !mona_padding(&op->bound.output))
+            bytes = max_size(bytes, op->row_bytes + AC_ROW_SLACK);
+    }
+    return align_up(bytes);
+}
+
 static const plan_group *first_too_large(const mona_plan *plan)
 {
     const plan_group *g = mona_plan_first_group(plan);
-    while (g && !is_too_large(plan, g))
+    const size_t zeros = zero_bytes(plan);
+    while (g && !is_too_large(plan, g) &&
+           mona_plan_group_l1_bytes(g) + mona_plan_group_constants(plan, g) + zeros <=
+               plan->target->l1_bytes)
         g = mona_plan_next_group(plan, g);
     return g;
 }
@@ -359,6 +473,14 @@ static bool split(mona_plan *plan, const plan_group *g)
     return chosen != MONA_NONE;
 }
 
+/* Lets cores share what one of two groups side by side could not hold. False: they do. */
+static bool share(mona_plan *plan, const plan_group *g)
+{
+    for (uint32_t o = g->first; o < g->last && g->side; o++)
+        plan->ops[o].shared = true;
+    return g->side;
+}
+
 /* A single group, if it fits; else groups that are split until they fit. */
 static mona_status plan_core_groups(mona_plan *plan, const mona_config *config,
                                     plan_progress *progress, uint32_t cores)
@@ -368,7 +490,7 @@ static mona_status plan_core_groups(mona_plan *plan, const mona_config *config,
     plan->all_constants = mona_plan_constants(plan, 0, plan->model.header->op_count);
     mona_status status = plan_core(plan, config, progress, cores, 0);
     const plan_group *large = status ? NULL : first_too_large(plan);
-    while (large && (!plan->group_constants || split(plan, large))) {
+    while (large && (!plan->group_constants || share(plan, large) || split(plan, large))) {
         status = plan_core(plan, config, progress, cores, most_constants);
         large = status ? NULL : first_too_large(plan);
     }

@@ -35,6 +35,8 @@ typedef struct plan_group {
     uint32_t parts;   /* cores that take part: bands of rows, or shares of the channel blocks */
     bool whole_maps;  /* it is one operator, run by mona_op_class.map or .array */
     bool by_channels; /* with whole_maps: parts are shares of the channel blocks */
+    uint32_t side;    /* on AI Cores: 1 + the core that runs it alone, 2 while core 0 runs the group
+                         before; 0: cores share it */
     uint32_t tiles;   /* column tiles of a band */
     /* The reference grid has the size of the smallest result. Bands, strips and tiles are counted
      * in it, and its positions are scaled to the rows and columns of each result. */
@@ -64,6 +66,7 @@ typedef struct plan_op {
     uint32_t home_block;   /* first of its channel blocks there */
     bool may_begin;        /* a group of an AI Core may begin with it */
     bool begins;           /* one does, as rings would not fit L1 */
+    bool shared;           /* and all cores share it, for the same reason */
     bool map;              /* its home is a map */
     bool array;            /* its output is an array, and not an output of the model */
     int64_t map_x_begin;   /* first column of a map's rows; 0 or less */

@@ -38,8 +38,7 @@ uint32_t mona_conv_cuts(const program *p)
  * long that it pays to have fewer. */
 static bool has_gaps(const program *p)
 {
-    return p->cuts > 1 && p->k->way == MONA_CONV_ROW &&
-           ac_path_out(p->row->output.at) != AC_UB_GM;
+    return p->cuts > 1 && p->k->way == MONA_CONV_ROW && ac_path_out(p->row->output.at) != AC_UB_GM;
 }
 
 /* Blocks of the result from one cut to the next. */
@@ -345,6 +344,44 @@ static void scatter_channel(const program *p, const tile *t, uint32_t channel, a
                          (ac_fill){.count = t->pixels, .bytes = size, .step = m.dst_step});
 }
 
+/* Whether the only pixel of fp16 results goes to a plane for each channel, whose rows are blocks
+ * side by side. */
+static bool is_pixel(const program *p, const tile *t)
+{
+    const planes_at *planes = p->row->planes;
+    const uint32_t channels = p->conv->channels;
+    return planes && is_wide(p) && t->pixels == 1 && t->x == 0 && planes->block == 1 &&
+           planes->padded && planes->rows[0] % AC_BLOCK == 0 &&
+           planes->rows[channels - 1] - planes->rows[0] == (channels - 1) * (ac_address)AC_BLOCK;
+}
+
+/* A fractal has a block for each lane: that of the pixel is spread over those of the rows that are
+ * not stored, and all are copied. */
+static void scatter_pixel(const program *p, const tile *t)
+{
+    const planes_at *planes = p->row->planes;
+    const ac_move m = {.count = LANES - 1,
+                       .dst_step = AC_BLOCK,
+                       .src_step = sizeof(uint16_t),
+                       .dst_type = planes->type,
+                       .src_type = MONA_F16,
+                       .scale = planes->scale,
+                       .maximum = planes->maximum};
+    ac_move first = m;
+    first.count = 1;
+    ac_emit_barrier(p->core, AC_PIPE_ALL);
+    for (uint32_t part = t->first; part < t->end; part++) {
+        const ac_address block = result_of(p, t, part);
+        ac_emit_move(p->core, block + AC_BLOCK, block + sizeof(uint16_t), m);
+        ac_emit_move(p->core, block, block, first);
+    }
+    ac_emit_barrier(p->core, AC_PIPE_ALL);
+    for (uint32_t part = t->first; part < t->end; part++)
+        copy_blocks(p, AC_UB_GM, planes->rows[part * LANES], result_of(p, t, part),
+                    min_u32(p->conv->channels - part * LANES, LANES));
+    ac_emit_barrier(p->core, AC_PIPE_ALL);
+}
+
 /* Channels of a row that fill up its last channel block are written as zeros. */
 static void scatter(const program *p, const tile *t)
 {
@@ -352,6 +389,10 @@ static void scatter(const program *p, const tile *t)
     const uint32_t all = p->row->planes ? channels : ceil_div_u32(channels, c0) * c0;
     const uint32_t end = t->end == p->k->parts ? all : t->end * LANES;
     const uint32_t size = (uint32_t)mona_type_size(p->row->output.type);
+    if (is_pixel(p, t)) {
+        scatter_pixel(p, t);
+        return;
+    }
     sync(p, AC_PIPE_V, AC_PIPE_S, 0);
     for (uint32_t channel = t->first * LANES; channel < end; channel++)
         scatter_channel(p, t, channel, result_of(p, t, channel / LANES) + channel % LANES * size);

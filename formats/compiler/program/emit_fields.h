@@ -52,14 +52,14 @@
 
 #define GROUP_FIELDS(F, x) \
     F(x, NUMBER, first) F(x, NUMBER, last) F(x, NUMBER, parts) F(x, NUMBER, whole_maps) \
-    F(x, NUMBER, by_channels) F(x, NUMBER, tiles) F(x, NUMBER, grid_height) \
+    F(x, NUMBER, by_channels) F(x, UNUSED, side) F(x, NUMBER, tiles) F(x, NUMBER, grid_height) \
     F(x, NUMBER, grid_width) F(x, UNUSED, rings_bytes)
 
 #define OP_FIELDS(F, x) \
     F(x, OBJECT, bound) F(x, OBJECT, group) F(x, OBJECT, writer) F(x, OBJECT, array_writer) \
     F(x, NUMBER, first_reader) F(x, NUMBER, last_reader) F(x, NUMBER, store) F(x, NUMBER, leaves) \
     F(x, UNUSED, read_outside) F(x, UNUSED, read_in_blocks) F(x, NUMBER, home) \
-    F(x, NUMBER, home_block) F(x, UNUSED, may_begin) F(x, UNUSED, begins) F(x, NUMBER, map) \
+    F(x, NUMBER, home_block) F(x, UNUSED, may_begin) F(x, UNUSED, begins) F(x, UNUSED, shared) F(x, NUMBER, map) \
     F(x, NUMBER, array) F(x, NUMBER, map_x_begin) F(x, NUMBER, depth) F(x, UNUSED, row_outside) \
     F(x, NUMBER, columns) F(x, UNUSED, group_first) F(x, NUMBER, block_stride) \
     F(x, NUMBER, row_bytes) F(x, NUMBER, zero_offset) F(x, NUMBER, ring_offset) \
