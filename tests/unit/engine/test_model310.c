@@ -111,7 +111,7 @@ static const ac_address L1 = AT(AC_L1), L0A = AT(AC_L0A), L0B = AT(AC_L0B), L0C 
                         OUT = AT(AC_GM + 1), NO_BUFFER = AT(AC_GM + 2);
 
 static const ac_vector whole = {1, 128, 1, 1, 1, 8, 8, 8};
-static const ac_load3d one_fractal = {0, 16, 1, 1, 32, 1, 1, 1};
+static const ac_load3d one_fractal = {0, 16, 1, 1, 32, 1, 1, 1, 0};
 
 static void copy(bench *b, ac_path path, ac_address dst, ac_address src, uint16_t blocks)
 {
@@ -550,47 +550,47 @@ PROGRAM(n_4096)
 }
 PROGRAM(stride_0)
 {
-    load3d(b, (ac_load3d){0, 16, 0, 1, 32, 1, 1, 1});
+    load3d(b, (ac_load3d){0, 16, 0, 1, 32, 1, 1, 1, 0});
 }
 PROGRAM(stride_64)
 {
-    load3d(b, (ac_load3d){0, 16, 64, 1, 32, 1, 1, 1});
+    load3d(b, (ac_load3d){0, 16, 64, 1, 32, 1, 1, 1, 0});
 }
 PROGRAM(dilation_0)
 {
-    load3d(b, (ac_load3d){0, 16, 1, 0, 32, 1, 1, 1});
+    load3d(b, (ac_load3d){0, 16, 1, 0, 32, 1, 1, 1, 0});
 }
 PROGRAM(c0_16_of_8_bit)
 {
-    load3d(b, (ac_load3d){0, 16, 1, 1, 16, 1, 1, 1});
+    load3d(b, (ac_load3d){0, 16, 1, 1, 16, 1, 1, 1, 0});
 }
 PROGRAM(c0_8_of_f16)
 {
-    load3d(b, (ac_load3d){0, 16, 1, 1, 8, 2, 1, 1});
+    load3d(b, (ac_load3d){0, 16, 1, 1, 8, 2, 1, 1, 0});
 }
 PROGRAM(c0_0)
 {
-    load3d(b, (ac_load3d){0, 16, 1, 1, 0, 1, 1, 1});
+    load3d(b, (ac_load3d){0, 16, 1, 1, 0, 1, 1, 1, 0});
 }
 PROGRAM(element_4)
 {
-    load3d(b, (ac_load3d){0, 16, 1, 1, 8, 4, 1, 1});
+    load3d(b, (ac_load3d){0, 16, 1, 1, 8, 4, 1, 1, 0});
 }
 PROGRAM(jump_0)
 {
-    load3d(b, (ac_load3d){0, 16, 1, 1, 32, 1, 1, 0});
+    load3d(b, (ac_load3d){0, 16, 1, 1, 32, 1, 1, 0, 0});
 }
 PROGRAM(jump_128)
 {
-    load3d(b, (ac_load3d){0, 16, 1, 1, 32, 1, 1, 128});
+    load3d(b, (ac_load3d){0, 16, 1, 1, 32, 1, 1, 128, 0});
 }
 PROGRAM(load3d_0)
 {
-    load3d(b, (ac_load3d){0, 16, 1, 1, 32, 1, 0, 1});
+    load3d(b, (ac_load3d){0, 16, 1, 1, 32, 1, 0, 1, 0});
 }
 PROGRAM(columns_32768)
 {
-    load3d(b, (ac_load3d){0, 32768, 1, 1, 32, 1, 1, 1});
+    load3d(b, (ac_load3d){0, 32768, 1, 1, 32, 1, 1, 1, 0});
 }
 PROGRAM(small_columns_along_k)
 {
@@ -612,7 +612,7 @@ PROGRAM(unwritten_picture)
 PROGRAM(unaligned_row)
 {
     ac_model_written(&b->core, L1, 4096);
-    ac_emit_load3d(&b->core, L0A, L1 + 8, (ac_load3d){0, 16, 1, 1, 8, 1, 1, 1});
+    ac_emit_load3d(&b->core, L0A, L1 + 8, (ac_load3d){0, 16, 1, 1, 8, 1, 1, 1, 0});
 }
 PROGRAM(drain_0)
 {
@@ -652,7 +652,7 @@ PROGRAM(unwritten_l0a)
 PROGRAM(unwritten_l0b)
 {
     load_operands(b);
-    load3d(b, (ac_load3d){0, 16, 1, 1, 32, 1, 2, 1});
+    load3d(b, (ac_load3d){0, 16, 1, 1, 32, 1, 2, 1, 0});
     order(b, MTE1, M);
     mmad(b, 16, 64, 16);
 }
@@ -690,7 +690,7 @@ PROGRAM(beyond_l1)
 PROGRAM(beyond_l0a)
 {
     ac_model_written(&b->core, L1, 4096);
-    load3d(b, (ac_load3d){0, 16, 1, 1, 32, 1, 3, 127});
+    load3d(b, (ac_load3d){0, 16, 1, 1, 32, 1, 3, 127, 0});
 }
 PROGRAM(l0b_into_l0c)
 {
@@ -1079,13 +1079,13 @@ PROGRAM(both_only_read)
 PROGRAM(columns_that_are_not_there)
 {
     ac_model_written(&b->core, L1, 10 * 32);
-    load3d(b, (ac_load3d){0, 10, 1, 1, 32, 1, 1, 1});
+    load3d(b, (ac_load3d){0, 10, 1, 1, 32, 1, 1, 1, 0});
 }
 PROGRAM(columns_jumped_over)
 {
     for (uint32_t i = 0; i < 16; i++)
         ac_model_written(&b->core, L1 + 64 * i, 32);
-    load3d(b, (ac_load3d){0, 32, 2, 1, 32, 1, 1, 1});
+    load3d(b, (ac_load3d){0, 32, 2, 1, 32, 1, 1, 1, 0});
 }
 PROGRAM(dilated_columns)
 {
@@ -1093,7 +1093,7 @@ PROGRAM(dilated_columns)
         if (i % 8 < 2)
             ac_model_written(&b->core, L1 + 8 * i, 8);
     /* 4 columns of 8, 8 apart, from pixels 8 apart, starting at column 1 */
-    load3d(b, (ac_load3d){1, 144, 8, 8, 8, 1, 1, 1});
+    load3d(b, (ac_load3d){1, 144, 8, 8, 8, 1, 1, 1, 0});
 }
 PROGRAM(constants)
 {
@@ -1263,7 +1263,7 @@ static void along_k_as_along_pixels(void **state)
     for (uint16_t r = 0; r < TAPS * ROWS; r++) {
         const uint16_t column = (uint16_t)(4 + r % TAPS * 2);
         ac_emit_load3d(&b->core, L0A + OTHER, L1 + r / TAPS * COLUMNS * 32,
-                       (ac_load3d){column, COLUMNS, 1, 1, 32, 1, 1, 1});
+                       (ac_load3d){column, COLUMNS, 1, 1, 32, 1, 1, 1, 0});
         assert_memory_equal(l0a + r * 2 * ONE, l0a + OTHER, ONE);
     }
     free_bench(b);
