@@ -92,10 +92,9 @@ bool ac_legal(const ac_instruction *i, ac_fault *f)
         return legal_load3d(&i->load3d, f);
     if (ac_is_mmad(op) || op == AC_OP_BIAS_L0C)
         return within(f, "m", i->product.m, 1, AC_MAX_MKN) &&
-               (op == AC_OP_BIAS_L0C
-                    ? within(f, "rows", 1 + i->product.k, 1,
-                             (i->product.m + AC_FRACTAL - 1) / AC_FRACTAL)
-                    : within(f, "k", i->product.k, 1, AC_MAX_MKN)) &&
+               (op == AC_OP_BIAS_L0C ? within(f, "rows", 1 + i->product.k, 1,
+                                              (i->product.m + AC_FRACTAL - 1) / AC_FRACTAL)
+                                     : within(f, "k", i->product.k, 1, AC_MAX_MKN)) &&
                within(f, "n", i->product.n, 1, AC_MAX_MKN);
     if (ac_is_vector(op))
         return legal_vector(i, f);

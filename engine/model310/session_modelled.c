@@ -393,8 +393,8 @@ static void run_program(mona_session *s)
     const ac_program *p = &s->plan->program;
     for (uint32_t i = 0; i < p->header.segments; i++) {
         const ac_segment *g = &p->segments[i];
-        const bool loads = !i || g->first_constant != g[-1].first_constant ||
-                           g->constants != g[-1].constants;
+        const bool loads =
+            !i || g->first_constant != g[-1].first_constant || g->constants != g[-1].constants;
         const bool pair = ac_runs_beside(p->segments, p->header.segments, i + 1);
         const size_t constants[] = {loads ? g->constants : 0, loads ? g[pair].constants : 0};
         if (!ac_runs_beside(p->segments, p->header.segments, i))
