@@ -143,6 +143,22 @@ static bool read_head(still *image, const uint8_t *file, size_t size, picture_ki
     return true;
 }
 
+/* Whether every chunk lies in the file: stb_image allocates as much as one says. */
+static bool is_whole_png(const uint8_t *file, size_t size)
+{
+    enum { HEAD = 8, COST = 12 };
+    for (size_t at = HEAD; size - at >= COST;) {
+        const uint8_t *b = file + at;
+        const size_t length = (size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3];
+        if (length > size - at - COST)
+            return false;
+        if (!memcmp(b + 4, "IEND", 4))
+            return true;
+        at += COST + length;
+    }
+    return false;
+}
+
 /* Decodes what libjpeg and stb_image read. False without an error: libav may be able to read it. */
 static bool load(still *image, const char *path, const uint8_t *file, size_t size,
                  picture_kind kind, unsigned channels, pipeline_error *error)
@@ -155,6 +171,8 @@ static bool load(still *image, const char *path, const uint8_t *file, size_t siz
                              MONA_MAX_SIDE, image->width, image->height);
     if (kind == PICTURE_JPEG)
         return jpeg_decode(image, file, size, channels);
+    if (!is_whole_png(file, size))
+        return false;
     image->pixels = stbi_load_from_memory(file, (int)size, &width, &height, &found, (int)channels);
     image->channels = channels ? channels : (unsigned)found;
     return image->pixels;

@@ -326,6 +326,12 @@ for table in dht dqt; do
     fails "a JPEG without its tables is refused, $table" "bare.jpg: cannot be decoded: a scan needs a table" \
         "$mona" enhance -y "$tmp/bare.jpg" -o "$tmp/none.png"
 done
+# A chunk says that it has 1.4 GB. MALLOC_PERTURB_ uses all that is allocated.
+printf '\211PNG\r\n\032\n\0\0\0\015IHDR\0\0\0\011\0\0\0\007\010\002\0\0\0U\371\3607T\0\0>IDATx\234c`\0\203\377' > "$tmp/bomb.png"
+[ -n "$SANITIZE" ] || same "a chunk that is larger than its file takes no memory" "$(python3 -c "
+import os, resource, subprocess, sys
+status = subprocess.run(sys.argv[1:], env={**os.environ, 'MALLOC_PERTURB_': '1'}, stderr=subprocess.DEVNULL).returncode
+print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 300000)" "$mona" enhance -y "$tmp/bomb.png" -o "$tmp/none.png" --quiet)" "1 True"
 cp "$tmp/four.png" "$tmp/four.tga"
 printf '\0\0\2' | dd of="$tmp/four.tga" conv=notrunc 2> /dev/null
 fails "what is not read is named" "found TGA" "$mona" enhance "$tmp/four.tga" -o "$tmp/none.png"
