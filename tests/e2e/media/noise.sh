@@ -147,8 +147,26 @@ moved() { # $1: a folder of pictures. Those that are changed
         [ "$(frames_md5 "$tmp/left.png")" = "$(frames_md5 "$tmp/of.png")" ] || basename "$of"
     done
 }
+# Nor may a JPEG of it get worse; damage that JPEG did may be repaired.
+worse() { # $1: a folder of pictures. Those that lose more than 0.05 dB in luma as JPEGs
+    for of in "$1"/*; do
+        full || case $of in *oceanic_434614*) ;; *) continue ;; esac
+        ffmpeg -v error -y -i "$of" -pix_fmt rgb24 "$tmp/of.png"
+        for quality in 60 75 85 90 95; do
+            full || [ $quality = 90 ] || continue
+            python3 -c 'import sys; from PIL import Image; Image.open(sys.argv[1]).save(sys.argv[2], quality=int(sys.argv[3]))' "$tmp/of.png" "$tmp/of.jpg" $quality
+            picture of.jpg left.png --stages denoise
+            awk "BEGIN { exit $(psnr_y "$tmp/of.jpg" "$tmp/of.png") - $(psnr_y "$tmp/left.png" "$tmp/of.png") > 0.05 }" || echo "$(basename "$of") as JPEG $quality"
+        done
+    done
+}
 if [ -d ../shared/data/test/texture ]; then
     nothing "texture is left as it is" "$(moved ../shared/data/test/texture)"
+    if python3 -c "import PIL" 2> /dev/null; then
+        nothing "and does not get worse as JPEG" "$(worse ../shared/data/test/texture)"
+    else
+        skip "no Pillow, which writes JPEGs of a quality"
+    fi
     "$mona" enhance -y ../shared/found/pictures/foliage90.jpg -o "$tmp/left.png" --stages denoise --quiet
     ffmpeg -v error -y -i ../shared/found/pictures/foliage90.jpg -pix_fmt rgb24 "$tmp/of.png"
     at_least "drawn leaves are not painted over: dB beside the input" "$(psnr_y "$tmp/left.png" "$tmp/of.png")" 34
