@@ -191,6 +191,10 @@ def main(arguments):
         sys.exit(f'mona.kernel: {error}')
     if not found:
         sys.exit(f'mona.kernel: {given.file}: expected functions with @kernel, found none')
+    files = [name.split('::')[1] for name in found]
+    twice = next((f for f in files if files.count(f) > 1), None)
+    if twice:
+        sys.exit(f'mona.kernel: {given.file}: expected one kernel called {twice}, found one in each of several domains')
     os.makedirs(given.o, exist_ok=True)
     for k in found.values():
         path = os.path.join(given.o, k.name.split('::')[1])
