@@ -75,8 +75,9 @@ typedef struct ac_record {
     uint32_t at[AC_OPERANDS];
 } ac_record;
 
-/* Cores wait for each other between segments (but see ac_runs_beside). first_constant, constants: bytes of the program's
- * constants that lie in L1 meanwhile, beside its row of zeros; l1_bytes: all else there. */
+/* Cores wait for each other between segments (but see ac_runs_beside). first_constant, constants:
+ * bytes of the program's constants that lie in L1 meanwhile, beside its row of zeros; l1_bytes: all
+ * else there. */
 typedef struct ac_segment {
     uint32_t first_ring, rings;
     uint32_t first_constant, constants;

@@ -39,8 +39,8 @@ struct mona_session {
     uint32_t pushed, pulled;
     int64_t line_position;
     /* For engine/run/session_step.c, where a frame is besides its line_position: the group (NULL:
-     * there is no frame), the tile, the operator whose rows of the strip come next, and the share of
-     * a group on whole maps. */
+     * there is no frame), the tile, the operator whose rows of the strip come next, and the share
+     * of a group on whole maps. */
     struct {
         const plan_group *group;
         uint32_t tile, op, share;

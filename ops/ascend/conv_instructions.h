@@ -219,8 +219,8 @@ void mona_conv_place_results(program *p, ac_address *at, const tile *t);
 void mona_conv_store(const program *p, const tile *t);
 
 /* conv_walk.c.
- *   walk          the fractals of a part's K from fractal i on, at most `most`, that load3ds along K
- *                 take; 0: none do. *w: the first one of the tile's current row
+ *   walk          the fractals of a part's K from fractal i on, at most `most`, that load3ds along
+ *                 K take; 0: none do. *w: the first one of the tile's current row
  *   load_along_k  loads them for all pixels of that row: 16 of them at l0a, the next ones `next`
  *                 bytes further on
  *   prefers_k     whether that is quicker than along pixels, and the size of chunks for it */

@@ -6,9 +6,9 @@
  *
  * Rows of the picture that load3d sees are what lies between two steps in L1: rows of a ring, or
  * channel blocks of a row. Pixels beyond the tile's last one read what lies behind them, so these
- * must be columns of the same rows of the ring: others may not have been written. Where a ring wraps
- * around, its rows are no picture, and programs of strips would differ; so only maps of few rows
- * are taken as pictures of rows. */
+ * must be columns of the same rows of the ring: others may not have been written. Where a ring
+ * wraps around, its rows are no picture, and programs of strips would differ; so only maps of few
+ * rows are taken as pictures of rows. */
 #include "ops/ascend/conv_instructions.h"
 
 enum { MAX_COLUMNS = 32767, MAX_FILTER = 255 };

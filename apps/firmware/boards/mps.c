@@ -68,8 +68,8 @@ void board_tick(void)
         line_interrupt();
 }
 
-/* A tick ends when the counter is at 0, from where it begins again with `reload`. Its interrupt may be
- * yet to come. */
+/* A tick ends when the counter is at 0, from where it begins again with `reload`. Its interrupt may
+ * be yet to come. */
 uint32_t board_clock(void)
 {
     uint32_t before, gone, value, pending;

@@ -25,8 +25,8 @@
     "qoi_pipe,sgi_pipe,sunrast_pipe,tiff_pipe,vbn_pipe,webp_pipe,xbm_pipe,xpm_pipe,xwd_pipe,fits," \
     "aac,ac3,aiff,amr,caf,dts,eac3,flac,mp3,truehd,w64,wav"
 
-/* A context's opaque value is mona's: how many files were opened before there were streams, of which
- * lists that name themselves have no end, and marks. */
+/* A context's opaque value is mona's: how many files were opened before there were streams, of
+ * which lists that name themselves have no end, and marks. */
 enum { MOST_BEFORE_STREAMS = 100, ENDS_LISTS = 1 << 16, HAS_ENDED = 1 << 17 };
 
 static uintptr_t marks(const AVFormatContext *media)

@@ -104,7 +104,8 @@ static void check_model(const mona_model *model, const char *name, mona_size siz
 }
 
 /* Sizes that leave loops inside a chunk, and such that do not; the short tier takes them in turn.
- * The smallest frames also run on the modelled chip, which finds races and flags that do not match. */
+ * The smallest frames also run on the modelled chip, which finds races and flags that do not
+ * match. */
 static void built_in_models_have_the_hosts_bytes(void **state)
 {
     enum { SIZES = 3 };
