@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Whether random networks find faults: each is planted in a copy of the sources, and the judge must fail there.
+# Whether random networks find faults: each is planted in a copy of the sources, and the judge must fail there. In the short tier,
+# only whether the sources are as the faults expect them.
 . tests/tap.inc
 
 copy=$tmp/mona
@@ -13,8 +14,8 @@ if [ ! -f "$copy/Makefile" ]; then
     exit 0
 fi
 mkdir "$copy/build"
-(cd "$BUILD" && find apps engine formats gen models ops pipeline tests/judges -type f -print0 | xargs -0 cp -a --parents -t "$copy/build")
-cp -a "$BUILD"/*.a "$copy/build"
+full && (cd "$BUILD" && find apps engine formats gen models ops pipeline tests/judges -type f -print0 | xargs -0 cp -a --parents -t "$copy/build")
+full && cp -a "$BUILD"/*.a "$copy/build"
 
 judge() {
     (cd "$copy" && make -s CC="$CC" build/judge_networks) > "$tmp/log" 2>&1 || { cat "$tmp/log"; return 3; }
@@ -30,6 +31,7 @@ plant() {
         not_ok "$1" "$2 is no longer as this fault expects it: $3"
         return
     fi
+    full || { ok "$1: can be planted"; cp "$tmp/kept" "$copy/$2"; return; }
     judge "$count"
     status=$?
     found=$(grep -c -E '^# seed .* (WRONG|CRASHED), ' "$tmp/log")
@@ -42,11 +44,11 @@ plant() {
     touch "$copy/$2"
 }
 
-succeeds "without a fault nothing is wrong" judge 300
+full && succeeds "without a fault nothing is wrong" judge 300
 plant "folding a multiply-add drops the bias of the convolution" formats/compiler/passes/fold.c \
     's/= conv->conv.bias\[o\] \* scale + affine->affine.shift\[o\];/= affine->affine.shift[o];/'
 plant "pads before and after are exchanged" formats/compiler/import/import_window.c \
-    's/pad_begin\[i\] = (uint32_t)pads\[i\];/pad_begin[i] = (uint32_t)pads[i + 2];/; s/pad_end\[i\] = (uint32_t)pads\[i + 2\];/pad_end[i] = (uint32_t)pads[i];/'
+    's/(uint32_t)from->begin\[k\];/(uint32_t)from->end[k];/; s/pad_end\[i\] = (uint32_t)from->end\[k\];/pad_end[i] = (uint32_t)from->begin[k];/'
 plant "equalisation is off by a quarter" formats/compiler/quantize/equalise.c 's/w\[i\] \*= s;/w[i] *= s * 1.25f;/'
 plant "depth first is run as columns first" formats/compiler/import/import_depth.c \
     's/depth.depth_first = depth_first && planes > 1;/depth.depth_first = false \&\& depth_first \&\& planes > 1;/'
