@@ -57,12 +57,13 @@ static bool enter_first(video *v)
 }
 
 /* The first frame has none before it by which to tell noise from texture. It waits for the second
- * one where frames need not be in time. */
+ * one where frames need not be in time, and so do those before a segment, of which another one may
+ * be a stage's first. */
 static bool waits(const video *v, const frame_job *j)
 {
     const job *s = v->settings;
     const bool in_time = s->input.live || s->encoder.low_latency || (s->probe && s->probe->arrive);
-    return j->work.begins && video_jobs(v) > 1 && !in_time;
+    return (j->work.begins || j->work.before) && video_jobs(v) > 1 && !in_time;
 }
 
 /* Frames of a live stream, as far as the input knows. */
@@ -94,8 +95,8 @@ static bool load(video *v, frame_job *j, const AVFrame *decoded, const processor
     return true;
 }
 
-/* warms: it only comes before a segment. */
-static bool submit(video *v, const AVFrame *decoded, float error, bool warms)
+/* before: it comes only so many frames before a segment; 0: it is part of one. */
+static bool submit(video *v, const AVFrame *decoded, float error, unsigned before)
 {
     const bool live = v->settings->input.live;
     frame_job *j = live ? take_live_job(v) : NULL;
@@ -104,7 +105,8 @@ static bool submit(video *v, const AVFrame *decoded, float error, bool warms)
     const processor_job work = {.planes = (const uint8_t *const *)decoded->data,
                                 .strides = decoded->linesize,
                                 .error = error,
-                                .begins = v->begins};
+                                .begins = v->begins,
+                                .before = before};
     v->begins = false;
     if (!succeeds(processor_fill(&v->processor, &work), &v->decode_error))
         return false;
@@ -113,12 +115,12 @@ static bool submit(video *v, const AVFrame *decoded, float error, bool warms)
     if (!j || !load(v, j, decoded, &work))
         return false;
     j->segment = v->segment;
-    j->warms = warms;
-    if (waits(v, j)) {
-        v->first = j;
-        return true;
-    }
-    return enter_first(v) && enter(v, j);
+    if (!enter_first(v))
+        return false;
+    if (!waits(v, j))
+        return enter(v, j);
+    v->first = j;
+    return true;
 }
 
 /* ---- segments ---- */
@@ -172,7 +174,7 @@ static bool begin_segment(video *v)
     v->begins = true;
     for (uint64_t n = v->passed - kept; good && n < v->passed; n++) {
         const decoded *d = &v->before[n % v->warm_up];
-        good = submit(v, d->frame, d->error, true);
+        good = submit(v, d->frame, d->error, (unsigned)(v->passed - n));
     }
     return good;
 }
@@ -194,7 +196,7 @@ static bool submit_segment(video *v)
     if (now == v->segment && !v->begun)
         good = v->begun = begin_segment(v);
     if (good && now == v->segment)
-        good = submit(v, v->in.frame, input_compression(&v->in), false);
+        good = submit(v, v->in.frame, input_compression(&v->in), 0);
     return good && keep_frame(v);
 }
 
@@ -230,7 +232,7 @@ static void *decode_all(void *argument)
     v->begins = true;
     while (more && !ends(v, frames)) {
         if (!decode(v, frames) ||
-            !(cuts ? submit_segment(v) : submit(v, v->in.frame, input_compression(&v->in), false)))
+            !(cuts ? submit_segment(v) : submit(v, v->in.frame, input_compression(&v->in), 0)))
             break;
         frames++;
     }
@@ -275,7 +277,7 @@ static bool finish_job(video *v, frame_job *j, pipeline_error *error)
     if (!succeeds(processor_finish(&v->processor, &j->work), error))
         return false;
     v->report->faults = j->faults;
-    if (j->warms)
+    if (j->work.before)
         return true;
     if (!encode(v, j, error))
         return false;

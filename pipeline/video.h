@@ -15,7 +15,6 @@
 typedef struct frame_job {
     AVFrame *picture; /* the output slot's planes as a frame of libav; made once */
     unsigned segment; /* of the output that it belongs to */
-    bool warms;       /* only for the stages to get used to the film: nothing is made of it */
     processor_job work;
     AVFrame *source;      /* a deep frame itself; it is kept until it is through */
     input_faults faults;  /* of the input so far */

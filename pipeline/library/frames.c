@@ -140,7 +140,7 @@ static mona_status put(mona_video *video, const mona_video_frame *frame)
         return status;
     for (unsigned p = 0; p < slot->format.planes; p++)
         frame_fill_plane(slot, p, frame->data[p], frame->stride[p]);
-    status = chain_enqueue(&video->stages, 0, false, &note.done);
+    status = chain_enqueue(&video->stages, 0, false, 0, &note.done);
     if (status)
         return status;
     pthread_mutex_lock(&video->lock);

@@ -126,19 +126,19 @@ static void end_turn(void *argument)
     probe_mark(t->chain->probe, t->frame, PROBE_STAGE + t->stage, true);
 }
 
-/* The previous frame on an edge; NULL: there is none. */
-static const frame *frame_before(const chain *c, unsigned edge, uint64_t n)
+/* The previous frame on an edge of stage i; NULL: it has worked on none. */
+static const frame *frame_before(const chain *c, unsigned i, unsigned edge, uint64_t n)
 {
     const unsigned slots = c->slots[edge];
-    return n == c->begin || slots < 2 ? NULL : &c->edges[edge][(n - 1) % slots];
+    return n == c->past[i].first || slots < 2 ? NULL : &c->edges[edge][(n - 1) % slots];
 }
 
-/* The frame to compare frame n with on an edge: the previous one or, for one that begins, the next
- * if it has been filled; NULL: there is none. */
-static const frame *frame_beside(const chain *c, unsigned edge, uint64_t n)
+/* The frame that stage i compares frame n with: the previous one or, for its first, the next if it
+ * has been filled; NULL: there is none. */
+static const frame *frame_beside(const chain *c, unsigned i, uint64_t n)
 {
-    return n == c->begin && !edge && c->filled > n + 1 ? &c->edges[0][(n + 1) % c->slots[0]]
-                                                       : frame_before(c, edge, n);
+    return n == c->past[i].first && !i && c->filled > n + 1 ? &c->edges[0][(n + 1) % c->slots[0]]
+                                                            : frame_before(c, i, i, n);
 }
 
 static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, const frame *in,
@@ -147,14 +147,17 @@ static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, c
     stage *s = &c->stages[i];
     chain_turn *turn = &c->turns[i][n % STAGE_SLOTS];
     *turn = (chain_turn){c, i, n};
+    if (!c->past[i].worked)
+        c->past[i].first = n;
     const stage_work work = {.in = in,
                              .out = out,
-                             .before = frame_before(c, i, n),
+                             .before = frame_before(c, i, i, n),
                              .beside = frame_beside(c, i, n),
-                             .previous = frame_before(c, i + 1, n),
-                             .begins = n == c->begin,
+                             .previous = frame_before(c, i, i + 1, n),
+                             .begins = !c->past[i].met,
                              .error = error,
                              .slot = (unsigned)(n % STAGE_SLOTS)};
+    c->past[i].met = c->past[i].worked = true;
     mona_status status = mona_stream_call(s->stream, begin_turn, turn);
     if (!status)
         status = s->row->enqueue(s, &work);
@@ -184,16 +187,46 @@ static mona_status enqueue_stage(chain *c, unsigned i, uint64_t n, float error)
     return status;
 }
 
-mona_status chain_enqueue(chain *c, float error, bool begins, mona_event **done)
+/* Whether stage i works on a frame that comes so many before those that are wanted: it or one that
+ * follows needs the result. */
+static bool works(const chain *c, unsigned i, unsigned before)
+{
+    for (unsigned k = i; k < c->count; k++)
+        if (before <= c->stages[k].row->warm_up)
+            return true;
+    return false;
+}
+
+/* Passes stage i by, which may look at frame n. The first stage is done with it only then. */
+static mona_status pass_by(chain *c, unsigned i, uint64_t n, unsigned before)
+{
+    stage *s = &c->stages[i];
+    const stage_work work = {.in = &c->edges[0][n % c->slots[0]],
+                             .begins = !c->past[i].met,
+                             .slot = (unsigned)(n % STAGE_SLOTS)};
+    const bool looks = before <= s->row->looks;
+    mona_status status = looks ? s->row->look(s, &work) : MONA_OK;
+    c->past[i].met = c->past[i].met || looks;
+    if (!status)
+        status = mona_stream_record(s->stream, &s->done[n % STAGE_SLOTS]);
+    return status || !i || !looks
+               ? status
+               : mona_stream_wait(c->stages[0].stream, &s->done[n % STAGE_SLOTS]);
+}
+
+mona_status chain_enqueue(chain *c, float error, bool begins, unsigned before, mona_event **done)
 {
     uint64_t n = c->entered;
+    unsigned working = c->count;
+    mona_status status = MONA_OK;
     if (begins)
-        c->begin = n;
-    for (unsigned i = 0; i < c->count; i++) {
-        mona_status status = enqueue_stage(c, i, n, error);
-        if (status)
-            return status;
-    }
+        memset(c->past, 0, sizeof c->past);
+    for (; !status && working && !works(c, working - 1, before); working--)
+        status = pass_by(c, working - 1, n, before);
+    for (unsigned i = 0; !status && i < working; i++)
+        status = enqueue_stage(c, i, n, error);
+    if (status)
+        return status;
     c->entered++;
     *done = &c->stages[c->count - 1].done[n % STAGE_SLOTS];
     return MONA_OK;
@@ -236,8 +269,10 @@ void chain_estimate(const chain *c, float *noise, float *compression)
 unsigned chain_warm_up(const chain *c)
 {
     unsigned frames = 0;
-    for (unsigned i = 0; i < c->count; i++)
-        if (c->stages[i].row->warm_up > frames)
-            frames = c->stages[i].row->warm_up;
+    for (unsigned i = 0; i < c->count; i++) {
+        const stage_row *row = c->stages[i].row;
+        frames = row->warm_up > frames ? row->warm_up : frames;
+        frames = row->looks > frames ? row->looks : frames;
+    }
     return frames;
 }

@@ -33,6 +33,12 @@ typedef struct chain_turn {
     uint64_t frame;
 } chain_turn;
 
+/* What a stage has done since a frame that begins. */
+typedef struct chain_past {
+    bool met, worked; /* with a frame; on one */
+    uint64_t first;   /* of those that it has worked on */
+} chain_past;
+
 typedef struct chain {
     stage stages[CHAIN_MAX_STAGES];
     unsigned count;
@@ -40,8 +46,8 @@ typedef struct chain {
     unsigned slots[CHAIN_MAX_STAGES + 1]; /* of each edge */
     frame_memory memory;                  /* of all slots */
     size_t memory_bytes;
-    uint64_t filled, entered;    /* the numbers of frames so far */
-    uint64_t begin;              /* the latest frame that was enqueued as one that begins */
+    uint64_t filled, entered; /* the numbers of frames so far */
+    chain_past past[CHAIN_MAX_STAGES];
     const pipeline_probe *probe; /* NULL: none */
     chain_turn turns[CHAIN_MAX_STAGES][STAGE_SLOTS];
 } chain;
@@ -68,11 +74,13 @@ mona_status chain_input(chain *c, frame **in);
 
 /* Enqueues the next of the frames that were filled. error: RMS of what compression left in it, in
  * steps of 8 bits; negative: unknown, but there may be some. begins: the stages forget what came
- * before, as they know nothing before the first frame. *done is reached when the result lies in its
- * output slot, which must be free. */
-mona_status chain_enqueue(chain *c, float error, bool begins, mona_event **done);
+ * before, as they know nothing before the first frame. before: by how many frames it comes before
+ * the first one that is wanted; of such a frame only as much is done as the stages need to get used
+ * to the film. 0: it is wanted. *done is reached when the result lies in its output slot, which
+ * must be free. */
+mona_status chain_enqueue(chain *c, float error, bool begins, unsigned before, mona_event **done);
 
-/* How many frames the stages take to get used to a film that they meet in the middle. */
+/* How many frames the stages take for that. */
 unsigned chain_warm_up(const chain *c);
 
 /* Waits for what is queued. A zeroed chain is allowed. */

@@ -92,25 +92,31 @@ static bool open(stage *s, const stage_settings *settings, pipeline_error *error
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-/* Both run on the stream, before and after the network. */
-static void look(void *argument)
+/* These run on the stream, the first before the network and the others after it. */
+static void see(void *argument)
 {
     const colour_grading_job *job = argument;
     thumbnail_make(job->grading->seen, job->in, job->grading->full_range);
 }
 
-static void apply(void *argument)
+static void follow(void *argument)
 {
-    colour_grading_job *job = argument;
+    const colour_grading_job *job = argument;
     colour_grading *g = job->grading;
-    const unsigned planes = g->format.planes < 3 ? 1 : 3;
-    mona_buffer from[3], to[3];
     colour_grading_curves answered;
-    mona_curves curves;
     if (job->begins)
         g->state = (colour_grading_state){0};
     colour_grading_read(&answered, g->answer);
     colour_grading_follow(&g->state, g->seen, &answered);
+}
+
+static void apply(void *argument)
+{
+    const colour_grading_job *job = argument;
+    const colour_grading *g = job->grading;
+    const unsigned planes = g->format.planes < 3 ? 1 : 3;
+    mona_buffer from[3], to[3];
+    mona_curves curves;
     colour_grading_settle(&curves, &g->state.curves, g->strength, g->format.bits, g->full_range);
     for (unsigned p = 0; p < planes; p++) {
         from[p] = frame_buffer(job->in, p);
@@ -121,7 +127,8 @@ static void apply(void *argument)
                       planes == 3 ? g->format.shift_x : 0, planes == 3 ? g->format.shift_y : 0);
 }
 
-static mona_status enqueue(stage *s, const stage_work *work)
+/* Follows the colours of a frame, which a thumbnail shows in any size. */
+static mona_status look(stage *s, const stage_work *work)
 {
     colour_grading *g = s->state;
     colour_grading_job *job = &g->jobs[work->slot];
@@ -135,9 +142,16 @@ static mona_status enqueue(stage *s, const stage_work *work)
         const int role = plane_role_of(mona_model_input(&g->model->model, i).name);
         inputs[i] = (mona_buffer){.data = g->seen->planes[role], .row_stride = THUMBNAIL_SIDE};
     }
-    mona_status status = mona_stream_call(s->stream, look, job);
+    mona_status status = mona_stream_call(s->stream, see, job);
     status = status ? status : mona_stream_run(s->stream, g->bound.session, inputs, &output);
-    status = status ? status : mona_stream_call(s->stream, apply, job);
+    return status ? status : mona_stream_call(s->stream, follow, job);
+}
+
+static mona_status enqueue(stage *s, const stage_work *work)
+{
+    colour_grading *g = s->state;
+    mona_status status = look(s, work);
+    status = status ? status : mona_stream_call(s->stream, apply, &g->jobs[work->slot]);
     if (!status && work->in->format.planes == 4)
         status = frame_copy_plane(s->stream, work->in, work->out, 3);
     return status;
@@ -173,10 +187,11 @@ static const char *network(const stage_settings *settings, unsigned number)
 }
 
 const stage_row colour_grading_stage = {.state_bytes = sizeof(colour_grading),
-                                        .warm_up = 8,
+                                        .looks = 8,
                                         .network = network,
                                         .open = open,
                                         .enqueue = enqueue,
+                                        .look = look,
                                         .close = close_grading,
                                         .bytes = bytes,
                                         .models = models};

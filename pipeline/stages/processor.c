@@ -180,11 +180,13 @@ mona_status processor_enqueue(processor *p, processor_job *job)
 {
     job->number = p->stages.entered;
     job->unchanged = NULL;
-    mona_status status = chain_enqueue(&p->stages, job->error, job->begins, &job->done);
+    mona_status status =
+        chain_enqueue(&p->stages, job->error, job->begins, job->before, &job->done);
     if (status || !p->unchanged.count)
         return status;
     status = fill(p, &p->unchanged, job);
-    return status ? status : chain_enqueue(&p->unchanged, 0, job->begins, &job->unchanged);
+    return status ? status
+                  : chain_enqueue(&p->unchanged, 0, job->begins, job->before, &job->unchanged);
 }
 
 /* A sample with another number of bits. Where all of them are used, more are filled so that the
@@ -239,7 +241,7 @@ mona_status processor_finish(processor *p, const processor_job *job)
     mona_status status = mona_event_synchronize(job->done);
     if (!status && job->unchanged)
         status = mona_event_synchronize(job->unchanged);
-    if (!status && processor_is_deep(p))
+    if (!status && !job->before && processor_is_deep(p))
         complete(p, job);
     return status;
 }

@@ -39,6 +39,7 @@ typedef struct processor_job {
     const int *strides;
     float error;     /* as in chain_enqueue */
     bool begins;     /* likewise */
+    unsigned before; /* likewise; not 0: there is no result */
     uint64_t number; /* as counted by the stages */
     mona_event *done, *unchanged;
 } processor_job;

@@ -78,7 +78,9 @@ enum { STAGE_MAX_MODELS = 3 };
 /* The functions of a kind of stage. NULL: does nothing. */
 typedef struct stage_row {
     size_t state_bytes;
-    unsigned warm_up; /* frames by which it is used to a film that it meets in the middle */
+    /* Of a film that it meets in the middle it works on so many frames before that, to get used to
+     * it, and looks at so many. */
+    unsigned warm_up, looks;
     /* The stored sizes of its frames must be multiples of this. */
     uint32_t (*multiple)(const frame_format *in);
     /* The name of its network, or of what takes its place. */
@@ -88,6 +90,8 @@ typedef struct stage_row {
     /* Enqueues the work on one frame. All frames must stay until it is done; only then may a slot
      * be reused. */
     mona_status (*enqueue)(stage *s, const stage_work *work);
+    /* Enqueues a look at a frame as it enters the chain, in any size: there is no more in work. */
+    mona_status (*look)(stage *s, const stage_work *work);
     void (*close)(void *state);
     size_t (*bytes)(const void *state);
     unsigned (*models)(const void *state, stage_model models[STAGE_MAX_MODELS]);

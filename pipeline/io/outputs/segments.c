@@ -20,7 +20,7 @@
 #include "pipeline/base/stop.h"
 
 static const char work_name[] = "work", part_suffix[] = ".part";
-static const char heading[] = "mona resume 6 ";
+static const char heading[] = "mona resume 7 ";
 
 /* At the beginning of a segment. */
 typedef struct header {
@@ -29,7 +29,7 @@ typedef struct header {
     uint32_t number, part, parts, zero;
 } header;
 
-static const char magic[16] = "mona segment 6\n";
+static const char magic[16] = "mona segment 7\n";
 
 /* At its end. sum: of everything before it. */
 typedef struct trailer {

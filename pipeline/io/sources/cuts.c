@@ -73,7 +73,8 @@ static ptrdiff_t entry_before(const survey *s, size_t at, unsigned lead)
     return NOWHERE;
 }
 
-/* The first frame of the segment after the one that begins at `from`. */
+/* The first frame of the segment after the one that begins at `from`: just so far behind a key
+ * frame that no more is decoded from there than the segment needs. */
 static size_t next_cut(const survey *s, size_t from, const cuts_wish *w)
 {
     const size_t left = s->count - from;
@@ -81,7 +82,7 @@ static size_t next_cut(const survey *s, size_t from, const cuts_wish *w)
         return s->count;
     size_t at = from + (size_t)w->frames;
     const size_t last = FFMIN(s->count, from + (size_t)FFMAX(w->frames, LONGEST));
-    while (!w->exact && at < last && !s->packets[at].key)
+    while (!w->exact && at < last && (at < w->lead || !s->packets[at - w->lead].key))
         at++;
     return at;
 }

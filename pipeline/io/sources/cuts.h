@@ -2,8 +2,9 @@
 /* Where a film is cut into segments that are enhanced each on its own, by whichever run or machine.
  *
  * The cuts follow from the film and from what is asked of the run alone. Before each segment the
- * film is entered anew: at the last key frame that lies some frames before, from which decoding,
- * the search for fields and the stages get used to it. So a segment has the same frames whether
+ * film is entered anew: at a key frame that lies some frames before, from which decoding, the
+ * search for fields and the stages get used to it. Where their length is not given, segments begin
+ * no further behind one than that takes. So a segment has the same frames whether
  * the run made the ones before it or not.
  *
  * A film that cannot be searched is read from its beginning instead, and so is one with so few key
@@ -33,7 +34,7 @@ typedef struct cuts {
 } cuts;
 
 typedef struct cuts_wish {
-    uint64_t frames; /* in a segment; more, up to the next key frame */
+    uint64_t frames; /* in a segment; more, up to the first place behind a key frame */
     bool exact;      /* no more */
     uint64_t limit;  /* frames of the result; 0: all */
     unsigned lead;   /* frames that the stages need before a segment */

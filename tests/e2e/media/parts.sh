@@ -90,6 +90,15 @@ for film in $films; do
 done
 rm -rf "$tmp"/out.mkv*
 
+# ---- where films are entered ------------------------------------------------------------------------
+# A group of pictures is not decoded twice: the entry lies only as far ahead as the stages and the search for fields need.
+film=long.mp4
+make_film $film $h264 -g 120 -sc_threshold 0 -keyint_min 120 -an
+"$mona" enhance "$tmp/$film" -o "$tmp/out.mkv" --part 5/5 --colour 0.7 --preset ultrafast --quiet
+same "the film is entered just before each segment" "$(awk 'NR == 3 { print $1, $2 } NR > 4 && NF == 3 && $1 != "sum" { print ($1 > $2), ($1 - $2 <= 20 * 512) }' \
+    "$tmp/out.mkv.resume/work" | tr '\n' ' ')" "segments 3 1 1 1 1 "
+rm -rf "$tmp"/out.mkv*
+
 # ---- twice, at once, and not at all -----------------------------------------------------------------
 film=closed.mp4
 options="--preset ultrafast --segment 80 --resume --quiet"
