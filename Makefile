@@ -37,7 +37,7 @@ PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-d
 DEMO_PACKAGES := ffmpeg
 TEST_PACKAGES := $(DEMO_PACKAGES) libcmocka-dev python3 python3-cffi python3-numpy
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
-FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck
+FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck valgrind
 LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver debootstrap slurm-wlm munge slurmdbd mariadb-server iproute2 buildah
 # For tests of what lives in other programs, skipped without them.
 GST_PACKAGES := libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base \
@@ -142,6 +142,7 @@ help:
 	@echo 'make check-armv7     the same for ARMv7-A with NEON'
 	@echo 'make check-trixie    build without a warning and test in a bare Debian 13 that debootstrap makes (root)'
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
+	@echo 'make fuzz-valgrind   run the readers of pictures in valgrind, CHANGES=400 of each file'
 	@echo 'make fuzz-coverage   how much of each reader these reach'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime and oneDNN (installs them, takes minutes)'
 	@echo 'make bench-gate AGAINST=FOLDER   fail where this build is over 3 % slower than that in FOLDER'
@@ -572,6 +573,12 @@ fuzz: deps
 	$(Q)$(MAKE) --no-print-directory CC=clang BUILD=$(BUILD)/fuzz SANITIZE=$(FUZZ_SANITIZE) CFLAGS="-fsanitize=fuzzer-no-link -Wno-pass-failed -O1" \
 	    $(addprefix $(BUILD)/fuzz/libfuzzer/,$(FUZZ))
 	$(Q)BUILD=$(BUILD) SECONDS_EACH=$(FUZZ_SECONDS) sh tests/fuzz/fuzz.sh $(FUZZ)
+
+# Readers of pictures, whose libraries are not sanitised: CHANGES=N of each file of the corpus.
+.PHONY: fuzz-valgrind
+fuzz-valgrind: deps $(BUILD)/tests/fuzz_still $(BUILD)/tests/fuzz_metadata
+	$(call need,valgrind)
+	$(Q)BUILD=$(BUILD) CHANGES=$(or $(CHANGES),400) sh tests/fuzz/valgrind.sh still metadata
 
 # How much of each reader the targets reach, with the inputs that make fuzz has kept.
 .PHONY: fuzz-coverage

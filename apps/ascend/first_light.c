@@ -198,7 +198,7 @@ static unsigned check_instructions(light *l)
             printf("equal: %s\n", ac_opcode_names[op]);
         wrong += !ok;
     }
-    printf("%u of %u instructions differ\n", wrong, AC_OP_WORK - AC_OP_COPY);
+    printf("%u of %u instructions differ\n", wrong, (unsigned)(AC_OP_WORK - AC_OP_COPY));
     free_core(&core);
     free(expected);
     return wrong;

@@ -90,7 +90,7 @@ static void print_what(const ac_instruction *i)
         printf("%s", ac_pipe_name(i->flag.src));
     else
         printf("%s to %s, event %u", ac_pipe_name(i->flag.src), ac_pipe_name(i->flag.dst),
-               i->flag.event);
+               (unsigned)i->flag.event);
 }
 
 static void print_instruction(const ac_program *p, const ac_record *r, uint32_t depth)
