@@ -46,12 +46,24 @@ static bool makes_operands(const mona_bound_op *b)
     return element_bytes(b) > mona_type_size(b->input[0].type);
 }
 
-/* Parts of a run. Gathering takes less time than it saves with three blocks of outputs or more. */
+/* Whether pixels are read where they lie, if those of the map lie in line. */
+static bool may_read_in_line(const mona_bound_op *b)
+{
+    const mona_file_conv *c = &b->op->conv;
+    return taps_of(b) == 1 && c->stride_h == 1 && c->stride_w == 1 &&
+           !(c->pad_top | c->pad_bottom | c->pad_left | c->pad_right);
+}
+
+/* Parts of a run. Gathering takes less time than it saves with three blocks of outputs or more, but
+ * kernels for tiles join runs of up to AC_JOINED_CHANNELS more quickly. */
 static uint32_t parts_of_run(const mona_bound_op *b)
 {
     enum { MIN_OUTPUTS = 2 * AC_FRACTAL + 1 };
-    const bool joined = b->isa->tiles && b->input[0].type != MONA_F16 && b->op->conv.groups == 1 &&
-                        b->input_c0[0] == AC_FRACTAL && b->output.channels >= MIN_OUTPUTS;
+    const bool by_kernel = may_read_in_line(b) && part_count(b) % 4 == 0 &&
+                           part_count(b) * AC_FRACTAL <= AC_JOINED_CHANNELS;
+    const bool joined = !by_kernel && b->isa->tiles && b->input[0].type != MONA_F16 &&
+                        b->op->conv.groups == 1 && b->input_c0[0] == AC_FRACTAL &&
+                        b->output.channels >= MIN_OUTPUTS;
     uint32_t parts = joined ? 4 : 1;
     while (part_count(b) % parts)
         parts--;
@@ -128,9 +140,7 @@ static bool pixels_in_line(const mona_map *map, const mona_shape *s, uint32_t c0
 static bool reads_in_line(const mona_map_call *call)
 {
     const mona_bound_op *b = call->bound;
-    const mona_file_conv *c = &b->op->conv;
-    return !makes_operands(b) && parts_of_run(b) == 1 && taps_of(b) == 1 && c->stride_h == 1 &&
-           c->stride_w == 1 && !(c->pad_top | c->pad_bottom | c->pad_left | c->pad_right) &&
+    return !makes_operands(b) && parts_of_run(b) == 1 && may_read_in_line(b) &&
            pixels_in_line(&call->input[0], &b->input[0], b->input_c0[0]);
 }
 

@@ -144,9 +144,15 @@ typedef struct ac_conv_row {
 
 typedef ac_conv_row ac_depthwise_row; /* conv->depthwise; output: channel blocks of 16 */
 
-/* ac_isa.conv_scratch of the NEON kernels, of those for Arm's controllers, and of all others: what
- * they would otherwise keep on the stack, which may be small. */
-enum { AC_SCRATCH_NEON = 10 * 1024, AC_SCRATCH_M = 16 * 1024, AC_SCRATCH = 28 * 1024 };
+/* ac_isa.conv_scratch of the NEON kernels, of those for Arm's controllers, of all others, and of
+ * those with tiles: what they would otherwise keep on the stack, which may be small. */
+enum {
+    AC_SCRATCH_NEON = 10 * 1024,
+    AC_SCRATCH_M = 16 * 1024,
+    AC_SCRATCH = 28 * 1024,
+    AC_JOINED_CHANNELS = 1024, /* of 64 pixels, that kernels for tiles put side by side */
+    AC_SCRATCH_TILES = AC_SCRATCH + 64 * AC_JOINED_CHANNELS,
+};
 
 enum { AC_ROW_SLACK = 64 };
 

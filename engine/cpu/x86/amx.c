@@ -336,11 +336,84 @@ static bool tiles_possible(const ac_conv_row *row)
 
 #include "engine/cpu/x86/amx_narrow.h"
 
+/* ---- joined runs ---------------------------------------------------------------------------- */
+
+/* Runs of 16 bytes, as those of filters with one column, fill a quarter of a tile. Four in turn are
+ * put side by side, for some pixels at a time. Weights are the same. */
+enum {
+    JOINED = 4,
+    JOINED_AT = AC_SCRATCH, /* of scratch */
+    JOINED_BYTES = AC_SCRATCH_TILES - JOINED_AT,
+    JOINED_CACHED = 24 * 1024, /* stay in L1 */
+    JOINED_RUNS = JOINED_BYTES / (GROUP_TILES * TILE_ROWS * TILE_BYTES),
+    JOINED_BLOCKS = 64, /* of outputs */
+};
+
+/* Joining takes less time than it saves for more than one pair of blocks, or many runs. */
+static bool joined_possible(const ac_conv_row *row)
+{
+    const ac_conv *c = row->conv;
+    const uint32_t last = c->blocks - 1, runs = c->run_count[last];
+    return tiles_possible(row) && !ac_scatter_needed(row) && c->run_elements[0] == AC_FRACTAL &&
+           !c->first_run[last] && c->run_count[0] == runs && runs % JOINED == 0 &&
+           runs / JOINED <= JOINED_RUNS && (last >= 2 || (last && runs >= 32)) &&
+           last < JOINED_BLOCKS;
+}
+
+/* Puts `pixels` pixels of four runs side by side, `distance` bytes apart. */
+static void join(uint8_t *to, const uint8_t *const *runs, size_t at, size_t distance,
+                 uint32_t pixels)
+{
+    for (uint32_t i = 0; i < pixels; i++, at += distance, to += TILE_BYTES) {
+        __m512i v = _mm512_castsi128_si512(load16(runs[0] + at));
+        v = _mm512_inserti32x4(v, load16(runs[1] + at), 1);
+        v = _mm512_inserti32x4(v, load16(runs[2] + at), 2);
+        _mm512_store_si512(to, _mm512_inserti32x4(v, load16(runs[3] + at), 3));
+    }
+}
+
+static __attribute__((noinline)) void conv_joined(const ac_conv_row *row, const ac_isa *by)
+{
+    const uint8_t *runs[JOINED_RUNS];
+    uint16_t elements[JOINED_RUNS];
+    uint32_t counts[JOINED_BLOCKS];
+    ac_conv conv = *row->conv;
+    ac_conv_row part = *row;
+    const uint32_t count = conv.run_count[0] / JOINED, group = GROUP_TILES * TILE_ROWS;
+    const uint32_t fit = JOINED_CACHED / TILE_BYTES / count / group * group;
+    const uint32_t parts = (row->pixels + (fit ? fit : group) - 1) / (fit ? fit : group);
+    part.conv = &conv;
+    part.runs = runs;
+    part.pixels = (row->pixels + parts - 1) / parts;
+    conv.pixel_bytes = TILE_BYTES;
+    conv.run_elements = elements;
+    conv.run_count = counts;
+    for (uint32_t n = 0; n < conv.blocks; n++)
+        counts[n] = count;
+    for (uint32_t i = 0; i < parts; i++) {
+        const size_t x = min_u32(i * part.pixels, row->pixels - part.pixels);
+        uint8_t *to = row->scratch + JOINED_AT;
+        for (uint32_t r = 0; r < count; r++, to += (size_t)part.pixels * TILE_BYTES) {
+            join(to, row->runs + r * JOINED, x * row->conv->pixel_bytes, row->conv->pixel_bytes,
+                 part.pixels);
+            runs[r] = to;
+            elements[r] = TILE_BYTES;
+        }
+        part.output.data = row->output.data + x * AC_FRACTAL * mona_type_size(row->output.type);
+        if (conv.epilogue.add)
+            part.residual.data =
+                row->residual.data + x * row->residual.c0 * mona_type_size(row->residual.type);
+        conv_any(&part, by);
+    }
+}
+
 static void conv_row(const ac_conv_row *row)
 {
     static const ac_isa scatter_by = {.unpack_row = ac_avx512_unpack_row};
     if (narrow_tiles_possible(row))
         conv_narrow_tiles(row);
+    else if (joined_possible(row))
+        conv_joined(row, &scatter_by);
     else if (tiles_possible(row))
         conv_any(row, &scatter_by);
     else
