@@ -25,6 +25,7 @@
 typedef struct inspect_job {
     const char *model, *dot, *firmware, *key;
     long release;
+    firmware_board board;
     option_computing computing;
     bool json, program, kernel;
     mona_config config;
@@ -68,19 +69,6 @@ static bool add_plan(const inspect_job *job, const mona_model *model, cJSON *doc
     return !status;
 }
 
-/* The members of an object, one a line. */
-static void print_object(const cJSON *document, const char *name)
-{
-    const cJSON *object = json_get(document, name), *item;
-    char text[256];
-    if (!object)
-        return;
-    printf("\n%s\n", name);
-    cJSON_ArrayForEach(item, object) printf(
-        "  %-15s %s\n", item->string,
-        cJSON_IsNull(item) ? "not known" : table_cell(object, item->string, text, sizeof text));
-}
-
 static void print_plan(const cJSON *document)
 {
     static const char *const frame_keys[] = {"name", "type", "channels", "size", "scale"};
@@ -120,7 +108,7 @@ static void print_model(const cJSON *document)
     table_print_member(document, "programs", program_keys, 5);
     table_print_member(document, "plans", plan_keys, 5);
     print_plan(document);
-    print_object(document, "firmware");
+    firmware_budget_print(document);
 }
 
 /* Writes the graph of one of the models. */
@@ -149,8 +137,9 @@ static bool add_firmware(const inspect_job *job, const mona_model *model, cJSON 
     const mona_tensor_info input = mona_model_input(model, 0);
     const mona_size size =
         job->computing.size.width ? job->computing.size : (mona_size){input.width, input.height};
-    return size.width ? firmware_budget(document, job->model, model, job->firmware, size)
-                      : cli_misuse("--firmware: expected --size WxH too, as the model takes any");
+    return size.width
+               ? firmware_budget(document, job->model, model, job->firmware, size, &job->board)
+               : cli_misuse("--firmware: expected --size WxH too, as the model takes any");
 }
 
 /* What firmware does with a model that comes from outside, and what it would say. */
@@ -315,13 +304,25 @@ static int run(int argc, char **argv)
 
 static const char planning[] = "Planning";
 
+#define OF_BOARD(name, field, value, text)                                                         \
+    {                                                                                              \
+        name, NULL, OPTION_STRING, CHANGES_BYTES, offsetof(inspect_job, board.field), value,       \
+            planning, .help = text, .needs = "--firmware"                                          \
+    }
+
 static const option options[] = {
     {"--size", NULL, OPTION_SIZE, CHANGES_BYTES, offsetof(inspect_job, computing.size), "WxH",
      planning, .help = "plan for frames of this size, and print memory and work"},
     OPTIONS_COMPUTING(offsetof(inspect_job, computing), planning),
     {"--firmware", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(inspect_job, firmware), "CPU",
      planning,
-     .help = "print flash, memory and work of the model as C on a small CPU: " FIRMWARE_CPUS},
+     .help = "print flash, memory and work of the model as C on a small CPU: " FIRMWARE_CPUS
+             ", or " FIRMWARE_ALL},
+    OF_BOARD("--flash", flash, "BYTES", "flash of the board, such as 512K: say whether it fits"),
+    OF_BOARD("--ram", ram, "BYTES", "memory of the board, such as 256K"),
+    OF_BOARD("--clock", clock, "HERTZ", "clock of the CPU, such as 400M: print frames a second"),
+    {"--fps", NULL, OPTION_NUMBER, CHANGES_BYTES, offsetof(inspect_job, board.fps), "N", planning,
+     .help = "frames a second that are wanted", .maximum = 1e6, .needs = "--clock"},
     {"--program", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(inspect_job, program), NULL, "Other",
      .help = "print the instructions of the model's AI Core programs"},
     {"--kernel", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(inspect_job, kernel), NULL, "Other",
@@ -362,6 +363,7 @@ const command command_inspect = {
     .examples =
         "mona inspect sr_x2_fast --size 1920x1080  # every byte it will need\n"
         "mona inspect denoise_fast --firmware cortex-m55 --size 320x240  # flash, RAM, cycles\n"
+        "mona inspect sr_x2_fast --firmware all --size 320x240 --ram 256K --fps 15 --clock 400M\n"
         "mona inspect net.onnx --dot net.dot && dot -Tsvg -O net.dot  # the graph as a picture\n"
         "mona inspect net.om  # partitions, kernels, and the command that made it\n",
     .parts = {{options, sizeof options / sizeof *options, rules, sizeof rules / sizeof *rules}},

@@ -1,156 +1,419 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/compile/firmware_budget.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "apps/cli/json_output.h"
+#include "apps/cli/json_read.h"
 #include "apps/cli/options.h"
-#include "formats/compiler/program/emit_c.h"
+#include "apps/cli/table.h"
 #include "engine/op/op.h"
+#include "formats/compiler/program/emit_c.h"
+#include "pipeline/job/limits.h"
 
-/* Code of what a program may hold, in bytes. Functions of kernels that several operators share are
- * counted with each. */
-typedef struct code_sizes {
-    uint32_t runtime;                    /* what runs the operators, LOAD and STORE */
-    uint32_t conv, depthwise, functions; /* kernels */
-    uint32_t
-        of[MONA_OP_COUNT]; /* further operators, with their kernels; 0: not known, which goes for
-                                   those on arrays */
-} code_sizes;
+/* ---- what was measured ------------------------------------------------------------------------ */
 
-/* Of linked programs and of frames that QEMU counted: tests/e2e/engine/boards.sh holds them against
- * both. */
-static const struct {
-    const char *cpu, *target;
-    size_t stack_bytes;         /* of operators on maps */
-    double per_mac, per_sample; /* instructions, of LOAD, convolutions that are not depthwise, and
-                                   STORE */
-    double cycles;              /* of an instruction */
-    code_sizes code;
-} cpus[] = {
-#define OPERATORS(elementwise, resize, shuffle, max, average, channels, norm, attend)              \
+#define CPU_ROW(name, target, cycles)                                                              \
     {                                                                                              \
-        [MONA_OP_ADD] = elementwise, [MONA_OP_MUL] = elementwise, [MONA_OP_RESIZE] = resize,       \
-        [MONA_OP_DEPTH_TO_SPACE] = shuffle, [MONA_OP_MAX_POOL] = max,                              \
-        [MONA_OP_AVERAGE_POOL] = average, [MONA_OP_CONCAT] = channels, [MONA_OP_SLICE] = channels, \
-        [MONA_OP_NORMALISE] = norm, [MONA_OP_ATTENTION] = attend, [MONA_OP_PAD] = 1300             \
+        name, target, cycles                                                                       \
     }
-    {"cortex-m7",
-     "armv7e-m",
-     3 << 10,
-     0.80,
-     63,
-     1.0,
-     {10 << 10, 12 << 10, 4400, 2600, OPERATORS(2400, 5600, 1000, 2100, 2400, 700, 1600, 2600)}},
-    {"cortex-m55",
-     "armv8.1-m",
-     7 << 10,
-     0.16,
-     14,
-     1.8,
-     {25 << 10, 13 << 10, 4700, 2500, OPERATORS(13200, 7100, 1000, 2000, 2500, 600, 1600, 2600)}},
-    {"cortex-a53",
-     "armv8",
-     7 << 10,
-     0.27,
-     10.4,
-     1.5,
-     {24 << 10, 31 << 10, 10300, 10300,
-      OPERATORS(10700, 5000, 1100, 2400, 2900, 1000, 11700, 9300)}},
-    {"cortex-a55",
-     "armv8-dot",
-     7 << 10,
-     0.085,
-     8.2,
-     1.5,
-     {24 << 10, 30 << 10, 10300, 10700,
-      OPERATORS(10700, 5000, 1100, 2400, 2900, 1000, 11700, 9300)}},
-#undef OPERATORS
-};
+#define COMMA ,
+static const struct {
+    const char *name, *target;
+    double cycles; /* of an instruction */
+} cpus[] = {FIRMWARE_CPU_LIST(CPU_ROW, COMMA)};
 
 enum { CPUS = sizeof cpus / sizeof *cpus };
 
-static bool is_base(uint32_t kind)
+enum {
+    MEASURED_OPERATORS =
+#define OPERATORS(count) count
+#include "apps/compile/firmware_costs.inc"
+};
+_Static_assert(MEASURED_OPERATORS == (int)MONA_OP_COUNT,
+               "operators have changed: run tests/boards/networks.py costs");
+
+/* Bytes of the objects that a network as C consists of, and of its functions: for each, and for
+ * each of its planes. stack: the most that any network was seen to take. */
+static const struct {
+    uint32_t op[CPUS], plan[CPUS], conv[CPUS], epilogue[CPUS], isa[CPUS], shape[CPUS];
+    uint32_t entry[CPUS], entry_plane[CPUS], stack[CPUS];
+} layout = {
+#define LAYOUT(member, ...) .member = {__VA_ARGS__},
+#include "apps/compile/firmware_costs.inc"
+};
+
+/* Sections of the library, as one: they are linked where any of these roots is. */
+static const struct {
+    uint64_t roots; /* EMIT_C_ROW and so on; 0: always */
+    uint32_t bytes[CPUS];
+} code[] = {
+#define CODE(roots, ...) {roots, {__VA_ARGS__}},
+#include "apps/compile/firmware_costs.inc"
+};
+
+/* Instructions for each of what emit_c_op counts; all 0: not measured. */
+#define CLASS(kind, variant, half) (((kind)*EMIT_C_VARIANTS + (variant)) * 2 + (half))
+static const struct {
+    float macs[CPUS], padded[CPUS], runs[CPUS], extra[CPUS], elements[CPUS], rows[CPUS];
+} costs[CLASS(MONA_OP_COUNT, 0, 0)] = {
+#define COST(kind, variant, half, member, ...) [CLASS(kind, variant, half)].member = {__VA_ARGS__},
+#include "apps/compile/firmware_costs.inc"
+};
+
+/* The same for each element that passes through a function. */
+static const float functions[MONA_ACT_COUNT][2][CPUS] = {
+#define FUNCTION(activation, half, ...) [activation][half] = {__VA_ARGS__},
+#include "apps/compile/firmware_costs.inc"
+};
+
+/* ---- sums ------------------------------------------------------------------------------------- */
+
+typedef struct budget {
+    size_t cpu;
+    mona_size size;
+    emit_c_needs n;
+    size_t code, tables;
+    uint64_t buffers; /* of the caller: planes of a frame, or of a line */
+    bool counted;     /* instructions of all operators are known */
+    double instructions;
+} budget;
+
+static size_t code_of(uint64_t roots, size_t cpu)
 {
-    const mona_op_class *class = mona_ops[kind];
-    return class->run->reads_planes || class->run->writes_planes || class->has_filter;
+    size_t bytes = 0;
+    for (size_t i = 0; i < sizeof code / sizeof *code; i++)
+        if (!code[i].roots || code[i].roots & roots)
+            bytes += code[i].bytes[cpu];
+    return bytes;
 }
 
-/* False: it has operators whose code is not known. */
-static bool add_code(const code_sizes *code, const emit_c_needs *n, const char *name, size_t *bytes)
+static size_t tables_of(const emit_c_needs *n, size_t c)
 {
-    *bytes = code->runtime + n->conv * code->conv + n->depthwise * code->depthwise +
-             n->functions * code->functions;
-    for (uint32_t kind = 0; kind < MONA_OP_COUNT; kind++) {
-        if (!n->uses[kind] || is_base(kind))
-            continue;
-        if (!code->of[kind])
-            return cli_fail(0,
-                            "%s: the size of the code of %s is not known; link the network as C to "
-                            "learn it",
-                            name, mona_ops[kind]->name);
-        *bytes += code->of[kind];
+    return n->record_bytes + layout.plan[c] + layout.isa[c] + n->op_count * layout.op[c] +
+           n->conv_count * layout.conv[c] + n->epilogue_count * layout.epilogue[c] +
+           n->plane_count * (layout.shape[c] + layout.entry_plane[c]) + layout.entry[c];
+}
+
+/* Negative: not known. */
+static double instructions_of(const emit_c_op *op, size_t c)
+{
+    const uint32_t class = CLASS(op->kind, op->variant, op->half);
+    const double function = op->function ? functions[op->function][op->half][c] : 0;
+    const struct {
+        double cost;
+        uint64_t count;
+    } terms[] = {{costs[class].macs[c], op->macs},         {costs[class].padded[c], op->padded},
+                 {costs[class].runs[c], op->runs},         {costs[class].extra[c], op->extra},
+                 {costs[class].elements[c], op->elements}, {costs[class].rows[c], op->rows}};
+    double known = 0, sum = function * (double)op->elements;
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+        known += terms[i].cost;
+        sum += terms[i].cost * (double)terms[i].count;
+    }
+    return known == 0 || (op->function && function == 0) ? -1 : sum;
+}
+
+static bool measure(budget *b, const mona_model *model, size_t cpu, mona_size size,
+                    format_error *error)
+{
+    const emit_c_request request = {.target = cpus[cpu].target, .name = "net", .size = size};
+    *b = (budget){.cpu = cpu, .size = size, .counted = true};
+    if (!emit_c_measure(model, &request, &b->n, error))
+        return false;
+    b->code = code_of(b->n.roots, cpu);
+    b->tables = tables_of(&b->n, cpu);
+    b->buffers = b->n.frame_bytes / (b->n.lines.count ? b->n.lines.count : 1);
+    for (size_t o = 0; o < b->n.run_count; o++) {
+        const double each = instructions_of(&b->n.ops[o], cpu);
+        b->counted &= each >= 0;
+        b->instructions += each > 0 ? each : 0;
     }
     return true;
 }
 
-/* Whether instructions were counted of all that the network does. */
-static bool is_counted(const emit_c_needs *n)
+static double flash_of(const budget *b)
 {
-    for (uint32_t kind = 0; kind < MONA_OP_COUNT; kind++)
-        if (n->uses[kind] && !is_base(kind))
-            return false;
-    return !n->depthwise && !n->functions;
+    return (double)(b->code + b->tables + b->n.constant_bytes);
+}
+
+static double ram_of(const budget *b)
+{
+    return (double)(b->n.arena_bytes + layout.stack[b->cpu]);
+}
+
+/* ---- what a board has ------------------------------------------------------------------------- */
+
+typedef struct board {
+    double flash, ram, clock, fps; /* 0: not asked */
+} board;
+
+static bool read_board(const firmware_board *given, board *b)
+{
+    const struct {
+        const char *option, *text;
+        double thousand, *value;
+    } rows[] = {{"--flash", given->flash, 1024, &b->flash},
+                {"--ram", given->ram, 1024, &b->ram},
+                {"--clock", given->clock, 1000, &b->clock}};
+    *b = (board){.fps = given->fps};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].text && !limits_count(rows[i].text, rows[i].thousand, rows[i].value))
+            return cli_misuse("%s: expected a number such as 512K, found %s", rows[i].option,
+                              rows[i].text);
+    return true;
+}
+
+static double frames_of(const budget *b, const board *on)
+{
+    return on->clock / (b->instructions * cpus[b->cpu].cycles);
+}
+
+enum { OVER_FLASH = 1, OVER_RAM = 2, OVER_TIME = 4 };
+
+static unsigned excess(const budget *b, const board *on)
+{
+    return (on->flash && flash_of(b) > on->flash ? OVER_FLASH : 0) |
+           (on->ram && ram_of(b) + (double)b->buffers > on->ram ? OVER_RAM : 0) |
+           (on->fps && frames_of(b, on) < on->fps ? OVER_TIME : 0);
+}
+
+/* ---- what would make it fit ------------------------------------------------------------------- */
+
+enum { SIZES = 16 };
+
+static uint32_t scaled(uint32_t side, uint32_t share)
+{
+    const uint32_t even = side * share / SIZES / 8 * 8;
+    return even ? even : side < 8 ? side : 8;
+}
+
+/* The largest of some smaller sizes that exceeds nothing of `limits`. */
+static bool find_size(const budget *b, const mona_model *model, const board *on, unsigned limits,
+                      budget *found)
+{
+    for (uint32_t share = SIZES - 1; share; share--) {
+        const mona_size size = {scaled(b->size.width, share), scaled(b->size.height, share)};
+        format_error error = {0};
+        const bool measured = measure(found, model, b->cpu, size, &error);
+        const bool fits = measured && !(excess(found, on) & limits);
+        free(found->n.ops);
+        if (fits)
+            return true;
+    }
+    return false;
+}
+
+static void say(cJSON *advice, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(cJSON *advice, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cJSON_AddItemToArray(advice, cJSON_CreateString(text));
+}
+
+/* Sizes only where the model takes any. */
+static void advise_sizes(cJSON *advice, const budget *b, const mona_model *model, const board *on)
+{
+    budget small;
+    const unsigned over = excess(b, on);
+    if (mona_model_input(model, 0).width || over & OVER_FLASH)
+        return;
+    if (find_size(b, model, on, OVER_RAM | OVER_TIME, &small))
+        say(advice, "a smaller frame: %ux%u fits", small.size.width, small.size.height);
+    if (over == OVER_RAM && find_size(b, model, on, OVER_RAM, &small))
+        say(advice,
+            "tiles: one of %ux%u fits the memory, each a frame of its own that overlaps its "
+            "neighbours",
+            small.size.width, small.size.height);
+}
+
+static void advise(cJSON *advice, const budget *b, const mona_model *model, const board *on)
+{
+    const unsigned over = excess(b, on);
+    if (b->n.fp16 && over)
+        say(advice,
+            "INT8 (mona compile --calibrate): constants of about %.0f bytes in place of %zu",
+            (double)b->n.constant_bytes / 2, b->n.constant_bytes);
+    else if (over & OVER_FLASH)
+        say(advice, "a smaller network: its constants take %zu bytes", b->n.constant_bytes);
+    if (over & OVER_RAM && !b->n.lines.count)
+        say(advice,
+            "a size or a network that runs line by line: whole frames take %.0f bytes of memory",
+            (double)b->buffers);
+    advise_sizes(advice, b, model, on);
+    if (over & OVER_TIME)
+        say(advice, "a clock of %.0f MHz, or %.3g frames a second",
+            on->fps * b->instructions * cpus[b->cpu].cycles / 1e6 + 0.5, frames_of(b, on));
+}
+
+/* "flash, ram" */
+static void add_verdict(cJSON *to, const budget *b, const mona_model *model, const board *on)
+{
+    static const char *const names[] = {"flash", "ram", "time"};
+    const unsigned over = excess(b, on);
+    char text[64] = "";
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (over >> i & 1)
+            table_append(text, sizeof text, names[i]);
+    if (!on->flash && !on->ram && !on->fps)
+        return;
+    const bool known = b->counted || !on->fps;
+    cJSON_AddStringToObject(to, "fits", over ? "no" : known ? "yes" : "not known");
+    if (!over)
+        return;
+    cJSON_AddStringToObject(to, "exceeds", text);
+    advise(cJSON_AddArrayToObject(to, "would_fit"), b, model, on);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------- */
+
+static void add_number(cJSON *to, const char *key, double value, bool known)
+{
+    known ? cJSON_AddNumberToObject(to, key, (double)(uint64_t)value)
+          : cJSON_AddNullToObject(to, key);
+}
+
+static void add_operators(cJSON *to, const budget *b)
+{
+    cJSON *rows = cJSON_AddArrayToObject(to, "operators");
+    for (size_t o = 0; o < b->n.run_count; o++) {
+        const emit_c_op *op = &b->n.ops[o];
+        const double instructions = instructions_of(op, b->cpu);
+        cJSON *row = json_add_object(rows);
+        cJSON_AddStringToObject(row, "op", mona_ops[op->kind]->name);
+        cJSON_AddStringToObject(row, "name", op->name);
+        cJSON_AddStringToObject(row, "type", op->array ? "array" : op->half ? "f16" : "8-bit");
+        cJSON_AddNumberToObject(row, "variant", op->variant);
+        cJSON_AddNumberToObject(row, "function", op->function);
+        cJSON_AddNumberToObject(row, "macs", (double)op->macs);
+        cJSON_AddNumberToObject(row, "padded", (double)op->padded);
+        cJSON_AddNumberToObject(row, "runs", (double)op->runs);
+        cJSON_AddNumberToObject(row, "extra", (double)op->extra);
+        cJSON_AddNumberToObject(row, "elements", (double)op->elements);
+        cJSON_AddNumberToObject(row, "rows", (double)op->rows);
+        add_number(row, "instructions", instructions, instructions >= 0);
+    }
+}
+
+static void add_budget(cJSON *to, const budget *b, const mona_model *model, const board *on)
+{
+    const emit_c_needs *n = &b->n;
+    const double cycles = b->instructions * cpus[b->cpu].cycles;
+    const struct {
+        const char *key;
+        double value;
+        bool known;
+    } rows[] = {
+        {"flash_code", (double)b->code, true},
+        {"flash_tables", (double)b->tables, true},
+        {"flash_constants", (double)n->constant_bytes, true},
+        {"flash", flash_of(b), true},
+        {"ram_arena", (double)n->arena_bytes, true},
+        {"ram_stack", layout.stack[b->cpu], true},
+        {"ram", ram_of(b), true},
+        {"ram_buffers", (double)b->buffers, true},
+        {"lines", n->lines.count, true},
+        {"latency_lines", n->lines.latency, true},
+        {"macs", (double)n->macs, true},
+        {"frame_bytes", (double)n->plane_bytes, true},
+        {"row_bytes", (double)n->ring_bytes, true},
+        {"instructions", b->instructions, b->counted},
+        {"cycles", cycles, b->counted},
+    };
+    cJSON_AddStringToObject(to, "cpu", cpus[b->cpu].name);
+    cJSON_AddStringToObject(to, "target", cpus[b->cpu].target);
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        add_number(to, rows[r].key, rows[r].value, rows[r].known);
+    if (on->clock)
+        b->counted ? cJSON_AddNumberToObject(to, "fps", (double)(long)(frames_of(b, on) * 10) / 10)
+                   : cJSON_AddNullToObject(to, "fps");
+    add_verdict(to, b, model, on);
+    add_operators(to, b);
+}
+
+/* ---- public ----------------------------------------------------------------------------------- */
+
+static bool add_cpu(cJSON *to, const char *name, const mona_model *model, size_t cpu,
+                    mona_size size, const board *on)
+{
+    budget b;
+    format_error error = {0};
+    if (!measure(&b, model, cpu, size, &error))
+        return cli_fail(0, "%s at %ux%u: %s", name, size.width, size.height, error.text);
+    add_budget(to, &b, model, on);
+    free(b.n.ops);
+    return true;
 }
 
 bool firmware_budget(cJSON *document, const char *name, const mona_model *model, const char *cpu,
-                     mona_size size)
+                     mona_size size, const firmware_board *given)
 {
     size_t i = 0;
-    while (i < CPUS && strcmp(cpus[i].cpu, cpu))
+    board on;
+    if (!read_board(given, &on))
+        return false;
+    if (!strcmp(cpu, FIRMWARE_ALL)) {
+        cJSON *all = cJSON_AddArrayToObject(document, "firmware");
+        for (; i < CPUS; i++)
+            if (!add_cpu(json_add_object(all), name, model, i, size, &on))
+                return false;
+        return true;
+    }
+    while (i < CPUS && strcmp(cpus[i].name, cpu))
         i++;
     if (i == CPUS)
-        return cli_misuse("--firmware: expected %s, found %s", FIRMWARE_CPUS, cpu);
-    const emit_c_request request = {.target = cpus[i].target, .name = "net", .size = size};
-    format_error error = {0};
-    emit_c_needs n;
-    size_t code;
-    if (!emit_c_measure(model, &request, &n, &error))
-        return cli_fail(0, "%s at %ux%u: %s", name, size.width, size.height, error.text);
-    if (!add_code(&cpus[i].code, &n, name, &code))
-        return false;
-    const double instructions =
-        (double)n.macs * cpus[i].per_mac + (double)n.samples * cpus[i].per_sample;
-    const struct {
-        const char *key;
-        double value;
-    } rows[] = {
-        {"flash_code", (double)code},
-        {"flash_tables", (double)n.table_bytes},
-        {"flash_constants", (double)n.constant_bytes},
-        {"flash", (double)(code + n.table_bytes + n.constant_bytes)},
-        {"ram_arena", (double)n.arena_bytes},
-        {"ram_stack", (double)cpus[i].stack_bytes},
-        {"ram", (double)(n.arena_bytes + cpus[i].stack_bytes)},
-        {"lines", n.lines.count},
-        {"latency_lines", n.lines.latency},
-        {"macs", (double)n.macs},
-        {"frame_bytes", (double)n.plane_bytes},
-        {"row_bytes", (double)n.ring_bytes},
-    };
-    const struct {
-        const char *key;
-        double value;
-    } times[] = {
-        {"instructions", (double)(uint64_t)instructions},
-        {"cycles", (double)(uint64_t)(instructions * cpus[i].cycles)},
-    };
-    cJSON *budget = cJSON_AddObjectToObject(document, "firmware");
-    cJSON_AddStringToObject(budget, "cpu", cpu);
-    cJSON_AddStringToObject(budget, "target", cpus[i].target);
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
-        cJSON_AddNumberToObject(budget, rows[r].key, rows[r].value);
-    for (size_t t = 0; t < sizeof times / sizeof *times; t++)
-        is_counted(&n) ? cJSON_AddNumberToObject(budget, times[t].key, times[t].value)
-                       : cJSON_AddNullToObject(budget, times[t].key);
-    return true;
+        return cli_misuse("--firmware: expected " FIRMWARE_CPUS "|" FIRMWARE_ALL ", found %s", cpu);
+    return add_cpu(cJSON_AddObjectToObject(document, "firmware"), name, model, i, size, &on);
+}
+
+static void print_advice(const cJSON *of)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, json_get(of, "would_fit"))
+        printf("  %s would fit with %s\n", json_string(of, "cpu"), item->valuestring);
+}
+
+/* Prints rows, of which each may lack a figure that is not known. */
+static void print_rows(const cJSON *rows, const char *const *columns, size_t count)
+{
+    cJSON *copy = cJSON_Duplicate(rows, true), *row;
+    cJSON_ArrayForEach(row, copy)
+    {
+        for (size_t i = 0; i < count; i++)
+            if (cJSON_IsNull(json_get(row, columns[i])))
+                cJSON_ReplaceItemInObject(row, columns[i], cJSON_CreateString("not known"));
+    }
+    printf("\n%s\n", rows->string);
+    table_print(copy, columns, count);
+    cJSON_Delete(copy);
+}
+
+void firmware_budget_print(const cJSON *document)
+{
+    static const char *const columns[] = {"cpu",          "flash",  "ram", "ram_buffers",
+                                          "instructions", "cycles", "fps", "fits"};
+    static const char *const op_columns[] = {"op",   "name",     "type",
+                                             "macs", "elements", "instructions"};
+    const cJSON *firmware = json_get(document, "firmware"), *item;
+    char text[256];
+    if (cJSON_IsArray(firmware)) {
+        print_rows(firmware, columns, sizeof columns / sizeof *columns);
+        cJSON_ArrayForEach(item, firmware) print_advice(item);
+        return;
+    }
+    if (!firmware)
+        return;
+    printf("\nfirmware\n");
+    cJSON_ArrayForEach(item, firmware) if (!cJSON_IsArray(item)) printf(
+        "  %-15s %s\n", item->string,
+        cJSON_IsNull(item) ? "not known" : table_cell(firmware, item->string, text, sizeof text));
+    print_advice(firmware);
+    print_rows(json_get(firmware, "operators"), op_columns, sizeof op_columns / sizeof *op_columns);
 }

@@ -97,7 +97,9 @@ static mona_status run_slot(const update_slot *s, const uint64_t key[2], const u
     mona_model model;
     mona_plan *plan;
     mona_session *session;
-    mona_status status = mona_model_open_guarded(&model, s->model, s->size, &guard);
+    mona_status status = s->size <= sizeof s->model
+                             ? mona_model_open_guarded(&model, s->model, s->size, &guard)
+                             : MONA_ERR_LIMIT;
     if (!status && !suits(&model))
         status = MONA_ERR_SHAPE;
     if (!status && mona_plan_bytes(&model) > sizeof plan_memory)

@@ -12,8 +12,7 @@
 #include "pipeline/base/stop.h"
 #include "pipeline/job/option.h"
 
-/* "2G": a number, and K, M, G or T of `thousand` each. */
-static bool read_count(const char *text, double thousand, double *value)
+bool limits_count(const char *text, double thousand, double *value)
 {
     static const char units[] = "KMGT";
     char *end;
@@ -26,12 +25,12 @@ static bool read_count(const char *text, double thousand, double *value)
 
 static bool read_bytes(const char *text, double *value)
 {
-    return read_count(text, 1024, value);
+    return limits_count(text, 1024, value);
 }
 
 static bool read_number(const char *text, double *value)
 {
-    return read_count(text, 1000, value);
+    return limits_count(text, 1000, value);
 }
 
 /* "10m", or as any duration. */

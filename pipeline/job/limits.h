@@ -20,6 +20,10 @@ typedef struct limits {
 /* Lowers those that text names. option: for messages. False: it names none, or a value is wrong. */
 bool limits_read(limits *l, const char *option, const char *text, pipeline_error *error);
 
+/* "2G": a number, and K, M, G or T of `thousand` each; at least 1. False: the text is no such
+ * count. */
+bool limits_count(const char *text, double thousand, double *value);
+
 /* Limits memory and time of this process. False: an option asks for more than may be limited. */
 bool limits_apply(const limits *l, pipeline_error *error);
 

@@ -69,6 +69,8 @@ int firmware_main(void)
     expect("a model that was changed", commit(), MONA_ERR_SIGNATURE, first);
     put(other_begin, other_end, 4)->size -= 64;
     expect("a model that is cut", commit(), MONA_ERR_SIGNATURE, first);
+    put(other_begin, other_end, 4)->size = UINT32_MAX;
+    expect("a size beyond the slot", commit(), MONA_ERR_LIMIT, first);
     update_slot *cut = put(other_begin, other_end, 4);
     cut->size -= 64;
     cut->tag = update_tag(key, cut->model, cut->size);

@@ -20,16 +20,47 @@ typedef struct emit_c_request {
 bool emit_c(const mona_model *model, const emit_c_request *request, char **header, char **source,
             format_error *error);
 
-/* Such a network's needs: flash besides code, memory, and work for a frame. */
+enum { EMIT_C_ON_MAPS = 8, EMIT_C_VARIANTS };
+
+/* What an operator that runs takes of a frame. */
+typedef struct emit_c_op {
+    mona_op_kind kind;
+    const char *name; /* the model's; "" if there is none */
+    bool half;        /* its arithmetic is in fp16, else in 8 bits */
+    bool array;       /* it works on arrays, and `macs` is the sum that mona_array_work() has */
+    uint8_t
+        variant; /* CONV: 1, depthwise; STORE: its block, and whether it is fused; RESIZE: its mode;
+                         EMIT_C_ON_MAPS: on whole maps */
+    uint8_t function; /* mona_activation that comes last, in a kernel of its own; 0: none */
+    /* Multiply-adds. padded, runs: of CONV, the same with channels padded as kernels compute them,
+     * and pieces of input rows (ac_conv) for each pixel. extra: samples of planes (LOAD, STORE) or of
+     * a residual (CONV). elements: of the output, with channels padded. rows: those of the output, of
+     * CONV for each block of 16 channels. */
+    uint64_t macs, padded, runs, extra, elements, rows;
+} emit_c_op;
+
+/* Roots: functions that such a network names, as bits. An operator's row or array function, its
+ * function for whole maps, a row kernel. */
+#define EMIT_C_ROW(kind) (UINT64_C(1) << (kind))
+#define EMIT_C_MAP(kind) (UINT64_C(1) << (MONA_OP_COUNT + (kind)))
+#define EMIT_C_LINES (UINT64_C(1) << 63) /* what takes and gives lines */
+#define EMIT_C_KERNELS(set) ((uint64_t)(set) << 2 * MONA_OP_COUNT)
+
+/* Such a network's needs: flash, memory, and work for a frame. free() releases ops. */
 typedef struct emit_c_needs {
-    size_t arena_bytes, constant_bytes, table_bytes;
+    size_t arena_bytes, constant_bytes;
+    size_t record_bytes; /* records of the model that are linked too */
+    size_t op_count, conv_count, epilogue_count, plane_count; /* objects whose size depends on the
+                                                                 target */
     mona_lines lines; /* count 0: it does not run line by line */
     uint64_t macs;
     uint64_t plane_bytes,
-        ring_bytes;                  /* read and written of frames, and of rows between operators */
-    uint64_t samples;                /* that operators compute */
-    bool uses[MONA_OP_COUNT];        /* kinds of operators */
-    bool conv, depthwise, functions; /* kernels */
+        ring_bytes;       /* read and written of frames, and of rows between operators */
+    uint64_t frame_bytes; /* of the planes of all inputs and outputs */
+    uint64_t roots;
+    bool fp16; /* a convolution computes in fp16 */
+    emit_c_op *ops;
+    size_t run_count; /* of `ops`: operators that run */
 } emit_c_needs;
 
 bool emit_c_measure(const mona_model *model, const emit_c_request *request, emit_c_needs *needs,

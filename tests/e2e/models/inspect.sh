@@ -80,5 +80,22 @@ print(row.rindex("relu.0") - head.index("outputs"), "b\u00f6d.0" in row)')" "0 T
 at_least "--firmware needs no --size where only one is possible: bytes" \
     "$("$mona" inspect "$tmp/fixed.mona" --firmware cortex-m55 | awk '$1 == "flash_code" { print $2 }')" 1000
 fails "where any is, it does" "expected --size WxH too, as the model takes any" "$mona" inspect sr_x2_fast --firmware cortex-m55
+same "--firmware all has a line for each CPU" \
+    "$("$mona" inspect sr_x2_fast --firmware all --size 320x240 | grep -cE '^  (cortex-[am]|rv)[0-9a-z]* ')" 8
+# $1: size, $2...: what the board has
+verdict() {
+    size=$1
+    shift
+    "$mona" inspect sr_x2_fast --firmware cortex-m7 --size "$size" "$@" | awk '$1 == "fits" || $1 == "exceeds" { $1 = ""; print }' | tr -d '\n'
+}
+same "a board with enough of all" "$(verdict 64x48 --flash 512K --ram 256K --clock 400M --fps 5)" " yes"
+same "one with too little of all" "$(verdict 640x480 --flash 16K --ram 64K --clock 100M --fps 30)" " no flash, ram, time"
+small=$("$mona" inspect sr_x2_fast --firmware cortex-m7 --size 640x480 --ram 128K --clock 400M --fps 5 | sed -n 's/.* a smaller frame: \([0-9x]*\) fits/\1/p')
+same "the smaller frame that is told fits ($small)" "$(verdict "$small" --ram 128K --clock 400M --fps 5)" " yes"
+"$mona" compile tests/conformance/array_moves/model.onnx -o "$tmp/array.mona" > /dev/null
+at_least "of an operator that was not measured, that is said: networks that compute on arrays" \
+    "$("$mona" inspect "$tmp/array.mona" --firmware cortex-m7 | grep -c 'not known')" 2
+fails "a size that is none" "expected a number such as 512K, found 5Q" "$mona" inspect sr_x2_fast --firmware cortex-m7 --size 64x48 --ram 5Q
+fails "frames a second of no clock" "works only with --clock" "$mona" inspect sr_x2_fast --firmware cortex-m7 --size 64x48 --fps 5
 "$mona" inspect sr_x2_fast --dot "$tmp/none/x.dot" > /dev/null 2> "$tmp/err"
 same "a graph that cannot be written" "$? $(grep -c 'No such file' "$tmp/err")" "1 1"

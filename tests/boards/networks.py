@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks as C on emulated boards: what the linker and QEMU say of them, beside what mona inspect --firmware tells.
+
+    networks.py check MONA BUILD BOARDS NETWORK:WxH...   told beside found, a line each; fails beyond the bounds
+    networks.py costs MONA BUILD                         writes apps/compile/firmware_costs.inc anew (minutes)
+
+BUILD holds boards/BOARD/libmona.a of apps/firmware/Makefile, and operators.
+"""
+import functools
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# In the order of FIRMWARE_CPU_LIST.
+BOARDS = {'an386': 'cortex-m4', 'an505': 'cortex-m33', 'an500': 'cortex-m7', 'an547': 'cortex-m55', 'virt': 'cortex-a53',
+          'virt-dot': 'cortex-a55', 'rv32': 'rv32imafc', 'rv64': 'rv64gc'}
+MACHINES = {'an386': 'arm -M mps2-an386', 'an500': 'arm -M mps2-an500', 'an505': 'arm -M mps2-an505', 'an547': 'arm -M mps3-an547',
+            'virt': 'aarch64 -M virt -cpu cortex-a53', 'virt-dot': 'aarch64 -M virt -cpu max',
+            'rv32': 'riscv32 -M virt -bios none', 'rv64': 'riscv64 -M virt -bios none'}
+# Where there are megabytes, since frames are in memory here.
+MEMORY = {'an547': ('RAM_ORIGIN=0x30000000', 'RAM_ORIGIN=0x70000000'), 'rv32': ('0x80200000', '0x80800000'),
+          'rv64': ('0x80200000', '0x80800000')}
+ROOM = [('LENGTH = 512K', 'LENGTH = 4M'), ('LENGTH = 256K', 'LENGTH = 4M'), ('0x40200000', '0x40800000'),
+        ('STACK_BYTES = 8K', 'STACK_BYTES = 32K')]
+MONA, BUILD = (sys.argv + ['', '', '', ''])[2:4]
+
+
+def run(command, **more):
+    done = subprocess.run(command if isinstance(command, list) else command.split(), capture_output=True, text=True, **more)
+    if done.returncode:
+        sys.exit(f'{command}: {done.returncode}\n{done.stdout}{done.stderr}')
+    return done.stdout
+
+
+@functools.lru_cache(None)
+def variable(name):
+    text = open('apps/firmware/Makefile', encoding='utf-8').read()
+    value = re.search(rf'^{name} := (.*)$', text, re.M)[1]
+    return re.sub(r'\$\((\w[\w-]*)\)', lambda m: variable(m[1]), value)
+
+
+def told(board, path, size):
+    text = run([MONA, 'inspect', path, '--firmware', BOARDS[board], '--size', size, '--json'])
+    return json.loads(text)['firmware']
+
+
+def main_of(header):
+    """A program that runs a frame of noise, and keeps what an application calls."""
+    sys.path.insert(0, 'tests/e2e/engine')
+    from emitted import tensors
+    _, found = tensors(header)
+    lines = ['#include "apps/firmware/board.h"', '#include "apps/firmware/sensor.h"', '#include "net.h"',
+             'void line_interrupt(void) {}', '_Alignas(64) uint8_t arena[NET_ARENA_BYTES];']
+    lines += [f'_Alignas(64) {kind} {name}_[{c * h * w}];' for _, kind, name, c, h, w in found]
+    lines += ['typedef void (*any)(void);', 'volatile any kept[4];', 'int firmware_main(void)', '{',
+              '    mona_session *session;', '    uint32_t seed = 1, crc = 0;']
+    for out, kind, name, *_ in found:
+        if not out:
+            mask = {'uint16_t': '& 0x3b', 'float': '& 0x3f'}.get(kind, '')
+            step = {'uint16_t': 2, 'float': 4}.get(kind, 1)
+            lines += [f'    for (uint32_t i = 0; i < sizeof {name}_; i++) {{', '        seed = seed * 1103515245u + 12345u;',
+                      f'        ((uint8_t *){name}_)[i] = (uint8_t)(seed >> 16){f" & (i % {step} == {step - 1} ? 0x3b : 255)" if mask else ""};',
+                      '    }']
+    if '_push(' in open(header, encoding='utf-8').read():
+        lines += ['    kept[0] = (any)net_push, kept[1] = (any)net_pull;']
+    arguments = ', '.join(f'{name}_, {w} * sizeof *{name}_' for _, _, name, _, _, w in found)
+    lines += ['    if (net_open(&session, arena, sizeof arena))', '        return 1;', '    const uint32_t begin = board_clock();',
+              f'    const int status = net_run(session, {arguments});', '    const uint32_t end = board_clock();']
+    lines += [f'    crc = crc32_of(crc, (const uint8_t *){name}_, sizeof {name}_);' for out, _, name, *_ in found if out]
+    lines += ['    board_print("ticks %u hertz %u stack %u crc %x\\n", end - begin, board_clock_hertz, board_stack_used(), crc);',
+              '    return status;', '}']
+    return '\n'.join(lines) + '\n'
+
+
+def empty_main():
+    return ('#include "apps/firmware/board.h"\n#include "apps/firmware/sensor.h"\nvoid line_interrupt(void) {}\n'
+            'int firmware_main(void)\n{\n    const uint32_t t = board_clock();\n'
+            '    board_print("%u %u %u %x\\n", board_clock() - t, board_clock_hertz, board_stack_used(), crc32_of(0, (const uint8_t *)"", 1));\n'
+            '    return 0;\n}\n')
+
+
+class Board:
+    def __init__(self, name):
+        self.name = name
+        self.folder = tempfile.mkdtemp()
+        # Kernels with vectors take pixels by tens, which makes odd widths dearer than what costs are fitted to.
+        self.bound = 0.35 if name in ('an547', 'virt', 'virt-dot') else 0.15
+        self.page = 4096 if name.startswith('virt') else 0  # to which the linker aligns the map of memory
+        self.cross = variable(f'CROSS_{name}')
+        self.compiler = (f'{self.cross}gcc -std=gnu11 -O2 -w -ffreestanding -fno-pic -ffunction-sections -fdata-sections '
+                         f'-fno-asynchronous-unwind-tables {variable("CPU_" + name)} -I. -Iengine -I{self.folder}')
+        script, *symbols = variable(f'SCRIPT_{name}').split()
+        text = open(f'apps/firmware/boards/{script}', encoding='utf-8').read()
+        for old, new in ROOM:
+            text = text.replace(old, new)
+        with open(f'{self.folder}/board.ld', 'w', encoding='utf-8') as f:
+            f.write(text)
+        symbols = [s.replace(*MEMORY.get(name, ('', ''))) if name in MEMORY else s for s in symbols]
+        objects = ['apps/firmware/boards/common.o', 'apps/firmware/sensor.o']
+        objects += ['apps/firmware/boards/' + s.rsplit('.', 1)[0] + '.o' for s in variable(f'BOARD_SRC_{name}').split()]
+        self.base = f'{BUILD}/boards/{name}'
+        self.link = ['-nostdlib', '-static', '-Wl,--gc-sections', '-Wl,--build-id=none', f'-T{self.folder}/board.ld', *symbols]
+        self.objects = [f'{self.base}/{o}' for o in objects]
+        self.empty = self.flash_of(self.image('empty', empty_main(), []))
+
+    def image(self, name, main, sources):
+        with open(f'{self.folder}/main.c', 'w', encoding='utf-8') as f:
+            f.write(main)
+        out = f'{self.folder}/{name}.elf'
+        run([*self.compiler.split(), *self.link, '-o', out, f'{self.folder}/main.c', *sources, *self.objects,
+             f'{self.base}/libmona.a', '-lgcc'])
+        return out
+
+    def sections(self, path):
+        return {m[1]: int(m[2]) for m in re.finditer(r'^(\.\w+)\S*\s+(\d+)', run([f'{self.cross}size', '-A', path]), re.M)}
+
+    def flash_of(self, path):
+        found = self.sections(path)
+        return found.get('.text', 0) + found.get('.rodata', 0)
+
+    def emit(self, path, size):
+        run([MONA, 'compile', path, '-o', f'{self.folder}/net.c', '--emit', 'c', '--target', variable(f'TARGET_{self.name}'),
+             '--size', size])
+        return f'{self.folder}/net.h'
+
+    def network(self, path, size):
+        """Flash, RAM, instructions of a frame, stack, CRC of the results."""
+        header = self.emit(path, size)
+        image = self.image('net', main_of(header), [f'{self.folder}/net.c'])
+        arena = int(re.search(r'NET_ARENA_BYTES = (\d+)', open(header, encoding='utf-8').read())[1])
+        symbols = run([f'{self.cross}nm', '-S', image])
+        ram = int(re.search(r' ([0-9a-f]+) \w arena$', symbols, re.M)[1], 16)
+        if ram != arena:
+            sys.exit(f'{path}: the linker has an arena of {ram} bytes, the header of {arena}')
+        command = f'qemu-system-{MACHINES[self.name]} -icount shift=4,sleep=off -nodefaults -display none -serial stdio'
+        if not self.name.startswith('rv'):
+            command += ' -semihosting-config enable=on,target=native'
+        text = run(command.split() + ['-kernel', image], stdin=subprocess.DEVNULL, timeout=300)
+        ticks, hertz, stack, crc = re.search(r'ticks (\d+) hertz (\d+) stack (\d+) crc (\w+)', text).groups()
+        return {'flash': self.flash_of(image) - self.empty, 'ram_arena': ram, 'instructions': int(ticks) / int(hertz) * 1e9 / 16,
+                'stack': int(stack), 'crc': crc}
+
+
+# ---- told beside found ---------------------------------------------------------------------------
+
+
+def check(boards, networks):
+    failures, crcs = 0, {}
+    for name in boards.split(','):
+        board = Board(name)
+        for network in networks:
+            path, size = network.rsplit(':', 1)
+            t, f = told(name, path, size), board.network(path, size)
+            flash, work = t['flash'] / f['flash'] - 1, (t['instructions'] or 0) / f['instructions'] - 1
+            known = t['instructions'] is not None
+            wrong = [what for what, bad in (('flash', abs(t['flash'] - f['flash']) > max(0.05 * f['flash'], board.page)), ('RAM', t['ram_arena'] != f['ram_arena']),
+                                            ('stack', f['stack'] > t['ram_stack']), ('instructions', known and abs(work) > board.bound),
+                                            ('CRC', crcs.setdefault(network, f['crc']) != f['crc'])) if bad]
+            failures += len(wrong)
+            print(f'{"not ok" if wrong else "ok"} {name} {os.path.basename(path)} {size}: flash {f["flash"]} {flash:+.1%}, RAM {f["ram_arena"]}, '
+                  f'stack {f["stack"]} of {t["ram_stack"]}, instructions {f["instructions"]:.0f} '
+                  f'{f"{work:+.1%}" if known else "not known"}, CRC {f["crc"]}{": " + ", ".join(wrong) if wrong else ""}', flush=True)
+    sys.exit(failures != 0)
+
+
+# ---- the table -----------------------------------------------------------------------------------
+
+
+def operators():
+    """Their names, by number."""
+    text = open('engine/model_format.h', encoding='utf-8').read()
+    found = {int(n): k for k, n in re.findall(r'MONA_OP_(\w+) = (\d+),', text) if k not in ('COUNT', 'MAX_INPUTS')}
+    return [found[i] for i in range(len(found))]
+
+
+def kernels(target):
+    """Functions of the row kernels, by number."""
+    table = open('engine/cpu/isa_table.h', encoding='utf-8').read()
+    isa = re.search(rf'TARGET\("{re.escape(target)}", (\w+)\)', open('formats/compiler/program/cpu_target.h', encoding='utf-8').read())[1]
+    depthwise, rows = re.search(rf'#define AC_ISA_{isa}\s+(\w+), (\w+)', table).groups()
+    whose = {'conv': isa, 'depthwise': depthwise, 'rows': rows}
+    return [f'ac_{whose[w]}_{row}' for row, w in re.findall(r'KERNEL\((\w+), (\w+)\)', table) if w in whose]
+
+
+def roots(board):
+    """Symbols that a network as C may name, and their bits in firmware_budget.c."""
+    ops = operators()
+    found = {f'mona_run_{k.lower()}': 1 << i for i, k in enumerate(ops)}
+    found['mona_run_conv_map'] = 1 << len(ops) + ops.index('CONV')
+    found |= {k: 1 << 2 * len(ops) + i for i, k in enumerate(kernels(variable(f'TARGET_{board.name}')))}
+    return found | {'mona_session_push_line': 1 << 63, 'mona_session_pull_line': 1 << 63}
+
+
+ALWAYS = ['mona_session_start', 'mona_session_run', 'ac_target_host']
+
+
+def linked(board, symbols):
+    """Sections of the library that are linked with these, and their bytes with what aligns them."""
+    path = f'{board.folder}/map'
+    run([*board.compiler.split(), '-nostdlib', '-static', '-Wl,--gc-sections', f'-Wl,-Map={path}', f'-T{board.folder}/board.ld',
+         *board.link[5:], *(f'-Wl,-u,{s}' for s in symbols), '-Wl,-e,' + symbols[0], '-o', f'{board.folder}/roots',
+         f'{board.base}/libmona.a', f'{board.base}/apps/firmware/boards/common.o', '-lgcc', '-Wl,--unresolved-symbols=ignore-all'])
+    text = open(path, encoding='utf-8').read()
+    text = text[text.index('Linker script and memory map'):]
+    wide = 16 if 'aarch64' in board.cross else 4
+    found = {}
+    for section, size, where in re.findall(r'^ (\.(?:text|rodata)\S*)\s+0x[0-9a-f]+\s+0x([0-9a-f]+)\s+(\S+)$', text, re.M):
+        found[os.path.basename(where), section] = (int(size, 16) + wide - 1) // wide * wide
+    return found
+
+
+def code(board):
+    """Bytes for each set of roots; 0: always."""
+    always = linked(board, ALWAYS)
+    size, mask = {}, {}
+    for symbol, bit in roots(board).items():
+        for key, count in linked(board, [*ALWAYS, symbol]).items():
+            if key not in always:
+                size[key] = count
+                mask[key] = mask.get(key, 0) | bit
+    sums = {0: sum(always.values())}
+    for key, count in size.items():
+        sums[mask[key]] = sums.get(mask[key], 0) + count
+    return sums
+
+
+def layout(board):
+    """Bytes of what a network consists of."""
+    names = {'op': 'plan_op', 'plan': 'mona_plan', 'conv': 'ac_conv', 'epilogue': 'ac_epilogue', 'isa': 'ac_isa', 'shape': 'mona_shape'}
+    source = '#include "engine/run/plan.h"\n' + ''.join(f'char size_{k}[sizeof({t})];\n' for k, t in names.items())
+    with open(f'{board.folder}/sizes.c', 'w', encoding='utf-8') as f:
+        f.write(source)
+    run([*board.compiler.split(), '-c', '-o', f'{board.folder}/sizes.o', f'{board.folder}/sizes.c'])
+    found = {k: int(v, 16) for v, k in re.findall(r' ([0-9a-f]+) \w size_(\w+)', run([f'{board.cross}nm', '-S', f'{board.folder}/sizes.o']))}
+    entries = {}
+    for network, planes in (('sr_x2_fast', 2), ('denoise_fast', 7)):
+        board.emit(network, '64x48')
+        run([*board.compiler.split(), '-c', '-o', f'{board.folder}/net.o', f'{board.folder}/net.c'])
+        text = run([f'{board.cross}size', '-A', f'{board.folder}/net.o'])
+        entries[planes] = sum(int(n) for n in re.findall(r'^\.text\.net_(?:open|run|push|pull)\s+(\d+)', text, re.M))
+    found['entry_plane'] = (entries[7] - entries[2]) // 5
+    found['entry'] = entries[2] - 2 * found['entry_plane']
+    return found
+
+
+# What the costs are fitted to: operators alone, and networks.
+SIZES = ['16x16', '48x24']
+NETWORKS = ['sr_x2_tiny:32x24', 'sr_x2_fast:32x24', 'sr_x2_fast:64x16', 'denoise_fast:32x24', 'denoise_balanced:32x24', 'sr_x2_balanced:24x24',
+            'sr_x2_best:24x16', 'sr_x4_fast:32x16', 'sr_x2_tiny:96x16', 'sr_x2_tiny:16x48', 'sr_x2_balanced:64x12', 'denoise_balanced:64x16',
+            'sr_x2_fast:160x8', 'denoise_fast:128x16', 'denoise_fast:64x48', 'sr_x4_fast:96x12', 'sr_x3_fast:32x16', 'sr_x3_fast:96x8',
+            'bicubic_x2:32x24', 'bicubic_x2:64x16']
+HALVES = ['sr_x2_tiny', 'sr_x2_fast', 'denoise_fast']
+
+
+def sources(folder):
+    """Models to measure: paths and sizes."""
+    names = [line.split()[0] for line in run([f'{BUILD}/operators', folder]).splitlines()]
+    for name in names:
+        if not name.startswith('array'):
+            yield from ((f'{folder}/{name}.mona', size) for size in SIZES)
+    for name in HALVES:
+        run([MONA, 'compile', f'models/{name}.onnx', '-o', f'{folder}/half_{name}.mona'])
+        yield from ((f'{folder}/half_{name}.mona', size) for size in ('24x16', '16x24'))
+    yield from (n.split(':') for n in NETWORKS)
+
+
+def terms(rows):
+    """What a frame's instructions are a sum of."""
+    found = {}
+    for r in rows:
+        if r['type'] == 'array':
+            continue
+        key = (r['op'], r['variant'], int(r['type'] == 'f16'))
+        for what in ('macs', 'padded', 'runs', 'extra', 'elements', 'rows'):
+            found[key + (what,)] = found.get(key + (what,), 0) + r[what]
+        if r['function']:
+            f = ('function', r['function'], key[2], 'elements')
+            found[f] = found.get(f, 0) + r['elements']
+    return found
+
+
+def fit(measured):
+    """Least squares of relative errors without negative costs."""
+    import numpy
+    keys = sorted({k for t, _ in measured for k, v in t.items() if v})
+    matrix = numpy.array([[t.get(k, 0) / found for k in keys] for t, found in measured])
+    scale = matrix.max(axis=0)
+    matrix = matrix / scale
+    # A little weight on small costs settles what these networks cannot tell apart. Each cost in turn is the best beside the
+    # others, and at least 0, until none changes.
+    square = matrix.T @ matrix + 1e-4 * numpy.eye(len(keys))
+    right, cost = matrix.sum(axis=0), numpy.zeros(len(keys))
+    for _ in range(3000):
+        before = cost.copy()
+        for k in range(len(keys)):
+            cost[k] = max(0, cost[k] + (right[k] - square[k] @ cost) / square[k, k])
+        if abs(cost - before).max() < 1e-9:
+            break
+    errors = abs(matrix @ cost - 1)
+    print(f'# errors: mean {errors.mean():.1%}, worst {errors.max():.1%}', file=sys.stderr)
+    found = {k: c / s for k, c, s in zip(keys, cost, scale)}
+    for key in {k[:3] for k in keys}:  # what costs nothing beside others was measured all the same
+        if not any(c for k, c in found.items() if k[:3] == key):
+            found[key + ('elements',)] = 1e-3
+    return found
+
+
+def costs():
+    codes, layouts, fitted = [], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        models = [tuple(s) for s in sources(folder)]
+        for name in BOARDS:
+            print(f'# {name}', file=sys.stderr)
+            board, measured, stack = Board(name), [], 0
+            codes.append(code(board))
+            layouts.append(layout(board))
+            for path, size in models:
+                found = board.network(path, size)
+                weight = 1 if path.startswith(f'{folder}/') and 'half_' not in path else 5  # of networks that are used
+                measured += weight * [(terms(told(name, path, size)['operators']), found['instructions'])]
+                stack = max(stack, found['stack'])
+            layouts[-1]['stack'] = (stack + 255) // 256 * 256
+            fitted.append(fit(measured))
+    write(codes, layouts, fitted)
+
+
+MACROS = ['OPERATORS', 'LAYOUT', 'CODE', 'COST', 'FUNCTION']
+
+
+def write(codes, layouts, fitted):
+    with open('apps/compile/firmware_costs.inc', 'w', encoding='utf-8') as f:
+        print('// SPDX-License-Identifier: Apache-2.0\n'
+              '/* Written by tests/boards/networks.py: columns are the CPUs of FIRMWARE_CPU_LIST. firmware_budget.c defines those\n'
+              ' * of the macros that it wants. */', file=f)
+        for macro in MACROS:
+            print(f'#ifndef {macro}\n#define {macro}(...)\n#endif', file=f)
+        print(f'OPERATORS({len(operators())})', file=f)
+        for key in layouts[0]:
+            print(f'LAYOUT({key}, {", ".join(str(one[key]) for one in layouts)})', file=f)
+        for mask in sorted({m for c in codes for m in c}):
+            print(f'CODE(0x{mask:x}, {", ".join(str(c.get(mask, 0)) for c in codes)})', file=f)
+        for key in sorted({k for one in fitted for k in one}):
+            columns = ', '.join(f'{one.get(key, 0):.4g}' for one in fitted)
+            if key[0] == 'function':
+                print(f'FUNCTION({key[1]}, {key[2]}, {columns})', file=f)
+            else:
+                print(f'COST(MONA_OP_{key[0].upper()}, {key[1]}, {key[2]}, {key[3]}, {columns})', file=f)
+        for macro in MACROS:
+            print(f'#undef {macro}', file=f)
+
+
+if __name__ == '__main__':
+    verb, rest = sys.argv[1], sys.argv[4:]
+    check(rest[0], rest[1:]) if verb == 'check' else costs()
