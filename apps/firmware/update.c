@@ -91,7 +91,7 @@ static mona_status run_slot(const update_slot *s, const uint64_t key[2], const u
                             uint8_t *result, uint32_t *found)
 {
     seal sealed = {key, s->tag};
-    const mona_guard guard = {is_genuine, &sealed, release};
+    const mona_guard guard = {.genuine = is_genuine, .context = &sealed, .release = release};
     const mona_config config = {.threads = 1, .sizes = {{WIDTH, HEIGHT}}};
     const mona_buffer in = {(void *)(uintptr_t)frame, WIDTH, 0}, out = {result, 2 * WIDTH, 0};
     mona_model model;
