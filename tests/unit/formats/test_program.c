@@ -273,6 +273,9 @@ static void sessions_run_the_program_of_their_model(void **state)
     }
 }
 
+/* Segments that run at the same time as the one before, of what check_cut() has recorded. */
+static uint32_t beside;
+
 /* Cut into groups a model fits L1, with maps between them; the bytes are those of the host, with
  * and without the cuts, and model310 finds nothing. */
 static void check_cut(const mona_model *whole, mona_size size)
@@ -289,6 +292,8 @@ static void check_cut(const mona_model *whole, mona_size size)
     program = recorded_program(&model, size, &program_bytes);
     assert_true(ac_program_open(&p, program, program_bytes));
     assert_true(p.header.segments > 1);
+    for (uint32_t s = 0; s < p.header.segments; s++)
+        beside += ac_runs_beside(p.segments, p.header.segments, s);
     file = file_with_program(&model, program, program_bytes, &bytes);
     assert_int_equal(mona_model_open(&with, file, bytes), MONA_OK);
     net host, others[3];
@@ -406,7 +411,9 @@ static void convolutions_too_large_are_cut(void **state)
     op->input_count = 2;
     op->inputs[1] = maps[0];
     add_conv(m, maps[2], made, 3, d.weights, d.scales);
+    beside = 0;
     check_cut_of(m, made, out);
+    assert_true(beside > 0); /* parts of a convolution on both cores */
 }
 
 static void end_with_table(mona_file_op *op, const shared_data *d)
