@@ -402,8 +402,8 @@ mona_status mona_session_pull_line(mona_session *session, const mona_buffer *out
 /* ---- in slices ---------------------------------------------------------------------------- */
 
 /* When a call returns to its caller: no piece of work begins once `budget` of the clock has passed.
- * A piece is a row of an operator, a channel block of one with few large maps, a few thousand
- * elements of one on arrays, or clearing an operator's padding. */
+ * A piece is a row of an operator, a channel block of one with few large maps, a part of one on
+ * arrays that is computed on its own, or clearing an operator's padding. */
 typedef struct mona_slice {
     uint32_t (*now)(void *context); /* the caller's clock, in any unit; it may wrap around */
     void *context;

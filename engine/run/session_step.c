@@ -2,12 +2,14 @@
 /* Frames in slices: see mona.h.
  *
  * The schedule is that of a whole frame on one core, in pieces after each of which it may pause: a
- * row of an operator, a row or a channel block of one that works on whole maps, as many items of
- * one on arrays as are worth PIECE_WORK, or clearing the padding of a unit. What has been reached
- * is in the session (step, line_position) and in the progress of the group's operators. */
+ * row of an operator, a row or a channel block of one that works on whole maps, an item of one on
+ * arrays or PIECE_ELEMENTS where elements are the items, or clearing the padding of a unit. What has
+ * been reached is in the session (step, line_position) and in the progress of the group's
+ * operators. */
 #include "engine/run/session.h"
 
-enum { PIECE_WORK = 4096 };
+/* The work of an operator is in mona_ops, which would link all of them. */
+enum { PIECE_ELEMENTS = 256 };
 
 static void begin_unit(mona_session *s)
 {
@@ -32,8 +34,8 @@ static uint32_t shares_of(const mona_plan *plan, const plan_group *g)
     if (!op->bound.run->array)
         return g->by_channels ? mona_plan_blocks(op) : op->bound.output.height;
     const uint64_t items = mona_array_items(&op->bound);
-    const uint64_t worth = 1 + mona_array_work(&op->bound) / PIECE_WORK;
-    return (uint32_t)(worth < items ? worth : items ? items : 1);
+    const uint64_t shares = op->bound.run->items ? items : items / PIECE_ELEMENTS;
+    return (uint32_t)(shares ? shares < UINT32_MAX ? shares : UINT32_MAX : 1);
 }
 
 static void run_share(mona_session *s)
