@@ -14,7 +14,7 @@
 #include "formats/compiler/program/emit_c.h"
 #include "pipeline/job/limits.h"
 
-/* ---- what was measured ------------------------------------------------------------------------ */
+/* ---- what was measured ----------------------------------------------------------------------- */
 
 #define CPU_ROW(name, target, cycles)                                                              \
     {                                                                                              \
@@ -70,7 +70,7 @@ static const float functions[MONA_ACT_COUNT][2][CPUS] = {
 #include "apps/compile/firmware_costs.inc"
 };
 
-/* ---- sums ------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 typedef struct budget {
     size_t cpu;
@@ -145,7 +145,7 @@ static double ram_of(const budget *b)
     return (double)(b->n.arena_bytes + layout.stack[b->cpu]);
 }
 
-/* ---- what a board has ------------------------------------------------------------------------- */
+/* ---- what a board has ------------------------------------------------------------------------ */
 
 typedef struct board {
     double flash, ram, clock, fps; /* 0: not asked */
@@ -181,7 +181,7 @@ static unsigned excess(const budget *b, const board *on)
            (on->fps && frames_of(b, on) < on->fps ? OVER_TIME : 0);
 }
 
-/* ---- what would make it fit ------------------------------------------------------------------- */
+/* ---- what would make it fit ------------------------------------------------------------------ */
 
 enum { SIZES = 16 };
 
@@ -272,7 +272,7 @@ static void add_verdict(cJSON *to, const budget *b, const mona_model *model, con
     advise(cJSON_AddArrayToObject(to, "would_fit"), b, model, on);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void add_number(cJSON *to, const char *key, double value, bool known)
 {
@@ -338,7 +338,7 @@ static void add_budget(cJSON *to, const budget *b, const mona_model *model, cons
     add_operators(to, b);
 }
 
-/* ---- public ----------------------------------------------------------------------------------- */
+/* ---- public ---------------------------------------------------------------------------------- */
 
 static bool add_cpu(cJSON *to, const char *name, const mona_model *model, size_t cpu,
                     mona_size size, const board *on)

@@ -3,8 +3,8 @@
  *
  * The schedule is that of a whole frame on one core, in pieces after each of which it may pause: a
  * row of an operator, a row or a channel block of one that works on whole maps, an item of one on
- * arrays or PIECE_ELEMENTS where elements are the items, or clearing the padding of a unit. What has
- * been reached is in the session (step, line_position) and in the progress of the group's
+ * arrays or PIECE_ELEMENTS where elements are the items, or clearing the padding of a unit. What
+ * has been reached is in the session (step, line_position) and in the progress of the group's
  * operators. */
 #include "engine/run/session.h"
 

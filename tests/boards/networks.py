@@ -333,8 +333,8 @@ MACROS = ['OPERATORS', 'LAYOUT', 'CODE', 'COST', 'FUNCTION']
 def write(codes, layouts, fitted):
     with open('apps/compile/firmware_costs.inc', 'w', encoding='utf-8') as f:
         print('// SPDX-License-Identifier: Apache-2.0\n'
-              '/* Written by tests/boards/networks.py: columns are the CPUs of FIRMWARE_CPU_LIST. firmware_budget.c defines those\n'
-              ' * of the macros that it wants. */', file=f)
+              '/* Written by tests/boards/networks.py: columns are the CPUs of FIRMWARE_CPU_LIST.\n'
+              ' * firmware_budget.c defines those of the macros that it wants. */', file=f)
         for macro in MACROS:
             print(f'#ifndef {macro}\n#define {macro}(...)\n#endif', file=f)
         print(f'OPERATORS({len(operators())})', file=f)
