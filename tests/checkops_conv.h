@@ -443,7 +443,7 @@ static bool check_conv(const ac_isa *isa, char *detail, size_t room)
         if (k.output.channels > channels) /* data was made for fewer */
             k.output.channels = channels, k.store = false;
         const mona_shape inputs[] = {k.input, k.residual};
-        mona_data data = {s.bytes, s.used, INT64_MAX};
+        mona_data data = {.bytes = s.bytes, .size = s.used, .left = INT64_MAX};
         if (mona_op_conv.check(&k.op, inputs, &k.output, &data) == MONA_OK)
             break;
     } while (true);

@@ -94,12 +94,14 @@ uint32_t mona_conv_walk(const program *p, const tile *t, uint32_t part, uint32_t
     uint32_t rows = rows_from(p, part, i, taps, most, &columns);
     for (; rows > 1; rows--) {
         const size_t before = (size_t)(rows - 1) * columns;
-        const ac_address end = at + (before + min_u32(columns, read)) * AC_BLOCK;
-        if (needed <= columns && end <= row_end(p, part, i + (rows - 1) * taps))
+        const ac_address last = at + (before + min_u32(columns, read)) * AC_BLOCK;
+        if (needed <= columns && last <= row_end(p, part, i + (rows - 1) * taps))
             break;
     }
+    /* Where pixels share a filter, its last positions may lie beyond the row. */
+    const ac_address end = row_end(p, part, i);
     if (rows == 1)
-        columns = (uint32_t)((row_end(p, part, i) - at) / AC_BLOCK);
+        columns = end > at ? (uint32_t)((end - at) / AC_BLOCK) : 0;
     columns = min_u32(columns, MAX_COLUMNS);
     if (at % AC_BLOCK || needed > columns || stride > MAX_STEP || column > MAX_COLUMNS)
         return 0;

@@ -249,7 +249,7 @@ static void run_conv(conv *k, const ac_isa *isa)
         .output_c0 = out.c0,
     };
     mona_shape inferred = b.output;
-    mona_data data = {k->data, k->used, INT64_MAX};
+    mona_data data = {.bytes = k->data, .size = k->used, .left = INT64_MAX};
     assert_int_equal(mona_op_conv.check(&k->op, b.input, &b.output, &data), MONA_OK);
     assert_int_equal(mona_op_conv.infer(&k->op, b.input, &inferred), MONA_OK);
     assert_memory_equal(&inferred, &b.output, sizeof inferred);
@@ -320,7 +320,7 @@ static void test_conv_refuses(void **unused)
                  .bias = MONA_NONE,
                  .scales = 64},
     };
-    mona_data section = {data, sizeof data, INT64_MAX};
+    mona_data section = {.bytes = data, .size = sizeof data, .left = INT64_MAX};
     mona_file_op op;
 #define REFUSED(change)                                                                            \
     do {                                                                                           \
