@@ -142,7 +142,6 @@ if full; then
     board an547 arm-none-eabi- 200 cortex-m55
     board rv32 riscv64-unknown-elf- 5500 rv32imafc
     board rv64 riscv64-unknown-elf- 6000 rv64gc
-    kernels an386 "-mcpu=cortex-m4 -mfpu=fpv4-sp-d16" 0 0x21000000 dsp
     kernels an500 "-mcpu=cortex-m7 -mfpu=fpv5-sp-d16" 0 0x60000000 dsp
     kernels an547 -mcpu=cortex-m55 0x10000000 0x70000000 mve
 fi
