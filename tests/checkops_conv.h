@@ -141,6 +141,11 @@ static void random_conv(conv_case *k, section *s, bool chip)
     c->dilation_h = (uint16_t)PICK(1, 1, 2);
     c->dilation_w = (uint16_t)PICK(1, 1, 1, 2, 5);
     c->pad_left = (uint16_t)between(0, 3);
+    if (c->groups == 1 && chance(10)) { /* pointwise, of many channels */
+        k->input.channels = (uint32_t)PICK(64, 128, 192, 256, 300);
+        k->output.channels = (uint32_t)PICK(32, 48, 64, 96, between(33, 80));
+        c->kernel_h = c->kernel_w = 1;
+    }
     if (only_zeros) {
         k->f = TINY;
         k->input.type = k->output.type = MONA_F16;
