@@ -47,8 +47,10 @@ for command in $commands; do
     nothing "$command: $(echo "$options" | wc -w) options of --help are in man page and completions" "$missing"
     same "$command: bash offers no others" "$(sort "$tmp/bash" | tr '\n' ' ')" "$(echo "$options" | sort | tr '\n' ' ')"
     same "$command: help $command says the same" "$("$mona" help "$command" | md5sum)" "$(md5sum < "$tmp/help")"
-    nothing "$command: no line of --help is longer than 90 columns" "$(awk 'length > 90' "$tmp/help")"
 done
+nothing "no line of any --help is longer than 90 columns" "$(for command in $("$mona" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+    "$mona" $command --help | awk -v command="$command" 'length > 90 { print command ": " $0 }'
+done)"
 
 # ---- the man page -------------------------------------------------------------------------------
 if command -v man > /dev/null && man --version > /dev/null 2>&1; then
