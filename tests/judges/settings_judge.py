@@ -53,7 +53,7 @@ VALUES = {
 VALUES['compare'] = {'--start': '0.1', '--duration': '0.1', '--end': '0.2', '--frames': '5', '--html': 'page.html',
                      '--min-psnr': 'inf', '--min-ssim': '1'}
 VALUES['inspect'] = {'--size': '64x48', '--threads': '1', '--device': 'model310', '--cpu': 'c', '--strip-rows': '8', '--tile-columns': '8',
-                     '--firmware': 'cortex-m55', '--dot': 'net.dot', '--verify': 'other.pub', '--least-release': '9'}
+                     '--firmware': 'cortex-m55', '--flash': '1K', '--ram': '1K', '--clock': '400M', '--fps': '15', '--dot': 'net.dot', '--verify': 'other.pub', '--least-release': '9'}
 VALUES['sign'] = {'--key': 'other.key'}
 VALUES['run'] = {'--input': 'x.npy', '--output': 'z.npy', '--precision': 'fp16', '--threads': '1', '--device': 'model310', '--cpu': 'c',
                  '--strip-rows': '8', '--tile-columns': '8'}
@@ -62,7 +62,7 @@ VALUES['compile'] = {
     '--pin': 'body.1=int8', '--dim': 'h=50', '--size': '64x48', '--fusion': 'rules.cfg', '--report': 'report.json',
     '--resize-offset-h': '0.5', '--resize-offset-w': '0.5', '--calibrate': 'in', '--channel-order': 'bgr', '--images': '1',
     '--calibration': 'min-max', '--tolerance': '100', '--input-type': 'u16', '--mean': '128', '--deviation': '64',
-    '--output-type': 's8', '--input-range': '2', '--bits': '12', '--soc': 'Ascend310P3', '--atc': 'log=error', '--release': '7'}
+    '--output-type': 's8', '--input-range': '2', '--bits': '12', '--soc': 'Ascend310P3', '--atc': 'log=error', '--release': '7', '--kernels': 'folder'}
 VALUES['eval'] = {'--set': 'in', '--list': 'list.txt', '--protocol': 'denoise', '--scale': '2', '--sigma': '9', '--threads': '1',
                   '--device': 'model310', '--cpu': 'c', '--strip-rows': '8', '--tile-columns': '8'}
 VALUES['verify'] = {'--rtol': '0', '--atol': '0', '--device': 'model310', '--dim': 'rows=3'}
@@ -84,6 +84,8 @@ BESIDE = {
     ('compile', '--resize-offset-h'): ([], 'bicubic.onnx'), ('compile', '--resize-offset-w'): ([], 'bicubic.onnx'),
     ('compile', '--any-size'): (['--dim', 'h=48', '--dim', 'w=64'], None), ('compile', '--channel-order'): ([], 'colours.onnx'),
     ('compile', '--bits'): (['--input-type', 'u16'], None), ('compile', '--max-drop'): (['--precision', 'auto', '--calibrate', 'in'], None),
+    **{('inspect', o): (['--firmware', 'cortex-m55'], None) for o in ('--flash', '--ram', '--clock')},
+    ('inspect', '--fps'): (['--firmware', 'cortex-m55', '--clock', '400M'], None),
     ('verify', '--atol'): (['--rtol', '0', '--atol', '1'], None),
     ('enhance', '--reconnect'): (['--live', '--reconnect', '1'], 'tcp://127.0.0.1:9'),
 }
@@ -103,6 +105,7 @@ ELSEWHERE = {
     ('pictures-out', '--drop-unsupported'): 'PNG holds alpha, and sound is left out with a line',
     ('atc', '--soc'): 'om.sh: the stand-in of atc makes the same for all chips',
     ('enhance', '--allow'): 'playlists.sh: only a playlist shows it',
+    ('compile', '--kernels'): 'user_kernels.sh: only a node of another domain shows it',
     ('enhance', '--stall'): 'live.sh: only a connection without data shows it',
     ('enhance', '--max-delay'): 'live.sh: only a late frame shows it',
     **{(command, '--no-sandbox'): 'sandbox.sh: only an attempt to leave it shows it'
