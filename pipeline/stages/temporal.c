@@ -106,16 +106,21 @@ static void filter_block(const steadying *s, unsigned plane, uint32_t x, uint32_
 /* ---- what stands still ---------------------------------------------------------------------- */
 
 static inline void add_differences(temporal_light *to, unsigned plane, const uint8_t *made,
-                                   const uint8_t *before, uint32_t count, int one, const bool wide)
+                                   const uint8_t *before, uint32_t count, const bool wide)
 {
-    int32_t sum = 0, far = 0;
+    int32_t sum = 0, both_ways = 0, most = 0;
     for (uint32_t x = 0; x < count; x++) {
         const int d = plane_sample(made, x, wide) - plane_sample(before, x, wide);
+        const int size = d < 0 ? -d : d;
         sum += d;
-        far += d > one || d < -one;
+        both_ways += size;
+        most = size > most ? size : most;
     }
     to->sum[plane] += sum;
-    to->far += plane ? 0 : far;
+    if (plane)
+        return;
+    to->both_ways += both_ways;
+    to->most = most > to->most ? most : to->most;
 }
 
 static void measure_light(const steadying *s, unsigned plane)
@@ -130,16 +135,16 @@ static void measure_light(const steadying *s, unsigned plane)
             const uint32_t count = min_u32(side, size.width - x);
             const ptrdiff_t at = (ptrdiff_t)x * (wide ? 2 : 1);
             if (wide)
-                add_differences(to, plane, m + at, p + at, count, (int)s->one, true);
+                add_differences(to, plane, m + at, p + at, count, true);
             else
-                add_differences(to, plane, m + at, p + at, count, (int)s->one, false);
+                add_differences(to, plane, m + at, p + at, count, false);
         }
     }
 }
 
 /* Of the samples around a block. */
 typedef struct light_change {
-    int64_t count, sum, far;
+    int64_t count, sum;
 } light_change;
 
 static light_change light_around(const steadying *s, unsigned plane, uint32_t x, uint32_t y)
@@ -150,12 +155,24 @@ static light_change light_around(const steadying *s, unsigned plane, uint32_t x,
     light_change all = {.count = (int64_t)(min_u32(a.right * side, size.width) - a.left * side) *
                                  (min_u32(a.bottom * side, size.height) - a.top * side)};
     for (uint32_t v = a.top; v < a.bottom; v++)
+        for (uint32_t u = a.left; u < a.right; u++)
+            all.sum += s->work->light[(size_t)v * s->blocks.width + u].sum[plane];
+    return all;
+}
+
+/* Whether luma around a block changes by light alone: a little, and three quarters of it one way. */
+static bool goes_one_way(const steadying *s, uint32_t x, uint32_t y)
+{
+    const motion_mask_area a = motion_mask_around(s->blocks, x, y);
+    int64_t sum = 0, both_ways = 0, most = 0;
+    for (uint32_t v = a.top; v < a.bottom; v++)
         for (uint32_t u = a.left; u < a.right; u++) {
             const temporal_light *l = &s->work->light[(size_t)v * s->blocks.width + u];
-            all.sum += l->sum[plane];
-            all.far += l->far;
+            sum += l->sum[0];
+            both_ways += l->both_ways;
+            most = l->most > most ? l->most : most;
         }
-    return all;
+    return most <= 4 * s->one && 4 * (sum < 0 ? -sum : sum) >= 3 * both_ways;
 }
 
 /* m (1 - v / m^2), or 0 if that is negative, in quarters of a step rounded to nearest; with the sum
@@ -173,8 +190,6 @@ static void filter_still(const steadying *s, uint32_t x, uint32_t y)
 {
     for (unsigned p = 0; p < s->planes; p++) {
         const light_change change = light_around(s, p, x, y);
-        if (!change.far)
-            return;
         const bool wide = s->previous->format.bits > 8;
         const ptrdiff_t column = (ptrdiff_t)(x * block_side(p)) * (wide ? 2 : 1);
         const uint8_t *row = frame_row(s->previous, p, y * block_side(p));
@@ -283,7 +298,8 @@ static void temporal_filter_any(const frame *made, const frame *now, const frame
             const motion_vector by = work->vectors[(size_t)y * s.blocks.width + x];
             if (moving && by.trusted)
                 filter_moving(&s, x, y, by);
-            else if (motion_mask_is_still(work->blocks, s.blocks, x, y, s.still))
+            else if (motion_mask_is_still(work->blocks, s.blocks, x, y, s.still) &&
+                     (cause == TEMPORAL_NOISE || !goes_one_way(&s, x, y)))
                 filter_still(&s, x, y);
         }
 }
