@@ -3,13 +3,7 @@
 # Kernels of one's own: from Python to a model that calls them, in Python, as C, and where they are missing.
 . tests/tap.inc
 CC=${CC:-gcc}
-if [ -n "$SANITIZE" ]; then
-    skip "an interpreter that is not sanitised cannot load sanitised libraries"
-    exit 0
-elif ! python3 -c 'import cffi, numpy' 2> /dev/null; then
-    skip "no python3-cffi or no python3-numpy"
-    exit 0
-fi
+needs_python cffi numpy
 helper() {
     PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 tests/e2e/engine/user_kernels.py "$@" 2>&1
 }

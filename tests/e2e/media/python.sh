@@ -3,13 +3,7 @@
 # The Python package as it is installed: the examples in its texts, and the bytes of the command.
 . tests/tap.inc
 CC=${CC:-gcc}
-if [ -n "$SANITIZE" ]; then
-    skip "an interpreter that is not sanitised cannot load sanitised libraries"
-    exit 0
-elif ! python3 -c 'import cffi, numpy' 2> /dev/null; then
-    skip "no python3-cffi or no python3-numpy"
-    exit 0
-fi
+needs_python cffi numpy
 succeeds "make install" make -s --no-print-directory install BUILD="$BUILD" CC="$CC" PREFIX="$tmp/usr"
 export PYTHONPATH="$tmp/usr/lib/python3/dist-packages" MONA_LIBRARIES="$tmp/usr/lib" MONA="$tmp/usr/bin/mona"
 film 4 "$tmp/in.y4m" 96x54

@@ -2,13 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Networks of PyTorch, compiled without any option: in the command and in Python they give what PyTorch gives.
 . tests/tap.inc
-if [ -n "$SANITIZE" ]; then
-    skip "an interpreter that is not sanitised cannot load sanitised libraries"
-    exit 0
-elif ! python3 -c 'import cffi, numpy, torch' 2> /dev/null; then
-    skip "no python3-torch, python3-cffi or python3-numpy"
-    exit 0
-fi
+needs_python cffi numpy torch
 export PYTHONPATH="$BUILD/python" MONA="$mona"
 python3 -W ignore tests/e2e/models/torch_networks.py "$tmp" "$MONA" > "$tmp/said" 2> "$tmp/err"
 status=$?
