@@ -204,8 +204,17 @@ static void put_isa(const emitter *e)
     fputs("};\n\n", e->out);
 }
 
-static void put_name(FILE *out, const char *name, int (*letter)(int));
-static int same(int c);
+/* A name as part of a C identifier. */
+static void put_name(FILE *out, const char *name, int (*letter)(int))
+{
+    for (size_t i = 0; name[i]; i++)
+        fputc(isalnum((unsigned char)name[i]) ? letter((unsigned char)name[i]) : '_', out);
+}
+
+static int same(int c)
+{
+    return c;
+}
 
 /* The object that an application defines for a kernel (docs/kernels.md). */
 static void put_kernel(FILE *out, const mona_kernel *kernel)
@@ -343,24 +352,12 @@ static void put_plan(const emitter *e)
 
 /* ---- entry points ---------------------------------------------------------------------------- */
 
-/* A tensor's name as part of a C identifier. */
-static void put_name(FILE *out, const char *name, int (*letter)(int))
-{
-    for (size_t i = 0; name[i]; i++)
-        fputc(isalnum((unsigned char)name[i]) ? letter((unsigned char)name[i]) : '_', out);
-}
-
 /* A name within a comment, which it neither ends nor begins, on one line. */
 static void put_told(FILE *out, const char *name)
 {
     for (size_t i = 0; name[i]; i++)
         fputc(isprint((unsigned char)name[i]) && name[i] != '*' && name[i] != '\\' ? name[i] : '_',
               out);
-}
-
-static int same(int c)
-{
-    return c;
 }
 
 static mona_tensor_info tensor_of(const mona_plan *plan, uint32_t t)
@@ -713,7 +710,7 @@ bool emit_c(const mona_model *model, const emit_c_request *request, char **heade
 
 static size_t in_lines(size_t bytes)
 {
-    return (4 * word_count(bytes) + MONA_ALIGNMENT - 1) / MONA_ALIGNMENT * MONA_ALIGNMENT;
+    return align_up(4 * word_count(bytes));
 }
 
 static uint64_t elements_of(const mona_shape *s, uint32_t channels)
@@ -723,7 +720,7 @@ static uint64_t elements_of(const mona_shape *s, uint32_t channels)
 
 static uint32_t padded(uint32_t channels, uint32_t block)
 {
-    return block ? (channels + block - 1) / block * block : channels;
+    return block ? (uint32_t)round_up(channels, block) : channels;
 }
 
 /* Multiply-adds of row kernels, of which one takes 4 elements in 8 bits and 1 in fp16 at a time. */
@@ -744,12 +741,6 @@ static uint64_t conv_runs(const mona_bound_op *b)
     for (uint32_t n = 0; n < c->blocks; n++)
         runs += c->run_count[n];
     return runs * elements_of(&b->output, 1);
-}
-
-static uint64_t array_work(const mona_bound_op *b, uint64_t elements)
-{
-    (void)elements;
-    return mona_array_work(b);
 }
 
 static uint64_t pool_macs(const mona_bound_op *b, uint64_t elements)
@@ -783,28 +774,15 @@ static uint8_t block_of(const mona_bound_op *b, bool fused)
     return (uint8_t)(b->op->store.block - 1 + 4 * fused);
 }
 
-/* What the work of an operator is counted in, besides elements, and what kernels it may have; NULL:
- * nothing, and one. */
+/* What the work of an operator on maps is counted in, besides elements, and what kernels it may
+ * have; NULL: nothing, and one. */
 static const struct {
     uint64_t (*macs)(const mona_bound_op *b, uint64_t elements);
     uint8_t (*variant)(const mona_bound_op *b, bool fused);
 } work_of[MONA_OP_COUNT] = {
-    [MONA_OP_CONV] = {class_macs, filter_of},
-    [MONA_OP_STORE] = {NULL, block_of},
-    [MONA_OP_RESIZE] = {NULL, mode_of},
-    [MONA_OP_MAX_POOL] = {pool_macs, NULL},
-    [MONA_OP_AVERAGE_POOL] = {pool_macs, NULL},
-    [MONA_OP_ATTENTION] = {class_macs, NULL},
-    [MONA_OP_ARRAY_MAP] = {array_work, NULL},
-    [MONA_OP_ARRAY_PICK] = {array_work, NULL},
-    [MONA_OP_ARRAY_REDUCE] = {array_work, NULL},
-    [MONA_OP_ARRAY_MATMUL] = {array_work, NULL},
-    [MONA_OP_ARRAY_WINDOW] = {array_work, NULL},
-    [MONA_OP_ARRAY_RESAMPLE] = {array_work, NULL},
-    [MONA_OP_ARRAY_GATHER] = {array_work, NULL},
-    [MONA_OP_ARRAY_SORT] = {array_work, NULL},
-    [MONA_OP_ARRAY_NORMALISE] = {array_work, NULL},
-    [MONA_OP_ARRAY_KERNEL] = {array_work, NULL},
+    [MONA_OP_CONV] = {class_macs, filter_of},   [MONA_OP_STORE] = {NULL, block_of},
+    [MONA_OP_RESIZE] = {NULL, mode_of},         [MONA_OP_MAX_POOL] = {pool_macs, NULL},
+    [MONA_OP_AVERAGE_POOL] = {pool_macs, NULL}, [MONA_OP_ATTENTION] = {class_macs, NULL},
 };
 
 /* b: bound, with its constants. fused: it is a STORE that its convolution does. */
@@ -827,7 +805,9 @@ static emit_c_op measure_op(const mona_plan *plan, const mona_bound_op *b, bool 
                                                   : 0,
         .elements = elements_of(made, padded(made->channels, c0)),
         .rows = (uint64_t)made->height * (class->has_filter ? padded(made->channels, 16) / 16 : 1)};
-    op.macs = work_of[b->op->kind].macs ? work_of[b->op->kind].macs(b, op.elements) : 0;
+    op.macs = array                       ? mona_array_work(b)
+              : work_of[b->op->kind].macs ? work_of[b->op->kind].macs(b, op.elements)
+                                          : 0;
     op.runs = class->has_filter ? conv_runs(b) : 0;
     op.padded = class->has_filter ? conv_padded(b) : 0;
     op.extra = loads || stores || residual ? elements_of(made, made->channels) : 0;
