@@ -41,6 +41,21 @@ static size_t scratch_bytes(const plan_op *op)
     return class->scratch_bytes ? class->scratch_bytes(&op->bound, columns) : 0;
 }
 
+/* On an AI Core no operator reads rows outside a map, and tensors whose padding is not 0 have rows
+ * of their own. */
+size_t mona_plan_zero_bytes(const mona_plan *plan)
+{
+    const bool core = mona_plan_on_ai_core(plan);
+    size_t bytes = AC_ROW_SLACK;
+    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
+        const plan_op *op = &plan->ops[o];
+        if (!(core && (op->map || mona_padding(&op->bound.output))) &&
+            op->row_bytes + AC_ROW_SLACK > bytes)
+            bytes = op->row_bytes + AC_ROW_SLACK;
+    }
+    return bytes;
+}
+
 static void place_zeros(mona_plan *plan, size_t *end)
 {
     plan->zero_offset = place(end, plan->zero_bytes);
@@ -58,17 +73,12 @@ mona_status mona_plan_lay_out(mona_plan *plan)
     plan->crew = plan->cores > 1 && !mona_plan_on_ai_core(plan) ? &mona_threads : NULL;
     plan->state_bytes = align_up(mona_session_state_bytes(plan));
     size_t end = plan->state_bytes, scratch = 0;
-    plan->zero_bytes = AC_ROW_SLACK;
+    plan->zero_bytes = mona_plan_zero_bytes(plan);
     for (uint32_t o = 0; o < count; o++) {
         plan_op *op = &plan->ops[o];
         op->constants_offset = place(&end, mona_plan_packs(plan) ? op->constants_bytes : 0);
         const size_t bytes = scratch_bytes(op);
         scratch = bytes > scratch ? bytes : scratch;
-        /* On an AI Core no operator reads rows outside a map, and tensors whose padding is not 0
-         * have rows of their own. */
-        if (op->row_bytes + AC_ROW_SLACK > plan->zero_bytes &&
-            !((op->map || mona_padding(&op->bound.output)) && mona_plan_on_ai_core(plan)))
-            plan->zero_bytes = op->row_bytes + AC_ROW_SLACK;
         if (end >= PLAN_MAX_BYTES || scratch >= PLAN_MAX_BYTES)
             return MONA_ERR_LIMIT;
     }

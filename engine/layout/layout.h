@@ -45,6 +45,8 @@ size_t mona_plan_size_rings(mona_plan *plan, const plan_group *g, plan_progress 
 mona_status mona_plan_keep_rings(mona_plan *plan, plan_group *g, size_t bytes);
 /* With all rings known: the place of tensors that share a ring or map. */
 void mona_plan_share_homes(mona_plan *plan);
+/* Bytes of the row of zeros that operators read outside of tensors, once rings are known. */
+size_t mona_plan_zero_bytes(const mona_plan *plan);
 /* Every offset of the arena. */
 mona_status mona_plan_lay_out(mona_plan *plan);
 /* Sets plan->lines. */

@@ -3,15 +3,11 @@
  * resulting layout (engine/layout). */
 #include "engine/plan/planner.h"
 
-/* On the chip L1 is a hard limit: rings, the constants of a group and a row of zeros. Between
- * groups only operators that copy channels read maps. */
+/* Between groups only operators that copy channels read maps. */
 static mona_status check_l1(const mona_plan *plan)
 {
     for (const plan_group *g = mona_plan_first_group(plan); g; g = mona_plan_next_group(plan, g))
-        if (!plan->ops[g->first].may_begin || mona_plan_group_l1_bytes(g) +
-                                                      mona_plan_group_constants(plan, g) +
-                                                      align_up(plan->zero_bytes) >
-                                                  plan->target->l1_bytes)
+        if (!plan->ops[g->first].may_begin || !mona_plan_fits_l1(plan, g, plan->zero_bytes))
             return MONA_ERR_UNSUPPORTED;
     return MONA_OK;
 }

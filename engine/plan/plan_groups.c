@@ -432,25 +432,11 @@ static mona_status plan_core(mona_plan *plan, const mona_config *config, plan_pr
     return status;
 }
 
-/* Bytes of the row of zeros that L1 holds, as mona_plan_lay_out() has it. */
-static size_t zero_bytes(const mona_plan *plan)
-{
-    size_t bytes = AC_ROW_SLACK;
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
-        const plan_op *op = &plan->ops[o];
-        if (!op->map && !mona_padding(&op->bound.output))
-            bytes = max_size(bytes, op->row_bytes + AC_ROW_SLACK);
-    }
-    return align_up(bytes);
-}
-
 static const plan_group *first_too_large(const mona_plan *plan)
 {
     const plan_group *g = mona_plan_first_group(plan);
-    const size_t zeros = zero_bytes(plan);
-    while (g && !is_too_large(plan, g) &&
-           mona_plan_group_l1_bytes(g) + mona_plan_group_constants(plan, g) + zeros <=
-               plan->target->l1_bytes)
+    const size_t zeros = mona_plan_zero_bytes(plan);
+    while (g && !is_too_large(plan, g) && mona_plan_fits_l1(plan, g, zeros))
         g = mona_plan_next_group(plan, g);
     return g;
 }

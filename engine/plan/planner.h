@@ -18,4 +18,12 @@ void mona_plan_reach(mona_plan *plan, plan_progress *progress);
  * constants leave, less a sixteenth for a row of zeros. */
 size_t mona_plan_room(const mona_plan *plan, const plan_group *g);
 
+/* Whether L1, a hard limit on the chip, holds the rings and the constants of a group beside a row
+ * of `zeros` bytes. */
+static inline bool mona_plan_fits_l1(const mona_plan *plan, const plan_group *g, size_t zeros)
+{
+    return mona_plan_group_l1_bytes(g) + mona_plan_group_constants(plan, g) + align_up(zeros) <=
+           plan->target->l1_bytes;
+}
+
 #endif
