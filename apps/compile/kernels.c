@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/file.h"
+#include "pipeline/job/model_source.h"
 
 enum { MOST_KERNELS = 64, MOST_BYTES = 1 << 12, MOST_OPERANDS = 2 * MONA_KERNEL_OPERANDS };
 
@@ -105,8 +106,7 @@ bool kernels_read(const char *folder, format_error *error)
     bool ok = true;
     for (struct dirent *e; ok && (e = readdir(d));) {
         char path[4096];
-        const size_t length = strlen(e->d_name);
-        if (length < 7 || strcmp(e->d_name + length - 7, ".kernel") ||
+        if (!ends_in(e->d_name, ".kernel") ||
             snprintf(path, sizeof path, "%s/%s", folder, e->d_name) >= (int)sizeof path)
             continue;
         ok = read_one(path, error);

@@ -131,11 +131,11 @@ static size_t copy_bytes(const mona_kernel_operand *o, uint32_t around)
 static size_t scratch_bytes(const mona_bound_op *b)
 {
     const mona_kernel *k = b->kernel;
+    const uint32_t around = columns_around(k);
     size_t bytes = sizeof(kernel_scratch);
     for (uint32_t i = 0; i < k->inputs; i++)
         if (k->operands[i].planes)
-            bytes +=
-                mona_kernel_rows(&k->operands[i]) * copy_bytes(&k->operands[i], columns_around(k));
+            bytes += mona_kernel_rows(&k->operands[i]) * copy_bytes(&k->operands[i], around);
     return bytes;
 }
 

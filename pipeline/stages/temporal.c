@@ -160,7 +160,7 @@ static light_change light_around(const steadying *s, unsigned plane, uint32_t x,
     return all;
 }
 
-/* Whether luma around a block changes by light alone: a little, and three quarters of it one way. */
+/* Whether luma around a block changes by light alone: a little, three quarters of it one way. */
 static bool goes_one_way(const steadying *s, uint32_t x, uint32_t y)
 {
     const motion_mask_area a = motion_mask_around(s->blocks, x, y);
