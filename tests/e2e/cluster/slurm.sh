@@ -30,18 +30,8 @@ export SLURM_CONF="$slurm/slurm.conf"
 munged --key-file="$slurm/munge.key" --socket="$slurm/munge.socket" --pid-file="$slurm/munge.pid" --log-file="$slurm/munge/log" \
     --seed-file="$slurm/munge/seed" --force 2> "$tmp/log"
 node() { slurmd -f "$SLURM_CONF" -N "n$1" >> "$slurm/log/start" 2>&1; }
-end() {
-    status=$?
-    scancel --user=root > /dev/null 2>&1
-    sleep 1
-    for pid in "$slurm"/d-*.pid "$slurm/ctld.pid" "$slurm/dbd.pid" "$slurm/db.pid" "$slurm/munge.pid"; do
-        [ ! -s "$pid" ] || kill "$(cat "$pid")" 2> /dev/null
-    done
-    sleep 1
-    rm -rf "$tmp"
-    [ $status -ne 0 ] || echo "1..$tests"
-}
-trap end EXIT
+daemons="$slurm/d-*.pid $slurm/ctld.pid $slurm/dbd.pid $slurm/db.pid $slurm/munge.pid"
+. tests/e2e/cluster/slurm.inc
 # Accounting for sacct, where its daemon and a database are.
 waited=0
 ready() { # a command that must succeed within a minute and a half in all

@@ -32,18 +32,8 @@ on() {
 }
 # Types a line of the page there.
 types() { (cd "$shared" && on "$1" sh -c "$2"); }
-end() {
-    status=$?
-    scancel --user=root > /dev/null 2>&1
-    sleep 1
-    for pid in "$slurm"/*.pid "$tmp"/m[ab].pid; do
-        [ ! -s "$pid" ] || kill "$(cat "$pid")" 2> /dev/null
-    done
-    sleep 1
-    rm -rf "$tmp"
-    [ $status -ne 0 ] || echo "1..$tests"
-}
-trap end EXIT
+daemons="$slurm/*.pid $tmp/m[ab].pid"
+. tests/e2e/cluster/slurm.inc
 for machine in ma mb; do
     unshare --net --uts sh -c "hostname $machine && echo \$\$ > '$tmp/$machine.pid' && exec sleep 3600" 2> "$tmp/log" &
 done
