@@ -477,8 +477,14 @@ UNIT := $(addprefix $(BUILD)/tests/,$(notdir $(basename $(UNIT_SRC))))
 
 $(call obj,$(wildcard tests/unit/*/*.c tests/fuzz/*.c tests/e2e/*/*.c)): $(BUILD)/gen/onnx.pb-c.h
 $(foreach test,$(UNIT_SRC),$(eval $(BUILD)/tests/$(notdir $(basename $(test))): $(call obj,$(test))))
-$(UNIT): $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(ARCHIVES)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)
+# All but the engine and the command. From an archive each program takes what it uses, no more, and so with libraries.
+PARTS := $(BUILD)/tests/parts.a $(ARCHIVES)
+$(BUILD)/tests/parts.a: $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) rcsT $@ $^
+LINK_PARTS = $(CC) $(CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(filter %.a,$^)
+$(UNIT): $(PARTS)
+	$(Q)$(LINK_PARTS) -lcmocka $(LIBS)
 # Tests of parts of the command.
 $(BUILD)/tests/test_statistics: $(addprefix $(BUILD)/apps/timing/,statistics.o significance.o)
 $(BUILD)/tests/test_telemetry: $(addprefix $(BUILD)/apps/devices/,telemetry.o telemetry_log.o npu_smi.o)
@@ -549,24 +555,23 @@ $(BUILD)/operators: $(BUILD)/tests/e2e/engine/operators.o $(ARCHIVES)
 # Random networks, judged (tests/judges/networks).
 JUDGE_SRC := $(wildcard tests/judges/networks/*.c)
 $(call obj,$(JUDGE_SRC)): $(BUILD)/gen/onnx.pb-c.h
-$(BUILD)/judge_networks: $(call obj,$(JUDGE_SRC)) $(BUILD)/apps/compile/planes.o $(PIPELINE_OBJ) $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(ARCHIVES)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+$(BUILD)/judge_networks: $(call obj,$(JUDGE_SRC)) $(BUILD)/apps/compile/planes.o $(PARTS)
+	$(Q)$(LINK_PARTS) $(LIBS)
 
 # Fuzz targets: every build runs them on the files of their corpus, make fuzz also on inputs from libFuzzer.
 FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_OBJ := $(FORMATS_OBJ) $(PIPELINE_OBJ) $(BUILD)/models/embedded.o $(ARCHIVES)
 FUZZ_SECONDS ?= 60
 FUZZ_ENGINE ?= -fsanitize=fuzzer
 # Readers check memory in one build; the other, without sanitisers, shows bytes that were never written (fuzz_still.c).
 FUZZ_SANITIZE ?= 1
 
-$(BUILD)/tests/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(FUZZ_OBJ)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+$(BUILD)/tests/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(PARTS)
+	$(Q)$(LINK_PARTS) $(LIBS)
 # That of command lines needs the command's parts.
 $(addprefix $(BUILD)/,tests/fuzz_command libfuzzer/command): $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
-$(BUILD)/libfuzzer/%: $(BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_OBJ)
+$(BUILD)/libfuzzer/%: $(BUILD)/tests/fuzz/fuzz_%.o $(PARTS)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(FUZZ_ENGINE) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+	$(Q)$(LINK_PARTS) $(FUZZ_ENGINE) $(LIBS)
 
 fuzz: deps
 	$(call need,clang)

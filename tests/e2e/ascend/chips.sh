@@ -125,7 +125,7 @@ survives() {
         *) seen=bad ;;
     esac
 }
-step=17
+step=11
 full && step=1
 for kind in ascend ascend-om; do
     functions="aclrtMemcpyAsync aclrtSynchronizeStreamWithTimeout aclrtCreateStream aclrtMallocHost aclrtMalloc"
