@@ -215,7 +215,7 @@ static double time_tasks(task *tasks, unsigned threads)
     return started == threads ? 1e-9 * (double)(clock_ns() - start) : 0;
 }
 
-/* Passes per second in the fastest of RUNS runs of about 30 ms; 0: a thread could not be
+/* Passes per second in the fastest of RUNS runs of 10 to 20 ms; 0: a thread could not be
  * started. */
 static double passes_per_second(const task *model, unsigned threads)
 {
@@ -234,7 +234,7 @@ static double passes_per_second(const task *model, unsigned threads)
         const double time = time_tasks(tasks, threads);
         if (time <= 0)
             return 0;
-        if (time < 0.03) {
+        if (time < 0.01) {
             passes *= 2;
             continue;
         }
