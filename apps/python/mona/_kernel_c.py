@@ -22,21 +22,63 @@ _TOP = '''// Written by mona.kernel from %s; changes belong there.
 #else
 #pragma STDC FP_CONTRACT OFF
 #endif
+#ifdef __GNUC__
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE inline
+#endif
 #ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed" // a loop that does not become vectors
 #define CELLS_ARE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define CELLS_ARE_INDEPENDENT _Pragma("GCC ivdep")
 #endif
+/* From what gcc does not know it subtracts. It writes 255 - x as ~x otherwise, and the instruction for that waits for the
+ * last value of its register (AVX-512). */
+#if defined(__GNUC__) && !defined(__clang__)
+#define HIDE(x) __asm__("" : "+r"(x))
+#else
+#define HIDE(x) (void)(x)
+#endif
 _Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "floats must be computed as floats");
+'''
+
+_MAKE = '''
+/* A multiple of 64 cells leaves no remainder, whatever the vectors: the last ones are made with some before, again. */
+static void make_OUTPUT(const mona_kernel_call *call)
+{
+    const ptrdiff_t count = call->columns;
+    if (count < 64)
+        cells_OUTPUT(call, 0, count);
+    else
+        for (int last = 0; last <= (count % 64 != 0); last++)
+            cells_OUTPUT(call, last ? count - 64 : 0, (last ? 64 : count) / 64 * 64);
+}
 '''
 
 _HELPERS = {
     'near_s32': '''
-/* Rounds half to even; |x| < 2^22. */
+/* Rounds half to even; |x| < 2^22: the last bit of 1.5 * 2^23 + x is worth 1. */
 static inline int32_t near_s32(float x)
 {
-    const float magic = x < 0 ? -0x1p23f : 0x1p23f;
-    return (int32_t)(x + magic - magic);
+    const union {
+        float sum;
+        int32_t bits;
+    } near = {x + 0x1.8p23f};
+    return near.bits - 0x4b400000;
+}
+''',
+    'least': '''
+/* The lesser of two floats that are not negative: it has the lesser bits. For compilers that do not see a minimum in a
+ * comparison of floats, for NaNs are among them. */
+static inline float least(float x, float y)
+{
+    union {
+        float number;
+        int32_t bits;
+    } a = {x}, b = {y};
+    a.bits = a.bits < b.bits ? a.bits : b.bits;
+    return a.number;
 }
 ''',
     'to_s32': '''
@@ -57,9 +99,9 @@ static inline int32_t wrap(uint32_t x)
 }
 ''',
     'add_u8': '''
-static inline uint8_t add_u8(uint8_t a, uint8_t b)
+static inline uint8_t add_u8(uint8_t full, uint8_t a, uint8_t b)
 {
-    const uint8_t room = (uint8_t)~a;
+    const uint8_t room = (uint8_t)(full - a);
     return (uint8_t)(a + (b < room ? b : room));
 }
 ''',
@@ -117,20 +159,21 @@ class _Body:
         for at, node in sorted(kernel.stored[output].items()):
             self._order(node)
         for (plane, row, column), node in sorted(kernel.stored[output].items()):
-            to = self._pointer(f'out{plane}_{row}', C_TYPES[o.type], f'outputs[{plane * o.cell[0] + row}]', '')
+            to = self._pointer(f'out{plane}_{row}', o, f'outputs[{plane * o.cell[0] + row}]', '')
             value = self._names[node]
             if o.type == 'f32':
                 self.helpers.add('not_nan')
                 value = f'not_nan({value})'
             self.lines.append(f'{to}[{self._at(o.cell[1], column)}] = ({C_TYPES[o.type]}){value};')
 
-    def _pointer(self, name, type_, place, const):
-        self.pointers[name] = f'{const}{type_} *restrict {name} = call->{place};'
+    def _pointer(self, name, o, place, const):
+        first = f'({const}{C_TYPES[o.type]} *)call->{place} + {self._at(o.cell[1], 0, "first")}' if o.planes else f'call->{place}'
+        self.pointers[name] = f'{const}{C_TYPES[o.type]} *restrict {name} = {first};'
         return name
 
     @staticmethod
-    def _at(step, offset):
-        i = 'i' if step == 1 else f'{step} * i'
+    def _at(step, offset, i='i'):
+        i = i if step == 1 else f'{step} * {i}'
         return i if not offset else f'{i} {"+" if offset > 0 else "-"} {abs(offset)}'
 
     def _order(self, node):
@@ -149,6 +192,10 @@ class _Body:
                 self._name(n, bytes_[0] if bytes_ else None, [self._names[a] for a in args])
 
     def _name(self, n, helper, args):
+        if helper == 'add_u8':
+            if helper not in self.helpers:
+                self.before += ['uint8_t full = 255;', 'HIDE(full);']
+            args = ['full', *args]
         if helper:
             self.helpers.add(helper)
         text = f'{helper}({", ".join(args)})' if helper else self._text(n, args)
@@ -179,11 +226,11 @@ class _Body:
         if n.op == 'sample':
             o, plane, row, column = n.value
             place = self.kernel.first(o) + plane * (2 * o.around[0] + 1) * o.cell[0] + row + o.around[0] * o.cell[0]
-            return f'{self._pointer(f"in{place}", C_TYPES[o.type], f"inputs[{place}]", "const ")}' \
+            return f'{self._pointer(f"in{place}", o, f"inputs[{place}]", "const ")}' \
                    f'[{self._at(o.cell[1], column)}]'
         if n.op == 'entry':
             o, place = n.value[0], self.kernel.first(n.value[0])
-            return f'{self._pointer(f"in{place}", C_TYPES[o.type], f"inputs[{place}]", "const ")}[{args[0]}]'
+            return f'{self._pointer(f"in{place}", o, f"inputs[{place}]", "const ")}[{args[0]}]'
         if n.op == 'place':
             self._places.add(n.value)
             return n.value + (' + (int32_t)i' if n.value == 'column' else '')
@@ -196,6 +243,9 @@ class _Body:
             return f'(float){args[0]}'
         if n.op == 'select':
             return f'{args[0]} ? {args[1]} : {args[2]}'
+        if n.op == 'min' and n.type == 'f32' and all(a.range and a.range[0] >= 0 and a.range[1] > 0 for a in n.args):
+            self.helpers.add('least')
+            return f'least({args[0]}, {args[1]})'
         if n.op in ('min', 'max'):
             return f'{args[0]} {"<" if n.op == "min" else ">"} {args[1]} ? {args[0]} : {args[1]}'
         if n.op == 'not':
@@ -221,8 +271,9 @@ class _Body:
 
     def text(self):
         # Read before anything is written, for compilers cannot know that results are not part of the call.
-        lines = [*self.pointers.values(), 'const ptrdiff_t count = call->columns;',
-                 *(f'const int32_t {p} = (int32_t)call->{_PLACES[p]};' for p in sorted(self._places)),
+        lines = [*self.pointers.values(),
+                 *(f'const int32_t {p} = (int32_t)call->{_PLACES[p]}{" + (int32_t)first" if p == "column" else ""};'
+                   for p in sorted(self._places)),
                  *self.before, 'CELLS_ARE_INDEPENDENT', 'for (ptrdiff_t i = 0; i < count; i++) {',
                  *('    ' + line for line in self.lines), '}']
         return ''.join(f'    {line}\n' for line in lines)
@@ -244,7 +295,8 @@ def source(kernel):
     text = _TOP % kernel.name + ''.join(h for name, h in _HELPERS.items() if name in used)
     text = text.replace('(float)NAN_OF_MONA', '__builtin_nanf("")')
     for b in bodies:
-        text += f'\nstatic void make_{b.output}(const mona_kernel_call *call)\n{{\n{b.text()}}}\n'
+        text += f'\nstatic ALWAYS_INLINE void cells_{b.output}(const mona_kernel_call *call, ptrdiff_t first, ptrdiff_t count)\n' \
+                f'{{\n{b.text()}}}\n' + _MAKE.replace('OUTPUT', b.output)
     rows = ''.join(f'    {"else " if i else ""}if (call->output == {i})\n        make_{b.output}(call);\n'
                    for i, b in enumerate(bodies))
     text += f'\nstatic void row(const mona_kernel_call *call)\n{{\n{rows}}}\n'

@@ -22,7 +22,7 @@ fi
 
 
 # ---- speed: what keeps a compiler from vectors makes rows ten times as slow
-if "$CC" --version 2> /dev/null | grep -q 'Free Software' && [ "$(uname -m)" = x86_64 ] && [ -z "${CROSS:-}" ]; then
+if $CC --version 2> /dev/null | grep -q 'Free Software' && [ "$(uname -m)" = x86_64 ] && [ -z "${CROSS:-}" ]; then
     for kernel in demosaic nv12 blend; do # the table of shading is read in vectors on some CPUs alone
         PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "apps/examples/kernels/$kernel.py" -o "$tmp/rows" > "$tmp/log" 2>&1
     done
