@@ -10,14 +10,14 @@
  * pixels, and overlap where the filter has several columns. Steps of weights are rows of a tile as
  * they are packed.
  *
- * Pixels. A *group* is four tiles of pixels: 64 pixels, or fewer where the last group of a row
- * would otherwise not be full. If it is the only one, tiles may overlap: 13 pixels every 12 are 49
- * in all. It has four tiles of sums for one block of outputs. For a pair it
- * has eight, of which four are computed at a time, since a tile of the source and one of weights
- * are then used twice each: for one block, loading the source takes longer than multiplying.
+ * Pixels. A *group* is four tiles of sums: two tiles of pixels for two blocks of outputs, since a
+ * tile of the source and one of weights are then used twice each, or four for one block, where
+ * loading the source takes longer than multiplying. Tiles have fewer than 16 pixels where the last
+ * group of a row would otherwise not be full. If it is the only one, they may overlap: 13 pixels
+ * every 12 are 25 in all.
  *
- * Sums are stored to scratch memory and finished while those of the next group are computed, a few
- * after each multiplication: a CPU does not look ahead as far as a group. */
+ * Sums are stored to scratch memory and finished once the multiplications of the next group have
+ * been issued. */
 #include "engine/cpu/x86/avx512.h"
 #include "engine/cpu/x86/avx512_vector.h"
 #include "engine/cpu/x86/x86_conv.h"
@@ -30,8 +30,7 @@ enum {
     TILE_ROWS = 16,
     TILE_BYTES = 64, /* of a row */
     GROUP_TILES = 4,
-    GROUP_PIXELS = GROUP_TILES * TILE_ROWS,
-    GROUP_SUMS = GROUP_PIXELS * AC_FRACTAL, /* of a block of outputs */
+    GROUP_SUMS = GROUP_TILES * TILE_ROWS * AC_FRACTAL,
     MIN_PIECE = 16,
     MIN_PIXELS = 16,
 };
@@ -63,14 +62,14 @@ typedef struct tile_places {
     uint32_t rows, distance; /* pixels of a tile; from one to the next */
 } tile_places;
 
-static tile_places places_of(uint32_t pixels)
+static tile_places places_of(uint32_t pixels, uint32_t tiles)
 {
-    uint32_t rows = (pixels + GROUP_TILES - 1) / GROUP_TILES;
-    while (rows <= TILE_ROWS && (pixels - rows) % (GROUP_TILES - 1))
+    uint32_t rows = (pixels + tiles - 1) / tiles;
+    while (rows <= TILE_ROWS && (pixels - rows) % (tiles - 1))
         rows++;
     if (rows <= TILE_ROWS)
-        return (tile_places){rows, (pixels - rows) / (GROUP_TILES - 1)};
-    rows = tile_rows(pixels, GROUP_TILES);
+        return (tile_places){rows, (pixels - rows) / (tiles - 1)};
+    rows = tile_rows(pixels, tiles);
     return (tile_places){rows, rows};
 }
 
@@ -96,122 +95,89 @@ static void shape_tiles(uint32_t rows, uint32_t first, uint32_t second)
 /* What is the same for all groups of a job. */
 typedef struct tiles {
     const job *j;
-    uint32_t blocks;
     tile_places places;
     uint32_t pixels; /* of a group */
     uint32_t piece, pieces_of_run;
-    size_t pixel;   /* bytes between neighbouring pixels */
-    uint32_t share; /* fours of pixels to finish after each multiplication */
+    size_t pixel; /* bytes between neighbouring pixels */
     const int32_t *start[2];
     plain plain[2]; /* of pixels from j->origin on */
-    void (*finish)(const struct tiles *t, uint32_t b, const int32_t *sums, uint32_t x,
-                   uint32_t fours);
 } tiles;
 
-/* Finishes fours of pixels of block b by a plain epilogue. sums: those of the first pixel, which is
- * x, counted from j->origin. */
+/* Finishes a group of block b by a plain epilogue. x: its first pixel, counted from j->origin. The
+ * last four pixels are moved back. */
 INLINE void finish_plain(const tiles *t, const bool add, uint32_t b, const int32_t *sums,
-                         uint32_t x, uint32_t fours)
+                         uint32_t x)
 {
     const plain p = t->plain[b];
-    for (uint32_t i = 0; i < fours; i++, sums += 4 * AC_FRACTAL, x += 4)
-        plain_four(&p, add, (const __m512i *)(const void *)sums, 1, x);
-}
-
-static __attribute__((noinline)) void finish_sums(const tiles *t, uint32_t b, const int32_t *sums,
-                                                  uint32_t x, uint32_t fours)
-{
-    finish_plain(t, false, b, sums, x, fours);
-}
-
-static __attribute__((noinline)) void
-finish_residual(const tiles *t, uint32_t b, const int32_t *sums, uint32_t x, uint32_t fours)
-{
-    finish_plain(t, true, b, sums, x, fours);
-}
-
-static void finish_any(const tiles *t, uint32_t b, const int32_t *sums, uint32_t x, uint32_t fours)
-{
-    for (uint32_t i = 0; i < fours; i++)
-        finish_block(t->j, b, t->j->origin + x + 4 * i, 4, sums + (size_t)i * 4 * AC_FRACTAL);
-}
-
-/* Sums of a group that are to be finished. */
-typedef struct unfinished {
-    const int32_t *sums, *next; /* next: of the second block */
-    uint32_t x, group_x;        /* pixels, counted from j->origin */
-    uint32_t b, left;           /* fours of pixels of block b */
-} unfinished;
-
-/* Finishes up to `count` fours of pixels. */
-INLINE void finish_some(const tiles *t, unfinished *u, uint32_t count)
-{
-    if (!u->left)
-        return;
-    count = min_u32(count, u->left);
-    t->finish(t, u->b, u->sums, u->x, count);
-    u->sums += (size_t)count * 4 * AC_FRACTAL;
-    u->x += 4 * count;
-    u->left -= count;
-    if (u->left)
-        return;
-    if (t->pixels % 4) { /* the last four are moved back */
-        const uint32_t back = 4 - t->pixels % 4;
-        t->finish(t, u->b, u->sums - (size_t)back * AC_FRACTAL, u->x - back, 1);
+    for (uint32_t i = 0; i < t->pixels; i += 4) {
+        const uint32_t first = min_u32(i, t->pixels - 4);
+        plain_four(&p, add, (const __m512i *)(const void *)(sums + (size_t)first * AC_FRACTAL), 1,
+                   x + first);
     }
-    if (u->b + 1 < t->blocks) {
-        u->b++;
-        u->sums = u->next;
-        u->x = u->group_x;
-        u->left = t->pixels / 4;
+}
+
+static void finish_any(const tiles *t, uint32_t b, const int32_t *sums, uint32_t x)
+{
+    for (uint32_t i = 0; i < t->pixels; i += 4) {
+        const uint32_t first = min_u32(i, t->pixels - 4);
+        finish_block(t->j, b, t->j->origin + x + first, 4, sums + (size_t)first * AC_FRACTAL);
     }
+}
+
+static __attribute__((noinline)) void finish(const tiles *t, const uint32_t blocks,
+                                             const int32_t *sums, uint32_t x)
+{
+    const clamps *limits = t->j->limits;
+    for (uint32_t b = 0; b < blocks; b++, sums += GROUP_SUMS / 2)
+        if (!limits->plain)
+            finish_any(t, b, sums, x);
+        else if (limits->add)
+            finish_plain(t, true, b, sums, x);
+        else
+            finish_plain(t, false, b, sums, x);
 }
 
 /* ---- multiplying ---------------------------------------------------------------------------- */
 
-/* Multiplies two tiles and finishes a part of the group before. */
-#define STEP(t, is_signed, sums, a, b, before)                                                     \
+#define MULTIPLY(is_signed, sums, a, b)                                                            \
     do {                                                                                           \
         if (is_signed)                                                                             \
             TILE_DOT_S8(sums, a, b);                                                               \
         else                                                                                       \
             TILE_DOT_U8(sums, a, b);                                                               \
-        finish_some(t, before, (t)->share);                                                        \
     } while (0)
 
 /* Four tiles of pixels, `tile` bytes apart, of a piece for one block of outputs. */
-INLINE void one_block(const tiles *t, const uint8_t *a, size_t tile, const uint8_t *w,
-                      unfinished *before)
+INLINE void one_block(const tiles *t, const bool is_signed, const uint8_t *a, size_t tile,
+                      const uint8_t *w)
 {
-    const bool is_signed = t->j->conv->source_type == MONA_S8;
     TILE_LOAD(6, w, TILE_BYTES);
     TILE_LOAD(4, a, t->pixel);
     TILE_LOAD(5, a + tile, t->pixel);
-    STEP(t, is_signed, 0, 4, 6, before);
+    MULTIPLY(is_signed, 0, 4, 6);
     TILE_LOAD(4, a + 2 * tile, t->pixel);
-    STEP(t, is_signed, 1, 5, 6, before);
+    MULTIPLY(is_signed, 1, 5, 6);
     TILE_LOAD(5, a + 3 * tile, t->pixel);
-    STEP(t, is_signed, 2, 4, 6, before);
-    STEP(t, is_signed, 3, 5, 6, before);
+    MULTIPLY(is_signed, 2, 4, 6);
+    MULTIPLY(is_signed, 3, 5, 6);
 }
 
 /* Two tiles of pixels of a piece for two blocks of outputs. */
-INLINE void two_blocks(const tiles *t, const uint8_t *a, size_t tile, const uint8_t *w0,
-                       const uint8_t *w1, unfinished *before)
+INLINE void two_blocks(const tiles *t, const bool is_signed, const uint8_t *a, size_t tile,
+                       const uint8_t *w0, const uint8_t *w1)
 {
-    const bool is_signed = t->j->conv->source_type == MONA_S8;
     TILE_LOAD(4, a, t->pixel);
     TILE_LOAD(6, w0, TILE_BYTES);
     TILE_LOAD(7, w1, TILE_BYTES);
     TILE_LOAD(5, a + tile, t->pixel);
-    STEP(t, is_signed, 0, 4, 6, before);
-    STEP(t, is_signed, 2, 4, 7, before);
-    STEP(t, is_signed, 1, 5, 6, before);
-    STEP(t, is_signed, 3, 5, 7, before);
+    MULTIPLY(is_signed, 0, 4, 6);
+    MULTIPLY(is_signed, 2, 4, 7);
+    MULTIPLY(is_signed, 1, 5, 6);
+    MULTIPLY(is_signed, 3, 5, 7);
 }
 
 /* Multiplies all pieces of the pixels from x on. */
-INLINE void multiply(const tiles *t, const uint32_t blocks, uint32_t x, unfinished *before)
+INLINE void multiply(const tiles *t, const uint32_t blocks, const bool is_signed, uint32_t x)
 {
     const job *j = t->j;
     const uint8_t *w0 = j->weights[0], *w1 = j->weights[1];
@@ -220,96 +186,82 @@ INLINE void multiply(const tiles *t, const uint32_t blocks, uint32_t x, unfinish
         const uint8_t *a = j->runs[r] + (size_t)(x - j->runs_origin) * t->pixel;
         for (uint32_t k = 0; k < t->pieces_of_run; k++, a += t->piece, w0 += weights) {
             if (blocks == 2) {
-                two_blocks(t, a, tile, w0, w1, before);
+                two_blocks(t, is_signed, a, tile, w0, w1);
                 w1 += weights;
             } else {
-                one_block(t, a, tile, w0, before);
+                one_block(t, is_signed, a, tile, w0);
             }
         }
     }
 }
 
-INLINE void group_of_one(const tiles *t, uint32_t x, int32_t *sums, unfinished *before)
+/* Sums of a block follow those of the block before. */
+INLINE void group(const tiles *t, const uint32_t blocks, const bool is_signed, uint32_t x,
+                  int32_t *sums)
 {
     const size_t tile = (size_t)t->places.distance * AC_FRACTAL;
+    int32_t *then = blocks == 2 ? sums + GROUP_SUMS / 2 : sums + 2 * tile;
+    const int32_t *start = blocks == 2 ? t->start[1] : t->start[0];
     TILE_LOAD(0, t->start[0], 0);
     TILE_LOAD(1, t->start[0], 0);
-    TILE_LOAD(2, t->start[0], 0);
-    TILE_LOAD(3, t->start[0], 0);
-    multiply(t, 1, x, before);
+    TILE_LOAD(2, start, 0);
+    TILE_LOAD(3, start, 0);
+    multiply(t, blocks, is_signed, x);
     TILE_STORE(0, sums, TILE_BYTES);
     TILE_STORE(1, sums + tile, TILE_BYTES);
-    TILE_STORE(2, sums + 2 * tile, TILE_BYTES);
-    TILE_STORE(3, sums + 3 * tile, TILE_BYTES);
-}
-
-INLINE void group_of_two(const tiles *t, uint32_t x, int32_t *sums, unfinished *before)
-{
-    const size_t tile = (size_t)t->places.distance * AC_FRACTAL;
-    for (uint32_t half = 0; half < 2; half++, x += 2 * t->places.distance, sums += 2 * tile) {
-        TILE_LOAD(0, t->start[0], 0);
-        TILE_LOAD(1, t->start[0], 0);
-        TILE_LOAD(2, t->start[1], 0);
-        TILE_LOAD(3, t->start[1], 0);
-        multiply(t, 2, x, before);
-        TILE_STORE(0, sums, TILE_BYTES);
-        TILE_STORE(1, sums + tile, TILE_BYTES);
-        TILE_STORE(2, sums + GROUP_SUMS, TILE_BYTES);
-        TILE_STORE(3, sums + GROUP_SUMS + tile, TILE_BYTES);
-    }
+    TILE_STORE(2, then, TILE_BYTES);
+    TILE_STORE(3, then + tile, TILE_BYTES);
 }
 
 /* The last group is moved back to end at the last pixel. sums: room for two groups. */
-INLINE void groups(const tiles *t, const uint32_t blocks, int32_t *sums)
+INLINE void groups(const tiles *t, const uint32_t blocks, const bool is_signed, int32_t *sums)
 {
-    const uint32_t pixels = t->j->pixels, group = t->pixels;
-    unfinished before = {.left = 0, .b = blocks};
-    for (uint32_t i = 0, turn = 0; i < pixels; i += group, turn ^= 1) {
-        int32_t *to = sums + (size_t)turn * 2 * GROUP_SUMS;
-        const uint32_t x = min_u32(i, pixels - group);
-        if (blocks == 2)
-            group_of_two(t, t->j->origin + x, to, &before);
-        else
-            group_of_one(t, t->j->origin + x, to, &before);
-        while (before.left)
-            finish_some(t, &before, before.left);
-        before = (unfinished){to, to + GROUP_SUMS, x, x, 0, group / 4};
+    const uint32_t pixels = t->j->pixels, of_group = t->pixels;
+    int32_t *to = sums, *before = sums + GROUP_SUMS;
+    uint32_t x = 0;
+    for (uint32_t i = 0, last = 0; i < pixels; i += of_group, last = x) {
+        x = min_u32(i, pixels - of_group);
+        group(t, blocks, is_signed, t->j->origin + x, to);
+        if (i)
+            finish(t, blocks, before, last);
+        int32_t *const swapped = to;
+        to = before;
+        before = swapped;
     }
-    while (before.left)
-        finish_some(t, &before, before.left);
+    finish(t, blocks, before, x);
 }
 
 static void tiles_run(const job *j, uint32_t blocks, int32_t start[2][AC_FRACTAL])
 {
     const ac_conv *c = j->conv;
-    const uint32_t piece = piece_bytes(c);
-    tiles t = {
-        .j = j,
-        .blocks = blocks,
-        .places = places_of(j->pixels),
-        .piece = piece,
-        .pieces_of_run = c->run_elements[j->first_run] / piece,
-        .pixel = c->pixel_bytes,
-        .start = {start[0], start[1]},
-        .finish = !j->limits->plain ? finish_any
-                  : j->limits->add  ? finish_residual
-                                    : finish_sums,
-    };
-    t.pixels = t.places.distance * (GROUP_TILES - 1) + t.places.rows;
-    t.share = (t.places.rows - 1) / (j->run_count * t.pieces_of_run * GROUP_TILES) + 1;
-    for (uint32_t b = 0; b < blocks && j->limits->plain; b++)
-        t.plain[b] = plain_of(j, j->limits->add, b, j->origin);
+    const bool is_signed = c->source_type == MONA_S8;
+    tiles t;
+    t.j = j;
+    t.places = places_of(j->pixels, GROUP_TILES / blocks);
+    t.pixels = t.places.distance * (GROUP_TILES / blocks - 1) + t.places.rows;
+    t.piece = piece_bytes(c);
+    t.pieces_of_run = c->run_elements[j->first_run] / t.piece;
+    t.pixel = c->pixel_bytes;
+    for (uint32_t b = 0; b < blocks; b++) {
+        t.start[b] = start[b];
+        if (j->limits->plain)
+            t.plain[b] = plain_of(j, j->limits->add, b, j->origin);
+    }
     int32_t *sums = (int32_t *)(void *)(j->row->scratch + WORK_AT);
-    shape_tiles(t.places.rows, piece, piece);
-    if (blocks == 2)
-        groups(&t, 2, sums);
+    shape_tiles(t.places.rows, t.piece, t.piece);
+    if (blocks == 2 && is_signed)
+        groups(&t, 2, true, sums);
+    else if (blocks == 2)
+        groups(&t, 2, false, sums);
+    else if (is_signed)
+        groups(&t, 1, true, sums);
     else
-        groups(&t, 1, sums);
+        groups(&t, 1, false, sums);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-_Static_assert(2 * 2 * GROUP_SUMS * sizeof(int32_t) <= WORK_BYTES, "sums of two groups");
+_Static_assert(2 * GROUP_SUMS * sizeof(int32_t) <= WORK_BYTES, "sums of two groups");
 
 /* Tiles multiply signed bytes, too, so sums always start at the bias. */
 static void run_blocks(job *j, uint32_t blocks)
