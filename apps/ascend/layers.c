@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "apps/ascend/light.h"
-#include "engine/model/model.h"
 #include "formats/compiler/program/programs.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"

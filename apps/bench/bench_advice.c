@@ -8,7 +8,6 @@
 
 #include "apps/bench/bench_streams.h"
 #include "apps/bench/chip_steps.h"
-#include "apps/bench/modelled_bench.h"
 #include "apps/bench/report/advice.h"
 #include "apps/timing/statistics.h"
 #include "apps/cli/json_read.h"

@@ -11,7 +11,6 @@
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/cli/options.h"
-#include "apps/enhance/describe.h"
 #include "pipeline/base/clock.h"
 #include "apps/cli/json_read.h"
 

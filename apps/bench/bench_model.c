@@ -11,7 +11,6 @@
 #include "apps/bench/report/advice.h"
 #include "apps/bench/report/bench_result.h"
 #include "engine/model_format.h"
-#include "engine/mona_ascend.h"
 #include "apps/cli/options.h"
 #include "apps/devices/machine.h"
 #include "apps/devices/peak.h"

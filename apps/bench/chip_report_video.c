@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <libavcodec/avcodec.h>
-#include <libavutil/imgutils.h>
 #include <libavutil/opt.h>
 
 #include "engine/model_format.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* mona compare: how much two videos or pictures differ. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

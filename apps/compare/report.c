@@ -11,7 +11,6 @@
 #include <libavutil/base64.h>
 #include <libavutil/pixdesc.h>
 
-#include "apps/cli/options.h"
 #include "apps/page/page.h"
 #include "pipeline/base/outfile.h"
 

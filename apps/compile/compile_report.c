@@ -7,7 +7,6 @@
 
 #include <cjson/cJSON.h>
 
-#include "apps/cli/commands.h"
 #include "apps/cli/json_output.h"
 #include "apps/compile/precision.h"
 #include "apps/compile/kernels.h"

@@ -14,7 +14,6 @@
 
 #include <cjson/cJSON.h>
 #include <libavformat/avformat.h>
-#include <libavutil/avstring.h>
 
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* mona verify: runs test cases in the layout of the ONNX suite through the reference and the
  * engine. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

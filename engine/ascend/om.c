@@ -3,7 +3,6 @@
 #include "engine/ascend/om.h"
 
 #include "engine/libc.h"
-#include "engine/port/library.h"
 #include "engine/run/device.h"
 
 size_t mona_om_bytes(void)

@@ -4,7 +4,6 @@
 
 #include "engine/ascend/launch.h"
 #include "engine/libc.h"
-#include "engine/model310/session_modelled.h"
 
 static const mona_buffer *plane_of(const mona_session *s, uint32_t tensor)
 {

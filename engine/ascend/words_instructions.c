@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/ascend/words_maker.h"
 
-#include "engine/arith.h"
 #include "engine/cpu/c/f16.h"
 #include "engine/libc.h"
 

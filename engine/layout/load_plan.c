@@ -6,7 +6,6 @@
  * calls, so a damaged record may yield wrong samples but no address outside a buffer. */
 #include "engine/layout/layout.h"
 
-#include "engine/libc.h"
 #include "engine/model/model.h"
 #include "engine/name.h"
 #include "engine/port/port.h"

@@ -7,7 +7,6 @@
  * port has no threads, a command runs inside the call that enqueues it. */
 #include "engine/run/device.h"
 
-#include "engine/libc.h"
 #include "engine/port/port.h"
 
 enum { QUEUE = 512 }; /* eight chips have 40 frames in work, each with a dozen commands */

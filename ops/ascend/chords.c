@@ -3,7 +3,6 @@
  * them. */
 #include "ops/ascend/chords.h"
 
-#include "engine/arith.h"
 
 static float half(float x)
 {

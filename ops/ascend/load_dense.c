@@ -3,7 +3,6 @@
  * equals the row of the plane, and MTE2 copies it. A rest that does not fill a block of 32 bytes
  * goes through UB, where padding takes the place of what follows: those columns are padding or not
  * computed yet. */
-#include "ops/ascend/lanes.h"
 #include "ops/ascend/programs.h"
 #include "ops/ascend/scalar.h"
 #include "ops/ascend/ub.h"

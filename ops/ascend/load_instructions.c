@@ -36,7 +36,6 @@
 #include "ops/ascend/scalar.h"
 #include "ops/ascend/ub.h"
 
-#include "engine/libc.h"
 
 enum {
     LOOKAHEAD = 3, /* streams */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/mona_ascend.h"
 #include "models/embedded.h"
 #include "pipeline/job/job.h"
 

@@ -3,7 +3,6 @@
 #include "pipeline/library/handle.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "pipeline/base/av_log_errors.h"
 #include "pipeline/enhance.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/stages/chip.h"
 #include "pipeline/stages/plane_roles.h"
 
 enum { NEUTRAL = 128 };

@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 
 #include "engine/arith.h"
-#include "engine/mona_ascend.h"
 
 enum { HUGE_PAGE = 2 << 20 };
 

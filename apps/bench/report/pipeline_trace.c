@@ -2,10 +2,7 @@
 #include "apps/bench/report/pipeline_trace.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "apps/bench/report/bench_result.h"
-#include "apps/cli/options.h"
 #include "apps/cli/save.h"
 #include "apps/cli/json_read.h"
 

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/model/model.h"
 #include "formats/compiler/program/programs.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include <libavutil/dict.h>
-#include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 
 #include "pipeline/base/av_compat.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <libavutil/mastering_display_metadata.h>
-#include <libavutil/pixdesc.h>
 
 #include "pipeline/base/av_compat.h"
 #include "pipeline/io/containers/container.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/base/av_compat.h"
 #include "pipeline/io/containers/container.h"
 
 enum { TEXT_BYTES = 1 << 20 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/outputs/edit_list.h"
 
-#include "pipeline/base/av_compat.h"
 #include "pipeline/io/containers/container.h"
 
 /* Of the sound packets before 0 the last one is kept, which ends at 0 or later. */

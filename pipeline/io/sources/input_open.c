@@ -2,28 +2,21 @@
 /* Opens an input: its container, its video stream and the decoder. */
 #include "pipeline/io/sources/input.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <libavutil/imgutils.h>
-#include <libavutil/parseutils.h>
 #include <libavutil/pixdesc.h>
 
-#include "pipeline/image/picture_kind.h"
 #include "pipeline/base/av_compat.h"
 #include "pipeline/base/av_log_errors.h"
 #include "pipeline/io/codecs/codec.h"
 #include "pipeline/io/containers/container.h"
 #include "pipeline/io/containers/cut_off.h"
-#include "pipeline/io/containers/media_file.h"
 #include "pipeline/io/containers/reader.h"
 #include "pipeline/image/pixels.h"
-#include "pipeline/io/sources/seek.h"
 #include "pipeline/io/sources/transparency.h"
 #include "pipeline/io/containers/url.h"
 
