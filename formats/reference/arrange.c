@@ -19,8 +19,7 @@ static bool reshaped(op_call *c, uint32_t rank, const int64_t *dims)
     }
     if (!op_result(c, 0, x->type, rank, dims))
         return false;
-    if (!c->shapes_only)
-        memcpy(c->out->data, x->data, tensor_bytes(x));
+    memcpy(c->out->data, x->data, tensor_bytes(x));
     return true;
 }
 
@@ -43,8 +42,7 @@ bool op_if(op_call *c)
     c->unknown = false;
     if (!op_result_like(c, 0, taken))
         return false;
-    if (!c->shapes_only)
-        memcpy(c->out->data, taken->data, tensor_bytes(taken));
+    memcpy(c->out->data, taken->data, tensor_bytes(taken));
     return true;
 }
 
@@ -58,9 +56,11 @@ bool op_dropout(op_call *c)
         return op_fail(c, "is in training mode; export the model for inference");
     if (!op_result(c, 1, ELEMENT_BOOL, x->rank, x->dims))
         return false;
-    if (op_wants(c, 1) && !c->shapes_only)
+    if (!op_identity(c))
+        return false;
+    if (op_wants(c, 1))
         memset(c->out[1].data, 1, x->count);
-    return op_identity(c);
+    return true;
 }
 
 bool op_reshape(op_call *c)
@@ -165,8 +165,7 @@ bool op_transpose(op_call *c)
         return op_fail(c, "has a perm that names an axis twice");
     if (!op_result(c, 0, x->type, x->rank, dims))
         return false;
-    if (!c->shapes_only)
-        op_move(x, w, c->out);
+    op_move(x, w, c->out);
     return true;
 }
 
@@ -179,8 +178,7 @@ bool op_expand(op_call *c)
         !op_broadcast(c, x, &shape, &shape.rank, dims) ||
         !op_result(c, 0, x->type, shape.rank, dims))
         return false;
-    if (!c->shapes_only)
-        op_move(x, op_walk_start(x, shape.rank, dims), c->out);
+    op_move(x, op_walk_start(x, shape.rank, dims), c->out);
     return true;
 }
 
@@ -200,8 +198,6 @@ bool op_tile(op_call *c)
     }
     if (!op_result(c, 0, x->type, x->rank, dims))
         return false;
-    if (c->shapes_only)
-        return true;
     for (size_t i = 0; i < c->out->count; i++) {
         size_t rest = i, from = 0, step = 1;
         for (uint32_t k = x->rank; k-- > 0;) {
@@ -234,8 +230,6 @@ bool op_concat(op_call *c)
     }
     if (!op_result_like(c, 0, &shape))
         return false;
-    if (c->shapes_only)
-        return true;
     const size_t size = element_size(first->type), row = tensor_split(c->out, axis).after * size;
     const size_t frames = tensor_split(c->out, axis).before;
     uint8_t *to = c->out->data;
@@ -274,8 +268,6 @@ bool op_move_depth(op_call *c)
     const int64_t wide[4] = {deep[0], planes, height, width};
     if (!op_result(c, 0, x->type, 4, to_wide ? wide : deep))
         return false;
-    if (c->shapes_only)
-        return true;
     const size_t size = element_size(x->type);
     size_t i = 0;
     for (int64_t n = 0; n < deep[0] * planes; n++)

@@ -115,8 +115,6 @@ bool op_attention(op_call *c)
     const int64_t flat[3] = {first->batch, first->rows, first->heads * size};
     if (!op_result(c, 0, q->type, q->rank, q->rank == 4 ? dims : flat))
         return false;
-    if (c->shapes_only)
-        return true;
     double *weights = op_scratch(c, (size_t)a.part[1].rows, sizeof *weights);
     for (uint32_t i = 0; i < 3; i++)
         if (!weights || !read_data(c, i, &a.part[i], &h[i]))

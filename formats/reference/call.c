@@ -119,7 +119,10 @@ bool op_result(op_call *c, uint32_t i, element_type type, uint32_t rank, const i
     if (!tensor_shape(t, type, rank, dims))
         return op_fail(c, "makes a tensor that is too large (at most 2^28 elements) or has a "
                           "negative dimension");
-    return c->shapes_only || tensor_make(t, type, rank, dims) ? true : op_out_of_memory(c);
+    if (!c->shapes_only)
+        return tensor_make(t, type, rank, dims) || op_out_of_memory(c);
+    c->shaped |= !i;
+    return i;
 }
 
 bool op_result_like(op_call *c, uint32_t i, const tensor *like)

@@ -3,8 +3,8 @@
  * creation of outputs.
  *
  * Each operator has one function with two purposes. It first determines type and shape of each
- * output (op_result). If only shapes are wanted it ends there (shapes_only), else it computes
- * the elements. Inputs then have shapes and, if they are constants, data; an operator whose shapes
+ * output (op_result), of the first one last. If only shapes are wanted (shapes_only), that returns
+ * false, and the call ends; else the elements are computed. Inputs then have shapes and, if they are constants, data; an operator whose shapes
  * depend on the data of an input checks that with op_known. */
 #ifndef MONA_REFERENCE_CALL_H
 #define MONA_REFERENCE_CALL_H
@@ -20,14 +20,14 @@ typedef struct op_call {
     tensor *out; /* zeroed; one for each output of the node */
     uint32_t out_count;
     int64_t opset;
-    bool shapes_only;
-    bool unknown; /* set by an operator that needs data which is missing */
+    bool shapes_only, shaped; /* shaped: they are all known */
+    bool unknown;             /* set by an operator that needs data which is missing */
     void *scratch[OP_SCRATCH];
     uint32_t scratch_count;
     format_error *error;
 } op_call;
 
-/* False: failed with an error, or `unknown` is set. */
+/* False: failed with an error, or `unknown` or `shaped` is set. */
 typedef bool op_function(op_call *c);
 
 /* Writes "node 'NAME' (OP) " and the text. Always returns false. */
@@ -55,7 +55,8 @@ bool op_axes(op_call *c, uint32_t i, uint32_t rank, uint32_t *mask);
 
 /* ---- outputs ---- */
 bool op_wants(const op_call *c, uint32_t i);
-/* Creates output i, unless the node leaves it out. */
+/* Creates output i, unless the node leaves it out. False: failed, or i is 0, of which only the shape
+ * is wanted. */
 bool op_result(op_call *c, uint32_t i, element_type type, uint32_t rank, const int64_t *dims);
 bool op_result_like(op_call *c, uint32_t i, const tensor *like);
 

@@ -121,8 +121,6 @@ bool op_conv(op_call *c)
         return op_fail(c, "has %zu biases for %" PRId64 " outputs", b->count, v.n.outputs);
     if (!make_result(c, &v, op_in(c, 0)->type))
         return false;
-    if (c->shapes_only)
-        return true;
     v.x = op_floats(c, 0);
     v.weights = op_floats(c, 1);
     v.bias = b ? op_floats(c, 2) : NULL;
@@ -137,8 +135,6 @@ bool op_conv_integer(op_call *c)
     convolution v;
     if (!op_convolution_read(c, 1, &v.n) || !make_result(c, &v, ELEMENT_INT32))
         return false;
-    if (c->shapes_only)
-        return true;
     v.bias = NULL;
     v.exact = true;
     v.x = requantize_centred(c, 0, 2);
@@ -151,13 +147,12 @@ bool op_qlinear_conv(op_call *c)
     const tensor *bias = op_in(c, 8);
     convolution v;
     requantize rule;
-    if (!op_convolution_read(c, 3, &v.n) || !requantize_read(c, (size_t)v.n.outputs, &rule) ||
-        !make_result(c, &v, op_in(c, 7)->type))
+    if (!op_convolution_read(c, 3, &v.n) || !requantize_read(c, (size_t)v.n.outputs, &rule))
         return false;
     if (bias && bias->count != (size_t)v.n.outputs)
         return op_fail(c, "has %zu biases for %" PRId64 " outputs", bias->count, v.n.outputs);
-    if (c->shapes_only)
-        return true;
+    if (!make_result(c, &v, op_in(c, 7)->type))
+        return false;
     v.bias = NULL;
     v.exact = true;
     v.x = requantize_centred(c, 0, 2);

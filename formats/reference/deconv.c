@@ -127,8 +127,6 @@ bool op_conv_transpose(op_call *c)
     op_window_shape(&v.n.w, v.n.batch, v.n.outputs, dims);
     if (!op_result(c, 0, x->type, x->rank, dims))
         return false;
-    if (c->shapes_only)
-        return true;
     v.x = op_floats(c, 0);
     v.weights = op_floats(c, 1);
     const float *bias = b ? op_floats(c, 2) : NULL;

@@ -149,7 +149,7 @@ bool op_einsum(op_call *c)
     if (!op_equation_read(c, &e) || !op_result(c, 0, x->type, e.rank, e.dims))
         return false;
     const bool empty = !x->count || (y && !y->count);
-    for (size_t i = 0; !c->shapes_only && i < c->out->count; i++) {
+    for (size_t i = 0; i < c->out->count; i++) {
         double sum = 0;
         do {
             if (!empty)

@@ -146,8 +146,7 @@ bool op_binary(op_call *c)
     if ((row.on_floats != float_pow && !same_type(c, a, &b)) ||
         !op_broadcast(c, a, &b, &rank, dims) || !op_result(c, 0, a->type, rank, dims))
         return false;
-    if (!c->shapes_only)
-        combine(&row, a, &b, c->out);
+    combine(&row, a, &b, c->out);
     return true;
 }
 
@@ -164,8 +163,6 @@ bool op_variadic(op_call *c)
             return false;
     if (!op_result(c, 0, first->type, shape.rank, shape.dims))
         return false;
-    if (c->shapes_only)
-        return true;
     op_walk w = op_walk_start(first, shape.rank, shape.dims);
     for (size_t i = 0; i < c->out->count; i++, op_walk_next(&w))
         memcpy(tensor_at(c->out, i), tensor_at(first, w.offset), element_size(first->type));
@@ -185,8 +182,6 @@ bool op_prelu(op_call *c)
     uint32_t rank;
     if (!op_broadcast(c, x, &slope, &rank, dims) || !op_result(c, 0, x->type, rank, dims))
         return false;
-    if (c->shapes_only)
-        return true;
     op_walk wx = op_walk_start(x, rank, dims), ws = op_walk_start(&slope, rank, dims);
     for (size_t i = 0; i < c->out->count; i++, op_walk_next(&wx), op_walk_next(&ws)) {
         const double v = tensor_number(x, wx.offset);
@@ -238,8 +233,6 @@ bool op_compare(op_call *c)
     if (!same_type(c, a, &b) || !op_broadcast(c, a, &b, &rank, dims) ||
         !op_result(c, 0, ELEMENT_BOOL, rank, dims))
         return false;
-    if (c->shapes_only)
-        return true;
     op_walk wa = op_walk_start(a, rank, dims), wb = op_walk_start(&b, rank, dims);
     for (size_t i = 0; i < c->out->count; i++, op_walk_next(&wa), op_walk_next(&wb))
         ((uint8_t *)c->out->data)[i] = compare_at(c->node->op_type, a, wa.offset, &b, wb.offset);
@@ -259,8 +252,6 @@ bool op_where(op_call *c)
         !op_broadcast(c, &shape, y, &shape.rank, shape.dims) ||
         !op_result(c, 0, x->type, shape.rank, shape.dims))
         return false;
-    if (c->shapes_only)
-        return true;
     op_walk wc = op_walk_start(condition, shape.rank, shape.dims);
     op_walk wx = op_walk_start(x, shape.rank, shape.dims);
     op_walk wy = op_walk_start(y, shape.rank, shape.dims);
@@ -284,8 +275,6 @@ bool op_clip(op_call *c)
         return op_fail(c, "has a bound that is not one number");
     if (!op_result_like(c, 0, x))
         return false;
-    if (c->shapes_only)
-        return true;
     for (size_t i = 0; i < x->count; i++) {
         if (element_is_float(x->type)) {
             double v = tensor_number(x, i);

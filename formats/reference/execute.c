@@ -50,7 +50,7 @@ reference_result reference_node_run(const onnx_graph *g, const onnx_node *node,
     memset(out, 0, node->output_count * sizeof *out);
     if (!row)
         refuse_operator(node, error);
-    const bool ok = row && check_call(row, &c) && row->function(&c);
+    const bool ok = row && check_call(row, &c) && (row->function(&c) || c.shaped);
     for (uint32_t i = 0; i < c.scratch_count; i++)
         free(c.scratch[i]);
     for (uint32_t i = 0; !ok && i < node->output_count; i++)

@@ -94,8 +94,8 @@ bool op_grid_sample(op_call *c)
         !x->count)
         return op_fail(c, "samples other than images of 4 dimensions at [batch, rows, columns, 2]");
     const int64_t dims[4] = {x->dims[0], x->dims[1], at->dims[1], at->dims[2]};
-    if (!op_result(c, 0, x->type, 4, dims) || c->shapes_only)
-        return c->shapes_only && c->out->rank == 4;
+    if (!op_result(c, 0, x->type, 4, dims))
+        return false;
     const float *from = op_floats(c, 0), *places = op_floats(c, 1);
     const size_t plane = (size_t)(x->dims[2] * x->dims[3]), made = (size_t)(dims[2] * dims[3]);
     for (size_t i = 0; from && places && i < c->out->count; i++) {

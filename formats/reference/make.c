@@ -20,7 +20,7 @@ bool op_shape(op_call *c)
     const int64_t count = end > start ? end - start : 0;
     if (!op_result(c, 0, ELEMENT_INT64, 1, &count))
         return false;
-    for (int64_t i = 0; !c->shapes_only && i < count; i++)
+    for (int64_t i = 0; i < count; i++)
         tensor_set_int(c->out, (size_t)i, x->dims[start + i]);
     return true;
 }
@@ -29,8 +29,7 @@ bool op_size(op_call *c)
 {
     if (!op_result(c, 0, ELEMENT_INT64, 0, NULL))
         return false;
-    if (!c->shapes_only)
-        tensor_set_int(c->out, 0, (int64_t)op_in(c, 0)->count);
+    tensor_set_int(c->out, 0, (int64_t)op_in(c, 0)->count);
     return true;
 }
 
@@ -45,7 +44,7 @@ bool op_constant_of_shape(op_call *c)
     if (!op_ints(c, 0, dims, TENSOR_MAX_RANK, &rank) ||
         !op_result(c, 0, value ? value->type : ELEMENT_FLOAT32, rank, dims))
         return false;
-    for (size_t i = 0; !c->shapes_only && value && i < c->out->count; i++)
+    for (size_t i = 0; value && i < c->out->count; i++)
         memcpy(tensor_at(c->out, i), value->data, element_size(value->type));
     return true;
 }
@@ -64,7 +63,7 @@ bool op_range(op_call *c)
     const int64_t count = steps > 0 ? (int64_t)steps : 0;
     if (!op_result(c, 0, start->type, 1, &count))
         return false;
-    for (int64_t i = 0; !c->shapes_only && i < count; i++)
+    for (int64_t i = 0; i < count; i++)
         tensor_set_number(c->out, (size_t)i, first + (double)i * step);
     return true;
 }

@@ -106,25 +106,23 @@ static bool multiply(op_call *c, const product *p, const float *a, const float *
 bool op_matmul(op_call *c)
 {
     product p;
-    if (!read_product(c, op_in(c, 0), op_in(c, 1), &p) || !make_result(c, &p, op_in(c, 0)->type))
-        return false;
-    if (c->shapes_only)
-        return true;
-    return multiply(c, &p, op_floats(c, 0), op_floats(c, 1), false, op_store_numbers, c->out);
+    return read_product(c, op_in(c, 0), op_in(c, 1), &p) && make_result(c, &p, op_in(c, 0)->type) &&
+           multiply(c, &p, op_floats(c, 0), op_floats(c, 1), false, op_store_numbers, c->out);
+}
+
+static bool one_zero(op_call *c, uint32_t i)
+{
+    const tensor *zero = op_in(c, i);
+    return !zero || zero->count == 1 ||
+           op_fail(c, "has %zu zero points for its second operand; supported: one", zero->count);
 }
 
 bool op_matmul_integer(op_call *c)
 {
     product p;
-    if (!read_product(c, op_in(c, 0), op_in(c, 1), &p) || !make_result(c, &p, ELEMENT_INT32))
-        return false;
-    const tensor *zero = op_in(c, 3);
-    if (zero && zero->count != 1)
-        return op_fail(c, "has %zu zero points for its second operand; supported: one",
-                       zero->count);
-    if (c->shapes_only)
-        return true;
-    return multiply(c, &p, requantize_centred(c, 0, 2), requantize_centred(c, 1, 3), true,
+    return read_product(c, op_in(c, 0), op_in(c, 1), &p) && one_zero(c, 3) &&
+           make_result(c, &p, ELEMENT_INT32) &&
+           multiply(c, &p, requantize_centred(c, 0, 2), requantize_centred(c, 1, 3), true,
                     op_store_numbers, c->out);
 }
 
@@ -132,16 +130,10 @@ bool op_qlinear_matmul(op_call *c)
 {
     product p;
     requantize rule;
-    const tensor *zero = op_in(c, 5);
-    if (!read_product(c, op_in(c, 0), op_in(c, 3), &p) ||
-        !requantize_read(c, (size_t)p.columns, &rule) || !make_result(c, &p, op_in(c, 7)->type))
-        return false;
-    if (zero && zero->count != 1)
-        return op_fail(c, "has %zu zero points for its second operand; supported: one",
-                       zero->count);
-    if (c->shapes_only)
-        return true;
-    return multiply(c, &p, requantize_centred(c, 0, 2), requantize_centred(c, 3, 5), true,
+    return read_product(c, op_in(c, 0), op_in(c, 3), &p) &&
+           requantize_read(c, (size_t)p.columns, &rule) && one_zero(c, 5) &&
+           make_result(c, &p, op_in(c, 7)->type) &&
+           multiply(c, &p, requantize_centred(c, 0, 2), requantize_centred(c, 3, 5), true,
                     requantize_store, &rule);
 }
 
@@ -175,8 +167,6 @@ bool op_gemm(op_call *c)
         return op_fail(c, "has a third operand that does not broadcast to its result");
     if (!op_result(c, 0, a->type, 2, dims))
         return false;
-    if (c->shapes_only)
-        return true;
     const float *x = op_floats(c, 0), *y = op_floats(c, 1);
     float *rows = ta && x ? op_scratch(c, a->count, sizeof *rows) : NULL;
     const matrix turned = {x, (size_t)dims[0], (size_t)depth, true};

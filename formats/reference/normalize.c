@@ -54,13 +54,12 @@ static bool batch_results(op_call *c)
 {
     const bool training = onnx_int(c->node, "training_mode", 0);
     const tensor *mean = op_in(c, 3), *variance = op_in(c, 4);
-    if (!op_result_like(c, 0, op_in(c, 0)))
-        return false;
-    if (!training)
-        return c->out_count == 1 ||
-               op_fail(c, "has %u outputs outside of training; supported: one", c->out_count);
-    return c->out_count <= 3 ? op_result_like(c, 1, mean) && op_result_like(c, 2, variance)
-                             : op_fail(c, "has %u outputs; supported: 3", c->out_count);
+    if (!training && c->out_count > 1)
+        return op_fail(c, "has %u outputs outside of training; supported: one", c->out_count);
+    if (c->out_count > 3)
+        return op_fail(c, "has %u outputs; supported: 3", c->out_count);
+    return (!training || (op_result_like(c, 1, mean) && op_result_like(c, 2, variance))) &&
+           op_result_like(c, 0, op_in(c, 0));
 }
 
 bool op_batch_norm(op_call *c)
@@ -76,8 +75,6 @@ bool op_batch_norm(op_call *c)
             return false;
     if (!batch_results(c))
         return false;
-    if (c->shapes_only)
-        return true;
     for (size_t k = 0; k < s.along; k++) {
         moments m = {tensor_number(op_in(c, 3), k), tensor_number(op_in(c, 4), k)};
         const moments before = m;
@@ -109,7 +106,7 @@ static bool normalize_groups(op_call *c, const tensor_dims *s, size_t groups)
     const size_t each = s->along / groups, run = each * s->after;
     if (!op_result_like(c, 0, x))
         return false;
-    if (c->shapes_only || !x->count)
+    if (!x->count)
         return true;
     for (size_t g = 0; g < s->before * groups; g++) {
         const moments m = find_moments(x, g * run, 1, run, run);
@@ -190,12 +187,10 @@ bool op_layer_norm(op_call *c)
         line.count *= (size_t)x->dims[i];
         lines.dims[i] = 1;
     }
-    if (!broadcasts(c, 1, &line) || !broadcasts(c, 2, &line) || !op_result_like(c, 0, x) ||
+    if (!broadcasts(c, 1, &line) || !broadcasts(c, 2, &line) ||
         !op_result(c, 1, ELEMENT_FLOAT32, x->rank, lines.dims) ||
-        !op_result(c, 2, ELEMENT_FLOAT32, x->rank, lines.dims))
+        !op_result(c, 2, ELEMENT_FLOAT32, x->rank, lines.dims) || !op_result_like(c, 0, x))
         return false;
-    if (c->shapes_only)
-        return true;
     for (size_t n = 0; line.count && n < x->count / line.count; n++) {
         const moments m = find_moments(x, n * line.count, 1, line.count, line.count);
         const double by = factor(c, m.variance);

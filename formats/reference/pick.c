@@ -44,7 +44,7 @@ static bool take(op_call *c, uint32_t output, const cut *s)
     size_t step = 1;
     if (!op_result(c, output, x->type, x->rank, s->count))
         return false;
-    if (c->shapes_only || !op_wants(c, output))
+    if (c->shapes_only || !op_wants(c, output)) /* of one output among several */
         return true;
     for (uint32_t i = x->rank; i-- > 0;) {
         w.dims[i] = s->count[i];
@@ -118,14 +118,16 @@ bool op_split(op_call *c)
 {
     static const op_taken all = {0, INT64_MAX, 1};
     const tensor *x = op_in(c, 0);
-    int64_t *sizes = op_scratch(c, c->out_count, sizeof *sizes), first = 0;
+    int64_t *sizes = op_scratch(c, c->out_count, sizeof *sizes);
     uint32_t axis = 0;
     cut s;
     if (!sizes || !op_split_read(c, &axis, sizes))
         return false;
     for (uint32_t i = 0; i < x->rank; i++)
         set_cut(&s, i, op_taken_of(&all, x->dims[i]));
-    for (uint32_t i = 0; i < c->out_count; first += sizes[i++]) {
+    int64_t first = x->dims[axis];
+    for (uint32_t i = c->out_count; i-- > 0;) {
+        first -= sizes[i];
         set_cut(&s, axis, (op_span){first, 1, sizes[i]});
         if (!take(c, i, &s))
             return false;
@@ -191,8 +193,6 @@ bool op_pad(op_call *c)
         dims[i] = x->dims[i] + p.begin[i] + p.end[i];
     if (!op_result(c, 0, x->type, x->rank, dims))
         return false;
-    if (c->shapes_only)
-        return true;
     for (size_t i = 0; i < c->out->count; i++) {
         size_t rest = i, from = 0, step = 1;
         bool inside = true;
@@ -234,8 +234,6 @@ bool op_gather(op_call *c)
     }
     if (!op_result(c, 0, x->type, rank, dims))
         return false;
-    if (c->shapes_only)
-        return true;
     const tensor_dims s = tensor_split(x, axis);
     const size_t part = s.after * element_size(x->type);
     uint8_t *to = c->out->data;

@@ -122,11 +122,10 @@ bool op_pool(op_call *c)
     if (!op_window_read(c, x, NULL, &w))
         return false;
     op_window_shape(&w, x->dims[0], x->dims[1], dims);
-    if (!op_result(c, 0, x->type, x->rank, dims) ||
-        (largest && !op_result(c, 1, ELEMENT_INT64, x->rank, dims)))
+    if ((largest && !op_result(c, 1, ELEMENT_INT64, x->rank, dims)) ||
+        !op_result(c, 0, x->type, x->rank, dims))
         return false;
-    if (!c->shapes_only)
-        each_window(c, &w, (size_t)(x->dims[0] * x->dims[1]), largest ? maximum : mean);
+    each_window(c, &w, (size_t)(x->dims[0] * x->dims[1]), largest ? maximum : mean);
     return true;
 }
 
@@ -143,7 +142,7 @@ bool op_global_pool(op_call *c)
     dims[1] = x->dims[1];
     if (!op_result(c, 0, x->type, x->rank, dims))
         return false;
-    if (c->shapes_only || !c->out->count)
+    if (!c->out->count)
         return true;
     const size_t plane = x->count / c->out->count;
     for (size_t i = 0; i < c->out->count; i++) {

@@ -62,8 +62,6 @@ bool op_quantize(op_call *c)
         return op_fail(c, "asks for type %" PRId64 ", which is not supported", type);
     if (!op_result(c, 0, (element_type)type, x->rank, x->dims))
         return false;
-    if (c->shapes_only)
-        return true;
     for (size_t i = 0; i < x->count; i++) {
         const size_t at = op_scale_at(&s, i);
         const float q = (float)(tensor_number(x, i) / tensor_number(s.scale, at));
@@ -90,7 +88,7 @@ bool op_dequantize(op_call *c)
         return op_fail(c, "asks for type %s, which is not supported", element_name(type));
     if (!op_result(c, 0, (element_type)type, x->rank, x->dims))
         return false;
-    for (size_t i = 0; !c->shapes_only && i < x->count; i++) {
+    for (size_t i = 0; i < x->count; i++) {
         const size_t at = op_scale_at(&s, i);
         tensor_set_number(c->out, i,
                           (tensor_number(x, i) - zero_at(&s, at)) * tensor_number(s.scale, at));
@@ -103,11 +101,9 @@ bool op_dynamic_quantize(op_call *c)
 {
     const tensor *x = op_in(c, 0);
     float low = 0, high = 0;
-    if (!op_result(c, 0, ELEMENT_UINT8, x->rank, x->dims) ||
-        !op_result(c, 1, ELEMENT_FLOAT32, 0, NULL) || !op_result(c, 2, ELEMENT_UINT8, 0, NULL))
+    if (!op_result(c, 1, ELEMENT_FLOAT32, 0, NULL) || !op_result(c, 2, ELEMENT_UINT8, 0, NULL) ||
+        !op_result(c, 0, ELEMENT_UINT8, x->rank, x->dims))
         return false;
-    if (c->shapes_only)
-        return true;
     for (size_t i = 0; i < x->count; i++) {
         low = fminf(low, (float)tensor_number(x, i));
         high = fmaxf(high, (float)tensor_number(x, i));

@@ -325,10 +325,10 @@ bool op_resize(op_call *c)
 {
     const tensor *x = op_in(c, 0);
     op_resizing r;
-    if (!op_resize_read(c, &r) || !op_result(c, 0, x->type, x->rank, r.out))
+    if (!op_resize_read(c, &r))
         return false;
     for (uint32_t i = 0; i < x->rank; i++)
         if (!x->dims[i] && r.out[i])
             return op_fail(c, "enlarges an empty tensor");
-    return c->shapes_only || !c->out->count || resize_all(c, &r);
+    return op_result(c, 0, x->type, x->rank, r.out) && (!c->out->count || resize_all(c, &r));
 }

@@ -59,12 +59,12 @@ bool op_top_k(op_call *c)
                        x->dims[axis]);
     memcpy(dims, x->dims, sizeof dims);
     dims[axis] = count;
-    if (!op_result(c, 0, x->type, x->rank, dims) || !op_result(c, 1, ELEMENT_INT64, x->rank, dims))
+    if (!op_result(c, 1, ELEMENT_INT64, x->rank, dims) || !op_result(c, 0, x->type, x->rank, dims))
         return false;
     const size_t extent = (size_t)x->dims[axis];
-    element *sorted = c->shapes_only ? NULL : op_scratch(c, extent, sizeof *sorted);
-    if (c->shapes_only || !sorted)
-        return c->shapes_only;
+    element *sorted = op_scratch(c, extent, sizeof *sorted);
+    if (!sorted)
+        return false;
     const size_t inner = tensor_split(x, axis).after;
     for (size_t i = 0; i < x->count / extent; i++) {
         const size_t first = i / inner * extent * inner + i % inner;

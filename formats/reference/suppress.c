@@ -103,7 +103,6 @@ bool op_non_max_suppression(op_call *c)
     const int64_t dims[2] = {total, 3};
     if (!list || !found || !op_result(c, 0, ELEMENT_INT64, 2, dims))
         return false;
-    if (!c->shapes_only)
-        memcpy(c->out->data, found, (size_t)total * 3 * sizeof *found);
+    memcpy(c->out->data, found, (size_t)total * 3 * sizeof *found);
     return true;
 }
