@@ -6,7 +6,6 @@
  * the earlier one has ended. */
 #include "engine/model310/model310_private.h"
 
-
 /* ---- findings ------------------------------------------------------------------------------- */
 
 static void find(ac_model *m, ac_finding finding)

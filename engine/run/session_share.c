@@ -12,7 +12,6 @@
  * begins the next group. None can begin or end while any core holds one. */
 #include "engine/run/session.h"
 
-
 enum {
     /* How often a core polls before it sleeps until the others have ended their group. This takes
      * longer than the difference between two cores with equal work, and less than a time slice. */

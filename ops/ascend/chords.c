@@ -3,7 +3,6 @@
  * them. */
 #include "ops/ascend/chords.h"
 
-
 static float half(float x)
 {
     return ac_f32_from_f16(ac_f16_from_f32(x));

@@ -36,7 +36,6 @@
 #include "ops/ascend/scalar.h"
 #include "ops/ascend/ub.h"
 
-
 enum {
     LOOKAHEAD = 3, /* streams */
     WHOLE = 32,    /* pixels: whole blocks of samples of any size */

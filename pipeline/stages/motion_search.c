@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-
 #include "pipeline/stages/motion_mask.h"
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/vector.h"

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-
 #include "pipeline/io/codecs/subtitles.h"
 #include "pipeline/io/containers/container.h"
 
