@@ -22,7 +22,8 @@
  * Thread safety: any thread may call any function for any handle, several at a time, except
  * mona_video_close, which must be the last call for its handle. One thread may push while another
  * pulls; of two that push, or two that pull, one waits. The library never prints or exits.
- * mona_video_run takes over FFmpeg's log, which is global to the process, and prints none of it.
+ * mona_video_run takes over FFmpeg's log, which is global to the process, and prints none of it but
+ * the line with which FFmpeg, where memory is short, may end the process.
  * Numbers in options and lines have points, whatever the program's locale.
  *
  * Compatibility: programs compiled with this header run with every library of the same soname. */

@@ -24,7 +24,7 @@ static void hear(void *object, int level, const char *format, va_list arguments)
 {
     va_list copy;
     va_copy(copy, arguments);
-    if (!atomic_load(&silent))
+    if (level <= AV_LOG_PANIC || !atomic_load(&silent))       /* after a panic the process ends */
         av_log_default_callback(object, level, format, copy); /* prints what its level allows */
     va_end(copy);
     if (level > AV_LOG_ERROR || atomic_load(&paused))

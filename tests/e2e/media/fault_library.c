@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A program that uses libmonavideo in both ways, for fault_points.sh: IN OUT. One line and status 1
- * if anything fails. */
+ * if anything fails; what is lost of the file is printed, too. */
 #include <monavideo.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,13 +14,20 @@ static int fail(mona_video *video)
     return 1;
 }
 
+static void print(void *context, const char *line)
+{
+    (void)context;
+    fprintf(stderr, "%s\n", line);
+}
+
 static int run(const char *in, const char *out)
 {
+    const mona_video_callbacks callbacks = {.note = print};
     mona_video *video = mona_video_open();
     if (!video)
         return fprintf(stderr, "mona: out of memory\n") > 0;
     if (mona_video_set(video, "preset", "ultrafast") || mona_video_set(video, "threads", "1") ||
-        mona_video_set(video, "stages", "denoise,sr") || mona_video_run(video, in, out, NULL))
+        mona_video_set(video, "stages", "denoise,sr") || mona_video_run(video, in, out, &callbacks))
         return fail(video);
     mona_video_close(video);
     return 0;

@@ -63,5 +63,5 @@ if full; then
 else
     power resume 8
     points program 48 film still live resume batch compile library
-    points libraries 2500 film
+    points libraries 300 film:malloc library:malloc
 fi

@@ -12,6 +12,9 @@
  * MONA_FAULT_FROM=program|libc|libraries
  *     only calls that come from the program itself, which mona is, from libc, or from others;
  *     MONA_FAULT_OBJECT=PART: the shared library with this name stands for the program
+ *     Calls while a shared library is opened do not fail, but the opening itself does: the linker
+ *     ends the process where it has no memory, and constructors have nobody to tell. GLib's waits
+ *     for ever: what it logs takes the lock of the allocator that failed
  * MONA_FAULT_FILE=PART
  *     of reads, writes and seeks, only those of files whose names contain it
  * MONA_FAULT_COUNT=FILE
@@ -65,6 +68,7 @@ typedef struct range {
     uintptr_t from, to;
 } range;
 static range program, libc;
+static _Thread_local int opening; /* shared libraries, one for another */
 
 static int note_object(struct dl_phdr_info *object, size_t size, void *unused)
 {
@@ -94,8 +98,8 @@ static bool in(range r, const void *address)
 static bool is_meant(const void *caller)
 {
     const char *from = getenv("MONA_FAULT_FROM");
-    if (!program.to)
-        return false; /* before main */
+    if (!program.to || opening)
+        return false; /* before main, or in a constructor */
     return !from || (*from == 'p'            ? in(program, caller)
                      : !strcmp(from, "libc") ? in(libc, caller)
                                              : !in(program, caller) && !in(libc, caller));
@@ -292,7 +296,9 @@ static any_function *find(const char *name)
                                         "libavfilter.so." AV_STRINGIFY(LIBAVFILTER_VERSION_MAJOR)};
     void *found = dlsym(RTLD_NEXT, name);
     for (size_t i = 0; !found && i < sizeof files / sizeof *files; i++) {
+        opening++;
         void *library = dlopen(files[i], RTLD_LAZY | RTLD_NOLOAD);
+        opening--;
         found = library ? dlsym(library, name) : NULL;
     }
     return (any_function *)found;
@@ -372,6 +378,17 @@ C_CALL(flock, "stat", -1)
 C_CALL(pipe, "open", -1)
 C_CALL(pipe2, "open", -1)
 C_CALL(fork, "thread", -1)
+void *fault_dlopen(const char *file, int mode) __asm__("dlopen");
+void *fault_dlopen(const char *file, int mode)
+{
+    void *(*next)(const char *, int) = dlsym(RTLD_NEXT, "dlopen");
+    const bool failed = fails("open", CALLER);
+    opening++;
+    void *opened = next(failed ? "none.so" : file, mode); /* which sets what dlerror returns */
+    opening--;
+    return opened;
+}
+
 C_CALL(fopen, "open", 0)
 C_CALL(fdopen, "open", 0)
 C_CALL(opendir, "open", 0)
