@@ -8,7 +8,6 @@
 #include "apps/bench/bench_session.h"
 #include "apps/bench/chip_steps.h"
 #ifndef MONA_NO_VIDEO
-#include "apps/bench/chip_report_video.h"
 #endif
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/report/provenance.h"

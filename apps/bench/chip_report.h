@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include <cjson/cJSON.h>
+
 #include "apps/timing/sampling.h"
 #include "mona.h"
 
@@ -12,5 +14,10 @@
  * Prints a line for each. The file is written whatever is found. Whether everything is as it should
  * be. */
 bool chip_report(const char *path, mona_size size, const sampling *how);
+
+/* Encodes short films, and decodes them on the chip and by libavcodec. Adds "video", an object for
+ * each: "codec", "frames" that came from the chip, "equal", and in "error" why, if the chip decodes
+ * none. Whether the chip gave libavcodec's frames, or has no video decoder. */
+bool chip_report_video(cJSON *report);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/chip_report_video.h"
+#include "apps/bench/chip_report.h"
 #include "apps/cli/json_output.h"
 
 #include <stdio.h>

@@ -22,7 +22,7 @@
 #include "apps/bench/modelled_bench.h"
 #include "apps/devices/peak.h"
 #include "engine/mona_ascend.h"
-#include "apps/bench/report/pipeline_trace.h"
+#include "apps/bench/report/pipeline_marks.h"
 #include "pipeline/job/devices.h"
 
 static int report_peak(unsigned threads, bool json)

@@ -23,7 +23,6 @@
 #include "apps/compile/precision.h"
 #include "apps/compile/programs.h"
 #include "apps/cli/save.h"
-#include "apps/compile/sanity_check.h"
 #include "apps/compile/kernels.h"
 #include "apps/cli/printable.h"
 

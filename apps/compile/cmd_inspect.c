@@ -8,14 +8,12 @@
 #include <cjson/cJSON.h>
 
 #include "apps/cli/commands.h"
-#include "apps/compile/describe.h"
+#include "apps/compile/inspect.h"
 #include "apps/sign/minisign.h"
 #include "apps/compile/firmware_budget.h"
 #include "apps/compile/programs.h"
 #include "formats/file.h"
 #include "formats/onnx/onnx_reader.h"
-#include "apps/compile/inspect_graph.h"
-#include "apps/compile/inspect_om.h"
 #include "apps/cli/json_output.h"
 #include "pipeline/job/model_source.h"
 #include "apps/cli/save.h"

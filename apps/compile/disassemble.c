@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/compile/disassemble.h"
+#include "apps/compile/programs.h"
 
 #include <inttypes.h>
 #include <stdio.h>

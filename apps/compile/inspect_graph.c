@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/compile/inspect_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/compile/describe.h"
+#include "apps/compile/inspect.h"
 #include "engine/model_format.h"
 #include "apps/cli/printable.h"
 

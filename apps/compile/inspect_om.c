@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/compile/inspect_om.h"
+#include "apps/compile/inspect.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/compile/disassemble.h"
 #include "apps/compile/kernels.h"
 #include "engine/model/model.h"
 #include "formats/compiler/program/cpu_target.h"

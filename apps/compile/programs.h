@@ -4,11 +4,13 @@
 #ifndef MONA_PROGRAMS_H
 #define MONA_PROGRAMS_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <cjson/cJSON.h>
+
 #include "apps/cli/options.h"
+#include "engine/aicore/program.h"
 #include "mona.h"
 #include "pipeline/base/error.h"
 
@@ -29,5 +31,10 @@ bool programs_disassemble(const char *name, const mona_model *model);
 
 /* Prints the source of a kernel for a model's first program. False: as above. */
 bool programs_print_kernel(const char *name, const mona_model *model);
+
+/* Prints the records of a program of this model, which must have been proved: each instruction with
+ * its operands, in brackets what they advance by in each turn of the loops around it, and what it
+ * does. instructions: how many it runs. */
+void disassemble(const mona_model *model, const ac_program *program, uint64_t instructions);
 
 #endif

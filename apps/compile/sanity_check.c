@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/compile/sanity_check.h"
+#include "apps/compile/accuracy.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
-#include "apps/enhance/plan_table.h"
+#include "apps/enhance/dry_run.h"
 #include "pipeline/io/outputs/mux.h"
 #include "pipeline/base/outfile.h"
 #include "pipeline/base/stop.h"

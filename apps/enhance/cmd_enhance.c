@@ -10,7 +10,6 @@
 
 #include <libavutil/log.h>
 
-#include "apps/enhance/watchdog.h"
 #include "apps/enhance/batch.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/confine.h"

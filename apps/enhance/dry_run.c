@@ -26,7 +26,6 @@
 #include "pipeline/image/stills.h"
 #include "apps/cli/table.h"
 #include "apps/enhance/describe.h"
-#include "apps/enhance/size_estimate.h"
 #include "apps/enhance/test_run.h"
 #include "apps/cli/json_read.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/enhance/enhance_stats.h"
+#include "apps/enhance/progress.h"
 
 #include "apps/timing/statistics_json.h"
 #include "apps/cli/json_read.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/enhance/plan_table.h"
+#include "apps/enhance/dry_run.h"
 
 #include <stdio.h>
 
 #include "apps/cli/json_output.h"
 #include "apps/cli/json_read.h"
 #include "apps/cli/table.h"
-#include "apps/enhance/size_estimate.h"
+#include "apps/enhance/test_run.h"
 
 static void put_size(cJSON *row, const char *name, const cJSON *of)
 {

@@ -10,7 +10,6 @@
 #include "apps/cli/commands.h"
 #include "pipeline/image/frame_convert.h"
 #include "apps/compare/report.h"
-#include "apps/enhance/side_by_side.h"
 #include "pipeline/job/stage_models.h"
 #include "apps/cli/save.h"
 #include "apps/enhance/test_run.h"

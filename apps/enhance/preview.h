@@ -5,8 +5,11 @@
 
 #include <stdbool.h>
 
-#include "pipeline/enhance.h"
+#include <libavutil/frame.h>
+
 #include "apps/enhance/progress.h"
+#include "pipeline/base/error.h"
+#include "pipeline/enhance.h"
 
 /* Enhances the frame at settings->input.start, or a still picture, as the whole run would,
  * including encoding. Writes the PNG settings->output: the part that changes most, on the left of
@@ -18,5 +21,18 @@ bool preview_write(const job *settings);
  * under path. shown: the progress of the run. */
 bool preview_page(const job *settings, const enhance_report *report, const progress *shown,
                   const char *path);
+
+enum { SIDE_MAX = 800, SIDE_LABEL = 32 }; /* pixels: of the part, a side; rows of the labels */
+
+typedef struct picture_part {
+    int x, y, width, height;
+} picture_part;
+
+/* The part that differs most, at most SIDE_MAX pixels a side. Both are RGB24 of one size. */
+picture_part side_most_changed(const AVFrame *before, const AVFrame *after);
+
+/* That part of both, under labels. NULL: out of memory. The caller frees it. */
+AVFrame *side_by_side(const AVFrame *before, const AVFrame *after, picture_part part,
+                      pipeline_error *error);
 
 #endif

@@ -16,9 +16,7 @@
 #include "apps/cli/json_output.h"
 #include "apps/devices/machine.h"
 #include "apps/enhance/describe.h"
-#include "apps/enhance/watchdog.h"
 #include "pipeline/job/stage_models.h"
-#include "apps/enhance/enhance_stats.h"
 #include "pipeline/base/clock.h"
 #include "apps/cli/printable.h"
 

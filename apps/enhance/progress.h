@@ -7,11 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
-#include "pipeline/enhance.h"
+#include <cjson/cJSON.h>
+
 #include "apps/enhance/live_log.h"
 #include "apps/enhance/step_clock.h"
 #include "apps/timing/sampling.h"
+#include "pipeline/enhance.h"
 
 #define PROGRESS_STYLES(FIRST, NEXT)                                                               \
     FIRST(PROGRESS_AUTO, "auto")                                                                   \
@@ -38,7 +41,7 @@ typedef struct progress {
     live_log frames;              /* of a live stream, or with metrics */
     double metrics_written;
     bool metrics_failed; /* which was said */
-    int notify;          /* of watchdog.h; negative: nobody listens; set by the caller */
+    int notify;          /* of watchdog_open; negative: nobody listens; set by the caller */
     double notified;
 } progress;
 
@@ -61,5 +64,21 @@ void progress_end(progress *p);
 void progress_summary(progress *p, const char *output, const enhance_report *report);
 
 void progress_close(progress *p);
+
+/* For --stats. "latency": statistics of the times from a frame's decoding until the encoder takes
+ * it; "steps": for each, its ms per frame and the share of the time it was working; "telemetry"
+ * (telemetry_log.h). Only this run's frames count, not those of the run that it continues. */
+cJSON *enhance_stats(const progress *p, const enhance_report *report);
+
+/* The same as a table. */
+void enhance_stats_print(FILE *f, const progress *p, const enhance_report *report);
+
+/* Where a unit of systemd asks with WatchdogSec to be told that frames come out: connects to the
+ * socket that the variable NOTIFY_SOCKET names. Call it before the process is confined. Negative:
+ * there is none. */
+int watchdog_open(void);
+
+/* Says that all is well. notify may be negative. */
+void watchdog_tell(int notify);
 
 #endif

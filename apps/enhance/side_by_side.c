@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/enhance/side_by_side.h"
+#include "apps/enhance/preview.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/enhance/watchdog.h"
+#include "apps/enhance/progress.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -4,8 +4,9 @@
  *
  * Each operator has one function with two purposes. It first determines type and shape of each
  * output (op_result), of the first one last. If only shapes are wanted (shapes_only), that returns
- * false, and the call ends; else the elements are computed. Inputs then have shapes and, if they are constants, data; an operator whose shapes
- * depend on the data of an input checks that with op_known. */
+ * false, and the call ends; else the elements are computed. Inputs then have shapes and, if they
+ * are constants, data; an operator whose shapes depend on the data of an input checks that with
+ * op_known. */
 #ifndef MONA_REFERENCE_CALL_H
 #define MONA_REFERENCE_CALL_H
 
@@ -55,8 +56,8 @@ bool op_axes(op_call *c, uint32_t i, uint32_t rank, uint32_t *mask);
 
 /* ---- outputs ---- */
 bool op_wants(const op_call *c, uint32_t i);
-/* Creates output i, unless the node leaves it out. False: failed, or i is 0, of which only the shape
- * is wanted. */
+/* Creates output i, unless the node leaves it out. False: failed, or i is 0, of which only the
+ * shape is wanted. */
 bool op_result(op_call *c, uint32_t i, element_type type, uint32_t rank, const int64_t *dims);
 bool op_result_like(op_call *c, uint32_t i, const tensor *like);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/reference/operators.h"
-#include "formats/reference/pick.h"
+#include "formats/reference/forms.h"
 
 /* ---- slices ------------------------------------------------------------------------------- */
 

@@ -56,4 +56,9 @@ deadline_misses pipeline_misses(const pipeline_marks *m, double budget_ms);
  * out of memory. */
 bool pipeline_marks_add(cJSON *result, const pipeline_marks *m, double period_ms, double budget_ms);
 
+/* The timeline of a pipeline (bench_pipeline.h) in Chrome's trace format, which Perfetto and
+ * chrome://tracing open: a thread for every step, an arrow along every frame. False, with a
+ * message. */
+bool pipeline_trace_save(const cJSON *result, const char *path);
+
 #endif

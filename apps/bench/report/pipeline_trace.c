@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/report/pipeline_trace.h"
+#include "apps/bench/report/pipeline_marks.h"
 
 #include <stdio.h>
 

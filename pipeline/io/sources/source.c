@@ -18,7 +18,6 @@
 #include "pipeline/io/containers/reader.h"
 #include "pipeline/io/containers/url.h"
 #include "pipeline/io/sources/input.h"
-#include "pipeline/io/sources/seek.h"
 
 static bool is_piped(const input_settings *settings)
 {

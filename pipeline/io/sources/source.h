@@ -99,4 +99,9 @@ bool source_fail_large(const char *path, pipeline_error *error);
 /* Converts "1280x720:yuv420p:25" to options of libav's reader of raw frames. */
 bool source_describe_raw(const char *raw, AVDictionary **options, pipeline_error *error);
 
+/* Seeks to a place from which all frames after a time can be decoded: a key frame of video at time
+ * (AV_TIME_BASE units, the file's own) or earlier. A file that cannot be searched stays where it
+ * is. */
+void seek_before(AVFormatContext *format, const AVStream *video, int64_t time);
+
 #endif
