@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* CONCAT and SLICE on the chip. Parts of whole blocks go through UB, which has two halves, so that
- * one is filled while the other is emptied. The scalar unit copies other parts channel by channel.
+ * one is filled while the other is emptied. Other parts go through lanes (channels_lanes.c), or,
+ * where a row begins within a block of 32 bytes, by the scalar unit, channel by channel.
  *
  * Flags, event h for half h of UB:
  *   MTE1 -> MTE3    the half is full
@@ -124,6 +125,19 @@ static uint32_t copy_blocks(program *p, const mona_row_call *call, uint32_t coun
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
+static void move_others(const mona_row_call *calls, uint32_t count, uint32_t parts)
+{
+    if (mona_channels_lie_at_blocks(calls, parts)) {
+        mona_channels_in_lanes(calls, count, parts);
+        return;
+    }
+    for (uint32_t i = 0; i < calls->bound->op->input_count; i++) {
+        const mona_channels t = mona_channels_part(calls->bound, i);
+        for (uint32_t y = 0; y < count && parts >> i & 1; y++)
+            move_channels(&calls[y], &t);
+    }
+}
+
 /* Whether any input lies in global memory, where an earlier group left it. */
 static bool reads_maps(const mona_row_call *call)
 {
@@ -140,14 +154,18 @@ void mona_channels_program(const mona_row_call *calls, uint32_t count)
     program p = {calls->core, ub_room(b->target) / (2 * readers) / AC_BLOCK, {0, 0}};
     for (uint32_t e = 0; e < 2 * readers; e++)
         ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_MTE1 + e / 2, e % 2);
+    uint32_t others = 0; /* a bit for each part that is not whole blocks */
     for (uint32_t i = 0; i < b->op->input_count; i++) {
         const mona_channels t = mona_channels_part(b, i);
-        for (uint32_t y = 0; y < count && !(b->placed >> i & 1);)
-            if (is_whole_blocks(b, &t))
-                y += copy_blocks(&p, &calls[y], count - y, &t);
-            else
-                move_channels(&calls[y++], &t);
+        if (b->placed >> i & 1)
+            continue;
+        if (!is_whole_blocks(b, &t))
+            others |= 1U << i;
+        for (uint32_t y = 0; y < count && !(others >> i & 1);)
+            y += copy_blocks(&p, &calls[y], count - y, &t);
     }
     for (uint32_t e = 0; e < 2 * readers; e++)
         ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_MTE1 + e / 2, e % 2);
+    if (others)
+        move_others(calls, count, others);
 }

@@ -309,6 +309,32 @@ static void nothing_is_copied(void **state)
     expect_in_place(&g, "split block of INT8");
 }
 
+static cost cost_of_split(mona_type type, uint32_t half, bool copy)
+{
+    graph g;
+    begin_as(&g, type, 7, 1, 3, 32, 160);
+    split_block(&g, half);
+    size_t size;
+    uint8_t *file = builder_finish(g.b, &size);
+    const cost c = cost_of(&g, file, size, (mona_config){.device = &mona_device_model310}, copy);
+    free(file);
+    return c;
+}
+
+/* The vector unit moves parts of channel blocks: beside a block of YOLO without any, one in which
+ * all parts are halves of blocks, or end within one, does at most as much again. One by one, their
+ * elements would take ten times as long. */
+static void parts_of_blocks_are_vectors(void **state)
+{
+    (void)state;
+    const double whole = cost_of_split(MONA_U8, 32, false).cycles;
+    const double halves = cost_of_split(MONA_U8, 16, true).cycles;
+    const double odd = cost_of_split(MONA_F16, 29, true).cycles;
+    print_message("# whole blocks %.0f cycles, halves %.0f, odd %.0f\n", whole, halves, odd);
+    assert_true(halves < 2 * whole);
+    assert_true(odd < 4 * whole);
+}
+
 static void networks(void **state)
 {
     (void)state;
@@ -410,6 +436,7 @@ int main(void)
         cmocka_unit_test(nothing_is_copied),
         cmocka_unit_test(one_of_two_places_is_copied),
         cmocka_unit_test(copies_where_placement_takes_more_tiles),
+        cmocka_unit_test(parts_of_blocks_are_vectors),
         cmocka_unit_test(networks),
         cmocka_unit_test(few_outputs_of_many),
         cmocka_unit_test(random_graphs_of_8_bits),
