@@ -127,8 +127,9 @@ BOTH_OF_EACH(vf_min, four_min)
  * and a limit of zero has only one sign. A NaN becomes low. */
 INLINE vf vf_clamp(vf v, float low, float high)
 {
-    const vf l = vf_set1(low), h = vf_set1(high), m = BOTH(v, l, vmaxnmq_f32);
-    return BOTH(m, h, vminnmq_f32);
+    const float32x4_t l = vdupq_n_f32(low), h = vdupq_n_f32(high);
+    return (vf){vminnmq_f32(vmaxnmq_f32(v.a, l), h), vminnmq_f32(vmaxnmq_f32(v.b, l), h),
+                vminnmq_f32(vmaxnmq_f32(v.c, l), h), vminnmq_f32(vmaxnmq_f32(v.d, l), h)};
 }
 
 INLINE vf vf_from_s32(const int32_t *p)
