@@ -11,10 +11,14 @@
 #include <stdint.h>
 
 #include "engine/cpu/c/compiler.h"
+#include "engine/cpu/isa_table.h"
 
 #ifndef __aarch64__
 #include "engine/cpu/arm/neon_armv7.h"
 #endif
+
+/* Those that the instruction sets of NEON share, and convolutions. */
+AC_DECLARE_ISA(neon)
 
 /* ---- 16 bytes ------------------------------------------------------------------------------- */
 
