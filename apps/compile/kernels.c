@@ -28,12 +28,14 @@ static void has_no_code(const mona_kernel_call *call)
     (void)call;
 }
 
-mona_type type_named(const char *name)
+static bool parse_type(const char *text, mona_type *type)
 {
-    int t = 0;
-    while (t < MONA_TYPE_COUNT && strcmp(name, mona_type_name((mona_type)t)))
-        t++;
-    return (mona_type)t;
+    for (int t = 0; t < MONA_TYPE_COUNT; t++)
+        if (!strcmp(text, mona_type_name((mona_type)t))) {
+            *type = (mona_type)t;
+            return true;
+        }
+    return false;
 }
 
 /* A line "input NAME TYPE planes P cell H W around Y X" or "input NAME TYPE table N". */
@@ -44,7 +46,7 @@ static bool parse_operand(described *d, const char *line)
     const uint32_t index = d->kernel.inputs + d->kernel.outputs;
     mona_kernel_operand *o = &d->operands[index];
     if (index == MOST_OPERANDS || sscanf(line, "%7s %*s %3s", side, type) != 2 ||
-        (o->type = type_named(type)) == MONA_TYPE_COUNT)
+        !parse_type(type, &o->type))
         return false;
     const bool input = !strcmp(side, "input");
     if (sscanf(line, "%*s %*s %*s planes %u cell %u %u around %u %u", &planes, &h, &w, &y, &x) ==

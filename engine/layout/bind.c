@@ -209,7 +209,8 @@ static void find_needs(mona_plan *plan)
     }
 }
 
-/* An operator that can writes the planes itself if its only reader stores all of its channels. */
+/* An operator that can writes the planes itself if its only reader stores all of its channels, and
+ * its program is as fast. */
 static void fuse_stores(mona_plan *plan)
 {
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
@@ -227,6 +228,9 @@ static void fuse_stores(mona_plan *plan)
         op->store = op->last_reader;
         op->bound.store = file;
         op->bound.store_type = store->bound.output.type;
+        const mona_op_program *program = mona_plan_program_of(plan, op->bound.op->kind);
+        if (program && program->stores && !program->stores(&op->bound))
+            mona_plan_part_store(op);
     }
 }
 

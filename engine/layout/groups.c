@@ -26,10 +26,8 @@ static void part_group(mona_plan *plan, const plan_group *g)
 {
     for (uint32_t o = g->first; o < g->last; o++) {
         plan_op *op = &plan->ops[o];
-        if (op->store != MONA_NONE && op->store >= g->last) {
-            op->store = MONA_NONE;
-            op->bound.store = NULL;
-        }
+        if (op->store != MONA_NONE && op->store >= g->last)
+            mona_plan_part_store(op);
         op->leaves = op->last_reader >= g->last && !op->array;
     }
 }

@@ -27,6 +27,12 @@ mona_status mona_plan_bind(mona_plan *plan, const mona_config *config, plan_prog
 /* Finds which operators read which outputs, as mona_plan_begin does. Fuses a STORE into the
  * convolution before it if it is the only reader and takes all channels. Forgets all groups. */
 void mona_plan_readers(mona_plan *plan);
+/* Separates a convolution from its fused STORE. */
+static inline void mona_plan_part_store(plan_op *op)
+{
+    op->store = MONA_NONE;
+    op->bound.store = NULL;
+}
 /* Makes operators [first, last) a group, without parts and tiles. Separates a fused STORE from its
  * convolution if it runs in a later group. */
 plan_group *mona_plan_add_group(mona_plan *plan, uint32_t first, uint32_t last, bool whole_maps);

@@ -261,6 +261,14 @@ uint32_t mona_conv_together(const mona_bound_op *b)
     return b->input[0].type == MONA_F16 ? mona_conv_choose_packing(b, &l).pixels : 1;
 }
 
+/* The scalar unit spreads few channels in no more time than those of a row take. */
+bool mona_conv_stores(const mona_bound_op *b)
+{
+    const mona_conv_layout l = mona_conv_layout_of(b);
+    return b->output.channels <= LANES || b->output.width == 1 ||
+           mona_conv_choose_packing(b, &l).way != MONA_CONV_SCATTER;
+}
+
 /* Results go straight to their place if a packing allows it and the cube adds the residual, or the
  * vector unit one of fp16. Otherwise the scalar unit spreads results and residuals of 8 bits, which
  * works for all of their forms. */

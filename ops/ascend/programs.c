@@ -7,6 +7,7 @@ const mona_op_program mona_programs[MONA_OP_COUNT] = {
     [MONA_OP_CONV] = {.emit = mona_conv_program,
                       .possible = mona_conv_has_program,
                       .together = mona_conv_together,
+                      .stores = mona_conv_stores,
                       .constants_bytes = mona_conv_program_constants,
                       .bind = mona_conv_program_bind,
                       .forget = mona_conv_program_forget},

@@ -23,6 +23,7 @@ void mona_store_by_scalar(const mona_row_call *calls, uint32_t count);
 bool mona_conv_has_program(const mona_bound_op *bound);
 void mona_conv_program(const mona_row_call *calls, uint32_t count);
 uint32_t mona_conv_together(const mona_bound_op *bound);
+bool mona_conv_stores(const mona_bound_op *bound);
 size_t mona_conv_program_constants(const mona_bound_op *bound);
 void mona_conv_program_bind(const mona_bound_op *bound);
 void mona_conv_program_forget(const mona_bound_op *bound);

@@ -5,7 +5,8 @@
  *
  * A *stream* is one row of pixels' samples for one plane: one row of the plane, or with block 2 to
  * 4 one of that many rows. A stream is stored while the next is computed. MTE3 stores whole blocks
- * of 32 bytes, for all rows in one copy if their planes' rows are whole blocks apart. What the last
+ * of 32 bytes, for all rows in one copy if their planes' rows are whole blocks apart; of many
+ * planes, for all of them in a copy for each row, once all streams are computed. What the last
  * block has beyond the columns lies behind the row, which nobody reads, or is written later: tiles
  * run from left to right. Where rows are not whole blocks apart (arrays), or begin elsewhere than
  * at a block, the ends go through the scalar unit's room (scalar.h).
@@ -272,32 +273,82 @@ static void store_rest(const program *p, ac_address to, ac_address from, uint32_
         mona_scalar_copy(p->core, to + begin, from + begin, end - begin);
 }
 
-static void store_stream(const program *p, const mona_piece *k, const stream *s)
+/* The first sample of a stream's row `row` in global memory. */
+static ac_address place_of(const program *p, const mona_piece *k, const stream *s, uint32_t row)
 {
     const mona_bound_op *b = store_of(p->call, s->store);
     const mona_buffer *plane = &p->call->planes[s->store];
-    const uint32_t block = b->op->store.block, pixel = block * p->out_size;
-    const int64_t before = p->call->x_begin - k->x;
-    const uint32_t begin = before > 0 ? (uint32_t)before * pixel : 0, end = k->count * pixel;
+    const uint32_t block = b->op->store.block;
+    return ac_address_of(p->core, plane->data, true) +
+           (uint64_t)((int64_t)s->plane * plane->channel_stride +
+                      ((k->calls->y + row) * block + s->dy) * plane->row_stride +
+                      k->x * (int64_t)(block * p->out_size));
+}
+
+/* Bytes of a row before its first sample, from the piece's first pixel on. */
+static uint32_t bytes_before(const program *p, const mona_piece *k, const stream *s)
+{
+    const uint32_t pixel = store_of(p->call, s->store)->op->store.block * p->out_size;
+    return p->call->x_begin > k->x ? (uint32_t)(p->call->x_begin - k->x) * pixel : 0;
+}
+
+/* Whether rows of the stream's planes begin at blocks of 32 bytes and may end with whole ones. */
+static bool is_whole(const program *p, const mona_piece *k, const stream *s)
+{
+    return !bytes_before(p, k, s) && place_of(p, k, s, 0) % AC_BLOCK == 0 &&
+           p->call->planes[s->store].row_stride % AC_BLOCK == 0;
+}
+
+static void store_stream(const program *p, const mona_piece *k, const stream *s)
+{
+    const uint32_t block = store_of(p->call, s->store)->op->store.block;
+    const uint32_t pixel = block * p->out_size;
+    const uint32_t begin = bytes_before(p, k, s), end = k->count * pixel;
     const ac_address from = samples_of(p, s);
-    const ac_address to =
-        ac_address_of(p->core, plane->data, true) +
-        (uint64_t)((int64_t)s->plane * plane->channel_stride +
-                   (k->calls->y * block + s->dy) * plane->row_stride + k->x * (int64_t)pixel);
     const size_t pitch = (size_t)k->pitch * pixel;
-    const bool whole = !begin && to % AC_BLOCK == 0 && plane->row_stride % AC_BLOCK == 0;
+    const bool whole = is_whole(p, k, s);
     const uint32_t first = min_u32((uint32_t)round_up(begin, AC_BLOCK), end);
     const uint32_t last =
         whole ? (uint32_t)round_up(end, AC_BLOCK) : first + (end - first) / AC_BLOCK * AC_BLOCK;
     ac_emit_sync(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
     if (first < last)
-        mona_copy_rows(p->core, AC_UB_GM, (mona_steps){to + first, block * plane->row_stride},
+        mona_copy_rows(p->core, AC_UB_GM,
+                       (mona_steps){place_of(p, k, s, 0) + first,
+                                    block * p->call->planes[s->store].row_stride},
                        (mona_steps){from + first, (ptrdiff_t)pitch}, k->rows, last - first);
     for (uint32_t row = 0; row < k->rows && !whole; row++) {
-        const ac_address to_row = to + (uint64_t)((int64_t)row * block * plane->row_stride);
+        const ac_address to_row = place_of(p, k, s, row);
         store_rest(p, to_row, from + row * pitch, begin, first);
         store_rest(p, to_row, from + row * pitch, last, end);
     }
+}
+
+/* Whether a copy takes one row of all planes, which are more than the piece has rows. */
+static bool many_planes(const program *p, const mona_piece *k, const stream *s)
+{
+    const uint32_t planes = store_of(p->call, s->store)->output.channels;
+    return planes > LANES && planes > k->rows && is_whole(p, k, s);
+}
+
+/* Stores all planes of a STORE, whose last stream this is. */
+static void store_planes(const program *p, const mona_piece *k, const stream *s)
+{
+    const mona_bound_op *b = store_of(p->call, s->store);
+    const uint32_t block = b->op->store.block, pixel = block * p->out_size;
+    stream first = *s;
+    first.plane = 0;
+    first.samples -= (b->output.channels * block - 1) * block;
+    stream second = first;
+    second.samples += block * block;
+    const ptrdiff_t step = (ptrdiff_t)(samples_of(p, &second) - samples_of(p, &first));
+    ac_emit_sync(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
+    for (first.dy = 0; first.dy < block; first.dy++, first.samples += block)
+        for (uint32_t row = 0; row < k->rows; row++)
+            mona_copy_rows(
+                p->core, AC_UB_GM,
+                (mona_steps){place_of(p, k, &first, row), p->call->planes[s->store].channel_stride},
+                (mona_steps){samples_of(p, &first) + (size_t)row * k->pitch * pixel, step},
+                b->output.channels, (uint32_t)round_up((size_t)k->count * pixel, AC_BLOCK));
 }
 
 static void store_piece(void *program_, const mona_piece *k)
@@ -307,11 +358,15 @@ static void store_piece(void *program_, const mona_piece *k)
     bring(p, k);
     turn_blocks(p);
     ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-    stream s = {0};
-    do {
+    stream s = {0}, next = s;
+    for (bool more = true; more; s = next) {
         make_samples(p, &s);
-        store_stream(p, k, &s);
-    } while (next_stream(p, &s));
+        more = next_stream(p, &next);
+        if (!many_planes(p, k, &s))
+            store_stream(p, k, &s);
+        else if (!more || next.store != s.store)
+            store_planes(p, k, &s);
+    }
     if (!k->last)
         ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }

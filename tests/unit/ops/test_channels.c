@@ -335,6 +335,28 @@ static void parts_of_blocks_are_vectors(void **state)
     assert_true(odd < 4 * whole);
 }
 
+static double cycles_of_stored(uint32_t channels)
+{
+    graph g;
+    begin_as(&g, MONA_F16, 8, 1, 3, 16, 64);
+    add_store(&g, 0, conv_3x3(&g, conv_3x3(&g, &g.maps[0], 16), channels));
+    size_t size;
+    uint8_t *file = builder_finish(g.b, &size);
+    const mona_config config = {.device = &mona_device_model310};
+    const double cycles = cost_of(&g, file, size, config, false).cycles;
+    free(file);
+    return cycles;
+}
+
+/* Neither the scalar unit nor a copy for each plane and row stores the heads of a detector. */
+static void many_planes_are_stored_together(void **state)
+{
+    (void)state;
+    const double few = cycles_of_stored(16), many = cycles_of_stored(160);
+    print_message("# 16 channels stored %.0f cycles, 160 %.0f\n", few, many);
+    assert_true(many < 3 * few);
+}
+
 static void networks(void **state)
 {
     (void)state;
@@ -437,6 +459,7 @@ int main(void)
         cmocka_unit_test(one_of_two_places_is_copied),
         cmocka_unit_test(copies_where_placement_takes_more_tiles),
         cmocka_unit_test(parts_of_blocks_are_vectors),
+        cmocka_unit_test(many_planes_are_stored_together),
         cmocka_unit_test(networks),
         cmocka_unit_test(few_outputs_of_many),
         cmocka_unit_test(random_graphs_of_8_bits),
