@@ -13,7 +13,7 @@ report() { # KNOBS KERNEL OPTIONS...
     shift 2
     rm -f "$tmp/r.json"
     MONA_ASCEND_KERNEL=$tmp/private/$kernel LD_LIBRARY_PATH=$kits/full FAKE_ASCEND=$knobs \
-        timeout 300 "$mona" bench --report "$tmp/r.json" --size 64x48 -n 2 --warmup 1 "$@" > "$tmp/out" 2> "$tmp/err"
+        timeout 300 "$mona" bench --report "$tmp/r.json" --size 32x32 -n 2 --warmup 1 "$@" > "$tmp/out" 2> "$tmp/err"
 }
 in_report() { python3 -c "import json; r = json.load(open('$tmp/r.json')); print($1)"; }
 # Names of folders, of the user's home and of the machine

@@ -32,7 +32,7 @@ full && networks="$networks sr_x2_balanced denoise_fast colour bicubic_x2"
 for net in $networks; do
     for device in host model310 ascend; do
         # shellcheck disable=SC2046
-        on_chip "" "$mona" bench "models/$net.mona" --size 64x64 $([ $device = model310 ] || echo "$frames") --device $device --advise --json > "$tmp/r.json" 2> "$tmp/err"
+        on_chip "" "$mona" bench "models/$net.mona" --size 32x32 $([ $device = model310 ] || echo "$frames") --device $device --advise --json > "$tmp/r.json" 2> "$tmp/err"
         same "$net on $device" "$? $(advice "$whole") $(cat "$tmp/err")" "0 True "
     done
 done

@@ -44,7 +44,8 @@ nothing "what is built of the engine alone needs none of it" "$($make -s BUILD="
 if command -v clang > /dev/null && [ "$(uname -m)" = x86_64 ]; then # which refuses flags of gcc then
     succeeds "WERROR=1 builds with clang" $make -s BUILD="$tmp/clang" CC=clang WERROR=1 CFLAGS="-O0 -Wno-pass-failed" \
         "$tmp/clang/engine/cpu/x86/avx2.o"
-    succeeds "WERROR=1 builds without optimisation" $make -s BUILD="$tmp/plain" WERROR=1 CFLAGS=-O0 "$tmp/plain/engine/cpu/x86/avx512.o"
+    succeeds "WERROR=1 builds without optimisation" $make -s BUILD="$tmp/plain" WERROR=1 CFLAGS=-O0 \
+        "$tmp/plain/engine/cpu/x86/$(full && echo avx512 || echo amx).o"
 fi
 
 at_least "what mona bench says of the build are the flags of kernels" "$(grep -c -e '-std=c11 -O3 ' "$BUILD/gen/build_info.h")" 1

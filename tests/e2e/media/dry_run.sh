@@ -93,7 +93,7 @@ else
         found=$(memory "$tmp/deep.png" -o "$tmp/size.png")
         same "and of a large picture ($found)" "$(echo "$found" | awk '{ print ($1 >= 1 && $1 <= 1.3) }')" 1
     fi
-    ffmpeg -v error -f lavfi -i testsrc2=s=1600x1200 -frames:v 1 "$tmp/drawn.jpg"
+    ffmpeg -v error -f lavfi -i testsrc2=s=1200x900 -frames:v 1 "$tmp/drawn.jpg"
     found=$(memory "$tmp/drawn.jpg" -o "$tmp/size.webp")
     same "and of a drawn one as WebP ($found)" "$(echo "$found" | awk '{ print ($1 >= 1 && $1 <= 1.3) }')" 1
 fi
