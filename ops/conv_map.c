@@ -8,7 +8,10 @@
  * plane. The packed weights stay the same bytes in the same order, since c0 is a multiple of a
  * step.
  *
- * Kernels that multiply tiles get up to four of these runs in one, side by side for each pixel. */
+ * Kernels that multiply tiles get up to four of these runs in one, side by side for each pixel. Or,
+ * if the filter has several columns, they read them as runs of a source that is copied once, with
+ * as many pixels of padding after each row as the filter reaches out of it on one side: the end of
+ * a row is then the beginning of the next one's margin. Results of these pixels are left out. */
 #include "ops/conv.h"
 #include "engine/op/padding.h"
 
@@ -54,6 +57,26 @@ static bool may_read_in_line(const mona_bound_op *b)
            !(c->pad_top | c->pad_bottom | c->pad_left | c->pad_right);
 }
 
+/* Whether the source is copied with margins, not gathered for each pixel of the filter. */
+static bool keeps_columns(const mona_bound_op *b)
+{
+    const mona_file_conv *c = &b->op->conv;
+    const mona_conv_layout k = mona_conv_layout_of(b);
+    return b->isa->tiles && b->input[0].type != MONA_F16 && k.c0 == AC_FRACTAL && k.taps > 1 &&
+           k.last_run_elements == k.run_elements && c->groups == 1 && c->stride_h == 1 &&
+           c->stride_w == 1 && c->dilation_h == 1 && b->op->input_count == 1 &&
+           b->output.channels > AC_FRACTAL;
+}
+
+/* Pixels from one gathered row to the next. */
+static uint32_t pitch_of(const mona_bound_op *b)
+{
+    const mona_file_conv *c = &b->op->conv;
+    const uint32_t margin = c->pad_left > c->pad_right ? c->pad_left : c->pad_right;
+    const uint32_t pitch = b->input[0].width + margin;
+    return keeps_columns(b) && pitch > b->output.width ? pitch : b->output.width;
+}
+
 /* Parts of a run. Gathering takes less time than it saves with three blocks of outputs or more, but
  * kernels for tiles join runs of up to AC_JOINED_CHANNELS more quickly. */
 static uint32_t parts_of_run(const mona_bound_op *b)
@@ -61,18 +84,29 @@ static uint32_t parts_of_run(const mona_bound_op *b)
     enum { MIN_OUTPUTS = 2 * AC_FRACTAL + 1 };
     const bool by_kernel = may_read_in_line(b) && part_count(b) % 4 == 0 &&
                            part_count(b) * AC_FRACTAL <= AC_JOINED_CHANNELS;
-    const bool joined = !by_kernel && b->isa->tiles && b->input[0].type != MONA_F16 &&
-                        b->op->conv.groups == 1 && b->input_c0[0] == AC_FRACTAL &&
-                        b->output.channels >= MIN_OUTPUTS;
+    const bool joined = !by_kernel && !keeps_columns(b) && b->isa->tiles &&
+                        b->input[0].type != MONA_F16 && b->op->conv.groups == 1 &&
+                        b->input_c0[0] == AC_FRACTAL && b->output.channels >= MIN_OUTPUTS;
     uint32_t parts = joined ? 4 : 1;
     while (part_count(b) % parts)
         parts--;
     return parts;
 }
 
+static uint32_t plane_count(const mona_bound_op *b)
+{
+    return keeps_columns(b) ? mona_conv_layout_of(b).c1 : part_count(b) / parts_of_run(b);
+}
+
+/* Runs of a channel block, times the parts of each. */
+static uint32_t runs_of_block(const mona_bound_op *b)
+{
+    return keeps_columns(b) ? b->op->conv.kernel_h : taps_of(b);
+}
+
 static uint32_t run_count(const mona_bound_op *b)
 {
-    return part_count(b) / parts_of_run(b);
+    return mona_conv_layout_of(b).c1 * runs_of_block(b) / parts_of_run(b);
 }
 
 /* Bytes of a pixel of a channel block in gathered planes. */
@@ -87,9 +121,20 @@ static uint32_t pixel_bytes(const mona_bound_op *b)
     return parts_of_run(b) * part_bytes(b);
 }
 
+/* Gathered planes that output rows read. Copied ones begin with the left margin. */
 static size_t plane_bytes(const mona_bound_op *b, uint32_t rows)
 {
-    return align_up((size_t)rows * b->output.width * pixel_bytes(b) + AC_ROW_SLACK);
+    const uint32_t filter_rows = keeps_columns(b) ? b->op->conv.kernel_h - 1u : 0;
+    const uint32_t margin = keeps_columns(b) ? b->op->conv.pad_left : 0;
+    const size_t pixels = ((size_t)rows + filter_rows) * pitch_of(b) + margin;
+    return align_up(pixels * pixel_bytes(b) + AC_ROW_SLACK);
+}
+
+/* Results of one block of outputs that are written with margins. */
+static size_t result_bytes(const mona_bound_op *b, uint32_t rows)
+{
+    const size_t pixel = AC_FRACTAL * mona_type_size(mona_epilogue_type(b));
+    return keeps_columns(b) ? align_up((size_t)rows * pitch_of(b) * pixel) : 0;
 }
 
 /* Cores share the outputs by whole blocks of 16. The gathered planes of a row must fit L1. */
@@ -97,31 +142,35 @@ bool mona_conv_map_possible(const mona_bound_op *b)
 {
     const mona_conv_layout k = mona_conv_layout_of(b);
     return !b->on_ai_core && !k.depthwise && k.c0 % k.piece == 0 && b->output_c0 == AC_FRACTAL &&
-           (uint64_t)plane_bytes(b, 1) * run_count(b) <= b->target->l1_bytes;
+           (uint64_t)plane_bytes(b, 1) * plane_count(b) <= b->target->l1_bytes;
 }
 
 /* Output rows whose gathered planes fit their share of the cache. */
 static uint32_t rows_at_once(const mona_bound_op *b)
 {
-    const uint32_t share = makes_operands(b) ? OPERANDS_SHARE : GATHER_SHARE;
-    const size_t rows = b->target->l1_bytes / share / (plane_bytes(b, 1) * run_count(b));
-    return rows < 1 ? 1 : rows < b->output.height ? (uint32_t)rows : b->output.height;
+    const size_t share = b->target->l1_bytes / (makes_operands(b) ? OPERANDS_SHARE : GATHER_SHARE);
+    const size_t first = plane_bytes(b, 1) * plane_count(b);
+    const size_t row = keeps_columns(b) ? plane_bytes(b, 2) * plane_count(b) - first : first;
+    const size_t rows = first > share ? 1 : 1 + (share - first) / row;
+    return rows < b->output.height ? (uint32_t)rows : b->output.height;
 }
 
 /* Offsets of: the addresses of runs, their elements, first run and run count of each block of
- * outputs, the scratch of row kernels, gathered planes. */
+ * outputs, the scratch of row kernels, gathered planes, results with margins. */
 typedef struct scratch_layout {
-    size_t run_elements, first_run, kernel, planes, bytes;
+    size_t run_elements, first_run, kernel, planes, results, bytes;
 } scratch_layout;
 
 static scratch_layout scratch_of(const mona_bound_op *b)
 {
     const uint32_t blocks = (b->output.channels + AC_FRACTAL - 1) / AC_FRACTAL;
+    const uint32_t rows = rows_at_once(b);
     scratch_layout l = {.run_elements = align_up(run_count(b) * sizeof(uint8_t *))};
     l.first_run = l.run_elements + align_up(run_count(b) * sizeof(uint16_t));
     l.kernel = l.first_run + align_up(2 * blocks * sizeof(uint32_t));
     l.planes = l.kernel + b->isa->conv_scratch;
-    l.bytes = l.planes + plane_bytes(b, rows_at_once(b)) * run_count(b);
+    l.results = l.planes + plane_bytes(b, rows) * plane_count(b);
+    l.bytes = l.results + result_bytes(b, rows) * blocks;
     return l;
 }
 
@@ -259,6 +308,33 @@ static void gather(const mona_map_call *call, const pixel_shape *p, uint8_t *pla
     }
 }
 
+/* Copies what output rows y to y + rows - 1 read, and finds the addresses of their runs. */
+static void copy_rows(const mona_map_call *call, uint32_t y, uint32_t rows)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_file_conv *c = &b->op->conv;
+    const mona_map *in = &call->input[0];
+    const uint8_t **runs = (const uint8_t **)(void *)call->scratch;
+    const uint32_t pitch = pitch_of(b), width = b->input[0].width, pixel = pixel_bytes(b);
+    const pixel_shape p = {pixel, pixel, false};
+    uint8_t *plane = call->scratch + scratch_of(b).planes;
+    for (uint32_t c1 = 0; c1 < plane_count(b); c1++, plane += plane_bytes(b, rows_at_once(b))) {
+        uint8_t *to = plane + (size_t)c->pad_left * pixel;
+        fill_pixels(b, &p, plane, c->pad_left);
+        for (uint32_t r = 0; r < rows + c->kernel_h - 1; r++, to += (size_t)pitch * pixel) {
+            const int64_t at = (int64_t)y + r - c->pad_top;
+            const bool inside = at >= 0 && at < b->input[0].height;
+            if (inside)
+                memcpy(to, in->data + c1 * in->block_stride + (size_t)at * in->row_stride,
+                       (size_t)width * pixel);
+            fill_pixels(b, &p, to + (inside ? (size_t)width * pixel : 0),
+                        inside ? pitch - width : pitch);
+        }
+        for (uint32_t ky = 0; ky < c->kernel_h; ky++)
+            *runs++ = plane + (size_t)ky * pitch * pixel;
+    }
+}
+
 /* Finds the addresses of the runs of channel blocks [used.begin, used.end) for output rows y to y +
  * rows - 1. */
 static void find_runs(const mona_map_call *call, mona_span used, uint32_t y, uint32_t rows)
@@ -291,18 +367,20 @@ static ac_conv share_of(const mona_map_call *call)
     const mona_bound_op *b = call->bound;
     const mona_conv_layout k = mona_conv_layout_of(b);
     const scratch_layout l = scratch_of(b);
-    const uint32_t first = call->block_begin, blocks = call->block_end - first, taps = taps_of(b);
+    const uint32_t first = call->block_begin, blocks = call->block_end - first;
+    const uint32_t block_runs = runs_of_block(b), columns = keeps_columns(b) ? k.taps : 1;
     const uint32_t parts = parts_of_run(b);
     uint16_t *elements = (uint16_t *)(void *)(call->scratch + l.run_elements);
     uint32_t *first_run = (uint32_t *)(void *)(call->scratch + l.first_run);
     uint32_t *count = first_run + blocks;
     for (uint32_t r = 0; r < run_count(b); r++)
-        elements[r] = (uint16_t)(parts * (r / taps + 1 < k.c1 ? k.run_elements / k.taps
-                                                              : k.last_run_elements / k.last_taps));
+        elements[r] = (uint16_t)(parts * columns *
+                                 (r / block_runs + 1 < k.c1 ? k.run_elements / k.taps
+                                                            : k.last_run_elements / k.last_taps));
     for (uint32_t n = 0; n < blocks; n++) {
         const mona_span used = mona_conv_used_blocks(b, &k, (first + n) * AC_FRACTAL, AC_FRACTAL);
-        first_run[n] = (uint32_t)used.begin * taps / parts;
-        count[n] = (uint32_t)(used.end - used.begin) * taps / parts;
+        first_run[n] = (uint32_t)used.begin * block_runs / parts;
+        count[n] = (uint32_t)(used.end - used.begin) * block_runs / parts;
     }
     ac_conv conv = *(const ac_conv *)b->constants;
     const uint32_t rest = conv.channels - first * AC_FRACTAL;
@@ -374,6 +452,32 @@ static void run_rows(const mona_map_call *call, const ac_conv *conv, mona_span u
     }
 }
 
+/* The same from copied rows. */
+static void run_copied(const mona_map_call *call, const ac_conv *conv, uint32_t y, uint32_t rows)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_map *out = &call->output;
+    const scratch_layout l = scratch_of(b);
+    const mona_type type = mona_epilogue_type(b);
+    const size_t pixel = AC_FRACTAL * mona_type_size(type), stride = result_bytes(b, rows);
+    const uint32_t pitch = pitch_of(b), width = b->output.width;
+    const ac_conv_row r = {
+        .conv = conv,
+        .runs = (const uint8_t **)(void *)call->scratch,
+        .pixels = (rows - 1) * pitch + width,
+        .output = {call->scratch + l.results, stride, AC_FRACTAL, type},
+        .scratch = call->scratch + l.kernel,
+    };
+    b->isa->conv_row(&r);
+    mona_epilogue_function(b, &conv->epilogue, r.output, conv->channels, r.pixels);
+    for (uint32_t n = 0; n < conv->blocks; n++) {
+        const uint8_t *from = r.output.data + n * stride;
+        uint8_t *to = out->data + (call->block_begin + n) * out->block_stride + y * out->row_stride;
+        for (uint32_t i = 0; i < rows; i++, from += pitch * pixel, to += out->row_stride)
+            memcpy(to, from, width * pixel);
+    }
+}
+
 void mona_conv_map(const mona_map_call *call)
 {
     const ac_conv conv = share_of(call);
@@ -381,7 +485,12 @@ void mona_conv_map(const mona_map_call *call)
     const uint32_t max = rows_at_once(call->bound);
     for (uint32_t y = call->y_begin, rows; y < call->y_end; y += rows) {
         rows = call->y_end - y < max ? call->y_end - y : max;
-        find_runs(call, used, y, rows);
-        run_rows(call, &conv, used, y, rows);
+        if (keeps_columns(call->bound)) {
+            copy_rows(call, y, rows);
+            run_copied(call, &conv, y, rows);
+        } else {
+            find_runs(call, used, y, rows);
+            run_rows(call, &conv, used, y, rows);
+        }
     }
 }

@@ -73,44 +73,26 @@ static void row(const mona_row_call *call)
     mona_epilogue_function(b, &e.epilogue, e.output, e.channels, e.pixels);
 }
 
-const mona_op_run mona_run_add = {
-    .rows = span_of,
-    .columns = span_of,
-    .row = row,
-};
-
-const mona_op_class mona_op_add = {
-    .name = "add",
-    .run = &mona_run_add,
-    .kernels = AC_KERNEL(elementwise_row) | AC_KERNEL(function_row),
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .zeros = MONA_ZEROS_ANY,
-    .picture = MONA_PICTURE_SUMMED,
-    .has_epilogue = true,
-    .check = check,
-    .infer = infer,
-    .constants_bytes = constants_bytes,
-    .bind = bind,
-};
-
-const mona_op_run mona_run_mul = {
-    .rows = span_of,
-    .columns = span_of,
-    .row = row,
-};
-
-const mona_op_class mona_op_mul = {
-    .name = "mul",
-    .run = &mona_run_mul,
-    .kernels = AC_KERNEL(elementwise_row) | AC_KERNEL(function_row),
-    .min_inputs = 2,
-    .max_inputs = 2,
-    .zeros = MONA_ZEROS_ANY,
-    .picture = MONA_PICTURE_SUMMED,
-    .has_epilogue = true,
-    .check = check,
-    .infer = infer,
-    .constants_bytes = constants_bytes,
-    .bind = bind,
-};
+/* Its kind says which of the two an operator is. */
+#define OPERATOR(operation)                                                                        \
+    const mona_op_run mona_run_##operation = {                                                     \
+        .rows = span_of,                                                                           \
+        .columns = span_of,                                                                        \
+        .row = row,                                                                                \
+    };                                                                                             \
+    const mona_op_class mona_op_##operation = {                                                    \
+        .name = #operation,                                                                        \
+        .run = &mona_run_##operation,                                                              \
+        .kernels = AC_KERNEL(elementwise_row) | AC_KERNEL(function_row),                           \
+        .min_inputs = 2,                                                                           \
+        .max_inputs = 2,                                                                           \
+        .zeros = MONA_ZEROS_ANY,                                                                   \
+        .picture = MONA_PICTURE_SUMMED,                                                            \
+        .has_epilogue = true,                                                                      \
+        .check = check,                                                                            \
+        .infer = infer,                                                                            \
+        .constants_bytes = constants_bytes,                                                        \
+        .bind = bind,                                                                              \
+    };
+OPERATOR(add)
+OPERATOR(mul)

@@ -11,7 +11,8 @@
 #
 #   sh apps/ascend/first_light.sh [FOLDER]       results in FOLDER (first_light)
 #
-# MONA_ASCEND_KERNEL=FILE runs a kernel that is built already. NETWORKS="sr_x2_fast colour" tries only those in 4 and 5.
+# MONA_ASCEND_KERNEL=FILE runs a kernel that is built already. NETWORKS="sr_x2_fast colour" tries only those in 4 and 5;
+# SIZE=640x360 models that size.
 set -u
 out=${1:-first_light} BUILD=${BUILD:-build} CANN=${CANN:-${ASCEND_TOOLKIT_HOME:-${ASCEND_HOME_PATH:-}}}
 mona=$BUILD/mona
@@ -77,5 +78,5 @@ say "6. costs"
 [ -s "$out/costs.json" ] || failed=1
 
 if [ $failed = 0 ]; then say "everything is equal"; else say "not everything is equal: please report $out/log"; fi
-"$mona" bench sr_x2_fast --size 1920x1080 --device model310 --costs "$out/costs.json" > "$out/model310" 2>&1 && head -n 4 "$out/model310"
+"$mona" bench sr_x2_fast --size "${SIZE:-1920x1080}" --device model310 --costs "$out/costs.json" > "$out/model310" 2>&1 && head -n 4 "$out/model310"
 exit $failed

@@ -71,13 +71,9 @@ enum { DEFAULT_BITS = 10 }; /* as the option says */
 /* Planes hold the network's own numbers unless an option says otherwise. */
 static bool parse_type(const char *option, const char *text, bool picture, mona_type *type)
 {
-    *type = picture ? MONA_U8 : MONA_F16;
-    for (int t = 0; text && t <= MONA_U16; t++)
-        if (!strcmp(text, mona_type_name((mona_type)t))) {
-            *type = (mona_type)t;
-            return true;
-        }
-    return !text || cli_misuse("%s: expected u8, s8, f16 or u16, found '%s'", option, text);
+    *type = text ? type_named(text) : picture ? MONA_U8 : MONA_F16;
+    return *type <= MONA_U16 ||
+           cli_misuse("%s: expected u8, s8, f16 or u16, found '%s'", option, text);
 }
 
 static bool read_fusion(compile_job *job)

@@ -28,14 +28,12 @@ static void has_no_code(const mona_kernel_call *call)
     (void)call;
 }
 
-static bool parse_type(const char *text, mona_type *type)
+mona_type type_named(const char *name)
 {
-    for (int t = 0; t < MONA_TYPE_COUNT; t++)
-        if (!strcmp(text, mona_type_name((mona_type)t))) {
-            *type = (mona_type)t;
-            return true;
-        }
-    return false;
+    int t = 0;
+    while (t < MONA_TYPE_COUNT && strcmp(name, mona_type_name((mona_type)t)))
+        t++;
+    return (mona_type)t;
 }
 
 /* A line "input NAME TYPE planes P cell H W around Y X" or "input NAME TYPE table N". */
@@ -46,7 +44,7 @@ static bool parse_operand(described *d, const char *line)
     const uint32_t index = d->kernel.inputs + d->kernel.outputs;
     mona_kernel_operand *o = &d->operands[index];
     if (index == MOST_OPERANDS || sscanf(line, "%7s %*s %3s", side, type) != 2 ||
-        !parse_type(type, &o->type))
+        (o->type = type_named(type)) == MONA_TYPE_COUNT)
         return false;
     const bool input = !strcmp(side, "input");
     if (sscanf(line, "%*s %*s %*s planes %u cell %u %u around %u %u", &planes, &h, &w, &y, &x) ==

@@ -14,4 +14,7 @@ const mona_kernel *const *kernels_all(void);
 /* Opens a model that may call them. */
 mona_status kernels_open(mona_model *model, const void *bytes, size_t size);
 
+/* MONA_TYPE_COUNT: no type is called so. */
+mona_type type_named(const char *name);
+
 #endif

@@ -38,6 +38,13 @@
     KERNEL(normalise_row, rows)                                                                    \
     KERNEL(attention_row, rows)
 
+/* Declares the row kernels of an instruction set. */
+#define AC_DECLARE(row, isa) void ac_##isa##_##row(const ac_##row *r);
+#define AC_DECLARE_ISA(isa)                                                                        \
+    AC_ISA_KERNELS(AC_DECLARE, isa, isa, isa)                                                      \
+    AC_DECLARE(luma_row, isa)                                                                      \
+    AC_DECLARE(chroma_row, isa)
+
 /* AC_KERNEL(conv_row) is the bit of that kernel in a set of them. */
 #define AC_KERNEL_NUMBER(row, whose) AC_NUMBER_##row,
 enum { AC_ISA_KERNELS(AC_KERNEL_NUMBER, , , ) };

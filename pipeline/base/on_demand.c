@@ -37,7 +37,8 @@ bool on_demand_open(void *const *slot);
 
 static void *find(void *library, const char *name)
 {
-    void *found = library ? dlsym(RTLD_DEFAULT, name) : NULL; /* or what LD_PRELOAD has */
+    void *found = library ? dlsym(RTLD_DEFAULT, name) : NULL; /* what LD_PRELOAD has */
+    found = found || !library ? found : dlsym(library, name);
     if (!found) {
         fprintf(stderr, "mona: FFmpeg cannot be used: %s\n", dlerror());
         stop_fail();
@@ -52,7 +53,8 @@ static bool only_releases(const char *name)
 }
 
 /* Sets the slots of all functions of the library that has the one of this slot. False: its
- * function has nothing to do. */
+ * function has nothing to do. The library's names are its own: the linker looks for each name that
+ * a later library needs in all that are everybody's first. */
 bool on_demand_open(void *const *slot)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -61,8 +63,7 @@ bool on_demand_open(void *const *slot)
     const int library = called->library;
     pthread_mutex_lock(&lock);
     const bool needless = !open[library] && only_releases(called->name);
-    void *opened =
-        open[library] || needless ? NULL : dlopen(files[library], RTLD_LAZY | RTLD_GLOBAL);
+    void *opened = open[library] || needless ? NULL : dlopen(files[library], RTLD_LAZY);
     for (size_t i = 0; !needless && !open[library] && i < sizeof functions / sizeof *functions; i++)
         if (functions[i].library == library)
             on_demand_slots[i] = find(opened, functions[i].name);

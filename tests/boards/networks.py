@@ -86,8 +86,7 @@ class Board:
     def __init__(self, name):
         self.name = name
         self.folder = tempfile.mkdtemp()
-        # Kernels with vectors take pixels by tens, which makes odd widths dearer than what costs are fitted to.
-        self.bound = 0.35 if name in ('an547', 'virt', 'virt-dot') else 0.15
+        self.bound = 0.15
         self.page = 4096 if name.startswith('virt') else 0  # to which the linker aligns the map of memory
         self.cross = variable(f'CROSS_{name}')
         self.compiler = (f'{self.cross}gcc -std=gnu11 -O2 -w -ffreestanding -fno-pic -ffunction-sections -fdata-sections '

@@ -3,13 +3,15 @@
  * this file once, after a vector type and
  *
  *   TILE            pixels whose accumulators go to the epilogue together, through memory
+ *   LAST_TILE       what pixels of a row's last tile are a multiple of, so that its register blocks are
+ *                   full
  *   SCATTER_PIXELS  pixels computed before they are scattered: whole tiles
  *
  * and then defines add_sums(), begin_tiles() and conv_tile().
  *
- * A row is computed in tiles of pixels, and a tile in register blocks. If a row is not a multiple
- * of the tile, or a tile not a multiple of the block, the last one is moved back to end at the last
- * pixel. Some pixels are then computed twice, with the same result. */
+ * A row is computed in tiles of pixels, and a tile in register blocks. The last tile is as short as
+ * LAST_TILE allows. If it is longer than what is left, or a tile not a multiple of the block, it is
+ * moved back to end at the last pixel. Some pixels are then computed twice, with the same result. */
 #ifndef AC_ARM_CONV_H
 #define AC_ARM_CONV_H
 
@@ -159,14 +161,15 @@ static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc);
 static void run_pixels(const job *j, uint32_t origin, uint32_t pixels)
 {
     int32_t *acc = ((scratch *)(void *)j->row->scratch)->acc;
-    const uint32_t end = origin + pixels, tile = min_u32(pixels, TILE);
-    for (uint32_t i = 0; i < tile; i++) /* conv_tile() leaves outputs that do not exist at this */
+    const uint32_t end = origin + pixels, most = min_u32(pixels, TILE);
+    for (uint32_t i = 0; i < most; i++) /* conv_tile() leaves outputs that do not exist at this */
         memcpy(acc + (size_t)i * AC_FRACTAL, j->start, AC_FRACTAL * sizeof *acc);
     begin_tiles(j);
-    for (uint32_t i = origin; i < end; i += tile) {
-        const uint32_t x = min_u32(i, end - tile);
-        conv_tile(j, x, tile, acc);
-        finish_tile(j, x, tile, acc, j->out + (size_t)(x - origin) * j->pixel_size);
+    for (uint32_t i = origin, count; i < end; i += count) {
+        count = min_u32(most, round_up(end - i, LAST_TILE));
+        const uint32_t x = min_u32(i, end - count);
+        conv_tile(j, x, count, acc);
+        finish_tile(j, x, count, acc, j->out + (size_t)(x - origin) * j->pixel_size);
     }
 }
 

@@ -12,8 +12,9 @@
 #include "engine/cpu/arm/mve_vector.h"
 
 enum {
-    TILE = 40, /* see arm_conv.h */
-    SCATTER_PIXELS = 40,
+    TILE = 39, /* see arm_conv.h */
+    LAST_TILE = 1,
+    SCATTER_PIXELS = 39,
     PIXELS = 3,
     OUTPUTS = 2,
     PART = 80,  /* steps of K at a time, a multiple of VECTOR */

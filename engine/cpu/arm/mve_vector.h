@@ -82,21 +82,7 @@ INLINE v16 zip64(v16 a, v16 b, const uint32_t half)
 
 /* ---- 16 floats ------------------------------------------------------------------------------ */
 
-typedef struct vf {
-    float32x4_t a, b, c, d;
-} vf;
-
-#define EACH(x, operation)                                                                         \
-    ((vf){operation((x).a), operation((x).b), operation((x).c), operation((x).d)})
-#define BOTH(x, y, operation)                                                                      \
-    ((vf){operation((x).a, (y).a), operation((x).b, (y).b), operation((x).c, (y).c),               \
-          operation((x).d, (y).d)})
-
-INLINE vf vf_set1(float x)
-{
-    const float32x4_t v = vdupq_n_f32(x);
-    return (vf){v, v, v, v};
-}
+#include "engine/cpu/arm/fours.h"
 
 INLINE vf vf_load(const float *p)
 {
@@ -111,20 +97,7 @@ INLINE void vf_store(float *p, vf v)
     vstrwq_f32(p + 12, v.d);
 }
 
-INLINE vf vf_add(vf x, vf y)
-{
-    return BOTH(x, y, vaddq_f32);
-}
-
-INLINE vf vf_mul(vf x, vf y)
-{
-    return BOTH(x, y, vmulq_f32);
-}
-
-INLINE vf vf_and(vf x, vf mask)
-{
-    return BOTH(x, mask, vandq_f32);
-}
+BOTH_OF_EACH(vf_and, vandq_f32)
 
 /* Not vmaxnm and vminnm: these order zeros by their signs, vf_max and vf_min must not. */
 INLINE float32x4_t four_max(float32x4_t x, float32x4_t y)
@@ -137,15 +110,8 @@ INLINE float32x4_t four_min(float32x4_t x, float32x4_t y)
     return vpselq_f32(x, y, vcmpgtq_f32(y, x));
 }
 
-INLINE vf vf_max(vf x, vf y)
-{
-    return BOTH(x, y, four_max);
-}
-
-INLINE vf vf_min(vf x, vf y)
-{
-    return BOTH(x, y, four_min);
-}
+BOTH_OF_EACH(vf_max, four_max)
+BOTH_OF_EACH(vf_min, four_min)
 
 /* Clamps to [low, high], neither of which is -0. A NaN becomes low. */
 INLINE vf vf_clamp(vf v, float low, float high)

@@ -14,7 +14,6 @@
  * multiplications, 16 additions, 8 loads of weights and 4 copies to all lanes. ARMv7-A has half of
  * the registers, and blocks of 1 pixel. */
 #include "engine/cpu/arm/neon_vector.h"
-#include "engine/cpu/arm/neon.h"
 #include "engine/cpu/arm/neon_depthwise.h"
 #include "engine/cpu/arm/neon_lanes.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Row programs for ARMv8-A with dot products (FEAT_DotProd). */
 #include "engine/cpu/arm/neon_vector.h"
-#include "engine/cpu/arm/neon.h"
 #include "engine/cpu/arm/neon_depthwise.h"
 #include "engine/cpu/arm/neon_lanes.h"
 

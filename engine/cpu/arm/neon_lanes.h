@@ -11,7 +11,7 @@
 #ifndef AC_NEON_LANES_H
 #define AC_NEON_LANES_H
 
-enum { TILE = 40, SCATTER_PIXELS = 80 };
+enum { TILE = 40, LAST_TILE = 10, SCATTER_PIXELS = 80 };
 
 #include "engine/cpu/arm/arm_conv.h"
 

@@ -3,7 +3,7 @@
  * faster. */
 #include "engine/cpu/arm/neon_vector.h"
 #include "engine/cpu/arm/neon_words.h"
-#include "engine/cpu/arm/neon.h"
+#include "engine/cpu/c/rows.h"
 #include "engine/cpu/c/vector_curves.h"
 #include "engine/cpu/c/vector_elementwise.h"
 #include "engine/cpu/c/vector_planes.h"
@@ -31,64 +31,20 @@ static void apply_table(uint8_t *p, size_t count, const uint8_t *table)
 #include "engine/cpu/c/vector_attention.h"
 #include "engine/cpu/c/vector_functions.h"
 #include "engine/cpu/c/vector_normalise.h"
-#endif
-
-void ac_neon_pack_row(const ac_pack_row *p)
-{
-    pack_row(p);
-}
-
-void ac_neon_unpack_row(const ac_unpack_row *u)
-{
-    unpack_row(u);
-}
-
-void ac_neon_resize_row(const ac_resize_row *r)
-{
-    resize_row(r);
-}
-
-void ac_neon_elementwise_row(const ac_elementwise_row *e)
-{
-    elementwise_row(e);
-}
-
+#else
 /* On ARMv7-A, vectors of fp32 lose the subnormals whose signs GELU keeps, and its tbl would take 16
- * instructions for 8 bytes: C does it, and normalisation and
- * attention too. */
-void ac_neon_function_row(const ac_function_row *f)
-{
-#ifdef __aarch64__
-    function_row(f);
-#else
-    ac_c_function_row(f);
+ * instructions for 8 bytes: C does it, and normalisation and attention too. */
+#define function_row ac_c_function_row
+#define normalise_row ac_c_normalise_row
+#define attention_row ac_c_attention_row
 #endif
-}
 
-void ac_neon_normalise_row(const ac_normalise_row *n)
-{
-#ifdef __aarch64__
-    normalise_row(n);
-#else
-    ac_c_normalise_row(n);
-#endif
-}
-
-void ac_neon_attention_row(const ac_attention_row *a)
-{
-#ifdef __aarch64__
-    attention_row(a);
-#else
-    ac_c_attention_row(a);
-#endif
-}
-
-void ac_neon_luma_row(const ac_luma_row *r)
-{
-    luma_row(r);
-}
-
-void ac_neon_chroma_row(const ac_chroma_row *r)
-{
-    chroma_row(r);
-}
+AC_NAMED(neon, pack_row)
+AC_NAMED(neon, unpack_row)
+AC_NAMED(neon, resize_row)
+AC_NAMED(neon, elementwise_row)
+AC_NAMED(neon, function_row)
+AC_NAMED(neon, normalise_row)
+AC_NAMED(neon, attention_row)
+AC_NAMED(neon, luma_row)
+AC_NAMED(neon, chroma_row)

@@ -11,10 +11,14 @@
 #include <stdint.h>
 
 #include "engine/cpu/c/compiler.h"
+#include "engine/cpu/isa_table.h"
 
 #ifndef __aarch64__
 #include "engine/cpu/arm/neon_armv7.h"
 #endif
+
+/* Those that the instruction sets of NEON share, and convolutions. */
+AC_DECLARE_ISA(neon)
 
 /* ---- 16 bytes ------------------------------------------------------------------------------- */
 
@@ -40,45 +44,21 @@ INLINE v16 even16(const uint8_t *p)
     return vuzp1q_u8(load16(p), load16(p + 16));
 }
 
-INLINE v16 zip8_low(v16 a, v16 b)
-{
-    return vzip1q_u8(a, b);
-}
+BINARY(v16, zip8_low, vzip1q_u8)
+BINARY(v16, zip8_high, vzip2q_u8)
 
-INLINE v16 zip8_high(v16 a, v16 b)
-{
-    return vzip2q_u8(a, b);
-}
-
-INLINE v16 zip16_low(v16 a, v16 b)
-{
-    return vreinterpretq_u8_u16(vzip1q_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
-}
-
-INLINE v16 zip16_high(v16 a, v16 b)
-{
-    return vreinterpretq_u8_u16(vzip2q_u16(vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b)));
-}
-
-INLINE v16 zip32_low(v16 a, v16 b)
-{
-    return vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b)));
-}
-
-INLINE v16 zip32_high(v16 a, v16 b)
-{
-    return vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b)));
-}
-
-INLINE v16 zip64_low(v16 a, v16 b)
-{
-    return vreinterpretq_u8_u64(vzip1q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b)));
-}
-
-INLINE v16 zip64_high(v16 a, v16 b)
-{
-    return vreinterpretq_u8_u64(vzip2q_u64(vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b)));
-}
+#define ZIP(bits, part, vzip)                                                                      \
+    INLINE v16 zip##bits##_##part(v16 a, v16 b)                                                    \
+    {                                                                                              \
+        return vreinterpretq_u8_u##bits(                                                           \
+            vzip##_u##bits(vreinterpretq_u##bits##_u8(a), vreinterpretq_u##bits##_u8(b)));         \
+    }
+ZIP(16, low, vzip1q)
+ZIP(16, high, vzip2q)
+ZIP(32, low, vzip1q)
+ZIP(32, high, vzip2q)
+ZIP(64, low, vzip1q)
+ZIP(64, high, vzip2q)
 
 INLINE v16 add_floats(v16 a, v16 b)
 {
@@ -87,15 +67,7 @@ INLINE v16 add_floats(v16 a, v16 b)
 
 /* ---- 16 floats ------------------------------------------------------------------------------ */
 
-typedef struct vf {
-    float32x4_t a, b, c, d;
-} vf;
-
-INLINE vf vf_set1(float x)
-{
-    const float32x4_t v = vdupq_n_f32(x);
-    return (vf){v, v, v, v};
-}
+#include "engine/cpu/arm/fours.h"
 
 INLINE vf vf_load(const float *p)
 {
@@ -110,25 +82,8 @@ INLINE void vf_store(float *p, vf v)
     vst1q_f32(p + 12, v.d);
 }
 
-INLINE vf vf_add(vf x, vf y)
-{
-    return (vf){vaddq_f32(x.a, y.a), vaddq_f32(x.b, y.b), vaddq_f32(x.c, y.c), vaddq_f32(x.d, y.d)};
-}
-
-INLINE vf vf_mul(vf x, vf y)
-{
-    return (vf){vmulq_f32(x.a, y.a), vmulq_f32(x.b, y.b), vmulq_f32(x.c, y.c), vmulq_f32(x.d, y.d)};
-}
-
-INLINE vf vf_sub(vf x, vf y)
-{
-    return (vf){vsubq_f32(x.a, y.a), vsubq_f32(x.b, y.b), vsubq_f32(x.c, y.c), vsubq_f32(x.d, y.d)};
-}
-
-INLINE vf vf_div(vf x, vf y)
-{
-    return (vf){vdivq_f32(x.a, y.a), vdivq_f32(x.b, y.b), vdivq_f32(x.c, y.c), vdivq_f32(x.d, y.d)};
-}
+BOTH_OF_EACH(vf_sub, vsubq_f32)
+BOTH_OF_EACH(vf_div, vdivq_f32)
 
 INLINE v16 vf_sums(vf v)
 {
@@ -143,7 +98,7 @@ INLINE float32x4_t four_power2(float32x4_t v)
 
 INLINE vf vf_power2(vf v)
 {
-    return (vf){four_power2(v.a), four_power2(v.b), four_power2(v.c), four_power2(v.d)};
+    return EACH(v, four_power2);
 }
 
 INLINE float32x4_t four_and(float32x4_t x, uint32x4_t mask)
@@ -169,15 +124,8 @@ INLINE float32x4_t four_min(float32x4_t x, float32x4_t y)
     return vbslq_f32(vcltq_f32(x, y), x, y);
 }
 
-INLINE vf vf_max(vf x, vf y)
-{
-    return (vf){four_max(x.a, y.a), four_max(x.b, y.b), four_max(x.c, y.c), four_max(x.d, y.d)};
-}
-
-INLINE vf vf_min(vf x, vf y)
-{
-    return (vf){four_min(x.a, y.a), four_min(x.b, y.b), four_min(x.c, y.c), four_min(x.d, y.d)};
-}
+BOTH_OF_EACH(vf_max, four_max)
+BOTH_OF_EACH(vf_min, four_min)
 
 /* Clamps to [low, high], neither of which is -0. Then fmaxnm, like vf_max, gives max(-0, +0) = +0,
  * and a limit of zero has only one sign. A NaN becomes low. */

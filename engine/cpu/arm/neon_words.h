@@ -39,35 +39,12 @@ INLINE void vw_store_bytes(uint8_t *p, vw v)
     vst1_u8(p, vqmovun_s16(v));
 }
 
-INLINE vw vw_add(vw a, vw b)
-{
-    return vaddq_s16(a, b);
-}
-
-INLINE vw vw_add_saturated(vw a, vw b)
-{
-    return vqaddq_s16(a, b);
-}
-
-INLINE vw vw_and(vw a, vw b)
-{
-    return vandq_s16(a, b);
-}
-
-INLINE vw vw_min(vw a, vw b)
-{
-    return vminq_s16(a, b);
-}
-
-INLINE vw vw_max(vw a, vw b)
-{
-    return vmaxq_s16(a, b);
-}
-
-INLINE vw vw_scaled(vw a, vw b)
-{
-    return vqrdmulhq_s16(a, b);
-}
+BINARY(vw, vw_add, vaddq_s16)
+BINARY(vw, vw_add_saturated, vqaddq_s16)
+BINARY(vw, vw_and, vandq_s16)
+BINARY(vw, vw_min, vminq_s16)
+BINARY(vw, vw_max, vmaxq_s16)
+BINARY(vw, vw_scaled, vqrdmulhq_s16)
 
 INLINE vw vw_left(vw a, uint32_t bits)
 {

@@ -7,6 +7,13 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
+/* An operation on vectors that is one operation of the instruction set. */
+#define BINARY(type, name, operation)                                                              \
+    INLINE type name(type a, type b)                                                               \
+    {                                                                                              \
+        return operation(a, b);                                                                    \
+    }
+
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else

@@ -7,18 +7,7 @@
 #include "engine/cpu/isa_table.h"
 #include "engine/libc.h"
 
-void ac_c_conv_row(const ac_conv_row *row);
-void ac_c_depthwise_row(const ac_depthwise_row *row);
-void ac_c_pack_row(const ac_pack_row *p);
-void ac_c_unpack_row(const ac_unpack_row *u);
-void ac_c_elementwise_row(const ac_elementwise_row *e);
-void ac_c_resize_row(const ac_resize_row *r);
-void ac_c_function_row(const ac_function_row *f);
-void ac_c_normalise_row(const ac_normalise_row *n);
-void ac_c_attention_row(const ac_attention_row *a);
-
-void ac_c_luma_row(const ac_luma_row *r);
-void ac_c_chroma_row(const ac_chroma_row *r);
+AC_DECLARE_ISA(c)
 
 /* Zeros channels after the last one in the last channel block of a row. */
 static inline void ac_fill_up(const ac_row *r, uint32_t channels, uint32_t pixels)

@@ -36,25 +36,15 @@ INLINE void vf_store(float *p, vf v)
     _mm256_storeu_ps(p + 8, v.h);
 }
 
-INLINE vf vf_add(vf a, vf b)
-{
-    return (vf){_mm256_add_ps(a.l, b.l), _mm256_add_ps(a.h, b.h)};
-}
-
-INLINE vf vf_sub(vf a, vf b)
-{
-    return (vf){_mm256_sub_ps(a.l, b.l), _mm256_sub_ps(a.h, b.h)};
-}
-
-INLINE vf vf_mul(vf a, vf b)
-{
-    return (vf){_mm256_mul_ps(a.l, b.l), _mm256_mul_ps(a.h, b.h)};
-}
-
-INLINE vf vf_div(vf a, vf b)
-{
-    return (vf){_mm256_div_ps(a.l, b.l), _mm256_div_ps(a.h, b.h)};
-}
+#define BOTH_HALVES(name, operation)                                                               \
+    INLINE vf name(vf a, vf b)                                                                     \
+    {                                                                                              \
+        return (vf){operation(a.l, b.l), operation(a.h, b.h)};                                     \
+    }
+BOTH_HALVES(vf_add, _mm256_add_ps)
+BOTH_HALVES(vf_sub, _mm256_sub_ps)
+BOTH_HALVES(vf_mul, _mm256_mul_ps)
+BOTH_HALVES(vf_div, _mm256_div_ps)
 
 INLINE __m256 eight_power2(__m256 v)
 {
@@ -79,20 +69,9 @@ INLINE vf vf_fnmadd(vf a, vf b, vf c)
 }
 
 /* vmaxps and vminps return their second operand unless the comparison holds. */
-INLINE vf vf_max(vf a, vf b)
-{
-    return (vf){_mm256_max_ps(a.l, b.l), _mm256_max_ps(a.h, b.h)};
-}
-
-INLINE vf vf_min(vf a, vf b)
-{
-    return (vf){_mm256_min_ps(a.l, b.l), _mm256_min_ps(a.h, b.h)};
-}
-
-INLINE vf vf_and(vf a, vf b)
-{
-    return (vf){_mm256_and_ps(a.l, b.l), _mm256_and_ps(a.h, b.h)};
-}
+BOTH_HALVES(vf_max, _mm256_max_ps)
+BOTH_HALVES(vf_min, _mm256_min_ps)
+BOTH_HALVES(vf_and, _mm256_and_ps)
 
 INLINE v16 vf_sums(vf v)
 {

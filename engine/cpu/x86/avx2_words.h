@@ -39,35 +39,12 @@ INLINE void vw_store_bytes(uint8_t *p, vw v)
     store16(p, _mm_packus_epi16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)));
 }
 
-INLINE vw vw_add(vw a, vw b)
-{
-    return _mm256_add_epi16(a, b);
-}
-
-INLINE vw vw_add_saturated(vw a, vw b)
-{
-    return _mm256_adds_epi16(a, b);
-}
-
-INLINE vw vw_and(vw a, vw b)
-{
-    return _mm256_and_si256(a, b);
-}
-
-INLINE vw vw_min(vw a, vw b)
-{
-    return _mm256_min_epi16(a, b);
-}
-
-INLINE vw vw_max(vw a, vw b)
-{
-    return _mm256_max_epi16(a, b);
-}
-
-INLINE vw vw_scaled(vw a, vw b)
-{
-    return _mm256_mulhrs_epi16(a, b);
-}
+BINARY(vw, vw_add, _mm256_add_epi16)
+BINARY(vw, vw_add_saturated, _mm256_adds_epi16)
+BINARY(vw, vw_and, _mm256_and_si256)
+BINARY(vw, vw_min, _mm256_min_epi16)
+BINARY(vw, vw_max, _mm256_max_epi16)
+BINARY(vw, vw_scaled, _mm256_mulhrs_epi16)
 
 INLINE vw vw_left(vw a, uint32_t bits)
 {

@@ -25,25 +25,10 @@ INLINE void vf_store(float *p, vf v)
     _mm512_storeu_ps(p, v);
 }
 
-INLINE vf vf_add(vf a, vf b)
-{
-    return _mm512_add_ps(a, b);
-}
-
-INLINE vf vf_sub(vf a, vf b)
-{
-    return _mm512_sub_ps(a, b);
-}
-
-INLINE vf vf_mul(vf a, vf b)
-{
-    return _mm512_mul_ps(a, b);
-}
-
-INLINE vf vf_div(vf a, vf b)
-{
-    return _mm512_div_ps(a, b);
-}
+BINARY(vf, vf_add, _mm512_add_ps)
+BINARY(vf, vf_sub, _mm512_sub_ps)
+BINARY(vf, vf_mul, _mm512_mul_ps)
+BINARY(vf, vf_div, _mm512_div_ps)
 
 /* a * b + c and c - a * b, rounded once. */
 INLINE vf vf_fmadd(vf a, vf b, vf c)
@@ -63,20 +48,9 @@ INLINE vf vf_power2(vf v)
 }
 
 /* vmaxps and vminps return their second operand unless the comparison holds. */
-INLINE vf vf_max(vf a, vf b)
-{
-    return _mm512_max_ps(a, b);
-}
-
-INLINE vf vf_min(vf a, vf b)
-{
-    return _mm512_min_ps(a, b);
-}
-
-INLINE vf vf_and(vf a, vf b)
-{
-    return _mm512_and_ps(a, b);
-}
+BINARY(vf, vf_max, _mm512_max_ps)
+BINARY(vf, vf_min, _mm512_min_ps)
+BINARY(vf, vf_and, _mm512_and_ps)
 
 INLINE v16 vf_sums(vf v)
 {

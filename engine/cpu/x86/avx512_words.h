@@ -35,35 +35,12 @@ INLINE void vw_store_bytes(uint8_t *p, vw v)
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi16_epi8(v));
 }
 
-INLINE vw vw_add(vw a, vw b)
-{
-    return _mm512_add_epi16(a, b);
-}
-
-INLINE vw vw_add_saturated(vw a, vw b)
-{
-    return _mm512_adds_epi16(a, b);
-}
-
-INLINE vw vw_and(vw a, vw b)
-{
-    return _mm512_and_si512(a, b);
-}
-
-INLINE vw vw_min(vw a, vw b)
-{
-    return _mm512_min_epi16(a, b);
-}
-
-INLINE vw vw_max(vw a, vw b)
-{
-    return _mm512_max_epi16(a, b);
-}
-
-INLINE vw vw_scaled(vw a, vw b)
-{
-    return _mm512_mulhrs_epi16(a, b);
-}
+BINARY(vw, vw_add, _mm512_add_epi16)
+BINARY(vw, vw_add_saturated, _mm512_adds_epi16)
+BINARY(vw, vw_and, _mm512_and_si512)
+BINARY(vw, vw_min, _mm512_min_epi16)
+BINARY(vw, vw_max, _mm512_max_epi16)
+BINARY(vw, vw_scaled, _mm512_mulhrs_epi16)
 
 INLINE vw vw_left(vw a, uint32_t bits)
 {

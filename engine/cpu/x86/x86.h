@@ -41,44 +41,13 @@ INLINE v16 even16(const uint8_t *p)
     return _mm_packus_epi16(_mm_and_si128(load16(p), low), _mm_and_si128(load16(p + 16), low));
 }
 
-INLINE v16 zip8_low(v16 a, v16 b)
-{
-    return _mm_unpacklo_epi8(a, b);
-}
-
-INLINE v16 zip8_high(v16 a, v16 b)
-{
-    return _mm_unpackhi_epi8(a, b);
-}
-
-INLINE v16 zip16_low(v16 a, v16 b)
-{
-    return _mm_unpacklo_epi16(a, b);
-}
-
-INLINE v16 zip16_high(v16 a, v16 b)
-{
-    return _mm_unpackhi_epi16(a, b);
-}
-
-INLINE v16 zip32_low(v16 a, v16 b)
-{
-    return _mm_unpacklo_epi32(a, b);
-}
-
-INLINE v16 zip32_high(v16 a, v16 b)
-{
-    return _mm_unpackhi_epi32(a, b);
-}
-
-INLINE v16 zip64_low(v16 a, v16 b)
-{
-    return _mm_unpacklo_epi64(a, b);
-}
-
-INLINE v16 zip64_high(v16 a, v16 b)
-{
-    return _mm_unpackhi_epi64(a, b);
-}
+BINARY(v16, zip8_low, _mm_unpacklo_epi8)
+BINARY(v16, zip8_high, _mm_unpackhi_epi8)
+BINARY(v16, zip16_low, _mm_unpacklo_epi16)
+BINARY(v16, zip16_high, _mm_unpackhi_epi16)
+BINARY(v16, zip32_low, _mm_unpacklo_epi32)
+BINARY(v16, zip32_high, _mm_unpackhi_epi32)
+BINARY(v16, zip64_low, _mm_unpacklo_epi64)
+BINARY(v16, zip64_high, _mm_unpackhi_epi64)
 
 #endif

@@ -41,7 +41,7 @@ h264="-c:v libx264 -preset veryfast"
 h265="-c:v libx265 -preset veryfast -x265-params log-level=error"
 
 # ---- what the chip decodes
-make_film in.mkv 40 160x128 yuv420p $h264 -bf 3 -g 12 -x264-params cqm=jvt
+make_film in.mkv 40 128x128 yuv420p $h264 -bf 3 -g 12 -x264-params cqm=jvt
 make_film baseline.mp4 25 160x128 yuv420p $h264 -profile:v baseline
 make_film main.ts 25 160x128 yuv420p $h264 -profile:v main
 make_film hevc.mp4 25 200x130 yuv420p $h265
@@ -100,12 +100,12 @@ refused "a decoder that hangs before the first frame" "(code 507046)" vdec_hang=
 
 # ---- and in mid-film
 host "$tmp/in.mkv"
-head -c $((20 * (6 + 320 * 256 * 3 / 2))) "$tmp/host.y4m" > "$tmp/begin"
+head -c $((20 * (6 + 256 * 256 * 3 / 2))) "$tmp/host.y4m" > "$tmp/begin"
 for knobs in vdec_fail=30 vdec_lose=30 vdec_silent=30; do
     chip full $knobs "$tmp/in.mkv"
     same "$knobs: a lost frame is counted, the rest goes on" \
         "$? $(lines fake) $(cmp -n "$(wc -c < "$tmp/begin")" "$tmp/host.y4m" "$tmp/chip.y4m" && echo equal)" "0 0 equal"
-    at_least "$knobs: frames" "$(cat "$tmp/chip.y4m" | wc -c | awk '{ print int($1 / (6 + 320 * 256 * 3 / 2)) }')" 26
+    at_least "$knobs: frames" "$(cat "$tmp/chip.y4m" | wc -c | awk '{ print int($1 / (6 + 256 * 256 * 3 / 2)) }')" 26
     chip full $knobs "$tmp/in.mkv" --on-error stop
     same "$knobs: or ends the run" "$? $(lines 'damaged near') $(ls "$tmp/chip.y4m" 2>&1 | grep -c 'No such')" "1 1 1"
 done

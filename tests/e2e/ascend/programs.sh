@@ -30,7 +30,7 @@ refused() {
     same "$name" "$status $(grep -c . "$tmp/err") $(grep -c "$words" "$tmp/err") $(find "$tmp" -name 'out.y4m*')" "1 1 1 "
 }
 
-film 12 "$tmp/in.y4m" 96x64
+film 12 "$tmp/in.y4m" 64x48
 "$mona" enhance "$tmp/in.y4m" -o "$tmp/host.y4m" --device host --quiet
 succeeds "a film on the chip" on full trace="$tmp/trace" "$mona" enhance "$tmp/in.y4m" -o "$tmp/chip.y4m" --device ascend
 same "has the host's bytes, and nothing is left behind" "$(cmp "$tmp/host.y4m" "$tmp/chip.y4m" 2>&1 && echo equal) $(grep -c fake "$tmp/log")" "equal 0"
@@ -52,7 +52,7 @@ done
 # ---- a module, whose memory is the chip's
 moved() { awk '$1 == "upload" || $1 == "download" { n++ } END { print n + 0 }' "$1"; }
 for size in 128x64 96x64; do # at 96x64 frames have gaps between their rows
-    film 12 "$tmp/in_$size.y4m" $size
+    film 6 "$tmp/in_$size.y4m" $size
     "$mona" enhance "$tmp/in_$size.y4m" -o "$tmp/host_$size.y4m" --device host --quiet
     on full mode=0,trace="$tmp/trace_$size" "$mona" enhance "$tmp/in_$size.y4m" -o "$tmp/module.y4m" -y --device ascend --quiet 2> "$tmp/err"
     same "a module has the host's bytes, $size" "$? $(cmp "$tmp/host_$size.y4m" "$tmp/module.y4m" && echo equal) $(cat "$tmp/err")" "0 equal "

@@ -6,6 +6,7 @@
     user_kernels.py targets FOLDER N   examples and N random ones for other CPUs, emulated
     user_kernels.py network FOLDER     one before a convolution
     user_kernels.py onnx FILE NAME     writes a network of one node, of the domain and operator NAME
+    user_kernels.py meaning FOLDER     examples beside what numpy has for the same
     user_kernels.py errors FOLDER      what mistakes are told as
 
 Prints a line for each that differs, and a count."""
@@ -129,6 +130,54 @@ def examples(folder):
             if found:
                 print(found)
     print(count)
+
+
+def example(file):
+    kernel, = load(f'apps/examples/kernels/{file}.py')
+    return kernel
+
+
+def of_fused(generator):
+    x = generator.normal(0, 1, (8, 5, 7)).astype(np.float32)
+    weights, scale, shift = (generator.normal(0, 1, n).astype(np.float32) for n in (64, 8, 8))
+    made = np.einsum('oi,iyx->oyx', weights.reshape(8, 8), x) * scale[:, None, None] + shift[:, None, None]
+    return example('fused')(x, weights, scale, shift), np.maximum(made, 0), 1e-5
+
+
+def of_boxes(generator):
+    """The boxes and scores; the table of a sigmoid has steps of 1 / 16, with slopes of up to 1 / 4."""
+    head, sigmoid = generator.normal(0, 2, (25, 6, 9)).astype(np.float32), lambda x: 1 / (1 + np.exp(-x))
+    entries = sigmoid((np.arange(257) + 0.0) / 16 - 8).astype(np.float32)
+    box, label = example('boxes')(head, np.array([30, 60], np.float32), np.array([16], np.float32), entries)
+    part = sigmoid(head[:5].astype(float))
+    rows, columns = np.mgrid[:6, :9]
+    middle = np.stack([part[0] * 2 - 0.5 + columns, part[1] * 2 - 0.5 + rows]) * 16
+    half = np.stack([(part[2] * 2) ** 2 * 30, (part[3] * 2) ** 2 * 60]) / 2
+    wanted = [*(middle - half), *(middle + half), part[4] * sigmoid(head[5:].max(axis=0))]
+    # In pixels an entry is off by 1 / 128, of which a side takes 2 * 16 and a half width 4 * 60.
+    wanted = np.stack([*np.array(wanted[:4]) / 300, wanted[4], head[5:].argmax(axis=0)])
+    return np.stack([*box[:4] / 300, box[4], label]), wanted, 0.016
+
+
+def of_tone(generator):
+    """Where all around is equal the blur is the brightness itself."""
+    x = np.full((3, 6, 6), 1030, np.uint16)
+    x[:, :, 3:] = 3005
+    curve = generator.uniform(0.01, 0.08, 257).astype(np.float32)
+    light = x[0].astype(float) * 256 / 4095
+    wanted = np.rint(np.minimum(x * np.interp(light, np.arange(257), curve), 255))
+    columns = [0, 1, 4, 5]  # not beside the edge between
+    return example('tone')(x, curve)[:, :, columns], wanted[:, :, columns], 1
+
+
+def meaning(_):
+    generator = np.random.default_rng(3)
+    for of in (of_fused, of_boxes, of_tone):
+        found, wanted, bound = of(generator)
+        error = abs(found.astype(float) - wanted).max()
+        if not error <= bound:
+            print(f'{of.__name__}: off by {error}')
+    print('same')
 
 
 class Writer:
@@ -343,7 +392,7 @@ def main():
         with open(folder, 'wb') as file:
             file.write(model(node(op_type, ['x'], ['y'], domain), {'x': x}, {'y': x}, {}))
         return
-    {'examples': examples, 'network': before_a_network, 'errors': errors,
+    {'examples': examples, 'network': before_a_network, 'meaning': meaning, 'errors': errors,
      'random': lambda f: randoms(f, int(rest[0])), 'targets': lambda f: targets(f, int(rest[0]))}[what](folder)
 
 

@@ -7,7 +7,8 @@ needs_python cffi numpy
 helper() {
     PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 tests/e2e/engine/user_kernels.py "$@" 2>&1
 }
-same "the examples' rows in C have the bytes of numpy" "$(helper examples "$tmp")" 8
+same "the examples' rows in C have the bytes of numpy" "$(helper examples "$tmp")" 11
+same "the fused convolution, boxes and tone mapping are what plain formulas give" "$(helper meaning "$tmp")" same
 randoms=2
 full && randoms=60
 same "so have kernels of random expressions" "$(helper random "$tmp" $randoms)" $randoms
@@ -23,7 +24,7 @@ fi
 
 # ---- speed: what keeps a compiler from vectors makes rows ten times as slow
 if $CC --version 2> /dev/null | grep -q 'Free Software' && [ "$(uname -m)" = x86_64 ] && [ -z "${CROSS:-}" ]; then
-    for kernel in demosaic nv12 blend; do # the table of shading is read in vectors on some CPUs alone
+    for kernel in demosaic nv12 blend boxes fused; do # tables of shading and tone are read in vectors on some CPUs alone
         PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "apps/examples/kernels/$kernel.py" -o "$tmp/rows" > "$tmp/log" 2>&1
     done
     nothing "the examples' loops become vector code" "$(for file in "$tmp"/rows/*.c; do
