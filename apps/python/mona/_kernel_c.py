@@ -30,8 +30,10 @@ _TOP = '''// Written by mona.kernel from %s; changes belong there.
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed" // a loop that does not become vectors
 #define CELLS_ARE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define SHORT_LOOP
 #else
 #define CELLS_ARE_INDEPENDENT _Pragma("GCC ivdep")
+#define SHORT_LOOP _Pragma("GCC unroll 4")
 #endif
 /* From what gcc does not know it subtracts. It writes 255 - x as ~x otherwise, and the instruction for that waits for the
  * last value of its register (AVX-512). */
@@ -274,7 +276,8 @@ class _Body:
         lines = [*self.pointers.values(),
                  *(f'const int32_t {p} = (int32_t)call->{_PLACES[p]}{" + (int32_t)first" if p == "column" else ""};'
                    for p in sorted(self._places)),
-                 *self.before, 'CELLS_ARE_INDEPENDENT', 'for (ptrdiff_t i = 0; i < count; i++) {',
+                 *self.before, *(['SHORT_LOOP'] if len(self.lines) <= 8 else []), 'CELLS_ARE_INDEPENDENT',
+                 'for (ptrdiff_t i = 0; i < count; i++) {',
                  *('    ' + line for line in self.lines), '}']
         return ''.join(f'    {line}\n' for line in lines)
 
