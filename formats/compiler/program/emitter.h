@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A network that is planned and bound, as emit_c.c writes it and emit_measure.c measures it. */
+#ifndef MONA_EMITTER_H
+#define MONA_EMITTER_H
+
+#include <stdio.h>
+
+#include "engine/run/session.h"
+#include "formats/compiler/program/cpu_target.h"
+#include "formats/compiler/program/emit_c.h"
+
+typedef struct emitter {
+    const emit_c_request *request;
+    const mona_session *session; /* whose constants are bound */
+    const mona_plan *plan;       /* laid out to be linked */
+    const cpu_target *target;
+    bool arrays;   /* the model has operators on arrays, which read its data */
+    bool numbered; /* tensors are called input_0, output_0 and so on */
+    FILE *out;
+} emitter;
+
+static inline size_t word_count(size_t bytes)
+{
+    return (bytes + 3) / 4 + !bytes;
+}
+
+/* Constants that hold addresses are an ac_conv or an ac_epilogue. */
+static inline bool has_filter(const mona_bound_op *b)
+{
+    return mona_ops[b->op->kind]->has_filter;
+}
+
+static inline bool has_epilogue(const mona_bound_op *b)
+{
+    return mona_ops[b->op->kind]->has_epilogue && !has_filter(b);
+}
+
+/* The memory of a network that is planned and bound. */
+typedef struct emitter_memory {
+    void *plan, *arena;
+} emitter_memory;
+
+/* Whether it succeeds or not, close it. */
+bool emitter_open(emitter *e, emitter_memory *m, const mona_model *model,
+                  const emit_c_request *request, format_error *error);
+void emitter_close(const emitter *e, const emitter_memory *m);
+
+/* The row kernels of all operators that run. */
+uint32_t emitter_kernels(const mona_plan *plan);
+
+#endif
