@@ -173,7 +173,7 @@ typedef struct mona_op_program {
     /* Whether one instruction loads all rows of a strip, so that rings should wrap around between
      * strips; NULL: no. */
     bool (*loads_strips)(const mona_bound_op *bound);
-    /* Whether it stores the planes of bound->store in less time than that STORE would; NULL: yes. */
+    /* Whether it stores the planes of bound->store faster than that STORE would; NULL: yes. */
     bool (*stores)(const mona_bound_op *bound);
     /* Replace those of mona_op_class if a program reads other constants than row kernels. */
     size_t (*constants_bytes)(const mona_bound_op *bound);

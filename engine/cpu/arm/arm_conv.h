@@ -3,15 +3,15 @@
  * this file once, after a vector type and
  *
  *   TILE            pixels whose accumulators go to the epilogue together, through memory
- *   LAST_TILE       what pixels of a row's last tile are a multiple of, so that its register blocks are
- *                   full
+ *   LAST_TILE       what pixels of a row's last tile are a multiple of, so that its register
+ *                   blocks are full
  *   SCATTER_PIXELS  pixels computed before they are scattered: whole tiles
  *
  * and then defines add_sums(), begin_tiles() and conv_tile().
  *
  * A row is computed in tiles of pixels, and a tile in register blocks. The last tile is as short as
  * LAST_TILE allows. If it is longer than what is left, or a tile not a multiple of the block, it is
- * moved back to end at the last pixel. Some pixels are then computed twice, with the same result. */
+ * moved back to end at the last pixel. Some pixels are then computed twice, with one result. */
 #ifndef AC_ARM_CONV_H
 #define AC_ARM_CONV_H
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a network that is written as C needs: flash, memory, and work for a frame. */
-#include "engine/layout/layout.h"
 #include "formats/compiler/program/emitter.h"
 #include "formats/file.h"
 
