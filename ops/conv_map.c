@@ -150,7 +150,8 @@ static uint32_t rows_at_once(const mona_bound_op *b)
 {
     const size_t share = b->target->l1_bytes / (makes_operands(b) ? OPERANDS_SHARE : GATHER_SHARE);
     const size_t first = plane_bytes(b, 1) * plane_count(b);
-    const size_t row = keeps_columns(b) ? plane_bytes(b, 2) * plane_count(b) - first : first;
+    const size_t next = (size_t)pitch_of(b) * pixel_bytes(b) * plane_count(b);
+    const size_t row = keeps_columns(b) ? next : first; /* each after the first */
     const size_t rows = first > share ? 1 : 1 + (share - first) / row;
     return rows < b->output.height ? (uint32_t)rows : b->output.height;
 }

@@ -124,6 +124,33 @@ static void large_filters_stay_in_rows(void **state)
     free(memory), free(bytes);
 }
 
+/* Rows of two pixels are shorter than what planes are aligned to. */
+static void rows_of_two_pixels(void **state)
+{
+    (void)state;
+    graph g;
+    begin(&g, 7, 1, 4, 24, 2);
+    mona_file_conv wide = plain;
+    wide.kernel_w = 2;
+    assert_true(add_conv(&g, &g.maps[0], 128, plain, NULL));
+    assert_true(add_conv(&g, &g.maps[1], 128, wide, NULL));
+    assert_true(add_conv(&g, &g.maps[2], 16, plain, NULL));
+    add_store(&g, 0, &g.maps[3]);
+    size_t size;
+    uint8_t *bytes = builder_finish(g.b, &size);
+    mona_model model;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    void *memory = aligned_alloc(64, mona_plan_bytes(&model));
+    for (size_t cache = 1 << 10; cache <= 1 << 20; cache *= 2) {
+        mona_plan *plan;
+        const mona_config config = {
+            .cpu = "amx", .threads = 1, .cache_bytes = cache, .sizes = {{2, 24}}};
+        const mona_status status = mona_plan_make(&plan, memory, &model, &config);
+        assert_true(status == MONA_OK || status == MONA_ERR_DEVICE);
+    }
+    free(memory), free(bytes);
+}
+
 static void random_conv(graph *g, const map *from)
 {
     mona_file_conv c = plain;
@@ -304,6 +331,7 @@ int main(void)
         cmocka_unit_test(strides_that_compound),
         cmocka_unit_test(largest_samples_must_fit_their_type),
         cmocka_unit_test(large_filters_stay_in_rows),
+        cmocka_unit_test(rows_of_two_pixels),
         cmocka_unit_test(single_pixels_for_all),
         cmocka_unit_test(random_graphs),
         cmocka_unit_test(random_graphs_with_zeros),
