@@ -115,24 +115,29 @@ static size_t saved_by(const loop *l)
     return l->turns > 1 ? (l->turns - 1) * l->length - 1 : 0;
 }
 
-/* The longest run of turns of this length in [begin, end). */
+static bool turns_at(const finder *f, size_t i, size_t length)
+{
+    const token *t = &f->tokens[i];
+    return in_step(f, t, t + length, t + 2 * length) && fits(f, t, t + length);
+}
+
+/* The longest run of turns of this length in [begin, end). A run has at least `length` tokens that
+ * turn, so where one does not, no run begins in the `length` tokens up to it: looked at from their
+ * last to their first, most are skipped. */
 static loop longest(const finder *f, size_t begin, size_t end, size_t length)
 {
-    const token *t = f->tokens;
     loop best = {0};
-    size_t run = 0;
-    for (size_t i = begin; i + 2 * length <= end; i++) { /* the last one ends a run */
-        const bool three = i + 2 * length < end &&
-                           in_step(f, &t[i], &t[i + length], &t[i + 2 * length]) &&
-                           fits(f, &t[i], &t[i + length]);
-        if (three) {
-            run++;
+    for (size_t i = begin, to; i + 3 * length <= end; i = to) {
+        to = i + length;
+        while (to > i && turns_at(f, to - 1, length))
+            to--;
+        if (to > i)
             continue;
-        }
-        const loop l = {i - run, length, run / length + 2};
-        if (run >= length && saved_by(&l) > saved_by(&best))
+        for (to = i + length; to + 2 * length < end && turns_at(f, to, length);)
+            to++;
+        const loop l = {i, length, (to - i) / length + 2};
+        if (saved_by(&l) > saved_by(&best))
             best = l;
-        run = 0;
     }
     return best;
 }
