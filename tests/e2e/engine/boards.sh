@@ -92,7 +92,7 @@ code() {
 operators() {
     bound=2560
     [ "$3" = arm-none-eabi- ] || bound=6144
-    target=$(sed -n "s/^TARGET_$1 := //p" apps/firmware/Makefile)
+    target=$(make --no-print-directory -s -f apps/firmware/Makefile BOARD="$1" target)
     compiler=$(make --no-print-directory -s -f apps/firmware/Makefile BOARD="$1" compiler)
     board=$(cd "$BUILD/boards/$1" && pwd)
     libraries="$board/libmona.a $board/apps/firmware/boards/common.o"
