@@ -10,7 +10,8 @@
 #   PYTHONDIR                       and the Python package (where the system's python3 looks below PREFIX/lib, else
 #                                   PREFIX/lib/python3/dist-packages)
 #   WERROR=1                        warnings are errors
-#   SANITIZE=1                      the address and undefined-behaviour sanitisers; SANITIZE=thread: that of threads
+#   SANITIZE=1                      the address and undefined-behaviour sanitisers; SANITIZE=thread, memory: those of
+#                                   threads and of bytes never written (clang)
 #   TESTS TIER                      which tests make check runs, see tests/run.sh
 #   INPUT                           a clip for make demo
 #   V=1                             show commands
@@ -60,7 +61,7 @@ WARN := -Wall -Wextra -Wpedantic -Werror=int-conversion $(if $(WERROR),-Werror)
 OPTIMISE = -O3
 BASE = -std=c11 $(OPTIMISE) -g $(WARN) -ffp-contract=off -ffile-prefix-map="$$PWD"=. -MMD -MP
 ifdef SANITIZE
-SANITIZERS := $(if $(filter thread,$(SANITIZE)),thread,address,undefined)
+SANITIZERS := $(if $(filter thread memory,$(SANITIZE)),$(SANITIZE),address,undefined)
 BASE += -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=$(SANITIZERS)
 endif
@@ -143,6 +144,7 @@ help:
 	@echo 'make check-trixie    build without a warning and test in a bare Debian 13 that debootstrap makes (root)'
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make fuzz-valgrind   run the readers of pictures in valgrind, CHANGES=400 of each file'
+	@echo 'make fuzz-memory     run the readers of models in clang''s sanitiser of bytes never written'
 	@echo 'make fuzz-coverage   how much of each reader these reach'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime and oneDNN (installs them, takes minutes)'
 	@echo 'make bench-gate AGAINST=FOLDER   fail where this build is over 3 % slower than that in FOLDER'
@@ -567,6 +569,10 @@ FUZZ_SANITIZE ?= 1
 
 $(BUILD)/tests/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(PARTS)
 	$(Q)$(LINK_PARTS) $(LIBS)
+ifeq ($(SANITIZE),memory)
+$(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)): $(BUILD)/tests/fuzz/unwatched.o
+$(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)): LDFLAGS += -Wl,--wrap=protobuf_c_message_unpack
+endif
 # That of command lines needs the command's parts.
 $(addprefix $(BUILD)/,tests/fuzz_command libfuzzer/command): $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 $(BUILD)/libfuzzer/%: $(BUILD)/tests/fuzz/fuzz_%.o $(PARTS)
@@ -578,6 +584,15 @@ fuzz: deps
 	$(Q)$(MAKE) --no-print-directory CC=clang BUILD=$(BUILD)/fuzz SANITIZE=$(FUZZ_SANITIZE) CFLAGS="-fsanitize=fuzzer-no-link -Wno-pass-failed -O1" \
 	    $(addprefix $(BUILD)/fuzz/libfuzzer/,$(FUZZ))
 	$(Q)BUILD=$(BUILD) SECONDS_EACH=$(FUZZ_SECONDS) sh tests/fuzz/fuzz.sh $(FUZZ)
+
+# Clang's sanitiser of bytes never written, on what passes through no library but protobuf-c's.
+.PHONY: fuzz-memory
+WRITTEN := mona om npy tensor onnx external int8
+fuzz-memory: deps
+	$(call need,clang)
+	$(Q)$(MAKE) --no-print-directory CC='$(if $(findstring clang,$(CC)),$(CC),clang)' BUILD=$(BUILD)/memory SANITIZE=memory CFLAGS="-O1 -Wno-pass-failed" \
+	    $(addprefix $(BUILD)/memory/tests/fuzz_,$(WRITTEN))
+	$(Q)for t in $(WRITTEN); do echo "$$t:" && $(BUILD)/memory/tests/fuzz_$$t || exit 1; done
 
 # Readers of pictures, whose libraries are not sanitised: CHANGES=N of each file of the corpus.
 .PHONY: fuzz-valgrind

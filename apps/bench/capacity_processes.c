@@ -53,7 +53,10 @@ static bool start(process *p, capacity_stream *stream, void *context, live_gate 
     if (!p->id)
         be_stream(stream, context, gate, camera, ends[1]);
     close(ends[1]);
-    *from = ends[0];
+    if (p->id > 0)
+        *from = ends[0];
+    else
+        close(ends[0]); /* of a process that is not there nothing is awaited */
     return p->id > 0 || cli_fail(0, "a process cannot be started: %s", strerror(errno));
 }
 
