@@ -127,7 +127,9 @@ kernels() {
         < /dev/null > "$tmp/out" 2> "$tmp/err"
     same "$1: checkops ends well" "$?" 0
     grep -E '^(ok|not ok|#)' "$tmp/out" | sed 's/^\(ok\|not ok\) [0-9]*/# \1/'
-    same "$1: all kernels of $5 give the bits of C" "$(grep -c "^ok .* checkops $5 " "$tmp/out")" 11
+    planned=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$tmp/out")
+    at_least "$1: it looked at all kernels of $5" "$planned" 11
+    same "$1: they give the bits of C" "$(grep -c "^ok .* checkops $5 " "$tmp/out")" "$planned"
 }
 
 "$mona" compile models/denoise_fast.onnx -o "$tmp/half.mona" > "$tmp/log" || not_ok "a network of fp16" "$(cat "$tmp/log")"
