@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the networks that tell noise from texture: pipeline/stages/noise_weights.h.
+"""Makes the networks that tell noise from texture: pipeline/stages/noise_weights.h and noise_patterns.h.
 
-  estimate.py spoil FOLDER [--groups 3000] [--seed 0] [--data ../../../shared/data]   resumable; several may run at once
+  estimate.py spoil FOLDER [--groups 3000] [--seed 0] [--data ../../../shared/data] [--patterns] [--sharpened 0]
+                                                                      resumable; several may run at once
   estimate.py fit FOLDER [--check FOLDER2]
+  estimate.py tell FOLDER --patterns-in FOLDER2
 
 `spoil` shows photographs of train/photos and train/photos2 at several sizes, whole and, as often, cropped to where they
 are roughest, so that nothing in them is flat. Each is left as it is, compressed by JPEG, given noise of a kind from KINDS,
@@ -13,6 +15,11 @@ error that denoise_fast leaves with each strength of STRENGTHS: for luma, and fo
 `fit` trains networks whose answer is whether to denoise and how strongly. What is minimised is the loss in dB that the
 answer causes, where the loss of a picture counts HARM times what another one gains, and that of one that was never
 compressed CLEAN times more.
+
+`tell` trains a network that tells patterns (patterns.py), of FOLDER2, from photographs with noise: what it calls a pattern is
+left as it is. Its weights are from `spoil A --seed 1 --groups 2500 --sharpened 0.2` and `spoil B --seed 3 --groups 500
+--sharpened 0.2 --patterns`. The networks of `fit` were not trained on patterns too: they then trusted a quarter of the noise
+that they trust without.
 
 Photographs in held_out.txt, and those of which test/texture has windows, are left out; `--held-out` spoils only the former.
 """
@@ -26,10 +33,11 @@ import sys
 import tempfile
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageFilter
 
 import data as pictures
 import noise
+import patterns
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 WEIGHTS = os.path.join(ROOT, "pipeline", "stages", "noise_weights.h")
@@ -150,7 +158,13 @@ def woven(a, rng):
     return np.clip(np.rint(a + rng.uniform(3, 40) * wave[..., None]), 0, 255).astype(np.uint8)
 
 
-def shown(path, rng):
+def sharpened(a, rng):
+    """As cameras and people do, by an unsharp mask."""
+    mask = ImageFilter.UnsharpMask(rng.uniform(.5, 2.5), int(rng.uniform(60, 350)), int(rng.integers(0, 4)))
+    return np.ascontiguousarray(Image.fromarray(a).filter(mask))
+
+
+def shown(path, rng, sharp):
     """A photograph at a size, smooth, whole or its roughest part; its sides are multiples of 4."""
     image, chance = Image.open(path).convert("RGB"), rng.random()
     times = 1 if chance < .45 else rng.uniform(.5, 1) if chance < .8 else rng.uniform(1, 1.6)
@@ -165,7 +179,8 @@ def shown(path, rng):
     if kind < WOVEN:
         a = woven(a, rng)
     a = a[:a.shape[0] // 4 * 4, :a.shape[1] // 4 * 4]
-    return np.ascontiguousarray(a if kind < .5 else rough(a, rng))
+    a = a if kind < .5 else rough(a, rng)
+    return sharpened(a, rng) if sharp and rng.random() < sharp else np.ascontiguousarray(a)
 
 
 def with_noise(rgb, kind, sigma, rng):
@@ -212,7 +227,8 @@ def spoil(options):
         rng = np.random.default_rng((options.seed, number))
         rows = []
         for _ in range(lot):
-            rgb = shown(paths[rng.integers(len(paths))], rng)
+            rgb = shown(paths[rng.integers(len(paths))], rng, options.sharpened)
+            rgb = patterns.pattern(rgb, rng) if options.patterns else rgb
             for state in (CLEAN, CODED, NOISY, NOISY, BOTH):
                 rows += spoilt(rgb, state, lib, denoise, rng)
         np.savez(out + ".part.npz", **{k: np.array([r[k] for r in rows]) for k in rows[0]})
@@ -421,19 +437,95 @@ def fit(options):
         f.write(HEADER % (NETWORKS, FIRST, SECOND, ANSWERS, *tables))
 
 
+# ---- patterns --------------------------------------------------------------------------------------
+
+KNOWING = 16  # features of its hidden layer
+FAR = 6.0  # standard deviations, beyond which evidence counts as this far
+DOUBTED, SURER = 0.01, 1.5  # the answer is 0 for this share of photographs with noise, less this much
+
+PATTERNS_HEADER = """// SPDX-License-Identifier: Apache-2.0
+/* A network that tells patterns from noise, made by models/train/estimate.py, which see. */
+#ifndef MONA_NOISE_PATTERNS_H
+#define MONA_NOISE_PATTERNS_H
+
+#include "pipeline/stages/noise_evidence.h"
+
+enum { NOISE_KNOWING = %d };
+
+/* As in noise_weights.h, for evidence that is at most `far` from its mean. Above 0: a pattern. */
+static const struct {
+    double far, mean[NOISE_EVIDENCE], scale[NOISE_EVIDENCE];
+    double first[NOISE_KNOWING][1 + NOISE_EVIDENCE], second[1][1 + NOISE_KNOWING];
+} NOISE_PATTERN = {
+    // clang-format off
+    .far = %s,
+    .mean = %s,
+    .scale = %s,
+    .first = {
+        %s,
+    },
+    .second = {%s},
+    // clang-format on
+};
+
+#endif
+"""
+
+
+def told_apart(patterns_seen, noisy):
+    """The layers of a network that tells one from the other, evidence in standard deviations."""
+    import torch
+    from torch import nn
+    torch.manual_seed(0)
+    seen = torch.tensor(np.concatenate([patterns_seen, noisy]), dtype=torch.float32)
+    wanted = torch.cat([torch.ones(len(patterns_seen)), torch.zeros(len(noisy))])
+    net = nn.Sequential(nn.Linear(seen.shape[1], KNOWING), nn.ReLU(), nn.Linear(KNOWING, 1))
+    optimiser = torch.optim.AdamW(net.parameters(), 5e-3, weight_decay=1e-2)
+    loss_of = nn.BCEWithLogitsLoss(pos_weight=torch.tensor(len(noisy) / len(patterns_seen)))
+    for _ in range(40):
+        for of in torch.randperm(len(seen)).split(256):
+            loss = loss_of(net(seen[of] + .05 * torch.randn(len(of), seen.shape[1]))[:, 0], wanted[of])
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    return [np.concatenate([m.bias.detach().numpy()[:, None], m.weight.detach().numpy()], 1).astype(float) for m in (net[0], net[2])]
+
+
+def patternness(evidence, mean, scale, layers):
+    x = np.clip((evidence - mean) * scale, -FAR, FAR)
+    return (np.maximum(x @ layers[0][:, 1:].T + layers[0][:, 0], 0) @ layers[1][:, 1:].T + layers[1][:, 0])[:, 0]
+
+
+def tell_patterns(options):
+    photographs_seen, shown_patterns = (with_grey(load(folder, 0)) for folder in (options.folder, options.patterns_in))
+    noisy = (photographs_seen["state"] >= NOISY) & (gains(photographs_seen).max(1) > WORTH)
+    noisy, of_patterns = photographs_seen["evidence"][noisy], shown_patterns["evidence"][shown_patterns["state"] < NOISY]
+    mean, scale = noisy.mean(0), 1 / (noisy.std(0) + 1e-3)
+    layers = told_apart(*(np.clip((e - mean) * scale, -FAR, FAR) for e in (of_patterns, noisy)))
+    layers[1][0, 0] -= np.quantile(patternness(noisy, mean, scale, layers), 1 - DOUBTED) + SURER
+    print(f"{np.mean(patternness(of_patterns, mean, scale, layers) > 0):.1%} of patterns are seen, "
+          f"{np.mean(patternness(noisy, mean, scale, layers) > 0):.1%} of photographs with noise")
+    with open(options.out if options.out != WEIGHTS else WEIGHTS.replace("weights", "patterns"), "w") as f:
+        f.write(PATTERNS_HEADER % (KNOWING, FAR, rounded(mean), rounded(scale), ",\n        ".join(rounded(row) for row in layers[0]),
+                                   rounded(layers[1][0])))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("work", choices=("spoil", "fit"))
+    parser.add_argument("work", choices=("spoil", "fit", "tell"))
     parser.add_argument("folder")
     parser.add_argument("--data", default=pictures.DEFAULT_DATA)
     parser.add_argument("--groups", type=int, default=3000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--patterns", action="store_true")
+    parser.add_argument("--sharpened", type=float, default=0, metavar="SHARE")
     parser.add_argument("--check")
+    parser.add_argument("--patterns-in", metavar="FOLDER2")
     parser.add_argument("--epochs", type=int, default=60)
     parser.add_argument("--out", default=WEIGHTS)
     options = parser.parse_args()
-    {"spoil": spoil, "fit": fit}[options.work](options)
+    {"spoil": spoil, "fit": fit, "tell": tell_patterns}[options.work](options)
 
 
 if __name__ == "__main__":

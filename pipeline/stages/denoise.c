@@ -115,6 +115,7 @@ typedef struct denoiser {
     float strength[DENOISE_PLANES]; /* estimates so far, negative before the first frame */
     float sigma[DENOISE_PLANES];    /* what they are based on, for display */
     float error;                    /* of compression in luma, likewise */
+    bool pattern;                   /* as in noise_weigh */
     noise_work *work;
     uint8_t *rows;
     noise_job jobs[STAGE_SLOTS][DENOISE_PLANES];
@@ -280,7 +281,7 @@ static float follow_noise(const noise_job *job, unsigned plane)
         noise_measure(d->work, job->in->data[plane], job->in->stride[plane], size.width,
                       size.height, d->frame.bits, d->spacing, !plane && !job->told);
     if (d->still && d->spacing == 1)
-        seen = noise_weigh(d->work, job->in, plane);
+        seen = noise_weigh(d->work, job->in, plane, &d->pattern);
     const bool compares = !plane && !d->still && d->spacing == 1;
     const bool told = compares && job->beside;
     const noise_level now = compares ? noise_change(d->work, seen, job->in, job->beside) : seen;

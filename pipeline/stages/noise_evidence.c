@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/arith.h"
+#include "pipeline/stages/noise_patterns.h"
 #include "pipeline/stages/noise_weights.h"
 #include "pipeline/stages/sample.h"
 
@@ -185,11 +186,30 @@ static noise_level weigh(const double evidence[NOISE_EVIDENCE], double third,
     return (noise_level){(float)(answer[2] * third), (float)fmin(answer[1] * third, given->most)};
 }
 
-noise_level noise_weigh(const noise_work *work, const frame *f, unsigned plane)
+static bool is_pattern(const double evidence[NOISE_EVIDENCE])
+{
+    double in[NOISE_EVIDENCE], first[NOISE_KNOWING], out[1];
+    for (unsigned i = 0; i < NOISE_EVIDENCE; i++)
+        in[i] = fmin(fmax((evidence[i] - NOISE_PATTERN.mean[i]) * NOISE_PATTERN.scale[i],
+                          -NOISE_PATTERN.far),
+                     NOISE_PATTERN.far);
+    layer(first, NOISE_KNOWING, in, NOISE_EVIDENCE, NOISE_PATTERN.first[0]);
+    rectify(first, NOISE_KNOWING);
+    layer(out, 1, first, NOISE_KNOWING, NOISE_PATTERN.second[0]);
+    return out[0] > 0;
+}
+
+noise_level noise_weigh(const noise_work *work, const frame *f, unsigned plane, bool *pattern)
 {
     double evidence[NOISE_EVIDENCE];
+    if (plane == 0)
+        *pattern = false;
     if (!work->flattest)
         return (noise_level){0};
     noise_collect(work, f, plane, evidence);
+    if (plane == 0)
+        *pattern = is_pattern(evidence);
+    if (*pattern)
+        return (noise_level){0};
     return weigh(evidence, work->scale[2], plane == 0 ? &NOISE_LUMA : &NOISE_CHROMA);
 }

@@ -11,6 +11,9 @@
  * times what a noisy one gains. Where the networks are not all sure, or the evidence is unlike that
  * of any noise, there is none.
  *
+ * One more network knows pictures that look like noise to them although nothing in them is: those
+ * that were dithered, printed in dots, shown on a screen, or drawn of small things.
+ *
  * Of 300 windows of held-out photographs, half of them the roughest to be found, none is taken
  * for noisy; noise.h alone takes one in five. */
 #ifndef MONA_NOISE_EVIDENCE_H
@@ -27,7 +30,8 @@ void noise_collect(const noise_work *work, const frame *f, unsigned plane,
                    double evidence[NOISE_EVIDENCE]);
 
 /* How noisy a plane is, after noise_measure with a spacing of 1. Both numbers are 0 unless it is
- * sure. */
-noise_level noise_weigh(const noise_work *work, const frame *f, unsigned plane);
+ * sure. *pattern: whether the finest detail of luma is a pattern; set for luma, which comes first,
+ * and read for chroma, which is then left as well. */
+noise_level noise_weigh(const noise_work *work, const frame *f, unsigned plane, bool *pattern);
 
 #endif

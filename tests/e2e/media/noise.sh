@@ -166,7 +166,17 @@ worse() { # $1: a folder of pictures. Those that lose more than 0.05 dB in luma 
         done
     done
 }
+# Black and white dots that stand for grey look like strong noise.
+dithered() { # $1: a folder of pictures. Those that are changed once they were dithered
+    mkdir -p "$tmp/dithered"
+    for of in "$1"/*; do
+        full || case $of in *prairie-salt*) ;; *) continue ;; esac
+        ffmpeg -v error -y -i "$of" -vf format=gray,scale=sws_dither=ed,format=monob,format=rgb24 "$tmp/dithered/$(basename "$of").png"
+    done
+    moved "$tmp/dithered"
+}
 if [ -d ../shared/data/test/texture ]; then
+    nothing "dithered pictures are left as they are" "$(dithered ../shared/data/test/texture)"
     nothing "texture is left as it is" "$(moved ../shared/data/test/texture)"
     if python3 -c "import PIL" 2> /dev/null; then
         nothing "and does not get worse as JPEG" "$(worse ../shared/data/test/texture)"
