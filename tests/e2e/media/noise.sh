@@ -160,9 +160,11 @@ worse() { # $1: a folder of pictures. Those that lose more than 0.05 dB in luma 
         ffmpeg -v error -y -i "$of" -pix_fmt rgb24 "$tmp/of.png"
         for quality in 60 75 85 90 95; do
             full || [ $quality = 90 ] || continue
-            python3 -c 'import sys; from PIL import Image; Image.open(sys.argv[1]).save(sys.argv[2], quality=int(sys.argv[3]))' "$tmp/of.png" "$tmp/of.jpg" $quality
+            # Compared with the JPEG as RGB: its own luma is up to 0.6 dB better than what rounding to RGB leaves of it.
+            python3 -c 'import sys; from PIL import Image; _, of, jpg, png, quality = sys.argv
+Image.open(of).save(jpg, quality=int(quality)); Image.open(jpg).save(png)' "$tmp/of.png" "$tmp/of.jpg" "$tmp/jpg.png" $quality
             picture of.jpg left.png --stages denoise
-            awk "BEGIN { exit $(psnr_y "$tmp/of.jpg" "$tmp/of.png") - $(psnr_y "$tmp/left.png" "$tmp/of.png") > 0.05 }" || echo "$(basename "$of") as JPEG $quality"
+            awk "BEGIN { exit $(psnr_y "$tmp/jpg.png" "$tmp/of.png") - $(psnr_y "$tmp/left.png" "$tmp/of.png") > 0.05 }" || echo "$(basename "$of") as JPEG $quality"
         done
     done
 }
