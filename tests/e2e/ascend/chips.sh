@@ -163,7 +163,7 @@ for kind in ascend ascend-om; do
         rm -f "$tmp/bad_err"
         lost=$step
         seen=
-        while [ "$seen" != untouched ]; do
+        while [ "$seen" != untouched ] && [ $lost -lt 400 ]; do
             survives $kind "count=2,chip=$chip,lost=$lost"
             [ $seen = bad ] && bad="$bad $lost" && cp "$tmp/err" "$tmp/bad_err"
             lost=$((lost + step))
