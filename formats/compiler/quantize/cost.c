@@ -21,7 +21,7 @@ struct cost_target {
 
 static const cost_target targets[] = {
     {"host", &ac_target_host, 1, {1, 4}, 1, 1, 12, 0, true},
-    {"ascend310", &ac_target_ascend310, 16, {16, 32}, 1.4, 16.0 * OUTPUTS / 128, 2.5, 8, false},
+    {"ascend310", &ac_target_ascend310, 16, {16, 32}, 1.4, 16.0 * OUTPUTS / 128, 2.5, 2, false},
 };
 
 const cost_target *cost_find(const char *name)
