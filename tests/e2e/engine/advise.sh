@@ -28,11 +28,12 @@ all(len(set(l['name'] for l in row['layers'])) == len(row['layers']) and sum(l['
     for row in a['causes'])"
 frames="-n 3 --warmup 1"
 networks="sr_x2_fast denoise_balanced"
-full && networks="$networks sr_x2_balanced denoise_fast colour bicubic_x2"
+size=32x32
+full && networks="$networks sr_x2_balanced denoise_fast colour bicubic_x2" size=64x64
 for net in $networks; do
     for device in host model310 ascend; do
         # shellcheck disable=SC2046
-        on_chip "" "$mona" bench "models/$net.mona" --size 32x32 $([ $device = model310 ] || echo "$frames") --device $device --advise --json > "$tmp/r.json" 2> "$tmp/err"
+        on_chip "" "$mona" bench "models/$net.mona" --size $size $([ $device = model310 ] || echo "$frames") --device $device --advise --json > "$tmp/r.json" 2> "$tmp/err"
         same "$net on $device" "$? $(advice "$whole") $(cat "$tmp/err")" "0 True "
     done
 done
