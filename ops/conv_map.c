@@ -317,9 +317,11 @@ static void copy_rows(const mona_map_call *call, uint32_t y, uint32_t rows)
     const mona_map *in = &call->input[0];
     const uint8_t **runs = (const uint8_t **)(void *)call->scratch;
     const uint32_t pitch = pitch_of(b), width = b->input[0].width, pixel = pixel_bytes(b);
+    const size_t bytes = plane_bytes(b, rows_at_once(b));
+    const uint32_t planes = plane_count(b);
     const pixel_shape p = {pixel, pixel, false};
     uint8_t *plane = call->scratch + scratch_of(b).planes;
-    for (uint32_t c1 = 0; c1 < plane_count(b); c1++, plane += plane_bytes(b, rows_at_once(b))) {
+    for (uint32_t c1 = 0; c1 < planes; c1++, plane += bytes) {
         uint8_t *to = plane + (size_t)c->pad_left * pixel;
         fill_pixels(b, &p, plane, c->pad_left);
         for (uint32_t r = 0; r < rows + c->kernel_h - 1; r++, to += (size_t)pitch * pixel) {
@@ -370,11 +372,11 @@ static ac_conv share_of(const mona_map_call *call)
     const scratch_layout l = scratch_of(b);
     const uint32_t first = call->block_begin, blocks = call->block_end - first;
     const uint32_t block_runs = runs_of_block(b), columns = keeps_columns(b) ? k.taps : 1;
-    const uint32_t parts = parts_of_run(b);
+    const uint32_t parts = parts_of_run(b), runs = run_count(b);
     uint16_t *elements = (uint16_t *)(void *)(call->scratch + l.run_elements);
     uint32_t *first_run = (uint32_t *)(void *)(call->scratch + l.first_run);
     uint32_t *count = first_run + blocks;
-    for (uint32_t r = 0; r < run_count(b); r++)
+    for (uint32_t r = 0; r < runs; r++)
         elements[r] = (uint16_t)(parts * columns *
                                  (r / block_runs + 1 < k.c1 ? k.run_elements / k.taps
                                                             : k.last_run_elements / k.last_taps));
@@ -484,9 +486,10 @@ void mona_conv_map(const mona_map_call *call)
     const ac_conv conv = share_of(call);
     const mona_span used = used_by(call);
     const uint32_t max = rows_at_once(call->bound);
+    const bool copied = keeps_columns(call->bound);
     for (uint32_t y = call->y_begin, rows; y < call->y_end; y += rows) {
         rows = call->y_end - y < max ? call->y_end - y : max;
-        if (keeps_columns(call->bound)) {
+        if (copied) {
             copy_rows(call, y, rows);
             run_copied(call, &conv, y, rows);
         } else {
