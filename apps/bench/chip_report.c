@@ -7,8 +7,6 @@
 
 #include "apps/bench/bench_session.h"
 #include "apps/bench/chip_steps.h"
-#ifndef MONA_NO_VIDEO
-#endif
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/report/provenance.h"
 #include "apps/cli/json_output.h"

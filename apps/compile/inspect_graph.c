@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "apps/compile/inspect.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/compile/inspect.h"
 #include "engine/model_format.h"
 #include "apps/cli/printable.h"
 

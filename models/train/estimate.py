@@ -41,6 +41,7 @@ import patterns
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 WEIGHTS = os.path.join(ROOT, "pipeline", "stages", "noise_weights.h")
+PATTERNS = os.path.join(ROOT, "pipeline", "stages", "noise_patterns.h")
 STRENGTHS = np.array([0, 2, 3, 4, 6, 9, 13, 18, 26])
 STUDIO = 219 / 255
 BITS = 11  # of the planes that mona makes of pictures
@@ -433,7 +434,7 @@ def fit(options):
             other = other if plane else with_grey(other)
             tell("  held out", other, *answer(other["evidence"], mean, scale, networks))
         tables.append(table(name, mean, scale, networks))
-    with open(options.out, "w") as f:
+    with open(options.out or WEIGHTS, "w") as f:
         f.write(HEADER % (NETWORKS, FIRST, SECOND, ANSWERS, *tables))
 
 
@@ -505,7 +506,7 @@ def tell_patterns(options):
     layers[1][0, 0] -= np.quantile(patternness(noisy, mean, scale, layers), 1 - DOUBTED) + SURER
     print(f"{np.mean(patternness(of_patterns, mean, scale, layers) > 0):.1%} of patterns are seen, "
           f"{np.mean(patternness(noisy, mean, scale, layers) > 0):.1%} of photographs with noise")
-    with open(options.out if options.out != WEIGHTS else WEIGHTS.replace("weights", "patterns"), "w") as f:
+    with open(options.out or PATTERNS, "w") as f:
         f.write(PATTERNS_HEADER % (KNOWING, FAR, rounded(mean), rounded(scale), ",\n        ".join(rounded(row) for row in layers[0]),
                                    rounded(layers[1][0])))
 
@@ -523,7 +524,7 @@ def main():
     parser.add_argument("--check")
     parser.add_argument("--patterns-in", metavar="FOLDER2")
     parser.add_argument("--epochs", type=int, default=60)
-    parser.add_argument("--out", default=WEIGHTS)
+    parser.add_argument("--out")
     options = parser.parse_args()
     {"spoil": spoil, "fit": fit, "tell": tell_patterns}[options.work](options)
 
