@@ -30,3 +30,31 @@ sed -i 's/aclmdlUnload(uint32_t/aclmdlUnload(uint64_t/; s/ACL_MEMCPY_DEVICE_TO_H
 compare
 same "three at once" "$(grep -c differs "$tmp/found") $(grep -c ' 3 differ' "$tmp/found")" "3 1"
 same "no folder" "$(make -s check-acl-headers 2>&1 | grep -c 'expected ACL_INCLUDE=')" 1
+
+# make check-kernel-headers: the same of intrinsics. In place of a kit's, those that the kernel is compiled with here.
+if command -v clang > /dev/null; then
+    intrinsics() {
+        mkdir -p "$tmp/stubs"
+        : > "$tmp/stubs/stub_def.h"
+        sed -n '/^#else$/,/^#ifndef __clang__$/p' engine/ascend/kernel/cce.h |
+            sed '1d; $d; s, __attribute__((address_space(.))),,' > "$tmp/stubs/stub_fun.h"
+    }
+    misfit() { # name, sed expression, words
+        intrinsics
+        sed -i "$2" "$tmp/stubs/stub_fun.h"
+        sh tests/ascend/check_kernel_headers.sh "$tmp/stubs" engine/ascend/kernel/replay.cce > "$tmp/found" 2>&1
+        same "$1" "$? $(grep -c "^engine/ascend/kernel/replay.cce: .*$3" "$tmp/found") $(tail -n 1 "$tmp/found")" "1 1 1 kernels compared, 1 differ"
+    }
+    intrinsics
+    "$mona" compile colour -o "$tmp/net.mona" --target ascend310 --size 64x48 > "$tmp/log" 2>&1
+    "$mona" inspect "$tmp/net.mona" --kernel > "$tmp/own.cce"
+    same "equal intrinsics" "$(sh tests/ascend/check_kernel_headers.sh "$tmp/stubs" engine/ascend/kernel/replay.cce "$tmp/own.cce" | tail -n 1)" \
+        "2 kernels compared, 0 differ"
+    misfit "an intrinsic that is gone" '/void scatter_vnchwconv_b16/,/^}/d' scatter_vnchwconv_b16
+    misfit "without the form of one word" '/^CCE_VEC2(vmax, half/d' vmax
+    misfit "other pointers" 's/broadcast_ub_to_cc(__cc__ float \*dst, __ubuf__ float/broadcast_ub_to_cc(__cc__ float *dst, __ubuf__ half/' broadcast_ub_to_cc
+    misfit "another name of a mode" 's/CRMODE_S32toF16_DEQSCALE_SPR/CRMODE_S32toF16_DEQSCALE/' CRMODE_S32toF16_DEQSCALE_SPR
+    same "no folder of intrinsics" "$(make -s check-kernel-headers 2>&1 | grep -c 'expected TIKICPULIB=')" 1
+else
+    skip "intrinsics: no clang"
+fi
