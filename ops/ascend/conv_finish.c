@@ -27,7 +27,7 @@ static void place_constants(program *p, ac_address *at)
     ub->low = take(at, VECTOR);
     ub->high = take(at, VECTOR);
     ub->residual_scale = take(at, VECTOR);
-    ub->chord_blocks = take(at, p->chords ? mona_chords_block_bytes(p->chords) : 0);
+    ub->bounds = take(at, p->k->table ? mona_polynomials_bound_bytes(p->k->table) : 0);
 }
 
 void mona_conv_shape_tile(const program *p, tile *t)
@@ -49,8 +49,7 @@ size_t mona_conv_place_buffers(program *p, const tile *t)
     place_constants(p, &at);
     p->ub.t = take(&at, bytes);
     p->ub.negative = take(&at, prelu ? bytes : 0);
-    p->ub.u = take(&at, p->chords ? bytes : 0);
-    p->ub.sum = take(&at, p->chords ? bytes : 0);
+    p->ub.work = take(&at, p->k->table ? mona_polynomials_work_bytes(tile_elements(p, t)) : 0);
     if (has_residual_lanes(p))
         p->ub.residual = take(&at, bytes);
     else
@@ -68,8 +67,8 @@ static void fill_blocks(const program *p, const tile *t)
     dup_all(p->core, p->ub.low, ac_f16_from_f32(e->clip_min), LANES, side_by_side);
     dup_all(p->core, p->ub.high, ac_f16_from_f32(e->clip_max), LANES, side_by_side);
     dup_all(p->core, p->ub.residual_scale, ac_f16_from_f32(e->residual_scale), LANES, side_by_side);
-    if (p->chords)
-        mona_chords_begin(p->core, p->chords, p->ub.chord_blocks);
+    if (p->k->table)
+        mona_polynomials_begin(p->core, p->k->table, p->ub.bounds);
     mona_conv_clear_residual(p, t);
     if (t->pitch == t->piece_rows && t->m1 % p->cuts == 0)
         return;
@@ -284,10 +283,10 @@ void mona_conv_finish(const program *p, const tile *t)
         muls_all(p->core, p->ub.t, p->ub.t, e->output_scale, tile_elements(p, t), side_by_side);
         ac_emit_barrier(p->core, AC_PIPE_V);
     }
-    if (p->chords)
-        mona_chords_apply(p->core, p->chords,
-                          &(mona_chords_at){p->ub.chord_blocks, p->ub.t, p->ub.u, p->ub.sum},
-                          tile_elements(p, t));
+    if (p->k->table)
+        mona_polynomials_apply(p->core, p->k->table,
+                               &(mona_polynomials_at){p->ub.bounds, p->ub.work, p->ub.t},
+                               tile_elements(p, t));
     if (p->k->masked)
         with_lanes(p, t, AC_VAND, p->ub.t, p->ub.mask);
     mona_conv_store(p, t);

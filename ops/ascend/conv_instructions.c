@@ -405,11 +405,6 @@ static void run_rows(ac_core *core, const ac_conv *c, const mona_conv_source *so
                  .element = (uint32_t)mona_type_size(c->source_type),
                  .batch = MONA_NONE,
                  .l0b_first = MONA_NONE};
-    mona_chords chords;
-    if (c->epilogue.table) {
-        chords = mona_chords_of(c->epilogue.table, rows->output.type);
-        p.chords = &chords;
-    }
     p.cuts = mona_conv_cuts(&p);
     choose_tile(&p);
     guard_flags(&p, ac_emit_set_flag);

@@ -5,8 +5,8 @@
 #define MONA_OPS_CONV_INSTRUCTIONS_H
 
 #include "ops/ascend/conv_packing.h"
-#include "ops/ascend/chords.h"
 #include "ops/ascend/lanes.h"
+#include "ops/ascend/polynomials.h"
 #include "ops/ascend/ub.h"
 #include "ops/ascend/vectors.h"
 
@@ -29,11 +29,10 @@ typedef struct buffers {
     ac_address mask;         /* all bits set where there is a channel, else 0 */
     /* Blocks of 16 equal values in fp16: 0, the bounds of CLIP, the scale of the residual. */
     ac_address zero, low, high, residual_scale;
-    ac_address chord_blocks; /* of the chords */
+    ac_address bounds, work; /* of the polynomials */
     /* Of a tile. */
     ac_address t, negative;    /* fp16, laid out as `tile` says */
     ac_address residual;       /* like t if the cube adds the residual, else conv_residual.c */
-    ac_address u, sum;         /* like t, for the chords */
     ac_address lanes, spare;   /* of a residual that is turned: lanes.h */
     ac_address raw[HALVES];    /* a residual as stored, if the cube does not add it: one piece for
                                 each of its channel blocks */
@@ -90,7 +89,6 @@ typedef struct program {
     const mona_conv_source *source;
     const ac_conv *conv;
     const mona_conv_packing *k;
-    const mona_chords *chords; /* of the table; NULL: the results go into no table */
     ac_address weights, ones;
     uint32_t element;   /* bytes of an element of the source */
     uint32_t chunk, m1; /* fractals of K in a chunk; fractals of rows of A in a full tile */

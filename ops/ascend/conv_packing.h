@@ -13,6 +13,7 @@
 #ifndef MONA_OPS_CONV_PACKING_H
 #define MONA_OPS_CONV_PACKING_H
 
+#include "ops/ascend/polynomials.h"
 #include "ops/conv.h"
 
 /* The smallest columns of load3d: of the small-channel mode, or without it of a fractal's row. */
@@ -58,6 +59,7 @@ typedef struct mona_conv_packing {
     /* [parts][width][16] */
     const uint32_t *bias; /* s32 or f32 */
     const uint16_t *scale, *slope, *mask;
+    const mona_polynomials *table; /* NULL: the results go into no table */
 } mona_conv_packing;
 
 /* Whether a residual of one channel is added to all outputs. */

@@ -76,10 +76,11 @@ static int8_t bias_weight(int32_t bias, int32_t unit, uint32_t i)
  *   the packing
  *   first_run, run_count, weights_offset
  *   bias, scale, slope, mask
+ *   the polynomials of the table
  *   ones
  *   weights */
 typedef struct packing_layout {
-    size_t tables, bias, scale, slope, mask, ones, weights, bytes;
+    size_t tables, bias, scale, slope, mask, table, ones, weights, bytes;
 } packing_layout;
 
 /* Bytes of `ones`: row m of A reads 32 bytes of it from column m on. */
@@ -111,7 +112,9 @@ static packing_layout layout_of(const mona_bound_op *b, const mona_conv_packing 
     p.slope = p.scale + align_up(b->input[0].type == MONA_F16 ? 0 : lanes * sizeof(uint16_t));
     const bool slopes = b->op->epilogue.activation == MONA_ACT_PRELU;
     p.mask = p.slope + align_up(slopes ? lanes * sizeof(uint16_t) : 0);
-    p.ones = p.mask + align_up(k->masked ? lanes * sizeof(uint16_t) : 0);
+    p.table = p.mask + align_up(k->masked ? lanes * sizeof(uint16_t) : 0);
+    const bool table = b->op->epilogue.activation_after_add == MONA_ACT_TABLE;
+    p.ones = p.table + align_up(table ? sizeof(mona_polynomials) : 0);
     p.weights = p.ones + align_up(ones_bytes(b, k));
     p.bytes = p.weights;
     for (uint32_t part = 0; part < k->parts; part++) {
@@ -284,6 +287,11 @@ static const mona_conv_packing *bind_packing(const mona_bound_op *b, void *at, c
     k->scale = (const uint16_t *)(const void *)(base + p.scale);
     k->slope = (const uint16_t *)(const void *)(base + p.slope);
     k->mask = (const uint16_t *)(const void *)(base + p.mask);
+    if (e->table) {
+        mona_polynomials *table = (mona_polynomials *)(void *)(base + p.table);
+        mona_polynomials_find(table, e->table, b->output.type);
+        k->table = table;
+    }
     bind_lanes(b, k, base, &p, e);
     bind_ones(b, k, base + p.ones);
     return k;

@@ -13,7 +13,7 @@
 #include "engine/model_format.h"
 #include "engine/run/isas.h"
 #include "formats/half.h"
-#include "ops/ascend/chords.h"
+#include "ops/ascend/polynomials.h"
 
 enum { NUMBERS = 1 << 16 };
 
@@ -115,54 +115,68 @@ static void tables_replace_bytes(void **state)
 
 enum { INDICES = 4096 }; /* fp16 numbers from below 0 to above 255, a quarter apart */
 
-static void check_chords(const uint8_t table[CHORDS_TABLE], mona_type type, uint32_t most)
+/* most: degrees of all polynomials together. */
+static void check_polynomials(const uint8_t table[TABLE_ENTRIES], mona_type type, uint32_t most)
 {
-    static uint8_t ub[1 << 16];
+    static uint8_t ub[1 << 17];
+    static mona_polynomials found;
     ac_core core = {.target = &ac_target_ascend310, .take = ac_execute};
     core.memory[AC_UB] = (ac_memory){ub, sizeof ub, true};
-    const mona_chords chords = mona_chords_of(table, type);
+    mona_polynomials_find(&found, table, type);
     const uint32_t bytes = INDICES * sizeof(uint16_t);
-    const mona_chords_at at = {ac_at(AC_UB, 3 * bytes), ac_at(AC_UB, 0), ac_at(AC_UB, bytes),
-                               ac_at(AC_UB, 2 * bytes)};
+    const size_t bounds = mona_polynomials_bound_bytes(&found);
+    const mona_polynomials_at at = {ac_at(AC_UB, bytes), ac_at(AC_UB, bytes + bounds),
+                                    ac_at(AC_UB, 0)};
+    assert_true(bytes + bounds + mona_polynomials_work_bytes(INDICES) <= sizeof ub);
     uint16_t *x = (uint16_t *)(void *)ub;
     float index[INDICES];
     for (uint32_t i = 0; i < INDICES; i++) {
         x[i] = ac_f16_from_f32((float)i / 4 - 300);
         index[i] = ac_f32_from_f16(x[i]);
     }
-    mona_chords_begin(&core, &chords, at.blocks);
-    mona_chords_apply(&core, &chords, &at, INDICES);
+    mona_polynomials_begin(&core, &found, at.bounds);
+    mona_polynomials_apply(&core, &found, &at, INDICES);
     for (uint32_t i = 0; i < INDICES; i++) {
         const uint8_t want = table[(uint8_t)fmaxf(0, fminf(rintf(index[i]), 255))];
-        const float found = ac_f32_from_f16(x[i]);
-        if (found != (type == MONA_S8 ? (float)(int8_t)want : (float)want))
-            fail_msg("index %g: %g, not %d", (double)index[i], (double)found, want);
+        const float got = ac_f32_from_f16(x[i]);
+        if (got != (type == MONA_S8 ? (float)(int8_t)want : (float)want))
+            fail_msg("index %g: %g, not %d", (double)index[i], (double)got, want);
     }
-    if (chords.count > most)
-        fail_msg("%u chords", chords.count);
+    uint32_t degrees = 0;
+    for (uint32_t k = 0; k < found.count; k++)
+        degrees += found.at[k].degree;
+    if (degrees > most)
+        fail_msg("%u polynomials, %u degrees", found.count, degrees);
 }
 
-static void tables_are_sums_of_chords(void **state)
+static void tables_are_sums_of_polynomials(void **state)
 {
     (void)state;
-    uint8_t table[CHORDS_TABLE];
+    uint8_t table[TABLE_ENTRIES];
     uint32_t seed = 3;
     for (int type = MONA_U8; type <= MONA_S8; type++) {
-        for (int i = 0; i < CHORDS_TABLE; i++) /* SILU of -8 to 8 */
-            table[i] = (uint8_t)(int)rint(expected(MONA_ACT_SILU, i / 16.0 - 8) * 14);
-        check_chords(table, (mona_type)type, type == MONA_S8 ? 32 : 255);
-        for (int i = 0; i < CHORDS_TABLE; i++)
+        for (int f = MONA_ACT_SIGMOID; f <= MONA_ACT_SOFTPLUS; f++)
+            for (int to = 2; to <= 16; to += 7) { /* from -to to to, as far as results go */
+                const double y = expected((mona_activation)f, to), scale = 120 / (y > 1 ? y : 1);
+                if (isnan(y))
+                    continue;
+                for (int i = 0; i < TABLE_ENTRIES; i++)
+                    table[i] = (uint8_t)(int)rint(
+                        scale * expected((mona_activation)f, (i - 128) * to / 128.0));
+                check_polynomials(table, (mona_type)type, type == MONA_S8 ? 24 : 400);
+            }
+        for (int i = 0; i < TABLE_ENTRIES; i++)
             table[i] = 7;
-        check_chords(table, (mona_type)type, 0);
-        for (int i = 0; i < CHORDS_TABLE; i++)
+        check_polynomials(table, (mona_type)type, 0);
+        for (int i = 0; i < TABLE_ENTRIES; i++)
             table[i] = (uint8_t)(i < 128 ? 0 : 255 - i / 2);
-        check_chords(table, (mona_type)type, 255);
+        check_polynomials(table, (mona_type)type, 3 + 255 * (type == MONA_S8));
         for (int round = 0; round < 20; round++) {
-            for (int i = 0; i < CHORDS_TABLE; i++) {
+            for (int i = 0; i < TABLE_ENTRIES; i++) {
                 seed = seed * 1664525 + 1013904223;
                 table[i] = (uint8_t)(seed >> 24 >> round % 8);
             }
-            check_chords(table, (mona_type)type, 255);
+            check_polynomials(table, (mona_type)type, 255);
         }
     }
 }
@@ -172,7 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_numbers_are_rounded_nearly_right),
         cmocka_unit_test(tables_replace_bytes),
-        cmocka_unit_test(tables_are_sums_of_chords),
+        cmocka_unit_test(tables_are_sums_of_polynomials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
