@@ -5,10 +5,8 @@
 
 bool fields_put(fields *f, AVFrame *frame, pipeline_error *error)
 {
-    if (!f->open && frame && !interlace_detect_open(&f->sight, frame, f->possible, error))
+    if (!f->open && frame && !interlace_detect_open(&f->sight, frame, f->possible, f->known, error))
         return false;
-    if (!f->open && frame)
-        f->sight.found = f->known;
     f->open = f->open || frame;
     return interlace_detect_put(&f->sight, frame, error);
 }

@@ -15,13 +15,13 @@
 typedef struct fields {
     const char *path; /* for messages */
     const pipeline_notes *notes;
-    AVRational time_base; /* of the frames' pts */
-    bool possible;        /* look for interlaced frames that are not marked */
-    bool wanted;          /* deinterlace; else interlaced frames are only reported */
-    fields_mode mode;     /* what is made of interlaced frames; of FIELDS_FILM, all are */
-    bool bottom_first;    /* the fields of that film */
-    bool may_be_film;     /* the rate is that of film with 3:2 pull-down */
-    bool known;           /* to have interlaced frames that are not marked */
+    AVRational time_base;  /* of the frames' pts */
+    bool possible;         /* look for interlaced frames that are not marked */
+    bool wanted;           /* deinterlace; else interlaced frames are only reported */
+    fields_mode mode;      /* what is made of interlaced frames; of FIELDS_FILM, all are */
+    bool bottom_first;     /* the fields of that film */
+    bool may_be_film;      /* the rate is that of film with 3:2 pull-down */
+    interlace_known known; /* of interlaced frames that are not marked */
     bool open, told, told_film;
     interlace_detect sight;
     deinterlacer whole; /* open from the first interlaced frame on */

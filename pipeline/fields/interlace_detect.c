@@ -36,10 +36,13 @@ static enum AVPixelFormat luma_format(const AVFrame *frame)
 }
 
 bool interlace_detect_open(interlace_detect *c, const AVFrame *like, bool possible,
-                           pipeline_error *error)
+                           interlace_known known, pipeline_error *error)
 {
-    *c = (interlace_detect){
-        .seen = av_frame_alloc(), .luma = av_frame_alloc(), .before = av_frame_alloc()};
+    *c = (interlace_detect){.seen = av_frame_alloc(),
+                            .luma = av_frame_alloc(),
+                            .before = av_frame_alloc(),
+                            .calm = known == INTERLACE_NONE ? CALM : 0,
+                            .found = known == INTERLACE_FOUND};
     bool complete = c->seen && c->luma && c->before;
     for (unsigned i = 0; i < INTERLACE_DETECT_WAITING; i++)
         complete = (c->waiting[i] = av_frame_alloc()) && complete;

@@ -25,6 +25,13 @@ enum {
     INTERLACE_DETECT_WAITING = INTERLACE_DETECT_REACH + 2
 };
 
+/* What is known of the film that frames are from. */
+typedef enum interlace_known {
+    INTERLACE_UNKNOWN,
+    INTERLACE_FOUND, /* it has fields */
+    INTERLACE_NONE   /* it was looked at elsewhere, and none were found */
+} interlace_known;
+
 /* Findings in one frame. */
 typedef struct interlace_detect_sight {
     int8_t order;            /* of fields: 1 top first, -1 bottom first, 0 progressive, 2 unclear */
@@ -49,7 +56,7 @@ typedef struct interlace_detect {
  * unless fields are possible. Neither are frames larger than 1080i, as no interlaced format is
  * larger. Whether it succeeds or not, interlace_detect_close releases what there is. */
 bool interlace_detect_open(interlace_detect *c, const AVFrame *like, bool possible,
-                           pipeline_error *error);
+                           interlace_known known, pipeline_error *error);
 
 /* Takes over the frame's data. NULL: no more frames will come. */
 bool interlace_detect_put(interlace_detect *c, AVFrame *frame, pipeline_error *error);

@@ -136,13 +136,13 @@ static void look_for_fields(cuts *c, input *in)
 {
     enum { PLACES = 3, FRAMES = 4 * INTERLACE_DETECT_REACH };
     in->copy = drop;
-    for (unsigned p = 1; p <= PLACES && !c->fields; p++) {
+    for (unsigned p = 1; p <= PLACES && c->fields != INTERLACE_FOUND; p++) {
         const unsigned segment = (unsigned)((uint64_t)(c->count - 1) * p / PLACES);
         pipeline_error unused = {0};
-        if (!segment || !input_enter(in, c->at[segment].entry, false))
+        if (!segment || !input_enter(in, c->at[segment].entry, INTERLACE_UNKNOWN))
             continue;
         for (unsigned n = 0; n < FRAMES && input_next(in, &unused) == INPUT_FRAME; n++)
-            c->fields = c->fields || in->fields.sight.found;
+            c->fields = in->fields.sight.found ? INTERLACE_FOUND : INTERLACE_NONE;
     }
 }
 
@@ -175,7 +175,8 @@ bool cuts_find(cuts *c, const input_settings *film, const cuts_wish *wish, pipel
         w.exact = w.exact || !c->searchable;
         good = divide(c, &s, first, s.timed ? shift : 0, &w, error);
         c->searchable =
-            c->searchable && (c->count < 2 || input_enter(&in, c->at[c->count - 1].entry, false));
+            c->searchable &&
+            (c->count < 2 || input_enter(&in, c->at[c->count - 1].entry, INTERLACE_UNKNOWN));
         if (good && !c->searchable && !w.exact) { /* key frames are of no use */
             w.exact = true;
             c->count = 0;
@@ -192,10 +193,13 @@ bool cuts_find(cuts *c, const input_settings *film, const cuts_wish *wish, pipel
 
 /* ---- the rest ------------------------------------------------------------------------------- */
 
+static const char *const words[] = {
+    [INTERLACE_UNKNOWN] = "", [INTERLACE_FOUND] = ",fields", [INTERLACE_NONE] = ",progressive"};
+
 void cuts_print(const cuts *c, FILE *file)
 {
     fprintf(file, "segments %u %s%s\n", c->count, c->searchable ? "searchable" : "in-order",
-            c->fields ? ",fields" : "");
+            words[c->fields]);
     for (unsigned i = 0; i < c->count; i++)
         fprintf(file, "%" PRId64 " %" PRId64 " %" PRIu64 "\n", c->at[i].begin, c->at[i].entry,
                 c->at[i].frames);
@@ -210,7 +214,9 @@ bool cuts_parse(cuts *c, const char *text)
     if (sscanf(text, "segments %u %31s\n%n", &count, kind, &read) != 2 || !read || !count)
         return false;
     c->searchable = !strncmp(kind, "searchable", strlen("searchable"));
-    c->fields = strchr(kind, ',');
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i], kind + strcspn(kind, ",")))
+            c->fields = (interlace_known)i;
     for (unsigned i = 0; i < count; i++) {
         cut one;
         text += read;

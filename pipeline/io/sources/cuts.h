@@ -28,9 +28,9 @@ typedef struct cut {
 
 typedef struct cuts {
     cut *at;
-    unsigned count;  /* at least 1 */
-    bool searchable; /* else the film is read from its beginning */
-    bool fields;     /* it has interlaced frames that are not marked, as far as was looked */
+    unsigned count;         /* at least 1 */
+    bool searchable;        /* else the film is read from its beginning */
+    interlace_known fields; /* of interlaced frames that are not marked, as far as was looked */
 } cuts;
 
 typedef struct cuts_wish {

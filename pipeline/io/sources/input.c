@@ -701,10 +701,17 @@ static input_result next_frame(input *in, pipeline_error *error)
     }
 }
 
+/* Whether the search for fields, which takes frames from further on, can wait until the frame is
+ * wanted: they do not change how many frames there are. */
+static bool fields_can_wait(const input *in)
+{
+    return !in->from.kind->frame && !in->settings.as_decoded && in->fields.mode == FIELDS_SINGLE;
+}
+
 input_result input_first(input *in, pipeline_error *error)
 {
     in->holding = in->ahead = true;
-    in->first = next_frame(in, error);
+    in->first = fields_can_wait(in) ? decode_next(in, error) : next_frame(in, error);
     if (in->fields.mode != FIELDS_SINGLE && in->fields.whole.filters.graph) {
         const AVRational average = in->video->avg_frame_rate;
         const AVRational rate = average.num > 0 ? average : input_frame_rate(in);
@@ -715,10 +722,18 @@ input_result input_first(input *in, pipeline_error *error)
     return in->first;
 }
 
+/* The result of input_first, as input_next has it. */
+static input_result take_first(input *in, pipeline_error *error)
+{
+    in->ahead = false;
+    return in->first != INPUT_FRAME || !fields_can_wait(in) ? in->first
+           : fields_put(&in->fields, in->frame, error)      ? next_frame(in, error)
+                                                            : INPUT_FAILED;
+}
+
 input_result input_next(input *in, pipeline_error *error)
 {
-    const input_result result = in->ahead ? in->first : next_frame(in, error);
-    in->ahead = false;
+    const input_result result = in->ahead ? take_first(in, error) : next_frame(in, error);
     in->holding = in->settings.ends_early;
     const int64_t end = in->holding && result == INPUT_FRAME
                             ? in->frame->pts + avframe_duration(in->frame)

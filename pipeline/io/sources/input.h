@@ -149,8 +149,8 @@ int64_t input_bit_rate(const input *in);
 /* Frames to come, according to the file; 0: unknown. */
 uint64_t input_frame_estimate(const input *in);
 
-/* Decodes the first frame into in->frame ahead of everything else; input_next returns it again.
- * Packets of other streams are held until then. */
+/* Decodes the first frame into in->frame ahead of everything else; input_next returns it again,
+ * deinterlaced if need be. Packets of other streams are held until then. */
 input_result input_first(input *in, pipeline_error *error);
 
 /* Decodes the next frame into in->frame and sets its duration and its pts, which ascend and count
@@ -188,8 +188,8 @@ bool input_is_searchable(const input *in);
 unsigned input_lead(const input *in);
 
 /* Goes to the key frame with this pts, in the file's own time, as if nothing before it had been
- * read, but that frames are known to be interlaced (fields). False: it is not found. */
-bool input_enter(input *in, int64_t entry, bool fields);
+ * read, but for what is known of interlaced frames. False: it is not found. */
+bool input_enter(input *in, int64_t entry, interlace_known fields);
 
 /* The error of in->frame's compression, as far as it is known. */
 float input_compression(const input *in);

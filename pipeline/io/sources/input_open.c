@@ -384,7 +384,7 @@ static bool find_entry(input *in)
     return false;
 }
 
-bool input_enter(input *in, int64_t entry, bool fields)
+bool input_enter(input *in, int64_t entry, interlace_known fields)
 {
     static const pipeline_notes said;
     pipeline_error error = {0};

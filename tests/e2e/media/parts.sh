@@ -58,7 +58,7 @@ in_parts() {
 }
 for film in $films; do
     : > "$tmp/errors"
-    kind=searchable
+    kind=searchable,progressive
     every=
     case $film in
         film.avi) kind=in-order ;;

@@ -43,7 +43,7 @@ typedef struct result {
     int judged; /* by libavfilter */
 } result;
 
-static void look_at(result *r, is_combed *combed)
+static void look_at_known(result *r, is_combed *combed, interlace_known known)
 {
     interlace_detect c;
     pipeline_error error = {0};
@@ -51,7 +51,7 @@ static void look_at(result *r, is_combed *combed)
     bool found;
     int taken = 0;
     *r = (result){0};
-    assert_true(interlace_detect_open(&c, like, true, &error));
+    assert_true(interlace_detect_open(&c, like, true, known, &error));
     for (int n = 0; n <= FRAMES; n++) {
         AVFrame *frame = n < FRAMES ? stripes(n, combed(n)) : NULL;
         assert_true(interlace_detect_put(&c, frame, &error));
@@ -67,6 +67,11 @@ static void look_at(result *r, is_combed *combed)
     interlace_detect_close(&c);
     av_frame_free(&like);
     av_frame_free(&out);
+}
+
+static void look_at(result *r, is_combed *combed)
+{
+    look_at_known(r, combed, INTERLACE_UNKNOWN);
 }
 
 static bool never(int n)
@@ -95,6 +100,18 @@ static void a_film_without_fields_is_sampled(void **unused)
     assert_in_range(r.judged, 40, 100);
 }
 
+/* As in the middle of a film, where a segment begins. */
+static void a_film_known_to_have_none_is_sampled_at_once(void **unused)
+{
+    (void)unused;
+    static result r;
+    look_at_known(&r, never, INTERLACE_NONE);
+    assert_int_equal(r.judged, 0);
+    look_at_known(&r, late, INTERLACE_NONE);
+    for (int n = 0; n < FRAMES; n++)
+        assert_true(r.marked[n] == late(n) || (n > 290 && n < 301));
+}
+
 static void late_fields_are_found(void **unused)
 {
     (void)unused;
@@ -121,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_film_without_fields_is_sampled),
+        cmocka_unit_test(a_film_known_to_have_none_is_sampled_at_once),
         cmocka_unit_test(late_fields_are_found),
         cmocka_unit_test(late_films_made_into_fields_are_found),
     };
