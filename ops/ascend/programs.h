@@ -40,11 +40,13 @@ static inline bool mona_elementwise_one_pixel(const mona_bound_op *b)
     return b->input[1].height == 1 && b->input[1].width == 1;
 }
 
-/* RESIZE: phase by phase for scales at which columns repeat, so that the weights of an output
+/* RESIZE: by copies to the nearest; phase by phase for scales at which columns repeat, so that the weights of an output
  * column apply again n output columns further on, to the input d columns further on; else column by
  * column. */
 void mona_resize_program(const mona_row_call *calls, uint32_t count);
 void mona_resize_columns_program(const mona_row_call *calls, uint32_t count);
+bool mona_resize_is_nearest(const mona_bound_op *bound);
+void mona_resize_nearest_program(const mona_row_call *calls, uint32_t count);
 
 /* MAX_POOL and AVERAGE_POOL. */
 void mona_pool_program(const mona_row_call *calls, uint32_t count);

@@ -344,6 +344,10 @@ static bool resize_rows(const mona_row_call *calls, uint32_t count)
 
 void mona_resize_program(const mona_row_call *calls, uint32_t count)
 {
+    if (mona_resize_is_nearest(calls->bound)) {
+        mona_resize_nearest_program(calls, count);
+        return;
+    }
     if (!is_periodic(calls->bound)) {
         mona_resize_columns_program(calls, count);
         return;
