@@ -151,6 +151,37 @@ static void rows_of_two_pixels(void **state)
     free(memory), free(bytes);
 }
 
+/* Rows of 14 pixels do not fill a tile, the map does: with AMX no convolution of which the weights
+ * are larger than a few rows runs row by row, though that takes less memory. */
+static void rows_shorter_than_a_tile(void **state)
+{
+    (void)state;
+    graph g;
+    begin(&g, 8, 1, 4, 14, 14);
+    assert_true(add_conv(&g, &g.maps[0], 128, plain, NULL));
+    for (int i = 1; i < 6; i += 2) {
+        assert_true(add_conv(&g, &g.maps[i], 128, plain, NULL));
+        assert_true(add_conv(&g, &g.maps[i + 1], 128, plain, &g.maps[i]));
+    }
+    assert_true(add_conv(&g, &g.maps[7], 4, plain, NULL));
+    add_store(&g, 0, &g.maps[8]);
+    size_t size;
+    uint8_t *bytes = builder_finish(g.b, &size);
+    mona_model model;
+    mona_plan *plan;
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
+    void *memory = aligned_alloc(64, mona_plan_bytes(&model));
+    const mona_config config = {
+        .cpu = "amx", .threads = 1, .cache_bytes = 1 << 14, .sizes = {{14, 14}}};
+    const mona_status status = mona_plan_make(&plan, memory, &model, &config);
+    assert_true(status == MONA_OK || status == MONA_ERR_DEVICE);
+    mona_op_info info;
+    for (unsigned i = 0; status == MONA_OK && mona_plan_op_at(plan, i, &info); i++)
+        if (info.constant_bytes > 1 << 14)
+            assert_int_equal(info.rows, 14);
+    free(memory), free(bytes);
+}
+
 static void random_conv(graph *g, const map *from)
 {
     mona_file_conv c = plain;
@@ -332,6 +363,7 @@ int main(void)
         cmocka_unit_test(largest_samples_must_fit_their_type),
         cmocka_unit_test(large_filters_stay_in_rows),
         cmocka_unit_test(rows_of_two_pixels),
+        cmocka_unit_test(rows_shorter_than_a_tile),
         cmocka_unit_test(single_pixels_for_all),
         cmocka_unit_test(random_graphs),
         cmocka_unit_test(random_graphs_with_zeros),
