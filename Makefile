@@ -121,7 +121,7 @@ FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
 
-.PHONY: all check-acl-headers check-kernel-headers check-csim demo test test-full check fuzz check-aarch64 check-armv7 check-cpus check-trixie bench-gate bench-peers bench-published deps gstreamer-deps test-deps test-full-deps install uninstall dist clean help
+.PHONY: all check-acl-headers check-kernel-headers check-csim check-tik demo test test-full check fuzz check-aarch64 check-armv7 check-cpus check-trixie bench-gate bench-peers bench-published deps gstreamer-deps test-deps test-full-deps install uninstall dist clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -157,6 +157,7 @@ help:
 	@echo 'make check-acl-headers ACL_INCLUDE=F  compare declarations of the device ascend with a CANN in F'
 	@echo 'make check-kernel-headers TIKICPULIB=F  compile the kernels for AI Cores with the stub headers in F'
 	@echo 'make check-csim CSIM=F  compare instructions of AI Cores with the simulator inside AKG, the library F'
+	@echo 'make check-tik TIK=F  compare limits of instructions with those of the kernel language TIK in F'
 	@echo 'make sbom            $(BUILD)/mona-$(VERSION).spdx, a bill of materials (SPDX)'
 	@echo 'make format-check    fail on files that clang-format 14 would change'
 	@echo 'make clean           remove $(BUILD) and the demo output'
@@ -701,6 +702,10 @@ check-acl-headers:
 # Holds the kernels for AI Cores against the intrinsics that a kit's emulation library declares: TIKICPULIB=FOLDER.
 check-kernel-headers:
 	$(Q)BUILD='$(BUILD)' sh tests/ascend/check_kernel_headers.sh '$(TIKICPULIB)'
+
+# Holds what model310 enforces of instructions against what TIK checks: TIK=FOLDER, python/site-packages/tbe/tik of a kit.
+check-tik:
+	$(Q)BUILD='$(BUILD)' CC='$(CC)' sh tests/ascend/check_tik.sh '$(TIK)'
 
 # Holds instructions of AI Cores against the simulator inside AKG, a shared library that you have: CSIM=FILE.
 check-csim:

@@ -10,6 +10,7 @@ enum {
     MAX_COLUMNS = 32767,
     MAX_BURSTS = 4095,
     MAX_BLOCKS = 65535,
+    MAX_BIAS = 255,
     IN_L1 = 1 << AC_L1 | 1 << AC_CONSTANTS,
     IN_GM = 1 << AC_GM,
     ANYWHERE = (2 << AC_GM) - 1,
@@ -62,6 +63,15 @@ static bool legal_vector(const ac_instruction *i, ac_fault *f)
            within(f, "dst_repeat", v->dst_repeat, v->repeat > 1, 255);
 }
 
+/* Bursts, one for each column of fractals, and the rows in each are fields of 8 bits. */
+static bool legal_bias(const ac_product *p, ac_fault *f)
+{
+    const uint32_t rows = (p->m + AC_FRACTAL - 1) / AC_FRACTAL;
+    return within(f, "m", p->m, 1, AC_MAX_MKN) &&
+           within(f, "rows", 1 + p->k, 1, rows < MAX_BIAS ? rows : MAX_BIAS) &&
+           within(f, "n", p->n, 1, MAX_BIAS * AC_FRACTAL);
+}
+
 static bool legal_move(const ac_move *m, ac_fault *f)
 {
     return within(f, "count", m->count, 1, INT32_MAX) &&
@@ -90,11 +100,11 @@ bool ac_legal(const ac_instruction *i, ac_fault *f)
         return within(f, "fractals", i->fractals, 1, AC_MAX_REPEAT);
     if (op == AC_OP_LOAD3D)
         return legal_load3d(&i->load3d, f);
-    if (ac_is_mmad(op) || op == AC_OP_BIAS_L0C)
+    if (op == AC_OP_BIAS_L0C)
+        return legal_bias(&i->product, f);
+    if (ac_is_mmad(op))
         return within(f, "m", i->product.m, 1, AC_MAX_MKN) &&
-               (op == AC_OP_BIAS_L0C ? within(f, "rows", 1 + i->product.k, 1,
-                                              (i->product.m + AC_FRACTAL - 1) / AC_FRACTAL)
-                                     : within(f, "k", i->product.k, 1, AC_MAX_MKN)) &&
+               within(f, "k", i->product.k, 1, AC_MAX_MKN) &&
                within(f, "n", i->product.n, 1, AC_MAX_MKN);
     if (ac_is_vector(op))
         return legal_vector(i, f);

@@ -618,6 +618,19 @@ PROGRAM(drain_0)
 {
     ac_emit_drain(&b->core, AC_DRAIN_F32_F16, UB, L0C, (ac_copy){.bursts = 1}, AC_NOWHERE, false);
 }
+PROGRAM(bias_of_256_bursts)
+{
+    ac_emit(&b->core,
+            (ac_instruction){
+                .opcode = AC_OP_BIAS_L0C, .dst = L0C, .a = UB, .product = {.m = 16, .n = 4081}});
+}
+PROGRAM(bias_of_256_rows)
+{
+    ac_emit(&b->core, (ac_instruction){.opcode = AC_OP_BIAS_L0C,
+                                       .dst = L0C,
+                                       .a = UB,
+                                       .product = {.m = 4081, .k = 255, .n = 16}});
+}
 PROGRAM(bias_of_no_row)
 {
     ac_emit(&b->core,
@@ -916,6 +929,12 @@ static const fault faults[] = {
     {"unaligned row", unaligned_row, {{AC_ILLEGAL_OPERAND, 1, "load3d", "row", 8, 32, NULL, 0}}},
     {"drain of nothing", drain_0, {{AC_ILLEGAL_OPERAND, 1, "drain", "fractals", 0, 1, NULL, 0}}},
     {"bias of no row", bias_of_no_row, {{AC_ILLEGAL_OPERAND, 1, "bias_l0c", "m", 0, 1, NULL, 0}}},
+    {"bias of 256 bursts",
+     bias_of_256_bursts,
+     {{AC_ILLEGAL_OPERAND, 1, "bias_l0c", "n", 4081, 4080, NULL, 0}}},
+    {"bias of 256 rows in a burst",
+     bias_of_256_rows,
+     {{AC_ILLEGAL_OPERAND, 1, "bias_l0c", "rows", 256, 255, NULL, 0}}},
     {"barrier of pipe 7", barrier_7, {{AC_ILLEGAL_OPERAND, 1, "barrier", "pipe", 7, 6, NULL, 0}}},
     {"unwritten UB", unwritten_ub, {{AC_UNWRITTEN, 1, "vmuls", "a", 4096, 0, NULL, 0}}},
     {"unwritten L1", unwritten_l1, {{AC_UNWRITTEN, 1, "load2d", "src", 0, 0, NULL, 0}}},
