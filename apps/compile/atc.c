@@ -215,12 +215,11 @@ static void read_output(FILE *from, char *kept, size_t room)
 
 static bool run_atc(atc_job *job, const char *input)
 {
-    int ends[2], status;
+    int ends[2] = {-1, -1}, status;
     char said[1024];
-    if (pipe(ends))
-        return cli_fail(0, "atc cannot be started");
+    FILE *from = pipe(ends) ? NULL : fdopen(ends[0], "r");
     job->arguments[0] = job->program;
-    const pid_t child = fork();
+    const pid_t child = from ? fork() : -1;
     if (child == 0) {
         dup2(ends[1], STDOUT_FILENO);
         dup2(ends[1], STDERR_FILENO);
@@ -228,8 +227,8 @@ static bool run_atc(atc_job *job, const char *input)
         execv(job->program, job->arguments);
         _exit(127);
     }
-    close(ends[1]);
-    FILE *from = fdopen(ends[0], "r");
+    if (ends[1] >= 0)
+        close(ends[1]);
     if (from) {
         read_output(from, said, sizeof said);
         fclose(from);

@@ -32,6 +32,11 @@ ATC_FAILS="[ERROR] E19010: No parser is registered for Op type [Foo]" \
     fails "an operator that CANN does not have" "atc failed: E19010: No parser is registered for Op type [Foo]; this CANN has no such operator" \
     compile $net -o "$tmp/x.om" --picture --target ascend310-om --size 96x64
 ATC_FAILS="killed" fails "a failure without a code" "atc failed: Possible Cause: none" compile $net -o "$tmp/x.om" --picture --target ascend310-om --size 96x64
+if [ -z "$SANITIZE" ]; then
+    printf 'void *fdopen(int fd, const char *mode) { return 0; }\n' | ${CC:-cc} -shared -fPIC -w -o "$tmp/none.so" -xc -
+    ATC_FAILS="killed" LD_PRELOAD=$tmp/none.so fails "no memory for what it says" "mona: atc cannot be started" \
+        compile $net -o "$tmp/x.om" --picture --target ascend310-om --size 96x64
+fi
 
 # ---- a film
 film 8 "$tmp/in.y4m" 96x64
