@@ -47,14 +47,14 @@ static bool parse_operand(described *d, const char *line)
         (o->type = type_named(type)) == MONA_TYPE_COUNT)
         return false;
     const bool input = !strcmp(side, "input");
-    if (sscanf(line, "%*s %*s %*s planes %u cell %u %u around %u %u", &planes, &h, &w, &y, &x) ==
-            5 &&
+    if (sscanf(line, "%*s %*s %*s planes %9u cell %9u %9u around %9u %9u", &planes, &h, &w, &y,
+               &x) == 5 &&
         planes <= MONA_KERNEL_ROWS && h <= MONA_KERNEL_CELL && w <= MONA_KERNEL_CELL &&
         y <= MONA_KERNEL_AROUND && x <= MONA_KERNEL_AROUND) {
         o->planes = planes;
         o->cell_rows = (uint8_t)h, o->cell_columns = (uint8_t)w;
         o->around_rows = (uint8_t)y, o->around_columns = (uint8_t)x;
-    } else if (sscanf(line, "%*s %*s %*s table %u", &elements) == 1)
+    } else if (sscanf(line, "%*s %*s %*s table %9u", &elements) == 1)
         o->elements = elements;
     else
         return false;

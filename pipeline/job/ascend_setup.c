@@ -46,21 +46,38 @@ static bool find_kernel(void)
 static format_error problem;
 static bool ready;
 
-static void set_up(void)
+/* Leaves *number as it is where the variable is not set or empty. */
+static bool read_number(const char *variable, unsigned least, unsigned most, unsigned *number)
+{
+    const char *text = getenv(variable);
+    char rest;
+    return !text || !*text ||
+           (sscanf(text, "%9u%c", number, &rest) == 1 && *number >= least && *number <= most) ||
+           format_fail(&problem, "%s: expected a whole number from %u to %u, found '%s'", variable,
+                       least, most, text);
+}
+
+static bool read_kernel(void)
 {
     uint8_t *bytes; /* kept until the program ends */
     size_t size;
-    const char *timeout = getenv("MONA_ASCEND_TIMEOUT");
-    if (timeout && atoi(timeout) > 0)
-        mona_ascend_set_patience((unsigned)atoi(timeout));
-    const char *bit = getenv("MONA_ASCEND_CTRL63");
-    mona_ascend_set_small_channels_bit(bit && atoi(bit) == 1);
-    if (!find_kernel()) {
-        ready = true;
-    } else if (file_read(found, "a kernel", MAX_KERNEL_BYTES, &bytes, &size, &problem)) {
-        mona_ascend_set_kernel(bytes, size);
-        ready = true;
-    }
+    format_error why = {0};
+    if (!find_kernel())
+        return true;
+    if (!file_read(found, "a kernel", MAX_KERNEL_BYTES, &bytes, &size, &why))
+        return format_fail(&problem, "MONA_ASCEND_KERNEL: %s", why.text);
+    mona_ascend_set_kernel(bytes, size);
+    return true;
+}
+
+static void set_up(void)
+{
+    unsigned timeout = 0, bit = 0;
+    ready = read_number("MONA_ASCEND_TIMEOUT", 1, 86400, &timeout) &&
+            read_number("MONA_ASCEND_CTRL63", 0, 1, &bit) && read_kernel();
+    if (timeout)
+        mona_ascend_set_patience(timeout);
+    mona_ascend_set_small_channels_bit(bit);
 }
 
 bool ascend_setup(format_error *error)

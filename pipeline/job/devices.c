@@ -195,7 +195,7 @@ bool devices_find(const char *asked, device_set *set, pipeline_error *error)
         return refuse(asked, error);
     const bool own = device_is_ascend(set->at[0]);
     if (own && !prepared)
-        return pipeline_misuse(error, "MONA_ASCEND_KERNEL: %s", problem.text);
+        return pipeline_misuse(error, "%s", problem.text);
     tell_other_chip(asked);
     if (!own)
         mona_ascend_forget(); /* that there is none is no cause of what may fail later */

@@ -16,7 +16,7 @@ static bool read_delay(delay_settings *delay, const char *text, pipeline_error *
     double seconds, slow_seconds = 0;
     *delay = (delay_settings){0};
     const bool two =
-        sscanf(text, "%31[^/]/%31[^@]@%u%c", ordinary, slow, &every, &rest) == 3 && every;
+        sscanf(text, "%31[^/]/%31[^@]@%9u%c", ordinary, slow, &every, &rest) == 3 && every;
     if (!option_duration("--stages", two ? ordinary : text, &seconds, error) ||
         (two && !option_duration("--stages", slow, &slow_seconds, error)))
         return false;

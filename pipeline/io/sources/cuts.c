@@ -211,7 +211,7 @@ bool cuts_parse(cuts *c, const char *text)
     unsigned count;
     int read = 0;
     *c = (cuts){0};
-    if (sscanf(text, "segments %u %31s\n%n", &count, kind, &read) != 2 || !read || !count)
+    if (sscanf(text, "segments %9u %31s\n%n", &count, kind, &read) != 2 || !read || !count)
         return false;
     c->searchable = !strncmp(kind, "searchable", strlen("searchable"));
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)

@@ -13,7 +13,7 @@ on() {
     knobs=$2
     shift 2
     case $knobs in *hang*) seconds=2 ;; *) seconds=60 ;; esac # for the chip to answer
-    MONA_ASCEND_TIMEOUT=$seconds LD_LIBRARY_PATH=$kits/$kit FAKE_ASCEND=$knobs timeout 100 "$@"
+    MONA_ASCEND_TIMEOUT=${patience:-$seconds} LD_LIBRARY_PATH=$kits/$kit FAKE_ASCEND=$knobs timeout 100 "$@"
 }
 
 # refused NAME WORDS KIT KNOBS OPTIONS...: a film is refused in one line
@@ -141,6 +141,10 @@ refused "an argument that CANN refuses" "refuses an argument.*code 107000" full 
 refused "and in AscendCL" "refuses an argument.*code 100000" full fail=aclrtSetDevice,fail_code=100000 --device ascend
 refused "a code that nobody knows" "ASCEND_SLOG_PRINT_TO_STDOUT=1.*code 499999" full fail=aclrtSetDevice,fail_code=499999 --device ascend
 refused "too little memory" "the chip has no memory left" full memory=100000 --device ascend
+for asked in 0 10x 4294967326; do
+    patience=$asked refused "a timeout of $asked" "MONA_ASCEND_TIMEOUT: expected a whole number from 1 to 86400, found '$asked'" full "" --device ascend
+done
+MONA_ASCEND_CTRL63=yes refused "a bit that is a word" "MONA_ASCEND_CTRL63: expected a whole number from 0 to 1, found 'yes'" full "" --device ascend
 MONA_ASCEND_KERNEL=$tmp/none.o refused "a kernel that is not there" "none.o" full "" --device ascend
 python3 tests/ascend/make_kernel.py "$tmp/other.o" another__kernel0
 MONA_ASCEND_KERNEL=$tmp/other.o refused "another kernel" "the kernel is refused.*not in the binary" full "" --device ascend

@@ -52,3 +52,4 @@ same "and without it, as before" "$(bench_size -s 1)" "64x48 64x48 denoise_fast_
 fails "two sizes" "expected one of --scale, --width, --height and --size" "$mona" bench --pipeline "$tmp/clip.mp4" -s 2 --height 72
 fails "an option that bench refuses as enhance does" "--scale 1 leaves nothing to do" \
     "$mona" bench --pipeline "$tmp/clip.mp4" -s 1 --stages sr
+fails "a delay at a number beyond all" "found '1ms/2ms@4294967297'" "$mona" bench --pipeline synthetic --stages delay:1ms/2ms@4294967297
