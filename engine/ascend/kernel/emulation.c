@@ -144,6 +144,56 @@ static void place_cube(ac_instruction *i, uint64_t dst, uint64_t a, uint64_t b, 
                               (uint32_t)field(config, 24, 12), config >> 63};
 }
 
+/* ---- other readings (machine.h) ------------------------------------------------------------- */
+
+static void take_with_one_vector(ac_instruction i)
+{
+    const uint32_t filled = 1 + i.product.k;
+    i.product.k = 0;
+    for (uint32_t row = 0; row < filled; row++, i.dst += AC_FRACTAL * AC_FRACTAL * sizeof(float))
+        take(&i);
+}
+
+static void spoil_rows_behind(const ac_instruction *i)
+{
+    const uint32_t m1 = (i->product.m + AC_FRACTAL - 1) / AC_FRACTAL,
+                   left = i->product.m % AC_FRACTAL;
+    const size_t row = AC_FRACTAL * sizeof(float);
+    uint8_t *sums = now->core.memory[AC_L0C].bytes + ac_offset_of(i->dst);
+    for (uint32_t n = 0; left && n < i->product.n; n += AC_FRACTAL, sums += m1 * AC_FRACTAL * row)
+        memset(sums + i->product.m * row, 0x4b, (AC_FRACTAL - left) * row);
+}
+
+static uint16_t *drained(const ac_instruction *i, uint32_t burst)
+{
+    const size_t bytes = (size_t)i->copy.blocks * AC_FRACTAL * AC_BLOCK;
+    return (uint16_t *)(void *)(now->core.memory[AC_UB].bytes + ac_offset_of(i->dst) +
+                                burst * (bytes + (size_t)i->copy.dst_gap * AC_BLOCK));
+}
+
+static void take_with_minus_zero(ac_instruction i)
+{
+    i.relu = false;
+    take(&i);
+    for (uint32_t burst = 0; burst < i.copy.bursts && !now->fault; burst++) {
+        uint16_t *t = drained(&i, burst);
+        for (uint32_t k = 0; k < (uint32_t)i.copy.blocks * AC_FRACTAL * AC_FRACTAL; k++)
+            t[k] = t[k] > 0x8000 ? 0 : t[k];
+    }
+}
+
+static void take_as_read(const ac_instruction *i)
+{
+    if (i->opcode == AC_OP_BIAS_L0C && now->readings & CCE_ONE_VECTOR)
+        take_with_one_vector(*i);
+    else if (ac_is_drain(i->opcode) && i->relu && now->readings & CCE_MINUS_ZERO)
+        take_with_minus_zero(*i);
+    else
+        take(i);
+    if (ac_is_mmad(i->opcode) && now->readings & CCE_ROWS_BEHIND && !now->fault)
+        spoil_rows_behind(i);
+}
+
 void cce_issue(int opcode, uint64_t dst, uint64_t a, uint64_t b, uint64_t config, uint32_t value)
 {
     ac_instruction i = {.opcode = (ac_opcode)opcode,
@@ -166,7 +216,7 @@ void cce_issue(int opcode, uint64_t dst, uint64_t a, uint64_t b, uint64_t config
         memcpy(&i.scalar, &value, sizeof i.scalar);
     else if (ac_is_vecs(op))
         i.scalar = ac_f32_from_f16((uint16_t)value);
-    take(&i);
+    take_as_read(&i);
 }
 
 static uint16_t columns_of(uint64_t matrix, uint64_t row, uint64_t column)

@@ -8,8 +8,18 @@
 
 /* What documents say differently, or not at all: by these bits a machine reads it another way.
  *   SMALL_BY_CONTROL  load3d reads small channels only with bit 63 of CTRL
- *   BEYOND_THE_ROW    columns behind a row's last one are read as what lies there, not as zero */
-enum { CCE_SMALL_BY_CONTROL = 1 << 0, CCE_BEYOND_THE_ROW = 1 << 1 };
+ *   BEYOND_THE_ROW    columns behind a row's last one are read as what lies there, not as zero
+ *   ONE_VECTOR        broadcast_ub_to_cc fills a burst with one vector, not each fractal with its own
+ *   ROWS_BEHIND       mad leaves anything in the rows behind m of its last fractals
+ *   MINUS_ZERO        the ReLU of a drain keeps -0 */
+enum {
+    CCE_SMALL_BY_CONTROL = 1 << 0,
+    CCE_BEYOND_THE_ROW = 1 << 1,
+    CCE_ONE_VECTOR = 1 << 2,
+    CCE_ROWS_BEHIND = 1 << 3,
+    CCE_MINUS_ZERO = 1 << 4,
+    CCE_EVERY_READING = (1 << 5) - 1,
+};
 
 /* core: its buffers are the caller's, UB with all of its 253952 bytes; what the kernel issues goes
  * to core->take. Its memory at AC_GM is that of the device, which begins at `device` for the

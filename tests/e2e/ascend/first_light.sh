@@ -36,12 +36,14 @@ chip() {
 host=$("$mona" bench sr_x2_fast --size 64x48 -n 1 --device host | grep -o 'CRC-32.*')
 same "whose networks have the host's bytes with it" "$([ "$(chip 1)" = "$host" ] && echo equal) $([ "$(chip 0)" = "$host" ] && echo equal)" "equal "
 
-# A network with biases of fp16, read every other way at once.
+# A network with biases of fp16, read every other way: at once, and in the full tier each by itself.
 if [ -r ../shared/found/chip/bias.onnx ]; then
     "$mona" compile ../shared/found/chip/bias.onnx -o "$tmp/bias.mona" --target ascend310 > "$tmp/log" 2>&1
     biased() { "$mona" bench "$tmp/bias.mona" -n 1 --device "$1" 2>&1 | grep -o 'CRC-32.*'; }
-    same "a network with biases of fp16, read the other ways" \
-        "$(LD_LIBRARY_PATH=$PWD/$BUILD/ascend/full FAKE_ASCEND=readings=3 MONA_ASCEND_CTRL63=1 biased ascend)" "$(biased host)"
+    for readings in 31 $(full && echo 1 2 4 8 16); do
+        same "a network with biases of fp16, read the other ways: $readings" \
+            "$(LD_LIBRARY_PATH=$PWD/$BUILD/ascend/full FAKE_ASCEND=readings=$readings MONA_ASCEND_CTRL63=1 biased ascend)" "$(biased host)"
+    done
 fi
 
 if full; then
