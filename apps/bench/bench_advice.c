@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "apps/bench/bench_streams.h"
-#include "apps/bench/chip_steps.h"
+#include "apps/bench/chip_report.h"
 #include "apps/bench/report/advice.h"
 #include "apps/timing/statistics.h"
 #include "apps/cli/json_read.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/bench_capacity.h"
+#include "apps/bench/capacity.h"
 
 #include <math.h>
 #include <stdio.h>

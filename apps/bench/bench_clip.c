@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The frames of a synthetic clip are decoded too: from a YUV4MPEG file, which costs little more
  * than a copy. To repeat the clip, a list for libav's concat demuxer names it several times. */
-#include "apps/bench/bench_clip.h"
+#include "apps/bench/bench_pipeline.h"
 
 #include <errno.h>
 #include <stdint.h>

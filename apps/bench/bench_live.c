@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/bench_live.h"
+#include "apps/bench/bench_pipeline.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include <libavutil/log.h>
 
-#include "apps/bench/bench_clip.h"
-#include "apps/bench/capacity_trial.h"
+#include "apps/bench/bench_streams.h"
 #include "apps/bench/report/bench_result.h"
-#include "apps/bench/report/provenance.h"
 #include "apps/cli/options.h"
 #include "pipeline/base/clock.h"
 #include "apps/cli/json_read.h"

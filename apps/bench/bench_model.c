@@ -6,15 +6,13 @@
 #include <string.h>
 
 #include "apps/bench/bench_advice.h"
-#include "apps/bench/bench_layers.h"
-#include "apps/bench/chip_steps.h"
+#include "apps/bench/chip_report.h"
 #include "apps/bench/report/advice.h"
 #include "apps/bench/report/bench_result.h"
 #include "engine/model_format.h"
 #include "apps/cli/options.h"
 #include "apps/devices/machine.h"
 #include "apps/devices/peak.h"
-#include "apps/bench/report/provenance.h"
 #include "apps/cli/json_read.h"
 #include "engine/op/op.h"
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "apps/bench/report/bench_result.h"
-#include "apps/bench/report/provenance.h"
 #include "apps/timing/statistics.h"
 #include "apps/cli/options.h"
 #include "engine/model_format.h"

@@ -7,7 +7,6 @@
 
 #include "apps/cli/commands.h"
 #include "pipeline/job/model_source.h"
-#include "apps/bench/costs_file.h"
 #include "apps/bench/modelled_bench.h"
 #include "apps/cli/quantity.h"
 #include "engine/mona_ascend.h"

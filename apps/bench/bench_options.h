@@ -11,7 +11,7 @@
 #include "pipeline/job/job.h"
 #endif
 #include "apps/timing/sampling.h"
-#include "apps/bench/report/verdict.h"
+#include "apps/bench/report/bench_result.h"
 
 typedef struct bench_arguments {
 #ifndef MONA_NO_VIDEO

@@ -9,13 +9,11 @@
 
 #include <libavutil/log.h>
 
-#include "apps/bench/bench_clip.h"
-#include "apps/bench/bench_layers.h"
+#include "apps/bench/bench_model.h"
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/report/layer_log.h"
 #include "apps/cli/options.h"
 #include "apps/bench/report/pipeline_marks.h"
-#include "apps/bench/report/provenance.h"
 #include "apps/timing/sampling.h"
 #include "apps/enhance/describe.h"
 #include "apps/cli/json_read.h"

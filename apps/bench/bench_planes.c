@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/bench_planes.h"
+#include "apps/bench/bench_model.h"
 
 #include "engine/model_format.h"
 

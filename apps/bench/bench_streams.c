@@ -11,7 +11,6 @@
 #include "apps/bench/report/bench_result.h"
 #include "engine/model_format.h"
 #include "apps/cli/options.h"
-#include "apps/bench/report/provenance.h"
 #include "apps/bench/fair_queue.h"
 #include "apps/cli/json_read.h"
 #include "apps/cli/json_output.h"

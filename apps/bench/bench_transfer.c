@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/bench_transfer.h"
+#include "apps/bench/bench_model.h"
 
 #include <stdlib.h>
 

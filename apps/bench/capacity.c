@@ -5,15 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apps/bench/bench_capacity.h"
-#include "apps/bench/capacity_modelled.h"
 #include "apps/bench/modelled_bench.h"
 #include "apps/bench/report/bench_result.h"
-#include "apps/bench/report/provenance.h"
 #include "apps/cli/json_read.h"
 #ifndef MONA_NO_VIDEO
-#include "apps/bench/bench_clip.h"
-#include "apps/bench/capacity_processes.h"
+#include "apps/bench/bench_pipeline.h"
 #endif
 
 static bool measure(const bench_request *b, capacity_job job, cJSON *result)

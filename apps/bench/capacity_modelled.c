@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/capacity_modelled.h"
+#include "apps/bench/capacity.h"
 
 #include <math.h>
 #include <stdlib.h>

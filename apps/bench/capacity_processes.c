@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/capacity_processes.h"
+#include "apps/bench/capacity.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/capacity_trial.h"
+#include "apps/bench/bench_streams.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/bench/bench_session.h"
-#include "apps/bench/chip_steps.h"
+#include "apps/bench/bench_model.h"
 #include "apps/bench/report/bench_result.h"
-#include "apps/bench/report/provenance.h"
 #include "apps/cli/json_output.h"
 #include "pipeline/job/model_source.h"
 #include "apps/cli/options.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/chip_steps.h"
+#include "apps/bench/chip_report.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 
-#include "apps/bench/bench_transfer.h"
+#include "apps/bench/bench_model.h"
 #include "apps/bench/report/bench_result.h"
 #include "apps/timing/sampling.h"
 #include "apps/timing/statistics.h"

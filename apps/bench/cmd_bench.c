@@ -8,10 +8,8 @@
 #include "apps/bench/chip_report.h"
 #include "apps/bench/bench_model.h"
 #include "apps/bench/bench_om.h"
-#include "apps/bench/chip_steps.h"
 #include "apps/bench/bench_options.h"
 #ifndef MONA_NO_VIDEO
-#include "apps/bench/bench_live.h"
 #include "apps/bench/bench_pipeline.h"
 #endif
 #include "apps/bench/report/bench_result.h"

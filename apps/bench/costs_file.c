@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/costs_file.h"
+#include "apps/bench/modelled_bench.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/live_pace.h"
+#include "apps/bench/live_source.h"
 
 static uint32_t next_random(uint32_t seed)
 {

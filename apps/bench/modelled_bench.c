@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/bench/bench_session.h"
+#include "apps/bench/bench_model.h"
 #include "apps/bench/modelled_report.h"
 #include "apps/cli/options.h"
 #include "engine/model_format.h"

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "apps/bench/report/verdict.h"
+#include "apps/bench/report/bench_result.h"
 #include "engine/model310/model310.h"
 #include "mona.h"
 
@@ -27,5 +27,10 @@ bool modelled_bench(const char *name, const mona_model *model, const mona_config
 /* The longest of a frame's modelled times. False, with a message. */
 bool modelled_frame_ms(double *ms, const char *name, const mona_model *model,
                        const mona_config *config, const ac_costs *costs);
+
+/* Constants of model310's time in a file: an object of JSON with a number for each that differs. */
+
+/* Replaces those of *costs that the file names. False, with a message: it cannot be read. */
+bool costs_read(const char *path, ac_costs *costs);
 
 #endif

@@ -3,13 +3,31 @@
 #define MODELLED_REPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "apps/bench/bench_model.h"
 #include "apps/bench/modelled_bench.h"
-#include "apps/bench/npu_trace.h"
 #include "engine/model310/model310.h"
 #include "engine/model310/modelled.h"
 #include "mona.h"
+
+/* The activity of model310's pipes over time: recorded from a session, written as a trace. All of
+ * it is modelled. */
+
+typedef struct npu_trace {
+    ac_model_event *events;
+    size_t count, capacity;
+    bool full; /* events were left out: out of memory, or more than a trace viewer can show */
+} npu_trace;
+
+/* For mona_session_observe; the observer is a zeroed timeline. */
+void npu_trace_record(void *trace, const ac_model_event *event);
+void npu_trace_free(npu_trace *t);
+
+/* Chrome trace format, which Perfetto and chrome://tracing open: a process for each core, a thread
+ * for each pipe, an arrow from every set_flag to its wait_flag. False: not written, errno says why.
+ */
+bool npu_trace_write(const npu_trace *t, const char *path, double clock_mhz);
 
 /* One run, or an extrapolation from two: all its figures grow linearly with the rows. */
 typedef struct modelled_sample {

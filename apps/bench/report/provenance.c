@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/report/provenance.h"
+#include "apps/bench/report/bench_result.h"
 
 #include <time.h>
 

@@ -2,14 +2,13 @@
 /* A run counts as slower than an earlier one if both its median and its fastest tenth are slower by
  * more than allowed, with 99 % confidence. Other load slows some frames but hardly affects the
  * fastest ones, while slower code affects all of them. */
-#include "apps/bench/report/verdict.h"
+#include "apps/bench/report/bench_result.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/bench/report/bench_result.h"
 #include "formats/file.h"
 #include "apps/cli/options.h"
 #include "apps/timing/significance.h"

@@ -9,8 +9,7 @@
 
 #include <cmocka.h>
 
-#include "apps/bench/bench_capacity.h"
-#include "apps/bench/capacity_modelled.h"
+#include "apps/bench/capacity.h"
 #include "apps/cli/json_read.h"
 
 enum { SHORT_S = 5, LONG_S = 60 };

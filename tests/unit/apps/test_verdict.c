@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "apps/bench/report/bench_result.h"
-#include "apps/bench/report/verdict.h"
 
 enum { FRAMES = 300, REPEATS = 20 };
 
